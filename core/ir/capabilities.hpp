@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a device can do, as plain data: the core's copy of tn_properties. Scheduling, legalisation
+// and kernel rules read it; nothing in the core asks which backend it is.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "core/ir/dtype.hpp"
+#include "core/ir/op.hpp"
+
+namespace tenon {
+
+struct DTypeCaps {
+  bool storage = false, arithmetic = false, atomics = false;
+  int vector_lanes = 1;
+  int rate = 0;
+};
+
+struct Capabilities {
+  bool compute = true, async = false, deterministic = true, symbolic = true;
+  bool strict = true;
+  uint32_t numerics = 0;  ///< TN_NUMERICS_ bits
+  int index_bits = 64;
+  std::array<uint64_t, 8> native_ops{};
+  std::array<DTypeCaps, 32> dtypes{};
+  // 0: no limit
+  std::array<uint32_t, 3> max_workgroup{1, 1, 1};
+  uint32_t max_workgroup_threads = 1;
+  std::array<uint32_t, 3> max_grid{0, 0, 0};
+  uint32_t max_bindings = 0;
+  uint64_t max_buffer_bytes = 0;
+  uint32_t max_shared_bytes = 0, max_scratch_bytes = 0;
+  // 0: unknown
+  uint32_t compute_units = 1, vector_bytes = 0, vector_registers = 0;
+  uint64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;
+
+  const DTypeCaps& of(DType dtype) const { return dtypes[static_cast<size_t>(dtype)]; }
+  bool has(Op op) const {
+    const auto code = static_cast<uint32_t>(op);
+    return code < 512 && (native_ops[code >> 6] >> (code & 63) & 1);
+  }
+  uint64_t hash() const;
+};
+
+/// Everything claimed, no limits: for printing stages with no device.
+Capabilities generic_capabilities();
+
+}  // namespace tenon

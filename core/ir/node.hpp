@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The graph level of the IR: an immutable, hash-consed DAG of tensor operations.
+//
+// A node has one result: a tensor of `dtype` and `shape`. What an op means, and its rounding,
+// overflow and NaN behaviour, is pinned in ops.def; the attributes below say the rest. Operands of
+// elementwise ops have equal shapes and (CMP*, WHERE's condition and shifts apart) equal dtypes:
+// broadcasting is an explicit expand. 0-d and zero-size tensors are legal everywhere. Make nodes
+// with build.hpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/ir/dtype.hpp"
+#include "core/ir/expr.hpp"
+#include "core/ir/op.hpp"
+
+namespace tenon {
+
+struct Node;
+struct Graph;
+using NodeRef = std::shared_ptr<const Node>;
+using GraphRef = std::shared_ptr<const Graph>;
+
+/// CONST: one value in every element; the shape is free.
+struct ConstAttr {
+  Scalar value;
+  bool operator==(const ConstAttr&) const = default;
+};
+
+/// PARAM: a named input, or (`is_dim`) the value of an integer expression over the symbols, an i64
+/// of shape [].
+struct ParamAttr {
+  std::string name;
+  bool is_dim = false;
+  Expr dim;
+  uint64_t identity =
+      0;  ///< tells apart equal names: the buffer behind a lazy tensor; 0 in text graphs
+  bool operator==(const ParamAttr&) const = default;
+};
+
+/// INDEX: each element is its position along `axis`.
+struct IndexAttr {
+  int axis = 0;
+  bool operator==(const IndexAttr&) const = default;
+};
+
+struct CastAttr {
+  bool bits = false;  ///< bit cast between dtypes of one size
+  bool operator==(const CastAttr&) const = default;
+};
+
+enum class ViewKind : uint8_t { kReshape, kExpand, kPermute, kPad, kShrink, kFlip };
+
+/// VIEW. The result's shape is the node's.
+struct ViewAttr {
+  ViewKind kind = ViewKind::kReshape;
+  std::vector<int>
+      axes;  ///< kPermute: result axis i is source axis axes[i]; kFlip: the flipped axes, ascending
+  std::vector<std::pair<Dim, Dim>>
+      pairs;    ///< kPad: (before, after) an axis; kShrink: [begin, end) an axis
+  Scalar fill;  ///< kPad
+  bool operator==(const ViewAttr&) const = default;
+};
+
+/// REDUCE over `axes` (ascending), which stay with size 1. `op` is ADD, MUL, MAX or MIN (a hint
+/// op).
+struct ReduceAttr {
+  Op op = Op::ADD;
+  std::vector<int> axes;
+  DType accumulator = DType::kVoid;  ///< dtype the terms are combined in; the result is cast back
+  bool operator==(const ReduceAttr&) const = default;
+};
+
+/// TAKE(x, index): out[.., i, ..] = x[.., index[.., i, ..], ..] along `axis`; index has x's rank
+/// and, but for `axis`, x's dimensions; an index outside [0, size) gives 0.
+struct TakeAttr {
+  int axis = 0;
+  bool operator==(const TakeAttr&) const = default;
+};
+
+enum class StoreMode : uint8_t { kLast, kAdd };
+
+/// STORE(x, index, values): x with x[.., index[.., i, ..], ..] = values[.., i, ..] along `axis` (or
+/// +=, kAdd); index and values have one shape: x's but for `axis`. In order of i, so the last
+/// duplicate stays.
+struct StoreAttr {
+  int axis = 0;
+  StoreMode mode = StoreMode::kLast;
+  bool operator==(const StoreAttr&) const = default;
+};
+
+/// COPY to a device, named as in TENON_DEVICES ("cpu:0"), in the placement's terms.
+struct CopyAttr {
+  std::string device;
+  bool operator==(const CopyAttr&) const = default;
+};
+
+/// IF(cond: bool[], captured...): output `result` of one of two graphs that take the captured
+/// values.
+struct IfAttr {
+  GraphRef then_graph, else_graph;
+  int result = 0;
+  bool operator==(const IfAttr&) const = default;
+};
+
+/// LOOP(trips: i64[], initial carried..., captured...): output `result` after the body ran up to
+/// `trips` times. The body takes (i: i64[], carried..., captured...) and gives (carried...), and,
+/// if `is_while`, first a bool[]: false ends the loop and drops that iteration's values.
+struct LoopAttr {
+  GraphRef body;
+  int carried = 0;
+  bool is_while = false;
+  int result = 0;
+  bool operator==(const LoopAttr&) const = default;
+};
+
+using Attr = std::variant<std::monostate, ConstAttr, ParamAttr, IndexAttr, CastAttr, ViewAttr,
+                          ReduceAttr, TakeAttr, StoreAttr, CopyAttr, IfAttr, LoopAttr>;
+
+struct Node {
+  Op op = Op::INVALID;
+  DType dtype = DType::kVoid;
+  Shape shape;
+  std::vector<NodeRef> sources;
+  Attr attr;
+  uint64_t hash = 0;  ///< of the whole structure below
+
+  template <class T>
+  const T& as() const {
+    return std::get<T>(attr);
+  }
+};
+
+/// A function of named tensors: what is scheduled, printed and parsed.
+struct Graph {
+  std::string name = "main";
+  std::vector<Expr> symbols;    ///< free dimensions, each a kSymbol
+  std::vector<NodeRef> params;  ///< PARAM nodes in order
+  std::vector<NodeRef> outputs;
+  std::vector<std::string> output_names;  ///< one an output; may be ""
+};
+
+/// Every node below the outputs once, operands first, in a deterministic order.
+std::vector<NodeRef> topological(const std::vector<NodeRef>& outputs);
+
+/// Structural hash of the graph, blind to names and identities of params but not to their order or
+/// types.
+uint64_t structure_hash(const Graph& graph);
+bool same_structure(const Graph& a, const Graph& b);
+
+}  // namespace tenon

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The operators, from ops.def: enum, names, arity, kinds. Nothing else lists them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace tenon {
+
+enum class Op : uint16_t {
+  INVALID = 0,
+#define TN_OP(name, code, text, arity, kind, types, level, flags, meaning) name = code,
+#include "tenon/ops.def"
+};
+
+enum class OpKind : uint8_t {
+  LEAF,
+  UNARY,
+  BINARY,
+  COMPARE,
+  TERNARY,
+  MOVE,
+  REDUCE,
+  MEMORY,
+  CONTROL,
+  VECTOR,
+  SYNC,
+  MATRIX,
+  RESERVED
+};
+enum class OpTypes : uint8_t { ALL, FLOAT, INT, BITS, NUM };
+enum class OpLevel : uint8_t { GRAPH, PROGRAM, BOTH };
+
+enum OpFlags : uint8_t { kCommutative = 1, kAssociative = 2, kIdempotent = 4, kHint = 8 };
+
+struct OpInfo {
+  Op op;
+  std::string_view name;  ///< "CMPLT"
+  std::string_view text;  ///< "cmplt", as in the text form
+  int arity;              ///< -1 where it varies
+  OpKind kind;
+  OpTypes types;
+  OpLevel level;
+  uint8_t flags;  ///< OpFlags
+  std::string_view meaning;
+};
+
+const OpInfo& op_info(Op op);
+std::span<const OpInfo> all_ops();
+std::optional<Op> op_from_text(std::string_view text);
+
+/// UNARY, BINARY, COMPARE or TERNARY: the same op on each element.
+bool is_elementwise(Op op);
+inline bool is_hint(Op op) { return op_info(op).flags & kHint; }
+
+}  // namespace tenon

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The graph passes, each a set of rules (rules/*.cpp) run by one driver.
+#pragma once
+
+#include "core/ir/build.hpp"
+#include "core/ir/capabilities.hpp"
+#include "core/ir/node.hpp"
+
+namespace tenon {
+
+/// Algebra, movement collapse, casts, constant folding: same values by the rules of ops.def, fewer
+/// nodes.
+Graph simplify(const Graph& graph, Builder& builder);
+
+/// For one device: decomposes hint ops that it does not claim and computes dtypes without
+/// arithmetic in a wider one. Throws kUnsupported with op, dtype and what is missing for the rest.
+Graph legalise(const Graph& graph, const Capabilities& capabilities, Builder& builder);
+
+}  // namespace tenon

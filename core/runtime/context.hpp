@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A Context owns everything that lives: plugins, devices, pools, caches. There are no other
+// globals.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/ir/build.hpp"
+#include "core/ir/node.hpp"
+#include "core/reference/reference.hpp"
+#include "core/runtime/device.hpp"
+#include "core/schedule/memory_plan.hpp"
+#include "core/schedule/schedule.hpp"
+
+namespace tenon {
+
+struct ContextOptions {
+  std::optional<std::string> devices;              ///< as TENON_DEVICES
+  std::vector<std::filesystem::path> plugins;      ///< files that come before all others
+  std::optional<std::filesystem::path> cache_dir;  ///< as TENON_CACHE_DIR
+  std::optional<bool> validate;                    ///< as TENON_VALIDATE
+  bool disk_cache = true;                          ///< false: executables are not kept on disk
+  /// Bytes of guard zone on both sides of every buffer, filled with `poison`, as new buffers are.
+  /// For the conformance tool; Device::check_guards tells what was overwritten.
+  uint32_t guard_bytes = 0;
+  uint8_t poison = 0xA5;
+  bool use_environment = true;  ///< false: the variables are not read
+};
+
+/// What one run took.
+struct RunStats {
+  int kernels = 0;        ///< launches
+  double compile_ms = 0;  ///< 0 when the plan was cached
+  double run_ms = 0;
+  int64_t arena_bytes = 0;  ///< planned for temporaries
+  int64_t sum_bytes = 0;    ///< of temporaries without reuse
+  bool plan_cached = false;
+};
+
+/// A graph made ready for devices: scheduled, lowered, compiled. Kept by the context by structure.
+class Plan;
+
+class Context {
+ public:
+  explicit Context(ContextOptions options = {});
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  /// Made at first use from the environment; for programs that need just one.
+  static Context& standard();
+
+  Builder& builder();
+  /// The chosen devices in order of priority; [0] is the default. Never empty: the constructor
+  /// throws instead.
+  const std::vector<std::shared_ptr<Device>>& devices() const;
+  /// "" is the default; "cpu" the first of its backend. Throws kInvalid with the list of what there
+  /// is.
+  Device& device(const std::string& id = "");
+
+  /// Runs a graph on the given input buffers (their devices decide where). Returns after
+  /// submission: reading an output waits for it. Equal structures share one plan; other values of
+  /// symbols re-use it.
+  std::vector<BufferRef> run(const Graph& graph, const std::vector<BufferRef>& inputs,
+                             const SymbolValues& symbols = {}, RunStats* stats = nullptr);
+  /// The same for host arrays on one device ("" for the default), waiting for the end.
+  std::vector<Array> run(const Graph& graph, const std::vector<Array>& inputs,
+                         const SymbolValues& symbols, const std::string& device,
+                         RunStats* stats = nullptr);
+
+  /// The schedule that `run` would use for inputs on the given device.
+  Schedule schedule_for(const Graph& graph, const std::string& device = "");
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tenon

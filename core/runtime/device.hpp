@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One open device of a plugin: capabilities, memory from the core's pool, a timeline of
+// submissions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/ir/capabilities.hpp"
+#include "tenon/plugin.h"
+
+namespace tenon {
+
+class Device;
+class Pool;
+
+/// A range of a pool's slab. Released to the pool when the last reference goes; the pool reuses it
+/// only after the work that was submitted with it has ended.
+class Buffer {
+ public:
+  Buffer(std::shared_ptr<Device> device, tn_memory* memory, uint64_t offset, uint64_t size);
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  Device& device() const { return *device_; }
+  tn_memory* memory() const { return memory_; }
+  uint64_t offset() const { return offset_; }  ///< bytes
+  uint64_t size() const { return size_; }      ///< bytes, as asked for
+
+ private:
+  std::shared_ptr<Device> device_;
+  tn_memory* memory_;
+  uint64_t offset_, size_;
+};
+using BufferRef = std::shared_ptr<Buffer>;
+
+struct Executable {
+  std::shared_ptr<Device> device;
+  tn_executable* handle = nullptr;
+  tn_compile_report report{};
+  bool from_cache = false;
+  ~Executable();
+};
+using ExecutableRef = std::shared_ptr<Executable>;
+
+class Device : public std::enable_shared_from_this<Device> {
+ public:
+  virtual ~Device() = default;
+
+  virtual const std::string& id() const = 0;  ///< "cpu:0"
+  virtual const tn_device_info& info() const = 0;
+  virtual const tn_plugin& plugin() const = 0;
+  virtual tn_device* handle() const = 0;
+  virtual const Capabilities& capabilities() const = 0;
+
+  /// Throws kOutOfMemory, naming the largest holders, after trimming the pool did not help. size 0
+  /// is legal.
+  virtual BufferRef allocate(uint64_t size, const std::string& purpose = "") = 0;
+  /// Both wait for the work in flight on the buffer. Range is in bytes.
+  virtual void write(Buffer& buffer, uint64_t offset, const void* data, uint64_t size) = 0;
+  virtual void read(const Buffer& buffer, uint64_t offset, void* data, uint64_t size) = 0;
+
+  /// From the executable cache if it is there. Thread-safe. Throws kUnsupported with the plugin's
+  /// reason.
+  virtual ExecutableRef compile(const tn_program& program) = 0;
+  /// Returns at once; commands run in order after all earlier submissions. Buffers are kept alive
+  /// until they ended.
+  virtual void submit(const std::vector<tn_command>& commands, std::vector<BufferRef> used) = 0;
+  /// Waits for all submitted work; throws the first failure of it (kDeviceLost is for good).
+  virtual void synchronize() = 0;
+
+  /// Empty if every guard zone is intact, else a sentence that names buffer, side and offset. Waits
+  /// for all work.
+  virtual std::string check_guards() = 0;
+
+  virtual uint64_t bytes_in_use() const = 0;
+  virtual uint64_t bytes_reserved() const = 0;  ///< slabs held from the plugin
+  virtual void trim() = 0;                      ///< gives unused slabs back
+};
+
+}  // namespace tenon

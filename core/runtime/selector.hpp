@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The grammar of TENON_DEVICES, shared by the environment, the API and the command line.
+//
+//   selector := term ("," term)*                  order is priority
+//   term     := ["-"] backend [":" dev ("+" dev)*] ("@" key ["=" value])*
+//   dev      := "all" | kind | index | "uuid=" id       kind: cpu | gpu | accelerator
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon {
+
+struct SelectorDevice {
+  enum class Kind { kAll, kKind, kIndex, kUuid } kind = Kind::kAll;
+  std::string text;  ///< kKind, kUuid
+  int index = 0;
+};
+
+struct SelectorTerm {
+  bool negative = false;
+  std::string backend;
+  std::vector<SelectorDevice> devices;         ///< empty: all
+  std::map<std::string, std::string> options;  ///< @optional, @pool=2G, and what the plugin takes
+  std::string text;                            ///< as written
+};
+
+/// Throws kInvalid with the column and what was expected.
+std::vector<SelectorTerm> parse_selector(std::string_view text);
+
+/// "2G", "512M", "1048576" to bytes. Throws kInvalid.
+uint64_t parse_bytes(std::string_view text);
+
+}  // namespace tenon

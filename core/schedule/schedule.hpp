@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Cuts a graph into kernels, places them on devices, inserts copies.
+//
+// A kernel is itself a small Graph: its params are buffers, its outputs are what it writes. So the
+// text form shows a schedule, and the reference can run each kernel alone.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/ir/build.hpp"
+#include "core/ir/capabilities.hpp"
+#include "core/ir/node.hpp"
+
+namespace tenon {
+
+enum class BufferKind : uint8_t { kInput, kTemporary, kOutput };
+
+struct ScheduledBuffer {
+  BufferKind kind = BufferKind::kTemporary;
+  DType dtype = DType::kVoid;
+  Shape shape;
+  int device = 0;    ///< index into Schedule::devices
+  std::string name;  ///< of the param or output; may be empty
+};
+
+struct Schedule;
+
+/// graph.params[i] reads buffer inputs[i]; graph.outputs[i] goes to buffer outputs[i].
+/// alias[i] >= 0: output i and param alias[i] are one buffer; every element is read before or where
+/// it is written (a STORE's first operand is always aliased so).
+struct KernelCall {
+  Graph graph;
+  std::vector<int> inputs, outputs, alias;
+};
+
+/// Whole buffer to whole buffer, between devices or on one.
+struct CopyCall {
+  int source = 0, destination = 0;
+};
+
+struct IfCall {
+  int condition = 0;
+  std::shared_ptr<const Schedule> then_schedule, else_schedule;
+  std::vector<int> captured, outputs;
+};
+
+struct LoopCall {
+  int trips = 0;
+  std::shared_ptr<const Schedule> body;
+  bool is_while = false;
+  std::vector<int> initial, captured, outputs;  ///< outputs: the carried values at the end
+};
+
+struct Step {
+  std::variant<KernelCall, CopyCall, IfCall, LoopCall> call;
+  int device = 0;
+};
+
+struct Schedule {
+  std::string name;
+  std::vector<std::string> devices;
+  std::vector<Expr> symbols;
+  std::vector<ScheduledBuffer> buffers;
+  std::vector<int> inputs;   ///< buffer of each graph param
+  std::vector<int> outputs;  ///< buffer of each graph output; may name an input or repeat
+  std::vector<Step> steps;   ///< in an order that respects every dependency
+};
+
+struct ScheduleDevice {
+  std::string name;  ///< "cpu:0"
+  Capabilities capabilities;
+};
+
+struct ScheduleOptions {
+  std::vector<ScheduleDevice> devices;  ///< [0] is the default
+  std::vector<int> input_devices;       ///< where each graph param lives; empty: all on [0]
+  bool fuse = true;                     ///< false: one kernel a node, for tests and search
+};
+
+/// The graph is verified and simplified (core/rewrite). Throws kUnsupported, naming op and limit,
+/// for what no kernel cut can place on its device.
+Schedule schedule(const Graph& graph, const ScheduleOptions& options, Builder& builder);
+
+/// As `tenon show --stage schedule` prints it: each kernel as a graph, each copy as a line, then
+/// the memory plan.
+std::string print(const Schedule& schedule);
+
+}  // namespace tenon

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/support/log.hpp"
+
+#include <cstdio>
+#include <mutex>
+#include <set>
+
+namespace tenon {
+namespace {
+
+struct Channels {
+  std::mutex mutex;
+  std::set<std::string, std::less<>> names;
+  bool all = false;
+};
+
+Channels& channels() {
+  static Channels instance;
+  return instance;
+}
+
+}  // namespace
+
+void set_log_channels(std::string_view text) {
+  Channels& c = channels();
+  const std::lock_guard lock(c.mutex);
+  c.names.clear();
+  c.all = false;
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    const std::string_view name = text.substr(0, comma);
+    if (name == "all") c.all = true;
+    if (!name.empty()) c.names.emplace(name);
+    text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
+  }
+}
+
+bool log_enabled(std::string_view channel) {
+  Channels& c = channels();
+  const std::lock_guard lock(c.mutex);
+  return c.all || c.names.contains(channel);
+}
+
+void log_line(std::string_view channel, const std::string& message) {
+  fmt::print(stderr, "tenon[{}] {}\n", channel, message);
+}
+
+void log_warning(const std::string& message) { fmt::print(stderr, "tenon: warning: {}\n", message); }
+
+}  // namespace tenon

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// NumPy's .npy files, versions 1 to 3, C order, little-endian. bf16 and fp8 travel as their bits
+// ("<V2", "|V1") only when a dtype is given to read them as.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+
+#include "core/reference/reference.hpp"
+
+namespace tenon {
+
+/// Throws kEnvironment for what the system refuses, kInvalid for a malformed file (with the byte
+/// offset).
+Array read_npy(const std::filesystem::path& path, std::optional<DType> as = std::nullopt);
+Array parse_npy(std::span<const std::byte> bytes, const std::string& origin,
+                std::optional<DType> as = std::nullopt);
+/// Written to a temporary beside the path, then renamed: an error leaves an old file as it was.
+void write_npy(const std::filesystem::path& path, const Array& array);
+
+}  // namespace tenon
