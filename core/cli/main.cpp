@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tenon: lists devices, runs and shows graphs, starts new backends.
+#include <fmt/color.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "core/cli/cli.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::cli {
+
+bool use_color() {
+  const char* off = std::getenv("NO_COLOR");
+  return !(off != nullptr && *off != '\0') && isatty(STDOUT_FILENO);
+}
+
+std::string paint(const std::string& text, const char* code) {
+  return use_color() ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    fail(ErrorKind::kEnvironment, "[{}] expected a readable file, got: {}", path,
+         std::strerror(errno != 0 ? errno : EIO));
+  }
+  return text.str();
+}
+
+namespace {
+
+int exit_code_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kInvalid:
+    case ErrorKind::kUnsupported:
+      return kUsage;
+    case ErrorKind::kEnvironment:
+    case ErrorKind::kOutOfMemory:
+    case ErrorKind::kDeviceLost:
+      return kEnvironmentFault;
+    case ErrorKind::kInternal:
+      return kFailures;
+  }
+  return kFailures;
+}
+
+int main(int argc, char** argv) {
+  CLI::App app("Tensors on any device whose driver is a shared library.", "tenon");
+  app.set_version_flag("--version", std::string("tenon ") + TENON_VERSION);
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 ok, 1 found failures, 2 bad usage or input, 3 environment.");
+  int exit_code = kOk;
+  add_devices(app, exit_code);
+  add_run(app, exit_code);
+  add_show(app, exit_code);
+  add_new_backend(app, exit_code);
+  add_doctor(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kOk : kUsage;
+  } catch (const Error& error) {
+    fmt::print(stderr, "tenon: {}\n", error.what());
+    return exit_code_of(error.kind());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tenon: {}\n", error.what());
+    return kEnvironmentFault;
+  }
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace tenon::cli
+
+int main(int argc, char** argv) { return tenon::cli::main(argc, argv); }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What there is on this machine: each plugin file probed in a child process, and the default
+// device.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/runtime/discovery.hpp"
+
+namespace tenon::cli {
+
+struct SurveyedPlugin {
+  PluginCandidate candidate;
+  ProbeResult probe;
+};
+
+struct Survey {
+  std::vector<SurveyedPlugin> plugins;
+  std::vector<std::string> problems;
+  std::string default_device;      ///< "" if no device can be chosen
+  std::string selector_error;      ///< why not
+  bool selector_is_wrong = false;  ///< the error is the user's
+};
+
+Survey survey_devices();
+std::string status_name(ProbeResult::Status status);
+
+}  // namespace tenon::cli
