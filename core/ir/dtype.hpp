@@ -63,6 +63,9 @@ struct Scalar {
 
 /// Text that parses back to the same bits: "1.5", "-0.0", "inf", "nan", "nan(0x7fc01234)", "true".
 std::string to_string(const Scalar& scalar);
+/// Also scientific, hexadecimal floats ("0x1.8p3") and hexadecimal integers. Nothing if it is no
+/// such number or an integer that does not fit.
+std::optional<Scalar> scalar_from_string(DType dtype, std::string_view text);
 
 /// The only definition of a value cast (CAST) on single values; the reference uses it.
 Scalar cast(const Scalar& value, DType to);

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Formats of the narrow floats and the one rounding step all conversions to them share.
+#pragma once
+
+#include <cstdint>
+
+#include "core/ir/dtype.hpp"
+
+namespace tenon {
+
+struct FloatFormat {
+  int mantissa_bits;
+  int bias;
+  uint64_t sign;        ///< mask of the sign bit
+  uint64_t max_finite;  ///< code of the largest finite value
+  uint64_t overflow;    ///< code for what is larger: infinity, or the largest finite value
+  uint64_t quiet_nan;
+  bool has_infinity;
+};
+
+/// Of f16, bf16, f8e4m3, f8e5m2.
+const FloatFormat& float_format(DType dtype);
+
+/// The code nearest to (-1)^negative * mantissa * 2^exponent, ties to even. The exponent is within
+/// +-10000.
+uint64_t round_to_format(bool negative, uint64_t mantissa, int exponent, const FloatFormat& format);
+
+}  // namespace tenon

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Values as text and back, to the same bits.
+#include <fmt/format.h>
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+
+#include "core/ir/dtype.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon {
+namespace {
+
+Scalar default_nan(DType dtype) {
+  return Scalar::of(dtype, std::bit_cast<double>(0x7ff8ull << 48));
+}
+
+std::string finite_text(const Scalar& s) {
+  const double value = s.as_double();
+  std::string text;
+  if (s.dtype == DType::kF64) {
+    text = fmt::format("{}", value);
+  } else if (s.dtype == DType::kF32) {
+    text = fmt::format("{}", static_cast<float>(value));
+  } else {
+    for (int digits = 1; digits <= 17; ++digits) {
+      text = fmt::format("{:.{}g}", value, digits);
+      if (scalar_from_string(s.dtype, text) == s) break;
+    }
+  }
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
+
+template <class T>
+std::optional<T> number(std::string_view text, auto... format) {
+  T value{};
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value, format...);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<Scalar> nan_from_string(DType dtype, std::string_view payload) {
+  if (!payload.starts_with("(0x") || !payload.ends_with(")")) return std::nullopt;
+  const auto bits = number<uint64_t>(payload.substr(3, payload.size() - 4), 16);
+  if (!bits || (dtype_bits(dtype) < 64 && *bits >> dtype_bits(dtype))) return std::nullopt;
+  const Scalar s{dtype, *bits};
+  if (!std::isnan(s.as_double())) return std::nullopt;
+  return s;
+}
+
+/// Out of range: from_chars leaves the value alone, strtod's infinity or zero is what is meant.
+template <class T>
+std::optional<T> real(std::string_view text) {
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  T value{};
+  const char* begin = text.data() + (hex ? 2 : 0);
+  const char* end = text.data() + text.size();
+  const auto result =
+      std::from_chars(begin, end, value, hex ? std::chars_format::hex : std::chars_format::general);
+  if (result.ptr != end || begin == end || *begin == '-') return std::nullopt;
+  if (result.ec == std::errc::result_out_of_range) {
+    const double magnitude = std::strtod(std::string(text).c_str(), nullptr);
+    return static_cast<T>(magnitude);
+  }
+  if (result.ec != std::errc()) return std::nullopt;
+  return value;
+}
+
+std::optional<Scalar> float_from_string(DType dtype, std::string_view text) {
+  if (text.starts_with("nan") && text.size() > 3) return nan_from_string(dtype, text.substr(3));
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  if (text == "nan" && !negative) return default_nan(dtype);
+  if (text == "inf") return Scalar::of(dtype, negative ? -INFINITY : INFINITY);
+  if (text.empty() || !(text[0] == '.' || (text[0] >= '0' && text[0] <= '9'))) return std::nullopt;
+  if (dtype == DType::kF32) {
+    const auto value = real<float>(text);
+    if (!value) return std::nullopt;
+    return Scalar{dtype, std::bit_cast<uint32_t>(negative ? -*value : *value)};
+  }
+  const auto value = real<double>(text);
+  if (!value) return std::nullopt;
+  return Scalar::of(dtype, negative ? -*value : *value);
+}
+
+std::optional<Scalar> int_from_string(DType dtype, std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  const auto magnitude = number<uint64_t>(hex ? text.substr(2) : text, hex ? 16 : 10);
+  if (!magnitude) return std::nullopt;
+  const uint64_t limit =
+      negative ? (is_signed(dtype) ? highest(dtype).bits + 1 : 0) : highest(dtype).bits;
+  if (*magnitude > limit) return std::nullopt;
+  return cast({DType::kU64, negative ? uint64_t{0} - *magnitude : *magnitude}, dtype);
+}
+
+}  // namespace
+
+std::string to_string(const Scalar& scalar) {
+  if (scalar.dtype == DType::kBool) return scalar.bits ? "true" : "false";
+  if (!is_float(scalar.dtype))
+    return is_signed(scalar.dtype) ? fmt::format("{}", scalar.as_int())
+                                   : fmt::format("{}", scalar.bits);
+  const double value = scalar.as_double();
+  if (std::isnan(value)) {
+    if (scalar == default_nan(scalar.dtype)) return "nan";
+    return fmt::format("nan(0x{:0{}x})", scalar.bits, dtype_size(scalar.dtype) * 2);
+  }
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  return finite_text(scalar);
+}
+
+std::optional<Scalar> scalar_from_string(DType dtype, std::string_view text) {
+  if (dtype == DType::kBool) {
+    if (text == "true" || text == "1") return Scalar{dtype, 1};
+    if (text == "false" || text == "0") return Scalar{dtype, 0};
+    return std::nullopt;
+  }
+  return is_float(dtype) ? float_from_string(dtype, text) : int_from_string(dtype, text);
+}
+
+}  // namespace tenon
