@@ -60,6 +60,7 @@ class ProgramBuilder {
   void end(std::span<const Value> operands = {});
 
   void workgroup(uint32_t x, uint32_t y, uint32_t z);
+  void subgroup(uint32_t size) { subgroup_size_ = size; }
   const tn_op& at(Value value) const { return ops_[value]; }
   uint32_t op_count() const { return static_cast<uint32_t>(ops_.size()); }
 
@@ -74,6 +75,7 @@ class ProgramBuilder {
   std::vector<uint32_t> operands_;
   std::string data_;  ///< offsets in params_ are into it until finish()
   uint32_t workgroup_[3] = {1, 1, 1};
+  uint32_t subgroup_size_ = 0;
 };
 
 }  // namespace tenon::sdk

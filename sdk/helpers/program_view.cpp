@@ -1,2 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is computed from a program's params.
 #include "sdk/helpers/program_view.hpp"
+
+namespace tenon::sdk {
+
+uint32_t argument_count(const ProgramView& program) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < program.param_count(); ++i) {
+    count += program.param(i).kind != TN_PARAM_ALLOC;
+  }
+  return count;
+}
+
+std::vector<AllocationPlace> allocation_places(const ProgramView& program) {
+  std::vector<AllocationPlace> places(program.param_count());
+  uint64_t end[TN_SPACE_CLUSTER + 1] = {};
+  for (uint32_t i = 0; i < program.param_count(); ++i) {
+    const tn_param& param = program.param(i);
+    if (param.kind != TN_PARAM_ALLOC) continue;
+    const uint64_t align = param.alignment;
+    uint64_t& top = end[param.space];
+    top = (top + align - 1) / align * align;
+    places[i] = {top, param.count * dtype_bytes(static_cast<uint8_t>(param.dtype))};
+    top += places[i].bytes;
+  }
+  return places;
+}
+
+}  // namespace tenon::sdk

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "tenon/program.h"
 
@@ -49,6 +50,15 @@ class ProgramView {
 
 /// Number of launch arguments: BUFFER and SCALAR params.
 uint32_t argument_count(const ProgramView& program);
+
+/// Where an ALLOC param stands in its space: offsets start at 0 in each space. Zeros for the
+/// others.
+struct AllocationPlace {
+  uint64_t offset = 0, bytes = 0;
+};
+/// One for each param. shared_bytes and scratch_bytes of the header are the ends of the last ones.
+std::vector<AllocationPlace> allocation_places(const ProgramView& program);
+
 std::string_view op_text(
     uint16_t op);  ///< "load" for TAKE; "op 77" style is never returned: "?" if unknown
 std::string_view dtype_text(uint8_t dtype);  ///< "f32"; "?" if unknown
