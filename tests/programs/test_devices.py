@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""tenon devices: good plugins work beside bad ones, and every refusal has its reason. Selectors that are wrong."""
+import os
+import unittest
+
+from harness import BUILD, GRAPHS, run, run_json
+
+BAD = os.path.join(BUILD, "test-plugins", "bad")
+GOOD = os.path.join(BUILD, "lib", "tenon")
+SOFTMAX = os.path.join(GRAPHS, "softmax.tn")
+
+
+class Devices(unittest.TestCase):
+    def test_the_build_tree_needs_no_variables(self):
+        facts = run_json("tenon", "devices")
+        self.assertEqual(facts["default"], "cpu:0")
+        cpu = next(d for d in facts["devices"] if d["id"] == "cpu:0")
+        self.assertEqual((cpu["kind"], cpu["selftest"]), ("cpu", "pass"))
+
+    def test_each_bad_plugin_is_one_line_with_its_reason(self):
+        expected = {  # file -> (statuses, words of the reason)
+            "text": ("rejected", "ELF"),
+            "truncated": ("rejected", ""),
+            "nosymbol": ("rejected", "tn_plugin_query"),
+            "aborts": ("crashed", "SIGABRT"),
+            "garbage": ("rejected", "struct_size"),
+            "newer": ("rejected", "version"),
+            "hangs": ("timeout", ""),
+        }
+        facts = run_json("tenon", "devices", TENON_PLUGIN_PATH=f"{BAD}:{GOOD}")
+        found = {p["backend"]: p for p in facts["plugins"]}
+        for backend, (status, word) in expected.items():
+            with self.subTest(backend):
+                self.assertEqual(found[backend]["status"], status, found[backend])
+                self.assertIn(word, found[backend]["reason"])
+                self.assertNotEqual(found[backend]["reason"], "")
+        self.assertEqual(found["cpu"]["status"], "ok")
+        self.assertEqual(facts["default"], "cpu:0")
+
+    def test_good_plugins_run_beside_bad_ones(self):
+        result = run("tenon", "run", SOFTMAX, "--random", 1, "--check", TENON_PLUGIN_PATH=f"{BAD}:{GOOD}")
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_bad_selectors(self):
+        cases = {
+            "": "cpu",                 # lists what there is
+            "warp": "cpu",
+            "cpu:9": "cpu:9",
+            "cpu:": "column",
+            "cpu,,cpu": "column",
+            "cpu@": "column",
+            "cpu@pool=lots": "pool",
+            "cpu@wings=2": "wings",
+            "cpu:uuid=00": "uuid",
+            "-cpu": "-cpu",
+            "cpu:tpu": "tpu",
+        }
+        for selector, word in cases.items():
+            with self.subTest(selector):
+                result = run("tenon", "run", SOFTMAX, "--random", 1, TENON_DEVICES=selector)
+                self.assertIn(result.returncode, (2, 3), result.stderr)
+                self.assertIn(word, result.stderr)
+
+    def test_good_selectors(self):
+        for selector in ("cpu", "cpu:0", "cpu:all", "cpu:cpu", "cpu@threads=1", "cpu@pool=256M",
+                         "warp@optional,cpu", "cpu:0@pool=1G@threads=2"):
+            with self.subTest(selector):
+                facts = run_json("tenon", "run", SOFTMAX, "--random", 1, "--check", TENON_DEVICES=selector)
+                self.assertEqual(facts["device"], "cpu:0")
+
+    def test_another_backend_by_variable_alone(self):
+        null = os.path.join(BUILD, "lib", "tenon-examples")
+        facts = run_json("tenon", "run", SOFTMAX, "--random", 1, "--symbol", "n=3", "--check",
+                         TENON_DEVICES="null", TENON_PLUGIN_PATH=null)
+        self.assertEqual(facts["device"], "null:0")
+        self.assertTrue(facts["check"]["ok"])
+
+    def test_doctor_has_what_a_report_needs(self):
+        facts = run_json("tenon", "doctor")
+        self.assertEqual(facts["default"], "cpu:0")
+        self.assertTrue(facts["system"]["processor"])
+        self.assertTrue(facts["plugins"])
+
+
+class CommandLine(unittest.TestCase):
+    def test_help_and_version(self):
+        for program in ("tenon", "tenon-conformance", "tenon-bench"):
+            for option in ("--help", "--version"):
+                with self.subTest((program, option)):
+                    result = run(program, option)
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    self.assertIn(program, result.stdout)
+            with self.subTest(program):
+                self.assertEqual(run(program, "--bogus").returncode, 2)
+
+    def test_no_colour_when_not_a_terminal(self):
+        self.assertNotIn("\033", run("tenon", "devices").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

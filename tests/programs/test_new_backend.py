@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""tenon new-backend: the copy builds against the sdk alone and passes the conformance run."""
+import glob
+import os
+import subprocess
+import tempfile
+import unittest
+
+from harness import BUILD, SOURCE, run
+
+
+class NewBackend(unittest.TestCase):
+    def test_template_is_at_most_300_lines(self):
+        lines = 0
+        for path in glob.glob(os.path.join(SOURCE, "examples", "90_null_backend", "*")):
+            with open(path, encoding="utf-8") as file:
+                lines += len(file.readlines())
+        self.assertLessEqual(lines, 300)
+        self.assertGreater(lines, 100)
+
+    def test_from_name_to_passing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            target = os.path.join(folder, "foo")
+            result = run("tenon", "new-backend", "foo", target)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            build = os.path.join(target, "build")
+            for command in (["cmake", "-S", target, "-B", build, f"-DCMAKE_PREFIX_PATH={BUILD}"],
+                            ["cmake", "--build", build]):
+                done = subprocess.run(command, capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            plugin = os.path.join(build, "lib", "tenon", "libtenon_foo.so")
+            conformance = run("tenon-conformance", "run", "--plugin", plugin, "--jobs", 2, timeout=900)
+            self.assertEqual(conformance.returncode, 0, conformance.stdout + conformance.stderr)
+
+    def test_bad_names_and_folders(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("Foo", "9x", "a-b", "", "x" * 33):
+                with self.subTest(name):
+                    self.assertEqual(run("tenon", "new-backend", name, os.path.join(folder, "x")).returncode, 2)
+            with open(os.path.join(folder, "precious"), "w", encoding="utf-8") as file:
+                file.write("keep")
+            self.assertEqual(run("tenon", "new-backend", "foo", folder).returncode, 2)
+            self.assertEqual(os.listdir(folder), ["precious"])
+
+
+if __name__ == "__main__":
+    unittest.main()
