@@ -57,8 +57,20 @@ typedef struct tn_chain {
   uint32_t reserved;     \
   const tn_chain* next
 
-/* Initialiser: tn_submission s = TN_INIT(tn_submission); */
-#define TN_INIT(type) {(uint32_t)sizeof(type), 0u, NULL}
+/* Initialiser: tn_submission s = TN_INIT(tn_submission); all else is zero. */
+#ifdef __cplusplus
+extern "C++" {
+template <class T>
+constexpr T tn_init() {
+  T value{};
+  value.struct_size = static_cast<uint32_t>(sizeof(T));
+  return value;
+}
+}
+#define TN_INIT(type) (tn_init<type>())
+#else
+#define TN_INIT(type) {.struct_size = (uint32_t)sizeof(type)}
+#endif
 
 /* ---- Errors ----------------------------------------------------------------------------- */
 
