@@ -40,6 +40,9 @@ class Expr {
   Expr(int64_t value = 0);  // NOLINT: a number is an expression
   /// A named integer in [minimum, maximum]. Equal names must have equal bounds.
   static Expr symbol(std::string name, int64_t minimum, int64_t maximum);
+  /// An index in [0, extent): the simplifier knows that it is below the extent, also a symbolic
+  /// one. (Of an extent of 0 it is in [0, 0], and nothing is ever evaluated.)
+  static Expr symbol(std::string name, const Expr& extent);
 
   ExprKind kind() const;
   bool is_const() const { return kind() == ExprKind::kConst; }

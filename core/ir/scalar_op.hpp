@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What each elementwise op means on single values: the definition that the reference, constant
+// folding and the tests share.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+
+#include "core/ir/dtype.hpp"
+#include "core/ir/op.hpp"
+
+namespace tenon {
+
+/// One elementwise op. `dtype` is the result's; operands have the dtypes that build.hpp asks for.
+/// CAST is the value cast.
+Scalar evaluate_scalar(Op op, DType dtype, std::span<const Scalar> operands);
+inline Scalar evaluate_scalar(Op op, DType dtype, std::initializer_list<Scalar> operands) {
+  return evaluate_scalar(op, dtype, std::span(operands.begin(), operands.size()));
+}
+
+/// How an op reads its operands, given their dtype.
+enum class ScalarClass : uint8_t { kFloat, kInt, kCompare, kBits, kCast };
+ScalarClass scalar_class(Op op, DType operand);
+
+/// kFloat: the result before its one rounding to `dtype`. For f64 it is rounded already.
+double float_op(Op op, DType dtype, double a, double b, double c);
+/// kInt: operands are sign- or zero-extended to 64 bits; the result's low bits count.
+uint64_t int_op(Op op, DType dtype, uint64_t a, uint64_t b);
+bool float_compare(Op op, double a, double b);
+bool int_compare(Op op, bool is_signed, uint64_t a, uint64_t b);
+/// kBits: WHERE, and NEG of floats, which flips a NaN's sign too.
+uint64_t bits_op(Op op, DType dtype, uint64_t a, uint64_t b, uint64_t c);
+
+}  // namespace tenon
