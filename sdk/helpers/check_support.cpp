@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Holds each op, dtype and limit of a program against the properties.
+#include "sdk/helpers/check_support.hpp"
+
+#include <fmt/format.h>
+
+#include "sdk/helpers/failure.hpp"
+#include "sdk/helpers/op_info.hpp"
+
+namespace tenon::sdk {
+namespace {
+
+bool claims(const tn_properties& properties, uint16_t op) {
+  return op < 512 && (properties.native_ops[op >> 6] >> (op & 63) & 1);
+}
+
+uint32_t dtype_flags(const tn_properties& properties, uint8_t dtype) {
+  for (uint32_t i = 0; i < properties.dtype_count; ++i) {
+    const tn_dtype_caps* caps = row_at(properties.dtypes, properties.dtype_stride, i);
+    if (caps->dtype == dtype) return caps->flags;
+  }
+  return 0;
+}
+
+std::string exceeds(const char* what, uint64_t value, uint64_t limit) {
+  if (limit == 0 || value <= limit) return {};
+  return fmt::format("{}: expected at most {}, got {}", what, limit, value);
+}
+
+std::string exceeds_limits(const ProgramView& program, const tn_properties& p) {
+  const tn_program& header = program.header();
+  uint64_t threads = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    threads *= header.workgroup[axis];
+    if (auto e = exceeds("workgroup", header.workgroup[axis], p.max_workgroup[axis]); !e.empty()) {
+      return e;
+    }
+  }
+  if (auto e = exceeds("workgroup threads", threads, p.max_workgroup_threads); !e.empty()) return e;
+  if (auto e = exceeds("bindings", argument_count(program), p.max_bindings); !e.empty()) return e;
+  if (header.shared_bytes && header.shared_bytes > p.max_shared_bytes) {
+    return fmt::format("shared memory: expected at most {} bytes, got {}", p.max_shared_bytes,
+                       header.shared_bytes);
+  }
+  if (auto e = exceeds("scratch bytes", header.scratch_bytes, p.max_scratch_bytes); !e.empty()) {
+    return e;
+  }
+  if (header.subgroup_size &&
+      (header.subgroup_size < p.subgroup_min || header.subgroup_size > p.subgroup_max)) {
+    return fmt::format("subgroup: expected a size from {} to {}, got {}", p.subgroup_min,
+                       p.subgroup_max, header.subgroup_size);
+  }
+  return {};
+}
+
+std::string exceeds_op(const ProgramView& program, const tn_op& op, const tn_properties& p) {
+  const OpInfo& info = *op_info(op.op);
+  if ((info.flags & kOpHint) && !claims(p, op.op)) return "expected the op to be claimed";
+  if (op.lanes > 1 && !claims(p, TN_OP_BROADCAST)) {
+    return fmt::format("expected vectors (broadcast) to be claimed, got {} lanes", op.lanes);
+  }
+  if (op.op == TN_OP_INDEX && (op.imm == TN_AXIS_SUBGROUP || op.imm == TN_AXIS_SUBGROUP_LANE) &&
+      p.subgroup_max == 0) {
+    return "expected subgroups to be claimed";
+  }
+  const bool is_index = op.op == TN_OP_INDEX || op.op == TN_OP_LOOP;
+  if (is_index && dtype_bytes(op.dtype) * 8 > p.index_bits) {
+    return fmt::format("expected an index of at most {} bits, got {}", p.index_bits,
+                       dtype_text(op.dtype));
+  }
+  if (op.lanes == 0) return {};
+  const bool is_compare = info.kind == OpKind::kCompare;
+  const uint8_t dtype = is_compare ? program.op(program.operands(op)[0]).dtype : op.dtype;
+  const bool is_arithmetic = is_elementwise(info) && op.op != TN_OP_CAST && op.op != TN_OP_WHERE;
+  const bool is_combined = is_arithmetic || op.op == TN_OP_LANE_REDUCE;
+  const uint32_t flags = dtype_flags(p, dtype);
+  if (is_combined && !(flags & TN_DTYPE_ARITHMETIC)) {
+    return fmt::format("expected arithmetic on {} to be claimed", dtype_text(dtype));
+  }
+  if (op.op == TN_OP_ATOMIC && !(flags & TN_DTYPE_ATOMICS)) {
+    return fmt::format("expected atomics on {} to be claimed", dtype_text(dtype));
+  }
+  if (!(flags & (TN_DTYPE_STORAGE | TN_DTYPE_ARITHMETIC))) {
+    return fmt::format("expected {} to be claimed", dtype_text(dtype));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string exceeds_properties(const ProgramView& program, const tn_properties& properties) {
+  if (auto e = exceeds_limits(program, properties); !e.empty()) return e;
+  for (uint32_t i = 0; i < program.op_count(); ++i) {
+    const tn_op& op = program.op(i);
+    const std::string e = exceeds_op(program, op, properties);
+    if (!e.empty()) return fmt::format("op {} {}: {}", i, op_text(op.op), e);
+  }
+  return {};
+}
+
+}  // namespace tenon::sdk
