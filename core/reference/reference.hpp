@@ -2,8 +2,9 @@
 // The reference tensor: what every op means, by the plainest loops. Slow, and obviously right.
 //
 // Elements are held as the bits of their dtype. Floating-point ops compute in double and round once
-// to the dtype (for f64, in long double); integers are exact. REDUCE combines in the accumulator's
-// dtype in row-major order of the reduced axes.
+// to the dtype (f64's transcendental functions in long double); integers are exact. REDUCE combines
+// in the accumulator's dtype in row-major order of the reduced axes. Single values:
+// ir/scalar_op.hpp.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "core/ir/node.hpp"
+#include "core/ir/scalar_op.hpp"
 
 namespace tenon {
 
@@ -26,17 +28,25 @@ struct Array {
   int64_t count() const;
   Scalar at(int64_t i) const;  ///< flat index
   void set(int64_t i, const Scalar& value);
+  /// Throws kInvalid for a negative size, kOutOfMemory for what the host cannot hold.
   static Array zeros(DType dtype, std::vector<int64_t> shape);
+  bool operator==(const Array&) const = default;
 };
 
-/// One op on values; the switch that defines each elementwise op.
-Scalar evaluate_scalar(Op op, DType dtype, const std::vector<Scalar>& operands);
+/// Sizes of a shape under values of the symbols. Throws kInvalid for a symbol without a value.
+std::vector<int64_t> concrete_shape(const Shape& shape, const SymbolValues& symbols);
+
+/// The values of the graph's symbols: those given, and those that a param's shape tells. Throws
+/// kInvalid where a shape does not fit, a value is outside the symbol's bounds, or one is missing.
+SymbolValues bind_symbols(const Graph& graph, const std::vector<std::vector<int64_t>>& shapes,
+                          SymbolValues given = {});
 
 /// One node given its operands. Throws on PARAM (but is_dim).
 Array evaluate_node(const Node& node, const std::vector<const Array*>& operands,
                     const SymbolValues& symbols);
 
-/// Runs a whole graph; inputs in the order of graph.params. Checks dtypes and shapes.
+/// Runs a whole graph; inputs in the order of graph.params. Checks dtypes and shapes; symbols that
+/// a param's shape tells need not be given.
 std::vector<Array> evaluate(const Graph& graph, const std::vector<Array>& inputs,
                             const SymbolValues& symbols = {});
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// REDUCE: from the identity on, in the accumulator's dtype, in row-major order of the sources.
+#include "core/reference/kernels.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::reference {
+namespace {
+
+Scalar identity(Op op, DType dtype) {
+  if (op == Op::ADD) return zero(dtype);
+  if (op == Op::MUL) return one(dtype);
+  TN_ASSERT(op == Op::MAX || op == Op::MIN);
+  return op == Op::MAX ? lowest(dtype) : highest(dtype);
+}
+
+}  // namespace
+
+void walk_reduce(const ReduceAttr& attr, const std::vector<int64_t>& source_shape,
+                 const std::function<void(int64_t, int64_t)>& element) {
+  const size_t rank = source_shape.size();
+  std::vector<int64_t> kept = source_shape;
+  std::vector<bool> reduced(rank, false);
+  int64_t terms = 1, results = 1;
+  for (const int axis : attr.axes) {
+    reduced[axis] = true;
+    kept[axis] = 1;
+    terms *= source_shape[axis];
+  }
+  for (const int64_t size : kept) results *= size;
+  const std::vector<int64_t> strides = strides_of(source_shape);
+  // Offset of the number `flat` counted over the axes that are reduced, or over those that are not.
+  const auto offset = [&](int64_t flat, bool over_reduced) {
+    int64_t sum = 0;
+    for (size_t k = rank; k-- > 0;) {
+      if (reduced[k] != over_reduced) continue;
+      sum += flat % source_shape[k] * strides[k];
+      flat /= source_shape[k];
+    }
+    return sum;
+  };
+  std::vector<int64_t> term_offset(static_cast<size_t>(terms));
+  for (int64_t t = 0; t < terms; ++t) term_offset[t] = offset(t, true);
+  for (int64_t r = 0; r < results; ++r) {
+    const int64_t base = terms ? offset(r, false) : 0;
+    for (const int64_t t : term_offset) element(r, base + t);
+  }
+}
+
+Array reduce(const Node& node, const Array& x) {
+  const auto& attr = node.as<ReduceAttr>();
+  std::vector<int64_t> shape = x.shape;
+  for (const int axis : attr.axes) shape[axis] = 1;
+  const DType type = attr.accumulator == DType::kVoid ? node.dtype : attr.accumulator;
+  Array sums = Array::zeros(type, shape);
+  const Scalar start = identity(attr.op, type);
+  for (int64_t i = 0; i < sums.count(); ++i) sums.set(i, start);
+  walk_reduce(attr, x.shape, [&](int64_t i, int64_t source) {
+    sums.set(i, evaluate_scalar(attr.op, type, {sums.at(i), cast(x.at(source), type)}));
+  });
+  if (type == node.dtype) return sums;
+  Array out = Array::zeros(node.dtype, std::move(shape));
+  for (int64_t i = 0; i < out.count(); ++i) out.set(i, cast(sums.at(i), node.dtype));
+  return out;
+}
+
+}  // namespace tenon::reference
