@@ -39,7 +39,7 @@ class Builder {
   NodeRef shrink(NodeRef x, std::vector<std::pair<Dim, Dim>> ranges);
   NodeRef flip(NodeRef x, std::vector<int> axes);
 
-  /// accumulator kVoid: f32 for f16, bf16; the dtype itself otherwise.
+  /// accumulator kVoid: f32 for narrower floats; the dtype itself otherwise.
   NodeRef reduce(Op op, NodeRef x, std::vector<int> axes, DType accumulator = DType::kVoid);
   NodeRef take(NodeRef x, NodeRef index, int axis);
   NodeRef store(NodeRef x, NodeRef index, NodeRef values, int axis, StoreMode mode);

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/ir/capabilities.hpp"
+
+#include "core/ir/node_hash.hpp"
+
+namespace tenon {
+
+uint64_t Capabilities::hash() const {
+  uint64_t h = 1;
+  const auto mix = [&](uint64_t v) { h = hash_mix(h, v); };
+  for (const bool flag : {compute, async, deterministic, symbolic, strict}) mix(flag);
+  mix(numerics);
+  mix(static_cast<uint64_t>(index_bits));
+  for (const uint64_t word : native_ops) mix(word);
+  for (const DTypeCaps& d : dtypes) {
+    for (const bool flag : {d.storage, d.arithmetic, d.atomics}) mix(flag);
+    mix(static_cast<uint64_t>(d.vector_lanes));
+    mix(static_cast<uint64_t>(d.rate));
+  }
+  for (const uint32_t limit : max_workgroup) mix(limit);
+  mix(max_workgroup_threads);
+  for (const uint32_t limit : max_grid) mix(limit);
+  mix(max_bindings);
+  mix(max_buffer_bytes);
+  mix(max_shared_bytes);
+  mix(max_scratch_bytes);
+  mix(compute_units);
+  mix(vector_bytes);
+  mix(vector_registers);
+  mix(l1_bytes);
+  mix(l2_bytes);
+  mix(l3_bytes);
+  return h;
+}
+
+Capabilities generic_capabilities() {
+  Capabilities c;
+  for (const OpInfo& info : all_ops()) {
+    const auto code = static_cast<uint32_t>(info.op);
+    if (info.kind != OpKind::RESERVED) c.native_ops[code >> 6] |= uint64_t{1} << (code & 63);
+  }
+  for (const DType dtype : all_dtypes()) {
+    DTypeCaps& caps = c.dtypes[static_cast<size_t>(dtype)];
+    caps = {.storage = true, .arithmetic = true, .atomics = true};
+  }
+  return c;
+}
+
+}  // namespace tenon

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Walks of a graph. None recurses over nodes: graphs may be a million nodes deep.
+#include "core/ir/node.hpp"
+
+#include <unordered_set>
+
+namespace tenon {
+
+std::string type_string(DType dtype, const Shape& shape) {
+  return std::string(dtype_name(dtype)) + to_string(shape);
+}
+
+std::string type_string(const Node& node) { return type_string(node.dtype, node.shape); }
+
+DType default_accumulator(DType dtype) {
+  return is_float(dtype) && dtype_size(dtype) < 4 ? DType::kF32 : dtype;
+}
+
+std::vector<NodeRef> topological(const std::vector<NodeRef>& outputs) {
+  std::vector<NodeRef> order;
+  std::unordered_set<const Node*> seen;
+  struct Visit {
+    const NodeRef* node;
+    size_t next = 0;
+  };
+  std::vector<Visit> stack;
+  for (const NodeRef& output : outputs) {
+    if (!seen.insert(output.get()).second) continue;
+    stack.push_back({&output});
+    while (!stack.empty()) {
+      Visit& top = stack.back();
+      const auto& sources = (*top.node)->sources;
+      if (top.next == sources.size()) {
+        order.push_back(*top.node);
+        stack.pop_back();
+        continue;
+      }
+      const NodeRef& source = sources[top.next++];
+      if (seen.insert(source.get()).second) stack.push_back({&source});
+    }
+  }
+  return order;
+}
+
+}  // namespace tenon

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/ir/node_hash.hpp"
+
+namespace tenon {
+namespace {
+
+uint64_t hash_scalar(uint64_t h, const Scalar& s) {
+  return hash_mix(hash_mix(h, static_cast<uint64_t>(s.dtype)), s.bits);
+}
+
+uint64_t hash_ints(uint64_t h, const std::vector<int>& values) {
+  h = hash_mix(h, values.size());
+  for (const int v : values) h = hash_mix(h, static_cast<uint64_t>(v));
+  return h;
+}
+
+struct AttrHash {
+  uint64_t h;
+
+  uint64_t operator()(const std::monostate&) const { return h; }
+  uint64_t operator()(const ConstAttr& a) const { return hash_scalar(h, a.value); }
+  uint64_t operator()(const ParamAttr& a) const {
+    return hash_mix(hash_mix(hash_mix(hash_text(h, a.name), a.is_dim), a.dim.hash()), a.identity);
+  }
+  uint64_t operator()(const IndexAttr& a) const {
+    return hash_mix(h, static_cast<uint64_t>(a.axis));
+  }
+  uint64_t operator()(const CastAttr& a) const { return hash_mix(h, a.bits); }
+  uint64_t operator()(const ViewAttr& a) const {
+    uint64_t r = hash_scalar(hash_ints(hash_mix(h, static_cast<uint64_t>(a.kind)), a.axes), a.fill);
+    for (const auto& [x, y] : a.pairs) r = hash_mix(hash_mix(r, x.hash()), y.hash());
+    return r;
+  }
+  uint64_t operator()(const ReduceAttr& a) const {
+    return hash_mix(hash_ints(hash_mix(h, static_cast<uint64_t>(a.op)), a.axes),
+                    static_cast<uint64_t>(a.accumulator));
+  }
+  uint64_t operator()(const TakeAttr& a) const {
+    return hash_mix(h, static_cast<uint64_t>(a.axis));
+  }
+  uint64_t operator()(const StoreAttr& a) const {
+    return hash_mix(hash_mix(h, static_cast<uint64_t>(a.axis)), static_cast<uint64_t>(a.mode));
+  }
+  uint64_t operator()(const CopyAttr& a) const { return hash_text(h, a.device); }
+  // By structure, not by address, so that hashes are the same in every run.
+  uint64_t operator()(const IfAttr& a) const {
+    return hash_mix(
+        hash_mix(hash_mix(h, structure_hash(*a.then_graph)), structure_hash(*a.else_graph)),
+        static_cast<uint64_t>(a.result));
+  }
+  uint64_t operator()(const LoopAttr& a) const {
+    return hash_mix(
+        hash_mix(hash_mix(hash_mix(h, structure_hash(*a.body)), static_cast<uint64_t>(a.carried)),
+                 a.is_while),
+        static_cast<uint64_t>(a.result));
+  }
+};
+
+}  // namespace
+
+uint64_t hash_mix(uint64_t h, uint64_t v) {
+  h ^= v + 0x9e3779b97f4a7c15 + (h << 6) + (h >> 2);
+  h *= 0xff51afd7ed558ccd;
+  return h ^ (h >> 32);
+}
+
+uint64_t hash_text(uint64_t h, std::string_view text) {
+  uint64_t f = 0xcbf29ce484222325;
+  for (const char c : text) f = (f ^ static_cast<uint8_t>(c)) * 0x100000001b3;
+  return hash_mix(h, f);
+}
+
+uint64_t hash_node(const Node& node) {
+  uint64_t h = hash_mix(static_cast<uint64_t>(node.op), static_cast<uint64_t>(node.dtype));
+  for (const Dim& d : node.shape) h = hash_mix(h, d.hash());
+  h = std::visit(AttrHash{hash_mix(h, node.attr.index())}, node.attr);
+  for (const NodeRef& s : node.sources) h = hash_mix(h, s->hash);
+  return h;
+}
+
+bool equal_node(const Node& a, const Node& b) {
+  return a.op == b.op && a.dtype == b.dtype && a.sources == b.sources && a.shape == b.shape &&
+         a.attr == b.attr;
+}
+
+}  // namespace tenon

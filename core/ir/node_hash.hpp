@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Hashing of attributes; private to core/ir.
+#pragma once
+
+#include <string_view>
+
+#include "core/ir/node.hpp"
+
+namespace tenon {
+
+uint64_t hash_mix(uint64_t h, uint64_t v);
+uint64_t hash_text(uint64_t h, std::string_view text);
+
+/// Of op, dtype, shape, attribute and the sources' hashes.
+uint64_t hash_node(const Node& node);
+/// Equal in everything, sources by pointer.
+bool equal_node(const Node& a, const Node& b);
+
+}  // namespace tenon

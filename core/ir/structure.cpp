@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Structure of graphs, blind to names: params and symbols count by their place.
+#include <unordered_map>
+
+#include "core/ir/node_hash.hpp"
+
+namespace tenon {
+namespace {
+
+using Renaming = std::map<std::string, Expr>;
+
+/// Symbols of an enclosing graph keep the place they have there.
+Renaming renaming_of(const Graph& graph, const Renaming& outer) {
+  Renaming names = outer;
+  for (const Expr& s : graph.symbols) {
+    std::string place = "$" + std::to_string(names.size());
+    names.try_emplace(s.name(), Expr::symbol(std::move(place), s.min(), s.max()));
+  }
+  return names;
+}
+
+Shape renamed(Shape shape, const Renaming& names) {
+  for (Dim& d : shape) d = d.substitute(names);
+  return shape;
+}
+
+/// The attribute without names; graphs inside are handled apart.
+Attr renamed(Attr attr, const Renaming& names) {
+  if (auto* param = std::get_if<ParamAttr>(&attr)) {
+    param->name.clear();
+    param->identity = 0;
+    param->dim = param->dim.substitute(names);
+  } else if (auto* view = std::get_if<ViewAttr>(&attr)) {
+    for (auto& [a, b] : view->pairs) {
+      a = a.substitute(names);
+      b = b.substitute(names);
+    }
+  } else if (auto* choice = std::get_if<IfAttr>(&attr)) {
+    choice->then_graph = choice->else_graph = nullptr;
+  } else if (auto* loop = std::get_if<LoopAttr>(&attr)) {
+    loop->body = nullptr;
+  }
+  return attr;
+}
+
+std::vector<const Graph*> graphs_of(const Attr& attr) {
+  if (const auto* choice = std::get_if<IfAttr>(&attr))
+    return {choice->then_graph.get(), choice->else_graph.get()};
+  if (const auto* loop = std::get_if<LoopAttr>(&attr)) return {loop->body.get()};
+  return {};
+}
+
+/// Number of each node: params by place, then the others in topological order.
+struct Numbering {
+  std::vector<NodeRef> order;
+  std::unordered_map<const Node*, size_t> number;
+
+  explicit Numbering(const Graph& graph) {
+    for (const NodeRef& p : graph.params)
+      if (number.try_emplace(p.get(), number.size()).second) order.push_back(p);
+    for (const NodeRef& n : topological(graph.outputs))
+      if (number.try_emplace(n.get(), number.size()).second) order.push_back(n);
+  }
+};
+
+uint64_t hash_graph(const Graph& graph, const Renaming& outer);
+
+uint64_t hash_one(const Node& node, const Numbering& numbering, const Renaming& names) {
+  Node plain;
+  plain.op = node.op;
+  plain.dtype = node.dtype;
+  plain.shape = renamed(node.shape, names);
+  const auto graphs = graphs_of(node.attr);
+  if (graphs.empty()) plain.attr = renamed(node.attr, names);
+  uint64_t h = hash_node(plain);
+  for (const Graph* g : graphs) h = hash_mix(h, hash_graph(*g, names));
+  if (const auto* choice = std::get_if<IfAttr>(&node.attr)) h = hash_mix(h, choice->result);
+  if (const auto* loop = std::get_if<LoopAttr>(&node.attr))
+    h = hash_mix(hash_mix(hash_mix(h, loop->carried), loop->is_while), loop->result);
+  for (const NodeRef& s : node.sources) h = hash_mix(h, numbering.number.at(s.get()));
+  return h;
+}
+
+uint64_t hash_graph(const Graph& graph, const Renaming& outer) {
+  const Renaming names = renaming_of(graph, outer);
+  const Numbering numbering(graph);
+  uint64_t h = hash_mix(graph.params.size(), graph.symbols.size());
+  for (const Expr& s : graph.symbols) h = hash_mix(h, names.at(s.name()).hash());
+  for (const NodeRef& p : graph.params) h = hash_mix(h, numbering.number.at(p.get()));
+  for (const NodeRef& n : numbering.order) h = hash_mix(h, hash_one(*n, numbering, names));
+  for (const NodeRef& o : graph.outputs) h = hash_mix(h, numbering.number.at(o.get()));
+  return h;
+}
+
+bool same_graph(const Graph& a, const Renaming& outer_a, const Graph& b, const Renaming& outer_b) {
+  if (a.params.size() != b.params.size() || a.outputs.size() != b.outputs.size() ||
+      a.symbols.size() != b.symbols.size())
+    return false;
+  const Renaming names_a = renaming_of(a, outer_a), names_b = renaming_of(b, outer_b);
+  for (size_t i = 0; i < a.symbols.size(); ++i)
+    if (!(names_a.at(a.symbols[i].name()) == names_b.at(b.symbols[i].name()))) return false;
+  const Numbering in_a(a), in_b(b);
+  if (in_a.order.size() != in_b.order.size()) return false;
+  const auto same_place = [&](const NodeRef& x, const NodeRef& y) {
+    return in_a.number.at(x.get()) == in_b.number.at(y.get());
+  };
+  const auto same_places = [&](const std::vector<NodeRef>& xs, const std::vector<NodeRef>& ys) {
+    return std::equal(xs.begin(), xs.end(), ys.begin(), ys.end(), same_place);
+  };
+  for (size_t i = 0; i < in_a.order.size(); ++i) {
+    const Node &x = *in_a.order[i], &y = *in_b.order[i];
+    if (x.op != y.op || x.dtype != y.dtype || x.attr.index() != y.attr.index() ||
+        renamed(x.shape, names_a) != renamed(y.shape, names_b) ||
+        !same_places(x.sources, y.sources) ||
+        !(renamed(x.attr, names_a) == renamed(y.attr, names_b)))
+      return false;
+    const auto graphs_x = graphs_of(x.attr), graphs_y = graphs_of(y.attr);
+    for (size_t g = 0; g < graphs_x.size(); ++g)
+      if (!same_graph(*graphs_x[g], names_a, *graphs_y[g], names_b)) return false;
+  }
+  return same_places(a.params, b.params) && same_places(a.outputs, b.outputs);
+}
+
+}  // namespace
+
+uint64_t structure_hash(const Graph& graph) { return hash_graph(graph, {}); }
+
+bool same_structure(const Graph& a, const Graph& b) { return same_graph(a, {}, b, {}); }
+
+}  // namespace tenon
