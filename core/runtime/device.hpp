@@ -3,8 +3,10 @@
 // submissions.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,6 @@
 namespace tenon {
 
 class Device;
-class Pool;
 
 /// A range of a pool's slab. Released to the pool when the last reference goes; the pool reuses it
 /// only after the work that was submitted with it has ended.
@@ -29,11 +30,15 @@ class Buffer {
   tn_memory* memory() const { return memory_; }
   uint64_t offset() const { return offset_; }  ///< bytes
   uint64_t size() const { return size_; }      ///< bytes, as asked for
+  /// Number of the last submission that uses it: the host waits for that one.
+  uint64_t last_use() const { return last_use_.load(std::memory_order_acquire); }
+  void set_last_use(uint64_t submission);
 
  private:
   std::shared_ptr<Device> device_;
   tn_memory* memory_;
   uint64_t offset_, size_;
+  std::atomic<uint64_t> last_use_{0};
 };
 using BufferRef = std::shared_ptr<Buffer>;
 
@@ -69,6 +74,8 @@ class Device : public std::enable_shared_from_this<Device> {
   /// Returns at once; commands run in order after all earlier submissions. Buffers are kept alive
   /// until they ended.
   virtual void submit(const std::vector<tn_command>& commands, std::vector<BufferRef> used) = 0;
+  /// The same, for callers that submit often; the buffers are kept by what their release waits for.
+  virtual void submit(const std::vector<tn_command>& commands, std::span<Buffer* const> used) = 0;
   /// Waits for all submitted work; throws the first failure of it (kDeviceLost is for good).
   virtual void synchronize() = 0;
 
@@ -79,6 +86,16 @@ class Device : public std::enable_shared_from_this<Device> {
   virtual uint64_t bytes_in_use() const = 0;
   virtual uint64_t bytes_reserved() const = 0;  ///< slabs held from the plugin
   virtual void trim() = 0;                      ///< gives unused slabs back
+
+  virtual uint64_t memory_alignment() const = 0;  ///< bytes, of every offset that a launch binds
+  virtual bool guarded() const = 0;               ///< buffers have guard zones
+
+ private:
+  friend class Buffer;
+  friend struct Executable;
+  /// What the destructors do: the work in flight may still use both.
+  virtual void release(const Buffer& buffer) noexcept = 0;
+  virtual void retire(tn_executable* executable) noexcept = 0;
 };
 
 }  // namespace tenon

@@ -2,6 +2,7 @@
 // The environment variables: one table, read with secure_getenv, printed into docs/environment.md.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,5 +20,16 @@ struct EnvironmentVariable {
 std::span<const EnvironmentVariable> environment_variables();
 /// nullopt if unset; the name must be in the table.
 std::optional<std::string> environment(std::string_view name);
+
+/// The table as Markdown, as docs/environment.md has it.
+std::string environment_markdown();
+
+/// The checks of each value. All throw kInvalid with name, what was expected and what was found.
+bool parse_flag(std::string_view name, std::string_view value);                     ///< "0" or "1"
+std::filesystem::path parse_folder(std::string_view name, std::string_view value);  ///< absolute
+void check_log_channels(std::string_view name, std::string_view value);
+
+/// $XDG_CACHE_HOME/tenon, else ~/.cache/tenon; empty if there is no home.
+std::filesystem::path default_cache_dir();
 
 }  // namespace tenon

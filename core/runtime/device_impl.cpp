@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/runtime/device_impl.hpp"
+
+#include "core/runtime/abi_struct.hpp"
+#include "core/runtime/status.hpp"
+#include "core/support/log.hpp"
+
+namespace tenon {
+
+Buffer::Buffer(std::shared_ptr<Device> device, tn_memory* memory, uint64_t offset, uint64_t size)
+    : device_(std::move(device)), memory_(memory), offset_(offset), size_(size) {}
+
+Buffer::~Buffer() {
+  if (memory_) device_->release(*this);
+}
+
+void Buffer::set_last_use(uint64_t submission) {
+  uint64_t old = last_use_.load(std::memory_order_relaxed);
+  while (old < submission &&
+         !last_use_.compare_exchange_weak(old, submission, std::memory_order_release)) {
+  }
+}
+
+Executable::~Executable() {
+  if (handle) device->retire(handle);
+}
+
+DeviceImpl::DeviceImpl(std::shared_ptr<PluginLibrary> library, uint32_t index,
+                       const tn_device_info& info, const DeviceOptions& options,
+                       std::shared_ptr<DiskCache> cache)
+    : library_(std::move(library)),
+      info_(info),
+      id_(fmt::format("{}:{}", library_->backend(), index)),
+      cache_(std::move(cache)),
+      guards_(options.guard_bytes, options.poison) {
+  tn_error error = abi_struct<tn_error>();
+  const char* text = options.plugin_options.empty() ? nullptr : options.plugin_options.c_str();
+  check_status(plugin().device_open(index, text, &handle_, &error), error, "open", id_);
+  try {
+    TN_ASSERT(handle_ != nullptr);
+    tn_target target = abi_struct<tn_target>();
+    target.device = handle_;
+    const tn_properties* properties = nullptr;
+    check_status(plugin().properties(&target, &properties, &error), error, "properties", id_);
+    facts_ = read_properties(properties, id_);
+    if (const std::string why = check_device_functions(plugin(), facts_.flags); !why.empty())
+      throw Error(ErrorKind::kEnvironment, fmt::format("[properties] {}: {}", id_, why));
+    queue_ = facts_.flags & TN_DEVICE_ASYNC ? make_timeline_queue(plugin(), handle_, id_)
+                                            : make_worker_queue(plugin(), handle_, id_);
+  } catch (...) {
+    if (handle_) plugin().device_close(handle_);
+    throw;
+  }
+  PoolOptions pool;
+  pool.owner = id_;
+  pool.alignment = std::max<uint64_t>(facts_.spaces[0].alignment, 64);
+  pool.largest_slab = facts_.spaces[0].largest;
+  pool.limit = options.pool_limit;
+  pool_ = std::make_unique<Pool>(static_cast<SlabSource&>(*this), pool);
+  TN_LOG("runtime", "{} opened: {}", id_, fixed_string(info_.name));
+}
+
+DeviceImpl::~DeviceImpl() {
+  wait_idle(queue_->submitted());
+  destroy_retired(true);
+  if (staging_) free_slab(staging_);
+  pool_.reset();
+  queue_.reset();
+  plugin().device_close(handle_);
+}
+
+BufferRef DeviceImpl::allocate(uint64_t size, const std::string& purpose) {
+  if (size == 0) return std::make_shared<Buffer>(shared_from_this(), nullptr, 0, 0);
+  const uint64_t limit = facts_.capabilities.max_buffer_bytes;
+  if (limit != 0 && size > limit)
+    fail(ErrorKind::kOutOfMemory, "[allocate] {}: expected a buffer of at most {}, got {}", id_,
+         bytes_text(limit), bytes_text(size));
+  const uint64_t alignment = memory_alignment();
+  const uint64_t guard = (guards_.bytes() + alignment - 1) & ~(alignment - 1);
+  const Pool::Block block = pool_->allocate(size + 2 * guard, purpose);
+  auto buffer =
+      std::make_shared<Buffer>(shared_from_this(), block.memory, block.offset + guard, size);
+  buffer->set_last_use(block.ready);
+  if (guarded()) {
+    const std::vector<uint8_t> poison(size + 2 * guards_.bytes(), guards_.poison());
+    const auto lock = settle(*buffer);
+    transfer(Access::kWrite, block.memory, buffer->offset() - guards_.bytes(),
+             const_cast<uint8_t*>(poison.data()), poison.size());
+    guards_.add(block.memory, buffer->offset(), size, purpose);
+  }
+  return buffer;
+}
+
+void DeviceImpl::release(const Buffer& buffer) noexcept {
+  uint64_t offset = buffer.offset();
+  if (guarded()) {
+    const uint64_t alignment = memory_alignment();
+    try {
+      wait_idle(buffer.last_use());
+      const std::lock_guard lock(order_mutex_);
+      guards_.remove(buffer.memory(), offset,
+                     [this](tn_memory* memory, uint64_t at, void* data, uint64_t size) {
+                       transfer(Access::kRead, memory, at, data, size);
+                     });
+    } catch (const std::exception& error) {
+      log_warning(error.what());
+    }
+    offset -= (guards_.bytes() + alignment - 1) & ~(alignment - 1);
+  }
+  pool_->release(buffer.memory(), offset, buffer.last_use());
+}
+
+tn_memory* DeviceImpl::allocate_slab(uint64_t size) {
+  tn_error error = abi_struct<tn_error>();
+  tn_memory* memory = nullptr;
+  check_status(plugin().memory_allocate(handle_, 0, size, &memory, &error), error, "allocate", id_);
+  return memory;
+}
+
+void DeviceImpl::submit(const std::vector<tn_command>& commands, std::vector<BufferRef> used) {
+  std::vector<Buffer*> pointers;
+  pointers.reserve(used.size());
+  for (const BufferRef& buffer : used) pointers.push_back(buffer.get());
+  submit(commands, std::span<Buffer* const>(pointers));
+}
+
+void DeviceImpl::submit(const std::vector<tn_command>& commands, std::span<Buffer* const> used) {
+  if (commands.empty()) return;
+  if (!plugin().submit)
+    fail(ErrorKind::kUnsupported,
+         "[submit] {}: expected a device that runs commands, got one "
+         "with memory only",
+         id_);
+  {
+    const std::lock_guard lock(order_mutex_);
+    const uint64_t number = queue_->submit(commands);
+    for (Buffer* buffer : used) buffer->set_last_use(number);
+  }
+  destroy_retired(false);
+}
+
+void DeviceImpl::synchronize() { queue_->synchronize(); }
+
+void DeviceImpl::wait_idle(uint64_t submission) noexcept {
+  std::string failure;
+  ErrorKind kind{};
+  try {
+    queue_->wait(submission, failure, kind);
+  } catch (const std::exception& error) {
+    log_warning(error.what());
+  }
+}
+
+void DeviceImpl::wait_for(uint64_t submission) {
+  std::string failure;
+  ErrorKind kind{};
+  if (!queue_->wait(submission, failure, kind)) throw Error(kind, failure);
+}
+
+void DeviceImpl::retire(tn_executable* executable) noexcept {
+  {
+    const std::lock_guard lock(retired_mutex_);
+    retired_.emplace_back(queue_->submitted(), executable);
+  }
+  destroy_retired(false);
+}
+
+void DeviceImpl::destroy_retired(bool all) noexcept {
+  const std::lock_guard lock(retired_mutex_);
+  if (retired_.empty()) return;
+  const uint64_t ended = all ? UINT64_MAX : queue_->ended();
+  std::erase_if(retired_, [&](const auto& item) {
+    if (item.first > ended) return false;
+    plugin().executable_destroy(item.second);
+    return true;
+  });
+}
+
+std::string DeviceImpl::check_guards() {
+  if (!guarded()) return "";
+  queue_->synchronize();
+  const std::lock_guard lock(order_mutex_);
+  return guards_.check([this](tn_memory* memory, uint64_t at, void* data, uint64_t size) {
+    transfer(Access::kRead, memory, at, data, size);
+  });
+}
+
+}  // namespace tenon

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The Device over a plugin's table.
+#pragma once
+
+#include <mutex>
+#include <unordered_map>
+
+#include "core/runtime/device.hpp"
+#include "core/runtime/disk_cache.hpp"
+#include "core/runtime/guards.hpp"
+#include "core/runtime/plugin_library.hpp"
+#include "core/runtime/pool.hpp"
+#include "core/runtime/properties.hpp"
+#include "core/runtime/queue.hpp"
+
+namespace tenon {
+
+struct DeviceOptions {
+  std::string plugin_options;  ///< "threads=2": for device_open
+  uint64_t pool_limit = 0;     ///< bytes; 0: none
+  uint32_t guard_bytes = 0;
+  uint8_t poison = 0;
+};
+
+class DeviceImpl final : public Device, private SlabSource {
+ public:
+  DeviceImpl(std::shared_ptr<PluginLibrary> library, uint32_t index, const tn_device_info& info,
+             const DeviceOptions& options, std::shared_ptr<DiskCache> cache);
+  ~DeviceImpl() override;
+
+  const std::string& id() const override { return id_; }
+  const tn_device_info& info() const override { return info_; }
+  const tn_plugin& plugin() const override { return library_->table(); }
+  tn_device* handle() const override { return handle_; }
+  const Capabilities& capabilities() const override { return facts_.capabilities; }
+
+  BufferRef allocate(uint64_t size, const std::string& purpose) override;
+  void write(Buffer& buffer, uint64_t offset, const void* data, uint64_t size) override;
+  void read(const Buffer& buffer, uint64_t offset, void* data, uint64_t size) override;
+  ExecutableRef compile(const tn_program& program) override;
+  void submit(const std::vector<tn_command>& commands, std::vector<BufferRef> used) override;
+  void submit(const std::vector<tn_command>& commands, std::span<Buffer* const> used) override;
+  void synchronize() override;
+  std::string check_guards() override;
+  uint64_t bytes_in_use() const override { return pool_->bytes_in_use(); }
+  uint64_t bytes_reserved() const override { return pool_->bytes_reserved(); }
+  void trim() override { pool_->trim(); }
+  uint64_t memory_alignment() const override { return facts_.spaces[0].alignment; }
+  bool guarded() const override { return guards_.bytes() > 0; }
+
+ private:
+  void release(const Buffer& buffer) noexcept override;
+  void retire(tn_executable* executable) noexcept override;
+  tn_memory* allocate_slab(uint64_t size) override;
+  void free_slab(tn_memory* memory) override { plugin().memory_free(memory); }
+  void wait_idle(uint64_t submission) noexcept override;
+
+  /// Copies host bytes from or to a slab, whose work has ended. Under order_mutex_.
+  enum class Access { kRead, kWrite };
+  void transfer(Access access, tn_memory* memory, uint64_t offset, void* data, uint64_t size);
+  void transfer_mapped(Access access, tn_memory* memory, uint64_t offset, void* data,
+                       uint64_t size);
+  void transfer_staged(Access access, tn_memory* memory, uint64_t offset, void* data,
+                       uint64_t size);
+  void wait_for(uint64_t submission);
+  /// Waits for the buffer's work, then holds off new submissions while the host is at it.
+  std::unique_lock<std::mutex> settle(const Buffer& buffer);
+  void check_range(const Buffer& buffer, uint64_t offset, uint64_t size, const char* what) const;
+  void destroy_retired(bool all) noexcept;
+
+  std::string cache_key(const tn_program& program) const;
+  ExecutableRef load_cached(const std::string& key);
+  ExecutableRef compile_fresh(const tn_program& program, const std::string& key);
+  void save(const Executable& executable, const std::string& key);
+  ExecutableRef wrap(tn_executable* handle, const tn_compile_report& report, bool from_cache);
+
+  std::shared_ptr<PluginLibrary> library_;
+  tn_device_info info_;
+  std::string id_;
+  std::shared_ptr<DiskCache> cache_;
+  tn_device* handle_ = nullptr;
+  DeviceFacts facts_;
+  Guards guards_;
+  std::unique_ptr<Queue> queue_;
+  std::unique_ptr<Pool> pool_;
+  std::mutex order_mutex_;  ///< submissions, and host access to memory
+  tn_memory* staging_ = nullptr;
+  std::mutex retired_mutex_;
+  std::vector<std::pair<uint64_t, tn_executable*>> retired_;
+  std::mutex compiled_mutex_;
+  std::unordered_map<std::string, std::weak_ptr<Executable>> compiled_;
+};
+
+}  // namespace tenon

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/runtime/discovery.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "core/runtime/install_paths.hpp"
+#include "core/support/error.hpp"
+#include "core/support/log.hpp"
+
+namespace tenon {
+namespace {
+
+namespace fs = std::filesystem;
+
+#if defined(_WIN32)
+constexpr char kSeparator = ';';
+constexpr std::string_view kSuffix = ".dll";
+#elif defined(__APPLE__)
+constexpr char kSeparator = ':';
+constexpr std::string_view kSuffix = ".dylib";
+#else
+constexpr char kSeparator = ':';
+constexpr std::string_view kSuffix = ".so";
+#endif
+constexpr std::string_view kPrefix = "libtenon_";
+
+/// "cpu" for libtenon_cpu.so, "" for another name.
+std::string backend_of(const fs::path& path) {
+  const std::string name = path.filename().string();
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix) ||
+      name.size() <= kPrefix.size() + kSuffix.size())
+    return "";
+  const std::string backend =
+      name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+  const auto legal = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return std::ranges::all_of(backend, legal) ? backend : "";
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(kSeparator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+class Finder {
+ public:
+  void file(const fs::path& path, const std::string& source) {
+    TN_LOG("loader", "{}: trying {}", source, path.string());
+    std::error_code error;
+    const fs::path real = fs::canonical(path, error);
+    if (error)
+      return problem("[{}] expected a plugin file, got '{}': {}", source, path.string(),
+                     error.message());
+    const std::string backend = backend_of(path);
+    if (backend.empty())
+      return problem("[{}] expected a file named libtenon_<backend>{}, got '{}'", source, kSuffix,
+                     path.string());
+    add(fs::absolute(path, error).lexically_normal(), real, backend, source);
+  }
+
+  /// `must_exist`: the user named it.
+  void folder(const fs::path& path, const std::string& source, bool must_exist) {
+    TN_LOG("loader", "{}: searching {}", source, path.string());
+    std::error_code error;
+    fs::directory_iterator entries(path, error);
+    if (error) {
+      if (must_exist)
+        problem("[{}] expected a folder, got '{}': {}", source, path.string(), error.message());
+      return;
+    }
+    std::vector<fs::path> files;
+    for (; !error && entries != fs::directory_iterator(); entries.increment(error))
+      if (!backend_of(entries->path()).empty()) files.push_back(entries->path());
+    std::ranges::sort(files);
+    for (const fs::path& file : files) {
+      const fs::path real = fs::canonical(file, error);
+      add(file, error ? file : real, backend_of(file), source);
+    }
+  }
+
+  template <class... Args>
+  void problem(fmt::format_string<Args...> format, Args&&... args) {
+    result.problems.push_back(fmt::format(format, std::forward<Args>(args)...));
+    TN_LOG("loader", "{}", result.problems.back());
+  }
+
+  Discovery result;
+
+ private:
+  void add(fs::path path, const fs::path& real, const std::string& backend,
+           const std::string& source) {
+    if (!seen_.insert(real).second) return;
+    PluginCandidate candidate{std::move(path), backend, source, !backends_.insert(backend).second};
+    TN_LOG("loader", "{}: found {}{}", source, candidate.path.string(),
+           candidate.shadowed ? " (shadowed)" : "");
+    result.candidates.push_back(std::move(candidate));
+  }
+
+  std::set<fs::path> seen_;
+  std::set<std::string> backends_;
+};
+
+}  // namespace
+
+Discovery discover_plugins(const DiscoveryOptions& options) {
+  Finder finder;
+  for (const fs::path& path : options.plugins) finder.file(path, "the API");
+  if (options.env_plugins) {
+    for (const std::string& part : split(*options.env_plugins)) {
+      if (part.empty()) {
+        finder.problem("[TENON_PLUGINS] expected files separated by '{}', got '{}'", kSeparator,
+                       *options.env_plugins);
+      } else {
+        finder.file(part, "TENON_PLUGINS");
+      }
+    }
+    return std::move(finder.result);
+  }
+  if (options.env_plugin_path) {
+    for (const std::string& part : split(*options.env_plugin_path)) {
+      if (!fs::path(part).is_absolute()) {
+        finder.problem("[TENON_PLUGIN_PATH] expected absolute folders separated by '{}', got '{}'",
+                       kSeparator, part);
+      } else {
+        finder.folder(part, "TENON_PLUGIN_PATH", true);
+      }
+    }
+  }
+  bool beside = true;
+  for (const fs::path& folder : plugin_folders()) {
+    finder.folder(folder, beside ? "beside the core library" : "the install folder", false);
+    beside = false;
+  }
+  return std::move(finder.result);
+}
+
+}  // namespace tenon

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/runtime/queue.hpp"
+#include "core/runtime/status.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kMostRanges = 256;  ///< the oldest go: their buffers are long gone
+
+}  // namespace
+
+void FailureLog::add(uint64_t first, uint64_t last, int32_t status, const tn_error& error) {
+  if (ranges_.size() == kMostRanges) ranges_.erase(ranges_.begin());
+  ranges_.push_back({first, last, error_kind(status),
+                     fmt::format("[submit] {}: {}", owner_, error_message(status, error))});
+  if (!pending_) reported_ = ranges_.size() - 1;
+  pending_ = true;
+  lost_ = lost_ || status == TN_ERROR_DEVICE_LOST;
+}
+
+bool FailureLog::find(uint64_t number, std::string& text, ErrorKind& kind) const {
+  for (const Range& range : ranges_) {
+    if (number < range.first || (number > range.last && range.kind != ErrorKind::kDeviceLost))
+      continue;
+    text = range.text;
+    kind = range.kind;
+    return true;
+  }
+  return false;
+}
+
+void FailureLog::throw_pending() {
+  if (!pending_) return;
+  const Range range = ranges_[reported_];
+  pending_ = lost_;
+  throw Error(range.kind, range.text);
+}
+
+}  // namespace tenon

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/runtime/plugin_library.hpp"
+
+#include <algorithm>
+#include <boost/dll/library_info.hpp>
+#include <boost/dll/shared_library.hpp>
+#include <deque>
+#include <mutex>
+
+#include "core/runtime/abi_struct.hpp"
+#include "core/runtime/elf_check.hpp"
+#include "core/runtime/status.hpp"
+#include "core/support/log.hpp"
+
+namespace tenon {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint32_t kMostDevices = 4096;
+
+[[noreturn]] void refuse(const fs::path& path, const std::string& why) {
+  TN_LOG("loader", "{} refused: {}", path.string(), why);
+  throw Error(ErrorKind::kEnvironment, fmt::format("[plugin] {}: {}", path.string(), why));
+}
+
+/// Without running any of the file's code.
+void check_file(const fs::path& path) {
+  if (const std::string why = check_shared_library(path); !why.empty()) refuse(path, why);
+  std::vector<std::string> symbols;
+  try {
+    symbols = boost::dll::library_info(path).symbols();
+  } catch (const std::exception& error) {
+    refuse(path, fmt::format("its symbols cannot be read: {}", error.what()));
+  }
+  if (std::ranges::find(symbols, TN_PLUGIN_QUERY) == symbols.end())
+    refuse(path, "is not a Tenon plugin: it does not export " TN_PLUGIN_QUERY);
+}
+
+/// Libraries stay open for ever: unloading runs destructors under drivers' threads. Process-wide,
+/// as what the system's loader keeps is.
+boost::dll::shared_library& keep(boost::dll::shared_library library) {
+  static std::mutex mutex;
+  static auto* kept = new std::deque<boost::dll::shared_library>();
+  const std::lock_guard lock(mutex);
+  kept->push_back(std::move(library));
+  return kept->back();
+}
+
+}  // namespace
+
+std::string file_identity(const fs::path& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  const auto time = fs::last_write_time(path, error);
+  return fmt::format("{} {}", size, time.time_since_epoch().count());
+}
+
+std::shared_ptr<PluginLibrary> PluginLibrary::load(const PluginCandidate& candidate) {
+  const fs::path& path = candidate.path;
+  TN_LOG("loader", "loading {}", path.string());
+  check_file(path);
+  tn_plugin_query_fn query = nullptr;
+  try {
+    using boost::dll::load_mode::type;
+    boost::dll::shared_library& library = keep(boost::dll::shared_library(
+        path, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local));
+    query = &library.get<const tn_plugin*(const tn_host*, uint32_t, uint32_t, tn_error*)>(
+        TN_PLUGIN_QUERY);
+  } catch (const std::exception& error) {
+    refuse(path, fmt::format("the loader says: {}", error.what()));
+  }
+  tn_error error = abi_struct<tn_error>();
+  const tn_plugin* raw = query(&host_table(), kOldestAbi, TN_ABI_VERSION, &error);
+  if (!raw) {
+    const std::string said = error_message(error.code, error);
+    refuse(path, fmt::format("it does not speak ABI version {} to {}: {}", kOldestAbi,
+                             TN_ABI_VERSION, said));
+  }
+  if (const std::string why = check_plugin_table(raw, candidate.backend); !why.empty())
+    refuse(path, why);
+  std::shared_ptr<PluginLibrary> library(new PluginLibrary);
+  library->table_ = abi_read(raw);
+  library->backend_ = candidate.backend;
+  library->path_ = path;
+  library->build_ = fmt::format("{} {}", library->table_.version, file_identity(path));
+  TN_LOG("loader", "{} loaded: version {}, ABI {}", path.string(), library->table_.version,
+         library->table_.abi_version);
+  return library;
+}
+
+std::vector<tn_device_info> PluginLibrary::enumerate(std::string& reason) const {
+  tn_error error = abi_struct<tn_error>();
+  char why[512] = {};
+  uint32_t count = 0;
+  const std::string who = path_.string();
+  check_status(
+      table_.device_enumerate(0, sizeof(tn_device_info), nullptr, sizeof why, why, &count, &error),
+      error, "enumerate", who);
+  if (count > kMostDevices)
+    refuse(path_, fmt::format("expected at most {} devices, got {}", kMostDevices, count));
+  std::vector<tn_device_info> infos(count, abi_struct<tn_device_info>());
+  const uint32_t capacity = count;
+  if (count > 0) {
+    check_status(table_.device_enumerate(capacity, sizeof(tn_device_info), infos.data(), sizeof why,
+                                         why, &count, &error),
+                 error, "enumerate", who);
+    infos.resize(std::min(count, capacity));
+  }
+  reason = fixed_string(why);
+  if (infos.empty() && reason.empty()) reason = "the plugin found no device and did not say why";
+  return infos;
+}
+
+}  // namespace tenon

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The one in-order queue of a device. Submissions are numbered from 1 and run in that order.
+//
+// After a failure the later submissions fail too, until someone has been told: a wait for one
+// of the failed ones throws, synchronize throws and forgets, and the queue goes on. A lost device
+// fails for good.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/support/error.hpp"
+#include "tenon/plugin.h"
+
+namespace tenon {
+
+class Queue {
+ public:
+  virtual ~Queue() = default;
+
+  /// The commands and their arguments are read before it returns. Gives the number.
+  virtual uint64_t submit(const std::vector<tn_command>& commands) = 0;
+  /// Until `number` has ended; true unless it failed, then `failure` says how.
+  virtual bool wait(uint64_t number, std::string& failure, ErrorKind& kind) = 0;
+  /// Until all has ended; throws the first failure since the last call.
+  virtual void synchronize() = 0;
+  /// Numbers up to it have ended, well or not. Cheap.
+  virtual uint64_t ended() = 0;
+  /// The last number given out.
+  virtual uint64_t submitted() = 0;
+};
+
+/// Failed ranges of submissions and what was not yet reported. Not thread-safe: its queue locks.
+class FailureLog {
+ public:
+  explicit FailureLog(std::string owner) : owner_(std::move(owner)) {}
+  void add(uint64_t first, uint64_t last, int32_t status, const tn_error& error);
+  /// Stretches the newest range to `number`: it was skipped.
+  void extend(uint64_t number) { ranges_.back().last = number; }
+  bool pending() const { return pending_; }  ///< a failure that synchronize has not thrown
+  bool lost() const { return lost_; }
+  /// True if `number` failed; then text and kind are set.
+  bool find(uint64_t number, std::string& text, ErrorKind& kind) const;
+  /// Throws the pending failure, and forgets it unless the device is lost.
+  void throw_pending();
+
+ private:
+  struct Range {
+    uint64_t first, last;
+    ErrorKind kind;
+    std::string text;
+  };
+  std::string owner_;
+  std::vector<Range> ranges_;
+  size_t reported_ = 0;  ///< index of the range that is pending
+  bool pending_ = false, lost_ = false;
+};
+
+/// For plugins without TN_DEVICE_ASYNC: one thread that calls submit.
+std::unique_ptr<Queue> make_worker_queue(const tn_plugin& plugin, tn_device* device,
+                                         const std::string& owner);
+/// For plugins with it: a timeline.
+std::unique_ptr<Queue> make_timeline_queue(const tn_plugin& plugin, tn_device* device,
+                                           const std::string& owner);
+
+}  // namespace tenon
