@@ -39,6 +39,8 @@ struct ParamAttr {
   Expr dim;
   uint64_t identity =
       0;  ///< tells apart equal names: the buffer behind a lazy tensor; 0 in text graphs
+  /// Keeps alive what the identity stands for; the graph level does not look into it.
+  std::shared_ptr<void> owner = nullptr;
   bool operator==(const ParamAttr&) const = default;
 };
 
