@@ -28,7 +28,8 @@ struct ScheduledBuffer {
 
 struct Schedule;
 
-/// graph.params[i] reads buffer inputs[i]; graph.outputs[i] goes to buffer outputs[i].
+/// graph.params[i] reads buffer inputs[i]; graph.outputs[i] goes to buffer outputs[i]. A buffer has
+/// the dtype and the number of elements of its param or output; its shape may differ by a reshape.
 /// alias[i] >= 0: output i and param alias[i] are one buffer; every element is read before or where
 /// it is written (a STORE's first operand is always aliased so).
 struct KernelCall {
@@ -66,7 +67,8 @@ struct Schedule {
   std::vector<ScheduledBuffer> buffers;
   std::vector<int> inputs;   ///< buffer of each graph param
   std::vector<int> outputs;  ///< buffer of each graph output; may name an input or repeat
-  std::vector<Step> steps;   ///< in an order that respects every dependency
+  std::vector<Step> steps;   ///< in an order that respects every dependency; nothing writes a
+                             ///< buffer that is always empty
 };
 
 struct ScheduleDevice {

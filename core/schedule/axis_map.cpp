@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/schedule/axis_map.hpp"
+
+#include <algorithm>
+
+namespace tenon::scheduling {
+namespace {
+
+AxisIndex moved(const AxisIndex& axis, uint64_t salt) {
+  return {axis.variables, mix(axis.signature, salt) | 1};
+}
+
+void map_reshape_group(const Shape& source, const Shape& target, size_t source_begin,
+                       size_t source_end, size_t target_begin, size_t target_end,
+                       const IndexMap& map, IndexMap& out) {
+  std::vector<size_t> wide_sources, wide_targets;
+  for (size_t i = source_begin; i < source_end; ++i)
+    if (!source[i].is_const(1)) wide_sources.push_back(i);
+  for (size_t j = target_begin; j < target_end; ++j)
+    if (!target[j].is_const(1)) wide_targets.push_back(j);
+  if (wide_sources.size() == 1 && wide_targets.size() == 1) {
+    out.axes[wide_sources[0]] = map.axes[wide_targets[0]];
+    return;
+  }
+  AxisIndex all{0, 0x7265736861706555ULL};
+  for (size_t j : wide_targets) {
+    all.variables |= map.axes[j].variables;
+    all.signature = mix(mix(all.signature, map.axes[j].signature), target[j].hash());
+  }
+  for (size_t i : wide_sources) all.signature = mix(all.signature, source[i].hash());
+  for (size_t k = 0; k < wide_sources.size(); ++k) out.axes[wide_sources[k]] = moved(all, k);
+}
+
+/// Splits both shapes into the smallest groups of axes with equal products. Where symbols hide
+/// that two products are equal, the rest is one group.
+IndexMap through_reshape(const Shape& source, const Shape& target, const IndexMap& map,
+                         const SizeEstimate& estimate) {
+  IndexMap out{std::vector<AxisIndex>(source.size()), map.irregular};
+  size_t i = 0, j = 0;
+  while (i < source.size() || j < target.size()) {
+    const size_t i0 = i, j0 = j;
+    Dim p = 1, q = 1;
+    if (i < source.size()) p = source[i++];
+    if (j < target.size()) q = target[j++];
+    while (!(p == q)) {
+      const bool grow_p = estimate.of(p) < estimate.of(q) ? i < source.size() : j >= target.size();
+      if (grow_p && i < source.size()) {
+        p = p * source[i++];
+      } else if (j < target.size()) {
+        q = q * target[j++];
+      } else if (i < source.size()) {
+        p = p * source[i++];
+      } else {
+        break;
+      }
+    }
+    map_reshape_group(source, target, i0, i, j0, j, map, out);
+  }
+  return out;
+}
+
+}  // namespace
+
+uint64_t mix(uint64_t a, uint64_t b) {
+  uint64_t x = a * 0x9E3779B97F4A7C15ULL ^ (b + 0x632BE59BD9B4E019ULL);
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
+  return x ^ (x >> 31);
+}
+
+uint64_t IndexMap::variables() const {
+  uint64_t out = 0;
+  for (const AxisIndex& axis : axes) out |= axis.variables;
+  return out;
+}
+
+IndexMap through_view(const Node& view, const IndexMap& map, const SizeEstimate& estimate) {
+  const ViewAttr& attr = view.as<ViewAttr>();
+  const Shape& source = view.sources[0]->shape;
+  IndexMap out = map;
+  switch (attr.kind) {
+    case ViewKind::kReshape:
+      return through_reshape(source, view.shape, map, estimate);
+    case ViewKind::kExpand:
+      break;
+    case ViewKind::kPermute:
+      for (size_t i = 0; i < attr.axes.size(); ++i) out.axes[attr.axes[i]] = map.axes[i];
+      break;
+    case ViewKind::kPad:
+      for (size_t i = 0; i < out.axes.size(); ++i) {
+        const auto& [before, after] = attr.pairs[i];
+        if (before.is_const(0) && after.is_const(0)) continue;
+        out.axes[i] = moved(map.axes[i], mix(before.hash(), 1));
+        out.irregular = true;
+      }
+      break;
+    case ViewKind::kShrink:
+      for (size_t i = 0; i < out.axes.size(); ++i) {
+        if (!attr.pairs[i].first.is_const(0))
+          out.axes[i] = moved(map.axes[i], mix(attr.pairs[i].first.hash(), 2));
+      }
+      break;
+    case ViewKind::kFlip:
+      for (int axis : attr.axes)
+        out.axes[axis] = moved(map.axes[axis], mix(source[axis].hash(), 3));
+      break;
+  }
+  for (size_t i = 0; i < source.size(); ++i)
+    if (source[i].is_const(1)) out.axes[i] = {};
+  return out;
+}
+
+IndexMap through_take(const Node& take, const IndexMap& map) {
+  IndexMap out = map;
+  AxisIndex& axis = out.axes[take.as<TakeAttr>().axis];
+  axis = {map.variables(), mix(take.sources[1]->hash, 4) | 1};
+  out.irregular = true;
+  return out;
+}
+
+bool is_identity(const IndexMap& map, const IndexMap& identity) {
+  std::vector<uint64_t> a, b;
+  for (const AxisIndex& axis : map.axes)
+    if (axis.signature) a.push_back(axis.signature);
+  for (const AxisIndex& axis : identity.axes)
+    if (axis.signature) b.push_back(axis.signature);
+  return !map.irregular && a == b;
+}
+
+}  // namespace tenon::scheduling

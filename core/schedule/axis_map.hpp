@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// At which index a kernel evaluates a node: for each axis, the loop variables it depends on and a
+// signature of the exact expression. Two demands with equal signatures read the same elements.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/ir/node.hpp"
+#include "core/schedule/facts.hpp"
+
+namespace tenon::scheduling {
+
+struct AxisIndex {
+  uint64_t variables = 0;  ///< bit v: depends on loop variable v of the kernel
+  uint64_t signature = 0;  ///< 0: the constant position 0
+  bool operator==(const AxisIndex&) const = default;
+};
+
+struct IndexMap {
+  std::vector<AxisIndex> axes;
+  bool irregular = false;  ///< went through a gather or a pad: may repeat or skip elements
+  bool operator==(const IndexMap&) const = default;
+  uint64_t variables() const;
+};
+
+uint64_t mix(uint64_t a, uint64_t b);
+
+/// Where `view` at `map` reads its source.
+IndexMap through_view(const Node& view, const IndexMap& map, const SizeEstimate& estimate);
+/// Where a TAKE at `map` reads its first source; the index tensor is read at `map` itself.
+IndexMap through_take(const Node& take, const IndexMap& map);
+/// True if `map` is the loop nest's own position: `identity` but for axes of size 1.
+bool is_identity(const IndexMap& map, const IndexMap& identity);
+
+}  // namespace tenon::scheduling

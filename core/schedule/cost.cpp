@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/schedule/cost.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace tenon::scheduling {
+namespace {
+
+// In additions a element. A value that makes the round trip through memory costs about 32.
+constexpr float kRoundTrip = 32;
+constexpr float kBroadcastChain = 8;  // recomputed along a broadcast axis of the output
+constexpr float kSharedChain = 4;     // recomputed by several kernels
+constexpr float kSharedPositions = 16;
+constexpr size_t kMostDemands = 8;
+constexpr int kMostSharedViews = 16;
+constexpr double kSlack = 1 + 1e-9;
+// One row kernel over few long rows leaves cores idle.
+constexpr double kLongRow = 65536;
+
+int kernel_count(const std::vector<Demand>& demands) {
+  int count = 0, last = -1;
+  for (const Demand& d : demands) {
+    count += d.kernel != last;
+    last = d.kernel;
+  }
+  return count;
+}
+
+/// How often an elementwise node is evaluated at `map`: loops run in the order of their axes, so a
+/// value that depends on an inner axis alone is evaluated anew in each outer one.
+double evaluations(const CutKernel& k, const IndexMap& map) {
+  uint64_t all = closure(k, map.variables());
+  const uint64_t root = all & k.root_variables;
+  if (root) {
+    const int innermost = 63 - std::countl_zero(root);
+    all |= k.root_variables & ((uint64_t{2} << innermost) - 1);
+  }
+  return product(k, all);
+}
+
+bool inside_reduction(const CutKernel& k, const IndexMap& map) {
+  return map.variables() & ~k.root_variables;
+}
+
+bool inside_contraction(const CutKernel& k, const IndexMap& map) {
+  for (uint64_t left = map.variables(); left; left &= left - 1)
+    if (k.variables[std::countr_zero(left)].contraction) return true;
+  return false;
+}
+
+bool may_inline_reduce(const Work& work, const CutKernel& k, int i, const Demand& d) {
+  const Facts& facts = work.facts[i];
+  if (d.map.irregular || inside_reduction(k, d.map)) return false;
+  const uint64_t row = closure(k, d.map.variables());
+  const double rows = product(k, row);
+  if (rows > facts.size * kSlack) return false;
+  const Node& node = work.node(i);
+  double length = 1;
+  for (int axis : node.as<ReduceAttr>().axes)
+    length *= std::max(1.0, work.estimate.of(node.sources[0]->shape[axis]));
+  const ReduceClass here{true, facts.contraction, row, rows, length};
+  if (k.reduces.any || k.reduces.contraction) return !here.contraction && here == k.reduces;
+  const bool whole = row == k.root_variables;
+  if (whole || here.contraction) return whole;
+  if (evaluations(k, d.map) > facts.size * kSlack) return false;  // the row is not the inner loop
+  const double units = std::max(1u, work.capabilities(i).compute_units);
+  return rows >= 2 * units || product(k, k.root_variables) <= kLongRow * rows;
+}
+
+bool may_share(const Work& work, int i, const std::vector<Demand>& demands) {
+  const Facts& facts = work.facts[i];
+  if (facts.epilogue || demands.size() > kMostDemands) return false;
+  if (!facts.needs_buffer) return facts.chain <= kSharedPositions;
+  return facts.leaves <= 1 && facts.chain <= kSharedChain && facts.views <= kMostSharedViews;
+}
+
+bool may_inline_elementwise(const Work& work, const CutKernel& k, int i,
+                            const std::vector<Demand>& demands) {
+  const Facts& facts = work.facts[i];
+  double total = 0, most = 0;
+  bool in_reduction = false, in_contraction = false;
+  for (const Demand& d : demands) {
+    const double times = evaluations(k, d.map);
+    total += times;
+    most = std::max(most, times);
+    in_reduction |= inside_reduction(k, d.map);
+    in_contraction |= inside_contraction(k, d.map) && times > facts.size * kSlack;
+  }
+  const bool again = total > facts.size * kSlack;
+  if (facts.epilogue && (again || in_reduction)) return false;
+  if (!again) return true;
+  if (in_contraction) return facts.trivial || (!facts.needs_buffer && facts.chain <= kSharedChain);
+  if (most > facts.size * 1.5 && facts.chain > kBroadcastChain) return false;
+  return static_cast<float>(demands.size() - 1) * facts.chain <= kRoundTrip;
+}
+
+}  // namespace
+
+uint64_t closure(const CutKernel& kernel, uint64_t variables) {
+  uint64_t out = variables;
+  for (uint64_t left = variables; left; left &= left - 1)
+    out |= kernel.variables[std::countr_zero(left)].context;
+  return out;
+}
+
+double product(const CutKernel& kernel, uint64_t variables) {
+  double out = 1;
+  for (uint64_t left = variables; left; left &= left - 1)
+    out *= kernel.variables[std::countr_zero(left)].size;
+  return out;
+}
+
+bool may_inline(const Work& work, const std::vector<CutKernel>& kernels, int i,
+                const std::vector<Demand>& demands) {
+  const Node& node = work.node(i);
+  const Facts& facts = work.facts[i];
+  if (node.op == Op::STORE) return false;
+  for (const Demand& d : demands)
+    if (work.device[kernels[d.kernel].root] != work.device[i] && work.device[i] >= 0) return false;
+  const bool several = kernel_count(demands) > 1;
+  if (node.op == Op::VIEW) {
+    return demands.size() <= kMostDemands * 4 &&
+           (!several || (facts.views <= kMostSharedViews && demands.size() <= kMostDemands * 2));
+  }
+  if (node.op == Op::REDUCE)
+    return demands.size() == 1 &&
+           may_inline_reduce(work, kernels[demands[0].kernel], i, demands[0]);
+  if (several) {
+    if (!may_share(work, i, demands)) return false;
+  } else if (demands.size() > kMostDemands) {
+    return false;
+  }
+  // Demands of one kernel stand together; each kernel must agree.
+  for (size_t begin = 0; begin < demands.size();) {
+    size_t end = begin;
+    while (end < demands.size() && demands[end].kernel == demands[begin].kernel) ++end;
+    const std::vector<Demand> group(demands.begin() + begin, demands.begin() + end);
+    if (!may_inline_elementwise(work, kernels[demands[begin].kernel], i, group)) return false;
+    begin = end;
+  }
+  return true;
+}
+
+}  // namespace tenon::scheduling

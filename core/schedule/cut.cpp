@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/schedule/cut.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/schedule/cost.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::scheduling {
+namespace {
+
+constexpr int kUsualBindings = 31;  // where the device has no limit: keeps kernels readable
+constexpr int kMostVariables = 64;
+
+class Cutter {
+ public:
+  explicit Cutter(const Work& work)
+      : work_(work), demands_(work.nodes.size()), wanted_(work.nodes.size()) {
+    out_.buffer_of.assign(work.nodes.size(), -1);
+  }
+
+  Cut run() {
+    for (const NodeRef& o : work_.graph.outputs) want(work_.at(o));
+    for (int i = static_cast<int>(work_.nodes.size()); i-- > 0;) visit(i);
+    resolve_aliases();
+    std::reverse(out_.kernels.begin(), out_.kernels.end());
+    return std::move(out_);
+  }
+
+ private:
+  void want(int i) { wanted_[i] = true; }
+
+  /// A wanted reshape takes the buffer of what it reshapes, unless others own that.
+  bool renames(int i) {
+    const Node& node = work_.node(i);
+    if (node.op != Op::VIEW || node.as<ViewAttr>().kind != ViewKind::kReshape) return false;
+    const int source = work_.sources[i][0];
+    const Node& below = work_.node(source);
+    if (is_param(below) || is_leaf(below) || below.op == Op::IF || below.op == Op::LOOP)
+      return false;
+    if (wanted_[source] || out_.buffer_of[source] >= 0) return false;
+    want(source);
+    out_.buffer_of[i] = source;
+    out_.buffer_of[source] = source;
+    return true;
+  }
+
+  void visit(int i) {
+    const Node& node = work_.node(i);
+    const bool demanded = !demands_[i].empty();
+    if (is_param(node)) {
+      out_.buffer_of[i] = i;
+      note_reads(i);
+    } else if (is_command(node)) {
+      for (int s : work_.sources[i]) want(s);
+      out_.buffer_of[i] = i;
+      note_reads(i);
+    } else if (wanted_[i]) {
+      if (renames(i)) {
+        if (demanded) inline_into_all(i);
+      } else {
+        begin_kernel(i);
+      }
+    } else if (demanded && !is_leaf(node)) {
+      if (work_.options.fuse && may_inline(work_, out_.kernels, i, demands_[i]) && fits(i))
+        inline_into_all(i);
+      else
+        begin_kernel(i);
+    }
+    std::vector<Demand>().swap(demands_[i]);
+  }
+
+  void note_reads(int i) {
+    for (const Demand& d : demands_[i]) {
+      CutKernel& k = out_.kernels[d.kernel];
+      const bool same = is_identity(d.map, k.identity);
+      if (!k.reads.empty() && k.reads.back().node == i) {
+        k.reads.back().identity &= same;
+      } else {
+        k.reads.push_back({i, same});
+      }
+    }
+  }
+
+  void begin_kernel(int i) {
+    out_.buffer_of[i] = i;
+    note_reads(i);
+    const Node& node = work_.node(i);
+    CutKernel k;
+    k.root = i;
+    const Shape& loops = node.op == Op::STORE ? node.sources[2]->shape : node.shape;
+    for (const Dim& dim : loops) {
+      AxisIndex axis;
+      if (!dim.is_const(1)) axis = new_variable(k, work_.estimate.of(dim), 0, false);
+      k.identity.axes.push_back(axis);
+    }
+    k.root_variables = k.identity.variables();
+    const int number = static_cast<int>(out_.kernels.size());
+    out_.kernels.push_back(std::move(k));
+    open_sources(out_.kernels.back(), i);
+    const int used = static_cast<int>(out_.kernels.back().open.size()) + 1;
+    if (used > binding_limit(work_, i))
+      fail(ErrorKind::kUnsupported, "[{}] expected at most {} buffers in one launch on {}, got {}",
+           op_info(node.op).text, binding_limit(work_, i),
+           work_.options.devices[std::max(0, work_.device[i])].name, used);
+    if (node.op == Op::STORE) {
+      want(work_.sources[i][0]);
+      out_.kernels.back().reads.push_back({work_.sources[i][0], false});
+      out_.kernels.back().reduces.contraction = true;  // nothing else joins a scatter
+      demand(work_.sources[i][1], {number, out_.kernels.back().identity});
+      demand(work_.sources[i][2], {number, out_.kernels.back().identity});
+    } else {
+      push(i, {number, out_.kernels.back().identity});
+    }
+  }
+
+  AxisIndex new_variable(CutKernel& k, double size, uint64_t context, bool contraction) {
+    TN_REQUIRE(k.variables.size() < kMostVariables, "[schedule] expected at most {} axes, got more",
+               kMostVariables);
+    const uint64_t bit = uint64_t{1} << k.variables.size();
+    k.variables.push_back({std::max(1.0, size), context | bit, contraction});
+    return {bit, mix(0x10090, k.variables.size()) | 1};
+  }
+
+  void open_sources(CutKernel& k, int i) {
+    for (int s : work_.sources[i])
+      if (work_.facts[s].needs_buffer) k.open.insert(s);
+  }
+
+  bool fits(int i) {
+    int last = -1;
+    for (const Demand& d : demands_[i]) {
+      if (d.kernel == last) continue;
+      last = d.kernel;
+      const CutKernel& k = out_.kernels[d.kernel];
+      size_t after = k.open.size() - k.open.count(i);
+      for (int s : work_.sources[i]) after += work_.facts[s].needs_buffer && !k.open.count(s);
+      if (after > k.open.size() && static_cast<int>(after) + 1 > binding_limit(work_, k.root))
+        return false;
+      if (k.size >= kMostNodes) return false;
+      if (work_.node(i).op == Op::REDUCE &&
+          k.variables.size() + work_.node(i).as<ReduceAttr>().axes.size() > kMostVariables)
+        return false;
+    }
+    return true;
+  }
+
+  void inline_into_all(int i) {
+    int last = -1;
+    for (const Demand& d : demands_[i]) {
+      CutKernel& k = out_.kernels[d.kernel];
+      if (d.kernel != last) {
+        k.open.erase(i);
+        open_sources(k, i);
+        k.size += work_.node(i).op != Op::VIEW;
+      }
+      last = d.kernel;
+      push(i, d);
+    }
+  }
+
+  /// Node i is evaluated at `at`: so its sources are evaluated where it reads them.
+  void push(int i, const Demand& at) {
+    const Node& node = work_.node(i);
+    const std::vector<int>& sources = work_.sources[i];
+    if (node.op == Op::VIEW) {
+      demand(sources[0], {at.kernel, through_view(node, at.map, work_.estimate)});
+    } else if (node.op == Op::TAKE) {
+      demand(sources[1], {at.kernel, at.map});
+      demand(sources[0], {at.kernel, through_take(node, at.map)});
+    } else if (node.op == Op::REDUCE) {
+      push_reduce(i, at);
+    } else {
+      for (int s : sources) demand(s, at);
+    }
+  }
+
+  void push_reduce(int i, const Demand& at) {
+    CutKernel& k = out_.kernels[at.kernel];
+    const Node& node = work_.node(i);
+    const bool contraction = work_.facts[i].contraction;
+    const uint64_t row = closure(k, at.map.variables());
+    IndexMap inside = at.map;
+    double length = 1;
+    for (int axis : node.as<ReduceAttr>().axes) {
+      const double size = work_.estimate.of(node.sources[0]->shape[axis]);
+      length *= std::max(1.0, size);
+      inside.axes[axis] = {};
+      if (!node.sources[0]->shape[axis].is_const(1))
+        inside.axes[axis] = new_variable(k, size, row, contraction);
+    }
+    k.reduces = {true, contraction, row, product(k, row), length};
+    demand(work_.sources[i][0], {at.kernel, inside});
+  }
+
+  void demand(int i, Demand d) {
+    if (is_leaf(work_.node(i))) return;
+    std::vector<Demand>& all = demands_[i];
+    for (const Demand& known : all)
+      if (known == d) return;
+    // Kept together by kernel, so that each is met once.
+    auto at = std::find_if(all.rbegin(), all.rend(),
+                           [&](const Demand& known) { return known.kernel == d.kernel; });
+    all.insert(at == all.rend() ? all.end() : at.base(), std::move(d));
+  }
+
+  void resolve_aliases() {
+    for (int i = 0; i < static_cast<int>(work_.nodes.size()); ++i)
+      if (out_.buffer_of[i] >= 0 && out_.buffer_of[i] != i)
+        out_.buffer_of[i] = out_.buffer_of[out_.buffer_of[i]];
+  }
+
+  const Work& work_;
+  Cut out_;
+  std::vector<std::vector<Demand>> demands_;
+  std::vector<bool> wanted_;
+};
+
+}  // namespace
+
+int binding_limit(const Work& work, int i) {
+  const uint32_t limit = work.capabilities(i).max_bindings;
+  return limit ? static_cast<int>(std::min<uint32_t>(limit, 1000)) : kUsualBindings;
+}
+
+Cut cut(const Work& work) { return Cutter(work).run(); }
+
+}  // namespace tenon::scheduling

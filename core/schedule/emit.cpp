@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/schedule/emit.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "core/schedule/kernel_graph.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::scheduling {
+namespace {
+
+constexpr int kForEver = std::numeric_limits<int>::max();
+
+class Emitter {
+ public:
+  Emitter(const Work& work, const Cut& cut, const Units& units, Builder& builder)
+      : work_(work), cut_(cut), units_(units), builder_(builder) {
+    buffer_.assign(work.nodes.size(), -1);
+    last_read_.assign(work.nodes.size(), -1);
+  }
+
+  Schedule run() {
+    out_.name = work_.graph.name;
+    out_.symbols = work_.graph.symbols;
+    for (const ScheduleDevice& d : work_.options.devices) out_.devices.push_back(d.name);
+    find_lives();
+    add_inputs();
+    for (size_t u = 0; u < units_.units.size(); ++u) emit_unit(static_cast<int>(u));
+    name_outputs();
+    reuse_in_place(out_, identity_);
+    return std::move(out_);
+  }
+
+ private:
+  int device(int i) const { return std::max(0, work_.device[i]); }
+
+  void find_lives() {
+    for (size_t u = 0; u < units_.units.size(); ++u)
+      for (const CutRead& read : units_.units[u].reads)
+        last_read_[read.node] = std::max(last_read_[read.node], static_cast<int>(u));
+    for (const NodeRef& o : work_.graph.outputs) last_read_[cut_.buffer_of[work_.at(o)]] = kForEver;
+  }
+
+  int add_buffer(BufferKind kind, const Node& node, int device, std::string name = {}) {
+    out_.buffers.push_back({kind, node.dtype, node.shape, device, std::move(name)});
+    return static_cast<int>(out_.buffers.size()) - 1;
+  }
+
+  void add_inputs() {
+    for (size_t p = 0; p < work_.graph.params.size(); ++p) {
+      const NodeRef& param = work_.graph.params[p];
+      const int where = work_.options.input_devices.empty() ? 0 : work_.options.input_devices[p];
+      const std::string& name = param->as<ParamAttr>().name;
+      const int b = add_buffer(BufferKind::kInput, *param, where, name);
+      out_.inputs.push_back(b);
+      const auto it = work_.index.find(param.get());
+      if (it != work_.index.end()) buffer_[it->second] = b;
+      // A temporary is t7: an input that looks like one, or repeats a name, is called otherwise.
+      const bool plain = !name.empty() && !looks_temporary(name) && taken_.insert(name).second;
+      input_names_.push_back(plain ? name : fmt::format("input_{}", p));
+    }
+  }
+
+  static bool looks_temporary(const std::string& name) {
+    return name.find_first_not_of("0123456789", 1) == std::string::npos && name[0] == 't';
+  }
+
+  std::string name_of(int node) const {
+    const int b = buffer_[node];
+    return b < static_cast<int>(input_names_.size()) ? input_names_[b] : fmt::format("t{}", b);
+  }
+
+  bool is_needed(int root) const { return last_read_[root] > units_.unit_of[root]; }
+
+  int define(int root) {
+    return buffer_[root] = add_buffer(BufferKind::kTemporary, work_.node(root), device(root));
+  }
+
+  void add_step(std::variant<KernelCall, CopyCall, IfCall, LoopCall> call, int device,
+                std::vector<bool> identity = {}) {
+    out_.steps.push_back({std::move(call), device});
+    identity_.push_back(std::move(identity));
+  }
+
+  void emit_unit(int u) {
+    const Unit& unit = units_.units[u];
+    const int root = unit.roots[0];
+    switch (unit.kind) {
+      case Unit::Kind::kKernel:
+        return emit_kernel(unit);
+      case Unit::Kind::kStore:
+        return emit_store(root, u);
+      case Unit::Kind::kCopy:
+        define(root);
+        return add_step(CopyCall{source_buffer(root, 0), buffer_[root]}, device(root));
+      case Unit::Kind::kControl:
+        return work_.node(root).op == Op::IF ? emit_if(unit) : emit_loop(unit);
+    }
+  }
+
+  int source_buffer(int node, int source) const {
+    return buffer_[cut_.buffer_of[work_.sources[node][source]]];
+  }
+
+  static bool is_empty(const Node& node) {
+    return std::any_of(node.shape.begin(), node.shape.end(),
+                       [](const Dim& dim) { return dim.is_const(0); });
+  }
+
+  void emit_kernel(const Unit& unit) {
+    std::vector<int> roots;
+    for (int root : unit.roots)
+      if (is_needed(root)) roots.push_back(root);
+    if (roots.empty()) return;
+    for (int root : roots) define(root);
+    // All outputs have one shape; nothing is to be computed for none.
+    if (is_empty(work_.node(roots[0]))) return;
+    KernelGraph kernel = write(roots, unit.roots);
+    KernelCall call;
+    std::vector<bool> identity;
+    for (int node : kernel.reads) {
+      call.inputs.push_back(buffer_[node]);
+      const auto read = std::find_if(unit.reads.begin(), unit.reads.end(),
+                                     [&](const CutRead& r) { return r.node == node; });
+      identity.push_back(unit.reduces.any || read == unit.reads.end() ? false : read->identity);
+    }
+    for (int root : roots) call.outputs.push_back(buffer_[root]);
+    call.alias.assign(roots.size(), -1);
+    call.graph = std::move(kernel.graph);
+    add_step(std::move(call), device(roots[0]), std::move(identity));
+  }
+
+  KernelGraph write(const std::vector<int>& outputs, const std::vector<int>& inside) {
+    KernelGraph kernel = kernel_graph(
+        work_, cut_, outputs, inside, [&](int node) { return name_of(node); }, builder_);
+    kernel.graph.name = fmt::format("k{}", kernels_++);
+    return kernel;
+  }
+
+  /// In place if what it updates is a temporary that nothing reads any more; else on a copy.
+  void emit_store(int root, int u) {
+    if (!is_needed(root)) return;
+    const int updated = cut_.buffer_of[work_.sources[root][0]];
+    if (is_empty(work_.node(root))) {
+      define(root);
+      return;
+    }
+    KernelGraph kernel = write({root}, {root});
+    const int old = buffer_[updated];
+    const bool in_place = out_.buffers[old].kind == BufferKind::kTemporary &&
+                          last_read_[updated] == u && !kernel.reads_updated;
+    if (in_place) {
+      buffer_[root] = old;
+    } else {
+      define(root);
+      add_step(CopyCall{old, buffer_[root]}, device(root));
+    }
+    KernelCall call;
+    for (int node : kernel.reads) call.inputs.push_back(buffer_[node]);
+    call.inputs[0] = buffer_[root];
+    call.outputs = {buffer_[root]};
+    call.alias = {0};
+    call.graph = std::move(kernel.graph);
+    add_step(std::move(call), device(root));
+  }
+
+  /// A buffer for each result of the call, also for those that nothing reads.
+  std::vector<int> result_buffers(const Unit& unit, const std::vector<NodeRef>& like) {
+    std::vector<int> out(like.size(), -1);
+    for (int root : unit.roots) {
+      const Node& node = work_.node(root);
+      const int result = node.op == Op::IF ? node.as<IfAttr>().result : node.as<LoopAttr>().result;
+      out[result] = define(root);
+    }
+    for (size_t r = 0; r < like.size(); ++r)
+      if (out[r] < 0) out[r] = add_buffer(BufferKind::kTemporary, *like[r], device(unit.roots[0]));
+    return out;
+  }
+
+  ScheduleOptions region_options(const std::vector<int>& captured) const {
+    ScheduleOptions options = work_.options;
+    options.input_devices.clear();
+    for (int b : captured) options.input_devices.push_back(out_.buffers[b].device);
+    return options;
+  }
+
+  std::shared_ptr<const Schedule> region(const Graph& graph, const ScheduleOptions& options,
+                                         int where) {
+    return std::make_shared<const Schedule>(schedule_region(graph, options, builder_, where));
+  }
+
+  void emit_if(const Unit& unit) {
+    const int root = unit.roots[0], where = device(root);
+    const IfAttr& attr = work_.node(root).as<IfAttr>();
+    IfCall call;
+    call.condition = source_buffer(root, 0);
+    for (size_t s = 1; s < work_.sources[root].size(); ++s)
+      call.captured.push_back(source_buffer(root, static_cast<int>(s)));
+    const ScheduleOptions options = region_options(call.captured);
+    call.then_schedule = region(*attr.then_graph, options, where);
+    call.else_schedule = region(*attr.else_graph, options, where);
+    call.outputs = result_buffers(unit, attr.then_graph->outputs);
+    add_step(std::move(call), where);
+  }
+
+  void emit_loop(const Unit& unit) {
+    const int root = unit.roots[0], where = device(root);
+    const LoopAttr& attr = work_.node(root).as<LoopAttr>();
+    LoopCall call;
+    call.is_while = attr.is_while;
+    call.trips = source_buffer(root, 0);
+    std::vector<NodeRef> carried;
+    for (int s = 1; s < static_cast<int>(work_.sources[root].size()); ++s) {
+      const bool is_carried = s <= attr.carried;
+      (is_carried ? call.initial : call.captured).push_back(source_buffer(root, s));
+      if (is_carried) carried.push_back(work_.node(root).sources[s]);
+    }
+    std::vector<int> inputs = call.initial;
+    inputs.insert(inputs.end(), call.captured.begin(), call.captured.end());
+    ScheduleOptions options = region_options(inputs);
+    options.input_devices.insert(options.input_devices.begin(), where);  // the trip number
+    call.body = region(*attr.body, options, where);
+    call.outputs = result_buffers(unit, carried);
+    add_step(std::move(call), where);
+  }
+
+  void name_outputs() {
+    for (size_t o = 0; o < work_.graph.outputs.size(); ++o) {
+      const int b = buffer_[cut_.buffer_of[work_.at(work_.graph.outputs[o])]];
+      out_.outputs.push_back(b);
+      ScheduledBuffer& buffer = out_.buffers[b];
+      if (buffer.kind != BufferKind::kTemporary) continue;
+      buffer.kind = BufferKind::kOutput;
+      buffer.shape = work_.graph.outputs[o]->shape;
+      if (o < work_.graph.output_names.size()) buffer.name = work_.graph.output_names[o];
+    }
+  }
+
+  const Work& work_;
+  const Cut& cut_;
+  const Units& units_;
+  Builder& builder_;
+  Schedule out_;
+  std::vector<int> buffer_, last_read_;
+  std::set<std::string> taken_;
+  std::vector<std::string> input_names_;
+  std::vector<std::vector<bool>> identity_;
+  int kernels_ = 0;
+};
+
+}  // namespace
+
+Schedule emit(const Work& work, const Cut& cut, const Units& units, Builder& builder) {
+  return Emitter(work, cut, units, builder).run();
+}
+
+}  // namespace tenon::scheduling

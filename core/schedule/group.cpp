@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/schedule/group.hpp"
+
+#include <algorithm>
+#include <map>
+#include <queue>
+#include <unordered_map>
+
+#include "core/schedule/cost.hpp"
+
+namespace tenon::scheduling {
+namespace {
+
+constexpr size_t kMostRoots = 8;
+
+/// Every edge goes from a lower level to a higher one, or stays inside a unit; so what is merged
+/// here can never wait for itself.
+class Grouper {
+ public:
+  Grouper(const Work& work, const Cut& cut) : work_(work), cut_(cut) {
+    out_.unit_of.assign(work.nodes.size(), -1);
+  }
+
+  Units run() {
+    size_t next_kernel = 0;
+    for (int i = 0; i < static_cast<int>(work_.nodes.size()); ++i) {
+      const Node& node = work_.node(i);
+      if (next_kernel < cut_.kernels.size() && cut_.kernels[next_kernel].root == i) {
+        add_kernel(cut_.kernels[next_kernel++]);
+      } else if (node.op == Op::COPY) {
+        add_command(i, Unit::Kind::kCopy);
+      } else if (node.op == Op::IF || node.op == Op::LOOP) {
+        add_control(i);
+      }
+    }
+    return ordered();
+  }
+
+ private:
+  int producer(int node) const { return out_.unit_of[node]; }
+
+  int level_of(const std::vector<CutRead>& reads, int* highest) const {
+    int level = 0;
+    for (const CutRead& read : reads) {
+      const int unit = producer(read.node);
+      if (unit < 0) continue;
+      if (out_.units[unit].level >= level) {
+        level = out_.units[unit].level;
+        if (highest) *highest = unit;
+      }
+    }
+    return level + 1;
+  }
+
+  std::vector<CutRead> reads_of(const std::vector<CutRead>& raw) const {
+    std::vector<CutRead> out;
+    std::unordered_map<int, size_t> seen;
+    for (CutRead read : raw) {
+      read.node = cut_.buffer_of[read.node];
+      const auto [it, fresh] = seen.emplace(read.node, out.size());
+      if (fresh)
+        out.push_back(read);
+      else
+        out[it->second].identity &= read.identity;
+    }
+    return out;
+  }
+
+  void add(Unit unit) {
+    for (int root : unit.roots) out_.unit_of[root] = static_cast<int>(out_.units.size());
+    out_.units.push_back(std::move(unit));
+  }
+
+  void add_command(int i, Unit::Kind kind) {
+    Unit unit;
+    unit.kind = kind;
+    unit.roots = {i};
+    std::vector<CutRead> raw;
+    for (int s : work_.sources[i]) raw.push_back({s, false});
+    unit.reads = reads_of(raw);
+    unit.level = level_of(unit.reads, nullptr);
+    add(std::move(unit));
+  }
+
+  /// IF and LOOP nodes that differ only in which result they name are one call.
+  void add_control(int i) {
+    const Node& node = work_.node(i);
+    const void* graphs[2] = {nullptr, nullptr};
+    if (node.op == Op::IF) {
+      graphs[0] = node.as<IfAttr>().then_graph.get();
+      graphs[1] = node.as<IfAttr>().else_graph.get();
+    } else {
+      graphs[0] = node.as<LoopAttr>().body.get();
+      graphs[1] = node.as<LoopAttr>().is_while ? graphs[0] : nullptr;
+    }
+    const auto key = std::make_tuple(node.op, graphs[0], graphs[1], work_.sources[i]);
+    const auto it = controls_.find(key);
+    if (it != controls_.end()) {
+      out_.units[it->second].roots.push_back(i);
+      out_.unit_of[i] = it->second;
+      return;
+    }
+    controls_.emplace(key, static_cast<int>(out_.units.size()));
+    add_command(i, Unit::Kind::kControl);
+  }
+
+  void add_kernel(const CutKernel& kernel) {
+    Unit unit;
+    unit.roots = {kernel.root};
+    unit.reads = reads_of(kernel.reads);
+    unit.reduces = kernel.reduces;
+    unit.size = kernel.size;
+    if (work_.node(kernel.root).op == Op::STORE) unit.kind = Unit::Kind::kStore;
+    int highest = -1;
+    unit.level = level_of(unit.reads, &highest);
+    if (work_.options.fuse && unit.kind == Unit::Kind::kKernel) {
+      if (highest >= 0 && may_join(unit, highest) && join_is_vertical(unit, highest))
+        return merge(unit, highest);
+      const int beside = find_beside(unit);
+      if (beside >= 0) return merge(unit, beside);
+    }
+    remember(unit, static_cast<int>(out_.units.size()));
+    add(std::move(unit));
+  }
+
+  bool may_join(const Unit& unit, int into) const {
+    const Unit& target = out_.units[into];
+    if (target.kind != Unit::Kind::kKernel || target.reduces.contraction ||
+        unit.reduces.contraction || target.roots.size() >= kMostRoots ||
+        target.size + unit.size > kMostNodes)
+      return false;
+    const int a = unit.roots[0], b = target.roots[0];
+    if (work_.device[a] != work_.device[b]) return false;
+    if (!same_shape(work_.node(a).shape, work_.node(b).shape)) return false;
+    if (unit.reduces.any && target.reduces.any && !(unit.reduces == target.reduces)) return false;
+    size_t bindings = target.reads.size() + target.roots.size() + 1;
+    for (const CutRead& read : unit.reads) bindings += !reads(target, read.node);
+    return static_cast<int>(bindings) <= binding_limit(work_, a);
+  }
+
+  /// The unit goes on with what `into` made, at the same position, and needs nothing as late.
+  bool join_is_vertical(const Unit& unit, int into) const {
+    const int level = out_.units[into].level;
+    for (const CutRead& read : unit.reads) {
+      const int from = producer(read.node);
+      if (from == into) {
+        if (!read.identity) return false;
+      } else if (from >= 0 && out_.units[from].level >= level) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  static bool reads(const Unit& unit, int node) {
+    for (const CutRead& read : unit.reads)
+      if (read.node == node) return true;
+    return false;
+  }
+
+  using BesideKey = std::pair<int, int>;  // level, node read
+
+  int find_beside(const Unit& unit) const {
+    for (const CutRead& read : unit.reads) {
+      const auto it = beside_.find({unit.level, read.node});
+      if (it == beside_.end()) continue;
+      if (work_.facts[read.node].size < work_.facts[unit.roots[0]].size) continue;
+      if (out_.units[it->second].level == unit.level && may_join(unit, it->second))
+        return it->second;
+    }
+    return -1;
+  }
+
+  void remember(const Unit& unit, int number) {
+    if (unit.kind != Unit::Kind::kKernel || unit.reduces.contraction) return;
+    for (const CutRead& read : unit.reads) beside_[{unit.level, read.node}] = number;
+  }
+
+  void merge(const Unit& unit, int into) {
+    Unit& target = out_.units[into];
+    for (const CutRead& read : unit.reads) {
+      if (producer(read.node) == into) continue;
+      bool known = false;
+      for (CutRead& r : target.reads) {
+        if (r.node != read.node) continue;
+        r.identity &= read.identity;
+        known = true;
+      }
+      if (!known) target.reads.push_back(read);
+    }
+    if (unit.reduces.any) target.reduces = unit.reduces;
+    target.size += unit.size;
+    target.roots.push_back(unit.roots[0]);
+    out_.unit_of[unit.roots[0]] = into;
+    remember(target, into);
+  }
+
+  /// Operands first; among what is ready, in the order of the graph, which keeps lives short.
+  Units ordered() {
+    const size_t count = out_.units.size();
+    std::vector<std::vector<int>> readers(count);
+    std::vector<int> waiting(count);
+    for (size_t u = 0; u < count; ++u) {
+      for (const CutRead& read : out_.units[u].reads) {
+        const int from = producer(read.node);
+        if (from < 0) continue;
+        readers[from].push_back(static_cast<int>(u));
+        ++waiting[u];
+      }
+    }
+    using Entry = std::pair<int, int>;  // first root, unit
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+    for (size_t u = 0; u < count; ++u)
+      if (!waiting[u]) ready.emplace(out_.units[u].roots[0], static_cast<int>(u));
+    Units result;
+    result.unit_of.assign(work_.nodes.size(), -1);
+    while (!ready.empty()) {
+      const int u = ready.top().second;
+      ready.pop();
+      for (int r : readers[u])
+        if (--waiting[r] == 0) ready.emplace(out_.units[r].roots[0], r);
+      for (int root : out_.units[u].roots)
+        result.unit_of[root] = static_cast<int>(result.units.size());
+      result.units.push_back(std::move(out_.units[u]));
+    }
+    return result;
+  }
+
+  const Work& work_;
+  const Cut& cut_;
+  Units out_;
+  std::map<std::tuple<Op, const void*, const void*, std::vector<int>>, int> controls_;
+  std::map<BesideKey, int> beside_;
+};
+
+}  // namespace
+
+Units group(const Work& work, const Cut& cut) { return Grouper(work, cut).run(); }
+
+}  // namespace tenon::scheduling

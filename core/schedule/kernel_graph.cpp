@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/schedule/kernel_graph.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace tenon::scheduling {
+namespace {
+
+class Writer {
+ public:
+  Writer(const Work& work, const Cut& cut, const std::vector<int>& outputs,
+         const std::vector<int>& inside, const std::function<std::string(int)>& name_of,
+         Builder& builder)
+      : work_(work),
+        cut_(cut),
+        outputs_(outputs),
+        inside_(inside),
+        name_of_(name_of),
+        builder_(builder) {}
+
+  KernelGraph run() {
+    const Node& first = work_.node(outputs_[0]);
+    if (first.op == Op::STORE) {
+      write_store(outputs_[0]);
+    } else {
+      for (int root : outputs_) out_.graph.outputs.push_back(write(root));
+    }
+    out_.graph.output_names.resize(out_.graph.outputs.size());
+    out_.graph.symbols = symbols_used(out_.graph.outputs, work_.graph.symbols);
+    return std::move(out_);
+  }
+
+ private:
+  void write_store(int root) {
+    const std::vector<int>& sources = work_.sources[root];
+    // A param of its own, so that it can be bound to a copy where the other operands read it too.
+    const int updated = cut_.buffer_of[sources[0]];
+    const NodeRef target = builder_.param(
+        name_of_(updated) + "_updated", work_.node(sources[0]).dtype, work_.node(sources[0]).shape);
+    out_.graph.params.push_back(target);
+    out_.reads.push_back(updated);
+    const NodeRef index = write(sources[1]);
+    const NodeRef values = write(sources[2]);
+    out_.reads_updated =
+        std::find(out_.reads.begin() + 1, out_.reads.end(), updated) != out_.reads.end();
+    const Node& node = work_.node(root);
+    out_.graph.outputs.push_back(
+        builder_.make(node.op, node.dtype, node.shape, {target, index, values}, node.attr));
+  }
+
+  bool is_read(int i) const {
+    return cut_.buffer_of[i] == i && std::find(inside_.begin(), inside_.end(), i) == inside_.end();
+  }
+
+  NodeRef read(int i) {
+    const Node& node = work_.node(i);
+    const std::string name = name_of_(i);
+    const bool same = is_param(node) && node.as<ParamAttr>().name == name;
+    const NodeRef param = same ? work_.nodes[i] : builder_.param(name, node.dtype, node.shape);
+    out_.graph.params.push_back(param);
+    out_.reads.push_back(i);
+    return param;
+  }
+
+  /// Without recursion: kernels may be deep.
+  NodeRef write(int root) {
+    std::vector<std::pair<int, bool>> stack{{root, false}};
+    while (!stack.empty()) {
+      const auto [i, expanded] = stack.back();
+      stack.pop_back();
+      if (written_.count(i)) continue;
+      if (is_leaf(work_.node(i))) {
+        written_[i] = work_.nodes[i];
+      } else if (is_read(i)) {
+        written_[i] = read(i);
+      } else if (expanded) {
+        written_[i] = rebuilt(i);
+      } else {
+        stack.emplace_back(i, true);
+        const std::vector<int>& sources = work_.sources[i];
+        for (size_t s = sources.size(); s-- > 0;) stack.emplace_back(sources[s], false);
+      }
+    }
+    return written_.at(root);
+  }
+
+  NodeRef rebuilt(int i) {
+    const NodeRef& node = work_.nodes[i];
+    std::vector<NodeRef> sources;
+    for (int s : work_.sources[i]) sources.push_back(written_.at(s));
+    if (sources == node->sources) return node;
+    return builder_.make(node->op, node->dtype, node->shape, std::move(sources), node->attr);
+  }
+
+  const Work& work_;
+  const Cut& cut_;
+  const std::vector<int>&outputs_, &inside_;
+  const std::function<std::string(int)>& name_of_;
+  Builder& builder_;
+  std::map<int, NodeRef> written_;
+  KernelGraph out_;
+};
+
+void collect(const Shape& shape, std::map<std::string, Expr>& out) {
+  for (const Dim& dim : shape)
+    if (!dim.is_const()) dim.collect_symbols(out);
+}
+
+}  // namespace
+
+KernelGraph kernel_graph(const Work& work, const Cut& cut, const std::vector<int>& outputs,
+                         const std::vector<int>& inside,
+                         const std::function<std::string(int)>& name_of, Builder& builder) {
+  return Writer(work, cut, outputs, inside, name_of, builder).run();
+}
+
+std::vector<Expr> symbols_used(const std::vector<NodeRef>& outputs, const std::vector<Expr>& all) {
+  if (all.empty()) return {};
+  std::map<std::string, Expr> used;
+  for (const NodeRef& node : topological(outputs)) {
+    collect(node->shape, used);
+    if (const auto* view = std::get_if<ViewAttr>(&node->attr)) {
+      for (const auto& [a, b] : view->pairs) collect({a, b}, used);
+    } else if (const auto* param = std::get_if<ParamAttr>(&node->attr)) {
+      if (param->is_dim) collect({param->dim}, used);
+    }
+  }
+  std::vector<Expr> out;
+  for (const Expr& symbol : all)
+    if (used.count(symbol.name())) out.push_back(symbol);
+  return out;
+}
+
+}  // namespace tenon::scheduling
