@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Facts of the float formats, and what rounding, widening and flushing do to an interval.
+#include <algorithm>
+#include <cmath>
+
+#include "core/reference/interval_ops.hpp"
+#include "core/support/error.hpp"
+#include "tenon/plugin.h"
+
+namespace tenon::reference {
+
+double FloatFacts::min_normal() const { return std::ldexp(1, min_exponent); }
+double FloatFacts::unit_roundoff() const { return std::ldexp(1, -precision); }
+
+FloatFacts float_facts(DType dtype) {
+  switch (dtype) {
+    case DType::kF64:
+      return {53, -1022, std::numeric_limits<double>::max()};
+    case DType::kF32:
+      return {24, -126, std::numeric_limits<float>::max()};
+    case DType::kF16:
+      return {11, -14, 65504};
+    case DType::kBF16:
+      return {8, -126, 0x1.FEp127};
+    case DType::kF8E4M3:
+      return {4, -6, 448};
+    case DType::kF8E5M2:
+      return {3, -14, 57344};
+    default:
+      fail(ErrorKind::kInternal, "[interval] expected a float dtype, got {}", dtype_name(dtype));
+  }
+}
+
+double ulp(double y, DType dtype) {
+  if (!std::isfinite(y)) return 0;
+  const FloatFacts facts = float_facts(dtype);
+  const int exponent = y == 0 ? facts.min_exponent : std::max(std::ilogb(y), facts.min_exponent);
+  return std::ldexp(1, exponent - facts.precision + 1);
+}
+
+double round_to(double y, DType dtype) {
+  if (dtype == DType::kF64) return y;
+  if (dtype == DType::kF32) return static_cast<float>(y);
+  return narrow_to_double(double_to_narrow(y, dtype), dtype);
+}
+
+DType compute_dtype(DType dtype, const Profile& profile) {
+  if (dtype == DType::kF64 || profile.arithmetic[static_cast<size_t>(dtype)]) return dtype;
+  return DType::kF32;
+}
+
+Interval point(double x) {
+  if (std::isnan(x)) return {kInfinity, -kInfinity, true, false};
+  return {x, x, false, false};
+}
+
+Interval anything() { return {-kInfinity, kInfinity, true, true}; }
+
+Interval hull(const Interval& a, const Interval& b) {
+  return {std::min(a.low, b.low), std::max(a.high, b.high), a.nan || b.nan, a.any || b.any};
+}
+
+Interval flush(const Interval& x, DType dtype) {
+  if (is_empty(x)) return x;
+  const double tiny = float_facts(dtype).min_normal();
+  Interval out = x;
+  if (x.low > 0 && x.low <= tiny) out.low = 0.0;
+  if (x.high < 0 && x.high >= -tiny) out.high = -0.0;
+  return out;
+}
+
+Interval widen(const Interval& x, const AllowedError& error, DType dtype) {
+  if (is_empty(x)) return x;
+  Interval out = x;
+  out.low -= std::max(error.ulps * ulp(x.low, dtype), error.absolute);
+  out.high += std::max(error.ulps * ulp(x.high, dtype), error.absolute);
+  return out;
+}
+
+Interval finish(Interval x, const AllowedError& error, DType dtype, const Profile& profile) {
+  if (error.unbounded) return hull(x, anything());
+  const DType wide = compute_dtype(dtype, profile);
+  if (error.ulps > 0 || error.absolute > 0) x = widen(x, error, wide);
+  if (!is_empty(x)) {
+    x.low = round_to(x.low, wide);
+    x.high = round_to(x.high, wide);
+  }
+  if (profile.numerics & TN_NUMERICS_FLUSH_OUTPUT) x = flush(x, wide);
+  if (wide != dtype && !is_empty(x)) {
+    x.low = round_to(x.low, dtype);
+    x.high = round_to(x.high, dtype);
+    if (profile.numerics & TN_NUMERICS_FLUSH_OUTPUT) x = flush(x, dtype);
+  }
+  if ((profile.numerics & TN_NUMERICS_NO_INF) && !is_empty(x) &&
+      (x.low == -kInfinity || x.high == kInfinity))
+    return anything();
+  return x;
+}
+
+}  // namespace tenon::reference

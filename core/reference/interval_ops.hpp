@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Ops on single intervals of floats, with the error that a profile allows. Private to the room.
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "core/reference/interval.hpp"
+
+namespace tenon::reference {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct FloatFacts {
+  int precision;  ///< significant bits
+  int min_exponent;
+  double max;
+  double min_normal() const;
+  double unit_roundoff() const;
+};
+FloatFacts float_facts(DType dtype);
+
+/// Distance of neighbours at y's magnitude.
+double ulp(double y, DType dtype);
+double round_to(double y, DType dtype);
+
+/// f16, bf16 and fp8 that the device has no arithmetic on are computed in f32 and cast back.
+DType compute_dtype(DType dtype, const Profile& profile);
+
+/// What an op may be off, for an argument in the interval.
+struct AllowedError {
+  double ulps = 0;      ///< of the computing dtype, at the result
+  double absolute = 0;  ///< where that is more
+  bool unbounded = false;
+};
+AllowedError allowed_error(Op op, DType dtype, const Interval& argument, const Profile& profile);
+
+Interval point(double x);  ///< NaN: the set that holds only NaN
+Interval anything();
+Interval hull(const Interval& a, const Interval& b);
+inline bool is_point(const Interval& x) { return x.low == x.high && !x.nan && !x.any; }
+inline bool is_empty(const Interval& x) { return x.low > x.high; }
+inline bool contains(const Interval& x, double y) { return x.low <= y && y <= x.high; }
+
+/// Subnormals that may read as, or become, zero.
+Interval flush(const Interval& x, DType dtype);
+Interval widen(const Interval& x, const AllowedError& error, DType dtype);
+/// Rounds both ends from exact values to the result's dtype by way of the computing one.
+Interval finish(Interval x, const AllowedError& error, DType dtype, const Profile& profile);
+
+/// The image without any rounding but double's own.
+Interval exact_image(Op op, DType dtype, const Interval* x);
+/// An elementwise op from floats to floats, hints and their decompositions too.
+Interval apply(Op op, DType dtype, const Interval* x, const Profile& profile);
+
+/// Terms in any order, and any of their roundings; `fused`: the last rounding of terms may be
+/// missing.
+Interval sum(const std::vector<Interval>& terms, DType accumulator, bool fused,
+             const Profile& profile);
+Interval product(const std::vector<Interval>& terms, DType accumulator, const Profile& profile);
+
+/// Whether the op on exact operands has but one right answer.
+bool is_pinned(Op op, DType operand, DType result, const Profile& profile);
+
+}  // namespace tenon::reference
