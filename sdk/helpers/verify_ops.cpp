@@ -22,9 +22,10 @@ class OpVerifier {
   explicit OpVerifier(const ProgramView& program)
       : program_(program), is_visible_(program.op_count(), false) {}
 
-  std::string run() {
+  std::string run(uint32_t& at) {
     for (uint32_t i = 0; i < program_.op_count(); ++i) {
       const tn_op& op = program_.op(i);
+      at = i;
       std::string error = check(i, op);
       if (!error.empty()) return fmt::format("op {} {}: {}", i, op_text(op.op), error);
     }
@@ -430,6 +431,11 @@ class OpVerifier {
 
 }  // namespace
 
-std::string verify_ops(const ProgramView& program) { return OpVerifier(program).run(); }
+std::string verify_ops(const ProgramView& program, uint32_t* out_op) {
+  uint32_t at = 0;
+  std::string error = OpVerifier(program).run(at);
+  if (out_op) *out_op = at;
+  return error;
+}
 
 }  // namespace tenon::sdk

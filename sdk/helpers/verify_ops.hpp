@@ -20,7 +20,8 @@ inline constexpr uint32_t kMaxProgramNesting = 64;
 inline constexpr uint64_t kMaxProgramThreads = 1u << 16;
 inline constexpr uint64_t kMaxAllocationBytes = uint64_t{1} << 31;
 
-std::string verify_ops(const ProgramView& program);
+/// `out_op`, if not null, gets the number of the op that a message is about.
+std::string verify_ops(const ProgramView& program, uint32_t* out_op = nullptr);
 /// A C identifier of at most 255 characters.
 bool is_program_name(std::string_view text);
 

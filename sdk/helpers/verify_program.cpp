@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <string_view>
+#include <unordered_set>
 
 #include "sdk/helpers/op_info.hpp"
 #include "sdk/helpers/program_view.hpp"
@@ -128,6 +130,9 @@ std::string check_param(const tn_param& p) {
           p.space != TN_SPACE_SCRATCH) {
         return fmt::format("expected an allocation in space 3, 4 or 5, got {}", p.space);
       }
+      if (p.access != (TN_ACCESS_READ | TN_ACCESS_WRITE | TN_ACCESS_NOALIAS)) {
+        return fmt::format("expected an allocation with access 7, got {}", p.access);
+      }
       if (p.count < 1 || p.count > kMaxAllocationBytes / dtype_bytes(dtype)) {
         return fmt::format("expected an allocation of 1 to {} bytes, got {} elements",
                            kMaxAllocationBytes, p.count);
@@ -182,12 +187,17 @@ std::string verify_program(const void* bytes, size_t size) {
   if (auto e = check_header(header, size); !e.empty()) return e;
   if (!is_name(header, header.name)) return "header: expected a C identifier as name";
   const ProgramView program(&header);
+  std::unordered_set<std::string_view> names;
   for (uint32_t i = 0; i < program.param_count(); ++i) {
     if (!is_name(header, program.param(i).name)) {
       return fmt::format("param {}: expected a C identifier as name", i);
     }
     if (auto e = check_param(program.param(i)); !e.empty()) {
       return fmt::format("param {} {}: {}", i, program.string(program.param(i).name), e);
+    }
+    if (!names.insert(program.string(program.param(i).name)).second) {
+      return fmt::format("param {}: expected a name of its own, got {} again", i,
+                         program.string(program.param(i).name));
     }
   }
   if (auto e = check_allocations(program); !e.empty()) return e;

@@ -102,7 +102,7 @@ typedef struct tn_param {
   uint32_t access;    /* TN_ACCESS_ bits */
   uint64_t count;     /* elements: exact for ALLOC; for BUFFER at least so many are bound, 0 if unknown */
   uint32_t alignment; /* bytes, a power of two, that the first element is aligned to */
-  uint32_t name;      /* offset of a string */
+  uint32_t name;      /* offset of a string: a C identifier that no other param has */
   int64_t minimum;    /* SCALAR integers: the launch gives a value in [minimum, maximum] */
   int64_t maximum;
 } tn_param;
