@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Blocks of cases that share a graph.
+#include "conformance/generator.hpp"
+
+#include <charconv>
+
+#include "conformance/cells.hpp"
+#include "conformance/graphs.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+constexpr uint64_t kRunGraphBlocks = 100;
+constexpr uint64_t kCellCases = 8;   ///< of `run`: two cells a block
+constexpr uint64_t kGraphCases = 2;  ///< that share one graph
+constexpr uint32_t kGraphPercent = 25;
+
+uint64_t cell_cases() { return (all_cells().size() * kCellCases + kBlock - 1) / kBlock * kBlock; }
+
+uint64_t graph_key(uint64_t index) { return index / kGraphCases * kGraphCases; }
+
+}  // namespace
+
+uint64_t run_end() { return kRunBase + cell_cases() + kRunGraphBlocks * kBlock; }
+
+Case Generator::make(uint64_t index, uint64_t attempt) {
+  const uint64_t key = shape_key(index);
+  if (key != shape_key_) {
+    shape_ = shape_of(index);
+    shape_key_ = key;
+  }
+  return instantiate(shape_, seed_, index, attempt);
+}
+
+/// The first index of those that share a graph with this one.
+uint64_t Generator::shape_key(uint64_t index) const {
+  if (index < kRunBase) return is_cell_block(index) ? index / kBlock * kBlock : graph_key(index);
+  const uint64_t position = index - kRunBase;
+  if (position >= cell_cases()) return graph_key(index);
+  // The last case of a cell takes every code.
+  const bool last = position % kCellCases == kCellCases - 1;
+  return last ? index : kRunBase + position / kCellCases * kCellCases;
+}
+
+bool Generator::is_cell_block(uint64_t index) const {
+  return !Choices(mix(seed_, ~(index / kBlock))).chance(kGraphPercent);
+}
+
+Template Generator::shape_of(uint64_t index) {
+  const auto& cells = all_cells();
+  if (index >= kRunBase && index - kRunBase < cell_cases()) {
+    const uint64_t position = index - kRunBase;
+    const CellSpec& spec = cells[position / kCellCases % cells.size()];
+    Choices choices(mix(seed_, position / kCellCases));
+    const bool exhaust = position % kCellCases == kCellCases - 1 && can_exhaust(spec);
+    return build_cell(spec, choices, builder_, exhaust);
+  }
+  if (index < kRunBase && is_cell_block(index)) {
+    Choices choices(mix(seed_, index / kBlock));
+    return build_cell(choices.pick(cells), choices, builder_, false);
+  }
+  Choices choices(mix(seed_, ~graph_key(index)));
+  return build_graph(choices, builder_);
+}
+
+std::string case_name(uint64_t seed, uint64_t index) { return fmt::format("{}:{}", seed, index); }
+
+std::pair<uint64_t, uint64_t> parse_case_name(std::string_view text) {
+  uint64_t numbers[2] = {};
+  const size_t colon = text.find(':');
+  const std::string_view parts[2] = {text.substr(0, colon),
+                                     colon == text.npos ? "" : text.substr(colon + 1)};
+  for (int i = 0; i < 2; ++i) {
+    const char* end = parts[i].data() + parts[i].size();
+    const auto [stop, error] = std::from_chars(parts[i].data(), end, numbers[i]);
+    TN_REQUIRE(error == std::errc() && stop == end && !parts[i].empty(),
+               "[replay] expected SEED:INDEX or a file, got \"{}\"", text);
+  }
+  return {numbers[0], numbers[1]};
+}
+
+}  // namespace tenon::conformance

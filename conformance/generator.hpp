@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From (seed, index) to a case, the same in every process: `fuzz` draws cells and graphs at random,
+// `run` walks all cells and then a fixed number of graphs.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "conformance/template.hpp"
+#include "core/ir/build.hpp"
+
+namespace tenon::conformance {
+
+/// Indices from here on are those of `run`.
+inline constexpr uint64_t kRunBase = 1'000'000'000;
+/// Cases of a block share their graphs; a block is what a worker is given at once.
+inline constexpr uint64_t kBlock = 16;
+
+/// One past the last index of `run`.
+uint64_t run_end();
+
+class Generator {
+ public:
+  Generator(uint64_t seed, Builder& builder) : seed_(seed), builder_(builder) {}
+
+  Case make(uint64_t index, uint64_t attempt = 0);
+
+ private:
+  uint64_t shape_key(uint64_t index) const;
+  bool is_cell_block(uint64_t index) const;
+  Template shape_of(uint64_t index);
+
+  uint64_t seed_;
+  Builder& builder_;
+  uint64_t shape_key_ = UINT64_MAX;
+  Template shape_;  ///< of shape_key_
+};
+
+/// "7:1234" and back. Throws kInvalid.
+std::string case_name(uint64_t seed, uint64_t index);
+std::pair<uint64_t, uint64_t> parse_case_name(std::string_view text);
+
+}  // namespace tenon::conformance

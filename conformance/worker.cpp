@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Commands in, cases run, lines out.
+#include "conformance/worker.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <sstream>
+
+#include "conformance/generator.hpp"
+#include "conformance/reproducer.hpp"
+#include "conformance/wire.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+constexpr uint64_t kAttempts = 5;
+constexpr size_t kMostText = size_t{1} << 28;
+
+void send(const std::vector<std::string>& fields) {
+  const std::string line = pack(fields);
+  for (size_t sent = 0; sent < line.size();) {
+    const ssize_t n = write(kResultFd, line.data() + sent, line.size() - sent);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) _exit(0);  // the parent is gone
+    sent += static_cast<size_t>(n);
+  }
+}
+
+/// Buffered reads of the command pipe.
+class Commands {
+ public:
+  bool line(std::string& out) {
+    for (;;) {
+      if (const size_t end = buffer_.find('\n'); end != buffer_.npos) {
+        out = buffer_.substr(0, end);
+        buffer_.erase(0, end + 1);
+        return true;
+      }
+      if (!more()) return false;
+    }
+  }
+  bool bytes(size_t count, std::string& out) {
+    while (buffer_.size() < count)
+      if (!more()) return false;
+    out = buffer_.substr(0, count);
+    buffer_.erase(0, count);
+    return true;
+  }
+
+ private:
+  bool more() {
+    char chunk[1 << 16];
+    ssize_t n;
+    do {
+      n = read(kCommandFd, chunk, sizeof chunk);
+    } while (n < 0 && errno == EINTR);
+    if (n <= 0) return false;
+    buffer_.append(chunk, static_cast<size_t>(n));
+    return true;
+  }
+  std::string buffer_;
+};
+
+class Worker {
+ public:
+  explicit Worker(const Target& target) : harness_(target) {}
+  Harness& harness() { return harness_; }
+
+  /// False if the device is lost: this process is of no more use.
+  bool run_range(uint64_t seed, uint64_t begin, uint64_t end) {
+    Generator generator(seed, builder_);
+    for (uint64_t index = begin; index < end; ++index) {
+      Case test = generator.make(index);
+      announce(test, index);
+      if (!run(std::move(test), index, &generator)) return false;
+    }
+    return true;
+  }
+
+  bool run_text(const std::string& text) {
+    Case test = parse_reproducer(text, builder_, "case").test;
+    announce(test, 0);
+    return run(std::move(test), 0, nullptr);
+  }
+
+ private:
+  static void announce(const Case& test, uint64_t index) {
+    send({"begin", std::to_string(index), test.cell.op, test.cell.dtype, test.cell.layout});
+  }
+
+  bool run(Case test, uint64_t index, Generator* generator) {
+    Outcome outcome;
+    try {
+      outcome = judge(test, index, generator);
+    } catch (const std::exception& error) {
+      // The reference failed, not the device: our own bug, which must not hide.
+      outcome = {Status::kFail, "reference", error.what(), 0, {}};
+    }
+    send(end_fields(index, outcome));
+    return outcome.status != Status::kDeviceLost;
+  }
+
+  Outcome judge(Case& test, uint64_t index, Generator* generator) {
+    const auto launched = [&] { send({"run", std::to_string(index)}); };
+    if (test.refusal) return harness_.run(test, nullptr, launched);
+    Expectation expectation = expect(test, harness_.profile());
+    std::string vacuous = vacuity(expectation);
+    for (uint64_t attempt = 1; generator && !vacuous.empty() && attempt < kAttempts; ++attempt) {
+      test = generator->make(index, attempt);
+      expectation = expect(test, harness_.profile());
+      vacuous = vacuity(expectation);
+    }
+    Outcome outcome = harness_.run(test, &expectation, launched);
+    if (outcome.status == Status::kPass && !vacuous.empty()) {
+      outcome.status = Status::kVacuous;
+      outcome.text = vacuous;
+    }
+    return outcome;
+  }
+
+  Builder builder_;
+  Harness harness_;
+};
+
+int serve_commands(Worker& worker) {
+  Commands commands;
+  for (std::string line; commands.line(line);) {
+    std::istringstream in(line);
+    std::string verb;
+    in >> verb;
+    bool goes_on = false;
+    if (verb == "range") {
+      uint64_t seed = 0, begin = 0, end = 0;
+      in >> seed >> begin >> end;
+      TN_REQUIRE(!in.fail(), "[worker] expected range SEED BEGIN END, got \"{}\"", line);
+      goes_on = worker.run_range(seed, begin, end);
+    } else if (verb == "text") {
+      size_t size = 0;
+      std::string text;
+      in >> size;
+      TN_REQUIRE(!in.fail() && size < kMostText, "[worker] expected text BYTES, got \"{}\"", line);
+      if (!commands.bytes(size, text)) return 0;
+      goes_on = worker.run_text(text);
+    }
+    if (!goes_on) return 0;
+    send({"idle"});
+  }
+  return 0;
+}
+
+}  // namespace
+
+int serve(const Target& target) {
+  std::unique_ptr<Worker> worker;
+  try {
+    worker = std::make_unique<Worker>(target);
+    Harness& harness = worker->harness();
+    send({"ready", harness.device_id(), harness.device_name(), harness.declaration(),
+          harness.plugin_path()});
+    serve_commands(*worker);
+  } catch (const std::exception& error) {
+    send({"refused", error.what()});
+  }
+  // Like a plugin, its threads are never taken down in order: a driver's exit handlers may hang.
+  _exit(0);
+}
+
+}  // namespace tenon::conformance
