@@ -1,2 +1,221 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Handles, making tensors from values, and how two operands meet.
 #include "core/tensor/tensor.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "core/support/error.hpp"
+#include "core/tensor/npy.hpp"
+#include "core/tensor/state.hpp"
+
+namespace tenon {
+
+Tensor make_tensor(Context& context, NodeRef node) {
+  auto state = std::make_shared<Tensor::State>();
+  state->context = &context;
+  state->node = std::move(node);
+  return Tensor(std::move(state));
+}
+
+NodeRef buffer_node(Context& context, BufferRef buffer, DType dtype,
+                    const std::vector<int64_t>& shape) {
+  static std::atomic<uint64_t> next_identity{1};
+  ParamAttr attr;
+  attr.name = "buffer";
+  attr.identity = next_identity++;
+  attr.owner = std::move(buffer);
+  return context.builder().make(Op::PARAM, dtype, to_shape(shape), {}, std::move(attr));
+}
+
+BufferRef buffer_of(const Node& node) {
+  const auto* attr = std::get_if<ParamAttr>(&node.attr);
+  return attr != nullptr ? std::static_pointer_cast<Buffer>(attr->owner) : nullptr;
+}
+
+Shape to_shape(const std::vector<int64_t>& shape) { return {shape.begin(), shape.end()}; }
+
+std::vector<int64_t> static_shape(const Node& node) {
+  std::vector<int64_t> shape;
+  for (const Dim& dim : node.shape) shape.push_back(dim.value());
+  return shape;
+}
+
+int normalise_axis(const char* op, int axis, int rank) {
+  TN_REQUIRE(-rank <= axis && axis < rank, "[{}] expected an axis in [{}, {}), got {}", op, -rank,
+             rank, axis);
+  return axis < 0 ? axis + rank : axis;
+}
+
+std::vector<int> normalise_axes(const char* op, const std::vector<int>& axes, int rank) {
+  std::vector<int> result;
+  for (int axis = 0; axes.empty() && axis < rank; ++axis) result.push_back(axis);
+  for (const int axis : axes) result.push_back(normalise_axis(op, axis, rank));
+  std::ranges::sort(result);
+  TN_REQUIRE(std::ranges::adjacent_find(result) == result.end(),
+             "[{}] expected each axis once, got {}", op, fmt::join(axes, ", "));
+  return result;
+}
+
+std::vector<int64_t> broadcast_shapes(const char* op, const std::vector<int64_t>& a,
+                                      const std::vector<int64_t>& b) {
+  std::vector<int64_t> shape(std::max(a.size(), b.size()));
+  for (size_t i = 0; i < shape.size(); ++i) {  // from the last axis
+    const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
+    const int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    TN_REQUIRE(x == y || x == 1 || y == 1, "[{}] expected shapes that broadcast, got [{}] and [{}]",
+               op, fmt::join(a, ", "), fmt::join(b, ", "));
+    shape[shape.size() - 1 - i] = x == 1 ? y : x;
+  }
+  return shape;
+}
+
+NodeRef broadcast_to(Builder& builder, NodeRef x, const std::vector<int64_t>& shape) {
+  const Shape target = to_shape(shape);
+  if (same_shape(x->shape, target)) return x;
+  if (x->op == Op::CONST) return builder.constant(x->as<ConstAttr>().value, target);
+  Shape padded(target.size() - x->shape.size(), Dim(1));
+  padded.insert(padded.end(), x->shape.begin(), x->shape.end());
+  return builder.expand(builder.reshape(std::move(x), std::move(padded)), target);
+}
+
+NodeRef node_for(const Tensor& x, Context& context, DType dtype) {
+  const Tensor::State& state = *x.state();
+  if (state.context == nullptr) return context.builder().constant(Scalar::of(dtype, *state.number));
+  TN_REQUIRE(state.context == &context, "[tensor] expected tensors of one context, got two");
+  return state.node;
+}
+
+namespace {
+
+/// What a bare number becomes beside a tensor: its dtype, if that can hold the number.
+DType dtype_beside(float number, DType other) {
+  if (is_float(other)) return other;
+  const bool integral = number == static_cast<float>(static_cast<int64_t>(number));
+  return is_int(other) && integral ? other : DType::kF32;
+}
+
+/// A number that never met a tensor becomes f32 in the standard context.
+Context& context_of(const Tensor& x) {
+  Context* context = x.state()->context;
+  return context != nullptr ? *context : Context::standard();
+}
+
+}  // namespace
+
+Operands meet(const char* op, const Tensor& a, const Tensor& b) {
+  Operands result;
+  const bool a_is_number = a.state()->context == nullptr;
+  const bool b_is_number = b.state()->context == nullptr;
+  result.context = a_is_number ? &context_of(b) : &context_of(a);
+  const DType a_type = a_is_number ? dtype_beside(*a.state()->number, b.dtype()) : a.dtype();
+  const DType b_type = b_is_number ? dtype_beside(*b.state()->number, a.dtype()) : b.dtype();
+  TN_REQUIRE(a_type == b_type, "[{}] expected equal dtypes, got {} and {}; use cast", op,
+             dtype_name(a_type), dtype_name(b_type));
+  Builder& builder = result.context->builder();
+  const std::vector<int64_t> shape = broadcast_shapes(op, a.shape(), b.shape());
+  result.a = broadcast_to(builder, node_for(a, *result.context, a_type), shape);
+  result.b = broadcast_to(builder, node_for(b, *result.context, b_type), shape);
+  return result;
+}
+
+Builder& builder_of(const Tensor& x) { return x.context().builder(); }
+
+Tensor constant_like(const Tensor& x, double value) {
+  Builder& builder = builder_of(x);
+  return make_tensor(x.context(),
+                     builder.constant(Scalar::of(x.dtype(), value), to_shape(x.shape())));
+}
+
+Tensor::Tensor(float value) : state_(std::make_shared<State>()) { state_->number = value; }
+
+Tensor Tensor::from(const Array& array, Context& context) {
+  BufferRef buffer = context.device().allocate(array.bytes.size(), "tensor");
+  if (!array.bytes.empty())
+    buffer->device().write(*buffer, 0, array.bytes.data(), array.bytes.size());
+  return make_tensor(context, buffer_node(context, std::move(buffer), array.dtype, array.shape));
+}
+
+Tensor Tensor::from_npy(const std::filesystem::path& path, Context& context) {
+  return from(read_npy(path), context);
+}
+
+template <class T>
+Tensor Tensor::from(std::span<const T> values, std::vector<int64_t> shape, Context& context) {
+  int64_t count = 1;
+  for (const int64_t dim : shape) count *= dim;
+  TN_REQUIRE(std::ranges::all_of(shape, [](int64_t d) { return d >= 0; }) &&
+                 count == static_cast<int64_t>(values.size()),
+             "[from] expected {} values for shape [{}], got {}", count, fmt::join(shape, ", "),
+             values.size());
+  Array array = Array::zeros(DTypeOf<T>::value, std::move(shape));
+  if (!values.empty()) std::memcpy(array.bytes.data(), values.data(), values.size_bytes());
+  return from(array, context);
+}
+
+template <class T>
+Tensor Tensor::from(std::initializer_list<T> values, std::vector<int64_t> shape, Context& context) {
+  return from(std::span<const T>(values.begin(), values.size()), std::move(shape), context);
+}
+
+#define TENON_FROM(T)                                                                  \
+  template Tensor Tensor::from<T>(std::span<const T>, std::vector<int64_t>, Context&); \
+  template Tensor Tensor::from<T>(std::initializer_list<T>, std::vector<int64_t>, Context&);
+TENON_FROM(bool)
+TENON_FROM(int8_t)
+TENON_FROM(int16_t)
+TENON_FROM(int32_t)
+TENON_FROM(int64_t)
+TENON_FROM(uint8_t)
+TENON_FROM(uint16_t)
+TENON_FROM(uint32_t)
+TENON_FROM(uint64_t)
+TENON_FROM(float)
+TENON_FROM(double)
+#undef TENON_FROM
+
+Tensor Tensor::full(std::vector<int64_t> shape, double value, DType dtype, Context& context) {
+  return make_tensor(context,
+                     context.builder().constant(Scalar::of(dtype, value), to_shape(shape)));
+}
+
+Tensor Tensor::zeros(std::vector<int64_t> shape, DType dtype, Context& context) {
+  return full(std::move(shape), 0, dtype, context);
+}
+
+Tensor Tensor::ones(std::vector<int64_t> shape, DType dtype, Context& context) {
+  return full(std::move(shape), 1, dtype, context);
+}
+
+Tensor Tensor::arange(int64_t n, DType dtype, Context& context) {
+  Builder& builder = context.builder();
+  const NodeRef index = builder.index(0, {Dim(n)});
+  return make_tensor(context, dtype == DType::kI64 ? index : builder.cast(index, dtype));
+}
+
+DType Tensor::dtype() const { return state_->number ? DType::kF32 : state_->node->dtype; }
+std::vector<int64_t> Tensor::shape() const {
+  return state_->number ? std::vector<int64_t>{} : static_shape(*state_->node);
+}
+int Tensor::rank() const {
+  return state_->number ? 0 : static_cast<int>(state_->node->shape.size());
+}
+int64_t Tensor::size() const { return state_->number ? 1 : product(state_->node->shape).value(); }
+int64_t Tensor::size(int axis) const {
+  return shape()[static_cast<size_t>(normalise_axis("size", axis, rank()))];
+}
+Context& Tensor::context() const { return context_of(*this); }
+
+const NodeRef& Tensor::node() const {
+  if (state_->number) {  // it stands alone: from now on it is an f32 of the standard context
+    state_->node = Context::standard().builder().constant(Scalar::of(DType::kF32, *state_->number));
+    state_->context = &Context::standard();
+    state_->number.reset();
+  }
+  return state_->node;
+}
+
+}  // namespace tenon
