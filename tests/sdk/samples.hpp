@@ -84,17 +84,17 @@ inline constexpr std::string_view kControl =
     if %12 {
       store %y, %8, %11
     } else {
-      %15 = idiv %9, %6 : i64
-      store %y, %8, %15
+      %16 = idiv %9, %6 : i64
+      store %y, %8, %16
     }
-    %18 = add %9, %4 : i64
-    %19 = add %10, %9 : i64
-    %20 = cmplt %19, %5 : bool
-    end %18, %19, %20
+    %19 = add %9, %4 : i64
+    %20 = add %10, %9 : i64
+    %21 = cmplt %20, %5 : bool
+    end %19, %20, %21
   }
   store %y, %n, %9
-  %23 = add %n, %4 : i64
-  store %y, %23, %10
+  %24 = add %n, %4 : i64
+  store %y, %24, %10
 }
 )";
 
