@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # tenon_add_backend(NAME source...): a plugin libtenon_NAME.so that exports tn_plugin_query and nothing else.
-set(TENON_EXPORTS_FILE ${CMAKE_CURRENT_LIST_DIR}/exports.map)
 
 function(tenon_add_backend name)
   add_library(tenon_${name} MODULE ${ARGN})
@@ -11,10 +10,10 @@ function(tenon_add_backend name)
   endif()
   set_target_properties(tenon_${name} PROPERTIES
     C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-    LINK_DEPENDS ${TENON_EXPORTS_FILE}
+    LINK_DEPENDS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/exports.map
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/tenon)
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
-    target_link_options(tenon_${name} PRIVATE -Wl,--version-script=${TENON_EXPORTS_FILE} -Wl,-z,nodelete)
+    target_link_options(tenon_${name} PRIVATE -Wl,--version-script=${CMAKE_CURRENT_FUNCTION_LIST_DIR}/exports.map -Wl,-z,nodelete)
     if(NOT TENON_SANITIZE)
       target_link_options(tenon_${name} PRIVATE -Wl,--no-undefined)
     endif()
