@@ -44,7 +44,8 @@ struct Capabilities {
   uint64_t hash() const;
 };
 
-/// Everything claimed, no limits: for printing stages with no device.
+/// Every op and dtype claimed, workgroups of one thread, no other limits: for printing stages with
+/// no device.
 Capabilities generic_capabilities();
 
 }  // namespace tenon

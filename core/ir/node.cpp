@@ -25,7 +25,7 @@ std::vector<NodeRef> topological(const std::vector<NodeRef>& outputs) {
   };
   std::vector<Visit> stack;
   for (const NodeRef& output : outputs) {
-    if (!seen.insert(output.get()).second) continue;
+    if (!output || !seen.insert(output.get()).second) continue;
     stack.push_back({&output});
     while (!stack.empty()) {
       Visit& top = stack.back();
@@ -36,7 +36,7 @@ std::vector<NodeRef> topological(const std::vector<NodeRef>& outputs) {
         continue;
       }
       const NodeRef& source = sources[top.next++];
-      if (seen.insert(source.get()).second) stack.push_back({&source});
+      if (source && seen.insert(source.get()).second) stack.push_back({&source});
     }
   }
   return order;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Parses expressions, shapes and types. Private to core/ir.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "core/ir/expr.hpp"
+#include "core/ir/infer.hpp"
+#include "core/ir/text_cursor.hpp"
+
+namespace tenon {
+
+using SymbolTable = std::map<std::string, Expr>;
+
+Expr parse_expr(Cursor& cursor, const SymbolTable& symbols);
+Shape parse_shape(Cursor& cursor, const SymbolTable& symbols);  ///< "[n, 10]"
+
+/// What stands behind the colon; parts may be left out: "f16", "[4, n]", "f16[..]".
+struct WrittenType {
+  size_t position = 0;
+  bool has_dtype = false, has_shape = false;
+  NodeType type;
+};
+WrittenType parse_type(Cursor& cursor, const SymbolTable& symbols);
+
+/// "1 <= n <= 4096, 0 <= m <= 7"
+std::vector<Expr> parse_bounds(Cursor& cursor);
+
+}  // namespace tenon

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One statement of the text form: "op operands, attributes : type". Private to core/ir.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "core/ir/build.hpp"
+#include "core/ir/text_expr.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon {
+
+/// What names mean inside one graph.
+struct Scope {
+  SymbolTable symbols;
+  std::unordered_map<std::string, NodeRef> values;
+  std::map<std::string, GraphRef> graphs;
+
+  void define(Cursor& cursor, size_t start, const std::string& name, NodeRef node);
+  const NodeRef& value(Cursor& cursor, size_t start, const std::string& name) const;
+};
+
+NodeRef parse_statement(Cursor& cursor, const Scope& scope, Builder& builder);
+
+/// Gives errors of the rules the place of what breaks them.
+template <class Action>
+void located(const Cursor& cursor, size_t position, Action&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kInvalid) throw;
+    cursor.error_at(position, error.what());
+  }
+}
+
+}  // namespace tenon
