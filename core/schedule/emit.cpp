@@ -11,6 +11,7 @@
 namespace tenon::scheduling {
 namespace {
 
+constexpr size_t kLongName = 100;
 constexpr int kForEver = std::numeric_limits<int>::max();
 
 class Emitter {
@@ -58,7 +59,8 @@ class Emitter {
       const auto it = work_.index.find(param.get());
       if (it != work_.index.end()) buffer_[it->second] = b;
       // A temporary is t7: an input that looks like one, or repeats a name, is called otherwise.
-      const bool plain = !name.empty() && !looks_temporary(name) && taken_.insert(name).second;
+      const bool plain = !name.empty() && name.size() < kLongName && !looks_temporary(name) &&
+                         taken_.insert(name).second;
       input_names_.push_back(plain ? name : fmt::format("input_{}", p));
     }
   }

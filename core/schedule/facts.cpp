@@ -49,6 +49,7 @@ bool is_reorder(const Node& node) {
 Facts facts_of(const Work& work, int i) {
   const Node& node = work.node(i);
   Facts out;
+  for (int s : work.sources[i]) out.depth = std::max(out.depth, work.facts[s].depth);
   out.size = std::max(1.0, work.estimate.of(node.shape));
   if (is_leaf(node)) {
     out.needs_buffer = false;
@@ -63,6 +64,7 @@ Facts facts_of(const Work& work, int i) {
   if (node.op == Op::REDUCE) {
     out.leaves = 2;
     out.epilogue = true;
+    ++out.depth;
     out.contraction = is_contraction(node);
     return out;
   }
@@ -76,7 +78,7 @@ Facts facts_of(const Work& work, int i) {
     out.leaves += source.leaves;
     out.needs_buffer |= source.needs_buffer;
     out.trivial &= source.trivial;
-    out.epilogue |= passes && source.epilogue;
+    out.epilogue |= passes && source.epilogue && source.depth == out.depth;
     if (node.op == Op::VIEW) out.views = source.views + 1;
   }
   if (node.op == Op::TAKE) out.leaves = std::max(out.leaves, 2);

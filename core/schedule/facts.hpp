@@ -31,7 +31,8 @@ struct Facts {
   int views = 0;             ///< longest run of views that ends here
   bool needs_buffer = true;  ///< false: made of constants and positions alone
   bool trivial = false;      ///< a buffer, or a few casts, moves and scalings of one
-  bool epilogue = false;     ///< a REDUCE, or an elementwise run over one of the same size
+  int depth = 0;             ///< most reductions on a path from an input
+  bool epilogue = false;  ///< a REDUCE, or an elementwise run over one that waits for no later one
   bool contraction = false;  ///< REDUCE of a product whose operands were expanded
 };
 

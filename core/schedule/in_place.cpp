@@ -8,9 +8,16 @@
 namespace tenon::scheduling {
 namespace {
 
+Shape without_ones(const Shape& shape) {
+  Shape out;
+  for (const Dim& dim : shape)
+    if (!dim.is_const(1)) out.push_back(dim);
+  return out;
+}
+
 bool same_bytes(const ScheduledBuffer& a, const ScheduledBuffer& b) {
   return dtype_size(a.dtype) == dtype_size(b.dtype) && a.device == b.device &&
-         same_shape(a.shape, b.shape);
+         same_shape(without_ones(a.shape), without_ones(b.shape));
 }
 
 }  // namespace

@@ -55,9 +55,8 @@ class Writer {
 
   NodeRef read(int i) {
     const Node& node = work_.node(i);
-    const std::string name = name_of_(i);
-    const bool same = is_param(node) && node.as<ParamAttr>().name == name;
-    const NodeRef param = same ? work_.nodes[i] : builder_.param(name, node.dtype, node.shape);
+    // Never the user's own node: it may keep a buffer alive, and kernels are kept.
+    const NodeRef param = builder_.param(name_of_(i), node.dtype, node.shape);
     out_.graph.params.push_back(param);
     out_.reads.push_back(i);
     return param;

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What becomes one kernel, and what must not.
+#include <catch2/catch_test_macros.hpp>
+
+#include "tests/schedule/execute.hpp"
+#include "tests/schedule/models.hpp"
+
+namespace tenon::test {
+namespace {
+
+Schedule scheduled(Models& m, const Graph& graph,
+                   const Capabilities& caps = generic_capabilities()) {
+  Schedule out = schedule(graph, on_one_device(caps), m.builder);
+  require_same(graph, out, 1);
+  return out;
+}
+
+TEST_CASE("softmax over a row is one kernel") {
+  Models m;
+  const Graph g = m.graph("softmax", {m.softmax(m.param("x", {6, 17}), 1)});
+  REQUIRE(kernel_count(scheduled(m, g)) == 1);
+}
+
+TEST_CASE("layer norm over a row is one kernel") {
+  Models m;
+  const NodeRef x = m.param("x", {6, 16}), g = m.param("g", {16}), b = m.param("b", {16});
+  const Graph graph = m.graph("layer_norm", {m.layer_norm(x, g, b)});
+  REQUIRE(kernel_count(scheduled(m, graph)) == 1);
+}
+
+TEST_CASE("matmul, bias and gelu are one kernel") {
+  Models m;
+  const Graph g = m.graph("mlp", {m.gelu(m.linear("l", m.param("x", {5, 7}), 9))});
+  REQUIRE(kernel_count(scheduled(m, g)) == 1);
+}
+
+TEST_CASE("log-sum-exp of rows is one kernel") {
+  Models m;
+  const NodeRef x = m.param("x", {6, 17});
+  const NodeRef peak = m.builder.reduce(Op::MAX, x, {1});
+  const NodeRef e = m.exp(m.minus(x, m.builder.expand(peak, x->shape)));
+  const NodeRef sum = m.builder.reduce(Op::ADD, e, {1});
+  const Graph g = m.graph("lse", {m.add(m.builder.unary(Op::LOG2, sum), peak)});
+  REQUIRE(kernel_count(scheduled(m, g)) == 1);
+}
+
+TEST_CASE("a matmul feeds a softmax, and a softmax a matmul, through memory") {
+  Models m;
+  const NodeRef a = m.param("a", {6, 8}), b = m.param("b", {8, 5}), c = m.param("c", {5, 4});
+  const Graph g = m.graph("attention", {m.matmul(m.softmax(m.scaled(m.matmul(a, b), 2), 1), c)});
+  const Schedule s = scheduled(m, g);
+  REQUIRE(kernel_count(s) == 3);
+  // The scaling belongs to the first matmul, not to each pass of the softmax.
+  REQUIRE(kernel(s, 0).graph.outputs[0]->op == Op::MUL);
+}
+
+TEST_CASE("an expensive operand of a matmul is computed once") {
+  Models m;
+  const NodeRef a = m.exp(m.param("a", {6, 8}));
+  const Graph g = m.graph("g", {m.matmul(a, m.param("b", {8, 5}))});
+  REQUIRE(kernel_count(scheduled(m, g)) == 2);
+}
+
+TEST_CASE("a cast operand of a matmul is not worth a round trip") {
+  Models m;
+  const NodeRef a = m.builder.cast(m.param("a", {6, 8}, DType::kF16), DType::kF32);
+  const Graph g = m.graph("g", {m.matmul(m.scaled(a, 2), m.param("b", {8, 5}))});
+  REQUIRE(kernel_count(scheduled(m, g)) == 1);
+}
+
+TEST_CASE("a residual that several kernels read is written once, as an epilogue") {
+  Models m;
+  const NodeRef x = m.param("x", {6, 8});
+  const NodeRef h = m.add(x, m.linear("l", x, 8));
+  const NodeRef n = m.layer_norm(h, m.param("g", {8}), m.param("c", {8}));
+  const Graph g = m.graph("g", {m.add(h, m.linear("k", n, 8))});
+  REQUIRE(kernel_count(scheduled(m, g)) == 3);
+}
+
+TEST_CASE("outputs over one shape and one input share a kernel") {
+  Models m;
+  const NodeRef x = m.param("x", {6, 8});
+  const NodeRef e = m.exp(x);
+  const Graph g = m.graph("g", {m.add(e, x), m.mul(e, x), m.gelu(x)});
+  const Schedule s = scheduled(m, g);
+  REQUIRE(kernel_count(s) == 1);
+  REQUIRE(kernel(s, 0).outputs.size() == 3);
+  REQUIRE(kernel(s, 0).inputs.size() == 1);
+}
+
+TEST_CASE("reductions of one row with one result each share a kernel") {
+  Models m;
+  const NodeRef x = m.param("x", {6, 8});
+  const Graph g =
+      m.graph("g", {m.builder.reduce(Op::ADD, x, {1}), m.builder.reduce(Op::MAX, x, {1})});
+  REQUIRE(kernel_count(scheduled(m, g)) == 1);
+}
+
+TEST_CASE("reductions over different axes do not share a kernel") {
+  Models m;
+  const NodeRef x = m.param("x", {6, 8});
+  const NodeRef rows = m.builder.reduce(Op::ADD, x, {1});
+  const NodeRef columns = m.builder.reduce(Op::ADD, x, {0});
+  const Graph g = m.graph("g", {m.mul(m.mul(x, m.builder.expand(rows, x->shape)),
+                                      m.builder.expand(columns, x->shape))});
+  REQUIRE(kernel_count(scheduled(m, g)) >= 2);
+}
+
+TEST_CASE("a reduction of a reduction is two kernels") {
+  Models m;
+  const NodeRef x = m.param("x", {6, 8});
+  const NodeRef rows = m.exp(m.builder.reduce(Op::ADD, x, {1}));
+  const Graph g = m.graph("g", {m.builder.reduce(Op::ADD, rows, {0})});
+  REQUIRE(kernel_count(scheduled(m, g)) == 2);
+}
+
+TEST_CASE("one long row alone keeps its reductions apart, so that all cores work") {
+  Models m;
+  Capabilities caps = generic_capabilities();
+  caps.compute_units = 2;
+  const Graph g = m.graph("g", {m.softmax(m.param("x", {1, 200000}), 1)});
+  REQUIRE(kernel_count(schedule(g, on_one_device(caps), m.builder)) > 1);
+}
+
+TEST_CASE("without fusion each node is a kernel") {
+  Models m;
+  const NodeRef x = m.param("x", {6, 8});
+  const Graph g = m.graph("g", {m.exp(m.add(x, x))});
+  ScheduleOptions options = on_one_device();
+  options.fuse = false;
+  const Schedule s = schedule(g, options, m.builder);
+  REQUIRE(kernel_count(s) == 3);
+  require_same(g, s, 1);
+}
+
+TEST_CASE("moves cost no kernel") {
+  Models m;
+  const NodeRef x = m.param("x", {6, 8}), y = m.param("y", {8, 6});
+  const NodeRef turned = m.builder.flip(m.builder.permute(y, {1, 0}), {0});
+  const NodeRef padded = m.builder.pad(m.builder.shrink(x, {{1, 5}, {0, 8}}), {{1, 1}, {0, 0}},
+                                       Scalar::of(DType::kF32, 3));
+  REQUIRE(kernel_count(scheduled(m, m.graph("g", {m.add(turned, padded)}))) == 1);
+}
+
+TEST_CASE("a transformer of 4 layers: eleven kernels a layer") {
+  Models m;
+  const Graph g = m.transformer(4, 16, 32, 4);
+  const Schedule s = scheduled(m, g);
+  INFO(print(s));
+  // norm, q, k, v, scores, softmax, mix, out + residual, norm, up + gelu, down + residual
+  REQUIRE(kernel_count(s) == 4 * 11);
+}
+
+TEST_CASE("symbolic rows fuse like fixed ones") {
+  Models m;
+  const Expr n = Expr::symbol("n", 1, 4096);
+  const Graph g = m.graph("softmax", {m.softmax(m.param("x", {n, 10}), 1)}, {n});
+  const Schedule s = schedule(g, on_one_device(), m.builder);
+  REQUIRE(kernel_count(s) == 1);
+  REQUIRE(kernel(s, 0).graph.symbols.size() == 1);
+  for (int64_t value : {1, 3, 8}) require_same(g, s, 1, {{"n", value}});
+}
+
+}  // namespace
+}  // namespace tenon::test
