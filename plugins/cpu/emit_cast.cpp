@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// CAST, branch-free. Each path to a narrow float rounds once: what is wider than f32 first becomes
+// an f32 "rounded to odd", whose last bit remembers that something was cut off.
+#include "plugins/cpu/emit_cast.hpp"
+
+#include <llvm/IR/Intrinsics.h>
+
+namespace tenon::cpu {
+namespace {
+
+using llvm::Value;
+using llvm::Intrinsic::ID;
+
+Value* as_int(Builder& b, Value* v, unsigned bits) {
+  return b.CreateBitCast(v, shaped_like(v, b.getIntNTy(bits)));
+}
+Value* as_f32(Builder& b, Value* v) { return b.CreateBitCast(v, shaped_like(v, b.getFloatTy())); }
+
+Value* f16_to_f32(Builder& b, Value* bits) {
+  return b.CreateFPExt(b.CreateBitCast(bits, shaped_like(bits, b.getHalfTy())),
+                       shaped_like(bits, b.getFloatTy()));
+}
+
+Value* f8e4m3_to_f32(Builder& b, Value* byte) {
+  Value* wide = b.CreateZExt(byte, shaped_like(byte, b.getInt32Ty()));
+  Value* magnitude = b.CreateAnd(wide, int_like(wide, 32, 0x7f));
+  Value* sign = b.CreateShl(b.CreateAnd(wide, int_like(wide, 32, 0x80)), int_like(wide, 32, 24));
+  Value* normal = b.CreateAdd(b.CreateShl(magnitude, int_like(wide, 32, 20)),
+                              int_like(wide, 32, uint64_t{120} << 23));
+  Value* subnormal =
+      as_int(b,
+             b.CreateFMul(b.CreateUIToFP(magnitude, shaped_like(wide, b.getFloatTy())),
+                          f32_like(wide, 0x1p-9f)),
+             32);
+  Value* result =
+      b.CreateSelect(b.CreateICmpULT(magnitude, int_like(wide, 32, 8)), subnormal, normal);
+  result = b.CreateSelect(b.CreateICmpEQ(magnitude, int_like(wide, 32, 0x7f)),
+                          int_like(wide, 32, 0x7fc00000), result);
+  return as_f32(b, b.CreateOr(result, sign));
+}
+
+/// Exact. `from` is a narrow float.
+Value* widen(Builder& b, Value* v, tn_dtype from) {
+  if (from == TN_DTYPE_F16) return f16_to_f32(b, v);
+  if (from == TN_DTYPE_F8E4M3) return f8e4m3_to_f32(b, v);
+  if (from == TN_DTYPE_F8E5M2) {
+    Value* half = b.CreateZExt(v, shaped_like(v, b.getInt16Ty()));
+    return f16_to_f32(b, b.CreateShl(half, int_like(v, 16, 8)));
+  }
+  Value* wide = b.CreateZExt(v, shaped_like(v, b.getInt32Ty()));
+  return as_f32(b, b.CreateShl(wide, int_like(v, 32, 16)));
+}
+
+/// f64 to f32 rounded to odd: inexact results get an odd last bit, so a later rounding to fewer
+/// than 23 bits is as if from the f64.
+Value* round_to_odd(Builder& b, Value* v) {
+  Value* nearest = b.CreateFPTrunc(v, shaped_like(v, b.getFloatTy()));
+  Value* back = b.CreateFPExt(nearest, v->getType());
+  Value* bits = as_int(b, nearest, 32);
+  Value* inexact = b.CreateFCmpONE(back, v);
+  Value* even = b.CreateICmpEQ(b.CreateAnd(bits, int_like(v, 32, 1)), int_like(v, 32, 0));
+  Value* below = b.CreateFCmpOLT(b.CreateUnaryIntrinsic(ID(llvm::Intrinsic::fabs), back),
+                                 b.CreateUnaryIntrinsic(ID(llvm::Intrinsic::fabs), v));
+  Value* odd =
+      b.CreateAdd(bits, b.CreateSelect(below, int_like(v, 32, 1), int_like(v, 32, 0xffffffff)));
+  return as_f32(b, b.CreateSelect(b.CreateAnd(inexact, even), odd, bits));
+}
+
+Value* f32_to_bf16(Builder& b, Value* v) {
+  // Not the bf16 instruction: that one flushes subnormals.
+  Value* bits = as_int(b, v, 32);
+  Value* upper = b.CreateLShr(bits, int_like(v, 32, 16));
+  Value* carry = b.CreateAdd(b.CreateAnd(upper, int_like(v, 32, 1)), int_like(v, 32, 0x7fff));
+  Value* rounded = b.CreateLShr(b.CreateAdd(bits, carry), int_like(v, 32, 16));
+  Value* quiet = b.CreateOr(upper, int_like(v, 32, 0x40));
+  Value* result = b.CreateSelect(b.CreateFCmpUNO(v, v), quiet, rounded);
+  return b.CreateTrunc(result, shaped_like(v, b.getInt16Ty()));
+}
+
+struct NarrowFormat {
+  unsigned mantissa;      // bits
+  uint32_t minimum;       // f32 bits of the smallest normal number
+  float magic;            // f32 whose last place is the smallest subnormal
+  uint32_t largest, nan;  // results for what is too large and for NaN
+};
+constexpr NarrowFormat kF8E4M3{3, 0x3c800000, 0x1p14f, 0x7e, 0x7f};
+constexpr NarrowFormat kF8E5M2{2, 0x38800000, 0x1p7f, 0x7c, 0x7e};
+
+Value* f32_to_f8(Builder& b, Value* v, const NarrowFormat& format) {
+  Value* bits = as_int(b, v, 32);
+  auto word = [&](uint64_t value) { return int_like(v, 32, value); };
+  const unsigned shift = 23 - format.mantissa;
+  Value* magnitude = b.CreateAnd(bits, word(0x7fffffff));
+  Value* sign = b.CreateAnd(b.CreateLShr(bits, word(24)), word(0x80));
+  Value* rebased = b.CreateSub(
+      magnitude, word(format.minimum - (uint64_t{1} << 23)));  // exponent 1 at the smallest normal
+  Value* last = b.CreateAnd(b.CreateLShr(rebased, word(shift)), word(1));
+  Value* normal = b.CreateLShr(
+      b.CreateAdd(rebased, b.CreateAdd(last, word((uint64_t{1} << (shift - 1)) - 1))), word(shift));
+  Value* magic = f32_like(v, format.magic);
+  Value* subnormal =
+      b.CreateSub(as_int(b, b.CreateFAdd(as_f32(b, magnitude), magic), 32), as_int(b, magic, 32));
+  Value* result =
+      b.CreateSelect(b.CreateICmpULT(magnitude, word(format.minimum)), subnormal, normal);
+  result = b.CreateBinaryIntrinsic(ID(llvm::Intrinsic::umin), result, word(format.largest));
+  result = b.CreateSelect(b.CreateICmpUGT(magnitude, word(0x7f800000)), word(format.nan), result);
+  return b.CreateTrunc(b.CreateOr(result, sign), shaped_like(v, b.getInt8Ty()));
+}
+
+Value* narrow(Builder& b, Value* f32, tn_dtype to) {
+  if (to == TN_DTYPE_BF16) return f32_to_bf16(b, f32);
+  if (to == TN_DTYPE_F8E4M3) return f32_to_f8(b, f32, kF8E4M3);
+  if (to == TN_DTYPE_F8E5M2) return f32_to_f8(b, f32, kF8E5M2);
+  return as_int(b, b.CreateFPTrunc(f32, shaped_like(f32, b.getHalfTy())), 16);
+}
+
+Value* int_to_float(Builder& b, Value* v, bool is_signed, llvm::Type* element) {
+  llvm::Type* type = shaped_like(v, element);
+  return is_signed ? b.CreateSIToFP(v, type) : b.CreateUIToFP(v, type);
+}
+
+/// An f32 that rounds to the same bf16 as the integer: exact, or rounded to odd.
+Value* int_for_bf16(Builder& b, Value* v, bool is_signed, unsigned bits) {
+  if (bits < 32) return int_to_float(b, v, is_signed, b.getFloatTy());
+  if (bits == 32) return round_to_odd(b, int_to_float(b, v, is_signed, b.getDoubleTy()));
+  // 64 bits do not fit an f64: fold the last 16 into one sticky bit where there are enough above.
+  Value* low = b.CreateAnd(v, int_like(v, 64, 0xffff));
+  Value* sticky = b.CreateSelect(b.CreateICmpNE(low, int_like(v, 64, 0)), int_like(v, 64, 0x10000),
+                                 int_like(v, 64, 0));
+  Value* folded = b.CreateOr(b.CreateXor(v, low), sticky);
+  Value* large = b.CreateICmpUGT(
+      is_signed ? b.CreateBinaryIntrinsic(ID(llvm::Intrinsic::abs), v, b.getFalse()) : v,
+      int_like(v, 64, uint64_t{1} << 32));
+  Value* exact = b.CreateSelect(large, folded, v);
+  return round_to_odd(b, int_to_float(b, exact, is_signed, b.getDoubleTy()));
+}
+
+/// An f32 that rounds to the same f16 or fp8 as the integer: beyond 2^17 all are too large.
+Value* int_for_f16(Builder& b, Value* v, bool is_signed, unsigned bits) {
+  if (bits >= 32) {
+    v = b.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, v,
+                                int_like(v, bits, 1 << 17));
+    if (is_signed)
+      v = b.CreateBinaryIntrinsic(ID(llvm::Intrinsic::smax), v,
+                                  llvm::ConstantInt::getSigned(v->getType(), -(1 << 17)));
+    if (bits == 64) v = b.CreateTrunc(v, shaped_like(v, b.getInt32Ty()));
+    is_signed = true;
+  }
+  return int_to_float(b, v, is_signed, b.getFloatTy());
+}
+
+Value* from_int(Builder& b, Value* v, tn_dtype from, tn_dtype to, llvm::Type* type) {
+  const bool is_signed = dtype_class(from) == DTypeClass::kSigned;
+  const unsigned bits = dtype_bits(from);
+  switch (dtype_class(to)) {
+    case DTypeClass::kBool:
+      return b.CreateICmpNE(v, llvm::Constant::getNullValue(v->getType()));
+    case DTypeClass::kSigned:
+    case DTypeClass::kUnsigned:
+      return b.CreateIntCast(v, type, is_signed);
+    case DTypeClass::kFloat:
+      return int_to_float(b, v, is_signed, type->getScalarType());
+    case DTypeClass::kNarrowFloat:
+      break;
+  }
+  return narrow(b,
+                to == TN_DTYPE_BF16 ? int_for_bf16(b, v, is_signed, bits)
+                                    : int_for_f16(b, v, is_signed, bits),
+                to);
+}
+
+Value* from_float(Builder& b, Value* v, tn_dtype to, llvm::Type* type) {
+  const bool is_double = v->getType()->getScalarType()->isDoubleTy();
+  switch (dtype_class(to)) {
+    case DTypeClass::kBool:
+      return b.CreateFCmpUNE(v, llvm::Constant::getNullValue(v->getType()));
+    case DTypeClass::kSigned:
+      return b.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {type, v->getType()}, {v});
+    case DTypeClass::kUnsigned:
+      return b.CreateIntrinsic(llvm::Intrinsic::fptoui_sat, {type, v->getType()}, {v});
+    case DTypeClass::kFloat:
+      return b.CreateFPCast(v, type);
+    case DTypeClass::kNarrowFloat:
+      break;
+  }
+  return narrow(b, is_double ? round_to_odd(b, v) : v, to);
+}
+
+}  // namespace
+
+Value* emit_cast(Builder& b, Value* v, tn_dtype from, tn_dtype to) {
+  if (from == to) return v;
+  llvm::Type* type = value_type(b.getContext(), to, lanes_of(v));
+  switch (dtype_class(from)) {
+    case DTypeClass::kBool:
+      if (dtype_class(to) == DTypeClass::kFloat) return b.CreateUIToFP(v, type);
+      if (dtype_class(to) == DTypeClass::kNarrowFloat) {
+        Value* one = narrow(b, f32_like(v, 1.0f), to);
+        return b.CreateSelect(v, one, llvm::Constant::getNullValue(type));
+      }
+      return b.CreateZExt(v, type);
+    case DTypeClass::kSigned:
+    case DTypeClass::kUnsigned:
+      return from_int(b, v, from, to, type);
+    case DTypeClass::kFloat:
+      return from_float(b, v, to, type);
+    case DTypeClass::kNarrowFloat:
+      break;
+  }
+  return from_float(b, widen(b, v, from), to, type);
+}
+
+Value* emit_bit_cast(Builder& b, Value* v, tn_dtype from, tn_dtype to) {
+  if (from == to) return v;
+  if (from == TN_DTYPE_BOOL) v = b.CreateZExt(v, shaped_like(v, b.getInt8Ty()));
+  if (to == TN_DTYPE_BOOL) return b.CreateICmpNE(v, llvm::Constant::getNullValue(v->getType()));
+  return b.CreateBitCast(v, value_type(b.getContext(), to, lanes_of(v)));
+}
+
+}  // namespace tenon::cpu

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The elementwise operators, as ops.def pins them, on scalars and vectors alike.
+#pragma once
+
+#include <span>
+
+#include "plugins/cpu/types.hpp"
+
+namespace tenon::cpu {
+
+/// `dtype` is that of the value operands (not of a WHERE's condition); `no_wrap` as TN_OP_NO_WRAP.
+/// Throws std::invalid_argument for what is not an elementwise op on that dtype.
+llvm::Value* emit_elementwise(Builder& builder, tn_opcode op, tn_dtype dtype,
+                              std::span<llvm::Value* const> operands, bool no_wrap = false);
+
+/// All lanes combined by ADD, MUL, MAX, MIN, AND, OR or XOR; halves first, so the order is fixed.
+llvm::Value* emit_lane_reduce(Builder& builder, tn_opcode op, tn_dtype dtype, llvm::Value* vector);
+
+}  // namespace tenon::cpu

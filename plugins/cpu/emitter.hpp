@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A program as an LLVM module.
+//
+// The module has two functions. `tenon_kernel` takes its arguments by name, so that no-alias holds,
+// and loops over a range of workgroups; `tenon_entry` unpacks the arguments of a launch and calls
+// it.
+//   void tenon_entry(const u64* arguments, const u32* grid, u64 begin, u64 end, u8* scratch,
+//                    u64 thread)
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugins/cpu/types.hpp"
+#include "sdk/helpers/program_view.hpp"
+
+namespace tenon::cpu {
+
+inline constexpr const char* kEntryName = "tenon_entry";
+
+struct EmitOptions {
+  bool fuse_multiply_add = false;  ///< the target has the instruction: TN_OP_CONTRACT is taken up
+};
+
+class Emitter {
+ public:
+  Emitter(llvm::LLVMContext& context, const sdk::ProgramView& program, std::string triple,
+          EmitOptions options);
+  /// Throws std::invalid_argument for what supports() would have refused.
+  std::unique_ptr<llvm::Module> run();
+  /// Bytes of a thread's scratch that the entry is given, aligned to 64.
+  uint64_t scratch_bytes() const { return scratch_bytes_; }
+  bool wants_unroll() const { return wants_unroll_; }
+
+ private:
+  struct Region {
+    bool is_loop = false, in_else = false;
+    // loop
+    const tn_op* op = nullptr;
+    uint32_t value = 0;
+    llvm::PHINode* induction = nullptr;
+    llvm::Value* step = nullptr;
+    std::vector<llvm::PHINode*> carries;
+    llvm::BasicBlock *header = nullptr, *body = nullptr;
+    // both
+    llvm::BasicBlock *otherwise = nullptr, *after = nullptr;
+  };
+  struct Pointer {
+    llvm::Value* base = nullptr;
+    llvm::Align alignment;
+  };
+
+  // emitter.cpp: functions, arguments, the loop over workgroups
+  void place_allocations();
+  llvm::Function* make_kernel();
+  void make_entry(llvm::Function* kernel);
+  void emit_grid();
+  void emit_body();
+  void emit_op(uint32_t i);
+  llvm::Value* emit_index(const tn_op& op);
+  llvm::Value* emit_value(uint32_t i, const tn_op& op);
+  llvm::Value* contracted(const tn_op& op);
+  llvm::Value* operand(const tn_op& op, uint32_t i) { return values_[program_.operands(op)[i]]; }
+  tn_dtype operand_dtype(const tn_op& op, uint32_t i) const {
+    return static_cast<tn_dtype>(program_.op(program_.operands(op)[i]).dtype);
+  }
+  llvm::BasicBlock* block(const char* name);
+
+  // emit_memory.cpp
+  llvm::Value* emit_load(const tn_op& op);
+  void emit_store(const tn_op& op);
+  Pointer element(const tn_op& op, tn_dtype dtype, unsigned lanes);
+  llvm::Value* wide_index(const tn_op& op);
+
+  // emit_control.cpp
+  void begin_loop(uint32_t i, const tn_op& op);
+  void end_loop(const tn_op& end, Region& region);
+  void begin_if(const tn_op& op);
+  void begin_else();
+  void end_region(const tn_op& op);
+
+  llvm::LLVMContext& context_;
+  sdk::ProgramView program_;
+  std::string triple_;
+  EmitOptions options_;
+  Builder builder_;
+  std::unique_ptr<llvm::Module> module_;
+  llvm::Function* kernel_ = nullptr;
+  std::vector<llvm::Value*> values_;
+  std::vector<llvm::Value*> params_;       ///< by tn_param: pointer or scalar
+  std::vector<uint64_t> scratch_offsets_;  ///< by tn_param; kOnStack where it is an alloca
+  std::vector<Region> regions_;
+  llvm::Value *grid_[3] = {}, *begin_ = nullptr, *end_ = nullptr, *thread_ = nullptr;
+  llvm::Value* position_[3] = {};
+  uint64_t scratch_bytes_ = 0;
+  bool wants_unroll_ = false, streams_ = false;
+};
+
+}  // namespace tenon::cpu

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A compiled program: object file, and where a device is there to run it, linked code.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "plugins/cpu/compiler.hpp"
+#include "plugins/cpu/linker.hpp"
+#include "plugins/cpu/target.hpp"
+#include "sdk/helpers/backend.hpp"
+#include "sdk/helpers/program_builder.hpp"
+
+namespace tenon::cpu {
+
+class CpuExecutable : public sdk::Executable {
+ public:
+  /// `link`: it is to be launched.
+  static std::unique_ptr<CpuExecutable> compile(const sdk::ProgramView& program,
+                                                const TargetSpec& target, bool link);
+  /// Throws TN_ERROR_INCOMPATIBLE for bytes that save() of this build and target did not make.
+  static std::unique_ptr<CpuExecutable> load(std::span<const std::byte> bytes,
+                                             const TargetSpec& target, bool link);
+
+  std::string text(tn_text_kind kind) const override;
+  std::vector<std::byte> save() const override;
+
+  sdk::ProgramView program() const { return program_.view(); }
+  /// The params that a launch binds, in order.
+  std::span<const tn_param> arguments() const { return arguments_; }
+  /// Null if it was compiled without a device.
+  KernelEntry entry() const { return linked_ ? linked_->entry() : nullptr; }
+  uint64_t scratch_bytes() const { return object_.scratch_bytes; }
+  size_t object_bytes() const { return object_.bytes.size(); }
+
+  /// Of one workgroup, from the last launch; 0 before the first. A hint: it decides whether threads
+  /// are worth waking.
+  float workgroup_ns() const { return workgroup_ns_.load(std::memory_order_relaxed); }
+  void set_workgroup_ns(float ns) const { workgroup_ns_.store(ns, std::memory_order_relaxed); }
+
+ private:
+  CpuExecutable(sdk::Program program, TargetSpec target, Object object, bool link);
+
+  sdk::Program program_;
+  TargetSpec target_;
+  Object object_;
+  std::vector<tn_param> arguments_;
+  std::optional<LinkedObject> linked_;
+  mutable std::atomic<float> workgroup_ns_{0};
+};
+
+}  // namespace tenon::cpu

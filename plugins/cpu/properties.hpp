@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Capabilities of a processor, with the arrays that they point to.
+#pragma once
+
+#include <array>
+
+#include "plugins/cpu/host_info.hpp"
+#include "plugins/cpu/target.hpp"
+#include "tenon/plugin.h"
+
+namespace tenon::cpu {
+
+inline constexpr uint64_t kMemoryAlignment = 64;
+
+/// Stays where it was made: its pointers are into itself.
+class Properties {
+ public:
+  Properties(const TargetSpec& target, const HostInfo& host, unsigned threads);
+  Properties(const Properties&) = delete;
+  Properties& operator=(const Properties&) = delete;
+  const tn_properties& get() const { return table_; }
+
+ private:
+  tn_properties table_;
+  std::array<tn_dtype_caps, 15> dtypes_;
+  tn_memory_space memory_;
+};
+
+}  // namespace tenon::cpu

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A device's queue: submissions run in order on a worker thread, and fail in their timelines.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "plugins/cpu/launcher.hpp"
+#include "sdk/helpers/timeline.hpp"
+
+namespace tenon::cpu {
+
+/// A command whose handles are resolved and ranges checked.
+struct Work {
+  tn_command_kind kind = TN_COMMAND_LAUNCH;
+  const CpuExecutable* executable = nullptr;
+  uint32_t grid[3] = {};
+  size_t first_argument = 0;  ///< in Batch::arguments
+  std::byte* to = nullptr;
+  const std::byte* from = nullptr;
+  uint64_t size = 0, pattern = 0;
+  uint32_t pattern_size = 1;
+};
+
+struct Batch {
+  std::vector<Work> work;
+  std::vector<uint64_t> arguments;
+  struct Point {
+    sdk::HostTimeline* timeline;
+    uint64_t value;
+  };
+  std::vector<Point> waits, signals;
+};
+
+/// A copy of a submission, checked. Throws sdk::Failure.
+Batch read_batch(const sdk::Submission& submission);
+
+class Queue {
+ public:
+  explicit Queue(unsigned threads);
+  /// Runs what is left; what still waits for a timeline fails as TN_ERROR_DEVICE_LOST.
+  ~Queue();
+  /// Short work that has nothing to wait for runs at once, on the caller's thread.
+  void submit(Batch batch);
+
+ private:
+  void run();
+  bool runs_at_once(const Batch& batch) const;
+  void execute(const Batch& batch);
+  void wait_for(const Batch& batch);
+
+  Launcher launcher_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Batch> batches_;
+  bool running_ = false;  ///< someone uses launcher_
+  bool stopping_ = false;
+  std::thread worker_;
+};
+
+}  // namespace tenon::cpu

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Processors by LLVM's names and feature strings.
+#include "plugins/cpu/target.hpp"
+
+#include <fmt/format.h>
+#include <llvm/ADT/StringMap.h>
+#include <llvm/Config/llvm-config.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "plugins/cpu/checksum.hpp"
+#include "plugins/cpu/target_machine.hpp"
+#include "sdk/helpers/failure.hpp"
+
+namespace tenon::cpu {
+namespace {
+
+void initialise_llvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+}
+
+const llvm::Target& lookup(const std::string& triple) {
+  initialise_llvm();
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target) throw sdk::Failure(TN_ERROR_NOT_FOUND, "llvm: " + error);
+  return *target;
+}
+
+/// Width and number of registers, and fma, from the subtarget's features.
+void describe(TargetSpec& spec) {
+  const llvm::Triple triple(spec.triple);
+  const std::unique_ptr<llvm::MCSubtargetInfo> info(
+      lookup(spec.triple).createMCSubtargetInfo(spec.triple, spec.cpu, spec.features));
+  if (triple.isX86()) {
+    const bool avx512 = info->checkFeatures("+avx512f,+avx512bw,+avx512dq,+avx512vl");
+    spec.vector_bytes = avx512 ? 64 : info->checkFeatures("+avx2") ? 32 : 16;
+    spec.vector_registers = avx512 ? 32 : 16;
+    spec.fuse_multiply_add = info->checkFeatures("+fma");
+  } else {
+    spec.vector_bytes = 16;
+    spec.vector_registers = 32;
+    spec.fuse_multiply_add = true;
+  }
+  spec.name =
+      fmt::format("{}/{}+{:08x}", triple.getArchName().str(), spec.cpu,
+                  static_cast<uint32_t>(checksum(spec.features.data(), spec.features.size())));
+}
+
+TargetSpec make_host() {
+  TargetSpec spec;
+  spec.triple = llvm::sys::getProcessTriple();
+  spec.cpu = llvm::sys::getHostCPUName().str();
+  std::vector<std::string> features;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures())
+    features.push_back((feature.second ? "+" : "-") + feature.first().str());
+  std::sort(features.begin(), features.end());  // a hash table's order differs between builds
+  for (const std::string& feature : features) {
+    if (!spec.features.empty()) spec.features += ',';
+    spec.features += feature;
+  }
+  describe(spec);
+  return spec;
+}
+
+}  // namespace
+
+const TargetSpec& host_target() {
+  static const TargetSpec kHost = make_host();
+  return kHost;
+}
+
+std::optional<TargetSpec> find_target(std::string_view name) {
+  const TargetSpec& host = host_target();
+  if (name == "host" || name == host.name) return host;
+  const std::string arch = llvm::Triple(host.triple).getArchName().str();
+  if (name.starts_with(arch + "/")) name.remove_prefix(arch.size() + 1);
+  TargetSpec spec;
+  spec.triple = host.triple;
+  spec.cpu = name == arch ? (llvm::Triple(host.triple).isX86() ? "x86-64" : "generic") : name;
+  if (spec.cpu.empty()) return std::nullopt;
+  const std::unique_ptr<llvm::MCSubtargetInfo> info(
+      lookup(spec.triple).createMCSubtargetInfo(spec.triple, "", ""));
+  if (!info->isCPUStringValid(spec.cpu)) return std::nullopt;
+  describe(spec);
+  return spec;
+}
+
+std::string driver_name() { return "llvm " LLVM_VERSION_STRING; }
+
+std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetSpec& spec) {
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // only what the program marks, see Emitter
+  std::unique_ptr<llvm::TargetMachine> machine(
+      lookup(spec.triple)
+          .createTargetMachine(spec.triple, spec.cpu, spec.features, options, llvm::Reloc::PIC_,
+                               llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default,
+                               /*JIT=*/true));
+  if (!machine) throw sdk::Failure(TN_ERROR_INTERNAL, "llvm: no code generator for " + spec.triple);
+  return machine;
+}
+
+}  // namespace tenon::cpu

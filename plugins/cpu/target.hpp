@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What code is generated for: a processor by name and its features. No LLVM here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tenon::cpu {
+
+struct TargetSpec {
+  std::string triple, cpu, features;
+  std::string name;  ///< "x86_64/znver5+1a2b3c4d": the processor and a hash of the features
+  uint32_t vector_bytes = 16, vector_registers = 16;
+  bool fuse_multiply_add = false;
+};
+
+/// The processor that this runs on, with exactly the features it has.
+const TargetSpec& host_target();
+/// "host", or a processor that LLVM knows for the host's architecture, with or without "x86_64/"
+/// before it. None if the name means nothing.
+std::optional<TargetSpec> find_target(std::string_view name);
+/// As "llvm 19.1.7".
+std::string driver_name();
+
+}  // namespace tenon::cpu

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How dtypes become LLVM types.
+#include "plugins/cpu/types.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace tenon::cpu {
+
+DTypeClass dtype_class(tn_dtype dtype) {
+  switch (dtype) {
+    case TN_DTYPE_BOOL:
+      return DTypeClass::kBool;
+    case TN_DTYPE_I8:
+    case TN_DTYPE_I16:
+    case TN_DTYPE_I32:
+    case TN_DTYPE_I64:
+      return DTypeClass::kSigned;
+    case TN_DTYPE_U8:
+    case TN_DTYPE_U16:
+    case TN_DTYPE_U32:
+    case TN_DTYPE_U64:
+      return DTypeClass::kUnsigned;
+    case TN_DTYPE_F16:
+    case TN_DTYPE_BF16:
+    case TN_DTYPE_F8E4M3:
+    case TN_DTYPE_F8E5M2:
+      return DTypeClass::kNarrowFloat;
+    case TN_DTYPE_F32:
+    case TN_DTYPE_F64:
+      return DTypeClass::kFloat;
+    case TN_DTYPE_VOID:
+    case TN_DTYPE_I4:
+    case TN_DTYPE_U4:
+      break;
+  }
+  throw std::invalid_argument("[cpu] expected a dtype of version 1, got " +
+                              std::to_string(static_cast<unsigned>(dtype)));
+}
+
+uint32_t dtype_bits(tn_dtype dtype) {
+  switch (dtype) {
+    case TN_DTYPE_BOOL:
+    case TN_DTYPE_I8:
+    case TN_DTYPE_U8:
+    case TN_DTYPE_F8E4M3:
+    case TN_DTYPE_F8E5M2:
+      return 8;
+    case TN_DTYPE_I16:
+    case TN_DTYPE_U16:
+    case TN_DTYPE_F16:
+    case TN_DTYPE_BF16:
+      return 16;
+    case TN_DTYPE_I32:
+    case TN_DTYPE_U32:
+    case TN_DTYPE_F32:
+      return 32;
+    case TN_DTYPE_I64:
+    case TN_DTYPE_U64:
+    case TN_DTYPE_F64:
+      return 64;
+    case TN_DTYPE_VOID:
+    case TN_DTYPE_I4:
+    case TN_DTYPE_U4:
+      break;
+  }
+  return 0;
+}
+
+static llvm::Type* with_lanes(llvm::Type* element, unsigned lanes) {
+  return lanes > 1 ? llvm::FixedVectorType::get(element, lanes) : element;
+}
+
+llvm::Type* value_type(llvm::LLVMContext& context, tn_dtype dtype, unsigned lanes) {
+  switch (dtype_class(dtype)) {
+    case DTypeClass::kBool:
+      return with_lanes(llvm::Type::getInt1Ty(context), lanes);
+    case DTypeClass::kFloat:
+      return with_lanes(dtype == TN_DTYPE_F32 ? llvm::Type::getFloatTy(context)
+                                              : llvm::Type::getDoubleTy(context),
+                        lanes);
+    case DTypeClass::kSigned:
+    case DTypeClass::kUnsigned:
+    case DTypeClass::kNarrowFloat:
+      break;
+  }
+  return with_lanes(llvm::Type::getIntNTy(context, dtype_bits(dtype)), lanes);
+}
+
+llvm::Type* memory_type(llvm::LLVMContext& context, tn_dtype dtype, unsigned lanes) {
+  if (dtype == TN_DTYPE_BOOL) return with_lanes(llvm::Type::getInt8Ty(context), lanes);
+  return value_type(context, dtype, lanes);
+}
+
+llvm::Constant* constant(llvm::LLVMContext& context, tn_dtype dtype, unsigned lanes,
+                         uint64_t bits) {
+  llvm::Type* type = value_type(context, dtype, lanes);
+  if (dtype == TN_DTYPE_BOOL) return llvm::ConstantInt::get(type, bits != 0);
+  const unsigned width = dtype_bits(dtype);
+  const llvm::APInt raw =
+      llvm::APInt(width, width == 64 ? bits : bits & ((uint64_t{1} << width) - 1));
+  if (dtype == TN_DTYPE_F32)
+    return llvm::ConstantFP::get(type, llvm::APFloat(llvm::APFloat::IEEEsingle(), raw));
+  if (dtype == TN_DTYPE_F64)
+    return llvm::ConstantFP::get(type, llvm::APFloat(llvm::APFloat::IEEEdouble(), raw));
+  return llvm::ConstantInt::get(type, raw);
+}
+
+unsigned lanes_of(const llvm::Value* value) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  return vector ? vector->getNumElements() : 1;
+}
+
+llvm::Type* shaped_like(const llvm::Value* like, llvm::Type* element) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(like->getType());
+  return vector ? llvm::FixedVectorType::get(element, vector->getNumElements()) : element;
+}
+
+llvm::Constant* int_like(const llvm::Value* like, unsigned bits, uint64_t value) {
+  return llvm::ConstantInt::get(shaped_like(like, llvm::Type::getIntNTy(like->getContext(), bits)),
+                                value);
+}
+
+llvm::Constant* f32_like(const llvm::Value* like, float value) {
+  return llvm::ConstantFP::get(shaped_like(like, llvm::Type::getFloatTy(like->getContext())),
+                               llvm::APFloat(value));
+}
+
+llvm::Constant* f64_like(const llvm::Value* like, double value) {
+  return llvm::ConstantFP::get(shaped_like(like, llvm::Type::getDoubleTy(like->getContext())),
+                               llvm::APFloat(value));
+}
+
+}  // namespace tenon::cpu

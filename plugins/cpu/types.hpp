@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How dtypes become LLVM types, and small helpers on them.
+//
+// In a value a bool is an i1 and a narrow float (f16, bf16, fp8) is its bits as an integer, so
+// moving one can never change it; memory holds a bool as an i8.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+#include <cstdint>
+
+#include "tenon/program.h"
+
+namespace tenon::cpu {
+
+using Builder = llvm::IRBuilder<>;
+
+enum class DTypeClass { kBool, kSigned, kUnsigned, kNarrowFloat, kFloat };
+
+/// Throws std::invalid_argument for a dtype that is not of version 1.
+DTypeClass dtype_class(tn_dtype dtype);
+/// Bits of one element; a bool has 8.
+uint32_t dtype_bits(tn_dtype dtype);
+
+llvm::Type* value_type(llvm::LLVMContext& context, tn_dtype dtype, unsigned lanes);
+llvm::Type* memory_type(llvm::LLVMContext& context, tn_dtype dtype, unsigned lanes);
+llvm::Constant* constant(llvm::LLVMContext& context, tn_dtype dtype, unsigned lanes, uint64_t bits);
+
+/// 1 for a scalar.
+unsigned lanes_of(const llvm::Value* value);
+/// `element`, or a vector of it with as many lanes as `like` has.
+llvm::Type* shaped_like(const llvm::Value* like, llvm::Type* element);
+llvm::Constant* int_like(const llvm::Value* like, unsigned bits, uint64_t value);
+llvm::Constant* f32_like(const llvm::Value* like, float value);
+llvm::Constant* f64_like(const llvm::Value* like, double value);
+
+}  // namespace tenon::cpu
