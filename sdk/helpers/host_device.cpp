@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "sdk/helpers/program_text.hpp"
+
 #if defined(__linux__)
 #include <sys/mman.h>
 #include <unistd.h>
@@ -118,6 +120,12 @@ LaunchSignature::LaunchSignature(const ProgramView& program) {
   std::copy(program.header().workgroup, program.header().workgroup + 3, workgroup);
 }
 
+std::string ProgramExecutable::text(tn_text_kind) const { return print_program(program()); }
+
+std::vector<std::byte> ProgramExecutable::save() const {
+  return {program().bytes().begin(), program().bytes().end()};
+}
+
 HostWork read_work(const Submission& submission) {
   HostWork work;
   work.commands.reserve(submission.command_count());
@@ -181,6 +189,16 @@ void HostDevice::submit(const Submission& submission) {
   }
   run_work(read_work(submission),
            [this](const HostCommand& command, auto arguments) { launch(command, arguments); });
+}
+
+void each_workgroup(const uint32_t (&grid)[3],
+                    const std::function<void(const uint32_t (&group)[3])>& run) {
+  uint32_t group[3];
+  for (group[2] = 0; group[2] < grid[2]; ++group[2]) {
+    for (group[1] = 0; group[1] < grid[1]; ++group[1]) {
+      for (group[0] = 0; group[0] < grid[0]; ++group[0]) run(group);
+    }
+  }
 }
 
 tn_memory_space host_memory_space(uint32_t alignment) {

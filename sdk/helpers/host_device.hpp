@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sdk/helpers/backend.hpp"
+#include "sdk/helpers/program_builder.hpp"
 
 namespace tenon::sdk {
 
@@ -54,6 +55,19 @@ class HostExecutable : public Executable {
 
  private:
   LaunchSignature signature_;
+};
+
+/// One that keeps its program: shows it as text, and saves it as what load_program() takes.
+class ProgramExecutable : public HostExecutable {
+ public:
+  explicit ProgramExecutable(Program program)
+      : HostExecutable(LaunchSignature(program.view())), program_(std::move(program)) {}
+  std::string text(tn_text_kind kind) const override;
+  std::vector<std::byte> save() const override;
+  ProgramView program() const { return program_.view(); }
+
+ private:
+  Program program_;
 };
 
 struct HostArgument {
@@ -103,6 +117,10 @@ class HostDevice : public Device {
   /// One launch; its grid has no zero.
   virtual void launch(const HostCommand& command, std::span<const HostArgument> arguments) = 0;
 };
+
+/// Calls `run` with the coordinates of each workgroup, x fastest.
+void each_workgroup(const uint32_t (&grid)[3],
+                    const std::function<void(const uint32_t (&group)[3])>& run);
 
 /// The one memory space of such a device: host memory of `alignment`.
 tn_memory_space host_memory_space(uint32_t alignment);

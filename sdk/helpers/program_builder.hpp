@@ -20,6 +20,7 @@ class Program {
   Program() = default;
   /// Copies `size` bytes; they are not verified.
   Program(const void* bytes, size_t size);
+  explicit Program(const ProgramView& program) : Program(program.get(), program.bytes().size()) {}
   const tn_program* get() const { return reinterpret_cast<const tn_program*>(words_.data()); }
   ProgramView view() const { return ProgramView(get()); }
   size_t size() const { return size_; }

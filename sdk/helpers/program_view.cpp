@@ -27,4 +27,18 @@ std::vector<AllocationPlace> allocation_places(const ProgramView& program) {
   return places;
 }
 
+std::vector<uint32_t> region_closes(const ProgramView& program) {
+  std::vector<uint32_t> closes(program.op_count()), open;
+  for (uint32_t i = 0; i < program.op_count(); ++i) {
+    const uint16_t op = program.op(i).op;
+    closes[i] = i;
+    if (op == TN_OP_ELSE || op == TN_OP_END) {
+      closes[open.back()] = i;
+      open.pop_back();
+    }
+    if (op == TN_OP_LOOP || op == TN_OP_IF || op == TN_OP_ELSE) open.push_back(i);
+  }
+  return closes;
+}
+
 }  // namespace tenon::sdk

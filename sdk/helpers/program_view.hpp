@@ -19,6 +19,7 @@ class ProgramView {
  public:
   explicit ProgramView(const tn_program* program) : program_(program) {}
 
+  const tn_program* get() const { return program_; }
   const tn_program& header() const { return *program_; }
   std::string_view name() const { return string(program_->name); }
   uint32_t param_count() const { return program_->param_count; }
@@ -58,6 +59,9 @@ struct AllocationPlace {
 };
 /// One for each param. shared_bytes and scratch_bytes of the header are the ends of the last ones.
 std::vector<AllocationPlace> allocation_places(const ProgramView& program);
+
+/// For each LOOP, IF and ELSE the number of the ELSE or END that closes it; other ops their own.
+std::vector<uint32_t> region_closes(const ProgramView& program);
 
 std::string_view op_text(
     uint16_t op);  ///< "load" for TAKE; "op 77" style is never returned: "?" if unknown

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "sdk/helpers/failure.hpp"
 #include "sdk/helpers/op_info.hpp"
 #include "sdk/helpers/program_view.hpp"
 #include "sdk/helpers/verify_ops.hpp"
@@ -202,6 +203,13 @@ std::string verify_program(const void* bytes, size_t size) {
   }
   if (auto e = check_allocations(program); !e.empty()) return e;
   return verify_ops(program);
+}
+
+Program load_program(std::span<const std::byte> bytes) {
+  Program program(bytes.data(), bytes.size());
+  const std::string error = verify_program(program.get(), program.size());
+  if (!error.empty()) throw Failure(TN_ERROR_INCOMPATIBLE, error);
+  return program;
 }
 
 }  // namespace tenon::sdk

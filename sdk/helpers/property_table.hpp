@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Owns a tn_properties and the arrays that it points to, and fills them in a few words.
+#pragma once
+
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "tenon/plugin.h"
+
+namespace tenon::sdk {
+
+class PropertyTable {
+ public:
+  /// Strict, 64-bit indices, no limits; set the rest in fields().
+  explicit PropertyTable(uint32_t flags);
+  PropertyTable(const PropertyTable&) = delete;
+  PropertyTable& operator=(const PropertyTable&) = delete;
+
+  PropertyTable& claim(std::initializer_list<tn_opcode> hints);
+  /// Every dtype as storage.
+  PropertyTable& store_all();
+  /// Storage and arithmetic, `lanes` in a register (1 without vectors).
+  PropertyTable& compute(std::initializer_list<tn_dtype> dtypes, uint32_t lanes = 1);
+  PropertyTable& add_memory(const tn_memory_space& space);
+  PropertyTable& workgroup(uint32_t x, uint32_t y, uint32_t z, uint32_t threads);
+
+  tn_properties& fields() { return properties_; }
+  const tn_properties& get() const { return properties_; }
+
+ private:
+  tn_dtype_caps& row(uint32_t dtype);
+  void point();
+  tn_properties properties_ = TN_INIT(tn_properties);
+  std::vector<tn_dtype_caps> dtypes_;
+  std::vector<tn_memory_space> spaces_;
+};
+
+/// An enumerated device without a uuid. `target` is what code is compiled for.
+tn_device_info device_info(tn_device_kind kind, std::string_view name, std::string_view target,
+                           std::string_view driver = "");
+
+}  // namespace tenon::sdk
