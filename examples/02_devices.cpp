@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Lesson 2: a Context owns devices. Which ones there are is decided when the program starts:
+//   TENON_DEVICES=cpu@threads=1 ./example_02_devices
+#include <tenon/tenon.hpp>
+
+#include <cstdio>
+
+using tenon::Context;
+using tenon::Tensor;
+
+int main() try {
+  // The standard context reads the environment. Options given here would come before it.
+  Context& context = Context::standard();
+  for (const auto& device : context.devices()) {
+    const tenon::Capabilities& can = device->capabilities();
+    std::printf("%-8s %s: %u compute units, vectors of %u bytes\n", device->id().c_str(),
+                device->info().name, can.compute_units, can.vector_bytes);
+  }
+
+  // Work runs where its inputs are. `to` copies, and says so in the schedule.
+  const Tensor x = Tensor::rand({1000}, /*seed=*/1);
+  const std::string last = context.devices().back()->id();
+  const Tensor there = x.to(last) + 1.0f;
+  std::printf("x is on %s, x + 1 on %s, its mean is %.3f\n", x.device().c_str(),
+              there.device().c_str(), there.mean().item<float>());
+
+  // A device that is not there is an error with a list of what is, never a silent fallback.
+  try {
+    context.device("warp:7");
+    return 1;
+  } catch (const tenon::Error& error) {
+    std::printf("as it should be: %s\n", error.what());
+  }
+  return 0;
+} catch (const tenon::Error& error) {
+  std::fprintf(stderr, "02_devices: %s\n", error.what());
+  return 3;
+}

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The examples as a user runs them; the two real ones against plain computations of the same."""
+import math
+import os
+import tempfile
+import unittest
+
+from harness import BIN, BUILD, SOURCE, run
+
+DOCS = os.path.join(SOURCE, "docs")
+HARBOUR = os.path.join(SOURCE, "examples", "data", "harbour.ppm")
+NULL = {"TENON_DEVICES": "null", "TENON_PLUGIN_PATH": os.path.join(BUILD, "lib", "tenon-examples")}
+
+
+def sections():
+    files = []
+    for folder, _, names in os.walk(DOCS):
+        files += [os.path.join(folder, n) for n in names if n.endswith(".md")]
+    result = []
+    for path in sorted(files, key=lambda p: p.split(os.sep)):
+        with open(path, "rb") as file:
+            lines = file.read().split(b"\n")
+        if lines[-1] == b"":
+            lines.pop()
+        name = os.path.relpath(path, DOCS)
+        result.append([name, b"", b""])
+        for line in lines:
+            if line.startswith(b"#"):
+                result.append([name, line.lstrip(b"# "), b""])
+            result[-1][2] += line + b"\n"
+    return [s for s in result if len(s[2]) >= 3]
+
+
+def trigrams(text):
+    counts = {}
+    text = bytes(c + 32 if 65 <= c <= 90 else c for c in text)
+    for i in range(len(text) - 2):
+        value = 2166136261
+        for byte in text[i:i + 3]:
+            value = (value ^ byte) * 16777619 % 2**32
+        counts[value % 4096] = counts.get(value % 4096, 0) + 1
+    return counts
+
+
+def search(query):
+    found = sections()
+    counts = [trigrams(s[2]) for s in found]
+    having = {}
+    for row in counts:
+        for bucket in row:
+            having[bucket] = having.get(bucket, 0) + 1
+
+    def weigh(row):
+        row = {b: c * math.log((len(found) + 1) / (having.get(b, 0) + 1)) for b, c in row.items()}
+        length = math.sqrt(sum(v * v for v in row.values())) or 1
+        return {b: v / length for b, v in row.items()}
+
+    asked = weigh(trigrams(query.encode()))
+    scores = [sum(v * asked.get(b, 0) for b, v in weigh(row).items()) for row in counts]
+    best = sorted(range(len(found)), key=lambda i: -scores[i])[:5]
+    return [(scores[i], found[i][0], found[i][1].decode()) for i in best]
+
+
+def read_pnm(path):
+    with open(path, "rb") as file:
+        magic, size, _, pixels = file.read().split(b"\n", 3)
+    width, height = map(int, size.split())
+    return magic, width, height, pixels
+
+
+class Examples(unittest.TestCase):
+    def test_lessons(self):
+        names = sorted(n for n in os.listdir(BIN) if n.startswith("example_0"))
+        self.assertGreaterEqual(len(names), 5)
+        for name in names:
+            with self.subTest(name):
+                result = run(name)
+                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def check_search(self, **environment):
+        for query in ("how does a plugin say what it supports", "symbolic dimensions", "who may include whom"):
+            with self.subTest(query):
+                result = run("example_10_search", DOCS, query, **environment)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                rows = [line.split("  ") for line in result.stdout.splitlines()]
+                expected = search(query)
+                self.assertEqual(len(rows), 5)
+                for row, (score, name, title) in zip(rows, expected):
+                    self.assertAlmostEqual(float(row[0]), score, places=3)
+                    self.assertEqual((row[1], row[2]), (name, title))
+
+    def test_search(self):
+        self.check_search()
+
+    def check_image(self, **environment):
+        with tempfile.TemporaryDirectory() as folder:
+            result = run("example_11_image", HARBOUR, folder, timeout=300, **environment)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return {name: read_pnm(os.path.join(folder, name)) for name in sorted(os.listdir(folder))}
+
+    def test_image(self):
+        results = self.check_image()
+        self.assertEqual(list(results), ["blur.pgm", "edges.pgm", "equalised.ppm"])
+        _, width, height, pixels = read_pnm(HARBOUR)
+        grey = [0.299 * pixels[i] + 0.587 * pixels[i + 1] + 0.114 * pixels[i + 2] for i in range(0, len(pixels), 3)]
+
+        def at(y, x):
+            return grey[min(max(y, 0), height - 1) * width + min(max(x, 0), width - 1)]
+
+        taps = (1, 4, 6, 4, 1)
+        for y, x in ((0, 0), (5, 7), (64, 96), (127, 191), (40, 191)):
+            blur = sum(taps[i] * taps[j] * at(y + i - 2, x + j - 2) for i in range(5) for j in range(5)) / 256
+            self.assertAlmostEqual(results["blur.pgm"][3][y * width + x], blur, delta=0.51)
+            dx = sum(w * (at(y + i, x + 1) - at(y + i, x - 1)) for i, w in ((-1, 1), (0, 2), (1, 1)))
+            dy = sum(w * (at(y + 1, x + i) - at(y - 1, x + i)) for i, w in ((-1, 1), (0, 2), (1, 1)))
+            self.assertAlmostEqual(results["edges.pgm"][3][y * width + x], min(255, math.hypot(dx, dy)), delta=0.51)
+        # Equalised: the share of pixels at or below a level is near level / 255, up to one level's own share.
+        _, _, _, equal = results["equalised.ppm"]
+        level = sorted(0.299 * equal[i] + 0.587 * equal[i + 1] + 0.114 * equal[i + 2] for i in range(0, len(equal), 3))
+        median = level[len(level) // 2]
+        self.assertTrue(100 < median < 156, median)
+
+    def test_another_device_gives_the_same_pictures(self):
+        for name, (_, _, _, pixels) in self.check_image(**NULL).items():
+            with self.subTest(name):
+                cpu = self.check_image()[name][3]
+                self.assertEqual(len(cpu), len(pixels))
+                self.assertLessEqual(max(abs(a - b) for a, b in zip(cpu, pixels)), 1)
+
+    def test_bad_images(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, data in (("text.ppm", b"hello"), ("short.ppm", b"P6\n4 4\n255\nxx"), ("huge.ppm", b"P5\n99999 1\n255\n"),
+                               ("deep.ppm", b"P5\n1 1\n65535\nxx"), ("words.ppm", b"P2\n1 one\n255\n0")):
+                with self.subTest(name):
+                    path = os.path.join(folder, name)
+                    with open(path, "wb") as file:
+                        file.write(data)
+                    result = run("example_11_image", path, os.path.join(folder, "out"))
+                    self.assertEqual(result.returncode, 2, result.stderr)
+                    self.assertIn(name, result.stderr)
+                    self.assertFalse(os.path.exists(os.path.join(folder, "out")))
+            self.assertEqual(run("example_11_image", os.path.join(folder, "none"), folder).returncode, 3)
+            self.assertEqual(run("example_10_search", folder, "x").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

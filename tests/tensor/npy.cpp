@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// .npy files: round trips, refusals with the byte, and mutated files that must never crash.
+#include "core/tensor/npy.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <random>
+
+#include "core/support/error.hpp"
+
+using namespace tenon;
+
+namespace {
+
+std::filesystem::path temporary(const std::string& name) {
+  const auto folder = std::filesystem::temp_directory_path() / "tenon-test-npy";
+  std::filesystem::create_directories(folder);
+  return folder / name;
+}
+
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+Array parse(const std::string& bytes, std::optional<DType> as = std::nullopt) {
+  return parse_npy(std::as_bytes(std::span(bytes)), "x.npy", as);
+}
+
+Array sample(DType dtype, std::vector<int64_t> shape) {
+  Array array = Array::zeros(dtype, std::move(shape));
+  for (int64_t i = 0; i < array.count(); ++i) array.set(i, Scalar::of_int(dtype, i % 2));
+  return array;
+}
+
+}  // namespace
+
+TEST_CASE("every dtype and shape comes back from a .npy file") {
+  const std::vector<std::vector<int64_t>> shapes = {{},     {0},       {1},         {3},
+                                                    {2, 3}, {2, 0, 5}, {1, 2, 3, 4}};
+  for (const DType dtype : all_dtypes()) {
+    for (const auto& shape : shapes) {
+      const Array array = sample(dtype, shape);
+      write_npy(temporary("x.npy"), array);
+      const Array back = read_npy(temporary("x.npy"), dtype);
+      CHECK(back.dtype == array.dtype);
+      CHECK(back.shape == array.shape);
+      CHECK(back.bytes == array.bytes);
+    }
+  }
+}
+
+TEST_CASE("the header is the one that NumPy writes") {
+  write_npy(temporary("x.npy"), sample(DType::kF32, {2, 3}));
+  const std::string bytes = bytes_of(temporary("x.npy"));
+  CHECK(bytes.substr(10, 59) == "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } ");
+  CHECK((bytes.size() - 24) % 64 == 0);
+}
+
+TEST_CASE("a malformed file is refused with the byte") {
+  using Catch::Matchers::ContainsSubstring;
+  write_npy(temporary("x.npy"), sample(DType::kI32, {4}));
+  const std::string good = bytes_of(temporary("x.npy"));
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  CHECK_THROWS_WITH(parse("hello"), ContainsSubstring("byte 0"));
+  CHECK_THROWS_WITH(parse(good.substr(0, 8)), ContainsSubstring("byte 8"));
+  CHECK_THROWS_WITH(parse(good.substr(0, 20)), ContainsSubstring("expected a header of"));
+  CHECK_THROWS_WITH(parse(good.substr(0, good.size() - 1)), ContainsSubstring("expected 16 bytes"));
+  CHECK_THROWS_WITH(parse(good + "x"), ContainsSubstring("got 17"));
+  CHECK_THROWS_WITH(parse(with("<i4", ">i4")), ContainsSubstring("'>i4'"));
+  CHECK_THROWS_WITH(parse(with("False", "True ")), ContainsSubstring("fortran_order"));
+  CHECK_THROWS_WITH(parse(with("(4,)", "(-4)")), ContainsSubstring("expected a size"));
+  CHECK_THROWS_WITH(parse(with("descr", "dascr")), ContainsSubstring("dascr"));
+  CHECK_THROWS_AS(read_npy(temporary("missing.npy")), Error);
+}
+
+TEST_CASE("a failed write leaves the old file as it was") {
+  const auto folder = temporary("no-such-folder") / "x.npy";
+  CHECK_THROWS_AS(write_npy(folder, sample(DType::kI32, {4})), Error);
+  CHECK_FALSE(std::filesystem::exists(folder));
+}
+
+TEST_CASE("mutated files are read or refused, never worse") {
+  write_npy(temporary("x.npy"), sample(DType::kF32, {2, 3}));
+  const std::string good = bytes_of(temporary("x.npy"));
+  const char* wanted = std::getenv("TENON_MUTATIONS");
+  const int count = wanted != nullptr ? std::atoi(wanted) : 20000;
+  std::mt19937 random(7);
+  int refused = 0;
+  for (int i = 0; i < count; ++i) {
+    std::string bytes = good;
+    for (unsigned edits = 1 + random() % 4; edits > 0; --edits) {
+      const size_t at = random() % bytes.size();
+      switch (random() % 4) {
+        case 0:
+          bytes[at] = static_cast<char>(random());
+          break;
+        case 1:
+          bytes.erase(at, 1 + random() % 8);
+          break;
+        case 2:
+          bytes.insert(at, 1 + random() % 4, "(){}',9"[random() % 7]);
+          break;
+        default:
+          bytes.resize(at + 1);
+      }
+    }
+    try {
+      const Array array = parse(bytes);
+      CHECK(array.bytes.size() == static_cast<size_t>(array.count()) * dtype_size(array.dtype));
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::kInvalid);
+      ++refused;
+    }
+  }
+  CHECK(refused > count / 4);
+}
