@@ -17,10 +17,20 @@
 
 namespace tenon {
 
+/// Bits of tn_properties.numerics, equal to TN_NUMERICS_.
+enum Numerics : uint32_t {
+  kFlushInput = 1,
+  kFlushOutput = 2,
+  kNoNan = 4,
+  kNoInf = 8,
+  kNoSignedZero = 16,
+  kContract = 32,
+};
+
 /// What a device declares about its numbers.
 struct Profile {
   bool strict = true;
-  uint32_t numerics = 0;                 ///< TN_NUMERICS_ bits
+  uint32_t numerics = 0;                 ///< Numerics
   std::array<uint64_t, 8> native_ops{};  ///< claimed hint ops; the others may be decomposed
   std::array<bool, 32> arithmetic{};     ///< by dtype: computed in it, not in a wider one
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/reference/interval_ops.hpp"
-#include "tenon/plugin.h"
 
 namespace tenon {
 
@@ -20,8 +19,7 @@ bool accepts(const IntervalArray& expected, int64_t i, const Scalar& got, const 
   if (std::isnan(g)) return range.nan;
   if (g == 0 && range.low == 0 && range.high == 0 &&
       std::signbit(range.low) == std::signbit(range.high))
-    return std::signbit(g) == std::signbit(range.low) ||
-           (profile.numerics & TN_NUMERICS_NO_SIGNED_ZERO);
+    return std::signbit(g) == std::signbit(range.low) || (profile.numerics & kNoSignedZero);
   return reference::contains(range, g);
 }
 

@@ -7,7 +7,6 @@
 
 #include "core/reference/interval_ops.hpp"
 #include "core/support/error.hpp"
-#include "tenon/plugin.h"
 
 namespace tenon::reference {
 namespace {
@@ -189,14 +188,14 @@ Interval apply(Op op, DType dtype, const Interval* x, const Profile& profile) {
   Interval in[3];
   for (int k = 0; k < arity; ++k) {
     in[k] = x[k];
-    if (in[k].any || (in[k].nan && (profile.numerics & TN_NUMERICS_NO_NAN))) return anything();
-    if ((profile.numerics & TN_NUMERICS_NO_INF) && has_infinity(in[k])) return anything();
-    if (profile.numerics & TN_NUMERICS_FLUSH_INPUT) {
+    if (in[k].any || (in[k].nan && (profile.numerics & kNoNan))) return anything();
+    if ((profile.numerics & kNoInf) && has_infinity(in[k])) return anything();
+    if (profile.numerics & kFlushInput) {
       in[k] = flush(in[k], dtype);
       if (wide != dtype) in[k] = flush(in[k], wide);
     }
     // A zero whose sign is free has reciprocals of both signs.
-    if ((profile.numerics & TN_NUMERICS_NO_SIGNED_ZERO) && in[k].low == 0 && in[k].high == 0) {
+    if ((profile.numerics & kNoSignedZero) && in[k].low == 0 && in[k].high == 0) {
       in[k].low = -0.0;
       in[k].high = 0.0;
       if (op == Op::RECIP || (op == Op::FDIV && k == 1))
@@ -218,7 +217,7 @@ Interval apply(Op op, DType dtype, const Interval* x, const Profile& profile) {
     if (other.any) return anything();
     out = hull(out, other);
   }
-  if (op == Op::MUL && (profile.numerics & TN_NUMERICS_CONTRACT) && !is_empty(image))
+  if (op == Op::MUL && (profile.numerics & kContract) && !is_empty(image))
     out = hull(out, {std::nextafter(image.low, -kInfinity), std::nextafter(image.high, kInfinity),
                      false, false});
   return out;

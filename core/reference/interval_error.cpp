@@ -8,7 +8,6 @@
 
 #include "core/reference/interval_ops.hpp"
 #include "core/support/error.hpp"
-#include "tenon/plugin.h"
 
 namespace tenon::reference {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "core/reference/interval_ops.hpp"
 #include "core/support/error.hpp"
-#include "tenon/plugin.h"
 
 namespace tenon::reference {
 
@@ -85,14 +84,13 @@ Interval finish(Interval x, const AllowedError& error, DType dtype, const Profil
     x.low = round_to(x.low, wide);
     x.high = round_to(x.high, wide);
   }
-  if (profile.numerics & TN_NUMERICS_FLUSH_OUTPUT) x = flush(x, wide);
+  if (profile.numerics & kFlushOutput) x = flush(x, wide);
   if (wide != dtype && !is_empty(x)) {
     x.low = round_to(x.low, dtype);
     x.high = round_to(x.high, dtype);
-    if (profile.numerics & TN_NUMERICS_FLUSH_OUTPUT) x = flush(x, dtype);
+    if (profile.numerics & kFlushOutput) x = flush(x, dtype);
   }
-  if ((profile.numerics & TN_NUMERICS_NO_INF) && !is_empty(x) &&
-      (x.low == -kInfinity || x.high == kInfinity))
+  if ((profile.numerics & kNoInf) && !is_empty(x) && (x.low == -kInfinity || x.high == kInfinity))
     return anything();
   return x;
 }

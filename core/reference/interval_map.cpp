@@ -5,7 +5,6 @@
 
 #include "core/reference/interval_nodes.hpp"
 #include "core/support/error.hpp"
-#include "tenon/plugin.h"
 
 namespace tenon::reference {
 namespace {
@@ -36,11 +35,11 @@ Element to_float(const Interval& x, DType from, DType to, const Profile& profile
   if (x.any) return unknown();
   Interval in = x;
   if (is_float(from)) {
-    if (x.nan && (profile.numerics & TN_NUMERICS_NO_NAN)) return unknown();
-    if (profile.numerics & TN_NUMERICS_FLUSH_INPUT) in = flush(in, from);
+    if (x.nan && (profile.numerics & kNoNan)) return unknown();
+    if (profile.numerics & kFlushInput) in = flush(in, from);
   }
   if (!is_empty(in)) in = {round_to(in.low, to), round_to(in.high, to), in.nan, false};
-  if (profile.numerics & TN_NUMERICS_FLUSH_OUTPUT) in = flush(in, to);
+  if (profile.numerics & kFlushOutput) in = flush(in, to);
   return {in, false};
 }
 
@@ -68,7 +67,7 @@ Element cast_element(const Node& node, const Interval& x, bool doubt, DType from
   }
   if (floats && is_float(node.dtype)) return to_float(x, from, node.dtype, profile);
   if (floats) {
-    const bool flushes = profile.numerics & TN_NUMERICS_FLUSH_INPUT;
+    const bool flushes = profile.numerics & kFlushInput;
     return from_float(flushes ? flush(x, from) : x, node.dtype, value);
   }
   if (!doubt) return {point(value), false};
@@ -109,9 +108,9 @@ void elementwise_intervals(const Node& node, const IntervalOperands& operands,
         e = {hull(x[1], x[2]), true};
     } else if (op_info(node.op).kind == OpKind::COMPARE) {
       if (is_float(from)) {
-        if (profile.numerics & TN_NUMERICS_FLUSH_INPUT)
+        if (profile.numerics & kFlushInput)
           for (Interval& operand : x) operand = flush(operand, from);
-        const bool no_nan = (x[0].nan || x[1].nan) && (profile.numerics & TN_NUMERICS_NO_NAN);
+        const bool no_nan = (x[0].nan || x[1].nan) && (profile.numerics & kNoNan);
         e = no_nan ? undecided() : compare(node.op, x[0], x[1], value);
       } else if (doubt[0] || doubt[1]) {
         e = undecided();

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "core/support/error.hpp"
-#include "tenon/plugin.h"
 
 namespace tenon::reference {
 namespace {

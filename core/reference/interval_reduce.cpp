@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "core/reference/interval_ops.hpp"
-#include "tenon/plugin.h"
 
 namespace tenon::reference {
 namespace {
@@ -59,15 +58,15 @@ Interval rounded(double low, double high, bool nan, DType dtype) {
 Interval sum(const std::vector<Interval>& terms, DType accumulator, bool fused,
              const Profile& profile) {
   const Survey s = survey(terms);
-  const bool no_infinity = profile.numerics & TN_NUMERICS_NO_INF;
-  if (s.any || (s.nan && (profile.numerics & TN_NUMERICS_NO_NAN))) return anything();
+  const bool no_infinity = profile.numerics & kNoInf;
+  if (s.any || (s.nan && (profile.numerics & kNoNan))) return anything();
   if (no_infinity && (s.plus_infinity || s.minus_infinity)) return anything();
   if (s.only_nan) return point(std::nan(""));
   if (s.plus_infinity || s.minus_infinity) {
     if (!s.points) return {-kInfinity, kInfinity, true, false};
     if (s.plus_infinity && s.minus_infinity) return point(std::nan(""));
   }
-  const bool flushes = profile.numerics & (TN_NUMERICS_FLUSH_INPUT | TN_NUMERICS_FLUSH_OUTPUT);
+  const bool flushes = profile.numerics & (kFlushInput | kFlushOutput);
   if (terms.size() == 2 && !fused && !s.plus_infinity && !s.minus_infinity) {
     Interval out = apply(Op::ADD, accumulator, terms.data(), profile);
     if (out.low == 0 || out.high == 0) out = hull(out, {-0.0, 0.0, false, false});
@@ -110,7 +109,7 @@ Interval sum(const std::vector<Interval>& terms, DType accumulator, bool fused,
 
 Interval product(const std::vector<Interval>& terms, DType accumulator, const Profile& profile) {
   const Survey s = survey(terms);
-  if (s.any || (s.nan && (profile.numerics & TN_NUMERICS_NO_NAN))) return anything();
+  if (s.any || (s.nan && (profile.numerics & kNoNan))) return anything();
   if (s.only_nan) return point(std::nan(""));
   const FloatFacts facts = float_facts(accumulator);
   double up = 0, down = 0, significand = 1;
@@ -124,7 +123,7 @@ Interval product(const std::vector<Interval>& terms, DType accumulator, const Pr
   const bool in_range = up < std::log2(facts.max) - 1 && down > facts.min_exponent + 1;
   const bool infinities = s.plus_infinity || s.minus_infinity;
   if (!in_range) {  // some order overflows or underflows on its way
-    if (infinities && (profile.numerics & TN_NUMERICS_NO_INF)) return anything();
+    if (infinities && (profile.numerics & kNoInf)) return anything();
     const bool alike = s.points && !s.zero && (up == 0 || down == 0);
     if (!alike || profile.numerics) return {-kInfinity, kInfinity, true, false};
   }
@@ -144,7 +143,7 @@ Interval product(const std::vector<Interval>& terms, DType accumulator, const Pr
   }
   out.nan |= s.nan;
   out = rounded(out.low, out.high, out.nan, accumulator);
-  return profile.numerics & TN_NUMERICS_FLUSH_OUTPUT ? flush(out, accumulator) : out;
+  return profile.numerics & kFlushOutput ? flush(out, accumulator) : out;
 }
 
 }  // namespace tenon::reference

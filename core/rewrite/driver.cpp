@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/rewrite/driver.hpp"
+
+#include <array>
+#include <unordered_map>
+
+#include "core/support/error.hpp"
+#include "core/support/log.hpp"
+
+namespace tenon::rewrite {
+namespace {
+
+class Driver {
+ public:
+  Driver(const Rules& rules, Builder& builder) : builder_(builder) {
+    for (const Rule& rule : rules)
+      for (const Op op : rule.roots) by_op_[static_cast<size_t>(op)].push_back(&rule);
+  }
+
+  Graph run(const Graph& graph) {
+    Graph out = graph;
+    std::vector<NodeRef> roots = graph.outputs;
+    roots.insert(roots.end(), graph.params.begin(), graph.params.end());
+    budget_ += 1000 + 64 * topological(roots).size();
+    for (NodeRef& param : out.params) param = rewrite(param);
+    for (NodeRef& output : out.outputs) output = rewrite(output);
+    return out;
+  }
+
+ private:
+  /// A node on its way: its sources first, then itself, then what a rule made of it.
+  struct Visit {
+    NodeRef node;
+    size_t next = 0;
+    NodeRef rebuilt;      ///< the node on final sources
+    NodeRef replacement;  ///< what a rule gave for it
+  };
+
+  NodeRef rewrite(const NodeRef& root) {
+    std::vector<Visit> stack;
+    stack.push_back({root, 0, nullptr, nullptr});
+    while (!stack.empty()) {
+      Visit& top = stack.back();
+      if (done_.contains(top.node.get())) {
+        stack.pop_back();
+      } else if (top.next < top.node->sources.size()) {
+        const NodeRef source = top.node->sources[top.next++];
+        if (!done_.contains(source.get())) stack.push_back({source, 0, nullptr, nullptr});
+      } else if (!top.rebuilt) {
+        top.rebuilt = rebuild(*top.node);
+        const auto known = done_.find(top.rebuilt.get());
+        if (known != done_.end()) {
+          finish(top.node, known->second);
+        } else if (NodeRef made = apply(top.rebuilt)) {
+          top.replacement = made;
+          stack.push_back({made, 0, nullptr, nullptr});
+        } else {
+          finish(top.rebuilt, top.rebuilt);
+          finish(top.node, top.rebuilt);
+        }
+      } else {
+        const NodeRef result = done_.at(top.replacement.get());
+        finish(top.rebuilt, result);
+        finish(top.node, result);
+      }
+    }
+    return done_.at(root.get());
+  }
+
+  void finish(const NodeRef& node, NodeRef result) {
+    if (done_.try_emplace(node.get(), std::move(result)).second) kept_.push_back(node);
+  }
+
+  NodeRef rebuild(const Node& node) {
+    std::vector<NodeRef> sources;
+    sources.reserve(node.sources.size());
+    for (const NodeRef& source : node.sources) sources.push_back(done_.at(source.get()));
+    Attr attr = node.attr;
+    if (auto* choice = std::get_if<IfAttr>(&attr)) {
+      choice->then_graph = region(choice->then_graph);
+      choice->else_graph = region(choice->else_graph);
+    } else if (auto* loop = std::get_if<LoopAttr>(&attr)) {
+      loop->body = region(loop->body);
+    }
+    return builder_.make(node.op, node.dtype, node.shape, std::move(sources), std::move(attr));
+  }
+
+  /// One result for one graph, so that the results of one loop still share it.
+  GraphRef region(const GraphRef& graph) {
+    const auto known = regions_.find(graph.get());
+    if (known != regions_.end()) return known->second.second;
+    GraphRef out = std::make_shared<const Graph>(run(*graph));
+    regions_[graph.get()] = {graph, out};
+    regions_[out.get()] = {out, out};
+    return out;
+  }
+
+  NodeRef apply(const NodeRef& node) {
+    for (const Rule* rule : by_op_[static_cast<size_t>(node->op)]) {
+      NodeRef made = rule->apply(node, builder_);
+      if (!made || made == node) continue;
+      TN_ASSERT(made->dtype == node->dtype && same_shape(made->shape, node->shape));
+      if (budget_ == 0) {
+        TN_LOG("rewrite", "no end of rewriting {} by {}: left as it is", op_info(node->op).text,
+               rule->name);
+        return nullptr;
+      }
+      --budget_;
+      return made;
+    }
+    return nullptr;
+  }
+
+  Builder& builder_;
+  std::array<std::vector<const Rule*>, 256> by_op_;
+  std::unordered_map<const Node*, NodeRef> done_;
+  std::vector<NodeRef> kept_;  ///< keeps the keys of done_ alive
+  std::unordered_map<const Graph*, std::pair<GraphRef, GraphRef>> regions_;
+  size_t budget_ = 0;  ///< replacements left: a bound for rules that undo each other
+};
+
+}  // namespace
+
+Rules operator+(Rules a, const Rules& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+Graph run(const Graph& graph, const Rules& rules, Builder& builder) {
+  return Driver(rules, builder).run(graph);
+}
+
+}  // namespace tenon::rewrite

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Rules as text: {"x + 0", kInt, "add(x, 0)", "x"}.
+//
+// A pattern is an op by its name in the text form, a variable (one lower-case letter) that stands
+// for any node, the same wherever it occurs, or a number: a CONST of that value in the dtype of its
+// place ("-0.0" and "0.0" are two; -1 has all bits set in unsigned dtypes too). Operands of
+// commutative ops match in either order. In a replacement a number is a CONST of the root's dtype
+// and shape.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "core/rewrite/driver.hpp"
+
+namespace tenon::rewrite {
+
+/// Which dtypes a rule holds for: of a comparison's operands, of the result otherwise.
+enum Types : uint8_t { kInt = 1, kFloat = 2, kBool = 4, kAll = 7 };
+
+struct TextRule {
+  std::string_view name;
+  uint8_t types;
+  std::string_view pattern, replacement;
+};
+
+/// Throws kInternal for text that is not a pattern.
+Rules compile(std::span<const TextRule> rules);
+
+}  // namespace tenon::rewrite

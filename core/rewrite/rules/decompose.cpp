@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Hint ops that a device does not claim, in terms of the principal operators: the exact ones.
+#include <cmath>
+
+#include "core/rewrite/pattern.hpp"
+#include "core/rewrite/rules/rules.hpp"
+
+namespace tenon::rewrite {
+namespace {
+
+struct Claimless {
+  Op op;
+  TextRule rule;
+};
+
+// ~x = x ^ -1 turns the order of integers around; -x that of floats.
+constexpr Claimless kTexts[] = {
+    {Op::NEG, {"-x", kInt | kFloat, "neg(x)", "mul(x, -1)"}},
+    {Op::SUB, {"x-y", kInt | kFloat, "sub(x, y)", "add(x, mul(y, -1))"}},
+    {Op::CMPEQ, {"x==y", kAll, "cmpeq(x, y)", "xor(cmpne(x, y), 1)"}},
+    {Op::FMA, {"fma", kFloat, "fma(x, y, z)", "add(mul(x, y), z)"}},
+    {Op::MIN, {"float min", kFloat, "min(x, y)", "mul(max(mul(x, -1), mul(y, -1)), -1)"}},
+    {Op::MIN, {"int min", kInt, "min(x, y)", "xor(max(xor(x, -1), xor(y, -1)), -1)"}},
+    {Op::MIN, {"bool min", kBool, "min(x, y)", "and(x, y)"}},
+    {Op::FLOOR,
+     {"floor", kFloat, "floor(x)", "where(cmplt(x, trunc(x)), add(trunc(x), -1), trunc(x))"}},
+};
+
+NodeRef number(const NodeRef& like, DType dtype, int64_t value, Builder& builder) {
+  return builder.constant(Scalar::of_int(dtype, value), like->shape);
+}
+
+/// By way of an integer where the float has a fraction; x * 0 is the zero of x's sign.
+NodeRef decompose_trunc(const NodeRef& node, Builder& builder) {
+  const NodeRef& x = node->sources[0];
+  const DType dtype = x->dtype;
+  const bool wide = dtype == DType::kF64;
+  // From here on floats are whole (f16 ends at 65504 and may go through i32 in all its range).
+  const double limit = std::ldexp(1, wide ? 52 : dtype == DType::kF16 ? 15 : 23);
+  const auto value = [&](double v) { return builder.constant(Scalar::of(dtype, v), x->shape); };
+  const NodeRef whole = builder.cast(builder.cast(x, wide ? DType::kI64 : DType::kI32), dtype);
+  const NodeRef small = builder.binary(Op::AND, builder.binary(Op::CMPLT, x, value(limit)),
+                                       builder.binary(Op::CMPLT, value(-limit), x));
+  const NodeRef signed_zero = builder.binary(Op::MUL, x, value(0));
+  const NodeRef nonzero = builder.binary(Op::CMPNE, whole, value(0));
+  return builder.where(small, builder.where(nonzero, whole, signed_zero), x);
+}
+
+/// 2^y in `dtype`, bit by bit of y, where y is in [0, bits).
+NodeRef power_of_two(const NodeRef& y, DType dtype, Builder& builder) {
+  NodeRef power = number(y, dtype, 1, builder);
+  for (int64_t bit = 1; bit < static_cast<int64_t>(dtype_bits(dtype)); bit *= 2) {
+    const NodeRef masked = builder.binary(Op::AND, y, number(y, y->dtype, bit, builder));
+    const NodeRef set = builder.binary(Op::CMPNE, masked, number(y, y->dtype, 0, builder));
+    const auto factor = static_cast<int64_t>(uint64_t{1} << bit);
+    power = builder.binary(
+        Op::MUL, power,
+        builder.where(set, number(y, dtype, factor, builder), number(y, dtype, 1, builder)));
+  }
+  return power;
+}
+
+NodeRef shift_in_range(const NodeRef& y, DType dtype, Builder& builder) {
+  const auto bits = static_cast<int64_t>(dtype_bits(dtype));
+  const NodeRef below = builder.binary(Op::CMPLT, y, number(y, y->dtype, bits, builder));
+  const NodeRef negative = builder.binary(Op::CMPLT, y, number(y, y->dtype, 0, builder));
+  return builder.binary(
+      Op::AND, below,
+      builder.binary(Op::XOR, negative, builder.constant(one(DType::kBool), y->shape)));
+}
+
+NodeRef decompose_shl(const NodeRef& node, Builder& builder) {
+  const NodeRef &x = node->sources[0], &y = node->sources[1];
+  const NodeRef shifted = builder.binary(Op::MUL, x, power_of_two(y, x->dtype, builder));
+  return builder.where(shift_in_range(y, x->dtype, builder), shifted,
+                       number(x, x->dtype, 0, builder));
+}
+
+/// A division; negative numbers as the complement of their complement's.
+NodeRef decompose_shr(const NodeRef& node, Builder& builder) {
+  const NodeRef &x = node->sources[0], &y = node->sources[1];
+  const NodeRef power = power_of_two(y, x->dtype, builder);
+  NodeRef sign = number(x, x->dtype, 0, builder);
+  if (is_signed(x->dtype)) {
+    const NodeRef negative = builder.binary(Op::CMPLT, x, sign);
+    sign = builder.where(negative, number(x, x->dtype, -1, builder), sign);
+  }
+  const NodeRef magnitude = builder.binary(Op::XOR, x, sign);
+  const NodeRef shifted = builder.binary(Op::XOR, builder.binary(Op::IDIV, magnitude, power), sign);
+  return builder.where(shift_in_range(y, x->dtype, builder), shifted, sign);
+}
+
+}  // namespace
+
+Rules decompose_rules(const Capabilities& capabilities) {
+  std::vector<TextRule> texts;
+  for (const Claimless& c : kTexts)
+    if (!capabilities.has(c.op)) texts.push_back(c.rule);
+  Rules rules = compile(texts);
+  if (!capabilities.has(Op::TRUNC)) rules.push_back({"trunc", {Op::TRUNC}, decompose_trunc});
+  if (!capabilities.has(Op::SHL)) rules.push_back({"x<<y", {Op::SHL}, decompose_shl});
+  if (!capabilities.has(Op::SHR)) rules.push_back({"x>>y", {Op::SHR}, decompose_shr});
+  return rules;
+}
+
+}  // namespace tenon::rewrite

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The rule families, one a file.
+#pragma once
+
+#include "core/ir/capabilities.hpp"
+#include "core/rewrite/driver.hpp"
+
+namespace tenon::rewrite {
+
+// Same bits for every operand, NaN payloads apart.
+Rules fold_rules();      ///< ops on constants, by ir/scalar_op.hpp
+Rules algebra_rules();   ///< identities of IEEE floats, wrapping integers and bools
+Rules cast_rules();      ///< casts that change nothing, casts of lossless casts
+Rules movement_rules();  ///< views of views, views of constants, views that move nothing
+Rules reduce_rules();    ///< reductions over nothing, of reductions; TAKE of every element
+
+// For one device.
+Rules bool_rules();                                       ///< arithmetic on bool as logic
+Rules decompose_rules(const Capabilities& capabilities);  ///< exact ones
+Rules decompose_transcendental_rules(const Capabilities& capabilities);  ///< FDIV EXP LN COS
+Rules widen_rules(const Capabilities& capabilities);  ///< dtypes without arithmetic
+
+}  // namespace tenon::rewrite

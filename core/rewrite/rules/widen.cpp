@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Dtypes that a device stores but has no arithmetic on: each op is computed in a wider dtype and
+// cast back, so that it still rounds, or wraps, to its own. Double rounding does no harm: f32 has
+// more than twice the digits of f16 and bf16 (Figueroa, "When is double rounding innocuous?").
+#include "core/rewrite/rules/rules.hpp"
+
+namespace tenon::rewrite {
+namespace {
+
+bool computes(const Capabilities& capabilities, DType dtype) {
+  return capabilities.of(dtype).arithmetic;
+}
+
+/// The dtype to compute in, or the dtype itself.
+DType wider(const Capabilities& capabilities, DType dtype) {
+  if (dtype == DType::kBool || computes(capabilities, dtype) || dtype_size(dtype) >= 4)
+    return dtype;
+  const DType wide = is_float(dtype) ? DType::kF32 : is_signed(dtype) ? DType::kI32 : DType::kU32;
+  return computes(capabilities, wide) ? wide : dtype;
+}
+
+NodeRef widen_elementwise(const NodeRef& node, Builder& builder, const Capabilities& capabilities) {
+  std::vector<NodeRef> sources;
+  bool widened = false;
+  for (const NodeRef& source : node->sources) {
+    const DType wide = wider(capabilities, source->dtype);
+    widened |= wide != source->dtype;
+    sources.push_back(wide == source->dtype ? source : builder.cast(source, wide));
+  }
+  if (!widened) return nullptr;
+  NodeRef made = builder.make(node->op, DType::kVoid, {}, std::move(sources), std::monostate());
+  return made->dtype == node->dtype ? made : builder.cast(made, node->dtype);
+}
+
+/// Also makes an accumulator of another dtype explicit, so that lowering meets none.
+NodeRef widen_reduce(const NodeRef& node, Builder& builder, const Capabilities& capabilities) {
+  const auto& attr = node->as<ReduceAttr>();
+  const DType wide = wider(capabilities, attr.accumulator);
+  if (wide == node->dtype) return nullptr;
+  return builder.cast(
+      builder.reduce(attr.op, builder.cast(node->sources[0], wide), attr.axes, wide), node->dtype);
+}
+
+}  // namespace
+
+Rules widen_rules(const Capabilities& capabilities) {
+  std::vector<Op> elementwise;
+  for (const OpInfo& info : all_ops())
+    if (is_elementwise(info.op) && info.op != Op::CAST && info.level != OpLevel::PROGRAM)
+      elementwise.push_back(info.op);
+  return {{"widen", elementwise,
+           [&capabilities](const NodeRef& node, Builder& builder) {
+             return widen_elementwise(node, builder, capabilities);
+           }},
+          {"widen reduce", {Op::REDUCE}, [&capabilities](const NodeRef& node, Builder& builder) {
+             return widen_reduce(node, builder, capabilities);
+           }}};
+}
+
+}  // namespace tenon::rewrite
