@@ -1,2 +1,129 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/lower/lower.hpp"
+
+#include <algorithm>
+
+#include "core/kernel/build.hpp"
+#include "core/kernel/legality.hpp"
+#include "core/kernel/rules.hpp"
+#include "core/kernel/transform.hpp"
+#include "core/lower/emitter.hpp"
+#include "core/support/error.hpp"
+#include "sdk/helpers/verify_program.hpp"
+
+namespace tenon {
+namespace {
+
+tn_dtype abi(DType dtype) { return static_cast<tn_dtype>(dtype); }
+
+TransformList transforms_for(const Kernel& kernel, const Capabilities& capabilities,
+                             const LowerOptions& options) {
+  if (!options.transforms.empty()) return parse_transforms(options.transforms);
+  return options.use_rules ? choose_transforms(kernel, capabilities) : TransformList{};
+}
+
+uint32_t declare_buffer(sdk::ProgramBuilder& builder, const KernelBuffer& b) {
+  if (b.space != BufferSpace::kGlobal)
+    return builder.allocate(b.name, abi(b.dtype),
+                            b.space == BufferSpace::kShared ? TN_SPACE_SHARED : TN_SPACE_SCRATCH,
+                            static_cast<uint64_t>(b.count.value()), Emitter::kTileAlignment);
+  uint32_t access = 0;
+  if (b.read) access |= TN_ACCESS_READ;
+  if (b.written) access |= TN_ACCESS_WRITE | TN_ACCESS_NOALIAS;
+  return builder.buffer(b.name, abi(b.dtype), access,
+                        static_cast<uint64_t>(std::max<int64_t>(0, b.count.min())));
+}
+
+/// Buffers in the kernel's order, then symbols, then what the kernel allocates.
+std::vector<uint32_t> declare_params(const Kernel& kernel, const Emitter& emitter,
+                                     sdk::ProgramBuilder& builder,
+                                     std::vector<LaunchArgument>& arguments) {
+  using Kind = Emitter::Param::Kind;
+  const std::vector<Emitter::Param>& params = emitter.params();
+  std::vector<uint32_t> order(params.size());
+  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto rank = [&](uint32_t i) {
+    const Emitter::Param& p = params[i];
+    if (p.kind == Kind::kScalar) return std::pair(1, std::string(p.symbol.name()));
+    if (p.kind == Kind::kShared) return std::pair(3, std::string());
+    const bool tile = kernel.buffers[p.buffer].space != BufferSpace::kGlobal;
+    return std::pair(tile ? 2 : 0, fmt::format("{:06}", p.buffer));
+  };
+  std::ranges::stable_sort(order, {}, rank);
+  std::vector<uint32_t> values(params.size());
+  int shared = 0;
+  for (const uint32_t i : order) {
+    const Emitter::Param& p = params[i];
+    if (p.kind == Kind::kScalar) {
+      values[i] = builder.scalar(p.symbol.name(), abi(p.dtype), p.symbol.min(), p.symbol.max());
+      arguments.push_back({LaunchArgument::Kind::kSymbol, 0, p.symbol});
+    } else if (p.kind == Kind::kShared) {
+      values[i] =
+          builder.allocate(fmt::format("partial{}", shared++), abi(p.dtype), TN_SPACE_SHARED,
+                           static_cast<uint64_t>(p.count), Emitter::kTileAlignment);
+    } else {
+      const KernelBuffer& b = kernel.buffers[p.buffer];
+      values[i] = declare_buffer(builder, b);
+      if (b.input >= 0)
+        arguments.push_back({LaunchArgument::Kind::kInput, b.input, 0});
+      else if (b.output >= 0)
+        arguments.push_back({LaunchArgument::Kind::kOutput, b.output, 0});
+    }
+  }
+  return values;
+}
+
+void verify(const sdk::Program& program, const std::string& name) {
+  if (const std::string error = sdk::verify_program(program.get(), program.size()); !error.empty())
+    fail(ErrorKind::kInternal, "[lower] kernel {}: expected a legal program, got: {}", name, error);
+}
+
+void check_memory(const sdk::Program& program, const Capabilities& capabilities,
+                  const std::string& name) {
+  const auto check = [&](uint32_t bytes, uint32_t limit, std::string_view what) {
+    if (bytes > limit)
+      fail(ErrorKind::kUnsupported, "[lower] kernel {}: expected at most {} bytes of {}, got {}",
+           name, limit, what, bytes);
+  };
+  check(program.get()->shared_bytes, capabilities.max_shared_bytes, "shared memory");
+  if (capabilities.max_scratch_bytes)
+    check(program.get()->scratch_bytes, capabilities.max_scratch_bytes, "scratch memory");
+}
+
+}  // namespace
+
+LoweredKernel lower_kernel(const Graph& graph, const Capabilities& capabilities,
+                           const LowerOptions& options) {
+  Kernel kernel = build_kernel(graph, options.alias);
+  apply_transforms(kernel, transforms_for(kernel, capabilities, options));
+  check_limits(kernel, capabilities);
+
+  Emitter emitter(kernel, capabilities);
+  emitter.run();
+
+  LoweredKernel out;
+  sdk::ProgramBuilder builder(options.name);
+  const std::vector<uint32_t> params = declare_params(kernel, emitter, builder, out.arguments);
+  for (int d = 0; d < 3; ++d) {
+    out.grid[d] = emitter.extent(static_cast<Bind>(static_cast<int>(Bind::kGridX) + d));
+    out.block[d] = static_cast<uint32_t>(
+        emitter.extent(static_cast<Bind>(static_cast<int>(Bind::kBlockX) + d)).value());
+  }
+  builder.workgroup(out.block[0], out.block[1], out.block[2]);
+  emitter.tree().write(builder, params);
+  out.program = builder.finish();
+  verify(out.program, options.name);
+  check_memory(out.program, capabilities, options.name);
+  return out;
+}
+
+std::string print_kernel(const Graph& graph, const Capabilities& capabilities,
+                         const LowerOptions& options) {
+  Kernel kernel = build_kernel(graph, options.alias);
+  const TransformList transforms = transforms_for(kernel, capabilities, options);
+  apply_transforms(kernel, transforms);
+  const std::string list = print(transforms);
+  return "transforms: " + (list.empty() ? std::string("none") : list) + "\n" + print(kernel);
+}
+
+}  // namespace tenon

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Statements in order: stores, copies into tiles, axes of the launch, jams.
+#include <algorithm>
+
+#include "core/lower/emitter.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr tn_axis kPlaces[] = {TN_AXIS_GRID_X,  TN_AXIS_GRID_Y,  TN_AXIS_GRID_Z,
+                               TN_AXIS_BLOCK_X, TN_AXIS_BLOCK_Y, TN_AXIS_BLOCK_Z};
+
+}  // namespace
+
+Emitter::Emitter(const Kernel& kernel, const Capabilities& capabilities)
+    : kernel_(kernel),
+      capabilities_(capabilities),
+      dependence_(kernel),
+      index_(index_dtype(kernel, capabilities)),
+      buffers_(kernel.buffers.size(), kNone),
+      positions_(kernel.axes.size()),
+      guard_off_(kernel.guards.size(), false),
+      floor_(kernel.buffers.size(), 0) {
+  for (size_t i = 0; i < kernel.axes.size(); ++i)
+    axis_of_[kernel.axes[i].name] = static_cast<int>(i);
+  for (const Let& let : kernel.lets) lets_[let.symbol] = let.value;
+  for (const Guard& g : kernel.guards)
+    guard_axes_.push_back(dependence_.of(g.lower) | dependence_.of(g.upper));
+  for (const KernelBuffer& b : kernel.buffers)
+    in_place_ |= b.read && b.written && b.space == BufferSpace::kGlobal;
+  walk(kernel.body, [&](const Statement& s) {
+    if (s.kind != Statement::Kind::kLoop) return;
+    const KernelAxis& axis = kernel.axes[s.axis];
+    if (!is_grid(axis.bind) && !is_block(axis.bind)) return;
+    Place& place = places_[static_cast<int>(axis.bind) - static_cast<int>(Bind::kGridX)];
+    place.uneven |= place.used && !(place.extent == axis.extent);
+    place.extent = place.used ? max(place.extent, axis.extent) : axis.extent;
+    place.used = true;
+  });
+}
+
+void Emitter::run() {
+  push_memo();
+  body(kernel_.body);
+  pop_memo();
+}
+
+void Emitter::body(const std::vector<Statement>& statements) {
+  for (size_t i = 0; i < statements.size();) {
+    const Statement& s = statements[i];
+    switch (s.kind) {
+      case Statement::Kind::kStore: {
+        size_t end = i;
+        while (end < statements.size() && statements[end].kind == Statement::Kind::kStore) ++end;
+        stores(std::span(statements).subspan(i, end - i));
+        i = end;
+        continue;
+      }
+      case Statement::Kind::kLoop:
+        loop(s);
+        break;
+      case Statement::Kind::kReduce:
+        reduce(s);
+        break;
+      case Statement::Kind::kStep:
+        step();
+        break;
+      case Statement::Kind::kStage:
+        stage(s);
+        break;
+    }
+    ++i;
+  }
+}
+
+void Emitter::loop(const Statement& s) {
+  const KernelAxis& axis = kernel_.axes[s.axis];
+  switch (axis.bind) {
+    case Bind::kLoop:
+      serial_loop(s);
+      return;
+    case Bind::kUnroll:
+      jam_.push_back(s.axis);
+      body(s.body);
+      jam_.pop_back();
+      return;
+    case Bind::kVector: {
+      if (axis.extent.is_const(1)) {
+        positions_[s.axis] = {Position::Kind::kConstant, 0, 0};
+        body(s.body);
+        positions_[s.axis] = {};
+        return;
+      }
+      lane_forms_.clear();
+      lane_axis_ = s.axis;
+      lanes_ = static_cast<int>(axis.extent.value());
+      positions_[s.axis] = {Position::Kind::kLane, 0, 0};
+      body(s.body);
+      positions_[s.axis] = {};
+      lane_axis_ = -1;
+      lanes_ = 1;
+      return;
+    }
+    case Bind::kGridX:
+    case Bind::kGridY:
+    case Bind::kGridZ:
+    case Bind::kBlockX:
+    case Bind::kBlockY:
+    case Bind::kBlockZ:
+      launch_axis(s);
+      return;
+  }
+}
+
+Emitter::Value Emitter::launch_index(Bind bind) {
+  const int place = static_cast<int>(bind) - static_cast<int>(Bind::kGridX);
+  if (places_[place].used && places_[place].extent.is_const(1)) return index_constant(0);
+  return tree_.pure(TN_OP_INDEX, static_cast<tn_dtype>(index_), 1, {}, kPlaces[place]);
+}
+
+void Emitter::launch_axis(const Statement& s) {
+  const KernelAxis& axis = kernel_.axes[s.axis];
+  const Place& place = places_[static_cast<int>(axis.bind) - static_cast<int>(Bind::kGridX)];
+  const Value at = launch_index(axis.bind);
+  positions_[s.axis] = {Position::Kind::kValue, at, 0};
+  open_places_.push_back(axis.bind);
+  const auto branch = [&](const Expr& bound, const std::function<void()>& then,
+                          const std::function<void()>& other) {
+    tree_.begin_if(op(TN_OP_CMPLT, DType::kBool, {at, integer(bound)}));
+    push_memo();
+    then();
+    pop_memo();
+    if (other) {
+      tree_.begin_else();
+      push_memo();
+      other();
+      pop_memo();
+    }
+    tree_.end_if();
+  };
+  const auto inside = [&] {
+    const Peel p = peel(s.axis);
+    if (p.guards.empty() || p.full.is_const(0)) {
+      body(s.body);
+    } else if (p.full == axis.extent) {
+      with_guards_off(p.guards, [&] { body(s.body); });
+    } else {
+      branch(
+          p.full, [&] { with_guards_off(p.guards, [&] { body(s.body); }); },
+          [&] { guarded([&] { body(s.body); }); });
+    }
+  };
+  if (place.uneven)
+    branch(axis.extent, inside, nullptr);
+  else
+    inside();
+  open_places_.pop_back();
+  positions_[s.axis] = {};
+}
+
+void Emitter::stores(std::span<const Statement> run) {
+  // Every value comes before the first store: an output may overwrite what another one reads.
+  if (in_place_) push_memo();
+  std::vector<std::vector<Value>> values(run.size());
+  std::vector<AxisSet> axes;
+  for (size_t i = 0; i < run.size(); ++i) {
+    axes.push_back(dependence_.of(run[i].index) | dependence_.of(run[i].mask));
+    each_instance(axes[i], [&](int) { values[i].push_back(value(run[i].value)); });
+  }
+  for (size_t i = 0; i < run.size(); ++i)
+    each_instance(axes[i], [&](int k) { store(run[i], values[i][k]); });
+  if (in_place_) pop_memo();
+}
+
+void Emitter::store(const Statement& s, Value v) {
+  Value mask = 0;
+  bool masked = access_mask(s.index, s.mask, mask);
+  const bool tile = kernel_.buffers[s.buffer].space != BufferSpace::kGlobal;
+  for (size_t p = 0; p < places_.size(); ++p) {
+    const auto bind = static_cast<Bind>(p + static_cast<size_t>(Bind::kGridX));
+    if (!places_[p].used || std::ranges::count(open_places_, bind)) continue;
+    if (kernel_.buffers[s.buffer].space == BufferSpace::kScratch || (tile && is_grid(bind)))
+      continue;
+    const Value first = op(TN_OP_CMPLT, DType::kBool, {launch_index(bind), index_constant(1)});
+    mask = masked ? both(mask, first) : first;
+    masked = true;
+  }
+  int lanes = 1;
+  bool contiguous = true;
+  const Value to = buffer(s.buffer);
+  const bool spread = masked && tree_.at(mask).lanes > 1;
+  const Value index = access_index(s.index, spread, lanes, contiguous);
+  TN_ASSERT(tree_.at(v).lanes <= lanes);
+  std::vector<Value> operands{to, index, broadcast(v, lanes)};
+  if (masked) operands.push_back(mask);
+  tree_.effect(TN_OP_STORE, operands, 0, access_flags(s.buffer, s.index, lanes, contiguous));
+}
+
+void Emitter::stage(const Statement& s) {
+  const bool shared = kernel_.buffers[s.buffer].space == BufferSpace::kShared;
+  if (shared) tree_.effect(TN_OP_BARRIER, {}, TN_SCOPE_BLOCK);
+  push_memo();
+  body(s.body);
+  pop_memo();
+  if (shared) tree_.effect(TN_OP_BARRIER, {}, TN_SCOPE_BLOCK);
+  floor_[s.buffer] = tree_.region();
+}
+
+}  // namespace tenon
