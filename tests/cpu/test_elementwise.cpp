@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Every elementwise op on every dtype, scalar and vector, against the meaning in the sdk.
+#include <bit>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+
+#include "sdk/helpers/op_info.hpp"
+#include "sdk/helpers/program_view.hpp"
+#include "sdk/helpers/scalar.hpp"
+#include "tests/cpu/harness.hpp"
+
+namespace tenon::cpu_test {
+namespace {
+
+constexpr tn_dtype kArithmetic[] = {TN_DTYPE_BOOL, TN_DTYPE_I8,  TN_DTYPE_I16, TN_DTYPE_I32,
+                                    TN_DTYPE_I64,  TN_DTYPE_U8,  TN_DTYPE_U16, TN_DTYPE_U32,
+                                    TN_DTYPE_U64,  TN_DTYPE_F32, TN_DTYPE_F64};
+
+bool is_nan(uint64_t bits, tn_dtype dtype) {
+  return sdk::is_float(dtype) && std::isnan(sdk::to_double(bits, dtype));
+}
+
+/// In units of the last place; 0 where equal. Floats are ordered as sign and magnitude.
+uint64_t distance(uint64_t a, uint64_t b, tn_dtype dtype) {
+  if (a == b || (is_nan(a, dtype) && is_nan(b, dtype))) return 0;
+  if (!sdk::is_float(dtype) || is_nan(a, dtype) || is_nan(b, dtype)) return UINT64_MAX;
+  const uint32_t bits = sdk::dtype_bytes(dtype) * 8;
+  const uint64_t sign = uint64_t{1} << (bits - 1);
+  const auto line = [&](uint64_t v) {
+    return v & sign ? -static_cast<int64_t>(v & (sign - 1)) : static_cast<int64_t>(v);
+  };
+  // -0 and +0 are one step apart.
+  const uint64_t zeros = (a & sign) != (b & sign);
+  return static_cast<uint64_t>(std::abs(line(a) - line(b))) + zeros;
+}
+
+uint64_t tolerance(uint16_t op, tn_dtype dtype) {
+  const bool loose = op == TN_OP_EXP2 || op == TN_OP_LOG2 || op == TN_OP_EXP || op == TN_OP_LN;
+  if (dtype == TN_DTYPE_F64) return loose || op == TN_OP_SIN || op == TN_OP_COS ? 1 : 0;
+  if (op == TN_OP_SIN || op == TN_OP_COS) return 4;
+  return loose ? 3 : 0;
+}
+
+struct Inputs {
+  std::vector<Bytes> columns;
+  size_t count = 0;
+};
+
+/// All combinations of two operands; a third goes around.
+Inputs make_inputs(std::span<const tn_dtype> dtypes, uint16_t lanes) {
+  std::vector<std::vector<uint64_t>> values;
+  for (tn_dtype dtype : dtypes) values.push_back(interesting_values(dtype, 150));
+  Inputs inputs;
+  inputs.count = values[0].size() * (values.size() > 1 ? values[1].size() : 1);
+  inputs.count = (inputs.count + lanes - 1) / lanes * lanes;
+  for (size_t c = 0; c < dtypes.size(); ++c) {
+    const uint32_t size = sdk::dtype_bytes(dtypes[c]);
+    Bytes column(inputs.count * size);
+    for (size_t i = 0; i < inputs.count; ++i) {
+      const size_t at = c == 0 ? i : c == 1 ? i / values[0].size() : i * 7 + i / 13;
+      set_element(column, i, size, values[c][at % values[c].size()]);
+    }
+    inputs.columns.push_back(std::move(column));
+  }
+  return inputs;
+}
+
+void check_op(const sdk::OpInfo& op, tn_dtype dtype, uint16_t lanes) {
+  const bool compares = op.kind == sdk::OpKind::kCompare;
+  const tn_dtype output = compares ? TN_DTYPE_BOOL : dtype;
+  const sdk::ScalarFunction expected = sdk::scalar_function(op.op, dtype, output);
+  if (!expected) return;
+  std::vector<tn_dtype> dtypes(static_cast<size_t>(op.arity), dtype);
+  if (op.op == TN_OP_WHERE) dtypes[0] = TN_DTYPE_BOOL;
+  Inputs inputs = make_inputs(dtypes, lanes);
+  const uint32_t size = sdk::dtype_bytes(output);
+  Bytes out(inputs.count * size, 0xcd);
+  std::vector<Argument> arguments;
+  for (Bytes& column : inputs.columns) arguments.push_back({&column});
+  arguments.push_back({&out});
+  const Device& device = shared_device();
+  tn_executable* executable =
+      device.compile(elementwise_program(static_cast<tn_opcode>(op.op), dtypes, output, lanes));
+  device.launch(executable, {static_cast<uint32_t>(inputs.count / lanes)}, arguments);
+  plugin().executable_destroy(executable);
+
+  size_t wrong = 0;
+  for (size_t i = 0; i < inputs.count; ++i) {
+    uint64_t v[3] = {};
+    for (size_t c = 0; c < dtypes.size(); ++c)
+      v[c] = element(inputs.columns[c], i, sdk::dtype_bytes(dtypes[c]));
+    const uint64_t got = element(out, i, size), want = expected(v[0], v[1], v[2]);
+    if (distance(got, want, output) <= tolerance(op.op, dtype)) continue;
+    if (wrong++ == 0) {
+      UNSCOPED_INFO(op.text << " " << sdk::dtype_text(dtype) << " x" << lanes << std::hex << " of "
+                            << v[0] << " " << v[1] << " " << v[2] << ": expected " << want
+                            << ", got " << got);
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+void check_all(uint16_t lanes) {
+  size_t checked = 0;
+  for (const sdk::OpInfo& op : sdk::all_ops()) {
+    if (!sdk::is_elementwise(op) || op.op == TN_OP_CAST) continue;
+    for (tn_dtype dtype : kArithmetic) {
+      if (!sdk::takes(op.types, dtype)) continue;
+      check_op(op, dtype, lanes);
+      ++checked;
+    }
+  }
+  CHECK(checked > 150);
+}
+
+}  // namespace
+
+TEST_CASE("every elementwise op on scalars") { check_all(1); }
+TEST_CASE("every elementwise op on whole vectors") { check_all(16); }
+TEST_CASE("every elementwise op on odd vectors") { check_all(5); }
+
+TEST_CASE("moves of narrow floats keep every bit") {
+  for (tn_dtype dtype : {TN_DTYPE_F16, TN_DTYPE_BF16, TN_DTYPE_F8E4M3, TN_DTYPE_F8E5M2}) {
+    const sdk::OpInfo& where = *sdk::op_info(TN_OP_WHERE);
+    check_op(where, dtype, 1);
+    check_op(where, dtype, 16);
+  }
+}
+
+}  // namespace tenon::cpu_test
