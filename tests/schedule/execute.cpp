@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 
+#include "core/ir/verify.hpp"
 #include "core/schedule/memory_plan.hpp"
 
 namespace tenon::test {
@@ -63,6 +64,7 @@ class Machine {
   Array whole(int b) { return read(b, sizes(schedule_.buffers[b].shape, symbols_)); }
 
   void run_call(const KernelCall& call) {
+    verify(call.graph);
     REQUIRE(call.inputs.size() == call.graph.params.size());
     REQUIRE(call.outputs.size() == call.graph.outputs.size());
     REQUIRE(call.alias.size() == call.outputs.size());

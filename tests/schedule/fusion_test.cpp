@@ -144,7 +144,7 @@ TEST_CASE("moves cost no kernel") {
 
 TEST_CASE("a transformer of 4 layers: eleven kernels a layer") {
   Models m;
-  const Graph g = m.transformer(4, 16, 32, 4);
+  const Graph g = m.transformer(4, 8, 16, 2);
   const Schedule s = scheduled(m, g);
   INFO(print(s));
   // norm, q, k, v, scores, softmax, mix, out + residual, norm, up + gelu, down + residual

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/schedule/models.hpp"
 
+#include <fmt/format.h>
+
 #include "core/support/error.hpp"
 
 namespace tenon::test {

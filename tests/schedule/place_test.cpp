@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Devices, copies between them, and limits.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "core/support/error.hpp"
+#include "tests/schedule/execute.hpp"
+#include "tests/schedule/models.hpp"
+
+namespace tenon::test {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+std::string refusal(const Graph& g, const ScheduleOptions& options, Builder& builder,
+                    ErrorKind kind) {
+  try {
+    schedule(g, options, builder);
+  } catch (const Error& error) {
+    REQUIRE(error.kind() == kind);
+    return error.what();
+  }
+  FAIL("expected a refusal");
+  return {};
+}
+
+ScheduleOptions two_devices() {
+  ScheduleOptions out = on_one_device();
+  out.devices.push_back({"null:0", generic_capabilities()});
+  return out;
+}
+
+TEST_CASE("COPY runs the rest on the named device") {
+  Models m;
+  const NodeRef x = m.param("x", {8});
+  const Graph g = m.graph("g", {m.exp(m.builder.copy(m.exp(x), "null"))});
+  const Schedule s = schedule(g, two_devices(), m.builder);
+  REQUIRE(kernel_count(s) == 2);
+  REQUIRE(copy_count(s) == 1);
+  REQUIRE(s.steps[0].device == 0);
+  REQUIRE(s.steps[2].device == 1);
+  REQUIRE(s.buffers[s.outputs[0]].device == 1);
+  require_same(g, s, 1);
+}
+
+TEST_CASE("a copy to where it is already is none") {
+  Models m;
+  const NodeRef x = m.param("x", {8});
+  const Graph g = m.graph("g", {m.exp(m.builder.copy(m.exp(x), "cpu:0"))});
+  REQUIRE(copy_count(schedule(g, two_devices(), m.builder)) == 0);
+}
+
+TEST_CASE("an op runs where its first operand lives; the others are copied, once") {
+  Models m;
+  const NodeRef a = m.param("a", {8}), b = m.param("b", {8});
+  const Graph g = m.graph("g", {m.add(a, b), m.mul(a, m.exp(b))});
+  ScheduleOptions options = two_devices();
+  options.input_devices = {1, 0};
+  const Schedule s = schedule(g, options, m.builder);
+  require_same(g, s, 1);
+  REQUIRE(s.buffers[s.outputs[0]].device == 1);
+  for (const Step& step : s.steps)
+    if (const auto* call = std::get_if<KernelCall>(&step.call))
+      for (int buffer : call->inputs) REQUIRE(s.buffers[buffer].device == step.device);
+  REQUIRE(copy_count(s) == 2);  // b, and exp(b)
+}
+
+TEST_CASE("a storage device gives its data, and computes nothing") {
+  Models m;
+  const Graph g = m.graph("g", {m.exp(m.param("x", {8}))});
+  ScheduleOptions options = two_devices();
+  options.devices[1] = {"disk:0", Capabilities{}};
+  options.devices[1].capabilities.compute = false;
+  options.input_devices = {1};
+  const Schedule s = schedule(g, options, m.builder);
+  REQUIRE(copy_count(s) == 1);
+  REQUIRE(s.buffers[s.outputs[0]].device == 0);
+  require_same(g, s, 1);
+}
+
+TEST_CASE("an unknown device is an error that lists those there are") {
+  Models m;
+  const Graph g = m.graph("g", {m.builder.copy(m.param("x", {8}), "cuda:0")});
+  const std::string message = refusal(g, two_devices(), m.builder, ErrorKind::kInvalid);
+  REQUIRE_THAT(message, ContainsSubstring("cpu:0, null:0") && ContainsSubstring("cuda:0"));
+}
+
+TEST_CASE("kernels are split where bindings run out") {
+  Models m;
+  NodeRef sum = m.param("p0", {8});
+  for (int i = 1; i < 20; ++i) sum = m.add(sum, m.param(fmt::format("p{}", i), {8}));
+  const Graph g = m.graph("g", {sum});
+  for (uint32_t limit : {3u, 4u, 7u}) {
+    Capabilities caps = generic_capabilities();
+    caps.max_bindings = limit;
+    const Schedule s = schedule(g, on_one_device(caps), m.builder);
+    for (const Step& step : s.steps) {
+      const auto& call = std::get<KernelCall>(step.call);
+      REQUIRE(call.inputs.size() + call.outputs.size() <= limit);
+    }
+    require_same(g, s, 1);
+  }
+}
+
+TEST_CASE("limits that no cut meets are refused by name") {
+  Models m;
+  Capabilities caps = generic_capabilities();
+  caps.max_bindings = 2;
+  const NodeRef x = m.param("x", {8}), y = m.param("y", {8});
+  const Graph add = m.graph("g", {m.add(x, y)});
+  REQUIRE_THAT(refusal(add, on_one_device(caps), m.builder, ErrorKind::kUnsupported),
+               ContainsSubstring("[add]") && ContainsSubstring("2 buffers"));
+  caps = generic_capabilities();
+  caps.max_buffer_bytes = 1024;
+  const Graph big = m.graph("g", {m.exp(m.param("big", {1000}))});
+  REQUIRE_THAT(refusal(big, on_one_device(caps), m.builder, ErrorKind::kUnsupported),
+               ContainsSubstring("1024 bytes") && ContainsSubstring("big"));
+  caps = generic_capabilities();
+  caps.dtypes[static_cast<size_t>(DType::kF64)].storage = false;
+  const Graph wide = m.graph("g", {m.exp(m.param("wide", {4}, DType::kF64))});
+  REQUIRE_THAT(refusal(wide, on_one_device(caps), m.builder, ErrorKind::kUnsupported),
+               ContainsSubstring("f64") && ContainsSubstring("wide"));
+}
+
+}  // namespace
+}  // namespace tenon::test
