@@ -1,2 +1,190 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/runtime/context.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/ir/verify.hpp"
+#include "core/rewrite/passes.hpp"
+#include "core/runtime/environment.hpp"
+#include "core/runtime/open_devices.hpp"
+#include "core/runtime/plan_cache.hpp"
+#include "core/runtime/run_inputs.hpp"
+#include "core/runtime/run_plan.hpp"
+#include "core/support/log.hpp"
+
+namespace tenon {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+std::optional<std::string> variable(const ContextOptions& options, const char* name) {
+  return options.use_environment ? environment(name) : std::nullopt;
+}
+
+}  // namespace
+
+struct Context::Impl {
+  explicit Impl(const ContextOptions& options) {
+    if (const auto log = variable(options, "TENON_LOG")) {
+      check_log_channels("TENON_LOG", *log);
+      set_log_channels(*log);
+    }
+    if (const auto text = variable(options, "TENON_VALIDATE"))
+      validate = parse_flag("TENON_VALIDATE", *text);
+    if (options.validate) validate = *options.validate;
+
+    OpenOptions open;
+    open.cache = std::make_shared<DiskCache>(cache_folder(options));
+    open.disk_cache = options.disk_cache;
+    open.device.guard_bytes = options.guard_bytes;
+    open.device.poison = options.poison;
+    open.origin = options.devices ? "devices" : "TENON_DEVICES";
+    open.selector = options.devices ? options.devices : variable(options, "TENON_DEVICES");
+    DiscoveryOptions discovery;
+    discovery.plugins = options.plugins;
+    discovery.env_plugins = variable(options, "TENON_PLUGINS");
+    discovery.env_plugin_path = variable(options, "TENON_PLUGIN_PATH");
+    const Discovery found = discover_plugins(discovery);
+    if (!found.problems.empty()) throw Error(ErrorKind::kEnvironment, found.problems[0]);
+    devices = open_devices(found, open);
+    // The default runs what has no inputs, so it must compute.
+    const auto computes = [](const auto& device) { return device->capabilities().compute; };
+    if (options.require_compute) {
+      const auto first = std::ranges::find_if(devices, computes);
+      if (first == devices.end())
+        fail(ErrorKind::kEnvironment, "[{}] expected a device that computes, got only memory: {}",
+             open.origin, devices[0]->id());
+      std::rotate(devices.begin(), first, first + 1);
+    }
+  }
+
+  ~Impl() {
+    for (const auto& device : devices) {
+      try {
+        device->synchronize();
+      } catch (const std::exception& error) {
+        log_warning(fmt::format("work that nobody waited for has failed: {}", error.what()));
+      }
+    }
+  }
+
+  static std::filesystem::path cache_folder(const ContextOptions& options) {
+    if (options.cache_dir) return *options.cache_dir;
+    if (const auto text = variable(options, "TENON_CACHE_DIR"))
+      return parse_folder("TENON_CACHE_DIR", *text);
+    return options.disk_cache ? default_cache_dir() : std::filesystem::path();
+  }
+
+  ScheduleOptions schedule_options(std::vector<int> input_devices) const {
+    ScheduleOptions options;
+    for (const auto& device : devices)
+      options.devices.push_back({device->id(), device->capabilities()});
+    options.input_devices = std::move(input_devices);
+    return options;
+  }
+
+  int index_of(const Device& device) const {
+    const auto at =
+        std::ranges::find_if(devices, [&](const auto& d) { return d.get() == &device; });
+    if (at == devices.end())
+      fail(ErrorKind::kInvalid, "[run] expected buffers of this context's devices, got one of {}",
+           device.id());
+    return static_cast<int>(at - devices.begin());
+  }
+
+  Schedule schedule(const Graph& graph, std::vector<int> input_devices) {
+    verify(graph);
+    return tenon::schedule(simplify(graph, builder), schedule_options(std::move(input_devices)),
+                           builder);
+  }
+
+  Builder builder;
+  DeviceList devices;
+  PlanCache plans;
+  bool validate = false;
+};
+
+Context::Context(ContextOptions options) : impl_(std::make_unique<Impl>(options)) {}
+Context::~Context() = default;
+
+Context& Context::standard() {
+  static Context context;
+  return context;
+}
+
+Builder& Context::builder() { return impl_->builder; }
+
+const std::vector<std::shared_ptr<Device>>& Context::devices() const { return impl_->devices; }
+
+Device& Context::device(const std::string& id) {
+  for (const auto& device : impl_->devices) {
+    const std::string& name = device->id();
+    if (id.empty() || name == id || name.substr(0, name.find(':')) == id) return *device;
+  }
+  std::string list;
+  for (const auto& device : impl_->devices) list += (list.empty() ? "" : ", ") + device->id();
+  fail(ErrorKind::kInvalid, "[device] expected one of {}, got '{}'", list, id);
+}
+
+std::vector<BufferRef> Context::run(const Graph& graph, const std::vector<BufferRef>& inputs,
+                                    const SymbolValues& symbols, RunStats* stats) {
+  const auto begin = Clock::now();
+  check_symbols(graph, symbols);
+  check_buffers(graph, inputs, symbols);
+  std::vector<int> input_devices;
+  input_devices.reserve(inputs.size());
+  for (const BufferRef& input : inputs) input_devices.push_back(impl_->index_of(input->device()));
+  bool cached = false;
+  const SchedulePlanRef plan = impl_->plans.get(
+      graph, input_devices,
+      [&] {
+        return build_plan(impl_->schedule(graph, input_devices), impl_->devices, impl_->builder);
+      },
+      cached);
+  if (stats) {
+    *stats = RunStats();
+    stats->plan_cached = cached;
+    if (!cached) stats->compile_ms = milliseconds_since(begin);
+  }
+  const auto run_begin = Clock::now();
+  std::vector<BufferRef> outputs = run_plan(*plan, inputs, symbols, {impl_->validate, stats});
+  if (stats) stats->run_ms = milliseconds_since(run_begin);
+  return outputs;
+}
+
+std::vector<Array> Context::run(const Graph& graph, const std::vector<Array>& inputs,
+                                const SymbolValues& symbols, const std::string& device_id,
+                                RunStats* stats) {
+  Device& on = device(device_id);
+  const SymbolValues values = infer_symbols(graph, inputs, symbols);
+  check_arrays(graph, inputs, values);
+  std::vector<BufferRef> buffers;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::string& name = graph.params[i]->as<ParamAttr>().name;
+    buffers.push_back(on.allocate(inputs[i].bytes.size(), name.empty() ? "inputs" : name));
+    on.write(*buffers.back(), 0, inputs[i].bytes.data(), inputs[i].bytes.size());
+  }
+  const auto begin = Clock::now();
+  const std::vector<BufferRef> results = run(graph, buffers, values, stats);
+  std::vector<Array> outputs;
+  for (size_t o = 0; o < results.size(); ++o) {
+    Array array = empty_array(*graph.outputs[o], values);
+    results[o]->device().read(*results[o], 0, array.bytes.data(), array.bytes.size());
+    outputs.push_back(std::move(array));
+  }
+  for (const auto& each : impl_->devices) each->synchronize();
+  if (stats) stats->run_ms = milliseconds_since(begin) - stats->compile_ms;
+  return outputs;
+}
+
+Schedule Context::schedule_for(const Graph& graph, const std::string& device_id) {
+  const int on = impl_->index_of(device(device_id));
+  return impl_->schedule(graph, std::vector<int>(graph.params.size(), on));
+}
+
+}  // namespace tenon

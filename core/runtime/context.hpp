@@ -30,6 +30,8 @@ struct ContextOptions {
   uint32_t guard_bytes = 0;
   uint8_t poison = 0xA5;
   bool use_environment = true;  ///< false: the variables are not read
+  /// false: a context of devices with memory only is fine; for self-tests of such.
+  bool require_compute = true;
 };
 
 /// What one run took.
@@ -41,9 +43,6 @@ struct RunStats {
   int64_t sum_bytes = 0;    ///< of temporaries without reuse
   bool plan_cached = false;
 };
-
-/// A graph made ready for devices: scheduled, lowered, compiled. Kept by the context by structure.
-class Plan;
 
 class Context {
  public:

@@ -25,20 +25,6 @@ constexpr std::string_view kSuffix = ".so";
 #endif
 constexpr std::string_view kPrefix = "libtenon_";
 
-/// "cpu" for libtenon_cpu.so, "" for another name.
-std::string backend_of(const fs::path& path) {
-  const std::string name = path.filename().string();
-  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix) ||
-      name.size() <= kPrefix.size() + kSuffix.size())
-    return "";
-  const std::string backend =
-      name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
-  const auto legal = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  return std::ranges::all_of(backend, legal) ? backend : "";
-}
-
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> parts;
   for (size_t begin = 0; begin <= text.size();) {
@@ -58,7 +44,7 @@ class Finder {
     if (error)
       return problem("[{}] expected a plugin file, got '{}': {}", source, path.string(),
                      error.message());
-    const std::string backend = backend_of(path);
+    const std::string backend = backend_of_file(path);
     if (backend.empty())
       return problem("[{}] expected a file named libtenon_<backend>{}, got '{}'", source, kSuffix,
                      path.string());
@@ -77,11 +63,11 @@ class Finder {
     }
     std::vector<fs::path> files;
     for (; !error && entries != fs::directory_iterator(); entries.increment(error))
-      if (!backend_of(entries->path()).empty()) files.push_back(entries->path());
+      if (!backend_of_file(entries->path()).empty()) files.push_back(entries->path());
     std::ranges::sort(files);
     for (const fs::path& file : files) {
       const fs::path real = fs::canonical(file, error);
-      add(file, error ? file : real, backend_of(file), source);
+      add(file, error ? file : real, backend_of_file(file), source);
     }
   }
 
@@ -108,6 +94,19 @@ class Finder {
 };
 
 }  // namespace
+
+std::string backend_of_file(const fs::path& path) {
+  const std::string name = path.filename().string();
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix) ||
+      name.size() <= kPrefix.size() + kSuffix.size())
+    return "";
+  const std::string backend =
+      name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+  const auto legal = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return std::ranges::all_of(backend, legal) ? backend : "";
+}
 
 Discovery discover_plugins(const DiscoveryOptions& options) {
   Finder finder;

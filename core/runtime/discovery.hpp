@@ -32,6 +32,9 @@ struct Discovery {
 };
 Discovery discover_plugins(const DiscoveryOptions& options);
 
+/// "cpu" for ".../libtenon_cpu.so"; "" for another name.
+std::string backend_of_file(const std::filesystem::path& path);
+
 /// One device as a probe saw it.
 struct ProbedDevice {
   std::string id;  ///< "cpu:0"

@@ -10,6 +10,8 @@
 namespace tenon {
 namespace {
 
+constexpr size_t kMostJobs = 256;  ///< then submit waits, so that a long loop takes no memory
+
 /// A submission with everything it points to.
 struct Job {
   uint64_t number = 0;
@@ -52,7 +54,8 @@ class WorkerQueue final : public Queue {
     job.copy_from(commands);
     uint64_t number = 0;
     {
-      const std::lock_guard lock(mutex_);
+      std::unique_lock lock(mutex_);
+      ended_changed_.wait(lock, [&] { return jobs_.size() < kMostJobs; });
       number = ++submitted_;
       job.number = number;
       jobs_.push_back(std::move(job));

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The child's side of a probe: may crash, hang or leak as the plugin likes.
+#include <unistd.h>
+
+#include <cstring>
+
+#include "core/runtime/abi_struct.hpp"
+#include "core/runtime/context.hpp"
+#include "core/runtime/plugin_library.hpp"
+#include "core/runtime/probe.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr int kResultDescriptor = 3;
+
+/// Adds two vectors, or, where nothing computes, writes and reads back. Empty if it went well.
+std::string selftest(const std::filesystem::path& path, const std::string& id) {
+  constexpr int64_t kCount = 100;
+  try {
+    ContextOptions options;
+    options.devices = id;
+    options.plugins = {path};
+    options.disk_cache = false;
+    options.use_environment = false;
+    options.require_compute = false;
+    Context context(options);
+    std::vector<int32_t> a(kCount), b(kCount);
+    for (int32_t i = 0; i < kCount; ++i) {
+      a[static_cast<size_t>(i)] = 3 * i - 7;
+      b[static_cast<size_t>(i)] = 1 << (i % 20);
+    }
+    if (!context.device().capabilities().compute) {
+      const BufferRef buffer = context.device().allocate(kCount * sizeof(int32_t), "selftest");
+      context.device().write(*buffer, 0, a.data(), buffer->size());
+      context.device().read(*buffer, 0, b.data(), buffer->size());
+      return a == b ? "" : "memory gave other bytes than were written";
+    }
+    Builder& build = context.builder();
+    Graph graph;
+    graph.name = "selftest";
+    for (const char* name : {"a", "b"})
+      graph.params.push_back(build.param(name, DType::kI32, {Expr(kCount)}));
+    graph.outputs = {build.binary(Op::ADD, graph.params[0], graph.params[1])};
+    graph.output_names = {"sum"};
+    std::vector<Array> inputs{Array::zeros(DType::kI32, {kCount}),
+                              Array::zeros(DType::kI32, {kCount})};
+    std::memcpy(inputs[0].bytes.data(), a.data(), inputs[0].bytes.size());
+    std::memcpy(inputs[1].bytes.data(), b.data(), inputs[1].bytes.size());
+    const std::vector<Array> got = context.run(graph, inputs, {}, "");
+    const std::vector<Array> expected = evaluate(graph, inputs);
+    return got.at(0).bytes == expected.at(0).bytes ? "" : "a+b gave a wrong sum";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+ProbeResult probe_here(const std::filesystem::path& path, bool with_selftest) {
+  ProbeResult result;
+  try {
+    const PluginCandidate candidate{path, backend_of_file(path), "the API", false};
+    const auto library = PluginLibrary::load(candidate);
+    result.abi = library->table().abi_version;
+    result.priority = library->table().priority;
+    result.version = library->table().version;
+    const std::vector<tn_device_info> infos = library->enumerate(result.reason);
+    for (size_t i = 0; i < infos.size(); ++i) {
+      ProbedDevice device;
+      device.id = fmt::format("{}:{}", candidate.backend, i);
+      device.kind = kind_name(infos[i].kind);
+      device.name = fixed_string(infos[i].name);
+      device.uuid = uuid_text(infos[i].uuid);
+      device.driver = fixed_string(infos[i].driver);
+      device.target = fixed_string(infos[i].target);
+      if (with_selftest) {
+        device.reason = selftest(path, device.id);
+        device.selftest_ok = device.reason.empty();
+      }
+      result.devices.push_back(std::move(device));
+    }
+    if (!result.devices.empty()) result.reason.clear();
+    result.status = ProbeResult::Status::kOk;
+  } catch (const std::exception& error) {
+    result.status = ProbeResult::Status::kRejected;
+    result.reason = error.what();
+  }
+  return result;
+}
+
+int probe_main(int argc, char** argv) {
+  const bool with_selftest = argc == 3 && std::strcmp(argv[2], "--selftest") == 0;
+  if (argc != 2 && !with_selftest) {
+    fmt::print(stderr, "usage: tenon-probe FILE [--selftest]; writes to file descriptor 3\n");
+    return 2;
+  }
+  const std::string line = probe_to_json(probe_here(argv[1], with_selftest)) + "\n";
+  for (size_t done = 0; done < line.size();) {
+    const ssize_t written = write(kResultDescriptor, line.data() + done, line.size() - done);
+    if (written <= 0) return 1;
+    done += static_cast<size_t>(written);
+  }
+  // Destructors of drivers are not what is asked about, and may crash.
+  _exit(0);
+}
+
+}  // namespace tenon

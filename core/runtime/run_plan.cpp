@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/runtime/run_plan.hpp"
+
+#include <algorithm>
+
+#include "core/runtime/abi_struct.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr uint64_t kCopyChunk = uint64_t{16} << 20;
+
+void use(Frame& frame, Buffer* buffer) {
+  if (buffer && buffer->memory()) frame.used.push_back(buffer);
+}
+
+/// The frame goes back even if the run throws.
+struct FrameHold {
+  Layout& layout;
+  std::unique_ptr<Frame> frame;
+  ~FrameHold() { layout.release(std::move(frame)); }
+};
+
+void submit_segment(const SchedulePlan& plan, const Layout& layout, const Frame& frame, size_t s,
+                    std::vector<Buffer*>& scratch) {
+  Device& device = plan.device(layout.segments[s].device);
+  if (plan.device_count() == 1) return device.submit(frame.commands[s], std::span(frame.used));
+  scratch.clear();
+  for (Buffer* buffer : frame.used)
+    if (&buffer->device() == &device) scratch.push_back(buffer);
+  device.submit(frame.commands[s], std::span<Buffer* const>(scratch));
+}
+
+}  // namespace
+
+void allocate_temporaries(const SchedulePlan& plan, const Layout& layout, Frame& frame) {
+  const auto& buffers = plan.schedule().buffers;
+  std::vector<Buffer*> arenas(plan.device_count(), nullptr);
+  for (size_t d = 0; d < plan.device_count(); ++d) {
+    const int64_t bytes = layout.memory.arena_bytes.at(d);
+    if (bytes == 0 || plan.device(static_cast<int>(d)).guarded()) continue;
+    frame.owned.push_back(
+        plan.device(static_cast<int>(d)).allocate(static_cast<uint64_t>(bytes), "temporaries"));
+    arenas[d] = frame.owned.back().get();
+    use(frame, arenas[d]);
+  }
+  for (size_t b = 0; b < buffers.size(); ++b) {
+    const int64_t offset = layout.memory.offset[b];
+    if (offset < 0 || frame.where[b].buffer) continue;
+    const auto d = static_cast<size_t>(buffers[b].device);
+    if (arenas[d]) {
+      frame.where[b] = {arenas[d], static_cast<uint64_t>(offset)};
+    } else {
+      frame.owned.push_back(
+          plan.device(buffers[b].device)
+              .allocate(static_cast<uint64_t>(layout.memory.bytes[b]), "temporaries"));
+      frame.where[b] = {frame.owned.back().get(), 0};
+      use(frame, frame.where[b].buffer);
+    }
+  }
+}
+
+void copy_bytes(const Location& from, const Location& to, uint64_t size) {
+  if (size == 0 || (from.buffer == to.buffer && from.offset == to.offset)) return;
+  Device& source = from.buffer->device();
+  Device& destination = to.buffer->device();
+  if (&source == &destination) {
+    tn_command command = abi_struct<tn_command>();
+    command.kind = TN_COMMAND_COPY;
+    command.source = from.buffer->memory();
+    command.source_offset = from.buffer->offset() + from.offset;
+    command.destination = to.buffer->memory();
+    command.destination_offset = to.buffer->offset() + to.offset;
+    command.size = size;
+    Buffer* const used[] = {from.buffer, to.buffer};
+    return source.submit({command}, std::span<Buffer* const>(used));
+  }
+  std::vector<uint8_t> staging(std::min(size, kCopyChunk));
+  for (uint64_t done = 0; done < size;) {
+    const uint64_t part = std::min(size - done, kCopyChunk);
+    source.read(*from.buffer, from.offset + done, staging.data(), part);
+    destination.write(*to.buffer, to.offset + done, staging.data(), part);
+    done += part;
+  }
+}
+
+void execute(const SchedulePlan& plan, const Layout& layout, Frame& frame,
+             const SymbolValues& symbols, const RunOptions& options) {
+  frame.bind();
+  std::vector<Buffer*> scratch;
+  for (size_t s = 0; s < layout.segments.size(); ++s) {
+    const Segment& segment = layout.segments[s];
+    if (segment.is_commands) {
+      if (options.stats) options.stats->kernels += frame.launches[s];
+      if (options.validate) {
+        run_validated(plan, layout, frame, s, symbols);
+      } else {
+        submit_segment(plan, layout, frame, s, scratch);
+      }
+      continue;
+    }
+    const auto step = static_cast<size_t>(segment.first);
+    const auto& call = plan.schedule().steps[step].call;
+    if (const auto* copy = std::get_if<CopyCall>(&call)) {
+      const auto source = static_cast<size_t>(copy->source);
+      copy_bytes(frame.where[source], frame.where[static_cast<size_t>(copy->destination)],
+                 static_cast<uint64_t>(layout.memory.bytes[source]));
+    } else if (std::holds_alternative<IfCall>(call)) {
+      run_if(plan, layout, frame, step, symbols, options);
+    } else {
+      run_loop(plan, layout, frame, step, symbols, options);
+    }
+  }
+}
+
+std::vector<BufferRef> run_plan(const SchedulePlan& plan, const std::vector<BufferRef>& inputs,
+                                const SymbolValues& symbols, const RunOptions& options) {
+  const std::shared_ptr<Layout> layout = plan.layout(symbols);
+  FrameHold hold{*layout, layout->acquire(plan)};
+  Frame& frame = *hold.frame;
+  const Schedule& schedule = plan.schedule();
+  std::ranges::fill(frame.where, Location{});
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    frame.where[static_cast<size_t>(schedule.inputs[i])] = {inputs[i].get(), 0};
+    use(frame, inputs[i].get());
+  }
+  std::vector<BufferRef> outputs;
+  outputs.reserve(schedule.outputs.size());
+  for (size_t o = 0; o < schedule.outputs.size(); ++o) {
+    const int b = schedule.outputs[o];
+    const auto input = std::ranges::find(schedule.inputs, b);
+    const auto same = std::find(schedule.outputs.begin(),
+                                schedule.outputs.begin() + static_cast<std::ptrdiff_t>(o), b);
+    if (input != schedule.inputs.end()) {
+      outputs.push_back(inputs[static_cast<size_t>(input - schedule.inputs.begin())]);
+    } else if (same - schedule.outputs.begin() < static_cast<std::ptrdiff_t>(o)) {
+      outputs.push_back(outputs[static_cast<size_t>(same - schedule.outputs.begin())]);
+    } else {
+      const ScheduledBuffer& buffer = schedule.buffers[static_cast<size_t>(b)];
+      outputs.push_back(
+          plan.device(buffer.device)
+              .allocate(static_cast<uint64_t>(layout->memory.bytes[static_cast<size_t>(b)]),
+                        buffer.name.empty() ? "outputs" : buffer.name));
+      frame.where[static_cast<size_t>(b)] = {outputs.back().get(), 0};
+      use(frame, outputs.back().get());
+    }
+  }
+  allocate_temporaries(plan, *layout, frame);
+  if (options.stats) {
+    for (const int64_t bytes : layout->memory.arena_bytes) options.stats->arena_bytes += bytes;
+    options.stats->sum_bytes += layout->memory.sum_bytes;
+  }
+  execute(plan, *layout, frame, symbols, options);
+  return outputs;
+}
+
+}  // namespace tenon

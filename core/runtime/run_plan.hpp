@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Executes a plan on buffers.
+#pragma once
+
+#include "core/runtime/context.hpp"
+#include "core/runtime/layout.hpp"
+#include "core/runtime/plan.hpp"
+
+namespace tenon {
+
+struct RunOptions {
+  bool validate = false;
+  RunStats* stats = nullptr;  ///< kernels and memory are added to
+};
+
+/// Inputs are checked already. Returns after submission; IF, LOOP and copies between devices wait.
+std::vector<BufferRef> run_plan(const SchedulePlan& plan, const std::vector<BufferRef>& inputs,
+                                const SymbolValues& symbols, const RunOptions& options);
+
+/// A region of an IF or LOOP: outputs go to given places. Its frame serves every iteration.
+class RegionRun {
+ public:
+  RegionRun(const SchedulePlan& plan, const SymbolValues& symbols, const RunOptions& options);
+  ~RegionRun();
+  RegionRun(const RegionRun&) = delete;
+  RegionRun& operator=(const RegionRun&) = delete;
+
+  void run(const std::vector<Location>& inputs, const std::vector<Location>& outputs);
+  uint64_t output_bytes(size_t i) const;
+
+ private:
+  const SchedulePlan& plan_;
+  const SymbolValues& symbols_;
+  const RunOptions& options_;
+  std::shared_ptr<Layout> layout_;
+  std::unique_ptr<Frame> frame_;
+};
+
+// Shared by the files of the executor.
+/// Binds the frame and executes every step.
+void execute(const SchedulePlan& plan, const Layout& layout, Frame& frame,
+             const SymbolValues& symbols, const RunOptions& options);
+/// Gives the temporaries their arenas (with guards: each a buffer of its own).
+void allocate_temporaries(const SchedulePlan& plan, const Layout& layout, Frame& frame);
+void run_if(const SchedulePlan& plan, const Layout& layout, Frame& frame, size_t step,
+            const SymbolValues& symbols, const RunOptions& options);
+void run_loop(const SchedulePlan& plan, const Layout& layout, Frame& frame, size_t step,
+              const SymbolValues& symbols, const RunOptions& options);
+/// On one device as a command, between devices through the host. Ranges never overlap.
+void copy_bytes(const Location& from, const Location& to, uint64_t size);
+/// Runs one kernel and compares what it wrote with the reference. Throws kInternal.
+void run_validated(const SchedulePlan& plan, const Layout& layout, Frame& frame, size_t segment,
+                   const SymbolValues& symbols);
+
+}  // namespace tenon
