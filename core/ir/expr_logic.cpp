@@ -41,7 +41,7 @@ Expr extreme(ExprKind kind, const Expr& a, const Expr& b, int64_t sign) {
   for (const Expr& e : all) {
     const auto loses = [&](const Expr& winner, const Expr& loser) {
       const Linear d = difference(loser, winner);
-      return sign > 0 ? d.min() >= 0 : d.max() <= 0;
+      return sign > 0 ? d.sharp_min() >= 0 : d.sharp_max() <= 0;
     };
     if (std::ranges::any_of(kept, [&](const Expr& k) { return loses(k, e); })) continue;
     std::erase_if(kept, [&](const Expr& k) { return loses(e, k); });
@@ -67,8 +67,8 @@ Expr balanced(ExprKind kind, const Linear& sum) {
 }
 
 std::optional<Expr> decided_less(const Linear& d) {
-  if (d.max() < 0) return Expr(1);
-  if (d.min() >= 0) return Expr(0);
+  if (d.sharp_max() < 0) return Expr(1);
+  if (d.sharp_min() >= 0) return Expr(0);
   return std::nullopt;
 }
 

@@ -40,6 +40,8 @@ struct Linear {
   Expr build() const;   ///< simplified and canonical
   int64_t max() const;  ///< uses the symbolic extents of index symbols
   int64_t min() const;
+  int64_t sharp_max() const;  ///< slower; also relates x//d, x%d, min and max to x
+  int64_t sharp_min() const;
   uint64_t mask() const;
 };
 

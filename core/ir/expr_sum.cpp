@@ -216,6 +216,8 @@ Expr Linear::build() const {
   Expr::Node node;
   node.kind = ExprKind::kSum;
   node.min = sum.min();
+  // A size like n - n//2 must be seen not to be negative.
+  if (node.min < 0) node.min = sum.sharp_min();
   node.max = sum.max();
   if (node.min == node.max) return Expr(node.min);
   node.value = sum.constant;

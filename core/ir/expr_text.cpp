@@ -42,6 +42,8 @@ void print_sum(const Expr& e, std::string& out) {
     // -INT64_MIN is no int64.
     const uint64_t size = c < 0 ? uint64_t{0} - static_cast<uint64_t>(c) : static_cast<uint64_t>(c);
     const bool minus_first = first && c < 0;
+    // "-x//2*y" is ((-x)//2)*y.
+    const bool splits = minus_first && expr::factors(t)[0].kind() != ExprKind::kSymbol;
     if (minus_first) {
       out += "-";
     } else if (!first) {
@@ -49,12 +51,11 @@ void print_sum(const Expr& e, std::string& out) {
     }
     first = false;
     if (size == 1) {
-      // "-x//2" is (-x)//2.
-      print(t, minus_first ? kAtom : kProduct, out);
+      print(t, splits ? kAtom : kProduct, out);
       continue;
     }
     // A leading number keeps "3*(x//2)" from reading as (3*x)//2.
-    if (t.kind() == ExprKind::kProduct || t.kind() == ExprKind::kSymbol) {
+    if (!splits && (t.kind() == ExprKind::kProduct || t.kind() == ExprKind::kSymbol)) {
       print(t, kProduct, out);
       out += fmt::format("*{}", size);
     } else {

@@ -9,7 +9,7 @@ namespace tenon {
 namespace {
 
 /// a <= b for all values of the symbols.
-bool at_most(const Expr& a, const Expr& b) { return (b - a).min() >= 0; }
+bool at_most(const Expr& a, const Expr& b) { return less(b, a).is_const(0); }
 
 Shape reshaped(const Shape& from, const Shape& to) {
   TN_REQUIRE(product(from) == product(to),
