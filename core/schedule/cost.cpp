@@ -115,13 +115,12 @@ bool may_inline(const Work& work, const std::vector<CutKernel>& kernels, int i,
                 const std::vector<Demand>& demands) {
   const Node& node = work.node(i);
   const Facts& facts = work.facts[i];
-  if (node.op == Op::STORE) return false;
+  if (node.op == Op::STORE || demands.size() > kMostKnownDemands) return false;
   for (const Demand& d : demands)
     if (work.device[kernels[d.kernel].root] != work.device[i] && work.device[i] >= 0) return false;
   const bool several = kernel_count(demands) > 1;
   if (node.op == Op::VIEW) {
-    return demands.size() <= kMostDemands * 4 &&
-           (!several || (facts.views <= kMostSharedViews && demands.size() <= kMostDemands * 2));
+    return !several || (facts.views <= kMostSharedViews && demands.size() <= kMostDemands * 2);
   }
   if (node.op == Op::REDUCE)
     return demands.size() == 1 &&

@@ -8,7 +8,8 @@
 
 namespace tenon::scheduling {
 
-constexpr int kMostNodes = 512;  // of one kernel: compile time stays in proportion
+constexpr size_t kMostKnownDemands = 32;  // a node with more of them gets a buffer
+constexpr int kMostNodes = 512;           // of one kernel: compile time stays in proportion
 
 /// Kernel number `kernel` evaluates a node at `map`.
 struct Demand {

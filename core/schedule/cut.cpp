@@ -72,14 +72,16 @@ class Cutter {
   }
 
   void note_reads(int i) {
-    for (const Demand& d : demands_[i]) {
-      CutKernel& k = out_.kernels[d.kernel];
-      const bool same = is_identity(d.map, k.identity);
-      if (!k.reads.empty() && k.reads.back().node == i) {
-        k.reads.back().identity &= same;
-      } else {
-        k.reads.push_back({i, same});
-      }
+    for (const Demand& d : demands_[i]) note_read(i, d);
+  }
+
+  void note_read(int i, const Demand& d) {
+    CutKernel& k = out_.kernels[d.kernel];
+    const bool same = is_identity(d.map, k.identity);
+    if (!k.reads.empty() && k.reads.back().node == i) {
+      k.reads.back().identity &= same;
+    } else {
+      k.reads.push_back({i, same});
     }
   }
 
@@ -197,6 +199,8 @@ class Cutter {
   void demand(int i, Demand d) {
     if (is_leaf(work_.node(i))) return;
     std::vector<Demand>& all = demands_[i];
+    // More than any rule lets be inlined: no need to compare, it gets a buffer.
+    if (is_param(work_.node(i)) || all.size() > kMostKnownDemands) return note_read(i, d);
     for (const Demand& known : all)
       if (known == d) return;
     // Kept together by kernel, so that each is met once.
