@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lines that a worker writes to its parent: a word and fields, apart by tabs.
 //
-//   ready  DEVICE NAME DECLARATION      the plugin is loaded
+//   ready  DEVICE NAME DECLARATION PLUGIN      the plugin is loaded
 //   refused REASON                      it is not, and the worker ends
-//   begin  INDEX OP DTYPE LAYOUT        written before the case starts: the journal
+//   begin  INDEX ATTEMPT OP DTYPE LAYOUT       written before the device sees it: the journal
 //   run    INDEX                        compiled and submitted; from here the run's time counts
 //   end    INDEX STATUS KIND ULP INPUT TEXT
+//   idle                                       the command is done
 #pragma once
 
 #include <string>

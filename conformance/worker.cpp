@@ -71,47 +71,52 @@ class Worker {
   /// False if the device is lost: this process is of no more use.
   bool run_range(uint64_t seed, uint64_t begin, uint64_t end) {
     Generator generator(seed, builder_);
-    for (uint64_t index = begin; index < end; ++index) {
-      Case test = generator.make(index);
-      announce(test, index);
-      if (!run(std::move(test), index, &generator)) return false;
-    }
+    for (uint64_t index = begin; index < end; ++index)
+      if (!run(generator.make(index), &generator)) return false;
     return true;
   }
 
   bool run_text(const std::string& text) {
     Case test = parse_reproducer(text, builder_, "case").test;
-    announce(test, 0);
-    return run(std::move(test), 0, nullptr);
+    test.index = 0;
+    return run(std::move(test), nullptr);
   }
 
  private:
-  static void announce(const Case& test, uint64_t index) {
-    send({"begin", std::to_string(index), test.cell.op, test.cell.dtype, test.cell.layout});
-  }
-
-  bool run(Case test, uint64_t index, Generator* generator) {
+  bool run(Case test, Generator* generator) {
+    const uint64_t index = test.index;
     Outcome outcome;
     try {
-      outcome = judge(test, index, generator);
+      outcome = judge(test, generator);
     } catch (const std::exception& error) {
       // The reference failed, not the device: our own bug, which must not hide.
+      announce(test, 0);
       outcome = {Status::kFail, "reference", error.what(), 0, {}};
     }
     send(end_fields(index, outcome));
     return outcome.status != Status::kDeviceLost;
   }
 
-  Outcome judge(Case& test, uint64_t index, Generator* generator) {
-    const auto launched = [&] { send({"run", std::to_string(index)}); };
-    if (test.refusal) return harness_.run(test, nullptr, launched);
+  static void announce(const Case& test, uint64_t attempt) {
+    send({"begin", std::to_string(test.index), std::to_string(attempt), test.cell.op,
+          test.cell.dtype, test.cell.layout});
+  }
+
+  Outcome judge(Case& test, Generator* generator) {
+    const auto launched = [&] { send({"run", std::to_string(test.index)}); };
+    if (test.refusal) {
+      announce(test, 0);
+      return harness_.run(test, nullptr, launched);
+    }
     Expectation expectation = expect(test, harness_.profile());
     std::string vacuous = vacuity(expectation);
-    for (uint64_t attempt = 1; generator && !vacuous.empty() && attempt < kAttempts; ++attempt) {
-      test = generator->make(index, attempt);
+    uint64_t attempt = 0;
+    while (generator && !vacuous.empty() && attempt + 1 < kAttempts) {
+      test = generator->make(test.index, ++attempt);
       expectation = expect(test, harness_.profile());
       vacuous = vacuity(expectation);
     }
+    announce(test, attempt);
     Outcome outcome = harness_.run(test, &expectation, launched);
     if (outcome.status == Status::kPass && !vacuous.empty()) {
       outcome.status = Status::kVacuous;

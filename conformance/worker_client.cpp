@@ -101,8 +101,9 @@ double WorkerClient::seconds_left() const {
 
 void WorkerClient::take(const std::string& line, std::vector<Finished>& out) {
   const std::vector<std::string> fields = unpack(line);
-  if (fields[0] == "begin" && fields.size() == 5) {
-    running_ = Running{std::stoull(fields[1]), {fields[2], fields[3], fields[4]}, false};
+  if (fields[0] == "begin" && fields.size() == 6) {
+    running_ = Running{
+        std::stoull(fields[1]), std::stoull(fields[2]), {fields[3], fields[4], fields[5]}, false};
     journal(fmt::format("begin {}:{}", seed_, running_->index));
     expect_within(options_.compile_seconds);
   } else if (fields[0] == "run" && running_) {
@@ -118,7 +119,8 @@ void WorkerClient::take(const std::string& line, std::vector<Finished>& out) {
 void WorkerClient::finish(Outcome outcome, std::vector<Finished>& out) {
   journal(fmt::format("end {}:{} {}", seed_, running_->index, status_name(outcome.status)));
   next_ = text_.empty() ? running_->index + 1 : end_;
-  out.push_back({running_->index, std::move(running_->cell), std::move(outcome)});
+  out.push_back(
+      {running_->index, running_->attempt, std::move(running_->cell), std::move(outcome)});
   running_.reset();
   expect_within(options_.compile_seconds);
 }
@@ -130,7 +132,7 @@ void WorkerClient::died(std::vector<Finished>& out) {
   const bool late = expired_ && !running_ && !out.empty();
   if (!late && (expired_ || !how.empty())) {
     // Without a case begun it died between two: the next one is to blame, or it would never end.
-    if (!running_) running_ = Running{next_, {"?", "?", "?"}, false};
+    if (!running_) running_ = Running{next_, 0, {"?", "?", "?"}, false};
     const char* phase = running_->launched ? "running" : "compiling";
     const double limit = running_->launched ? options_.run_seconds : options_.compile_seconds;
     if (expired_)

@@ -26,6 +26,7 @@ struct WorkerOptions {
 
 struct Finished {
   uint64_t index = 0;
+  uint64_t attempt = 0;  ///< of the generator: how often it drew other values
   Cell cell;
   Outcome outcome;
 };
@@ -70,7 +71,7 @@ class WorkerClient {
   uint64_t seed_ = 0, next_ = 0, end_ = 0;  ///< [next_, end_) is still to do
   std::string text_;                        ///< sent instead of a range
   struct Running {
-    uint64_t index = 0;
+    uint64_t index = 0, attempt = 0;
     Cell cell;
     bool launched = false;
   };
