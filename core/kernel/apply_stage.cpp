@@ -106,14 +106,14 @@ class Stage {
     const auto taken = [&](const std::string& name) {
       return kernel_.axis(name + ".c0") >= 0 ||
              std::ranges::any_of(kernel_.buffers,
-                                 [&](const KernelBuffer& b) { return b.name == name + ".tile"; });
+                                 [&](const KernelBuffer& b) { return b.name == name + "_tile"; });
     };
     std::string name = base;
-    while (taken(name)) name = base + "." + std::to_string(++number);
+    while (taken(name)) name = base + "_" + std::to_string(++number);
     for (size_t i = 0; i < tile_.size(); ++i)
       tile_[i].copy = kernel_.add_axis(name + ".c" + std::to_string(i),
                                        kernel_.axes[tile_[i].axis].extent, AxisKind::kParallel);
-    kernel_.buffers.push_back({name + ".tile", dtype, count_, space_, -1, -1, true, true});
+    kernel_.buffers.push_back({name + "_tile", dtype, count_, space_, -1, -1, true, true});
     return static_cast<int>(kernel_.buffers.size()) - 1;
   }
 

@@ -2,6 +2,7 @@
 #include "core/lower/lower.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "core/kernel/build.hpp"
 #include "core/kernel/legality.hpp"
@@ -22,15 +23,31 @@ TransformList transforms_for(const Kernel& kernel, const Capabilities& capabilit
   return options.use_rules ? choose_transforms(kernel, capabilities) : TransformList{};
 }
 
-uint32_t declare_buffer(sdk::ProgramBuilder& builder, const KernelBuffer& b) {
+/// A C identifier that no other param has.
+std::string param_name(std::string_view wanted, std::set<std::string>& taken) {
+  std::string name;
+  for (const char c : wanted) {
+    const bool digit = c >= '0' && c <= '9';
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (digit && name.empty()) name += '_';
+    name += digit || letter ? c : '_';
+  }
+  if (name.empty()) name = "param";
+  const std::string base = name;
+  for (int n = 1; !taken.insert(name).second; ++n) name = base + "_" + std::to_string(n);
+  return name;
+}
+
+uint32_t declare_buffer(sdk::ProgramBuilder& builder, const KernelBuffer& b,
+                        const std::string& name) {
   if (b.space != BufferSpace::kGlobal)
-    return builder.allocate(b.name, abi(b.dtype),
+    return builder.allocate(name, abi(b.dtype),
                             b.space == BufferSpace::kShared ? TN_SPACE_SHARED : TN_SPACE_SCRATCH,
                             static_cast<uint64_t>(b.count.value()), Emitter::kTileAlignment);
   uint32_t access = 0;
   if (b.read) access |= TN_ACCESS_READ;
   if (b.written) access |= TN_ACCESS_WRITE | TN_ACCESS_NOALIAS;
-  return builder.buffer(b.name, abi(b.dtype), access,
+  return builder.buffer(name, abi(b.dtype), access,
                         static_cast<uint64_t>(std::max<int64_t>(0, b.count.min())));
 }
 
@@ -51,19 +68,19 @@ std::vector<uint32_t> declare_params(const Kernel& kernel, const Emitter& emitte
   };
   std::ranges::stable_sort(order, {}, rank);
   std::vector<uint32_t> values(params.size());
-  int shared = 0;
+  std::set<std::string> taken;
   for (const uint32_t i : order) {
     const Emitter::Param& p = params[i];
     if (p.kind == Kind::kScalar) {
-      values[i] = builder.scalar(p.symbol.name(), abi(p.dtype), p.symbol.min(), p.symbol.max());
+      values[i] = builder.scalar(param_name(p.symbol.name(), taken), abi(p.dtype), p.symbol.min(),
+                                 p.symbol.max());
       arguments.push_back({LaunchArgument::Kind::kSymbol, 0, p.symbol});
     } else if (p.kind == Kind::kShared) {
-      values[i] =
-          builder.allocate(fmt::format("partial{}", shared++), abi(p.dtype), TN_SPACE_SHARED,
-                           static_cast<uint64_t>(p.count), Emitter::kTileAlignment);
+      values[i] = builder.allocate(param_name("partial", taken), abi(p.dtype), TN_SPACE_SHARED,
+                                   static_cast<uint64_t>(p.count), Emitter::kTileAlignment);
     } else {
       const KernelBuffer& b = kernel.buffers[p.buffer];
-      values[i] = declare_buffer(builder, b);
+      values[i] = declare_buffer(builder, b, param_name(b.name, taken));
       if (b.input >= 0)
         arguments.push_back({LaunchArgument::Kind::kInput, b.input, 0});
       else if (b.output >= 0)
