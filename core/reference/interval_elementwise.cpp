@@ -20,8 +20,8 @@ Interval corners(std::initializer_list<double> values) {
   Interval out{kInfinity, -kInfinity, false, false};
   for (const double v : values) {
     if (std::isnan(v)) return {-kInfinity, kInfinity, true, false};
-    out.low = std::min(out.low, v);
-    out.high = std::max(out.high, v);
+    out.low = lesser(out.low, v);
+    out.high = greater(out.high, v);
   }
   return out;
 }
@@ -217,6 +217,7 @@ Interval apply(Op op, DType dtype, const Interval* x, const Profile& profile) {
     if (other.any) return anything();
     out = hull(out, other);
   }
+  if ((op == Op::EXP2 || op == Op::EXP) && out.low <= 0) out.low = 0.0;  // never negative
   if (op == Op::MUL && (profile.numerics & kContract) && !is_empty(image))
     out = hull(out, {std::nextafter(image.low, -kInfinity), std::nextafter(image.high, kInfinity),
                      false, false});

@@ -56,7 +56,7 @@ Interval point(double x) {
 Interval anything() { return {-kInfinity, kInfinity, true, true}; }
 
 Interval hull(const Interval& a, const Interval& b) {
-  return {std::min(a.low, b.low), std::max(a.high, b.high), a.nan || b.nan, a.any || b.any};
+  return {lesser(a.low, b.low), greater(a.high, b.high), a.nan || b.nan, a.any || b.any};
 }
 
 Interval flush(const Interval& x, DType dtype) {

@@ -2,6 +2,7 @@
 // Ops on single intervals of floats, with the error that a profile allows. Private to the room.
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -35,10 +36,17 @@ struct AllowedError {
 };
 AllowedError allowed_error(Op op, DType dtype, const Interval& argument, const Profile& profile);
 
+/// -0 is below +0.
+inline double lesser(double a, double b) { return a < b || (a == b && std::signbit(a)) ? a : b; }
+inline double greater(double a, double b) { return a > b || (a == b && !std::signbit(a)) ? a : b; }
+
 Interval point(double x);  ///< NaN: the set that holds only NaN
 Interval anything();
 Interval hull(const Interval& a, const Interval& b);
-inline bool is_point(const Interval& x) { return x.low == x.high && !x.nan && !x.any; }
+/// One number, and one sign if it is zero.
+inline bool is_point(const Interval& x) {
+  return x.low == x.high && std::signbit(x.low) == std::signbit(x.high) && !x.nan && !x.any;
+}
 inline bool is_empty(const Interval& x) { return x.low > x.high; }
 inline bool contains(const Interval& x, double y) { return x.low <= y && y <= x.high; }
 

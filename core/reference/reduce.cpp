@@ -52,7 +52,8 @@ Array reduce(const Node& node, const Array& x) {
   for (const int axis : attr.axes) shape[axis] = 1;
   const DType type = attr.accumulator == DType::kVoid ? node.dtype : attr.accumulator;
   Array sums = Array::zeros(type, shape);
-  const Scalar start = identity(attr.op, type);
+  // The narrower dtype's: a maximum over nothing must survive the cast back.
+  const Scalar start = cast(identity(attr.op, node.dtype), type);
   for (int64_t i = 0; i < sums.count(); ++i) sums.set(i, start);
   walk_reduce(attr, x.shape, [&](int64_t i, int64_t source) {
     sums.set(i, evaluate_scalar(attr.op, type, {sums.at(i), cast(x.at(source), type)}));

@@ -15,6 +15,7 @@ struct Pattern {
   Op op = Op::INVALID;
   char variable = 0;
   double number = 0;
+  bool boolean = false;  ///< a number that is a bool only
   std::vector<Pattern> operands;
 };
 
@@ -45,7 +46,11 @@ class Parser {
     require(!word.empty());
     rest_.remove_prefix(word.size());
     const auto number = std::from_chars(word.data(), word.data() + word.size(), p.number);
-    if (number.ec == std::errc() && number.ptr == word.data() + word.size()) {
+    if (word == "true" || word == "false") {
+      p.kind = Pattern::Kind::kNumber;
+      p.boolean = true;
+      p.number = word == "true";
+    } else if (number.ec == std::errc() && number.ptr == word.data() + word.size()) {
       p.kind = Pattern::Kind::kNumber;
     } else if (word.size() == 1) {
       p.variable = word[0];
@@ -77,7 +82,7 @@ using Bindings = std::array<NodeRef, 26>;
 bool match(const Pattern& pattern, const NodeRef& node, Bindings& bound) {
   switch (pattern.kind) {
     case Pattern::Kind::kNumber:
-      return node->op == Op::CONST &&
+      return node->op == Op::CONST && (!pattern.boolean || node->dtype == DType::kBool) &&
              node->as<ConstAttr>().value == number_of(pattern.number, node->dtype);
     case Pattern::Kind::kVariable: {
       NodeRef& slot = bound[pattern.variable - 'a'];

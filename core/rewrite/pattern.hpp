@@ -3,7 +3,8 @@
 //
 // A pattern is an op by its name in the text form, a variable (one lower-case letter) that stands
 // for any node, the same wherever it occurs, or a number: a CONST of that value in the dtype of its
-// place ("-0.0" and "0.0" are two; -1 has all bits set in unsigned dtypes too). Operands of
+// place ("-0.0" and "0.0" are two; -1 has all bits set in unsigned dtypes too), or true or
+// false, a CONST of bool. Operands of
 // commutative ops match in either order. In a replacement a number is a CONST of the root's dtype
 // and shape.
 #pragma once

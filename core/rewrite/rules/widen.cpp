@@ -2,6 +2,8 @@
 // Dtypes that a device stores but has no arithmetic on: each op is computed in a wider dtype and
 // cast back, so that it still rounds, or wraps, to its own. Double rounding does no harm: f32 has
 // more than twice the digits of f16 and bf16 (Figueroa, "When is double rounding innocuous?").
+#include <algorithm>
+
 #include "core/rewrite/rules/rules.hpp"
 
 namespace tenon::rewrite {
@@ -37,8 +39,16 @@ NodeRef widen_reduce(const NodeRef& node, Builder& builder, const Capabilities& 
   const auto& attr = node->as<ReduceAttr>();
   const DType wide = wider(capabilities, attr.accumulator);
   if (wide == node->dtype) return nullptr;
-  return builder.cast(
-      builder.reduce(attr.op, builder.cast(node->sources[0], wide), attr.axes, wide), node->dtype);
+  const NodeRef& x = node->sources[0];
+  NodeRef made = builder.reduce(attr.op, builder.cast(x, wide), attr.axes, wide);
+  const bool extreme = attr.op == Op::MAX || attr.op == Op::MIN;
+  const bool may_be_empty =
+      std::ranges::any_of(attr.axes, [&](int axis) { return x->shape[axis].min() == 0; });
+  if (extreme && may_be_empty && is_int(wide)) {  // the identity of the wider dtype would wrap
+    const Scalar identity = attr.op == Op::MAX ? lowest(node->dtype) : highest(node->dtype);
+    made = builder.binary(attr.op, made, builder.constant(cast(identity, wide), made->shape));
+  }
+  return builder.cast(made, node->dtype);
 }
 
 }  // namespace
