@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The words of C.
+#include "sdk/render/c_dialect.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+
+#include "sdk/helpers/failure.hpp"
+#include "sdk/helpers/op_info.hpp"
+#include "sdk/helpers/scalar.hpp"
+
+namespace tenon::sdk {
+namespace {
+
+constexpr TypeName kTypes[] = {
+    {TN_DTYPE_BOOL, "uint8_t", "uint8_t"},   {TN_DTYPE_I8, "int8_t", "int8_t"},
+    {TN_DTYPE_I16, "int16_t", "int16_t"},    {TN_DTYPE_I32, "int32_t", "int32_t"},
+    {TN_DTYPE_I64, "int64_t", "int64_t"},    {TN_DTYPE_U8, "uint8_t", "uint8_t"},
+    {TN_DTYPE_U16, "uint16_t", "uint16_t"},  {TN_DTYPE_U32, "uint32_t", "uint32_t"},
+    {TN_DTYPE_U64, "uint64_t", "uint64_t"},  {TN_DTYPE_F16, "uint16_t", "uint16_t"},
+    {TN_DTYPE_BF16, "uint16_t", "uint16_t"}, {TN_DTYPE_F32, "float", "float"},
+    {TN_DTYPE_F64, "double", "double"},      {TN_DTYPE_F8E4M3, "uint8_t", "uint8_t"},
+    {TN_DTYPE_F8E5M2, "uint8_t", "uint8_t"}};
+
+using On = Spelling::On;
+constexpr Spelling kSpellings[] = {
+    {TN_OP_CMPLT, On::kAny, "{0} < {1}"},
+    {TN_OP_CMPNE, On::kAny, "{0} != {1}"},
+    {TN_OP_CMPEQ, On::kAny, "{0} == {1}"},
+    {TN_OP_WHERE, On::kAny, "{0} ? {1} : {2}"},
+    {TN_OP_AND, On::kAny, "{0} & {1}"},
+    {TN_OP_OR, On::kAny, "{0} | {1}"},
+    {TN_OP_XOR, On::kAny, "{0} ^ {1}"},
+    {TN_OP_ADD, On::kBool, "{0} | {1}"},
+    {TN_OP_MUL, On::kBool, "{0} & {1}"},
+    {TN_OP_MAX, On::kBool, "{0} | {1}"},
+    {TN_OP_MIN, On::kBool, "{0} & {1}"},
+    {TN_OP_ADD, On::kF32, "{0} + {1}"},
+    {TN_OP_SUB, On::kF32, "{0} - {1}"},
+    {TN_OP_MUL, On::kF32, "{0} * {1}"},
+    {TN_OP_FDIV, On::kF32, "{0} / {1}"},
+    {TN_OP_NEG, On::kF32, "-{0}"},
+    {TN_OP_RECIP, On::kF32, "1.0f / {0}"},
+    {TN_OP_SQRT, On::kF32, "sqrtf({0})"},
+    {TN_OP_EXP2, On::kF32, "exp2f({0})"},
+    {TN_OP_LOG2, On::kF32, "log2f({0})"},
+    {TN_OP_SIN, On::kF32, "sinf({0})"},
+    {TN_OP_COS, On::kF32, "cosf({0})"},
+    {TN_OP_EXP, On::kF32, "expf({0})"},
+    {TN_OP_LN, On::kF32, "logf({0})"},
+    {TN_OP_TRUNC, On::kF32, "truncf({0})"},
+    {TN_OP_FLOOR, On::kF32, "floorf({0})"},
+    {TN_OP_FMA, On::kF32, "fmaf({0}, {1}, {2})"},
+    {TN_OP_ADD, On::kF64, "{0} + {1}"},
+    {TN_OP_SUB, On::kF64, "{0} - {1}"},
+    {TN_OP_MUL, On::kF64, "{0} * {1}"},
+    {TN_OP_FDIV, On::kF64, "{0} / {1}"},
+    {TN_OP_NEG, On::kF64, "-{0}"},
+    {TN_OP_RECIP, On::kF64, "1.0 / {0}"},
+    {TN_OP_SQRT, On::kF64, "sqrt({0})"},
+    {TN_OP_EXP2, On::kF64, "exp2({0})"},
+    {TN_OP_LOG2, On::kF64, "log2({0})"},
+    {TN_OP_SIN, On::kF64, "sin({0})"},
+    {TN_OP_COS, On::kF64, "cos({0})"},
+    {TN_OP_EXP, On::kF64, "exp({0})"},
+    {TN_OP_LN, On::kF64, "log({0})"},
+    {TN_OP_TRUNC, On::kF64, "trunc({0})"},
+    {TN_OP_FLOOR, On::kF64, "floor({0})"},
+    {TN_OP_FMA, On::kF64, "fma({0}, {1}, {2})"},
+};
+
+constexpr DialectData make_data() {
+  DialectData data = {};
+  data.name = "c";
+  data.types = kTypes;
+  data.spellings = kSpellings;
+  for (int space : {TN_SPACE_GLOBAL, TN_SPACE_CONSTANT}) data.pointer_space[space] = "";
+  for (int space : {TN_SPACE_SHARED, TN_SPACE_REGISTER, TN_SPACE_SCRATCH}) {
+    data.array_space[space] = "";
+  }
+  constexpr std::string_view kThread[] = {"thread[0]", "thread[1]", "thread[2]",
+                                          "thread[3]", "thread[4]", "thread[5]"};
+  for (int axis = 0; axis < 6; ++axis) data.index[axis] = kThread[axis];
+  data.index[TN_AXIS_CPU_THREAD] = "0";
+  data.lane_loop = "for (int l = 0; l < {0}; ++l)";
+  data.constant = "const ";
+  return data;
+}
+constexpr DialectData kData = make_data();
+
+bool is_narrow(uint8_t dtype) {
+  return is_float(dtype) && dtype != TN_DTYPE_F32 && dtype != TN_DTYPE_F64;
+}
+
+class CDialect : public Dialect {
+ public:
+  const DialectData& data() const override { return kData; }
+
+  std::string prelude(const ProgramView&) const override { return std::string(c_prelude()); }
+
+  std::string header(const ProgramView& program) const override {
+    std::string out = fmt::format(
+        "void {}(void* const* arguments, const uint32_t* thread) {{\n  (void)arguments;\n"
+        "  (void)thread;\n",
+        function_name(program));
+    for (uint32_t i = 0, argument = 0; i < program.param_count(); ++i) {
+      const tn_param& param = program.param(i);
+      if (param.kind == TN_PARAM_ALLOC) continue;
+      const std::string_view type = memory_type(static_cast<uint8_t>(param.dtype));
+      const std::string name = param_name(program, param);
+      const std::string_view constant = param.access & TN_ACCESS_WRITE ? "" : "const ";
+      const std::string_view alone = param.access & TN_ACCESS_NOALIAS ? " restrict" : "";
+      out += param.kind == TN_PARAM_BUFFER
+                 ? fmt::format("  {0}{1}*{2} const {3} = ({0}{1}*)arguments[{4}];\n", constant,
+                               type, alone, name, argument)
+                 : fmt::format("  const {0} {1} = *(const {0}*)arguments[{2}];\n", type, name,
+                               argument);
+      out += fmt::format("  (void){};\n", name);
+      ++argument;
+    }
+    return out;
+  }
+
+  std::string literal(uint64_t bits, uint8_t dtype) const override {
+    if (dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F64) {
+      const double value = to_double(bits, dtype);
+      if (std::isfinite(value))
+        return fmt::format("{:a}{}", value, dtype == TN_DTYPE_F32 ? "f" : "");
+      return fmt::format("tn_bits_{}({:#x})", dtype_text(dtype), bits);
+    }
+    if (is_signed(dtype)) {
+      const auto value = static_cast<int64_t>(convert(bits, dtype, TN_DTYPE_I64));
+      if (value == INT64_MIN) return "INT64_MIN";
+      return dtype == TN_DTYPE_I64 ? fmt::format("INT64_C({})", value) : fmt::format("{}", value);
+    }
+    return dtype == TN_DTYPE_U64 ? fmt::format("UINT64_C({})", bits) : fmt::format("{}u", bits);
+  }
+
+  std::string cast(const std::string& value, uint8_t from, uint8_t to) const override {
+    if (from == to) return value;
+    const std::string wide =
+        is_narrow(from) ? fmt::format("tn_decode_{}({})", dtype_text(from), value) : value;
+    if (to == TN_DTYPE_BOOL) return fmt::format("(uint8_t)(({}) != 0)", wide);
+    if (is_narrow(to)) {
+      const bool is_large = is_integer(from) && dtype_bytes(from) == 8;
+      const std::string odd =
+          is_large ? fmt::format("tn_odd_{}({})", dtype_text(from), value) : wide;
+      return fmt::format("tn_encode_{}({})", dtype_text(to), odd);
+    }
+    if (is_float(from) && is_integer(to)) {
+      return fmt::format("tn_saturate_{}({})", dtype_text(to), wide);
+    }
+    return fmt::format("({})({})", value_type(to), wide);
+  }
+
+  std::string bit_cast(const std::string& value, uint8_t from, uint8_t to) const override {
+    const bool from_real = from == TN_DTYPE_F32 || from == TN_DTYPE_F64;
+    const bool to_real = to == TN_DTYPE_F32 || to == TN_DTYPE_F64;
+    if (from == to) return value;
+    const std::string bits =
+        from_real ? fmt::format("tn_bits_of_{}({})", dtype_text(from), value) : value;
+    if (to == TN_DTYPE_BOOL) return fmt::format("(uint8_t)({} != 0)", bits);
+    if (to_real) return fmt::format("tn_bits_{}({})", dtype_text(to), bits);
+    return fmt::format("({})({})", value_type(to), bits);
+  }
+
+  std::string allocation(const ProgramView& program, const tn_param& param,
+                         const AllocationPlace& place) const override {
+    const uint32_t* size = program.header().workgroup;
+    if (param.space == TN_SPACE_SHARED && size[0] * size[1] * size[2] > 1) {
+      throw Failure(TN_ERROR_UNSUPPORTED, "c: threads of a workgroup share no memory");
+    }
+    return fmt::format("_Alignas({}) {}", param.alignment,
+                       Dialect::allocation(program, param, place));
+  }
+};
+
+}  // namespace
+
+const Dialect& c_dialect() {
+  static const CDialect dialect;
+  return dialect;
+}
+
+}  // namespace tenon::sdk

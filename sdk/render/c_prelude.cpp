@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The helper functions of the C dialect: what ops.def pins and C leaves open.
+#include "sdk/render/c_dialect.hpp"
+
+namespace tenon::sdk {
+
+std::string_view c_prelude() {
+  return R"(#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline float tn_bits_f32(uint32_t b) { float f; memcpy(&f, &b, 4); return f; }
+static inline double tn_bits_f64(uint64_t b) { double f; memcpy(&f, &b, 8); return f; }
+static inline uint32_t tn_bits_of_f32(float f) { uint32_t b; memcpy(&b, &f, 4); return b; }
+static inline uint64_t tn_bits_of_f64(double f) { uint64_t b; memcpy(&b, &f, 8); return b; }
+
+#define TN_MAX(name, type) \
+  static inline type tn_max_##name(type a, type b) { \
+    if (a != a || b != b) return a != a ? a : b; \
+    if (a == b) return signbit(a) ? b : a; \
+    return a < b ? b : a; \
+  } \
+  static inline type tn_min_##name(type a, type b) { return -tn_max_##name(-a, -b); }
+TN_MAX(f32, float)
+TN_MAX(f64, double)
+
+/* Integers wrap: computed unsigned, at least in 32 bits. */
+#define TN_INTEGER(name, type, wide, bits) \
+  static inline type tn_add_##name(type a, type b) { return (type)((wide)a + (wide)b); } \
+  static inline type tn_sub_##name(type a, type b) { return (type)((wide)a - (wide)b); } \
+  static inline type tn_mul_##name(type a, type b) { return (type)((wide)a * (wide)b); } \
+  static inline type tn_neg_##name(type a) { return (type)((wide)0 - (wide)a); } \
+  static inline type tn_max_##name(type a, type b) { return a < b ? b : a; } \
+  static inline type tn_min_##name(type a, type b) { return a < b ? a : b; } \
+  static inline type tn_idiv_##name(type a, type b) { \
+    if (b == 0) return 0; \
+    if ((type)-1 < 0 && b == (type)-1) return tn_neg_##name(a); \
+    return (type)(a / b); \
+  } \
+  static inline type tn_mod_##name(type a, type b) { \
+    return tn_sub_##name(a, tn_mul_##name(tn_idiv_##name(a, b), b)); \
+  } \
+  static inline type tn_shl_##name(type a, type b) { \
+    return (uint64_t)b < bits ? (type)((wide)a << (wide)b) : 0; \
+  } \
+  static inline type tn_shr_##name(type a, type b) { \
+    if ((uint64_t)b < bits) return (type)(a >> b); \
+    return (type)(a < 0 ? -1 : 0); \
+  }
+TN_INTEGER(i8, int8_t, uint32_t, 8)
+TN_INTEGER(i16, int16_t, uint32_t, 16)
+TN_INTEGER(i32, int32_t, uint32_t, 32)
+TN_INTEGER(i64, int64_t, uint64_t, 64)
+TN_INTEGER(u8, uint8_t, uint32_t, 8)
+TN_INTEGER(u16, uint16_t, uint32_t, 16)
+TN_INTEGER(u32, uint32_t, uint32_t, 32)
+TN_INTEGER(u64, uint64_t, uint64_t, 64)
+
+/* Float to integer: truncates, saturates, NaN gives 0. */
+#define TN_SATURATE(name, type, least, end, most) \
+  static inline type tn_saturate_##name(double x) { \
+    if (x != x) return 0; \
+    if (x >= end) return most; \
+    return x <= (double)(least) ? least : (type)x; \
+  }
+TN_SATURATE(i8, int8_t, INT8_MIN, 0x1p7, INT8_MAX)
+TN_SATURATE(i16, int16_t, INT16_MIN, 0x1p15, INT16_MAX)
+TN_SATURATE(i32, int32_t, INT32_MIN, 0x1p31, INT32_MAX)
+TN_SATURATE(i64, int64_t, INT64_MIN, 0x1p63, INT64_MAX)
+TN_SATURATE(u8, uint8_t, 0, 0x1p8, UINT8_MAX)
+TN_SATURATE(u16, uint16_t, 0, 0x1p16, UINT16_MAX)
+TN_SATURATE(u32, uint32_t, 0, 0x1p32, UINT32_MAX)
+TN_SATURATE(u64, uint64_t, 0, 0x1p64, UINT64_MAX)
+
+/* 64-bit integers to a double whose last bit is sticky, so that rounding it again rounds once. */
+static inline double tn_odd_u64(uint64_t x) {
+  if (x >> 53) x = (x & ~UINT64_C(0x7ff)) | (x & 0x7ff ? 0x800 : 0);
+  return (double)x;
+}
+static inline double tn_odd_i64(int64_t x) {
+  return x < 0 ? -tn_odd_u64(-(uint64_t)x) : tn_odd_u64((uint64_t)x);
+}
+/* x*y+z of narrow floats, rounded to odd in the same way; x*y is exact. */
+static inline double tn_fma_odd(double x, double y, double z) {
+  const double product = x * y, sum = product + z;
+  if (!isfinite(sum)) return sum;
+  const double part = sum - product;
+  const double error = (product - (sum - part)) + (z - part);
+  const uint64_t bits = tn_bits_of_f64(sum);
+  if (error == 0 || (bits & 1)) return sum;
+  return tn_bits_f64((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
+}
+
+/* Narrow floats by mantissa bits m, bias, largest finite code, overflow code, quiet NaN. */
+static inline double tn_decode(uint32_t x, uint32_t sign, int m, int bias, uint32_t most,
+                               uint32_t infinity) {
+  const uint32_t code = x & (sign - 1), field = code >> m;
+  const uint64_t fraction = ((uint64_t)code << (52 - m)) & ((UINT64_C(1) << 52) - 1);
+  const uint64_t s = x & sign ? UINT64_C(1) << 63 : 0;
+  if (code > most) return tn_bits_f64(s | (UINT64_C(0x7ff) << 52) |
+                                      (code == infinity ? 0 : (UINT64_C(1) << 51) | fraction));
+  if (field == 0) return (s ? -1.0 : 1.0) * ldexp((double)code, 1 - bias - m);
+  return tn_bits_f64(s | ((uint64_t)(field + 1023 - bias) << 52) | fraction);
+}
+static inline uint32_t tn_encode(double x, uint32_t sign, int m, int bias, uint32_t most,
+                                 uint32_t over, uint32_t nan, int keeps) {
+  const uint64_t bits = tn_bits_of_f64(x);
+  const uint32_t s = bits >> 63 ? sign : 0;
+  if (x != x) {
+    const uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1);
+    return keeps ? s | nan | (uint32_t)(fraction >> (52 - m)) : nan;
+  }
+  const int exponent = (int)(bits >> 52 & 0x7ff) - 1023, least = 1 - bias;
+  if (exponent > bias + 1) return s | over;
+  const int top = exponent > least ? exponent : least;
+  const double units = nearbyint(ldexp(fabs(x), m - top));
+  const uint32_t code = ((uint32_t)(top - least) << m) + (uint32_t)units;
+  return s | (code > most ? over : code);
+}
+#define TN_NARROW(name, type, sign, m, bias, most, over, nan, keeps) \
+  static inline double tn_decode_##name(type x) { \
+    return tn_decode(x, sign, m, bias, most, keeps ? over : 0xffff); \
+  } \
+  static inline type tn_encode_##name(double x) { \
+    return (type)tn_encode(x, sign, m, bias, most, over, nan, keeps); \
+  }
+TN_NARROW(f16, uint16_t, 0x8000, 10, 15, 0x7bff, 0x7c00, 0x7e00, 1)
+TN_NARROW(bf16, uint16_t, 0x8000, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, 1)
+TN_NARROW(f8e4m3, uint8_t, 0x80, 3, 7, 0x7e, 0x7e, 0x7f, 0)
+TN_NARROW(f8e5m2, uint8_t, 0x80, 2, 15, 0x7b, 0x7c, 0x7e, 1)
+
+)";
+}
+
+}  // namespace tenon::sdk
