@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Intervals: wide enough for every correct device, too narrow for wrong ones.
+#include "core/reference/interval.hpp"
+
+#include "core/ir/build.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <limits>
+#include <random>
+
+using namespace tenon;
+
+namespace {
+
+constexpr DType kF = DType::kF32;
+
+Profile exact_profile() {
+  Profile p;
+  p.native_ops.fill(~uint64_t{0});
+  p.arithmetic.fill(true);
+  return p;
+}
+
+Array floats(const std::vector<float>& values, DType dtype = kF) {
+  Array out = Array::zeros(dtype, {static_cast<int64_t>(values.size())});
+  for (size_t i = 0; i < values.size(); ++i)
+    out.set(static_cast<int64_t>(i), Scalar::of(dtype, values[i]));
+  return out;
+}
+
+struct Case {
+  Builder b;
+  std::vector<NodeRef> params;
+  std::vector<Array> inputs;
+
+  NodeRef in(const Array& x) {
+    params.push_back(b.param("p" + std::to_string(params.size()), x.dtype, {Dim(x.count())}));
+    inputs.push_back(x);
+    return params.back();
+  }
+  IntervalArray of(const NodeRef& y, const Profile& profile) {
+    Graph g;
+    g.params = params;
+    g.outputs = {y};
+    g.output_names = {""};
+    return evaluate_intervals(g, inputs, {}, profile)[0];
+  }
+};
+
+float ulps(float x, int n) {
+  for (; n > 0; --n) x = std::nextafterf(x, INFINITY);
+  for (; n < 0; ++n) x = std::nextafterf(x, -INFINITY);
+  return x;
+}
+
+bool takes(const IntervalArray& x, int64_t i, double got, const Profile& p) {
+  return accepts(x, i, Scalar::of(x.value.dtype, got), p);
+}
+
+}  // namespace
+
+TEST_CASE("add and mul are pinned; exp2 has 3 units, sin 4") {
+  const Profile p = exact_profile();
+  Case c;
+  const NodeRef x = c.in(floats({1.3f, -0.7f, 5.0f}));
+  const IntervalArray sum = c.of(c.b.binary(Op::ADD, x, x), p);
+  CHECK(sum.exact());
+  CHECK(takes(sum, 0, 2.6f, p));
+  CHECK_FALSE(takes(sum, 0, ulps(2.6f, 1), p));
+  const struct {
+    Op op;
+    int units;
+    double value;
+  } rows[] = {{Op::EXP2, 3, std::exp2(1.3f)},
+              {Op::SIN, 4, std::sin(1.3f)},
+              {Op::LOG2, 3, std::log2(1.3f)},
+              {Op::RECIP, 0, 1 / double(1.3f)}};
+  for (const auto& row : rows) {
+    const IntervalArray y = c.of(c.b.unary(row.op, x), p);
+    const auto right = static_cast<float>(row.value);
+    CHECK(takes(y, 0, right, p));
+    CHECK(takes(y, 0, ulps(right, row.units), p));
+    CHECK_FALSE(takes(y, 0, ulps(right, row.units + 2), p));
+    CHECK_FALSE(takes(y, 0, ulps(right, -row.units - 2), p));
+    CHECK_FALSE(takes(y, 0, NAN, p));
+  }
+}
+
+TEST_CASE("the relaxed rows are Vulkan's") {
+  Profile p = exact_profile();
+  p.strict = false;
+  Case c;
+  const NodeRef x = c.in(floats({1.3f, 100.0f}));
+  const IntervalArray sine = c.of(c.b.unary(Op::SIN, x), p);
+  CHECK(takes(sine, 0, std::sin(1.3) + 0x1p-12, p));
+  CHECK_FALSE(takes(sine, 0, std::sin(1.3) + 0x1p-10, p));
+  CHECK(takes(sine, 1, 0.3, p));  // out of its range
+  const IntervalArray inverse = c.of(c.b.unary(Op::RECIP, x), p);
+  CHECK(takes(inverse, 0, ulps(static_cast<float>(1 / 1.3), 2), p));
+  CHECK_FALSE(takes(inverse, 0, ulps(static_cast<float>(1 / 1.3), 4), p));
+}
+
+TEST_CASE("sums: nothing where they are exact, gamma where they are not") {
+  const Profile p = exact_profile();
+  Case c;
+  std::vector<float> small, rough;
+  for (int i = 0; i < 1000; ++i) {
+    small.push_back(static_cast<float>(i % 17 - 8));
+    rough.push_back(1.0f / static_cast<float>(i + 1));
+  }
+  const NodeRef x = c.in(floats(small)), y = c.in(floats(rough));
+  const IntervalArray exact = c.of(c.b.reduce(Op::ADD, x, {0}), p);
+  const double value = exact.value.at(0).as_double();
+  CHECK(takes(exact, 0, value, p));
+  CHECK_FALSE(takes(exact, 0, value + 1, p));
+  CHECK(exact.exact());
+
+  const IntervalArray sum = c.of(c.b.reduce(Op::ADD, y, {0}), p);
+  std::mt19937 random(1);
+  for (int round = 0; round < 20; ++round) {  // any order and grouping is right
+    std::shuffle(rough.begin(), rough.end(), random);
+    float total[8] = {};
+    for (size_t i = 0; i < rough.size(); ++i) total[i % (1 + round % 8)] += rough[i];
+    float all = 0;
+    for (const float t : total) all += t;
+    CHECK(takes(sum, 0, all, p));
+  }
+  CHECK_FALSE(takes(sum, 0, sum.value.at(0).as_double() - 1.0 / 1000, p));  // a lost term
+  CHECK(relative_width(sum, 0) < 0.001);
+}
+
+TEST_CASE("infinities, NaN and overflow in sums") {
+  const Profile p = exact_profile();
+  const float inf = INFINITY, big = std::numeric_limits<float>::max();
+  const auto sum = [&](const std::vector<float>& terms) {
+    Case c;
+    return c.of(c.b.reduce(Op::ADD, c.in(floats(terms)), {0}), p);
+  };
+  CHECK(takes(sum({1, inf, 2}), 0, INFINITY, p));
+  CHECK_FALSE(takes(sum({1, inf, 2}), 0, NAN, p));
+  CHECK(takes(sum({1, inf, -inf}), 0, NAN, p));
+  CHECK_FALSE(takes(sum({1, inf, -inf}), 0, 1, p));
+  CHECK(takes(sum({1, NAN, 2}), 0, NAN, p));
+  CHECK(takes(sum({big, big, -big}), 0, INFINITY, p));
+  CHECK(takes(sum({big, big, -big}), 0, big, p));
+  CHECK(takes(sum({-0.0f, -0.0f, -0.0f}), 0, -0.0, p));
+  CHECK(takes(sum({-0.0f, -0.0f, -0.0f}), 0, 0.0, p));
+}
+
+TEST_CASE("max, signed zeros and NaN rules") {
+  Profile p = exact_profile();
+  Case c;
+  const NodeRef a = c.in(floats({-0.0f, NAN, 1})), d = c.in(floats({0.0f, 1, 2}));
+  IntervalArray m = c.of(c.b.binary(Op::MAX, a, d), p);
+  CHECK(takes(m, 0, 0.0, p));
+  CHECK_FALSE(takes(m, 0, -0.0, p));
+  CHECK_FALSE(takes(m, 1, 1, p));
+  p.numerics = kNoSignedZero | kNoNan;
+  m = c.of(c.b.binary(Op::MAX, a, d), p);
+  CHECK(takes(m, 0, -0.0, p));
+  CHECK(takes(m, 1, 1, p));
+  CHECK_FALSE(takes(m, 2, 1, p));
+}
+
+TEST_CASE("flush to zero only where it is declared") {
+  Profile p = exact_profile();
+  Case c;
+  const NodeRef x = c.in(floats({1e-40f, 1e-20f})), y = c.in(floats({2, 1e-20f}));
+  CHECK_FALSE(takes(c.of(c.b.binary(Op::MUL, x, y), p), 0, 0, p));
+  p.numerics = kFlushInput;
+  CHECK(takes(c.of(c.b.binary(Op::MUL, x, y), p), 0, 0, p));
+  p.numerics = kFlushOutput;
+  CHECK(takes(c.of(c.b.binary(Op::MUL, x, y), p), 1, 0, p));
+  CHECK(takes(c.of(c.b.binary(Op::MUL, x, y), p), 1, 1e-20f * 1e-20f, p));
+}
+
+TEST_CASE("what straddles a boundary is in doubt, what does not is not") {
+  const Profile p = exact_profile();
+  Case c;
+  const NodeRef x = c.in(floats({2, 3.3f}));
+  const NodeRef y = c.b.unary(Op::EXP2, x);  // 4 and about 9.85
+  const IntervalArray whole = c.of(c.b.cast(y, DType::kI32), p);
+  CHECK(takes(whole, 0, 4, p));
+  CHECK(takes(whole, 0, 3, p));
+  CHECK_FALSE(takes(whole, 0, 5, p));
+  CHECK_FALSE(takes(whole, 1, 8, p));
+  const NodeRef four = c.b.constant(Scalar::of(kF, 4), {Dim(2)});
+  const NodeRef less = c.b.binary(Op::CMPLT, y, four);
+  const IntervalArray small = c.of(less, p);
+  CHECK(takes(small, 0, 1, p));
+  CHECK(takes(small, 0, 0, p));
+  CHECK_FALSE(takes(small, 1, 1, p));
+  const IntervalArray chosen = c.of(c.b.where(less, four, x), p);
+  CHECK(takes(chosen, 0, 4, p));
+  CHECK(takes(chosen, 0, 2, p));
+  CHECK_FALSE(takes(chosen, 1, 4, p));
+  const IntervalArray taken = c.of(c.b.take(x, c.b.cast(y, DType::kI32), 0), p);
+  CHECK(std::isinf(relative_width(taken, 0)));
+  CHECK_FALSE(takes(taken, 1, 1, p));
+}
+
+TEST_CASE("a fused product in a sum may skip its rounding, elsewhere only if declared") {
+  Profile p = exact_profile();
+  Case c;
+  const float a = 1 + 0x1p-12f;
+  const NodeRef x = c.in(floats({a})), one = c.in(floats({-1}));
+  const NodeRef product = c.b.binary(Op::MUL, x, x);
+  const float fused = std::fmaf(a, a, -1), apart = a * a - 1;
+  REQUIRE(fused != apart);
+  CHECK_FALSE(takes(c.of(c.b.binary(Op::ADD, product, one), p), 0, fused, p));
+  p.numerics = kContract;
+  CHECK(takes(c.of(c.b.binary(Op::ADD, product, one), p), 0, fused, p));
+  CHECK(takes(c.of(c.b.binary(Op::ADD, product, one), p), 0, apart, p));
+}
+
+TEST_CASE("hints: tight if claimed, as decomposed if not") {
+  Profile claimed = exact_profile(), minimal = exact_profile();
+  minimal.native_ops.fill(0);
+  Case c;
+  std::vector<float> xs, ys;
+  for (int i = 1; i <= 500; ++i) {
+    xs.push_back(static_cast<float>(i) * 0.37f);
+    ys.push_back(static_cast<float>(i % 13) + 0.123f);
+  }
+  const NodeRef x = c.in(floats(xs)), y = c.in(floats(ys));
+  const IntervalArray tight = c.of(c.b.binary(Op::FDIV, x, y), claimed);
+  const IntervalArray loose = c.of(c.b.binary(Op::FDIV, x, y), minimal);
+  int refused = 0;
+  for (int64_t i = 0; i < 500; ++i) {
+    const float other = xs[i] * (1 / ys[i]);
+    CHECK(takes(loose, i, other, minimal));
+    CHECK(takes(loose, i, xs[i] / ys[i], minimal));
+    refused += !takes(tight, i, other, claimed);
+  }
+  CHECK(refused > 50);
+}
+
+TEST_CASE("distance in units") {
+  CHECK(ulp_distance(Scalar::of(kF, 1), Scalar::of(kF, ulps(1, 3))) == 3);
+  CHECK(ulp_distance(Scalar::of(kF, -0.0), Scalar::of(kF, 0.0)) == 0);
+  CHECK(ulp_distance(Scalar::of(kF, NAN), Scalar::of(kF, NAN)) == 0);
+  CHECK(std::isinf(ulp_distance(Scalar::of(kF, NAN), Scalar::of(kF, 1))));
+  CHECK(ulp_distance(Scalar::of(kF, -0x1p-149), Scalar::of(kF, 0x1p-149)) == 2);
+}
