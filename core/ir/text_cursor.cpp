@@ -55,6 +55,11 @@ size_t Cursor::position() {
   return at_;
 }
 
+bool Cursor::line_ends() {
+  const size_t start = at_;
+  return text_.substr(start, position() - start).find('\n') != std::string_view::npos || at_end();
+}
+
 bool Cursor::peek(std::string_view token) { return text_.substr(position()).starts_with(token); }
 
 bool Cursor::accept(std::string_view token) {

@@ -25,6 +25,7 @@ class Cursor {
   void seek(size_t position) { at_ = position; }
   bool at_end() { return position() == text_.size(); }
 
+  bool line_ends();                     ///< nothing more on this line
   bool peek(std::string_view token);    ///< the next characters, whatever follows them
   bool accept(std::string_view token);  ///< as peek, and moves on
   void expect(std::string_view token);

@@ -62,6 +62,8 @@ class ExprParser {
   Expr term() {
     Expr result = unary();
     while (true) {
+      // On the next line a % begins the name of a value.
+      if (cursor_.line_ends() && cursor_.peek("%")) return result;
       if (cursor_.accept("//")) {
         result = apply(floor_div, result, unary());
       } else if (cursor_.accept("*")) {

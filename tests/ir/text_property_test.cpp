@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Whatever can be built prints, reads back as the same structure, and prints the same again.
+#include <catch2/catch_test_macros.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include "core/ir/text.hpp"
+#include "core/ir/verify.hpp"
+#include "core/support/error.hpp"
+#include "tests/ir/random_graph.hpp"
+
+namespace tenon {
+namespace {
+
+TEST_CASE("random graphs round trip") {
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    Builder b;
+    const Graph graph = random_graph(b, seed);
+    const std::string text = print(graph);
+    INFO("seed " << seed << "\n" << text);
+    REQUIRE_NOTHROW(verify(graph));
+    Builder fresh;
+    Graph again;
+    REQUIRE_NOTHROW(again = parse_graph(text, fresh, "printed"));
+    REQUIRE(print(again) == text);
+    REQUIRE(same_structure(graph, again));
+    REQUIRE(structure_hash(graph) == structure_hash(again));
+    REQUIRE(again.output_names == graph.output_names);
+    REQUIRE(again.name == graph.name);
+    for (size_t i = 0; i < graph.params.size(); ++i)
+      REQUIRE(again.params[i]->as<ParamAttr>().name == graph.params[i]->as<ParamAttr>().name);
+  }
+}
+
+std::vector<std::string> corpus() {
+  std::vector<std::string> texts;
+  for (const auto& file :
+       std::filesystem::directory_iterator(TENON_SOURCE_DIR "/tests/golden/in")) {
+    if (file.path().extension() != ".tn" || file.file_size() > 4000) continue;
+    std::ifstream in(file.path());
+    texts.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  }
+  Builder b;
+  for (uint64_t seed = 1000; seed < 1040; ++seed) texts.push_back(print(random_graph(b, seed, 8)));
+  return texts;
+}
+
+std::string mutated(std::string text, const std::vector<std::string>& texts,
+                    std::mt19937_64& random) {
+  static const char* const kPieces[] = {"%",
+                                        "(",
+                                        ")",
+                                        "[",
+                                        "]",
+                                        "{",
+                                        "}",
+                                        ",",
+                                        ":",
+                                        "//",
+                                        "\"",
+                                        "\\x",
+                                        "-",
+                                        "9223372036854775807",
+                                        "-9223372036854775808",
+                                        "graph",
+                                        "where",
+                                        "<=",
+                                        "1e999999",
+                                        "nan(",
+                                        "min(",
+                                        "%0",
+                                        "0",
+                                        "*",
+                                        "\n",
+                                        "#",
+                                        "f32[",
+                                        "if ",
+                                        "loop ",
+                                        "const ",
+                                        "=",
+                                        "99999999999999999999",
+                                        "==",
+                                        "&&",
+                                        "%n"};
+  const auto at = [&] { return text.empty() ? 0 : random() % text.size(); };
+  for (uint64_t edits = 1 + random() % 4; edits > 0; --edits) {
+    switch (random() % 6) {
+      case 0:
+        if (!text.empty()) text[at()] = static_cast<char>(random());
+        break;
+      case 1:
+        text.erase(at(), random() % 20);
+        break;
+      case 2:
+        text.insert(at(), kPieces[random() % std::size(kPieces)]);
+        break;
+      case 3: {
+        const std::string& other = texts[random() % texts.size()];
+        const size_t from = random() % other.size();
+        text.insert(at(), other.substr(from, random() % 60));
+        break;
+      }
+      case 4:
+        text.resize(at());
+        break;
+      default: {
+        const size_t from = at();
+        const std::string piece = text.substr(from, 1 + random() % 8);
+        for (uint64_t times = random() % 300; times > 0; --times) text.insert(from, piece);
+      }
+    }
+  }
+  return text;
+}
+
+TEST_CASE("malformed text gives an error with a place, and never more") {
+  const char* wanted = std::getenv("TENON_MUTATIONS");
+  const long count = wanted ? std::atol(wanted) : 20000;
+  const std::vector<std::string> texts = corpus();
+  REQUIRE(texts.size() > 40);
+  std::mt19937_64 random(17);
+  long accepted = 0, rejected = 0;
+  for (long i = 0; i < count; ++i) {
+    const std::string text = mutated(texts[random() % texts.size()], texts, random);
+    Builder b;
+    try {
+      const Graph graph = parse_graph(text, b, "mutant.tn");
+      ++accepted;
+      Builder fresh;
+      const std::string printed = print(graph);
+      REQUIRE(print(parse_graph(printed, fresh, "printed")) == printed);
+    } catch (const Error& error) {
+      ++rejected;
+      const std::string message = error.what();
+      INFO(message << "\n" << text);
+      REQUIRE(error.kind() == ErrorKind::kInvalid);
+      REQUIRE(message.starts_with("mutant.tn:"));
+      REQUIRE(message.find("expected") != std::string::npos);
+      REQUIRE(message.find("got") != std::string::npos);
+    }
+  }
+  CHECK(accepted > count / 100);
+  CHECK(rejected > count / 4);
+}
+
+}  // namespace
+}  // namespace tenon
