@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Context::run end to end, on the null backend and on the CPU plugin where it is built.
+#include <catch2/catch_test_macros.hpp>
+#include <cstring>
+#include <thread>
+
+#include "core/ir/text.hpp"
+#include "tests/runtime/support.hpp"
+
+using namespace tenon;
+using namespace tenon::test;
+
+namespace {
+
+std::vector<std::string> backends() {
+  std::vector<std::string> found;
+  for (const char* name : {"null", "cpu"})
+    if (fs::exists(plugin_file(name))) found.emplace_back(name);
+  return found;
+}
+
+Array numbers(DType dtype, std::vector<int64_t> shape) {
+  Array array = Array::zeros(dtype, std::move(shape));
+  for (int64_t i = 0; i < array.count(); ++i)
+    array.set(i, Scalar::of(dtype, static_cast<double>(i % 7) - 2));
+  return array;
+}
+
+void check_run(Context& context, const std::string& text, const std::vector<Array>& inputs,
+               const SymbolValues& symbols = {}, RunStats* stats = nullptr) {
+  const Graph graph = parse_graph(text, context.builder());
+  const std::vector<Array> got = context.run(graph, inputs, symbols, "", stats);
+  const std::vector<Array> expected = evaluate(graph, inputs, symbols);
+  REQUIRE(got.size() == expected.size());
+  for (size_t o = 0; o < got.size(); ++o) {
+    CHECK(got[o].dtype == expected[o].dtype);
+    CHECK(got[o].shape == expected[o].shape);
+    CHECK(got[o].bytes == expected[o].bytes);
+  }
+}
+
+const char* const kSum = R"(graph sum(%x: f32[4, 6], %y: f32[4, 6]) {
+  %a = add %x, %y                  : f32[4, 6]
+  %r = reduce.add %a, axes=[1]     : f32[4, 1]
+  return %r
+})";
+
+const char* const kSymbolic = R"(graph scale(%x: f32[n, 3]) where 0 <= n <= 1000 {
+  %a = add %x, %x                  : f32[n, 3]
+  %r = reduce.add %a, axes=[0]     : f32[1, 3]
+  return %a, %r
+})";
+
+}  // namespace
+
+TEST_CASE("a graph runs and agrees with the reference") {
+  REQUIRE_FALSE(backends().empty());
+  for (const std::string& backend : backends()) {
+    CAPTURE(backend);
+    Context context(options_for(backend, backend));
+    RunStats stats;
+    check_run(context, kSum, {numbers(DType::kF32, {4, 6}), numbers(DType::kF32, {4, 6})}, {},
+              &stats);
+    CHECK(stats.kernels >= 1);
+    CHECK_FALSE(stats.plan_cached);
+    check_run(context, kSum, {numbers(DType::kF32, {4, 6}), numbers(DType::kF32, {4, 6})}, {},
+              &stats);
+    CHECK(stats.plan_cached);
+    CHECK(stats.compile_ms == 0);
+  }
+}
+
+TEST_CASE("other values of symbols re-use the plan, zero-size ones too") {
+  for (const std::string& backend : backends()) {
+    CAPTURE(backend);
+    Context context(options_for(backend, backend));
+    bool first = true;
+    for (const int64_t n : {5, 17, 0, 1, 5, 1000}) {
+      RunStats stats;
+      check_run(context, kSymbolic, {numbers(DType::kF32, {n, 3})}, {{"n", n}}, &stats);
+      CHECK(stats.plan_cached == !first);
+      first = false;
+    }
+  }
+}
+
+TEST_CASE("inputs and symbols are checked by name") {
+  Context context(options_for(backends()[0], backends()[0]));
+  const Graph graph = parse_graph(kSymbolic, context.builder());
+  const auto run = [&](const Array& x, const SymbolValues& symbols) {
+    return error_of([&] { context.run(graph, std::vector<Array>{x}, symbols, ""); });
+  };
+  const Array x = numbers(DType::kF32, {5, 3});
+  CHECK(run(x, {}) == "");
+  CHECK(has(run(x, {{"n", 6}}), "input 0 (x): expected shape [6, 3], got [5, 3]"));
+  CHECK(has(run(x, {{"n", 5000}}), "expected 0 <= n <= 1000, got 5000"));
+  CHECK(has(run(x, {{"n", 5}, {"m", 2}}), "got m = 2"));
+  CHECK(has(run(numbers(DType::kI32, {5, 3}), {}), "expected f32, got i32"));
+  CHECK(has(error_of([&] {
+              context.run(graph, std::vector<Array>{}, {{"n", 5}}, "");
+            }),
+            "expected 1 inputs, got 0"));
+  const BufferRef small = context.device().allocate(8);
+  CHECK(has(error_of([&] {
+              context.run(graph, std::vector<BufferRef>{small}, {{"n", 5}});
+            }),
+            "expected 60 bytes for f32[n, 3], got 8"));
+  CHECK(has(error_of([&] { context.run(graph, std::vector<BufferRef>{small}, {}); }),
+            "expected a value of symbol n"));
+  CHECK(has(error_of([&] { context.device("gpu:7"); }), "got 'gpu:7'"));
+}
+
+TEST_CASE("an output that is an input is the same buffer") {
+  Context context(options_for(backends()[0], backends()[0]));
+  Builder& b = context.builder();
+  Graph graph;
+  graph.params = {b.param("x", DType::kI32, {Expr(4)})};
+  graph.outputs = {graph.params[0], b.binary(Op::ADD, graph.params[0], graph.params[0])};
+  graph.output_names = {"", ""};
+  const BufferRef x = context.device().allocate(16);
+  const int32_t values[4] = {1, 2, 3, 4};
+  context.device().write(*x, 0, values, 16);
+  const auto outputs = context.run(graph, std::vector<BufferRef>{x});
+  CHECK(outputs[0] == x);
+  int32_t doubled[4];
+  context.device().read(*outputs[1], 0, doubled, 16);
+  CHECK(doubled[3] == 8);
+}
+
+TEST_CASE("several threads run on one context") {
+  for (const std::string& backend : backends()) {
+    Context context(options_for(backend, backend));
+    std::vector<std::jthread> threads;
+    std::atomic<int> wrong{0};
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        const Graph graph = parse_graph(t % 2 ? kSum : kSymbolic, context.builder());
+        for (int i = 0; i < 20; ++i) {
+          const int64_t n = 1 + i % 5;
+          std::vector<Array> inputs{numbers(DType::kF32, {t % 2 ? 4 : n, t % 2 ? 6 : 3})};
+          if (t % 2) inputs.push_back(inputs[0]);
+          const SymbolValues symbols = t % 2 ? SymbolValues{} : SymbolValues{{"n", n}};
+          const auto got = context.run(graph, inputs, symbols, "");
+          const auto expected = evaluate(graph, inputs, symbols);
+          for (size_t o = 0; o < got.size(); ++o) wrong += got[o].bytes != expected[o].bytes;
+        }
+      });
+    }
+    threads.clear();
+    CHECK(wrong == 0);
+  }
+}

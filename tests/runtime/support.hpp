@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the runtime's tests share: where plugins lie, folders that vanish, contexts on a device.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "core/runtime/context.hpp"
+#include "core/support/error.hpp"
+#include "sdk/helpers/program_builder.hpp"
+
+namespace tenon::test {
+
+namespace fs = std::filesystem;
+
+inline fs::path plugin_file(const std::string& backend) {
+  const fs::path build(TENON_BINARY_DIR);
+  const std::string name = "libtenon_" + backend + ".so";
+  const fs::path own = build / "test-plugins" / "runtime" / name;
+  return fs::exists(own) ? own : build / "lib" / "tenon" / name;
+}
+
+/// A fresh folder, removed at the end of the scope.
+struct TempFolder {
+  fs::path path;
+  TempFolder() {
+    static std::atomic<int> number{0};
+    path = fs::temp_directory_path() /
+           ("tenon_runtime_" + std::to_string(getpid()) + "_" + std::to_string(number++));
+    fs::create_directories(path);
+  }
+  ~TempFolder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+};
+
+inline void write_file(const fs::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+inline std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A context on given devices, without environment and disk cache.
+inline ContextOptions options_for(const std::string& devices, const std::string& backend) {
+  ContextOptions options;
+  options.devices = devices;
+  options.plugins = {plugin_file(backend)};
+  options.use_environment = false;
+  options.disk_cache = false;
+  return options;
+}
+
+/// What `action` throws, or "" if it does not.
+template <class F>
+std::string error_of(F&& action, ErrorKind* kind = nullptr) {
+  try {
+    action();
+  } catch (const Error& error) {
+    if (kind) *kind = error.kind();
+    return error.what();
+  }
+  return "";
+}
+
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A program that stores 0 into its one buffer; the fake plugin goes by the name.
+inline sdk::Program named_program(const std::string& name) {
+  sdk::ProgramBuilder builder(name);
+  const auto out = builder.buffer("out", TN_DTYPE_I32, TN_ACCESS_WRITE, 1);
+  const auto zero = builder.constant(TN_DTYPE_I64, 0);
+  const auto value = builder.constant(TN_DTYPE_I32, 0);
+  builder.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, zero, value});
+  return builder.finish();
+}
+
+/// Launches an executable with one buffer.
+inline void launch(const ExecutableRef& executable, const BufferRef& buffer) {
+  tn_argument argument{};
+  argument.kind = TN_ARGUMENT_BUFFER;
+  argument.memory = buffer->memory();
+  argument.offset = buffer->offset();
+  argument.size = buffer->size();
+  tn_command command{};
+  command.struct_size = sizeof command;
+  command.kind = TN_COMMAND_LAUNCH;
+  command.executable = executable->handle;
+  for (int i = 0; i < 3; ++i) command.grid[i] = command.block[i] = command.cluster[i] = 1;
+  command.argument_count = 1;
+  command.argument_stride = sizeof argument;
+  command.arguments = &argument;
+  executable->device->submit({command}, std::vector<BufferRef>{buffer});
+}
+
+}  // namespace tenon::test
