@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The program: one lowered kernel, as it crosses the plugin ABI.
+ *
+ * A program is one contiguous block of memory, 16-byte aligned, little-endian, read-only and free of
+ * pointers: every reference is a byte offset from its first byte, so it can be hashed, written to a
+ * file and sent to another process as it is. The core verifies it before it hands it over; a
+ * plugin may trust it, and may verify it again with the sdk's helpers.
+ *
+ *   tn_program   header
+ *   tn_param[]   what the launch binds and what the kernel allocates
+ *   tn_op[]      values in static single assignment order; op number i defines value i
+ *   uint32_t[]   operands: value numbers
+ *   data         strings (NUL-terminated) and attribute bytes
+ *
+ * Regions. LOOP and IF open a region, END closes it; they nest. A value is visible from its op to
+ * the end of the region that holds it, except that a CARRY stays visible after its loop's END and
+ * then is the value that left the loop. A LOOP runs its induction variable i = begin; i < end;
+ * i += step, tested before each iteration, step > 0. CARRY ops stand directly after their LOOP, one
+ * for each initial value, in order; a CARRY's operand is its LOOP. Each tn_param has one PARAM op,
+ * and these stand in the order of tn_param[].
+ *
+ * Threads. The launch runs grid x workgroup threads; INDEX reads a thread's coordinates. Without a
+ * BARRIER nothing is promised about their order. A BARRIER is met by all threads of its scope or none.
+ *
+ * Vectors. `lanes` > 1 makes a value a short vector. Elementwise ops work lane by lane; all their
+ * operands have equal lanes. TAKE and STORE with a scalar index touch `lanes` consecutive elements,
+ * with a vector index one element a lane. A scalar mask guards all lanes, a vector mask each.
+ * A masked-off lane does not touch memory, and a masked-off load gives the fill value.
+ *
+ * Numbers. As pinned in ops.def: rounding to nearest even, no contraction of multiply and add unless
+ * the op carries TN_OP_CONTRACT.
+ */
+#ifndef TENON_PROGRAM_H
+#define TENON_PROGRAM_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TN_PROGRAM_MAGIC 0x504E4E54u /* "TNNP" in memory */
+#define TN_PROGRAM_VERSION 1u        /* of the format below; grows by appending */
+
+/* Data types. Codes are never renumbered; 0x80 to 0xFF belong to vendors. */
+typedef enum tn_dtype {
+  TN_DTYPE_VOID = 0,
+  TN_DTYPE_BOOL = 1, /* one byte, 0 or 1 */
+  TN_DTYPE_I8 = 2,
+  TN_DTYPE_I16 = 3,
+  TN_DTYPE_I32 = 4,
+  TN_DTYPE_I64 = 5,
+  TN_DTYPE_U8 = 6,
+  TN_DTYPE_U16 = 7,
+  TN_DTYPE_U32 = 8,
+  TN_DTYPE_U64 = 9,
+  TN_DTYPE_F16 = 16,    /* IEEE binary16 */
+  TN_DTYPE_BF16 = 17,   /* the upper half of binary32 */
+  TN_DTYPE_F32 = 18,    /* IEEE binary32 */
+  TN_DTYPE_F64 = 19,    /* IEEE binary64 */
+  TN_DTYPE_F8E4M3 = 24, /* OCP OFP8 E4M3: no infinity, S.1111.111 is NaN; casts saturate to 448 */
+  TN_DTYPE_F8E5M2 = 25, /* OCP OFP8 E5M2: IEEE-like, with infinity */
+  TN_DTYPE_I4 = 32,     /* reserved: packed, two a byte */
+  TN_DTYPE_U4 = 33      /* reserved */
+} tn_dtype;
+
+/* Operator codes, from ops.def. Stored as uint16_t. */
+typedef enum tn_opcode {
+  TN_OP_INVALID = 0,
+#define TN_OP(name, code, text, arity, kind, types, level, flags, meaning) TN_OP_##name = code,
+#include "tenon/ops.def"
+  TN_OP_VENDOR = 0x8000
+} tn_opcode;
+
+/* Where a parameter lives. */
+typedef enum tn_space {
+  TN_SPACE_GLOBAL = 1,
+  TN_SPACE_CONSTANT = 2, /* read-only global */
+  TN_SPACE_SHARED = 3,   /* one copy a workgroup */
+  TN_SPACE_REGISTER = 4, /* one copy a thread, small, constant indices preferred */
+  TN_SPACE_SCRATCH = 5,  /* one copy a thread, in memory */
+  TN_SPACE_FRAGMENT = 6, /* matrix fragments, spread over a subgroup */
+  TN_SPACE_CLUSTER = 7   /* reserved: shared by a cluster of workgroups */
+} tn_space;
+
+typedef enum tn_param_kind {
+  TN_PARAM_BUFFER = 1, /* bound at launch: memory */
+  TN_PARAM_SCALAR = 2, /* bound at launch: one value of `dtype` */
+  TN_PARAM_ALLOC = 3   /* allocated by the kernel in `space`: `count` elements, uninitialised */
+} tn_param_kind;
+
+/* tn_param.access */
+#define TN_ACCESS_READ 1u
+#define TN_ACCESS_WRITE 2u
+#define TN_ACCESS_NOALIAS 4u /* no other buffer of the launch overlaps it */
+
+typedef struct tn_param {
+  uint32_t kind;      /* tn_param_kind */
+  uint32_t dtype;     /* tn_dtype of the elements */
+  uint32_t space;     /* tn_space; GLOBAL or CONSTANT for BUFFER, CONSTANT for SCALAR */
+  uint32_t access;    /* TN_ACCESS_ bits */
+  uint64_t count;     /* elements: exact for ALLOC; for BUFFER at least so many are bound, 0 if unknown */
+  uint32_t alignment; /* bytes, a power of two, that the first element is aligned to */
+  uint32_t name;      /* offset of a string: a C identifier that no other param has */
+  int64_t minimum;    /* SCALAR integers: the launch gives a value in [minimum, maximum] */
+  int64_t maximum;
+} tn_param;
+
+/* tn_op.flags */
+#define TN_OP_CONTRACT 1u    /* this ADD may be fused with the MUL that feeds it */
+#define TN_OP_APPROXIMATE 2u /* a fast, less exact form will do (the relaxed profile) */
+#define TN_OP_STREAM 4u      /* TAKE, STORE: not used again soon; non-temporal if there is such a thing */
+#define TN_OP_UNROLL 8u      /* LOOP: worth unrolling fully */
+#define TN_OP_WHILE 16u      /* LOOP: also ends when the END's last operand is false */
+#define TN_OP_ALIGNED 32u    /* TAKE, STORE: the first element is aligned to lanes * element size */
+#define TN_OP_PIPELINE 64u   /* LOOP: reserved */
+#define TN_OP_NO_WRAP 128u   /* integer ADD, MUL, SUB on indices: the exact result fits the dtype */
+
+/* tn_op.imm of an INDEX. */
+typedef enum tn_axis {
+  TN_AXIS_GRID_X = 0,
+  TN_AXIS_GRID_Y = 1,
+  TN_AXIS_GRID_Z = 2,
+  TN_AXIS_BLOCK_X = 3, /* thread inside its workgroup */
+  TN_AXIS_BLOCK_Y = 4,
+  TN_AXIS_BLOCK_Z = 5,
+  TN_AXIS_LANE = 6, /* vector whose lane l is l */
+  TN_AXIS_SUBGROUP = 7,
+  TN_AXIS_SUBGROUP_LANE = 8,
+  TN_AXIS_CLUSTER_X = 9, /* reserved, with y and z after it */
+  TN_AXIS_CPU_THREAD = 12
+} tn_axis;
+
+typedef enum tn_scope { TN_SCOPE_SUBGROUP = 1, TN_SCOPE_BLOCK = 2, TN_SCOPE_CLUSTER = 3 } tn_scope;
+
+/* tn_op.imm of an ATOMIC: tn_atomic | (tn_scope << 8). */
+typedef enum tn_atomic {
+  TN_ATOMIC_ADD = 1,
+  TN_ATOMIC_MIN = 2,
+  TN_ATOMIC_MAX = 3,
+  TN_ATOMIC_EXCHANGE = 4,
+  TN_ATOMIC_COMPARE_EXCHANGE = 5
+} tn_atomic;
+
+#define TN_CAST_VALUE 0u /* tn_op.imm of a CAST */
+#define TN_CAST_BITS 1u
+
+/* One op, and the value of the same number. 32 bytes.
+ *
+ *   op            dtype, lanes      imm
+ *   CONST         of the value      bits of the value, zero-extended; the same in every lane
+ *   PARAM         of the elements   index into tn_param[]; a SCALAR's value is its value
+ *   INDEX         i32 or i64        tn_axis
+ *   CAST          target            TN_CAST_VALUE or TN_CAST_BITS
+ *   comparison    bool              0
+ *   TAKE          of the value      0
+ *   STORE, END, ELSE, BARRIER, IF   dtype VOID, lanes 0
+ *   LOOP          i32 or i64        0
+ *   CARRY         of the value      which carried value
+ *   EXTRACT       of the lane       lane
+ *   LANE_REDUCE   of the lane       tn_opcode
+ */
+typedef struct tn_op {
+  uint16_t op;    /* tn_opcode */
+  uint16_t lanes; /* 1 for a scalar */
+  uint8_t dtype;  /* tn_dtype of the value */
+  uint8_t reserved0;
+  uint16_t operand_count;
+  uint32_t operands; /* index of the first one in the operand array */
+  uint32_t flags;    /* TN_OP_ bits */
+  uint64_t imm;
+  uint32_t attributes; /* offset of attribute bytes of an INTRINSIC, 0 if none */
+  uint32_t reserved1;
+} tn_op;
+
+typedef struct tn_program {
+  uint32_t magic;       /* TN_PROGRAM_MAGIC */
+  uint32_t version;     /* TN_PROGRAM_VERSION of the writer */
+  uint32_t header_size; /* sizeof(tn_program) of the writer */
+  uint32_t total_size;  /* bytes of the whole block */
+  uint32_t name;        /* offset of a string: a C identifier */
+  uint32_t flags;       /* 0 */
+  uint32_t param_count;
+  uint32_t param_stride; /* sizeof(tn_param) of the writer */
+  uint32_t params;       /* offset */
+  uint32_t op_count;
+  uint32_t op_stride; /* sizeof(tn_op) of the writer */
+  uint32_t ops;       /* offset */
+  uint32_t operand_count;
+  uint32_t operands; /* offset */
+  uint32_t data_size;
+  uint32_t data;          /* offset */
+  uint32_t workgroup[3];  /* threads in a workgroup, at least 1 each */
+  uint32_t shared_bytes;  /* sum of the static SHARED allocations, each aligned */
+  uint32_t scratch_bytes; /* sum of the SCRATCH allocations of a thread, each aligned */
+  uint32_t subgroup_size; /* the kernel counts on it; 0 if it does not */
+  uint32_t reserved[2];
+} tn_program;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
