@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The CPU backend: one device, the host's own processor.
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,8 +34,10 @@ class CpuBackend : public sdk::Backend {
   }
 
   std::unique_ptr<sdk::Device> open(uint32_t, sdk::Options& options) override {
-    const int64_t threads = options.take_integer("threads", 1, kMaxThreads, host_.threads);
-    return std::make_unique<CpuDevice>(host_, static_cast<unsigned>(threads));
+    const int64_t asked = options.take_integer("threads", 1, kMaxThreads, host_.threads);
+    // More than there are cores only wait for each other.
+    const unsigned threads = std::min(static_cast<unsigned>(asked), host_.threads);
+    return std::make_unique<CpuDevice>(host_, threads);
   }
 
   const tn_properties* target(std::string_view name) override {
