@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# What `cmake --install` lays out, in the components sdk, core and plugins; and the same package in
+# the build folder, so that a backend builds against either.
+#   include/tenon/{plugin.h,program.h,ops.def,ext/,tenon.hpp}, include/tenon/{sdk,core}/<room>/*.hpp
+include(CMakePackageConfigHelpers)
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
+set(build_package ${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
+set(cmake_folder ${CMAKE_CURRENT_LIST_DIR})
+
+function(tenon_export set component)
+  install(EXPORT Tenon${set} NAMESPACE Tenon:: FILE Tenon${set}.cmake
+    DESTINATION ${package_folder} COMPONENT ${component})
+  export(EXPORT Tenon${set} NAMESPACE Tenon:: FILE ${build_package}/Tenon${set}.cmake)
+endfunction()
+
+function(tenon_headers folder component)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon/${ARGN} COMPONENT ${component}
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "CMakeFiles" EXCLUDE)
+endfunction()
+
+function(tenon_pkg_config name component)
+  configure_file(${cmake_folder}/${name}.pc.in ${CMAKE_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+    COMPONENT ${component})
+endfunction()
+
+# The sdk: it needs nothing of the rest.
+set_target_properties(tenon_abi PROPERTIES EXPORT_NAME abi)
+set_target_properties(tenon_sdk PROPERTIES EXPORT_NAME sdk)
+install(TARGETS tenon_abi tenon_sdk EXPORT TenonSdk
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sdk)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/include/tenon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  COMPONENT sdk)
+tenon_headers(sdk/helpers sdk sdk)
+tenon_headers(sdk/render sdk sdk)
+tenon_export(Sdk sdk)
+tenon_pkg_config(tenon-sdk sdk)
+
+configure_package_config_file(${cmake_folder}/TenonConfig.cmake.in
+  ${build_package}/TenonConfig.cmake INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(${build_package}/TenonConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+foreach(file TenonBackend.cmake exports.map)
+  configure_file(${cmake_folder}/${file} ${build_package}/${file} COPYONLY)
+endforeach()
+install(FILES ${build_package}/TenonConfig.cmake ${build_package}/TenonConfigVersion.cmake
+  ${build_package}/TenonBackend.cmake ${build_package}/exports.map
+  DESTINATION ${package_folder} COMPONENT sdk)
+
+if(TARGET tenon)
+  set_target_properties(tenon PROPERTIES EXPORT_NAME core)
+  install(TARGETS tenon EXPORT TenonCore
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT core)
+  target_include_directories(tenon PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tenon>)
+  target_compile_features(tenon PUBLIC cxx_std_20)
+  foreach(room support ir rewrite reference schedule kernel lower runtime tensor)
+    tenon_headers(core/${room} core core)
+  endforeach()
+  install(FILES ${PROJECT_SOURCE_DIR}/core/include/tenon/tenon.hpp
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon COMPONENT core)
+  tenon_export(Core core)
+  tenon_pkg_config(tenon core)
+endif()
+
+foreach(backend cpu)
+  if(TARGET tenon_${backend})
+    install(TARGETS tenon_${backend}
+      LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tenon COMPONENT plugins)
+  endif()
+endforeach()
