@@ -128,10 +128,10 @@ Value* sin_in_range(Builder& b, Value* x, bool cosine) {
   Value* r = fma(b, k.number, f32_like(x, -0x1.921fb6p+0f), x);
   r = fma(b, k.number, f32_like(x, 0x1.777a5cp-25f), r);
   r = fma(b, k.number, f32_like(x, 0x1.ee59dap-50f), r);
-  // The sums of zeros above lose the sign of -0.
-  r = b.CreateSelect(b.CreateICmpEQ(k.integer, int_like(x, 32, 0)), x, r);
   Value* u = b.CreateFMul(r, r);
   Value* sine = fma(b, polynomial(b, u, kSin), b.CreateFMul(u, r), r);
+  // Sums of zeros lose the sign of -0; no other multiple of pi/2 comes so near.
+  sine = b.CreateSelect(b.CreateFCmpOEQ(u, f32_like(x, 0.0f)), x, sine);
   Value* other =
       fma(b, polynomial(b, u, kCos), b.CreateFMul(u, u), fma(b, u, f32_like(x, -0.5f), 1.0f));
   Value* quadrant = cosine ? b.CreateAdd(k.integer, int_like(x, 32, 1)) : k.integer;
