@@ -62,7 +62,23 @@ void permute(const TransformStep& step) {
       step.refuse("loops nested directly", "other statements inside " + kernel.axes[s->axis].name);
   }
   if (loops.size() != order.size()) step.refuse("axes around one another", "axes side by side");
-  for (size_t i = 0; i < loops.size(); ++i) loops[i]->axis = order[i];
+  const auto ordered = [&] {
+    std::vector<int> axes;
+    for (const Statement* s : path)
+      if (s->kind == Statement::Kind::kLoop && kernel.axes[s->axis].kind == AxisKind::kOrdered)
+        axes.push_back(s->axis);
+    return axes;
+  };
+  std::vector<int> before;
+  for (const Statement* s : loops) before.push_back(s->axis);
+  const auto assign = [&](const std::vector<int>& axes) {
+    for (size_t i = 0; i < loops.size(); ++i) loops[i]->axis = axes[i];
+  };
+  const std::vector<int> sequence = ordered();
+  assign(order);
+  if (ordered() == sequence) return;
+  assign(before);
+  step.refuse("axes whose iterations have an order to keep it", "another order");
 }
 
 void merge(const TransformStep& step) {

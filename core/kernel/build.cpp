@@ -99,8 +99,15 @@ class KernelBuilder {
     return index;
   }
 
+  static Expr not_empty(const Shape& shape) {
+    Expr all = 1;
+    for (const Dim& size : shape) all = logical_and(all, tenon::not_empty(size));
+    return all;
+  }
+
   void add_output(const NodeRef& output, int buffer) {
     const Shape& shape = output->shape;
+    if (product(shape).is_const(0)) return;
     auto nest = std::ranges::find_if(nests_, [&](const Nest& n) { return fits(n, shape); });
     if (nest == nests_.end()) {
       nests_.push_back(
@@ -113,7 +120,7 @@ class KernelBuilder {
     store.buffer = buffer;
     const IndexTuple index = point(*nest, shape);
     store.index = linearise(index, shape);
-    store.value = evaluator_.at(output, index);
+    store.value = evaluator_.at(output, index, not_empty(shape));
     nest->stores.push_back(std::move(store));
   }
 
@@ -125,12 +132,13 @@ class KernelBuilder {
                "[store] expected its first operand to be the param that the output is aliased to, "
                "got another");
     const Shape& shape = node->sources[1]->shape;
+    if (product(shape).is_const(0)) return;
     Nest nest{Shape(shape.size(), Dim(1)), std::vector<int>(shape.size(), -1), {}, true};
     grow(nest, shape);
     if (nest.axes[attr.axis] >= 0) kernel_.axes[nest.axes[attr.axis]].kind = AxisKind::kOrdered;
     const IndexTuple index = point(nest, shape);
-    const auto target =
-        evaluator_.position(evaluator_.at(node->sources[1], index), node->shape[attr.axis]);
+    const auto target = evaluator_.position(
+        evaluator_.at(node->sources[1], index, not_empty(shape)), node->shape[attr.axis]);
     IndexTuple to = index;
     to[attr.axis] = target.index;
     Statement store;
@@ -138,7 +146,7 @@ class KernelBuilder {
     store.buffer = buffer;
     store.index = linearise(to, node->shape);
     store.mask = target.inside;
-    store.value = evaluator_.at(node->sources[2], index);
+    store.value = evaluator_.at(node->sources[2], index, not_empty(shape));
     if (attr.mode == StoreMode::kAdd) store.value = sum(store, node->dtype);
     nest.stores.push_back(std::move(store));
     nests_.push_back(std::move(nest));

@@ -84,19 +84,27 @@ KValueRef IndexEvaluator::view(const NodeRef& node, const IndexTuple& index, con
   return make_select(from.inside, inside, attr.fill);
 }
 
+Expr not_empty(const Dim& size) {
+  return size.min() >= 1 || size.max() > 1 ? Expr(1) : less(0, size);
+}
+
 KValueRef IndexEvaluator::reduce(const NodeRef& node, const IndexTuple& index, const Expr& guard) {
   const auto& attr = node->as<ReduceAttr>();
   const NodeRef& source = node->sources[0];
   const DType accumulator = attr.accumulator == DType::kVoid ? source->dtype : attr.accumulator;
   IndexTuple from = index;
   std::vector<int> axes;
+  Expr inside = guard;
   for (const int d : attr.axes) {
+    if (source->shape[d].is_const(0))
+      return make_const(cast(identity(attr.op, accumulator), node->dtype));
+    inside = logical_and(inside, not_empty(source->shape[d]));
     from[d] = 0;
     if (source->shape[d].is_const(1)) continue;
     axes.push_back(kernel_.add_axis(fresh("r", next_reduce_), source->shape[d], AxisKind::kReduce));
     from[d] = kernel_.axes[axes.back()].symbol();
   }
-  const KValueRef term = make_cast(at(source, from, guard), accumulator);
+  const KValueRef term = make_cast(at(source, from, inside), accumulator);
   if (axes.empty()) return make_cast(term, node->dtype);
 
   Statement reduction;

@@ -9,6 +9,10 @@
 
 namespace tenon {
 
+/// Guards what a loop of at most one iteration loads: its symbol is always 0 and so vanishes from
+/// indices, which then look valid without the loop. 1 for all other sizes.
+Expr not_empty(const Dim& size);
+
 class IndexEvaluator {
  public:
   /// Adds lets, reduce axes and (flat, in order of need) kReduce statements to the kernel.

@@ -16,7 +16,10 @@ Emitter::Peel Emitter::peel(int axis) const {
     for (size_t b = 0; b < kernel_.axes.size() && possible; ++b) {
       const bool closed = positions_[b].kind == Position::Kind::kClosed ||
                           positions_[b].kind == Position::Kind::kLane;
-      if (static_cast<int>(b) == axis || !guard_axes_[g][b] || !closed) continue;
+      if (static_cast<int>(b) == axis || !guard_axes_[g][b]) continue;
+      // Threads of a workgroup run a loop equally often: there may be barriers in it.
+      possible = closed || !is_block(kernel_.axes[b].bind);
+      if (!closed || !possible) continue;
       // The worst copy or lane or thread counts; a loop further in is peeled there.
       const KernelAxis& inner = kernel_.axes[b];
       int64_t coefficient = 0;

@@ -75,6 +75,12 @@ void Emitter::body(const std::vector<Statement>& statements) {
 }
 
 void Emitter::loop(const Statement& s) {
+  around_.set(s.axis);
+  run_loop(s);
+  around_.reset(s.axis);
+}
+
+void Emitter::run_loop(const Statement& s) {
   const KernelAxis& axis = kernel_.axes[s.axis];
   switch (axis.bind) {
     case Bind::kLoop:
@@ -141,10 +147,10 @@ void Emitter::launch_axis(const Statement& s) {
   };
   const auto inside = [&] {
     const Peel p = peel(s.axis);
-    if (p.guards.empty() || p.full.is_const(0)) {
-      body(s.body);
-    } else if (p.full == axis.extent) {
+    if (!p.guards.empty() && p.full == axis.extent) {
       with_guards_off(p.guards, [&] { body(s.body); });
+    } else if (p.guards.empty() || p.full.is_const(0) || is_block(axis.bind)) {
+      body(s.body);  // threads of a workgroup stay together: there may be barriers
     } else {
       branch(
           p.full, [&] { with_guards_off(p.guards, [&] { body(s.body); }); },
@@ -175,7 +181,7 @@ void Emitter::stores(std::span<const Statement> run) {
 
 void Emitter::store(const Statement& s, Value v) {
   Value mask = 0;
-  bool masked = access_mask(s.index, s.mask, mask);
+  bool masked = access_mask(s.index, s.mask, around_, mask);
   const bool tile = kernel_.buffers[s.buffer].space != BufferSpace::kGlobal;
   for (size_t p = 0; p < places_.size(); ++p) {
     const auto bind = static_cast<Bind>(p + static_cast<size_t>(Bind::kGridX));

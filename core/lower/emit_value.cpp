@@ -89,7 +89,8 @@ Emitter::Value Emitter::guard_condition(const Guard& guard, bool uniform) {
   return condition(less(guard.lower.substitute(zeros), guard.upper.substitute(zeros)));
 }
 
-bool Emitter::access_mask(const Expr& index, const Expr& own, Value& mask) {
+bool Emitter::access_mask(const Expr& index, const Expr& own, const AxisSet& concerned,
+                          Value& mask) {
   const AxisSet used = dependence_.of(index);
   bool any = false;
   const auto more = [&](Value v) {
@@ -101,7 +102,7 @@ bool Emitter::access_mask(const Expr& index, const Expr& own, Value& mask) {
   if (!own.is_const(1)) more(condition(own));
   const bool spread = in_lanes(dependence_.of(own));
   for (size_t g = 0; g < kernel_.guards.size(); ++g)
-    if (!guard_off_[g] && (guard_axes_[g] & used).any())
+    if (!guard_off_[g] && (guard_axes_[g] & concerned).any())
       more(guard_condition(kernel_.guards[g], !spread && !in_lanes(used)));
   return any;
 }
@@ -157,7 +158,7 @@ Emitter::Value Emitter::buffer(int b) {
 
 Emitter::Value Emitter::emit_load(const KValue& v) {
   Value mask = 0;
-  const bool masked = access_mask(v.index, v.mask, mask);
+  const bool masked = access_mask(v.index, v.mask, dependence_.of(v.index), mask);
   int64_t known = 0;
   if (masked && is_constant(mask, known) && !known) return constant(v.dtype, v.constant.bits);
   int lanes = 1;
@@ -171,7 +172,7 @@ Emitter::Value Emitter::emit_load(const KValue& v) {
   }
   const KernelBuffer& b = kernel_.buffers[v.buffer];
   const bool fixed = b.space == BufferSpace::kGlobal && b.written;
-  const uint32_t floor = b.space == BufferSpace::kGlobal ? tree_.conditional() : floor_[v.buffer];
+  const uint32_t floor = tree_.inner(tree_.conditional(), floor_[v.buffer]);
   return tree_.load(static_cast<tn_dtype>(v.dtype), static_cast<uint16_t>(lanes), operands,
                     access_flags(v.buffer, v.index, lanes, contiguous), floor, fixed);
 }

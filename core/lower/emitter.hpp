@@ -111,7 +111,8 @@ class Emitter {
   Value emit_load(const KValue& v);
   Value emit_op(const KValue& v);
   /// The mask of an access with this index: its own and the guards that concern it. False: none.
-  bool access_mask(const Expr& index, const Expr& own, Value& mask);
+  /// `concerned`: the axes whose guards count.
+  bool access_mask(const Expr& index, const Expr& own, const AxisSet& concerned, Value& mask);
   /// The condition of a guard for an index that may be the same in all lanes.
   Value guard_condition(const Guard& guard, bool uniform);
   bool in_lanes(const AxisSet& set) const { return lane_axis_ >= 0 && set[lane_axis_]; }
@@ -124,6 +125,7 @@ class Emitter {
   // emit_statement.cpp
   void body(const std::vector<Statement>& statements);
   void loop(const Statement& s);
+  void run_loop(const Statement& s);
   void stores(std::span<const Statement> run);
   void store(const Statement& s, Value v);
   void stage(const Statement& s);
@@ -181,6 +183,7 @@ class Emitter {
   bool in_place_ = false;        ///< some buffer is read and written
   std::array<Place, 6> places_;  ///< grid.x to block.z
   std::vector<Bind> open_places_;
+  AxisSet around_;  ///< axes of the open loops
 };
 
 }  // namespace tenon

@@ -62,6 +62,10 @@ class OpTree {
   uint32_t depth(Value v) const { return regions_[ops_[v].region].depth; }
   /// The innermost open region of an IF, or the outermost region.
   uint32_t conditional() const;
+  /// The inner one of two open regions.
+  uint32_t inner(uint32_t a, uint32_t b) const {
+    return regions_[a].depth > regions_[b].depth ? a : b;
+  }
 
   /// Appends what has an effect, and what that needs, to the builder; `params` gives the builder's
   /// value of each param number.

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The graphs of the execution tests.
+#include "tests/lower/harness.hpp"
+
+namespace tenon::test {
+
+const std::vector<std::pair<std::string, Case>>& representative_cases() {
+  static const std::vector<std::pair<std::string, Case>> cases = {
+      {"elementwise",
+       {R"(graph g(%x: f32[7, 19], %y: f32[7, 19]) {
+        %a = add %x, %y : f32[7, 19]
+        %b = mul %a, %y : f32[7, 19]
+        return %b })",
+        {},
+        {}}},
+      {"two_outputs",
+       {R"(graph g(%x: i32[5, 9], %y: i32[5, 9]) {
+        %a = add %x, %y : i32[5, 9]
+        %b = mul %x, %y : i32[5, 9]
+        return %a, %b })",
+        {},
+        {}}},
+      {"in_place",
+       {R"(graph g(%x: i32[37]) {
+        %c = const 3 : i32[37]
+        %a = add %x, %c : i32[37]
+        %b = mul %x, %x : i32[37]
+        return %a, %b })",
+        {},
+        {0, -1}}},
+      {"transpose",
+       {R"(graph g(%x: f32[6, 11]) {
+        %a = permute %x, axes=[1, 0] : f32[11, 6]
+        return %a })",
+        {},
+        {}}},
+      {"pad_flip_shrink",
+       {R"(graph g(%x: i16[5, 6]) {
+        %p = pad %x, pairs=[(1, 2), (3, 0)], fill=7 : i16[8, 9]
+        %f = flip %p, axes=[1] : i16[8, 9]
+        %s = shrink %f, ranges=[(0, 7), (2, 9)] : i16[7, 7]
+        return %s })",
+        {},
+        {}}},
+      {"pad_expand",
+       {R"(graph g(%x: i32[1, 6]) {
+        %e = expand %x : i32[4, 6]
+        %p = pad %e, pairs=[(0, 0), (5, 6)], fill=-1 : i32[4, 17]
+        return %p })",
+        {},
+        {}}},
+      {"reshape",
+       {R"(graph g(%x: f32[4, 6, 5], %y: f32[8, 15]) {
+        %t = permute %x, axes=[1, 0, 2] : f32[6, 4, 5]
+        %a = reshape %t : f32[8, 15]
+        %b = add %a, %y : f32[8, 15]
+        return %b })",
+        {},
+        {}}},
+      {"cast",
+       {R"(graph g(%x: f32[33]) {
+        %h = cast %x : f16[33]
+        %i = cast %h : i8[33]
+        %b = cast %x : bool[33]
+        return %h, %i, %b })",
+        {},
+        {}}},
+      {"index",
+       {R"(graph g(%x: i64[5, 17]) {
+        %i = index axis=1 : i64[5, 17]
+        %a = add %x, %i : i64[5, 17]
+        return %a })",
+        {},
+        {}}},
+      {"row_sum",
+       {R"(graph g(%x: f32[6, 37]) {
+        %s = reduce.add %x, axes=[1] : f32[6, 1]
+        return %s })",
+        {},
+        {}}},
+      {"column_max",
+       {R"(graph g(%x: f32[23, 21]) {
+        %s = reduce.max %x, axes=[0] : f32[1, 21]
+        return %s })",
+        {},
+        {}}},
+      {"sum_all",
+       {R"(graph g(%x: i32[9, 14]) {
+        %s = reduce.add %x, axes=[0, 1] : i32[1, 1]
+        return %s })",
+        {},
+        {}}},
+      {"half_sum",
+       {R"(graph g(%x: f16[5, 40]) {
+        %s = reduce.add %x, axes=[1], acc=f32 : f16[5, 1]
+        return %s })",
+        {},
+        {}}},
+      {"matmul",
+       {R"(graph g(%a: f32[13, 22], %b: f32[22, 37]) {
+        %a3 = reshape %a : f32[13, 22, 1]
+        %ae = expand %a3 : f32[13, 22, 37]
+        %b3 = reshape %b : f32[1, 22, 37]
+        %be = expand %b3 : f32[13, 22, 37]
+        %p = mul %ae, %be : f32[13, 22, 37]
+        %s = reduce.add %p, axes=[1] : f32[13, 1, 37]
+        %y = reshape %s : f32[13, 37]
+        return %y })",
+        {},
+        {}}},
+      {"matmul_transposed_symbolic",
+       {R"(graph g(%a: i32[n, k], %b: i32[21, k]) where 0 <= n <= 40, 0 <= k <= 64 {
+        %a3 = reshape %a : i32[n, 1, k]
+        %ae = expand %a3 : i32[n, 21, k]
+        %b3 = reshape %b : i32[1, 21, k]
+        %be = expand %b3 : i32[n, 21, k]
+        %p = mul %ae, %be : i32[n, 21, k]
+        %s = reduce.add %p, axes=[2] : i32[n, 21, 1]
+        return %s })",
+        {{"n", 14}, {"k", 19}},
+        {}}},
+      {"softmax",
+       {R"(graph g(%x: f32[n, 21]) where 1 <= n <= 64 {
+        %m = reduce.max %x, axes=[1] : f32[n, 1]
+        %me = expand %m : f32[n, 21]
+        %neg = neg %me : f32[n, 21]
+        %d = add %x, %neg : f32[n, 21]
+        %e = exp2 %d : f32[n, 21]
+        %s = reduce.add %e, axes=[1] : f32[n, 1]
+        %r = recip %s : f32[n, 1]
+        %re = expand %r : f32[n, 21]
+        %y = mul %e, %re : f32[n, 21]
+        return %y })",
+        {{"n", 7}},
+        {},
+        1e-5}},
+      {"softmax_in_place",
+       {R"(graph g(%x: f32[7, 21]) {
+        %m = reduce.max %x, axes=[1] : f32[7, 1]
+        %me = expand %m : f32[7, 21]
+        %d = add %x, %me : f32[7, 21]
+        return %d })",
+        {},
+        {0}}},
+      {"mean_and_square",
+       {R"(graph g(%x: i32[6, 18]) {
+        %s = reduce.add %x, axes=[1] : i32[6, 1]
+        %q = mul %x, %x : i32[6, 18]
+        %t = reduce.add %q, axes=[1] : i32[6, 1]
+        %u = add %s, %t : i32[6, 1]
+        %ue = expand %u : i32[6, 18]
+        %y = add %x, %ue : i32[6, 18]
+        return %y, %s })",
+        {},
+        {}}},
+      {"nested",
+       {R"(graph g(%x: i32[4, 5, 17]) {
+        %m = reduce.max %x, axes=[2] : i32[4, 5, 1]
+        %s = reduce.add %m, axes=[1] : i32[4, 1, 1]
+        return %s })",
+        {},
+        {}}},
+      {"take",
+       {R"(graph g(%x: f32[6, 9], %i: i32[6, 20]) {
+        %t = take %x, %i, axis=1 : f32[6, 20]
+        return %t })",
+        {},
+        {},
+        0,
+        12}},
+      {"take_of_sum",
+       {R"(graph g(%x: i32[6, 9], %y: i32[6, 9], %i: i64[11, 9]) {
+        %a = add %x, %y : i32[6, 9]
+        %t = take %a, %i, axis=0 : i32[11, 9]
+        return %t })",
+        {},
+        {},
+        0,
+        12}},
+      {"scatter_add",
+       {R"(graph g(%x: i32[5, 8], %i: i32[5, 21], %v: i32[5, 21]) {
+        %t = store.add %x, %i, %v, axis=1 : i32[5, 8]
+        return %t })",
+        {},
+        {0},
+        0,
+        12}},
+      {"scatter_last",
+       {R"(graph g(%x: i32[7, 20], %i: i8[9, 20], %v: i32[9, 20]) {
+        %t = store %x, %i, %v, axis=0 : i32[7, 20]
+        return %t })",
+        {},
+        {0},
+        0,
+        8}},
+      {"zero_size",
+       {R"(graph g(%x: f32[0, 5]) {
+        %s = reduce.add %x, axes=[0] : f32[1, 5]
+        %m = reduce.max %x, axes=[0] : f32[1, 5]
+        return %s, %m })",
+        {},
+        {}}},
+      {"scalar",
+       {R"(graph g(%x: f32[], %y: f32[]) {
+        %s = add %x, %y : f32[]
+        return %s })",
+        {},
+        {}}},
+      {"symbolic_elementwise",
+       {R"(graph g(%x: f32[n, m], %y: f32[n, m]) where 0 <= n <= 100, 0 <= m <= 100 {
+        %s = add %x, %y : f32[n, m]
+        return %s })",
+        {{"n", 5}, {"m", 23}},
+        {}}},
+      {"two_shapes",
+       {R"(graph g(%x: f32[30], %y: f32[4, 9]) {
+        %a = add %x, %x : f32[30]
+        %b = mul %y, %y : f32[4, 9]
+        return %a, %b })",
+        {},
+        {}}},
+      {"convolution",
+       {R"(graph g(%x: i32[12], %w: i32[3]) {
+        %p = pad %x, pairs=[(1, 1)], fill=0 : i32[14]
+        %a = shrink %p, ranges=[(0, 12)] : i32[12]
+        %b = shrink %p, ranges=[(1, 13)] : i32[12]
+        %c = shrink %p, ranges=[(2, 14)] : i32[12]
+        %s = add %a, %b : i32[12]
+        %t = add %s, %c : i32[12]
+        return %t })",
+        {},
+        {}}},
+  };
+  return cases;
+}
+
+}  // namespace tenon::test

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Lowered programs compute what the reference computes, whatever the schedule.
+#include <catch2/catch_test_macros.hpp>
+
+#include "core/kernel/build.hpp"
+#include "core/support/error.hpp"
+#include "tests/lower/harness.hpp"
+
+using namespace tenon;
+using namespace tenon::test;
+
+TEST_CASE("plain loops agree with the reference") {
+  for (const auto& [name, c] : representative_cases()) {
+    INFO(name);
+    CHECK(difference(c, scalar_like(), "", false) == "");
+  }
+}
+
+TEST_CASE("rules agree with the reference on every kind of device") {
+  const std::pair<const char*, Capabilities> devices[] = {
+      {"scalar", scalar_like()}, {"cpu", cpu_like()}, {"gpu", gpu_like()}, {"both", everything()}};
+  for (const auto& [device, capabilities] : devices) {
+    for (const auto& [name, c] : representative_cases()) {
+      INFO(name << " on " << device);
+      CHECK(difference(c, capabilities, "", true) == "");
+    }
+  }
+}
+
+TEST_CASE("any legal transform list gives the same result") {
+  int ran = 0, refused = 0;
+  for (const auto& [name, c] : representative_cases()) {
+    Builder builder;
+    const Kernel kernel = build_kernel(parse_graph(c.graph, builder), c.alias);
+    for (uint32_t seed = 1; seed <= 40; ++seed) {
+      std::mt19937 random(seed);
+      const TransformList list = random_transforms(kernel, random, 14, seed % 2, seed % 4 < 2);
+      const std::string text = print(list);
+      INFO(name << " seed " << seed << ": " << text);
+      CHECK(parse_transforms(text) == list);
+      try {
+        const std::string wrong = difference(c, everything(), text, false, seed);
+        CHECK(wrong == "");
+        ++ran;
+      } catch (const Error& e) {
+        // Over a limit of the device is a fair answer; nothing else is.
+        INFO(e.what());
+        CHECK(e.kind() == ErrorKind::kUnsupported);
+        ++refused;
+      }
+    }
+  }
+  INFO(ran << " ran, " << refused << " over a limit");
+  CHECK(ran > 20 * refused);
+}

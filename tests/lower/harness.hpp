@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Lowers a graph given as text, runs it in the interpreter and compares with the reference.
+#pragma once
+
+#include <random>
+#include <string>
+
+#include "core/ir/text.hpp"
+#include "core/kernel/transform.hpp"
+#include "tests/lower/interpreter.hpp"
+
+namespace tenon::test {
+
+struct Case {
+  std::string graph;
+  SymbolValues symbols;
+  std::vector<int> alias;
+  double tolerance = 0;  ///< relative; 0: equal bits. Inputs are small integers.
+  int64_t high = 4;      ///< inputs are in [-3, high)
+};
+
+Capabilities cpu_like();     ///< 64-byte vectors, no workgroups
+Capabilities gpu_like();     ///< workgroups, shared memory, no vectors
+Capabilities scalar_like();  ///< neither
+Capabilities everything();   ///< both
+
+/// Empty if outputs agree; else what differs. Throws what lowering and running throw.
+std::string difference(const Case& c, const Capabilities& capabilities,
+                       const std::string& transforms, bool rules, uint32_t seed = 1);
+
+/// Up to `steps` transforms, each legal where it stands.
+TransformList random_transforms(Kernel kernel, std::mt19937& random, int steps, bool vectors,
+                                bool groups);
+
+/// Graphs that meet every statement and leaf of a loop tree.
+const std::vector<std::pair<std::string, Case>>& representative_cases();
+
+}  // namespace tenon::test

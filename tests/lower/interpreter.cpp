@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tests/lower/interpreter.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <stdexcept>
+
+#include "core/ir/scalar_op.hpp"
+
+namespace tenon::test {
+namespace {
+
+using Bits = std::vector<uint64_t>;
+
+struct Memory {
+  std::vector<uint8_t>* bytes = nullptr;
+  std::vector<std::vector<uint8_t>> own;  ///< of an allocation: one a thread, or one if shared
+};
+
+class Machine {
+ public:
+  Machine(const sdk::ProgramView& program, const std::vector<std::vector<uint8_t>*>& buffers,
+          const std::vector<uint64_t>& scalars)
+      : program_(program), memory_(program.param_count()), scalars_(scalars) {
+    for (int d = 0; d < 3; ++d) block_[d] = program.header().workgroup[d];
+    threads_ = block_[0] * block_[1] * block_[2];
+    size_t next = 0;
+    for (uint32_t p = 0; p < program.param_count(); ++p)
+      if (program.param(p).kind == TN_PARAM_BUFFER) memory_[p].bytes = buffers[next++];
+    ends_.assign(program.op_count(), 0);
+    else_.assign(program.op_count(), 0);
+    std::vector<uint32_t> open;
+    for (uint32_t i = 0; i < program.op_count(); ++i) {
+      const uint16_t op = program.op(i).op;
+      if (op == TN_OP_LOOP || op == TN_OP_IF) open.push_back(i);
+      if (op == TN_OP_ELSE) else_[open.back()] = i;
+      if (op == TN_OP_END) ends_[open.back()] = i, open.pop_back();
+    }
+  }
+
+  void workgroup(uint32_t x, uint32_t y, uint32_t z) {
+    grid_[0] = x, grid_[1] = y, grid_[2] = z;
+    for (uint32_t p = 0; p < program_.param_count(); ++p) {
+      const tn_param& param = program_.param(p);
+      if (param.kind != TN_PARAM_ALLOC) continue;
+      const size_t copies = param.space == TN_SPACE_SHARED ? 1 : threads_;
+      const size_t size = param.count * sdk::dtype_bytes(static_cast<uint8_t>(param.dtype));
+      memory_[p].own.assign(copies, std::vector<uint8_t>(size, uint8_t{0xA5}));
+    }
+    values_.assign(program_.op_count(), std::vector<Bits>(threads_));
+    region(0, program_.op_count(), std::vector<bool>(threads_, true));
+  }
+
+ private:
+  using Mask = std::vector<bool>;
+
+  [[noreturn]] void error(uint32_t i, const std::string& what) const {
+    throw std::runtime_error(fmt::format("op {} {}: {}", i, sdk::op_text(program_.op(i).op), what));
+  }
+
+  uint64_t lane(uint32_t v, uint32_t t, uint32_t l) const {
+    const Bits& bits = values_[v][t];
+    return bits[bits.size() == 1 ? 0 : l];
+  }
+
+  int64_t integer(uint32_t v, uint32_t t, uint32_t l = 0) const {
+    const Scalar s{static_cast<DType>(program_.op(v).dtype), lane(v, t, l)};
+    return s.as_int();
+  }
+
+  void region(uint32_t begin, uint32_t end, const Mask& active) {
+    for (uint32_t i = begin; i < end; ++i) {
+      const tn_op& op = program_.op(i);
+      const auto operands = program_.operands(op);
+      if (op.op == TN_OP_LOOP) {
+        loop(i, operands, active);
+        i = ends_[i];
+      } else if (op.op == TN_OP_IF) {
+        Mask then(threads_), other(threads_);
+        for (uint32_t t = 0; t < threads_; ++t) {
+          then[t] = active[t] && lane(operands[0], t, 0);
+          other[t] = active[t] && !lane(operands[0], t, 0);
+        }
+        const uint32_t middle = else_[i] ? else_[i] : ends_[i];
+        if (any(then)) region(i + 1, middle, then);
+        if (else_[i] && any(other)) region(middle + 1, ends_[i], other);
+        i = ends_[i];
+      } else if (op.op == TN_OP_BARRIER) {
+        for (uint32_t t = 0; t < threads_; ++t)
+          if (!active[t]) error(i, "expected all threads at the barrier");
+      } else {
+        for (uint32_t t = 0; t < threads_; ++t)
+          if (active[t]) one(i, op, operands, t);
+      }
+    }
+  }
+
+  static bool any(const Mask& mask) {
+    for (const bool b : mask)
+      if (b) return true;
+    return false;
+  }
+
+  void loop(uint32_t i, std::span<const uint32_t> operands, const Mask& active) {
+    const size_t carries = operands.size() - 3;
+    for (uint32_t t = 0; t < threads_; ++t) {
+      if (!active[t]) continue;
+      values_[i][t] = values_[operands[0]][t];
+      for (size_t k = 0; k < carries; ++k) values_[i + 1 + k][t] = values_[operands[3 + k]][t];
+    }
+    const auto next = program_.operands(program_.op(ends_[i]));
+    for (;;) {
+      Mask going(threads_);
+      for (uint32_t t = 0; t < threads_; ++t)
+        going[t] = active[t] && integer(i, t) < integer(operands[1], t);
+      if (!any(going)) return;
+      region(i + 1 + static_cast<uint32_t>(carries), ends_[i], going);
+      for (uint32_t t = 0; t < threads_; ++t) {
+        if (!going[t]) continue;
+        std::vector<Bits> carried;
+        for (const uint32_t v : next) carried.push_back(values_[v][t]);
+        for (size_t k = 0; k < carries; ++k) values_[i + 1 + k][t] = carried[k];
+        const auto dtype = static_cast<DType>(program_.op(i).dtype);
+        values_[i][t] = {Scalar::of_int(dtype, integer(i, t) + integer(operands[2], t)).bits};
+      }
+    }
+  }
+
+  void one(uint32_t i, const tn_op& op, std::span<const uint32_t> operands, uint32_t t) {
+    const auto dtype = static_cast<DType>(op.dtype);
+    Bits out(op.lanes);
+    switch (op.op) {
+      case TN_OP_CONST:
+        out.assign(op.lanes, op.imm);
+        break;
+      case TN_OP_PARAM:
+        if (program_.param(static_cast<uint32_t>(op.imm)).kind == TN_PARAM_SCALAR)
+          out[0] = scalars_[next_scalar(static_cast<uint32_t>(op.imm))];
+        break;
+      case TN_OP_INDEX:
+        for (uint32_t l = 0; l < op.lanes; ++l) out[l] = axis(op.imm, t, l);
+        break;
+      case TN_OP_TAKE:
+        load(i, op, operands, t, out);
+        break;
+      case TN_OP_STORE:
+        store(i, operands, t);
+        return;
+      case TN_OP_BROADCAST:
+        out.assign(op.lanes, lane(operands[0], t, 0));
+        break;
+      case TN_OP_EXTRACT:
+        out[0] = lane(operands[0], t, static_cast<uint32_t>(op.imm));
+        break;
+      case TN_OP_LANE_REDUCE: {
+        const Bits& from = values_[operands[0]][t];
+        Scalar total{dtype, from[0]};
+        for (size_t l = 1; l < from.size(); ++l)
+          total = evaluate_scalar(static_cast<Op>(op.imm), dtype, {total, Scalar{dtype, from[l]}});
+        out[0] = total.bits;
+        break;
+      }
+      default:
+        elementwise(op, operands, t, out);
+    }
+    values_[i][t] = std::move(out);
+  }
+
+  void elementwise(const tn_op& op, std::span<const uint32_t> operands, uint32_t t, Bits& out) {
+    const auto dtype = static_cast<DType>(op.dtype);
+    for (uint32_t l = 0; l < op.lanes; ++l) {
+      std::vector<Scalar> args;
+      for (const uint32_t v : operands)
+        args.push_back({static_cast<DType>(program_.op(v).dtype), lane(v, t, l)});
+      out[l] = op.op == TN_OP_CAST && op.imm == TN_CAST_BITS
+                   ? args[0].bits
+                   : evaluate_scalar(static_cast<Op>(op.op), dtype, args).bits;
+    }
+  }
+
+  size_t next_scalar(uint32_t param) const {
+    size_t n = 0;
+    for (uint32_t p = 0; p < param; ++p) n += program_.param(p).kind == TN_PARAM_SCALAR;
+    return n;
+  }
+
+  uint64_t axis(uint64_t which, uint32_t t, uint32_t l) const {
+    switch (which) {
+      case TN_AXIS_BLOCK_X:
+        return t % block_[0];
+      case TN_AXIS_BLOCK_Y:
+        return t / block_[0] % block_[1];
+      case TN_AXIS_BLOCK_Z:
+        return t / (block_[0] * block_[1]);
+      case TN_AXIS_LANE:
+        return l;
+      default:
+        return grid_[which];
+    }
+  }
+
+  std::vector<uint8_t>& bytes_of(uint32_t v, uint32_t t) {
+    Memory& m = memory_[program_.op(v).imm];
+    return m.bytes ? *m.bytes : m.own[m.own.size() == 1 ? 0 : t];
+  }
+
+  /// Byte offset of a lane's element; checked.
+  size_t place(uint32_t i, std::span<const uint32_t> operands, uint32_t t, uint32_t l,
+               uint32_t lanes, size_t size) {
+    const bool vector_index = values_[operands[1]][t].size() > 1;
+    int64_t at = integer(operands[1], t, l);
+    if (program_.op(i).flags & TN_OP_ALIGNED && at % lanes != 0) error(i, "not aligned");
+    if (!vector_index) at += l;
+    const std::vector<uint8_t>& bytes = bytes_of(operands[0], t);
+    if (at < 0 || (static_cast<size_t>(at) + 1) * size > bytes.size())
+      error(i, fmt::format("element {} outside of {}", at, bytes.size() / size));
+    return static_cast<size_t>(at) * size;
+  }
+
+  void load(uint32_t i, const tn_op& op, std::span<const uint32_t> operands, uint32_t t,
+            Bits& out) {
+    const size_t size = sdk::dtype_bytes(op.dtype);
+    for (uint32_t l = 0; l < op.lanes; ++l) {
+      if (operands.size() > 2 && !lane(operands[2], t, l)) {
+        out[l] = lane(operands[3], t, l);
+        continue;
+      }
+      const size_t at = place(i, operands, t, l, op.lanes, size);
+      out[l] = 0;
+      std::memcpy(&out[l], bytes_of(operands[0], t).data() + at, size);
+    }
+  }
+
+  void store(uint32_t i, std::span<const uint32_t> operands, uint32_t t) {
+    const tn_op& from = program_.op(operands[2]);
+    const size_t size = sdk::dtype_bytes(from.dtype);
+    for (uint32_t l = 0; l < from.lanes; ++l) {
+      if (operands.size() > 3 && !lane(operands[3], t, l)) continue;
+      const size_t at = place(i, operands, t, l, from.lanes, size);
+      const uint64_t bits = lane(operands[2], t, l);
+      std::memcpy(bytes_of(operands[0], t).data() + at, &bits, size);
+    }
+  }
+
+  const sdk::ProgramView program_;
+  std::vector<Memory> memory_;
+  std::vector<uint64_t> scalars_;
+  std::vector<uint32_t> ends_, else_;
+  std::vector<std::vector<Bits>> values_;  ///< [op][thread]
+  uint32_t block_[3] = {1, 1, 1}, grid_[3] = {0, 0, 0}, threads_ = 1;
+};
+
+Array fresh(const Node& node, const SymbolValues& symbols) {
+  std::vector<int64_t> shape;
+  for (const Dim& d : node.shape) shape.push_back(d.evaluate(symbols));
+  Array array = Array::zeros(node.dtype, shape);
+  std::ranges::fill(array.bytes, uint8_t{0xA5});
+  return array;
+}
+
+}  // namespace
+
+std::vector<Array> run(const LoweredKernel& kernel, const Graph& graph,
+                       const std::vector<int>& alias, const std::vector<Array>& inputs,
+                       const SymbolValues& symbols) {
+  std::vector<Array> ins = inputs, outs;
+  for (const NodeRef& out : graph.outputs) outs.push_back(fresh(*out, symbols));
+  std::vector<std::vector<uint8_t>*> buffers;
+  std::vector<uint64_t> scalars;
+  const sdk::ProgramView program = kernel.program.view();
+  size_t next = 0;
+  for (uint32_t p = 0; p < program.param_count(); ++p) {
+    if (program.param(p).kind == TN_PARAM_ALLOC) continue;
+    const LaunchArgument& a = kernel.arguments.at(next++);
+    switch (a.kind) {
+      case LaunchArgument::Kind::kInput:
+        buffers.push_back(&ins.at(a.index).bytes);
+        break;
+      case LaunchArgument::Kind::kOutput:
+        buffers.push_back(&outs.at(a.index).bytes);
+        break;
+      case LaunchArgument::Kind::kSymbol:
+        scalars.push_back(static_cast<uint64_t>(a.value.evaluate(symbols)));
+        break;
+    }
+  }
+  Machine machine(program, buffers, scalars);
+  const int64_t x = kernel.grid[0].evaluate(symbols), y = kernel.grid[1].evaluate(symbols),
+                z = kernel.grid[2].evaluate(symbols);
+  for (int64_t k = 0; k < z; ++k)
+    for (int64_t j = 0; j < y; ++j)
+      for (int64_t i = 0; i < x; ++i)
+        machine.workgroup(static_cast<uint32_t>(i), static_cast<uint32_t>(j),
+                          static_cast<uint32_t>(k));
+  for (size_t o = 0; o < outs.size(); ++o)
+    if (!alias.empty() && alias[o] >= 0) outs[o] = ins[static_cast<size_t>(alias[o])];
+  return outs;
+}
+
+}  // namespace tenon::test
