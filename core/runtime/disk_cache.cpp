@@ -55,7 +55,12 @@ class Statement {
     if (statement_) sqlite3_bind_int64(statement_, i, value);
   }
   void bind(int i, const std::vector<uint8_t>& bytes) {
-    if (statement_) sqlite3_bind_blob64(statement_, i, bytes.data(), bytes.size(), SQLITE_STATIC);
+    if (!statement_) return;
+    if (bytes.empty()) {
+      sqlite3_bind_zeroblob(statement_, i, 0);  // a null pointer would bind NULL
+    } else {
+      sqlite3_bind_blob64(statement_, i, bytes.data(), bytes.size(), SQLITE_STATIC);
+    }
   }
   bool row() {
     if (!statement_) return false;

@@ -24,19 +24,6 @@ constexpr uint32_t kMostDevices = 4096;
   throw Error(ErrorKind::kEnvironment, fmt::format("[plugin] {}: {}", path.string(), why));
 }
 
-/// Without running any of the file's code.
-void check_file(const fs::path& path) {
-  if (const std::string why = check_shared_library(path); !why.empty()) refuse(path, why);
-  std::vector<std::string> symbols;
-  try {
-    symbols = boost::dll::library_info(path).symbols();
-  } catch (const std::exception& error) {
-    refuse(path, fmt::format("its symbols cannot be read: {}", error.what()));
-  }
-  if (std::ranges::find(symbols, TN_PLUGIN_QUERY) == symbols.end())
-    refuse(path, "is not a Tenon plugin: it does not export " TN_PLUGIN_QUERY);
-}
-
 /// Libraries stay open for ever: unloading runs destructors under drivers' threads. Process-wide,
 /// as what the system's loader keeps is.
 boost::dll::shared_library& keep(boost::dll::shared_library library) {
@@ -49,6 +36,17 @@ boost::dll::shared_library& keep(boost::dll::shared_library library) {
 
 }  // namespace
 
+std::string check_plugin_file(const fs::path& path) {
+  if (std::string why = check_shared_library(path); !why.empty()) return why;
+  try {
+    const std::vector<std::string> symbols = boost::dll::library_info(path).symbols();
+    if (std::ranges::find(symbols, TN_PLUGIN_QUERY) != symbols.end()) return "";
+    return "is not a Tenon plugin: it does not export " TN_PLUGIN_QUERY;
+  } catch (const std::exception& error) {
+    return fmt::format("its symbols cannot be read: {}", error.what());
+  }
+}
+
 std::string file_identity(const fs::path& path) {
   std::error_code error;
   const auto size = fs::file_size(path, error);
@@ -59,7 +57,7 @@ std::string file_identity(const fs::path& path) {
 std::shared_ptr<PluginLibrary> PluginLibrary::load(const PluginCandidate& candidate) {
   const fs::path& path = candidate.path;
   TN_LOG("loader", "loading {}", path.string());
-  check_file(path);
+  if (const std::string why = check_plugin_file(path); !why.empty()) refuse(path, why);
   tn_plugin_query_fn query = nullptr;
   try {
     using boost::dll::load_mode::type;

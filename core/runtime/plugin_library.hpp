@@ -37,6 +37,8 @@ class PluginLibrary {
   std::filesystem::path path_;
 };
 
+/// Why the file cannot be a plugin, told without running its code; empty if it can. Never throws.
+std::string check_plugin_file(const std::filesystem::path& path);
 /// What is wrong with a table that claims to be of `backend`; empty if nothing is.
 std::string check_plugin_table(const tn_plugin* raw, const std::string& backend);
 /// What is missing for a device with these tn_properties.flags; empty if nothing is.

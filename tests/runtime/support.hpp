@@ -30,7 +30,8 @@ struct TempFolder {
   fs::path path;
   TempFolder() {
     static std::atomic<int> number{0};
-    path = fs::temp_directory_path() /
+    const fs::path memory = "/dev/shm";  // thousands of small files are written
+    path = (fs::is_directory(memory) ? memory : fs::temp_directory_path()) /
            ("tenon_runtime_" + std::to_string(getpid()) + "_" + std::to_string(number++));
     fs::create_directories(path);
   }
