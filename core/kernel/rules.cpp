@@ -1,8 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/kernel/rules.hpp"
 
+#include "core/kernel/rule_book.hpp"
+
 namespace tenon {
 
-TransformList choose_transforms(const Kernel&, const Capabilities&) { return {}; }
+TransformList choose_transforms(const Kernel& kernel, const Capabilities& capabilities) {
+  RuleBook book(kernel, capabilities);
+  const bool vectors = capabilities.vector_bytes > 1 && capabilities.has(Op::BROADCAST);
+  const bool threads = !vectors && capabilities.max_workgroup_threads > 1;
+  std::vector<int> nests;
+  for (const Statement& s : kernel.body) {
+    if (s.kind == Statement::Kind::kLoop) nests.push_back(s.axis);
+    if (s.kind == Statement::Kind::kReduce && vectors) plan_reduction(book, s.id);
+  }
+  for (const int axis : nests) {
+    if (vectors) {
+      if (!plan_matmul(book, axis)) plan_vector_nest(book, axis);
+    } else if (threads) {
+      plan_threads_nest(book, axis);
+    } else {
+      plan_plain_nest(book, axis);
+    }
+  }
+  return std::move(book.list);
+}
 
 }  // namespace tenon

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/kernel/rule_book.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "core/support/error.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr int64_t kAssumedSize = 4096;
+
+void count_divisions(const Expr& expr, std::unordered_set<const Expr::Node*>& seen, int& count) {
+  if (!seen.insert(expr.node()).second) return;
+  count += expr.kind() == ExprKind::kDiv || expr.kind() == ExprKind::kMod;
+  if (expr.kind() == ExprKind::kSum) {
+    for (const auto& [coefficient, term] : expr.terms()) count_divisions(term, seen, count);
+  } else if (expr.kind() != ExprKind::kConst && expr.kind() != ExprKind::kSymbol) {
+    for (const Expr& operand : expr.operands()) count_divisions(operand, seen, count);
+  }
+}
+
+int divisions(const Kernel& kernel) {
+  int count = 0;
+  std::unordered_set<const Expr::Node*> seen;
+  std::vector<KValueRef> keep;
+  const auto value = [&](const KValueRef& root) {
+    visit(root, [&](const KValueRef& v) {
+      count_divisions(v->index, seen, count);
+      count_divisions(v->mask, seen, count);
+    });
+  };
+  for (const Let& let : kernel.lets) value(let.value);
+  walk(kernel.body, [&](const Statement& s) {
+    count_divisions(s.index, seen, count);
+    count_divisions(s.mask, seen, count);
+    if (s.value) value(s.value);
+    for (const ReduceState& state : s.states) value(state.value);
+  });
+  return count;
+}
+
+}  // namespace
+
+void RuleBook::step(Transform transform) {
+  apply_transform(kernel, transform);
+  list.push_back(std::move(transform));
+}
+
+bool RuleBook::step_if_legal(Transform transform) {
+  try {
+    step(std::move(transform));
+    return true;
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kInvalid) throw;
+    return false;
+  }
+}
+
+std::pair<int, int> RuleBook::split(int axis, int64_t factor) {
+  step({TransformKind::kSplit, {kernel.axes[axis].name}, factor, Bind::kLoop});
+  const int inner = static_cast<int>(kernel.axes.size()) - 1;
+  return {inner - 1, inner};
+}
+
+int RuleBook::merge(int outer, int inner) {
+  step({TransformKind::kMerge, {kernel.axes[outer].name, kernel.axes[inner].name}, 0, Bind::kLoop});
+  return static_cast<int>(kernel.axes.size()) - 1;
+}
+
+void RuleBook::permute(const std::vector<int>& axes) {
+  std::vector<std::string> names;
+  for (const int a : axes) names.push_back(kernel.axes[a].name);
+  step({TransformKind::kPermute, std::move(names), 0, Bind::kLoop});
+}
+
+void RuleBook::unroll(int axis) {
+  if (extent(axis).is_const(1)) return;
+  step({TransformKind::kUnroll, {kernel.axes[axis].name}, 0, Bind::kLoop});
+}
+
+void RuleBook::vectorize(int axis) {
+  if (extent(axis).is_const(1)) return;
+  step({TransformKind::kVectorize, {kernel.axes[axis].name}, 0, Bind::kLoop});
+}
+
+bool RuleBook::bind(int axis, Bind place) {
+  return step_if_legal({TransformKind::kBind, {kernel.axes[axis].name}, 0, place});
+}
+
+int RuleBook::group(int axis, int64_t threads) {
+  step({TransformKind::kGroup, {kernel.axes[axis].name}, threads, Bind::kLoop});
+  return static_cast<int>(kernel.axes.size()) - 1;
+}
+
+bool RuleBook::stage(int buffer, int axis) {
+  return step_if_legal({TransformKind::kStage,
+                        {"b" + std::to_string(buffer), kernel.axes[axis].name},
+                        0,
+                        Bind::kLoop});
+}
+
+int64_t RuleBook::size(int axis) const {
+  const Expr& e = extent(axis);
+  return e.is_const() ? e.value() : std::min(e.max(), kAssumedSize);
+}
+
+std::vector<int> RuleBook::chain(const Statement& loop) const {
+  std::vector<int> axes;
+  const Statement* s = &loop;
+  while (s->kind == Statement::Kind::kLoop) {
+    axes.push_back(s->axis);
+    if (s->body.size() != 1) break;
+    s = &s->body[0];
+  }
+  return axes;
+}
+
+std::vector<KValueRef> RuleBook::loads(const Statement& s) const {
+  std::vector<KValueRef> out;
+  std::unordered_set<const KValue*> seen;
+  const auto see = [&](const KValueRef& v) {
+    if (v->kind == KValueKind::kLoad && seen.insert(v.get()).second) out.push_back(v);
+  };
+  const auto one = [&](const Statement& t) {
+    if (t.value) visit(t.value, see);
+    for (const ReduceState& state : t.states) visit(state.value, see);
+  };
+  one(s);
+  walk(s.body, one);
+  return out;
+}
+
+std::vector<const Statement*> RuleBook::stores(const Statement& s) const {
+  std::vector<const Statement*> out;
+  if (s.kind == Statement::Kind::kStore) out.push_back(&s);
+  walk(s.body, [&](const Statement& t) {
+    if (t.kind == Statement::Kind::kStore) out.push_back(&t);
+  });
+  return out;
+}
+
+std::vector<const Statement*> RuleBook::reductions(const Statement& s) const {
+  std::vector<const Statement*> out;
+  if (s.kind == Statement::Kind::kReduce) out.push_back(&s);
+  walk(s.body, [&](const Statement& t) {
+    if (t.kind == Statement::Kind::kReduce) out.push_back(&t);
+  });
+  return out;
+}
+
+std::optional<int64_t> RuleBook::stride(const Expr& index, int axis) const {
+  const std::string& name = kernel.axes[axis].name;
+  for (const Let& let : kernel.lets)
+    if (index.depends_on(let.symbol)) return std::nullopt;
+  if (!index.depends_on(name)) return 0;
+  int64_t coefficient = 0;
+  Expr rest;
+  if (index.linear_in(name, coefficient, rest)) return coefficient;
+  return std::nullopt;
+}
+
+int64_t RuleBook::lanes(const Statement& s) const {
+  size_t bytes = 1;
+  const auto see = [&](const KValueRef& v) {
+    // Index arithmetic of a gather is wide, but it is not what fills the registers.
+    if (v->kind != KValueKind::kIndex) bytes = std::max(bytes, dtype_size(v->dtype));
+  };
+  const auto one = [&](const Statement& t) {
+    if (t.value) visit(t.value, see);
+    for (const ReduceState& state : t.states) visit(state.value, see);
+  };
+  one(s);
+  walk(s.body, one);
+  return std::clamp<int64_t>(static_cast<int64_t>(caps.vector_bytes / bytes), 1, 64);
+}
+
+int64_t RuleBook::bytes_moved(const Statement& s) const {
+  int64_t bytes = 0;
+  for (const KValueRef& v : loads(s)) bytes += static_cast<int64_t>(dtype_size(v->dtype));
+  for (const Statement* t : stores(s)) bytes += static_cast<int64_t>(dtype_size(t->value->dtype));
+  return std::max<int64_t>(1, bytes);
+}
+
+std::vector<int> RuleBook::merge_contiguous(std::vector<int> axes) {
+  for (size_t i = 0; i + 1 < axes.size();) {
+    const bool parallel = kernel.axes[axes[i]].kind == AxisKind::kParallel &&
+                          kernel.axes[axes[i + 1]].kind == AxisKind::kParallel;
+    Kernel trial = kernel;
+    if (parallel) {
+      apply_transform(trial, {TransformKind::kMerge,
+                              {kernel.axes[axes[i]].name, kernel.axes[axes[i + 1]].name},
+                              0,
+                              Bind::kLoop});
+    }
+    if (!parallel || divisions(trial) > divisions(kernel)) {
+      ++i;
+      continue;
+    }
+    axes[i] = merge(axes[i], axes[i + 1]);
+    axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  }
+  return axes;
+}
+
+void bind_grid(RuleBook& book, int axis, int64_t per_item, Bind place) {
+  const uint32_t limit =
+      book.caps.max_grid[static_cast<size_t>(place) - static_cast<size_t>(Bind::kGridX)];
+  int64_t factor = std::max<int64_t>(1, per_item);
+  if (limit != 0) {
+    const int64_t most = book.extent(axis).max();
+    factor = std::max(factor, (most + limit - 1) / limit);
+  }
+  if (book.extent(axis).is_const() && book.extent(axis).value() <= factor) return;
+  book.bind(factor == 1 ? axis : book.split(axis, factor).first, place);
+}
+
+}  // namespace tenon

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the recipes of rules.hpp share: a kernel that is transformed as steps are chosen, and
+// questions about it.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "core/ir/capabilities.hpp"
+#include "core/kernel/transform.hpp"
+
+namespace tenon {
+
+class RuleBook {
+ public:
+  RuleBook(const Kernel& kernel, const Capabilities& capabilities)
+      : kernel(kernel), caps(capabilities) {}
+
+  Kernel kernel;
+  const Capabilities& caps;
+  TransformList list;
+
+  // Steps; each must be legal.
+  std::pair<int, int> split(int axis, int64_t factor);  ///< (outer, inner)
+  int merge(int outer, int inner);
+  void permute(const std::vector<int>& axes);
+  void unroll(int axis);
+  void vectorize(int axis);
+  /// False, and nothing done, where iterations depend on one another through memory.
+  bool bind(int axis, Bind place);
+  int group(int axis, int64_t threads);
+  /// False, and nothing done, if the tile is too large or the loads do not allow it.
+  bool stage(int buffer, int axis);
+
+  // Questions.
+  const Expr& extent(int axis) const { return kernel.axes[axis].extent; }
+  /// For choices: the extent, or for a symbolic one its upper bound, at most 4096.
+  int64_t size(int axis) const;
+  Statement& loop(int axis) { return *path_to(kernel, axis).back(); }
+  /// Axes of the loops from here inwards as long as each holds nothing but the next.
+  std::vector<int> chain(const Statement& loop) const;
+  /// Loads below a statement, each value once; and stores.
+  std::vector<KValueRef> loads(const Statement& s) const;
+  std::vector<const Statement*> stores(const Statement& s) const;
+  std::vector<const Statement*> reductions(const Statement& s) const;
+  bool has_barriers() const { return caps.has(Op::BARRIER) && caps.max_shared_bytes > 0; }
+  /// How far an index moves with the axis: a constant, or nothing where that varies.
+  std::optional<int64_t> stride(const Expr& index, int axis) const;
+  /// Lanes that fill a register with the widest element below a statement.
+  int64_t lanes(const Statement& s) const;
+  /// Bytes that one innermost iteration of a statement moves.
+  int64_t bytes_moved(const Statement& s) const;
+
+  /// Merges directly nested parallel loops from the outside in where no index gets harder, and
+  /// gives the axes left.
+  std::vector<int> merge_contiguous(std::vector<int> axes);
+
+ private:
+  void step(Transform transform);
+  bool step_if_legal(Transform transform);
+};
+
+/// Recipes. Each works on one outermost statement of the kernel, named by its axis (-1: a statement
+/// that is not a loop).
+void plan_vector_nest(RuleBook& book, int axis);     ///< elementwise and row reductions
+bool plan_matmul(RuleBook& book, int axis);          ///< false if it is not one
+void plan_threads_nest(RuleBook& book, int axis);    ///< devices with workgroups
+void plan_plain_nest(RuleBook& book, int axis);      ///< neither vectors nor workgroups
+void plan_reduction(RuleBook& book, int reduction);  ///< vector partials along its last axis
+
+/// Splits `axis` into workgroups of `per_item` iterations, within the limits of the grid; gives the
+/// axis that stays a loop, if any.
+void bind_grid(RuleBook& book, int axis, int64_t per_item, Bind place = Bind::kGridX);
+
+}  // namespace tenon
