@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Contexts for the tests of tensors: on each plugin of this build, apart from the environment.
+#pragma once
+
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+#include "core/runtime/context.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace tenon::test {
+
+inline std::vector<std::filesystem::path> plugin_files() {
+  const std::filesystem::path lib = std::filesystem::path(TENON_BINARY_DIR) / "lib";
+  std::vector<std::filesystem::path> files;
+  for (const char* name : {"tenon/libtenon_cpu.so", "tenon-examples/libtenon_null.so"})
+    if (std::filesystem::exists(lib / name)) files.push_back(lib / name);
+  return files;
+}
+
+/// Runs the test on every plugin; at least one must be there.
+inline void on_each_device(const std::function<void(Context&)>& test) {
+  const auto files = plugin_files();
+  REQUIRE_FALSE(files.empty());
+  for (const auto& file : files) {
+    ContextOptions options;
+    options.plugins = {file};
+    const std::string stem = file.stem().string();
+    options.devices = stem.substr(stem.rfind('_') + 1);
+    options.use_environment = false;
+    options.disk_cache = false;
+    Context context(options);
+    INFO("on " << context.device().id());
+    test(context);
+  }
+}
+
+}  // namespace tenon::test

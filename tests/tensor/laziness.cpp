@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// When tensors run, what they keep, and what they refuse.
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <filesystem>
+
+#include "core/support/error.hpp"
+#include "core/tensor/tensor.hpp"
+#include "tests/tensor/devices.hpp"
+
+using namespace tenon;
+using test::on_each_device;
+
+namespace {
+
+using F = std::vector<float>;
+
+template <class Action>
+void refuses(Action action, const std::string& why) {
+  REQUIRE_THROWS_MATCHES(action(), Error,
+                         Catch::Matchers::MessageMatches(Catch::Matchers::ContainsSubstring(why)));
+}
+
+}  // namespace
+
+TEST_CASE("reading replaces the graph by its result") {
+  on_each_device([](Context& context) {
+    const Tensor x = Tensor::from<float>({1, 2, 3}, {3}, context);
+    const Tensor y = x * 2.0f + 1.0f;
+    CHECK(y.node()->op == Op::ADD);
+    CHECK(y.to_vector<float>() == F{3, 5, 7});
+    CHECK(y.node()->op == Op::PARAM);
+    const Tensor z = y + x;
+    CHECK(topological({z.node()}).size() == 3);
+    CHECK(z.to_vector<float>() == F{4, 7, 10});
+  });
+}
+
+TEST_CASE("several tensors run as one graph") {
+  on_each_device([](Context& context) {
+    const Tensor x = Tensor::from<float>({1, 2, 3, 4}, {4}, context);
+    const Tensor a = x + 1.0f, b = x * 3.0f, unread = x - 1.0f;
+    Tensor::realize({a, b});
+    CHECK(a.node()->op == Op::PARAM);
+    CHECK(b.node()->op == Op::PARAM);
+    CHECK(unread.node()->op != Op::PARAM);
+    CHECK(a.to_vector<float>() == F{2, 3, 4, 5});
+    CHECK(b.to_vector<float>() == F{3, 6, 9, 12});
+  });
+}
+
+TEST_CASE("equal computations on other values share a plan and not their buffers") {
+  on_each_device([](Context& context) {
+    for (float i = 0; i < 5; ++i) {
+      const Tensor x = Tensor::from<float>({i, i + 1}, {2}, context);
+      CHECK((x * x + x).to_vector<float>() == F{i * i + i, (i + 1) * (i + 1) + i + 1});
+    }
+  });
+}
+
+TEST_CASE("long chains overflow no stack") {
+  on_each_device([](Context& context) {
+    Tensor x = Tensor::from<float>({1}, {1}, context);
+    for (int i = 0; i < 3000; ++i) x = x + 1.0f;
+    CHECK(x.item<float>() == 3001);
+    Tensor dropped = Tensor::from<float>({1}, {1}, context);
+    for (int i = 0; i < 200000; ++i) dropped = dropped + 1.0f;
+    CHECK(dropped.shape() == std::vector<int64_t>{1});
+  });
+}
+
+TEST_CASE("empty and 0-d tensors") {
+  on_each_device([](Context& context) {
+    const Tensor none = Tensor::zeros({0, 3}, DType::kF32, context);
+    CHECK((none + 1.0f).to_vector<float>().empty());
+    CHECK(none.sum({0}).to_vector<float>() == F{0, 0, 0});
+    CHECK(none.max({0}).to_vector<float>() == F{-INFINITY, -INFINITY, -INFINITY});
+    const Tensor one = Tensor::full({}, 3, DType::kF32, context);
+    CHECK(one.rank() == 0);
+    CHECK((one * one).item<float>() == 9);
+    CHECK(one.sum().item<float>() == 3);
+  });
+}
+
+TEST_CASE("copies to a device") {
+  on_each_device([](Context& context) {
+    const Tensor x = Tensor::from<float>({1, 2}, {2}, context);
+    const Tensor y = (x + 1.0f).to(context.device().id());
+    CHECK(y.device() == context.device().id());
+    CHECK((y * 2.0f).to_vector<float>() == F{4, 6});
+    refuses([&] { x.to("nosuch:7"); }, "nosuch");
+  });
+}
+
+TEST_CASE(".npy files keep a tensor") {
+  on_each_device([](Context& context) {
+    const auto path = std::filesystem::temp_directory_path() / "tenon-test-tensor.npy";
+    (Tensor::from<float>({1, 2, 3, 4}, {2, 2}, context) * 2.0f).save_npy(path);
+    const Tensor back = Tensor::from_npy(path, context);
+    CHECK(back.shape() == std::vector<int64_t>{2, 2});
+    CHECK(back.to_vector<float>() == F{2, 4, 6, 8});
+    std::filesystem::remove(path);
+  });
+}
+
+TEST_CASE("mistakes are named") {
+  on_each_device([](Context& context) {
+    const Tensor x = Tensor::zeros({2, 3}, DType::kF32, context);
+    const Tensor n = Tensor::zeros({2, 3}, DType::kI32, context);
+    refuses([&] { x + Tensor::zeros({4}, DType::kF32, context); }, "broadcast");
+    refuses([&] { x + n; }, "expected equal dtypes, got f32 and i32");
+    refuses([&] { x.matmul(x); }, "[matmul]");
+    refuses([&] { x.reshape({4, -1}); }, "[reshape]");
+    refuses([&] { x.reshape({-1, -1}); }, "[reshape]");
+    refuses([&] { x.sum({2}); }, "[sum] expected an axis");
+    refuses([&] { x.sum({0, -2}); }, "each axis once");
+    refuses([&] { n.exp(); }, "expected a float dtype, got i32");
+    refuses([&] { x.to_vector<int32_t>(); }, "f32");
+    refuses([&] { x.item<float>(); }, "one element, got 6");
+    refuses([&] { x.slice({{0, 5}}); }, "[slice]");
+    refuses([&] { x.expand({2, 4}); }, "[2, 3]");
+    refuses([&] { x.select(0, 2); }, "[select]");
+    refuses([&] { Tensor::from<float>({1, 2}, {3}, context); }, "[from] expected 3 values");
+    refuses([&] { Tensor::cat({}, 0); }, "[cat]");
+    refuses([&] { x.pad({{1, -1}, {0, 0}}); }, "[pad]");
+  });
+}
