@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "conformance/shapes.hpp"
 #include "core/support/error.hpp"
@@ -194,10 +195,14 @@ std::optional<Case> with_inputs_for(const Case& test, const std::vector<NodeRef>
                                     const NodeValues& values, Builder& builder) {
   Bindings bindings = bindings_of(test);
   Mapped replaced;
+  std::set<std::string> names;
+  for (const auto& [param, array] : bindings) names.insert(param->as<ParamAttr>().name);
   for (const NodeRef& node : nodes) {
     if (node->op == Op::PARAM || replaced.contains(node.get())) continue;
-    const NodeRef param =
-        builder.param("v" + std::to_string(bindings.size()), node->dtype, node->shape);
+    std::string name;
+    for (size_t k = 0; name.empty() || !names.insert(name).second; ++k)
+      name = "v" + std::to_string(k);
+    const NodeRef param = builder.param(name, node->dtype, node->shape);
     bindings.emplace_back(param, values.at(node.get()));
     replaced[node.get()] = param;
   }

@@ -1,3 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-conformance: the command line.
-int main() { return 0; }
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "conformance/commands.hpp"
+#include "conformance/worker.hpp"
+#include "core/support/error.hpp"
+
+namespace {
+
+using namespace tenon::conformance;  // NOLINT: the program is this namespace's
+
+void add_target(CLI::App* command, RunOptions& options) {
+  command->add_option("--backend", options.backend,
+                      "Backend, as one term of TENON_DEVICES (cpu, cpu:0@threads=1)");
+  command->add_option("--plugin", options.plugin, "A file libtenon_<backend>.so");
+}
+
+void add_limits(CLI::App* command, RunOptions& options) {
+  command->add_option("--run-timeout", options.run_seconds, "Seconds that a case may run")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--compile-timeout", options.compile_seconds,
+                   "Seconds that its compilation may take")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--json", options.json, "Facts as JSON on standard output");
+}
+
+void add_run(CLI::App* command, RunOptions& options) {
+  add_target(command, options);
+  add_limits(command, options);
+  command->add_option("--seed", options.seed, "Seed of all cases (1)");
+  command->add_option("--cases", options.cases, "Number of cases")->check(CLI::PositiveNumber);
+  command->add_option("--time", options.seconds, "No new cases after so many seconds")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--jobs", options.jobs, "Worker processes (1)")->check(CLI::Range(1, 256));
+  command->add_option("--report", options.report,
+                      "Folder for report.json, .md, .html, junit.xml, cells.csv and reproducers");
+  command->add_option("--expectations", options.expectations,
+                      "File of unsupported and xfail lines");
+}
+
+int exit_code(tenon::ErrorKind kind) {
+  switch (kind) {
+    case tenon::ErrorKind::kInvalid:
+      return kExitUsage;
+    case tenon::ErrorKind::kUnsupported:
+    case tenon::ErrorKind::kEnvironment:
+    case tenon::ErrorKind::kOutOfMemory:
+    case tenon::ErrorKind::kDeviceLost:
+    case tenon::ErrorKind::kInternal:
+      return kExitEnvironment;
+  }
+  return kExitEnvironment;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Says whether a Tenon backend can be trusted: runs ops and graphs on it and compares with "
+      "the "
+      "reference.\nExit codes: 0 ok, 1 failures, 2 usage or input, 3 environment, 4 device lost.",
+      "tenon-conformance"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "tenon-conformance " TENON_VERSION);
+  RunOptions options;
+  std::string what, folder;
+  CLI::App* list = app.add_subcommand("list", "Print the cells of op, dtype and layout");
+  list->add_flag("--json", options.json, "As JSON");
+  CLI::App* run = app.add_subcommand("run", "Every cell, and a fixed number of graphs");
+  add_run(run, options);
+  CLI::App* fuzz = app.add_subcommand("fuzz", "Random cells and graphs, from a seed");
+  add_run(fuzz, options);
+  CLI::App* replay = app.add_subcommand("replay", "One case again");
+  replay->add_option("case", what, "A reproducer file, or SEED:INDEX")->required();
+  add_target(replay, options);
+  add_limits(replay, options);
+  CLI::App* report = app.add_subcommand("report", "The other forms of a report.json");
+  report->add_option("file", what, "report.json")->required();
+  report->add_option("--report", folder, "Folder to write; without it Markdown is printed");
+  CLI::App* worker = app.add_subcommand("worker", "Internal: serves a parent process")->group("");
+  add_target(worker, options);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+  try {
+    if (*list) return list_command(options.json);
+    if (*run) return run_command(options, false);
+    if (*fuzz) return run_command(options, true);
+    if (*replay) return replay_command(options, what);
+    if (*report) return report_command(what, folder);
+    Target target{options.backend, std::nullopt};
+    if (!options.plugin.empty()) target.plugin = options.plugin;
+    return serve(target);
+  } catch (const tenon::Error& error) {
+    fmt::print(stderr, "tenon-conformance: {}\n", error.what());
+    return exit_code(error.kind());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tenon-conformance: {}\n", error.what());
+    return kExitEnvironment;
+  }
+}

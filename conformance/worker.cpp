@@ -68,7 +68,7 @@ class Worker {
   explicit Worker(const Target& target) : harness_(target) {}
   Harness& harness() { return harness_; }
 
-  /// False if the device is lost: this process is of no more use.
+  /// False if this process is of no more use.
   bool run_range(uint64_t seed, uint64_t begin, uint64_t end) {
     Generator generator(seed, builder_);
     for (uint64_t index = begin; index < end; ++index)
@@ -77,7 +77,14 @@ class Worker {
   }
 
   bool run_text(const std::string& text) {
-    Case test = parse_reproducer(text, builder_, "case").test;
+    Case test;
+    try {
+      test = parse_reproducer(text, builder_, "case").test;
+    } catch (const Error& error) {
+      announce(Case{}, 0);
+      send(end_fields(0, {Status::kFail, "text", error.what(), 0, {}}));
+      return true;
+    }
     test.index = 0;
     return run(std::move(test), nullptr);
   }
@@ -94,7 +101,8 @@ class Worker {
       outcome = {Status::kFail, "reference", error.what(), 0, {}};
     }
     send(end_fields(index, outcome));
-    return outcome.status != Status::kDeviceLost;
+    // Damage to a guard zone stays; so a fresh process goes on.
+    return outcome.status != Status::kDeviceLost && outcome.kind != "guard";
   }
 
   static void announce(const Case& test, uint64_t attempt) {

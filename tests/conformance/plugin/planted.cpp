@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The template backend behind a wrapper that plants one bug, chosen when it is compiled.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "sdk/helpers/program_builder.hpp"
+#include "tenon/plugin.h"
+
+extern "C" const tn_plugin* null_plugin_query(const tn_host*, uint32_t, uint32_t, tn_error*);
+
+namespace {
+
+enum class Bug {
+  none,
+  crash,     // the compiler dies on MOD
+  hang,      // a launch with an argument of more than 400 bytes never ends
+  wrong,     // XOR is OR
+  overrun,   // a byte is written past the last argument
+  underrun,  // and one before it
+  poison,    // the last argument is not written where it has 5 or more elements
+  input,     // the first argument is written to
+  lost,      // the device is lost on SIN
+  lies,      // supports says yes to SQRT, compile says no
+  aborts     // abort in the query itself
+};
+constexpr Bug kBug = PLANTED;
+
+const tn_plugin* base = nullptr;
+
+bool has_op(const tn_program* program, uint16_t code) {
+  const tenon::sdk::ProgramView view(program);
+  for (uint32_t i = 0; i < view.op_count(); ++i)
+    if (view.op(i).op == code) return true;
+  return false;
+}
+
+int32_t refuse(tn_error* error, int32_t code, const char* message) {
+  if (error) {
+    error->code = code;
+    std::strncpy(error->message, message, sizeof error->message - 1);
+  }
+  return code;
+}
+
+int32_t compile(const tn_target* target, const tn_program* program, tn_compile_report* report,
+                tn_executable** out, tn_error* error) {
+  if (kBug == Bug::crash && has_op(program, TN_OP_MOD)) raise(SIGSEGV);
+  if (kBug == Bug::lies && has_op(program, TN_OP_SQRT))
+    return refuse(error, TN_ERROR_COMPILE_FAILED, "no square roots today");
+  if (kBug == Bug::wrong) {
+    const tenon::sdk::Program copy(program, program->total_size);
+    auto* bytes = const_cast<char*>(reinterpret_cast<const char*>(copy.get()));
+    for (uint32_t i = 0; i < program->op_count; ++i) {
+      auto* op = reinterpret_cast<tn_op*>(bytes + program->ops + size_t{i} * program->op_stride);
+      if (op->op == TN_OP_XOR) op->op = TN_OP_OR;
+    }
+    return base->compile(target, copy.get(), report, out, error);
+  }
+  if (kBug == Bug::lost && has_op(program, TN_OP_SIN))
+    return refuse(error, TN_ERROR_DEVICE_LOST, "the bus fell off");
+  return base->compile(target, program, report, out, error);
+}
+
+/// Adds one to a byte at an offset from the beginning of an argument.
+void spoil(const tn_argument& argument, int64_t offset) {
+  void* pointer = nullptr;
+  const uint64_t at = argument.offset + static_cast<uint64_t>(offset);
+  if (base->memory_map(argument.memory, at, 1, &pointer, nullptr) != TN_OK) return;
+  ++*static_cast<unsigned char*>(pointer);
+  base->memory_unmap(argument.memory, nullptr);
+}
+
+void spoil_launch(const tn_command& command) {
+  // Outputs come last among the arguments of kind buffer, inputs first.
+  const tn_argument *first = nullptr, *last = nullptr;
+  for (uint32_t i = 0; i < command.argument_count; ++i) {
+    const auto* argument = reinterpret_cast<const tn_argument*>(
+        reinterpret_cast<const char*>(command.arguments) + size_t{i} * command.argument_stride);
+    if (argument->kind != TN_ARGUMENT_BUFFER || argument->size == 0) continue;
+    if (kBug == Bug::hang && argument->size > 400)
+      for (;;) pause();
+    if (!first) first = argument;
+    last = argument;
+  }
+  if (!last) return;
+  if (kBug == Bug::overrun) spoil(*last, static_cast<int64_t>(last->size));
+  if (kBug == Bug::underrun) spoil(*last, -1);
+  if (kBug == Bug::input && first != last) spoil(*first, 0);
+}
+
+int32_t submit(tn_device* device, const tn_submission* submission, tn_error* error) {
+  if (kBug == Bug::poison) {
+    // Launches over more than one workgroup never happen.
+    tn_submission none = *submission;
+    const tn_command* command = submission->commands;
+    bool big = false;
+    for (uint32_t i = 0; i < submission->command_count; ++i) {
+      const auto& one = *reinterpret_cast<const tn_command*>(
+          reinterpret_cast<const char*>(command) + size_t{i} * submission->command_stride);
+      big = big || (one.kind == TN_COMMAND_LAUNCH &&
+                    uint64_t{one.grid[0]} * one.grid[1] * one.grid[2] > 1);
+    }
+    if (big) none.command_count = 0;
+    return base->submit(device, &none, error);
+  }
+  const int32_t status = base->submit(device, submission, error);
+  for (uint32_t i = 0; i < submission->command_count && status == TN_OK; ++i) {
+    const auto& command =
+        *reinterpret_cast<const tn_command*>(reinterpret_cast<const char*>(submission->commands) +
+                                             size_t{i} * submission->command_stride);
+    if (command.kind == TN_COMMAND_LAUNCH) spoil_launch(command);
+  }
+  return status;
+}
+
+}  // namespace
+
+extern "C" TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* host, uint32_t abi_min,
+                                                      uint32_t abi_max, tn_error* error) {
+  if (kBug == Bug::aborts) std::abort();
+  base = null_plugin_query(host, abi_min, abi_max, error);
+  if (!base) return nullptr;
+  static tn_plugin table;
+  table = *base;
+  table.backend = PLANTED_NAME;
+  table.compile = compile;
+  table.submit = submit;
+  return &table;
+}
