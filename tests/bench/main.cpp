@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tenon-bench: exit codes 0 all results right, 1 a wrong result, 2 bad usage, 3 environment.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <regex>
+
+#include "core/support/error.hpp"
+#include "tests/bench/limits.hpp"
+#include "tests/bench/suite.hpp"
+
+namespace {
+
+enum ExitCode { kRight = 0, kWrong = 1, kUsage = 2, kEnvironmentFault = 3 };
+
+int run(const std::string& only, bool json) {
+  using namespace tenon::bench;
+  Report report;
+  Suite suite(report, only);
+  report.machine = describe_machine();
+  report.limits = measure_limits(suite.most_threads());
+  bench_sgemm(suite);
+  bench_memory(suite);
+  bench_overhead(suite);
+  if (report.rows.empty()) {
+    fmt::print(stderr,
+               "tenon-bench: [--only] expected an expression that finds a row, got \"{}\"\n", only);
+    return kUsage;
+  }
+  fmt::print("{}", json ? report.json() : report.table());
+  return report.correct() ? kRight : kWrong;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Measures Tenon beside the machine's limits and beside peers, in one run."};
+  bool json = false;
+  std::string only;
+  app.add_flag("--json", json, "Print JSON instead of a table");
+  app.add_option("--only", only, "Run only rows whose name has a match of this regular expression");
+  app.set_version_flag("--version", "tenon-bench " TENON_VERSION);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kRight : kUsage;
+  }
+  try {
+    return run(only, json);
+  } catch (const std::regex_error& error) {
+    fmt::print(stderr, "tenon-bench: [--only] expected a regular expression, got \"{}\": {}\n",
+               only, error.what());
+    return kUsage;
+  } catch (const tenon::Error& error) {
+    fmt::print(stderr, "tenon-bench: {}\n", error.what());
+    return error.kind() == tenon::ErrorKind::kInternal ? kWrong : kEnvironmentFault;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tenon-bench: {}\n", error.what());
+    return kEnvironmentFault;
+  }
+}

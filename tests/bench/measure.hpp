@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Takes times: contenders in turn, several rounds, medians and spreads.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+namespace tenon::bench {
+
+struct Timing {
+  double seconds = 0;  ///< of one call: the median over the rounds
+  double spread = 0;   ///< (third quartile - first) / median
+};
+
+/// Each round times every contender once, one after the other, so that what disturbs the machine
+/// disturbs all. A contender is called as often as fills `slice` seconds, after one warming call.
+std::vector<Timing> measure(const std::vector<std::function<void()>>& contenders, int rounds = 9,
+                            double slice = 0.02);
+
+Timing summary(std::vector<double> seconds);
+double now();
+
+}  // namespace tenon::bench

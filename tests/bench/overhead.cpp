@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the core itself costs: compiling, replaying a cached plan, crossing the plugin boundary.
+// The peer of these rows is the bar that was set for them.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/support/error.hpp"
+#include "tests/bench/suite.hpp"
+
+namespace tenon::bench {
+namespace {
+
+constexpr int kTinyKernels = 100;
+constexpr int64_t kTiny = 8;
+constexpr int kColdCompiles = 11;
+constexpr int kCalls = 200000;
+
+Row against_bar(std::string name, const Timing& timing, double scale, std::string unit,
+                double bar) {
+  Row row;
+  row.name = std::move(name);
+  row.ours = timing.seconds * scale;
+  row.peer = bar;
+  row.peer_name = fmt::format("the bar, {} {}", bar, unit);
+  row.unit = std::move(unit);
+  row.ratio = ratio_of(row.ours, row.peer, true);
+  row.spread = timing.spread;
+  return row;
+}
+
+/// Another graph each time, so that no cache knows it; its constant tells the right answer.
+void bench_compile(Suite& suite) {
+  const std::string name = "compile elementwise cold";
+  if (!suite.wanted(name)) return;
+  Context& context = suite.context(1);
+  Builder& b = context.builder();
+  const Shape shape{kTiny * kTiny};
+  const BufferRef input =
+      to_device(context, std::vector<float>(static_cast<size_t>(kTiny * kTiny), 1.0f));
+  std::vector<double> seconds;
+  std::string wrong;
+  for (int i = 0; i < kColdCompiles; ++i) {
+    const NodeRef x = b.param("x", DType::kF32, shape);
+    const NodeRef scaled = b.binary(Op::MUL, x, b.constant(Scalar::of(DType::kF32, i + 3), shape));
+    const NodeRef y = b.unary(Op::SQRT, b.binary(Op::ADD, scaled, x));
+    RunStats stats;
+    const std::vector<BufferRef> out =
+        context.run(make_graph("cold", {x}, {y}), std::vector<BufferRef>{input}, {}, &stats);
+    if (i > 0) seconds.push_back(stats.compile_ms * 1e-3);  // the first one also warms LLVM up
+    const double expected = std::sqrt(i + 4.0), got = static_cast<double>(to_host(out[0], 1)[0]);
+    if (!(std::abs(got - expected) <= 1e-6 * expected))
+      wrong = fmt::format("expected {}, got {}", expected, got);
+    if (stats.plan_cached) wrong = "the plan was cached: nothing was compiled";
+  }
+  Row row = against_bar(name, summary(seconds), 1e3, "ms", 10);
+  row.wrong = wrong;
+  suite.add(std::move(row));
+}
+
+/// x and the sum of its rows or columns, in turn: each sum waits for the one before.
+Graph tiny_graph(Builder& b) {
+  const Shape shape{kTiny, kTiny};
+  const NodeRef x = b.param("x", DType::kF32, shape);
+  NodeRef y = x;
+  for (int i = 0; i < kTinyKernels; ++i)
+    y = b.expand(b.binary(Op::MUL, b.reduce(Op::ADD, y, {i % 2}),
+                          b.constant(Scalar::of(DType::kF32, 1.0 / kTiny),
+                                     i % 2 ? Shape{kTiny, 1} : Shape{1, kTiny})),
+                 shape);
+  return make_graph("tiny", {x}, {b.binary(Op::ADD, y, x)});
+}
+
+void bench_replay(Suite& suite) {
+  const std::string name = "replay per launch";
+  if (!suite.wanted(name)) return;
+  Context& context = suite.context(1);
+  const Graph graph = tiny_graph(context.builder());
+  const std::vector<BufferRef> inputs{
+      to_device(context, std::vector<float>(static_cast<size_t>(kTiny * kTiny), 1.0f))};
+  context.run(graph, inputs);
+  RunStats stats;
+  const std::vector<BufferRef> out = context.run(graph, inputs, {}, &stats);
+  const float got = to_host(out[0], 1)[0];
+  std::string wrong;
+  if (std::abs(got - 2) > 1e-5f) wrong = fmt::format("expected 2, got {}", got);
+  if (!stats.plan_cached) wrong = "the plan was not cached";
+  const double kernels = std::max(1, stats.kernels);
+  const Timing whole = measure({runner(context, graph, inputs)})[0];
+  // Until `run` returns: the core's part alone, with the kernels of earlier runs ended.
+  std::vector<double> until_return;
+  for (int i = 0; i < 200; ++i) {
+    const double begin = now();
+    const std::vector<BufferRef> kept = context.run(graph, inputs);
+    until_return.push_back(now() - begin);
+    context.device().synchronize();
+  }
+  Row row = against_bar(name + fmt::format(" ({} kernels)", stats.kernels), summary(until_return),
+                        1e6 / kernels, "us", 5);
+  row.wrong = wrong;
+  suite.add(std::move(row));
+  row = against_bar(name + ", until all is done", whole, 1e6 / kernels, "us", 5);
+  row.wrong = wrong;
+  suite.add(std::move(row));
+}
+
+void bench_plugin_call(Suite& suite) {
+  const std::string name = "plugin call";
+  if (!suite.wanted(name)) return;
+  Device& device = suite.context(1).device();
+  const tn_plugin& plugin = device.plugin();
+  tn_target target = TN_INIT(tn_target);
+  target.device = device.handle();
+  const tn_properties* properties = nullptr;
+  std::string wrong;
+  const auto calls = [&] {
+    for (int i = 0; i < kCalls; ++i)
+      if (plugin.properties(&target, &properties, nullptr) != TN_OK) wrong = "properties failed";
+  };
+  Timing timing = measure({calls})[0];
+  if (!properties || properties->struct_size == 0) wrong = "properties gave none";
+  Row row = against_bar(name, timing, 1e9 / kCalls, "ns", 100);
+  row.wrong = wrong;
+  suite.add(std::move(row));
+}
+
+}  // namespace
+
+void bench_overhead(Suite& suite) {
+  bench_compile(suite);
+  bench_replay(suite);
+  bench_plugin_call(suite);
+}
+
+}  // namespace tenon::bench

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tests/bench/report.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/support/error.hpp"
+
+namespace tenon::bench {
+namespace {
+
+nlohmann::json number(const std::optional<double>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
+nlohmann::json measured(double value) {
+  return value > 0 ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+std::string cell(const std::optional<double>& value) {
+  return value ? fmt::format("{:.2f}", *value) : "-";
+}
+
+}  // namespace
+
+const Limits::PerThreads& Limits::of(int threads) const {
+  for (const PerThreads& limit : all)
+    if (limit.threads == threads) return limit;
+  fail(ErrorKind::kInternal, "limits of {} threads were not measured", threads);
+}
+
+std::optional<double> ratio_of(double ours, std::optional<double> peer, bool lower_is_better) {
+  if (!peer || ours <= 0 || *peer <= 0) return std::nullopt;
+  return lower_is_better ? *peer / ours : ours / *peer;
+}
+
+bool Report::correct() const {
+  for (const Row& row : rows)
+    if (!row.wrong.empty()) return false;
+  return true;
+}
+
+std::string Report::json() const {
+  nlohmann::json out;
+  out["machine"] = {{"cpu", machine.cpu},
+                    {"cores", machine.cores},
+                    {"isa", machine.isa},
+                    {"kernel", machine.kernel},
+                    {"build", machine.build}};
+  out["limits"] = nlohmann::json::object();
+  for (const Limits::PerThreads& limit : limits.all) {
+    out["limits"][fmt::format("fma_f32_gflops_{}t", limit.threads)] = measured(limit.fma_gflops);
+    out["limits"][fmt::format("copy_gbs_{}t", limit.threads)] = measured(limit.copy_gbs);
+  }
+  out["rows"] = nlohmann::json::array();
+  for (const Row& row : rows) {
+    nlohmann::json r = {{"name", row.name},
+                        {"ours", row.ours},
+                        {"unit", row.unit},
+                        {"peer", number(row.peer)},
+                        {"peer_name", row.peer_name},
+                        {"ratio", number(row.ratio)},
+                        {"limit_ratio", number(row.limit_ratio)},
+                        {"spread", row.spread}};
+    if (!row.wrong.empty()) r["wrong"] = row.wrong;
+    out["rows"].push_back(std::move(r));
+  }
+  return out.dump(2) + "\n";
+}
+
+std::string Report::table() const {
+  std::string out = fmt::format("{}, {} cores, {}, {} build, {}\n", machine.cpu, machine.cores,
+                                machine.isa, machine.build, machine.kernel);
+  for (const Limits::PerThreads& limit : limits.all)
+    out +=
+        fmt::format("limits with {} thread{}: {:.0f} GFLOP/s f32, {:.1f} GB/s copied\n",
+                    limit.threads, limit.threads == 1 ? "" : "s", limit.fma_gflops, limit.copy_gbs);
+  out += fmt::format("\n{:<38} {:>10} {:<8} {:>10} {:>6} {:>6} {:>7}  {}\n", "", "ours", "", "peer",
+                     "ratio", "limit", "spread", "peer is");
+  for (const Row& row : rows) {
+    out += fmt::format("{:<38} {:>10.2f} {:<8} {:>10} {:>6} {:>6} {:>6.1f}%  {}{}\n", row.name,
+                       row.ours, row.unit, cell(row.peer), cell(row.ratio), cell(row.limit_ratio),
+                       row.spread * 100, row.peer_name,
+                       row.wrong.empty() ? "" : "\n    WRONG RESULT: " + row.wrong);
+  }
+  return out;
+}
+
+}  // namespace tenon::bench

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the benchmarks found, as JSON for scripts and as a table for people.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenon::bench {
+
+struct Row {
+  std::string name;
+  double ours = 0;
+  std::string unit;
+  std::optional<double> peer;         ///< in the same unit
+  std::string peer_name;              ///< or why there is none
+  std::optional<double> ratio;        ///< above 1: we are faster than the peer
+  std::optional<double> limit_ratio;  ///< share of the machine's limit
+  double spread = 0;                  ///< of ours: quartile distance over median
+  std::string wrong;                  ///< not empty: the result was wrong, and how
+};
+
+struct Limits {
+  struct PerThreads {
+    int threads = 1;
+    double fma_gflops = 0;  ///< f32; 0: not measured on this machine
+    double copy_gbs = 0;    ///< bytes read and written; 0: not measured
+  };
+  std::vector<PerThreads> all;
+  const PerThreads& of(int threads) const;
+};
+
+struct Machine {
+  std::string cpu, kernel, isa, build;
+  int cores = 0;
+};
+
+Machine describe_machine();
+
+class Report {
+ public:
+  Machine machine;
+  Limits limits;
+  std::vector<Row> rows;
+
+  std::string json() const;
+  std::string table() const;
+  bool correct() const;
+};
+
+/// ours and peer are rates (higher is better) or, with `lower_is_better`, times.
+std::optional<double> ratio_of(double ours, std::optional<double> peer, bool lower_is_better);
+
+}  // namespace tenon::bench

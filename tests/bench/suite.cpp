@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tests/bench/suite.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+#include <thread>
+
+namespace tenon::bench {
+
+Suite::Suite(Report& report, const std::string& only) : report_(report), only_(only) {}
+
+int Suite::most_threads() const {
+  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 2u));
+}
+
+void Suite::add(Row row) {
+  fmt::print(stderr, "{}: {:.2f} {}\n", row.name, row.ours, row.unit);
+  report_.rows.push_back(std::move(row));
+}
+
+Context& Suite::context(int threads) {
+  std::unique_ptr<Context>& context = contexts_[threads];
+  if (!context) {
+    ContextOptions options;
+    options.devices = fmt::format("cpu@threads={}", threads);
+    options.disk_cache = false;
+    context = std::make_unique<Context>(options);
+  }
+  return *context;
+}
+
+std::vector<float> random_floats(size_t count, uint32_t seed) {
+  std::minstd_rand random(seed);
+  std::vector<float> out(count);
+  for (float& x : out) x = static_cast<float>(random() % 65536) / 32768.0f - 1;
+  return out;
+}
+
+BufferRef to_device(Context& context, const std::vector<float>& values) {
+  const uint64_t bytes = values.size() * sizeof(float);
+  BufferRef out = context.device().allocate(bytes, "benchmark input");
+  context.device().write(*out, 0, values.data(), bytes);
+  return out;
+}
+
+std::vector<float> to_host(const BufferRef& buffer, size_t count) {
+  std::vector<float> out(count);
+  buffer->device().read(*buffer, 0, out.data(), count * sizeof(float));
+  return out;
+}
+
+Graph make_graph(const std::string& name, std::vector<NodeRef> params,
+                 std::vector<NodeRef> outputs) {
+  Graph out;
+  out.name = name;
+  out.params = std::move(params);
+  out.output_names.resize(outputs.size());
+  out.outputs = std::move(outputs);
+  return out;
+}
+
+std::function<void()> runner(Context& context, const Graph& graph,
+                             const std::vector<BufferRef>& inputs) {
+  return [&context, graph, inputs] {
+    context.run(graph, inputs);
+    context.device().synchronize();
+  };
+}
+
+}  // namespace tenon::bench

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the benchmarks share: contexts by number of threads, the limits, the rows found so far.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "core/runtime/context.hpp"
+#include "tests/bench/measure.hpp"
+#include "tests/bench/report.hpp"
+
+namespace tenon::bench {
+
+class Suite {
+ public:
+  Suite(Report& report, const std::string& only);
+
+  /// By the --only expression; before anything is prepared.
+  bool wanted(const std::string& name) const { return std::regex_search(name, only_); }
+  void add(Row row);
+  const Limits& limits() const { return report_.limits; }
+  int most_threads() const;
+
+  /// Of the CPU plugin with so many threads; without a disk cache, so that compiling is measured.
+  Context& context(int threads);
+
+ private:
+  Report& report_;
+  std::regex only_;
+  std::map<int, std::unique_ptr<Context>> contexts_;
+};
+
+/// Uniform in [-1, 1), the same on each call.
+std::vector<float> random_floats(size_t count, uint32_t seed);
+BufferRef to_device(Context& context, const std::vector<float>& values);
+std::vector<float> to_host(const BufferRef& buffer, size_t count);
+Graph make_graph(const std::string& name, std::vector<NodeRef> params,
+                 std::vector<NodeRef> outputs);
+
+/// Runs the graph, lets it end, throws its output away.
+std::function<void()> runner(Context& context, const Graph& graph,
+                             const std::vector<BufferRef>& inputs);
+
+void bench_sgemm(Suite& suite);
+void bench_memory(Suite& suite);
+void bench_overhead(Suite& suite);
+
+}  // namespace tenon::bench
