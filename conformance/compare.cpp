@@ -5,18 +5,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "conformance/exact.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
 namespace {
-
-bool equal_numbers(const Scalar& a, const Scalar& b) {
-  if (a.bits == b.bits) return true;
-  if (!is_float(a.dtype)) return false;
-  const double x = a.as_double(), y = b.as_double();
-  return x == y || (std::isnan(x) && std::isnan(y));
-}
 
 std::string interval_text(const IntervalArray& expected, int64_t i) {
   const std::string value = to_string(expected.value.at(i));
@@ -31,7 +23,7 @@ struct ArrayComparison {
   double worst_ulp = 0;
 };
 
-ArrayComparison compare_array(const IntervalArray& expected, bool pinned, const Array& got,
+ArrayComparison compare_array(const IntervalArray& expected, const Array& got,
                               const Profile& profile) {
   ArrayComparison out;
   const int64_t count = got.count();
@@ -43,8 +35,7 @@ ArrayComparison compare_array(const IntervalArray& expected, bool pinned, const 
     const Scalar mine = got.at(i), reference = expected.value.at(i);
     // A bool is one byte that holds 0 or 1; a 2 would spread through later arithmetic.
     const bool legal = got.dtype != DType::kBool || mine.bits <= 1;
-    const bool right =
-        legal && (pinned ? equal_numbers(mine, reference) : accepts(expected, i, mine, profile));
+    const bool right = legal && accepts(expected, i, mine, profile);
     if (!right && out.wrong++ == 0) out.first_wrong = i;
     if (!is_float(got.dtype)) continue;
     const double distance = ulp_distance(mine, reference);
@@ -59,23 +50,17 @@ ArrayComparison compare_array(const IntervalArray& expected, bool pinned, const 
 }  // namespace
 
 Expectation expect(const Case& test, const Profile& profile) {
-  Expectation out;
-  out.outputs = evaluate_intervals(test.graph, test.inputs, test.symbols, profile);
-  out.pinned.assign(out.outputs.size(), false);
-  if (test.mode == ValueMode::kExact && has_float_sums(test.graph))
-    out.pinned = pinned_outputs(test);
-  return out;
+  return evaluate_intervals(test.graph, test.inputs, test.symbols, profile);
 }
 
 std::string vacuity(const Expectation& expectation) {
   int64_t elements = 0, wide = 0, nonzero = 0;
-  for (size_t k = 0; k < expectation.outputs.size(); ++k) {
-    const IntervalArray& output = expectation.outputs[k];
+  for (const IntervalArray& output : expectation) {
     const int64_t count = output.value.count();
     elements += count;
     for (int64_t i = 0; i < count; ++i) {
       nonzero += !output.value.at(i).is_zero();
-      if (!output.exact() && !expectation.pinned[k]) wide += relative_width(output, i) > 0.05;
+      if (!output.exact()) wide += relative_width(output, i) > 0.05;
     }
   }
   if (elements == 0) return {};
@@ -89,20 +74,20 @@ std::string vacuity(const Expectation& expectation) {
 Comparison compare(const Expectation& expectation, const std::vector<Array>& got,
                    const Profile& profile) {
   Comparison out;
-  TN_ASSERT(got.size() == expectation.outputs.size());
+  TN_ASSERT(got.size() == expectation.size());
   for (size_t k = 0; k < got.size(); ++k) {
-    const IntervalArray& expected = expectation.outputs[k];
-    const ArrayComparison result = compare_array(expected, expectation.pinned[k], got[k], profile);
+    const IntervalArray& expected = expectation[k];
+    const ArrayComparison result = compare_array(expected, got[k], profile);
     if (result.worst_ulp > out.worst_ulp) {
       out.worst_ulp = result.worst_ulp;
       out.worst_index = k == 0 ? result.worst : -1;
     }
     if (result.wrong == 0 || out.mismatch) continue;
-    out.mismatch = fmt::format(
-        "output {} {}: expected {}{}, got {} ({} of {} elements wrong)", k,
-        position_text(result.first_wrong, got[k].shape),
-        interval_text(expected, result.first_wrong), expectation.pinned[k] ? " exactly" : "",
-        to_string(got[k].at(result.first_wrong)), result.wrong, got[k].count());
+    out.mismatch =
+        fmt::format("output {} {}: expected {}, got {} ({} of {} elements wrong)", k,
+                    position_text(result.first_wrong, got[k].shape),
+                    interval_text(expected, result.first_wrong),
+                    to_string(got[k].at(result.first_wrong)), result.wrong, got[k].count());
   }
   return out;
 }

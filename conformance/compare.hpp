@@ -11,10 +11,7 @@
 
 namespace tenon::conformance {
 
-struct Expectation {
-  std::vector<IntervalArray> outputs;
-  std::vector<bool> pinned;  ///< by output: no legal order of additions changes the value
-};
+using Expectation = std::vector<IntervalArray>;  ///< of each output
 
 Expectation expect(const Case& test, const Profile& profile);
 
