@@ -97,7 +97,10 @@ Interval sum(const std::vector<Interval>& terms, DType accumulator, bool fused,
     const double inf = s.plus_infinity ? kInfinity : -kInfinity;
     return {inf, inf, overflows, false};
   }
-  const bool one_sign = low >= 0 || high <= 0;
+  // With terms of both signs some order overflows on its way to a finite sum.
+  const bool one_sign =
+      std::ranges::all_of(terms, [](const Interval& x) { return x.low >= 0; }) ||
+      std::ranges::all_of(terms, [](const Interval& x) { return x.high <= 0; });
   if (overflows && !one_sign)
     return no_infinity ? anything() : Interval{-kInfinity, kInfinity, true, false};
   Interval out = rounded(static_cast<double>(low - error), static_cast<double>(high + error), s.nan,

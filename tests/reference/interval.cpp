@@ -144,6 +144,7 @@ TEST_CASE("infinities, NaN and overflow in sums") {
   CHECK(takes(sum({1, NAN, 2}), 0, NAN, p));
   CHECK(takes(sum({big, big, -big}), 0, INFINITY, p));
   CHECK(takes(sum({big, big, -big}), 0, big, p));
+  CHECK(takes(sum({-big, big, -1e36f}), 0, -INFINITY, p));  // though in this order it is finite
   CHECK(takes(sum({-0.0f, -0.0f, -0.0f}), 0, -0.0, p));
   CHECK(takes(sum({-0.0f, -0.0f, -0.0f}), 0, 0.0, p));
 }
