@@ -149,7 +149,7 @@ TEST_CASE("executables are saved and loaded, and damage is noticed") {
   host.run(second, program, {1, 1, 1}, std::vector<TestArgument>{{&in}, {&out}, {{}, 2}});
   CHECK(values_of<int64_t>(out)[3] == 3);
   host.plugin().executable_destroy(second);
-  saved.resize(saved.size() - 1);
+  saved.pop_back();
   CHECK(host.plugin().executable_load(&target, saved.data(), saved.size(), &second, &host.error) ==
         TN_ERROR_INCOMPATIBLE);
 }
