@@ -67,15 +67,14 @@ TEST_CASE("a replayed plan of 100 launches costs little for each") {
   Context context(options_for("fake:0", "fake"));
   Builder& b = context.builder();
   Graph graph;
-  graph.params = {b.param("x", DType::kF32, {Expr(1), Expr(8)})};
+  const Shape square{Expr(8), Expr(8)};
+  graph.params = {b.param("x", DType::kF32, square)};
   NodeRef x = graph.params[0];
-  for (int i = 0; i < 100; ++i) {  // a reduction after each op: no fusion across
-    x = b.binary(Op::ADD, x, b.constant(Scalar::of(DType::kF32, i), {Expr(1), Expr(8)}));
-    x = b.expand(b.reduce(Op::ADD, x, {1}), {Expr(1), Expr(8)});
-  }
+  for (int i = 0; i < 100; ++i)  // along rows and columns in turn: nothing can be fused
+    x = b.binary(Op::ADD, x, b.expand(b.reduce(Op::ADD, x, {i % 2}), square));
   graph.outputs = {x};
   graph.output_names = {""};
-  const BufferRef input = context.device().allocate(32, "x");
+  const BufferRef input = context.device().allocate(256, "x");
   RunStats stats;
   context.run(graph, std::vector<BufferRef>{input}, {}, &stats);
   const int kernels = stats.kernels;
