@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 
 #include "sdk/helpers/program_text.hpp"
@@ -82,9 +83,9 @@ void PluginHost::run(tn_executable* executable, const Program& program,
 
 void PluginHost::run(const Program& program, std::array<uint32_t, 3> grid,
                      std::span<const TestArgument> arguments) {
-  tn_executable* executable = compile(program);
-  run(executable, program, grid, arguments);
-  plugin_->executable_destroy(executable);
+  const std::unique_ptr<tn_executable, void (*)(tn_executable*)> executable(
+      compile(program), plugin_->executable_destroy);
+  run(executable.get(), program, grid, arguments);
 }
 
 std::string null_plugin() {
