@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/bench/limits.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -19,6 +20,11 @@ namespace {
 constexpr int kFmaRounds = 200000;
 constexpr size_t kCopyBytes = size_t{256} << 20;  // beyond any cache of this decade
 constexpr int kRounds = 9;
+
+/// A limit is what the machine reaches when nothing disturbs it.
+double best(const std::vector<double>& seconds) {
+  return *std::min_element(seconds.begin(), seconds.end());
+}
 
 /// Runs work(0) .. work(threads - 1) at the same time.
 template <class Work>
@@ -90,7 +96,7 @@ double fma_gflops(int threads) {
     });
     seconds.push_back(now() - begin);
   }
-  return peak.flops * threads / summary(seconds).seconds * 1e-9;
+  return peak.flops * threads / best(seconds) * 1e-9;
 }
 
 __attribute__((target("avx512f"))) void copy_512(float* to, const float* from, size_t count) {
@@ -142,7 +148,7 @@ double copy_gbs(int threads) {
     });
     seconds.push_back(now() - begin);
   }
-  return 2.0 * static_cast<double>(kCopyBytes) / summary(seconds).seconds * 1e-9;
+  return 2.0 * static_cast<double>(kCopyBytes) / best(seconds) * 1e-9;
 }
 
 }  // namespace

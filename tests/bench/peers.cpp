@@ -54,8 +54,10 @@ SgemmPeer one_dnn() {
 SgemmPeer open_blas() {
   SgemmPeer out{"OpenBLAS", "", {}, {}};
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) setenv("OPENBLAS_CORETYPE", "SKYLAKEX", 0);
+  // Over what the environment says: a peer that is held back proves nothing.
+  if (__builtin_cpu_supports("avx512f")) setenv("OPENBLAS_CORETYPE", "SKYLAKEX", 1);
 #endif
+  unsetenv("OPENBLAS_L2_SIZE");
   void* library = open_first({"libopenblas.so.0", "libopenblas.so"}, out.missing);
   if (!library) return out;
   using Sgemm = void(int, int, int, int, int, int, float, const float*, int, const float*, int,
