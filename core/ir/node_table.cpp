@@ -33,17 +33,20 @@ namespace {
 
 /// A node's last owner may be another node, a million deep: deletions queue up instead of nesting.
 void delete_later(const Node* node) {
-  thread_local std::vector<const Node*> pending;
-  thread_local bool draining = false;
-  pending.push_back(node);
-  if (draining) return;
-  draining = true;
+  // A bare pointer: nodes of static tensors die after a thread-local vector would have.
+  thread_local std::vector<const Node*>* queue = nullptr;
+  if (queue != nullptr) {
+    queue->push_back(node);
+    return;
+  }
+  std::vector<const Node*> pending{node};
+  queue = &pending;
   while (!pending.empty()) {
     const Node* next = pending.back();
     pending.pop_back();
     delete next;
   }
-  draining = false;
+  queue = nullptr;
 }
 
 }  // namespace

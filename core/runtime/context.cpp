@@ -113,8 +113,9 @@ Context::Context(ContextOptions options) : impl_(std::make_unique<Impl>(options)
 Context::~Context() = default;
 
 Context& Context::standard() {
-  static Context context;
-  return context;
+  // Never destroyed: at exit the plugins' own statics are gone before ours.
+  static Context* const context = new Context();
+  return *context;
 }
 
 Builder& Context::builder() { return impl_->builder; }
