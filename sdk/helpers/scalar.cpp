@@ -280,6 +280,17 @@ ScalarFunction scalar_function(uint16_t op, uint8_t from, uint8_t to) {
   return nullptr;
 }
 
+ScalarFunction scalar_function(const ProgramView& program, const tn_op& op) {
+  const auto operands = program.operands(op);
+  const uint8_t from = operands.empty() ? op.dtype : program.op(operands.back()).dtype;
+  if (op.op == TN_OP_CAST && op.imm == TN_CAST_BITS) {  // a byte is true unless it is 0
+    const uint8_t same = op.dtype == TN_DTYPE_BOOL ? uint8_t{TN_DTYPE_U8} : op.dtype;
+    return scalar_function(op.op, same, op.dtype);
+  }
+  const auto code = op.op == TN_OP_LANE_REDUCE ? static_cast<uint16_t>(op.imm) : op.op;
+  return scalar_function(code, from, op.dtype);
+}
+
 uint64_t convert(uint64_t bits, uint8_t from, uint8_t to) {
   return kCasts[row_of(from)][row_of(to)](bits, 0, 0);
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "sdk/helpers/program_view.hpp"
 #include "tenon/program.h"
 
 namespace tenon::sdk {
@@ -20,6 +21,9 @@ using ScalarFunction = uint64_t (*)(uint64_t a, uint64_t b, uint64_t c);
 /// differ only for CAST and comparisons. Null if the op is not elementwise or does not take them.
 /// Floats narrower than f64 are computed in f64 and rounded once.
 ScalarFunction scalar_function(uint16_t op, uint8_t from, uint8_t to);
+
+/// That of an op of a program: bit casts too, and what a LANE_REDUCE combines two lanes with.
+ScalarFunction scalar_function(const ProgramView& program, const tn_op& op);
 
 /// The value cast. Dtypes must be known ones.
 uint64_t convert(uint64_t bits, uint8_t from, uint8_t to);
