@@ -2,6 +2,8 @@
 // An open processor.
 #include "plugins/cpu/device.hpp"
 
+#include <fmt/format.h>
+
 namespace tenon::cpu {
 
 CpuDevice::CpuDevice(const HostInfo& host, unsigned threads)
@@ -10,11 +12,15 @@ CpuDevice::CpuDevice(const HostInfo& host, unsigned threads)
 }
 
 std::unique_ptr<sdk::Memory> CpuDevice::allocate(uint32_t, uint64_t size) {
-  return CpuMemory::allocate(budget_, size);
+  return std::make_unique<CpuMemory>(budget_, size);
 }
 
 std::unique_ptr<sdk::Memory> CpuDevice::import_host(uint32_t, void* pointer, uint64_t size) {
-  return CpuMemory::import_host(pointer, size);
+  if (reinterpret_cast<uintptr_t>(pointer) % kMemoryAlignment != 0)
+    throw sdk::Failure(TN_ERROR_INVALID_ARGUMENT,
+                       fmt::format("memory_import: expected a pointer aligned to {} bytes, got {}",
+                                   kMemoryAlignment, pointer));
+  return std::make_unique<sdk::HostMemory>(pointer, size);
 }
 
 void CpuDevice::submit(const sdk::Submission& submission) { queue_.submit(read_batch(submission)); }

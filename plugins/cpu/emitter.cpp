@@ -8,11 +8,13 @@
 #include <llvm/TargetParser/Triple.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <stdexcept>
 
 #include "plugins/cpu/emit_cast.hpp"
 #include "plugins/cpu/emit_elementwise.hpp"
+#include "sdk/helpers/host_device.hpp"
 
 namespace tenon::cpu {
 namespace {
@@ -119,7 +121,11 @@ void Emitter::make_entry(llvm::Function* kernel) {
             builder_.getInt8Ty(), entry->getArg(4), scratch_offsets_[i]));
       continue;
     }
-    Value* slot = builder_.CreateConstInBoundsGEP1_64(i64, entry->getArg(0), bound++);
+    const uint64_t offset = bound++ * sizeof(sdk::HostArgument) +
+                            (is_buffer(param) ? offsetof(sdk::HostArgument, data)
+                                              : offsetof(sdk::HostArgument, scalar));
+    Value* slot =
+        builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), entry->getArg(0), offset);
     if (is_buffer(param)) {
       arguments.push_back(builder_.CreateLoad(ptr, slot));
       continue;

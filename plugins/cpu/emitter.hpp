@@ -4,7 +4,8 @@
 // The module has two functions. `tenon_kernel` takes its arguments by name, so that no-alias holds,
 // and loops over a range of workgroups; `tenon_entry` unpacks the arguments of a launch and calls
 // it.
-//   void tenon_entry(const u64* arguments, const u32* grid, u64 begin, u64 end, u8* scratch,
+//   void tenon_entry(const sdk::HostArgument* arguments, const u32* grid, u64 begin, u64 end, u8*
+//   scratch,
 //                    u64 thread)
 #pragma once
 

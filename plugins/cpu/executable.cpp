@@ -42,11 +42,10 @@ uint64_t saved_checksum(std::span<const std::byte> bytes) {
 }  // namespace
 
 CpuExecutable::CpuExecutable(sdk::Program program, TargetSpec target, Object object, bool link)
-    : program_(std::move(program)), target_(std::move(target)), object_(std::move(object)) {
-  const sdk::ProgramView view = program_.view();
-  for (uint32_t i = 0; i < view.param_count(); ++i) {
-    if (view.param(i).kind != TN_PARAM_ALLOC) arguments_.push_back(view.param(i));
-  }
+    : HostExecutable(sdk::LaunchSignature(program.view())),
+      program_(std::move(program)),
+      target_(std::move(target)),
+      object_(std::move(object)) {
   if (link) linked_.emplace(object_.bytes);
 }
 

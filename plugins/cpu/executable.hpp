@@ -11,12 +11,12 @@
 #include "plugins/cpu/compiler.hpp"
 #include "plugins/cpu/linker.hpp"
 #include "plugins/cpu/target.hpp"
-#include "sdk/helpers/backend.hpp"
+#include "sdk/helpers/host_device.hpp"
 #include "sdk/helpers/program_builder.hpp"
 
 namespace tenon::cpu {
 
-class CpuExecutable : public sdk::Executable {
+class CpuExecutable : public sdk::HostExecutable {
  public:
   /// `link`: it is to be launched.
   static std::unique_ptr<CpuExecutable> compile(const sdk::ProgramView& program,
@@ -28,9 +28,6 @@ class CpuExecutable : public sdk::Executable {
   std::string text(tn_text_kind kind) const override;
   std::vector<std::byte> save() const override;
 
-  sdk::ProgramView program() const { return program_.view(); }
-  /// The params that a launch binds, in order.
-  std::span<const tn_param> arguments() const { return arguments_; }
   /// Null if it was compiled without a device.
   KernelEntry entry() const { return linked_ ? linked_->entry() : nullptr; }
   uint64_t scratch_bytes() const { return object_.scratch_bytes; }
@@ -47,7 +44,6 @@ class CpuExecutable : public sdk::Executable {
   sdk::Program program_;
   TargetSpec target_;
   Object object_;
-  std::vector<tn_param> arguments_;
   std::optional<LinkedObject> linked_;
   mutable std::atomic<float> workgroup_ns_{0};
 };

@@ -82,7 +82,7 @@ void Launcher::parallel(uint64_t count, uint64_t smallest, const RangeBody& body
 }
 
 void Launcher::launch(const CpuExecutable& executable, const uint32_t grid[3],
-                      const uint64_t* arguments) {
+                      const sdk::HostArgument* arguments) {
   using Clock = std::chrono::steady_clock;
   const uint64_t count = workgroups(grid);
   if (count == 0) return;

@@ -18,7 +18,8 @@ class Launcher {
   explicit Launcher(unsigned threads);
   ~Launcher();
 
-  void launch(const CpuExecutable& executable, const uint32_t grid[3], const uint64_t* arguments);
+  void launch(const CpuExecutable& executable, const uint32_t grid[3],
+              const sdk::HostArgument* arguments);
   void copy(std::byte* to, const std::byte* from, uint64_t size);
   void fill(std::byte* to, uint64_t size, uint64_t pattern, uint32_t pattern_size);
 

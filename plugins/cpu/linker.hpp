@@ -7,11 +7,13 @@
 #include <memory>
 #include <span>
 
+#include "sdk/helpers/host_device.hpp"
+
 namespace tenon::cpu {
 
 /// Runs workgroups [begin, end) of the grid, x fastest. `begin` < `end`.
-using KernelEntry = void (*)(const uint64_t* arguments, const uint32_t* grid, uint64_t begin,
-                             uint64_t end, std::byte* scratch, uint64_t thread);
+using KernelEntry = void (*)(const sdk::HostArgument* arguments, const uint32_t* grid,
+                             uint64_t begin, uint64_t end, std::byte* scratch, uint64_t thread);
 
 class LinkedObject {
  public:

@@ -2,6 +2,8 @@
 // A device's queue.
 #include "plugins/cpu/queue.hpp"
 
+#include <fmt/format.h>
+
 namespace tenon::cpu {
 namespace {
 
@@ -9,6 +11,14 @@ namespace {
 constexpr double kInlineNs = 20'000;
 /// How often a worker that waits looks whether its device closes.
 constexpr uint64_t kWaitSliceNs = 20'000'000;
+
+const CpuExecutable& executable_of(const sdk::HostCommand& command) {
+  return static_cast<const CpuExecutable&>(*command.executable);
+}
+
+Batch::Point read_point(const tn_point& point) {
+  return {static_cast<sdk::HostTimeline*>(sdk::timeline_of(point.timeline)), point.value};
+}
 
 void fail_signals(const Batch& batch, const sdk::Failure& failure) {
   for (const Batch::Point& point : batch.signals) point.timeline->fail(failure);
@@ -24,6 +34,26 @@ bool is_reached(const Batch::Point& point) {
 
 }  // namespace
 
+Batch read_batch(const sdk::Submission& submission) {
+  if (submission.queue() != 0)
+    throw sdk::Failure(TN_ERROR_INVALID_ARGUMENT,
+                       fmt::format("submit: expected queue 0, got {}", submission.queue()));
+  Batch batch;
+  batch.work = sdk::read_work(submission);
+  for (const sdk::HostCommand& command : batch.work.commands) {
+    if (command.kind == TN_COMMAND_LAUNCH && !executable_of(command).entry())
+      throw sdk::Failure(
+          TN_ERROR_INVALID_ARGUMENT,
+          "launch: expected an executable compiled for a device, got one for a named "
+          "target");
+  }
+  for (uint32_t i = 0; i < submission.wait_count(); ++i)
+    batch.waits.push_back(read_point(submission.wait(i)));
+  for (uint32_t i = 0; i < submission.signal_count(); ++i)
+    batch.signals.push_back(read_point(submission.signal(i)));
+  return batch;
+}
+
 Queue::Queue(unsigned threads) : launcher_(threads), worker_([this] { run(); }) {}
 
 Queue::~Queue() {
@@ -37,9 +67,11 @@ Queue::~Queue() {
 
 bool Queue::runs_at_once(const Batch& batch) const {
   double expected = 0;
-  for (const Work& work : batch.work)
-    expected += work.kind == TN_COMMAND_LAUNCH ? Launcher::estimated_ns(*work.executable, work.grid)
-                                               : Launcher::estimated_copy_ns(work.size);
+  for (const sdk::HostCommand& command : batch.work.commands) {
+    expected += command.kind == TN_COMMAND_LAUNCH
+                    ? Launcher::estimated_ns(executable_of(command), command.grid)
+                    : Launcher::estimated_copy_ns(command.size);
+  }
   if (!(expected < kInlineNs)) return false;
   for (const Batch::Point& point : batch.waits) {
     if (!is_reached(point)) return false;
@@ -101,17 +133,17 @@ void Queue::wait_for(const Batch& batch) {
 void Queue::execute(const Batch& batch) {
   try {
     wait_for(batch);
-    for (const Work& work : batch.work) {
-      switch (work.kind) {
+    for (const sdk::HostCommand& command : batch.work.commands) {
+      switch (command.kind) {
         case TN_COMMAND_LAUNCH:
-          launcher_.launch(*work.executable, work.grid,
-                           batch.arguments.data() + work.first_argument);
+          launcher_.launch(executable_of(command), command.grid,
+                           batch.work.arguments_of(command).data());
           break;
         case TN_COMMAND_COPY:
-          launcher_.copy(work.to, work.from, work.size);
+          launcher_.copy(command.destination, command.source, command.size);
           break;
         case TN_COMMAND_FILL:
-          launcher_.fill(work.to, work.size, work.pattern, work.pattern_size);
+          launcher_.fill(command.destination, command.size, command.pattern, command.pattern_size);
           break;
       }
     }

@@ -13,29 +13,17 @@
 
 namespace tenon::cpu {
 
-/// A command whose handles are resolved and ranges checked.
-struct Work {
-  tn_command_kind kind = TN_COMMAND_LAUNCH;
-  const CpuExecutable* executable = nullptr;
-  uint32_t grid[3] = {};
-  size_t first_argument = 0;  ///< in Batch::arguments
-  std::byte* to = nullptr;
-  const std::byte* from = nullptr;
-  uint64_t size = 0, pattern = 0;
-  uint32_t pattern_size = 1;
-};
-
+/// A checked copy of a submission.
 struct Batch {
-  std::vector<Work> work;
-  std::vector<uint64_t> arguments;
   struct Point {
     sdk::HostTimeline* timeline;
     uint64_t value;
   };
+  sdk::HostWork work;
   std::vector<Point> waits, signals;
 };
 
-/// A copy of a submission, checked. Throws sdk::Failure.
+/// Throws sdk::Failure.
 Batch read_batch(const sdk::Submission& submission);
 
 class Queue {

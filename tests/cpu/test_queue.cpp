@@ -147,7 +147,7 @@ TEST_CASE("bad submissions are refused before anything runs") {
   Slab slab(device, 64);
   slab.data[0] = 9;
   const tn_command good = fill_command(slab, 0, 64, 1, 1);
-  std::vector<tn_command> bad = {fill_command(slab, 1, 64, 0, 1), fill_command(slab, 65, 0, 0, 1),
+  std::vector<tn_command> bad = {fill_command(slab, 1, 64, 0, 1), fill_command(slab, 65, 1, 0, 1),
                                  fill_command(slab, 0, 10, 0, 4), fill_command(slab, 0, 9, 0, 3),
                                  copy_command(slab, 0, slab, UINT64_MAX, 8)};
   const tn_dtype input[] = {TN_DTYPE_F32};
