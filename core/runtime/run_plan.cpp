@@ -37,6 +37,7 @@ void submit_segment(const SchedulePlan& plan, const Layout& layout, const Frame&
 void allocate_temporaries(const SchedulePlan& plan, const Layout& layout, Frame& frame) {
   const auto& buffers = plan.schedule().buffers;
   std::vector<Buffer*> arenas(plan.device_count(), nullptr);
+  std::vector<int> owner;
   for (size_t d = 0; d < plan.device_count(); ++d) {
     const int64_t bytes = layout.memory.arena_bytes.at(d);
     if (bytes == 0 || plan.device(static_cast<int>(d)).guarded()) continue;
@@ -51,11 +52,16 @@ void allocate_temporaries(const SchedulePlan& plan, const Layout& layout, Frame&
     const auto d = static_cast<size_t>(buffers[b].device);
     if (arenas[d]) {
       frame.where[b] = {arenas[d], static_cast<uint64_t>(offset)};
-    } else {
-      frame.owned.push_back(
-          plan.device(buffers[b].device)
-              .allocate(static_cast<uint64_t>(layout.memory.bytes[b]), "temporaries"));
-      frame.where[b] = {frame.owned.back().get(), 0};
+    } else {  // one buffer each, between guard zones; but what a kernel writes over is its output
+      if (owner.empty()) owner = owners(plan.schedule());
+      const auto shared = static_cast<size_t>(owner[b]);
+      if (!frame.where[shared].buffer) {
+        const int64_t bytes = std::max(layout.memory.bytes[shared], layout.memory.bytes[b]);
+        frame.owned.push_back(plan.device(buffers[b].device)
+                                  .allocate(static_cast<uint64_t>(bytes), "temporaries"));
+        frame.where[shared] = {frame.owned.back().get(), 0};
+      }
+      frame.where[b] = frame.where[shared];
       use(frame, frame.where[b].buffer);
     }
   }

@@ -1,119 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// TENON_VALIDATE=1: every kernel runs alone, and its outputs are compared with the reference.
+// TENON_VALIDATE=1: every kernel runs alone, and its outputs must lie in
+// the intervals that the reference gives for the device's profile.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "core/reference/interval.hpp"
 #include "core/runtime/run_plan.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
 namespace {
-
-double unit_roundoff(DType dtype) {
-  switch (dtype) {
-    case DType::kF16:
-      return 0x1p-11;
-    case DType::kBF16:
-      return 0x1p-8;
-    case DType::kF32:
-      return 0x1p-24;
-    case DType::kF64:
-      return 0x1p-53;
-    case DType::kF8E4M3:
-      return 0x1p-4;
-    case DType::kF8E5M2:
-      return 0x1p-3;
-    default:
-      return 0;
-  }
-}
-
-/// How many roundings an output may be away: one or a few for each op on its way, and for each
-/// term of a sum. `magnitude` is the largest intermediate, since sums cancel.
-struct Tolerance {
-  bool exact = true;
-  double relative = 0;
-  double magnitude = 0;
-};
-
-int64_t reduced_count(const Node& node, const SymbolValues& symbols) {
-  int64_t count = 1;
-  for (const int axis : node.as<ReduceAttr>().axes)
-    count *= node.sources[0]->shape[static_cast<size_t>(axis)].evaluate(symbols);
-  return std::max<int64_t>(count, 1);
-}
-
-bool rounds(const Node& node) {
-  if (!is_float(node.dtype)) return false;
-  switch (node.op) {
-    case Op::CAST:
-      return is_float(node.sources[0]->dtype) || !node.as<CastAttr>().bits;
-    case Op::WHERE:
-    case Op::MAX:
-    case Op::MIN:
-    case Op::NEG:
-      return false;
-    case Op::REDUCE:
-      return node.as<ReduceAttr>().op != Op::MAX && node.as<ReduceAttr>().op != Op::MIN;
-    default:
-      return is_elementwise(node.op);
-  }
-}
-
-Tolerance tolerance_of(const Graph& graph, const NodeRef& output, const std::vector<Array>& inputs,
-                       const SymbolValues& symbols) {
-  Tolerance result;
-  for (const NodeRef& node : topological({output})) {
-    if (!rounds(*node)) continue;
-    result.exact = false;
-    const double steps =
-        node->op == Op::REDUCE ? static_cast<double>(reduced_count(*node, symbols)) : 8;
-    const DType dtype = node->op == Op::REDUCE && is_float(node->as<ReduceAttr>().accumulator)
-                            ? node->as<ReduceAttr>().accumulator
-                            : node->dtype;
-    result.relative += steps * unit_roundoff(dtype);
-  }
-  if (result.exact) return result;
-  result.relative += 2 * unit_roundoff(output->dtype);
-  // Largest finite intermediate: errors of what is added there survive cancellation.
-  Graph all = graph;
-  all.outputs.clear();
-  for (const NodeRef& node : topological({output}))
-    if (is_float(node->dtype) && node->op != Op::VIEW) all.outputs.push_back(node);
-  all.output_names.assign(all.outputs.size(), "");
-  for (const Array& array : evaluate(all, inputs, symbols)) {
-    for (int64_t i = 0; i < array.count(); ++i) {
-      const double value = std::abs(array.at(i).as_double());
-      if (std::isfinite(value)) result.magnitude = std::max(result.magnitude, value);
-    }
-  }
-  return result;
-}
-
-/// Largest absolute error; infinity where one is NaN or infinite and the other is not the same.
-double max_error(const Array& got, const Array& expected, int64_t& worst) {
-  double largest = 0;
-  worst = -1;
-  for (int64_t i = 0; i < expected.count(); ++i) {
-    const Scalar a = got.at(i), b = expected.at(i);
-    if (a == b) continue;
-    double error = 1;
-    if (is_float(a.dtype)) {
-      const double x = a.as_double(), y = b.as_double();
-      if ((std::isnan(x) && std::isnan(y)) || x == y) continue;
-      error = std::abs(x - y);
-      if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
-    } else {
-      error = std::max(1.0, std::abs(a.as_double() - b.as_double()));
-    }
-    if (error > largest) {
-      largest = error;
-      worst = i;
-    }
-  }
-  return largest;
-}
 
 Array read_array(const Node& node, const Location& at, uint64_t bytes,
                  const SymbolValues& symbols) {
@@ -125,21 +22,30 @@ Array read_array(const Node& node, const Location& at, uint64_t bytes,
   return array;
 }
 
-void compare(const KernelCall& call, size_t output, const Array& got, const Array& expected,
-             const std::vector<Array>& inputs, const SymbolValues& symbols,
-             const std::string& device) {
-  int64_t worst = -1;
-  const double error = max_error(got, expected, worst);
-  if (worst < 0) return;
-  const Tolerance tolerance = tolerance_of(call.graph, call.graph.outputs[output], inputs, symbols);
-  const double allowed = tolerance.exact ? 0 : tolerance.relative * tolerance.magnitude;
-  if (error <= allowed) return;
+/// 0 for equal bits; infinity where just one is NaN, or anything is infinite.
+double error_of(const Scalar& got, const Scalar& expected) {
+  if (got == expected) return 0;
+  const double error = std::abs(got.as_double() - expected.as_double());
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
+
+void compare(const KernelCall& call, size_t output, const Array& got, const IntervalArray& expected,
+             const Profile& profile, const std::string& device) {
+  int64_t first = -1, wrong = 0;
+  double largest = 0;
+  for (int64_t i = 0; i < got.count(); ++i) {
+    if (accepts(expected, i, got.at(i), profile)) continue;
+    if (first < 0) first = i;
+    ++wrong;
+    largest = std::max(largest, error_of(got.at(i), expected.value.at(i)));
+  }
+  if (wrong == 0) return;
+  const Interval range = expected.at(first);
   fail(ErrorKind::kInternal,
-       "[validate] kernel {} on {}, output {}, element {}: expected {}, got {} (error {:.3g}, "
-       "allowed "
-       "{:.3g})",
-       call.graph.name, device, output, worst, to_string(expected.at(worst)),
-       to_string(got.at(worst)), error, allowed);
+       "[validate] kernel {} on {}, output {}, element {}: expected {} (of [{:.9g}, {:.9g}]), got "
+       "{}; {} of {} elements differ, by up to {:.3g}",
+       call.graph.name, device, output, first, to_string(expected.value.at(first)), range.low,
+       range.high, to_string(got.at(first)), wrong, got.count(), largest);
 }
 
 void run_one(const Layout& layout, const Frame& frame, const KernelCall& call, Device& device,
@@ -155,12 +61,14 @@ void run_one(const Layout& layout, const Frame& frame, const KernelCall& call, D
   }
   if (command) device.submit({*command}, std::span<Buffer* const>(frame.used));
   device.synchronize();
-  const std::vector<Array> expected = evaluate(call.graph, inputs, symbols);
+  const Profile profile = Profile::of(device.capabilities());
+  const std::vector<IntervalArray> expected =
+      evaluate_intervals(call.graph, inputs, symbols, profile);
   for (size_t o = 0; o < call.outputs.size(); ++o) {
     const int b = call.outputs[o];
     const Array got =
         read_array(*call.graph.outputs[o], frame.where[static_cast<size_t>(b)], bytes(b), symbols);
-    compare(call, o, got, expected[o], inputs, symbols, device.id());
+    compare(call, o, got, expected[o], profile, device.id());
   }
 }
 

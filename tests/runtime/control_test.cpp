@@ -168,6 +168,7 @@ TEST_CASE("validation names the first kernel that differs") {
   ErrorKind kind{};
   const std::string message =
       error_of([&] { context.run(graph, {Array::zeros(DType::kI32, {2})}, {}, ""); }, &kind);
-  CHECK(has(message, "[validate] kernel k0 on fake:0, output 0, element 0: expected 0, got "));
+  CHECK(has(message,
+            "[validate] kernel k0 on fake:0, output 0, element 0: expected 0 (of [0, 0]), got "));
   CHECK(kind == ErrorKind::kInternal);
 }

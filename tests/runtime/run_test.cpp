@@ -150,3 +150,25 @@ TEST_CASE("several threads run on one context") {
     CHECK(wrong == 0);
   }
 }
+
+TEST_CASE("guard zones keep what a kernel writes over in one buffer") {
+  for (const std::string& backend : backends()) {
+    CAPTURE(backend);
+    ContextOptions options = options_for(backend, backend);
+    options.guard_bytes = 256;
+    Context context(options);
+    // The difference goes over the sum that it is made from.
+    check_run(context, R"(graph centre(%x: f32[2, 4]) {
+  %d = add %x, %x                  : f32[2, 4]
+  %m = reduce.max %d, axes=[0]     : f32[1, 4]
+  %e = expand %m                   : f32[2, 4]
+  %s = sub %d, %e                  : f32[2, 4]
+  %r = reduce.add %s, axes=[0]     : f32[1, 4]
+  %f = expand %r                   : f32[2, 4]
+  %o = mul %s, %f                  : f32[2, 4]
+  return %o
+})",
+              {numbers(DType::kF32, {2, 4})});
+    CHECK(context.device().check_guards().empty());
+  }
+}

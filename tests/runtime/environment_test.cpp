@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Contexts made from the environment: what is offered when nothing is chosen, and wrong values.
+#include "core/runtime/environment.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "core/runtime/probe.hpp"
+#include "tests/runtime/support.hpp"
+
+using namespace tenon;
+using namespace tenon::test;
+
+namespace {
+
+/// Sets variables for a scope; the test program has one thread then.
+struct Variables {
+  std::vector<std::string> names;
+  Variables(std::initializer_list<std::pair<const char*, std::string>> values) {
+    for (const EnvironmentVariable& v : environment_variables())
+      unsetenv(std::string(v.name).c_str());
+    for (const auto& [name, value] : values) setenv(name, value.c_str(), 1);
+  }
+  ~Variables() {
+    for (const EnvironmentVariable& v : environment_variables())
+      unsetenv(std::string(v.name).c_str());
+  }
+};
+
+std::string ids(const Context& context) {
+  std::string text;
+  for (const auto& device : context.devices()) text += device->id() + " ";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("unset: what passes its probe, by kind, priority and name; crashes are left out") {
+  TempFolder cache;
+  const std::string files = plugin_file("null").string() + ":" + plugin_file("aborts").string() +
+                            ":" + plugin_file("fake").string();
+  const Variables variables{{"TENON_PLUGINS", files}, {"TENON_CACHE_DIR", cache.path.string()}};
+  for (int again = 0; again < 2; ++again) {  // probed, then remembered
+    const Context context;
+    const std::string order = ids(context);
+    CAPTURE(order);
+    CHECK(order.starts_with("fake:1 fake:2 "));  // gpu, accelerator
+    CHECK(has(order, "fake:0 "));
+    CHECK(has(order, "null:0 "));
+  }
+  DiskCache remembered(cache.path);
+  CHECK(probe_cached(plugin_file("aborts"), remembered).status == ProbeResult::Status::kCrashed);
+}
+
+TEST_CASE("only negative terms imply all others") {
+  TempFolder cache;
+  const std::string files = plugin_file("null").string() + ":" + plugin_file("fake").string();
+  const Variables variables{{"TENON_PLUGINS", files},
+                            {"TENON_CACHE_DIR", cache.path.string()},
+                            {"TENON_DEVICES", "-null,-fake:gpu"}};
+  CHECK(ids(Context()) == "fake:2 fake:0 ");
+}
+
+TEST_CASE("wrong values name the variable") {
+  TempFolder cache;
+  const std::string fake = plugin_file("fake").string(), folder = cache.path.string();
+  const auto message = [](std::initializer_list<std::pair<const char*, std::string>> values) {
+    const Variables variables(values);
+    return error_of([] { Context context; });
+  };
+  CHECK(has(message({{"TENON_PLUGINS", fake}, {"TENON_CACHE_DIR", folder}, {"TENON_DEVICES", ""}}),
+            "[TENON_DEVICES] expected a selector, got ''; there is: fake:0"));
+  CHECK(has(message({{"TENON_PLUGINS", fake}, {"TENON_CACHE_DIR", folder}, {"TENON_DEVICES", "x"}}),
+            "[TENON_DEVICES] term 'x': there is no backend 'x'; there is: fake:0"));
+  CHECK(has(message({{"TENON_PLUGINS", "/none"}}), "[TENON_PLUGINS] expected a plugin file"));
+  CHECK(has(message({{"TENON_PLUGIN_PATH", "/none"}}), "[TENON_PLUGIN_PATH] expected a folder"));
+  CHECK(has(message({{"TENON_VALIDATE", "true"}}), "[TENON_VALIDATE] expected 0 or 1, got 'true'"));
+  CHECK(has(message({{"TENON_CACHE_DIR", "cache"}}), "[TENON_CACHE_DIR] expected an absolute"));
+  CHECK(has(message({{"TENON_LOG", "everything"}}), "[TENON_LOG] expected channels out of all,"));
+  CHECK(
+      has(message({{"TENON_PLUGINS", plugin_file("aborts").string()}, {"TENON_CACHE_DIR", folder}}),
+          "[TENON_DEVICES] expected at least one device that passes its probe; there is: aborts "
+          "without devices: ended by SIGABRT"));
+}
