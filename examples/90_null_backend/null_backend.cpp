@@ -23,12 +23,7 @@ class NullExecutable : public sdk::ProgramExecutable {
     for (uint32_t axis : signature().workgroup) threads *= axis;
     for (uint32_t i = 0; i < program().op_count(); ++i) {
       const tn_op& op = program().op(i);
-      const auto operands = program().operands(op);
-      const bool keeps_bits = op.op == TN_OP_CAST && op.imm == TN_CAST_BITS;
-      const uint8_t from =
-          operands.empty() || keeps_bits ? op.dtype : program().op(operands.back()).dtype;
-      const auto code = op.op == TN_OP_LANE_REDUCE ? static_cast<uint16_t>(op.imm) : op.op;
-      functions.push_back(sdk::scalar_function(code, from, op.dtype));
+      functions.push_back(sdk::scalar_function(program(), op));
       offsets.push_back(value_count);
       value_count += size_t{threads} * op.lanes;
     }

@@ -72,6 +72,21 @@ TEST_CASE("threads of a workgroup meet at a barrier") {
   CHECK(values_of<uint8_t>(out) == std::vector<uint8_t>{250, 7, 6, 5, 4, 3, 2, 1});
 }
 
+TEST_CASE("bit casts keep the bits") {
+  PluginHost host(null_plugin());
+  const Program program =
+      parsed(R"(program p(%x: global f32 read, %y: global i32 write) workgroup 1 1 1 {
+  %i = index grid.x : i32
+  %v = load %x, %i : f32
+  %b = cast.bits %v : i32
+  store %y, %i, %b
+}
+)");
+  std::vector<std::byte> in = bytes_of(std::vector<float>{1.5f, -0.0f, 3e38f}), out(12);
+  host.run(program, {3, 1, 1}, std::vector<TestArgument>{{&in}, {&out}});
+  CHECK(in == out);
+}
+
 TEST_CASE("each thread leaves a loop on its own") {
   PluginHost host(null_plugin());
   std::vector<std::byte> out(8 * 4);
