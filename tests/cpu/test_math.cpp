@@ -122,6 +122,7 @@ TEST_CASE("every f32", "[.][exhaustive]") {
       }
     }
     std::printf("op %d: worst %.3f ULP at %a\n", function.op, worst, at);
+    std::fflush(stdout);
     CHECK(worst <= function.bound);
   }
 }
