@@ -18,7 +18,6 @@ namespace tenon::bench {
 namespace {
 
 constexpr int kFmaRounds = 200000;
-constexpr size_t kCopyBytes = size_t{256} << 20;  // beyond any cache of this decade
 constexpr int kRounds = 9;
 
 /// A limit is what the machine reaches when nothing disturbs it.
@@ -131,27 +130,36 @@ struct AlignedDelete {
 using Floats = std::unique_ptr<float, AlignedDelete>;
 
 Floats floats() {
-  Floats out(static_cast<float*>(::operator new (kCopyBytes, std::align_val_t{4096})));
-  std::memset(out.get(), 0, kCopyBytes);
+  const size_t bytes = static_cast<size_t>(kCopyBytes);
+  Floats out(static_cast<float*>(::operator new (bytes, std::align_val_t{4096})));
+  std::memset(out.get(), 0, bytes);
   return out;
 }
 
 double copy_gbs(int threads) {
-  const Floats from = floats(), to = floats();
-  const size_t part = kCopyBytes / sizeof(float) / static_cast<size_t>(threads);
+  const std::function<void()> copy = copy_contender(threads);
   std::vector<double> seconds;
   for (int round = 0; round < kRounds; ++round) {
     const double begin = now();
-    in_parallel(threads, [&](int t) {
-      const size_t at = part * static_cast<size_t>(t);
-      copy(to.get() + at, from.get() + at, part);
-    });
+    copy();
     seconds.push_back(now() - begin);
   }
-  return 2.0 * static_cast<double>(kCopyBytes) / best(seconds) * 1e-9;
+  return 2.0 * kCopyBytes / best(seconds) * 1e-9;
 }
 
 }  // namespace
+
+std::function<void()> copy_contender(int threads) {
+  const auto from = std::make_shared<Floats>(floats()), to = std::make_shared<Floats>(floats());
+  const size_t part =
+      static_cast<size_t>(kCopyBytes) / sizeof(float) / static_cast<size_t>(threads);
+  return [from, to, part, threads] {
+    in_parallel(threads, [&](int t) {
+      const size_t at = part * static_cast<size_t>(t);
+      copy(to->get() + at, from->get() + at, part);
+    });
+  };
+}
 
 Limits measure_limits(int most_threads) {
   Limits out;

@@ -2,11 +2,18 @@
 // The limits that rates are held against: multiply-adds and copied bytes a second.
 #pragma once
 
+#include <functional>
+
 #include "tests/bench/report.hpp"
 
 namespace tenon::bench {
 
 /// With 1 thread, and with 2 where there are 2 cores.
 Limits measure_limits(int most_threads);
+
+/// One copy of kCopyBytes with non-temporal stores: to be timed in turn with what is held against
+/// it.
+std::function<void()> copy_contender(int threads);
+inline constexpr double kCopyBytes = 256.0 * (1 << 20);  // beyond any cache of this decade
 
 }  // namespace tenon::bench

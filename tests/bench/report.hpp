@@ -12,12 +12,13 @@ struct Row {
   std::string name;
   double ours = 0;
   std::string unit;
-  std::optional<double> peer;         ///< in the same unit
-  std::string peer_name;              ///< or why there is none
-  std::optional<double> ratio;        ///< above 1: we are faster than the peer
-  std::optional<double> limit_ratio;  ///< share of the machine's limit
-  double spread = 0;                  ///< of ours: quartile distance over median
-  std::string wrong;                  ///< not empty: the result was wrong, and how
+  std::optional<double> peer;   ///< in the same unit
+  std::string peer_name;        ///< or why there is none
+  std::optional<double> ratio;  ///< above 1: we are faster than the peer
+  std::optional<double>
+      limit_ratio;    ///< share of the machine's limit; for memory, of a copy in the same rounds
+  double spread = 0;  ///< of ours: quartile distance over median
+  std::string wrong;  ///< not empty: the result was wrong, and how
 };
 
 struct Limits {
