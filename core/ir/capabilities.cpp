@@ -22,6 +22,7 @@ uint64_t Capabilities::hash() const {
   for (const uint32_t limit : max_grid) mix(limit);
   mix(max_bindings);
   mix(max_buffer_bytes);
+  mix(alignment);
   mix(max_shared_bytes);
   mix(max_scratch_bytes);
   mix(compute_units);

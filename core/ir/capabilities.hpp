@@ -31,6 +31,7 @@ struct Capabilities {
   std::array<uint32_t, 3> max_grid{0, 0, 0};
   uint32_t max_bindings = 0;
   uint64_t max_buffer_bytes = 0;
+  uint32_t alignment = 0;  ///< bytes that every bound buffer is aligned to; 0: its element's size
   uint32_t max_shared_bytes = 0, max_scratch_bytes = 0;
   // 0: unknown
   uint32_t compute_units = 1, vector_bytes = 0, vector_registers = 0;

@@ -2,6 +2,7 @@
 #include "core/kernel/rule_book.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <unordered_set>
 
 #include "core/support/error.hpp"
@@ -207,7 +208,9 @@ std::vector<int> RuleBook::merge_contiguous(std::vector<int> axes) {
 void bind_grid(RuleBook& book, int axis, int64_t per_item, Bind place) {
   const uint32_t limit =
       book.caps.max_grid[static_cast<size_t>(place) - static_cast<size_t>(Bind::kGridX)];
-  int64_t factor = std::max<int64_t>(1, per_item);
+  // A power of two is likely to divide what is left.
+  auto factor =
+      static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(1, per_item))));
   if (limit != 0) {
     const int64_t most = book.extent(axis).max();
     factor = std::max(factor, (most + limit - 1) / limit);

@@ -200,7 +200,18 @@ void Emitter::store(const Statement& s, Value v) {
   TN_ASSERT(tree_.at(v).lanes <= lanes);
   std::vector<Value> operands{to, index, broadcast(v, lanes)};
   if (masked) operands.push_back(mask);
-  tree_.effect(TN_OP_STORE, operands, 0, access_flags(s.buffer, s.index, lanes, contiguous));
+  uint32_t flags = access_flags(s.buffer, s.index, lanes, contiguous);
+  if (flags & TN_OP_ALIGNED && !masked && streams(s.buffer, lanes)) flags |= TN_OP_STREAM;
+  tree_.effect(TN_OP_STORE, operands, 0, flags);
+}
+
+bool Emitter::streams(int buffer, int lanes) const {
+  const KernelBuffer& b = kernel_.buffers[buffer];
+  const auto size = static_cast<int64_t>(dtype_size(b.dtype));
+  const int64_t cache =
+      capabilities_.l3_bytes ? static_cast<int64_t>(capabilities_.l3_bytes) / 2 : int64_t{16} << 20;
+  return b.space == BufferSpace::kGlobal && !b.read && lanes * size == capabilities_.vector_bytes &&
+         b.count.min() > cache / size;
 }
 
 void Emitter::stage(const Statement& s) {

@@ -141,8 +141,7 @@ uint32_t Emitter::access_flags(int buffer, const Expr& index, int lanes, bool co
 
 int64_t Emitter::alignment(int buffer) const {
   const KernelBuffer& b = kernel_.buffers[buffer];
-  return b.space == BufferSpace::kGlobal ? static_cast<int64_t>(dtype_size(b.dtype))
-                                         : kTileAlignment;
+  return b.space == BufferSpace::kGlobal ? buffer_alignment(b, capabilities_) : kTileAlignment;
 }
 
 Emitter::Value Emitter::buffer(int b) {

@@ -6,6 +6,7 @@
 // axes that they depend on, so a jam needs no copy of the tree.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
@@ -20,6 +21,11 @@ namespace tenon {
 /// Widest integer that every index of the kernel fits: kI32 or kI64. Throws kUnsupported if the
 /// device has no such integer.
 DType index_dtype(const Kernel& kernel, const Capabilities& capabilities);
+
+/// Bytes that the first element of a bound buffer is aligned to.
+inline uint32_t buffer_alignment(const KernelBuffer& buffer, const Capabilities& capabilities) {
+  return std::max(capabilities.alignment, static_cast<uint32_t>(dtype_size(buffer.dtype)));
+}
 
 class Emitter {
  public:
@@ -119,7 +125,8 @@ class Emitter {
   /// Vector or scalar index of an access; lanes of the access.
   Value access_index(const Expr& index, bool spread, int& lanes, bool& contiguous);
   uint32_t access_flags(int buffer, const Expr& index, int lanes, bool contiguous);
-  int64_t alignment(int buffer) const;  ///< bytes
+  int64_t alignment(int buffer) const;        ///< bytes
+  bool streams(int buffer, int lanes) const;  ///< too large to be found in a cache again
   Value buffer(int b);
 
   // emit_statement.cpp

@@ -39,7 +39,7 @@ std::string param_name(std::string_view wanted, std::set<std::string>& taken) {
 }
 
 uint32_t declare_buffer(sdk::ProgramBuilder& builder, const KernelBuffer& b,
-                        const std::string& name) {
+                        const std::string& name, const Capabilities& capabilities) {
   if (b.space != BufferSpace::kGlobal)
     return builder.allocate(name, abi(b.dtype),
                             b.space == BufferSpace::kShared ? TN_SPACE_SHARED : TN_SPACE_SCRATCH,
@@ -48,12 +48,13 @@ uint32_t declare_buffer(sdk::ProgramBuilder& builder, const KernelBuffer& b,
   if (b.read) access |= TN_ACCESS_READ;
   if (b.written) access |= TN_ACCESS_WRITE | TN_ACCESS_NOALIAS;
   return builder.buffer(name, abi(b.dtype), access,
-                        static_cast<uint64_t>(std::max<int64_t>(0, b.count.min())));
+                        static_cast<uint64_t>(std::max<int64_t>(0, b.count.min())),
+                        buffer_alignment(b, capabilities));
 }
 
 /// Buffers in the kernel's order, then symbols, then what the kernel allocates.
 std::vector<uint32_t> declare_params(const Kernel& kernel, const Emitter& emitter,
-                                     sdk::ProgramBuilder& builder,
+                                     const Capabilities& capabilities, sdk::ProgramBuilder& builder,
                                      std::vector<LaunchArgument>& arguments) {
   using Kind = Emitter::Param::Kind;
   const std::vector<Emitter::Param>& params = emitter.params();
@@ -80,7 +81,7 @@ std::vector<uint32_t> declare_params(const Kernel& kernel, const Emitter& emitte
                                    static_cast<uint64_t>(p.count), Emitter::kTileAlignment);
     } else {
       const KernelBuffer& b = kernel.buffers[p.buffer];
-      values[i] = declare_buffer(builder, b, param_name(b.name, taken));
+      values[i] = declare_buffer(builder, b, param_name(b.name, taken), capabilities);
       if (b.input >= 0)
         arguments.push_back({LaunchArgument::Kind::kInput, b.input, 0});
       else if (b.output >= 0)
@@ -120,7 +121,8 @@ LoweredKernel lower_kernel(const Graph& graph, const Capabilities& capabilities,
 
   LoweredKernel out;
   sdk::ProgramBuilder builder(options.name);
-  const std::vector<uint32_t> params = declare_params(kernel, emitter, builder, out.arguments);
+  const std::vector<uint32_t> params =
+      declare_params(kernel, emitter, capabilities, builder, out.arguments);
   for (int d = 0; d < 3; ++d) {
     out.grid[d] = emitter.extent(static_cast<Bind>(static_cast<int>(Bind::kGridX) + d));
     out.block[d] = static_cast<uint32_t>(
