@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Transform lists: text, what each does to a loop tree, what is refused.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "core/ir/text.hpp"
+#include "core/kernel/build.hpp"
+#include "core/kernel/transform.hpp"
+#include "core/support/error.hpp"
+
+using namespace tenon;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+Kernel kernel_of(const char* text, const std::vector<int>& alias = {}) {
+  Builder builder;
+  return build_kernel(parse_graph(text, builder), alias);
+}
+
+Kernel matmul() {
+  return kernel_of(R"(graph g(%a: f32[24, 64], %b: f32[64, 48]) {
+    %a3 = reshape %a : f32[24, 64, 1]
+    %ae = expand %a3 : f32[24, 64, 48]
+    %b3 = reshape %b : f32[1, 64, 48]
+    %be = expand %b3 : f32[24, 64, 48]
+    %p = mul %ae, %be : f32[24, 64, 48]
+    %s = reduce.add %p, axes=[1] : f32[24, 1, 48]
+    %y = reshape %s : f32[24, 48]
+    return %y })");
+}
+
+std::string after(Kernel kernel, const char* list) {
+  apply_transforms(kernel, parse_transforms(list));
+  return print(kernel);
+}
+
+}  // namespace
+
+TEST_CASE("transform lists round trip through text") {
+  const std::string text =
+      "split a0 12; merge a0 a1; permute a1.o a0.o r0; pad a0 16; unroll a0.i; vectorize a1.i; "
+      "bind a0.o grid.x; group r0 8; stage b1 at a1.o; tensorize a0 a1; pipeline r0 2";
+  CHECK(print(parse_transforms(text)) == text);
+  CHECK(print(parse_transforms(" split  a0 12 ;;\n")) == "split a0 12");
+  CHECK(parse_transforms("").empty());
+}
+
+TEST_CASE("malformed lists name the column and what was expected") {
+  const std::pair<const char*, const char*> bad[] = {
+      {"slice a0 2", "column 1: expected a transform, got \"slice\""},
+      {"split a0", "column 9: expected a number from 1 to 2^30, got the end"},
+      {"split a0 0", "expected a number from 1 to 2^30, got \"0\""},
+      {"split a0 4 5", "column 12: expected ';' or the end, got \"5\""},
+      {"bind a0 grid.w", "column 9: expected grid.x"},
+      {"stage b0 a0", "expected \"at\", got \"a0\""},
+      {"unroll a-b", "expected a name"},
+  };
+  for (const auto& [text, message] : bad)
+    CHECK_THROWS_WITH(parse_transforms(text), ContainsSubstring(message));
+}
+
+TEST_CASE("split guards a tail only where there is one") {
+  CHECK_THAT(after(matmul(), "split a0 12"), !ContainsSubstring("real where"));
+  CHECK_THAT(after(matmul(), "split a0 12"), ContainsSubstring("for a0.o in 2\n"));
+  CHECK_THAT(after(matmul(), "split a0 7"), ContainsSubstring("real where a0.i + a0.o*7 < 24"));
+  CHECK_THAT(after(matmul(), "pad r0 48"), ContainsSubstring("for r0 in 96"));
+}
+
+TEST_CASE("merge leaves contiguous indices without division") {
+  const Kernel k = kernel_of(R"(graph g(%x: f32[6, 8]) {
+    %y = add %x, %x : f32[6, 8]
+    return %y })");
+  const std::string text = after(k, "merge a0 a1");
+  CHECK_THAT(text, ContainsSubstring("for a0_a1 in 48"));
+  CHECK_THAT(text, ContainsSubstring("b1[a0_a1] = add(b0[a0_a1], b0[a0_a1])"));
+}
+
+TEST_CASE("stage packs the tile in the order of its source, lanes last") {
+  const std::string text = after(
+      matmul(), "split a1 16; vectorize a1.i; permute a1.o a0; stage b1 at a1.o; stage b0 at a0");
+  CHECK_THAT(text, ContainsSubstring("b1_tile: f32[1024] scratch"));
+  CHECK_THAT(text, ContainsSubstring("b3[b1.c0*16 + b1.c1] = b1[a1.o*16 + b1.c0*48 + b1.c1]"));
+  CHECK_THAT(text, ContainsSubstring("add mul(b4[r0], b3[a1.i + r0*16])"));
+}
+
+TEST_CASE("illegal transforms are refused with what was expected") {
+  const std::pair<const char*, const char*> bad[] = {
+      {"split a9 4", "[transform] split a9 4: expected an axis of the kernel (a0 a1 r0), got a9"},
+      {"split a0 4; split a0 2", "got a0"},
+      {"merge a0 r0", "expected r0 directly inside a0, got another nesting"},
+      {"permute a0 r0", "expected loops nested directly, got other statements inside a1"},
+      {"permute a0 a0", "expected different axes, got a0 twice"},
+      {"unroll r0; unroll r0", "expected r0 not to be bound yet, got unroll"},
+      {"unroll a0; split a0 2", "expected a0 not to be bound yet"},
+      {"vectorize a0", "expected an extent that is a power of two, got 24"},
+      {"split a1 16; split r0 8; vectorize a1.i; vectorize r0.i", "expected one vector axis"},
+      {"bind r0 grid.x", "expected a parallel axis (group binds reduce axes), got r0"},
+      {"group a0 4", "expected a reduce axis, got a0"},
+      {"bind a0 grid.x; bind a1 grid.x", "expected nothing else on grid.x above or below"},
+      {"bind a0 block.x; bind a1 block.x", "on block.x"},
+      {"stage b2 at a0", "expected an input that the kernel does not write, got b2"},
+      {"stage b7 at a0", "expected a buffer b0 to b2, got b7"},
+      {"stage b0 at a0; unroll r0", ""},
+      {"stage b1 at a1; split a0 2; unroll a0.i", ""},
+      {"split a1 4; stage b1 at a1.i; unroll a1.o", "expected unroll and vectorize before stage"},
+      {"tensorize a0 a1", "expected a transform that this version applies, got one it only reads"},
+      {"pipeline r0 2", "expected a transform that this version applies"},
+  };
+  for (const auto& [list, message] : bad) {
+    INFO(list);
+    if (*message)
+      CHECK_THROWS_WITH(after(matmul(), list), ContainsSubstring(message));
+    else
+      CHECK_NOTHROW(after(matmul(), list));
+  }
+}
+
+TEST_CASE("a scatter keeps the order of its axis") {
+  const Kernel k = kernel_of(R"(graph g(%x: i32[5, 8], %i: i32[5, 6], %v: i32[5, 6]) {
+    %t = store %x, %i, %v, axis=1 : i32[5, 8]
+    return %t })",
+                             {0});
+  CHECK_THAT(print(k), ContainsSubstring("for ordered a1 in 6"));
+  CHECK_THROWS_WITH(after(k, "unroll a1"), ContainsSubstring("whose iterations have an order"));
+  CHECK_THROWS_WITH(after(k, "bind a1 grid.x"), ContainsSubstring("expected a parallel axis"));
+  CHECK_THROWS_WITH(after(k, "split a1 2; permute a1.i a1.o"),
+                    ContainsSubstring("to keep it, got another order"));
+  CHECK_NOTHROW(after(k, "unroll a0; split a1 2"));
+}
+
+TEST_CASE("an in-place kernel is spread only where iterations stay apart") {
+  const Kernel k = kernel_of(R"(graph g(%x: f32[6, 8]) {
+    %m = reduce.max %x, axes=[1] : f32[6, 1]
+    %e = expand %m : f32[6, 8]
+    %y = add %x, %e : f32[6, 8]
+    return %y })",
+                             {0});
+  CHECK_NOTHROW(after(k, "bind a0 grid.x"));
+  CHECK_THROWS_WITH(after(k, "bind a1 grid.x"), ContainsSubstring("only what they write in place"));
+}
