@@ -75,6 +75,7 @@ DeviceFacts read_properties(const tn_properties* raw, const std::string& who) {
   std::copy(std::begin(p.max_grid), std::end(p.max_grid), c.max_grid.begin());
   c.max_bindings = p.max_bindings;
   c.max_buffer_bytes = p.max_buffer_bytes;
+  c.alignment = facts.spaces.empty() ? 0 : facts.spaces[0].alignment;
   c.max_shared_bytes = p.max_shared_bytes;
   c.max_scratch_bytes = p.max_scratch_bytes;
   c.compute_units = p.compute_units;
