@@ -115,6 +115,7 @@ void Launcher::copy(std::byte* to, const std::byte* from, uint64_t size) {
 }
 
 void Launcher::fill(std::byte* to, uint64_t size, uint64_t pattern, uint32_t pattern_size) {
+  if (size == 0) return;
   uint64_t word = 0;
   for (uint32_t at = 0; at < sizeof word; at += pattern_size)
     std::memcpy(reinterpret_cast<std::byte*>(&word) + at, &pattern, pattern_size);
