@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a lowered program looks like: arguments, index width, masks, alignment, limits.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "core/support/error.hpp"
+#include "sdk/helpers/program_text.hpp"
+#include "tests/lower/harness.hpp"
+
+using namespace tenon;
+using namespace tenon::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+LoweredKernel lower(const std::string& text, const Capabilities& capabilities,
+                    const std::string& transforms = "", bool rules = false,
+                    const std::vector<int>& alias = {}) {
+  Builder builder;
+  LowerOptions options;
+  options.transforms = transforms;
+  options.use_rules = rules;
+  options.alias = alias;
+  return lower_kernel(parse_graph(text, builder), capabilities, options);
+}
+
+std::string program(const LoweredKernel& kernel) {
+  return sdk::print_program(kernel.program.view());
+}
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t n = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+std::string addition(const std::string& shape, const std::string& where = "") {
+  return "graph g(%x: f32" + shape + ", %y: f32" + shape + ")" + where +
+         " { %s = add %x, %y : f32" + shape + " return %s }";
+}
+
+}  // namespace
+
+TEST_CASE("arguments follow the params: buffers, then symbols") {
+  const LoweredKernel k =
+      lower(addition("[n, m]", " where 1 <= n <= 9, 1 <= m <= 9"), scalar_like());
+  REQUIRE(k.arguments.size() == 5);
+  CHECK(k.arguments[0].kind == LaunchArgument::Kind::kInput);
+  CHECK(k.arguments[1].index == 1);
+  CHECK(k.arguments[2].kind == LaunchArgument::Kind::kOutput);
+  CHECK(k.arguments[3].value.name() == "m");
+  CHECK(k.arguments[4].value.name() == "n");
+}
+
+TEST_CASE("an aliased output is bound once, as its input") {
+  const LoweredKernel k = lower(addition("[8]"), scalar_like(), "", false, {1});
+  REQUIRE(k.arguments.size() == 2);
+  CHECK(k.arguments[1].kind == LaunchArgument::Kind::kInput);
+  CHECK_THAT(program(k), ContainsSubstring("read write"));
+}
+
+TEST_CASE("indices are i32 where they provably fit") {
+  CHECK_THAT(program(lower(addition("[1000, 1000]"), scalar_like())), !ContainsSubstring("i64"));
+  CHECK_THAT(program(lower(addition("[50000, 50000]"), scalar_like())), ContainsSubstring("i64"));
+  Capabilities narrow = scalar_like();
+  narrow.index_bits = 32;
+  CHECK_THROWS_WITH(lower(addition("[50000, 50000]"), narrow),
+                    ContainsSubstring("expected indices below 2^31"));
+}
+
+TEST_CASE("full tiles carry no mask, a tail does") {
+  const std::string divides =
+      program(lower(addition("[64]"), cpu_like(), "split a0 16; vectorize a0.i"));
+  CHECK_THAT(divides, !ContainsSubstring("cmplt"));
+  CHECK(count(divides, "aligned") == 3);
+  const std::string tail =
+      program(lower(addition("[70]"), cpu_like(), "split a0 16; vectorize a0.i"));
+  CHECK(count(tail, "cmplt") == 1);
+  CHECK(count(tail, "store") == 2);
+}
+
+TEST_CASE("large outputs are streamed past the caches") {
+  CHECK_THAT(program(lower(addition("[4096, 4096]"), cpu_like(), "", true)),
+             ContainsSubstring("stream"));
+  CHECK_THAT(program(lower(addition("[64, 64]"), cpu_like(), "", true)),
+             !ContainsSubstring("stream"));
+  CHECK_THAT(program(lower(addition("[4096, 4096]"), cpu_like(), "", true, {0})),
+             !ContainsSubstring("stream"));
+}
+
+TEST_CASE("what does not change leaves the loops") {
+  const std::string text = program(lower(R"(graph g(%x: f32[64], %y: f32[1]) {
+    %e = exp2 %y : f32[1]
+    %b = expand %e : f32[64]
+    %z = mul %x, %b : f32[64]
+    return %z })",
+                                         scalar_like()));
+  CHECK(text.find("exp2") < text.find("loop"));
+}
+
+TEST_CASE("a device's limits are refused by name") {
+  CHECK_THROWS_WITH(lower(addition("[64]"), scalar_like(), "vectorize a0"),
+                    ContainsSubstring("expected vectors on the device"));
+  CHECK_THROWS_WITH(lower(addition("[64]"), scalar_like(), "bind a0 block.x"),
+                    ContainsSubstring("threads"));
+  Capabilities grid = scalar_like();
+  grid.max_grid = {16, 16, 16};
+  CHECK_THROWS_WITH(lower(addition("[64]"), grid, "bind a0 grid.x"),
+                    ContainsSubstring("expected at most 16 workgroups on grid.x, got 64"));
+  const LoweredKernel k = lower(addition("[1000000]"), grid, "", true);
+  CHECK(k.grid[0].max() <= 16);
+  grid.max_bindings = 2;
+  CHECK_THROWS_WITH(lower(addition("[64]"), grid),
+                    ContainsSubstring("expected at most 2 bindings"));
+}
