@@ -57,8 +57,8 @@ void allocate_temporaries(const SchedulePlan& plan, const Layout& layout, Frame&
       const auto shared = static_cast<size_t>(owner[b]);
       if (!frame.where[shared].buffer) {
         const int64_t bytes = std::max(layout.memory.bytes[shared], layout.memory.bytes[b]);
-        frame.owned.push_back(plan.device(buffers[b].device)
-                                  .allocate(static_cast<uint64_t>(bytes), "temporaries"));
+        frame.owned.push_back(
+            plan.device(buffers[b].device).allocate(static_cast<uint64_t>(bytes), "temporaries"));
         frame.where[shared] = {frame.owned.back().get(), 0};
       }
       frame.where[b] = frame.where[shared];

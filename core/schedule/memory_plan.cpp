@@ -160,7 +160,8 @@ int64_t pack(std::vector<Block>& blocks) {
   return by_time;
 }
 
-/// Buffers that share bytes because a kernel writes over its input, by the first of them.
+}  // namespace
+
 std::vector<int> owners(const Schedule& schedule) {
   std::vector<int> owner(schedule.buffers.size());
   std::iota(owner.begin(), owner.end(), 0);
@@ -172,8 +173,6 @@ std::vector<int> owners(const Schedule& schedule) {
   }
   return owner;
 }
-
-}  // namespace
 
 MemoryPlan plan_memory(const Schedule& schedule, const std::map<std::string, int64_t>& symbols,
                        int64_t alignment) {

@@ -18,6 +18,9 @@ struct MemoryPlan {
   int64_t sum_bytes = 0;             ///< of all temporaries, without reuse
 };
 
+/// Of each buffer the one whose bytes it shares, itself or one that a kernel writes over.
+std::vector<int> owners(const Schedule& schedule);
+
 /// Temporaries that live at the same step never overlap; offsets are multiples of `alignment`
 /// bytes.
 MemoryPlan plan_memory(const Schedule& schedule, const std::map<std::string, int64_t>& symbols,
