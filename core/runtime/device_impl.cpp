@@ -145,7 +145,7 @@ void DeviceImpl::wait_idle(uint64_t submission) noexcept {
   std::string failure;
   ErrorKind kind{};
   try {
-    queue_->wait(submission, failure, kind);
+    queue_->wait(submission, failure, kind, false);
   } catch (const std::exception& error) {
     log_warning(error.what());
   }
@@ -154,7 +154,7 @@ void DeviceImpl::wait_idle(uint64_t submission) noexcept {
 void DeviceImpl::wait_for(uint64_t submission) {
   std::string failure;
   ErrorKind kind{};
-  if (!queue_->wait(submission, failure, kind)) throw Error(kind, failure);
+  if (!queue_->wait(submission, failure, kind, true)) throw Error(kind, failure);
 }
 
 void DeviceImpl::retire(tn_executable* executable) noexcept {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
+
 #include "core/runtime/queue.hpp"
 #include "core/runtime/status.hpp"
 
@@ -10,7 +12,7 @@ constexpr size_t kMostRanges = 256;  ///< the oldest go: their buffers are long 
 }  // namespace
 
 void FailureLog::add(uint64_t first, uint64_t last, int32_t status, const tn_error& error) {
-  if (ranges_.size() == kMostRanges) ranges_.erase(ranges_.begin());
+  if (ranges_.size() == kMostRanges && !pending_) ranges_.erase(ranges_.begin());
   ranges_.push_back({first, last, error_kind(status),
                      fmt::format("[submit] {}: {}", owner_, error_message(status, error))});
   if (!pending_) reported_ = ranges_.size() - 1;
@@ -18,15 +20,25 @@ void FailureLog::add(uint64_t first, uint64_t last, int32_t status, const tn_err
   lost_ = lost_ || status == TN_ERROR_DEVICE_LOST;
 }
 
+const FailureLog::Range* FailureLog::at(uint64_t number) const {
+  for (const Range& range : ranges_)
+    if (number >= range.first && (number <= range.last || range.kind == ErrorKind::kDeviceLost))
+      return &range;
+  return nullptr;
+}
+
 bool FailureLog::find(uint64_t number, std::string& text, ErrorKind& kind) const {
-  for (const Range& range : ranges_) {
-    if (number < range.first || (number > range.last && range.kind != ErrorKind::kDeviceLost))
-      continue;
-    text = range.text;
-    kind = range.kind;
-    return true;
-  }
-  return false;
+  const Range* range = at(number);
+  if (!range) return false;
+  text = range->text;
+  kind = range->kind;
+  return true;
+}
+
+void FailureLog::tell(uint64_t number, uint64_t submitted) {
+  if (!pending_ || at(number) != &ranges_[reported_]) return;
+  ranges_[reported_].last = std::max(ranges_[reported_].last, submitted);
+  pending_ = lost_;
 }
 
 void FailureLog::throw_pending() {

@@ -164,21 +164,27 @@ ProbeResult probe_cached(const std::filesystem::path& path, DiskCache& cache) {
   const std::string key =
       "probe " + hash_text(fmt::format("{} | {} | {}", TN_ABI_VERSION,
                                        (error ? path : real).string(), file_identity(path)));
-  if (const auto bytes = cache.get(key)) {
+  const auto hour = std::chrono::duration_cast<std::chrono::hours>(
+      std::chrono::system_clock::now().time_since_epoch());
+  const std::string this_hour = fmt::format("{} {}", key, hour.count());
+  for (const std::string& name : {key, this_hour}) {
+    const auto bytes = cache.get(name);
+    if (!bytes) continue;
     try {
       return probe_from_json({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
     } catch (const Error&) {
-      cache.remove(key);
+      cache.remove(name);
     }
   }
   const ProbeResult result = probe_plugin(path, false);
-  // A driver or device can come, and a slow machine be faster next time: only what depends on the
-  // file alone, or is confirmed when the device is opened, is kept.
-  const bool lasting = (result.status == ProbeResult::Status::kOk && !result.devices.empty()) ||
-                       result.status == ProbeResult::Status::kCrashed;
-  if (lasting) {
+  // What depends on the file alone, or is confirmed when the device is opened, is kept. A plugin
+  // that hung is left alone for an hour, as the machine may have been slow. A driver can come any
+  // time: what found none is asked again.
+  const bool has_devices = result.status == ProbeResult::Status::kOk && !result.devices.empty();
+  const bool hung = result.status == ProbeResult::Status::kTimeout;
+  if (has_devices || hung || result.status == ProbeResult::Status::kCrashed) {
     const std::string line = probe_to_json(result);
-    cache.put(key, {line.begin(), line.end()});
+    cache.put(hung ? this_hour : key, {line.begin(), line.end()});
   }
   return result;
 }

@@ -23,8 +23,9 @@ class Queue {
 
   /// The commands and their arguments are read before it returns. Gives the number.
   virtual uint64_t submit(const std::vector<tn_command>& commands) = 0;
-  /// Until `number` has ended; true unless it failed, then `failure` says how.
-  virtual bool wait(uint64_t number, std::string& failure, ErrorKind& kind) = 0;
+  /// Until `number` has ended; true unless it failed, then `failure` says how. `told`: the caller
+  /// passes that on to the user, so what is submitted from now on runs again.
+  virtual bool wait(uint64_t number, std::string& failure, ErrorKind& kind, bool told) = 0;
   /// Until all has ended; throws the first failure since the last call.
   virtual void synchronize() = 0;
   /// Numbers up to it have ended, well or not. Cheap.
@@ -42,6 +43,9 @@ class FailureLog {
   void extend(uint64_t number) { ranges_.back().last = number; }
   bool pending() const { return pending_; }  ///< a failure that synchronize has not thrown
   bool lost() const { return lost_; }
+  bool covers(uint64_t number) const { return at(number) != nullptr; }
+  /// The failure of `number` is passed on: all that is submitted so far fails with it.
+  void tell(uint64_t number, uint64_t submitted);
   /// True if `number` failed; then text and kind are set.
   bool find(uint64_t number, std::string& text, ErrorKind& kind) const;
   /// Throws the pending failure, and forgets it unless the device is lost.
@@ -53,6 +57,7 @@ class FailureLog {
     ErrorKind kind;
     std::string text;
   };
+  const Range* at(uint64_t number) const;
   std::string owner_;
   std::vector<Range> ranges_;
   size_t reported_ = 0;  ///< index of the range that is pending

@@ -19,7 +19,7 @@ class TimelineQueue final : public Queue {
   ~TimelineQueue() override {
     std::string failure;
     ErrorKind kind{};
-    wait(submitted_, failure, kind);
+    wait(submitted_, failure, kind, false);
   }
 
   uint64_t submit(const std::vector<tn_command>& commands) override {
@@ -52,7 +52,7 @@ class TimelineQueue final : public Queue {
     return submitted_;
   }
 
-  bool wait(uint64_t number, std::string& failure, ErrorKind& kind) override {
+  bool wait(uint64_t number, std::string& failure, ErrorKind& kind, bool told) override {
     if (number > ended_.load(std::memory_order_acquire)) {
       std::shared_ptr<Timeline> timeline;
       {
@@ -67,13 +67,15 @@ class TimelineQueue final : public Queue {
       }
     }
     const std::lock_guard lock(mutex_);
-    return !failures_.find(number, failure, kind);
+    if (!failures_.find(number, failure, kind)) return true;
+    if (told) failures_.tell(number, submitted_);
+    return false;
   }
 
   void synchronize() override {
     std::string failure;
     ErrorKind kind{};
-    wait(submitted(), failure, kind);
+    wait(submitted(), failure, kind, false);
     const std::lock_guard lock(mutex_);
     failures_.throw_pending();
   }

@@ -64,10 +64,12 @@ class WorkerQueue final : public Queue {
     return number;
   }
 
-  bool wait(uint64_t number, std::string& failure, ErrorKind& kind) override {
+  bool wait(uint64_t number, std::string& failure, ErrorKind& kind, bool told) override {
     std::unique_lock lock(mutex_);
     ended_changed_.wait(lock, [&] { return ended_ >= number; });
-    return !failures_.find(number, failure, kind);
+    if (!failures_.find(number, failure, kind)) return true;
+    if (told) failures_.tell(number, submitted_);
+    return false;
   }
 
   void synchronize() override {
@@ -104,7 +106,7 @@ class WorkerQueue final : public Queue {
       jobs_.pop_front();
       if (failures_.pending()) {
         failures_.extend(job.number);
-      } else {
+      } else if (!failures_.covers(job.number)) {
         lock.unlock();
         tn_error error = abi_struct<tn_error>();
         const int32_t status = run(job, error);

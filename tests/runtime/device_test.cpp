@@ -126,6 +126,27 @@ TEST_CASE("a failed kernel is told once, its buffers stay bad, the device goes o
   }
 }
 
+TEST_CASE("a failure told by a read does not spoil what comes after") {
+  for (const char* id : kDevices) {
+    CAPTURE(id);
+    Context context(options_for(id, "fake"));
+    Device& device = context.device();
+    const ExecutableRef broken = device.compile(*named_program("broken").get());
+    const ExecutableRef fill = device.compile(*named_program("fill7").get());
+    for (int i = 0; i < 3; ++i) {
+      const BufferRef bad = filled(device, 64, 1), depends = filled(device, 64, 1);
+      launch(broken, bad);
+      launch(fill, depends);
+      CHECK(has(error_of([&] { contents(bad); }), "[submit]"));
+      CHECK(has(error_of([&] { contents(depends); }), "[submit]"));
+      const BufferRef good = filled(device, 64, 1);
+      launch(fill, good);
+      CHECK(contents(good)[63] == 7);
+    }
+    device.synchronize();
+  }
+}
+
 TEST_CASE("a lost device stays lost, the others go on") {
   for (const char* id : kDevices) {
     CAPTURE(id);
