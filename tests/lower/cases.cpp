@@ -119,6 +119,43 @@ const std::vector<std::pair<std::string, Case>>& representative_cases() {
         return %s })",
         {{"n", 14}, {"k", 19}},
         {}}},
+      {"matmul_tall",
+       {R"(graph g(%a: f32[200, 6], %b: f32[6, 40]) {
+        %a3 = reshape %a : f32[200, 6, 1]
+        %ae = expand %a3 : f32[200, 6, 40]
+        %b3 = reshape %b : f32[1, 6, 40]
+        %be = expand %b3 : f32[200, 6, 40]
+        %p = mul %ae, %be : f32[200, 6, 40]
+        %s = reduce.add %p, axes=[1] : f32[200, 1, 40]
+        return %s })",
+        {},
+        {}}},
+      {"matmul_batched",
+       {R"(graph g(%a: f32[2, 13, 7], %b: f32[2, 9, 7], %c: f32[9]) {
+        %a3 = reshape %a : f32[2, 13, 1, 7]
+        %ae = expand %a3 : f32[2, 13, 9, 7]
+        %b3 = reshape %b : f32[2, 1, 9, 7]
+        %be = expand %b3 : f32[2, 13, 9, 7]
+        %p = mul %ae, %be : f32[2, 13, 9, 7]
+        %s = reduce.add %p, axes=[3] : f32[2, 13, 9, 1]
+        %t = reshape %s : f32[2, 13, 9]
+        %c3 = reshape %c : f32[1, 1, 9]
+        %ce = expand %c3 : f32[2, 13, 9]
+        %y = add %t, %ce : f32[2, 13, 9]
+        return %y })",
+        {},
+        {}}},
+      {"long_rows",
+       {R"(graph g(%x: i32[3, 300]) {
+        %m = reduce.max %x, axes=[1] : i32[3, 1]
+        %e = expand %m : i32[3, 300]
+        %d = add %x, %e : i32[3, 300]
+        %s = reduce.add %d, axes=[1] : i32[3, 1]
+        %t = expand %s : i32[3, 300]
+        %y = mul %x, %t : i32[3, 300]
+        return %y })",
+        {},
+        {}}},
       {"softmax",
        {R"(graph g(%x: f32[n, 21]) where 1 <= n <= 64 {
         %m = reduce.max %x, axes=[1] : f32[n, 1]
