@@ -36,8 +36,9 @@ if(PKG_CONFIG)
   file(MAKE_DIRECTORY ${WORK}/build/lib/tenon)
   run(${CXX} -shared -fPIC ${flags} ${sources} ${words} -o build/lib/tenon/libtenon_null.so)
 else()
-  run(${CMAKE_COMMAND} -S source -B build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${WORK}/prefix
-    -DCMAKE_CXX_COMPILER=${CXX} "-DCMAKE_CXX_FLAGS=${flags}" "-DCMAKE_SHARED_LINKER_FLAGS=${flags}")
+  # An app does not read TENON_SANITIZE; tenon_add_backend does.
+  run(${CMAKE_COMMAND} --no-warn-unused-cli -S source -B build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${WORK}/prefix
+    -DCMAKE_CXX_COMPILER=${CXX} -DTENON_SANITIZE=${SANITIZE} "-DCMAKE_CXX_FLAGS=${flags}")
   run(${CMAKE_COMMAND} --build build)
 endif()
 separate_arguments(words UNIX_COMMAND "${RUN}")
