@@ -6,6 +6,7 @@ namespace tenon::conformance {
 namespace {
 
 Domain float_domain(Op op, DType dtype, int operand) {
+  if (op == Op::CMPEQ || op == Op::CMPNE) return {.tied = true};
   const bool small = is_small_float(dtype);
   if (op == Op::SQRT || op == Op::LOG2 || op == Op::LN)
     return {.low = 0x1p-6, .high = small ? 400.0 : 20000.0};
@@ -22,8 +23,12 @@ Domain float_domain(Op op, DType dtype, int operand) {
 
 Domain operand_domain(Op op, DType dtype, int operand) {
   if (is_float(dtype)) return float_domain(op, dtype, operand);
+  // Special shift counts and divisors would leave zeros only.
   if ((op == Op::SHL || op == Op::SHR) && operand == 1)
-    return {.low = -1, .high = static_cast<double>(dtype_bits(dtype)) + 1};
+    return {.low = -1, .high = static_cast<double>(dtype_bits(dtype)) + 1, .bounded = true};
+  if (op == Op::SHR) return {.low = lowest(dtype).as_double(), .high = highest(dtype).as_double()};
+  if (op == Op::IDIV && operand == 1) return {.low = -7, .high = 7, .bounded = true};
+  if (op == Op::CMPEQ || op == Op::CMPNE) return {.low = -100, .high = 100, .tied = true};
   if (op == Op::CAST) return {.low = -70000, .high = 70000};
   return {.low = -100, .high = 100};
 }

@@ -44,13 +44,12 @@ class Harness {
     std::string guards;   ///< what check_guards said
     std::string changed;  ///< an input that the run wrote to
   };
-  Run run_once(Context& context, const Case& test, const std::function<void()>& on_launched);
+  Run run_once(uint8_t poison, const Case& test, const std::function<void()>& on_launched);
   Outcome judge(const Case& test, const Expectation& expectation,
                 const std::function<void()>& on_launched);
   Outcome refuse(const Case& test);
 
   std::unique_ptr<Context> context_;
-  std::unique_ptr<Context> other_;  ///< poisoned with the complement
   std::optional<std::filesystem::path> plugin_;
   Capabilities capabilities_;
   Profile profile_;

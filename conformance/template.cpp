@@ -8,6 +8,22 @@
 #include "conformance/shapes.hpp"
 
 namespace tenon::conformance {
+namespace {
+
+/// Half of the elements become one of the first four of the first tied array.
+void tie(std::vector<Array>& inputs, const std::vector<Domain>& domains, Choices& choices) {
+  std::vector<Scalar> few;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!domains[i].tied) continue;
+    for (int64_t k = 0; few.size() < 4 && k < inputs[i].count(); ++k)
+      few.push_back(inputs[i].at(k));
+    if (few.empty()) return;
+    for (int64_t k = 0; k < inputs[i].count(); ++k)
+      if (choices.chance(50)) inputs[i].set(k, choices.pick(few));
+  }
+}
+
+}  // namespace
 
 Case instantiate(const Template& shape, uint64_t seed, uint64_t index, uint64_t attempt) {
   Choices choices(mix(mix(seed, index), attempt + 1));
@@ -27,6 +43,7 @@ Case instantiate(const Template& shape, uint64_t seed, uint64_t index, uint64_t 
     fill(array, shape.domains[i], result.mode, choices);
     result.inputs.push_back(std::move(array));
   }
+  tie(result.inputs, shape.domains, choices);
   return result;
 }
 

@@ -12,6 +12,7 @@ struct Domain {
   double low = -16, high = 16;
   double smallest = 0;      ///< magnitudes below it are not drawn: operands of a reciprocal
   bool bounded = false;     ///< special values stay inside [low, high] too: indices, shift counts
+  bool tied = false;        ///< often equal to a value of the other tied operand: comparisons
   bool exhaustive = false;  ///< every code of an 8- or 16-bit dtype in order, again and again
 };
 

@@ -63,7 +63,8 @@ Interval sum(const std::vector<Interval>& terms, DType accumulator, bool fused,
   if (no_infinity && (s.plus_infinity || s.minus_infinity)) return anything();
   if (s.only_nan) return point(std::nan(""));
   if (s.plus_infinity || s.minus_infinity) {
-    if (!s.points) return {-kInfinity, kInfinity, true, false};
+    // A fused product does not overflow by itself: its infinity may be a finite term.
+    if (!s.points || fused) return {-kInfinity, kInfinity, true, false};
     if (s.plus_infinity && s.minus_infinity) return point(std::nan(""));
   }
   const bool flushes = profile.numerics & (kFlushInput | kFlushOutput);

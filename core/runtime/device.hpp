@@ -82,6 +82,8 @@ class Device : public std::enable_shared_from_this<Device> {
   /// Empty if every guard zone is intact, else a sentence that names buffer, side and offset. Waits
   /// for all work.
   virtual std::string check_guards() = 0;
+  /// What guard zones and fresh buffers are filled with from here on; no guard zones, no effect.
+  virtual void set_poison(uint8_t poison) = 0;
 
   virtual uint64_t bytes_in_use() const = 0;
   virtual uint64_t bytes_reserved() const = 0;  ///< slabs held from the plugin

@@ -42,6 +42,7 @@ class DeviceImpl final : public Device, private SlabSource {
   void submit(const std::vector<tn_command>& commands, std::span<Buffer* const> used) override;
   void synchronize() override;
   std::string check_guards() override;
+  void set_poison(uint8_t poison) override { guards_.set_poison(poison); }
   uint64_t bytes_in_use() const override { return pool_->bytes_in_use(); }
   uint64_t bytes_reserved() const override { return pool_->bytes_reserved(); }
   void trim() override { pool_->trim(); }

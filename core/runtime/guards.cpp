@@ -7,7 +7,7 @@ namespace tenon {
 
 void Guards::add(tn_memory* memory, uint64_t offset, uint64_t size, const std::string& purpose) {
   const std::lock_guard lock(mutex_);
-  zones_[{memory, offset}] = {size, purpose};
+  zones_[{memory, offset}] = {size, purpose, poison_};
 }
 
 void Guards::remove(tn_memory* memory, uint64_t offset, const Read& read) {
@@ -30,11 +30,11 @@ std::string Guards::damage(const Key& key, const Zone& zone, const Read& read) c
   for (const bool before : {true, false}) {
     read(key.first, before ? key.second - bytes_ : key.second + zone.size, bytes.data(), bytes_);
     for (uint64_t i = 0; i < bytes_; ++i) {
-      if (bytes[i] == poison_) continue;
+      if (bytes[i] == zone.poison) continue;
       return fmt::format(
           "[guard] {}: expected byte {} {} its {} bytes to be 0x{:02x}, got 0x{:02x}",
           zone.purpose.empty() ? "a buffer" : zone.purpose, before ? bytes_ - i : i,
-          before ? "before" : "after", zone.size, poison_, bytes[i]);
+          before ? "before" : "after", zone.size, zone.poison, bytes[i]);
     }
   }
   return "";

@@ -3,6 +3,7 @@
 // far.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -22,6 +23,7 @@ class Guards {
 
   uint64_t bytes() const { return bytes_; }  ///< on each side
   uint8_t poison() const { return poison_; }
+  void set_poison(uint8_t poison) { poison_ = poison; }  ///< of buffers from here on
   void add(tn_memory* memory, uint64_t offset, uint64_t size, const std::string& purpose);
   /// Checks the zones a last time.
   void remove(tn_memory* memory, uint64_t offset, const Read& read);
@@ -32,12 +34,13 @@ class Guards {
   struct Zone {
     uint64_t size = 0;
     std::string purpose;
+    uint8_t poison = 0;
   };
   using Key = std::pair<tn_memory*, uint64_t>;
   std::string damage(const Key& key, const Zone& zone, const Read& read) const;
 
   const uint64_t bytes_;
-  const uint8_t poison_;
+  std::atomic<uint8_t> poison_;
   std::mutex mutex_;
   std::map<Key, Zone> zones_;
   std::string found_;

@@ -193,6 +193,9 @@ TEST_CASE("guard zones tell who wrote too far, also when the buffer is gone") {
       CHECK(contents(buffer) == std::vector<uint8_t>(100, 0xA5));
       launch(device.compile(*named_program("fill7").get()), buffer);
       CHECK(device.check_guards().empty());
+      device.set_poison(0x5A);  // of fresh buffers; the others keep theirs
+      CHECK(contents(device.allocate(10)) == std::vector<uint8_t>(10, 0x5A));
+      CHECK(device.check_guards().empty());
       launch(device.compile(*named_program("overrun").get()), buffer);
       if (!keep) buffer.reset();
       CHECK(has(device.check_guards(),
