@@ -159,7 +159,7 @@ TEST_CASE("a graph over two devices copies what crosses") {
 TEST_CASE("validation names the first kernel that differs") {
   ContextOptions options = options_for("fake:0", "fake");
   options.validate = true;
-  Context context(options);  // its kernels write 7 into the first argument, whatever they should
+  Context context(options);  // its kernels write 7 into the first argument and no other
   const char* const text = R"(graph wrong(%x: i32[2]) {
   %y = add %x, %x       : i32[2]
   return %y

@@ -16,6 +16,7 @@ std::vector<std::string> backends() {
   std::vector<std::string> found;
   for (const char* name : {"null", "cpu"})
     if (fs::exists(plugin_file(name))) found.emplace_back(name);
+  if (found.empty()) throw std::runtime_error("expected the null or cpu plugin beside the tests");
   return found;
 }
 
@@ -54,7 +55,6 @@ const char* const kSymbolic = R"(graph scale(%x: f32[n, 3]) where 0 <= n <= 1000
 }  // namespace
 
 TEST_CASE("a graph runs and agrees with the reference") {
-  REQUIRE_FALSE(backends().empty());
   for (const std::string& backend : backends()) {
     CAPTURE(backend);
     Context context(options_for(backend, backend));

@@ -21,8 +21,9 @@ namespace fs = std::filesystem;
 inline fs::path plugin_file(const std::string& backend) {
   const fs::path build(TENON_BINARY_DIR);
   const std::string name = "libtenon_" + backend + ".so";
-  const fs::path own = build / "test-plugins" / "runtime" / name;
-  return fs::exists(own) ? own : build / "lib" / "tenon" / name;
+  for (const char* folder : {"test-plugins/runtime", "lib/tenon-examples", "lib/tenon"})
+    if (fs::exists(build / folder / name)) return build / folder / name;
+  return build / "lib" / "tenon" / name;
 }
 
 /// A fresh folder, removed at the end of the scope.

@@ -152,6 +152,7 @@ static int32_t allocate(tn_device* device, uint32_t space, uint64_t size, tn_mem
   memory->device = device;
   memory->size = size;
   memory->bytes = aligned_alloc(256, (size + 255) / 256 * 256);
+  memset(memory->bytes, 0xCD, size);
   *out = memory;
   return TN_OK;
 }
