@@ -31,6 +31,8 @@ void check(const Graph& graph, const Capabilities& capabilities) {
       require_storage(capabilities, op, node->sources[0]->dtype);
     } else if (op == Op::REDUCE) {
       require_arithmetic(capabilities, op, node->as<ReduceAttr>().accumulator);
+      if (is_hint(node->as<ReduceAttr>().op) && !capabilities.has(node->as<ReduceAttr>().op))
+        fail(ErrorKind::kInternal, "[reduce] expected a decomposition of min, got none");
     } else if (is_elementwise(op)) {
       if (is_hint(op) && !capabilities.has(op))
         fail(ErrorKind::kInternal, "[{}] expected a decomposition on {}, got none",

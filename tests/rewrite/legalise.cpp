@@ -147,3 +147,25 @@ TEST_CASE("what is claimed stays") {
         b.unary(Op::EXP, x));
   CHECK(legalise(graph_of({x}, y), generic_capabilities(), b).outputs[0]->op == Op::EXP);
 }
+
+TEST_CASE("a smallest element without MIN, on each dtype, also of nothing") {
+  const Capabilities caps = minimal();
+  for (const DType dtype : all_dtypes()) {
+    INFO(dtype_name(dtype));
+    Builder b;
+    test::RandomGraph r(b, static_cast<uint64_t>(dtype));
+    for (const int64_t n : {0, 1, 37}) {
+      const NodeRef x = b.param("x", dtype, {Dim(5), Dim(n)});
+      const Graph graph = graph_of({x}, b.reduce(Op::MIN, x, {1}));
+      const Graph legal = legalise(graph, caps, b);
+      verify(legal);
+      for (const NodeRef& node : topological(legal.outputs))
+        if (node->op == Op::REDUCE) CHECK(node->as<ReduceAttr>().op != Op::MIN);
+      const std::vector<Array> inputs{r.array(dtype, {5, n})};
+      const Profile profile = Profile::of(caps);
+      const auto allowed = evaluate_intervals(graph, inputs, {}, profile);
+      const auto got = evaluate(legal, inputs);
+      for (int64_t k = 0; k < 5; ++k) CHECK(accepts(allowed[0], k, got[0].at(k), profile));
+    }
+  }
+}

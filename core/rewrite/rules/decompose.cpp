@@ -90,6 +90,18 @@ NodeRef decompose_shr(const NodeRef& node, Builder& builder) {
   return builder.where(shift_in_range(y, x->dtype, builder), shifted, sign);
 }
 
+/// The smallest is the largest with the order turned around; of bools, their product.
+NodeRef decompose_reduce_min(const NodeRef& node, Builder& builder) {
+  const auto& attr = node->as<ReduceAttr>();
+  if (attr.op != Op::MIN) return nullptr;
+  const NodeRef& x = node->sources[0];
+  if (x->dtype == DType::kBool) return builder.reduce(Op::MUL, x, attr.axes, attr.accumulator);
+  const Op turn = is_float(x->dtype) ? Op::MUL : Op::XOR;
+  const NodeRef turned = builder.binary(turn, x, number(x, x->dtype, -1, builder));
+  const NodeRef most = builder.reduce(Op::MAX, turned, attr.axes, attr.accumulator);
+  return builder.binary(turn, most, number(most, x->dtype, -1, builder));
+}
+
 }  // namespace
 
 Rules decompose_rules(const Capabilities& capabilities) {
@@ -98,6 +110,8 @@ Rules decompose_rules(const Capabilities& capabilities) {
     if (!capabilities.has(c.op)) texts.push_back(c.rule);
   Rules rules = compile(texts);
   if (!capabilities.has(Op::TRUNC)) rules.push_back({"trunc", {Op::TRUNC}, decompose_trunc});
+  if (!capabilities.has(Op::MIN))
+    rules.push_back({"reduce.min", {Op::REDUCE}, decompose_reduce_min});
   if (!capabilities.has(Op::SHL)) rules.push_back({"x<<y", {Op::SHL}, decompose_shl});
   if (!capabilities.has(Op::SHR)) rules.push_back({"x>>y", {Op::SHR}, decompose_shr});
   return rules;
