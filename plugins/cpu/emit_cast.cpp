@@ -16,9 +16,12 @@ Value* as_int(Builder& b, Value* v, unsigned bits) {
 }
 Value* as_f32(Builder& b, Value* v) { return b.CreateBitCast(v, shaped_like(v, b.getFloatTy())); }
 
+/// Fenced: else LLVM 19 computes max(f32(x), f32(y)) on halves, which the target has no vectors
+/// for; it falls to scalars and loses a NaN.
 Value* f16_to_f32(Builder& b, Value* bits) {
-  return b.CreateFPExt(b.CreateBitCast(bits, shaped_like(bits, b.getHalfTy())),
-                       shaped_like(bits, b.getFloatTy()));
+  Value* wide = b.CreateFPExt(b.CreateBitCast(bits, shaped_like(bits, b.getHalfTy())),
+                              shaped_like(bits, b.getFloatTy()));
+  return b.CreateArithmeticFence(wide, wide->getType());
 }
 
 Value* f8e4m3_to_f32(Builder& b, Value* byte) {

@@ -127,4 +127,58 @@ TEST_CASE("moves of narrow floats keep every bit") {
   }
 }
 
+namespace {
+
+/// What the core makes of an op on a narrow float: widened, computed in f32, rounded back.
+sdk::Program widened_program(tn_opcode op, tn_dtype dtype, uint16_t lanes) {
+  using Value = sdk::ProgramBuilder::Value;
+  sdk::ProgramBuilder b("widened");
+  const Value x = b.buffer("x", dtype, TN_ACCESS_READ);
+  const Value y = b.buffer("y", dtype, TN_ACCESS_READ);
+  const Value out = b.buffer("out", dtype, TN_ACCESS_WRITE | TN_ACCESS_NOALIAS);
+  const Value group = b.index(TN_AXIS_GRID_X, TN_DTYPE_I64);
+  const Value width = b.constant(TN_DTYPE_I64, lanes);
+  const Value first = b.op(TN_OP_MUL, TN_DTYPE_I64, 1, {group, width}, 0, TN_OP_NO_WRAP);
+  const auto wide = [&](Value buffer) {
+    const Value loaded = b.op(TN_OP_TAKE, dtype, lanes, {buffer, first});
+    return b.op(TN_OP_CAST, TN_DTYPE_F32, lanes, {loaded});
+  };
+  const Value result = b.op(op, TN_DTYPE_F32, lanes, {wide(x), wide(y)});
+  b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, first, b.op(TN_OP_CAST, dtype, lanes, {result})});
+  return b.finish();
+}
+
+void check_widened(tn_opcode op, tn_dtype dtype, uint16_t lanes) {
+  const tn_dtype dtypes[] = {dtype, dtype};
+  Inputs inputs = make_inputs(dtypes, lanes);
+  const uint32_t size = sdk::dtype_bytes(dtype);
+  Bytes out(inputs.count * size, 0xcd);
+  const Device& device = shared_device();
+  tn_executable* executable = device.compile(widened_program(op, dtype, lanes));
+  const Argument arguments[] = {{&inputs.columns[0]}, {&inputs.columns[1]}, {&out}};
+  device.launch(executable, {static_cast<uint32_t>(inputs.count / lanes)}, arguments);
+  plugin().executable_destroy(executable);
+  const sdk::ScalarFunction widen = sdk::scalar_function(TN_OP_CAST, dtype, TN_DTYPE_F32);
+  const sdk::ScalarFunction compute = sdk::scalar_function(op, TN_DTYPE_F32, TN_DTYPE_F32);
+  const sdk::ScalarFunction narrow = sdk::scalar_function(TN_OP_CAST, TN_DTYPE_F32, dtype);
+  size_t wrong = 0;
+  for (size_t i = 0; i < inputs.count; ++i) {
+    const uint64_t x = widen(element(inputs.columns[0], i, size), 0, 0);
+    const uint64_t y = widen(element(inputs.columns[1], i, size), 0, 0);
+    wrong += distance(element(out, i, size), narrow(compute(x, y, 0), 0, 0), dtype) != 0;
+  }
+  INFO(sdk::op_text(op) << " " << sdk::dtype_text(dtype) << " x" << lanes);
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("narrow floats, widened for one op, keep NaN and rounding") {
+  for (tn_dtype dtype : {TN_DTYPE_F16, TN_DTYPE_BF16, TN_DTYPE_F8E4M3, TN_DTYPE_F8E5M2}) {
+    for (tn_opcode op : {TN_OP_ADD, TN_OP_MUL, TN_OP_MAX, TN_OP_MIN, TN_OP_FDIV}) {
+      for (uint16_t lanes : {1, 16, 32}) check_widened(op, dtype, lanes);
+    }
+  }
+}
+
 }  // namespace tenon::cpu_test
