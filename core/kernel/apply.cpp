@@ -163,6 +163,9 @@ void apply_transform(Kernel& kernel, const Transform& transform) {
     case TransformKind::kStage:
       apply_stage(step);
       return;
+    case TransformKind::kKeep:
+      apply_keep(step);
+      return;
     case TransformKind::kTensorize:
     case TransformKind::kPipeline:
       step.refuse("a transform that this version applies", "one it only reads");

@@ -22,5 +22,6 @@ void apply_jam(const TransformStep& step);
 void apply_bind(const TransformStep& step);
 void apply_group(const TransformStep& step);
 void apply_stage(const TransformStep& step);
+void apply_keep(const TransformStep& step);
 
 }  // namespace tenon

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/kernel/apply.hpp"
+#include "core/kernel/keep.hpp"
 
 namespace tenon {
 namespace {
@@ -125,6 +126,8 @@ void apply_jam(const TransformStep& step) {
   }
   if (stage_depends_on(kernel, a, false))
     step.refuse("unroll and vectorize before stage", "a tile that depends on the axis");
+  if (keeps_apart(kernel, a))
+    step.refuse("a loop without kept values that depend on it", axis.name);
   axis.bind = vector ? Bind::kVector : Bind::kUnroll;
 }
 
@@ -141,6 +144,8 @@ void apply_group(const TransformStep& step) {
   Kernel& kernel = step.kernel;
   const int a = step.free_axis(0);
   if (kernel.axes[a].kind != AxisKind::kReduce) step.refuse("a reduce axis", kernel.axes[a].name);
+  if (fills_kept(kernel, a))
+    step.refuse("a reduction whose values each thread can keep", kernel.axes[a].name);
   check_place(step, a, Bind::kBlockX, step.transform.factor);
   kernel.axes[split_axis(kernel, a, step.transform.factor)].bind = Bind::kBlockX;
 }

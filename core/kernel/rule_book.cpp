@@ -5,6 +5,7 @@
 #include <bit>
 #include <unordered_set>
 
+#include "core/kernel/keep.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
@@ -40,6 +41,13 @@ int divisions(const Kernel& kernel) {
     for (const ReduceState& state : s.states) value(state.value);
   });
   return count;
+}
+
+/// Costs more than a pass through the cache.
+bool is_slow(const KValue& v) {
+  constexpr Op kSlow[] = {Op::EXP,   Op::EXP2, Op::LN,   Op::LOG2, Op::SIN, Op::COS,
+                          Op::RECIP, Op::FDIV, Op::SQRT, Op::IDIV, Op::MOD};
+  return v.kind == KValueKind::kOp && std::ranges::count(kSlow, v.op) > 0;
 }
 
 }  // namespace
@@ -98,6 +106,25 @@ int RuleBook::group(int axis, int64_t threads) {
 bool RuleBook::stage(int buffer, int axis) {
   return step_if_legal({TransformKind::kStage,
                         {"b" + std::to_string(buffer), kernel.axes[axis].name},
+                        0,
+                        Bind::kLoop});
+}
+
+bool RuleBook::keep(int reduce_axis, int later_axis) {
+  const KeptValues kept = find_kept(kernel, reduce_axis, later_axis);
+  int64_t bytes = 0;
+  bool pays = false;
+  for (const KValueRef& value : kept.values) {
+    bytes += static_cast<int64_t>(dtype_size(value->dtype));
+    visit(value, [&](const KValueRef& v) { pays |= is_slow(*v); });
+  }
+  // The row stays in the private cache beside what streams past it.
+  const int64_t cache = caps.l2_bytes ? static_cast<int64_t>(caps.l2_bytes) / 2 : 128 << 10;
+  const int64_t room =
+      caps.max_scratch_bytes ? std::min<int64_t>(cache, caps.max_scratch_bytes) : cache;
+  if (!pays || extent(reduce_axis).max() > room / bytes) return false;
+  return step_if_legal({TransformKind::kKeep,
+                        {kernel.axes[reduce_axis].name, kernel.axes[later_axis].name},
                         0,
                         Bind::kLoop});
 }

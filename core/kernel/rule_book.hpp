@@ -31,6 +31,8 @@ class RuleBook {
   int group(int axis, int64_t threads);
   /// False, and nothing done, if the tile is too large or the loads do not allow it.
   bool stage(int buffer, int axis);
+  /// False, and nothing done, if nothing expensive is computed twice or it does not fit a cache.
+  bool keep(int reduce_axis, int later_axis);
 
   // Questions.
   const Expr& extent(int axis) const { return kernel.axes[axis].extent; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/kernel/keep.hpp"
 #include "core/kernel/rule_book.hpp"
 
 namespace tenon {
@@ -127,6 +128,19 @@ bool is_laned(const RuleBook& book, const Statement& s) {
   return found;
 }
 
+/// What a reduction computes for each element of a row stays for the passes behind it.
+void keep_rows(RuleBook& book, int outermost) {
+  std::vector<int> passes;
+  for (const Statement* r : book.reductions(book.loop(outermost)))
+    if (const std::vector<int> own = reduce_axes(book, *r); own.size() == 1)
+      passes.push_back(own[0]);
+  const std::vector<int> reduced = passes;
+  store_loops(book.loop(outermost), passes);
+  for (const int r : reduced)
+    for (const int later : passes)
+      if (later != r) book.keep(r, later);
+}
+
 }  // namespace
 
 void plan_reduction(RuleBook& book, int id) {
@@ -144,6 +158,7 @@ void plan_reduction(RuleBook& book, int id) {
 void plan_vector_nest(RuleBook& book, int axis) {
   std::vector<int> axes = book.merge_contiguous(book.chain(book.loop(axis)));
   int outermost = axes.front();
+  keep_rows(book, outermost);
   std::vector<int> stores;
   store_loops(book.loop(outermost), stores);
   std::vector<int> reductions;
@@ -163,6 +178,7 @@ void plan_vector_nest(RuleBook& book, int axis) {
   for (const int s : stores) {
     const Statement& loop = book.loop(s);
     if (book.kernel.axes[s].kind != AxisKind::kParallel || is_laned(book, loop)) continue;
+    if (keeps_apart(book.kernel, s)) continue;
     if (vector_score(book, loop, s) < 0) continue;
     const int64_t copies = copies_for(book, loop), lanes = lanes_for(book, loop, s);
     const int rest = vector_split(book, s, lanes, copies);

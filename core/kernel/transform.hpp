@@ -15,6 +15,9 @@
 //   group R F          reduce axis R is split by F, R.i spread over the threads of a workgroup
 //   stage B at A       the tile of buffer B that one iteration of loop A reads is first copied into
 //                      per-thread scratch, or shared memory if threads differ; copy axes: B.c0, ...
+//   keep R A           what the steps over R compute and the later loop A would compute again, once
+//                      A stands for R, goes through per-thread scratch: R is the only axis of its
+//                      reduction, neither is bound or padded yet; the same bits
 //   tensorize A .., pipeline A ..   parsed, refused by apply
 #pragma once
 
@@ -36,13 +39,14 @@ enum class TransformKind : uint8_t {
   kBind,
   kGroup,
   kStage,
+  kKeep,
   kTensorize,
   kPipeline,
 };
 
 struct Transform {
   TransformKind kind = TransformKind::kSplit;
-  std::vector<std::string> names;  ///< axes; kStage: buffer, axis
+  std::vector<std::string> names;  ///< axes; kStage: buffer, axis; kKeep: R, A
   int64_t factor = 0;              ///< kSplit, kPad, kGroup
   Bind bind = Bind::kLoop;         ///< kBind
   bool operator==(const Transform&) const = default;

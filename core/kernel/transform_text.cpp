@@ -25,6 +25,7 @@ constexpr Row kRows[] = {
     {TransformKind::kBind, "bind", 1, 1, false},
     {TransformKind::kGroup, "group", 1, 1, true},
     {TransformKind::kStage, "stage", 2, 2, false},
+    {TransformKind::kKeep, "keep", 2, 2, false},
     {TransformKind::kTensorize, "tensorize", 1, 64, false},
     {TransformKind::kPipeline, "pipeline", 1, 1, true},
 };

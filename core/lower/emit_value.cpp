@@ -170,7 +170,7 @@ Emitter::Value Emitter::emit_load(const KValue& v) {
     operands.push_back(constant(v.dtype, v.constant.bits, lanes));
   }
   const KernelBuffer& b = kernel_.buffers[v.buffer];
-  const bool fixed = b.space == BufferSpace::kGlobal && b.written;
+  const bool fixed = b.kept || (b.space == BufferSpace::kGlobal && b.written);
   const uint32_t floor = tree_.inner(tree_.conditional(), floor_[v.buffer]);
   return tree_.load(static_cast<tn_dtype>(v.dtype), static_cast<uint16_t>(lanes), operands,
                     access_flags(v.buffer, v.index, lanes, contiguous), floor, fixed);

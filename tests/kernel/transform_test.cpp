@@ -40,7 +40,7 @@ std::string after(Kernel kernel, const char* list) {
 TEST_CASE("transform lists round trip through text") {
   const std::string text =
       "split a0 12; merge a0 a1; permute a1.o a0.o r0; pad a0 16; unroll a0.i; vectorize a1.i; "
-      "bind a0.o grid.x; group r0 8; stage b1 at a1.o; tensorize a0 a1; pipeline r0 2";
+      "bind a0.o grid.x; group r0 8; stage b1 at a1.o; keep r0 a1; tensorize a0 a1; pipeline r0 2";
   CHECK(print(parse_transforms(text)) == text);
   CHECK(print(parse_transforms(" split  a0 12 ;;\n")) == "split a0 12");
   CHECK(parse_transforms("").empty());
@@ -138,4 +138,50 @@ TEST_CASE("an in-place kernel is spread only where iterations stay apart") {
                              {0});
   CHECK_NOTHROW(after(k, "bind a0 grid.x"));
   CHECK_THROWS_WITH(after(k, "bind a1 grid.x"), ContainsSubstring("only what they write in place"));
+}
+
+namespace {
+Kernel softmax() {
+  return kernel_of(R"(graph g(%x: f32[6, 32]) {
+    %m = reduce.max %x, axes=[1] : f32[6, 1]
+    %me = expand %m : f32[6, 32]
+    %d = sub %x, %me : f32[6, 32]
+    %e = exp %d : f32[6, 32]
+    %s = reduce.add %e, axes=[1] : f32[6, 1]
+    %se = expand %s : f32[6, 32]
+    %y = fdiv %e, %se : f32[6, 32]
+    return %y })");
+}
+}  // namespace
+
+TEST_CASE("keep stores what a reduction computes and loads it in a later loop") {
+  const std::string text = after(softmax(), "keep r1 a1; split r1 16; vectorize r1.i");
+  CHECK_THAT(text, ContainsSubstring("kept2: f32[32] scratch"));
+  CHECK_THAT(text,
+             ContainsSubstring("b2[r1.i + r1.o*16] = exp(sub(b0[a0*32 + r1.i + r1.o*16], s0.0))"));
+  CHECK_THAT(text, ContainsSubstring("b1[a0*32 + a1] = fdiv(b2[a1], s1.0)"));
+}
+
+TEST_CASE("keep is refused where a thread or a copy would miss its values") {
+  const std::pair<const char*, const char*> bad[] = {
+      {"keep a1 r1", "expected the only axis of a reduction, got a1"},
+      {"keep r1 r0", "expected r0 behind the reduction over r1, got another place"},
+      {"keep r0 a1", "expected an op that the steps over r0 compute too, got none"},
+      {"keep r1 a0", "expected a0 behind the reduction over r1, got another place"},
+      {"split r1 16; keep r1.i a1", "expected the only axis of a reduction, got r1.i"},
+      {"split a1 16; keep r1 a1.i", "expected axes of one extent, got 32 and 16"},
+      {"pad r1 5; pad a1 5; keep r1 a1", "expected a reduce axis without padding, got r1"},
+      {"unroll a0; keep r1 a1", "expected keep before the loops around are unrolled, got a0"},
+      {"keep r1 a1; unroll a0", "expected a loop without kept values that depend on it, got a0"},
+      {"keep r1 a1; group r1 8", "expected a reduction whose values each thread can keep, got r1"},
+      {"keep r1 a1; stage b2 at a0", "expected an input that the kernel does not write, got b2"},
+      {"keep r1 a1; bind a1 block.x; split a0 2; bind a0.o grid.x", ""},
+  };
+  for (const auto& [list, message] : bad) {
+    INFO(list);
+    if (*message)
+      CHECK_THROWS_WITH(after(softmax(), list), ContainsSubstring(message));
+    else
+      CHECK_NOTHROW(after(softmax(), list));
+  }
 }

@@ -171,6 +171,28 @@ const std::vector<std::pair<std::string, Case>>& representative_cases() {
         {{"n", 7}},
         {},
         1e-5}},
+      {"softmax_of_halves_in_place",
+       {R"(graph g(%x: f16[5, 37]) {
+        %w = cast %x : f32[5, 37]
+        %m = reduce.max %w, axes=[1] : f32[5, 1]
+        %me = expand %m : f32[5, 37]
+        %neg = neg %me : f32[5, 37]
+        %d = add %w, %neg : f32[5, 37]
+        %e = exp2 %d : f32[5, 37]
+        %s = reduce.add %e, axes=[1] : f32[5, 1]
+        %q = mul %e, %d : f32[5, 37]
+        %t = reduce.add %q, axes=[1] : f32[5, 1]
+        %se = expand %s : f32[5, 37]
+        %u = add %t, %s : f32[5, 1]
+        %ue = expand %u : f32[5, 37]
+        %f = mul %e, %ue : f32[5, 37]
+        %v = reduce.max %f, axes=[1] : f32[5, 1]
+        %y = mul %e, %se : f32[5, 37]
+        %h = cast %y : f16[5, 37]
+        return %h, %v })",
+        {},
+        {0, -1},
+        1e-3}},
       {"softmax_in_place",
        {R"(graph g(%x: f32[7, 21]) {
         %m = reduce.max %x, axes=[1] : f32[7, 1]

@@ -104,6 +104,24 @@ TransformList random_transforms(Kernel kernel, std::mt19937& random, int steps, 
   const auto pick = [&](size_t n) {
     return std::uniform_int_distribution<size_t>(0, n - 1)(random);
   };
+  // Only axes that nothing has changed can be kept, so that comes first.
+  const auto keep_all = [&] {
+    const std::vector<KernelAxis> axes = kernel.axes;
+    for (const KernelAxis& r : axes)
+      for (const KernelAxis& later : axes) {
+        Kernel next = kernel;
+        const Transform t{TransformKind::kKeep, {r.name, later.name}, 0, Bind::kLoop};
+        try {
+          apply_transform(next, t);
+        } catch (const Error& e) {
+          if (e.kind() != ErrorKind::kInvalid) throw;
+          continue;
+        }
+        kernel = std::move(next);
+        list.push_back(t);
+      }
+  };
+  if (pick(2)) keep_all();
   static constexpr int64_t kFactors[] = {1, 2, 3, 4, 5, 8, 16};
   for (int step = 0; step < steps; ++step) {
     std::vector<std::string> axes;
@@ -114,7 +132,7 @@ TransformList random_transforms(Kernel kernel, std::mt19937& random, int steps, 
     Transform t;
     t.names = {axes[pick(axes.size())]};
     t.factor = kFactors[pick(std::size(kFactors))];
-    switch (pick(10)) {
+    switch (pick(11)) {
       case 0:
       case 1:
         t.kind = TransformKind::kSplit;
@@ -142,6 +160,10 @@ TransformList random_transforms(Kernel kernel, std::mt19937& random, int steps, 
         break;
       case 8:
         t.kind = groups ? TransformKind::kGroup : TransformKind::kSplit;
+        break;
+      case 9:
+        t.kind = TransformKind::kKeep;
+        t.names.push_back(axes[pick(axes.size())]);
         break;
       default:
         t.kind = TransformKind::kStage;
