@@ -85,7 +85,8 @@ Interval sum(const std::vector<Interval>& terms, DType accumulator, bool fused,
   const auto max = static_cast<long double>(facts.max);
   const double steps = static_cast<double>(terms.size()) - 1 + (fused ? 1 : 0);
   const double unit = facts.unit_roundoff();
-  const bool exact = s.points && exact_in_any_order(terms, total, accumulator);
+  // Fused, the products are not these terms, and need not fit.
+  const bool exact = s.points && !fused && exact_in_any_order(terms, total, accumulator);
   long double error = 0;
   if (!exact && terms.size() > 1) {
     if (steps * unit >= 0.5) return {-kInfinity, kInfinity, true, false};
@@ -99,9 +100,8 @@ Interval sum(const std::vector<Interval>& terms, DType accumulator, bool fused,
     return {inf, inf, overflows, false};
   }
   // With terms of both signs some order overflows on its way to a finite sum.
-  const bool one_sign =
-      std::ranges::all_of(terms, [](const Interval& x) { return x.low >= 0; }) ||
-      std::ranges::all_of(terms, [](const Interval& x) { return x.high <= 0; });
+  const bool one_sign = std::ranges::all_of(terms, [](const Interval& x) { return x.low >= 0; }) ||
+                        std::ranges::all_of(terms, [](const Interval& x) { return x.high <= 0; });
   if (overflows && !one_sign)
     return no_infinity ? anything() : Interval{-kInfinity, kInfinity, true, false};
   Interval out = rounded(static_cast<double>(low - error), static_cast<double>(high + error), s.nan,

@@ -244,3 +244,22 @@ TEST_CASE("distance in units") {
   CHECK(std::isinf(ulp_distance(Scalar::of(kF, NAN), Scalar::of(kF, 1))));
   CHECK(ulp_distance(Scalar::of(kF, -0x1p-149), Scalar::of(kF, 0x1p-149)) == 2);
 }
+
+TEST_CASE("a reduction may fuse the products that feed it") {
+  const Profile p = exact_profile();
+  const auto dot = [&](const std::vector<float>& x, const std::vector<float>& y) {
+    Case c;
+    return c.of(c.b.reduce(Op::ADD, c.b.binary(Op::MUL, c.in(floats(x)), c.in(floats(y))), {0}), p);
+  };
+  // Both rounded products add exactly; one rounding the less gives a neighbour.
+  const std::vector<float> x{0.9030477f, -0.5501561f}, y{1, 1.1425033f};
+  const IntervalArray sum = dot(x, y);
+  CHECK(takes(sum, 0, x[0] * y[0] + x[1] * y[1], p));
+  CHECK(takes(sum, 0, std::fma(x[1], y[1], x[0] * y[0]), p));
+  CHECK_FALSE(takes(sum, 0, 0.27450f, p));
+  // Products of small integers do not round: then the sum is exact.
+  CHECK_FALSE(takes(dot({2, 3}, {5, 7}), 0, std::nextafter(31.0f, 32.0f), p));
+  // A product that overflows is finite when it is fused.
+  CHECK(takes(dot({3e38f, -3e38f}, {16, 1e13f}), 0, -INFINITY, p));
+  CHECK(takes(dot({3e38f, -3e38f}, {16, 1e13f}), 0, NAN, p));
+}
