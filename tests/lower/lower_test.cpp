@@ -113,3 +113,20 @@ TEST_CASE("a device's limits are refused by name") {
   CHECK_THROWS_WITH(lower(addition("[64]"), grid),
                     ContainsSubstring("expected at most 2 bindings"));
 }
+
+TEST_CASE("rows that fit the cache take their exponentials once") {
+  const auto softmax = [](const std::string& shape, const std::string& row) {
+    return "graph g(%x: f32" + shape + ") { %m = reduce.max %x, axes=[1] : f32" + row +
+           " %me = expand %m : f32" + shape + " %d = sub %x, %me : f32" + shape +
+           " %e = exp2 %d : f32" + shape + " %s = reduce.add %e, axes=[1] : f32" + row +
+           " %se = expand %s : f32" + shape + " %y = fdiv %e, %se : f32" + shape + " return %y }";
+  };
+  const std::string row = softmax("[64, 256]", "[64, 1]");
+  CHECK(count(program(lower(row, cpu_like())), " exp2 ") == 2);
+  // One for each of the four copies of the lanes.
+  CHECK(count(program(lower(row, cpu_like(), "", true)), " exp2 ") == 4);
+  CHECK(count(program(lower(row, gpu_like(), "", true)), " exp2 ") == 2);
+  // 512 KiB of cache hold half of this row.
+  const std::string long_row = softmax("[4, 262144]", "[4, 1]");
+  CHECK(count(program(lower(long_row, cpu_like(), "", true)), " exp2 ") == 8);
+}
