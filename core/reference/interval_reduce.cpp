@@ -92,6 +92,8 @@ Interval sum(const std::vector<Interval>& terms, DType accumulator, bool fused,
     if (steps * unit >= 0.5) return {-kInfinity, kInfinity, true, false};
     error = steps * unit / (1 - steps * unit) * total;
   }
+  // A product below the normal numbers was rounded by up to half of the smallest one.
+  if (fused) error += static_cast<double>(terms.size()) * ulp(0, accumulator);
   // Accumulators wide or narrow; subnormal sums lose bits, or all of them.
   if (flushes) error += (steps + 1) * facts.min_normal();
   const bool overflows = total + error > max;

@@ -259,6 +259,9 @@ TEST_CASE("a reduction may fuse the products that feed it") {
   CHECK_FALSE(takes(sum, 0, 0.27450f, p));
   // Products of small integers do not round: then the sum is exact.
   CHECK_FALSE(takes(dot({2, 3}, {5, 7}), 0, std::nextafter(31.0f, 32.0f), p));
+  // Subnormal products round by a fixed step, however small they are.
+  const std::vector<float> u{-0.96974194f, -7.17e-43f}, v{-7.17e-43f, 5300.4385f};
+  CHECK(takes(dot(u, v), 0, std::fma(u[1], v[1], u[0] * v[0]), p));
   // A product that overflows is finite when it is fused.
   CHECK(takes(dot({3e38f, -3e38f}, {16, 1e13f}), 0, -INFINITY, p));
   CHECK(takes(dot({3e38f, -3e38f}, {16, 1e13f}), 0, NAN, p));
