@@ -213,8 +213,13 @@ Interval apply(Op op, DType dtype, const Interval* x, const Profile& profile) {
   if (wide != dtype && !is_empty(image))
     out = hull(out, {round_to(image.low, dtype), round_to(image.high, dtype), false, false});
   if (may_decompose(op, profile)) {
-    const Interval other = decomposed(op, dtype, in, profile);
+    // The steps run in the computing dtype; only what comes out is rounded to the narrow one.
+    Interval other = decomposed(op, wide, in, profile);
     if (other.any) return anything();
+    if (wide != dtype && !is_empty(other)) {
+      other.low = round_to(other.low, dtype);
+      other.high = round_to(other.high, dtype);
+    }
     out = hull(out, other);
   }
   if ((op == Op::EXP2 || op == Op::EXP) && out.low <= 0) out.low = 0.0;  // never negative

@@ -266,3 +266,23 @@ TEST_CASE("a reduction may fuse the products that feed it") {
   CHECK(takes(dot({3e38f, -3e38f}, {16, 1e13f}), 0, -INFINITY, p));
   CHECK(takes(dot({3e38f, -3e38f}, {16, 1e13f}), 0, NAN, p));
 }
+
+TEST_CASE("a decomposed hint on narrow floats is rounded once, at its end") {
+  Profile p = exact_profile();
+  p.native_ops.fill(0);
+  for (const DType dtype : {DType::kF16, DType::kBF16}) {
+    p.arithmetic[static_cast<size_t>(dtype)] = false;
+    Case c;
+    std::vector<float> xs;
+    for (int i = 1; i <= 4000; ++i) xs.push_back(static_cast<float>(i) * 0.61f);
+    const Array narrow = floats(xs, dtype);
+    const IntervalArray expected = c.of(c.b.unary(Op::COS, c.in(narrow)), p);
+    int refused = 0;
+    for (int64_t i = 0; i < narrow.count(); ++i) {
+      const float sine = std::sin(static_cast<float>(narrow.at(i).as_double()) * 0.5f);
+      refused += !takes(expected, i, 1 - 2 * (sine * sine), p);
+      CHECK_FALSE(takes(expected, i, 1.1 - 2 * (sine * sine), p));
+    }
+    CHECK(refused == 0);
+  }
+}
