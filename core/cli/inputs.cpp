@@ -21,7 +21,8 @@ std::pair<std::string, std::string> split_assignment(const std::string& text, co
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-void bind(const Expr& symbol, int64_t value, const std::string& from, SymbolValues& symbols) {
+void bind_symbol(const Expr& symbol, int64_t value, const std::string& from,
+                 SymbolValues& symbols) {
   TN_REQUIRE(symbol.min() <= value && value <= symbol.max(), "[{}] expected {} in [{}, {}], got {}",
              from, symbol.name(), symbol.min(), symbol.max(), value);
   const auto [at, inserted] = symbols.emplace(symbol.name(), value);
@@ -41,7 +42,7 @@ void bind_options(const Graph& graph, const std::vector<std::string>& options,
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     TN_REQUIRE(error == std::errc() && end == text.data() + text.size(),
                "[--symbol {}] expected an integer, got '{}'", name, text);
-    bind(*symbol, value, "--symbol " + name, symbols);
+    bind_symbol(*symbol, value, "--symbol " + name, symbols);
   }
 }
 
@@ -53,7 +54,7 @@ void bind_shape(const Node& param, const Array& array, SymbolValues& symbols) {
              to_string(param.shape), fmt::join(array.shape, ", "));
   for (size_t axis = 0; axis < array.shape.size(); ++axis) {
     if (param.shape[axis].kind() == ExprKind::kSymbol)
-      bind(param.shape[axis], array.shape[axis], from, symbols);
+      bind_symbol(param.shape[axis], array.shape[axis], from, symbols);
   }
 }
 
@@ -97,7 +98,8 @@ GraphInputs load_inputs(const Graph& graph, const InputOptions& options) {
   }
   for (const Expr& symbol : graph.symbols) {
     if (result.symbols.contains(symbol.name())) continue;
-    TN_REQUIRE(options.random, "[{}] expected a value by --symbol or an input's shape, got none",
+    TN_REQUIRE(options.random,
+               "[{}] expected a value by --symbol, an input's shape or --random, got none",
                symbol.name());
     result.symbols[symbol.name()] = std::clamp<int64_t>(256, symbol.min(), symbol.max());
   }

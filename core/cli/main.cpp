@@ -64,6 +64,14 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    const auto is_meant = [&](const CLI::App* sub) {
+      return argc > 1 && sub->get_name() == argv[1];
+    };
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_meant).empty()) {
+      fmt::print(stderr, "tenon: expected devices, run, show, new-backend or doctor, got '{}'\n",
+                 argv[1]);
+      return kUsage;
+    }
     return app.exit(error) == 0 ? kOk : kUsage;
   } catch (const Error& error) {
     fmt::print(stderr, "tenon: {}\n", error.what());

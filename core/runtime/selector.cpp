@@ -152,7 +152,7 @@ uint64_t parse_bytes(std::string_view text) {
   if (unit == "T") shift = 40;
   TN_REQUIRE(error == std::errc() && shift >= 0 && value > 0 &&
                  value <= std::numeric_limits<uint64_t>::max() >> shift,
-             "[bytes] expected a positive number with K, M, G or T or none, got '{}'", shown(text));
+             "[@pool] expected a positive number with K, M, G or T or none, got '{}'", shown(text));
   return value << shift;
 }
 

@@ -69,7 +69,7 @@ TEST_CASE("sizes") {
   CHECK(parse_bytes("2G") == uint64_t{2} << 30);
   CHECK(parse_bytes("3T") == uint64_t{3} << 40);
   for (const char* wrong : {"", "G", "-1", "0", "1.5G", "1GB", "99999999T", "18446744073709551616"})
-    CHECK(has(error_of([&] { parse_bytes(wrong); }), "[bytes] expected a positive number"));
+    CHECK(has(error_of([&] { parse_bytes(wrong); }), "[@pool] expected a positive number"));
 }
 
 TEST_CASE("mutated selectors give an answer or an error") {
