@@ -17,7 +17,7 @@
 namespace tenon::bench {
 namespace {
 
-constexpr int kFmaRounds = 200000;
+constexpr int kFmaRounds = 4000000;  // some milliseconds: threads take one to start
 constexpr int kRounds = 9;
 
 /// A limit is what the machine reaches when nothing disturbs it.
