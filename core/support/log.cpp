@@ -45,6 +45,8 @@ void log_line(std::string_view channel, const std::string& message) {
   fmt::print(stderr, "tenon[{}] {}\n", channel, message);
 }
 
-void log_warning(const std::string& message) { fmt::print(stderr, "tenon: warning: {}\n", message); }
+void log_warning(const std::string& message) {
+  fmt::print(stderr, "tenon: warning: {}\n", message);
+}
 
 }  // namespace tenon

@@ -2,9 +2,9 @@
  *
  * The Tenon plugin ABI: all that a backend author needs.
  *
- * A backend is a shared library `libtenon_<backend>.so` that exports one symbol, tn_plugin_query, and
- * returns a table of functions. docs/abi.md numbers the rules; the comments here state who owns what,
- * how long it lives, and which thread may call.
+ * A backend is a shared library `libtenon_<backend>.so` that exports one symbol, tn_plugin_query,
+ * and returns a table of functions. docs/abi.md numbers the rules; the comments here state who owns
+ * what, how long it lives, and which thread may call.
  *
  * Growth. Every struct begins with TN_HEADER: its writer's size and a chain of extensions. Structs
  * only ever grow at the end. A reader takes bytes past the writer's struct_size as zero, and zero
@@ -52,9 +52,9 @@ typedef struct tn_chain {
   const char* id;
 } tn_chain;
 
-#define TN_HEADER        \
-  uint32_t struct_size;  \
-  uint32_t reserved;     \
+#define TN_HEADER       \
+  uint32_t struct_size; \
+  uint32_t reserved;    \
   const tn_chain* next
 
 /* Initialiser: tn_submission s = TN_INIT(tn_submission); all else is zero. */
@@ -69,7 +69,8 @@ constexpr T tn_init() {
 }
 #define TN_INIT(type) (tn_init<type>())
 #else
-#define TN_INIT(type) {.struct_size = (uint32_t)sizeof(type)}
+#define TN_INIT(type) \
+  { .struct_size = (uint32_t)sizeof(type) }
 #endif
 
 /* ---- Errors ----------------------------------------------------------------------------- */
@@ -140,9 +141,9 @@ typedef struct tn_device_info {
   uint32_t kind; /* tn_device_kind */
   uint32_t reserved1;
   char name[128];
-  uint8_t uuid[16];    /* the same on every run; zero if there is none */
-  char driver[64];     /* driver name and version; part of cache keys */
-  char target[64];     /* what code is compiled for: "x86-64/znver5", "sm_90a"; part of cache keys */
+  uint8_t uuid[16]; /* the same on every run; zero if there is none */
+  char driver[64];  /* driver name and version; part of cache keys */
+  char target[64];  /* what code is compiled for: "x86-64/znver5", "sm_90a"; part of cache keys */
 } tn_device_info;
 
 /* tn_dtype_caps.flags */
@@ -166,10 +167,10 @@ typedef struct tn_dtype_caps {
 typedef struct tn_memory_space {
   TN_HEADER;
   uint32_t flags;
-  uint32_t alignment;  /* bytes, of every offset that a launch binds */
-  uint64_t total;      /* bytes; 0 if unknown */
-  uint64_t largest;    /* bytes of one allocation; 0 for no limit */
-  uint32_t copy_from;  /* bit s: submit copies from space s to this one */
+  uint32_t alignment; /* bytes, of every offset that a launch binds */
+  uint64_t total;     /* bytes; 0 if unknown */
+  uint64_t largest;   /* bytes of one allocation; 0 for no limit */
+  uint32_t copy_from; /* bit s: submit copies from space s to this one */
   uint32_t reserved1;
 } tn_memory_space;
 
@@ -304,7 +305,7 @@ typedef struct tn_command {
   uint64_t destination_offset;
   tn_memory* source;
   uint64_t source_offset;
-  uint64_t size;    /* bytes; for FILL a multiple of pattern_size */
+  uint64_t size; /* bytes; for FILL a multiple of pattern_size */
   uint64_t pattern;
   uint32_t pattern_size; /* 1, 2, 4 or 8 */
   uint32_t reserved2;
@@ -316,7 +317,8 @@ typedef struct tn_point {
 } tn_point;
 
 /* Commands run as if in order. They start when every wait is reached, and each signal is raised
- * when they end. If one fails, or a wait has failed, the signals' timelines fail with that error. */
+ * when they end. If one fails, or a wait has failed, the signals' timelines fail with that error.
+ */
 typedef struct tn_submission {
   TN_HEADER;
   uint32_t queue; /* 0 is always there */
@@ -337,7 +339,7 @@ typedef struct tn_submission {
  * [save] without TN_DEVICE_SAVE, [optional] always. All others are mandatory. */
 typedef struct tn_plugin {
   TN_HEADER;
-  uint32_t abi_version; /* the version it speaks, inside the range it was asked for */
+  uint32_t abi_version;              /* the version it speaks, inside the range it was asked for */
   uint32_t program_min, program_max; /* program format versions it takes */
   int32_t priority;    /* among devices of one kind the higher comes first; 0 is usual */
   const char* backend; /* lower case letters, digits and _, as in the file name */
@@ -346,8 +348,8 @@ typedef struct tn_plugin {
 
   /* Writes at most `capacity` infos, spaced by `stride` bytes, each with its struct_size set by the
    * caller, and the whole number of devices. No driver or no device is TN_OK with *out_count = 0;
-   * then `reason` of `reason_capacity` bytes, if not null, gets the sentence that says why. Order is the
-   * same on every call. First call that may touch the driver. */
+   * then `reason` of `reason_capacity` bytes, if not null, gets the sentence that says why. Order
+   * is the same on every call. First call that may touch the driver. */
   int32_t (*device_enumerate)(uint32_t capacity, uint32_t stride, tn_device_info* infos,
                               uint32_t reason_capacity, char* reason, uint32_t* out_count,
                               tn_error* error);
@@ -357,7 +359,8 @@ typedef struct tn_plugin {
                          tn_error* error);
   /* All objects of the device are destroyed before. */
   void (*device_close)(tn_device* device);
-  /* For target.device null: capabilities of the named target, TN_ERROR_NOT_FOUND if there is none. */
+  /* For target.device null: capabilities of the named target, TN_ERROR_NOT_FOUND if there is none.
+   */
   int32_t (*properties)(const tn_target* target, const tn_properties** out_properties,
                         tn_error* error);
 

@@ -2,9 +2,9 @@
  *
  * The program: one lowered kernel, as it crosses the plugin ABI.
  *
- * A program is one contiguous block of memory, 16-byte aligned, little-endian, read-only and free of
- * pointers: every reference is a byte offset from its first byte, so it can be hashed, written to a
- * file and sent to another process as it is. The core verifies it before it hands it over; a
+ * A program is one contiguous block of memory, 16-byte aligned, little-endian, read-only and free
+ * of pointers: every reference is a byte offset from its first byte, so it can be hashed, written
+ * to a file and sent to another process as it is. The core verifies it before it hands it over; a
  * plugin may trust it, and may verify it again with the sdk's helpers.
  *
  *   tn_program   header
@@ -21,15 +21,16 @@
  * and these stand in the order of tn_param[].
  *
  * Threads. The launch runs grid x workgroup threads; INDEX reads a thread's coordinates. Without a
- * BARRIER nothing is promised about their order. A BARRIER is met by all threads of its scope or none.
+ * BARRIER nothing is promised about their order. A BARRIER is met by all threads of its scope or
+ * none.
  *
  * Vectors. `lanes` > 1 makes a value a short vector. Elementwise ops work lane by lane; all their
  * operands have equal lanes. TAKE and STORE with a scalar index touch `lanes` consecutive elements,
  * with a vector index one element a lane. A scalar mask guards all lanes, a vector mask each.
  * A masked-off lane does not touch memory, and a masked-off load gives the fill value.
  *
- * Numbers. As pinned in ops.def: rounding to nearest even, no contraction of multiply and add unless
- * the op carries TN_OP_CONTRACT.
+ * Numbers. As pinned in ops.def: rounding to nearest even, no contraction of multiply and add
+ * unless the op carries TN_OP_CONTRACT.
  */
 #ifndef TENON_PROGRAM_H
 #define TENON_PROGRAM_H
@@ -96,11 +97,12 @@ typedef enum tn_param_kind {
 #define TN_ACCESS_NOALIAS 4u /* no other buffer of the launch overlaps it */
 
 typedef struct tn_param {
-  uint32_t kind;      /* tn_param_kind */
-  uint32_t dtype;     /* tn_dtype of the elements */
-  uint32_t space;     /* tn_space; GLOBAL or CONSTANT for BUFFER, CONSTANT for SCALAR */
-  uint32_t access;    /* TN_ACCESS_ bits */
-  uint64_t count;     /* elements: exact for ALLOC; for BUFFER at least so many are bound, 0 if unknown */
+  uint32_t kind;   /* tn_param_kind */
+  uint32_t dtype;  /* tn_dtype of the elements */
+  uint32_t space;  /* tn_space; GLOBAL or CONSTANT for BUFFER, CONSTANT for SCALAR */
+  uint32_t access; /* TN_ACCESS_ bits */
+  uint64_t
+      count; /* elements: exact for ALLOC; for BUFFER at least so many are bound, 0 if unknown */
   uint32_t alignment; /* bytes, a power of two, that the first element is aligned to */
   uint32_t name;      /* offset of a string: a C identifier that no other param has */
   int64_t minimum;    /* SCALAR integers: the launch gives a value in [minimum, maximum] */
@@ -110,12 +112,13 @@ typedef struct tn_param {
 /* tn_op.flags */
 #define TN_OP_CONTRACT 1u    /* this ADD may be fused with the MUL that feeds it */
 #define TN_OP_APPROXIMATE 2u /* a fast, less exact form will do (the relaxed profile) */
-#define TN_OP_STREAM 4u      /* TAKE, STORE: not used again soon; non-temporal if there is such a thing */
-#define TN_OP_UNROLL 8u      /* LOOP: worth unrolling fully */
-#define TN_OP_WHILE 16u      /* LOOP: also ends when the END's last operand is false */
-#define TN_OP_ALIGNED 32u    /* TAKE, STORE: the first element is aligned to lanes * element size */
-#define TN_OP_PIPELINE 64u   /* LOOP: reserved */
-#define TN_OP_NO_WRAP 128u   /* integer ADD, MUL, SUB on indices: the exact result fits the dtype */
+#define TN_OP_STREAM \
+  4u /* TAKE, STORE: not used again soon; non-temporal if there is such a thing */
+#define TN_OP_UNROLL 8u    /* LOOP: worth unrolling fully */
+#define TN_OP_WHILE 16u    /* LOOP: also ends when the END's last operand is false */
+#define TN_OP_ALIGNED 32u  /* TAKE, STORE: the first element is aligned to lanes * element size */
+#define TN_OP_PIPELINE 64u /* LOOP: reserved */
+#define TN_OP_NO_WRAP 128u /* integer ADD, MUL, SUB on indices: the exact result fits the dtype */
 
 /* tn_op.imm of an INDEX. */
 typedef enum tn_axis {
