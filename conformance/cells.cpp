@@ -3,25 +3,10 @@
 #include "conformance/cells.hpp"
 
 #include "conformance/shapes.hpp"
+#include "core/ir/op_types.hpp"
 
 namespace tenon::conformance {
 namespace {
-
-bool takes(OpTypes types, DType dtype) {
-  switch (types) {
-    case OpTypes::ALL:
-      return true;
-    case OpTypes::FLOAT:
-      return is_float(dtype);
-    case OpTypes::INT:
-      return is_int(dtype);
-    case OpTypes::BITS:
-      return is_int(dtype) || dtype == DType::kBool;
-    case OpTypes::NUM:
-      return dtype != DType::kBool;
-  }
-  return false;
-}
 
 void add_layouts(std::vector<CellSpec>& out, CellSpec spec) {
   for (int i = 0; i < kLayoutCount; ++i) {

@@ -55,6 +55,9 @@ std::string to_junit(const Report& report);
 std::string to_csv(const Report& report);
 std::string to_html(const Report& report);
 
+/// With &, <, > and quotes as HTML and XML want them.
+std::string escape_markup(std::string_view text);
+
 /// report.json, report.md, junit.xml, cells.csv and report.html. Throws kEnvironment.
 void write_report(const Report& report, const std::filesystem::path& folder);
 void write_file(const std::filesystem::path& path, const std::string& text);

@@ -37,27 +37,6 @@ border-radius:6px;padding:10px 12px;white-space:pre-wrap;overflow-wrap:anywhere}
 .bar{height:8px;border-radius:4px;background:var(--x);min-width:1px}.num{text-align:right;font-variant-numeric:tabular-nums}
 )";
 
-std::string html(std::string_view text) {
-  std::string out;
-  for (const char c : text) switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  return out;
-}
-
 uint64_t of(const Counts& counts, Status status) { return counts[static_cast<size_t>(status)]; }
 
 const char* cell_class(const CellRow& row) {
@@ -99,13 +78,13 @@ std::string table(const Report& r) {
   for (const std::string& dtype : dtypes) out += "<th>" + dtype + "</th>";
   out += "</tr></thead><tbody>";
   for (const std::string& op : ops) {
-    out += "<tr><th>" + html(op) + "</th>";
+    out += "<tr><th>" + escape_markup(op) + "</th>";
     for (const std::string& dtype : dtypes) {
       const auto cell = r.cells.find({op, dtype});
       out += cell == r.cells.end()
                  ? "<td></td>"
                  : fmt::format("<td><i class=\"c {}\" title=\"{}\"></i></td>",
-                               cell_class(cell->second), html(tooltip(cell->second)));
+                               cell_class(cell->second), escape_markup(tooltip(cell->second)));
     }
     out += "</tr>";
   }
@@ -118,9 +97,10 @@ std::string failures(const Report& r) {
   for (const Failure& f : r.failures) {
     out +=
         fmt::format("<details{}><summary>{} · {} {} {} · case {}</summary><p>{}</p><pre>{}</pre>",
-                    r.failures.size() <= 5 ? " open" : "", status_name(f.status), html(f.op),
-                    html(f.dtype), html(f.layout), html(f.name), html(f.text), html(f.replay));
-    if (!f.reproducer.empty()) out += "<pre>" + html(f.reproducer) + "</pre>";
+                    r.failures.size() <= 5 ? " open" : "", status_name(f.status),
+                    escape_markup(f.op), escape_markup(f.dtype), escape_markup(f.layout),
+                    escape_markup(f.name), escape_markup(f.text), escape_markup(f.replay));
+    if (!f.reproducer.empty()) out += "<pre>" + escape_markup(f.reproducer) + "</pre>";
     out += "</details>";
   }
   return out;
@@ -143,7 +123,8 @@ std::string accuracy(const Report& r) {
     out += fmt::format(
         "<tr><th>{}</th><td>{}</td><td class=num>{:.3g}</td><td><div class=bar "
         "style=\"width:{:.0f}px\"></div></td><td class=mono>{}</td></tr>",
-        html(row->op), html(row->dtype), row->worst_ulp, length, html(row->worst_input));
+        escape_markup(row->op), escape_markup(row->dtype), row->worst_ulp, length,
+        escape_markup(row->worst_input));
   }
   return out + "</tbody></table></div>";
 }
@@ -160,8 +141,8 @@ std::string to_html(const Report& r) {
       "class=\"c uns\"></i>unsupported</span><span><i class=\"c x\"></i>expected "
       "failure</span></p>{8}"
       "{9}</main></html>\n",
-      html(r.backend), kStyle, html(r.plugin), html(r.device), r.seed, html(r.declaration),
-      tiles(r), failures(r), table(r), accuracy(r));
+      escape_markup(r.backend), kStyle, escape_markup(r.plugin), escape_markup(r.device), r.seed,
+      escape_markup(r.declaration), tiles(r), failures(r), table(r), accuracy(r));
 }
 
 }  // namespace tenon::conformance

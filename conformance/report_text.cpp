@@ -16,6 +16,22 @@ std::string counts_text(const Counts& counts) {
 }
 
 std::string xml(std::string_view text) {
+  std::string out = escape_markup(text);
+  for (char& c : out) {
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') c = '?';
+  }
+  return out;
+}
+
+std::string csv(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
+}
+
+}  // namespace
+
+std::string escape_markup(std::string_view text) {
   std::string out;
   for (const char c : text) switch (c) {
       case '&':
@@ -31,18 +47,10 @@ std::string xml(std::string_view text) {
         out += "&quot;";
         break;
       default:
-        out += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? '?' : c;
+        out += c;
     }
   return out;
 }
-
-std::string csv(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
-}
-
-}  // namespace
 
 std::string to_markdown(const Report& r) {
   std::string out = fmt::format(

@@ -2,28 +2,13 @@
 // Rules common to all ops, and those of leaves and elementwise ops.
 #include "core/ir/infer.hpp"
 
+#include "core/ir/op_types.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
 namespace {
 
 constexpr int64_t kMaxBytes = int64_t{1} << 60;
-
-bool accepts(OpTypes types, DType dtype) {
-  switch (types) {
-    case OpTypes::ALL:
-      return true;
-    case OpTypes::FLOAT:
-      return is_float(dtype);
-    case OpTypes::INT:
-      return is_int(dtype);
-    case OpTypes::BITS:
-      return is_int(dtype) || dtype == DType::kBool;
-    case OpTypes::NUM:
-      return is_int(dtype) || is_float(dtype);
-  }
-  return false;
-}
 
 std::string_view types_text(OpTypes types) {
   switch (types) {
@@ -42,7 +27,7 @@ std::string_view types_text(OpTypes types) {
 }
 
 void check_operand(const OpInfo& info, const Node& x) {
-  TN_REQUIRE(accepts(info.types, x.dtype), "[{}] expected {}, got {}", info.text,
+  TN_REQUIRE(takes(info.types, x.dtype), "[{}] expected {}, got {}", info.text,
              types_text(info.types), type_string(x));
 }
 
