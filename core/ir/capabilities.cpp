@@ -25,6 +25,15 @@ uint64_t Capabilities::hash() const {
   mix(alignment);
   mix(max_shared_bytes);
   mix(max_scratch_bytes);
+  mix(subgroup_min);
+  mix(subgroup_max);
+  mix(static_cast<uint64_t>(storage_bytes));
+  for (const MatrixAtom& a : atoms) {
+    mix(a.id);
+    for (const int v : {a.m, a.n, a.k, a.a_lanes, a.b_lanes, a.c_lanes, a.subgroup})
+      mix(static_cast<uint64_t>(v));
+    for (const DType d : {a.a, a.b, a.accumulator}) mix(static_cast<uint64_t>(d));
+  }
   mix(compute_units);
   mix(vector_bytes);
   mix(vector_registers);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/ir/dtype.hpp"
 #include "core/ir/op.hpp"
@@ -16,6 +17,15 @@ struct DTypeCaps {
   bool storage = false, arithmetic = false, atomics = false;
   int vector_lanes = 1;
   int rate = 0;
+};
+
+/// A matrix-multiply that a subgroup does together (tn_matrix_atom).
+struct MatrixAtom {
+  uint32_t id = 0;
+  int m = 0, n = 0, k = 0;
+  DType a = DType::kVoid, b = DType::kVoid, accumulator = DType::kVoid;
+  int a_lanes = 0, b_lanes = 0, c_lanes = 0;
+  int subgroup = 0;
 };
 
 struct Capabilities {
@@ -33,6 +43,9 @@ struct Capabilities {
   uint64_t max_buffer_bytes = 0;
   uint32_t alignment = 0;  ///< bytes that every bound buffer is aligned to; 0: its element's size
   uint32_t max_shared_bytes = 0, max_scratch_bytes = 0;
+  uint32_t subgroup_min = 0, subgroup_max = 0;  ///< 0: no subgroups
+  int storage_bytes = 1;  ///< of the narrowest element in memory; 4: narrower dtypes are packed
+  std::vector<MatrixAtom> atoms;
   // 0: unknown
   uint32_t compute_units = 1, vector_bytes = 0, vector_registers = 0;
   uint64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;

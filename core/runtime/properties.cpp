@@ -49,6 +49,37 @@ void read_dtypes(const tn_properties& p, const std::string& who, Capabilities& o
   }
 }
 
+void read_atoms(const tn_properties& p, const std::string& who, Capabilities& out) {
+  check(p.matrix_atom_count <= kMostEntries, who,
+        fmt::format("at most {} matrix atoms, got {}", kMostEntries, p.matrix_atom_count));
+  check(p.matrix_atom_count == 0 ||
+            (p.matrix_atoms && p.matrix_atom_stride >= offsetof(tn_matrix_atom, a_lanes)),
+        who,
+        fmt::format("matrix atoms with the stride of a tn_matrix_atom, got {}",
+                    p.matrix_atom_stride));
+  for (uint32_t i = 0; i < p.matrix_atom_count; ++i) {
+    const tn_matrix_atom atom = abi_element(p.matrix_atoms, p.matrix_atom_stride, i);
+    const auto is_known = [](uint32_t dtype) { return dtype > 0 && dtype <= TN_DTYPE_F8E5M2; };
+    // Of a vendor, newer than this core, or without what it takes to emit it.
+    if (!is_known(atom.a_dtype) || !is_known(atom.b_dtype) || !is_known(atom.accumulator_dtype) ||
+        atom.scope != TN_SCOPE_SUBGROUP || !atom.a_lanes || !atom.b_lanes || !atom.c_lanes ||
+        !atom.subgroup)
+      continue;
+    const auto limited = [](uint32_t v) { return static_cast<int>(std::min<uint32_t>(v, 4096)); };
+    out.atoms.push_back({.id = atom.id,
+                         .m = limited(atom.m),
+                         .n = limited(atom.n),
+                         .k = limited(atom.k),
+                         .a = static_cast<DType>(atom.a_dtype),
+                         .b = static_cast<DType>(atom.b_dtype),
+                         .accumulator = static_cast<DType>(atom.accumulator_dtype),
+                         .a_lanes = limited(atom.a_lanes),
+                         .b_lanes = limited(atom.b_lanes),
+                         .c_lanes = limited(atom.c_lanes),
+                         .subgroup = limited(atom.subgroup)});
+  }
+}
+
 }  // namespace
 
 DeviceFacts read_properties(const tn_properties* raw, const std::string& who) {
@@ -78,6 +109,12 @@ DeviceFacts read_properties(const tn_properties* raw, const std::string& who) {
   c.alignment = facts.spaces.empty() ? 0 : facts.spaces[0].alignment;
   c.max_shared_bytes = p.max_shared_bytes;
   c.max_scratch_bytes = p.max_scratch_bytes;
+  c.subgroup_min = p.subgroup_min;
+  c.subgroup_max = p.subgroup_max;
+  check(p.storage_bytes <= 1 || p.storage_bytes == 4, who,
+        fmt::format("storage_bytes of 0, 1 or 4, got {}", p.storage_bytes));
+  c.storage_bytes = p.storage_bytes == 4 ? 4 : 1;
+  read_atoms(p, who, c);
   c.compute_units = p.compute_units;
   c.vector_bytes = p.vector_bytes;
   c.vector_registers = p.vector_registers;

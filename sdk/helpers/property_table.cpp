@@ -47,6 +47,12 @@ PropertyTable& PropertyTable::add_memory(const tn_memory_space& space) {
   return *this;
 }
 
+PropertyTable& PropertyTable::add_atom(const tn_matrix_atom& atom) {
+  atoms_.push_back(atom);
+  point();
+  return *this;
+}
+
 PropertyTable& PropertyTable::workgroup(uint32_t x, uint32_t y, uint32_t z, uint32_t threads) {
   properties_.max_workgroup[0] = x;
   properties_.max_workgroup[1] = y;
@@ -65,6 +71,8 @@ void PropertyTable::point() {
   properties_.dtypes = dtypes_.data();
   properties_.memory_space_count = static_cast<uint32_t>(spaces_.size());
   properties_.memory_spaces = spaces_.data();
+  properties_.matrix_atom_count = static_cast<uint32_t>(atoms_.size());
+  properties_.matrix_atoms = atoms_.data();
 }
 
 tn_device_info device_info(tn_device_kind kind, std::string_view name, std::string_view target,

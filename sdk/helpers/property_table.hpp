@@ -23,6 +23,7 @@ class PropertyTable {
   /// Storage and arithmetic, `lanes` in a register (1 without vectors).
   PropertyTable& compute(std::initializer_list<tn_dtype> dtypes, uint32_t lanes = 1);
   PropertyTable& add_memory(const tn_memory_space& space);
+  PropertyTable& add_atom(const tn_matrix_atom& atom);
   PropertyTable& workgroup(uint32_t x, uint32_t y, uint32_t z, uint32_t threads);
 
   tn_properties& fields() { return properties_; }
@@ -34,6 +35,7 @@ class PropertyTable {
   tn_properties properties_ = TN_INIT(tn_properties);
   std::vector<tn_dtype_caps> dtypes_;
   std::vector<tn_memory_space> spaces_;
+  std::vector<tn_matrix_atom> atoms_;
 };
 
 /// An enumerated device without a uuid. `target` is what code is compiled for.

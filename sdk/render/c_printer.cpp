@@ -172,8 +172,11 @@ class SourcePrinter {
         for (uint32_t operand : operands.subspan(1)) values.push_back(name(operand));
         return define(i, dialect_.atomic(name(operands[0]), values, op));
       }
-      default:
-        refuse(op);
+      default: {
+        std::vector<std::string> values;
+        for (uint32_t operand : operands) values.push_back(name(operand));
+        return line(dialect_.statement(program_, op, fmt::format("v{}", i), values));
+      }
     }
   }
 

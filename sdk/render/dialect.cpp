@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "sdk/helpers/failure.hpp"
+#include "sdk/helpers/op_info.hpp"
 
 namespace tenon::sdk {
 namespace {
@@ -57,6 +58,12 @@ std::string Dialect::store(std::string_view memory, const std::string& index,
 
 std::string Dialect::atomic(std::string_view, const std::vector<std::string>&, const tn_op&) const {
   throw Failure(TN_ERROR_UNSUPPORTED, fmt::format("{}: has no atomics", data().name));
+}
+
+std::string Dialect::statement(const ProgramView&, const tn_op& op, const std::string&,
+                               const std::vector<std::string>&) const {
+  throw Failure(TN_ERROR_UNSUPPORTED,
+                fmt::format("{}: has no words for {}", data().name, op_text(op.op)));
 }
 
 std::string fill_pattern(std::string_view pattern, std::span<const std::string> operands) {

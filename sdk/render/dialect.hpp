@@ -70,6 +70,13 @@ class Dialect {
   virtual std::string atomic(std::string_view memory, const std::vector<std::string>& operands,
                              const tn_op& op) const;
 
+  /// One or more statements for an op that the printer does not know (subgroup, matrix and
+  /// asynchronous copy ops), defining `name` if it has a value; operands by name. Throws
+  /// TN_ERROR_UNSUPPORTED unless overridden.
+  virtual std::string statement(const ProgramView& program, const tn_op& op,
+                                const std::string& name,
+                                const std::vector<std::string>& operands) const;
+
   /// Names that no word of the language or helper can be.
   static std::string function_name(const ProgramView& program);
   static std::string param_name(const ProgramView& program, const tn_param& param);

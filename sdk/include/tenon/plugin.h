@@ -191,13 +191,16 @@ typedef enum tn_accuracy { TN_ACCURACY_STRICT = 1, TN_ACCURACY_RELAXED = 2 } tn_
 #define TN_NUMERICS_NO_SIGNED_ZERO 16u
 #define TN_NUMERICS_CONTRACT 32u /* multiplies and adds may fuse anywhere */
 
-/* Matrix-multiply atom: reserved layout, count 0 in version 1. */
+/* Matrix-multiply atom: one d = a*b + c that the threads of a subgroup do together. Which elements
+ * a thread holds is the device's affair; only their number is said. See program.h. */
 typedef struct tn_matrix_atom {
   TN_HEADER;
   uint32_t id;
   uint32_t m, n, k;
   uint32_t a_dtype, b_dtype, accumulator_dtype;
-  uint32_t scope; /* tn_scope */
+  uint32_t scope;                     /* tn_scope */
+  uint32_t a_lanes, b_lanes, c_lanes; /* elements that one thread holds of each operand */
+  uint32_t subgroup;                  /* threads that do it together */
 } tn_matrix_atom;
 
 /* Capabilities of an open device or of a named target. Owned by the plugin; valid until the device
@@ -234,6 +237,11 @@ typedef struct tn_properties {
   uint32_t matrix_atom_stride;
   const tn_matrix_atom* matrix_atoms;
   uint64_t reserved2[8];
+  /* Narrowest element that programs may declare in global and shared memory, in bytes; 0 or 1: any.
+   * With 4 the core keeps narrower dtypes packed, little-endian, in 32-bit words; then stores need
+   * TN_DTYPE_ATOMICS on u32. Buffers are bound in whole words. */
+  uint32_t storage_bytes;
+  uint32_t reserved3;
 } tn_properties;
 
 /* ---- Compilation ------------------------------------------------------------------------- */

@@ -29,6 +29,18 @@
  * with a vector index one element a lane. A scalar mask guards all lanes, a vector mask each.
  * A masked-off lane does not touch memory, and a masked-off load gives the fill value.
  *
+ * Subgroups. Threads of a workgroup whose number (x fastest) divided by the subgroup's size is
+ * equal work in step. SUBGROUP_SHUFFLE, _REDUCE and _BROADCAST are met by all of them or none, and
+ * give each its value. A program that uses them or a matrix atom states subgroup_size.
+ *
+ * Matrix fragments are values with the atom's a_, b_ or c_lanes; which element is in which lane of
+ * which thread is not said, so besides the MATRIX ops only elementwise ops with equal lanes of
+ * fragments of one role, constants and broadcasts apply. Operands but fragments are equal in the
+ * whole subgroup. MATRIX_LOAD reads element (r, c) at index + r * stride + c, or index + c * stride
+ * + r if TN_MATRIX_TRANSPOSED; r and c run over m x k (A), k x n (B) or m x n (C). An ASYNC_COPY
+ * may be done at once; it has arrived after an ASYNC_WAIT that covers its group and, for other
+ * threads, a barrier.
+ *
  * Numbers. As pinned in ops.def: rounding to nearest even, no contraction of multiply and add
  * unless the op carries TN_OP_CONTRACT.
  */
@@ -146,6 +158,13 @@ typedef enum tn_atomic {
   TN_ATOMIC_COMPARE_EXCHANGE = 5
 } tn_atomic;
 
+/* tn_op.imm of a MATRIX op: atom id | TN_MATRIX_A.. << 32 | TN_MATRIX_TRANSPOSED. */
+#define TN_MATRIX_A (UINT64_C(0) << 32)
+#define TN_MATRIX_B (UINT64_C(1) << 32)
+#define TN_MATRIX_C (UINT64_C(2) << 32)
+#define TN_MATRIX_ROLE (UINT64_C(3) << 32)
+#define TN_MATRIX_TRANSPOSED (UINT64_C(1) << 40)
+
 #define TN_CAST_VALUE 0u /* tn_op.imm of a CAST */
 #define TN_CAST_BITS 1u
 
@@ -163,6 +182,10 @@ typedef enum tn_atomic {
  *   CARRY         of the value      which carried value
  *   EXTRACT       of the lane       lane
  *   LANE_REDUCE   of the lane       tn_opcode
+ *   SUBGROUP_REDUCE                 tn_opcode
+ *   MATRIX_LOAD   of the elements   TN_MATRIX_ bits
+ *   ASYNC_COPY    VOID, lanes 0     bytes: 4, 8 or 16
+ *   ASYNC_WAIT    VOID, lanes 0     groups that may still be in flight
  */
 typedef struct tn_op {
   uint16_t op;    /* tn_opcode */
