@@ -10,6 +10,7 @@
 #include "core/lower/lower.hpp"
 #include "core/rewrite/passes.hpp"
 #include "core/runtime/context.hpp"
+#include "core/runtime/target_compiler.hpp"
 #include "core/support/error.hpp"
 #include "sdk/helpers/program_text.hpp"
 
@@ -17,35 +18,9 @@ namespace tenon::cli {
 namespace {
 
 struct ShowOptions {
-  std::string file, stage = "schedule", devices, transforms;
+  std::string file, stage = "schedule", devices, backend, target, transforms;
   bool json = false;
 };
-
-/// What a plugin says of one program, compiled anew: a loaded executable may have lost its source.
-std::string plugin_text(Device& device, const tn_program* program, tn_text_kind kind) {
-  const tn_plugin& plugin = device.plugin();
-  tn_target target = TN_INIT(tn_target);
-  target.device = device.handle();
-  tn_error error = TN_INIT(tn_error);
-  tn_executable* executable = nullptr;
-  if (plugin.compile(&target, program, nullptr, &executable, &error) != TN_OK) {
-    fail(ErrorKind::kUnsupported, "[{}] expected to compile, got: {}", device.id(), error.message);
-  }
-  std::string text;
-  const auto append = [](void* user, const void* bytes, size_t size) {
-    static_cast<std::string*>(user)->append(static_cast<const char*>(bytes), size);
-  };
-  const int32_t status = plugin.executable_text == nullptr
-                             ? static_cast<int32_t>(TN_ERROR_UNSUPPORTED)
-                             : plugin.executable_text(executable, kind, append, &text, &error);
-  plugin.executable_destroy(executable);
-  if (status != TN_OK) {
-    fail(ErrorKind::kUnsupported, "[{}] expected {} text, but the plugin gives none{}{}",
-         device.id(), kind == TN_TEXT_SOURCE ? "source" : "assembly",
-         error.message[0] != '\0' ? ": " : "", error.message);
-  }
-  return text;
-}
 
 /// Each kernel of the schedule (sub-schedules too) passed through `show`.
 template <class Show>
@@ -62,30 +37,58 @@ void each_kernel(const Schedule& schedule, std::vector<std::string>& texts, cons
   }
 }
 
+/// One kernel at a stage below the schedule.
+std::string show_kernel(const KernelCall& call, const ShowOptions& options,
+                        const TargetCompiler& compiler, Builder& builder) {
+  const Capabilities& capabilities = compiler.capabilities();
+  const Graph legal = legalise(call.graph, capabilities, builder);
+  LowerOptions lower_options;
+  lower_options.alias = call.alias;
+  lower_options.transforms = options.transforms;
+  if (options.stage == "kernel") return print_kernel(legal, capabilities, lower_options);
+  const LoweredKernel kernel = lower_kernel(legal, capabilities, lower_options);
+  if (options.stage == "program") return sdk::print_program(kernel.program.view());
+  return compiler.compile(*kernel.program.get())
+      .text(options.stage == "asm" ? TN_TEXT_ASSEMBLY : TN_TEXT_SOURCE);
+}
+
+/// For a target that need not be there.
+std::vector<std::string> show_target(const ShowOptions& options) {
+  const TargetCompiler compiler(options.backend, options.target);
+  Builder builder;
+  const Graph graph = parse_graph(read_file(options.file), builder, options.file);
+  ScheduleOptions schedule_options;
+  schedule_options.devices.push_back({compiler.who(), compiler.capabilities()});
+  const Schedule cut = schedule(simplify(graph, builder), schedule_options, builder);
+  if (options.stage == "schedule") return {print(cut)};
+  std::vector<std::string> texts;
+  each_kernel(cut, texts, [&](const KernelCall& call, int) {
+    return show_kernel(call, options, compiler, builder);
+  });
+  return texts;
+}
+
 std::vector<std::string> show_stage(const ShowOptions& options) {
-  Builder own_builder;
+  TN_REQUIRE(options.backend.empty() == options.target.empty(),
+             "[show] expected --backend and --target together, got one of them");
+  TN_REQUIRE(options.target.empty() || options.devices.empty(),
+             "[show] expected --devices or --target, got both");
   if (options.stage == "graph") {  // needs no device
-    return {print(
-        simplify(parse_graph(read_file(options.file), own_builder, options.file), own_builder))};
+    Builder builder;
+    return {print(simplify(parse_graph(read_file(options.file), builder, options.file), builder))};
   }
+  if (!options.target.empty()) return show_target(options);
   ContextOptions context_options;
   if (!options.devices.empty()) context_options.devices = options.devices;
   Context context(context_options);
   const Graph graph = parse_graph(read_file(options.file), context.builder(), options.file);
-  const Schedule schedule = context.schedule_for(graph);
-  if (options.stage == "schedule") return {print(schedule)};
+  const Schedule cut = context.schedule_for(graph);
+  if (options.stage == "schedule") return {print(cut)};
   std::vector<std::string> texts;
-  each_kernel(schedule, texts, [&](const KernelCall& call, int device_index) {
-    Device& device = context.device(schedule.devices.at(static_cast<size_t>(device_index)));
-    const Graph legal = legalise(call.graph, device.capabilities(), context.builder());
-    LowerOptions lower_options;
-    lower_options.alias = call.alias;
-    lower_options.transforms = options.transforms;
-    if (options.stage == "kernel") return print_kernel(legal, device.capabilities(), lower_options);
-    const LoweredKernel kernel = lower_kernel(legal, device.capabilities(), lower_options);
-    if (options.stage == "program") return sdk::print_program(kernel.program.view());
-    return plugin_text(device, kernel.program.get(),
-                       options.stage == "asm" ? TN_TEXT_ASSEMBLY : TN_TEXT_SOURCE);
+  each_kernel(cut, texts, [&](const KernelCall& call, int device) {
+    // Compiled anew: an executable from the cache may have lost its source.
+    const TargetCompiler compiler(context.device(cut.devices.at(static_cast<size_t>(device))));
+    return show_kernel(call, options, compiler, context.builder());
   });
   return texts;
 }
@@ -101,6 +104,9 @@ void add_show(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"graph", "schedule", "kernel", "program", "source", "asm"}))
       ->capture_default_str();
   command->add_option("--devices", options->devices, "Devices, as in TENON_DEVICES");
+  command->add_option("--backend", options->backend, "Backend of --target, as cuda");
+  command->add_option("--target", options->target,
+                      "What to compile for, as sm_90a: no device is needed");
   command->add_option("--transforms", options->transforms,
                       "Transform list instead of the rules' choice");
   command->add_flag("--json", options->json, "Print JSON");

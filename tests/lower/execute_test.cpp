@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lowered programs compute what the reference computes, whatever the schedule.
 #include <catch2/catch_test_macros.hpp>
+#include <random>
 
 #include "core/kernel/build.hpp"
+#include "core/kernel/random_transforms.hpp"
 #include "core/support/error.hpp"
 #include "tests/lower/harness.hpp"
 
@@ -34,7 +36,11 @@ TEST_CASE("any legal transform list gives the same result") {
     const Kernel kernel = build_kernel(parse_graph(c.graph, builder), c.alias);
     for (uint32_t seed = 1; seed <= 16; ++seed) {
       std::mt19937 random(seed);
-      const TransformList list = random_transforms(kernel, random, 14, seed % 2, seed % 4 < 2);
+      const auto below = [&](uint32_t n) {
+        return std::uniform_int_distribution<uint32_t>(0, n - 1)(random);
+      };
+      const RandomTransformOptions options{.vectors = seed % 2 != 0, .threads = seed % 4 < 2};
+      const TransformList list = random_transforms(kernel, below, options);
       const std::string text = print(list);
       INFO(name << " seed " << seed << ": " << text);
       CHECK(parse_transforms(text) == list);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <random>
 
 #include "core/support/error.hpp"
 
@@ -96,93 +97,6 @@ std::string difference(const Case& c, const Capabilities& capabilities,
         return fmt::format("output {} element {}: expected {}, got {}", o, i,
                            to_string(expected[o].at(i)), to_string(got[o].at(i)));
   return {};
-}
-
-TransformList random_transforms(Kernel kernel, std::mt19937& random, int steps, bool vectors,
-                                bool groups) {
-  TransformList list;
-  const auto pick = [&](size_t n) {
-    return std::uniform_int_distribution<size_t>(0, n - 1)(random);
-  };
-  // Only axes that nothing has changed can be kept, so that comes first.
-  const auto keep_all = [&] {
-    const std::vector<KernelAxis> axes = kernel.axes;
-    for (const KernelAxis& r : axes)
-      for (const KernelAxis& later : axes) {
-        Kernel next = kernel;
-        const Transform t{TransformKind::kKeep, {r.name, later.name}, 0, Bind::kLoop};
-        try {
-          apply_transform(next, t);
-        } catch (const Error& e) {
-          if (e.kind() != ErrorKind::kInvalid) throw;
-          continue;
-        }
-        kernel = std::move(next);
-        list.push_back(t);
-      }
-  };
-  if (pick(2)) keep_all();
-  static constexpr int64_t kFactors[] = {1, 2, 3, 4, 5, 8, 16};
-  for (int step = 0; step < steps; ++step) {
-    std::vector<std::string> axes;
-    walk(std::as_const(kernel).body, [&](const Statement& s) {
-      if (s.kind == Statement::Kind::kLoop) axes.push_back(kernel.axes[s.axis].name);
-    });
-    if (axes.empty()) return list;
-    Transform t;
-    t.names = {axes[pick(axes.size())]};
-    t.factor = kFactors[pick(std::size(kFactors))];
-    switch (pick(11)) {
-      case 0:
-      case 1:
-        t.kind = TransformKind::kSplit;
-        break;
-      case 2:
-        t.kind = TransformKind::kMerge;
-        t.names.push_back(axes[pick(axes.size())]);
-        break;
-      case 3:
-        t.kind = TransformKind::kPermute;
-        t.names.push_back(axes[pick(axes.size())]);
-        break;
-      case 4:
-        t.kind = TransformKind::kPad;
-        break;
-      case 5:
-        t.kind = TransformKind::kUnroll;
-        break;
-      case 6:
-        t.kind = vectors ? TransformKind::kVectorize : TransformKind::kUnroll;
-        break;
-      case 7:
-        t.kind = TransformKind::kBind;
-        t.bind = static_cast<Bind>(static_cast<size_t>(Bind::kGridX) + pick(groups ? 6 : 3));
-        break;
-      case 8:
-        t.kind = groups ? TransformKind::kGroup : TransformKind::kSplit;
-        break;
-      case 9:
-        t.kind = TransformKind::kKeep;
-        t.names.push_back(axes[pick(axes.size())]);
-        break;
-      default:
-        t.kind = TransformKind::kStage;
-        t.names.insert(t.names.begin(), "b" + std::to_string(pick(kernel.buffers.size())));
-    }
-    const bool factor = t.kind == TransformKind::kSplit || t.kind == TransformKind::kPad ||
-                        t.kind == TransformKind::kGroup;
-    if (!factor) t.factor = 0;
-    Kernel next = kernel;
-    try {
-      apply_transform(next, t);
-    } catch (const Error& e) {
-      if (e.kind() != ErrorKind::kInvalid) throw;
-      continue;
-    }
-    kernel = std::move(next);
-    list.push_back(std::move(t));
-  }
-  return list;
 }
 
 }  // namespace tenon::test

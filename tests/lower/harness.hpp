@@ -2,7 +2,6 @@
 // Lowers a graph given as text, runs it in the interpreter and compares with the reference.
 #pragma once
 
-#include <random>
 #include <string>
 
 #include "core/ir/text.hpp"
@@ -27,10 +26,6 @@ Capabilities everything();   ///< both
 /// Empty if outputs agree; else what differs. Throws what lowering and running throw.
 std::string difference(const Case& c, const Capabilities& capabilities,
                        const std::string& transforms, bool rules, uint32_t seed = 1);
-
-/// Up to `steps` transforms, each legal where it stands.
-TransformList random_transforms(Kernel kernel, std::mt19937& random, int steps, bool vectors,
-                                bool groups);
 
 /// Graphs that meet every statement and leaf of a loop tree.
 const std::vector<std::pair<std::string, Case>>& representative_cases();

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/runtime/target_compiler.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/runtime/abi_struct.hpp"
+#include "core/runtime/environment.hpp"
+#include "core/runtime/plugin_library.hpp"
+#include "core/runtime/properties.hpp"
+#include "core/runtime/status.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon {
+namespace {
+
+template <class Bytes>
+void append(void* user, const void* bytes, size_t size) {
+  auto& out = *static_cast<Bytes*>(user);
+  const auto* begin = static_cast<const typename Bytes::value_type*>(bytes);
+  out.insert(out.end(), begin, begin + size);
+}
+
+std::shared_ptr<PluginLibrary> load_backend(const std::string& backend,
+                                            const std::optional<std::filesystem::path>& file) {
+  DiscoveryOptions options;
+  if (file) options.plugins.push_back(*file);
+  options.env_plugins = environment("TENON_PLUGINS");
+  options.env_plugin_path = environment("TENON_PLUGIN_PATH");
+  const Discovery found = discover_plugins(options);
+  std::string known;
+  for (const PluginCandidate& candidate : found.candidates) {
+    if (candidate.backend == backend && !candidate.shadowed) return PluginLibrary::load(candidate);
+    if (!candidate.shadowed) known += (known.empty() ? "" : ", ") + candidate.backend;
+  }
+  fail(ErrorKind::kEnvironment, "[target] expected one of the backends {}, got \"{}\"",
+       known.empty() ? "(none was found)" : known, backend);
+}
+
+}  // namespace
+
+CompiledProgram::CompiledProgram(CompiledProgram&& other) noexcept
+    : plugin_(other.plugin_),
+      who_(std::move(other.who_)),
+      handle_(std::exchange(other.handle_, nullptr)),
+      report_(other.report_) {}
+
+CompiledProgram::~CompiledProgram() {
+  if (handle_) plugin_->executable_destroy(handle_);
+}
+
+std::string CompiledProgram::text(tn_text_kind kind) const {
+  const char* what = kind == TN_TEXT_SOURCE ? "source" : "assembly";
+  std::string text;
+  tn_error error = abi_struct<tn_error>();
+  const int32_t status =
+      plugin_->executable_text
+          ? plugin_->executable_text(handle_, kind, append<std::string>, &text, &error)
+          : static_cast<int32_t>(TN_ERROR_UNSUPPORTED);
+  check_status(status, error, "text", fmt::format("{} gives no {} text", who_, what));
+  return text;
+}
+
+std::vector<uint8_t> CompiledProgram::saved() const {
+  std::vector<uint8_t> bytes;
+  if (!plugin_->executable_save) return bytes;
+  tn_error error = abi_struct<tn_error>();
+  const int32_t status =
+      plugin_->executable_save(handle_, append<std::vector<uint8_t>>, &bytes, &error);
+  if (status == TN_ERROR_UNSUPPORTED) return {};
+  check_status(status, error, "save", who_);
+  return bytes;
+}
+
+TargetCompiler::TargetCompiler(Device& device)
+    : plugin_(&device.plugin()),
+      device_(device.handle()),
+      who_(device.id()),
+      capabilities_(device.capabilities()) {}
+
+TargetCompiler::TargetCompiler(const std::string& backend, const std::string& target,
+                               const std::optional<std::filesystem::path>& file)
+    : library_(load_backend(backend, file)),
+      plugin_(&library_->table()),
+      target_(target),
+      who_(backend + " " + target),
+      path_(library_->path().string()) {
+  tn_target wanted = abi_struct<tn_target>();
+  wanted.name = target_.c_str();
+  tn_error error = abi_struct<tn_error>();
+  const tn_properties* properties = nullptr;
+  const int32_t status = plugin_->properties(&wanted, &properties, &error);
+  if (status == TN_ERROR_NOT_FOUND)
+    fail(ErrorKind::kInvalid, "[target] expected a target that {} knows, got \"{}\"{}{}", backend,
+         target, error.message[0] ? ": " : "", fixed_string(error.message));
+  check_status(status, error, "target", who_);
+  const DeviceFacts facts = read_properties(properties, who_);
+  capabilities_ = facts.capabilities;
+  if (!capabilities_.compute)
+    fail(ErrorKind::kInvalid, "[target] expected a target that computes, got {}", who_);
+  const std::string missing = check_device_functions(*plugin_, facts.flags);
+  if (!missing.empty()) fail(ErrorKind::kEnvironment, "[target] {}: {}", who_, missing);
+}
+
+TargetCompiler::~TargetCompiler() = default;
+
+CompiledProgram TargetCompiler::compile(const tn_program& program) const {
+  const char* name = reinterpret_cast<const char*>(&program) + program.name;
+  tn_target target = abi_struct<tn_target>();
+  target.device = device_;
+  target.name = device_ ? nullptr : target_.c_str();
+  char reason[512] = {};
+  if (plugin_->supports(&target, &program, sizeof reason, reason) == TN_SUPPORT_NO)
+    fail(ErrorKind::kUnsupported, "[compile] {}: kernel {} is refused: {}", who_, name,
+         reason[0] ? fixed_string(reason) : "no reason was given");
+  tn_compile_report report = abi_struct<tn_compile_report>();
+  tn_error error = abi_struct<tn_error>();
+  tn_executable* handle = nullptr;
+  check_status(plugin_->compile(&target, &program, &report, &handle, &error), error, "compile",
+               fmt::format("{}: kernel {}", who_, name));
+  return CompiledProgram(*plugin_, who_, handle, report);
+}
+
+}  // namespace tenon
