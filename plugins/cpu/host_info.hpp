@@ -15,7 +15,5 @@ struct HostInfo {
 };
 
 HostInfo read_host_info();
-/// The linker's build id of this library in hexadecimal; empty if it has none.
-std::string build_id();
 
 }  // namespace tenon::cpu

@@ -5,10 +5,10 @@
 #include <memory>
 #include <mutex>
 
-#include "plugins/cpu/checksum.hpp"
 #include "plugins/cpu/device.hpp"
 #include "plugins/cpu/executable.hpp"
 #include "plugins/cpu/supports.hpp"
+#include "sdk/helpers/checksum.hpp"
 
 namespace tenon::cpu {
 namespace {
@@ -26,8 +26,8 @@ class CpuBackend : public sdk::Backend {
     sdk::copy_text(info.driver, sizeof info.driver, driver_name());
     sdk::copy_text(info.target, sizeof info.target, host_target().name);
     const std::string identity = host_.processor + '\n' + host_target().name;
-    const uint64_t low = checksum(identity.data(), identity.size());
-    const uint64_t high = checksum(identity.data(), identity.size(), low);
+    const uint64_t low = sdk::checksum(identity.data(), identity.size());
+    const uint64_t high = sdk::checksum(identity.data(), identity.size(), low);
     std::memcpy(info.uuid, &low, sizeof low);
     std::memcpy(info.uuid + sizeof low, &high, sizeof high);
     return {info};

@@ -15,8 +15,8 @@
 #include <mutex>
 #include <vector>
 
-#include "plugins/cpu/checksum.hpp"
 #include "plugins/cpu/target_machine.hpp"
+#include "sdk/helpers/checksum.hpp"
 #include "sdk/helpers/failure.hpp"
 
 namespace tenon::cpu {
@@ -55,7 +55,7 @@ void describe(TargetSpec& spec) {
   }
   spec.name =
       fmt::format("{}/{}+{:08x}", triple.getArchName().str(), spec.cpu,
-                  static_cast<uint32_t>(checksum(spec.features.data(), spec.features.size())));
+                  static_cast<uint32_t>(sdk::checksum(spec.features.data(), spec.features.size())));
 }
 
 TargetSpec make_host() {

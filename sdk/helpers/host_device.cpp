@@ -24,28 +24,13 @@ constexpr uint64_t kHugePage = uint64_t{2} << 20;
 }
 
 std::byte* range_of(tn_memory* handle, uint64_t offset, uint64_t size, const char* what) {
-  if (size == 0) return nullptr;
-  if (!handle) refuse(fmt::format("submit: expected memory as {}, got null", what));
-  const auto& memory = static_cast<const HostMemory&>(*memory_of(handle));
-  if (offset > memory.size() || size > memory.size() - offset) {
-    refuse(fmt::format("submit: expected {} inside {} bytes, got {} at {}", what, memory.size(),
-                       size, offset));
-  }
-  return memory.data() + offset;
+  check_range(handle, offset, size, what);
+  return size ? static_cast<const HostMemory&>(*memory_of(handle)).data() + offset : nullptr;
 }
 
 HostArgument read_argument(const tn_argument& from, const LaunchSignature::Argument& expected,
                            uint32_t i) {
-  const bool is_buffer = expected.kind == TN_PARAM_BUFFER;
-  if (from.kind != (is_buffer ? TN_ARGUMENT_BUFFER : TN_ARGUMENT_SCALAR)) {
-    refuse(fmt::format("launch: expected a {} as argument {}, got kind {}",
-                       is_buffer ? "buffer" : "scalar", i, from.kind));
-  }
-  if (!is_buffer) return {nullptr, 0, from.scalar};
-  if (from.size < expected.bytes) {
-    refuse(fmt::format("launch: expected {} bytes as argument {}, got {}", expected.bytes, i,
-                       from.size));
-  }
+  if (expected.kind != TN_PARAM_BUFFER) return {nullptr, 0, from.scalar};
   std::byte* data = range_of(from.memory, from.offset, from.size, "an argument");
   if (reinterpret_cast<uintptr_t>(data) % expected.alignment) {
     refuse(fmt::format("launch: expected argument {} aligned to {}, got offset {}", i,
@@ -57,19 +42,8 @@ HostArgument read_argument(const tn_argument& from, const LaunchSignature::Argum
 void read_launch(const tn_command& from, HostCommand& to, HostWork& work) {
   to.executable = static_cast<const HostExecutable*>(executable_of(from.executable));
   const LaunchSignature& signature = to.executable->signature();
-  if (from.argument_count != signature.arguments.size()) {
-    refuse(fmt::format("launch: expected {} arguments, got {}", signature.arguments.size(),
-                       from.argument_count));
-  }
-  for (int axis = 0; axis < 3; ++axis) {
-    to.grid[axis] = from.grid[axis];
-    if (from.block[axis] != signature.workgroup[axis]) {
-      refuse(fmt::format("launch: expected block[{}] {}, got {}", axis, signature.workgroup[axis],
-                         from.block[axis]));
-    }
-    if (from.cluster[axis] > 1) refuse("launch: expected a cluster of 1");
-  }
-  if (from.dynamic_shared_bytes) refuse("launch: expected no dynamic shared memory");
+  check_launch(from, signature);
+  std::copy(from.grid, from.grid + 3, to.grid);
   to.first_argument = static_cast<uint32_t>(work.arguments.size());
   to.argument_count = from.argument_count;
   for (uint32_t i = 0; i < from.argument_count; ++i) {
@@ -108,16 +82,6 @@ HostMemory::HostMemory(void* pointer, uint64_t size)
 
 HostMemory::~HostMemory() {
   if (is_owned_) std::free(data_);
-}
-
-LaunchSignature::LaunchSignature(const ProgramView& program) {
-  for (uint32_t i = 0; i < program.param_count(); ++i) {
-    const tn_param& param = program.param(i);
-    if (param.kind == TN_PARAM_ALLOC) continue;
-    const uint64_t bytes = param.count * dtype_bytes(static_cast<uint8_t>(param.dtype));
-    arguments.push_back({param.kind, param.alignment, param.kind == TN_PARAM_BUFFER ? bytes : 0});
-  }
-  std::copy(program.header().workgroup, program.header().workgroup + 3, workgroup);
 }
 
 std::string ProgramExecutable::text(tn_text_kind) const { return print_program(program()); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sdk/helpers/backend.hpp"
+#include "sdk/helpers/launch.hpp"
 #include "sdk/helpers/program_builder.hpp"
 
 namespace tenon::sdk {
@@ -31,20 +32,6 @@ class HostMemory : public Memory {
   std::byte* data_;
   uint64_t size_;
   bool is_owned_;
-};
-
-/// What a launch must bring; made from the program, and all of it that a launch needs to be
-/// checked.
-struct LaunchSignature {
-  struct Argument {
-    uint32_t kind = 0;       ///< tn_param_kind
-    uint32_t alignment = 1;  ///< bytes, of a buffer's first element
-    uint64_t bytes = 0;      ///< least size of a buffer
-  };
-  LaunchSignature() = default;
-  explicit LaunchSignature(const ProgramView& program);
-  std::vector<Argument> arguments;
-  uint32_t workgroup[3] = {1, 1, 1};
 };
 
 /// Executables that HostDevice launches.

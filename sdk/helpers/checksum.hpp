@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tenon::cpu {
+namespace tenon::sdk {
 
 inline uint64_t checksum(const void* bytes, size_t size, uint64_t seed = 0xcbf29ce484222325) {
   const auto* at = static_cast<const unsigned char*>(bytes);
@@ -13,4 +13,4 @@ inline uint64_t checksum(const void* bytes, size_t size, uint64_t seed = 0xcbf29
   return seed;
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::sdk
