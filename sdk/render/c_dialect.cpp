@@ -84,8 +84,11 @@ constexpr DialectData make_data() {
                                           "thread[3]", "thread[4]", "thread[5]"};
   for (int axis = 0; axis < 6; ++axis) data.index[axis] = kThread[axis];
   data.index[TN_AXIS_CPU_THREAD] = "0";
-  data.lane_loop = "for (int l = 0; l < {0}; ++l)";
-  data.constant = "const ";
+  data.definition = "const {0} {1} = {2};";
+  data.variable = "{0} {1};";
+  data.lanes = "{0} {1}[{2}];";
+  data.lane_loop = "for (int l = 0; l < {0}; ++l) {1}";
+  data.loop = "for ({0} {1} = {2}; {1} < {3};{4}) {";
   return data;
 }
 constexpr DialectData kData = make_data();
@@ -98,7 +101,9 @@ class CDialect : public Dialect {
  public:
   const DialectData& data() const override { return kData; }
 
-  std::string prelude(const ProgramView&) const override { return std::string(c_prelude()); }
+  std::string prelude(const ProgramView&, std::string_view) const override {
+    return std::string(c_prelude());
+  }
 
   std::string header(const ProgramView& program) const override {
     std::string out = fmt::format(

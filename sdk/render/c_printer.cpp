@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Scalars become variables, vectors arrays of lanes, carries mutable variables, masks guards.
+// Scalars become variables, vectors arrays of lanes, carries mutable variables, masks guards;
+// scalar constants stand where they are used.
 #include "sdk/render/c_printer.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
 
 #include "sdk/helpers/failure.hpp"
 #include "sdk/helpers/op_info.hpp"
@@ -13,102 +18,130 @@ namespace {
 class SourcePrinter {
  public:
   SourcePrinter(const ProgramView& program, const Dialect& dialect)
-      : program_(program), dialect_(dialect), data_(dialect.data()) {}
+      : program_(program), dialect_(dialect), data_(dialect.data()), is_fused_(program.op_count()) {
+    if (!data_.contracted.empty()) find_fused();
+  }
 
   std::string run() {
-    out_ = dialect_.prelude(program_) + dialect_.header(program_);
+    out_ = dialect_.header(program_);
     const auto places = allocation_places(program_);
     for (uint32_t i = 0; i < program_.param_count(); ++i) {
       const tn_param& param = program_.param(i);
       if (param.kind == TN_PARAM_ALLOC) line(dialect_.allocation(program_, param, places[i]));
     }
     for (uint32_t i = 0; i < program_.op_count(); ++i) print(i, program_.op(i));
-    return out_ + dialect_.footer(program_);
+    out_ += dialect_.footer(program_);
+    return dialect_.prelude(program_, out_) + out_;
   }
 
  private:
-  void line(std::string_view text) { out_.append(depth_ * 2, ' ').append(text).push_back('\n'); }
+  /// Nothing, or some lines.
+  void line(std::string_view text) {
+    while (!text.empty()) {
+      const size_t end = std::min(text.find('\n'), text.size());
+      out_.append(depth_ * 2, ' ').append(text.substr(0, end)).push_back('\n');
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  }
   [[noreturn]] void refuse(const tn_op& op) const {
     throw Failure(TN_ERROR_UNSUPPORTED,
                   fmt::format("{}: has no words for {}", data_.name, op_text(op.op)));
   }
 
+  // ---- Products that are printed only inside their sums ----
+  /// The operand of a sum that is a product to fuse with it, or none.
+  static constexpr uint32_t kNone = ~0u;
+  uint32_t product_of(const tn_op& op) const {
+    const bool is_real = op.dtype == TN_DTYPE_F32 || op.dtype == TN_DTYPE_F64;
+    if (op.op != TN_OP_ADD || !(op.flags & TN_OP_CONTRACT)) return kNone;
+    if (!is_real || data_.contracted.empty()) return kNone;
+    for (uint32_t operand : program_.operands(op)) {
+      if (program_.op(operand).op == TN_OP_MUL) return operand;
+    }
+    return kNone;
+  }
+  void find_fused() {
+    std::vector<bool> is_used(program_.op_count());
+    for (uint32_t i = 0; i < program_.op_count(); ++i) {
+      const uint32_t product = product_of(program_.op(i));
+      if (product != kNone) is_fused_[product] = true;
+      bool is_first = true;  // x*y + x*y fuses one of them
+      for (uint32_t operand : program_.operands(program_.op(i))) {
+        if (operand != product || !is_first) is_used[operand] = true;
+        if (operand == product) is_first = false;
+      }
+    }
+    for (uint32_t i = 0; i < program_.op_count(); ++i) is_fused_[i] = is_fused_[i] && !is_used[i];
+  }
+  std::string sum(const tn_op& op, uint32_t product) const {
+    const auto operands = program_.operands(op);
+    const auto factors = program_.operands(program_.op(product));
+    const uint32_t other = operands[0] == product ? operands[1] : operands[0];
+    return fill_pattern(data_.contracted, {lane(factors[0]), lane(factors[1]), lane(other)});
+  }
+
   // ---- Names ----
   std::string name(uint32_t value) const {
     const tn_op& op = program_.op(value);
+    if (op.op == TN_OP_CONST && op.lanes == 1) {
+      return of_constants_ == kNone ? literal(op) : fmt::format("c{}_{}", of_constants_, value);
+    }
     if (op.op != TN_OP_PARAM) return fmt::format("v{}", value);
     return Dialect::param_name(program_, program_.param(static_cast<uint32_t>(op.imm)));
+  }
+  std::string literal(const tn_op& op) const {
+    const std::string text = dialect_.literal(op.imm, op.dtype);
+    return text.starts_with('-') ? "(" + text + ")" : text;
   }
   /// One lane; a value of one lane serves all.
   std::string lane(uint32_t value, std::string_view index = "l") const {
     return program_.op(value).lanes > 1 ? fmt::format("{}[{}]", name(value), index) : name(value);
   }
+  std::vector<std::string> names(std::span<const uint32_t> values) const {
+    std::vector<std::string> out;
+    for (uint32_t value : values) out.push_back(name(value));
+    return out;
+  }
   std::string_view type(const tn_op& op) const { return dialect_.value_type(op.dtype); }
 
+  /// A variable, or an array of lanes.
+  void declare(const tn_op& of, const std::string& name) {
+    const std::string type(this->type(of));
+    line(of.lanes > 1 ? fill_pattern(data_.lanes, {type, name, std::to_string(of.lanes)})
+                      : fill_pattern(data_.variable, {type, name}));
+  }
   /// `v = expression` of each lane; the expression uses l where there are lanes.
   void define(uint32_t i, const std::string& expression) {
     const tn_op& op = program_.op(i);
-    if (op.lanes == 1) {
-      line(fmt::format("{}{} v{} = {};", data_.constant, type(op), i, expression));
-    } else {
-      line(fmt::format("{} v{}[{}];", type(op), i, op.lanes));
-      line(lanes(op.lanes) + fmt::format(" v{}[l] = {};", i, expression));
-    }
-  }
-  std::string lanes(uint32_t count) const {
-    const std::string text[] = {fmt::format("{}", count)};
-    return fill_pattern(data_.lane_loop, text);
+    const std::string name = fmt::format("v{}", i);
+    if (op.lanes == 1) return line(dialect_.define(op, name, expression));
+    declare(op, name);
+    each_lane(op.lanes, fmt::format("{}[l] = {};", name, expression));
   }
   /// A statement for each lane.
   void each_lane(uint32_t count, const std::string& statement) {
-    line(count > 1 ? lanes(count) + " " + statement : statement);
+    line(count > 1 ? fill_pattern(data_.lane_loop, {std::to_string(count), statement}) : statement);
   }
 
   // ---- Expressions ----
-  bool matches(Spelling::On on, uint8_t dtype) const {
-    switch (on) {
-      case Spelling::On::kAny:
-        return true;
-      case Spelling::On::kBool:
-        return dtype == TN_DTYPE_BOOL;
-      case Spelling::On::kInteger:
-        return is_integer(dtype);
-      case Spelling::On::kF32:
-        return dtype == TN_DTYPE_F32 ||
-               (data_.has_narrow_floats && (dtype == TN_DTYPE_F16 || dtype == TN_DTYPE_BF16));
-      case Spelling::On::kF64:
-        return dtype == TN_DTYPE_F64;
-    }
-    return false;
-  }
-
-  std::string spell(uint16_t op, uint8_t dtype, std::span<const std::string> operands) const {
-    for (const Spelling& row : data_.spellings) {
-      if (row.op == op && matches(row.on, dtype)) return fill_pattern(row.pattern, operands);
-    }
-    std::string call = fmt::format("tn_{}_{}(", op_text(op), dtype_text(dtype));
-    for (size_t k = 0; k < operands.size(); ++k) call += (k ? ", " : "") + operands[k];
-    return call + ")";
-  }
-
-  /// Floats that the language does not compute with go through f64 and are rounded once.
-  bool is_wide(uint8_t dtype) const {
+  /// Floats that the language does not compute with are computed wider and rounded once.
+  bool is_wide(uint16_t op, uint8_t dtype) const {
     if (!is_float(dtype) || dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F64) return false;
-    return !data_.has_narrow_floats || dtype_bytes(dtype) == 1;
+    return !dialect_.computes(op, dtype);
   }
 
   std::string compute(uint16_t op, uint8_t from, uint8_t to,
                       std::vector<std::string> operands) const {
     const bool moves = op == TN_OP_WHERE;
-    if (!is_wide(from) || moves) return spell(op, from, operands);
-    for (std::string& operand : operands) operand = dialect_.cast(operand, from, TN_DTYPE_F64);
-    if (op == TN_OP_FMA) {  // f64's one rounding and the next would be two
+    if (moves || !is_wide(op, from)) return dialect_.spell(op, from, operands);
+    const uint8_t wide = data_.wide_float;
+    for (std::string& operand : operands) operand = dialect_.cast(operand, from, wide);
+    if (op == TN_OP_FMA) {  // the wide one's rounding and the next would be two
       return dialect_.cast(
-          fmt::format("tn_fma_odd({}, {}, {})", operands[0], operands[1], operands[2]),
-          TN_DTYPE_F64, to);
+          fmt::format("tn_fma_odd({}, {}, {})", operands[0], operands[1], operands[2]), wide, to);
     }
-    const std::string wide = "(" + spell(op, TN_DTYPE_F64, operands) + ")";
-    return to == TN_DTYPE_BOOL ? wide : dialect_.cast(wide, TN_DTYPE_F64, to);
+    const std::string value = "(" + dialect_.spell(op, wide, operands) + ")";
+    return to == TN_DTYPE_BOOL ? value : dialect_.cast(value, wide, to);
   }
 
   std::vector<std::string> lanes_of(std::span<const uint32_t> operands) const {
@@ -119,6 +152,8 @@ class SourcePrinter {
 
   std::string elementwise(const tn_op& op) const {
     const auto operands = program_.operands(op);
+    const uint32_t product = product_of(op);
+    if (product != kNone) return sum(op, product);
     const uint8_t from = program_.op(operands.back()).dtype;
     if (op.op != TN_OP_CAST) return compute(op.op, from, op.dtype, lanes_of(operands));
     const std::string value = lane(operands[0]);
@@ -128,14 +163,15 @@ class SourcePrinter {
 
   // ---- Statements ----
   void print(uint32_t i, const tn_op& op) {
-    if (is_elementwise(*op_info(op.op))) return define(i, elementwise(op));
+    if (is_elementwise(*op_info(op.op))) return print_elementwise(i, op);
     const auto operands = program_.operands(op);
     switch (op.op) {
       case TN_OP_PARAM:
       case TN_OP_CARRY:
         return;  // made by the header and the loop
       case TN_OP_CONST:
-        return define(i, dialect_.literal(op.imm, op.dtype));
+        if (op.lanes > 1) define(i, dialect_.literal(op.imm, op.dtype));
+        return;
       case TN_OP_INDEX:
         return print_index(i, op);
       case TN_OP_TAKE:
@@ -165,43 +201,73 @@ class SourcePrinter {
       case TN_OP_END:
         return print_end(op);
       case TN_OP_BARRIER:
-        if (data_.barrier[op.imm].empty()) refuse(op);
-        return line(data_.barrier[op.imm]);
-      case TN_OP_ATOMIC: {
-        std::vector<std::string> values;
-        for (uint32_t operand : operands.subspan(1)) values.push_back(name(operand));
-        return define(i, dialect_.atomic(name(operands[0]), values, op));
-      }
-      default: {
-        std::vector<std::string> values;
-        for (uint32_t operand : operands) values.push_back(name(operand));
-        return line(dialect_.statement(program_, op, fmt::format("v{}", i), values));
-      }
+        return line(dialect_.barrier(program_, op));
+      case TN_OP_ATOMIC:
+        return define(i, dialect_.atomic(element(op, 1), names(operands.subspan(2)), op));
+      default:
+        return line(dialect_.statement(program_, op, fmt::format("v{}", i), names(operands)));
     }
   }
 
-  void print_index(uint32_t i, const tn_op& op) {
-    const std::string_view index = op.imm == TN_AXIS_LANE ? "l" : data_.index[op.imm];
-    if (index.empty()) refuse(op);
-    const bool is_lane_zero = op.imm == TN_AXIS_LANE && op.lanes == 1;
-    define(i, fmt::format("({}){}", type(op), is_lane_zero ? "0" : index));
+  void print_elementwise(uint32_t i, const tn_op& op) {
+    if (is_fused_[i]) return;
+    const auto operands = program_.operands(op);
+    const auto is_constant = [&](uint32_t k) { return program_.op(k).op == TN_OP_CONST; };
+    if (std::ranges::all_of(operands, is_constant)) {
+      // They are named: languages have rules of their own for expressions of literals.
+      of_constants_ = i;
+      for (uint32_t k : std::set<uint32_t>(operands.begin(), operands.end())) {
+        const tn_op& constant = program_.op(k);
+        if (constant.lanes == 1) line(dialect_.define(constant, name(k), literal(constant)));
+      }
+    }
+    define(i, elementwise(op));
+    of_constants_ = kNone;
   }
 
-  /// Index of the element of lane l: consecutive from a scalar, else a lane's own.
-  std::string element(uint32_t index, uint32_t lanes) const {
-    const bool is_run = lanes > 1 && program_.op(index).lanes == 1;
-    return is_run ? name(index) + " + l" : lane(index);
+  void print_index(uint32_t i, const tn_op& op) {
+    if (op.imm == TN_AXIS_LANE) {
+      const std::string at = op.lanes > 1 ? "l" : dialect_.literal(0, TN_DTYPE_I32);
+      return define(i, dialect_.cast(at, TN_DTYPE_I32, op.dtype));
+    }
+    const std::string_view index = data_.index[op.imm];
+    if (index.empty()) refuse(op);
+    define(i, dialect_.cast(std::string(index), TN_DTYPE_U32, op.dtype));
+  }
+
+  /// The element of lane l: consecutive from a scalar index, else a lane's own.
+  Element element(const tn_op& op, uint32_t lanes) const {
+    const auto operands = program_.operands(op);
+    const tn_op& index = program_.op(operands[1]);
+    const bool is_run = lanes > 1 && index.lanes == 1;
+    const auto param = static_cast<uint32_t>(program_.op(operands[0]).imm);
+    return {program_.param(param), name(operands[0]),
+            is_run ? name(operands[1]) + " + l" : lane(operands[1]), index.dtype};
+  }
+  /// What load_lanes and store_lanes take, or nothing.
+  std::optional<Element> run_of(const tn_op& op, uint32_t lanes, bool is_masked) const {
+    const auto operands = program_.operands(op);
+    if (lanes == 1 || is_masked || program_.op(operands[1]).lanes > 1) return {};
+    Element first = element(op, lanes);
+    first.index = name(operands[1]);
+    return first;
   }
 
   void print_load(uint32_t i, const tn_op& op) {
     const auto operands = program_.operands(op);
-    const std::string value = dialect_.load(name(operands[0]), element(operands[1], op.lanes), op);
+    if (const auto run = run_of(op, op.lanes, operands.size() > 2)) {
+      const std::string all = dialect_.load_lanes(*run, name(i), op);
+      if (!all.empty()) {
+        declare(op, name(i));
+        return line(all);
+      }
+    }
+    const std::string value = dialect_.load(element(op, op.lanes), op);
     if (operands.size() == 2) return define(i, value);
     const std::string fill =
         operands.size() > 3 ? lane(operands[3]) : dialect_.literal(0, op.dtype);
-    const std::string array = op.lanes > 1 ? fmt::format("[{}]", op.lanes) : "";
     const std::string target = lane(i);
-    line(fmt::format("{} v{}{};", type(op), i, array));
+    declare(op, name(i));
     // No conditional expression: a language may evaluate both of its sides.
     each_lane(op.lanes, fmt::format("if ({}) {{ {} = {}; }} else {{ {} = {}; }}", lane(operands[2]),
                                     target, value, target, fill));
@@ -210,8 +276,11 @@ class SourcePrinter {
   void print_store(const tn_op& op) {
     const auto operands = program_.operands(op);
     const uint32_t lanes = program_.op(operands[2]).lanes;
-    std::string statement =
-        dialect_.store(name(operands[0]), element(operands[1], lanes), lane(operands[2]), op);
+    if (const auto run = run_of(op, lanes, operands.size() > 3)) {
+      const std::string all = dialect_.store_lanes(*run, name(operands[2]), lanes, op);
+      if (!all.empty()) return line(all);
+    }
+    std::string statement = dialect_.store(element(op, lanes), lane(operands[2]), op);
     if (operands.size() > 3)
       statement = fmt::format("if ({}) {{ {} }}", lane(operands[3]), statement);
     each_lane(lanes, statement);
@@ -220,7 +289,7 @@ class SourcePrinter {
   void print_compose(uint32_t i, const tn_op& op) {
     const auto operands = program_.operands(op);
     if (op.lanes == 1) return define(i, name(operands[0]));
-    line(fmt::format("{} v{}[{}];", type(op), i, op.lanes));
+    declare(op, name(i));
     for (uint32_t k = 0; k < op.lanes; ++k) {
       line(fmt::format("v{}[{}] = {};", i, k, name(operands[k])));
     }
@@ -229,7 +298,8 @@ class SourcePrinter {
   void print_reduce(uint32_t i, const tn_op& op) {
     const uint32_t from = program_.operands(op)[0];
     const uint32_t lanes = program_.op(from).lanes;
-    line(fmt::format("{} v{} = {};", type(op), i, lane(from, "0")));
+    declare(op, name(i));
+    line(fmt::format("v{} = {};", i, lane(from, "0")));
     for (uint32_t k = 1; k < lanes; ++k) {  // in order, as the scalar semantics say
       const std::string next = compute(static_cast<uint16_t>(op.imm), op.dtype, op.dtype,
                                        {fmt::format("v{}", i), lane(from, fmt::format("{}", k))});
@@ -238,9 +308,8 @@ class SourcePrinter {
   }
 
   void assign(const std::string& to, const std::string& from, const tn_op& of, bool declares) {
-    const std::string array = of.lanes > 1 ? fmt::format("[{}]", of.lanes) : "";
     const std::string_view l = of.lanes > 1 ? "[l]" : "";
-    if (declares) line(fmt::format("{} {}{};", type(of), to, array));
+    if (declares) declare(of, to);
     each_lane(of.lanes, fmt::format("{}{} = {}{};", to, l, from, l));
   }
 
@@ -252,8 +321,9 @@ class SourcePrinter {
     if ((op.flags & TN_OP_UNROLL) && !data_.loop_hint.empty()) line(data_.loop_hint);
     const tn_op& step = program_.op(operands[2]);
     is_unit_step_.push_back(step.op == TN_OP_CONST && step.imm == 1);
-    line(fmt::format("for ({} v{} = {}; v{} < {};{}) {{", type(op), i, name(operands[0]), i,
-                     name(operands[1]), is_unit_step_.back() ? fmt::format(" v{} += 1", i) : ""));
+    const std::string next = is_unit_step_.back() ? fmt::format(" {} += 1", name(i)) : "";
+    line(fill_pattern(
+        data_.loop, {std::string(type(op)), name(i), name(operands[0]), name(operands[1]), next}));
     ++depth_;
     open_.push_back(i);
   }
@@ -276,15 +346,15 @@ class SourcePrinter {
     }
     const bool ends_early = next.size() > carries;
     if (ends_early)
-      line(fmt::format("{} go{} = {};", type(program_.op(next.back())), loop_value,
-                       name(next.back())));
+      line(dialect_.define(program_.op(next.back()), fmt::format("go{}", loop_value),
+                           name(next.back())));
     for (uint32_t k = 0; k < carries; ++k) {
       const std::string carry = name(loop_value + 1 + k);
       const std::string from =
           has_temporaries ? fmt::format("n{}", loop_value + 1 + k) : name(next[k]);
       assign(carry, from, program_.op(next[k]), false);
     }
-    if (ends_early) line(fmt::format("if (!go{}) break;", loop_value));
+    if (ends_early) line(fmt::format("if (!go{}) {{ break; }}", loop_value));
     if (!is_unit_step_.back()) {  // the last step could overflow
       const auto operands = program_.operands(loop);
       const uint8_t wide = loop.dtype == TN_DTYPE_I32 ? TN_DTYPE_U32 : TN_DTYPE_U64;
@@ -292,8 +362,8 @@ class SourcePrinter {
         return dialect_.cast(v, loop.dtype, wide);
       };
       const std::string at = name(loop_value), step = name(operands[2]);
-      line(fmt::format("if ({} - {} <= {}) break;", as_unsigned(name(operands[1])), as_unsigned(at),
-                       as_unsigned(step)));
+      line(fmt::format("if ({} - {} <= {}) {{ break; }}", as_unsigned(name(operands[1])),
+                       as_unsigned(at), as_unsigned(step)));
       line(fmt::format("{} += {};", at, step));
     }
     is_unit_step_.pop_back();
@@ -304,6 +374,8 @@ class SourcePrinter {
   const DialectData& data_;
   std::string out_;
   size_t depth_ = 1;
+  std::vector<bool> is_fused_;     ///< products that only contracted sums use
+  uint32_t of_constants_ = kNone;  ///< the op whose operands are all constants, while printed
   std::vector<uint32_t> open_;
   std::vector<bool> is_unit_step_;  ///< of the open loops
 };

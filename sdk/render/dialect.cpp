@@ -3,6 +3,7 @@
 #include "sdk/render/dialect.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -21,6 +22,23 @@ const TypeName& type_row(const Dialect& dialect, uint8_t dtype) {
                               dialect.data().name, dtype_text(dtype)));
   }
   return *at;
+}
+
+bool matches(Spelling::On on, uint8_t dtype, bool has_narrow_floats) {
+  switch (on) {
+    case Spelling::On::kAny:
+      return true;
+    case Spelling::On::kBool:
+      return dtype == TN_DTYPE_BOOL;
+    case Spelling::On::kInteger:
+      return is_integer(dtype);
+    case Spelling::On::kF32:
+      return dtype == TN_DTYPE_F32 ||
+             (has_narrow_floats && (dtype == TN_DTYPE_F16 || dtype == TN_DTYPE_BF16));
+    case Spelling::On::kF64:
+      return dtype == TN_DTYPE_F64;
+  }
+  return false;
 }
 
 }  // namespace
@@ -47,21 +65,56 @@ std::string Dialect::allocation(const ProgramView& program, const tn_param& para
                      param_name(program, param), param.count);
 }
 
-std::string Dialect::load(std::string_view memory, const std::string& index, const tn_op&) const {
-  return fmt::format("{}[{}]", memory, index);
+bool Dialect::computes(uint16_t, uint8_t dtype) const {
+  return data().has_narrow_floats && (dtype == TN_DTYPE_F16 || dtype == TN_DTYPE_BF16);
 }
 
-std::string Dialect::store(std::string_view memory, const std::string& index,
-                           const std::string& value, const tn_op&) const {
-  return fmt::format("{}[{}] = {};", memory, index, value);
+std::string Dialect::spell(uint16_t op, uint8_t dtype,
+                           std::span<const std::string> operands) const {
+  for (const Spelling& row : data().spellings) {
+    if (row.op == op && matches(row.on, dtype, data().has_narrow_floats)) {
+      return fill_pattern(row.pattern, operands);
+    }
+  }
+  return fmt::format("tn_{}_{}({})", op_text(op), dtype_text(dtype), fmt::join(operands, ", "));
 }
 
-std::string Dialect::atomic(std::string_view, const std::vector<std::string>&, const tn_op&) const {
+std::string Dialect::define(const tn_op& op, const std::string& name,
+                            const std::string& value) const {
+  return fill_pattern(data().definition, {std::string(value_type(op.dtype)), name, value});
+}
+
+std::string Dialect::load(const Element& at, const tn_op&) const {
+  return fmt::format("{}[{}]", at.memory, at.index);
+}
+
+std::string Dialect::store(const Element& at, const std::string& value, const tn_op&) const {
+  return fmt::format("{}[{}] = {};", at.memory, at.index, value);
+}
+
+std::string Dialect::load_lanes(const Element&, const std::string&, const tn_op&) const {
+  return {};
+}
+
+std::string Dialect::store_lanes(const Element&, const std::string&, uint32_t, const tn_op&) const {
+  return {};
+}
+
+std::string Dialect::atomic(const Element&, const std::vector<std::string>&, const tn_op&) const {
   throw Failure(TN_ERROR_UNSUPPORTED, fmt::format("{}: has no atomics", data().name));
+}
+
+std::string Dialect::barrier(const ProgramView&, const tn_op& op) const {
+  if (data().barrier[op.imm].empty()) refuse(op);
+  return std::string(data().barrier[op.imm]);
 }
 
 std::string Dialect::statement(const ProgramView&, const tn_op& op, const std::string&,
                                const std::vector<std::string>&) const {
+  refuse(op);
+}
+
+void Dialect::refuse(const tn_op& op) const {
   throw Failure(TN_ERROR_UNSUPPORTED,
                 fmt::format("{}: has no words for {}", data().name, op_text(op.op)));
 }
@@ -70,7 +123,7 @@ std::string fill_pattern(std::string_view pattern, std::span<const std::string> 
   std::string out;
   for (size_t i = 0; i < pattern.size(); ++i) {
     const bool is_slot = pattern[i] == '{' && i + 2 < pattern.size() && pattern[i + 2] == '}' &&
-                         pattern[i + 1] >= '0' && pattern[i + 1] <= '2';
+                         pattern[i + 1] >= '0' && pattern[i + 1] <= '9';
     if (!is_slot) {
       out += pattern[i];
       continue;
@@ -80,6 +133,10 @@ std::string fill_pattern(std::string_view pattern, std::span<const std::string> 
     i += 2;
   }
   return out;
+}
+
+std::string fill_pattern(std::string_view pattern, std::initializer_list<std::string> operands) {
+  return fill_pattern(pattern, std::span(operands.begin(), operands.size()));
 }
 
 }  // namespace tenon::sdk

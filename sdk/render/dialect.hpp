@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,12 +38,30 @@ struct DialectData {
   /// data() says that the language has no such space.
   std::string_view pointer_space[8];
   std::string_view array_space[8];
-  std::string_view index[13];   ///< by tn_axis: an expression; empty where there is none
+  std::string_view index[13];   ///< by tn_axis: a u32 or i32; empty where there is none
   std::string_view barrier[4];  ///< by tn_scope: a statement; empty where there is none
-  std::string_view lane_loop;   ///< {0} is the number of lanes, l the lane
+
+  std::string_view definition;  ///< of a variable that does not change: {0} type {1} name {2} value
+  std::string_view variable;    ///< of one that does, without a value: {0} type {1} name
+  std::string_view lanes;       ///< of an array, one element a lane: {0} type {1} name {2} lanes
+  std::string_view lane_loop;   ///< {0} lanes {1} statement; l is the lane
+  std::string_view loop;        ///< {0} type {1} name {2} begin {3} end {4} next, may be empty
   std::string_view loop_hint;   ///< before a loop that is worth unrolling; may be empty
-  std::string_view constant;    ///< before the type of a variable that does not change
-  bool has_narrow_floats;       ///< arithmetic on f16 and bf16 is written as on f32
+  /// {0} * {1} + {2} rounded once or twice, of f32 and f64: what TN_OP_CONTRACT is for; empty:
+  /// the product and the sum are printed apart.
+  std::string_view contracted;
+
+  bool has_narrow_floats;             ///< arithmetic on f16 and bf16 is written as on f32
+  uint8_t wide_float = TN_DTYPE_F64;  ///< what other narrow floats are computed in, or TN_DTYPE_F32
+};
+
+/// An element that a TAKE, STORE or ATOMIC touches; the first one where it touches several.
+struct Element {
+  const tn_param& param;
+  std::string memory;   ///< the name of the param's variable
+  std::string index;    ///< an expression
+  uint8_t index_dtype;  ///< of the expression: i32 or i64
+  uint8_t dtype() const { return static_cast<uint8_t>(param.dtype); }
 };
 
 class Dialect {
@@ -50,25 +69,44 @@ class Dialect {
   virtual ~Dialect() = default;
   virtual const DialectData& data() const = 0;
 
-  /// Everything before the kernel: includes, helper functions.
-  virtual std::string prelude(const ProgramView& program) const = 0;
-  /// From function_name() to its opening brace, and what binds each BUFFER and SCALAR param to a
-  /// variable called param_name().
+  /// Everything before the kernel: includes, helper functions. `kernel` is the kernel's text, so
+  /// that only what it uses need be printed.
+  virtual std::string prelude(const ProgramView& program, std::string_view kernel) const = 0;
+  /// Up to the kernel's opening brace, and what binds each BUFFER and SCALAR param to a variable
+  /// called param_name().
   virtual std::string header(const ProgramView& program) const = 0;
   virtual std::string footer(const ProgramView&) const { return "}\n"; }
   virtual std::string literal(uint64_t bits, uint8_t dtype) const = 0;
   virtual std::string cast(const std::string& value, uint8_t from, uint8_t to) const = 0;
   virtual std::string bit_cast(const std::string& value, uint8_t from, uint8_t to) const = 0;
-  /// An allocation; `place` is where it stands in its space.
+
+  /// Whether spell() writes the op on a narrow float directly; else it goes through wide_float.
+  virtual bool computes(uint16_t op, uint8_t dtype) const;
+  /// An elementwise op but CAST as an expression; `dtype` is that of its (last) operand.
+  virtual std::string spell(uint16_t op, uint8_t dtype,
+                            std::span<const std::string> operands) const;
+  /// A statement that defines the scalar `name`, the value of `op`.
+  virtual std::string define(const tn_op& op, const std::string& name,
+                             const std::string& value) const;
+
+  /// An allocation's statement, empty if header() has made it; `place` is where it stands in its
+  /// space.
   virtual std::string allocation(const ProgramView& program, const tn_param& param,
                                  const AllocationPlace& place) const;
-  virtual std::string load(std::string_view memory, const std::string& index,
-                           const tn_op& op) const;
-  virtual std::string store(std::string_view memory, const std::string& index,
-                            const std::string& value, const tn_op& op) const;
-  /// An expression; throws TN_ERROR_UNSUPPORTED unless overridden.
-  virtual std::string atomic(std::string_view memory, const std::vector<std::string>& operands,
+  virtual std::string load(const Element& at, const tn_op& op) const;
+  virtual std::string store(const Element& at, const std::string& value, const tn_op& op) const;
+  /// All lanes of an unmasked TAKE or STORE of consecutive elements at once, to or from the array
+  /// `lanes` that is there; empty: they are printed one by one.
+  virtual std::string load_lanes(const Element& at, const std::string& lanes,
+                                 const tn_op& op) const;
+  virtual std::string store_lanes(const Element& at, const std::string& lanes, uint32_t count,
+                                  const tn_op& op) const;
+  /// An expression, the old value; `values` are the operands after the index. Throws
+  /// TN_ERROR_UNSUPPORTED unless overridden.
+  virtual std::string atomic(const Element& at, const std::vector<std::string>& values,
                              const tn_op& op) const;
+  /// A statement; throws TN_ERROR_UNSUPPORTED where data().barrier has none.
+  virtual std::string barrier(const ProgramView& program, const tn_op& op) const;
 
   /// One or more statements for an op that the printer does not know (subgroup, matrix and
   /// asynchronous copy ops), defining `name` if it has a value; operands by name. Throws
@@ -83,9 +121,14 @@ class Dialect {
 
   std::string_view value_type(uint8_t dtype) const;
   std::string_view memory_type(uint8_t dtype) const;
+
+ protected:
+  /// Throws TN_ERROR_UNSUPPORTED: the language has no words for the op.
+  [[noreturn]] void refuse(const tn_op& op) const;
 };
 
-/// `pattern` with {0} {1} {2} replaced.
+/// `pattern` with {0} to {9} replaced.
 std::string fill_pattern(std::string_view pattern, std::span<const std::string> operands);
+std::string fill_pattern(std::string_view pattern, std::initializer_list<std::string> operands);
 
 }  // namespace tenon::sdk
