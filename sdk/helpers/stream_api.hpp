@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the host logic of GPU backends asks of a driver whose model is CUDA's: streams, events,
+// modules, graphs. HIP has the same functions with the same parameters under other names, so a
+// backend fills a StreamApi by symbol names, and states in a StreamVendor what differs.
+//
+// Handles are opaque here, device addresses are 64-bit integers and every function returns the
+// driver's status, 0 for success. That is the calling convention of both drivers on 64-bit
+// machines: there a CUdeviceptr, a void* and an enum are passed like these. Sources: the CUDA
+// Driver API reference and HIP's hip_runtime_api.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace tenon::sdk {
+
+struct ApiStream;
+struct ApiEvent;
+struct ApiModule;
+struct ApiFunction;
+struct ApiGraph;
+struct ApiGraphExec;
+static_assert(sizeof(void*) == 8, "device addresses are pointers of 64 bits");
+
+/// Flags and codes whose numbers the drivers share.
+inline constexpr unsigned kApiStreamNonBlocking = 1;
+inline constexpr unsigned kApiEventDisableTiming = 2;
+inline constexpr unsigned kApiHostPortable = 1, kApiHostMapped = 2;
+inline constexpr int kApiCaptureRelaxed = 2;
+inline constexpr int kApiOutOfMemory = 2;
+inline constexpr int kApiNotReady = 600;
+
+/// Functions of one thread's current device. Those that end in [optional] may be null.
+struct StreamApi {
+  int (*stream_create)(ApiStream** out, unsigned flags);
+  int (*stream_destroy)(ApiStream*);
+  int (*stream_synchronize)(ApiStream*);
+  int (*stream_wait_event)(ApiStream*, ApiEvent*, unsigned flags);
+
+  int (*event_create)(ApiEvent** out, unsigned flags);
+  int (*event_destroy)(ApiEvent*);
+  int (*event_record)(ApiEvent*, ApiStream*);
+  int (*event_query)(ApiEvent*);  ///< kApiNotReady until the stream has passed it
+  int (*event_synchronize)(ApiEvent*);
+
+  int (*memory_allocate)(uint64_t* out, size_t size);
+  int (*memory_free)(uint64_t address);
+  int (*memory_allocate_async)(uint64_t* out, size_t size, ApiStream*);  ///< [optional]
+  int (*memory_free_async)(uint64_t address, ApiStream*);                ///< [optional]
+  int (*host_allocate)(void** out, size_t size, unsigned flags);         ///< pinned
+  int (*host_free)(void*);
+  int (*host_register)(void*, size_t size, unsigned flags);
+  int (*host_unregister)(void*);
+  int (*host_device_address)(uint64_t* out, void*, unsigned flags);
+
+  int (*fill8)(uint64_t address, unsigned char value, size_t count, ApiStream*);
+  int (*fill16)(uint64_t address, unsigned short value, size_t count, ApiStream*);
+  int (*fill32)(uint64_t address, unsigned value, size_t count, ApiStream*);
+
+  int (*module_load)(ApiModule** out, const void* image);
+  int (*module_unload)(ApiModule*);
+  int (*module_function)(ApiFunction** out, ApiModule*, const char* name);
+  int (*launch)(ApiFunction*, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                unsigned block_y, unsigned block_z, unsigned shared_bytes, ApiStream*,
+                void** arguments, void** extra);
+
+  int (*capture_begin)(ApiStream*, int mode);  ///< [optional], with all below
+  int (*capture_end)(ApiStream*, ApiGraph** out);
+  int (*graph_instantiate)(ApiGraphExec** out, ApiGraph*, unsigned long long flags);
+  int (*graph_launch)(ApiGraphExec*, ApiStream*);
+  int (*graph_exec_destroy)(ApiGraphExec*);
+  int (*graph_destroy)(ApiGraph*);
+};
+
+/// What the drivers do not share. One object a process, which outlives all that uses it; every
+/// function is called from any thread.
+class StreamVendor {
+ public:
+  virtual ~StreamVendor() = default;
+  const StreamApi& api() const { return api_; }
+
+  /// Keeps the device's context alive until the matching release.
+  virtual int retain(uint32_t device) = 0;
+  virtual void release(uint32_t device) = 0;
+  /// Makes a retained device the calling thread's.
+  virtual int activate(uint32_t device) = 0;
+  /// Between any two addresses, of the host or of devices.
+  virtual int copy(uint64_t to, uint64_t from, size_t size, ApiStream* stream) = 0;
+  /// Stream-ordered allocation is there.
+  virtual bool has_memory_pools(uint32_t device) const = 0;
+  /// Lets `device`, which is active, reach the memory of `peer`; false if it cannot.
+  virtual bool enable_peer(uint32_t device, uint32_t peer) = 0;
+  /// As "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered".
+  virtual std::string describe(int code) const = 0;
+
+ protected:
+  StreamApi api_ = {};
+};
+
+}  // namespace tenon::sdk

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// An open device of a StreamVendor: its context, the events that go round, and whether it is lost.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "sdk/helpers/failure.hpp"
+#include "sdk/helpers/stream_api.hpp"
+
+namespace tenon::sdk {
+
+/// The status of a driver's code. Errors after which a context cannot be used are
+/// TN_ERROR_DEVICE_LOST. Source: CUresult in the CUDA Driver API reference; hipError_t has the same
+/// numbers.
+tn_status stream_status(int code);
+
+/// Lives until the last object that refers to it is gone, which may be after the device was closed:
+/// a timeline of another device may still remember an event.
+class StreamContext : public std::enable_shared_from_this<StreamContext> {
+ public:
+  /// Throws Failure if the driver does not give the device.
+  static std::shared_ptr<StreamContext> open(StreamVendor& vendor, uint32_t device);
+  ~StreamContext();
+  StreamContext(const StreamContext&) = delete;
+  StreamContext& operator=(const StreamContext&) = delete;
+
+  StreamVendor& vendor() const { return vendor_; }
+  const StreamApi& api() const { return vendor_.api(); }
+  uint32_t device() const { return device_; }
+
+  /// Makes the device the calling thread's; throws the failure of a lost one.
+  void activate();
+  /// The same for what destroys, which works on a lost device too. False if the driver refuses.
+  bool activate_to_destroy() noexcept;
+  /// Throws Failure unless the code is 0; `what` says what was tried, as "launch".
+  void check(int code, const char* what);
+  std::optional<Failure> lost() const;
+  void lose(const Failure& failure);
+
+ private:
+  friend class StreamEvent;
+  StreamContext(StreamVendor& vendor, uint32_t device) : vendor_(vendor), device_(device) {}
+
+  StreamVendor& vendor_;
+  const uint32_t device_;
+  std::atomic<bool> is_lost_ = false;
+  mutable std::mutex mutex_;
+  std::optional<Failure> failure_;  ///< of a lost device
+  std::vector<ApiEvent*> idle_;     ///< events to use again
+  size_t events_ = 0;               ///< that there are, idle or not
+};
+
+/// One event, taken from its context and given back at the end.
+class StreamEvent {
+ public:
+  explicit StreamEvent(std::shared_ptr<StreamContext> context);
+  ~StreamEvent();
+  StreamEvent(const StreamEvent&) = delete;
+  StreamEvent& operator=(const StreamEvent&) = delete;
+
+  StreamContext& context() const { return *context_; }
+  ApiEvent* handle() const { return handle_; }
+  void record(ApiStream* stream);
+  /// Whether the stream has passed it. Throws the failure of the device.
+  bool is_reached() const;
+  void synchronize() const;
+
+ private:
+  std::shared_ptr<StreamContext> context_;
+  ApiEvent* handle_ = nullptr;
+};
+
+}  // namespace tenon::sdk

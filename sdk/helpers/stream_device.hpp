@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// An open GPU of a StreamVendor: its memory, one stream of work, and recorded graphs.
+#pragma once
+
+#include <memory>
+
+#include "sdk/helpers/property_table.hpp"
+#include "sdk/helpers/stream_memory.hpp"
+#include "sdk/helpers/stream_timeline.hpp"
+#include "tenon/ext/graphs.h"
+#include "tenon/ext/peers.h"
+
+namespace tenon::sdk {
+
+class StreamGraph;
+
+class StreamDevice : public Device {
+ public:
+  /// Throws Failure if the driver does not give the device. The table and scheduler outlive it.
+  StreamDevice(StreamVendor& vendor, uint32_t index, std::shared_ptr<const PropertyTable> table,
+               StreamScheduler& scheduler);
+  ~StreamDevice() override;
+  StreamDevice(const StreamDevice&) = delete;
+  StreamDevice& operator=(const StreamDevice&) = delete;
+
+  const tn_properties& properties() const override { return table_->get(); }
+  std::unique_ptr<Memory> allocate(uint32_t space, uint64_t size) override;
+  std::unique_ptr<Memory> import_host(uint32_t space, void* pointer, uint64_t size) override;
+  void submit(const Submission& submission) override;
+  std::unique_ptr<Timeline> make_timeline(uint64_t value) override;
+
+  std::unique_ptr<StreamGraph> record(const Submission& commands);
+  void launch(const StreamGraph& graph, const Submission& submission);
+  bool can_copy_from(StreamDevice& source);
+  const std::shared_ptr<StreamContext>& context() const { return context_; }
+
+ private:
+  void schedule(const Submission& submission, std::function<void()> enqueue);
+  void start(const StreamScheduler::Work& work, const std::function<void()>& enqueue);
+  HostWork read(const Submission& submission);
+  void check_slab(tn_memory* memory, bool may_be_peer);
+
+  std::shared_ptr<StreamContext> context_;
+  std::shared_ptr<const PropertyTable> table_;
+  StreamScheduler& scheduler_;
+  ApiStream* stream_ = nullptr;      ///< all work, in the order of its start
+  ApiStream* allocation_ = nullptr;  ///< allocations and frees only; null without memory pools
+};
+
+/// The tables of tenon/ext, for devices that are StreamDevices.
+const tn_graphs& stream_graphs();
+const tn_peers& stream_peers();
+
+}  // namespace tenon::sdk

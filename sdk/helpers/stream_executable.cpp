@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Loads modules, saves and loads executables.
+#include "sdk/helpers/stream_executable.hpp"
+
+#include "sdk/helpers/saved_executable.hpp"
+#include "sdk/helpers/verify_program.hpp"
+
+namespace tenon::sdk {
+namespace {
+
+constexpr size_t kSections = 4;  // program, source, entry, binary
+
+std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+StreamExecutable::StreamExecutable(Program program, StreamCode code, std::string identity,
+                                   Disassemble disassemble, std::shared_ptr<StreamContext> context)
+    : HostExecutable(LaunchSignature(program.view())),
+      program_(std::move(program)),
+      code_(std::move(code)),
+      identity_(std::move(identity)),
+      disassemble_(std::move(disassemble)),
+      context_(std::move(context)) {
+  if (!context_) return;
+  context_->activate();
+  const StreamApi& api = context_->api();
+  context_->check(api.module_load(&module_, code_.binary.data()), "module");
+  const int code_of_entry = api.module_function(&function_, module_, code_.entry.c_str());
+  if (code_of_entry != 0) api.module_unload(module_);
+  context_->check(code_of_entry, "module entry");
+}
+
+StreamExecutable::~StreamExecutable() {
+  if (module_ && context_->activate_to_destroy()) context_->api().module_unload(module_);
+}
+
+std::unique_ptr<StreamExecutable> StreamExecutable::load(std::span<const std::byte> bytes,
+                                                         std::string target, std::string identity,
+                                                         Disassemble disassemble,
+                                                         std::shared_ptr<StreamContext> context) {
+  const auto sections = unpack_saved(bytes, identity, kSections);
+  Program program(sections[0].data(), sections[0].size());
+  if (const std::string why = verify_program(program.get(), program.size()); !why.empty()) {
+    throw Failure(TN_ERROR_INCOMPATIBLE, "executable_load: " + why);
+  }
+  StreamCode code;
+  code.source = text_of(sections[1]);
+  code.entry = text_of(sections[2]);
+  code.target = std::move(target);
+  code.binary.assign(sections[3].begin(), sections[3].end());
+  return std::make_unique<StreamExecutable>(std::move(program), std::move(code),
+                                            std::move(identity), std::move(disassemble),
+                                            std::move(context));
+}
+
+std::string StreamExecutable::text(tn_text_kind kind) const {
+  return kind == TN_TEXT_SOURCE ? code_.source : disassemble_(code_);
+}
+
+std::vector<std::byte> StreamExecutable::save() const {
+  const std::span<const std::byte> sections[kSections] = {
+      program_.view().bytes(), std::as_bytes(std::span(code_.source)),
+      std::as_bytes(std::span(code_.entry)), code_.binary};
+  return pack_saved(identity_, sections);
+}
+
+ApiFunction* StreamExecutable::function(const StreamContext& context) const {
+  if (context_.get() != &context) {
+    throw Failure(TN_ERROR_INVALID_ARGUMENT,
+                  context_ ? "launch: expected an executable compiled for this device"
+                           : "launch: expected an executable compiled for a device, got one for a "
+                             "named target");
+  }
+  return function_;
+}
+
+}  // namespace tenon::sdk

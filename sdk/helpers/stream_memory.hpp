@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Slabs of a GPU: in its own memory, or in pinned host memory that it reaches.
+#pragma once
+
+#include <memory>
+
+#include "sdk/helpers/host_device.hpp"
+#include "sdk/helpers/stream_context.hpp"
+
+namespace tenon::sdk {
+
+/// Memory spaces of every stream device.
+inline constexpr uint32_t kDeviceSpace = 0, kPinnedSpace = 1;
+
+/// data() is the address as the device sees it, so read_work() checks commands for it as for host
+/// memory; only pinned memory has an address for the host.
+class StreamMemory : public HostMemory {
+ public:
+  StreamMemory(std::shared_ptr<StreamContext> context, uint64_t address, uint64_t size, void* host)
+      : HostMemory(reinterpret_cast<void*>(address), size),
+        context_(std::move(context)),
+        host_(static_cast<std::byte*>(host)) {}
+
+  /// Throws TN_ERROR_UNSUPPORTED for device memory.
+  void* map(uint64_t offset, uint64_t size) override;
+  uint64_t address() const { return reinterpret_cast<uint64_t>(data()); }
+  StreamContext& context() const { return *context_; }
+  bool is_pinned() const { return host_ != nullptr; }
+
+ protected:
+  std::shared_ptr<StreamContext> context_;
+  std::byte* host_;
+};
+
+/// `stream` is where stream-ordered allocations and frees go, null to do without. No work runs on
+/// it, so that an allocation is there when the call returns, and a free waits for nobody.
+std::unique_ptr<StreamMemory> allocate_device_memory(std::shared_ptr<StreamContext> context,
+                                                     uint64_t size, ApiStream* stream);
+std::unique_ptr<StreamMemory> allocate_pinned_memory(std::shared_ptr<StreamContext> context,
+                                                     uint64_t size);
+/// Pins memory of the caller's.
+std::unique_ptr<StreamMemory> import_host_memory(std::shared_ptr<StreamContext> context,
+                                                 void* pointer, uint64_t size);
+
+}  // namespace tenon::sdk
