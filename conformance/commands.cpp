@@ -57,14 +57,14 @@ bool any_failure(const Report& r) {
 Target make_target(const RunOptions& options) {
   TN_REQUIRE(options.plugin.empty() != options.backend.empty(),
              "[target] expected either --backend NAME or --plugin FILE");
-  if (options.plugin.empty()) return {options.backend, std::nullopt};
+  if (options.plugin.empty()) return {options.backend, std::nullopt, options.target};
   const std::filesystem::path path = std::filesystem::absolute(options.plugin);
   const std::string name = path.filename().string();
   TN_REQUIRE(name.starts_with("libtenon_") && path.extension() == ".so" && name.size() > 12,
              "[target] expected a plugin named libtenon_<backend>.so, got \"{}\"", name);
   TN_REQUIRE(std::filesystem::exists(path), "[target] expected a plugin file, got no file {}",
              path.string());
-  return {name.substr(9, name.size() - 12), path};
+  return {name.substr(9, name.size() - 12), path, options.target};
 }
 
 int list_command(bool json) {
@@ -87,7 +87,10 @@ int list_command(bool json) {
   return kExitOk;
 }
 
-int run_command(const RunOptions& options, bool fuzz) {
+namespace {
+
+/// All but the range of cases.
+CampaignOptions campaign_options(const RunOptions& options) {
   CampaignOptions campaign;
   campaign.worker.program = own_program();
   campaign.worker.target = make_target(options);
@@ -99,6 +102,24 @@ int run_command(const RunOptions& options, bool fuzz) {
   campaign.progress = isatty(STDERR_FILENO);
   if (options.seconds > 0) campaign.seconds = options.seconds;
   if (!options.report.empty()) campaign.folder = std::filesystem::absolute(options.report);
+  return campaign;
+}
+
+int finish(CampaignOptions campaign, const RunOptions& options) {
+  const Campaign result = run_campaign(std::move(campaign));
+  if (!options.report.empty()) write_report(result.report, options.report);
+  if (options.json)
+    fmt::print("{}", to_json(result.report));
+  else
+    print_summary(result.report);
+  if (result.lost) return kExitLost;
+  return any_failure(result.report) ? kExitFailures : kExitOk;
+}
+
+}  // namespace
+
+int run_command(const RunOptions& options, bool fuzz) {
+  CampaignOptions campaign = campaign_options(options);
   if (fuzz) {
     const uint64_t standard = options.seconds > 0 ? kRunBase : 10000;
     campaign.end = options.cases ? options.cases : standard;
@@ -109,14 +130,21 @@ int run_command(const RunOptions& options, bool fuzz) {
     campaign.end = run_end();
     if (options.cases) campaign.end = std::min(campaign.end, kRunBase + options.cases);
   }
-  const Campaign result = run_campaign(std::move(campaign));
-  if (!options.report.empty()) write_report(result.report, options.report);
-  if (options.json)
-    fmt::print("{}", to_json(result.report));
-  else
-    print_summary(result.report);
-  if (result.lost) return kExitLost;
-  return any_failure(result.report) ? kExitFailures : kExitOk;
+  return finish(std::move(campaign), options);
+}
+
+int compile_command(const RunOptions& options) {
+  TN_REQUIRE(!options.target.empty(), "[compile] expected --target NAME, as sm_90a");
+  CampaignOptions campaign = campaign_options(options);
+  if (!options.keep.empty()) {
+    std::filesystem::create_directories(options.keep);
+    campaign.worker.target.keep = std::filesystem::absolute(options.keep).string();
+  }
+  const uint64_t graphs = options.cases ? options.cases : 2000;
+  campaign.begin = kCompileBase;
+  campaign.end = kCompileBase + all_cells().size() + graphs;
+  campaign.most_shrunk = 0;
+  return finish(std::move(campaign), options);
 }
 
 int report_command(const std::string& file, const std::string& folder) {

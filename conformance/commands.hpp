@@ -21,6 +21,8 @@ enum ExitCode : int {
 struct RunOptions {
   std::string backend;  ///< one term of TENON_DEVICES
   std::string plugin;   ///< a file; its name says the backend
+  std::string target;   ///< that need not be there
+  std::string keep;     ///< folder for what `compile` made; "" for none
   uint64_t seed = 1;
   uint64_t cases = 0;  ///< 0: all of `run`; 10,000 of `fuzz`, or without end if there is a time
   double seconds = 0;  ///< 0: no limit
@@ -33,6 +35,7 @@ struct RunOptions {
 
 int list_command(bool json);
 int run_command(const RunOptions& options, bool fuzz);
+int compile_command(const RunOptions& options);
 int replay_command(const RunOptions& options, const std::string& what);
 int report_command(const std::string& file, const std::string& folder);
 

@@ -33,6 +33,21 @@ Case Generator::make(uint64_t index, uint64_t attempt) {
   return instantiate(shape_, seed_, index, attempt);
 }
 
+Case Generator::make_plain(uint64_t index) {
+  const auto& cells = all_cells();
+  const uint64_t position = index - kCompileBase;
+  Choices choices(mix(seed_, index));
+  Template shape = position < cells.size() ? build_cell(cells[position], choices, builder_, false)
+                                           : build_graph(choices, builder_);
+  Case out;
+  out.seed = seed_;
+  out.index = index;
+  out.cell = std::move(shape.cell);
+  out.graph = std::move(shape.graph);
+  out.refusal = shape.refusal;
+  return out;
+}
+
 /// The first index of those that share a graph with this one.
 uint64_t Generator::shape_key(uint64_t index) const {
   if (index < kRunBase) return is_cell_block(index) ? index / kBlock * kBlock : graph_key(index);

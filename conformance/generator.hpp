@@ -13,6 +13,9 @@ namespace tenon::conformance {
 
 /// Indices from here on are those of `run`.
 inline constexpr uint64_t kRunBase = 1'000'000'000;
+/// And from here on those of `compile`: each cell once, then graphs, by turns with the rules'
+/// transforms and with random ones.
+inline constexpr uint64_t kCompileBase = 2'000'000'000;
 /// Cases of a block share their graphs; a block is what a worker is given at once.
 inline constexpr uint64_t kBlock = 16;
 
@@ -24,6 +27,8 @@ class Generator {
   Generator(uint64_t seed, Builder& builder) : seed_(seed), builder_(builder) {}
 
   Case make(uint64_t index, uint64_t attempt = 0);
+  /// The graph of a case of `compile`, without values.
+  Case make_plain(uint64_t index);
 
  private:
   uint64_t shape_key(uint64_t index) const;

@@ -26,35 +26,6 @@ std::unique_ptr<Context> make_context(const Target& target) {
   return std::make_unique<Context>(std::move(options));
 }
 
-/// The dtype of the case that the device does not store, or void.
-DType missing_dtype(const Case& test, const Capabilities& capabilities) {
-  for (const NodeRef& node : topological(test.graph.outputs))
-    if (!capabilities.of(node->dtype).storage) return node->dtype;
-  return DType::kVoid;
-}
-
-Outcome from_error(const Error& error, const Case& test, const Capabilities& capabilities) {
-  switch (error.kind()) {
-    case ErrorKind::kUnsupported:
-      if (const DType missing = missing_dtype(test, capabilities); missing != DType::kVoid)
-        return {Status::kUnsupported,
-                "dtype",
-                fmt::format("the device does not store {}", dtype_name(missing)),
-                0,
-                {}};
-      return {Status::kFail, "support", error.what(), 0, {}};
-    case ErrorKind::kDeviceLost:
-      return {Status::kDeviceLost, "lost", error.what(), 0, {}};
-    case ErrorKind::kOutOfMemory:
-      return {Status::kFail, "memory", error.what(), 0, {}};
-    case ErrorKind::kInvalid:
-    case ErrorKind::kEnvironment:
-    case ErrorKind::kInternal:
-      return {Status::kFail, "error", error.what(), 0, {}};
-  }
-  return {Status::kFail, "error", error.what(), 0, {}};
-}
-
 /// The operands of one element, where all inputs have the output's shape.
 std::string operands_text(const Case& test, int64_t index, int64_t count) {
   std::string text;
@@ -167,23 +138,13 @@ Outcome Harness::judge(const Case& test, const Expectation& expectation,
 Outcome Harness::run(const Case& test, const Expectation* expectation,
                      const std::function<void()>& on_launched) {
   try {
-    if (test.refusal) return refuse(test);
+    if (test.refusal) return offer_op(TargetCompiler(context_->device()), *test.graph.outputs[0]);
     return judge(test, *expectation, on_launched);
   } catch (const Error& error) {
     return from_error(error, test, capabilities_);
   } catch (const std::exception& error) {
     return {Status::kFail, "error", error.what(), 0, {}};
   }
-}
-
-Outcome Harness::refuse(const Case& test) {
-  Device& device = context_->device();
-  const Node& node = *test.graph.outputs[0];
-  const DType dtype = node.sources[0]->dtype;
-  const bool op_claimed = !is_hint(node.op) || capabilities_.has(node.op);
-  const bool claimed =
-      op_claimed && capabilities_.of(dtype).storage && capabilities_.of(dtype).arithmetic;
-  return offer_op(device, node, claimed);
 }
 
 }  // namespace tenon::conformance

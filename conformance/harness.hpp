@@ -19,6 +19,8 @@ namespace tenon::conformance {
 struct Target {
   std::string backend;
   std::optional<std::filesystem::path> plugin;
+  std::string name = {};  ///< of a target that need not be there: cases are only compiled
+  std::string keep = {};  ///< folder for what they were compiled to; "" for none
 };
 
 class Harness {
@@ -47,7 +49,6 @@ class Harness {
   Run run_once(uint8_t poison, const Case& test, const std::function<void()>& on_launched);
   Outcome judge(const Case& test, const Expectation& expectation,
                 const std::function<void()>& on_launched);
-  Outcome refuse(const Case& test);
 
   std::unique_ptr<Context> context_;
   std::optional<std::filesystem::path> plugin_;

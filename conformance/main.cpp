@@ -32,7 +32,10 @@ void add_run(CLI::App* command, RunOptions& options) {
   add_target(command, options);
   add_limits(command, options);
   command->add_option("--seed", options.seed, "Seed of all cases (1)");
-  command->add_option("--cases", options.cases, "Number of cases")->check(CLI::PositiveNumber);
+  command
+      ->add_option("--cases", options.cases,
+                   "Number of cases (of compile: of graphs beside all cells, 2000)")
+      ->check(CLI::PositiveNumber);
   command->add_option("--time", options.seconds, "No new cases after so many seconds")
       ->check(CLI::PositiveNumber);
   command->add_option("--jobs", options.jobs, "Worker processes (1)")->check(CLI::Range(1, 256));
@@ -74,15 +77,24 @@ int main(int argc, char** argv) {
   add_run(run, options);
   CLI::App* fuzz = app.add_subcommand("fuzz", "Random cells and graphs, from a seed");
   add_run(fuzz, options);
+  CLI::App* compile = app.add_subcommand(
+      "compile", "Compiles every cell and many graphs for a target that need not be there");
+  add_run(compile, options);
+  compile->add_option("--target", options.target, "Name of the target, as sm_90a or gfx90a")
+      ->required();
+  compile->add_option("--keep", options.keep, "Folder for programs, sources and binaries");
   CLI::App* replay = app.add_subcommand("replay", "One case again");
   replay->add_option("case", what, "A reproducer file, or SEED:INDEX")->required();
   add_target(replay, options);
+  replay->add_option("--target", options.target, "Of a case of compile");
   add_limits(replay, options);
   CLI::App* report = app.add_subcommand("report", "The other forms of a report.json");
   report->add_option("file", what, "report.json")->required();
   report->add_option("--report", folder, "Folder to write; without it Markdown is printed");
   CLI::App* worker = app.add_subcommand("worker", "Internal: serves a parent process")->group("");
   add_target(worker, options);
+  worker->add_option("--target", options.target);
+  worker->add_option("--keep", options.keep);
 
   try {
     app.parse(argc, argv);
@@ -93,9 +105,10 @@ int main(int argc, char** argv) {
     if (*list) return list_command(options.json);
     if (*run) return run_command(options, false);
     if (*fuzz) return run_command(options, true);
+    if (*compile) return compile_command(options);
     if (*replay) return replay_command(options, what);
     if (*report) return report_command(what, folder);
-    Target target{options.backend, std::nullopt};
+    Target target{options.backend, std::nullopt, options.target, options.keep};
     if (!options.plugin.empty()) target.plugin = options.plugin;
     return serve(target);
   } catch (const tenon::Error& error) {

@@ -21,8 +21,9 @@ bool same_failure(const Outcome& a, const Outcome& b) {
 }  // namespace
 
 std::string target_arguments(const Target& target) {
-  if (target.plugin) return fmt::format("--plugin {}", target.plugin->string());
-  return fmt::format("--backend {}", target.backend);
+  const std::string name = target.name.empty() ? "" : " --target " + target.name;
+  if (target.plugin) return fmt::format("--plugin {}{}", target.plugin->string(), name);
+  return fmt::format("--backend {}{}", target.backend, name);
 }
 
 Failure FailureReducer::describe(const Finished& finished) const {

@@ -25,15 +25,55 @@ sdk::Program program_of(const Node& op) {
   return builder.finish();
 }
 
+/// Every dtype of the op is one that programs may declare, and the device computes with.
+bool is_claimed(const Node& op, const Capabilities& capabilities) {
+  const auto declares = [&](DType dtype) {
+    return capabilities.of(dtype).storage &&
+           static_cast<int>(dtype_size(dtype)) >= capabilities.storage_bytes;
+  };
+  if (is_hint(op.op) && !capabilities.has(op.op)) return false;
+  if (!declares(op.dtype)) return false;
+  for (const NodeRef& source : op.sources)
+    if (!declares(source->dtype) || !capabilities.of(source->dtype).arithmetic) return false;
+  return true;
+}
+
+/// A sentence about a dtype of the case that the device lacks, or nothing. Narrow dtypes need no
+/// arithmetic of their own: the core widens them.
+std::string missing_dtype(const Case& test, const Capabilities& capabilities) {
+  for (const NodeRef& node : topological(test.graph.outputs)) {
+    const DTypeCaps& caps = capabilities.of(node->dtype);
+    if (!caps.storage) return fmt::format("the device does not store {}", dtype_name(node->dtype));
+    if (!caps.arithmetic && dtype_size(node->dtype) >= 4)
+      return fmt::format("the device does not compute with {}", dtype_name(node->dtype));
+  }
+  return {};
+}
+
 }  // namespace
 
-Outcome offer_op(Device& device, const Node& op, bool claimed) {
+Outcome from_error(const Error& error, const Case& test, const Capabilities& capabilities) {
+  switch (error.kind()) {
+    case ErrorKind::kUnsupported:
+      if (const std::string missing = missing_dtype(test, capabilities); !missing.empty())
+        return {Status::kUnsupported, "dtype", missing, 0, {}};
+      return {Status::kFail, "support", error.what(), 0, {}};
+    case ErrorKind::kDeviceLost:
+      return {Status::kDeviceLost, "lost", error.what(), 0, {}};
+    case ErrorKind::kOutOfMemory:
+      return {Status::kFail, "memory", error.what(), 0, {}};
+    case ErrorKind::kInvalid:
+    case ErrorKind::kEnvironment:
+    case ErrorKind::kInternal:
+      return {Status::kFail, "error", error.what(), 0, {}};
+  }
+  return {Status::kFail, "error", error.what(), 0, {}};
+}
+
+Outcome offer_op(const TargetCompiler& compiler, const Node& op) {
   const sdk::Program program = program_of(op);
-  tn_target target = TN_INIT(tn_target);
-  target.device = device.handle();
-  char reason[256] = "";
-  const int32_t answer = device.plugin().supports(&target, program.get(), sizeof reason, reason);
-  reason[sizeof reason - 1] = '\0';
+  std::string reason;
+  const tn_support answer = compiler.supports(*program.get(), reason);
   Outcome outcome;
   const auto failed = [&](std::string text) {
     outcome.status = Status::kFail;
@@ -42,14 +82,15 @@ Outcome offer_op(Device& device, const Node& op, bool claimed) {
     return outcome;
   };
   try {
-    device.compile(*program.get());
+    compiler.compile_unasked(*program.get());
     if (answer == TN_SUPPORT_NO)
       return failed(fmt::format("supports said no ({}), and compile succeeded", reason));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kDeviceLost) throw;
     if (answer != TN_SUPPORT_NO)
       return failed(fmt::format("supports said yes, and compile failed: {}", error.what()));
-    if (claimed) return failed(fmt::format("a claimed op was refused: {}", error.what()));
+    if (is_claimed(op, compiler.capabilities()))
+      return failed(fmt::format("a claimed op was refused: {}", error.what()));
   }
   return outcome;
 }

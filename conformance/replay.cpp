@@ -34,7 +34,12 @@ int replay_command(const RunOptions& options, const std::string& what) {
   std::pair<uint64_t, uint64_t> name;
   if (names_case(what)) {
     name = parse_case_name(what);
-    graph = print(Generator(name.first, builder).make(name.second).graph);
+    Generator generator(name.first, builder);
+    const bool is_compiled = name.second >= kCompileBase;
+    TN_REQUIRE(is_compiled != options.target.empty(),
+               "[replay] expected --target with a case of compile, and only with one");
+    graph = print(is_compiled ? generator.make_plain(name.second).graph
+                              : generator.make(name.second).graph);
   } else {
     text = read_file(what);
     const Reproducer reproducer = parse_reproducer(text, builder, what);

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <sstream>
 
+#include "conformance/compile.hpp"
 #include "conformance/generator.hpp"
 #include "conformance/reproducer.hpp"
 #include "conformance/wire.hpp"
@@ -63,20 +64,67 @@ class Commands {
   std::string buffer_;
 };
 
+/// What a process does with its commands; false if it is of no more use afterwards.
 class Worker {
  public:
-  explicit Worker(const Target& target) : harness_(target) {}
-  Harness& harness() { return harness_; }
+  virtual ~Worker() = default;
+  virtual std::vector<std::string> ready() const = 0;
+  virtual bool run_range(uint64_t seed, uint64_t begin, uint64_t end) = 0;
+  virtual bool run_text(const std::string& text) = 0;
 
-  /// False if this process is of no more use.
-  bool run_range(uint64_t seed, uint64_t begin, uint64_t end) {
+ protected:
+  static void announce(const Case& test, uint64_t attempt) {
+    send({"begin", std::to_string(test.index), std::to_string(attempt), test.cell.op,
+          test.cell.dtype, test.cell.layout});
+  }
+};
+
+class CompileWorker final : public Worker {
+ public:
+  explicit CompileWorker(const Target& target) : harness_(target) {}
+
+  std::vector<std::string> ready() const override {
+    return {"ready", harness_.compiler().who(), "compiled only", "none: nothing runs",
+            harness_.compiler().plugin_path()};
+  }
+
+  bool run_range(uint64_t seed, uint64_t begin, uint64_t end) override {
+    Generator generator(seed, harness_.builder());
+    for (uint64_t index = begin; index < end; ++index) {
+      const Case test = generator.make_plain(index);
+      announce(test, 0);
+      send(end_fields(index, harness_.run(test)));
+    }
+    return true;
+  }
+
+  bool run_text(const std::string&) override {
+    announce(Case{}, 0);
+    send(end_fields(0, {Status::kFail, "text", "a target only compiles", 0, {}}));
+    return true;
+  }
+
+ private:
+  CompileHarness harness_;
+};
+
+class RunWorker final : public Worker {
+ public:
+  explicit RunWorker(const Target& target) : harness_(target) {}
+
+  std::vector<std::string> ready() const override {
+    return {"ready", harness_.device_id(), harness_.device_name(), harness_.declaration(),
+            harness_.plugin_path()};
+  }
+
+  bool run_range(uint64_t seed, uint64_t begin, uint64_t end) override {
     Generator generator(seed, builder_);
     for (uint64_t index = begin; index < end; ++index)
       if (!run(generator.make(index), &generator)) return false;
     return true;
   }
 
-  bool run_text(const std::string& text) {
+  bool run_text(const std::string& text) override {
     Case test;
     try {
       test = parse_reproducer(text, builder_, "case").test;
@@ -103,11 +151,6 @@ class Worker {
     send(end_fields(index, outcome));
     // Damage to a guard zone stays; so a fresh process goes on.
     return outcome.status != Status::kDeviceLost && outcome.kind != "guard";
-  }
-
-  static void announce(const Case& test, uint64_t attempt) {
-    send({"begin", std::to_string(test.index), std::to_string(attempt), test.cell.op,
-          test.cell.dtype, test.cell.layout});
   }
 
   Outcome judge(Case& test, Generator* generator) {
@@ -168,10 +211,11 @@ int serve_commands(Worker& worker) {
 int serve(const Target& target) {
   std::unique_ptr<Worker> worker;
   try {
-    worker = std::make_unique<Worker>(target);
-    Harness& harness = worker->harness();
-    send({"ready", harness.device_id(), harness.device_name(), harness.declaration(),
-          harness.plugin_path()});
+    if (target.name.empty())
+      worker = std::make_unique<RunWorker>(target);
+    else
+      worker = std::make_unique<CompileWorker>(target);
+    send(worker->ready());
     serve_commands(*worker);
   } catch (const std::exception& error) {
     send({"refused", error.what()});

@@ -32,6 +32,12 @@ const DeviceFacts& WorkerClient::start() {
     arguments.emplace_back("--plugin");
     arguments.push_back(options_.target.plugin->string());
   }
+  if (!options_.target.name.empty()) {
+    arguments.emplace_back("--target");
+    arguments.push_back(options_.target.name);
+    arguments.emplace_back("--keep");
+    arguments.push_back(options_.target.keep);
+  }
   process_ = std::make_unique<WorkerProcess>(options_.program, arguments, options_.log);
   expect_within(options_.start_seconds);
   std::vector<std::string> lines;

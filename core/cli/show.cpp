@@ -11,6 +11,7 @@
 #include "core/rewrite/passes.hpp"
 #include "core/runtime/context.hpp"
 #include "core/runtime/target_compiler.hpp"
+#include "core/schedule/each_kernel.hpp"
 #include "core/support/error.hpp"
 #include "sdk/helpers/program_text.hpp"
 
@@ -21,21 +22,6 @@ struct ShowOptions {
   std::string file, stage = "schedule", devices, backend, target, transforms;
   bool json = false;
 };
-
-/// Each kernel of the schedule (sub-schedules too) passed through `show`.
-template <class Show>
-void each_kernel(const Schedule& schedule, std::vector<std::string>& texts, const Show& show) {
-  for (const Step& step : schedule.steps) {
-    if (const auto* kernel = std::get_if<KernelCall>(&step.call)) {
-      texts.push_back(show(*kernel, step.device));
-    } else if (const auto* branch = std::get_if<IfCall>(&step.call)) {
-      each_kernel(*branch->then_schedule, texts, show);
-      each_kernel(*branch->else_schedule, texts, show);
-    } else if (const auto* loop = std::get_if<LoopCall>(&step.call)) {
-      each_kernel(*loop->body, texts, show);
-    }
-  }
-}
 
 /// One kernel at a stage below the schedule.
 std::string show_kernel(const KernelCall& call, const ShowOptions& options,
@@ -62,8 +48,8 @@ std::vector<std::string> show_target(const ShowOptions& options) {
   const Schedule cut = schedule(simplify(graph, builder), schedule_options, builder);
   if (options.stage == "schedule") return {print(cut)};
   std::vector<std::string> texts;
-  each_kernel(cut, texts, [&](const KernelCall& call, int) {
-    return show_kernel(call, options, compiler, builder);
+  each_kernel(cut, [&](const KernelCall& call, int) {
+    texts.push_back(show_kernel(call, options, compiler, builder));
   });
   return texts;
 }
@@ -85,10 +71,10 @@ std::vector<std::string> show_stage(const ShowOptions& options) {
   const Schedule cut = context.schedule_for(graph);
   if (options.stage == "schedule") return {print(cut)};
   std::vector<std::string> texts;
-  each_kernel(cut, texts, [&](const KernelCall& call, int device) {
+  each_kernel(cut, [&](const KernelCall& call, int device) {
     // Compiled anew: an executable from the cache may have lost its source.
     const TargetCompiler compiler(context.device(cut.devices.at(static_cast<size_t>(device))));
-    return show_kernel(call, options, compiler, context.builder());
+    texts.push_back(show_kernel(call, options, compiler, context.builder()));
   });
   return texts;
 }

@@ -82,11 +82,11 @@ TargetCompiler::TargetCompiler(const std::string& backend, const std::string& ta
                                const std::optional<std::filesystem::path>& file)
     : library_(load_backend(backend, file)),
       plugin_(&library_->table()),
-      target_(target),
+      name_(target),
       who_(backend + " " + target),
       path_(library_->path().string()) {
   tn_target wanted = abi_struct<tn_target>();
-  wanted.name = target_.c_str();
+  wanted.name = name_.c_str();
   tn_error error = abi_struct<tn_error>();
   const tn_properties* properties = nullptr;
   const int32_t status = plugin_->properties(&wanted, &properties, &error);
@@ -104,19 +104,36 @@ TargetCompiler::TargetCompiler(const std::string& backend, const std::string& ta
 
 TargetCompiler::~TargetCompiler() = default;
 
-CompiledProgram TargetCompiler::compile(const tn_program& program) const {
-  const char* name = reinterpret_cast<const char*>(&program) + program.name;
+tn_target TargetCompiler::target() const {
   tn_target target = abi_struct<tn_target>();
   target.device = device_;
-  target.name = device_ ? nullptr : target_.c_str();
-  char reason[512] = {};
-  if (plugin_->supports(&target, &program, sizeof reason, reason) == TN_SUPPORT_NO)
-    fail(ErrorKind::kUnsupported, "[compile] {}: kernel {} is refused: {}", who_, name,
-         reason[0] ? fixed_string(reason) : "no reason was given");
+  target.name = device_ ? nullptr : name_.c_str();
+  return target;
+}
+
+tn_support TargetCompiler::supports(const tn_program& program, std::string& reason) const {
+  const tn_target wanted = target();
+  char text[512] = {};
+  const int32_t answer = plugin_->supports(&wanted, &program, sizeof text, text);
+  reason = text[0] ? fixed_string(text) : "no reason was given";
+  return static_cast<tn_support>(answer);
+}
+
+CompiledProgram TargetCompiler::compile(const tn_program& program) const {
+  std::string reason;
+  if (supports(program, reason) == TN_SUPPORT_NO)
+    fail(ErrorKind::kUnsupported, "[compile] {}: kernel {} is refused: {}", who_,
+         reinterpret_cast<const char*>(&program) + program.name, reason);
+  return compile_unasked(program);
+}
+
+CompiledProgram TargetCompiler::compile_unasked(const tn_program& program) const {
+  const tn_target wanted = target();
   tn_compile_report report = abi_struct<tn_compile_report>();
   tn_error error = abi_struct<tn_error>();
   tn_executable* handle = nullptr;
-  check_status(plugin_->compile(&target, &program, &report, &handle, &error), error, "compile",
+  const char* name = reinterpret_cast<const char*>(&program) + program.name;
+  check_status(plugin_->compile(&wanted, &program, &report, &handle, &error), error, "compile",
                fmt::format("{}: kernel {}", who_, name));
   return CompiledProgram(*plugin_, who_, handle, report);
 }

@@ -53,14 +53,20 @@ class TargetCompiler {
   const std::string& who() const { return who_; }  ///< "cpu:0", "cuda sm_90a"
   const std::string& plugin_path() const { return path_; }
   const Capabilities& capabilities() const { return capabilities_; }
+  /// The plugin's answer; `reason` gets its sentence where that is not yes.
+  tn_support supports(const tn_program& program, std::string& reason) const;
   /// Throws kUnsupported with the plugin's reason where it says no, and what its error means.
   CompiledProgram compile(const tn_program& program) const;
+  /// Without asking whether it is supported.
+  CompiledProgram compile_unasked(const tn_program& program) const;
 
  private:
+  tn_target target() const;
+
   std::shared_ptr<PluginLibrary> library_;  ///< of a named target
   const tn_plugin* plugin_;
   tn_device* device_ = nullptr;
-  std::string target_, who_, path_;
+  std::string name_, who_, path_;
   Capabilities capabilities_;
 };
 
