@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Instructions as "Parallel Thread Execution ISA" has them.
+#include "sdk/render/cuda_helpers.hpp"
+
+namespace tenon::sdk {
+namespace {
+
+constexpr GpuHelper kHelpers[] = {
+    {"tn_fma",
+     "TN float tn_fma(float a, float b, float c) { return fmaf(a, b, c); }\n"
+     "TN double tn_fma(double a, double b, double c) { return fma(a, b, c); }\n"},
+    {"tn_decode_f16",
+     "TN float tn_decode_f16(unsigned short x) {\n  float f;\n"
+     "  asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(f) : \"h\"(x));\n  return f;\n}\n"},
+    {"tn_encode_f16",
+     "TN unsigned short tn_encode_f16(float f) {\n  unsigned short x;\n"
+     "  asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(x) : \"f\"(f));\n  return x;\n}\n"},
+    {"tn_encode_bf16",
+     "#if __CUDA_ARCH__ >= 800\n"
+     "TN unsigned short tn_encode_bf16(float f) {\n  unsigned short x;\n"
+     "  asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(x) : \"f\"(f));\n  return x;\n}\n"
+     "#else\n"
+     "TN unsigned short tn_encode_bf16(float x) {\n  const unsigned b = tn_bits_of_f32(x);\n"
+     "  if (x != x) return (unsigned short)(b >> 16 | 0x40);\n"
+     "  return (unsigned short)((b + 0x7fff + (b >> 16 & 1)) >> 16);\n}\n"
+     "#endif\n"},
+
+    // The instructions order the zeros; only .NaN, of sm_80, keeps NaN.
+    {"tn_max_f32",
+     "TN float tn_max_f32(float a, float b) { return a != a || b != b ? a + b : fmaxf(a, b); }\n"},
+    {"tn_min_f32",
+     "TN float tn_min_f32(float a, float b) { return a != a || b != b ? a + b : fminf(a, b); }\n"},
+
+    {"tn_stream_load_16",
+     "TN void tn_stream_load_16(void* to, const void* from) {\n"
+     "  const uint4 x = __ldcs((const uint4*)from);\n  const tn_b16 y = {x.x, x.y, x.z, x.w};\n"
+     "  *(tn_b16*)to = y;\n}\n"},
+    {"tn_stream_load_8",
+     "TN void tn_stream_load_8(void* to, const void* from) {\n"
+     "  const uint2 x = __ldcs((const uint2*)from);\n  const tn_b8 y = {x.x, x.y};\n"
+     "  *(tn_b8*)to = y;\n}\n"},
+    {"tn_stream_load_4",
+     "TN void tn_stream_load_4(void* to, const void* from) {\n"
+     "  const tn_b4 y = {__ldcs((const unsigned*)from)};\n  *(tn_b4*)to = y;\n}\n"},
+    {"tn_stream_store_16",
+     "TN void tn_stream_store_16(void* to, const void* from) {\n"
+     "  const tn_b16 y = *(const tn_b16*)from;\n"
+     "  __stcs((uint4*)to, make_uint4(y.w[0], y.w[1], y.w[2], y.w[3]));\n}\n"},
+    {"tn_stream_store_8",
+     "TN void tn_stream_store_8(void* to, const void* from) {\n"
+     "  const tn_b8 y = *(const tn_b8*)from;\n"
+     "  __stcs((uint2*)to, make_uint2(y.w[0], y.w[1]));\n}\n"},
+    {"tn_stream_store_4",
+     "TN void tn_stream_store_4(void* to, const void* from) {\n"
+     "  __stcs((unsigned*)to, ((const tn_b4*)from)->w);\n}\n"},
+
+    // cp.async is of sm_80; before it the copy is done at once.
+    {"tn_shared",
+     "TN unsigned tn_shared(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }\n"},
+    {"tn_copy_async_16",
+     "TN void tn_copy_async_16(void* to, const void* from) {\n#if __CUDA_ARCH__ >= 800\n"
+     "  asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" ::\"r\"(tn_shared(to)), "
+     "\"l\"(from)\n               : \"memory\");\n"
+     "#else\n  tn_move_16(to, from);\n#endif\n}\n"},
+    {"tn_copy_async_8",
+     "TN void tn_copy_async_8(void* to, const void* from) {\n#if __CUDA_ARCH__ >= 800\n"
+     "  asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8;\" ::\"r\"(tn_shared(to)), "
+     "\"l\"(from)\n               : \"memory\");\n"
+     "#else\n  tn_move_8(to, from);\n#endif\n}\n"},
+    {"tn_copy_async_4",
+     "TN void tn_copy_async_4(void* to, const void* from) {\n#if __CUDA_ARCH__ >= 800\n"
+     "  asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" ::\"r\"(tn_shared(to)), "
+     "\"l\"(from)\n               : \"memory\");\n"
+     "#else\n  tn_move_4(to, from);\n#endif\n}\n"},
+    {"tn_async_commit",
+     "TN void tn_async_commit() {\n#if __CUDA_ARCH__ >= 800\n"
+     "  asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\n#endif\n}\n"},
+    {"tn_async_wait",
+     "template <int N> TN void tn_async_wait() {\n#if __CUDA_ARCH__ >= 800\n"
+     "  asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(N) : \"memory\");\n#endif\n}\n"},
+
+    {"tn_ldmatrix_x1",
+     "TN void tn_ldmatrix_x1(void* to, const void* from) {\n  unsigned* d = (unsigned*)to;\n"
+     "  asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\"\n"
+     "               : \"=r\"(d[0]) : \"r\"(tn_shared(from)) : \"memory\");\n}\n"},
+    {"tn_ldmatrix_x1_trans",
+     "TN void tn_ldmatrix_x1_trans(void* to, const void* from) {\n  unsigned* d = (unsigned*)to;\n"
+     "  asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];\"\n"
+     "               : \"=r\"(d[0]) : \"r\"(tn_shared(from)) : \"memory\");\n}\n"},
+    {"tn_ldmatrix_x2",
+     "TN void tn_ldmatrix_x2(void* to, const void* from) {\n  unsigned* d = (unsigned*)to;\n"
+     "  asm volatile(\"ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];\"\n"
+     "               : \"=r\"(d[0]), \"=r\"(d[1]) : \"r\"(tn_shared(from)) : \"memory\");\n}\n"},
+    {"tn_ldmatrix_x2_trans",
+     "TN void tn_ldmatrix_x2_trans(void* to, const void* from) {\n  unsigned* d = (unsigned*)to;\n"
+     "  asm volatile(\"ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];\"\n"
+     "               : \"=r\"(d[0]), \"=r\"(d[1]) : \"r\"(tn_shared(from)) : \"memory\");\n}\n"},
+    {"tn_ldmatrix_x4",
+     "TN void tn_ldmatrix_x4(void* to, const void* from) {\n  unsigned* d = (unsigned*)to;\n"
+     "  asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\"\n"
+     "               : \"=r\"(d[0]), \"=r\"(d[1]), \"=r\"(d[2]), \"=r\"(d[3])\n"
+     "               : \"r\"(tn_shared(from)) : \"memory\");\n}\n"},
+    {"tn_ldmatrix_x4_trans",
+     "TN void tn_ldmatrix_x4_trans(void* to, const void* from) {\n  unsigned* d = (unsigned*)to;\n"
+     "  asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\"\n"
+     "               : \"=r\"(d[0]), \"=r\"(d[1]), \"=r\"(d[2]), \"=r\"(d[3])\n"
+     "               : \"r\"(tn_shared(from)) : \"memory\");\n}\n"},
+
+    {"tn_mma_f16_k16",
+     "TN void tn_mma_f16_k16(float* d, const void* x, const void* y, const float* c) {\n"
+     "  const unsigned *a = (const unsigned*)x, *b = (const unsigned*)y;\n"
+     "  asm(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, \"\n"
+     "      \"{%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};\"\n"
+     "      : \"=f\"(d[0]), \"=f\"(d[1]), \"=f\"(d[2]), \"=f\"(d[3])\n"
+     "      : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]),\n"
+     "        \"f\"(c[0]), \"f\"(c[1]), \"f\"(c[2]), \"f\"(c[3]));\n}\n"},
+    {"tn_mma_bf16_k16",
+     "TN void tn_mma_bf16_k16(float* d, const void* x, const void* y, const float* c) {\n"
+     "  const unsigned *a = (const unsigned*)x, *b = (const unsigned*)y;\n"
+     "  asm(\"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, \"\n"
+     "      \"{%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};\"\n"
+     "      : \"=f\"(d[0]), \"=f\"(d[1]), \"=f\"(d[2]), \"=f\"(d[3])\n"
+     "      : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]),\n"
+     "        \"f\"(c[0]), \"f\"(c[1]), \"f\"(c[2]), \"f\"(c[3]));\n}\n"},
+    {"tn_mma_f16_k8",
+     "TN void tn_mma_f16_k8(float* d, const void* x, const void* y, const float* c) {\n"
+     "  const unsigned *a = (const unsigned*)x, *b = (const unsigned*)y;\n"
+     "  asm(\"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, \"\n"
+     "      \"{%4, %5}, {%6}, {%7, %8, %9, %10};\"\n"
+     "      : \"=f\"(d[0]), \"=f\"(d[1]), \"=f\"(d[2]), \"=f\"(d[3])\n"
+     "      : \"r\"(a[0]), \"r\"(a[1]), \"r\"(b[0]), \"f\"(c[0]), \"f\"(c[1]), \"f\"(c[2]),\n"
+     "        \"f\"(c[3]));\n}\n"},
+    {"tn_tf32",
+     "TN unsigned tn_tf32(float x) {\n  unsigned r;\n"
+     "  asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(r) : \"f\"(x));\n  return r;\n}\n"},
+    {"tn_mma_tf32_k8",
+     "TN void tn_mma_tf32_k8(float* d, const float* a, const float* b, const float* c) {\n"
+     "  asm(\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, \"\n"
+     "      \"{%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};\"\n"
+     "      : \"=f\"(d[0]), \"=f\"(d[1]), \"=f\"(d[2]), \"=f\"(d[3])\n"
+     "      : \"r\"(tn_tf32(a[0])), \"r\"(tn_tf32(a[1])), \"r\"(tn_tf32(a[2])),\n"
+     "        \"r\"(tn_tf32(a[3])), \"r\"(tn_tf32(b[0])), \"r\"(tn_tf32(b[1])), \"f\"(c[0]),\n"
+     "        \"f\"(c[1]), \"f\"(c[2]), \"f\"(c[3]));\n}\n"},
+};
+
+}  // namespace
+
+std::span<const GpuHelper> cuda_helpers() { return kHelpers; }
+
+}  // namespace tenon::sdk

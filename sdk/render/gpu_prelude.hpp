@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Helper functions of printed GPU sources. Only those that a kernel names are printed: the length
+// of a source is compile time.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tenon::sdk {
+
+/// The definition of `name`, which begins with tn_. Where the name ends in "_{}" the row stands for
+/// a family, one function for each dtype, and in its text
+///   {n} is the dtype, {t} its type, {u} the unsigned type that computes it (at least 32 bits),
+///   {bits} its bits, {least} and {most} its range if it is an integer.
+struct GpuHelper {
+  std::string_view name;
+  std::string_view text;
+};
+
+/// What CUDA and HIP have in common.
+std::span<const GpuHelper> common_gpu_helpers();
+
+/// What `kernel` names and what that names in turn, each after what it needs; a row of `own` goes
+/// before one of the common table with the same name.
+std::string used_gpu_helpers(std::string_view kernel, std::span<const GpuHelper> own);
+
+}  // namespace tenon::sdk
