@@ -23,6 +23,7 @@ int run(const std::string& only, bool json) {
   bench_sgemm(suite);
   bench_memory(suite);
   bench_overhead(suite);
+  bench_devices(suite);
   if (report.rows.empty()) {
     fmt::print(stderr,
                "tenon-bench: [--only] expected an expression that finds a row, got \"{}\"\n", only);

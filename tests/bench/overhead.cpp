@@ -11,23 +11,9 @@
 namespace tenon::bench {
 namespace {
 
-constexpr int kTinyKernels = 100;
 constexpr int64_t kTiny = 8;
 constexpr int kColdCompiles = 11;
 constexpr int kCalls = 200000;
-
-Row against_bar(std::string name, const Timing& timing, double scale, std::string unit,
-                double bar) {
-  Row row;
-  row.name = std::move(name);
-  row.ours = timing.seconds * scale;
-  row.peer = bar;
-  row.peer_name = fmt::format("the bar, {} {}", bar, unit);
-  row.unit = std::move(unit);
-  row.ratio = ratio_of(row.ours, row.peer, true);
-  row.spread = timing.spread;
-  return row;
-}
 
 /// Another graph each time, so that no cache knows it; its constant tells the right answer.
 void bench_compile(Suite& suite) {
@@ -58,52 +44,6 @@ void bench_compile(Suite& suite) {
   suite.add(std::move(row));
 }
 
-/// x and the sum of its rows or columns, in turn: each sum waits for the one before.
-Graph tiny_graph(Builder& b) {
-  const Shape shape{kTiny, kTiny};
-  const NodeRef x = b.param("x", DType::kF32, shape);
-  NodeRef y = x;
-  for (int i = 0; i < kTinyKernels; ++i)
-    y = b.expand(b.binary(Op::MUL, b.reduce(Op::ADD, y, {i % 2}),
-                          b.constant(Scalar::of(DType::kF32, 1.0 / kTiny),
-                                     i % 2 ? Shape{kTiny, 1} : Shape{1, kTiny})),
-                 shape);
-  return make_graph("tiny", {x}, {b.binary(Op::ADD, y, x)});
-}
-
-void bench_replay(Suite& suite) {
-  const std::string name = "replay per launch";
-  if (!suite.wanted(name)) return;
-  Context& context = suite.context(1);
-  const Graph graph = tiny_graph(context.builder());
-  const std::vector<BufferRef> inputs{
-      to_device(context, std::vector<float>(static_cast<size_t>(kTiny * kTiny), 1.0f))};
-  context.run(graph, inputs);
-  RunStats stats;
-  const std::vector<BufferRef> out = context.run(graph, inputs, {}, &stats);
-  const float got = to_host(out[0], 1)[0];
-  std::string wrong;
-  if (std::abs(got - 2) > 1e-5f) wrong = fmt::format("expected 2, got {}", got);
-  if (!stats.plan_cached) wrong = "the plan was not cached";
-  const double kernels = std::max(1, stats.kernels);
-  const Timing whole = measure({runner(context, graph, inputs)})[0];
-  // Until `run` returns: the core's part alone, with the kernels of earlier runs ended.
-  std::vector<double> until_return;
-  for (int i = 0; i < 200; ++i) {
-    const double begin = now();
-    const std::vector<BufferRef> kept = context.run(graph, inputs);
-    until_return.push_back(now() - begin);
-    context.device().synchronize();
-  }
-  Row row = against_bar(name + fmt::format(" ({} kernels)", stats.kernels), summary(until_return),
-                        1e6 / kernels, "us", 5);
-  row.wrong = wrong;
-  suite.add(std::move(row));
-  row = against_bar(name + ", until all is done", whole, 1e6 / kernels, "us", 5);
-  row.wrong = wrong;
-  suite.add(std::move(row));
-}
-
 void bench_plugin_call(Suite& suite) {
   const std::string name = "plugin call";
   if (!suite.wanted(name)) return;
@@ -128,7 +68,7 @@ void bench_plugin_call(Suite& suite) {
 
 void bench_overhead(Suite& suite) {
   bench_compile(suite);
-  bench_replay(suite);
+  bench_replay(suite, suite.context(1), "replay per launch");
   bench_plugin_call(suite);
 }
 

@@ -70,4 +70,17 @@ std::function<void()> runner(Context& context, const Graph& graph,
   };
 }
 
+Row against_bar(std::string name, const Timing& timing, double scale, std::string unit,
+                double bar) {
+  Row row;
+  row.name = std::move(name);
+  row.ours = timing.seconds * scale;
+  row.peer = bar;
+  row.peer_name = fmt::format("the bar, {} {}", bar, unit);
+  row.unit = std::move(unit);
+  row.ratio = ratio_of(row.ours, row.peer, true);
+  row.spread = timing.spread;
+  return row;
+}
+
 }  // namespace tenon::bench

@@ -45,8 +45,15 @@ Graph make_graph(const std::string& name, std::vector<NodeRef> params,
 std::function<void()> runner(Context& context, const Graph& graph,
                              const std::vector<BufferRef>& inputs);
 
+/// A time beside the bar that was set for it; seconds times `scale` are `unit`s.
+Row against_bar(std::string name, const Timing& timing, double scale, std::string unit, double bar);
+/// Adds what a launch of a cached plan costs until the call returns, and until all is done.
+void bench_replay(Suite& suite, Context& context, const std::string& name);
+
 void bench_sgemm(Suite& suite);
 void bench_memory(Suite& suite);
 void bench_overhead(Suite& suite);
+/// Every backend that is found beside the CPU plugin.
+void bench_devices(Suite& suite);
 
 }  // namespace tenon::bench

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The other backends of the machine beside the CPU plugin, in the same rounds: each device that
+// computes, whatever it is.
+#include <fmt/format.h>
+
+#include "core/runtime/discovery.hpp"
+#include "core/runtime/environment.hpp"
+#include "core/support/error.hpp"
+#include "tests/bench/passes.hpp"
+#include "tests/bench/suite.hpp"
+
+namespace tenon::bench {
+namespace {
+
+/// "vulkan:0" and so on: what passes its self-test in a process of its own.
+std::vector<std::string> other_devices() {
+  DiscoveryOptions options;
+  options.env_plugins = environment("TENON_PLUGINS");
+  options.env_plugin_path = environment("TENON_PLUGIN_PATH");
+  std::vector<std::string> ids;
+  for (const PluginCandidate& candidate : discover_plugins(options).candidates) {
+    if (candidate.shadowed || candidate.backend == "cpu") continue;
+    for (const ProbedDevice& device : probe_plugin(candidate.path, true).devices)
+      if (device.selftest_ok && device.kind != "storage") ids.push_back(device.id);
+  }
+  return ids;
+}
+
+void bench_pass(Suite& suite, Context& context, const std::string& id, const Pass& pass) {
+  const std::string name = fmt::format("{} {}/{}x{}", id, pass.name, kPassRows, kPassColumns);
+  if (!suite.wanted(name)) return;
+  Context& cpu = suite.context(suite.most_threads());
+  const std::vector<float> x = random_floats(kPassCount, 3);
+  const auto on = [&](Context& where) {
+    return runner(where, pass.graph(where.builder()), {to_device(where, x)});
+  };
+  const std::vector<Timing> timings = measure({on(context), on(cpu)});
+  std::vector<float> y(kPassCount);
+  pass.plain(y.data(), x.data());
+  const std::vector<BufferRef> got =
+      context.run(pass.graph(context.builder()), std::vector<BufferRef>{to_device(context, x)});
+  Row row;
+  row.name = name;
+  row.ours = kPassGigabytes / timings[0].seconds;
+  row.unit = "GB/s";
+  row.spread = timings[0].spread;
+  row.wrong = difference(to_host(got[0], kPassCount), y, pass.relative);
+  row.peer = kPassGigabytes / timings[1].seconds;
+  row.peer_name = fmt::format("the CPU plugin, {} threads", suite.most_threads());
+  row.ratio = ratio_of(row.ours, row.peer, false);
+  suite.add(std::move(row));
+}
+
+}  // namespace
+
+void bench_devices(Suite& suite) {
+  for (const std::string& id : other_devices()) {
+    ContextOptions options;
+    options.devices = id;
+    options.disk_cache = false;
+    Context context(options);
+    for (const Pass& pass : passes()) bench_pass(suite, context, id, pass);
+    bench_replay(suite, context, id + " replay per launch");
+  }
+}
+
+}  // namespace tenon::bench
