@@ -53,6 +53,37 @@ std::string exceeds_limits(const ProgramView& program, const tn_properties& p) {
   return {};
 }
 
+/// The atom is one of the device's, with the lanes and dtypes that it has.
+std::string exceeds_matrix(const ProgramView& program, const tn_op& op, const tn_properties& p) {
+  const tn_matrix_atom* atom = nullptr;
+  for (uint32_t i = 0; i < p.matrix_atom_count; ++i) {
+    const tn_matrix_atom* row = row_at(p.matrix_atoms, p.matrix_atom_stride, i);
+    if (row->id == static_cast<uint32_t>(op.imm)) atom = row;
+  }
+  if (!atom)
+    return fmt::format("expected an atom of the device, got {}", static_cast<uint32_t>(op.imm));
+  if (program.header().subgroup_size != atom->subgroup) {
+    return fmt::format("expected a subgroup of {}, got {}", atom->subgroup,
+                       program.header().subgroup_size);
+  }
+  const auto operands = program.operands(op);
+  const uint32_t lanes[] = {atom->a_lanes, atom->b_lanes, atom->c_lanes};
+  const auto check = [&](const tn_op& value, uint64_t role, uint32_t dtype) -> std::string {
+    if (value.lanes == lanes[role] && value.dtype == dtype) return {};
+    return fmt::format("expected {}x{}, got {}x{}", dtype_text(static_cast<uint8_t>(dtype)),
+                       lanes[role], dtype_text(value.dtype), value.lanes);
+  };
+  if (op.op != TN_OP_MATRIX_MULTIPLY) {
+    const tn_op& value = op.op == TN_OP_MATRIX_LOAD ? op : program.op(operands[3]);
+    return check(value, (op.imm & TN_MATRIX_ROLE) >> 32, value.dtype);
+  }
+  const uint32_t dtypes[] = {atom->a_dtype, atom->b_dtype, atom->accumulator_dtype};
+  for (uint32_t role = 0; role < 3; ++role) {
+    if (auto e = check(program.op(operands[role]), role, dtypes[role]); !e.empty()) return e;
+  }
+  return {};
+}
+
 std::string exceeds_op(const ProgramView& program, const tn_op& op, const tn_properties& p) {
   const OpInfo& info = *op_info(op.op);
   if ((info.flags & kOpHint) && !claims(p, op.op)) return "expected the op to be claimed";
@@ -63,6 +94,9 @@ std::string exceeds_op(const ProgramView& program, const tn_op& op, const tn_pro
       p.subgroup_max == 0) {
     return "expected subgroups to be claimed";
   }
+  if (op.op >= TN_OP_MATRIX_LOAD && op.op <= TN_OP_MATRIX_STORE) {
+    if (auto e = exceeds_matrix(program, op, p); !e.empty()) return e;
+  }
   const bool is_index = op.op == TN_OP_INDEX || op.op == TN_OP_LOOP;
   if (is_index && dtype_bytes(op.dtype) * 8 > p.index_bits) {
     return fmt::format("expected an index of at most {} bits, got {}", p.index_bits,
@@ -72,7 +106,8 @@ std::string exceeds_op(const ProgramView& program, const tn_op& op, const tn_pro
   const bool is_compare = info.kind == OpKind::kCompare;
   const uint8_t dtype = is_compare ? program.op(program.operands(op)[0]).dtype : op.dtype;
   const bool is_arithmetic = is_elementwise(info) && op.op != TN_OP_CAST && op.op != TN_OP_WHERE;
-  const bool is_combined = is_arithmetic || op.op == TN_OP_LANE_REDUCE;
+  const bool is_combined =
+      is_arithmetic || op.op == TN_OP_LANE_REDUCE || op.op == TN_OP_SUBGROUP_REDUCE;
   const uint32_t flags = dtype_flags(p, dtype);
   if (is_combined && !(flags & TN_DTYPE_ARITHMETIC)) {
     return fmt::format("expected arithmetic on {} to be claimed", dtype_text(dtype));

@@ -266,11 +266,26 @@ class Parser {
     } else if (name.text == "store") {
       const std::vector<Value> operands = take_values();
       builder_.op(TN_OP_STORE, TN_DTYPE_VOID, 0, operands, 0, take_flags(words::kFlags));
+    } else if (const OpInfo* info = valueless(name.text); info) {
+      const uint64_t imm =
+          info->op == TN_OP_ASYNC_WAIT
+              ? take_number<uint32_t>("groups")
+              : parse_suffix(name, *info,
+                             name.text.substr(std::min(info->text.size() + 1, name.text.size())));
+      builder_.op(static_cast<tn_opcode>(info->op), TN_DTYPE_VOID, 0, take_values(), imm);
     } else {
       fail_at(name, "an op without a value: store, if or barrier");
     }
     expect_newline();
     return 0;
+  }
+
+  /// Ops whose name begins the line as it is, but for a suffix.
+  static const OpInfo* valueless(std::string_view text) {
+    const OpInfo* info = op_by_text(text.substr(0, text.find('.')));
+    const bool is_one = info && (info->op == TN_OP_MATRIX_STORE || info->op == TN_OP_ASYNC_COPY ||
+                                 info->op == TN_OP_ASYNC_COMMIT || info->op == TN_OP_ASYNC_WAIT);
+    return is_one ? info : nullptr;
   }
 
   uint32_t parse_valued(const Token& label) {
@@ -288,7 +303,8 @@ class Parser {
     const size_t dot = std::min(name.text.find('.'), name.text.size());
     const OpInfo* info = op_by_text(name.text.substr(0, dot));
     const bool is_plain = info && info->kind != OpKind::kControl && info->op != TN_OP_STORE &&
-                          info->op != TN_OP_BARRIER && info->op != TN_OP_PARAM;
+                          info->op != TN_OP_BARRIER && info->op != TN_OP_PARAM &&
+                          !valueless(info->text);
     if (!is_plain) fail_at(name, "an op with a value");
     const std::string_view suffix = name.text.substr(std::min(dot + 1, name.text.size()));
     uint64_t imm = parse_suffix(name, *info, suffix);
@@ -298,7 +314,7 @@ class Parser {
       take(Kind::kWord, "a constant");
     } else if (info->op == TN_OP_INDEX) {
       imm = take_choice(words::kAxes, "an axis");
-    } else if (info->op == TN_OP_EXTRACT) {
+    } else if (info->op == TN_OP_EXTRACT || info->op == TN_OP_SUBGROUP_BROADCAST) {
       operands = {take_value()};
       expect_mark(",");
       imm = take_number<uint16_t>("a lane");
@@ -320,9 +336,9 @@ class Parser {
 
   /// The imm that an opcode's suffix stands for.
   static uint64_t parse_suffix(const Token& name, const OpInfo& info, std::string_view suffix) {
-    if (info.op == TN_OP_LANE_REDUCE) {
+    if (info.op == TN_OP_LANE_REDUCE || info.op == TN_OP_SUBGROUP_REDUCE) {
       const OpInfo* by = op_by_text(suffix);
-      if (!by) fail_at(name, "lane_reduce.add, .mul or .max");
+      if (!by) fail_at(name, "a reduction as lane_reduce.add, .mul or .max");
       return by->op;
     }
     if (info.op == TN_OP_ATOMIC) {
@@ -333,9 +349,31 @@ class Parser {
       if (!kind || !scope) fail_at(name, "an atomic as atomic.add.block");
       return kind->value | uint64_t{scope->value} << 8;
     }
+    if (info.op >= TN_OP_MATRIX_LOAD && info.op <= TN_OP_ASYNC_COPY) {
+      return parse_matrix_suffix(name, info, suffix);
+    }
     if (info.op == TN_OP_CAST && suffix == "bits") return TN_CAST_BITS;
     if (!suffix.empty() || name.text.ends_with('.')) fail_at(name, "an op without a suffix");
     return 0;
+  }
+
+  /// "1" of a multiply or copy, "1.a" or "1.a.transposed" of a load or store.
+  static uint64_t parse_matrix_suffix(const Token& name, const OpInfo& info,
+                                      std::string_view suffix) {
+    uint32_t number = 0;
+    const char* end = suffix.data() + suffix.size();
+    const auto [at, code] = std::from_chars(suffix.data(), end, number);
+    if (code != std::errc()) fail_at(name, "a number after the op and a dot");
+    std::string_view rest(at, static_cast<size_t>(end - at));
+    if (info.op == TN_OP_MATRIX_MULTIPLY || info.op == TN_OP_ASYNC_COPY) {
+      if (!rest.empty()) fail_at(name, "a number alone after the op and a dot");
+      return number;
+    }
+    const bool is_transposed = rest.ends_with(".transposed");
+    if (is_transposed) rest.remove_suffix(std::string_view(".transposed").size());
+    const auto* role = words::find(words::kRoles, rest.substr(std::min<size_t>(1, rest.size())));
+    if (!rest.starts_with('.') || !role) fail_at(name, "an atom and role as matrix_load.1.a");
+    return number | uint64_t{role->value} << 32 | (is_transposed ? TN_MATRIX_TRANSPOSED : 0);
   }
 
   void parse_loop(const Token& label) {

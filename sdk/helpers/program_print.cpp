@@ -89,7 +89,7 @@ class Printer {
     if (op.op == TN_OP_CONST) return name + " " + scalar_text(op.imm, op.dtype);
     if (op.op == TN_OP_INDEX) return name + " " + std::string(words::text_of(words::kAxes, op.imm));
     if (op.op == TN_OP_CAST && op.imm == TN_CAST_BITS) return name + ".bits";
-    if (op.op == TN_OP_LANE_REDUCE) {
+    if (op.op == TN_OP_LANE_REDUCE || op.op == TN_OP_SUBGROUP_REDUCE) {
       return name + "." + std::string(op_text(static_cast<uint16_t>(op.imm)));
     }
     if (op.op == TN_OP_BARRIER) {
@@ -99,6 +99,15 @@ class Printer {
       return fmt::format("{}.{}.{}", name, words::text_of(words::kAtomics, op.imm & 0xff),
                          words::text_of(words::kScopes, op.imm >> 8));
     }
+    if (op.op == TN_OP_MATRIX_LOAD || op.op == TN_OP_MATRIX_STORE) {
+      return fmt::format("{}.{}.{}{}", name, static_cast<uint32_t>(op.imm),
+                         words::text_of(words::kRoles, (op.imm & TN_MATRIX_ROLE) >> 32),
+                         op.imm & TN_MATRIX_TRANSPOSED ? ".transposed" : "");
+    }
+    if (op.op == TN_OP_MATRIX_MULTIPLY || op.op == TN_OP_ASYNC_COPY) {
+      return fmt::format("{}.{}", name, op.imm);
+    }
+    if (op.op == TN_OP_ASYNC_WAIT) return fmt::format("{} {}", name, op.imm);
     return name;
   }
 
@@ -123,7 +132,7 @@ class Printer {
     }
     if (op.op == TN_OP_CARRY) operands = initial_.subspan(op.imm, 1);
     add("{}{}", op_name(op), operand_text(operands));
-    if (op.op == TN_OP_EXTRACT) add(", {}", op.imm);
+    if (op.op == TN_OP_EXTRACT || op.op == TN_OP_SUBGROUP_BROADCAST) add(", {}", op.imm);
     add("{}", flag_text(words::kFlags, op.flags));
     if (op.lanes) add(" : {}", type(op));
     const bool opens = op.op == TN_OP_LOOP || op.op == TN_OP_IF;

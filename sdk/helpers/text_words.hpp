@@ -48,6 +48,9 @@ inline constexpr Word kAtomics[] = {{TN_ATOMIC_ADD, "add"},
                                     {TN_ATOMIC_EXCHANGE, "exchange"},
                                     {TN_ATOMIC_COMPARE_EXCHANGE, "compare_exchange"}};
 
+inline constexpr Word kRoles[] = {
+    {TN_MATRIX_A >> 32, "a"}, {TN_MATRIX_B >> 32, "b"}, {TN_MATRIX_C >> 32, "c"}};
+
 template <class Words>
 std::string_view text_of(const Words& words, uint64_t value) {
   for (const Word& word : words) {

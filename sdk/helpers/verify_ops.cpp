@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "sdk/helpers/op_info.hpp"
+#include "sdk/helpers/verify_cooperation.hpp"
+#include "sdk/helpers/verify_operands.hpp"
 
 namespace tenon::sdk {
 namespace {
@@ -20,7 +22,7 @@ struct Region {
 class OpVerifier {
  public:
   explicit OpVerifier(const ProgramView& program)
-      : program_(program), is_visible_(program.op_count(), false) {}
+      : program_(program), is_visible_(program.op_count(), false), fragments_(program) {}
 
   std::string run(uint32_t& at) {
     for (uint32_t i = 0; i < program_.op_count(); ++i) {
@@ -43,7 +45,9 @@ class OpVerifier {
     const OpInfo* info = op_info(op.op);
     if (!info) return fmt::format("expected a known op, got code {}", op.op);
     if (info->level == OpLevel::kGraph) return "expected an op of programs, got one of graphs";
-    if (info->kind == OpKind::kReserved) return "reserved in format version 1";
+    if (info->kind == OpKind::kReserved && !is_cooperation(op.op)) {
+      return "reserved in format version 1";
+    }
     if (op.reserved0 || op.reserved1 || op.attributes) return "expected reserved fields to be 0";
     if (auto e = check_operands(op); !e.empty()) return e;
     if (waiting_carries_ && op.op != TN_OP_CARRY) {
@@ -52,6 +56,7 @@ class OpVerifier {
     if (auto e = check_shape(*info, op); !e.empty()) return e;
     if (auto e = check_flags(*info, op); !e.empty()) return e;
     if (auto e = check_kind(i, *info, op); !e.empty()) return e;
+    if (auto e = fragments_.check(i, op); !e.empty()) return e;
     if (op.lanes && op.op != TN_OP_LOOP) show(i);
     return {};
   }
@@ -62,21 +67,17 @@ class OpVerifier {
       return fmt::format("expected operands within {}, got [{}, {})", total, op.operands,
                          uint64_t{op.operands} + op.operand_count);
     }
-    for (uint32_t value : program_.operands(op)) {
+    const auto operands = program_.operands(op);
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const uint32_t value = operands[k];
       if (value >= program_.op_count() || !is_visible_[value]) {
         return fmt::format("expected visible values as operands, got %{}", value);
       }
-      if (program_.op(value).op == TN_OP_PARAM && is_memory(value) && op.op != TN_OP_TAKE &&
-          op.op != TN_OP_STORE && op.op != TN_OP_ATOMIC) {
+      if (is_memory(program_, value) && !takes_memory(op.op, k)) {
         return fmt::format("expected values as operands, got the buffer %{}", value);
       }
     }
     return {};
-  }
-
-  /// Whether a PARAM stands for memory.
-  bool is_memory(uint32_t value) const {
-    return program_.param(static_cast<uint32_t>(program_.op(value).imm)).kind != TN_PARAM_SCALAR;
   }
 
   /// Arity, dtype and lanes of the value itself.
@@ -86,7 +87,9 @@ class OpVerifier {
       return fmt::format("expected {} operands, got {}", info.arity, op.operand_count);
     }
     const bool is_void = op.op == TN_OP_STORE || op.op == TN_OP_END || op.op == TN_OP_ELSE ||
-                         op.op == TN_OP_BARRIER || op.op == TN_OP_IF;
+                         op.op == TN_OP_BARRIER || op.op == TN_OP_IF ||
+                         op.op == TN_OP_MATRIX_STORE ||
+                         (op.op >= TN_OP_ASYNC_COPY && op.op <= TN_OP_ASYNC_WAIT);
     if (is_void) {
       return op.dtype == TN_DTYPE_VOID && op.lanes == 0
                  ? std::string()
@@ -131,9 +134,10 @@ class OpVerifier {
         return op.op == TN_OP_BARRIER ? check_barrier(op) : check_atomic(op);
       case OpKind::kMove:
       case OpKind::kReduce:
+        break;
       case OpKind::kMatrix:
       case OpKind::kReserved:
-        break;
+        return check_cooperation(program_, op);
     }
     return "not an op of programs";
   }
@@ -175,17 +179,12 @@ class OpVerifier {
     return {};
   }
 
-  static bool is_counter(uint8_t dtype) { return dtype == TN_DTYPE_I32 || dtype == TN_DTYPE_I64; }
-
   const tn_op& operand(const tn_op& op, uint32_t k) const {
     return program_.op(program_.operands(op)[k]);
   }
 
   std::string expect(const tn_op& op, uint32_t k, uint8_t dtype, uint32_t lanes) const {
-    const tn_op& from = operand(op, k);
-    if (from.dtype == dtype && from.lanes == lanes) return {};
-    return fmt::format("expected {}x{} as operand {}, got {}x{}", dtype_text(dtype), lanes, k,
-                       dtype_text(from.dtype), from.lanes);
+    return expect_operand(program_, op, k, dtype, lanes);
   }
 
   std::string check_elementwise(const OpInfo& info, const tn_op& op) {
@@ -217,29 +216,6 @@ class OpVerifier {
     return {};
   }
 
-  /// Operands 0 and 1 of a TAKE, STORE or ATOMIC: memory with the access, and its index.
-  std::string check_access(const tn_op& op, uint32_t access, uint8_t dtype, uint32_t lanes) {
-    const tn_op& buffer = operand(op, 0);
-    if (buffer.op != TN_OP_PARAM || !is_memory(program_.operands(op)[0])) {
-      return "expected a buffer or allocation as operand 0";
-    }
-    const tn_param& param = program_.param(static_cast<uint32_t>(buffer.imm));
-    if ((param.access & access) != access) {
-      return fmt::format("expected access {} to {}, got {}", access, program_.string(param.name),
-                         param.access);
-    }
-    if (param.dtype != dtype) {
-      return fmt::format("expected a buffer of {}, got {}", dtype_text(dtype),
-                         dtype_text(static_cast<uint8_t>(param.dtype)));
-    }
-    const tn_op& index = operand(op, 1);
-    if (!is_counter(index.dtype) || (index.lanes != 1 && index.lanes != lanes)) {
-      return fmt::format("expected an i32 or i64 index of 1 or {} lanes, got {}x{}", lanes,
-                         dtype_text(index.dtype), index.lanes);
-    }
-    return {};
-  }
-
   std::string check_mask(const tn_op& op, uint32_t k, uint32_t lanes) {
     const tn_op& mask = operand(op, k);
     return expect(op, k, TN_DTYPE_BOOL, mask.lanes == 1 ? 1 : lanes);
@@ -252,14 +228,17 @@ class OpVerifier {
     }
     if (op.imm) return fmt::format("expected imm 0, got {}", op.imm);
     if (op.op == TN_OP_TAKE) {
-      if (auto e = check_access(op, TN_ACCESS_READ, op.dtype, op.lanes); !e.empty()) return e;
+      if (auto e = expect_access(program_, op, 0, TN_ACCESS_READ, op.dtype, op.lanes); !e.empty())
+        return e;
       if (op.operand_count > 2) {
         if (auto e = check_mask(op, 2, op.lanes); !e.empty()) return e;
       }
       return op.operand_count > 3 ? expect(op, 3, op.dtype, op.lanes) : std::string();
     }
     const tn_op& value = operand(op, 2);
-    if (auto e = check_access(op, TN_ACCESS_WRITE, value.dtype, value.lanes); !e.empty()) return e;
+    if (auto e = expect_access(program_, op, 0, TN_ACCESS_WRITE, value.dtype, value.lanes);
+        !e.empty())
+      return e;
     return op.operand_count > 3 ? check_mask(op, 3, value.lanes) : std::string();
   }
 
@@ -312,7 +291,7 @@ class OpVerifier {
     }
     if (op.lanes != 1 || !takes(OpTypes::kNum, op.dtype)) return "expected a scalar number";
     const uint32_t access = TN_ACCESS_READ | TN_ACCESS_WRITE;
-    if (auto e = check_access(op, access, op.dtype, 1); !e.empty()) return e;
+    if (auto e = expect_access(program_, op, 0, access, op.dtype, 1); !e.empty()) return e;
     for (uint32_t k = 2; k < count; ++k) {
       if (auto e = expect(op, k, op.dtype, 1); !e.empty()) return e;
     }
@@ -404,6 +383,9 @@ class OpVerifier {
           k < carries ? expect(op, k, carry.dtype, carry.lanes) : expect(op, k, TN_DTYPE_BOOL, 1);
       if (!e.empty()) return e;
     }
+    if (is_loop) {
+      if (auto e = fragments_.check_next(region.opener, op); !e.empty()) return e;
+    }
     hide_to(region.visible);
     regions_.pop_back();
     for (uint32_t k = 0; k < carries; ++k) show(region.opener + 1 + k);
@@ -425,6 +407,7 @@ class OpVerifier {
   std::vector<bool> is_visible_;
   std::vector<uint32_t> stack_;  ///< visible values, oldest first
   std::vector<Region> regions_;
+  FragmentRoles fragments_;
   uint32_t waiting_carries_ = 0;
   uint32_t next_param_ = 0;
 };
