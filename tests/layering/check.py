@@ -18,6 +18,7 @@ ROOMS = {
     "sdk/include": [],
     "sdk/helpers": SDK,
     "sdk/render": SDK + ["sdk/helpers"],
+    "sdk/stream": SDK + ["sdk/helpers", "sdk/render"],
     "plugins": ["sdk"],
     "core/support": [],
     "core/ir": IR,

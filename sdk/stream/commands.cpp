@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Launches, copies, fills.
-#include "sdk/helpers/stream_commands.hpp"
+#include "sdk/stream/commands.hpp"
 
 #include <algorithm>
 
-#include "sdk/helpers/stream_executable.hpp"
+#include "sdk/stream/executable.hpp"
 
 namespace tenon::sdk {
 namespace {
@@ -29,10 +29,11 @@ void launch(const HostCommand& command, std::span<const HostArgument> arguments,
   }
   const uint32_t(&grid)[3] = command.grid;
   const uint32_t(&block)[3] = command.executable->signature().workgroup;
-  context.check(
-      context.api().launch(executable_of(command).function(context), grid[0], grid[1], grid[2],
-                           block[0], block[1], block[2], 0, stream, addresses.data(), nullptr),
-      "launch");
+  context.check(context.api().launch(executable_of(command).function(context), grid[0], grid[1],
+                                     grid[2], block[0], block[1], block[2],
+                                     executable_of(command).dynamic_shared_bytes(), stream,
+                                     addresses.data(), nullptr),
+                "launch");
 }
 
 void copy(const HostCommand& command, StreamContext& context, ApiStream* stream) {

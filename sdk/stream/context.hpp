@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sdk/helpers/failure.hpp"
-#include "sdk/helpers/stream_api.hpp"
+#include "sdk/stream/api.hpp"
 
 namespace tenon::sdk {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Contexts, events, errors.
-#include "sdk/helpers/stream_context.hpp"
+#include "sdk/stream/context.hpp"
 
 #include <fmt/format.h>
 

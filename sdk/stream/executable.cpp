@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loads modules, saves and loads executables.
-#include "sdk/helpers/stream_executable.hpp"
+#include "sdk/stream/executable.hpp"
+
+#include <cstring>
 
 #include "sdk/helpers/saved_executable.hpp"
 #include "sdk/helpers/verify_program.hpp"
@@ -8,7 +10,7 @@
 namespace tenon::sdk {
 namespace {
 
-constexpr size_t kSections = 4;  // program, source, entry, binary
+constexpr size_t kSections = 5;  // program, source, entry, binary, dynamic shared bytes
 
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -24,36 +26,42 @@ StreamExecutable::StreamExecutable(Program program, StreamCode code, std::string
       identity_(std::move(identity)),
       disassemble_(std::move(disassemble)),
       context_(std::move(context)) {
-  if (!context_) return;
+  if (context_) load_module();
+}
+
+void StreamExecutable::load_module() {
   context_->activate();
   const StreamApi& api = context_->api();
   context_->check(api.module_load(&module_, code_.binary.data()), "module");
-  const int code_of_entry = api.module_function(&function_, module_, code_.entry.c_str());
-  if (code_of_entry != 0) api.module_unload(module_);
-  context_->check(code_of_entry, "module entry");
+  int status = api.module_function(&function_, module_, code_.entry.c_str());
+  const uint32_t shared = code_.dynamic_shared_bytes;
+  if (status == 0 && shared && api.function_set_attribute) {
+    status =
+        api.function_set_attribute(function_, kApiFunctionDynamicShared, static_cast<int>(shared));
+  }
+  if (status != 0) api.module_unload(module_);
+  context_->check(status, "module entry");
 }
 
 StreamExecutable::~StreamExecutable() {
   if (module_ && context_->activate_to_destroy()) context_->api().module_unload(module_);
 }
 
-std::unique_ptr<StreamExecutable> StreamExecutable::load(std::span<const std::byte> bytes,
-                                                         std::string target, std::string identity,
-                                                         Disassemble disassemble,
-                                                         std::shared_ptr<StreamContext> context) {
+SavedStreamCode unpack_stream_code(std::span<const std::byte> bytes, std::string_view identity,
+                                   std::string target) {
   const auto sections = unpack_saved(bytes, identity, kSections);
-  Program program(sections[0].data(), sections[0].size());
+  SavedStreamCode saved{Program(sections[0].data(), sections[0].size()), {}};
+  const Program& program = saved.program;
   if (const std::string why = verify_program(program.get(), program.size()); !why.empty()) {
     throw Failure(TN_ERROR_INCOMPATIBLE, "executable_load: " + why);
   }
-  StreamCode code;
-  code.source = text_of(sections[1]);
-  code.entry = text_of(sections[2]);
-  code.target = std::move(target);
-  code.binary.assign(sections[3].begin(), sections[3].end());
-  return std::make_unique<StreamExecutable>(std::move(program), std::move(code),
-                                            std::move(identity), std::move(disassemble),
-                                            std::move(context));
+  saved.code.source = text_of(sections[1]);
+  saved.code.entry = text_of(sections[2]);
+  saved.code.target = std::move(target);
+  saved.code.binary.assign(sections[3].begin(), sections[3].end());
+  std::memcpy(&saved.code.dynamic_shared_bytes, sections[4].data(),
+              std::min(sections[4].size(), sizeof saved.code.dynamic_shared_bytes));
+  return saved;
 }
 
 std::string StreamExecutable::text(tn_text_kind kind) const {
@@ -63,7 +71,8 @@ std::string StreamExecutable::text(tn_text_kind kind) const {
 std::vector<std::byte> StreamExecutable::save() const {
   const std::span<const std::byte> sections[kSections] = {
       program_.view().bytes(), std::as_bytes(std::span(code_.source)),
-      std::as_bytes(std::span(code_.entry)), code_.binary};
+      std::as_bytes(std::span(code_.entry)), code_.binary,
+      std::as_bytes(std::span(&code_.dynamic_shared_bytes, 1))};
   return pack_saved(identity_, sections);
 }
 

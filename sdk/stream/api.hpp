@@ -28,7 +28,7 @@ inline constexpr unsigned kApiStreamNonBlocking = 1;
 inline constexpr unsigned kApiEventDisableTiming = 2;
 inline constexpr unsigned kApiHostPortable = 1, kApiHostMapped = 2;
 inline constexpr int kApiCaptureRelaxed = 2;
-inline constexpr int kApiOutOfMemory = 2;
+inline constexpr int kApiFunctionDynamicShared = 8;
 inline constexpr int kApiNotReady = 600;
 
 /// Functions of one thread's current device. Those that end in [optional] may be null.
@@ -61,6 +61,7 @@ struct StreamApi {
   int (*module_load)(ApiModule** out, const void* image);
   int (*module_unload)(ApiModule*);
   int (*module_function)(ApiFunction** out, ApiModule*, const char* name);
+  int (*function_set_attribute)(ApiFunction*, int attribute, int value);  ///< [optional]
   int (*launch)(ApiFunction*, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                 unsigned block_y, unsigned block_z, unsigned shared_bytes, ApiStream*,
                 void** arguments, void** extra);

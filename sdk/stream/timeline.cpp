@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Events to values.
-#include "sdk/helpers/stream_timeline.hpp"
+#include "sdk/stream/timeline.hpp"
 
 #include <fmt/format.h>
 

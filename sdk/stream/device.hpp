@@ -2,11 +2,13 @@
 // An open GPU of a StreamVendor: its memory, one stream of work, and recorded graphs.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "sdk/helpers/property_table.hpp"
-#include "sdk/helpers/stream_memory.hpp"
-#include "sdk/helpers/stream_timeline.hpp"
+#include "sdk/stream/memory.hpp"
+#include "sdk/stream/timeline.hpp"
 #include "tenon/ext/graphs.h"
 #include "tenon/ext/peers.h"
 
@@ -16,9 +18,9 @@ class StreamGraph;
 
 class StreamDevice : public Device {
  public:
-  /// Throws Failure if the driver does not give the device. The table and scheduler outlive it.
-  StreamDevice(StreamVendor& vendor, uint32_t index, std::shared_ptr<const PropertyTable> table,
-               StreamScheduler& scheduler);
+  /// Throws Failure if the driver does not give device number `ordinal`. The scheduler outlives it.
+  StreamDevice(StreamVendor& vendor, uint32_t ordinal, std::string target,
+               std::shared_ptr<const PropertyTable> table, StreamScheduler& scheduler);
   ~StreamDevice() override;
   StreamDevice(const StreamDevice&) = delete;
   StreamDevice& operator=(const StreamDevice&) = delete;
@@ -33,6 +35,7 @@ class StreamDevice : public Device {
   void launch(const StreamGraph& graph, const Submission& submission);
   bool can_copy_from(StreamDevice& source);
   const std::shared_ptr<StreamContext>& context() const { return context_; }
+  const std::string& target() const { return target_; }
 
  private:
   void schedule(const Submission& submission, std::function<void()> enqueue);
@@ -41,6 +44,7 @@ class StreamDevice : public Device {
   void check_slab(tn_memory* memory, bool may_be_peer);
 
   std::shared_ptr<StreamContext> context_;
+  std::string target_;
   std::shared_ptr<const PropertyTable> table_;
   StreamScheduler& scheduler_;
   ApiStream* stream_ = nullptr;      ///< all work, in the order of its start

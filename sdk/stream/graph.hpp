@@ -2,7 +2,7 @@
 // A recorded command graph: what enqueue_commands() does, captured from a stream.
 #pragma once
 
-#include "sdk/helpers/stream_device.hpp"
+#include "sdk/stream/device.hpp"
 
 namespace tenon::sdk {
 

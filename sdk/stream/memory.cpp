@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Allocates, pins, frees.
-#include "sdk/helpers/stream_memory.hpp"
+#include "sdk/stream/memory.hpp"
 
 #include <functional>
 #include <utility>

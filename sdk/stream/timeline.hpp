@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "sdk/helpers/backend.hpp"
-#include "sdk/helpers/stream_context.hpp"
+#include "sdk/stream/context.hpp"
 
 namespace tenon::sdk {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory, submissions.
-#include "sdk/helpers/stream_device.hpp"
+#include "sdk/stream/device.hpp"
 
 #include <fmt/format.h>
 
-#include "sdk/helpers/stream_commands.hpp"
-#include "sdk/helpers/stream_graph.hpp"
+#include "sdk/stream/commands.hpp"
+#include "sdk/stream/graph.hpp"
 
 namespace tenon::sdk {
 namespace {
@@ -20,15 +20,16 @@ StreamPoint read_point(const tn_point& point) {
 
 }  // namespace
 
-StreamDevice::StreamDevice(StreamVendor& vendor, uint32_t index,
+StreamDevice::StreamDevice(StreamVendor& vendor, uint32_t ordinal, std::string target,
                            std::shared_ptr<const PropertyTable> table, StreamScheduler& scheduler)
-    : context_(StreamContext::open(vendor, index)),
+    : context_(StreamContext::open(vendor, ordinal)),
+      target_(std::move(target)),
       table_(std::move(table)),
       scheduler_(scheduler) {
   const StreamApi& api = context_->api();
   context_->activate();
   context_->check(api.stream_create(&stream_, kApiStreamNonBlocking), "stream");
-  if (!vendor.has_memory_pools(index)) return;
+  if (!vendor.has_memory_pools(ordinal)) return;
   const int code = api.stream_create(&allocation_, kApiStreamNonBlocking);
   if (code != 0) api.stream_destroy(stream_);
   context_->check(code, "stream");

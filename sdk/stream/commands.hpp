@@ -3,7 +3,7 @@
 #pragma once
 
 #include "sdk/helpers/host_device.hpp"
-#include "sdk/helpers/stream_context.hpp"
+#include "sdk/stream/context.hpp"
 
 namespace tenon::sdk {
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "sdk/helpers/host_device.hpp"
-#include "sdk/helpers/stream_context.hpp"
+#include "sdk/stream/context.hpp"
 
 namespace tenon::sdk {
 

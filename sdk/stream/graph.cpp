@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Capture, and the tables of tenon/ext.
-#include "sdk/helpers/stream_graph.hpp"
+#include "sdk/stream/graph.hpp"
 
-#include "sdk/helpers/stream_commands.hpp"
+#include "sdk/stream/commands.hpp"
 
 namespace tenon::sdk {
 namespace {

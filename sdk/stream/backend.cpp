@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Devices, capabilities, compilation.
+#include "sdk/stream/backend.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sdk/render/c_printer.hpp"
+#include "sdk/stream/device.hpp"
+
+namespace tenon::sdk {
+namespace {
+
+constexpr uint32_t kAlignment = 256;   // of every allocation, in both drivers
+constexpr uint32_t kAccessBytes = 16;  // widest load of one thread
+
+tn_memory_space device_space(uint64_t total) {
+  tn_memory_space space = TN_INIT(tn_memory_space);
+  space.flags = TN_MEMORY_DEVICE;
+  space.alignment = kAlignment;
+  space.total = total;
+  space.copy_from = 1u << kDeviceSpace | 1u << kPinnedSpace;
+  return space;
+}
+
+tn_memory_space pinned_space() {
+  tn_memory_space space = TN_INIT(tn_memory_space);
+  space.flags = TN_MEMORY_HOST_VISIBLE | TN_MEMORY_COHERENT | TN_MEMORY_IMPORT;
+  space.alignment = kAlignment;
+  space.copy_from = 1u << kDeviceSpace | 1u << kPinnedSpace;
+  return space;
+}
+
+/// What the dialects of sdk/render have words for.
+void claim_words(PropertyTable& table) {
+  table
+      .claim({TN_OP_NEG, TN_OP_SUB, TN_OP_FDIV, TN_OP_SHL, TN_OP_SHR, TN_OP_CMPEQ, TN_OP_TRUNC,
+              TN_OP_FLOOR, TN_OP_FMA, TN_OP_EXP, TN_OP_LN, TN_OP_COS, TN_OP_MIN})
+      .claim({TN_OP_BROADCAST, TN_OP_EXTRACT, TN_OP_COMPOSE, TN_OP_LANE_REDUCE})
+      .claim({TN_OP_BARRIER, TN_OP_SUBGROUP_SHUFFLE, TN_OP_SUBGROUP_REDUCE,
+              TN_OP_SUBGROUP_BROADCAST, TN_OP_ASYNC_COPY, TN_OP_ASYNC_COMMIT, TN_OP_ASYNC_WAIT});
+  table.store_all();
+  table.compute({TN_DTYPE_BOOL, TN_DTYPE_I8, TN_DTYPE_U8}, kAccessBytes)
+      .compute({TN_DTYPE_I16, TN_DTYPE_U16}, kAccessBytes / 2)
+      .compute({TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_F32}, kAccessBytes / 4)
+      .compute({TN_DTYPE_I64, TN_DTYPE_U64, TN_DTYPE_F64}, kAccessBytes / 8)
+      .atomics(
+          {TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_F32, TN_DTYPE_I64, TN_DTYPE_U64, TN_DTYPE_F64});
+}
+
+}  // namespace
+
+std::shared_ptr<PropertyTable> StreamBackend::make_table(const StreamLimits& limits,
+                                                         std::string_view target) {
+  auto table = std::make_shared<PropertyTable>(TN_DEVICE_COMPUTE | TN_DEVICE_ASYNC |
+                                               TN_DEVICE_DETERMINISTIC | TN_DEVICE_SYMBOLIC |
+                                               TN_DEVICE_SAVE);
+  claim_words(*table);
+  table->add_memory(device_space(limits.memory_bytes)).add_memory(pinned_space());
+  const std::vector<tn_matrix_atom> matrix = atoms(target);
+  for (const tn_matrix_atom& atom : matrix) table->add_atom(atom);
+  if (!matrix.empty()) {
+    table->claim({TN_OP_MATRIX_LOAD, TN_OP_MATRIX_MULTIPLY, TN_OP_MATRIX_STORE});
+  }
+  table->workgroup(limits.workgroup[0], limits.workgroup[1], limits.workgroup[2],
+                   limits.workgroup_threads);
+  tn_properties& fields = table->fields();
+  std::copy_n(limits.grid, 3, fields.max_grid);
+  fields.max_shared_bytes = limits.shared_bytes;
+  fields.subgroup_min = fields.subgroup_max = limits.subgroup;
+  fields.compute_units = limits.compute_units;
+  fields.vector_registers = limits.registers;
+  fields.l2_bytes = limits.l2_bytes;
+  return table;
+}
+
+const std::vector<StreamDeviceFacts>& StreamBackend::devices() {
+  std::call_once(discovered_, [this] {
+    try {
+      devices_ = discover();
+      if (devices_.empty()) reason_ = "the driver lists no device";
+    } catch (const Failure& failure) {
+      reason_ = failure.what();
+    }
+    std::ranges::sort(devices_, {}, &StreamDeviceFacts::bus_id);
+  });
+  return devices_;
+}
+
+std::vector<tn_device_info> StreamBackend::enumerate(std::string& reason) {
+  std::vector<tn_device_info> infos;
+  for (const StreamDeviceFacts& facts : devices()) infos.push_back(facts.info);
+  reason = reason_;
+  return infos;
+}
+
+std::unique_ptr<Device> StreamBackend::open(uint32_t index, Options&) {
+  const StreamDeviceFacts& facts = devices().at(index);
+  return std::make_unique<StreamDevice>(vendor(), facts.ordinal, facts.info.target,
+                                        make_table(facts.limits, facts.info.target), scheduler_);
+}
+
+const tn_properties* StreamBackend::target(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  if (const auto known = targets_.find(name); known != targets_.end()) {
+    return &known->second->get();
+  }
+  const std::optional<StreamLimits> limits = find_target(name);
+  if (!limits) return nullptr;
+  return &targets_.emplace(name, make_table(*limits, name)).first->second->get();
+}
+
+tn_support StreamBackend::supports(const Target&, const ProgramView& program, std::string& reason) {
+  try {
+    print_source(program, dialect());
+    return TN_SUPPORT_YES;
+  } catch (const Failure& failure) {
+    reason = failure.what();
+    return TN_SUPPORT_NO;
+  }
+}
+
+std::unique_ptr<Executable> StreamBackend::compile(const Target& target, const ProgramView& program,
+                                                   tn_compile_report& report) {
+  StreamCode code;
+  code.source = print_source(program, dialect());
+  code.entry = Dialect::function_name(program);
+  code.target = target_name(target);
+  if (has_dynamic_shared(program)) code.dynamic_shared_bytes = program.header().shared_bytes;
+  compile_source(code);
+  report.binary_bytes = code.binary.size();
+  report.registers = code.registers;
+  report.spills = code.spills;
+  report.shared_bytes = program.header().shared_bytes;
+  return make_executable(target, Program(program), std::move(code));
+}
+
+std::unique_ptr<Executable> StreamBackend::load(const Target& target,
+                                                std::span<const std::byte> bytes) {
+  const std::string name = target_name(target);
+  SavedStreamCode saved = unpack_stream_code(bytes, identity_for(name), name);
+  return make_executable(target, std::move(saved.program), std::move(saved.code));
+}
+
+std::unique_ptr<Executable> StreamBackend::make_executable(const Target& target, Program program,
+                                                           StreamCode code) {
+  auto* device = static_cast<StreamDevice*>(target.device);
+  std::string identity = identity_for(code.target);
+  return std::make_unique<StreamExecutable>(
+      std::move(program), std::move(code), std::move(identity),
+      [this](const StreamCode& from) { return disassemble(from); },
+      device ? device->context() : nullptr);
+}
+
+std::string StreamBackend::target_name(const Target& target) {
+  if (!target.device) return std::string(target.name);
+  return static_cast<StreamDevice*>(target.device)->target();
+}
+
+std::string StreamBackend::identity_for(const std::string& target) {
+  return fmt::format("{}|{}", identity(), target);
+}
+
+const void* StreamBackend::extension(std::string_view id) {
+  if (id == TN_GRAPHS_ID) return &stream_graphs();
+  if (id == TN_PEERS_ID) return &stream_peers();
+  return nullptr;
+}
+
+}  // namespace tenon::sdk
