@@ -34,6 +34,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/include/tenon DESTINATION ${CMAKE_IN
   COMPONENT sdk)
 tenon_headers(sdk/helpers sdk sdk)
 tenon_headers(sdk/render sdk sdk)
+tenon_headers(sdk/stream sdk sdk)
 tenon_export(Sdk sdk)
 tenon_pkg_config(tenon-sdk sdk)
 
@@ -64,7 +65,7 @@ if(TARGET tenon)
   tenon_pkg_config(tenon core)
 endif()
 
-foreach(backend cpu)
+foreach(backend cpu disk cuda hip)
   if(TARGET tenon_${backend})
     install(TARGETS tenon_${backend}
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tenon COMPONENT plugins)

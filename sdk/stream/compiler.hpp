@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A vendor's run-time compiler: NVRTC and hiprtc have the same functions under other names.
+// Sources: the NVRTC documentation and HIP's hiprtc.h.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sdk/helpers/shared_library.hpp"
+
+namespace tenon::sdk {
+
+struct ApiProgram;
+
+/// What comes out of a compilation.
+struct Compiled {
+  std::vector<std::byte> bytes;
+  std::string log;  ///< of the compiler; warnings, and what -v makes it say
+};
+
+class RuntimeCompiler {
+ public:
+  /// Symbol names; `text` gives assembly instead of code, null if there is no such thing.
+  struct Names {
+    const char *create, *compile, *destroy, *log_size, *log, *error_text, *version;
+    const char *code_size, *code, *text_size, *text;
+  };
+  /// Opens the first library of `libraries`. Throws TN_ERROR_NOT_FOUND with the reason.
+  RuntimeCompiler(std::span<const std::string> libraries, const Names& names);
+
+  enum class Output { kCode, kText };
+  /// Throws TN_ERROR_COMPILE_FAILED with the compiler's log.
+  Compiled compile(const std::string& source, std::span<const std::string> options,
+                   Output output) const;
+  const SharedLibrary& library() const { return library_; }
+  /// As "13.0".
+  const std::string& version() const { return version_; }
+
+ private:
+  using Size = int (*)(ApiProgram*, size_t*);
+  using Bytes = int (*)(ApiProgram*, char*);
+  std::vector<std::byte> read(ApiProgram* program, Size size, Bytes bytes) const;
+  void check(int code, const char* what) const;
+
+  SharedLibrary library_;
+  std::string version_;
+  int (*create_)(ApiProgram**, const char* source, const char* name, int headers,
+                 const char* const* header_texts, const char* const* header_names) = nullptr;
+  int (*compile_)(ApiProgram*, int count, const char* const* options) = nullptr;
+  int (*destroy_)(ApiProgram**) = nullptr;
+  const char* (*error_text_)(int) = nullptr;
+  Size log_size_ = nullptr, code_size_ = nullptr, text_size_ = nullptr;
+  Bytes log_ = nullptr, code_ = nullptr, text_ = nullptr;
+};
+
+}  // namespace tenon::sdk
