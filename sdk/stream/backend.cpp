@@ -58,7 +58,7 @@ std::shared_ptr<PropertyTable> StreamBackend::make_table(const StreamLimits& lim
                                                TN_DEVICE_SAVE);
   claim_words(*table);
   table->add_memory(device_space(limits.memory_bytes)).add_memory(pinned_space());
-  const std::vector<tn_matrix_atom> matrix = atoms(target);
+  const std::span<const tn_matrix_atom> matrix = atoms(target);
   for (const tn_matrix_atom& atom : matrix) table->add_atom(atom);
   if (!matrix.empty()) {
     table->claim({TN_OP_MATRIX_LOAD, TN_OP_MATRIX_MULTIPLY, TN_OP_MATRIX_STORE});

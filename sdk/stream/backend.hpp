@@ -14,24 +14,12 @@
 #include "sdk/helpers/property_table.hpp"
 #include "sdk/render/dialect.hpp"
 #include "sdk/stream/executable.hpp"
+#include "sdk/stream/limits.hpp"
 #include "sdk/stream/timeline.hpp"
 
 namespace tenon::sdk {
 
-/// What a driver says of a device, or a table of a target that is not there. 0: unknown or no
-/// limit, as in tn_properties.
-struct StreamLimits {
-  uint32_t workgroup[3] = {1024, 1024, 64};
-  uint32_t workgroup_threads = 1024;
-  uint32_t grid[3] = {0x7fffffff, 65535, 65535};
-  uint32_t shared_bytes = 48 << 10;
-  uint32_t subgroup = 32;
-  uint32_t registers = 255;  ///< 32-bit registers a thread
-  uint32_t compute_units = 0;
-  uint64_t l2_bytes = 0;
-  uint64_t memory_bytes = 0;
-};
-
+/// What a driver says of a device.
 struct StreamDeviceFacts {
   tn_device_info info = TN_INIT(tn_device_info);
   std::string bus_id;    ///< "0000:17:00.0": devices are in its order
@@ -58,7 +46,7 @@ class StreamBackend : public Backend {
   virtual StreamVendor& vendor() = 0;
   virtual const Dialect& dialect() const = 0;
   virtual bool has_dynamic_shared(const ProgramView& program) const = 0;
-  virtual std::vector<tn_matrix_atom> atoms(std::string_view target) const = 0;
+  virtual std::span<const tn_matrix_atom> atoms(std::string_view target) const = 0;
   /// Null for a name that means nothing; throws TN_ERROR_NOT_FOUND where there is no compiler.
   virtual std::optional<StreamLimits> find_target(std::string_view name) = 0;
   /// Fills binary, registers and spills; throws TN_ERROR_COMPILE_FAILED with the compiler's words.

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// NVRTC's options, and the numbers in its log. Source: the NVRTC documentation.
+#include "plugins/cuda/compiler.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "sdk/helpers/failure.hpp"
+
+namespace tenon::cuda {
+namespace {
+
+constexpr sdk::RuntimeCompiler::Names kNames = {.create = "nvrtcCreateProgram",
+                                                .compile = "nvrtcCompileProgram",
+                                                .destroy = "nvrtcDestroyProgram",
+                                                .log_size = "nvrtcGetProgramLogSize",
+                                                .log = "nvrtcGetProgramLog",
+                                                .error_text = "nvrtcGetErrorString",
+                                                .version = "nvrtcVersion",
+                                                .code_size = "nvrtcGetCUBINSize",
+                                                .code = "nvrtcGetCUBIN",
+                                                .text_size = "nvrtcGetPTXSize",
+                                                .text = "nvrtcGetPTX"};
+
+/// Newest first; of each version what the loader finds, then the usual places.
+std::vector<std::string> libraries() {
+  std::vector<std::string> folders = {""};
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* value = secure_getenv(variable))
+      folders.push_back(fmt::format("{}/lib64/", value));
+  }
+  folders.insert(folders.end(), {"/usr/local/cuda/lib64/", "/opt/cuda/lib64/"});
+  std::vector<std::string> out;
+  for (const char* version : {".13", ".12", ".11.2", ""}) {
+    for (const std::string& folder : folders) {
+      out.push_back(fmt::format("{}libnvrtc.so{}", folder, version));
+    }
+  }
+  return out;
+}
+
+/// The number before `words` in a log as "Used 40 registers, 16 bytes spill stores".
+uint32_t number_before(std::string_view log, std::string_view words) {
+  const size_t end = log.find(words);
+  if (end == std::string_view::npos) return 0;
+  const size_t digit = log.find_last_not_of("0123456789", end - 1);
+  uint32_t value = 0;
+  std::from_chars(log.data() + (digit == std::string_view::npos ? 0 : digit + 1), log.data() + end,
+                  value);
+  return value;
+}
+
+std::vector<std::string> options(const std::string& architecture) {
+  return {"--gpu-architecture=" + architecture, "--std=c++17", "--fmad=false"};
+}
+
+}  // namespace
+
+Compiler::Compiler() : nvrtc_(libraries(), kNames) {
+  int (*count)(int*) = nullptr;
+  int (*list)(int*) = nullptr;
+  const sdk::SymbolRow rows[] = {{"nvrtcGetNumSupportedArchs", &count},
+                                 {"nvrtcGetSupportedArchs", &list}};
+  if (const std::string missing = sdk::load_symbols(nvrtc_.library(), rows); !missing.empty()) {
+    throw sdk::Failure(TN_ERROR_NOT_FOUND, missing);
+  }
+  int size = 0;
+  if (count(&size) == 0) capabilities_.resize(static_cast<size_t>(size));
+  if (list(capabilities_.data()) != 0) capabilities_.clear();
+}
+
+bool Compiler::knows(const Architecture& architecture) const {
+  return std::ranges::find(capabilities_, architecture.capability) != capabilities_.end();
+}
+
+void Compiler::compile(sdk::StreamCode& code) const {
+  std::vector<std::string> all = options(code.target);
+  all.push_back("--ptxas-options=-v");
+  sdk::Compiled out = nvrtc_.compile(code.source, all, sdk::RuntimeCompiler::Output::kCode);
+  code.binary = std::move(out.bytes);
+  code.registers = number_before(out.log, " registers");
+  code.spills = number_before(out.log, " bytes spill stores") / 4;
+}
+
+std::string Compiler::ptx(const sdk::StreamCode& code) const {
+  // PTX is of a virtual architecture: compute_90a for sm_90a.
+  const std::string architecture = "compute" + code.target.substr(code.target.find('_'));
+  const sdk::Compiled out =
+      nvrtc_.compile(code.source, options(architecture), sdk::RuntimeCompiler::Output::kText);
+  std::string text(reinterpret_cast<const char*>(out.bytes.data()), out.bytes.size());
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  return text;
+}
+
+}  // namespace tenon::cuda
