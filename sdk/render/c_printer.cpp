@@ -104,12 +104,7 @@ class SourcePrinter {
   }
   std::string_view type(const tn_op& op) const { return dialect_.value_type(op.dtype); }
 
-  /// A variable, or an array of lanes.
-  void declare(const tn_op& of, const std::string& name) {
-    const std::string type(this->type(of));
-    line(of.lanes > 1 ? fill_pattern(data_.lanes, {type, name, std::to_string(of.lanes)})
-                      : fill_pattern(data_.variable, {type, name}));
-  }
+  void declare(const tn_op& of, const std::string& name) { line(dialect_.declare(of, name)); }
   /// `v = expression` of each lane; the expression uses l where there are lanes.
   void define(uint32_t i, const std::string& expression) {
     const tn_op& op = program_.op(i);
@@ -241,8 +236,10 @@ class SourcePrinter {
     const tn_op& index = program_.op(operands[1]);
     const bool is_run = lanes > 1 && index.lanes == 1;
     const auto param = static_cast<uint32_t>(program_.op(operands[0]).imm);
-    return {program_.param(param), name(operands[0]),
-            is_run ? name(operands[1]) + " + l" : lane(operands[1]), index.dtype};
+    const bool is_zero = index.op == TN_OP_CONST && index.imm == 0;
+    const std::string run = is_zero ? "l" : name(operands[1]) + " + l";
+    return {program_.param(param), name(operands[0]), is_run ? run : lane(operands[1]),
+            index.dtype};
   }
   /// What load_lanes and store_lanes take, or nothing.
   std::optional<Element> run_of(const tn_op& op, uint32_t lanes, bool is_masked) const {
@@ -313,6 +310,12 @@ class SourcePrinter {
     each_lane(of.lanes, fmt::format("{}{} = {}{};", to, l, from, l));
   }
 
+  /// A copy that does not change.
+  void keep(const std::string& to, const std::string& from, const tn_op& of) {
+    if (of.lanes > 1) return assign(to, from, of, true);
+    line(fill_pattern(data_.definition, {std::string(type(of)), to, from}));
+  }
+
   void print_loop(uint32_t i, const tn_op& op) {
     const auto operands = program_.operands(op);
     for (uint32_t k = 3; k < operands.size(); ++k) {
@@ -342,12 +345,12 @@ class SourcePrinter {
     const uint32_t carries = loop.operand_count - 3u;
     const bool has_temporaries = carries > 1;
     for (uint32_t k = 0; k < carries && has_temporaries; ++k) {
-      assign(fmt::format("n{}", loop_value + 1 + k), name(next[k]), program_.op(next[k]), true);
+      const std::string temporary = fmt::format("n{}", loop_value + 1 + k);
+      keep(temporary, name(next[k]), program_.op(next[k]));
     }
     const bool ends_early = next.size() > carries;
     if (ends_early)
-      line(dialect_.define(program_.op(next.back()), fmt::format("go{}", loop_value),
-                           name(next.back())));
+      keep(fmt::format("go{}", loop_value), name(next.back()), program_.op(next.back()));
     for (uint32_t k = 0; k < carries; ++k) {
       const std::string carry = name(loop_value + 1 + k);
       const std::string from =

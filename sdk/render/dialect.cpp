@@ -84,6 +84,12 @@ std::string Dialect::define(const tn_op& op, const std::string& name,
   return fill_pattern(data().definition, {std::string(value_type(op.dtype)), name, value});
 }
 
+std::string Dialect::declare(const tn_op& of, const std::string& name) const {
+  const std::string type(value_type(of.dtype));
+  return of.lanes > 1 ? fill_pattern(data().lanes, {type, name, std::to_string(of.lanes)})
+                      : fill_pattern(data().variable, {type, name});
+}
+
 std::string Dialect::load(const Element& at, const tn_op&) const {
   return fmt::format("{}[{}]", at.memory, at.index);
 }

@@ -88,6 +88,8 @@ class Dialect {
   /// A statement that defines the scalar `name`, the value of `op`.
   virtual std::string define(const tn_op& op, const std::string& name,
                              const std::string& value) const;
+  /// A statement that declares `name`, a variable or an array of lanes that is assigned later.
+  virtual std::string declare(const tn_op& of, const std::string& name) const;
 
   /// An allocation's statement, empty if header() has made it; `place` is where it stands in its
   /// space.

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The words of GLSL.
+#include "sdk/render/glsl_dialect.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "sdk/helpers/failure.hpp"
+#include "sdk/helpers/op_info.hpp"
+#include "sdk/helpers/scalar.hpp"
+#include "sdk/render/c_printer.hpp"
+#include "sdk/render/scalar_layout.hpp"
+#include "sdk/render/shader_helpers.hpp"
+
+namespace tenon::sdk {
+namespace {
+
+constexpr TypeName kTypes[] = {
+    {TN_DTYPE_BOOL, "bool", "uint8_t"},     {TN_DTYPE_I8, "int", "int8_t"},
+    {TN_DTYPE_I16, "int", "int16_t"},       {TN_DTYPE_I32, "int", "int"},
+    {TN_DTYPE_I64, "int64_t", "int64_t"},   {TN_DTYPE_U8, "uint", "uint8_t"},
+    {TN_DTYPE_U16, "uint", "uint16_t"},     {TN_DTYPE_U32, "uint", "uint"},
+    {TN_DTYPE_U64, "uint64_t", "uint64_t"}, {TN_DTYPE_F16, "uint", "uint16_t"},
+    {TN_DTYPE_BF16, "uint", "uint16_t"},    {TN_DTYPE_F32, "float", "float"},
+    {TN_DTYPE_F64, "double", "double"},     {TN_DTYPE_F8E4M3, "uint", "uint8_t"},
+    {TN_DTYPE_F8E5M2, "uint", "uint8_t"}};
+
+using On = Spelling::On;
+constexpr Spelling kSpellings[] = {
+    {TN_OP_CMPLT, On::kBool, "!{0} && {1}"},     {TN_OP_ADD, On::kBool, "{0} || {1}"},
+    {TN_OP_MUL, On::kBool, "{0} && {1}"},        {TN_OP_MAX, On::kBool, "{0} || {1}"},
+    {TN_OP_MIN, On::kBool, "{0} && {1}"},        {TN_OP_AND, On::kBool, "{0} && {1}"},
+    {TN_OP_OR, On::kBool, "{0} || {1}"},         {TN_OP_XOR, On::kBool, "{0} != {1}"},
+    {TN_OP_CMPNE, On::kF32, "!({0} == {1})"},    {TN_OP_CMPNE, On::kF64, "!({0} == {1})"},
+    {TN_OP_CMPLT, On::kAny, "{0} < {1}"},        {TN_OP_CMPNE, On::kAny, "{0} != {1}"},
+    {TN_OP_CMPEQ, On::kAny, "{0} == {1}"},       {TN_OP_WHERE, On::kAny, "{0} ? {1} : {2}"},
+    {TN_OP_AND, On::kInteger, "{0} & {1}"},      {TN_OP_OR, On::kInteger, "{0} | {1}"},
+    {TN_OP_XOR, On::kInteger, "{0} ^ {1}"},      {TN_OP_MAX, On::kInteger, "max({0}, {1})"},
+    {TN_OP_MIN, On::kInteger, "min({0}, {1})"},  {TN_OP_NEG, On::kInteger, "0 - {0}"},
+    {TN_OP_ADD, On::kInteger, "{0} + {1}"},      {TN_OP_SUB, On::kInteger, "{0} - {1}"},
+    {TN_OP_MUL, On::kInteger, "{0} * {1}"},      {TN_OP_ADD, On::kF32, "{0} + {1}"},
+    {TN_OP_SUB, On::kF32, "{0} - {1}"},          {TN_OP_MUL, On::kF32, "{0} * {1}"},
+    {TN_OP_FDIV, On::kF32, "{0} / {1}"},         {TN_OP_NEG, On::kF32, "-{0}"},
+    {TN_OP_RECIP, On::kF32, "1.0 / {0}"},        {TN_OP_SQRT, On::kF32, "sqrt({0})"},
+    {TN_OP_TRUNC, On::kF32, "trunc({0})"},       {TN_OP_FLOOR, On::kF32, "floor({0})"},
+    {TN_OP_FMA, On::kF32, "fma({0}, {1}, {2})"}, {TN_OP_ADD, On::kF64, "{0} + {1}"},
+    {TN_OP_SUB, On::kF64, "{0} - {1}"},          {TN_OP_MUL, On::kF64, "{0} * {1}"},
+    {TN_OP_FDIV, On::kF64, "{0} / {1}"},         {TN_OP_NEG, On::kF64, "-{0}"},
+    {TN_OP_RECIP, On::kF64, "1.0lf / {0}"},      {TN_OP_SQRT, On::kF64, "sqrt({0})"},
+    {TN_OP_TRUNC, On::kF64, "trunc({0})"},       {TN_OP_FLOOR, On::kF64, "floor({0})"},
+    {TN_OP_FMA, On::kF64, "fma({0}, {1}, {2})"},
+};
+
+constexpr DialectData make_data() {
+  DialectData data = {};
+  data.name = "glsl";
+  data.types = kTypes;
+  data.spellings = kSpellings;
+  data.index[TN_AXIS_GRID_X] = "gl_WorkGroupID.x";
+  data.index[TN_AXIS_GRID_Y] = "gl_WorkGroupID.y";
+  data.index[TN_AXIS_GRID_Z] = "gl_WorkGroupID.z";
+  data.index[TN_AXIS_BLOCK_X] = "gl_LocalInvocationID.x";
+  data.index[TN_AXIS_BLOCK_Y] = "gl_LocalInvocationID.y";
+  data.index[TN_AXIS_BLOCK_Z] = "gl_LocalInvocationID.z";
+  data.index[TN_AXIS_SUBGROUP] = "gl_SubgroupID";
+  data.index[TN_AXIS_SUBGROUP_LANE] = "gl_SubgroupInvocationID";
+  data.definition = "{0} {1} = {2};";
+  data.variable = "{0} {1};";
+  data.lanes = "{0} {1}[{2}];";
+  data.lane_loop = "for (int l = 0; l < {0}; ++l) {1}";
+  data.loop = "for ({0} {1} = {2}; {1} < {3};{4}) {";
+  data.contracted = "fma({0}, {1}, {2})";
+  data.wide_float = TN_DTYPE_F32;
+  return data;
+}
+constexpr DialectData kData = make_data();
+
+/// What a word in the text asks for.
+struct Extension {
+  std::string_view word, name;
+};
+constexpr Extension kExtensions[] = {
+    {"int8_t", "GL_EXT_shader_8bit_storage"},
+    {"int16_t", "GL_EXT_shader_16bit_storage"},
+    {"shared int8_t", "GL_EXT_shader_explicit_arithmetic_types_int8"},
+    {"shared uint8_t", "GL_EXT_shader_explicit_arithmetic_types_int8"},
+    {"shared int16_t", "GL_EXT_shader_explicit_arithmetic_types_int16"},
+    {"shared uint16_t", "GL_EXT_shader_explicit_arithmetic_types_int16"},
+    {"int64_t", "GL_EXT_shader_explicit_arithmetic_types_int64"},
+    {"BitsToUint64", "GL_EXT_shader_explicit_arithmetic_types_int64"},
+    {"gl_Subgroup", "GL_KHR_shader_subgroup_basic"},
+    {"subgroupBarrier", "GL_KHR_shader_subgroup_basic"},
+    {"subgroupShuffle", "GL_KHR_shader_subgroup_shuffle"},
+    {"subgroupBroadcast", "GL_KHR_shader_subgroup_ballot"},
+    {"spirv_execution_mode", "GL_EXT_spirv_intrinsics"},
+};
+
+bool is_real(uint8_t dtype) { return dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F64; }
+
+/// Whether SPIR-V could contract the op with another.
+bool contracts(const tn_op& op) {
+  return is_real(op.dtype) &&
+         (op.op == TN_OP_ADD || op.op == TN_OP_SUB || op.op == TN_OP_MUL || op.op == TN_OP_FMA);
+}
+
+class GlslDialect : public ShaderDialect {
+ public:
+  GlslDialect(const ProgramView& program, const GlslOptions& options)
+      : ShaderDialect(options.math), options_(options) {
+    for (uint32_t i = 0; i < program.op_count(); ++i) {
+      has_barrier_ |= program.op(i).op == TN_OP_BARRIER;
+    }
+  }
+  const DialectData& data() const override { return kData; }
+
+  std::string prelude(const ProgramView&, std::string_view kernel) const override {
+    const std::string text = used_helpers(glsl_helpers(), kernel);
+    const std::string modes = execution_modes();
+    std::string out = "#version 450\n";
+    std::string_view last;
+    for (const Extension& extension : kExtensions) {
+      const bool is_used = kernel.find(extension.word) != kernel.npos ||
+                           text.find(extension.word) != text.npos ||
+                           modes.find(extension.word) != modes.npos;
+      if (!is_used || extension.name == last) continue;
+      out += fmt::format("#extension {} : require\n", extension.name);
+      last = extension.name;
+    }
+    return out + modes + "\n" + text;
+  }
+
+  std::string header(const ProgramView& program) const override {
+    const uint32_t* size = program.header().workgroup;
+    std::string out =
+        fmt::format("layout(local_size_x = {}, local_size_y = {}, local_size_z = {}) in;\n",
+                    size[0], size[1], size[2]);
+    uint32_t binding = 0;
+    for (uint32_t i = 0; i < program.param_count(); ++i) {
+      const tn_param& param = program.param(i);
+      if (param.kind == TN_PARAM_BUFFER) out += buffer(program, param, binding++);
+    }
+    std::string locals;
+    out += scalars(program, locals);
+    for (uint32_t i = 0; i < program.param_count(); ++i) {
+      const tn_param& param = program.param(i);
+      if (param.kind != TN_PARAM_ALLOC || param.space != TN_SPACE_SHARED) continue;
+      out += fmt::format("shared {} {}[{}];\n", memory_type(static_cast<uint8_t>(param.dtype)),
+                         param_name(program, param), std::max<uint64_t>(param.count, 1));
+    }
+    return out + "\nvoid main() {\n" + locals;
+  }
+
+  std::string literal(uint64_t bits, uint8_t dtype) const override {
+    if (dtype == TN_DTYPE_BOOL) return bits ? "true" : "false";
+    if (dtype == TN_DTYPE_F32) {
+      const float value = std::bit_cast<float>(static_cast<uint32_t>(bits));
+      const bool is_plain = std::isnormal(value) || bits == 0;
+      return is_plain ? decimal(value) : float_of_bits(fmt::format("{:#x}u", bits), dtype);
+    }
+    if (dtype == TN_DTYPE_F64) {
+      const auto value = std::bit_cast<double>(bits);
+      const bool is_plain = std::isnormal(value) || bits == 0;
+      return is_plain ? decimal(value) + "lf" : float_of_bits(fmt::format("{:#x}ul", bits), dtype);
+    }
+    if (is_signed(dtype)) {
+      const auto value = static_cast<int64_t>(convert_bits(bits, dtype));
+      if (dtype == TN_DTYPE_I64 && value == INT64_MIN) return "int64_t(0x8000000000000000ul)";
+      if (dtype == TN_DTYPE_I32 && value == INT32_MIN) return "int(0x80000000u)";
+      return fmt::format("{}{}", value, dtype == TN_DTYPE_I64 ? "l" : "");
+    }
+    if (is_float(dtype)) return fmt::format("{:#x}u", bits);
+    return fmt::format("{}{}", bits, dtype == TN_DTYPE_U64 ? "ul" : "u");
+  }
+
+  std::string define(const tn_op& op, const std::string& name,
+                     const std::string& value) const override {
+    return (contracts(op) ? "precise " : "") + Dialect::define(op, name, value);
+  }
+  std::string declare(const tn_op& of, const std::string& name) const override {
+    return (is_real(of.dtype) ? "precise " : "") + Dialect::declare(of, name);
+  }
+
+  std::string load(const Element& at, const tn_op&) const override {
+    const std::string value = element(at);
+    const uint8_t dtype = at.dtype();
+    if (is_private(at) || value_type(dtype) == memory_type(dtype)) return value;
+    if (dtype == TN_DTYPE_BOOL) return fmt::format("(uint({}) != 0u)", value);
+    return convert(dtype, value);
+  }
+  std::string store(const Element& at, const std::string& value, const tn_op&) const override {
+    const uint8_t dtype = at.dtype();
+    if (is_private(at) || value_type(dtype) == memory_type(dtype))
+      return fmt::format("{} = {};", element(at), value);
+    const std::string bits = dtype == TN_DTYPE_BOOL ? fmt::format("uint({})", value) : value;
+    return fmt::format("{} = {}({});", element(at), memory_type(dtype), bits);
+  }
+
+  std::string atomic(const Element& at, const std::vector<std::string>& values,
+                     const tn_op& op) const override {
+    constexpr std::string_view kNames[] = {"",
+                                           "atomicAdd({0}, {1})",
+                                           "atomicMin({0}, {1})",
+                                           "atomicMax({0}, {1})",
+                                           "atomicExchange({0}, {1})",
+                                           "atomicCompSwap({0}, {2}, {1})"};
+    const uint8_t dtype = at.dtype();
+    if (!is_integer(dtype) || dtype_bytes(dtype) < 4) refuse(op);
+    std::vector<std::string> operands = {element(at)};
+    operands.insert(operands.end(), values.begin(), values.end());
+    return fill_pattern(kNames[op.imm & 0xff], operands);
+  }
+
+  std::string barrier(const ProgramView& program, const tn_op& op) const override {
+    if (op.imm == TN_SCOPE_SUBGROUP) return "subgroupBarrier();";
+    bool is_written = false;
+    for (uint32_t i = 0; i < program.param_count(); ++i) {
+      const tn_param& param = program.param(i);
+      is_written |= param.kind == TN_PARAM_BUFFER && is_exchanged(param);
+    }
+    return is_written ? "memoryBarrierBuffer();\nbarrier();" : "barrier();";
+  }
+
+ protected:
+  std::string float_of_bits(const std::string& bits, uint8_t to) const override {
+    return fmt::format("{}({})", to == TN_DTYPE_F64 ? "uint64BitsToDouble" : "uintBitsToFloat",
+                       bits);
+  }
+  std::string bits_of_float(const std::string& value, uint8_t from) const override {
+    return fmt::format("{}({})", from == TN_DTYPE_F64 ? "doubleBitsToUint64" : "floatBitsToUint",
+                       value);
+  }
+
+ private:
+  static uint64_t convert_bits(uint64_t bits, uint8_t dtype) {
+    return sdk::convert(bits, dtype, TN_DTYPE_I64);
+  }
+  template <class Float>
+  static std::string decimal(Float value) {
+    std::string text = fmt::format("{}", value);
+    if (text.find_first_of(".e") == text.npos) text += ".0";
+    return text;
+  }
+  static std::string element(const Element& at) {
+    if (at.index_dtype == TN_DTYPE_I64) return fmt::format("{}[int({})]", at.memory, at.index);
+    return fmt::format("{}[{}]", at.memory, at.index);
+  }
+  static bool is_private(const Element& at) {
+    return at.param.space == TN_SPACE_REGISTER || at.param.space == TN_SPACE_SCRATCH;
+  }
+  /// Whether threads may read from the buffer what others of their workgroup wrote.
+  bool is_exchanged(const tn_param& param) const {
+    constexpr uint32_t kBoth = TN_ACCESS_READ | TN_ACCESS_WRITE;
+    return has_barrier_ && (param.access & kBoth) == kBoth;
+  }
+
+  std::string buffer(const ProgramView& program, const tn_param& param, uint32_t binding) const {
+    std::string access = param.access & TN_ACCESS_NOALIAS ? "restrict " : "";
+    if (!(param.access & TN_ACCESS_WRITE)) access += "readonly ";
+    if (!(param.access & TN_ACCESS_READ)) access += "writeonly ";
+    if (is_exchanged(param)) access += "coherent ";
+    return fmt::format("layout(set = 0, binding = {}, std430) {}buffer Buffer{} {{ {} {}[]; }};\n",
+                       binding, access, binding, memory_type(static_cast<uint8_t>(param.dtype)),
+                       param_name(program, param));
+  }
+
+  /// The block of push constants; `locals` gets what makes narrow values of their bits.
+  std::string scalars(const ProgramView& program, std::string& locals) const {
+    const ScalarLayout layout = scalar_layout(program);
+    if (layout.bytes == 0) return {};
+    std::string out = "layout(push_constant, std430) uniform Scalars {\n";
+    for (uint32_t i = 0; i < program.param_count(); ++i) {
+      const tn_param& param = program.param(i);
+      if (param.kind != TN_PARAM_SCALAR) continue;
+      const auto dtype = static_cast<uint8_t>(param.dtype);
+      const bool is_whole = dtype_bytes(dtype) >= 4;
+      const std::string name = param_name(program, param);
+      out += fmt::format("  layout(offset = {}) {} {}{};\n", layout.offsets[i],
+                         is_whole ? value_type(dtype) : "uint", name, is_whole ? "" : "_bits");
+      if (!is_whole) {
+        locals += fmt::format("  {} {} = {};\n", value_type(dtype), name,
+                              from_bits(name + "_bits", dtype));
+      }
+    }
+    return out + "};\n";
+  }
+
+  std::string execution_modes() const {
+    // Capability and mode numbers of SPV_KHR_float_controls.
+    std::string out;
+    const auto add = [&](const FloatWidths& widths, int capability, int mode) {
+      for (const auto& [is_set, width] :
+           {std::pair(widths.f16, 16), std::pair(widths.f32, 32), std::pair(widths.f64, 64)}) {
+        if (!is_set) continue;
+        out += fmt::format(
+            "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [{}], "
+            "{}, {});\n",
+            capability, mode, width);
+      }
+    };
+    add(options_.preserves_denormals, 4464, 4459);
+    add(options_.preserves_specials, 4466, 4461);
+    add(options_.rounds_to_even, 4467, 4462);
+    return out;
+  }
+
+  GlslOptions options_;
+  bool has_barrier_ = false;
+};
+
+}  // namespace
+
+std::string print_glsl(const ProgramView& program, const GlslOptions& options) {
+  return print_source(program, GlslDialect(program, options));
+}
+
+}  // namespace tenon::sdk

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Conversions of f32: narrow floats live as their bits in a u32 and are rounded once, by integers.
+#include "sdk/render/shader_helpers.hpp"
+
+namespace tenon::sdk {
+
+void add_cast_helpers(std::vector<ShaderHelper>& out) {
+  const ShaderHelper helpers[] = {
+      // By its bits: compilers take it that x == x.
+      {"tn_is_nan", R"(fn tn_is_nan(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+}
+)"},
+      {"tn_i32_of_f32", R"(fn tn_i32_of_f32(x: f32) -> i32 {
+  if (tn_is_nan(x)) { return 0; }
+  if (x >= 2147483648.0f) { return 2147483647; }
+  if (x <= -2147483648.0f) { return i32(0x80000000u); }
+  return i32(x);
+}
+)"},
+      {"tn_u32_of_f32", R"(fn tn_u32_of_f32(x: f32) -> u32 {
+  if (tn_is_nan(x) || x <= 0.0f) { return 0u; }
+  if (x >= 4294967296.0f) { return 0xffffffffu; }
+  return u32(x);
+}
+)"},
+      // To f32 with the last bit sticky, so that rounding it again rounds once.
+      {"tn_odd_u32", R"(fn tn_odd_u32(x: u32) -> f32 {
+  if (x < 0x1000000u) { return f32(x); }
+  return f32((x & 0xffffff00u) | select(0u, 0x100u, (x & 0xffu) != 0u));
+}
+)"},
+      {"tn_odd_i32", R"(fn tn_odd_i32(x: i32) -> f32 {
+  if (x < 0) { return -tn_odd_u32(0u - u32(x)); }
+  return tn_odd_u32(u32(x));
+}
+)"},
+      {"tn_decode_f16", R"(fn tn_decode_f16(x: u32) -> f32 {
+  let code: u32 = x & 0x7fffu;
+  let sign: u32 = (x & 0x8000u) << 16u;
+  if (code < 0x400u) { return bitcast<f32>(sign | bitcast<u32>(f32(code) * 5.9604644775390625e-8f)); }
+  let special: u32 = select(0x38000000u, 0x70000000u, code >= 0x7c00u);
+  return bitcast<f32>(sign | ((code << 13u) + special));
+}
+)"},
+      {"tn_decode_bf16", R"(fn tn_decode_bf16(x: u32) -> f32 {
+  return bitcast<f32>(x << 16u);
+}
+)"},
+      {"tn_decode_f8e4m3", R"(fn tn_decode_f8e4m3(x: u32) -> f32 {
+  let code: u32 = x & 0x7fu;
+  let sign: u32 = (x & 0x80u) << 24u;
+  if (code < 8u) { return bitcast<f32>(sign | bitcast<u32>(f32(code) * 0.001953125f)); }
+  return bitcast<f32>(sign | select((code << 20u) + 0x3c000000u, 0x7fc00000u, code == 0x7fu));
+}
+)"},
+      {"tn_decode_f8e5m2", R"(fn tn_decode_f8e5m2(x: u32) -> f32 {
+  return tn_decode_f16(x << 8u);
+}
+)"},
+      // `shift` mantissa bits fall away, `rebias` is the difference of the exponents' biases, and
+      // the last place of `magic` is the smallest subnormal number.
+      {"tn_encode",
+       R"(fn tn_encode(x: f32, shift: u32, rebias: u32, magic: f32, over: u32, nan: u32) -> u32 {
+  let magnitude: u32 = bitcast<u32>(x) & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) { return nan; }
+  if (magnitude < rebias + 0x800000u) {
+    return bitcast<u32>(bitcast<f32>(magnitude) + magic) - bitcast<u32>(magic);
+  }
+  let up: u32 = ((1u << (shift - 1u)) - 1u) + ((magnitude >> shift) & 1u);
+  return min((magnitude - rebias + up) >> shift, over);
+}
+)"},
+      {"tn_encode_f16", R"(fn tn_encode_f16(x: f32) -> u32 {
+  return ((bitcast<u32>(x) >> 16u) & 0x8000u) | tn_encode(x, 13u, 0x38000000u, 0.5f, 0x7c00u, 0x7e00u);
+}
+)"},
+      {"tn_encode_f8e4m3", R"(fn tn_encode_f8e4m3(x: f32) -> u32 {
+  return ((bitcast<u32>(x) >> 24u) & 0x80u) | tn_encode(x, 20u, 0x3c000000u, 16384.0f, 0x7eu, 0x7fu);
+}
+)"},
+      {"tn_encode_f8e5m2", R"(fn tn_encode_f8e5m2(x: f32) -> u32 {
+  return ((bitcast<u32>(x) >> 24u) & 0x80u) | tn_encode(x, 21u, 0x38000000u, 128.0f, 0x7cu, 0x7eu);
+}
+)"},
+      {"tn_encode_bf16", R"(fn tn_encode_bf16(x: f32) -> u32 {
+  let bits: u32 = bitcast<u32>(x);
+  if (tn_is_nan(x)) { return (bits >> 16u) | 0x40u; }
+  return (bits + 0x7fffu + ((bits >> 16u) & 1u)) >> 16u;
+}
+)"}};
+  out.insert(out.end(), std::begin(helpers), std::end(helpers));
+}
+
+}  // namespace tenon::sdk

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "sdk/render/shader_dialect.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sdk/helpers/failure.hpp"
+#include "sdk/helpers/op_info.hpp"
+
+namespace tenon::sdk {
+namespace {
+
+bool is_narrow_integer(uint8_t dtype) { return is_integer(dtype) && dtype_bytes(dtype) < 4; }
+
+/// Whether the op on narrow integers, done in 32 bits, can leave their range.
+bool grows(uint16_t op) {
+  return op == TN_OP_ADD || op == TN_OP_SUB || op == TN_OP_MUL || op == TN_OP_NEG ||
+         op == TN_OP_SHL || op == TN_OP_IDIV;
+}
+
+}  // namespace
+
+bool ShaderDialect::is_coded(uint8_t dtype) { return is_float(dtype) && dtype_bytes(dtype) < 4; }
+
+uint8_t ShaderDialect::held(uint8_t dtype) {
+  if (is_coded(dtype)) return TN_DTYPE_U32;
+  if (!is_narrow_integer(dtype)) return dtype;
+  return is_signed(dtype) ? TN_DTYPE_I32 : TN_DTYPE_U32;
+}
+
+std::string ShaderDialect::convert(uint8_t to, const std::string& value) const {
+  return fmt::format("{}({})", value_type(to), value);
+}
+
+/// A 32-bit value reduced to a narrow integer's range.
+std::string ShaderDialect::wrap(const std::string& value, uint8_t to) const {
+  if (!is_narrow_integer(to)) return value;
+  const uint32_t bits = 8 * dtype_bytes(to);
+  if (is_signed(to)) return fmt::format("(({0} << {1}u) >> {1}u)", value, 32 - bits);
+  return fmt::format("({} & {:#x}u)", value, (1u << bits) - 1);
+}
+
+std::string ShaderDialect::truncate(const std::string& value, uint8_t from, uint8_t to) const {
+  const std::string wide =
+      fmt::format("tn_{}_of_{}({})", dtype_text(held(to)), dtype_text(from), value);
+  if (!is_narrow_integer(to)) return wide;
+  const uint32_t bits = 8 * dtype_bytes(to);
+  if (!is_signed(to)) return fmt::format("min({}, {}u)", wide, (1u << bits) - 1);
+  return fmt::format("clamp({}, -{}, {})", wide, 1 << (bits - 1), (1 << (bits - 1)) - 1);
+}
+
+std::string ShaderDialect::cast(const std::string& value, uint8_t from, uint8_t to) const {
+  if (from == to) return value;
+  if (is_coded(from)) {
+    const std::string wide = fmt::format("tn_decode_{}({})", dtype_text(from), value);
+    return cast(wide, TN_DTYPE_F32, to);
+  }
+  if (to == TN_DTYPE_BOOL) return fmt::format("({} != {})", value, literal(0, held(from)));
+  if (is_coded(to)) {
+    std::string real = value;
+    const bool is_wide = is_integer(from) && dtype_bytes(from) >= 4;
+    if (is_wide || from == TN_DTYPE_F64) {
+      real = fmt::format("tn_odd_{}({})", dtype_text(from), value);
+    } else if (from != TN_DTYPE_F32) {
+      real = convert(TN_DTYPE_F32, value);
+    }
+    return fmt::format("tn_encode_{}({})", dtype_text(to), real);
+  }
+  if (is_float(from) && is_integer(to)) return truncate(value, from, to);
+  if (!is_integer(to) || from == TN_DTYPE_BOOL) return convert(to, value);
+  const std::string moved = held(from) == held(to) ? value : convert(to, value);
+  const bool fits = dtype_bytes(from) < dtype_bytes(to) && (!is_signed(from) || is_signed(to));
+  return fits ? moved : wrap(moved, to);
+}
+
+std::string ShaderDialect::to_bits(const std::string& value, uint8_t from) const {
+  if (from == TN_DTYPE_F32) return bits_of_float(value, from);
+  if (is_signed(from) && dtype_bytes(from) < 4) {
+    return fmt::format("({} & {:#x}u)", convert(TN_DTYPE_U32, value),
+                       (1u << 8 * dtype_bytes(from)) - 1);
+  }
+  return held(from) == TN_DTYPE_U32 ? value : convert(TN_DTYPE_U32, value);
+}
+
+std::string ShaderDialect::from_bits(const std::string& bits, uint8_t to) const {
+  if (to == TN_DTYPE_F32) return float_of_bits(bits, to);
+  if (to == TN_DTYPE_BOOL) return fmt::format("({} != 0u)", bits);
+  return held(to) == TN_DTYPE_U32 ? bits : wrap(convert(TN_DTYPE_I32, bits), to);
+}
+
+std::string ShaderDialect::bit_cast(const std::string& value, uint8_t from, uint8_t to) const {
+  if (from == to) return value;
+  if (dtype_bytes(from) < 8) return from_bits(to_bits(value, from), to);
+  if (from != TN_DTYPE_F64 && to != TN_DTYPE_F64) return convert(to, value);
+  const std::string bits = from == TN_DTYPE_F64   ? bits_of_float(value, from)
+                           : from == TN_DTYPE_U64 ? value
+                                                  : convert(TN_DTYPE_U64, value);
+  if (to == TN_DTYPE_F64) return float_of_bits(bits, to);
+  return to == TN_DTYPE_U64 ? bits : convert(to, bits);
+}
+
+std::string ShaderDialect::spell(uint16_t op, uint8_t dtype,
+                                 std::span<const std::string> operands) const {
+  if (is_narrow_integer(dtype)) {
+    const std::string value = Dialect::spell(op, held(dtype), operands);
+    return grows(op) ? wrap("(" + value + ")", dtype) : value;
+  }
+  const auto native = [&](bool is_native, const char* function) {
+    return is_native && dtype == TN_DTYPE_F32 ? fmt::format("{}({})", function, operands[0])
+                                              : Dialect::spell(op, dtype, operands);
+  };
+  switch (op) {
+    case TN_OP_EXP2:
+      return native(math_.native_exp, "exp2");
+    case TN_OP_EXP:
+      return native(math_.native_exp, "exp");
+    case TN_OP_LOG2:
+      return native(math_.native_log, "log2");
+    case TN_OP_LN:
+      return native(math_.native_log, "log");
+    case TN_OP_SIN:
+      return native(math_.native_sin, "sin");
+    case TN_OP_COS:
+      return native(math_.native_sin, "cos");
+    default:
+      return Dialect::spell(op, dtype, operands);
+  }
+}
+
+std::string ShaderDialect::allocation(const ProgramView& program, const tn_param& param,
+                                      const AllocationPlace&) const {
+  if (param.space == TN_SPACE_SHARED) return {};
+  if (param.space != TN_SPACE_REGISTER && param.space != TN_SPACE_SCRATCH) {
+    throw Failure(TN_ERROR_UNSUPPORTED,
+                  fmt::format("{}: expected an address space that it has", data().name));
+  }
+  return fill_pattern(data().lanes, {std::string(value_type(static_cast<uint8_t>(param.dtype))),
+                                     param_name(program, param),
+                                     std::to_string(std::max<uint64_t>(param.count, 1))});
+}
+
+}  // namespace tenon::sdk

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What GLSL and WGSL have in common: bool is a type of its own, integers below 32 bits live in i32
+// and u32, and narrow floats as their bits in a u32, computed as f32 and rounded once.
+#pragma once
+
+#include <string>
+
+#include "sdk/render/dialect.hpp"
+
+namespace tenon::sdk {
+
+/// How transcendental functions are printed: a driver's own may be less exact than the profile
+/// that its plugin declares.
+struct ShaderMath {
+  bool native_exp = false;  ///< EXP2 and EXP by the language's functions
+  bool native_log = false;  ///< LOG2 and LN
+  bool native_sin = false;  ///< SIN and COS
+};
+
+class ShaderDialect : public Dialect {
+ public:
+  explicit ShaderDialect(const ShaderMath& math) : math_(math) {}
+
+  std::string cast(const std::string& value, uint8_t from, uint8_t to) const override;
+  std::string bit_cast(const std::string& value, uint8_t from, uint8_t to) const override;
+  std::string spell(uint16_t op, uint8_t dtype,
+                    std::span<const std::string> operands) const override;
+  std::string allocation(const ProgramView& program, const tn_param& param,
+                         const AllocationPlace& place) const override;
+
+ protected:
+  /// Between a 32- or 64-bit float and the unsigned integer of its size.
+  virtual std::string float_of_bits(const std::string& bits, uint8_t to) const = 0;
+  virtual std::string bits_of_float(const std::string& value, uint8_t from) const = 0;
+
+  /// A value from its bits, zero-extended in a u32; the dtype has at most 32 bits.
+  std::string from_bits(const std::string& bits, uint8_t to) const;
+  std::string to_bits(const std::string& value, uint8_t from) const;
+  std::string convert(uint8_t to, const std::string& value) const;
+
+  /// The dtype whose variables hold values of `dtype`.
+  static uint8_t held(uint8_t dtype);
+  /// Whether its variables hold its bits.
+  static bool is_coded(uint8_t dtype);
+
+ private:
+  std::string wrap(const std::string& value, uint8_t to) const;
+  std::string truncate(const std::string& value, uint8_t from, uint8_t to) const;
+  ShaderMath math_;
+};
+
+}  // namespace tenon::sdk

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which helpers there are, and which of them a text uses.
+#include "sdk/render/shader_helpers.hpp"
+
+#include <algorithm>
+
+namespace tenon::sdk {
+namespace {
+
+constexpr std::string_view kWgslOpaque = R"(var<private> tn_zero: u32 = 0u;
+
+fn tn_opaque(x: u32) -> u32 {
+  return x | tn_zero;
+}
+)";
+
+constexpr std::string_view kGlslOpaque = R"(uint tn_opaque(uint x) {
+  return x;
+}
+)";
+
+std::vector<ShaderHelper> make_wgsl() {
+  std::vector<ShaderHelper> out = {{"tn_opaque", std::string(kWgslOpaque)}};
+  add_integer_helpers(out, "32");
+  add_cast_helpers(out);
+  add_math_helpers(out);
+  return out;
+}
+
+std::vector<ShaderHelper> make_glsl() {
+  std::vector<ShaderHelper> out = make_wgsl();
+  add_wide_helpers(out);
+  for (ShaderHelper& helper : out) helper.text = glsl_from_wgsl(helper.text);
+  out.front().text = kGlslOpaque;
+  return out;
+}
+
+bool calls(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    if (text.substr(at + name.size()).starts_with('(')) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::span<const ShaderHelper> wgsl_helpers() {
+  static const std::vector<ShaderHelper> helpers = make_wgsl();
+  return helpers;
+}
+
+std::span<const ShaderHelper> glsl_helpers() {
+  static const std::vector<ShaderHelper> helpers = make_glsl();
+  return helpers;
+}
+
+std::string used_helpers(std::span<const ShaderHelper> helpers, std::string_view text) {
+  std::string out;
+  for (size_t i = helpers.size(); i-- > 0;) {
+    if (calls(text, helpers[i].name) || calls(out, helpers[i].name))
+      out = helpers[i].text + "\n" + out;
+  }
+  return out;
+}
+
+}  // namespace tenon::sdk
