@@ -155,7 +155,69 @@ inline constexpr std::string_view kConstants = R"(program constants() workgroup 
 }
 )";
 
-inline constexpr std::string_view kAll[] = {kSoftmax, kVectors, kControl,
-                                            kShared,  kAtomic,  kConstants};
+inline constexpr std::string_view kSubgroup =
+    R"(program subgroups(%x: global f32 read, %y: global f32 write) workgroup 64 1 1 subgroup 32 {
+  %2 = index block.x : i32
+  %3 = index subgroup_lane : i32
+  %4 = load %x, %2 : f32
+  %5 = const 1 : i32
+  %6 = xor %3, %5 : i32
+  %7 = subgroup_shuffle %4, %6 : f32
+  %8 = subgroup_reduce.max %7 : f32
+  %9 = subgroup_broadcast %4, 31 : f32
+  %10 = add %8, %9 : f32
+  store %y, %2, %10
+}
+)";
+
+/// c[16 x 8] = a[16 x 32] * b[32 x 8] by one CUDA subgroup, a through shared memory.
+inline constexpr std::string_view kMatrix =
+    R"(program tile(%a: global f16 read align 16, %b: global f16 read align 16, %c: global f32 write align 16) workgroup 32 1 1 subgroup 32 {
+  %s = param shared f16[640] align 16
+  %4 = index block.x : i32
+  %5 = const 0 : i32
+  %6 = const 2 : i32
+  %7 = const 8 : i32
+  %8 = const 1 : i32
+  %9 = loop %5, %6, %8 unroll : i32 {
+    %10 = const 32 : i32
+    %11 = mul %9, %10 : i32
+    %12 = add %11, %4 : i32
+    %13 = const 2 : i32
+    %14 = shr %12, %13 : i32
+    %15 = const 3 : i32
+    %16 = and %12, %15 : i32
+    %17 = mul %16, %7 : i32
+    %18 = const 40 : i32
+    %19 = mul %14, %18 : i32
+    %20 = add %19, %17 : i32
+    %21 = mul %14, %10 : i32
+    %22 = add %21, %17 : i32
+    async_copy.16 %s, %20, %a, %22
+  }
+  async_commit
+  async_wait 0
+  barrier block
+  %28 = const 0.0 : f32x4
+  %29 = const 32 : i32
+  %30 = const 16 : i32
+  %31 = const 40 : i32
+  %32 = loop %5, %29, %30 : i32 {
+    %33 = carry %28 : f32x4
+    %34 = matrix_load.1.a %s, %32, %31 : f16x8
+    %35 = mul %32, %7 : i32
+    %36 = matrix_load.1.b %b, %35, %7 : f16x4
+    %37 = matrix_multiply.1 %34, %36, %33 : f32x4
+    end %37
+  }
+  %39 = const 2.0 : f32x4
+  %40 = mul %33, %39 : f32x4
+  matrix_store.1.c %c, %5, %7, %40
+  matrix_store.1.c.transposed %c, %5, %30, %40
+}
+)";
+
+inline constexpr std::string_view kAll[] = {kSoftmax, kVectors,   kControl,  kShared,
+                                            kAtomic,  kConstants, kSubgroup, kMatrix};
 
 }  // namespace tenon::sdk::samples
