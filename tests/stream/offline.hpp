@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A plugin without its hardware: what it says of devices, and what it compiles for targets by name.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sdk/helpers/program_builder.hpp"
+#include "tenon/plugin.h"
+
+namespace tenon::sdk {
+
+class OfflinePlugin {
+ public:
+  /// Opens libtenon_<backend>.so of this build; throws std::runtime_error.
+  explicit OfflinePlugin(const std::string& backend);
+
+  const tn_plugin& table() const { return *plugin_; }
+  /// Number of devices; `reason` is why there are none.
+  uint32_t enumerate(std::string& reason);
+  /// Null if there is no such target; then error() says why.
+  const tn_properties* properties(const char* target);
+  /// Null if it fails; then error() says why.
+  tn_executable* compile(const char* target, const Program& program);
+  tn_executable* load(const char* target, const std::string& bytes);
+  std::string text(tn_executable* executable, tn_text_kind kind);
+  std::string save(tn_executable* executable);
+  void destroy(tn_executable* executable) { plugin_->executable_destroy(executable); }
+  std::string error() const { return error_.message; }
+  int32_t code() const { return error_.code; }
+  tn_compile_report report = TN_INIT(tn_compile_report);
+
+ private:
+  tn_target target(const char* name) const;
+  const tn_plugin* plugin_ = nullptr;
+  tn_error error_ = TN_INIT(tn_error);
+};
+
+}  // namespace tenon::sdk
