@@ -237,12 +237,6 @@ class GlslDialect : public ShaderDialect {
   static uint64_t convert_bits(uint64_t bits, uint8_t dtype) {
     return sdk::convert(bits, dtype, TN_DTYPE_I64);
   }
-  template <class Float>
-  static std::string decimal(Float value) {
-    std::string text = fmt::format("{}", value);
-    if (text.find_first_of(".e") == text.npos) text += ".0";
-    return text;
-  }
   static std::string element(const Element& at) {
     if (at.index_dtype == TN_DTYPE_I64) return fmt::format("{}[int({})]", at.memory, at.index);
     return fmt::format("{}[{}]", at.memory, at.index);

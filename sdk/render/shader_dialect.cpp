@@ -19,7 +19,15 @@ bool grows(uint16_t op) {
          op == TN_OP_SHL || op == TN_OP_IDIV;
 }
 
+std::string with_point(std::string text) {
+  if (text.find_first_of(".e") == text.npos) text += ".0";
+  return text;
+}
+
 }  // namespace
+
+std::string ShaderDialect::decimal(float value) { return with_point(fmt::format("{}", value)); }
+std::string ShaderDialect::decimal(double value) { return with_point(fmt::format("{}", value)); }
 
 bool ShaderDialect::is_coded(uint8_t dtype) { return is_float(dtype) && dtype_bytes(dtype) < 4; }
 

@@ -38,6 +38,10 @@ class ShaderDialect : public Dialect {
   std::string to_bits(const std::string& value, uint8_t from) const;
   std::string convert(uint8_t to, const std::string& value) const;
 
+  /// The shortest text that reads back as the same normal number, with a point or an exponent.
+  static std::string decimal(float value);
+  static std::string decimal(double value);
+
   /// The dtype whose variables hold values of `dtype`.
   static uint8_t held(uint8_t dtype);
   /// Whether its variables hold its bits.

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The words of WGSL.
+#include "sdk/render/wgsl_dialect.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <set>
+
+#include "sdk/helpers/failure.hpp"
+#include "sdk/helpers/op_info.hpp"
+#include "sdk/helpers/scalar.hpp"
+#include "sdk/render/c_printer.hpp"
+#include "sdk/render/scalar_layout.hpp"
+#include "sdk/render/shader_helpers.hpp"
+
+namespace tenon::sdk {
+namespace {
+
+constexpr TypeName kTypes[] = {
+    {TN_DTYPE_BOOL, "bool", ""},  {TN_DTYPE_I8, "i32", ""},     {TN_DTYPE_I16, "i32", ""},
+    {TN_DTYPE_I32, "i32", "i32"}, {TN_DTYPE_U8, "u32", ""},     {TN_DTYPE_U16, "u32", ""},
+    {TN_DTYPE_U32, "u32", "u32"}, {TN_DTYPE_F16, "u32", ""},    {TN_DTYPE_BF16, "u32", ""},
+    {TN_DTYPE_F32, "f32", "f32"}, {TN_DTYPE_F8E4M3, "u32", ""}, {TN_DTYPE_F8E5M2, "u32", ""}};
+
+using On = Spelling::On;
+constexpr Spelling kSpellings[] = {
+    {TN_OP_CMPLT, On::kBool, "!{0} && {1}"},     {TN_OP_ADD, On::kBool, "{0} || {1}"},
+    {TN_OP_MUL, On::kBool, "{0} && {1}"},        {TN_OP_MAX, On::kBool, "{0} || {1}"},
+    {TN_OP_MIN, On::kBool, "{0} && {1}"},        {TN_OP_AND, On::kBool, "{0} && {1}"},
+    {TN_OP_OR, On::kBool, "{0} || {1}"},         {TN_OP_XOR, On::kBool, "{0} != {1}"},
+    {TN_OP_CMPNE, On::kF32, "!({0} == {1})"},  // naga's != is false for NaN
+    {TN_OP_CMPLT, On::kAny, "{0} < {1}"},        {TN_OP_CMPNE, On::kAny, "{0} != {1}"},
+    {TN_OP_CMPEQ, On::kAny, "{0} == {1}"},       {TN_OP_WHERE, On::kAny, "select({2}, {1}, {0})"},
+    {TN_OP_AND, On::kInteger, "{0} & {1}"},      {TN_OP_OR, On::kInteger, "{0} | {1}"},
+    {TN_OP_XOR, On::kInteger, "{0} ^ {1}"},      {TN_OP_MAX, On::kInteger, "max({0}, {1})"},
+    {TN_OP_MIN, On::kInteger, "min({0}, {1})"},  {TN_OP_NEG, On::kInteger, "0 - {0}"},
+    {TN_OP_ADD, On::kInteger, "{0} + {1}"},      {TN_OP_SUB, On::kInteger, "{0} - {1}"},
+    {TN_OP_MUL, On::kInteger, "{0} * {1}"},      {TN_OP_ADD, On::kF32, "{0} + {1}"},
+    {TN_OP_SUB, On::kF32, "{0} - {1}"},          {TN_OP_MUL, On::kF32, "{0} * {1}"},
+    {TN_OP_FDIV, On::kF32, "{0} / {1}"},         {TN_OP_NEG, On::kF32, "-{0}"},
+    {TN_OP_RECIP, On::kF32, "1.0f / {0}"},       {TN_OP_SQRT, On::kF32, "sqrt({0})"},
+    {TN_OP_TRUNC, On::kF32, "trunc({0})"},       {TN_OP_FLOOR, On::kF32, "floor({0})"},
+    {TN_OP_FMA, On::kF32, "fma({0}, {1}, {2})"},
+};
+
+constexpr DialectData make_data() {
+  DialectData data = {};
+  data.name = "wgsl";
+  data.types = kTypes;
+  data.spellings = kSpellings;
+  data.index[TN_AXIS_GRID_X] = "grid.x";
+  data.index[TN_AXIS_GRID_Y] = "grid.y";
+  data.index[TN_AXIS_GRID_Z] = "grid.z";
+  data.index[TN_AXIS_BLOCK_X] = "block.x";
+  data.index[TN_AXIS_BLOCK_Y] = "block.y";
+  data.index[TN_AXIS_BLOCK_Z] = "block.z";
+  data.definition = "let {1}: {0} = {2};";
+  data.variable = "var {1}: {0};";
+  data.lanes = "var {1}: array<{0}, {2}>;";
+  data.lane_loop = "for (var l: i32 = 0; l < {0}; l += 1) { {1} }";
+  data.loop = "for (var {1}: {0} = {2}; {1} < {3};{4}) {";
+  data.contracted = "fma({0}, {1}, {2})";
+  data.wide_float = TN_DTYPE_F32;
+  return data;
+}
+constexpr DialectData kData = make_data();
+
+class WgslDialect : public ShaderDialect {
+ public:
+  WgslDialect(const ProgramView& program, const WgslOptions& options)
+      : ShaderDialect(options.math) {
+    for (uint32_t i = 0; i < program.op_count(); ++i) {
+      const tn_op& op = program.op(i);
+      if (op.op != TN_OP_ATOMIC) continue;
+      const tn_op& memory = program.op(program.operands(op)[0]);
+      const std::string name =
+          param_name(program, program.param(static_cast<uint32_t>(memory.imm)));
+      atomics_.insert(name);
+      if ((op.imm & 0xff) == TN_ATOMIC_COMPARE_EXCHANGE) exchanged_.insert(name);
+    }
+  }
+  const DialectData& data() const override { return kData; }
+
+  std::string prelude(const ProgramView&, std::string_view kernel) const override {
+    return used_helpers(wgsl_helpers(), kernel);
+  }
+
+  std::string header(const ProgramView& program) const override {
+    std::string out, locals;
+    uint32_t binding = 0;
+    for (uint32_t i = 0; i < program.param_count(); ++i) {
+      const tn_param& param = program.param(i);
+      if (param.kind != TN_PARAM_BUFFER) continue;
+      out += fmt::format("@group(0) @binding({}) var<storage, read_write> {}: array<{}>;\n",
+                         binding++, param_name(program, param), element_type(program, param));
+    }
+    out += scalars(program, locals);
+    for (uint32_t i = 0; i < program.param_count(); ++i) {
+      const tn_param& param = program.param(i);
+      if (param.kind != TN_PARAM_ALLOC || param.space != TN_SPACE_SHARED) continue;
+      out += fmt::format("var<workgroup> {}: array<{}, {}>;\n", param_name(program, param),
+                         element_type(program, param), std::max<uint64_t>(param.count, 1));
+    }
+    for (uint32_t i = 0; i < program.param_count(); ++i) {
+      const tn_param& param = program.param(i);
+      if (exchanged_.contains(param_name(program, param))) out += exchange(program, param);
+    }
+    const uint32_t* size = program.header().workgroup;
+    return out +
+           fmt::format(
+               "\n@compute @workgroup_size({}, {}, {})\n"
+               "fn {}(@builtin(workgroup_id) grid: vec3<u32>, @builtin(local_invocation_id) block: "
+               "vec3<u32>) {{\n",
+               size[0], size[1], size[2], function_name(program)) +
+           locals;
+  }
+
+  std::string literal(uint64_t bits, uint8_t dtype) const override {
+    value_type(dtype);  // refuses what there is not
+    if (dtype == TN_DTYPE_BOOL) return bits ? "true" : "false";
+    if (dtype == TN_DTYPE_F32) {
+      const float value = std::bit_cast<float>(static_cast<uint32_t>(bits));
+      if (std::isnormal(value) || bits == 0) return decimal(value) + "f";
+      // A constant expression must not be infinite or NaN.
+      const std::string word = fmt::format("{:#x}u", bits);
+      return float_of_bits(std::isfinite(value) ? word : "tn_opaque(" + word + ")", dtype);
+    }
+    if (is_signed(dtype)) {
+      const auto value = static_cast<int64_t>(sdk::convert(bits, dtype, TN_DTYPE_I64));
+      return value == INT32_MIN ? "i32(-2147483648)" : fmt::format("{}", value);
+    }
+    return is_float(dtype) ? fmt::format("{:#x}u", bits) : fmt::format("{}u", bits);
+  }
+
+  std::string load(const Element& at, const tn_op&) const override {
+    if (!atomics_.contains(at.memory)) return element(at);
+    return of_word(fmt::format("atomicLoad(&{})", element(at)), at.dtype());
+  }
+  std::string store(const Element& at, const std::string& value, const tn_op&) const override {
+    if (!atomics_.contains(at.memory)) return fmt::format("{} = {};", element(at), value);
+    return fmt::format("atomicStore(&{}, {});", element(at), to_word(value, at.dtype()));
+  }
+
+  std::string atomic(const Element& at, const std::vector<std::string>& values,
+                     const tn_op& op) const override {
+    constexpr std::string_view kNames[] = {"", "atomicAdd", "atomicMin", "atomicMax",
+                                           "atomicExchange"};
+    const uint64_t kind = op.imm & 0xff;
+    const bool moves = kind >= TN_ATOMIC_EXCHANGE;
+    if (!moves && at.dtype() != TN_DTYPE_I32 && at.dtype() != TN_DTYPE_U32) refuse(op);
+    const std::string value = to_word(values[0], at.dtype());
+    if (kind == TN_ATOMIC_COMPARE_EXCHANGE) {
+      return of_word(fmt::format("exchange_{}({}, {}, {})", at.memory, at.index, value,
+                                 to_word(values[1], at.dtype())),
+                     at.dtype());
+    }
+    return of_word(fmt::format("{}(&{}, {})", kNames[kind], element(at), value), at.dtype());
+  }
+
+  std::string barrier(const ProgramView& program, const tn_op& op) const override {
+    if (op.imm != TN_SCOPE_BLOCK) refuse(op);
+    constexpr uint32_t kBoth = TN_ACCESS_READ | TN_ACCESS_WRITE;
+    for (uint32_t i = 0; i < program.param_count(); ++i) {
+      const tn_param& param = program.param(i);
+      if (param.kind == TN_PARAM_BUFFER && (param.access & kBoth) == kBoth)
+        return "workgroupBarrier();\nstorageBarrier();";
+    }
+    return "workgroupBarrier();";
+  }
+
+ protected:
+  std::string float_of_bits(const std::string& bits, uint8_t) const override {
+    return fmt::format("bitcast<f32>({})", bits);
+  }
+  std::string bits_of_float(const std::string& value, uint8_t) const override {
+    return fmt::format("bitcast<u32>({})", value);
+  }
+
+ private:
+  /// Atomic elements are words: floats are exchanged as their bits.
+  std::string to_word(const std::string& value, uint8_t dtype) const {
+    return dtype == TN_DTYPE_F32 ? bits_of_float(value, dtype) : value;
+  }
+  std::string of_word(const std::string& value, uint8_t dtype) const {
+    return dtype == TN_DTYPE_F32 ? float_of_bits(value, dtype) : value;
+  }
+  static std::string element(const Element& at) {
+    return fmt::format("{}[{}]", at.memory, at.index);
+  }
+
+  std::string element_type(const ProgramView& program, const tn_param& param) const {
+    const auto dtype = static_cast<uint8_t>(param.dtype);
+    const std::string type(memory_type(dtype));
+    if (type.empty()) {
+      throw Failure(TN_ERROR_UNSUPPORTED,
+                    fmt::format("wgsl: param {}: expected memory in 32-bit words, got {}",
+                                program.string(param.name), dtype_text(dtype)));
+    }
+    if (!atomics_.contains(param_name(program, param))) return type;
+    return dtype == TN_DTYPE_F32 ? "atomic<u32>" : "atomic<" + type + ">";
+  }
+
+  /// The language's exchange may fail though the values are equal.
+  std::string exchange(const ProgramView& program, const tn_param& param) const {
+    const std::string type = param.dtype == TN_DTYPE_I32 ? "i32" : "u32";
+    return fill_pattern(R"(
+fn exchange_{0}(i: i32, value: {1}, compare: {1}) -> {1} {
+  loop {
+    let old = atomicCompareExchangeWeak(&{0}[i], compare, value);
+    if (old.exchanged || old.old_value != compare) { return old.old_value; }
+  }
+}
+)",
+                        {param_name(program, param), type});
+  }
+
+  std::string scalars(const ProgramView& program, std::string& locals) const {
+    const ScalarLayout layout = scalar_layout(program);
+    if (layout.bytes == 0) return {};
+    std::string out = "struct Scalars {\n";
+    for (uint32_t i = 0; i < program.param_count(); ++i) {
+      const tn_param& param = program.param(i);
+      if (param.kind != TN_PARAM_SCALAR) continue;
+      const auto dtype = static_cast<uint8_t>(param.dtype);
+      const bool is_whole = dtype_bytes(dtype) >= 4;
+      const std::string name = param_name(program, param);
+      out += fmt::format("  {}: {},\n", name, is_whole ? value_type(dtype) : "u32");
+      const std::string field = "scalars." + name;
+      locals += fmt::format("  let {}: {} = {};\n", name, value_type(dtype),
+                            is_whole ? field : from_bits(field, dtype));
+    }
+    return out + fmt::format("}}\n@group(0) @binding({}) var<uniform> scalars: Scalars;\n",
+                             buffer_count(program));
+  }
+
+  std::set<std::string> atomics_;    ///< memory that ATOMICs touch
+  std::set<std::string> exchanged_;  ///< that of them which needs exchange()
+};
+
+}  // namespace
+
+std::string print_wgsl(const ProgramView& program, const WgslOptions& options) {
+  return print_source(program, WgslDialect(program, options));
+}
+
+}  // namespace tenon::sdk
