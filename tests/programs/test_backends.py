@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""One program, every device of the machine; targets that are not there; a worker that is killed."""
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from harness import BIN, GRAPHS, SOURCE, run, run_json
+
+SOFTMAX = os.path.join(GRAPHS, "softmax.tn")
+
+
+def devices():
+    """Ids of what computes and passes its self-test, one device of each backend."""
+    found = {}
+    for device in run_json("tenon", "devices")["devices"]:
+        if device["selftest"] == "pass" and device["kind"] != "storage":
+            found.setdefault(device["backend"], device["id"])
+    return list(found.values())
+
+
+def others():
+    return [device for device in devices() if not device.startswith("cpu:")]
+
+
+class OneProgram(unittest.TestCase):
+    def test_search(self):
+        query = "how does a plugin say what it supports"
+        expected = None
+        for device in ["cpu:0"] + others():
+            with self.subTest(device):
+                result = run("example_10_search", os.path.join(SOURCE, "docs"), query, TENON_DEVICES=device)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                rows = [line.split("  ") for line in result.stdout.splitlines()]
+                expected = expected or rows
+                self.assertEqual([row[1:] for row in rows], [row[1:] for row in expected])
+                for row, other in zip(rows, expected):
+                    self.assertAlmostEqual(float(row[0]), float(other[0]), places=3)
+
+    def test_image(self):
+        harbour = os.path.join(SOURCE, "examples", "data", "harbour.ppm")
+        expected = None
+        for device in ["cpu:0"] + others():
+            with self.subTest(device), tempfile.TemporaryDirectory() as folder:
+                result = run("example_11_image", harbour, folder, timeout=300, TENON_DEVICES=device)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                pictures = {}
+                for name in sorted(os.listdir(folder)):
+                    with open(os.path.join(folder, name), "rb") as file:
+                        pictures[name] = file.read()
+                expected = expected or pictures
+                self.assertEqual(list(pictures), list(expected))
+                for name, pixels in pictures.items():
+                    self.assertEqual(len(pixels), len(expected[name]))
+                    worst = max(abs(a - b) for a, b in zip(pixels, expected[name]))
+                    self.assertLessEqual(worst, 1, f"{name} on {device}")
+
+    def test_graphs(self):
+        for device in devices():
+            for name in sorted(os.listdir(GRAPHS)):
+                with self.subTest(device=device, graph=name):
+                    facts = run_json("tenon", "run", os.path.join(GRAPHS, name), "--random", 3, "--check",
+                                     TENON_DEVICES=device)
+                    self.assertTrue(facts["check"]["ok"], facts)
+
+
+class Targets(unittest.TestCase):
+    def test_a_target_that_is_not_there(self):
+        for stage, word in (("schedule", "cpu x86-64-v3"), ("program", "program kernel"), ("asm", "kernel")):
+            with self.subTest(stage):
+                result = run("tenon", "show", SOFTMAX, "--stage", stage, "--backend", "cpu", "--target", "x86-64-v3")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertIn(word, result.stdout)
+
+    def test_wrong_targets(self):
+        for arguments, code, words in (
+                (("--backend", "cpu", "--target", "abacus"), 2, "expected a target that cpu knows, got \"abacus\""),
+                (("--backend", "abacus", "--target", "x"), 3, "expected one of the backends "),
+                (("--target", "x"), 2, "expected --backend and --target together"),
+                (("--backend", "cpu", "--target", "host", "--devices", "cpu"), 2, "expected --devices or --target")):
+            with self.subTest(arguments):
+                result = run("tenon", "show", SOFTMAX, "--stage", "asm", *arguments)
+                self.assertEqual(result.returncode, code, result.stderr)
+                self.assertIn(words, result.stderr)
+
+    def test_compile_only(self):
+        facts = run_json("tenon-conformance", "compile", "--backend", "cpu", "--target", "x86-64-v3", "--cases", 20,
+                         "--time", 5, "--jobs", 2)
+        self.assertGreater(facts["counts"]["PASS"], 20)
+        self.assertEqual(facts["counts"].get("FAIL", 0), 0, facts["failures"])
+
+    def test_compiled_cases_are_kept_and_come_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run_json("tenon-conformance", "compile", "--backend", "cpu", "--target", "host", "--time", 0.2,
+                     "--keep", folder)
+            kept = sorted(os.listdir(folder))
+            self.assertTrue(any(name.endswith(".program") for name in kept), kept)
+        facts = run_json("tenon-conformance", "replay", "1:2000000007", "--backend", "cpu", "--target", "host")
+        self.assertEqual(facts["status"], "PASS")
+        self.assertEqual(run("tenon-conformance", "replay", "1:2000000007", "--backend", "cpu").returncode, 2)
+
+
+class Killed(unittest.TestCase):
+    def test_a_killed_worker_costs_one_case(self):
+        for device in devices():
+            with self.subTest(device):
+                environment = {k: v for k, v in os.environ.items() if not k.startswith("TENON_")}
+                with subprocess.Popen([os.path.join(BIN, "tenon-conformance"), "fuzz", "--backend", device, "--cases",
+                                       "1600", "--json"], env=environment, text=True, stdout=subprocess.PIPE,
+                                      stderr=subprocess.DEVNULL) as parent:
+                    time.sleep(1)
+                    with open(f"/proc/{parent.pid}/task/{parent.pid}/children", encoding="ascii") as file:
+                        children = file.read().split()
+                    os.kill(int(children[0]), signal.SIGKILL)
+                    out, _ = parent.communicate(timeout=300)
+                self.assertEqual(parent.returncode, 1, out)
+                self.assertIn('"CRASH"', out)
+                self.assertEqual(run("example_01_hello", TENON_DEVICES="cpu").returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
