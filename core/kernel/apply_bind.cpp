@@ -10,15 +10,24 @@ namespace {
 
 constexpr int64_t kMaxUnroll = 64, kMaxLanes = 64, kMaxBlock = 1024;
 
-/// The axes of all loops above and below a loop, itself not included.
+void axes_below(const std::vector<Statement>& body, std::vector<int>& axes) {
+  for (const Statement& s : body) {
+    if (s.kind == Statement::Kind::kStage) continue;
+    if (s.kind == Statement::Kind::kLoop) axes.push_back(s.axis);
+    axes_below(s.body, axes);
+  }
+}
+
+/// The axes of all loops above and below a loop, itself not included. A copy into a tile shares
+/// its lanes and threads with nothing around it.
 std::vector<int> related_axes(Kernel& kernel, int axis) {
   std::vector<int> axes;
   const std::vector<Statement*> path = path_to(kernel, axis);
-  for (const Statement* s : path)
+  for (const Statement* s : path) {
+    if (s->kind == Statement::Kind::kStage) axes.clear();
     if (s->kind == Statement::Kind::kLoop && s->axis != axis) axes.push_back(s->axis);
-  walk(path.back()->body, [&](Statement& s) {
-    if (s.kind == Statement::Kind::kLoop) axes.push_back(s.axis);
-  });
+  }
+  axes_below(path.back()->body, axes);
   return axes;
 }
 

@@ -15,6 +15,7 @@ struct TileAxis {
   int copy = -1;  ///< the axis of the copy loop
   int64_t size = 1;
   int64_t order = 0;  ///< larger is further out
+  int64_t pitch = 1;  ///< elements between neighbours in the tile
 };
 
 class Stage {
@@ -57,10 +58,7 @@ class Stage {
         step_.refuse("one way to index the buffer", "several");
       load_ = v;
     };
-    walk(path_to(kernel_, axis_).back()->body, [&](Statement& s) {
-      if (s.value) visit(s.value, see);
-      for (const ReduceState& state : s.states) visit(state.value, see);
-    });
+    each_value([&](const KValueRef& v) { visit(v, see); });
     if (!load_) step_.refuse("a load of it inside " + kernel_.axes[axis_].name, "none");
     std::map<std::string, Expr> symbols;
     load_->index.collect_symbols(symbols);
@@ -93,9 +91,16 @@ class Stage {
     });
     std::ranges::stable_sort(tile_, std::greater(), &TileAxis::order);
     int64_t count = 1;
-    for (const TileAxis& t : tile_)
-      if (t.size > kMaxTile || (count *= t.size) > kMaxTile)
+    bool row = true;  // the axes from here inwards follow one another in the source
+    for (size_t i = tile_.size(); i-- > 0;) {
+      if (row && tile_[i].order > count) {
+        row = false;
+        count += step_.transform.factor;
+      }
+      tile_[i].pitch = count;
+      if (tile_[i].size > kMaxTile || (count *= tile_[i].size) > kMaxTile)
         step_.refuse("a tile of at most 4194304 elements", "a larger one");
+    }
     count_ = count;
   }
 
@@ -120,7 +125,7 @@ class Stage {
   Expr position(bool copy) const {
     Expr at = 0;
     for (const TileAxis& t : tile_)
-      at = at * t.size + kernel_.axes[copy ? t.copy : t.axis].symbol();
+      at = at + kernel_.axes[copy ? t.copy : t.axis].symbol() * t.pitch;
     return at;
   }
 
@@ -150,7 +155,7 @@ class Stage {
   void add_guards() {
     std::vector<Guard> more;
     for (const Guard& g : kernel_.guards) {
-      const Guard copy{g.lower.substitute(rename_), g.upper.substitute(rename_)};
+      const Guard copy{g.lower.substitute(rename_), g.upper.substitute(rename_), true};
       if (!(copy.lower == g.lower && copy.upper == g.upper)) more.push_back(copy);
     }
     kernel_.guards.insert(kernel_.guards.end(), more.begin(), more.end());
@@ -161,9 +166,29 @@ class Stage {
     KValueRewriter rewrite([&](const KValueRef& v) {
       return v->kind == KValueKind::kLoad && v->buffer == buffer_ ? from_tile : v;
     });
-    walk(path_to(kernel_, axis_).back()->body, [&](Statement& s) {
-      if (s.value) s.value = rewrite(s.value);
-      for (ReduceState& state : s.states) state.value = rewrite(state.value);
+    each_value([&](KValueRef& v) { v = rewrite(v); });
+  }
+
+  /// What is computed inside the loop: also the steps of a reduction that runs over it.
+  void each_value(const std::function<void(KValueRef&)>& use) {
+    const std::vector<Statement*> path = path_to(kernel_, axis_);
+    if (steps_inside(path.back()->body)) {
+      const auto around = std::ranges::find_if(path.rbegin(), path.rend(), [](const Statement* s) {
+        return s->kind == Statement::Kind::kReduce;
+      });
+      for (ReduceState& state : (*around)->states) use(state.value);
+    }
+    walk(path.back()->body, [&](Statement& s) {
+      if (s.value) use(s.value);
+      for (ReduceState& state : s.states) use(state.value);
+    });
+  }
+
+  /// Whether the step of a reduction around these statements is among them.
+  static bool steps_inside(const std::vector<Statement>& body) {
+    return std::ranges::any_of(body, [](const Statement& s) {
+      return s.kind == Statement::Kind::kStep ||
+             (s.kind == Statement::Kind::kLoop && steps_inside(s.body));
     });
   }
 

@@ -89,6 +89,7 @@ struct Statement {
 /// A split or padding that does not divide: points with lower < upper are real, others are not.
 struct Guard {
   Expr lower, upper;
+  bool fills = false;  ///< of a copy: an unreal point of the tile gets the fill of its load
   Expr condition() const { return less(lower, upper); }
 };
 

@@ -99,6 +99,7 @@ class Drawer {
         t.kind = TransformKind::kStage;
         t.names.insert(t.names.begin(),
                        fmt::format("b{}", below_(static_cast<uint32_t>(kernel_.buffers.size()))));
+        if (below_(2)) t.factor = factor;
     }
     const bool has_factor = t.kind == TransformKind::kSplit || t.kind == TransformKind::kPad ||
                             t.kind == TransformKind::kGroup;

@@ -15,6 +15,8 @@
 //   group R F          reduce axis R is split by F, R.i spread over the threads of a workgroup
 //   stage B at A       the tile of buffer B that one iteration of loop A reads is first copied into
 //                      per-thread scratch, or shared memory if threads differ; copy axes: B.c0, ...
+//   stage B at A pad F the same; F elements of room behind each row of the source, so that rows do
+//                      not begin in one bank of the memory
 //   keep R A           what the steps over R compute and the later loop A would compute again, once
 //                      A stands for R, goes through per-thread scratch: R is the only axis of its
 //                      reduction, neither is bound or padded yet; the same bits
@@ -47,7 +49,7 @@ enum class TransformKind : uint8_t {
 struct Transform {
   TransformKind kind = TransformKind::kSplit;
   std::vector<std::string> names;  ///< axes; kStage: buffer, axis; kKeep: R, A
-  int64_t factor = 0;              ///< kSplit, kPad, kGroup
+  int64_t factor = 0;              ///< kSplit, kPad, kGroup; kStage: 0 without "pad"
   Bind bind = Bind::kLoop;         ///< kBind
   bool operator==(const Transform&) const = default;
 };

@@ -117,6 +117,10 @@ class Parser {
              (static_cast<int>(t.names.size()) < row.min_names || !at_end()))
         t.names.push_back(name());
       if (row.factor) t.factor = number();
+      if (t.kind == TransformKind::kStage && !at_end()) {
+        if (const auto pad = word(); pad != "pad") mistake("\"pad\", ';' or the end", pad);
+        t.factor = number();
+      }
       if (t.kind == TransformKind::kBind) t.bind = place();
       return t;
     }
@@ -140,6 +144,7 @@ std::string print(const TransformList& list) {
       out += t.names[i];
     }
     if (row.factor) out += " " + std::to_string(t.factor);
+    if (t.kind == TransformKind::kStage && t.factor) out += " pad " + std::to_string(t.factor);
     if (t.kind == TransformKind::kBind) out += " " + std::string(bind_name(t.bind));
   }
   return out;

@@ -98,14 +98,15 @@ void Emitter::run_loop(const Statement& s) {
         positions_[s.axis] = {};
         return;
       }
+      const auto before = std::pair(lane_axis_, lanes_);  // of a loop around a copy
       lane_forms_.clear();
       lane_axis_ = s.axis;
       lanes_ = static_cast<int>(axis.extent.value());
       positions_[s.axis] = {Position::Kind::kLane, 0, 0};
       body(s.body);
       positions_[s.axis] = {};
-      lane_axis_ = -1;
-      lanes_ = 1;
+      lane_forms_.clear();
+      std::tie(lane_axis_, lanes_) = before;
       return;
     }
     case Bind::kGridX:
@@ -181,8 +182,10 @@ void Emitter::stores(std::span<const Statement> run) {
 
 void Emitter::store(const Statement& s, Value v) {
   Value mask = 0;
-  bool masked = access_mask(s.index, s.mask, around_, mask);
   const bool tile = kernel_.buffers[s.buffer].space != BufferSpace::kGlobal;
+  bool masked = false;
+  with_guards_off(filled_guards(s.buffer),
+                  [&] { masked = access_mask(s.index, s.mask, around_, mask); });
   for (size_t p = 0; p < places_.size(); ++p) {
     const auto bind = static_cast<Bind>(p + static_cast<size_t>(Bind::kGridX));
     if (!places_[p].used || std::ranges::count(open_places_, bind)) continue;
@@ -205,6 +208,15 @@ void Emitter::store(const Statement& s, Value v) {
   tree_.effect(TN_OP_STORE, operands, 0, flags);
 }
 
+std::vector<size_t> Emitter::filled_guards(int buffer) const {
+  std::vector<size_t> guards;
+  const KernelBuffer& b = kernel_.buffers[buffer];
+  for (size_t g = 0; g < kernel_.guards.size(); ++g)
+    if (kernel_.guards[g].fills && !guard_off_[g] && b.space != BufferSpace::kGlobal && !b.kept)
+      guards.push_back(g);
+  return guards;
+}
+
 bool Emitter::streams(int buffer, int lanes) const {
   const KernelBuffer& b = kernel_.buffers[buffer];
   const auto size = static_cast<int64_t>(dtype_size(b.dtype));
@@ -217,11 +229,24 @@ bool Emitter::streams(int buffer, int lanes) const {
 void Emitter::stage(const Statement& s) {
   const bool shared = kernel_.buffers[s.buffer].space == BufferSpace::kShared;
   if (shared) tree_.effect(TN_OP_BARRIER, {}, TN_SCOPE_BLOCK);
+  // The copy's own axes stand for the lanes around it and, where threads share it, for them too.
+  const std::vector<Position> positions = positions_;
+  const AxisSet around = std::exchange(around_, {});
+  const std::vector<Bind> places = open_places_;
+  for (size_t a = 0; a < kernel_.axes.size(); ++a) {
+    const Bind bind = kernel_.axes[a].bind;
+    if (around[a] && (bind == Bind::kVector || (shared && is_block(bind)))) positions_[a] = {};
+  }
+  if (shared) std::erase_if(open_places_, is_block);
   push_memo();
   body(s.body);
   pop_memo();
+  positions_ = positions;
+  around_ = around;
+  open_places_ = places;
   if (shared) tree_.effect(TN_OP_BARRIER, {}, TN_SCOPE_BLOCK);
   floor_[s.buffer] = tree_.region();
+  tree_.changed(buffer(s.buffer));
 }
 
 }  // namespace tenon

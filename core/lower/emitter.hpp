@@ -135,6 +135,8 @@ class Emitter {
   void run_loop(const Statement& s);
   void stores(std::span<const Statement> run);
   void store(const Statement& s, Value v);
+  /// Guards that a store into a tile need not heed: its positions are all there.
+  std::vector<size_t> filled_guards(int buffer) const;
   void stage(const Statement& s);
   void launch_axis(const Statement& s);
   Value launch_index(Bind bind);

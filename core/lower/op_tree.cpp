@@ -90,6 +90,13 @@ OpTree::Value OpTree::load(tn_dtype dtype, uint16_t lanes, std::span<const Value
   return v;
 }
 
+void OpTree::changed(Value buffer) {
+  std::erase_if(known_, [&](const auto& entry) {
+    const Op& op = ops_[entry.second];
+    return op.op == TN_OP_TAKE && operands_[op.first] == buffer;
+  });
+}
+
 void OpTree::effect(tn_opcode code, std::span<const Value> operands, uint64_t imm, uint32_t flags) {
   Op op;
   op.op = code;
@@ -98,6 +105,17 @@ void OpTree::effect(tn_opcode code, std::span<const Value> operands, uint64_t im
   op.flags = flags;
   op.region = current_;
   regions_[current_].items.push_back(add(op, operands));
+}
+
+OpTree::Value OpTree::atomic(tn_dtype dtype, std::span<const Value> operands, uint64_t imm) {
+  Op op;
+  op.op = TN_OP_ATOMIC;
+  op.dtype = dtype;
+  op.imm = imm;
+  op.region = current_;
+  const Value v = add(op, operands);
+  regions_[current_].items.push_back(v);
+  return v;
 }
 
 uint32_t OpTree::open(Value opener, bool conditional) {
@@ -197,7 +215,8 @@ std::vector<bool> OpTree::live() const {
     if (!live[v]) live[v] = true, work.push_back(v);
   };
   for (Value v = 0; v < ops_.size(); ++v)
-    if (ops_[v].op == TN_OP_STORE || ops_[v].op == TN_OP_BARRIER) need(v);
+    if (ops_[v].op == TN_OP_STORE || ops_[v].op == TN_OP_ATOMIC || ops_[v].op == TN_OP_BARRIER)
+      need(v);
   while (!work.empty()) {
     const Value v = work.back();
     work.pop_back();

@@ -43,7 +43,11 @@ class OpTree {
   /// not shared (`fixed`).
   Value load(tn_dtype dtype, uint16_t lanes, std::span<const Value> operands, uint32_t flags,
              uint32_t floor, bool fixed);
+  /// Memory has new contents: later loads of `buffer` are not the earlier ones.
+  void changed(Value buffer);
   void effect(tn_opcode op, std::span<const Value> operands, uint64_t imm = 0, uint32_t flags = 0);
+  /// A scalar ATOMIC, where it stands; gives the old value.
+  Value atomic(tn_dtype dtype, std::span<const Value> operands, uint64_t imm);
 
   /// The carried values of the new loop are loop + 1 + k.
   Value begin_loop(Value begin, Value end, Value step, std::span<const Value> initial);

@@ -40,7 +40,8 @@ std::string after(Kernel kernel, const char* list) {
 TEST_CASE("transform lists round trip through text") {
   const std::string text =
       "split a0 12; merge a0 a1; permute a1.o a0.o r0; pad a0 16; unroll a0.i; vectorize a1.i; "
-      "bind a0.o grid.x; group r0 8; stage b1 at a1.o; keep r0 a1; tensorize a0 a1; pipeline r0 2";
+      "bind a0.o grid.x; group r0 8; stage b1 at a1.o; stage b0 at a0 pad 8; keep r0 a1; tensorize "
+      "a0 a1; pipeline r0 2";
   CHECK(print(parse_transforms(text)) == text);
   CHECK(print(parse_transforms(" split  a0 12 ;;\n")) == "split a0 12");
   CHECK(parse_transforms("").empty());
@@ -55,6 +56,7 @@ TEST_CASE("malformed lists name the column and what was expected") {
       {"bind a0 grid.w", "column 9: expected grid.x"},
       {"stage b0 a0", "expected \"at\", got \"a0\""},
       {"unroll a-b", "expected a name"},
+      {"stage b0 at a0 wide", "expected \"pad\", ';' or the end, got \"wide\""},
   };
   for (const auto& [text, message] : bad)
     CHECK_THROWS_WITH(parse_transforms(text), ContainsSubstring(message));
@@ -82,6 +84,28 @@ TEST_CASE("stage packs the tile in the order of its source, lanes last") {
   CHECK_THAT(text, ContainsSubstring("b1_tile: f32[1024] scratch"));
   CHECK_THAT(text, ContainsSubstring("b3[b1.c0*16 + b1.c1] = b1[a1.o*16 + b1.c0*48 + b1.c1]"));
   CHECK_THAT(text, ContainsSubstring("add mul(b4[r0], b3[a1.i + r0*16])"));
+}
+
+TEST_CASE("stage can leave room behind the rows of the source") {
+  const std::string text = after(matmul(), "split r0 16; stage b0 at r0.o pad 3");
+  CHECK_THAT(text, ContainsSubstring("b0_tile: f32[16] scratch"));
+  const std::string rows =
+      after(matmul(), "split a0 8; unroll a0.i; split r0 16; stage b0 at r0.o pad 3");
+  CHECK_THAT(rows, ContainsSubstring("b0_tile: f32[152] scratch"));
+  CHECK_THAT(rows, ContainsSubstring("b3[b0.c0*19 + b0.c1] = b0["));
+}
+
+TEST_CASE("threads share the copy of a tile, each with its own part") {
+  const std::string text =
+      after(matmul(),
+            "split a0 8; bind a0.i block.y; split a1 8; bind a1.i block.x; "
+            "split r0 16; stage b0 at r0.o; split b0.c1 8; bind b0.c0 block.y; "
+            "bind b0.c1.i block.x");
+  CHECK_THAT(text, ContainsSubstring("b0_tile: f32[128] shared"));
+  CHECK_THROWS_WITH(after(matmul(),
+                          "split a0 8; bind a0.i block.y; split r0 16; stage b0 at r0.o; bind "
+                          "b0.c1 block.y"),
+                    ContainsSubstring("expected the extent of a0.i, 8, got 16"));
 }
 
 TEST_CASE("illegal transforms are refused with what was expected") {
