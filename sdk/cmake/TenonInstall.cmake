@@ -65,7 +65,7 @@ if(TARGET tenon)
   tenon_pkg_config(tenon core)
 endif()
 
-foreach(backend cpu disk cuda hip)
+foreach(backend cpu disk cuda hip wgsl vulkan)
   if(TARGET tenon_${backend})
     install(TARGETS tenon_${backend}
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tenon COMPONENT plugins)

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The loader's library and one instance of Vulkan, with the validation layer where it is wanted.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "plugins/vulkan/adapter.hpp"
+
+namespace tenon::vulkan {
+
+class Driver {
+ public:
+  /// Throws TN_ERROR_NOT_FOUND with the reason where there is no loader, instance or layer.
+  explicit Driver(bool validate);
+  ~Driver();
+  Driver(const Driver&) = delete;
+
+  const Functions& functions() const { return vk_; }
+  /// Those that can be used, in an order that is the same on every call.
+  const std::vector<std::unique_ptr<Adapter>>& adapters() const { return adapters_; }
+  /// Why others cannot be used, or there are none.
+  const std::string& reason() const { return reason_; }
+
+  bool validates() const { return messenger_ != VK_NULL_HANDLE; }
+  /// Throws TN_ERROR_INTERNAL with what the validation layer has said since the last call.
+  void check_messages();
+  void add_message(const char* text);
+
+ private:
+  void create_instance(bool validate);
+  void list_adapters();
+
+  Functions vk_;
+  VkInstance instance_ = VK_NULL_HANDLE;
+  VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
+  std::vector<std::unique_ptr<Adapter>> adapters_;
+  std::string reason_;
+  std::mutex mutex_;
+  std::string messages_;
+};
+
+}  // namespace tenon::vulkan
