@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The WGSL backend: every adapter of a WebGPU implementation is a device.
+#include "plugins/wgsl/executable.hpp"
+#include "sdk/helpers/saved_executable.hpp"
+#include "sdk/helpers/verify_program.hpp"
+
+namespace tenon::wgsl {
+
+std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits) {
+  auto made = std::make_unique<sdk::PropertyTable>(TN_DEVICE_COMPUTE | TN_DEVICE_DETERMINISTIC |
+                                                   TN_DEVICE_SYMBOLIC | TN_DEVICE_SAVE);
+  sdk::PropertyTable& table = *made;
+  table.compute({TN_DTYPE_BOOL, TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_F32});
+  table.store({TN_DTYPE_I8, TN_DTYPE_I16, TN_DTYPE_U8, TN_DTYPE_U16, TN_DTYPE_F16, TN_DTYPE_BF16,
+               TN_DTYPE_F8E4M3, TN_DTYPE_F8E5M2});
+  table.atomics({TN_DTYPE_U32});
+  table.claim({TN_OP_NEG, TN_OP_SUB, TN_OP_FDIV, TN_OP_SHL, TN_OP_SHR, TN_OP_CMPEQ, TN_OP_TRUNC,
+               TN_OP_FLOOR, TN_OP_EXP, TN_OP_LN, TN_OP_COS, TN_OP_MIN, TN_OP_BARRIER,
+               TN_OP_ATOMIC});
+  tn_memory_space space = TN_INIT(tn_memory_space);
+  space.flags = TN_MEMORY_DEVICE;
+  space.alignment = limits.minStorageBufferOffsetAlignment;
+  space.largest = limits.maxBufferSize / 4 * 4;
+  space.copy_from = 3;
+  table.add_memory(space);
+  space.flags = TN_MEMORY_HOST_VISIBLE | TN_MEMORY_COHERENT | TN_MEMORY_IMPORT;
+  space.alignment = 64;
+  space.largest = 0;
+  table.add_memory(space);
+  table.workgroup(limits.maxComputeWorkgroupSizeX, limits.maxComputeWorkgroupSizeY,
+                  limits.maxComputeWorkgroupSizeZ, limits.maxComputeInvocationsPerWorkgroup);
+  tn_properties& p = table.fields();
+  // What WGSL leaves open: https://www.w3.org/TR/WGSL/#floating-point-evaluation
+  p.accuracy = TN_ACCURACY_RELAXED;
+  p.numerics = TN_NUMERICS_FLUSH_INPUT | TN_NUMERICS_FLUSH_OUTPUT | TN_NUMERICS_NO_NAN |
+               TN_NUMERICS_NO_INF | TN_NUMERICS_NO_SIGNED_ZERO | TN_NUMERICS_CONTRACT;
+  p.index_bits = 32;
+  p.storage_bytes = 4;
+  for (uint32_t& axis : p.max_grid) axis = limits.maxComputeWorkgroupsPerDimension;
+  p.max_bindings = limits.maxStorageBuffersPerShaderStage;
+  p.max_buffer_bytes = limits.maxStorageBufferBindingSize;
+  p.max_shared_bytes = limits.maxComputeWorkgroupStorageSize;
+  p.max_scratch_bytes = 8192;  // https://www.w3.org/TR/WGSL/#limits: variables of a function
+  return made;
+}
+
+namespace {
+
+/// Limits of every WebGPU adapter: https://www.w3.org/TR/webgpu/#limits.
+WGPULimits default_limits() {
+  WGPULimits limits = WGPU_LIMITS_INIT;
+  limits.maxStorageBuffersPerShaderStage = 8;
+  limits.maxStorageBufferBindingSize = uint64_t{128} << 20;
+  limits.maxBufferSize = uint64_t{256} << 20;
+  limits.minStorageBufferOffsetAlignment = 256;
+  limits.maxComputeWorkgroupStorageSize = 16384;
+  limits.maxComputeInvocationsPerWorkgroup = 256;
+  limits.maxComputeWorkgroupSizeX = limits.maxComputeWorkgroupSizeY = 256;
+  limits.maxComputeWorkgroupSizeZ = 64;
+  limits.maxComputeWorkgroupsPerDimension = 65535;
+  return limits;
+}
+
+class WgslBackend : public sdk::Backend {
+ public:
+  static constexpr sdk::BackendInfo kInfo{"wgsl", TENON_VERSION, "Apache-2.0 WITH LLVM-exception",
+                                          -20};  // behind drivers that are nearer to the hardware
+
+  std::vector<tn_device_info> enumerate(std::string& reason) override {
+    std::vector<tn_device_info> infos;
+    reason = library().reason;
+    for (WGPUAdapter adapter : library().adapters) {
+      WGPUAdapterInfo info = WGPU_ADAPTER_INFO_INIT;
+      library().gpu.AdapterGetInfo(adapter, &info);
+      const bool is_cpu = info.adapterType == WGPUAdapterType_CPU;
+      infos.push_back(sdk::device_info(is_cpu ? TN_DEVICE_CPU : TN_DEVICE_GPU, text_of(info.device),
+                                       "wgsl", library().name + ", " + text_of(info.description)));
+      library().gpu.AdapterInfoFreeMembers(info);
+    }
+    return infos;
+  }
+
+  std::unique_ptr<sdk::Device> open(uint32_t index, sdk::Options&) override {
+    return std::make_unique<WgslDevice>(library().adapters[index]);
+  }
+
+  const tn_properties* target(std::string_view name) override {
+    static const auto table = make_properties(default_limits());
+    return name == "wgsl" ? &table->get() : nullptr;
+  }
+
+  tn_support supports(const sdk::Target&, const sdk::ProgramView& program,
+                      std::string& reason) override try {
+    const WgslExecutable printed(sdk::Program(program), nullptr);
+    return TN_SUPPORT_YES;
+  } catch (const sdk::Failure& failure) {
+    reason = failure.what();
+    return TN_SUPPORT_NO;
+  }
+
+  std::unique_ptr<sdk::Executable> compile(const sdk::Target& target,
+                                           const sdk::ProgramView& program,
+                                           tn_compile_report& report) override {
+    report.shared_bytes = program.header().shared_bytes;
+    return std::make_unique<WgslExecutable>(sdk::Program(program),
+                                            static_cast<const WgslDevice*>(target.device));
+  }
+
+  std::unique_ptr<sdk::Executable> load(const sdk::Target& target,
+                                        std::span<const std::byte> bytes) override {
+    return std::make_unique<WgslExecutable>(
+        sdk::load_program(sdk::unpack_saved(bytes, "wgsl", 1)[0]),
+        static_cast<const WgslDevice*>(target.device));
+  }
+};
+
+}  // namespace
+}  // namespace tenon::wgsl
+
+TENON_BACKEND(tenon::wgsl::WgslBackend)

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Programs compiled, launched, saved, loaded, shown; and what is refused.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <thread>
+
+#include "tests/wgsl/harness.hpp"
+
+using namespace tenon;
+using namespace tenon::wgsl_test;
+
+namespace {
+
+int32_t code_of(const auto& body) {
+  try {
+    body();
+    return TN_OK;
+  } catch (const Failed& failed) {
+    return failed.code;
+  }
+}
+
+const Bytes kIn = floats({1, 2, 3, 4}), kExpected = floats({5, 7, 9, 4});
+
+}  // namespace
+
+TEST_CASE("a launch reads its buffers and scalars and writes no further") {
+  if (!no_device().empty()) SKIP(no_device());
+  const Device device;
+  const sdk::Program program = scaled_program();
+  const Executable code = device.compile(program);
+  Bytes x = kIn, y = kIn;
+  device.run(code, program, 1, {&x, &y}, {3, 3});
+  CHECK(x == kIn);
+  CHECK(y == kExpected);
+  device.run(code, program, 0, {&x, &y}, {100, 4});  // an empty grid runs nothing
+  CHECK(y == kExpected);
+  Bytes nothing, none;
+  CHECK_NOTHROW(device.run(code, program, 1, {&nothing, &none}, {3, 0}));
+}
+
+TEST_CASE("launches of one submission see each other's results and have their own scalars") {
+  if (!no_device().empty()) SKIP(no_device());
+  const Device device;
+  const sdk::Program program = scaled_program();
+  const Executable code = device.compile(program);
+  const uint64_t half = 256;  // two buffers cut from one slab
+  const Memory slab = device.allocate(0, 2 * half);
+  device.write(slab.get(), 0, kIn);
+  const auto launch = [&](uint64_t from, uint64_t to, uint64_t n) {
+    std::vector<tn_argument> arguments = {
+        buffer_argument(slab.get(), from, 16), buffer_argument(slab.get(), to, 16), {}, {}};
+    arguments[2].kind = arguments[3].kind = TN_ARGUMENT_SCALAR;
+    arguments[2].scalar = n;
+    arguments[3].scalar = 4;
+    return arguments;
+  };
+  const auto there = launch(0, half, 1), back = launch(half, 0, 100);
+  device.submit(std::vector{launch_command(code.get(), program, 1, there),
+                            launch_command(code.get(), program, 1, back)});
+  CHECK(device.read(slab.get(), 0, 16) == floats({106, 110, 114, 118}));
+}
+
+TEST_CASE("executables are saved and loaded; other bytes are not") {
+  if (!no_device().empty()) SKIP(no_device());
+  const Device device;
+  const sdk::Program program = scaled_program();
+  const Bytes saved = device.save(device.compile(program));
+  Bytes x = kIn, y = kIn;
+  device.run(device.load(saved), program, 1, {&x, &y}, {3, 3});
+  CHECK(y == kExpected);
+  for (size_t at = 0; at < saved.size(); at += 13) {
+    Bytes damaged = saved;
+    damaged[at] ^= std::byte{0x10};
+    CAPTURE(at);
+    CHECK(code_of([&] { device.load(damaged); }) == TN_ERROR_INCOMPATIBLE);
+    CHECK(code_of([&] { device.load(std::span(saved).first(at)); }) == TN_ERROR_INCOMPATIBLE);
+  }
+}
+
+TEST_CASE("what a launch must not bring is refused, and the device goes on") {
+  if (!no_device().empty()) SKIP(no_device());
+  const Device device, other;
+  const sdk::Program program = scaled_program();
+  const Executable code = device.compile(program), foreign = other.compile(program);
+  const Memory memory = device.allocate(0, 256), host = device.allocate(1, 256);
+  std::vector<tn_argument> good = {
+      buffer_argument(memory.get(), 0, 16), buffer_argument(memory.get(), 128, 16), {}, {}};
+  good[2].kind = good[3].kind = TN_ARGUMENT_SCALAR;
+  good[3].scalar = 4;
+  const auto refused = [&](const tn_command& command) {
+    return code_of([&] { device.submit(std::span(&command, 1)); }) == TN_ERROR_INVALID_ARGUMENT;
+  };
+  auto bad = good;
+  bad[0].memory = host.get();
+  CHECK(refused(launch_command(code.get(), program, 1, bad)));
+  bad[0] = buffer_argument(memory.get(), 4, 16);  // not where a binding may begin
+  CHECK(refused(launch_command(code.get(), program, 1, bad)));
+  bad[0] = buffer_argument(memory.get(), 248, 16);
+  CHECK(refused(launch_command(code.get(), program, 1, bad)));
+  CHECK(refused(launch_command(code.get(), program, 1, std::span(good).first(3))));
+  CHECK(refused(launch_command(foreign.get(), program, 1, good)));
+  CHECK(refused(launch_command(code.get(), program, 1u << 20, good)));  // more than a grid holds
+  const tn_command fine = launch_command(code.get(), program, 1, good);
+  CHECK_NOTHROW(device.submit(std::span(&fine, 1)));
+}
+
+TEST_CASE("threads compile while another launches") {
+  if (!no_device().empty()) SKIP(no_device());
+  const Device device;
+  const sdk::Program program = scaled_program();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 8; ++i) device.compile(program);
+    });
+  }
+  const Executable code = device.compile(program);
+  for (int i = 0; i < 20; ++i) {
+    Bytes x = kIn, y = kIn;
+    device.run(code, program, 1, {&x, &y}, {3, 3});
+    CHECK(y == kExpected);
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_CASE("the target wgsl needs no device, and shows its text") {
+  tn_target target = TN_INIT(tn_target);
+  target.name = "wgsl";
+  tn_error error = TN_INIT(tn_error);
+  const tn_properties* properties = nullptr;
+  REQUIRE(plugin().properties(&target, &properties, &error) == TN_OK);
+  CHECK(properties->max_bindings == 8);
+  CHECK(properties->storage_bytes == 4);
+  tn_executable* made = nullptr;
+  REQUIRE(plugin().compile(&target, scaled_program().get(), nullptr, &made, &error) == TN_OK);
+  const Executable code(made, plugin().executable_destroy);
+  std::string text;
+  const tn_sink sink = [](void* to, const void* from, size_t size) {
+    static_cast<std::string*>(to)->append(static_cast<const char*>(from), size);
+  };
+  REQUIRE(plugin().executable_text(made, TN_TEXT_SOURCE, sink, &text, &error) == TN_OK);
+  CHECK_THAT(text, Catch::Matchers::ContainsSubstring("@compute @workgroup_size(64, 1, 1)"));
+  CHECK_THAT(text, Catch::Matchers::ContainsSubstring("kernel_scaled"));
+  CHECK(plugin().executable_text(made, TN_TEXT_ASSEMBLY, sink, &text, &error) ==
+        TN_ERROR_UNSUPPORTED);
+  target.name = "msl";
+  CHECK(plugin().properties(&target, &properties, &error) == TN_ERROR_NOT_FOUND);
+}
