@@ -15,21 +15,20 @@ constexpr GpuHelper kHelpers[] = {
     {"tn_encode_f16",
      "TN unsigned short tn_encode_f16(float f) {\n  unsigned short x;\n"
      "  asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(x) : \"f\"(f));\n  return x;\n}\n"},
+    // The rest is of sm_80; earlier ones do it in several instructions.
     {"tn_encode_bf16",
-     "#if __CUDA_ARCH__ >= 800\n"
-     "TN unsigned short tn_encode_bf16(float f) {\n  unsigned short x;\n"
-     "  asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(x) : \"f\"(f));\n  return x;\n}\n"
-     "#else\n"
-     "TN unsigned short tn_encode_bf16(float x) {\n  const unsigned b = tn_bits_of_f32(x);\n"
-     "  if (x != x) return (unsigned short)(b >> 16 | 0x40);\n"
-     "  return (unsigned short)((b + 0x7fff + (b >> 16 & 1)) >> 16);\n}\n"
-     "#endif\n"},
-
-    // The instructions order the zeros; only .NaN, of sm_80, keeps NaN.
+     "TN unsigned short tn_encode_bf16(float f) {\n#if __CUDA_ARCH__ >= 800\n"
+     "  unsigned short x;\n"
+     "  asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(x) : \"f\"(f));\n  return x;\n"
+     "#else\n  return tn_plain_encode_bf16(f);\n#endif\n}\n"},
     {"tn_max_f32",
-     "TN float tn_max_f32(float a, float b) { return a != a || b != b ? a + b : fmaxf(a, b); }\n"},
+     "TN float tn_max_f32(float a, float b) {\n#if __CUDA_ARCH__ >= 800\n  float r;\n"
+     "  asm(\"max.NaN.f32 %0, %1, %2;\" : \"=f\"(r) : \"f\"(a), \"f\"(b));\n  return r;\n"
+     "#else\n  return tn_plain_max_f32(a, b);\n#endif\n}\n"},
     {"tn_min_f32",
-     "TN float tn_min_f32(float a, float b) { return a != a || b != b ? a + b : fminf(a, b); }\n"},
+     "TN float tn_min_f32(float a, float b) {\n#if __CUDA_ARCH__ >= 800\n  float r;\n"
+     "  asm(\"min.NaN.f32 %0, %1, %2;\" : \"=f\"(r) : \"f\"(a), \"f\"(b));\n  return r;\n"
+     "#else\n  return -tn_plain_max_f32(-a, -b);\n#endif\n}\n"},
 
     {"tn_stream_load_16",
      "TN void tn_stream_load_16(void* to, const void* from) {\n"

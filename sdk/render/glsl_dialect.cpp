@@ -223,6 +223,27 @@ class GlslDialect : public ShaderDialect {
     return is_written ? "memoryBarrierBuffer();\nbarrier();" : "barrier();";
   }
 
+  std::string statement(const ProgramView& program, const tn_op& op, const std::string& name,
+                        const std::vector<std::string>& operands) const override {
+    if (op.lanes != 1) refuse(op);
+    switch (op.op) {
+      case TN_OP_SUBGROUP_SHUFFLE:
+        return define(op, name,
+                      fmt::format("subgroupShuffle({}, uint({}))", operands[0], operands[1]));
+      case TN_OP_SUBGROUP_BROADCAST:
+        return define(op, name, fmt::format("subgroupBroadcast({}, {}u)", operands[0], op.imm));
+      case TN_OP_SUBGROUP_REDUCE:
+        break;
+      default:
+        refuse(op);
+    }
+    // A butterfly: the language's own reductions leave the order, and NaN, open.
+    const std::string other = fmt::format("subgroupShuffleXor({}, d)", name);
+    return fmt::format("{}\n{} = {};\nfor (uint d = 1u; d < {}u; d <<= 1u) {{ {} = {}; }}",
+                       declare(op, name), name, operands[0], program.header().subgroup_size, name,
+                       combine(static_cast<uint16_t>(op.imm), op.dtype, name, other));
+  }
+
  protected:
   std::string float_of_bits(const std::string& bits, uint8_t to) const override {
     return fmt::format("{}({})", to == TN_DTYPE_F64 ? "uint64BitsToDouble" : "uintBitsToFloat",
@@ -234,6 +255,12 @@ class GlslDialect : public ShaderDialect {
   }
 
  private:
+  std::string combine(uint16_t op, uint8_t dtype, const std::string& x,
+                      const std::string& y) const {
+    const uint8_t wide = is_coded(dtype) ? uint8_t{TN_DTYPE_F32} : dtype;
+    const std::string operands[] = {cast(x, dtype, wide), cast(y, dtype, wide)};
+    return cast(spell(op, wide, operands), wide, dtype);
+  }
   static uint64_t convert_bits(uint64_t bits, uint8_t dtype) {
     return sdk::convert(bits, dtype, TN_DTYPE_I64);
   }

@@ -35,14 +35,14 @@ constexpr GpuHelper kHelpers[] = {
      "  return (unsigned long long)b < {bits} ? ({t})(a >> b) : ({t})(a < 0 ? -1 : 0);\n}\n"},
 
     // +0 is larger than -0, and NaN stays.
-    {"tn_max_f32",
-     "TN float tn_max_f32(float a, float b) {\n  if (a != a || b != b) return a + b;\n"
+    {"tn_plain_max_{}",
+     "TN {t} tn_plain_max_{n}({t} a, {t} b) {\n  if (a != a || b != b) return a + b;\n"
      "  if (a == b) return signbit(a) ? b : a;\n  return a < b ? b : a;\n}\n"},
-    {"tn_max_f64",
-     "TN double tn_max_f64(double a, double b) {\n  if (a != a || b != b) return a + b;\n"
-     "  if (a == b) return signbit(a) ? b : a;\n  return a < b ? b : a;\n}\n"},
-    {"tn_min_f32", "TN float tn_min_f32(float a, float b) { return -tn_max_f32(-a, -b); }\n"},
-    {"tn_min_f64", "TN double tn_min_f64(double a, double b) { return -tn_max_f64(-a, -b); }\n"},
+    {"tn_max_f32", "TN float tn_max_f32(float a, float b) { return tn_plain_max_f32(a, b); }\n"},
+    {"tn_max_f64", "TN double tn_max_f64(double a, double b) { return tn_plain_max_f64(a, b); }\n"},
+    {"tn_min_f32", "TN float tn_min_f32(float a, float b) { return -tn_plain_max_f32(-a, -b); }\n"},
+    {"tn_min_f64",
+     "TN double tn_min_f64(double a, double b) { return -tn_plain_max_f64(-a, -b); }\n"},
     {"tn_max_{}", "TN {t} tn_max_{n}({t} a, {t} b) { return a < b ? b : a; }\n"},
     {"tn_min_{}", "TN {t} tn_min_{n}({t} a, {t} b) { return a < b ? a : b; }\n"},
 
@@ -81,10 +81,13 @@ constexpr GpuHelper kHelpers[] = {
 
     {"tn_decode_bf16",
      "TN float tn_decode_bf16(unsigned short x) { return tn_bits_f32((unsigned)x << 16); }\n"},
-    {"tn_encode_bf16",
-     "TN unsigned short tn_encode_bf16(float x) {\n  const unsigned b = tn_bits_of_f32(x);\n"
+    {"tn_plain_encode_bf16",
+     "TN unsigned short tn_plain_encode_bf16(float x) {\n"
+     "  const unsigned b = tn_bits_of_f32(x);\n"
      "  if (x != x) return (unsigned short)(b >> 16 | 0x40);\n"
      "  return (unsigned short)((b + 0x7fff + (b >> 16 & 1)) >> 16);\n}\n"},
+    {"tn_encode_bf16",
+     "TN unsigned short tn_encode_bf16(float x) { return tn_plain_encode_bf16(x); }\n"},
     {"tn_decode_f8e4m3",
      "TN float tn_decode_f8e4m3(unsigned char x) {\n"
      "  const unsigned code = x & 0x7fu, sign = (x & 0x80u) << 24;\n"

@@ -22,9 +22,8 @@ constexpr GpuHelper kHelpers[] = {
      "TN unsigned short tn_encode_f16(float f) {\n"
      "  return __builtin_bit_cast(unsigned short, (_Float16)f);\n}\n"},
     {"tn_stream_16",
-     "typedef unsigned tn_stream_16 __attribute__((ext_vector_type(4), may_alias));\n"},
-    {"tn_stream_8",
-     "typedef unsigned tn_stream_8 __attribute__((ext_vector_type(2), may_alias));\n"},
+     "typedef unsigned tn_stream_16 __attribute__((vector_size(16), may_alias));\n"},
+    {"tn_stream_8", "typedef unsigned tn_stream_8 __attribute__((vector_size(8), may_alias));\n"},
     {"tn_stream_4", "typedef unsigned tn_stream_4 __attribute__((may_alias));\n"},
 
     // There are no asynchronous copies: it is done at once.
@@ -37,12 +36,11 @@ constexpr GpuHelper kHelpers[] = {
     {"tn_async_commit", "TN void tn_async_commit() {}\n"},
     {"tn_async_wait", "template <int N> TN void tn_async_wait() {}\n"},
 
-    {"tn_half4", "typedef _Float16 tn_half4 __attribute__((ext_vector_type(4), may_alias));\n"},
-    {"tn_short4", "typedef short tn_short4 __attribute__((ext_vector_type(4), may_alias));\n"},
-    {"tn_float4", "typedef float tn_float4 __attribute__((ext_vector_type(4), may_alias));\n"},
+    {"tn_half4", "typedef _Float16 tn_half4 __attribute__((vector_size(8), may_alias));\n"},
+    {"tn_short4", "typedef short tn_short4 __attribute__((vector_size(8), may_alias));\n"},
+    {"tn_float4", "typedef float tn_float4 __attribute__((vector_size(16), may_alias));\n"},
     {"tn_float16",
-     "typedef float tn_float16 __attribute__((ext_vector_type(16), may_alias, "
-     "aligned(16)));\n"},
+     "typedef float tn_float16 __attribute__((vector_size(64), may_alias, aligned(16)));\n"},
     {"tn_mfma_16x16_f16",
      "TN void tn_mfma_16x16_f16(float* d, const void* a, const void* b, const float* c) {\n"
      "  *(tn_float4*)d = __builtin_amdgcn_mfma_f32_16x16x16f16(\n"

@@ -19,11 +19,13 @@ struct ShaderHelper {
   std::string text;  ///< the function, called `name`; calls only helpers that stand before it
 };
 
-/// In groups: integers of 32 or 64 bits, conversions, f32, 64-bit types.
+/// In groups: integers of 32 or 64 bits, conversions, functions of f32, and what only GLSL has
+/// (whose text may hold GLSL that WGSL has not).
 void add_integer_helpers(std::vector<ShaderHelper>& out, const std::string& bits);
 void add_cast_helpers(std::vector<ShaderHelper>& out);
 void add_math_helpers(std::vector<ShaderHelper>& out);
 void add_wide_helpers(std::vector<ShaderHelper>& out);
+void add_wide_math_helpers(std::vector<ShaderHelper>& out);
 
 /// All of them, in WGSL's words; without those that need what it has not.
 std::span<const ShaderHelper> wgsl_helpers();

@@ -1,9 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// 64-bit integers and floats.
+// Conversions between 64-bit types and others, which WGSL has not.
 #include "sdk/render/shader_helpers.hpp"
 
 namespace tenon::sdk {
+namespace {
 
-void add_wide_helpers(std::vector<ShaderHelper>& out) { add_integer_helpers(out, "64"); }
+void add_rounding(std::vector<ShaderHelper>& out) {
+  // As tn_odd_u32: what is cut off leaves the last bit sticky.
+  out.push_back({"tn_odd_u64", R"(fn tn_odd_u64(x: u64) -> f32 {
+  let high: u32 = u32(x >> 32u);
+  if (high == 0u) { return tn_odd_u32(u32(x)); }
+  return tn_odd_u32(high | (u32(x) != 0u ? 1u : 0u)) * 4294967296.0f;
+}
+)"});
+  out.push_back({"tn_odd_i64", R"(fn tn_odd_i64(x: i64) -> f32 {
+  if (x < i64(0)) { return -tn_odd_u64(u64(0) - u64(x)); }
+  return tn_odd_u64(u64(x));
+}
+)"});
+  // To the f32 on either side whose last bit is odd, unless it is exact.
+  out.push_back({"tn_odd_f64", R"(fn tn_odd_f64(x: f64) -> f32 {
+  let near: f32 = f32(x);
+  let bits: u32 = bitcast<u32>(near);
+  let back: f64 = f64(near);
+  if (back == x || (bits & 1u) != 0u || tn_is_nan(near)) { return near; }
+  return bitcast<f32>(abs(back) < abs(x) ? bits + 1u : bits - 1u);
+}
+)"});
+  // x*y+z of floats of at most 12 bits, whose product is exact, in the same way.
+  out.push_back({"tn_fma_odd", R"(fn tn_fma_odd(x: f32, y: f32, z: f32) -> f32 {
+  let product: f32 = x * y;
+  let sum: f32 = product + z;
+  let bits: u32 = bitcast<u32>(sum);
+  if ((bits & 0x7f800000u) == 0x7f800000u) { return sum; }
+  let part: f32 = sum - product;
+  let error: f32 = (product - (sum - part)) + (z - part);
+  if (error == 0.0f || (bits & 1u) != 0u) { return sum; }
+  return bitcast<f32>((error > 0.0f) == (sum > 0.0f) ? bits + 1u : bits - 1u);
+}
+)"});
+}
+
+void add_saturation(std::vector<ShaderHelper>& out) {
+  out.push_back({"tn_is_nan64", R"(fn tn_is_nan64(x: f64) -> bool {
+  return (bitcast<u64>(x) & 0x7ffffffffffffffful) > 0x7ff0000000000000ul;
+}
+)"});
+  out.push_back({"tn_i32_of_f64", R"(fn tn_i32_of_f64(x: f64) -> i32 {
+  if (tn_is_nan64(x)) { return 0; }
+  if (x >= 2147483647.0lf) { return 2147483647; }
+  if (x <= -2147483648.0lf) { return i32(0x80000000u); }
+  return i32(x);
+}
+)"});
+  out.push_back({"tn_u32_of_f64", R"(fn tn_u32_of_f64(x: f64) -> u32 {
+  if (tn_is_nan64(x) || x <= 0.0lf) { return 0u; }
+  if (x >= 4294967295.0lf) { return 0xffffffffu; }
+  return u32(x);
+}
+)"});
+  out.push_back({"tn_i64_of_f64", R"(fn tn_i64_of_f64(x: f64) -> i64 {
+  if (tn_is_nan64(x)) { return i64(0); }
+  if (x >= 9223372036854775808.0lf) { return i64(0x7ffffffffffffffful); }
+  if (x <= -9223372036854775808.0lf) { return i64(0x8000000000000000ul); }
+  return i64(x);
+}
+)"});
+  out.push_back({"tn_u64_of_f64", R"(fn tn_u64_of_f64(x: f64) -> u64 {
+  if (tn_is_nan64(x) || x <= 0.0lf) { return u64(0); }
+  if (x >= 18446744073709551616.0lf) { return 0xfffffffffffffffful; }
+  return u64(x);
+}
+)"});
+  out.push_back({"tn_i64_of_f32", R"(fn tn_i64_of_f32(x: f32) -> i64 {
+  if (tn_is_nan(x)) { return i64(0); }
+  if (x >= 9223372036854775808.0f) { return i64(0x7ffffffffffffffful); }
+  if (x <= -9223372036854775808.0f) { return i64(0x8000000000000000ul); }
+  return i64(x);
+}
+)"});
+  out.push_back({"tn_u64_of_f32", R"(fn tn_u64_of_f32(x: f32) -> u64 {
+  if (tn_is_nan(x) || x <= 0.0f) { return u64(0); }
+  if (x >= 18446744073709551616.0f) { return 0xfffffffffffffffful; }
+  return u64(x);
+}
+)"});
+}
+
+void add_order(std::vector<ShaderHelper>& out) {
+  // As those of f32, by integers.
+  out.push_back({"tn_order64", R"(fn tn_order64(x: f64, nan: i64) -> i64 {
+  if (tn_is_nan64(x)) { return nan; }
+  let bits: i64 = i64(bitcast<u64>(x));
+  return bits ^ ((bits >> 63u) & i64(0x7ffffffffffffffful));
+}
+)"});
+  out.push_back({"tn_max_f64", R"(fn tn_max_f64(x: f64, y: f64) -> f64 {
+  let nan: i64 = i64(0x7ffffffffffffffful);
+  return tn_order64(x, nan) >= tn_order64(y, nan) ? x : y;
+}
+)"});
+  out.push_back({"tn_min_f64", R"(fn tn_min_f64(x: f64, y: f64) -> f64 {
+  let nan: i64 = i64(0x8000000000000000ul);
+  return tn_order64(x, nan) <= tn_order64(y, nan) ? x : y;
+}
+)"});
+}
+
+}  // namespace
+
+void add_wide_helpers(std::vector<ShaderHelper>& out) {
+  add_integer_helpers(out, "64");
+  add_rounding(out);
+  add_saturation(out);
+  add_order(out);
+  add_wide_math_helpers(out);
+}
 
 }  // namespace tenon::sdk
