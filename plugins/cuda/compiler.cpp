@@ -72,8 +72,11 @@ Compiler::Compiler() : nvrtc_(libraries(), kNames) {
   if (list(capabilities_.data()) != 0) capabilities_.clear();
 }
 
-bool Compiler::knows(const Architecture& architecture) const {
-  return std::ranges::find(capabilities_, architecture.capability) != capabilities_.end();
+std::optional<sdk::StreamLimits> Compiler::find_target(std::string_view name) const {
+  const auto architecture = parse_target(name);
+  const bool is_known =
+      architecture && std::ranges::count(capabilities_, architecture->capability) > 0;
+  return is_known ? std::optional(limits_of(*architecture)) : std::nullopt;
 }
 
 void Compiler::compile(sdk::StreamCode& code) const {
@@ -85,7 +88,7 @@ void Compiler::compile(sdk::StreamCode& code) const {
   code.spills = number_before(out.log, " bytes spill stores") / 4;
 }
 
-std::string Compiler::ptx(const sdk::StreamCode& code) const {
+std::string Compiler::disassemble(const sdk::StreamCode& code) const {
   // PTX is of a virtual architecture: compute_90a for sm_90a.
   const std::string architecture = "compute" + code.target.substr(code.target.find('_'));
   const sdk::Compiled out =

@@ -6,21 +6,20 @@
 #include <vector>
 
 #include "plugins/cuda/targets.hpp"
+#include "sdk/stream/backend.hpp"
 #include "sdk/stream/compiler.hpp"
-#include "sdk/stream/executable.hpp"
 
 namespace tenon::cuda {
 
-class Compiler {
+class Compiler : public sdk::StreamCompiler {
  public:
   /// Throws TN_ERROR_NOT_FOUND with the reason.
   Compiler();
-  /// Whether this NVRTC knows the architecture.
-  bool knows(const Architecture& architecture) const;
-  /// Fills binary, registers and spills.
-  void compile(sdk::StreamCode& code) const;
-  std::string ptx(const sdk::StreamCode& code) const;
-  const std::string& version() const { return nvrtc_.version(); }
+  std::optional<sdk::StreamLimits> find_target(std::string_view name) const override;
+  void compile(sdk::StreamCode& code) const override;
+  /// PTX: the last text before machine code that NVRTC gives.
+  std::string disassemble(const sdk::StreamCode& code) const override;
+  std::string identity() const override { return "NVRTC " + nvrtc_.version(); }
 
  private:
   sdk::RuntimeCompiler nvrtc_;

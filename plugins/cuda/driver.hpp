@@ -3,13 +3,10 @@
 // declared here, from "CUDA Driver API Reference Manual".
 #pragma once
 
+#include <array>
 #include <atomic>
-#include <memory>
-#include <vector>
 
-#include "sdk/helpers/shared_library.hpp"
-#include "sdk/stream/api.hpp"
-#include "sdk/stream/backend.hpp"
+#include "sdk/stream/vendor.hpp"
 
 namespace tenon::cuda {
 
@@ -25,18 +22,9 @@ struct MemoryAccess {
 
 /// What is CUDA's alone.
 struct DriverFunctions {
-  int (*init)(unsigned flags);
-  int (*driver_version)(int* out);
-  int (*device_count)(int* out);
-  int (*device_name)(char* out, int capacity, int device);
-  int (*device_uuid)(unsigned char* out, int device);
-  int (*device_bus_id)(char* out, int capacity, int device);
-  int (*device_memory)(size_t* out, int device);
-  int (*device_attribute)(int* out, int attribute, int device);
   int (*context_retain)(Context** out, int device);
   int (*context_release)(int device);
   int (*context_set)(Context*);
-  int (*can_access_peer)(int* out, int device, int peer);
   int (*enable_peer)(Context*, unsigned flags);
   int (*default_pool)(MemoryPool** out, int device);                              ///< may be null
   int (*pool_set_access)(MemoryPool*, const MemoryAccess* access, size_t count);  ///< may be null
@@ -49,24 +37,23 @@ class Driver : public sdk::StreamVendor {
  public:
   /// Throws TN_ERROR_NOT_FOUND with the reason.
   Driver();
-  std::vector<sdk::StreamDeviceFacts> devices() const;
-
   int retain(uint32_t device) override;
   void release(uint32_t device) override;
   int activate(uint32_t device) override;
   int copy(uint64_t to, uint64_t from, size_t size, sdk::ApiStream* stream) override;
-  bool has_memory_pools(uint32_t device) const override;
-  bool enable_peer(uint32_t device, uint32_t peer) override;
   std::string describe(int code) const override;
 
- private:
-  int attribute(int attribute, int device) const;
-  void check(int code, const char* what) const;
+ protected:
+  sdk::StreamAttributes attributes() const override;
+  std::string driver_text(int version) const override;
+  std::string target(uint32_t device) const override;
+  sdk::StreamLimits limits(std::string_view target) const override;
+  bool enable_peer(uint32_t device, uint32_t peer) override;
 
-  sdk::SharedLibrary library_;
+ private:
+  static constexpr size_t kMaxDevices = 64;
   DriverFunctions cuda_ = {};
-  uint32_t count_ = 0;
-  std::unique_ptr<std::atomic<Context*>[]> contexts_;  ///< by device
+  std::array<std::atomic<Context*>, kMaxDevices> contexts_ = {};  ///< of retained devices
 };
 
 }  // namespace tenon::cuda

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the host logic of GPU backends asks of a driver whose model is CUDA's: streams, events,
 // modules, graphs. HIP has the same functions with the same parameters under other names, so a
-// backend fills a StreamApi by symbol names, and states in a StreamVendor what differs.
+// backend fills a StreamApi by symbol names, and states in a StreamVendor (vendor.hpp) what
+// differs.
 //
 // Handles are opaque here, device addresses are 64-bit integers and every function returns the
 // driver's status, 0 for success. That is the calling convention of both drivers on 64-bit
@@ -11,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace tenon::sdk {
 
@@ -31,8 +31,19 @@ inline constexpr int kApiCaptureRelaxed = 2;
 inline constexpr int kApiFunctionDynamicShared = 8;
 inline constexpr int kApiNotReady = 600;
 
-/// Functions of one thread's current device. Those that end in [optional] may be null.
+/// A device is its ordinal, or the calling thread's current one. Those marked [optional] may be
+/// null.
 struct StreamApi {
+  int (*init)(unsigned flags);
+  int (*driver_version)(int* out);
+  int (*device_count)(int* out);
+  int (*device_name)(char* out, int capacity, int device);
+  int (*device_uuid)(unsigned char* out, int device);  ///< [optional] 16 bytes
+  int (*device_bus_id)(char* out, int capacity, int device);
+  int (*device_memory)(size_t* out, int device);
+  int (*device_attribute)(int* out, int attribute, int device);
+  int (*can_access_peer)(int* out, int device, int peer);
+
   int (*stream_create)(ApiStream** out, unsigned flags);
   int (*stream_destroy)(ApiStream*);
   int (*stream_synchronize)(ApiStream*);
@@ -72,31 +83,6 @@ struct StreamApi {
   int (*graph_launch)(ApiGraphExec*, ApiStream*);
   int (*graph_exec_destroy)(ApiGraphExec*);
   int (*graph_destroy)(ApiGraph*);
-};
-
-/// What the drivers do not share. One object a process, which outlives all that uses it; every
-/// function is called from any thread.
-class StreamVendor {
- public:
-  virtual ~StreamVendor() = default;
-  const StreamApi& api() const { return api_; }
-
-  /// Keeps the device's context alive until the matching release.
-  virtual int retain(uint32_t device) = 0;
-  virtual void release(uint32_t device) = 0;
-  /// Makes a retained device the calling thread's.
-  virtual int activate(uint32_t device) = 0;
-  /// Between any two addresses, of the host or of devices.
-  virtual int copy(uint64_t to, uint64_t from, size_t size, ApiStream* stream) = 0;
-  /// Stream-ordered allocation is there.
-  virtual bool has_memory_pools(uint32_t device) const = 0;
-  /// Lets `device`, which is active, reach the memory of `peer`; false if it cannot.
-  virtual bool enable_peer(uint32_t device, uint32_t peer) = 0;
-  /// As "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered".
-  virtual std::string describe(int code) const = 0;
-
- protected:
-  StreamApi api_ = {};
 };
 
 }  // namespace tenon::sdk

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "sdk/render/c_printer.hpp"
+#include "sdk/render/gpu_dialect.hpp"
 #include "sdk/stream/device.hpp"
 
 namespace tenon::sdk {
@@ -58,7 +59,7 @@ std::shared_ptr<PropertyTable> StreamBackend::make_table(const StreamLimits& lim
                                                TN_DEVICE_SAVE);
   claim_words(*table);
   table->add_memory(device_space(limits.memory_bytes)).add_memory(pinned_space());
-  const std::span<const tn_matrix_atom> matrix = atoms(target);
+  const std::span<const tn_matrix_atom> matrix = platform_.atoms(target);
   for (const tn_matrix_atom& atom : matrix) table->add_atom(atom);
   if (!matrix.empty()) {
     table->claim({TN_OP_MATRIX_LOAD, TN_OP_MATRIX_MULTIPLY, TN_OP_MATRIX_STORE});
@@ -78,14 +79,21 @@ std::shared_ptr<PropertyTable> StreamBackend::make_table(const StreamLimits& lim
 const std::vector<StreamDeviceFacts>& StreamBackend::devices() {
   std::call_once(discovered_, [this] {
     try {
-      devices_ = discover();
+      driver_ = platform_.open_driver();
+      devices_ = driver_->devices();
       if (devices_.empty()) reason_ = "the driver lists no device";
     } catch (const Failure& failure) {
       reason_ = failure.what();
     }
-    std::ranges::sort(devices_, {}, &StreamDeviceFacts::bus_id);
   });
   return devices_;
+}
+
+/// Opened at the first use, and tried anew where it was not there.
+const StreamCompiler& StreamBackend::compiler() {
+  const std::lock_guard lock(mutex_);
+  if (!compiler_) compiler_ = platform_.open_compiler();
+  return *compiler_;
 }
 
 std::vector<tn_device_info> StreamBackend::enumerate(std::string& reason) {
@@ -97,23 +105,22 @@ std::vector<tn_device_info> StreamBackend::enumerate(std::string& reason) {
 
 std::unique_ptr<Device> StreamBackend::open(uint32_t index, Options&) {
   const StreamDeviceFacts& facts = devices().at(index);
-  return std::make_unique<StreamDevice>(vendor(), facts.ordinal, facts.info.target,
+  return std::make_unique<StreamDevice>(*driver_, facts.ordinal, facts.info.target,
                                         make_table(facts.limits, facts.info.target), scheduler_);
 }
 
 const tn_properties* StreamBackend::target(std::string_view name) {
-  const std::lock_guard lock(mutex_);
-  if (const auto known = targets_.find(name); known != targets_.end()) {
-    return &known->second->get();
-  }
-  const std::optional<StreamLimits> limits = find_target(name);
+  const std::optional<StreamLimits> limits = compiler().find_target(name);
   if (!limits) return nullptr;
-  return &targets_.emplace(name, make_table(*limits, name)).first->second->get();
+  const std::lock_guard lock(mutex_);
+  auto at = targets_.find(name);
+  if (at == targets_.end()) at = targets_.emplace(name, make_table(*limits, name)).first;
+  return &at->second->get();
 }
 
 tn_support StreamBackend::supports(const Target&, const ProgramView& program, std::string& reason) {
   try {
-    print_source(program, dialect());
+    print_source(program, platform_.dialect());
     return TN_SUPPORT_YES;
   } catch (const Failure& failure) {
     reason = failure.what();
@@ -124,11 +131,12 @@ tn_support StreamBackend::supports(const Target&, const ProgramView& program, st
 std::unique_ptr<Executable> StreamBackend::compile(const Target& target, const ProgramView& program,
                                                    tn_compile_report& report) {
   StreamCode code;
-  code.source = print_source(program, dialect());
+  code.source = print_source(program, platform_.dialect());
   code.entry = Dialect::function_name(program);
   code.target = target_name(target);
-  if (has_dynamic_shared(program)) code.dynamic_shared_bytes = program.header().shared_bytes;
-  compile_source(code);
+  if (has_dynamic_shared(program, platform_.dialect()))
+    code.dynamic_shared_bytes = program.header().shared_bytes;
+  compiler().compile(code);
   report.binary_bytes = code.binary.size();
   report.registers = code.registers;
   report.spills = code.spills;
@@ -139,17 +147,17 @@ std::unique_ptr<Executable> StreamBackend::compile(const Target& target, const P
 std::unique_ptr<Executable> StreamBackend::load(const Target& target,
                                                 std::span<const std::byte> bytes) {
   const std::string name = target_name(target);
-  SavedStreamCode saved = unpack_stream_code(bytes, identity_for(name), name);
+  SavedStreamCode saved = unpack_stream_code(bytes, identity(name), name);
   return make_executable(target, std::move(saved.program), std::move(saved.code));
 }
 
 std::unique_ptr<Executable> StreamBackend::make_executable(const Target& target, Program program,
                                                            StreamCode code) {
   auto* device = static_cast<StreamDevice*>(target.device);
-  std::string identity = identity_for(code.target);
+  std::string made_by = identity(code.target);
   return std::make_unique<StreamExecutable>(
-      std::move(program), std::move(code), std::move(identity),
-      [this](const StreamCode& from) { return disassemble(from); },
+      std::move(program), std::move(code), std::move(made_by),
+      [this](const StreamCode& from) { return compiler().disassemble(from); },
       device ? device->context() : nullptr);
 }
 
@@ -158,8 +166,9 @@ std::string StreamBackend::target_name(const Target& target) {
   return static_cast<StreamDevice*>(target.device)->target();
 }
 
-std::string StreamBackend::identity_for(const std::string& target) {
-  return fmt::format("{}|{}", identity(), target);
+std::string StreamBackend::identity(const std::string& target) {
+  return fmt::format("{} {}|{}|{}", platform_.dialect().data().name, version_,
+                     compiler().identity(), target);
 }
 
 const void* StreamBackend::extension(std::string_view id) {

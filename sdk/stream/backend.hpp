@@ -14,21 +14,39 @@
 #include "sdk/helpers/property_table.hpp"
 #include "sdk/render/dialect.hpp"
 #include "sdk/stream/executable.hpp"
-#include "sdk/stream/limits.hpp"
 #include "sdk/stream/timeline.hpp"
+#include "sdk/stream/vendor.hpp"
 
 namespace tenon::sdk {
 
-/// What a driver says of a device.
-struct StreamDeviceFacts {
-  tn_device_info info = TN_INIT(tn_device_info);
-  std::string bus_id;    ///< "0000:17:00.0": devices are in its order
-  uint32_t ordinal = 0;  ///< the driver's number
-  StreamLimits limits;
+/// Source to binary; any number of threads at once.
+class StreamCompiler {
+ public:
+  virtual ~StreamCompiler() = default;
+  /// Nothing for a target that this compiler does not know.
+  virtual std::optional<StreamLimits> find_target(std::string_view name) const = 0;
+  /// Fills binary, registers and spills; throws TN_ERROR_COMPILE_FAILED with the compiler's words.
+  virtual void compile(StreamCode& code) const = 0;
+  /// Throws TN_ERROR_UNSUPPORTED where it cannot.
+  virtual std::string disassemble(const StreamCode& code) const = 0;
+  /// As "NVRTC 13.0": what else than source and target decides what a binary is.
+  virtual std::string identity() const = 0;
+};
+
+/// What a backend brings. The makers throw TN_ERROR_NOT_FOUND with the reason.
+struct StreamPlatform {
+  std::unique_ptr<StreamVendor> (*open_driver)();
+  std::unique_ptr<StreamCompiler> (*open_compiler)();
+  const Dialect& (*dialect)();
+  std::span<const tn_matrix_atom> (*atoms)(std::string_view target);
 };
 
 class StreamBackend : public Backend {
  public:
+  /// `version` of the backend.
+  StreamBackend(const StreamPlatform& platform, std::string version)
+      : platform_(platform), version_(std::move(version)) {}
+
   std::vector<tn_device_info> enumerate(std::string& reason) override;
   std::unique_ptr<Device> open(uint32_t index, Options& options) override;
   const tn_properties* target(std::string_view name) override;
@@ -39,36 +57,24 @@ class StreamBackend : public Backend {
   std::unique_ptr<Executable> load(const Target& target, std::span<const std::byte> bytes) override;
   const void* extension(std::string_view id) override;
 
- protected:
-  /// Asked once. Throws TN_ERROR_NOT_FOUND with the reason where there is no driver.
-  virtual std::vector<StreamDeviceFacts> discover() = 0;
-  /// Asked only if there are devices.
-  virtual StreamVendor& vendor() = 0;
-  virtual const Dialect& dialect() const = 0;
-  virtual bool has_dynamic_shared(const ProgramView& program) const = 0;
-  virtual std::span<const tn_matrix_atom> atoms(std::string_view target) const = 0;
-  /// Null for a name that means nothing; throws TN_ERROR_NOT_FOUND where there is no compiler.
-  virtual std::optional<StreamLimits> find_target(std::string_view name) = 0;
-  /// Fills binary, registers and spills; throws TN_ERROR_COMPILE_FAILED with the compiler's words.
-  virtual void compile_source(StreamCode& code) = 0;
-  /// As StreamExecutable's Disassemble.
-  virtual std::string disassemble(const StreamCode& code) = 0;
-  /// Backend, version and compiler: what else than the target decides what a binary is.
-  virtual std::string identity() = 0;
-
  private:
   const std::vector<StreamDeviceFacts>& devices();
+  const StreamCompiler& compiler();
   std::shared_ptr<PropertyTable> make_table(const StreamLimits& limits, std::string_view target);
   static std::string target_name(const Target& target);
-  std::string identity_for(const std::string& target);
+  std::string identity(const std::string& target);
   std::unique_ptr<Executable> make_executable(const Target& target, Program program,
                                               StreamCode code);
 
+  const StreamPlatform platform_;
+  const std::string version_;
   std::once_flag discovered_;
+  std::unique_ptr<StreamVendor> driver_;
   std::vector<StreamDeviceFacts> devices_;
-  std::string reason_;
+  std::string reason_;  ///< why there are none
   StreamScheduler scheduler_;
-  std::mutex mutex_;
+  std::mutex mutex_;  ///< of what follows
+  std::unique_ptr<StreamCompiler> compiler_;
   std::map<std::string, std::shared_ptr<PropertyTable>, std::less<>> targets_;
 };
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sdk/helpers/failure.hpp"
-#include "sdk/stream/api.hpp"
+#include "sdk/stream/vendor.hpp"
 
 namespace tenon::sdk {
 

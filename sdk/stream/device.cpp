@@ -68,7 +68,7 @@ bool StreamDevice::can_copy_from(StreamDevice& source) {
   const uint32_t here = context_->device(), there = source.context_->device();
   if (here == there) return true;
   context_->activate();
-  return context_->vendor().enable_peer(here, there);
+  return context_->vendor().reach_peer(here, there);
 }
 
 void StreamDevice::check_slab(tn_memory* memory, bool may_be_peer) {
@@ -77,7 +77,7 @@ void StreamDevice::check_slab(tn_memory* memory, bool may_be_peer) {
   StreamContext& home = slab.context();
   if (&home == context_.get() || slab.is_pinned()) return;
   const uint32_t here = context_->device(), there = home.device();
-  if (here == there || (may_be_peer && context_->vendor().enable_peer(here, there))) return;
+  if (here == there || (may_be_peer && context_->vendor().reach_peer(here, there))) return;
   refuse(fmt::format("submit: expected memory of device {}, got some of device {}", here, there));
 }
 

@@ -22,7 +22,7 @@ struct StreamLimits {
 
 /// A driver's numbers of attributes; block and grid stand for x, with y and z after it.
 struct StreamAttributes {
-  int threads, block, grid, shared_bytes, subgroup, compute_units, l2_bytes;
+  int threads, block, grid, shared_bytes, subgroup, compute_units, l2_bytes, memory_pools;
 };
 
 /// `ask` gives the value of an attribute, 0 if the driver does not say; then `otherwise` stays.

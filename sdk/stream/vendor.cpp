@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Asks a driver for its devices.
+#include "sdk/stream/vendor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sdk/helpers/failure.hpp"
+#include "sdk/helpers/property_table.hpp"
+
+namespace tenon::sdk {
+
+std::vector<StreamDeviceFacts> StreamVendor::devices() const {
+  int count = 0, version = 0;
+  check(api_.init(0), "init");
+  check(api_.device_count(&count), "device count");
+  check(api_.driver_version(&version), "driver version");
+  std::vector<StreamDeviceFacts> found;
+  for (int device = 0; device < count; ++device) {
+    found.push_back(facts(static_cast<uint32_t>(device), driver_text(version)));
+  }
+  std::ranges::sort(found, {}, &StreamDeviceFacts::bus_id);
+  return found;
+}
+
+StreamDeviceFacts StreamVendor::facts(uint32_t device, const std::string& driver) const {
+  const int ordinal = static_cast<int>(device);
+  char name[128] = {}, bus_id[64] = {};
+  size_t memory = 0;
+  check(api_.device_name(name, sizeof name, ordinal), "device name");
+  check(api_.device_bus_id(bus_id, sizeof bus_id, ordinal), "device bus id");
+  check(api_.device_memory(&memory, ordinal), "device memory");
+  StreamDeviceFacts facts;
+  const std::string code = target(device);
+  facts.info = device_info(TN_DEVICE_GPU, name, code, driver);
+  if (api_.device_uuid && api_.device_uuid(facts.info.uuid, ordinal) != 0) {
+    std::ranges::fill(facts.info.uuid, uint8_t{0});
+  }
+  facts.bus_id = bus_id;
+  facts.ordinal = device;
+  facts.limits = read_limits(attributes(), limits(code),
+                             [&](int number) { return attribute(number, device); });
+  facts.limits.memory_bytes = memory;
+  return facts;
+}
+
+bool StreamVendor::has_memory_pools(uint32_t device) const {
+  return api_.memory_allocate_async && api_.memory_free_async &&
+         attribute(attributes().memory_pools, device) != 0;
+}
+
+bool StreamVendor::reach_peer(uint32_t device, uint32_t peer) {
+  int can = 0;
+  const int code = api_.can_access_peer(&can, static_cast<int>(device), static_cast<int>(peer));
+  return code == 0 && can != 0 && enable_peer(device, peer);
+}
+
+int StreamVendor::attribute(int attribute, uint32_t device) const {
+  int value = 0;
+  const int code = api_.device_attribute(&value, attribute, static_cast<int>(device));
+  return code == 0 ? value : 0;
+}
+
+void StreamVendor::check(int code, const char* what) const {
+  if (code == 0) return;
+  throw Failure(TN_ERROR_NOT_FOUND, fmt::format("{}: {}", what, describe(code)), code);
+}
+
+}  // namespace tenon::sdk
