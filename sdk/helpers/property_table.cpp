@@ -32,6 +32,12 @@ PropertyTable& PropertyTable::store_all() {
   return *this;
 }
 
+PropertyTable& PropertyTable::store(std::initializer_list<tn_dtype> dtypes) {
+  for (const uint32_t dtype : dtypes) row(dtype).flags |= TN_DTYPE_STORAGE;
+  point();
+  return *this;
+}
+
 PropertyTable& PropertyTable::compute(std::initializer_list<tn_dtype> dtypes, uint32_t lanes) {
   for (const uint32_t dtype : dtypes) {
     row(dtype).flags |= TN_DTYPE_STORAGE | TN_DTYPE_ARITHMETIC;
@@ -39,6 +45,12 @@ PropertyTable& PropertyTable::compute(std::initializer_list<tn_dtype> dtypes, ui
   }
   point();
   return *this;
+}
+
+PropertyTable& PropertyTable::atomics(std::initializer_list<tn_dtype> dtypes) {
+  for (const uint32_t dtype : dtypes) row(dtype).flags |= TN_DTYPE_ATOMICS;
+  point();
+  return claim({TN_OP_ATOMIC});
 }
 
 PropertyTable& PropertyTable::add_memory(const tn_memory_space& space) {

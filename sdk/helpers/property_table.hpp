@@ -18,10 +18,13 @@ class PropertyTable {
   PropertyTable& operator=(const PropertyTable&) = delete;
 
   PropertyTable& claim(std::initializer_list<tn_opcode> hints);
-  /// Every dtype as storage.
+  /// Every dtype as storage, or these.
   PropertyTable& store_all();
+  PropertyTable& store(std::initializer_list<tn_dtype> dtypes);
   /// Storage and arithmetic, `lanes` in a register (1 without vectors).
   PropertyTable& compute(std::initializer_list<tn_dtype> dtypes, uint32_t lanes = 1);
+  /// ATOMIC on these, whose rows are there.
+  PropertyTable& atomics(std::initializer_list<tn_dtype> dtypes);
   PropertyTable& add_memory(const tn_memory_space& space);
   PropertyTable& add_atom(const tn_matrix_atom& atom);
   PropertyTable& workgroup(uint32_t x, uint32_t y, uint32_t z, uint32_t threads);
