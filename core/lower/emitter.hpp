@@ -48,6 +48,10 @@ class Emitter {
     return places_[static_cast<size_t>(place) - static_cast<size_t>(Bind::kGridX)].extent;
   }
   static constexpr uint32_t kTileAlignment = 64;  ///< bytes
+  /// Threads of a subgroup that the program counts on; 0 if it does not.
+  uint32_t subgroup() const { return subgroup_; }
+  /// Threads that shuffle with one another on the device; 1: none.
+  static int64_t subgroup_threads(const Capabilities& capabilities);
 
  private:
   struct Position {
@@ -159,7 +163,12 @@ class Emitter {
   void step();
   Value merge(Op code, DType dtype, std::vector<Value> parts);
   Value lane_total(Op code, DType dtype, Value v);
+
+  // emit_group.cpp
   std::vector<Value> group_total(const Active& active, const std::vector<Value>& partials);
+  /// How many of `width` threads on block.x, side by side, can shuffle their parts; 1: none.
+  int64_t shuffled_threads(int64_t width, const std::vector<Value>& partials);
+  Value shuffled_total(const ReduceState& state, Value part, int64_t threads);
 
   // instances
   uint64_t instance(const AxisSet& set) const;
@@ -189,6 +198,7 @@ class Emitter {
   std::unordered_map<const Expr::Node*, LaneForm> lane_forms_;  ///< of this vector axis
   std::vector<uint32_t> floor_;  ///< of each buffer: region that loads of a tile stay inside
   Active* active_ = nullptr;
+  uint32_t subgroup_ = 0;
   bool in_place_ = false;        ///< some buffer is read and written
   std::array<Place, 6> places_;  ///< grid.x to block.z
   std::vector<Bind> open_places_;

@@ -208,6 +208,12 @@ uint32_t OpTree::conditional() const {
   return region;
 }
 
+bool OpTree::in_loop() const {
+  uint32_t region = current_;
+  while (region != 0 && regions_[region].conditional) region = regions_[region].parent;
+  return region != 0;
+}
+
 std::vector<bool> OpTree::live() const {
   std::vector<bool> live(ops_.size(), false);
   std::vector<Value> work;

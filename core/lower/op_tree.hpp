@@ -64,6 +64,7 @@ class OpTree {
   }
   uint32_t region() const { return current_; }
   uint32_t depth(Value v) const { return regions_[ops_[v].region].depth; }
+  bool in_loop() const;  ///< the current region runs more than once
   /// The innermost open region of an IF, or the outermost region.
   uint32_t conditional() const;
   /// The inner one of two open regions.

@@ -90,7 +90,7 @@ std::string difference(const Case& c, const Capabilities& capabilities,
   options.use_rules = rules;
   const LoweredKernel kernel = lower_kernel(graph, capabilities, options);
   const std::vector<Array> expected = evaluate(graph, inputs, c.symbols);
-  const std::vector<Array> got = run(kernel, graph, c.alias, inputs, c.symbols);
+  const std::vector<Array> got = run(kernel, graph, c.alias, inputs, c.symbols, capabilities.atoms);
   for (size_t o = 0; o < expected.size(); ++o)
     for (int64_t i = 0; i < expected[o].count(); ++i)
       if (!close(expected[o].at(i), got[o].at(i), c.tolerance))

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "core/ir/scalar_op.hpp"
+#include "tests/lower/fragments.hpp"
 
 namespace tenon::test {
 namespace {
@@ -21,8 +22,8 @@ struct Memory {
 class Machine {
  public:
   Machine(const sdk::ProgramView& program, const std::vector<std::vector<uint8_t>*>& buffers,
-          const std::vector<uint64_t>& scalars)
-      : program_(program), memory_(program.param_count()), scalars_(scalars) {
+          const std::vector<uint64_t>& scalars, const std::vector<MatrixAtom>& atoms)
+      : program_(program), memory_(program.param_count()), scalars_(scalars), atoms_(atoms) {
     for (int d = 0; d < 3; ++d) block_[d] = program.header().workgroup[d];
     threads_ = block_[0] * block_[1] * block_[2];
     size_t next = 0;
@@ -89,10 +90,161 @@ class Machine {
       } else if (op.op == TN_OP_BARRIER) {
         for (uint32_t t = 0; t < threads_; ++t)
           if (!active[t]) error(i, "expected all threads at the barrier");
+      } else if (op.op >= TN_OP_SUBGROUP_SHUFFLE && op.op <= TN_OP_ASYNC_WAIT) {
+        together(i, op, operands, active);
       } else {
         for (uint32_t t = 0; t < threads_; ++t)
           if (active[t]) one(i, op, operands, t);
       }
+    }
+  }
+
+  /// Ops of a whole subgroup; copies that may be late are late: they arrive when waited for.
+  void together(uint32_t i, const tn_op& op, std::span<const uint32_t> operands,
+                const Mask& active) {
+    if (op.op >= TN_OP_ASYNC_COPY) return copy_later(i, op, operands, active);
+    const uint32_t size = program_.header().subgroup_size;
+    for (uint32_t first = 0; first < threads_; first += size) {
+      bool some = false, all = true;
+      for (uint32_t t = first; t < first + size; ++t) some |= active[t], all &= active[t];
+      if (!some) continue;
+      if (!all) error(i, "expected the whole subgroup");
+      switch (op.op) {
+        case TN_OP_SUBGROUP_SHUFFLE:
+        case TN_OP_SUBGROUP_BROADCAST:
+          for (uint32_t t = first; t < first + size; ++t) {
+            const int64_t from = op.op == TN_OP_SUBGROUP_SHUFFLE ? integer(operands[1], t)
+                                                                 : static_cast<int64_t>(op.imm);
+            if (from < 0 || from >= size) error(i, "expected a lane of the subgroup");
+            values_[i][t] = values_[operands[0]][first + static_cast<uint32_t>(from)];
+          }
+          break;
+        case TN_OP_SUBGROUP_REDUCE:
+          subgroup_reduce(i, op, operands[0], first, size);
+          break;
+        case TN_OP_MATRIX_LOAD:
+        case TN_OP_MATRIX_STORE:
+          matrix_access(i, op, operands, first);
+          break;
+        default:
+          matrix_multiply(i, op, operands, first);
+      }
+    }
+  }
+
+  void subgroup_reduce(uint32_t i, const tn_op& op, uint32_t operand, uint32_t first,
+                       uint32_t size) {
+    const auto dtype = static_cast<DType>(op.dtype);
+    Bits total = values_[operand][first];
+    for (uint32_t t = first + 1; t < first + size; ++t)
+      for (size_t l = 0; l < total.size(); ++l)
+        total[l] = evaluate_scalar(static_cast<Op>(op.imm), dtype,
+                                   {Scalar{dtype, total[l]}, Scalar{dtype, values_[operand][t][l]}})
+                       .bits;
+    for (uint32_t t = first; t < first + size; ++t) values_[i][t] = total;
+  }
+
+  const MatrixAtom& atom(uint32_t i) const {
+    const auto id = static_cast<uint32_t>(program_.op(i).imm);
+    for (const MatrixAtom& a : atoms_)
+      if (a.id == id && a.subgroup == static_cast<int>(program_.header().subgroup_size)) return a;
+    error(i, "expected an atom of the device");
+  }
+
+  void matrix_access(uint32_t i, const tn_op& op, std::span<const uint32_t> operands,
+                     uint32_t first) {
+    const FragmentLayout layout(atom(i), op.imm & TN_MATRIX_ROLE);
+    const bool is_load = op.op == TN_OP_MATRIX_LOAD;
+    const tn_op& fragment = is_load ? op : program_.op(operands[3]);
+    if (fragment.lanes != layout.lanes()) error(i, "expected the lanes of the atom");
+    const size_t size = sdk::dtype_bytes(fragment.dtype);
+    const int64_t index = integer(operands[1], first), stride = integer(operands[2], first);
+    for (int t = 0; t < static_cast<int>(program_.header().subgroup_size); ++t) {
+      const uint32_t thread = first + static_cast<uint32_t>(t);
+      if (integer(operands[1], thread) != index || integer(operands[2], thread) != stride)
+        error(i, "expected one index in the subgroup");
+      if (is_load) values_[i][thread].assign(op.lanes, 0);
+      for (int l = 0; l < layout.lanes(); ++l) {
+        const int e = layout.element(t, l);
+        const int r = e / layout.columns(), c = e % layout.columns();
+        const int64_t at =
+            index + (op.imm & TN_MATRIX_TRANSPOSED ? c * stride + r : r * stride + c);
+        std::vector<uint8_t>& bytes = bytes_of(operands[0], thread);
+        if (at < 0 || (static_cast<size_t>(at) + 1) * size > bytes.size())
+          error(i, fmt::format("element {} outside of {}", at, bytes.size() / size));
+        uint8_t* const place = bytes.data() + static_cast<size_t>(at) * size;
+        if (is_load)
+          std::memcpy(&values_[i][thread][static_cast<size_t>(l)], place, size);
+        else
+          std::memcpy(place, &values_[operands[3]][thread][static_cast<size_t>(l)], size);
+      }
+    }
+  }
+
+  void matrix_multiply(uint32_t i, const tn_op& op, std::span<const uint32_t> operands,
+                       uint32_t first) {
+    const MatrixAtom& a = atom(i);
+    const uint64_t roles[] = {TN_MATRIX_A, TN_MATRIX_B, TN_MATRIX_C};
+    const auto dtype = static_cast<DType>(op.dtype);
+    const auto get = [&](int operand, int row, int column) {
+      const FragmentLayout layout(a, roles[operand]);
+      const auto [thread, l] = layout.slot(row * layout.columns() + column);
+      const uint32_t v = operands[static_cast<size_t>(operand)];
+      const Scalar s{static_cast<DType>(program_.op(v).dtype),
+                     lane(v, first + static_cast<uint32_t>(thread), static_cast<uint32_t>(l))};
+      return cast(s, dtype);
+    };
+    const FragmentLayout layout(a, TN_MATRIX_C);
+    std::vector<uint64_t> c(static_cast<size_t>(a.m * a.n));
+    for (int row = 0; row < a.m; ++row) {
+      for (int column = 0; column < a.n; ++column) {
+        Scalar total = get(2, row, column);
+        for (int k = 0; k < a.k; ++k) {
+          const Scalar product =
+              evaluate_scalar(Op::MUL, dtype, {get(0, row, k), get(1, k, column)});
+          total = evaluate_scalar(Op::ADD, dtype, {total, product});
+        }
+        c[static_cast<size_t>(row * a.n + column)] = total.bits;
+      }
+    }
+    for (int t = 0; t < a.subgroup; ++t) {
+      Bits& out = values_[i][first + static_cast<uint32_t>(t)];
+      out.assign(op.lanes, 0);
+      for (int l = 0; l < a.c_lanes; ++l)
+        out[static_cast<size_t>(l)] = c[static_cast<size_t>(layout.element(t, l))];
+    }
+  }
+
+  struct LateCopy {
+    std::vector<uint8_t>* to;
+    size_t at;
+    std::vector<uint8_t> bytes;
+  };
+
+  void copy_later(uint32_t i, const tn_op& op, std::span<const uint32_t> operands,
+                  const Mask& active) {
+    for (uint32_t t = 0; t < threads_; ++t) {
+      if (!active[t]) error(i, "expected all threads");
+      if (op.op != TN_OP_ASYNC_COPY) continue;
+      const size_t size = sdk::dtype_bytes(program_.op(operands[0]).dtype), bytes = op.imm;
+      const auto place = [&](uint32_t buffer, uint32_t index) {
+        const std::vector<uint8_t>& memory = bytes_of(buffer, t);
+        const int64_t at = integer(index, t) * static_cast<int64_t>(size);
+        if (at < 0 || static_cast<size_t>(at) + bytes > memory.size() ||
+            static_cast<size_t>(at) % bytes != 0)
+          error(i, fmt::format("byte {} of {}, aligned to {}", at, memory.size(), bytes));
+        return static_cast<size_t>(at);
+      };
+      const size_t to = place(operands[0], operands[1]), from = place(operands[2], operands[3]);
+      const uint8_t* const source = bytes_of(operands[2], t).data() + from;
+      copies_.push_back({&bytes_of(operands[0], t), to, {source, source + bytes}});
+    }
+    if (op.op == TN_OP_ASYNC_COMMIT) groups_.push_back(std::exchange(copies_, {}));
+    if (op.op != TN_OP_ASYNC_WAIT) return;
+    while (groups_.size() > op.imm) {
+      for (const LateCopy& copy : groups_.front())
+        std::ranges::copy(copy.bytes, copy.to->begin() + static_cast<std::ptrdiff_t>(copy.at));
+      groups_.erase(groups_.begin());
     }
   }
 
@@ -195,6 +347,10 @@ class Machine {
         return t / (block_[0] * block_[1]);
       case TN_AXIS_LANE:
         return l;
+      case TN_AXIS_SUBGROUP:
+        return t / program_.header().subgroup_size;
+      case TN_AXIS_SUBGROUP_LANE:
+        return t % program_.header().subgroup_size;
       default:
         return grid_[which];
     }
@@ -246,6 +402,9 @@ class Machine {
   const sdk::ProgramView program_;
   std::vector<Memory> memory_;
   std::vector<uint64_t> scalars_;
+  const std::vector<MatrixAtom>& atoms_;
+  std::vector<LateCopy> copies_;  ///< not committed yet
+  std::vector<std::vector<LateCopy>> groups_;
   std::vector<uint32_t> ends_, else_;
   std::vector<std::vector<Bits>> values_;  ///< [op][thread]
   uint32_t block_[3] = {1, 1, 1}, grid_[3] = {0, 0, 0}, threads_ = 1;
@@ -263,7 +422,7 @@ Array fresh(const Node& node, const SymbolValues& symbols) {
 
 std::vector<Array> run(const LoweredKernel& kernel, const Graph& graph,
                        const std::vector<int>& alias, const std::vector<Array>& inputs,
-                       const SymbolValues& symbols) {
+                       const SymbolValues& symbols, const std::vector<MatrixAtom>& atoms) {
   std::vector<Array> ins = inputs, outs;
   for (const NodeRef& out : graph.outputs) outs.push_back(fresh(*out, symbols));
   std::vector<std::vector<uint8_t>*> buffers;
@@ -285,7 +444,7 @@ std::vector<Array> run(const LoweredKernel& kernel, const Graph& graph,
         break;
     }
   }
-  Machine machine(program, buffers, scalars);
+  Machine machine(program, buffers, scalars, atoms);
   const int64_t x = kernel.grid[0].evaluate(symbols), y = kernel.grid[1].evaluate(symbols),
                 z = kernel.grid[2].evaluate(symbols);
   for (int64_t k = 0; k < z; ++k)

@@ -15,6 +15,6 @@ namespace tenon::test {
 /// that a device need not survive.
 std::vector<Array> run(const LoweredKernel& kernel, const Graph& graph,
                        const std::vector<int>& alias, const std::vector<Array>& inputs,
-                       const SymbolValues& symbols);
+                       const SymbolValues& symbols, const std::vector<MatrixAtom>& atoms = {});
 
 }  // namespace tenon::test

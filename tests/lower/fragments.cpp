@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tests/lower/fragments.hpp"
+
+#include <stdexcept>
+
+#include "tenon/program.h"
+
+namespace tenon::test {
+
+FragmentLayout::FragmentLayout(const MatrixAtom& atom, uint64_t role)
+    : rows_(role == TN_MATRIX_B ? atom.k : atom.m),
+      columns_(role == TN_MATRIX_A ? atom.k : atom.n),
+      lanes_(role == TN_MATRIX_A   ? atom.a_lanes
+             : role == TN_MATRIX_B ? atom.b_lanes
+                                   : atom.c_lanes),
+      threads_(atom.subgroup) {
+  if (lanes_ * threads_ % (rows_ * columns_) != 0)
+    throw std::runtime_error("expected fragments that hold each element equally often");
+}
+
+int FragmentLayout::element(int thread, int lane) const {
+  const int count = rows_ * columns_;
+  // Sizes are powers of two, so an odd factor only changes the order.
+  return (lane * threads_ + thread) * 5 % count ^ 1;
+}
+
+std::pair<int, int> FragmentLayout::slot(int element) const {
+  for (int lane = 0; lane < lanes_; ++lane)
+    for (int thread = 0; thread < threads_; ++thread)
+      if (this->element(thread, lane) == element) return {thread, lane};
+  throw std::runtime_error("expected an element of the fragment");
+}
+
+}  // namespace tenon::test

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Matrix fragments in a layout that no device has: which element is in which lane of which thread
+// is nobody's business, so a program that counts on one is wrong here.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/ir/capabilities.hpp"
+
+namespace tenon::test {
+
+/// One operand of an atom, spread over the lanes of a subgroup's threads.
+class FragmentLayout {
+ public:
+  FragmentLayout(const MatrixAtom& atom, uint64_t role);
+  int rows() const { return rows_; }
+  int columns() const { return columns_; }
+  int lanes() const { return lanes_; }
+  /// Element number (row * columns + column) in a lane of a thread; some may be there twice.
+  int element(int thread, int lane) const;
+  /// Where an element is found: (thread, lane).
+  std::pair<int, int> slot(int element) const;
+
+ private:
+  int rows_, columns_, lanes_, threads_;
+};
+
+}  // namespace tenon::test
