@@ -117,10 +117,10 @@ constexpr GpuHelper kHelpers[] = {
      "  return tn_narrow(x, 2, 15, 0x7b, 0x7c, 0x7e);\n}\n"},
 
     // Runs of elements, moved as one access; the place is aligned to the size.
-    {"tn_b16", "struct __attribute__((may_alias)) alignas(16) tn_b16 { unsigned w[4]; };\n"},
-    {"tn_b8", "struct __attribute__((may_alias)) alignas(8) tn_b8 { unsigned w[2]; };\n"},
-    {"tn_b4", "struct __attribute__((may_alias)) alignas(4) tn_b4 { unsigned w; };\n"},
-    {"tn_b2", "struct __attribute__((may_alias)) alignas(2) tn_b2 { unsigned short w; };\n"},
+    {"tn_b16", "struct __attribute__((may_alias, aligned(16))) tn_b16 { unsigned w[4]; };\n"},
+    {"tn_b8", "struct __attribute__((may_alias, aligned(8))) tn_b8 { unsigned w[2]; };\n"},
+    {"tn_b4", "struct __attribute__((may_alias, aligned(4))) tn_b4 { unsigned w; };\n"},
+    {"tn_b2", "struct __attribute__((may_alias, aligned(2))) tn_b2 { unsigned short w; };\n"},
     {"tn_move_16",
      "TN void tn_move_16(void* to, const void* from) { *(tn_b16*)to = *(const tn_b16*)from; }\n"},
     {"tn_move_8",

@@ -213,7 +213,8 @@ inline constexpr std::string_view kMatrix =
   %39 = const 2.0 : f32x4
   %40 = mul %33, %39 : f32x4
   matrix_store.1.c %c, %5, %7, %40
-  matrix_store.1.c.transposed %c, %5, %30, %40
+  %42 = const 128 : i32
+  matrix_store.1.c.transposed %c, %42, %30, %40
 }
 )";
 

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the helpers of sdk/render/cuda_helpers.cpp with PTX inside do, and the builtins of AMD's
+// matrix cores: lane by lane, from the fragment figures of "Parallel Thread Execution ISA" and the
+// register tables of the AMD Matrix Instruction Calculator.
+#pragma once
+
+#include "gpu_emulator.hpp"
+
+// ---- Arithmetic ----
+inline float tn_max_f32(float a, float b) {
+  if (isnan(a) || isnan(b)) return NAN;
+  if (a == 0 && b == 0) return signbit(a) && signbit(b) ? -0.f : 0.f;
+  return a > b ? a : b;
+}
+inline float tn_min_f32(float a, float b) {
+  if (isnan(a) || isnan(b)) return NAN;
+  if (a == 0 && b == 0) return signbit(a) || signbit(b) ? -0.f : 0.f;
+  return a < b ? a : b;
+}
+inline float tn_decode_f16(unsigned short x) { return emulator::half(x); }
+inline unsigned short tn_encode_f16(float f) {
+  return __builtin_bit_cast(unsigned short, static_cast<_Float16>(f));
+}
+inline unsigned short tn_encode_bf16(float f) {
+  const unsigned bits = __float_as_uint(f);
+  if (f != f) return 0x7fff;
+  const unsigned low = bits & 0xffff, high = bits >> 16;
+  const bool is_up = low > 0x8000 || (low == 0x8000 && (high & 1));
+  return static_cast<unsigned short>(high + is_up);
+}
+
+// ---- cp.async: nothing arrives before it is waited for ----
+inline void emulate_copy(void* to, const void* from, unsigned size) {
+  emulator::expect_aligned(to, size);
+  emulator::expect_aligned(from, size);
+  emulator::machine.current->open.push_back({to, from, size});
+}
+inline void tn_copy_async_16(void* to, const void* from) { emulate_copy(to, from, 16); }
+inline void tn_copy_async_8(void* to, const void* from) { emulate_copy(to, from, 8); }
+inline void tn_copy_async_4(void* to, const void* from) { emulate_copy(to, from, 4); }
+inline void tn_async_commit() {
+  emulator::Thread& thread = *emulator::machine.current;
+  thread.groups.push_back(std::move(thread.open));
+  thread.open.clear();
+}
+template <int N>
+void tn_async_wait() {
+  auto& groups = emulator::machine.current->groups;
+  for (; groups.size() > N; groups.pop_front()) {
+    for (const emulator::Copy& copy : groups.front()) memcpy(copy.to, copy.from, copy.size);
+  }
+}
+
+// ---- ldmatrix: lanes 8i to 8i+7 give the rows of matrix i; each lane gets two neighbours ----
+template <int kMatrices>
+inline void emulate_ldmatrix(void* to, const void* from, bool is_transposed) {
+  const auto rows = emulator::gather(from);
+  const unsigned lane = emulator::lane();
+  for (int matrix = 0; matrix < kMatrices; ++matrix) {
+    for (unsigned half = 0; half < 2; ++half) {
+      const unsigned row = is_transposed ? lane % 4 * 2 + half : lane / 4;
+      const unsigned column = is_transposed ? lane / 4 : lane % 4 * 2 + half;
+      const void* address = rows[static_cast<unsigned>(matrix) * 8 + row];
+      emulator::expect_aligned(address, 16);
+      memcpy(static_cast<uint16_t*>(to) + matrix * 2 + half,
+             static_cast<const uint16_t*>(address) + column, 2);
+    }
+  }
+}
+inline void tn_ldmatrix_x1(void* to, const void* from) { emulate_ldmatrix<1>(to, from, false); }
+inline void tn_ldmatrix_x2(void* to, const void* from) { emulate_ldmatrix<2>(to, from, false); }
+inline void tn_ldmatrix_x4(void* to, const void* from) { emulate_ldmatrix<4>(to, from, false); }
+inline void tn_ldmatrix_x1_trans(void* to, const void* from) {
+  emulate_ldmatrix<1>(to, from, true);
+}
+inline void tn_ldmatrix_x2_trans(void* to, const void* from) {
+  emulate_ldmatrix<2>(to, from, true);
+}
+inline void tn_ldmatrix_x4_trans(void* to, const void* from) {
+  emulate_ldmatrix<4>(to, from, true);
+}
+
+// ---- Multiplies: whole matrices from the lanes, then each lane's part of the product ----
+namespace emulator {
+
+struct At {
+  unsigned row, column;
+};
+using Where = At (*)(unsigned lane, unsigned i);
+
+template <unsigned M, unsigned N, unsigned K, unsigned A, unsigned B, unsigned C>
+void multiply(float* d, const float* a, const float* b, const float* c, Where in_a, Where in_b,
+              Where in_c) {
+  struct Parts {
+    float a[A], b[B];
+  } mine;
+  memcpy(mine.a, a, sizeof mine.a);
+  memcpy(mine.b, b, sizeof mine.b);
+  float left[M][K], right[K][N];
+  const auto all = gather(mine);
+  for (unsigned l = 0; l < all.size(); ++l) {
+    for (unsigned i = 0; i < A; ++i) left[in_a(l, i).row][in_a(l, i).column] = all[l].a[i];
+    for (unsigned i = 0; i < B; ++i) right[in_b(l, i).row][in_b(l, i).column] = all[l].b[i];
+  }
+  for (unsigned i = 0; i < C; ++i) {
+    const At at = in_c(lane(), i);
+    double sum = c[i];
+    for (unsigned k = 0; k < K; ++k) sum += double{left[at.row][k]} * right[k][at.column];
+    d[i] = static_cast<float>(sum);
+  }
+}
+
+template <unsigned N>
+std::vector<float> widened(const void* from, float (*decode)(uint16_t)) {
+  std::vector<float> out;
+  for (unsigned i = 0; i < N; ++i) out.push_back(decode(static_cast<const uint16_t*>(from)[i]));
+  return out;
+}
+
+// groupID = lane >> 2, threadID_in_group = lane % 4.
+inline At mma_c(unsigned lane, unsigned i) {
+  return {i < 2 ? lane / 4 : lane / 4 + 8, lane % 4 * 2 + i % 2};
+}
+inline At mma_a_k16(unsigned lane, unsigned i) {
+  const bool is_upper = i < 2 || (i >= 4 && i < 6);
+  return {is_upper ? lane / 4 : lane / 4 + 8, lane % 4 * 2 + i % 2 + (i >= 4 ? 8 : 0)};
+}
+inline At mma_b_k16(unsigned lane, unsigned i) {
+  return {lane % 4 * 2 + i % 2 + (i >= 2 ? 8 : 0), lane / 4};
+}
+inline At mma_a_tf32(unsigned lane, unsigned i) {
+  const bool is_upper = i == 0 || i == 2, is_left = i < 2;
+  return {is_upper ? lane / 4 : lane / 4 + 8, is_left ? lane % 4 : lane % 4 + 4};
+}
+inline At mma_b_tf32(unsigned lane, unsigned i) { return {i ? lane % 4 + 4 : lane % 4, lane / 4}; }
+
+template <float (*decode)(uint16_t)>
+void mma_k16(float* d, const void* a, const void* b, const float* c) {
+  multiply<16, 8, 16, 8, 4, 4>(d, widened<8>(a, decode).data(), widened<4>(b, decode).data(), c,
+                               mma_a_k16, mma_b_k16, mma_c);
+}
+
+}  // namespace emulator
+
+inline void tn_mma_f16_k16(float* d, const void* a, const void* b, const float* c) {
+  emulator::mma_k16<emulator::half>(d, a, b, c);
+}
+inline void tn_mma_bf16_k16(float* d, const void* a, const void* b, const float* c) {
+  emulator::mma_k16<emulator::brain>(d, a, b, c);
+}
+inline void tn_mma_f16_k8(float* d, const void* a, const void* b, const float* c) {
+  using namespace emulator;  // the left halves of k16
+  multiply<16, 8, 8, 4, 2, 4>(d, widened<4>(a, half).data(), widened<2>(b, half).data(), c,
+                              mma_a_k16, mma_b_k16, mma_c);
+}
+inline void tn_mma_tf32_k8(float* d, const float* a, const float* b, const float* c) {
+  using namespace emulator;
+  const auto rounded = [](float x) {  // to 10 bits of mantissa, ties away
+    return __uint_as_float((__float_as_uint(x) + 0x1000) & ~0x1fffu);
+  };
+  const float left[] = {rounded(a[0]), rounded(a[1]), rounded(a[2]), rounded(a[3])};
+  const float right[] = {rounded(b[0]), rounded(b[1])};
+  multiply<16, 8, 8, 4, 2, 4>(d, left, right, c, mma_a_tf32, mma_b_tf32, mma_c);
+}
+
+// ---- AMD: wavefronts of 64 ----
+namespace emulator {
+
+template <unsigned N>  // 16 or 32
+At mfma_a(unsigned lane, unsigned i) {
+  return {lane % N, 4 * (lane / N) + i};
+}
+template <unsigned N>
+At mfma_b(unsigned lane, unsigned i) {
+  return {4 * (lane / N) + i, lane % N};
+}
+template <unsigned N>
+At mfma_c(unsigned lane, unsigned i) {
+  return {8 * (i / 4) + 4 * (lane / N) + i % 4, lane % N};
+}
+
+template <unsigned N, unsigned K, class Half, class Sum>
+Sum mfma(Half a, Half b, Sum c, float (*decode)(uint16_t)) {
+  constexpr unsigned kLanes = N * N / 64;
+  float in[kLanes], out[kLanes];
+  memcpy(in, &c, sizeof in);
+  multiply<N, N, K, 4, 4, kLanes>(out, widened<4>(&a, decode).data(), widened<4>(&b, decode).data(),
+                                  in, mfma_a<N>, mfma_b<N>, mfma_c<N>);
+  memcpy(&c, out, sizeof out);
+  return c;
+}
+
+}  // namespace emulator
+
+template <class Half, class Sum>
+Sum __builtin_amdgcn_mfma_f32_16x16x16f16(Half a, Half b, Sum c, int, int, int) {
+  return emulator::mfma<16, 16>(a, b, c, emulator::half);
+}
+template <class Half, class Sum>
+Sum __builtin_amdgcn_mfma_f32_32x32x8f16(Half a, Half b, Sum c, int, int, int) {
+  return emulator::mfma<32, 8>(a, b, c, emulator::half);
+}
+template <class Half, class Sum>
+Sum __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(Half a, Half b, Sum c, int, int, int) {
+  return emulator::mfma<16, 16>(a, b, c, emulator::brain);
+}
+template <class Half, class Sum>
+Sum __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(Half a, Half b, Sum c, int, int, int) {
+  return emulator::mfma<32, 8>(a, b, c, emulator::brain);
+}

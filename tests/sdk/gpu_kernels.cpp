@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Each program is a namespace; helpers with an asm statement give way to the emulator's functions
+// of the same name.
+#include "tests/sdk/gpu_kernels.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "sdk/render/c_printer.hpp"
+
+namespace tenon::sdk {
+namespace {
+
+bool begins_function(std::string_view line) {
+  return line.starts_with("TN ") || line.starts_with("template ");
+}
+
+/// Without the functions that have an asm statement; a function ends with "}" at a line's end that
+/// stands first in its line, or in the function's first line.
+std::string without_assembly(const std::string& source) {
+  std::istringstream in(source);
+  std::string out, function, line;
+  while (std::getline(in, line)) {
+    if (function.empty() && !begins_function(line)) {
+      out += line + "\n";
+      continue;
+    }
+    const bool is_first = function.empty();
+    function += line + "\n";
+    if (line != "}" && !(is_first && line.ends_with("}"))) continue;
+    if (function.find("asm") == std::string::npos) out += function;
+    function.clear();
+  }
+  return out + function;
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  const size_t at = text.find(from);
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+size_t GpuKernels::add(const Program& program) {
+  const tn_program& header = *program.get();
+  std::string source = without_assembly(print_source(program.view(), dialect_));
+  source = replaced(source, "extern \"C\" ", "");
+  source = replaced(source, "extern __shared__ tn_b16 tn_shared[]",
+                    fmt::format("static tn_b16 tn_shared[{}]", header.shared_bytes / 16 + 1));
+  sources_ += fmt::format(
+      "namespace k{0} {{\n{1}void run(void* const* bound) {{ emulator::call({2}, bound); }}\n}}\n",
+      count_, source, Dialect::function_name(program.view()));
+  table_ += fmt::format("  {{k{}::run, {{{}, {}, {}}}, {}}},\n", count_, header.workgroup[0],
+                        header.workgroup[1], header.workgroup[2],
+                        header.subgroup_size ? header.subgroup_size : 32);
+  return count_++;
+}
+
+void GpuKernels::build() {
+  std::string folder = (std::filesystem::temp_directory_path() / "tenon-gpu-XXXXXX").string();
+  if (!mkdtemp(folder.data())) throw std::runtime_error("mkdtemp failed");
+  const std::string source = fmt::format(
+      "#define __CUDA_ARCH__ 800\n#include \"gpu_emulator_matrix.hpp\"\n{}"
+      "static const emulator::Entry kEntries[] = {{\n{}}};\n"
+      "extern \"C\" __attribute__((visibility(\"default\"))) const char* launch(size_t kernel, "
+      "const unsigned* grid, void* const* bound) {{\n"
+      "  return emulator::launch(kEntries[kernel], {{grid[0], grid[1], grid[2]}}, bound);\n}}\n",
+      sources_, table_);
+  std::ofstream(folder + "/k.cpp") << source;
+  const std::string command = fmt::format(
+      "c++ -std=c++20 -O0 -shared -fPIC -fvisibility=hidden -ffp-contract=off -fwrapv "
+      "-fno-strict-aliasing -w -I{0}/tests/sdk -Wl,--undefined=launch "
+      "-o {1}/k.so {1}/k.cpp > {1}/log 2>&1",
+      TENON_SOURCE_DIR, folder);
+  const int status = std::system(command.c_str());
+  std::stringstream log;
+  log << std::ifstream(folder + "/log").rdbuf();
+  void* library = status == 0 ? dlopen((folder + "/k.so").c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  if (!std::getenv("TENON_KEEP_SOURCES")) std::filesystem::remove_all(folder);
+  if (!library) throw std::runtime_error(log.str().substr(0, 4000));
+  launch_ = reinterpret_cast<Launch>(dlsym(library, "launch"));
+}
+
+void GpuKernels::run(size_t kernel, std::array<uint32_t, 3> grid,
+                     const std::vector<TestArgument>& arguments) const {
+  std::vector<uint64_t> scalars(arguments.size());
+  std::vector<void*> pointers;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    scalars[i] = arguments[i].scalar;
+    pointers.push_back(arguments[i].bytes ? static_cast<void*>(arguments[i].bytes->data())
+                                          : &scalars[i]);
+  }
+  const char* error = launch_(kernel, grid.data(), pointers.data());
+  if (error) throw std::runtime_error(error);
+}
+
+}  // namespace tenon::sdk

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Programs printed as CUDA or HIP, compiled together for the host and run by gpu_emulator.hpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sdk/helpers/program_builder.hpp"
+#include "sdk/render/dialect.hpp"
+#include "tests/sdk/plugin_host.hpp"
+
+namespace tenon::sdk {
+
+class GpuKernels {
+ public:
+  explicit GpuKernels(const Dialect& dialect) : dialect_(dialect) {}
+  /// A number for run(), once built.
+  size_t add(const Program& program);
+  /// Compiles all; throws std::runtime_error with the compiler's words.
+  void build();
+  /// Throws std::runtime_error where threads do not meet or an address is not aligned.
+  void run(size_t kernel, std::array<uint32_t, 3> grid,
+           const std::vector<TestArgument>& arguments) const;
+
+ private:
+  using Launch = const char* (*)(size_t kernel, const uint32_t* grid, void* const* arguments);
+  const Dialect& dialect_;
+  std::string sources_, table_;
+  size_t count_ = 0;
+  Launch launch_ = nullptr;
+};
+
+}  // namespace tenon::sdk

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Programs that do every elementwise op, or every cast, of a dtype on values that are apt to go
+// wrong, and what the scalar oracle says to their results. What prints or compiles programs is
+// tested with them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sdk/helpers/program_builder.hpp"
+#include "tests/sdk/plugin_host.hpp"
+
+namespace tenon::sdk {
+
+/// One launch of `count` x 1 x 1 workgroups.
+struct OpCase {
+  Program program;
+  uint32_t count = 0;
+  std::vector<std::vector<std::byte>> bytes;  ///< of each buffer: inputs, then outputs
+  /// Sentences on what the outputs should have been.
+  std::function<std::vector<std::string>(const OpCase&)> differences;
+
+  std::vector<TestArgument> arguments();
+};
+
+std::span<const tn_dtype> all_dtypes();
+OpCase elementwise_case(tn_dtype dtype);
+OpCase cast_case(tn_dtype from);
+
+}  // namespace tenon::sdk
