@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 
 #include "sdk/helpers/failure.hpp"
 
@@ -25,21 +24,13 @@ constexpr sdk::RuntimeCompiler::Names kNames = {.create = "nvrtcCreateProgram",
                                                 .text_size = "nvrtcGetPTXSize",
                                                 .text = "nvrtcGetPTX"};
 
-/// Newest first; of each version what the loader finds, then the usual places.
 std::vector<std::string> libraries() {
-  std::vector<std::string> folders = {""};
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* value = secure_getenv(variable))
-      folders.push_back(fmt::format("{}/lib64/", value));
-  }
-  folders.insert(folders.end(), {"/usr/local/cuda/lib64/", "/opt/cuda/lib64/"});
-  std::vector<std::string> out;
-  for (const char* version : {".13", ".12", ".11.2", ""}) {
-    for (const std::string& folder : folders) {
-      out.push_back(fmt::format("{}libnvrtc.so{}", folder, version));
-    }
-  }
-  return out;
+  std::vector<std::string> folders = sdk::folder_of_variable("CUDA_HOME", "lib64");
+  const std::vector<std::string> path = sdk::folder_of_variable("CUDA_PATH", "lib64");
+  folders.insert(folders.end(), path.begin(), path.end());
+  folders.insert(folders.end(), {"/usr/local/cuda/lib64", "/opt/cuda/lib64"});
+  constexpr const char* kNewestFirst[] = {".13", ".12", ".11.2", ""};
+  return sdk::library_names("libnvrtc.so", kNewestFirst, folders);
 }
 
 /// The number before `words` in a log as "Used 40 registers, 16 bytes spill stores".

@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace tenon::sdk {
 
@@ -26,6 +27,14 @@ class SharedLibrary {
   void* handle_ = nullptr;
   std::string name_, reason_ = "no library was named";
 };
+
+/// Names to try: "libx.so" with each suffix, by the loader's rules and then in each folder.
+std::vector<std::string> library_names(const std::string& name,
+                                       std::span<const char* const> suffixes,
+                                       std::span<const std::string> folders);
+/// `folder` below what an environment variable names; nothing if it is not set, or in a process
+/// with more rights than its user.
+std::vector<std::string> folder_of_variable(const char* variable, const std::string& folder);
 
 /// One function to look up.
 struct SymbolRow {

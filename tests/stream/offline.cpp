@@ -55,6 +55,11 @@ tn_executable* OfflinePlugin::compile(const char* name, const Program& program) 
   return out;
 }
 
+bool OfflinePlugin::supports(const char* name, const Program& program) {
+  const tn_target to = target(name);
+  return plugin_->supports(&to, program.get(), 0, nullptr) != TN_SUPPORT_NO;
+}
+
 tn_executable* OfflinePlugin::load(const char* name, const std::string& bytes) {
   const tn_target to = target(name);
   tn_executable* out = nullptr;

@@ -23,6 +23,7 @@ class OfflinePlugin {
   const tn_properties* properties(const char* target);
   /// Null if it fails; then error() says why.
   tn_executable* compile(const char* target, const Program& program);
+  bool supports(const char* target, const Program& program);
   tn_executable* load(const char* target, const std::string& bytes);
   std::string text(tn_executable* executable, tn_text_kind kind);
   std::string save(tn_executable* executable);
@@ -36,5 +37,18 @@ class OfflinePlugin {
   const tn_plugin* plugin_ = nullptr;
   tn_error error_ = TN_INIT(tn_error);
 };
+
+/// What every plugin of stream devices is checked for where its compiler is there, as Catch2
+/// assertions; skips where it is not.
+struct OfflineExpectation {
+  std::string first, second;         ///< two targets
+  std::vector<const char*> unknown;  ///< targets that there are not
+  std::string entry_mark;            ///< "{}" is the kernel: what is in the binary
+  std::string assembly_mark;         ///< and in the assembly
+};
+void check_targets(OfflinePlugin& plugin, const OfflineExpectation& expected);
+void check_samples(OfflinePlugin& plugin, const OfflineExpectation& expected);
+void check_threads(OfflinePlugin& plugin, const OfflineExpectation& expected);
+void check_extensions(OfflinePlugin& plugin);
 
 }  // namespace tenon::sdk

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// HIP's numbers, from hip_runtime_api.h.
+#include "plugins/hip/driver.hpp"
+
+#include <fmt/format.h>
+
+#include "plugins/hip/platform.hpp"
+
+namespace tenon::hip {
+namespace {
+
+enum : int { kMemcpyDefault = 4, kErrorPeerAccessAlreadyEnabled = 704 };
+
+}  // namespace
+
+Driver::Driver() { bind(api_, hip_); }
+
+sdk::StreamAttributes Driver::attributes() const {
+  sdk::StreamAttributes numbers = {};  // hipDeviceAttribute_t
+  numbers.l2_bytes = 19;
+  numbers.block = 26;
+  numbers.grid = 29;
+  numbers.threads = 56;
+  numbers.compute_units = 63;
+  numbers.shared_bytes = 74;
+  numbers.subgroup = 87;
+  numbers.memory_pools = 88;
+  return numbers;
+}
+
+std::string Driver::target(uint32_t device) const {
+  return device_target(api_, hip_, static_cast<int>(device));
+}
+
+sdk::StreamLimits Driver::limits(std::string_view target) const { return platform_limits(target); }
+
+int Driver::activate(uint32_t device) { return hip_.set_device(static_cast<int>(device)); }
+
+int Driver::copy(uint64_t to, uint64_t from, size_t size, sdk::ApiStream* stream) {
+  return hip_.copy(to, from, size, kMemcpyDefault, stream);
+}
+
+bool Driver::enable_peer(uint32_t, uint32_t peer) {
+  // No version says whether a peer reaches memory that was allocated in stream order: then no.
+  if (has_memory_pools(peer)) return false;
+  const int status = hip_.enable_peer(static_cast<int>(peer), 0);
+  return status == 0 || status == kErrorPeerAccessAlreadyEnabled;
+}
+
+std::string Driver::describe(int code) const {
+  return fmt::format("{} ({}): {}", hip_.error_name(code), code, hip_.error_text(code));
+}
+
+}  // namespace tenon::hip

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The HIP plugin where there need be no GPU.
+#include <catch2/catch_test_macros.hpp>
+
+#include "tests/stream/offline.hpp"
+
+using namespace tenon::sdk;
+
+namespace {
+
+OfflinePlugin& plugin() {
+  static OfflinePlugin instance("hip");
+  return instance;
+}
+
+const OfflineExpectation kExpected = {
+    "gfx90a",
+    "gfx1030",
+    {"gfx", "gfx9", "gfx90a:", "gfx90a:nonsense+", "sm_90", "", "gfx1", "nonsense"},
+    "{}.kd",
+    "{}"};
+
+}  // namespace
+
+TEST_CASE("hip: no driver is no device, with the reason") {
+  std::string reason, again;
+  if (plugin().enumerate(reason) > 0) SKIP("there is a device");
+  INFO(reason);
+  CHECK((reason.starts_with("libamdhip64.so") || reason.starts_with("init: ") ||
+         reason.starts_with("device count: ") || reason == "the driver lists no device"));
+  CHECK(plugin().enumerate(again) == 0);
+  CHECK(again == reason);
+}
+
+TEST_CASE("hip: limits and atoms of an architecture") {
+  const tn_properties* p = plugin().properties("gfx90a");
+  if (!p) SKIP("no compiler: " << plugin().error());
+  CHECK(p->subgroup_min == 64);
+  CHECK(p->matrix_atom_count >= 4);
+  REQUIRE(plugin().properties("gfx1030"));
+  CHECK(plugin().properties("gfx1030")->subgroup_min == 32);
+}
+
+TEST_CASE("hip: targets by name") { check_targets(plugin(), kExpected); }
+TEST_CASE("hip: every sample compiles, and its entry is in the binary") {
+  check_samples(plugin(), kExpected);
+}
+TEST_CASE("hip: several threads compile at once") { check_threads(plugin(), kExpected); }
+TEST_CASE("hip: extensions") { check_extensions(plugin()); }
