@@ -11,15 +11,17 @@ using tenon::Tensor;
 int main() try {
   // The standard context reads the environment. Options given here would come before it.
   Context& context = Context::standard();
-  for (const auto& device : context.devices()) {
-    const tenon::Capabilities& can = device->capabilities();
-    std::printf("%-8s %s: %u compute units, vectors of %u bytes\n", device->id().c_str(),
-                device->info().name, can.compute_units, can.vector_bytes);
+  std::string last;
+  for (const std::string& id : context.device_ids()) {
+    const tenon::Device& device = context.device(id);  // is opened when it is first asked for
+    const tenon::Capabilities& can = device.capabilities();
+    std::printf("%-8s %s: %u compute units, vectors of %u bytes\n", id.c_str(), device.info().name,
+                can.compute_units, can.vector_bytes);
+    if (can.compute) last = id;  // files are devices too, and hold memory only
   }
 
   // Work runs where its inputs are. `to` copies, and says so in the schedule.
   const Tensor x = Tensor::rand({1000}, /*seed=*/1);
-  const std::string last = context.devices().back()->id();
   const Tensor there = x.to(last) + 1.0f;
   std::printf("x is on %s, x + 1 on %s, its mean is %.3f\n", x.device().c_str(),
               there.device().c_str(), there.mean().item<float>());

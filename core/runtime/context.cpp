@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/runtime/context.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 
 #include "core/ir/verify.hpp"
 #include "core/rewrite/passes.hpp"
@@ -51,16 +54,9 @@ struct Context::Impl {
     discovery.env_plugin_path = variable(options, "TENON_PLUGIN_PATH");
     const Discovery found = discover_plugins(discovery);
     if (!found.problems.empty()) throw Error(ErrorKind::kEnvironment, found.problems[0]);
-    devices = open_devices(found, open);
-    // The default runs what has no inputs, so it must compute.
-    const auto computes = [](const auto& device) { return device->capabilities().compute; };
-    if (options.require_compute) {
-      const auto first = std::ranges::find_if(devices, computes);
-      if (first == devices.end())
-        fail(ErrorKind::kEnvironment, "[{}] expected a device that computes, got only memory: {}",
-             open.origin, devices[0]->id());
-      std::rotate(devices.begin(), first, first + 1);
-    }
+    open.require_compute = options.require_compute;
+    opener = std::make_unique<DeviceOpener>(found, open);
+    devices = opener->open_first();
   }
 
   ~Impl() {
@@ -80,7 +76,13 @@ struct Context::Impl {
     return options.disk_cache ? default_cache_dir() : std::filesystem::path();
   }
 
-  ScheduleOptions schedule_options(std::vector<int> input_devices) const {
+  DeviceList opened() const {
+    const std::lock_guard lock(devices_mutex);
+    return devices;
+  }
+
+  static ScheduleOptions schedule_options(const DeviceList& devices,
+                                          std::vector<int> input_devices) {
     ScheduleOptions options;
     for (const auto& device : devices)
       options.devices.push_back({device->id(), device->capabilities()});
@@ -89,6 +91,7 @@ struct Context::Impl {
   }
 
   int index_of(const Device& device) const {
+    const std::lock_guard lock(devices_mutex);
     const auto at =
         std::ranges::find_if(devices, [&](const auto& d) { return d.get() == &device; });
     if (at == devices.end())
@@ -97,14 +100,27 @@ struct Context::Impl {
     return static_cast<int>(at - devices.begin());
   }
 
-  Schedule schedule(const Graph& graph, std::vector<int> input_devices) {
+  Schedule schedule(const Graph& graph, const DeviceList& on, std::vector<int> input_devices) {
     verify(graph);
-    return tenon::schedule(simplify(graph, builder), schedule_options(std::move(input_devices)),
-                           builder);
+    std::vector<Capabilities> capabilities;
+    for (const auto& device : on) capabilities.push_back(device->capabilities());
+    return tenon::schedule(simplify_for(graph, capabilities, builder),
+                           schedule_options(on, std::move(input_devices)), builder);
+  }
+
+  /// Among the open devices; a shared lock is not worth it.
+  Device* find(const std::string& id) const {
+    for (const auto& device : devices) {
+      const std::string& name = device->id();
+      if (id.empty() || name == id || name.substr(0, name.find(':')) == id) return device.get();
+    }
+    return nullptr;
   }
 
   Builder builder;
-  DeviceList devices;
+  mutable std::mutex devices_mutex;
+  std::unique_ptr<DeviceOpener> opener;
+  DeviceList devices;  ///< only grows
   PlanCache plans;
   bool validate = false;
 };
@@ -120,16 +136,27 @@ Context& Context::standard() {
 
 Builder& Context::builder() { return impl_->builder; }
 
-const std::vector<std::shared_ptr<Device>>& Context::devices() const { return impl_->devices; }
+std::vector<std::shared_ptr<Device>> Context::devices() const { return impl_->opened(); }
+
+std::vector<std::string> Context::device_ids() const {
+  const std::lock_guard lock(impl_->devices_mutex);
+  std::vector<std::string> ids;
+  for (const auto& device : impl_->devices) ids.push_back(device->id());
+  for (std::string& id : impl_->opener->offered()) ids.push_back(std::move(id));
+  return ids;
+}
 
 Device& Context::device(const std::string& id) {
-  for (const auto& device : impl_->devices) {
-    const std::string& name = device->id();
-    if (id.empty() || name == id || name.substr(0, name.find(':')) == id) return *device;
+  {
+    const std::lock_guard lock(impl_->devices_mutex);
+    if (Device* device = impl_->find(id)) return *device;
+    if (auto device = impl_->opener->open_named(id)) {
+      impl_->devices.push_back(std::move(device));
+      return *impl_->devices.back();
+    }
   }
-  std::string list;
-  for (const auto& device : impl_->devices) list += (list.empty() ? "" : ", ") + device->id();
-  fail(ErrorKind::kInvalid, "[device] expected one of {}, got '{}'", list, id);
+  fail(ErrorKind::kInvalid, "[device] expected one of {}, got '{}'", fmt::join(device_ids(), ", "),
+       id);
 }
 
 std::vector<BufferRef> Context::run(const Graph& graph, const std::vector<BufferRef>& inputs,
@@ -144,7 +171,8 @@ std::vector<BufferRef> Context::run(const Graph& graph, const std::vector<Buffer
   const SchedulePlanRef plan = impl_->plans.get(
       graph, input_devices,
       [&] {
-        return build_plan(impl_->schedule(graph, input_devices), impl_->devices, impl_->builder);
+        const DeviceList devices = impl_->opened();
+        return build_plan(impl_->schedule(graph, devices, input_devices), devices, impl_->builder);
       },
       cached);
   if (stats) {
@@ -178,14 +206,16 @@ std::vector<Array> Context::run(const Graph& graph, const std::vector<Array>& in
     results[o]->device().read(*results[o], 0, array.bytes.data(), array.bytes.size());
     outputs.push_back(std::move(array));
   }
-  for (const auto& each : impl_->devices) each->synchronize();
+  // A device that took no part may be lost: that is not this run's failure.
+  on.synchronize();
+  for (const BufferRef& result : results) result->device().synchronize();
   if (stats) stats->run_ms = milliseconds_since(begin) - stats->compile_ms;
   return outputs;
 }
 
 Schedule Context::schedule_for(const Graph& graph, const std::string& device_id) {
   const int on = impl_->index_of(device(device_id));
-  return impl_->schedule(graph, std::vector<int>(graph.params.size(), on));
+  return impl_->schedule(graph, impl_->opened(), std::vector<int>(graph.params.size(), on));
 }
 
 }  // namespace tenon

@@ -55,11 +55,14 @@ class Context {
   static Context& standard();
 
   Builder& builder();
-  /// The chosen devices in order of priority; [0] is the default. Never empty: the constructor
-  /// throws instead.
-  const std::vector<std::shared_ptr<Device>>& devices() const;
-  /// "" is the default; "cpu" the first of its backend. Throws kInvalid with the list of what there
-  /// is.
+  /// The open devices; [0] is the default, the others come in order of priority or as they were
+  /// opened. Never empty: the constructor throws instead.
+  std::vector<std::shared_ptr<Device>> devices() const;
+  /// Ids that `device` takes: open ones, then those that it would open.
+  std::vector<std::string> device_ids() const;
+  /// "" is the default; "cpu" the first of its backend; "BACKEND:PATH" a file or folder of a
+  /// storage backend. Where TENON_DEVICES names no devices, one that is not open yet is opened.
+  /// Throws kInvalid with the list of what there is.
   Device& device(const std::string& id = "");
 
   /// Runs a graph on the given input buffers (their devices decide where). Returns after

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,11 +18,12 @@ namespace tenon {
 
 class Device;
 
-/// A range of a pool's slab. Released to the pool when the last reference goes; the pool reuses it
-/// only after the work that was submitted with it has ended.
-class Buffer {
+/// A range of a pool's slab, or of a file. Released when the last reference goes; the pool reuses
+/// it only after the work that was submitted with it has ended.
+class Buffer : public std::enable_shared_from_this<Buffer> {
  public:
-  Buffer(std::shared_ptr<Device> device, tn_memory* memory, uint64_t offset, uint64_t size);
+  Buffer(std::shared_ptr<Device> device, tn_memory* memory, uint64_t offset, uint64_t size,
+         bool is_slab = false);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -30,15 +32,22 @@ class Buffer {
   tn_memory* memory() const { return memory_; }
   uint64_t offset() const { return offset_; }  ///< bytes
   uint64_t size() const { return size_; }      ///< bytes, as asked for
+  bool is_slab() const { return is_slab_; }    ///< not the pool's: all of a slab of its own
   /// Number of the last submission that uses it: the host waits for that one.
   uint64_t last_use() const { return last_use_.load(std::memory_order_acquire); }
   void set_last_use(uint64_t submission);
+  /// Submission of another device that reads it: who writes to it waits for that one too.
+  void add_reader(std::shared_ptr<Device> device, uint64_t submission);
+  void wait_for_readers();
 
  private:
   std::shared_ptr<Device> device_;
   tn_memory* memory_;
   uint64_t offset_, size_;
+  bool is_slab_;
   std::atomic<uint64_t> last_use_{0};
+  std::mutex readers_mutex_;
+  std::vector<std::pair<std::weak_ptr<Device>, uint64_t>> readers_;
 };
 using BufferRef = std::shared_ptr<Buffer>;
 
@@ -67,6 +76,17 @@ class Device : public std::enable_shared_from_this<Device> {
   /// Both wait for the work in flight on the buffer. Range is in bytes.
   virtual void write(Buffer& buffer, uint64_t offset, const void* data, uint64_t size) = 0;
   virtual void read(const Buffer& buffer, uint64_t offset, void* data, uint64_t size) = 0;
+  /// Bytes of a buffer of any device into one of this, in the order of this device's submissions,
+  /// once what `from` waits for has ended. Returns at once, with the number; `from` is kept alive.
+  virtual uint64_t copy(Buffer& from, uint64_t from_offset, Buffer& to, uint64_t to_offset,
+                        uint64_t size) = 0;
+  /// Until a submission has ended; throws its failure.
+  virtual void wait(uint64_t submission) = 0;
+
+  /// Bytes [offset, offset + size) of the file behind a storage device. `write`: they may lie
+  /// behind its end, and the file grows at once. Throws kEnvironment, naming the file, kUnsupported
+  /// where there is none.
+  virtual BufferRef open_range(uint64_t offset, uint64_t size, bool write) = 0;
 
   /// From the executable cache if it is there. Thread-safe. Throws kUnsupported with the plugin's
   /// reason.
@@ -95,6 +115,7 @@ class Device : public std::enable_shared_from_this<Device> {
  private:
   friend class Buffer;
   friend struct Executable;
+  virtual void wait_idle(uint64_t submission) noexcept = 0;
   /// What the destructors do: the work in flight may still use both.
   virtual void release(const Buffer& buffer) noexcept = 0;
   virtual void retire(tn_executable* executable) noexcept = 0;

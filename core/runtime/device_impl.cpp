@@ -7,8 +7,13 @@
 
 namespace tenon {
 
-Buffer::Buffer(std::shared_ptr<Device> device, tn_memory* memory, uint64_t offset, uint64_t size)
-    : device_(std::move(device)), memory_(memory), offset_(offset), size_(size) {}
+Buffer::Buffer(std::shared_ptr<Device> device, tn_memory* memory, uint64_t offset, uint64_t size,
+               bool is_slab)
+    : device_(std::move(device)),
+      memory_(memory),
+      offset_(offset),
+      size_(size),
+      is_slab_(is_slab) {}
 
 Buffer::~Buffer() {
   if (memory_) device_->release(*this);
@@ -21,6 +26,26 @@ void Buffer::set_last_use(uint64_t submission) {
   }
 }
 
+void Buffer::add_reader(std::shared_ptr<Device> device, uint64_t submission) {
+  const std::lock_guard lock(readers_mutex_);
+  for (auto& [known, last] : readers_) {
+    if (known.lock() != device) continue;
+    last = std::max(last, submission);
+    return;
+  }
+  readers_.emplace_back(std::move(device), submission);
+}
+
+void Buffer::wait_for_readers() {
+  decltype(readers_) readers;
+  {
+    const std::lock_guard lock(readers_mutex_);
+    readers.swap(readers_);
+  }
+  for (const auto& [reader, submission] : readers)
+    if (const auto device = reader.lock()) device->wait_idle(submission);
+}
+
 Executable::~Executable() {
   if (handle) device->retire(handle);
 }
@@ -30,7 +55,7 @@ DeviceImpl::DeviceImpl(std::shared_ptr<PluginLibrary> library, uint32_t index,
                        std::shared_ptr<DiskCache> cache)
     : library_(std::move(library)),
       info_(info),
-      id_(fmt::format("{}:{}", library_->backend(), index)),
+      id_(options.id),
       cache_(std::move(cache)),
       guards_(options.guard_bytes, options.poison) {
   tn_error error = abi_struct<tn_error>();
@@ -47,6 +72,8 @@ DeviceImpl::DeviceImpl(std::shared_ptr<PluginLibrary> library, uint32_t index,
       throw Error(ErrorKind::kEnvironment, fmt::format("[properties] {}: {}", id_, why));
     queue_ = facts_.flags & TN_DEVICE_ASYNC ? make_timeline_queue(plugin(), handle_, id_)
                                             : make_worker_queue(plugin(), handle_, id_);
+    if (plugin().get_extension)
+      files_ = static_cast<const tn_files*>(plugin().get_extension(TN_FILES_ID));
   } catch (...) {
     if (handle_) plugin().device_close(handle_);
     throw;
@@ -92,6 +119,13 @@ BufferRef DeviceImpl::allocate(uint64_t size, const std::string& purpose) {
 }
 
 void DeviceImpl::release(const Buffer& buffer) noexcept {
+  if (buffer.is_slab()) {
+    {
+      const std::lock_guard lock(retired_mutex_);
+      retired_slabs_.emplace_back(buffer.last_use(), buffer.memory());
+    }
+    return destroy_retired(false);
+  }
   uint64_t offset = buffer.offset();
   if (guarded()) {
     const uint64_t alignment = memory_alignment();
@@ -131,6 +165,7 @@ void DeviceImpl::submit(const std::vector<tn_command>& commands, std::span<Buffe
          "[submit] {}: expected a device that runs commands, got one "
          "with memory only",
          id_);
+  queue_->make_room();
   {
     const std::lock_guard lock(order_mutex_);
     const uint64_t number = queue_->submit(commands);
@@ -167,11 +202,16 @@ void DeviceImpl::retire(tn_executable* executable) noexcept {
 
 void DeviceImpl::destroy_retired(bool all) noexcept {
   const std::lock_guard lock(retired_mutex_);
-  if (retired_.empty()) return;
+  if (retired_.empty() && retired_slabs_.empty()) return;
   const uint64_t ended = all ? UINT64_MAX : queue_->ended();
   std::erase_if(retired_, [&](const auto& item) {
     if (item.first > ended) return false;
     plugin().executable_destroy(item.second);
+    return true;
+  });
+  std::erase_if(retired_slabs_, [&](const auto& item) {
+    if (item.first > ended) return false;
+    free_slab(item.second);
     return true;
   });
 }

@@ -12,10 +12,12 @@
 #include "core/runtime/pool.hpp"
 #include "core/runtime/properties.hpp"
 #include "core/runtime/queue.hpp"
+#include "tenon/ext/files.h"
 
 namespace tenon {
 
 struct DeviceOptions {
+  std::string id;              ///< "cpu:0", or "BACKEND:PATH"
   std::string plugin_options;  ///< "threads=2": for device_open
   uint64_t pool_limit = 0;     ///< bytes; 0: none
   uint32_t guard_bytes = 0;
@@ -37,6 +39,10 @@ class DeviceImpl final : public Device, private SlabSource {
   BufferRef allocate(uint64_t size, const std::string& purpose) override;
   void write(Buffer& buffer, uint64_t offset, const void* data, uint64_t size) override;
   void read(const Buffer& buffer, uint64_t offset, void* data, uint64_t size) override;
+  uint64_t copy(Buffer& from, uint64_t from_offset, Buffer& to, uint64_t to_offset,
+                uint64_t size) override;
+  void wait(uint64_t submission) override { wait_for(submission); }
+  BufferRef open_range(uint64_t offset, uint64_t size, bool write) override;
   ExecutableRef compile(const tn_program& program) override;
   void submit(const std::vector<tn_command>& commands, std::vector<BufferRef> used) override;
   void submit(const std::vector<tn_command>& commands, std::span<Buffer* const> used) override;
@@ -56,13 +62,28 @@ class DeviceImpl final : public Device, private SlabSource {
   void free_slab(tn_memory* memory) override { plugin().memory_free(memory); }
   void wait_idle(uint64_t submission) noexcept override;
 
-  /// Copies host bytes from or to a slab, whose work has ended. Under order_mutex_.
+  /// Copies host bytes from or to a slab, whose work has ended.
   enum class Access { kRead, kWrite };
   void transfer(Access access, tn_memory* memory, uint64_t offset, void* data, uint64_t size);
-  void transfer_mapped(Access access, tn_memory* memory, uint64_t offset, void* data,
-                       uint64_t size);
-  void transfer_staged(Access access, tn_memory* memory, uint64_t offset, void* data,
-                       uint64_t size);
+  /// The same between the slabs of two devices.
+  struct Place {
+    tn_memory* memory;
+    uint64_t offset;
+  };
+  void copy_between(DeviceImpl& source, Place from, Place to, uint64_t size);
+  void copy_part(DeviceImpl& source, Place from, Place to, uint64_t size);
+  bool copy_imported(DeviceImpl& source, Place from, Place to, uint64_t size);
+  /// Between a slab and host memory that the device takes as it is; false if it does not.
+  bool run_imported(Access access, Place place, void* host, uint64_t size);
+
+  /// Host memory that stands for a range of a slab: mapped, or staged. Under memory_mutex_.
+  class Window;
+  bool is_visible() const { return facts_.spaces[0].flags & TN_MEMORY_HOST_VISIBLE; }
+  uint64_t largest_part() const;
+  tn_memory* staging();
+  void run_copy(tn_memory* from, uint64_t from_offset, tn_memory* to, uint64_t to_offset,
+                uint64_t size);
+  void file_bytes(Access access, Place place, void* data, uint64_t size);
   void wait_for(uint64_t submission);
   /// Waits for the buffer's work, then holds off new submissions while the host is at it.
   std::unique_lock<std::mutex> settle(const Buffer& buffer);
@@ -84,10 +105,13 @@ class DeviceImpl final : public Device, private SlabSource {
   Guards guards_;
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<Pool> pool_;
-  std::mutex order_mutex_;  ///< submissions, and host access to memory
+  const tn_files* files_ = nullptr;  ///< of a storage device that has them
+  std::mutex order_mutex_;           ///< submissions, held off while the host is at memory
+  std::mutex memory_mutex_;          ///< maps, and staging_; taken after order_mutex_
   tn_memory* staging_ = nullptr;
   std::mutex retired_mutex_;
   std::vector<std::pair<uint64_t, tn_executable*>> retired_;
+  std::vector<std::pair<uint64_t, tn_memory*>> retired_slabs_;
   std::mutex compiled_mutex_;
   std::unordered_map<std::string, std::weak_ptr<Executable>> compiled_;
 };

@@ -41,7 +41,18 @@ uint64_t scalar_bits(const ArgumentPlan& argument, const SymbolValues& symbols) 
   return argument.bytes >= 8 ? bits : bits & ((uint64_t{1} << 8 * argument.bytes) - 1);
 }
 
+/// The pool's blocks end on a word, so the bytes behind a buffer are there to be bound.
+uint64_t whole_words(uint64_t bytes, const Capabilities& capabilities) {
+  const auto word = static_cast<uint64_t>(capabilities.storage_bytes);
+  return (bytes + word - 1) / word * word;
+}
+
 }  // namespace
+
+uint64_t copy_offset(const Schedule& schedule, const CopyCall& copy, const SymbolValues& symbols) {
+  const DType dtype = schedule.buffers[static_cast<size_t>(copy.source)].dtype;
+  return static_cast<uint64_t>(copy.offset.evaluate(symbols)) * dtype_size(dtype);
+}
 
 std::shared_ptr<Layout> make_layout(const SchedulePlan& plan, const SymbolValues& symbols,
                                     int64_t alignment) {
@@ -67,6 +78,7 @@ std::unique_ptr<Frame> Layout::acquire(const SchedulePlan& plan) {
 void Layout::release(std::unique_ptr<Frame> frame) {
   frame->owned.clear();
   frame->used.clear();
+  frame->crossings.clear();  // each keeps alive what it reads
   const std::lock_guard lock(mutex_);
   if (frames_.size() < kFramesKept) frames_.push_back(std::move(frame));
 }
@@ -85,10 +97,11 @@ std::unique_ptr<Frame> Layout::make_frame(const SchedulePlan& plan) const {
       tn_command command = abi_struct<tn_command>();
       if (const auto* copy = std::get_if<CopyCall>(&step.call)) {
         command.kind = TN_COMMAND_COPY;
-        command.size = static_cast<uint64_t>(memory.bytes[static_cast<size_t>(copy->source)]);
+        command.size = static_cast<uint64_t>(memory.bytes[static_cast<size_t>(copy->destination)]);
         if (command.size == 0) continue;
         frame->command_of[static_cast<size_t>(i)] = static_cast<int>(commands.size());
-        frame->copies.push_back({s, commands.size(), copy->source, copy->destination});
+        frame->copies.push_back({s, commands.size(), copy->source, copy->destination,
+                                 copy_offset(plan.schedule(), *copy, symbols)});
         commands.push_back(command);
         continue;
       }
@@ -115,8 +128,9 @@ std::unique_ptr<Frame> Layout::make_frame(const SchedulePlan& plan) const {
           argument.scalar = scalar_bits(plan_argument, symbols);
         } else {
           argument.kind = TN_ARGUMENT_BUFFER;
-          argument.size =
-              static_cast<uint64_t>(memory.bytes[static_cast<size_t>(plan_argument.buffer)]);
+          argument.size = whole_words(
+              static_cast<uint64_t>(memory.bytes[static_cast<size_t>(plan_argument.buffer)]),
+              plan.device(step.device).capabilities());
           frame->patches.push_back({frame->arguments.size(), plan_argument.buffer});
         }
         frame->arguments.push_back(argument);
@@ -147,7 +161,7 @@ void Frame::bind() {
     const Location& to = where[static_cast<size_t>(patch.destination)];
     tn_command& command = commands[patch.segment][patch.command];
     command.source = from.buffer->memory();
-    command.source_offset = from.buffer->offset() + from.offset;
+    command.source_offset = from.buffer->offset() + from.offset + patch.offset;
     command.destination = to.buffer->memory();
     command.destination_offset = to.buffer->offset() + to.offset;
   }

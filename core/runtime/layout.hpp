@@ -28,6 +28,7 @@ struct Frame {
   struct CopyPatch {
     size_t segment, command;
     int source, destination;
+    uint64_t offset;  ///< bytes, in the source
   };
   std::vector<std::vector<tn_command>> commands;  ///< one list a segment
   std::vector<tn_argument> arguments;
@@ -36,9 +37,10 @@ struct Frame {
   std::vector<int> launches;    ///< of each segment
   std::vector<int> command_of;  ///< of each step, its place in its segment's list; -1: none
   // Of the run.
-  std::vector<Location> where;   ///< of each buffer
-  std::vector<BufferRef> owned;  ///< arenas
-  std::vector<Buffer*> used;     ///< of all devices, each once
+  std::vector<Location> where;                          ///< of each buffer
+  std::vector<BufferRef> owned;                         ///< arenas
+  std::vector<Buffer*> used;                            ///< of all devices, each once
+  std::vector<std::pair<Device*, uint64_t>> crossings;  ///< copies between devices: to, number
 
   void bind();  ///< writes `where` into the commands
 };
@@ -57,6 +59,9 @@ struct Layout {
   std::mutex mutex_;
   std::vector<std::unique_ptr<Frame>> frames_;
 };
+
+/// Bytes from the source's begin to what is copied.
+uint64_t copy_offset(const Schedule& schedule, const CopyCall& copy, const SymbolValues& symbols);
 
 std::shared_ptr<Layout> make_layout(const SchedulePlan& plan, const SymbolValues& symbols,
                                     int64_t alignment);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <future>
 #include <map>
 #include <set>
 
@@ -12,6 +13,9 @@
 #include "core/support/log.hpp"
 
 namespace tenon {
+
+using DeviceList = std::vector<std::shared_ptr<Device>>;
+
 namespace {
 
 std::string hex_digits(const std::string& uuid) {
@@ -28,27 +32,61 @@ int kind_rank(const std::string& kind) {
   return 3;
 }
 
-class Opener {
- public:
-  Opener(const Discovery& discovery, const OpenOptions& options)
-      : discovery_(discovery), options_(options) {}
+}  // namespace
 
-  std::vector<std::shared_ptr<Device>> run() {
+class DeviceOpener::Impl {
+ public:
+  Impl(Discovery discovery, OpenOptions options)
+      : discovery_(std::move(discovery)), options_(std::move(options)) {
     if (options_.selector) parse();
-    const bool any_positive =
+    const bool is_positive =
         std::ranges::any_of(terms_, [](const SelectorTerm& term) { return !term.negative; });
-    if (any_positive) {
-      for (const SelectorTerm& term : terms_)
-        if (!term.negative) open_term(term);
-    } else {
-      open_probed();
-    }
+    if (!is_positive) find_offers();
+  }
+
+  DeviceList open_first() {
+    for (const SelectorTerm& term : terms_)
+      if (!term.negative) open_term(term);
+    // The default runs what has no inputs, so it must compute.
+    const auto computes = [](const auto& device) { return device->capabilities().compute; };
+    if (devices_.empty()) open_first_offer();
     if (devices_.empty())
       wrong(options_.selector ? ErrorKind::kInvalid : ErrorKind::kEnvironment,
             options_.selector
                 ? fmt::format("'{}': expected at least one device", *options_.selector)
                 : std::string("expected at least one device that passes its probe"));
+    if (!options_.require_compute) return std::move(devices_);
+    const auto first = std::ranges::find_if(devices_, computes);
+    if (first == devices_.end())
+      fail(ErrorKind::kEnvironment, "[{}] expected a device that computes, got only memory: {}",
+           options_.origin, devices_[0]->id());
+    std::rotate(devices_.begin(), first, first + 1);
     return std::move(devices_);
+  }
+
+  std::shared_ptr<Device> open_named(const std::string& id) {
+    const std::string backend = id.substr(0, id.find(':'));
+    for (Offer& offer : offers_) {
+      const bool is_path = offer.candidate->backend == backend && id.find('/') != std::string::npos;
+      if (!is_path && (offer.opened || (offer.id() != id && offer.candidate->backend != id)))
+        continue;
+      if (is_path) {
+        const std::vector<SelectorTerm> terms = parse_selector(id);
+        if (terms.size() != 1 || terms[0].devices.size() != 1 || !terms[0].options.empty())
+          return nullptr;
+        Loaded& loaded = load(*offer.candidate);
+        return open(loaded.library, 0, loaded.infos.at(0), nullptr, &terms[0].devices[0].text);
+      }
+      return open_offer(offer);
+    }
+    return nullptr;
+  }
+
+  std::vector<std::string> offered() const {
+    std::vector<std::string> ids;
+    for (const Offer& offer : offers_)
+      if (!offer.opened) ids.push_back(offer.id());
+    return ids;
   }
 
  private:
@@ -112,12 +150,17 @@ class Opener {
     });
   }
 
-  /// The device, unless it is open already or excluded. Throws what the plugin says.
-  void open(const std::shared_ptr<PluginLibrary>& library, int index, const tn_device_info& info,
-            const SelectorTerm* term) {
-    if (is_excluded(library->backend(), index, info)) return;
-    if (!opened_.emplace(library->backend(), index).second) return;
+  /// The device, or null if it is open already or excluded. Throws what the plugin says.
+  std::shared_ptr<Device> open(const std::shared_ptr<PluginLibrary>& library, int index,
+                               const tn_device_info& info, const SelectorTerm* term,
+                               const std::string* path = nullptr) {
+    if (is_excluded(library->backend(), index, info)) return nullptr;
+    const std::string name =
+        fmt::format("{}:{}", library->backend(), path ? *path : std::to_string(index));
+    if (!opened_.insert(name).second) return nullptr;
     DeviceOptions options = options_.device;
+    options.id = name;
+    if (path) options.plugin_options = "path=" + *path;
     if (term) {
       for (const auto& [key, value] : term->options) {
         if (key == "optional") continue;
@@ -129,9 +172,17 @@ class Opener {
         options.plugin_options += value.empty() ? key : key + "=" + value;
       }
     }
-    devices_.push_back(
-        std::make_shared<DeviceImpl>(library, static_cast<uint32_t>(index), info, options,
-                                     options_.disk_cache ? options_.cache : nullptr));
+    try {
+      return std::make_shared<DeviceImpl>(library, static_cast<uint32_t>(index), info, options,
+                                          options_.disk_cache ? options_.cache : nullptr);
+    } catch (...) {
+      opened_.erase(name);
+      throw;
+    }
+  }
+
+  void add(std::shared_ptr<Device> device) {
+    if (device) devices_.push_back(std::move(device));
   }
 
   void open_term(const SelectorTerm& term) {
@@ -143,70 +194,118 @@ class Opener {
             fmt::format("term '{}': there is no backend '{}'", term.text, term.backend));
     }
     try {
-      const auto library = PluginLibrary::load(*candidate);
-      std::string reason;
-      const std::vector<tn_device_info> infos = library->enumerate(reason);
+      const Loaded& loaded = load(*candidate);
+      const std::vector<tn_device_info>& infos = loaded.infos;
       bool any = false;
+      for (const SelectorDevice& device : term.devices) {
+        if (device.kind != SelectorDevice::Kind::kPath || infos.empty()) continue;
+        any = true;
+        add(open(loaded.library, 0, infos[0], &term, &device.text));
+      }
       for (size_t i = 0; i < infos.size(); ++i) {
         const int index = static_cast<int>(i);
         if (!matches(term, index, kind_name(infos[i].kind), uuid_text(infos[i].uuid))) continue;
         any = true;
-        open(library, index, infos[i], &term);
+        add(open(loaded.library, index, infos[i], &term));
       }
       if (!any && !optional)
         wrong(infos.empty() ? ErrorKind::kEnvironment : ErrorKind::kInvalid,
               fmt::format("term '{}' matches no device{}", term.text,
-                          infos.empty() ? ": " + reason : ""));
+                          infos.empty() ? ": " + loaded.reason : ""));
     } catch (const Error& error) {
       if (!optional) throw;
       TN_LOG("loader", "optional term '{}' is passed over: {}", term.text, error.what());
     }
   }
 
+  struct Loaded {
+    std::shared_ptr<PluginLibrary> library;
+    std::vector<tn_device_info> infos;
+    std::string reason;
+  };
+
+  Loaded& load(const PluginCandidate& candidate) {
+    Loaded& loaded = loaded_[candidate.backend];
+    if (!loaded.library) {
+      auto library = PluginLibrary::load(candidate);
+      loaded.infos = library->enumerate(loaded.reason);
+      loaded.library = std::move(library);
+    }
+    return loaded;
+  }
+
   struct Offer {
     const PluginCandidate* candidate;
     int index, rank, priority;
+    bool opened = false;
     auto key() const { return std::tuple(rank, -priority, candidate->backend, index); }
+    std::string id() const { return fmt::format("{}:{}", candidate->backend, index); }
   };
 
-  void open_probed() {
-    std::vector<Offer> offers;
+  void find_offers() {
+    probe_all();
     for (const PluginCandidate& candidate : discovery_.candidates) {
       if (candidate.shadowed || is_excluded_whole(candidate.backend)) continue;
       const ProbeResult& result = probe(candidate);
-      for (size_t i = 0; i < result.devices.size(); ++i)
-        offers.push_back(
-            {&candidate, static_cast<int>(i), kind_rank(result.devices[i].kind), result.priority});
-    }
-    std::ranges::sort(offers, {}, &Offer::key);
-    for (const Offer& offer : offers) {
-      try {
-        auto& [library, infos] = loaded_[offer.candidate->backend];
-        if (!library) {
-          library = PluginLibrary::load(*offer.candidate);
-          std::string reason;
-          infos = library->enumerate(reason);
+      for (size_t i = 0; i < result.devices.size(); ++i) {
+        const ProbedDevice& device = result.devices[i];
+        if (!device.selftest_ok) {
+          TN_LOG("loader", "{} is not offered: its self-test failed: {}", device.id, device.reason);
+          continue;
         }
-        if (static_cast<size_t>(offer.index) < infos.size())
-          open(library, offer.index, infos[static_cast<size_t>(offer.index)], nullptr);
+        offers_.push_back(
+            {&candidate, static_cast<int>(i), kind_rank(device.kind), result.priority});
+      }
+    }
+    std::ranges::sort(offers_, {}, &Offer::key);
+  }
+
+  /// Each in a child process of its own, all at once.
+  void probe_all() {
+    std::vector<std::pair<const PluginCandidate*, std::future<ProbeResult>>> running;
+    for (const PluginCandidate& candidate : discovery_.candidates) {
+      if (candidate.shadowed || is_excluded_whole(candidate.backend)) continue;
+      running.emplace_back(&candidate, std::async(std::launch::async, [&] {
+        return probe_cached(candidate.path, *options_.cache);
+      }));
+    }
+    for (auto& [candidate, result] : running) probes_.emplace(candidate->backend, result.get());
+  }
+
+  std::shared_ptr<Device> open_offer(Offer& offer) {
+    offer.opened = true;  // or excluded, or gone since the probe
+    const Loaded& loaded = load(*offer.candidate);
+    if (static_cast<size_t>(offer.index) >= loaded.infos.size()) return nullptr;
+    try {
+      return open(loaded.library, offer.index, loaded.infos[static_cast<size_t>(offer.index)],
+                  nullptr);
+    } catch (...) {
+      offer.opened = false;
+      throw;
+    }
+  }
+
+  void open_first_offer() {
+    for (Offer& offer : offers_) {
+      try {
+        std::shared_ptr<Device> device = open_offer(offer);
+        if (!device || (options_.require_compute && !device->capabilities().compute)) continue;
+        return add(std::move(device));
       } catch (const Error& error) {
-        log_warning(fmt::format("{}:{} passed its probe and cannot be opened: {}",
-                                offer.candidate->backend, offer.index, error.what()));
+        log_warning(fmt::format("{} passed its probe, but: {}", offer.id(), error.what()));
       }
     }
   }
 
-  const Discovery& discovery_;
-  const OpenOptions& options_;
+  const Discovery discovery_;
+  const OpenOptions options_;
   std::vector<SelectorTerm> terms_;
   std::map<std::string, ProbeResult> probes_;
-  std::map<std::string, std::pair<std::shared_ptr<PluginLibrary>, std::vector<tn_device_info>>>
-      loaded_;
-  std::set<std::pair<std::string, int>> opened_;
-  std::vector<std::shared_ptr<Device>> devices_;
+  std::map<std::string, Loaded> loaded_;
+  std::vector<Offer> offers_;
+  std::set<std::string> opened_;  ///< ids
+  DeviceList devices_;
 };
-
-}  // namespace
 
 bool matches(const SelectorTerm& term, int index, const std::string& kind,
              const std::string& uuid) {
@@ -219,6 +318,8 @@ bool matches(const SelectorTerm& term, int index, const std::string& kind,
         return device.text == kind;
       case SelectorDevice::Kind::kIndex:
         return device.index == index;
+      case SelectorDevice::Kind::kPath:
+        return false;
       case SelectorDevice::Kind::kUuid:
         return !uuid.empty() && hex_digits(device.text) == hex_digits(uuid);
     }
@@ -226,9 +327,14 @@ bool matches(const SelectorTerm& term, int index, const std::string& kind,
   });
 }
 
-std::vector<std::shared_ptr<Device>> open_devices(const Discovery& discovery,
-                                                  const OpenOptions& options) {
-  return Opener(discovery, options).run();
+DeviceOpener::DeviceOpener(Discovery discovery, OpenOptions options)
+    : impl_(std::make_unique<Impl>(std::move(discovery), std::move(options))) {}
+DeviceOpener::~DeviceOpener() = default;
+
+DeviceList DeviceOpener::open_first() { return impl_->open_first(); }
+std::shared_ptr<Device> DeviceOpener::open_named(const std::string& id) {
+  return impl_->open_named(id);
 }
+std::vector<std::string> DeviceOpener::offered() const { return impl_->offered(); }
 
 }  // namespace tenon

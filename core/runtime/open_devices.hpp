@@ -19,12 +19,32 @@ struct OpenOptions {
   DeviceOptions device;                 ///< guard zones
   std::shared_ptr<DiskCache> cache;     ///< never null
   bool disk_cache = true;               ///< executables are kept in it
+  bool require_compute = true;          ///< of the first device
 };
 
-/// In order of priority, never empty. Throws kInvalid for a wrong selector or one that matches
-/// nothing, kEnvironment for a plugin or device that fails, each with a list of what there is.
-std::vector<std::shared_ptr<Device>> open_devices(const Discovery& discovery,
-                                                  const OpenOptions& options);
+/// Opens what a selector names at once, and what is merely on offer when it is first asked for.
+/// On offer, where no selector names devices, is what passes its probe and self-test, by kind (gpu,
+/// accelerator, cpu, storage), then the plugin's priority, then name. Not thread-safe.
+class DeviceOpener {
+ public:
+  /// Throws kInvalid for a wrong selector, with a list of what there is.
+  DeviceOpener(Discovery discovery, OpenOptions options);
+  ~DeviceOpener();
+
+  /// What the selector names, in its order; of what is on offer just the first that opens. Never
+  /// empty. Throws kInvalid for a selector that matches nothing, kEnvironment for a plugin or
+  /// device that fails, each with a list of what there is.
+  std::vector<std::shared_ptr<Device>> open_first();
+  /// "cpu:1", the first of a backend "cpu", or a path "BACKEND:PATH"; null if that is not on offer.
+  /// Throws what the plugin says.
+  std::shared_ptr<Device> open_named(const std::string& id);
+  /// Ids that open_named takes and that are not open yet.
+  std::vector<std::string> offered() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 /// True if the device is one of the term's, or the term names none.
 bool matches(const SelectorTerm& term, int index, const std::string& kind, const std::string& uuid);

@@ -24,7 +24,7 @@ ProbeResult probe_here(const std::filesystem::path& path, bool selftest);
 /// main of the program tenon-probe: FILE [--selftest], writes one line to file descriptor 3.
 int probe_main(int argc, char** argv);
 
-/// Without self-test; from the cache if file and driver are the same as then.
+/// With self-test; from the cache if the file is the same as then and all went well.
 ProbeResult probe_cached(const std::filesystem::path& path, DiskCache& cache);
 
 }  // namespace tenon

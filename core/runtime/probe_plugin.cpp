@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
@@ -25,6 +26,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kResultDescriptor = 3;
 constexpr size_t kMostBytes = 1 << 20;
+constexpr int kProbeSchema = 2;  ///< of what a remembered probe asked
 
 /// Both ends closed on exec and at the end of the scope.
 struct Pipe {
@@ -162,7 +164,7 @@ ProbeResult probe_cached(const std::filesystem::path& path, DiskCache& cache) {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path, error);
   const std::string key =
-      "probe " + hash_text(fmt::format("{} | {} | {}", TN_ABI_VERSION,
+      "probe " + hash_text(fmt::format("{} | {} | {} | {}", kProbeSchema, TN_ABI_VERSION,
                                        (error ? path : real).string(), file_identity(path)));
   const auto hour = std::chrono::duration_cast<std::chrono::hours>(
       std::chrono::system_clock::now().time_since_epoch());
@@ -176,11 +178,12 @@ ProbeResult probe_cached(const std::filesystem::path& path, DiskCache& cache) {
       cache.remove(name);
     }
   }
-  const ProbeResult result = probe_plugin(path, false);
+  const ProbeResult result = probe_plugin(path, /*selftest=*/true);
   // What depends on the file alone, or is confirmed when the device is opened, is kept. A plugin
   // that hung is left alone for an hour, as the machine may have been slow. A driver can come any
-  // time: what found none is asked again.
-  const bool has_devices = result.status == ProbeResult::Status::kOk && !result.devices.empty();
+  // time, and a device can recover: what found none or failed its self-test is asked again.
+  const bool has_devices = result.status == ProbeResult::Status::kOk && !result.devices.empty() &&
+                           std::ranges::all_of(result.devices, &ProbedDevice::selftest_ok);
   const bool hung = result.status == ProbeResult::Status::kTimeout;
   if (has_devices || hung || result.status == ProbeResult::Status::kCrashed) {
     const std::string line = probe_to_json(result);

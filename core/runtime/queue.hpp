@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,12 +19,25 @@
 
 namespace tenon {
 
+/// Part of a device's order, done by the host.
+using HostJob = std::function<void()>;
+
 class Queue {
  public:
   virtual ~Queue() = default;
 
   /// The commands and their arguments are read before it returns. Gives the number.
   virtual uint64_t submit(const std::vector<tn_command>& commands) = 0;
+  /// A submission that a thread of the queue runs when all before it have ended; it fails with what
+  /// the job throws. The job is gone before it counts as ended.
+  virtual uint64_t run(HostJob job) = 0;
+  /// Waits while too much is queued. To be called before locks that a host job may take.
+  virtual void make_room() {}
+  /// Runs commands at once, without a number, beside what is queued, and waits for their end.
+  /// Throws their failure. For copies of memory that no queued work touches.
+  virtual void run_now(const std::vector<tn_command>& commands) = 0;
+  /// Throws the failure of a lost device.
+  virtual void check_alive() = 0;
   /// Until `number` has ended; true unless it failed, then `failure` says how. `told`: the caller
   /// passes that on to the user, so what is submitted from now on runs again.
   virtual bool wait(uint64_t number, std::string& failure, ErrorKind& kind, bool told) = 0;
@@ -39,6 +54,8 @@ class FailureLog {
  public:
   explicit FailureLog(std::string owner) : owner_(std::move(owner)) {}
   void add(uint64_t first, uint64_t last, int32_t status, const tn_error& error);
+  /// What a host job threw. A device lost elsewhere does not lose this one.
+  void add(uint64_t first, uint64_t last, const std::exception_ptr& error);
   /// Stretches the newest range to `number`: it was skipped.
   void extend(uint64_t number) { ranges_.back().last = number; }
   bool pending() const { return pending_; }  ///< a failure that synchronize has not thrown
@@ -50,19 +67,32 @@ class FailureLog {
   bool find(uint64_t number, std::string& text, ErrorKind& kind) const;
   /// Throws the pending failure, and forgets it unless the device is lost.
   void throw_pending();
+  /// Throws the failure that the device was lost with, if it is.
+  void throw_lost() const;
 
  private:
   struct Range {
     uint64_t first, last;
     ErrorKind kind;
     std::string text;
+    bool lost = false;
   };
+  void add(Range range);
   const Range* at(uint64_t number) const;
   std::string owner_;
   std::vector<Range> ranges_;
   size_t reported_ = 0;  ///< index of the range that is pending
   bool pending_ = false, lost_ = false;
 };
+
+/// Commands with everything they point to.
+struct CommandList {
+  std::vector<tn_command> commands;
+  std::vector<tn_argument> arguments;
+  void copy_from(const std::vector<tn_command>& source);
+};
+/// As one submission to the plugin, without waits and signals.
+tn_submission submission_of(const std::vector<tn_command>& commands);
 
 /// For plugins without TN_DEVICE_ASYNC: one thread that calls submit.
 std::unique_ptr<Queue> make_worker_queue(const tn_plugin& plugin, tn_device* device,

@@ -75,8 +75,9 @@ void RegionRun::run(const std::vector<Location>& inputs, const std::vector<Locat
   }
   execute(plan_, *layout_, *frame_, symbols_, options_);
   for (const size_t o : copies)
-    copy_bytes(frame_->where[static_cast<size_t>(schedule.outputs[o])], outputs[o],
-               output_bytes(o));
+    copy_bytes(frame_->where[static_cast<size_t>(schedule.outputs[o])], outputs[o], output_bytes(o),
+               *frame_);
+  wait_for_crossings(*frame_);  // the next run writes over what they read
 }
 
 void run_if(const SchedulePlan& plan, const Layout&, Frame& frame, size_t step,
@@ -101,7 +102,7 @@ void run_loop(const SchedulePlan& plan, const Layout& layout, Frame& frame, size
     return static_cast<uint64_t>(layout.memory.bytes[static_cast<size_t>(call.outputs[k])]);
   };
   const auto copy_result = [&](const std::vector<Location>& from) {
-    for (size_t k = 0; k < carried; ++k) copy_bytes(from[k], result[k], bytes(k));
+    for (size_t k = 0; k < carried; ++k) copy_bytes(from[k], result[k], bytes(k), frame);
   };
   if (trips <= 0) return copy_result(initial);
 

@@ -2,14 +2,13 @@
 #include "core/runtime/run_plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/runtime/abi_struct.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
 namespace {
-
-constexpr uint64_t kCopyChunk = uint64_t{16} << 20;
 
 void use(Frame& frame, Buffer* buffer) {
   if (buffer && buffer->memory()) frame.used.push_back(buffer);
@@ -67,28 +66,16 @@ void allocate_temporaries(const SchedulePlan& plan, const Layout& layout, Frame&
   }
 }
 
-void copy_bytes(const Location& from, const Location& to, uint64_t size) {
+void copy_bytes(const Location& from, const Location& to, uint64_t size, Frame& frame) {
   if (size == 0 || (from.buffer == to.buffer && from.offset == to.offset)) return;
-  Device& source = from.buffer->device();
-  Device& destination = to.buffer->device();
-  if (&source == &destination) {
-    tn_command command = abi_struct<tn_command>();
-    command.kind = TN_COMMAND_COPY;
-    command.source = from.buffer->memory();
-    command.source_offset = from.buffer->offset() + from.offset;
-    command.destination = to.buffer->memory();
-    command.destination_offset = to.buffer->offset() + to.offset;
-    command.size = size;
-    Buffer* const used[] = {from.buffer, to.buffer};
-    return source.submit({command}, std::span<Buffer* const>(used));
-  }
-  std::vector<uint8_t> staging(std::min(size, kCopyChunk));
-  for (uint64_t done = 0; done < size;) {
-    const uint64_t part = std::min(size - done, kCopyChunk);
-    source.read(*from.buffer, from.offset + done, staging.data(), part);
-    destination.write(*to.buffer, to.offset + done, staging.data(), part);
-    done += part;
-  }
+  Device& device = to.buffer->device();
+  const uint64_t number = device.copy(*from.buffer, from.offset, *to.buffer, to.offset, size);
+  if (&from.buffer->device() != &device) frame.crossings.emplace_back(&device, number);
+}
+
+void wait_for_crossings(Frame& frame) {
+  const auto crossings = std::exchange(frame.crossings, {});
+  for (const auto& [device, number] : crossings) device->wait(number);
 }
 
 void execute(const SchedulePlan& plan, const Layout& layout, Frame& frame,
@@ -109,9 +96,11 @@ void execute(const SchedulePlan& plan, const Layout& layout, Frame& frame,
     const auto step = static_cast<size_t>(segment.first);
     const auto& call = plan.schedule().steps[step].call;
     if (const auto* copy = std::get_if<CopyCall>(&call)) {
-      const auto source = static_cast<size_t>(copy->source);
-      copy_bytes(frame.where[source], frame.where[static_cast<size_t>(copy->destination)],
-                 static_cast<uint64_t>(layout.memory.bytes[source]));
+      const auto destination = static_cast<size_t>(copy->destination);
+      Location from = frame.where[static_cast<size_t>(copy->source)];
+      from.offset += copy_offset(plan.schedule(), *copy, symbols);
+      copy_bytes(from, frame.where[destination],
+                 static_cast<uint64_t>(layout.memory.bytes[destination]), frame);
     } else if (std::holds_alternative<IfCall>(call)) {
       run_if(plan, layout, frame, step, symbols, options);
     } else {

@@ -13,7 +13,8 @@ struct RunOptions {
   RunStats* stats = nullptr;  ///< kernels and memory are added to
 };
 
-/// Inputs are checked already. Returns after submission; IF, LOOP and copies between devices wait.
+/// Inputs are checked already. Returns after submission; IF and LOOP wait for what decides
+/// them.
 std::vector<BufferRef> run_plan(const SchedulePlan& plan, const std::vector<BufferRef>& inputs,
                                 const SymbolValues& symbols, const RunOptions& options);
 
@@ -46,8 +47,11 @@ void run_if(const SchedulePlan& plan, const Layout& layout, Frame& frame, size_t
             const SymbolValues& symbols, const RunOptions& options);
 void run_loop(const SchedulePlan& plan, const Layout& layout, Frame& frame, size_t step,
               const SymbolValues& symbols, const RunOptions& options);
-/// On one device as a command, between devices through the host. Ranges never overlap.
-void copy_bytes(const Location& from, const Location& to, uint64_t size);
+/// On one device as a command, between devices in the order of the destination's submissions; noted
+/// in the frame. Ranges never overlap.
+void copy_bytes(const Location& from, const Location& to, uint64_t size, Frame& frame);
+/// Until the frame's copies between devices have ended; throws the failure of one.
+void wait_for_crossings(Frame& frame);
 /// Runs one kernel and compares what it wrote with the reference. Throws kInternal.
 void run_validated(const SchedulePlan& plan, const Layout& layout, Frame& frame, size_t segment,
                    const SymbolValues& symbols);

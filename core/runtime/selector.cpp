@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/runtime/selector.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -11,6 +12,12 @@ namespace {
 
 bool is_name_char(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_hex_digit(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+constexpr const char* kDeviceForms =
+    "all, cpu, gpu, accelerator, storage, an index, uuid= or a path";
 
 /// Text safe to print: control bytes and what is not ASCII as \xNN.
 std::string shown(std::string_view text) {
@@ -72,6 +79,14 @@ class Parser {
       while (accept('+'));
     }
     while (accept('@')) option(term);
+    const auto is_path = [](const SelectorDevice& d) {
+      return d.kind == SelectorDevice::Kind::kPath;
+    };
+    if (std::ranges::any_of(term.devices, is_path) &&
+        (term.negative || term.options.contains("path"))) {
+      at_ = begin;
+      wrong(term.negative ? "no path on a negative term" : "one path, as BACKEND:PATH or @path=");
+    }
     term.text = std::string(text_.substr(begin, at_ - begin));
     return term;
   }
@@ -88,6 +103,9 @@ class Parser {
       device.text = std::string(text_.substr(begin, at_ - begin));
       return device;
     }
+    const size_t path_end = std::min(text_.find_first_of(",+@", at_), text_.size());
+    if (text_.substr(at_, path_end - at_).find('/') != std::string_view::npos)
+      return path(path_end);
     if (at_ < text_.size() && is_digit(text_[at_])) {
       device.kind = SelectorDevice::Kind::kIndex;
       const auto [end, error] =
@@ -97,14 +115,30 @@ class Parser {
       return device;
     }
     const size_t begin = at_;
-    device.text = name("all, cpu, gpu, accelerator, an index or uuid=");
+    device.text = name(kDeviceForms);
     if (device.text == "all") {
       device.text.clear();
-    } else if (device.text == "cpu" || device.text == "gpu" || device.text == "accelerator") {
+    } else if (device.text == "cpu" || device.text == "gpu" || device.text == "accelerator" ||
+               device.text == "storage") {
       device.kind = SelectorDevice::Kind::kKind;
     } else {
       at_ = begin;
-      wrong("all, cpu, gpu, accelerator, an index or uuid=");
+      wrong(kDeviceForms);
+    }
+    return device;
+  }
+
+  SelectorDevice path(size_t end) {
+    SelectorDevice device;
+    device.kind = SelectorDevice::Kind::kPath;
+    device.text = std::string(text_.substr(at_, end - at_));
+    for (; at_ < end; ++at_) {
+      const auto c = static_cast<unsigned char>(text_[at_]);
+      if (c < ' ' || c == 0x7f) wrong("a printable character of a path");
+      if (c != '%') continue;
+      const std::string_view code = text_.substr(at_ + 1, 2);
+      if (code.size() < 2 || !is_hex_digit(code[0]) || !is_hex_digit(code[1]) || code == "00")
+        wrong("two hexadecimal digits after the % of a path");
     }
     return device;
   }

@@ -3,7 +3,11 @@
 //
 //   selector := term ("," term)*                  order is priority
 //   term     := ["-"] backend [":" dev ("+" dev)*] ("@" key ["=" value])*
-//   dev      := "all" | kind | index | "uuid=" id       kind: cpu | gpu | accelerator
+//   dev      := "all" | kind | index | "uuid=" id | path
+//   kind     := cpu | gpu | accelerator | storage
+//
+// A dev that holds a '/' is a path: the backend's first device, opened with the option `path`. The
+// characters , + @ % of a path are written %2C %2B %40 %25.
 #pragma once
 
 #include <map>
@@ -15,8 +19,8 @@
 namespace tenon {
 
 struct SelectorDevice {
-  enum class Kind { kAll, kKind, kIndex, kUuid } kind = Kind::kAll;
-  std::string text;  ///< kKind, kUuid
+  enum class Kind { kAll, kKind, kIndex, kUuid, kPath } kind = Kind::kAll;
+  std::string text;  ///< kKind, kUuid; kPath: as written
   int index = 0;
 };
 

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Submission n waits for n - 1 on the device's timeline and raises it to n.
+//
+// Behind a job of the host submissions are held back until it is done, by a thread that is there
+// from the first such job on: so all that the plugin has been given can end by itself. The timeline
+// passes over the numbers of such jobs.
 #include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <thread>
 
 #include "core/runtime/abi_struct.hpp"
 #include "core/runtime/queue.hpp"
@@ -8,6 +15,8 @@
 
 namespace tenon {
 namespace {
+
+constexpr size_t kMostHeld = 256;
 
 class TimelineQueue final : public Queue {
  public:
@@ -17,55 +26,73 @@ class TimelineQueue final : public Queue {
   }
 
   ~TimelineQueue() override {
-    std::string failure;
-    ErrorKind kind{};
-    wait(submitted_, failure, kind, false);
+    if (lane_.joinable()) {
+      {
+        const std::lock_guard lock(mutex_);
+        stop_ = true;
+      }
+      lane_wake_.notify_all();
+      lane_.join();
+    }
+    await(submitted_);
   }
 
   uint64_t submit(const std::vector<tn_command>& commands) override {
     const std::lock_guard lock(mutex_);
-    if (failures_.pending()) {  // already failed, not yet told: this one fails with it
-      failures_.extend(++submitted_);
-      ended_ = submitted_;
-      return submitted_;
+    if (failures_.pending()) return fail_with_pending();
+    const uint64_t number = ++submitted_;
+    if (is_held_back()) {
+      held_.emplace_back().number = number;
+      held_.back().list.copy_from(commands);
+    } else {
+      issue(number, commands);
     }
-    tn_error error = abi_struct<tn_error>();
-    const tn_point after{timeline_->handle, submitted_};
-    const tn_point signal{timeline_->handle, submitted_ + 1};
-    tn_submission submission = abi_struct<tn_submission>();
-    submission.command_count = static_cast<uint32_t>(commands.size());
-    submission.command_stride = sizeof(tn_command);
-    submission.commands = commands.data();
-    submission.wait_count = submitted_ > timeline_->begin ? 1 : 0;
-    submission.waits = &after;
-    submission.signals = &signal;
-    submission.signal_count = 1;
-    const int32_t status = plugin_.submit(device_, &submission, &error);
-    ++submitted_;
-    if (status != TN_OK) {
-      // Nothing of it was queued. What came before may still run on this timeline.
-      drain(submitted_ - 1);
-      if (!failures_.pending()) failures_.add(submitted_, submitted_, status, error);
-      failures_.extend(submitted_);
-      restart();
-    }
+    return number;
+  }
+
+  uint64_t run(HostJob job) override {
+    const std::lock_guard lock(mutex_);
+    if (failures_.pending()) return fail_with_pending();
+    held_.emplace_back().number = ++submitted_;
+    held_.back().host = std::move(job);
+    if (!lane_.joinable()) lane_ = std::thread([this] { work(); });
+    lane_wake_.notify_one();
     return submitted_;
   }
 
-  bool wait(uint64_t number, std::string& failure, ErrorKind& kind, bool told) override {
-    if (number > ended_.load(std::memory_order_acquire)) {
-      std::shared_ptr<Timeline> timeline;
-      {
-        const std::lock_guard lock(mutex_);
-        timeline = timeline_;
-      }
-      if (number > ended_.load(std::memory_order_acquire)) {
-        tn_error error = abi_struct<tn_error>();
-        const int32_t status = plugin_.timeline_wait(timeline->handle, number, UINT64_MAX, &error);
-        const std::lock_guard lock(mutex_);
-        settle(timeline, number, status, error);
-      }
+  void make_room() override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return held_.size() < kMostHeld; });
+  }
+
+  void run_now(const std::vector<tn_command>& commands) override {
+    const auto timeline = make_timeline(0);
+    const tn_point signal{timeline->handle, 1};
+    tn_submission submission = submission_of(commands);
+    submission.signals = &signal;
+    submission.signal_count = 1;
+    tn_error error = abi_struct<tn_error>();
+    int32_t status = TN_OK;
+    {
+      const std::lock_guard lock(mutex_);
+      failures_.throw_lost();
+      status = plugin_.submit(device_, &submission, &error);
     }
+    if (status == TN_OK) status = plugin_.timeline_wait(timeline->handle, 1, UINT64_MAX, &error);
+    if (status == TN_ERROR_DEVICE_LOST) {
+      const std::lock_guard lock(mutex_);
+      failures_.add(submitted_ + 1, submitted_ + 1, status, error);
+    }
+    check_status(status, error, "submit", owner_);
+  }
+
+  void check_alive() override {
+    const std::lock_guard lock(mutex_);
+    failures_.throw_lost();
+  }
+
+  bool wait(uint64_t number, std::string& failure, ErrorKind& kind, bool told) override {
+    await(number);
     const std::lock_guard lock(mutex_);
     if (!failures_.find(number, failure, kind)) return true;
     if (told) failures_.tell(number, submitted_);
@@ -73,9 +100,12 @@ class TimelineQueue final : public Queue {
   }
 
   void synchronize() override {
-    std::string failure;
-    ErrorKind kind{};
-    wait(submitted(), failure, kind, false);
+    uint64_t number = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      number = submitted_;
+    }
+    await(number);
     const std::lock_guard lock(mutex_);
     failures_.throw_pending();
   }
@@ -105,6 +135,12 @@ class TimelineQueue final : public Queue {
     }
   };
 
+  struct Held {
+    uint64_t number = 0;
+    CommandList list;
+    HostJob host;  ///< instead of commands
+  };
+
   std::shared_ptr<Timeline> make_timeline(uint64_t begin) {
     auto timeline = std::make_shared<Timeline>(Timeline{plugin_, nullptr, begin});
     tn_error error = abi_struct<tn_error>();
@@ -113,12 +149,105 @@ class TimelineQueue final : public Queue {
     return timeline;
   }
 
+  bool is_held_back() const { return lane_busy_ || !held_.empty(); }
+
+  /// Already failed, not yet told: this one fails with it.
+  uint64_t fail_with_pending() {
+    failures_.extend(++submitted_);
+    ended_ = issued_ = submitted_;
+    return submitted_;
+  }
+
+  /// Hands commands to the plugin. Under mutex_.
+  void issue(uint64_t number, const std::vector<tn_command>& commands) {
+    tn_error error = abi_struct<tn_error>();
+    const tn_point after{timeline_->handle, number - 1};
+    const tn_point signal{timeline_->handle, number};
+    tn_submission submission = submission_of(commands);
+    submission.wait_count = number - 1 > std::max<uint64_t>(timeline_->begin, ended_) ? 1 : 0;
+    submission.waits = &after;
+    submission.signals = &signal;
+    submission.signal_count = 1;
+    const int32_t status = plugin_.submit(device_, &submission, &error);
+    if (status == TN_OK) {
+      issued_ = number;
+    } else {
+      // Nothing of it was queued. What came before may still run on this timeline.
+      drain(number - 1);
+      if (!failures_.pending()) failures_.add(number, number, status, error);
+      failures_.extend(submitted_);
+      restart();
+    }
+    changed_.notify_all();
+  }
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      lane_wake_.wait(lock, [&] { return stop_ || !held_.empty(); });
+      if (held_.empty()) return;
+      Held next = std::move(held_.front());
+      held_.pop_front();
+      lane_busy_ = true;
+      if (next.host) {
+        lock.unlock();
+        run_host(next);
+        lock.lock();
+      } else if (next.number > ended_) {
+        issue(next.number, next.list.commands);
+      }
+      lane_busy_ = false;
+      changed_.notify_all();
+    }
+  }
+
+  void run_host(Held& held) {
+    await(held.number - 1);
+    std::exception_ptr thrown;
+    bool skipped = false;
+    {
+      const std::lock_guard lock(mutex_);
+      skipped = held.number <= ended_;  // it failed with what came before
+    }
+    try {
+      if (!skipped) held.host();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    held.host = nullptr;
+    std::deque<Held> failed;
+    const std::lock_guard lock(mutex_);
+    if (thrown) {
+      failures_.add(held.number, submitted_, thrown);
+      failed.swap(held_);
+      ended_ = issued_ = submitted_;
+    } else if (!skipped) {
+      ended_ = issued_ = held.number;
+    }
+  }
+
+  /// Until the number has ended, well or not.
+  void await(uint64_t number) {
+    if (number <= ended_.load(std::memory_order_acquire)) return;
+    std::shared_ptr<Timeline> timeline;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return issued_ >= number; });
+      timeline = timeline_;
+    }
+    if (number <= ended_.load(std::memory_order_acquire)) return;
+    tn_error error = abi_struct<tn_error>();
+    const int32_t status = plugin_.timeline_wait(timeline->handle, number, UINT64_MAX, &error);
+    const std::lock_guard lock(mutex_);
+    settle(timeline, number, status, error);
+  }
+
   /// Takes the outcome of a wait or query into account, once a timeline.
   void settle(const std::shared_ptr<Timeline>& timeline, uint64_t reached, int32_t status,
               const tn_error& error) {
     if (timeline != timeline_) return;
     if (status == TN_OK) {
-      if (reached > ended_) ended_ = reached < submitted_ ? reached : submitted_;
+      if (reached > ended_) ended_ = std::min(reached, submitted_);
       return;
     }
     failures_.add(ended_ + 1, submitted_, status, error);
@@ -138,7 +267,8 @@ class TimelineQueue final : public Queue {
 
   /// A failed timeline stays failed, so the queue goes on with a new one.
   void restart() {
-    ended_ = submitted_;
+    ended_ = issued_ = submitted_;
+    changed_.notify_all();
     if (failures_.lost()) return;
     try {
       timeline_ = make_timeline(submitted_);
@@ -152,10 +282,15 @@ class TimelineQueue final : public Queue {
   tn_device* device_;
   std::string owner_;
   std::mutex mutex_;
+  std::condition_variable changed_, lane_wake_;
   std::shared_ptr<Timeline> timeline_;
   FailureLog failures_;
+  std::deque<Held> held_;
   uint64_t submitted_ = 0;
+  uint64_t issued_ = 0;  ///< the plugin has it, or it has ended
   std::atomic<uint64_t> ended_{0};
+  bool lane_busy_ = false, stop_ = false;
+  std::thread lane_;  ///< runs what is held back
 };
 
 }  // namespace

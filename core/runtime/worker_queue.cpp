@@ -6,39 +6,25 @@
 
 #include "core/runtime/abi_struct.hpp"
 #include "core/runtime/queue.hpp"
+#include "core/runtime/status.hpp"
 
 namespace tenon {
 namespace {
 
 constexpr size_t kMostJobs = 256;  ///< then submit waits, so that a long loop takes no memory
 
-/// A submission with everything it points to.
 struct Job {
   uint64_t number = 0;
-  std::vector<tn_command> commands;
-  std::vector<tn_argument> arguments;
-
-  void copy_from(const std::vector<tn_command>& source) {
-    commands.assign(source.begin(), source.end());
-    size_t count = 0;
-    for (const tn_command& c : source) count += c.argument_count;
-    arguments.clear();
-    arguments.reserve(count);  // so that the pointers below stay
-    for (tn_command& c : commands) {
-      if (c.argument_count == 0) continue;
-      const size_t first = arguments.size();
-      for (uint32_t i = 0; i < c.argument_count; ++i)
-        arguments.push_back(abi_element(c.arguments, c.argument_stride, i));
-      c.arguments = arguments.data() + first;
-      c.argument_stride = sizeof(tn_argument);
-    }
-  }
+  CommandList list;
+  HostJob host;  ///< instead of commands
 };
 
 class WorkerQueue final : public Queue {
  public:
   WorkerQueue(const tn_plugin& plugin, tn_device* device, const std::string& owner)
-      : plugin_(plugin), device_(device), failures_(owner), thread_([this] { work(); }) {}
+      : plugin_(plugin), device_(device), owner_(owner), failures_(owner), thread_([this] {
+          work();
+        }) {}
 
   ~WorkerQueue() override {
     {
@@ -51,17 +37,36 @@ class WorkerQueue final : public Queue {
 
   uint64_t submit(const std::vector<tn_command>& commands) override {
     Job job = spare_job();
-    job.copy_from(commands);
-    uint64_t number = 0;
-    {
-      std::unique_lock lock(mutex_);
-      ended_changed_.wait(lock, [&] { return jobs_.size() < kMostJobs; });
-      number = ++submitted_;
-      job.number = number;
-      jobs_.push_back(std::move(job));
+    job.list.copy_from(commands);
+    return push(std::move(job));
+  }
+
+  uint64_t run(HostJob host) override {
+    Job job = spare_job();
+    job.list.commands.clear();
+    job.host = std::move(host);
+    return push(std::move(job));
+  }
+
+  void make_room() override {
+    std::unique_lock lock(mutex_);
+    ended_changed_.wait(lock, [&] { return jobs_.size() < kMostJobs; });
+  }
+
+  void run_now(const std::vector<tn_command>& commands) override {
+    check_alive();
+    tn_error error = abi_struct<tn_error>();
+    const int32_t status = submit_commands(commands, error);
+    if (status == TN_ERROR_DEVICE_LOST) {
+      const std::lock_guard lock(mutex_);
+      failures_.add(submitted_ + 1, submitted_ + 1, status, error);
     }
-    wake_.notify_one();
-    return number;
+    check_status(status, error, "submit", owner_);
+  }
+
+  void check_alive() override {
+    const std::lock_guard lock(mutex_);
+    failures_.throw_lost();
   }
 
   bool wait(uint64_t number, std::string& failure, ErrorKind& kind, bool told) override {
@@ -89,6 +94,18 @@ class WorkerQueue final : public Queue {
   }
 
  private:
+  uint64_t push(Job job) {
+    uint64_t number = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      number = ++submitted_;
+      job.number = number;
+      jobs_.push_back(std::move(job));
+    }
+    wake_.notify_one();
+    return number;
+  }
+
   Job spare_job() {
     const std::lock_guard lock(mutex_);
     if (spare_.empty()) return {};
@@ -104,32 +121,42 @@ class WorkerQueue final : public Queue {
       if (jobs_.empty()) return;  // stopped, and all is done
       Job job = std::move(jobs_.front());
       jobs_.pop_front();
-      if (failures_.pending()) {
-        failures_.extend(job.number);
-      } else if (!failures_.covers(job.number)) {
-        lock.unlock();
-        tn_error error = abi_struct<tn_error>();
-        const int32_t status = run(job, error);
-        lock.lock();
-        if (status != TN_OK) failures_.add(job.number, job.number, status, error);
+      const bool skipped = failures_.pending() || failures_.covers(job.number);
+      if (failures_.pending()) failures_.extend(job.number);
+      lock.unlock();
+      tn_error error = abi_struct<tn_error>();
+      int32_t status = TN_OK;
+      std::exception_ptr thrown;
+      if (!skipped && job.host) {
+        try {
+          job.host();
+        } catch (...) {
+          thrown = std::current_exception();
+        }
+      } else if (!skipped) {
+        status = submit_commands(job.list.commands, error);
       }
+      job.host = nullptr;
+      lock.lock();
+      if (thrown) failures_.add(job.number, job.number, thrown);
+      if (status != TN_OK) failures_.add(job.number, job.number, status, error);
       ended_ = job.number;
       if (spare_.size() < 4) spare_.push_back(std::move(job));
       ended_changed_.notify_all();
     }
   }
 
-  int32_t run(const Job& job, tn_error& error) {
-    tn_submission submission = abi_struct<tn_submission>();
-    submission.command_count = static_cast<uint32_t>(job.commands.size());
-    submission.command_stride = sizeof(tn_command);
-    submission.commands = job.commands.data();
+  int32_t submit_commands(const std::vector<tn_command>& commands, tn_error& error) {
+    const std::lock_guard lock(plugin_mutex_);
+    const tn_submission submission = submission_of(commands);
     return plugin_.submit(device_, &submission, &error);
   }
 
   const tn_plugin& plugin_;
   tn_device* device_;
+  const std::string owner_;
   std::mutex mutex_;
+  std::mutex plugin_mutex_;  ///< one submission at a time
   std::condition_variable wake_, ended_changed_;
   std::deque<Job> jobs_;
   std::vector<Job> spare_;

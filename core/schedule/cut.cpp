@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "core/schedule/cost.hpp"
+#include "core/schedule/range.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::scheduling {
@@ -53,7 +54,11 @@ class Cutter {
       out_.buffer_of[i] = i;
       note_reads(i);
     } else if (is_command(node)) {
-      for (int s : work_.sources[i]) want(s);
+      if (node.op == Op::COPY) {
+        want(copied_range(work_, i).base);
+      } else {
+        for (int s : work_.sources[i]) want(s);
+      }
       out_.buffer_of[i] = i;
       note_reads(i);
     } else if (wanted_[i]) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/schedule/kernel_graph.hpp"
+#include "core/schedule/range.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::scheduling {
@@ -40,8 +41,15 @@ class Emitter {
   void find_lives() {
     for (size_t u = 0; u < units_.units.size(); ++u)
       for (const CutRead& read : units_.units[u].reads)
-        last_read_[read.node] = std::max(last_read_[read.node], static_cast<int>(u));
+        last_read_[read.node] =
+            std::max(last_read_[read.node], crosses(u, read.node) ? kForEver : static_cast<int>(u));
     for (const NodeRef& o : work_.graph.outputs) last_read_[cut_.buffer_of[work_.at(o)]] = kForEver;
+  }
+
+  /// A copy to another device: what it reads is not written again, as nothing waits for its end.
+  bool crosses(size_t u, int node) const {
+    const Unit& unit = units_.units[u];
+    return unit.kind == Unit::Kind::kCopy && device(unit.roots[0]) != device(node);
   }
 
   int add_buffer(BufferKind kind, const Node& node, int device, std::string name = {}) {
@@ -95,11 +103,17 @@ class Emitter {
       case Unit::Kind::kStore:
         return emit_store(root, u);
       case Unit::Kind::kCopy:
-        define(root);
-        return add_step(CopyCall{source_buffer(root, 0), buffer_[root]}, device(root));
+        return emit_copy(root);
       case Unit::Kind::kControl:
         return work_.node(root).op == Op::IF ? emit_if(unit) : emit_loop(unit);
     }
+  }
+
+  void emit_copy(int root) {
+    const CopiedRange range = copied_range(work_, root);
+    define(root);
+    add_step(CopyCall{buffer_[cut_.buffer_of[range.base]], buffer_[root], range.offset},
+             device(root));
   }
 
   int source_buffer(int node, int source) const {
@@ -157,7 +171,7 @@ class Emitter {
       buffer_[root] = old;
     } else {
       define(root);
-      add_step(CopyCall{old, buffer_[root]}, device(root));
+      add_step(CopyCall{old, buffer_[root], 0}, device(root));
     }
     KernelCall call;
     for (int node : kernel.reads) call.inputs.push_back(buffer_[node]);

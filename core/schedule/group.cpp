@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "core/schedule/cost.hpp"
+#include "core/schedule/range.hpp"
 
 namespace tenon::scheduling {
 namespace {
@@ -76,7 +77,11 @@ class Grouper {
     unit.kind = kind;
     unit.roots = {i};
     std::vector<CutRead> raw;
-    for (int s : work_.sources[i]) raw.push_back({s, false});
+    if (kind == Unit::Kind::kCopy) {
+      raw.push_back({copied_range(work_, i).base, false});
+    } else {
+      for (int s : work_.sources[i]) raw.push_back({s, false});
+    }
     unit.reads = reads_of(raw);
     unit.level = level_of(unit.reads, nullptr);
     add(std::move(unit));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/schedule/place.hpp"
 
-#include "core/schedule/facts.hpp"
+#include "core/schedule/range.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::scheduling {
@@ -17,6 +17,7 @@ int default_device(const ScheduleOptions& options) {
 /// From operands alone; constants stay at -1.
 int own_device(const Node& node, const std::vector<int>& sources, const ScheduleOptions& options) {
   if (node.op == Op::COPY) return find_device(options, node.as<CopyAttr>().device);
+  if (is_range(node) && sources[0] >= 0) return sources[0];
   const size_t first = node.op == Op::IF || node.op == Op::LOOP ? 1 : 0;
   int storage = -1;
   for (size_t i = first; i < sources.size(); ++i) {
@@ -34,6 +35,13 @@ bool one_device(const Graph& graph, const ScheduleOptions& options) {
   for (const NodeRef& n : topological(graph.outputs))
     if (n->op == Op::COPY) return false;
   return options.devices[0].capabilities.compute;
+}
+
+/// What the host reads, and what a region captures, stays where it is.
+bool stays_in_place(const Node& node, size_t source) {
+  if (node.op == Op::IF) return true;
+  return node.op == Op::LOOP &&
+         (source == 0 || static_cast<int>(source) > node.as<LoopAttr>().carried);
 }
 
 /// A floating node goes where its first consumer runs; what no one places goes to the default.
@@ -102,21 +110,24 @@ Graph place(const Graph& graph, const ScheduleOptions& options, Builder& builder
     if (device[source] == target || device[source] < 0 || target < 0) return placed[source];
     return builder.copy(placed[source], options.devices[target].name);
   };
+  // A range of what a memory-only device holds: no buffer, so it must go where it is used.
+  const auto is_stored_view = [&](int i) {
+    return nodes[i]->op == Op::VIEW && device[i] >= 0 &&
+           !options.devices[device[i]].capabilities.compute;
+  };
   for (size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = *nodes[i];
     std::vector<NodeRef> sources;
     if (node.op == Op::COPY) {
       const int source = index.at(node.sources[0].get());
-      placed[i] = device[source] < 0 ? builder.copy(placed[source], node.as<CopyAttr>().device)
-                                     : moved_to(source, device[i]);
+      placed[i] = device[source] < 0 || is_stored_view(source)
+                      ? builder.copy(placed[source], node.as<CopyAttr>().device)
+                      : moved_to(source, device[i]);
       continue;
     }
     for (size_t s = 0; s < node.sources.size(); ++s) {
       const int source = index.at(node.sources[s].get());
-      // What the host reads, and what a region captures, stays where it is.
-      const bool stays =
-          node.op == Op::IF ||
-          (node.op == Op::LOOP && (s == 0 || static_cast<int>(s) > node.as<LoopAttr>().carried));
+      const bool stays = !is_stored_view(source) && stays_in_place(node, s);
       sources.push_back(stays ? placed[source] : moved_to(source, device[i]));
     }
     placed[i] = sources == node.sources
@@ -126,9 +137,12 @@ Graph place(const Graph& graph, const ScheduleOptions& options, Builder& builder
   Graph out = graph;
   for (NodeRef& o : out.outputs) {
     const int node = index.at(o.get());
-    o = device[node] < 0 && result_device > 0
-            ? builder.copy(placed[node], options.devices[result_device].name)
-            : moved_to(node, result_device);
+    if (device[node] < 0 && result_device > 0) {
+      o = builder.copy(placed[node], options.devices[result_device].name);
+    } else {
+      const bool is_result = result_device < 0 && is_stored_view(node);
+      o = moved_to(node, is_result ? default_device(options) : result_device);
+    }
   }
   return out;
 }

@@ -84,8 +84,12 @@ class Printer {
   }
 
   void print_call(const CopyCall& call) {
-    out_ += fmt::format("{}copy b{} -> b{} from {}\n", head_, call.source, call.destination,
-                        device(schedule_.buffers[call.source].device));
+    const bool is_whole =
+        call.offset.is_const(0) &&
+        same_shape(schedule_.buffers[call.source].shape, schedule_.buffers[call.destination].shape);
+    out_ += fmt::format("{}copy b{}{} -> b{} from {}\n", head_, call.source,
+                        is_whole ? "" : fmt::format("[{}..]", to_string(call.offset)),
+                        call.destination, device(schedule_.buffers[call.source].device));
   }
 
   void print_call(const IfCall& call) {

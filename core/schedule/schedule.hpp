@@ -37,9 +37,11 @@ struct KernelCall {
   std::vector<int> inputs, outputs, alias;
 };
 
-/// Whole buffer to whole buffer, between devices or on one.
+/// As many elements as the destination has, from element `offset` of the source on; between devices
+/// or on one. 0 but for ranges of what a memory-only device holds.
 struct CopyCall {
   int source = 0, destination = 0;
+  Expr offset = 0;
 };
 
 struct IfCall {

@@ -10,6 +10,30 @@
 #include "sdk/helpers/failure.hpp"
 
 namespace tenon::sdk {
+namespace {
+
+/// %2C is a comma: what stands for itself in a value would end it.
+std::string percent_decoded(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    out += text[i];
+    if (text[i] != '%') continue;
+    unsigned code = 0;
+    const std::string_view digits = text.substr(i + 1, 2);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
+    if (error != std::errc() || digits.size() != 2 || end != digits.data() + 2 || code == 0) {
+      throw Failure(
+          TN_ERROR_INVALID_ARGUMENT,
+          fmt::format("options: expected two hexadecimal digits after %, got \"{}\"", text));
+    }
+    out.back() = static_cast<char>(code);
+    i += 2;
+  }
+  return out;
+}
+
+}  // namespace
 
 Options::Options(std::string_view text) {
   while (!text.empty()) {
@@ -18,7 +42,7 @@ Options::Options(std::string_view text) {
     if (entry.empty()) continue;
     const size_t equals = std::min(entry.find('='), entry.size());
     const size_t value = std::min(equals + 1, entry.size());
-    entries_.emplace_back(entry.substr(0, equals), entry.substr(value));
+    entries_.emplace_back(entry.substr(0, equals), percent_decoded(entry.substr(value)));
   }
 }
 

@@ -28,24 +28,27 @@ struct Variables {
 
 std::string ids(const Context& context) {
   std::string text;
-  for (const auto& device : context.devices()) text += device->id() + " ";
+  for (const std::string& id : context.device_ids()) text += id + " ";
   return text;
 }
 
 }  // namespace
 
-TEST_CASE("unset: what passes its probe, by kind, priority and name; crashes are left out") {
+TEST_CASE("unset: what passes its self-test, by kind, priority and name; crashes are left out") {
   TempFolder cache;
   const std::string files = plugin_file("null").string() + ":" + plugin_file("aborts").string() +
                             ":" + plugin_file("fake").string();
   const Variables variables{{"TENON_PLUGINS", files}, {"TENON_CACHE_DIR", cache.path.string()}};
   for (int again = 0; again < 2; ++again) {  // probed, then remembered
-    const Context context;
-    const std::string order = ids(context);
-    CAPTURE(order);
-    CHECK(order.starts_with("fake:1 fake:2 "));  // gpu, accelerator
-    CHECK(has(order, "fake:0 "));
-    CHECK(has(order, "null:0 "));
+    Context context;
+    CHECK(ids(context) == "fake:1 fake:0 null:0 ");  // gpu, cpu; fake:2 adds wrongly
+    CHECK(context.devices().size() == 1);            // the default; others when they are named
+    CHECK(context.device("null").id() == "null:0");
+    CHECK(context.devices().size() == 2);
+    CHECK(&context.device("null:0") == context.devices()[1].get());
+    CHECK(ids(context) == "fake:1 null:0 fake:0 ");
+    CHECK(has(error_of([&] { context.device("fake:2"); }),
+              "[device] expected one of fake:1, null:0, fake:0, got 'fake:2'"));
   }
   DiskCache remembered(cache.path);
   CHECK(probe_cached(plugin_file("aborts"), remembered).status == ProbeResult::Status::kCrashed);
@@ -57,7 +60,22 @@ TEST_CASE("only negative terms imply all others") {
   const Variables variables{{"TENON_PLUGINS", files},
                             {"TENON_CACHE_DIR", cache.path.string()},
                             {"TENON_DEVICES", "-null,-fake:gpu"}};
-  CHECK(ids(Context()) == "fake:2 fake:0 ");
+  CHECK(ids(Context()) == "fake:0 ");
+}
+
+TEST_CASE("storage is on offer and never the default") {
+  if (!fs::exists(plugin_file("disk"))) return;
+  TempFolder folder;
+  const std::string files = plugin_file("disk").string() + ":" + plugin_file("null").string();
+  const Variables variables{{"TENON_PLUGINS", files}, {"TENON_CACHE_DIR", folder.path.string()}};
+  Context context;
+  CHECK(ids(context) == "null:0 disk:0 ");
+  write_file(folder.path / "a+b.bin", "contents");
+  Device& file = context.device("disk:" + (folder.path / "a%2Bb.bin").string());
+  CHECK(file.id() == "disk:" + (folder.path / "a%2Bb.bin").string());
+  CHECK(&context.device(file.id()) == &file);
+  CHECK(has(error_of([&] { context.device("disk:/none/x"); }), "/none/x: expected a file"));
+  CHECK(has(error_of([&] { context.device("null:/none/x"); }), "option path"));
 }
 
 TEST_CASE("wrong values name the variable") {

@@ -29,6 +29,17 @@ TEST_CASE("terms, devices and options are read") {
   CHECK(terms[2].text == "cpu@optional");
 }
 
+TEST_CASE("a device that holds a '/' is a path") {
+  const auto terms = parse_selector("disk:/a b/\xc3\xa9%2C.bin+./x@readonly,disk:/y");
+  REQUIRE(terms.size() == 2);
+  REQUIRE(terms[0].devices.size() == 2);
+  CHECK(terms[0].devices[0].kind == SelectorDevice::Kind::kPath);
+  CHECK(terms[0].devices[0].text == "/a b/\xc3\xa9%2C.bin");
+  CHECK(terms[0].devices[1].text == "./x");
+  CHECK(terms[0].options.contains("readonly"));
+  CHECK(terms[1].devices[0].text == "/y");
+}
+
 TEST_CASE("wrong selectors name column and expectation") {
   const struct {
     const char* text;
@@ -39,7 +50,9 @@ TEST_CASE("wrong selectors name column and expectation") {
       {"cpu,", "column 5 of 'cpu,': expected a backend (letters a-z, digits, _), got the end"},
       {"cpu gpu", "column 4 of 'cpu gpu': expected ',' or '@' or ':' or the end, got ' '"},
       {"CPU", "column 1 of 'CPU': expected a backend"},
-      {"cpu:", "column 5 of 'cpu:': expected all, cpu, gpu, accelerator, an index or uuid="},
+      {"cpu:",
+       "column 5 of 'cpu:': expected all, cpu, gpu, accelerator, storage, an index, uuid= or a "
+       "path"},
       {"cpu:tpu", "column 5 of 'cpu:tpu': expected all, cpu, gpu"},
       {"cpu:0+", "column 7"},
       {"cpu:99999999999", "column 5 of 'cpu:99999999999': expected an index below 2147483648"},
@@ -54,6 +67,11 @@ TEST_CASE("wrong selectors name column and expectation") {
       {"-cpu@pool=2G", "expected no option on a negative term"},
       {"--cpu", "column 2"},
       {"cpu\n", "'cpu\\x0a'"},
+      {"-disk:/x", "expected no path on a negative term"},
+      {"disk:/x@path=/y", "expected one path, as BACKEND:PATH or @path="},
+      {"disk:/a%2", "column 8 of 'disk:/a%2': expected two hexadecimal digits after the %"},
+      {"disk:/a%00", "expected two hexadecimal digits after the % of a path, got '%'"},
+      {"disk:/a\tb", "column 8 of 'disk:/a\\x09b': expected a printable character of a path"},
   };
   for (const auto& row : table) {
     CAPTURE(row.text);
@@ -76,12 +94,12 @@ TEST_CASE("mutated selectors give an answer or an error") {
   const char* more = std::getenv("TENON_MUTATIONS");
   const int count = more ? std::atoi(more) : 20000;
   const std::string seeds[] = {"cuda:0@pool=2G,vulkan@optional,cpu", "-cpu:0+gpu,-null:uuid=ab-cd",
-                               "cpu:all@threads=2@pool=512M"};
-  const std::string alphabet = "-+:@=,_0129agupcl \x01\xff\x80G";
+                               "cpu:all@threads=2@pool=512M", "disk:/a%2Cb+./c@readonly"};
+  const std::string alphabet = "-+:@=,_0129agupcl \x01\xff\x80G/%.";
   std::mt19937 random(7);
   int accepted = 0;
   for (int i = 0; i < count; ++i) {
-    std::string text = seeds[random() % 3];
+    std::string text = seeds[random() % 4];
     for (uint32_t k = 0; k < 1 + random() % 4; ++k) {
       const size_t at = random() % (text.size() + 1);
       const char c = alphabet[random() % alphabet.size()];

@@ -81,8 +81,17 @@ class Machine {
   }
 
   void run_call(const CopyCall& call) {
-    REQUIRE(plan_.bytes[call.source] == plan_.bytes[call.destination]);
-    write(call.destination, whole(call.source));
+    const ScheduledBuffer& to = schedule_.buffers[call.destination];
+    const auto element = static_cast<int64_t>(dtype_size(to.dtype));
+    const int64_t begin = call.offset.evaluate(symbols_) * element;
+    REQUIRE(begin >= 0);
+    REQUIRE(begin + plan_.bytes[call.destination] <= plan_.bytes[call.source]);
+    const Array from = whole(call.source);
+    Array part = Array::zeros(to.dtype, sizes(to.shape, symbols_));
+    REQUIRE(static_cast<int64_t>(part.bytes.size()) == plan_.bytes[call.destination]);
+    if (!part.bytes.empty())
+      std::memcpy(part.bytes.data(), from.bytes.data() + begin, part.bytes.size());
+    write(call.destination, part);
   }
 
   void run_call(const IfCall& call) {

@@ -78,6 +78,49 @@ TEST_CASE("a storage device gives its data, and computes nothing") {
   require_same(g, s, 1);
 }
 
+ScheduleOptions with_storage() {
+  ScheduleOptions options = two_devices();
+  options.devices[1] = {"disk:/a/b.bin", Capabilities{}};
+  options.devices[1].capabilities.compute = false;
+  options.input_devices = {1};
+  return options;
+}
+
+/// Elements of all copies, and the schedule runs right.
+int64_t copied(const Graph& g, Models& m) {
+  const Schedule s = schedule(g, with_storage(), m.builder);
+  require_same(g, s, 1);
+  int64_t count = 0;
+  for (const Step& step : s.steps) {
+    REQUIRE(step.device == 0);
+    if (const auto* copy = std::get_if<CopyCall>(&step.call))
+      count += product(s.buffers[copy->destination].shape).value();
+  }
+  return count;
+}
+
+TEST_CASE("of what a storage device holds only the rows that are used are copied") {
+  Models m;
+  Builder& b = m.builder;
+  const NodeRef x = m.param("x", {10, 4, 6});
+  const auto rows = [&](NodeRef of, int64_t begin, int64_t end) {
+    std::vector<std::pair<Dim, Dim>> pairs{{begin, end}};
+    for (size_t axis = 1; axis < of->shape.size(); ++axis) pairs.push_back({0, of->shape[axis]});
+    return b.shrink(of, pairs);
+  };
+  CHECK(copied(m.graph("g", {m.exp(rows(x, 3, 5))}), m) == 2 * 24);
+  CHECK(copied(m.graph("g", {rows(x, 3, 5)}), m) == 2 * 24);
+  CHECK(copied(m.graph("g", {m.exp(rows(b.reshape(rows(x, 2, 6), {16, 6}), 5, 7))}), m) == 12);
+  CHECK(copied(m.graph("g", {b.shrink(x, {{3, 4}, {1, 3}, {0, 6}})}), m) == 12);
+  CHECK(copied(m.graph("g", {m.add(rows(x, 0, 1), rows(x, 9, 10))}), m) == 48);
+  CHECK(copied(m.graph("g", {rows(x, 4, 4)}), m) == 0);
+  // Not consecutive: copied whole, and cut where the computing is.
+  CHECK(copied(m.graph("g", {m.exp(b.shrink(x, {{0, 10}, {1, 3}, {0, 6}}))}), m) == 240);
+  CHECK(copied(m.graph("g", {b.permute(rows(x, 1, 3), {2, 1, 0})}), m) == 48);
+  const Schedule s = schedule(m.graph("g", {m.exp(rows(x, 3, 5))}), with_storage(), b);
+  REQUIRE_THAT(print(s), ContainsSubstring("copy b0[72..] -> b1 from disk:/a/b.bin"));
+}
+
 TEST_CASE("an unknown device is an error that lists those there are") {
   Models m;
   const Graph g = m.graph("g", {m.builder.copy(m.param("x", {8}), "cuda:0")});

@@ -222,7 +222,7 @@ typedef struct tn_properties {
   uint32_t max_workgroup[3];
   uint32_t max_workgroup_threads;
   uint32_t max_grid[3];
-  uint32_t max_bindings;
+  uint32_t max_bindings; /* buffers; scalars do not count */
   uint64_t max_buffer_bytes; /* of one binding */
   uint32_t max_shared_bytes;
   uint32_t max_scratch_bytes;
@@ -362,7 +362,8 @@ typedef struct tn_plugin {
                               uint32_t reason_capacity, char* reason, uint32_t* out_count,
                               tn_error* error);
   /* `options` is "key=value,key=value" from the selector (as "threads=2"), or null; a key that is
-   * not known is TN_ERROR_INVALID_ARGUMENT. The same device may be opened several times. */
+   * not known is TN_ERROR_INVALID_ARGUMENT. In a value %2C is a comma, and so on: % and two
+   * hexadecimal digits. The same device may be opened several times. */
   int32_t (*device_open)(uint32_t index, const char* options, tn_device** out_device,
                          tn_error* error);
   /* All objects of the device are destroyed before. */

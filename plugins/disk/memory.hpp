@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A slab: a range of a file that a user named, or of one without a name.
+#pragma once
+
+#include <memory>
+
+#include "plugins/disk/file.hpp"
+#include "sdk/helpers/backend.hpp"
+
+namespace tenon::disk {
+
+class FileMemory : public sdk::Memory {
+ public:
+  FileMemory(std::shared_ptr<File> file, uint64_t begin, uint64_t size, bool writable)
+      : file_(std::move(file)), begin_(begin), size_(size), writable_(writable) {}
+  ~FileMemory() override;
+
+  /// The pages of a file without a name. Of a named file, which others may shorten, a private copy;
+  /// unmap writes back what has changed in it.
+  void* map(uint64_t offset, uint64_t size) override;
+  void unmap() override;
+  uint64_t size() const override { return size_; }
+
+  void read(uint64_t offset, void* to, uint64_t size) const;
+  void write(uint64_t offset, const void* from, uint64_t size) const;
+  void* pin(uint64_t offset, uint64_t size);
+  void unpin();
+
+ private:
+  void check(uint64_t offset, uint64_t size, const char* what) const;
+
+  std::shared_ptr<File> file_;
+  uint64_t begin_, size_;
+  bool writable_;
+  File::Pages mapped_, pinned_;
+  std::unique_ptr<std::byte[]> copy_;
+  uint64_t copy_offset_ = 0, copy_size_ = 0;
+};
+
+}  // namespace tenon::disk
