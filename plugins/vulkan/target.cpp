@@ -61,11 +61,11 @@ TargetSpec target_of(const Adapter& adapter) {
   target.denormals = both(floats.shaderDenormPreserveFloat32, floats.shaderDenormPreserveFloat64);
   target.rounding = both(floats.shaderRoundingModeRTEFloat32, floats.shaderRoundingModeRTEFloat64);
   constexpr VkSubgroupFeatureFlags kNeeded = VK_SUBGROUP_FEATURE_BASIC_BIT |
-                                             VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
+                                             VK_SUBGROUP_FEATURE_BALLOT_BIT |
                                              VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
   if ((adapter.v11.subgroupSupportedOperations & kNeeded) == kNeeded &&
       (adapter.v11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
-      adapter.features.subgroup.computeFullSubgroups)
+      v12.shaderSubgroupExtendedTypes && adapter.features.subgroup.computeFullSubgroups)
     target.subgroup = adapter.v11.subgroupSize;
   return target;
 }

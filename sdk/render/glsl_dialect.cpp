@@ -95,6 +95,8 @@ constexpr Extension kExtensions[] = {
     {"subgroupBarrier", "GL_KHR_shader_subgroup_basic"},
     {"subgroupShuffle", "GL_KHR_shader_subgroup_shuffle"},
     {"subgroupBroadcast", "GL_KHR_shader_subgroup_ballot"},
+    {"subgroupShuffle", "GL_EXT_shader_subgroup_extended_types_int64"},
+    {"subgroupBroadcast", "GL_EXT_shader_subgroup_extended_types_int64"},
     {"spirv_execution_mode", "GL_EXT_spirv_intrinsics"},
 };
 
