@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "sdk/helpers/failure.hpp"
 #include "sdk/helpers/op_info.hpp"
 #include "sdk/helpers/scalar.hpp"
 #include "sdk/helpers/verify_program.hpp"
@@ -14,6 +15,7 @@
 #include "sdk/render/cuda_dialect.hpp"
 #include "sdk/render/hip_dialect.hpp"
 #include "tests/sdk/gpu_kernels.hpp"
+#include "tests/sdk/vendor_compilers.hpp"
 
 using namespace tenon::sdk;
 
@@ -180,4 +182,59 @@ TEST_CASE("fragments are loaded by one instruction where rows are aligned, else 
   CHECK(has(source(false, 8, false), "tn_move_4(v"));    // pairs of halves
   CHECK(has(source(false, 8, false), "tn_move_8(p_c"));  // pairs of floats
   CHECK(!has(source(false, 1, false), "tn_move"));
+}
+
+namespace {
+
+/// The text of what a vendor's compiler makes of an atom's tile, aligned and not.
+std::string compiled(const RuntimeCompiler& compiler, const Dialect& dialect,
+                     const tn_matrix_atom& atom, const std::vector<std::string>& options,
+                     RuntimeCompiler::Output output) {
+  std::string out;
+  for (const uint32_t pad : {8u, 1u}) {
+    const Tile tile{atom, {false, true, false}, true, pad};
+    const Compiled one =
+        compiler.compile(print_source(tile_program(tile).view(), dialect), options, output);
+    out.append(reinterpret_cast<const char*>(one.bytes.data()), one.bytes.size());
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("NVRTC takes every matrix atom") {
+  try {
+    const RuntimeCompiler nvrtc = open_nvrtc();
+    for (const int capability : {75, 80, 90}) {
+      const std::string target = fmt::format("compute_{}", capability);
+      for (const tn_matrix_atom& atom : cuda_atoms(capability)) {
+        INFO(target << " atom " << atom.id);
+        const std::string ptx = compiled(nvrtc, cuda_dialect(), atom, cuda_options(target),
+                                         RuntimeCompiler::Output::kText);
+        CHECK(ptx.find(fmt::format("mma.sync.aligned.m16n8k{}", atom.k)) != std::string::npos);
+        CHECK(ptx.find("ldmatrix.sync") != std::string::npos);
+        CHECK(!compiled(nvrtc, cuda_dialect(), atom, cuda_options(fmt::format("sm_{}", capability)),
+                        RuntimeCompiler::Output::kCode)
+                   .empty());
+      }
+    }
+  } catch (const Failure& failure) {
+    if (failure.code() != TN_ERROR_NOT_FOUND) throw;
+    SKIP(failure.what());
+  }
+}
+
+TEST_CASE("hiprtc takes every matrix atom") {
+  try {
+    const RuntimeCompiler hiprtc = open_hiprtc();
+    for (const tn_matrix_atom& atom : hip_atoms("gfx90a")) {
+      INFO("atom " << atom.id);
+      CHECK(!compiled(hiprtc, hip_dialect(), atom, hip_options("gfx90a"),
+                      RuntimeCompiler::Output::kCode)
+                 .empty());
+    }
+  } catch (const Failure& failure) {
+    if (failure.code() != TN_ERROR_NOT_FOUND) throw;
+    SKIP(failure.what());
+  }
 }

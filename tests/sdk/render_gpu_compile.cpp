@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The vendors' run-time compilers take every sample and every op and cast of every dtype, with no
+// device there. Skips with the reason where a compiler is not installed.
+#include <catch2/catch_test_macros.hpp>
+
+#include "sdk/helpers/failure.hpp"
+#include "sdk/render/c_printer.hpp"
+#include "sdk/render/cuda_dialect.hpp"
+#include "sdk/render/hip_dialect.hpp"
+#include "tests/sdk/op_cases.hpp"
+#include "tests/sdk/samples.hpp"
+#include "tests/sdk/vendor_compilers.hpp"
+
+using namespace tenon::sdk;
+
+namespace {
+
+std::vector<Program> every_program() {
+  std::vector<Program> out;
+  for (std::string_view text : samples::kAll) out.push_back(parsed(text));
+  for (const tn_dtype dtype : all_dtypes()) {
+    out.push_back(elementwise_case(dtype).program);
+    out.push_back(cast_case(dtype).program);
+  }
+  return out;
+}
+
+bool uses_atoms(const Program& program) {
+  for (uint32_t i = 0; i < program.view().op_count(); ++i) {
+    if (program.view().op(i).op == TN_OP_MATRIX_MULTIPLY) return true;
+  }
+  return false;
+}
+
+/// Compiles all that the target has atoms for; CHECKs that each gives code.
+void compile_all(const RuntimeCompiler& compiler, const Dialect& dialect,
+                 const std::vector<std::string>& options, bool has_atoms) {
+  INFO(options[0]);
+  for (const Program& program : every_program()) {
+    if (uses_atoms(program) && !has_atoms) continue;
+    const std::string source = print_source(program.view(), dialect);
+    std::string error;
+    try {
+      const Compiled out = compiler.compile(source, options, RuntimeCompiler::Output::kCode);
+      CHECK(out.bytes.size() > 100);
+    } catch (const Failure& failure) {
+      error = failure.what();
+    }
+    INFO(source);
+    CHECK(error == "");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("NVRTC takes every op") {
+  try {
+    const RuntimeCompiler nvrtc = open_nvrtc();
+    for (const char* target : {"sm_75", "sm_80", "sm_90a"}) {
+      compile_all(nvrtc, cuda_dialect(), cuda_options(target), std::string_view(target) != "sm_75");
+    }
+  } catch (const Failure& failure) {
+    if (failure.code() != TN_ERROR_NOT_FOUND) throw;
+    SKIP(failure.what());
+  }
+}
+
+TEST_CASE("hiprtc takes every op") {
+  try {
+    const RuntimeCompiler hiprtc = open_hiprtc();
+    for (const char* target : {"gfx90a", "gfx1030"}) {
+      compile_all(hiprtc, hip_dialect(), hip_options(target), false);
+    }
+  } catch (const Failure& failure) {
+    if (failure.code() != TN_ERROR_NOT_FOUND) throw;
+    SKIP(failure.what());
+  }
+}
