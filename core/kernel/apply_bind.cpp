@@ -155,8 +155,14 @@ void apply_group(const TransformStep& step) {
   if (kernel.axes[a].kind != AxisKind::kReduce) step.refuse("a reduce axis", kernel.axes[a].name);
   if (fills_kept(kernel, a))
     step.refuse("a reduction whose values each thread can keep", kernel.axes[a].name);
-  check_place(step, a, Bind::kBlockX, step.transform.factor);
-  kernel.axes[split_axis(kernel, a, step.transform.factor)].bind = Bind::kBlockX;
+  const std::vector<int> related = related_axes(kernel, a);
+  const bool taken = std::ranges::any_of(related, [&](int other) {
+    return kernel.axes[other].bind == Bind::kBlockX &&
+           kernel.axes[other].kind == AxisKind::kParallel;
+  });
+  const Bind place = taken ? Bind::kBlockY : Bind::kBlockX;
+  check_place(step, a, place, step.transform.factor);
+  kernel.axes[split_axis(kernel, a, step.transform.factor)].bind = place;
 }
 
 }  // namespace tenon

@@ -45,6 +45,19 @@ class RuleBook {
   std::vector<KValueRef> loads(const Statement& s) const;
   std::vector<const Statement*> stores(const Statement& s) const;
   std::vector<const Statement*> reductions(const Statement& s) const;
+  /// Loads of what is computed inside a loop: also of the steps of a reduction that runs over it.
+  std::vector<KValueRef> loads_of_pass(int axis);
+  /// Lanes that a thread moves at once along an axis: as many as the device takes of each element
+  /// where all accesses are contiguous or equal and begin at a multiple; else 1.
+  int64_t short_vector(const Statement& s, int axis) const;
+  int64_t short_vector_of(const std::vector<KValueRef>& loads, int axis) const;
+  /// Threads on a block axis that the kernel has already; 0 if none.
+  int64_t placed(Bind place) const;
+  /// Powers of two within the device's limits.
+  int64_t threads_on_x(int64_t wanted) const;
+  int64_t threads_on_y(int64_t x, int64_t wanted) const;
+  /// Threads that exchange values without memory; 1: none.
+  int64_t subgroup_threads() const;
   bool has_barriers() const { return caps.has(Op::BARRIER) && caps.max_shared_bytes > 0; }
   /// How far an index moves with the axis: a constant, or nothing where that varies.
   std::optional<int64_t> stride(const Expr& index, int axis) const;
@@ -64,10 +77,15 @@ class RuleBook {
 
 /// Recipes. Each works on one outermost statement of the kernel, named by its axis (-1: a statement
 /// that is not a loop).
-void plan_vector_nest(RuleBook& book, int axis);     ///< elementwise and row reductions
-bool plan_matmul(RuleBook& book, int axis);          ///< false if it is not one
-void plan_threads_nest(RuleBook& book, int axis);    ///< devices with workgroups
-void plan_plain_nest(RuleBook& book, int axis);      ///< neither vectors nor workgroups
+void plan_vector_nest(RuleBook& book, int axis);   ///< elementwise and row reductions
+bool plan_matmul(RuleBook& book, int axis);        ///< false if it is not one
+void plan_threads_nest(RuleBook& book, int axis);  ///< devices with workgroups
+/// Of the nests with workgroups; false, and nothing done, if the parallel `axes` hold no such
+/// thing.
+bool plan_rows(RuleBook& book, const std::vector<int>& axes);
+bool plan_columns(RuleBook& book, const std::vector<int>& axes);
+void plan_total(RuleBook& book, int reduction);  ///< an outermost one: all threads of a workgroup
+void plan_plain_nest(RuleBook& book, int axis);  ///< neither vectors nor workgroups
 void plan_reduction(RuleBook& book, int reduction);  ///< vector partials along its last axis
 
 /// Splits `axis` into workgroups of `per_item` iterations, within the limits of the grid; gives the

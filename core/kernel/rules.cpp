@@ -7,13 +7,17 @@ namespace tenon {
 
 TransformList choose_transforms(const Kernel& kernel, const Capabilities& capabilities) {
   RuleBook book(kernel, capabilities);
-  const bool vectors = capabilities.vector_bytes > 1 && capabilities.has(Op::BROADCAST);
-  const bool threads = !vectors && capabilities.max_workgroup_threads > 1;
+  const bool threads = capabilities.max_workgroup_threads > 1;
+  const bool vectors = !threads && capabilities.vector_bytes > 1 && capabilities.has(Op::BROADCAST);
+  std::vector<int> totals;
   std::vector<int> nests;
   for (const Statement& s : kernel.body) {
     if (s.kind == Statement::Kind::kLoop) nests.push_back(s.axis);
     if (s.kind == Statement::Kind::kReduce && vectors) plan_reduction(book, s.id);
+    if (s.kind == Statement::Kind::kReduce) totals.push_back(s.id);
   }
+  if (threads)
+    for (const int id : totals) plan_total(book, id);
   for (const int axis : nests) {
     if (vectors) {
       if (!plan_matmul(book, axis)) plan_vector_nest(book, axis);

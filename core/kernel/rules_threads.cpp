@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Devices with workgroups: one element a thread, long rows shared by the threads of a workgroup.
+// Devices with workgroups: neighbouring threads take neighbouring elements, a short vector each.
 #include <algorithm>
 #include <bit>
 
@@ -8,30 +8,62 @@
 namespace tenon {
 namespace {
 
-/// Threads on x: a power of two within the limits.
-int64_t workgroup(const Capabilities& caps, int64_t wanted) {
-  int64_t most = caps.max_workgroup_threads;
-  if (caps.max_workgroup[0]) most = std::min<int64_t>(most, caps.max_workgroup[0]);
-  return static_cast<int64_t>(std::bit_floor(
-      static_cast<uint64_t>(std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, most)))));
+constexpr int64_t kThreads = 256;
+
+int64_t ceil_pow2(int64_t n) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, n))));
 }
 
-/// A block axis has one extent in the whole kernel.
-int64_t threads_for(const RuleBook& book, int64_t wanted) {
-  for (const KernelAxis& a : book.kernel.axes)
-    if (a.bind == Bind::kBlockX) return a.extent.value();
-  return workgroup(book.caps, wanted);
+/// Workgroups that keep the device busy to the end.
+int64_t many_groups(const RuleBook& book) {
+  return 8 * std::max<int64_t>(1, book.caps.compute_units);
 }
 
-std::vector<int> last_reduce_axes(RuleBook& book, int nest) {
-  std::vector<int> out;
-  const Statement& loop = book.loop(nest);
-  for (const Statement& s : loop.body) {
-    if (s.kind != Statement::Kind::kReduce) continue;
-    for (const Statement& inner : s.body)
-      if (inner.kind == Statement::Kind::kLoop) out.push_back(book.chain(inner).back());
+/// Splits off a thread's lanes and the threads; gives what stays outside.
+int spread_over_threads(RuleBook& book, int axis, int64_t threads, int64_t lanes, int64_t copies,
+                        Bind place) {
+  auto [outer, inner] = book.split(axis, threads * lanes * copies);
+  if (lanes > 1) {
+    const auto [rest, lane] = book.split(inner, lanes);
+    book.vectorize(lane);
+    inner = rest;
   }
-  return out;
+  if (copies > 1) {
+    const auto [copy, rest] = book.split(inner, threads);
+    book.unroll(copy);
+    inner = rest;
+  }
+  book.bind(inner, place);
+  return outer;
+}
+
+/// One element after another: the innermost axis on x, the next one on y.
+void plan_elements(RuleBook& book, std::vector<int> axes) {
+  // A short row wastes threads unless rows follow one another on x.
+  while (axes.size() > 1 && book.size(axes.back()) < 32) {
+    axes[axes.size() - 2] = book.merge(axes[axes.size() - 2], axes.back());
+    axes.pop_back();
+  }
+  const int row = axes.back();
+  const int64_t lanes = book.short_vector(book.loop(row), row);
+  const int64_t pieces = (book.size(row) + lanes - 1) / lanes;
+  int64_t total = pieces;
+  for (size_t i = 0; i + 1 < axes.size(); ++i) total *= book.size(axes[i]);
+  int64_t x = book.placed(Bind::kBlockX), y = book.placed(Bind::kBlockY);
+  const int64_t wanted = book.threads_on_x(kThreads);
+  if (x == 0) x = std::min(wanted, ceil_pow2(pieces));
+  if (y == 0 && axes.size() > 1) y = book.threads_on_y(x, wanted / x);
+  int64_t copies = 1;
+  while (copies < 4 && copies * lanes < 8 && pieces >= 2 * copies * x &&
+         total >= 2 * copies * many_groups(book) * x * std::max<int64_t>(1, y))
+    copies *= 2;
+  const int columns = spread_over_threads(book, row, x, lanes, copies, Bind::kBlockX);
+  bind_grid(book, columns, 1);
+  if (axes.size() < 2) return;
+  int rows = axes[axes.size() - 2];
+  if (y > 1) rows = spread_over_threads(book, rows, y, 1, 1, Bind::kBlockY);
+  bind_grid(book, rows, 1, Bind::kGridY);
+  if (axes.size() > 2) bind_grid(book, axes[axes.size() - 3], 1, Bind::kGridZ);
 }
 
 }  // namespace
@@ -43,30 +75,20 @@ void plan_threads_nest(RuleBook& book, int axis) {
       if (a != axes.front()) bind_grid(book, axes.front(), 1);
       return;
     }
+  if (book.reductions(book.loop(axes.front())).empty() && book.loop(axes.back()).body.size() > 0 &&
+      book.stores(book.loop(axes.back())).size() == book.loop(axes.back()).body.size()) {
+    plan_elements(book, std::move(axes));
+    return;
+  }
+  if (plan_rows(book, axes) || plan_columns(book, axes)) return;
   while (axes.size() > 1) {
     axes[0] = book.merge(axes[0], axes[1]);
     axes.erase(axes.begin() + 1);
   }
-  const int rows = axes[0];
-  const std::vector<int> reduce = last_reduce_axes(book, rows);
-  int64_t longest = 0;
-  for (const int r : reduce) longest = std::max(longest, book.size(r));
-  const int64_t cores = 4 * std::max<int64_t>(1, book.caps.compute_units);
-  // Few long rows: a workgroup a row. Many or short ones: a thread a row.
-  bool in_place = false;
-  for (const KernelBuffer& b : book.kernel.buffers) in_place |= b.read && b.written;
-  if (!in_place && book.has_barriers() && longest >= 64 && book.size(rows) < cores * 64) {
-    const int64_t threads = threads_for(book, std::min<int64_t>(longest, 128));
-    std::vector<int> inside;
-    for (const Statement& s : book.loop(rows).body)
-      if (s.kind == Statement::Kind::kLoop) inside.push_back(s.axis);
-    for (const int r : reduce) book.group(r, threads);
-    for (const int a : inside) book.bind(book.split(a, threads).second, Bind::kBlockX);
-    bind_grid(book, rows, 1);
-    return;
-  }
-  const int64_t threads = threads_for(book, std::min<int64_t>(128, book.size(rows)));
-  const auto [outer, inner] = book.split(rows, threads);
+  int64_t threads = book.placed(Bind::kBlockX);
+  if (threads == 0)
+    threads = std::min(book.threads_on_x(kThreads / 2), ceil_pow2(book.size(axes[0])));
+  const auto [outer, inner] = book.split(axes[0], threads);
   book.bind(inner, Bind::kBlockX);
   bind_grid(book, outer, 1);
 }

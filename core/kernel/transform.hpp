@@ -12,7 +12,8 @@
 //                      accumulator for each position, merged after the loop
 //   vectorize A        the same as the lanes of a vector
 //   bind A PLACE       grid.x, .y, .z or block.x, .y, .z
-//   group R F          reduce axis R is split by F, R.i spread over the threads of a workgroup
+//   group R F          reduce axis R is split by F, R.i spread over the threads of a workgroup on
+//                      block.x, or on block.y if another axis of the nest is on block.x
 //   stage B at A       the tile of buffer B that one iteration of loop A reads is first copied into
 //                      per-thread scratch, or shared memory if threads differ; copy axes: B.c0, ...
 //   stage B at A pad F the same; F elements of room behind each row of the source, so that rows do

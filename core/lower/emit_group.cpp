@@ -45,18 +45,20 @@ std::vector<Emitter::Value> Emitter::group_total(const Active& active,
   const auto state_of = [&](size_t q) -> const ReduceState& { return states[q % states.size()]; };
   const int64_t all = kernel_.axes[active.group_axis].extent.value();
   std::vector<Value> parts = partials;
-  const int64_t together = shuffled_threads(all, partials);
+  const Bind place_of_group = kernel_.axes[active.group_axis].bind;
+  const int64_t together = place_of_group == Bind::kBlockX ? shuffled_threads(all, partials) : 1;
   if (together > 1)
     for (size_t q = 0; q < parts.size(); ++q)
       parts[q] = shuffled_total(state_of(q), parts[q], together);
   const int64_t width = all / together;  // parts that are left
   if (width == 1) return parts;
 
-  const Value thread = launch_index(Bind::kBlockX);
-  // Threads that differ in y or z reduce apart, each in a row of its own.
+  const Value thread = launch_index(place_of_group);
+  // Threads that differ on other axes reduce apart, each in a row of its own.
   int64_t rows = 1;
   Value row = index_constant(0);
-  for (const Bind bind : {Bind::kBlockY, Bind::kBlockZ}) {
+  for (const Bind bind : {Bind::kBlockX, Bind::kBlockY, Bind::kBlockZ}) {
+    if (bind == place_of_group) continue;
     const Place& place = places_[static_cast<int>(bind) - static_cast<int>(Bind::kGridX)];
     if (!place.used) continue;
     row = add(row, multiply(launch_index(bind), index_constant(rows)));

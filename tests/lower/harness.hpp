@@ -23,6 +23,12 @@ Capabilities gpu_like();     ///< workgroups, shared memory, no vectors
 Capabilities scalar_like();  ///< neither
 Capabilities everything();   ///< both
 
+// Shapes of real devices, with small limits where those are what matters.
+Capabilities warps_like();     ///< subgroups of 32, short vectors, matrix atoms, asynchronous copies
+Capabilities waves_like();     ///< subgroups of 64, square atoms
+Capabilities software_like();  ///< subgroups of 8 on few cores
+Capabilities web_like();       ///< 32-bit indices, few bindings, packed storage, no subgroups
+
 /// Empty if outputs agree; else what differs. Throws what lowering and running throw.
 std::string difference(const Case& c, const Capabilities& capabilities,
                        const std::string& transforms, bool rules, uint32_t seed = 1);

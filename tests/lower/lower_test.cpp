@@ -125,7 +125,14 @@ TEST_CASE("rows that fit the cache take their exponentials once") {
   CHECK(count(program(lower(row, cpu_like())), " exp2 ") == 2);
   // One for each of the four copies of the lanes.
   CHECK(count(program(lower(row, cpu_like(), "", true)), " exp2 ") == 4);
-  CHECK(count(program(lower(row, gpu_like(), "", true)), " exp2 ") == 2);
+  // A thread keeps its four elements of the row in registers.
+  CHECK(count(program(lower(row, gpu_like(), "", true)), " exp2 ") == 4);
+  const std::string warps =
+      program(lower(softmax("[4096, 256]", "[4096, 1]"), warps_like(), "", true));
+  CHECK(count(warps, " exp2 ") == 2);
+  CHECK(count(warps, " subgroup_shuffle ") == 10);
+  CHECK(count(warps, " barrier ") == 0);
+  CHECK(count(warps, " take ") == 2);
   // 512 KiB of cache hold half of this row.
   const std::string long_row = softmax("[4, 262144]", "[4, 1]");
   CHECK(count(program(lower(long_row, cpu_like(), "", true)), " exp2 ") == 8);
