@@ -81,6 +81,7 @@ constexpr DialectData kData = make_data();
 /// What a word in the text asks for.
 struct Extension {
   std::string_view word, name;
+  std::string_view other = {};  ///< a word that must be there too
 };
 constexpr Extension kExtensions[] = {
     {"int8_t", "GL_EXT_shader_8bit_storage"},
@@ -97,6 +98,7 @@ constexpr Extension kExtensions[] = {
     {"subgroupBroadcast", "GL_KHR_shader_subgroup_ballot"},
     {"subgroupShuffle", "GL_EXT_shader_subgroup_extended_types_int64"},
     {"subgroupBroadcast", "GL_EXT_shader_subgroup_extended_types_int64"},
+    {"subgroup", "GL_EXT_shader_subgroup_extended_types_int64", "int64_t"},
     {"spirv_execution_mode", "GL_EXT_spirv_intrinsics"},
 };
 
@@ -121,13 +123,14 @@ class GlslDialect : public ShaderDialect {
   std::string prelude(const ProgramView&, std::string_view kernel) const override {
     const std::string text = used_helpers(glsl_helpers(), kernel);
     const std::string modes = execution_modes();
+    const auto uses = [&](std::string_view word) {
+      return kernel.find(word) != kernel.npos || text.find(word) != text.npos ||
+             modes.find(word) != modes.npos;
+    };
     std::string out = "#version 450\n";
     std::string_view last;
     for (const Extension& extension : kExtensions) {
-      const bool is_used = kernel.find(extension.word) != kernel.npos ||
-                           text.find(extension.word) != text.npos ||
-                           modes.find(extension.word) != modes.npos;
-      if (!is_used || extension.name == last) continue;
+      if (!uses(extension.word) || !uses(extension.other) || extension.name == last) continue;
       out += fmt::format("#extension {} : require\n", extension.name);
       last = extension.name;
     }

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Conversions between 64-bit types and others, which WGSL has not.
+#include <array>
+
+#include "sdk/render/dialect.hpp"
 #include "sdk/render/shader_helpers.hpp"
 
 namespace tenon::sdk {
 namespace {
 
 void add_rounding(std::vector<ShaderHelper>& out) {
-  // As tn_odd_u32: what is cut off leaves the last bit sticky.
+  // Its 32 leading bits, the last one sticky; exact below 2^32.
   out.push_back({"tn_odd_u64", R"(fn tn_odd_u64(x: u64) -> f32 {
   let high: u32 = u32(x >> 32u);
   if (high == 0u) { return tn_odd_u32(u32(x)); }
-  return tn_odd_u32(high | (u32(x) != 0u ? 1u : 0u)) * 4294967296.0f;
+  let shift: u32 = u32(findMSB(high)) + 1u;
+  let lead: u32 = u32(x >> shift);
+  let rest: bool = (u64(lead) << shift) != x;
+  return tn_odd_u32(rest ? lead | 1u : lead) * bitcast<f32>((127u + shift) << 23u);
 }
 )"});
   out.push_back({"tn_odd_i64", R"(fn tn_odd_i64(x: i64) -> f32 {
@@ -59,32 +65,28 @@ void add_saturation(std::vector<ShaderHelper>& out) {
   return u32(x);
 }
 )"});
-  out.push_back({"tn_i64_of_f64", R"(fn tn_i64_of_f64(x: f64) -> i64 {
-  if (tn_is_nan64(x)) { return i64(0); }
-  if (x >= 9223372036854775808.0lf) { return i64(0x7ffffffffffffffful); }
-  if (x <= -9223372036854775808.0lf) { return i64(0x8000000000000000ul); }
+  // {0} is the float, {1} its literals' suffix, {2} the suffix of what tells NaN.
+  for (const auto& [type, suffix, nan] :
+       {std::array{"f32", "f", ""}, std::array{"f64", "lf", "64"}}) {
+    const std::initializer_list<std::string> words = {type, suffix, nan};
+    out.push_back(
+        {std::string("tn_i64_of_") + type, fill_pattern(R"(fn tn_i64_of_{0}(x: {0}) -> i64 {
+  if (tn_is_nan{2}(x)) { return i64(0); }
+  if (x >= 9223372036854775808.0{1}) { return i64(0x7ffffffffffffffful); }
+  if (x <= -9223372036854775808.0{1}) { return i64(0x8000000000000000ul); }
   return i64(x);
 }
-)"});
-  out.push_back({"tn_u64_of_f64", R"(fn tn_u64_of_f64(x: f64) -> u64 {
-  if (tn_is_nan64(x) || x <= 0.0lf) { return u64(0); }
-  if (x >= 18446744073709551616.0lf) { return 0xfffffffffffffffful; }
+)",
+                                                        words)});
+    out.push_back(
+        {std::string("tn_u64_of_") + type, fill_pattern(R"(fn tn_u64_of_{0}(x: {0}) -> u64 {
+  if (tn_is_nan{2}(x) || x <= 0.0{1}) { return u64(0); }
+  if (x >= 18446744073709551616.0{1}) { return 0xfffffffffffffffful; }
   return u64(x);
 }
-)"});
-  out.push_back({"tn_i64_of_f32", R"(fn tn_i64_of_f32(x: f32) -> i64 {
-  if (tn_is_nan(x)) { return i64(0); }
-  if (x >= 9223372036854775808.0f) { return i64(0x7ffffffffffffffful); }
-  if (x <= -9223372036854775808.0f) { return i64(0x8000000000000000ul); }
-  return i64(x);
-}
-)"});
-  out.push_back({"tn_u64_of_f32", R"(fn tn_u64_of_f32(x: f32) -> u64 {
-  if (tn_is_nan(x) || x <= 0.0f) { return u64(0); }
-  if (x >= 18446744073709551616.0f) { return 0xfffffffffffffffful; }
-  return u64(x);
-}
-)"});
+)",
+                                                        words)});
+  }
 }
 
 void add_order(std::vector<ShaderHelper>& out) {
