@@ -156,9 +156,11 @@ class KernelBuilder {
   KValueRef sum(const Statement& store, DType dtype) {
     kernel_.buffers[store.buffer].read = true;
     const KValueRef old = make_load(store.buffer, dtype, store.index, store.mask, zero(dtype));
-    const bool narrow = is_float(dtype) && dtype_bits(dtype) < 32;
-    const DType wide = narrow ? DType::kF32 : dtype;
-    return make_cast(make_op(Op::ADD, wide, {make_cast(old, wide), make_cast(store.value, wide)}),
+    DType wide = dtype;  // narrow dtypes may have no arithmetic
+    if (dtype != DType::kBool && dtype_bits(dtype) < 32)
+      wide = is_float(dtype) ? DType::kF32 : is_signed(dtype) ? DType::kI32 : DType::kU32;
+    const Op add = dtype == DType::kBool ? Op::OR : Op::ADD;
+    return make_cast(make_op(add, wide, {make_cast(old, wide), make_cast(store.value, wide)}),
                      dtype);
   }
 

@@ -131,16 +131,19 @@ IndexEvaluator::Position IndexEvaluator::position(const KValueRef& value, const 
         value->kind == KValueKind::kConst ? Expr(value->constant.as_int()) : value->index;
     return {i, logical_and(less(-1, i), less(i, size))};
   }
-  const size_t bits = dtype_bits(value->dtype);
-  const bool narrow = (bits < 32 || value->dtype == DType::kI32) && size.max() <= INT32_MAX;
-  const DType dtype = narrow ? DType::kI32 : DType::kI64;
+  // In the narrowest of i32, u32 and i64 that holds the index and the size.
+  const bool small = size.max() <= INT32_MAX;
+  DType dtype = DType::kI64;
+  if (small && value->dtype == DType::kU32) dtype = DType::kU32;
+  if (small && (dtype_bits(value->dtype) < 32 || value->dtype == DType::kI32)) dtype = DType::kI32;
   const KValueRef i = make_cast(value, dtype);
   const auto below = [](KValueRef a, KValueRef b) {
     return make_op(Op::CMPLT, DType::kBool, {std::move(a), std::move(b)});
   };
-  const KValueRef inside =
-      make_op(Op::AND, DType::kBool,
-              {below(make_const(Scalar::of_int(dtype, -1)), i), below(i, make_index(size, dtype))});
+  KValueRef inside = below(i, make_index(size, dtype));
+  if (is_signed(dtype))
+    inside =
+        make_op(Op::AND, DType::kBool, {below(make_const(Scalar::of_int(dtype, -1)), i), inside});
   const KValueRef clamped = make_op(Op::WHERE, dtype, {inside, i, make_const(zero(dtype))});
   const std::string name = fresh("t", next_let_);
   kernel_.lets.push_back({name, clamped});

@@ -43,9 +43,22 @@ KValueRef make_op(Op op, DType dtype, std::vector<KValueRef> operands, bool bits
   return std::make_shared<const KValue>(std::move(v));
 }
 
+namespace {
+
+bool holds(DType dtype, const Expr& index) {
+  return is_int(dtype) && lowest(dtype).as_int() <= index.min() &&
+         (dtype == DType::kU64 || index.max() <= highest(dtype).as_int());
+}
+
+}  // namespace
+
 KValueRef make_cast(KValueRef value, DType dtype) {
   if (value->dtype == dtype) return value;
   if (value->kind == KValueKind::kConst) return make_const(cast(value->constant, dtype));
+  // Index arithmetic ends in any integer dtype that holds it.
+  if (value->kind == KValueKind::kIndex && holds(value->dtype, value->index) &&
+      holds(dtype, value->index))
+    return make_index(value->index, dtype);
   return make_op(Op::CAST, dtype, {std::move(value)});
 }
 

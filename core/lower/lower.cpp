@@ -9,6 +9,8 @@
 #include "core/kernel/rules.hpp"
 #include "core/kernel/transform.hpp"
 #include "core/lower/emitter.hpp"
+#include "core/lower/pack.hpp"
+#include "core/lower/word_ops.hpp"
 #include "core/support/error.hpp"
 #include "sdk/helpers/verify_program.hpp"
 
@@ -17,9 +19,18 @@ namespace {
 
 tn_dtype abi(DType dtype) { return static_cast<tn_dtype>(dtype); }
 
+/// Words that hold several elements are written without atomics by one thread alone.
+bool needs_one_thread(const Kernel& kernel, const Capabilities& capabilities) {
+  if (capabilities.storage_bytes < 4 || has_word_atomics(capabilities)) return false;
+  return std::ranges::any_of(kernel.buffers, [](const KernelBuffer& b) {
+    return b.written && b.space == BufferSpace::kGlobal && is_narrow(b.dtype);
+  });
+}
+
 TransformList transforms_for(const Kernel& kernel, const Capabilities& capabilities,
                              const LowerOptions& options) {
   if (!options.transforms.empty()) return parse_transforms(options.transforms);
+  if (needs_one_thread(kernel, capabilities)) return {};
   return options.use_rules ? choose_transforms(kernel, capabilities) : TransformList{};
 }
 
@@ -129,8 +140,10 @@ LoweredKernel lower_kernel(const Graph& graph, const Capabilities& capabilities,
         emitter.extent(static_cast<Bind>(static_cast<int>(Bind::kBlockX) + d)).value());
   }
   builder.workgroup(out.block[0], out.block[1], out.block[2]);
+  builder.subgroup(emitter.subgroup());
   emitter.tree().write(builder, params);
   out.program = builder.finish();
+  if (capabilities.storage_bytes == 4) out.program = pack_storage(out.program, capabilities);
   verify(out.program, options.name);
   check_memory(out.program, capabilities, options.name);
   return out;

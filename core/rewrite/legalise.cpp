@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/rewrite/passes.hpp"
+
+#include <algorithm>
+
 #include "core/rewrite/rules/rules.hpp"
 #include "core/support/error.hpp"
 
@@ -20,15 +23,20 @@ void require_arithmetic(const Capabilities& capabilities, Op op, DType dtype) {
          op_info(op).text, dtype_name(dtype));
 }
 
+/// The value of a dimension: the kernel's own index arithmetic gives it in any integer dtype.
+bool is_dim(const Node& node) { return node.op == Op::PARAM && node.as<ParamAttr>().is_dim; }
+
 /// What is left must be what the device can do.
 void check(const Graph& graph, const Capabilities& capabilities) {
   for (const NodeRef& node : topological(graph.outputs)) {
     const Op op = node->op;
     if (op == Op::PARAM) {
-      if (!node->as<ParamAttr>().is_dim) require_storage(capabilities, op, node->dtype);
+      if (!is_dim(*node)) require_storage(capabilities, op, node->dtype);
     } else if (op == Op::TAKE || op == Op::STORE || op == Op::CAST) {
       require_storage(capabilities, op, node->dtype);
-      require_storage(capabilities, op, node->sources[0]->dtype);
+      if (!is_dim(*node->sources[0])) require_storage(capabilities, op, node->sources[0]->dtype);
+      const bool adds = op == Op::STORE && node->as<StoreAttr>().mode == StoreMode::kAdd;
+      if (adds && dtype_size(node->dtype) >= 4) require_arithmetic(capabilities, op, node->dtype);
     } else if (op == Op::REDUCE) {
       require_arithmetic(capabilities, op, node->as<ReduceAttr>().accumulator);
       if (is_hint(node->as<ReduceAttr>().op) && !capabilities.has(node->as<ReduceAttr>().op))
@@ -45,11 +53,25 @@ void check(const Graph& graph, const Capabilities& capabilities) {
     require_storage(capabilities, output->op, output->dtype);
 }
 
+bool lacks_wide_integers(const Capabilities& c) {
+  return c.compute && !(c.of(DType::kI64).arithmetic && c.of(DType::kU64).arithmetic);
+}
+
 }  // namespace
+
+Graph simplify_for(const Graph& graph, std::span<const Capabilities> devices, Builder& builder) {
+  using namespace rewrite;
+  Graph simple = simplify(graph, builder);
+  if (std::ranges::none_of(devices, lacks_wide_integers)) return simple;
+  return run(simple,
+             fold_rules() + shorten_rules() + cast_rules() + movement_rules() + algebra_rules(),
+             builder);
+}
 
 Graph legalise(const Graph& graph, const Capabilities& capabilities, Builder& builder) {
   using namespace rewrite;
-  const Rules rules = fold_rules() + widen_rules(capabilities) + bool_rules() +
+  const Rules shorten = lacks_wide_integers(capabilities) ? shorten_rules() : Rules();
+  const Rules rules = fold_rules() + shorten + widen_rules(capabilities) + bool_rules() +
                       decompose_rules(capabilities) + decompose_transcendental_rules(capabilities) +
                       cast_rules() + movement_rules() + algebra_rules();
   Graph out = run(graph, rules, builder);

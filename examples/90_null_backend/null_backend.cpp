@@ -87,6 +87,8 @@ class Interpreter {
         if (i != other && any(no)) run(other + 1, i, no);
       } else if (op.op == TN_OP_TAKE || op.op == TN_OP_STORE) {
         access(i, op, mask);
+      } else if (op.op == TN_OP_ATOMIC) {
+        update(i, op, mask);
       } else if (op.lanes) {
         compute(i, op);
       }
@@ -154,16 +156,40 @@ class Interpreter {
         }
         const auto index =
             static_cast<uint64_t>(integer(operands[1], t, lane) + (is_run ? lane : 0));
-        if (index >= room.size() / bytes) {
-          throw sdk::Failure(TN_ERROR_INTERNAL,
-                             "op " + std::to_string(i) + ": index outside memory");
-        }
-        std::byte* at = room.data() + index * bytes;
+        std::byte* at = element(i, room, index, bytes);
         uint64_t& value = word(is_load ? i : operands[2], t, lane);
         if (is_load) value = 0;
         if (is_load) std::memcpy(&value, at, bytes);
         if (!is_load) std::memcpy(at, &value, bytes);
       }
+    }
+  }
+
+  static std::byte* element(uint32_t i, std::span<std::byte> room, uint64_t index, uint64_t bytes) {
+    if (index >= room.size() / bytes) {
+      throw sdk::Failure(TN_ERROR_INTERNAL, "op " + std::to_string(i) + ": index outside memory");
+    }
+    return room.data() + index * bytes;
+  }
+
+  /// An ATOMIC: one thread after the other.
+  void update(uint32_t i, const tn_op& op, const Mask& mask) {
+    static constexpr uint16_t kCombine[] = {TN_OP_INVALID, TN_OP_ADD, TN_OP_MIN, TN_OP_MAX};
+    const auto operands = view_.operands(op);
+    const uint64_t kind = op.imm & 0xff, bytes = sdk::dtype_bytes(op.dtype);
+    const sdk::ScalarFunction combine =
+        kind < TN_ATOMIC_EXCHANGE ? sdk::scalar_function(kCombine[kind], op.dtype, op.dtype)
+                                  : nullptr;
+    for (uint32_t t = 0; t < code_.threads; ++t) {
+      if (!mask[t]) continue;
+      std::byte* at =
+          element(i, memory(operands[0], t), static_cast<uint64_t>(integer(operands[1], t)), bytes);
+      uint64_t old = 0, fresh = word(operands[2], t, 0);
+      std::memcpy(&old, at, bytes);
+      if (combine) fresh = combine(old, fresh, 0);
+      if (kind == TN_ATOMIC_COMPARE_EXCHANGE && old != word(operands[3], t, 0)) fresh = old;
+      std::memcpy(at, &fresh, bytes);
+      word(i, t, 0) = old;
     }
   }
 
@@ -224,6 +250,7 @@ const tn_properties& null_properties() {
          TN_DTYPE_U16, TN_DTYPE_U32, TN_DTYPE_U64, TN_DTYPE_F32, TN_DTYPE_F64},
         4);
     t->claim({TN_OP_BROADCAST, TN_OP_EXTRACT, TN_OP_COMPOSE, TN_OP_LANE_REDUCE, TN_OP_BARRIER});
+    t->atomics({TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_I64, TN_DTYPE_U64});
     t->add_memory(sdk::host_memory_space(64)).workgroup(64, 64, 64, 64);
     t->fields().max_bindings = 16;
     t->fields().max_shared_bytes = t->fields().max_scratch_bytes = 32768;

@@ -27,6 +27,14 @@ std::string exceeds(const char* what, uint64_t value, uint64_t limit) {
   return fmt::format("{}: expected at most {}, got {}", what, limit, value);
 }
 
+uint32_t buffer_count(const ProgramView& program) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < program.param_count(); ++i) {
+    count += program.param(i).kind == TN_PARAM_BUFFER;
+  }
+  return count;
+}
+
 std::string exceeds_limits(const ProgramView& program, const tn_properties& p) {
   const tn_program& header = program.header();
   uint64_t threads = 1;
@@ -37,7 +45,7 @@ std::string exceeds_limits(const ProgramView& program, const tn_properties& p) {
     }
   }
   if (auto e = exceeds("workgroup threads", threads, p.max_workgroup_threads); !e.empty()) return e;
-  if (auto e = exceeds("bindings", argument_count(program), p.max_bindings); !e.empty()) return e;
+  if (auto e = exceeds("bindings", buffer_count(program), p.max_bindings); !e.empty()) return e;
   if (header.shared_bytes && header.shared_bytes > p.max_shared_bytes) {
     return fmt::format("shared memory: expected at most {} bytes, got {}", p.max_shared_bytes,
                        header.shared_bytes);
@@ -96,6 +104,10 @@ std::string exceeds_op(const ProgramView& program, const tn_op& op, const tn_pro
   }
   if (op.op >= TN_OP_MATRIX_LOAD && op.op <= TN_OP_MATRIX_STORE) {
     if (auto e = exceeds_matrix(program, op, p); !e.empty()) return e;
+  }
+  if (op.op == TN_OP_PARAM && dtype_bytes(op.dtype) < p.storage_bytes) {
+    return fmt::format("expected elements of at least {} bytes, got {}", p.storage_bytes,
+                       dtype_text(op.dtype));
   }
   const bool is_index = op.op == TN_OP_INDEX || op.op == TN_OP_LOOP;
   if (is_index && dtype_bytes(op.dtype) * 8 > p.index_bits) {

@@ -19,5 +19,6 @@ Rules bool_rules();                                       ///< arithmetic on boo
 Rules decompose_rules(const Capabilities& capabilities);  ///< exact ones
 Rules decompose_transcendental_rules(const Capabilities& capabilities);  ///< FDIV EXP LN COS
 Rules widen_rules(const Capabilities& capabilities);  ///< dtypes without arithmetic
+Rules shorten_rules();                                ///< 64-bit integers that fit 32
 
 }  // namespace tenon::rewrite

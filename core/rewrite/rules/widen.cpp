@@ -9,8 +9,10 @@
 namespace tenon::rewrite {
 namespace {
 
+/// What memory holds packed in words has no registers of its own either.
 bool computes(const Capabilities& capabilities, DType dtype) {
-  return capabilities.of(dtype).arithmetic;
+  return capabilities.of(dtype).arithmetic &&
+         dtype_size(dtype) >= static_cast<size_t>(capabilities.storage_bytes);
 }
 
 /// The dtype to compute in, or the dtype itself.

@@ -149,7 +149,8 @@ typedef enum tn_axis {
 
 typedef enum tn_scope { TN_SCOPE_SUBGROUP = 1, TN_SCOPE_BLOCK = 2, TN_SCOPE_CLUSTER = 3 } tn_scope;
 
-/* tn_op.imm of an ATOMIC: tn_atomic | (tn_scope << 8). */
+/* tn_op.imm of an ATOMIC: tn_atomic | (tn_scope << 8). On a buffer it is atomic for the whole
+ * launch, whatever the scope. */
 typedef enum tn_atomic {
   TN_ATOMIC_ADD = 1,
   TN_ATOMIC_MIN = 2,
