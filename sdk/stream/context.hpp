@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sdk/helpers/failure.hpp"
+#include "sdk/stream/event.hpp"
 #include "sdk/stream/vendor.hpp"
 
 namespace tenon::sdk {
@@ -55,19 +56,19 @@ class StreamContext : public std::enable_shared_from_this<StreamContext> {
 };
 
 /// One event, taken from its context and given back at the end.
-class StreamEvent {
+class StreamEvent : public Event {
  public:
   explicit StreamEvent(std::shared_ptr<StreamContext> context);
-  ~StreamEvent();
+  ~StreamEvent() override;
   StreamEvent(const StreamEvent&) = delete;
   StreamEvent& operator=(const StreamEvent&) = delete;
 
   StreamContext& context() const { return *context_; }
   ApiEvent* handle() const { return handle_; }
   void record(ApiStream* stream);
-  /// Whether the stream has passed it. Throws the failure of the device.
-  bool is_reached() const;
-  void synchronize() const;
+  bool is_reached() const override;
+  void synchronize() const override;
+  const void* queue() const override { return context_.get(); }
 
  private:
   std::shared_ptr<StreamContext> context_;

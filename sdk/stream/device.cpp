@@ -140,12 +140,13 @@ void StreamDevice::start(const StreamScheduler::Work& work, const std::function<
   EventList others;  // of this device's own stream the order is that of their start
   for (const StreamPoint& point : work.waits) {
     auto event = point.state->standing(point.value).event;
-    if (event && &event->context() != context_.get()) others.push_back(std::move(event));
+    if (event && event->queue() != context_.get()) others.push_back(std::move(event));
   }
   context_->activate();
   auto event = std::make_shared<StreamEvent>(context_);
   for (const auto& other : others) {
-    context_->check(api.stream_wait_event(stream_, other->handle(), 0), "wait");
+    const auto& handle = static_cast<const StreamEvent&>(*other);
+    context_->check(api.stream_wait_event(stream_, handle.handle(), 0), "wait");
   }
   try {
     enqueue();

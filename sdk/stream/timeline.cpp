@@ -34,8 +34,7 @@ StreamState::Standing StreamState::standing(uint64_t value) {
   return {false, nullptr, failure_};
 }
 
-void StreamState::promise(uint64_t value, std::shared_ptr<const StreamEvent> event,
-                          EventList after) {
+void StreamState::promise(uint64_t value, std::shared_ptr<const Event> event, EventList after) {
   const std::lock_guard lock(mutex_);
   if (failure_) return;
   if (pending_.size() >= kManyPending) settle();
@@ -57,14 +56,14 @@ void StreamState::fail(const Failure& failure) {
 }
 
 void StreamState::settle() {
-  // Events of one device are reached in order, so its first one that is not ends its part.
-  std::vector<const StreamContext*> busy;
+  // Events of one queue are reached in order, so its first one that is not ends its part.
+  std::vector<const void*> busy;
   std::erase_if(pending_, [&](const Pending& pending) {
-    const StreamContext* device = &pending.event->context();
-    if (std::ranges::find(busy, device) != busy.end()) return false;
+    const void* queue = pending.event->queue();
+    if (std::ranges::find(busy, queue) != busy.end()) return false;
     try {
       if (!pending.event->is_reached()) {
-        busy.push_back(device);
+        busy.push_back(queue);
         return false;
       }
       for (const auto& event : pending.after) event->is_reached();  // throws if that device is lost
@@ -100,7 +99,7 @@ void StreamState::wait(uint64_t value, uint64_t timeout_ns) {
       }
       continue;
     }
-    const std::shared_ptr<const StreamEvent> event = next->event;
+    const std::shared_ptr<const Event> event = next->event;
     lock.unlock();
     if (for_ever) {
       try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Timelines whose values are raised by events of a stream, or by the host; and the submissions that
+// Timelines whose values are raised by events of a queue, or by the host; and the submissions that
 // wait for values nobody has promised yet.
 #pragma once
 
@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "sdk/helpers/backend.hpp"
-#include "sdk/stream/context.hpp"
+#include "sdk/stream/event.hpp"
 
 namespace tenon::sdk {
 
 class StreamState;
-using EventList = std::vector<std::shared_ptr<const StreamEvent>>;
+using EventList = std::vector<std::shared_ptr<const Event>>;
 
 struct StreamPoint {
   std::shared_ptr<StreamState> state;
@@ -33,15 +33,15 @@ class StreamState {
   /// Where a value stands: reached, promised by an event that was recorded, or neither.
   struct Standing {
     bool is_reached = false;
-    std::shared_ptr<const StreamEvent> event;
+    std::shared_ptr<const Event> event;
     std::optional<Failure> failure;  ///< the value will never come
   };
   Standing standing(uint64_t value);
 
-  /// `value` is reached when the stream has passed the event; it fails if by then a device of
-  /// `after`, events of other devices that the stream waited for, is lost. Of no effect on a failed
+  /// `value` is reached when the event is; it fails if by then a device of `after`, events of
+  /// other devices that it waited for, is lost. Of no effect on a failed
   /// timeline.
-  void promise(uint64_t value, std::shared_ptr<const StreamEvent> event, EventList after);
+  void promise(uint64_t value, std::shared_ptr<const Event> event, EventList after);
   void raise(uint64_t value);
   void fail(const Failure& failure);
   /// Throws the failure of the timeline, or TN_ERROR_TIMEOUT. A failure shows when all that was
@@ -52,7 +52,7 @@ class StreamState {
  private:
   struct Pending {
     uint64_t value;
-    std::shared_ptr<const StreamEvent> event;
+    std::shared_ptr<const Event> event;
     EventList after;
   };
   void settle();
