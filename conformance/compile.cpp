@@ -42,7 +42,8 @@ Outcome CompileHarness::run(const Case& test) {
     kernel_ = 0;
     ScheduleOptions options;
     options.devices.push_back({compiler_.who(), compiler_.capabilities()});
-    const Schedule cut = schedule(simplify(test.graph, builder_), options, builder_);
+    const Graph graph = simplify_for(test.graph, {&compiler_.capabilities(), 1}, builder_);
+    const Schedule cut = schedule(graph, options, builder_);
     each_kernel(cut, [&](const KernelCall& call, int) { compile_kernel(test, call, outcome); });
   } catch (const Error& error) {
     return from_error(error, test, compiler_.capabilities());

@@ -45,7 +45,9 @@ std::vector<std::string> show_target(const ShowOptions& options) {
   const Graph graph = parse_graph(read_file(options.file), builder, options.file);
   ScheduleOptions schedule_options;
   schedule_options.devices.push_back({compiler.who(), compiler.capabilities()});
-  const Schedule cut = schedule(simplify(graph, builder), schedule_options, builder);
+  const Capabilities& capabilities = compiler.capabilities();
+  const Schedule cut =
+      schedule(simplify_for(graph, {&capabilities, 1}, builder), schedule_options, builder);
   if (options.stage == "schedule") return {print(cut)};
   std::vector<std::string> texts;
   each_kernel(cut, [&](const KernelCall& call, int) {
