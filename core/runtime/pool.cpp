@@ -43,6 +43,7 @@ Pool::~Pool() {
 Pool::Block Pool::allocate(uint64_t size, const std::string& purpose) {
   const std::lock_guard lock(mutex_);
   Block block;
+  refusal_.clear();
   if (size > std::numeric_limits<int64_t>::max()) fail_out_of_memory(size, purpose);
   const uint64_t rounded = round_up(size, options_.alignment);
   if (take(rounded, purpose, block)) return block;
@@ -87,7 +88,9 @@ bool Pool::add_slab(uint64_t size) {
     slab->memory = source_.allocate_slab(size);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
-    TN_LOG("memory", "{}: a slab of {} was refused", options_.owner, bytes_text(size));
+    refusal_ = error.what();
+    TN_LOG("memory", "{}: a slab of {} was refused: {}", options_.owner, bytes_text(size),
+           refusal_);
     return false;
   }
   TN_LOG("memory", "{}: a slab of {}", options_.owner, bytes_text(size));
@@ -180,7 +183,8 @@ void Pool::fail_out_of_memory(uint64_t size, const std::string& purpose) const {
       options_.limit ? fmt::format(" of @pool={}", bytes_text(options_.limit)) : "";
   fail(ErrorKind::kOutOfMemory,
        "[allocate] {}: expected {} of free memory for {}, got {} in use{}{}", options_.owner,
-       bytes_text(size), purpose.empty() ? "a buffer" : purpose, bytes_text(in_use_), bound, list);
+       bytes_text(size), purpose.empty() ? "a buffer" : purpose, bytes_text(in_use_), bound,
+       refusal_.empty() ? list : fmt::format("{}; {}", list, refusal_));
 }
 
 }  // namespace tenon

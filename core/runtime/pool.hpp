@@ -83,6 +83,7 @@ class Pool {
   std::unordered_map<tn_memory*, std::unique_ptr<Slab>> slabs_;
   std::set<FreeKey> free_;
   uint64_t in_use_ = 0, reserved_ = 0;
+  std::string refusal_;  ///< what the source said last
 };
 
 /// "1.5 MiB"

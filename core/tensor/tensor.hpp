@@ -87,6 +87,11 @@ class Tensor {
                      Context& context = Context::standard());
   static Tensor from(const Array& array, Context& context = Context::standard());
   static Tensor from_npy(const std::filesystem::path& path, Context& context = Context::standard());
+  /// What a file holds from byte `offset` on, little-endian, the last axis fastest. `device` is one
+  /// of files, as "disk:/data/w.bin". Nothing is read before it is used, and then of a `slice`
+  /// along leading axes only those rows. Throws kEnvironment if the file is shorter.
+  static Tensor from_file(const std::string& device, DType dtype, std::vector<int64_t> shape,
+                          uint64_t offset = 0, Context& context = Context::standard());
   static Tensor full(std::vector<int64_t> shape, double value, DType dtype = DType::kF32,
                      Context& context = Context::standard());
   static Tensor zeros(std::vector<int64_t> shape, DType dtype = DType::kF32,
@@ -118,6 +123,10 @@ class Tensor {
   template <class T>
   T item() const;  ///< the one element
   void save_npy(const std::filesystem::path& path) const;
+  /// Writes the elements into a file at byte `offset`, as from_file reads them; the file grows if
+  /// it ends before, and what lies between is zero. Throws kEnvironment, for want of space before a
+  /// byte is written.
+  void write_file(const std::string& device, uint64_t offset = 0) const;
   /// Schedules several tensors as one graph and submits it; reading does this by itself.
   static void realize(const std::vector<Tensor>& tensors);
 

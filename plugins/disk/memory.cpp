@@ -13,19 +13,12 @@ constexpr uint64_t kPiece = uint64_t{1} << 16;
 
 }  // namespace
 
-FileMemory::~FileMemory() {
+DiskMemory::~DiskMemory() {
   disk::unmap(mapped_);
   if (pinned_.base) file_->unpin(pinned_);
 }
 
-void FileMemory::check(uint64_t offset, uint64_t size, const char* what) const {
-  if (offset <= size_ && size <= size_ - offset) return;
-  throw sdk::Failure(TN_ERROR_INVALID_ARGUMENT,
-                     fmt::format("{}: expected {} inside {} bytes, got {} at {}", file_->path(),
-                                 what, size_, size, offset));
-}
-
-void* FileMemory::map(uint64_t offset, uint64_t size) {
+void* DiskMemory::map(uint64_t offset, uint64_t size) {
   if (mapped_.base || copy_)
     throw sdk::Failure(TN_ERROR_INVALID_ARGUMENT, "memory_map: expected one map at a time");
   if (size == 0) return nullptr;
@@ -41,7 +34,7 @@ void* FileMemory::map(uint64_t offset, uint64_t size) {
   return copy_.get();
 }
 
-void FileMemory::unmap() {
+void DiskMemory::unmap() {
   disk::unmap(std::exchange(mapped_, {}));
   if (!copy_) return;
   const auto copy = std::exchange(copy_, nullptr);
@@ -54,13 +47,11 @@ void FileMemory::unmap() {
   }
 }
 
-void FileMemory::read(uint64_t offset, void* to, uint64_t size) const {
-  check(offset, size, "bytes to read");
+void DiskMemory::read(uint64_t offset, void* to, uint64_t size) const {
   file_->read(begin_ + offset, to, size);
 }
 
-void FileMemory::write(uint64_t offset, const void* from, uint64_t size) const {
-  check(offset, size, "bytes to write");
+void DiskMemory::write(uint64_t offset, const void* from, uint64_t size) const {
   if (!writable_) {
     throw sdk::Failure(
         TN_ERROR_IO,
@@ -69,15 +60,20 @@ void FileMemory::write(uint64_t offset, const void* from, uint64_t size) const {
   file_->write(begin_ + offset, from, size);
 }
 
-void* FileMemory::pin(uint64_t offset, uint64_t size) {
-  check(offset, size, "bytes to pin");
+bool DiskMemory::overlaps(uint64_t offset, const DiskMemory& other, uint64_t other_offset,
+                          uint64_t size) const {
+  const uint64_t here = begin_ + offset, there = other.begin_ + other_offset;
+  return file_ == other.file_ && here < there + size && there < here + size;
+}
+
+void* DiskMemory::pin(uint64_t offset, uint64_t size) {
   if (pinned_.base)
     throw sdk::Failure(TN_ERROR_INVALID_ARGUMENT, "pin: expected one pin at a time");
   pinned_ = file_->pin(begin_ + offset, size);
   return pinned_.data;
 }
 
-void FileMemory::unpin() {
+void DiskMemory::unpin() {
   if (pinned_.base) file_->unpin(std::exchange(pinned_, {}));
 }
 

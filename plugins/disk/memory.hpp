@@ -2,33 +2,31 @@
 // A slab: a range of a file that a user named, or of one without a name.
 #pragma once
 
-#include <memory>
-
 #include "plugins/disk/file.hpp"
-#include "sdk/helpers/backend.hpp"
+#include "sdk/helpers/files.hpp"
 
 namespace tenon::disk {
 
-class FileMemory : public sdk::Memory {
+class DiskMemory : public sdk::FileMemory {
  public:
-  FileMemory(std::shared_ptr<File> file, uint64_t begin, uint64_t size, bool writable)
+  DiskMemory(std::shared_ptr<File> file, uint64_t begin, uint64_t size, bool writable)
       : file_(std::move(file)), begin_(begin), size_(size), writable_(writable) {}
-  ~FileMemory() override;
+  ~DiskMemory() override;
 
   /// The pages of a file without a name. Of a named file, which others may shorten, a private copy;
   /// unmap writes back what has changed in it.
   void* map(uint64_t offset, uint64_t size) override;
   void unmap() override;
   uint64_t size() const override { return size_; }
+  void read(uint64_t offset, void* to, uint64_t size) const override;
+  void write(uint64_t offset, const void* from, uint64_t size) const override;
+  void* pin(uint64_t offset, uint64_t size) override;
+  void unpin() override;
 
-  void read(uint64_t offset, void* to, uint64_t size) const;
-  void write(uint64_t offset, const void* from, uint64_t size) const;
-  void* pin(uint64_t offset, uint64_t size);
-  void unpin();
+  bool overlaps(uint64_t offset, const DiskMemory& other, uint64_t other_offset,
+                uint64_t size) const;
 
  private:
-  void check(uint64_t offset, uint64_t size, const char* what) const;
-
   std::shared_ptr<File> file_;
   uint64_t begin_, size_;
   bool writable_;

@@ -6,7 +6,9 @@
  * arguments are added as i32, as the self-test wants it; device 2 does not, and fails that.
  *
  * Options of device_open: oom=BYTES of memory there are, lose=N the device is lost at submission N,
- * slow=MILLISECONDS a submission takes, stale=1 saved executables are refused.
+ * slow=MILLISECONDS a submission takes, stale=1 saved executables are refused. Device 1 imports
+ * host memory that begins with a page; get_extension("org.tenon.fake.imports") counts how often it
+ * did.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -28,6 +30,7 @@ struct tn_memory {
   tn_device* device;
   uint64_t size;
   unsigned char* bytes;
+  int imported;
 };
 struct tn_executable {
   char name[64];
@@ -103,14 +106,18 @@ static int32_t properties(const tn_target* target, const tn_properties** out, tn
       .flags = TN_MEMORY_DEVICE | TN_MEMORY_HOST_VISIBLE | TN_MEMORY_COHERENT,
       .alignment = 64,
       .copy_from = 1};
-  static const tn_memory_space far[2] = {{.struct_size = sizeof(tn_memory_space),
+  static const tn_memory_space far[3] = {{.struct_size = sizeof(tn_memory_space),
                                           .flags = TN_MEMORY_DEVICE,
                                           .alignment = 256,
-                                          .copy_from = 3},
+                                          .copy_from = 7},
                                          {.struct_size = sizeof(tn_memory_space),
                                           .flags = TN_MEMORY_HOST_VISIBLE,
                                           .alignment = 64,
-                                          .copy_from = 3}};
+                                          .copy_from = 3},
+                                         {.struct_size = sizeof(tn_memory_space),
+                                          .flags = TN_MEMORY_IMPORT,
+                                          .alignment = 64,
+                                          .copy_from = 1}};
   static const tn_dtype_caps dtypes[] = {{TN_DTYPE_F32, 3, 1, 0}, {TN_DTYPE_I32, 3, 1, 0}};
   static tn_properties all[2] = {{.struct_size = sizeof(tn_properties),
                                   .flags = TN_DEVICE_COMPUTE | TN_DEVICE_SAVE,
@@ -131,7 +138,7 @@ static int32_t properties(const tn_target* target, const tn_properties** out, tn
                                   .dtype_count = 2,
                                   .dtype_stride = sizeof(tn_dtype_caps),
                                   .dtypes = dtypes,
-                                  .memory_space_count = 2,
+                                  .memory_space_count = 3,
                                   .memory_space_stride = sizeof(tn_memory_space),
                                   .memory_spaces = far,
                                   .max_workgroup = {1, 1, 1},
@@ -152,13 +159,35 @@ static int32_t allocate(tn_device* device, uint32_t space, uint64_t size, tn_mem
   tn_memory* memory = malloc(sizeof *memory);
   memory->device = device;
   memory->size = size;
+  memory->imported = 0;
   memory->bytes = aligned_alloc(256, (size + 255) / 256 * 256);
   memset(memory->bytes, 0xCD, size);
   *out = memory;
   return TN_OK;
 }
 
+static uint64_t imports;
+
+static int32_t import(tn_device* device, uint32_t space, void* pointer, uint64_t size,
+                      tn_memory** out, tn_error* error) {
+  if (space != 2 || device->index != 1 || (uintptr_t)pointer % 4096)
+    return fail_with(error, TN_ERROR_UNSUPPORTED, "the fake device imports whole pages");
+  tn_memory* memory = malloc(sizeof *memory);
+  *memory = (tn_memory){device, size, pointer, 1};
+  __atomic_add_fetch(&imports, 1, __ATOMIC_RELAXED);
+  *out = memory;
+  return TN_OK;
+}
+
+static const void* extension(const char* id) {
+  return strcmp(id, "org.tenon.fake.imports") == 0 ? &imports : NULL;
+}
+
 static void free_memory(tn_memory* memory) {
+  if (memory->imported) {
+    free(memory);
+    return;
+  }
   pthread_mutex_lock(&memory->device->mutex);
   memory->device->held -= memory->size;
   pthread_mutex_unlock(&memory->device->mutex);
@@ -351,7 +380,9 @@ static const tn_plugin table = {.struct_size = sizeof(tn_plugin),
                                 .timeline_destroy = timeline_destroy,
                                 .timeline_wait = timeline_wait,
                                 .timeline_query = timeline_query,
-                                .timeline_signal = timeline_signal};
+                                .timeline_signal = timeline_signal,
+                                .memory_import = import,
+                                .get_extension = extension};
 
 TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* host, uint32_t abi_min, uint32_t abi_max,
                                            tn_error* error) {

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Missing, forbidden, shortened, full: each error names the file, and leaves it as it was.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "tests/disk/support.hpp"
+
+using namespace tenon;
+using namespace tenon::test;
+
+namespace {
+
+std::string opening(const std::string& device, ErrorKind* kind = nullptr) {
+  return error_of([&] { Context context(with_files(computing() + "," + device)); }, kind);
+}
+
+struct FileLimit {
+  rlimit before{};
+  explicit FileLimit(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit limit{bytes, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileLimit() { setrlimit(RLIMIT_FSIZE, &before); }
+};
+
+}  // namespace
+
+TEST_CASE("a file that cannot be opened says why") {
+  const TempFolder folder;
+  const fs::path path = folder.path / "x.bin";
+  ErrorKind kind{};
+  CHECK(has(opening(disk(path), &kind), path.string() + ": expected a file to read and write "
+                                                        "(@create makes one), got: No such file"));
+  CHECK(kind == ErrorKind::kEnvironment);
+  CHECK_FALSE(fs::exists(path));
+  CHECK(has(opening(disk(path) + "@readonly"), ": expected a file to read, got: No such file"));
+  CHECK(has(opening(disk(path / "y") + "@create"), "No such file"));
+  CHECK(opening(disk(path) + "@create").empty());
+  CHECK(fs::file_size(path) == 0);
+  CHECK(has(opening(disk(path) + "@create@readonly"), "expected @readonly or @create, got both"));
+  CHECK(has(opening(disk(path) + "@colour=red"), "option colour"));
+  CHECK(has(opening(disk(folder.path) + "@readonly"), "got a folder"));
+  mkfifo((folder.path / "pipe").c_str(), 0600);
+  CHECK(has(opening(disk(folder.path / "pipe")), "expected a regular file or a folder"));
+  CHECK(has(opening("disk:/proc/self/exe"), "/proc/self/exe: expected a file to read and write"));
+  CHECK(opening("disk:/proc/self/exe@readonly").empty());
+  if (geteuid() == 0) {  // whom permissions do not bind
+    chmod(path.c_str(), 0600);
+    chmod(folder.path.c_str(), 0755);
+    REQUIRE(seteuid(65534) == 0);
+    const std::string message = opening(disk(path));
+    REQUIRE(seteuid(0) == 0);
+    CHECK(has(message, path.string() + ": expected a file to read and write (@readonly only "
+                                       "reads), got: Permission denied"));
+  }
+}
+
+TEST_CASE("a range outside the file, a write to what is only read") {
+  const TempFolder folder;
+  const fs::path path = folder.path / "x.bin";
+  write_floats(path, counted(10));
+  Context context(with_files(computing() + "," + disk(path) + "@readonly"));
+  ErrorKind kind{};
+  CHECK(has(error_of(
+                [&] {
+                  Tensor::from_file("disk", DType::kF32, {3, 3}, 8, context);
+                },
+                &kind),
+            path.string() + ": expected 36 bytes at 8, got a file of 40 bytes"));
+  CHECK(kind == ErrorKind::kEnvironment);
+  CHECK(has(error_of([&] { Tensor::from_file("disk", DType::kF32, {1}, UINT64_MAX, context); }),
+            "got a file of 40 bytes"));
+  CHECK(has(error_of([&] { Tensor::from_file("disk", DType::kF32, {-1}, 0, context); }, &kind),
+            "[file] expected sizes"));
+  const Tensor x = Tensor::full({4}, 1, DType::kF32, context);
+  CHECK(has(error_of([&] { x.write_file("disk"); }), "expected a file opened to write"));
+  CHECK(has(error_of([&] { x.to("disk").to_vector<float>(); }), "not @readonly"));
+  CHECK(has(error_of([&] { Tensor::from_file(computing(), DType::kF32, {1}, 0, context); }, &kind),
+            "[open_range]"));
+  CHECK(kind == ErrorKind::kUnsupported);
+  CHECK(read_floats(path) == counted(10));
+  Context other(with_files(computing() + "," + disk(folder.path)));
+  CHECK(has(error_of([&] { Tensor::from_file("disk", DType::kF32, {1}, 0, other); }),
+            "expected a device of a file, got one of a folder"));
+}
+
+TEST_CASE("a file that another shortens is an error, and the process lives") {
+  const TempFolder folder;
+  const fs::path path = folder.path / "x.bin";
+  for (const std::string options : {"", "@readonly"}) {
+    write_floats(path, counted(100'000));
+    Context context(with_files(computing() + "," + disk(path) + options));
+    const Tensor x = Tensor::from_file("disk", DType::kF32, {100'000}, 0, context);
+    CHECK(x.slice({{99'999, 100'000}}).item<float>() == 99'999);
+    fs::resize_file(path, 400);
+    CHECK(has(error_of([&] { x.to_vector<float>(); }),
+              path.string() + ": expected 400000 bytes at 0, got a file of 400 bytes; it was "
+                              "shortened"));
+    CHECK(has(error_of([&] { (x + 1.0f).sum().item<float>(); }), "it was shortened"));
+    CHECK(x.slice({{0, 100}}).sum().item<float>() == 4950);  // the rest is still good
+    const tn_plugin& plugin = context.device("disk").plugin();
+    const BufferRef buffer = context.device("disk").open_range(0, 400, false);
+    fs::resize_file(path, 4);
+    tn_error error = TN_INIT(tn_error);
+    void* mapped = nullptr;
+    CHECK(plugin.memory_map(buffer->memory(), 0, 400, &mapped, &error) == TN_ERROR_IO);
+    CHECK(has(error.message, "it was shortened"));
+  }
+}
+
+TEST_CASE("a file must not outgrow its limit, and is as it was when it would") {
+  const TempFolder folder;
+  const fs::path path = folder.path / "x.bin";
+  write_floats(path, counted(1000));
+  Context context(with_files(computing() + "," + disk(path)));
+  const Tensor x = Tensor::full({100'000}, 1, DType::kF32, context);
+  Tensor::realize({x});
+  {
+    const FileLimit limit(100'000);
+    CHECK(has(error_of([&] { x.write_file("disk", 2000); }),
+              path.string() + ": expected room for 400000 bytes at 2000, got: File too large"));
+    CHECK(has(error_of([&] { x.write_file("disk", INT64_MAX - 8); }), "File too large"));
+    CHECK(has(error_of([&] { x.to("disk").to_vector<float>(); }), "File too large"));
+  }
+  CHECK(read_floats(path) == counted(1000));
+  x.write_file("disk", 4000);
+  CHECK(fs::file_size(path) == 404'000);
+}
+
+TEST_CASE("a full disk is told before a byte is written") {
+  const TempFolder folder;
+  if (mount("tmpfs", folder.path.c_str(), "tmpfs", 0, "size=1m") != 0)
+    SKIP("no right to mount a small disk");
+  const fs::path path = folder.path / "x.bin";
+  {
+    write_floats(path, counted(1000));
+    Context context(with_files(computing() + "," + disk(path)));
+    const Tensor x = Tensor::full({1 << 20}, 1, DType::kF32, context);
+    CHECK(has(error_of([&] { x.write_file("disk", 0); }),
+              path.string() + ": expected room for 4194304 bytes at 0, got: No space left"));
+    CHECK(read_floats(path) == counted(1000));
+    ErrorKind kind{};
+    CHECK(has(error_of([&] { x.to("disk").to_vector<float>(); }, &kind),
+              folder.path.string() + ": expected room for 4194304 bytes, got: No space left"));
+    CHECK(kind == ErrorKind::kOutOfMemory);
+    Tensor::full({1000}, 7, DType::kF32, context).write_file("disk", 4000);
+    CHECK(fs::file_size(path) == 8000);
+  }
+  umount(folder.path.c_str());
+}
+
+TEST_CASE("a map of a range is private until it is unmapped, and only changes are written") {
+  const TempFolder folder;
+  const fs::path path = folder.path / "x.bin";
+  write_floats(path, counted(50'000));
+  Context context(with_files(computing() + "," + disk(path)));
+  Device& files = context.device("disk");
+  const tn_plugin& plugin = files.plugin();
+  const BufferRef buffer = files.open_range(0, 200'000, true);
+  tn_error error = TN_INIT(tn_error);
+  void* mapped = nullptr;
+  REQUIRE(plugin.memory_map(buffer->memory(), 0, 200'000, &mapped, &error) == TN_OK);
+  auto* values = static_cast<float*>(mapped);
+  CHECK(values[49'999] == 49'999);
+  CHECK(plugin.memory_map(buffer->memory(), 0, 4, &mapped, &error) == TN_ERROR_INVALID_ARGUMENT);
+  values[49'999] = -1;
+  CHECK(read_floats(path) == counted(50'000));
+  REQUIRE(plugin.memory_unmap(buffer->memory(), &error) == TN_OK);
+  CHECK(read_floats(path)[49'999] == -1);
+  const BufferRef reading = files.open_range(0, 4, false);
+  REQUIRE(plugin.memory_map(reading->memory(), 0, 4, &mapped, &error) == TN_OK);
+  static_cast<float*>(mapped)[0] = 5;
+  CHECK(plugin.memory_unmap(reading->memory(), &error) == TN_ERROR_IO);
+  CHECK(read_floats(path)[0] == 0);
+}
