@@ -70,7 +70,7 @@ std::optional<sdk::StreamLimits> Compiler::find_target(std::string_view name) co
   return is_known ? std::optional(limits_of(*architecture)) : std::nullopt;
 }
 
-void Compiler::compile(sdk::StreamCode& code) const {
+void Compiler::compile(const sdk::ProgramView&, sdk::StreamCode& code) const {
   std::vector<std::string> all = options(code.target);
   all.push_back("--ptxas-options=-v");
   sdk::Compiled out = nvrtc_.compile(code.source, all, sdk::RuntimeCompiler::Output::kCode);

@@ -16,7 +16,7 @@ class Compiler : public sdk::StreamCompiler {
   /// Throws TN_ERROR_NOT_FOUND with the reason.
   Compiler();
   std::optional<sdk::StreamLimits> find_target(std::string_view name) const override;
-  void compile(sdk::StreamCode& code) const override;
+  void compile(const sdk::ProgramView&, sdk::StreamCode& code) const override;
   /// PTX: the last text before machine code that NVRTC gives.
   std::string disassemble(const sdk::StreamCode& code) const override;
   std::string identity() const override { return "NVRTC " + nvrtc_.version(); }

@@ -44,7 +44,7 @@ class Compiler : public sdk::StreamCompiler {
     return platform_limits(name);
   }
 
-  void compile(sdk::StreamCode& code) const override {
+  void compile(const sdk::ProgramView&, sdk::StreamCode& code) const override {
     // hiprtc 5.2 ends the process at an architecture that it does not know.
     if (!knows(code.target.substr(0, code.target.find(':')))) {
       throw sdk::Failure(TN_ERROR_COMPILE_FAILED,

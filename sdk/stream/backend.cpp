@@ -136,7 +136,7 @@ std::unique_ptr<Executable> StreamBackend::compile(const Target& target, const P
   code.target = target_name(target);
   if (has_dynamic_shared(program, platform_.dialect()))
     code.dynamic_shared_bytes = program.header().shared_bytes;
-  compiler().compile(code);
+  compiler().compile(program, code);
   report.binary_bytes = code.binary.size();
   report.registers = code.registers;
   report.spills = code.spills;

@@ -25,8 +25,9 @@ class StreamCompiler {
   virtual ~StreamCompiler() = default;
   /// Nothing for a target that this compiler does not know.
   virtual std::optional<StreamLimits> find_target(std::string_view name) const = 0;
-  /// Fills binary, registers and spills; throws TN_ERROR_COMPILE_FAILED with the compiler's words.
-  virtual void compile(StreamCode& code) const = 0;
+  /// Fills binary, registers and spills of a program's source; throws TN_ERROR_COMPILE_FAILED with
+  /// the compiler's words.
+  virtual void compile(const ProgramView& program, StreamCode& code) const = 0;
   /// Throws TN_ERROR_UNSUPPORTED where it cannot.
   virtual std::string disassemble(const StreamCode& code) const = 0;
   /// As "NVRTC 13.0": what else than source and target decides what a binary is.

@@ -46,6 +46,10 @@ void CKernel::run(std::array<uint32_t, 3> grid, const std::vector<TestArgument>&
     pointers.push_back(arguments[i].bytes ? static_cast<void*>(arguments[i].bytes->data())
                                           : &scalars[i]);
   }
+  run(grid, pointers);
+}
+
+void CKernel::run(std::array<uint32_t, 3> grid, const std::vector<void*>& pointers) const {
   const uint32_t end[6] = {grid[0], grid[1], grid[2], block_[0], block_[1], block_[2]};
   const uint64_t total = uint64_t{end[0]} * end[1] * end[2] * end[3] * end[4] * end[5];
   for (uint64_t i = 0; i < total; ++i) {

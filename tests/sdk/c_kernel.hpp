@@ -17,6 +17,8 @@ class CKernel {
   /// Throws std::runtime_error with the compiler's words.
   explicit CKernel(const Program& program);
   void run(std::array<uint32_t, 3> grid, const std::vector<TestArgument>& arguments) const;
+  /// `pointers`: for each argument its first element or the scalar's value.
+  void run(std::array<uint32_t, 3> grid, const std::vector<void*>& pointers) const;
 
  private:
   using Function = void (*)(void* const* arguments, const uint32_t* thread);
