@@ -149,6 +149,12 @@ class SourcePrinter {
     const auto operands = program_.operands(op);
     const uint32_t product = product_of(op);
     if (product != kNone) return sum(op, product);
+    const bool is_plain = data_.has_plain_integers && (op.flags & TN_OP_NO_WRAP) &&
+                          (op.dtype == TN_DTYPE_I32 || op.dtype == TN_DTYPE_I64);
+    if (is_plain) {
+      const char sign = op.op == TN_OP_ADD ? '+' : op.op == TN_OP_SUB ? '-' : '*';
+      return fmt::format("{} {} {}", lane(operands[0]), sign, lane(operands[1]));
+    }
     const uint8_t from = program_.op(operands.back()).dtype;
     if (op.op != TN_OP_CAST) return compute(op.op, from, op.dtype, lanes_of(operands));
     const std::string value = lane(operands[0]);

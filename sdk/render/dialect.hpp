@@ -52,6 +52,7 @@ struct DialectData {
   std::string_view contracted;
 
   bool has_narrow_floats;             ///< arithmetic on f16 and bf16 is written as on f32
+  bool has_plain_integers;            ///< i32 and i64 take + - * where TN_OP_NO_WRAP says they fit
   uint8_t wide_float = TN_DTYPE_F64;  ///< what other narrow floats are computed in, or TN_DTYPE_F32
 };
 

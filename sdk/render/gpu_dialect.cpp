@@ -76,6 +76,17 @@ bool needs_lane(const ProgramView& program) {
   return false;
 }
 
+/// What nothing in the launch writes may be read at any time, also where buffers that are only read
+/// overlap.
+bool is_alone(const ProgramView& program, const tn_param& param) {
+  if (param.access & TN_ACCESS_NOALIAS) return true;
+  for (uint32_t i = 0; i < program.param_count(); ++i) {
+    const uint32_t access = program.param(i).access;
+    if ((access & TN_ACCESS_WRITE) && !(access & TN_ACCESS_NOALIAS)) return false;
+  }
+  return true;
+}
+
 /// Bytes that one access of a run may move: a power of two up to 16 that divides its size, or 0.
 uint32_t access_bytes(const tn_param& param, uint32_t lanes, uint32_t flags) {
   const uint32_t bytes = lanes * dtype_bytes(static_cast<uint8_t>(param.dtype));
@@ -106,6 +117,7 @@ GpuDialect::GpuDialect(const GpuWords& words) : words_(words), data_{} {
   data_.loop = "for ({0} {1} = {2}; {1} < {3};{4}) {";
   data_.loop_hint = "#pragma unroll";
   data_.contracted = "tn_fma({0}, {1}, {2})";
+  data_.has_plain_integers = true;
 }
 
 bool has_dynamic_shared(const ProgramView& program, const Dialect& dialect) {
@@ -129,7 +141,7 @@ std::string GpuDialect::header(const ProgramView& program) const {
     params += param.kind == TN_PARAM_SCALAR
                   ? fmt::format("const {} {}", type, name)
                   : fmt::format("{}{}*{} {}", param.access & TN_ACCESS_WRITE ? "" : "const ", type,
-                                param.access & TN_ACCESS_NOALIAS ? " __restrict__" : "", name);
+                                is_alone(program, param) ? " __restrict__" : "", name);
   }
   std::string out = fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n",
                                 threads_of(program), function_name(program), params);

@@ -68,12 +68,13 @@ std::string gpu_cast(const std::string& value, uint8_t from, uint8_t to) {
   if (is_narrow(to)) {
     const bool is_large = from == TN_DTYPE_F64 || (is_integer(from) && dtype_bytes(from) >= 4);
     const std::string odd = is_large ? fmt::format("tn_odd_{}({})", dtype_text(from), value)
-                                     : fmt::format("(float)({})", wide);
+                                     : (is_float(from) ? wide : fmt::format("(float)({})", wide));
     return fmt::format("tn_encode_{}({})", dtype_text(to), odd);
   }
   if (is_float(from) && is_integer(to)) {
     return fmt::format("tn_saturate_{}({})", dtype_text(to), wide);
   }
+  if (is_narrow(from) && to == TN_DTYPE_F32) return wide;
   return fmt::format("({})({})", gpu_type(to), wide);
 }
 

@@ -68,7 +68,7 @@ TEST_CASE("loops with steps end without overflow") {
 }
 )");
   std::vector<std::byte> ours(8), theirs(8);
-  CKernel(program).run({1, 1, 1}, {{&ours}});
+  CKernel(program).run({1, 1, 1}, std::vector<TestArgument>{{&ours}});
   PluginHost(null_plugin()).run(program, {1, 1, 1}, std::vector<TestArgument>{{&theirs}});
   CHECK(values_of<int>(ours) == std::vector<int>{1, 2});  // two steps
   CHECK(ours == theirs);
