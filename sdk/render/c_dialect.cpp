@@ -86,6 +86,7 @@ constexpr DialectData make_data() {
   data.index[TN_AXIS_CPU_THREAD] = "0";
   data.definition = "const {0} {1} = {2};";
   data.variable = "{0} {1};";
+  data.initial = "{0} {1} = {2};";
   data.lanes = "{0} {1}[{2}];";
   data.lane_loop = "for (int l = 0; l < {0}; ++l) {1}";
   data.loop = "for ({0} {1} = {2}; {1} < {3};{4}) {";

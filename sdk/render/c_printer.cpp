@@ -311,6 +311,9 @@ class SourcePrinter {
   }
 
   void assign(const std::string& to, const std::string& from, const tn_op& of, bool declares) {
+    if (declares && of.lanes == 1) {
+      return line(fill_pattern(data_.initial, {std::string(type(of)), to, from}));
+    }
     const std::string_view l = of.lanes > 1 ? "[l]" : "";
     if (declares) declare(of, to);
     each_lane(of.lanes, fmt::format("{}{} = {}{};", to, l, from, l));

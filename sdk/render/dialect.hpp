@@ -43,6 +43,7 @@ struct DialectData {
 
   std::string_view definition;  ///< of a variable that does not change: {0} type {1} name {2} value
   std::string_view variable;    ///< of one that does, without a value: {0} type {1} name
+  std::string_view initial;     ///< of one that does: {0} type {1} name {2} first value
   std::string_view lanes;       ///< of an array, one element a lane: {0} type {1} name {2} lanes
   std::string_view lane_loop;   ///< {0} lanes {1} statement; l is the lane
   std::string_view loop;        ///< {0} type {1} name {2} begin {3} end {4} next, may be empty

@@ -69,6 +69,7 @@ constexpr DialectData make_data() {
   data.index[TN_AXIS_SUBGROUP_LANE] = "gl_SubgroupInvocationID";
   data.definition = "{0} {1} = {2};";
   data.variable = "{0} {1};";
+  data.initial = "{0} {1} = {2};";
   data.lanes = "{0} {1}[{2}];";
   data.lane_loop = "for (int l = 0; l < {0}; ++l) {1}";
   data.loop = "for ({0} {1} = {2}; {1} < {3};{4}) {";
@@ -96,8 +97,6 @@ constexpr Extension kExtensions[] = {
     {"subgroupBarrier", "GL_KHR_shader_subgroup_basic"},
     {"subgroupShuffle", "GL_KHR_shader_subgroup_shuffle"},
     {"subgroupBroadcast", "GL_KHR_shader_subgroup_ballot"},
-    {"subgroupShuffle", "GL_EXT_shader_subgroup_extended_types_int64"},
-    {"subgroupBroadcast", "GL_EXT_shader_subgroup_extended_types_int64"},
     {"subgroup", "GL_EXT_shader_subgroup_extended_types_int64", "int64_t"},
     {"spirv_execution_mode", "GL_EXT_spirv_intrinsics"},
 };

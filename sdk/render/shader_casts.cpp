@@ -6,6 +6,11 @@ namespace tenon::sdk {
 
 void add_cast_helpers(std::vector<ShaderHelper>& out) {
   const ShaderHelper helpers[] = {
+      // What compilers do not join with the sums and products that it is used in.
+      {"tn_exact", R"(fn tn_exact(x: f32) -> f32 {
+  return bitcast<f32>(tn_opaque(bitcast<u32>(x)));
+}
+)"},
       // By its bits: compilers take it that x == x.
       {"tn_is_nan", R"(fn tn_is_nan(x: f32) -> bool {
   return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
@@ -33,6 +38,18 @@ void add_cast_helpers(std::vector<ShaderHelper>& out) {
       {"tn_odd_i32", R"(fn tn_odd_i32(x: i32) -> f32 {
   if (x < 0) { return -tn_odd_u32(0u - u32(x)); }
   return tn_odd_u32(u32(x));
+}
+)"},
+      // x*y+z of floats of at most 12 bits, whose product is exact, with a sticky last bit too.
+      {"tn_fma_odd", R"(fn tn_fma_odd(x: f32, y: f32, z: f32) -> f32 {
+  let product: f32 = x * y;
+  let sum: f32 = product + z;
+  let bits: u32 = bitcast<u32>(sum);
+  if ((bits & 0x7f800000u) == 0x7f800000u) { return sum; }
+  let part: f32 = sum - product;
+  let error: f32 = (product - (sum - part)) + (z - part);
+  if (error == 0.0f || (bits & 1u) != 0u) { return sum; }
+  return bitcast<f32>((error > 0.0f) == (sum > 0.0f) ? bits + 1u : bits - 1u);
 }
 )"},
       {"tn_decode_f16", R"(fn tn_decode_f16(x: u32) -> f32 {

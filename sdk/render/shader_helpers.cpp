@@ -7,20 +7,13 @@
 namespace tenon::sdk {
 namespace {
 
-constexpr std::string_view kWgslOpaque = R"(var<private> tn_zero: u32 = 0u;
-
-fn tn_opaque(x: u32) -> u32 {
-  return x | tn_zero;
-}
-)";
-
 constexpr std::string_view kGlslOpaque = R"(uint tn_opaque(uint x) {
   return x;
 }
 )";
 
 std::vector<ShaderHelper> make_wgsl() {
-  std::vector<ShaderHelper> out = {{"tn_opaque", std::string(kWgslOpaque)}};
+  std::vector<ShaderHelper> out;
   add_integer_helpers(out, "32");
   add_cast_helpers(out);
   add_math_helpers(out);
@@ -31,9 +24,11 @@ std::vector<ShaderHelper> make_glsl() {
   std::vector<ShaderHelper> out = make_wgsl();
   add_wide_helpers(out);
   for (ShaderHelper& helper : out) helper.text = glsl_from_wgsl(helper.text);
-  out.front().text = kGlslOpaque;
+  out.insert(out.begin(), {"tn_opaque", std::string(kGlslOpaque)});
   return out;
 }
+
+}  // namespace
 
 bool calls(std::string_view text, std::string_view name) {
   for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
@@ -41,8 +36,6 @@ bool calls(std::string_view text, std::string_view name) {
   }
   return false;
 }
-
-}  // namespace
 
 std::span<const ShaderHelper> wgsl_helpers() {
   static const std::vector<ShaderHelper> helpers = make_wgsl();

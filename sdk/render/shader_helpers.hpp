@@ -3,7 +3,7 @@
 //
 // Each is written once, in WGSL with the 64-bit types that WGSL lacks (i64, u64, f64); GLSL's text
 // is made from it word by word. Beyond WGSL they may call `tn_opaque(u32) -> u32`, which gives its
-// argument back and which a compiler does not see through.
+// argument back and which a compiler that breaks rules of floats does not see through.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,8 @@ std::span<const ShaderHelper> wgsl_helpers();
 /// All of them, in GLSL's words.
 std::span<const ShaderHelper> glsl_helpers();
 
+/// Whether `text` calls the function.
+bool calls(std::string_view text, std::string_view name);
 /// The text of those of `helpers` that `text` calls, and of those that they call.
 std::string used_helpers(std::span<const ShaderHelper> helpers, std::string_view text);
 

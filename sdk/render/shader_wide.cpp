@@ -33,18 +33,6 @@ void add_rounding(std::vector<ShaderHelper>& out) {
   return bitcast<f32>(abs(back) < abs(x) ? bits + 1u : bits - 1u);
 }
 )"});
-  // x*y+z of floats of at most 12 bits, whose product is exact, in the same way.
-  out.push_back({"tn_fma_odd", R"(fn tn_fma_odd(x: f32, y: f32, z: f32) -> f32 {
-  let product: f32 = x * y;
-  let sum: f32 = product + z;
-  let bits: u32 = bitcast<u32>(sum);
-  if ((bits & 0x7f800000u) == 0x7f800000u) { return sum; }
-  let part: f32 = sum - product;
-  let error: f32 = (product - (sum - part)) + (z - part);
-  if (error == 0.0f || (bits & 1u) != 0u) { return sum; }
-  return bitcast<f32>((error > 0.0f) == (sum > 0.0f) ? bits + 1u : bits - 1u);
-}
-)"});
 }
 
 void add_saturation(std::vector<ShaderHelper>& out) {

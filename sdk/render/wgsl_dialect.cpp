@@ -59,6 +59,7 @@ constexpr DialectData make_data() {
   data.index[TN_AXIS_BLOCK_Z] = "block.z";
   data.definition = "let {1}: {0} = {2};";
   data.variable = "var {1}: {0};";
+  data.initial = "var {1}: {0} = {2};";
   data.lanes = "var {1}: array<{0}, {2}>;";
   data.lane_loop = "for (var l: i32 = 0; l < {0}; l += 1) { {1} }";
   data.loop = "for (var {1}: {0} = {2}; {1} < {3};{4}) {";
@@ -74,6 +75,7 @@ class WgslDialect : public ShaderDialect {
       : ShaderDialect(options.math) {
     for (uint32_t i = 0; i < program.op_count(); ++i) {
       const tn_op& op = program.op(i);
+      find_joins(program, op);
       if (op.op != TN_OP_ATOMIC) continue;
       const tn_op& memory = program.op(program.operands(op)[0]);
       const std::string name =
@@ -84,8 +86,15 @@ class WgslDialect : public ShaderDialect {
   }
   const DialectData& data() const override { return kData; }
 
-  std::string prelude(const ProgramView&, std::string_view kernel) const override {
-    return used_helpers(wgsl_helpers(), kernel);
+  std::string prelude(const ProgramView& program, std::string_view kernel) const override {
+    const std::string out = used_helpers(wgsl_helpers(), kernel);
+    const bool is_opaque = calls(kernel, "tn_opaque") || calls(out, "tn_opaque");
+    return is_opaque ? opaque(program) + out : out;
+  }
+
+  std::string define(const tn_op& op, const std::string& name,
+                     const std::string& value) const override {
+    return Dialect::define(op, name, joins_.contains(&op) ? "tn_exact(" + value + ")" : value);
   }
 
   std::string header(const ProgramView& program) const override {
@@ -191,6 +200,30 @@ class WgslDialect : public ShaderDialect {
     return fmt::format("{}[{}]", at.memory, at.index);
   }
 
+  static bool is_sum(const tn_op& op) {
+    return op.dtype == TN_DTYPE_F32 &&
+           (op.op == TN_OP_ADD || op.op == TN_OP_SUB || op.op == TN_OP_MUL);
+  }
+  /// WGSL lets compilers take (x + y) - x for y; so what a sum or product takes from another one
+  /// is kept apart.
+  void find_joins(const ProgramView& program, const tn_op& op) {
+    if (!is_sum(op) && op.op != TN_OP_NEG && op.op != TN_OP_FMA) return;
+    for (uint32_t operand : program.operands(op)) {
+      if (is_sum(program.op(operand))) joins_.insert(&program.op(operand));
+    }
+  }
+
+  /// No array has 2^31 elements, but that is what no compiler knows.
+  static std::string opaque(const ProgramView& program) {
+    std::string zero = "0u";
+    for (uint32_t i = program.param_count(); i-- > 0;) {
+      const tn_param& param = program.param(i);
+      if (param.kind == TN_PARAM_BUFFER)
+        zero = fmt::format("(arrayLength(&{}) >> 31u)", param_name(program, param));
+    }
+    return fmt::format("fn tn_opaque(x: u32) -> u32 {{\n  return x | {};\n}}\n\n", zero);
+  }
+
   std::string element_type(const ProgramView& program, const tn_param& param) const {
     const auto dtype = static_cast<uint8_t>(param.dtype);
     const std::string type(memory_type(dtype));
@@ -238,6 +271,7 @@ fn exchange_{0}(i: i32, value: {1}, compare: {1}) -> {1} {
 
   std::set<std::string> atomics_;    ///< memory that ATOMICs touch
   std::set<std::string> exchanged_;  ///< that of them which needs exchange()
+  std::set<const tn_op*> joins_;     ///< sums and products that sums and products are made of
 };
 
 }  // namespace
