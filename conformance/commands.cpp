@@ -10,6 +10,7 @@
 #include "conformance/campaign.hpp"
 #include "conformance/cells.hpp"
 #include "conformance/generator.hpp"
+#include "conformance/memory_checks.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
@@ -119,6 +120,8 @@ int finish(CampaignOptions campaign, const RunOptions& options) {
 }  // namespace
 
 int run_command(const RunOptions& options, bool fuzz) {
+  if (const Target target = make_target(options); has_memory_only(target))
+    return run_memory_checks(target, options.json);
   CampaignOptions campaign = campaign_options(options);
   if (fuzz) {
     const uint64_t standard = options.seconds > 0 ? kRunBase : 10000;

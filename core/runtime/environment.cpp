@@ -10,7 +10,7 @@ namespace tenon {
 namespace {
 
 constexpr EnvironmentVariable kVariables[] = {
-    {"TENON_DEVICES", "selector", "every plugin that passes its probe; gpu, accelerator, cpu",
+    {"TENON_DEVICES", "selector", "what passes its self-test; gpu, accelerator, cpu, storage",
      "Devices in order of priority, as `cuda:0@pool=2G,vulkan@optional,cpu`; the first is the "
      "default. What is named here and is not there is an error."},
     {"TENON_PLUGINS", "files, separated by :", "search the folders",

@@ -17,7 +17,9 @@ constexpr int64_t kMaxThreads = 1024;
 
 class CpuBackend : public sdk::Backend {
  public:
-  static constexpr sdk::BackendInfo kInfo{"cpu", TENON_VERSION, "Apache-2.0 WITH LLVM-exception"};
+  /// Before software drivers of other backends.
+  static constexpr sdk::BackendInfo kInfo{"cpu", TENON_VERSION, "Apache-2.0 WITH LLVM-exception",
+                                          100};
 
   std::vector<tn_device_info> enumerate(std::string&) override {
     tn_device_info info = TN_INIT(tn_device_info);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
- * The header alone, as C11. */
+ * The headers alone, as C11. */
+#include "tenon/ext/files.h"
+#include "tenon/ext/graphs.h"
+#include "tenon/ext/peers.h"
 #include "tenon/plugin.h"
 
 tn_error abi_header_as_c = TN_INIT(tn_error);

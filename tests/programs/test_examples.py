@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The examples as a user runs them; the two real ones against plain computations of the same."""
+import concurrent.futures
 import math
 import os
 import tempfile
@@ -76,6 +77,21 @@ class Examples(unittest.TestCase):
             with self.subTest(name):
                 result = run(name)
                 self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def test_disk_matmul(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = run("example_12_disk_matmul", folder)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            matrix = os.path.join(folder, "matrix.bin")
+            self.assertEqual(os.path.getsize(matrix), 16384 * 2048 * 4)
+            self.assertIn("128 MiB on disk", result.stdout)
+            missing = run("example_12_disk_matmul", os.path.join(folder, "none"))
+            self.assertEqual(missing.returncode, 3)
+            self.assertIn(os.path.join(folder, "none", "matrix.bin"), missing.stderr)
+            # Two processes at once on one file.
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                for done in pool.map(lambda _: run("example_12_disk_matmul", folder), range(2)):
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def check_search(self, **environment):
         for query in ("how does a plugin say what it supports", "symbolic dimensions", "who may include whom"):
