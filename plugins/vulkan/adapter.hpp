@@ -11,16 +11,6 @@
 
 namespace tenon::vulkan {
 
-/// What the plugin asks for, as one chain.
-struct Features {
-  VkPhysicalDeviceFeatures2 core;
-  VkPhysicalDeviceVulkan11Features v11;
-  VkPhysicalDeviceVulkan12Features v12;
-  VkPhysicalDeviceSubgroupSizeControlFeaturesEXT subgroup;
-  explicit Features(bool with_subgroup);
-  Features(const Features&) = delete;
-};
-
 /// Stays where it was made: its structs point to each other.
 struct Adapter {
   Adapter(const Functions& vk, VkPhysicalDevice handle);
@@ -34,17 +24,22 @@ struct Adapter {
   /// Of the driver's build: what saved pipelines are for.
   std::string identity() const;
 
-  VkPhysicalDevice handle;
-  std::vector<VkExtensionProperties> extensions;
-  VkPhysicalDeviceProperties2 core;
-  VkPhysicalDeviceVulkan11Properties v11;
-  VkPhysicalDeviceVulkan12Properties v12;
-  VkPhysicalDeviceSubgroupSizeControlPropertiesEXT subgroup;
-  VkPhysicalDeviceExternalMemoryHostPropertiesEXT host_import;
-  VkPhysicalDeviceMaintenance4Properties sizes;
-  VkPhysicalDeviceMemoryProperties memory;
+  const VkPhysicalDevice handle;
+  const std::vector<VkExtensionProperties> extensions;
   uint32_t family = UINT32_MAX;  ///< of queues that compute
-  Features features;
+  VkPhysicalDeviceProperties2 core{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+  VkPhysicalDeviceVulkan11Properties v11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES};
+  VkPhysicalDeviceVulkan12Properties v12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES};
+  VkPhysicalDeviceSubgroupSizeControlPropertiesEXT subgroup{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES_EXT};
+  VkPhysicalDeviceExternalMemoryHostPropertiesEXT host_import{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
+  VkPhysicalDeviceMemoryProperties memory{};
+  VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+  VkPhysicalDeviceVulkan11Features f11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES};
+  VkPhysicalDeviceVulkan12Features f12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+  VkPhysicalDeviceSubgroupSizeControlFeaturesEXT size_control{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT};
 };
 
 }  // namespace tenon::vulkan

@@ -15,6 +15,9 @@ namespace tenon::vulkan {
 namespace {
 
 constexpr uint64_t kSeedBytes = 256;  // a multiple of every pattern
+constexpr VkPipelineStageFlags kStages =
+    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+constexpr VkAccessFlags kWrites = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
 constexpr size_t kManyAccesses = 64;  // then a barrier costs less than looking through them
 
 [[noreturn]] void refuse(const std::string& message) {
@@ -33,13 +36,13 @@ uint64_t repeat(uint64_t pattern, uint32_t size) {
 
 Batch::Batch(VulkanDevice& device) : device_(device) {
   const Functions& vk = device.vk();
-  auto pool = make<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
-  pool.queueFamilyIndex = device.adapter().family;
+  const VkCommandPoolCreateInfo pool{.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                     .queueFamilyIndex = device.adapter().family};
   device.check(vk.CreateCommandPool(device.handle(), &pool, nullptr, &pool_), "submit");
-  auto info = make<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
-  info.commandPool = pool_;
-  info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-  info.commandBufferCount = 1;
+  const VkCommandBufferAllocateInfo info{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                         .commandPool = pool_,
+                                         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                         .commandBufferCount = 1};
   const VkResult result = vk.AllocateCommandBuffers(device.handle(), &info, &commands_);
   if (result < 0) vk.DestroyCommandPool(device.handle(), pool_, nullptr);
   device.check(result, "submit");
@@ -52,13 +55,11 @@ Batch::~Batch() {
 
 void Batch::record(const sdk::Submission& submission) {
   const Functions& vk = device_.vk();
-  waits.clear();
-  signals.clear();
   since_barrier_.clear();
   device_.check(vk.ResetCommandPool(device_.handle(), pool_, 0), "submit");
   reserve_sets(submission);
-  auto begin = make<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
-  begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+  const VkCommandBufferBeginInfo begin{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                       .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
   device_.check(vk.BeginCommandBuffer(commands_, &begin), "submit");
   for (uint32_t i = 0; i < submission.command_count(); ++i) {
     const tn_command command = submission.command(i);
@@ -97,10 +98,10 @@ void Batch::reserve_sets(const sdk::Submission& submission) {
   set_capacity_ = std::max(2 * sets, 8u);
   buffer_capacity_ = std::max(2 * buffers, 64u);
   const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, buffer_capacity_};
-  auto info = make<VkDescriptorPoolCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO);
-  info.maxSets = set_capacity_;
-  info.poolSizeCount = 1;
-  info.pPoolSizes = &size;
+  const VkDescriptorPoolCreateInfo info{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                        .maxSets = set_capacity_,
+                                        .poolSizeCount = 1,
+                                        .pPoolSizes = &size};
   device_.check(vk.CreateDescriptorPool(device_.handle(), &info, nullptr, &descriptors_), "submit");
 }
 
@@ -150,18 +151,18 @@ void Batch::launch(const tn_command& command) {
   const Functions& vk = device_.vk();
   if (!buffers.empty()) {
     const VkDescriptorSetLayout layout = executable.set_layout();
-    auto info = make<VkDescriptorSetAllocateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO);
-    info.descriptorPool = descriptors_;
-    info.descriptorSetCount = 1;
-    info.pSetLayouts = &layout;
+    const VkDescriptorSetAllocateInfo info{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                           .descriptorPool = descriptors_,
+                                           .descriptorSetCount = 1,
+                                           .pSetLayouts = &layout};
     VkDescriptorSet set;
     device_.check(vk.AllocateDescriptorSets(device_.handle(), &info, &set), "launch");
     // One descriptor a binding: updates run over into the next binding.
-    auto write = make<VkWriteDescriptorSet>(VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET);
-    write.dstSet = set;
-    write.descriptorCount = static_cast<uint32_t>(buffers.size());
-    write.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-    write.pBufferInfo = buffers.data();
+    const VkWriteDescriptorSet write{.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                     .dstSet = set,
+                                     .descriptorCount = static_cast<uint32_t>(buffers.size()),
+                                     .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                     .pBufferInfo = buffers.data()};
     vk.UpdateDescriptorSets(device_.handle(), 1, &write, 0, nullptr);
     vk.CmdBindDescriptorSets(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, executable.layout(), 0, 1,
                              &set, 0, nullptr);
@@ -215,21 +216,17 @@ void Batch::touch(const std::vector<Access>& accesses) {
                                [&](const Access& before) { return collides(before, now); });
   });
   if (waits_for || since_barrier_.size() > kManyAccesses) {
-    barrier(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
-            VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT |
-                VK_ACCESS_TRANSFER_WRITE_BIT);
+    barrier(kStages, kWrites | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT);
     since_barrier_.clear();
   }
   since_barrier_.insert(since_barrier_.end(), accesses.begin(), accesses.end());
 }
 
 void Batch::barrier(VkPipelineStageFlags stage, VkAccessFlags access) {
-  auto barrier = make<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
-  barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-  barrier.dstAccessMask = access;
-  device_.vk().CmdPipelineBarrier(
-      commands_, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT, stage, 0, 1,
-      &barrier, 0, nullptr, 0, nullptr);
+  const VkMemoryBarrier barrier{
+      .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = kWrites, .dstAccessMask = access};
+  device_.vk().CmdPipelineBarrier(commands_, kStages, stage, 0, 1, &barrier, 0, nullptr, 0,
+                                  nullptr);
 }
 
 }  // namespace tenon::vulkan

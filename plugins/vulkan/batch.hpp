@@ -10,15 +10,8 @@
 
 namespace tenon::vulkan {
 
-class VulkanTimeline;
-
 class Batch {
  public:
-  struct Point {
-    VulkanTimeline* timeline;
-    uint64_t value;
-  };
-
   explicit Batch(VulkanDevice& device);
   ~Batch();
   Batch(const Batch&) = delete;
@@ -28,7 +21,6 @@ class Batch {
   VkCommandBuffer commands() const { return commands_; }
 
   uint64_t number = 0;  ///< of the submission
-  std::vector<Point> waits, signals;
 
  private:
   struct Access {

@@ -17,6 +17,29 @@ constexpr VkMemoryPropertyFlags kCached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
 constexpr VkMemoryPropertyFlags kOdd =
     VK_MEMORY_PROPERTY_PROTECTED_BIT | VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT;
 
+/// Says at once that the device is lost.
+class VulkanTimeline : public sdk::StreamTimeline {
+ public:
+  VulkanTimeline(VulkanDevice& device, sdk::StreamScheduler& scheduler, uint64_t value)
+      : StreamTimeline(scheduler, value), device_(device) {}
+  void wait(uint64_t value, uint64_t timeout_ns) override {
+    device_.require_alive();
+    StreamTimeline::wait(value, timeout_ns);
+  }
+  uint64_t query() override {
+    device_.require_alive();
+    return StreamTimeline::query();
+  }
+  void signal(uint64_t value) override {
+    device_.require_alive();
+    StreamTimeline::signal(value);
+  }
+  VulkanDevice& device() const { return device_; }
+
+ private:
+  VulkanDevice& device_;
+};
+
 }  // namespace
 
 VulkanDevice::VulkanDevice(std::shared_ptr<Driver> driver, const Adapter& adapter,
@@ -49,30 +72,35 @@ void VulkanDevice::create() {
        {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME}) {
     if (adapter_.has(name)) extensions.push_back(name);
   }
-  const Features& has = adapter_.features;
-  Features wanted(adapter_.has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME));
-  VkPhysicalDeviceFeatures& core = wanted.core.features;
-  core.shaderInt16 = has.core.features.shaderInt16;
-  core.shaderInt64 = has.core.features.shaderInt64;
-  core.shaderFloat64 = has.core.features.shaderFloat64;
-  wanted.v11.storageBuffer16BitAccess = has.v11.storageBuffer16BitAccess;
-  wanted.v12.storageBuffer8BitAccess = has.v12.storageBuffer8BitAccess;
-  wanted.v12.shaderInt8 = has.v12.shaderInt8;
-  wanted.v12.shaderSubgroupExtendedTypes = has.v12.shaderSubgroupExtendedTypes;
-  wanted.v12.timelineSemaphore = VK_TRUE;
-  wanted.subgroup.subgroupSizeControl = has.subgroup.subgroupSizeControl;
-  wanted.subgroup.computeFullSubgroups = has.subgroup.computeFullSubgroups;
+  VkPhysicalDeviceFeatures2 core{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+  core.features = {.shaderFloat64 = adapter_.features.features.shaderFloat64,
+                   .shaderInt64 = adapter_.features.features.shaderInt64,
+                   .shaderInt16 = adapter_.features.features.shaderInt16};
+  VkPhysicalDeviceVulkan11Features v11{
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES,
+      .storageBuffer16BitAccess = adapter_.f11.storageBuffer16BitAccess};
+  VkPhysicalDeviceVulkan12Features v12{
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+      .storageBuffer8BitAccess = adapter_.f12.storageBuffer8BitAccess,
+      .shaderInt8 = adapter_.f12.shaderInt8,
+      .shaderSubgroupExtendedTypes = adapter_.f12.shaderSubgroupExtendedTypes,
+      .timelineSemaphore = VK_TRUE};
+  VkPhysicalDeviceSubgroupSizeControlFeaturesEXT size_control = adapter_.size_control;
+  size_control.pNext = nullptr;
+  core.pNext = &v11;
+  v11.pNext = &v12;
+  if (adapter_.has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) v12.pNext = &size_control;
   const float priority = 1;
-  auto queue = make<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
-  queue.queueFamilyIndex = adapter_.family;
-  queue.queueCount = 1;
-  queue.pQueuePriorities = &priority;
-  auto info = make<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
-  info.pNext = &wanted.core;
-  info.queueCreateInfoCount = 1;
-  info.pQueueCreateInfos = &queue;
-  info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
-  info.ppEnabledExtensionNames = extensions.data();
+  const VkDeviceQueueCreateInfo queue{.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                      .queueFamilyIndex = adapter_.family,
+                                      .queueCount = 1,
+                                      .pQueuePriorities = &priority};
+  const VkDeviceCreateInfo info{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                .pNext = &core,
+                                .queueCreateInfoCount = 1,
+                                .pQueueCreateInfos = &queue,
+                                .enabledExtensionCount = static_cast<uint32_t>(extensions.size()),
+                                .ppEnabledExtensionNames = extensions.data()};
   check(vk_.CreateDevice(adapter_.handle, &info, nullptr, &handle_), "open");
 #define X(name) \
   vk_.name = reinterpret_cast<PFN_vk##name>(vk_.GetDeviceProcAddr(handle_, "vk" #name));
@@ -87,9 +115,8 @@ uint64_t VulkanDevice::alignment() const {
 /// The device's own memory, the host's, and what is both. Where all memory is one there is one
 /// space. Memory that needs flushes is left out: Vulkan promises some that does not.
 void VulkanDevice::choose_spaces(bool staged) {
-  auto info = make<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
-  info.size = 16;
-  info.usage = kBufferUsage;
+  const VkBufferCreateInfo info{
+      .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = 16, .usage = kBufferUsage};
   VkBuffer probe;
   check(vk_.CreateBuffer(handle_, &info, nullptr, &probe), "open");
   VkMemoryRequirements needs;
@@ -140,14 +167,6 @@ void VulkanDevice::require_alive() const {
   if (is_lost_) throw sdk::Failure(TN_ERROR_DEVICE_LOST, "the device was lost");
 }
 
-void VulkanDevice::wait_for(VkSemaphore semaphore, uint64_t value, uint64_t timeout_ns) {
-  auto info = make<VkSemaphoreWaitInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
-  info.semaphoreCount = 1;
-  info.pSemaphores = &semaphore;
-  info.pValues = &value;
-  check(vk_.WaitSemaphores(handle_, &info, timeout_ns), "timeline_wait");
-}
-
 std::unique_ptr<sdk::Memory> VulkanDevice::allocate(uint32_t space, uint64_t size) {
   require_alive();
   const tn_memory_space& row = properties().memory_spaces[space];
@@ -172,20 +191,26 @@ void VulkanDevice::submit(const sdk::Submission& submission) {
   require_alive();
   if (submission.queue() != 0)
     throw sdk::Failure(TN_ERROR_INVALID_ARGUMENT, "submit: expected queue 0");
+  const auto point = [this](const tn_point& from) {
+    auto* timeline = static_cast<VulkanTimeline*>(sdk::timeline_of(from.timeline));
+    if (&timeline->device() != this)
+      throw sdk::Failure(TN_ERROR_INVALID_ARGUMENT, "submit: expected timelines of this device");
+    return sdk::StreamPoint{timeline->state(), from.value};
+  };
+  sdk::StreamScheduler::Work work;
+  for (uint32_t i = 0; i < submission.wait_count(); ++i)
+    work.waits.push_back(point(submission.wait(i)));
+  for (uint32_t i = 0; i < submission.signal_count(); ++i)
+    work.signals.push_back(point(submission.signal(i)));
   std::unique_ptr<Batch> batch = queue_->take();
-  try {
-    batch->record(submission);
-    check_messages();
-  } catch (...) {
-    queue_->give_back(std::move(batch));
-    throw;
-  }
-  queue_->submit(std::move(batch), submission);
+  batch->record(submission);
+  check_messages();
+  queue_->submit(std::move(batch), std::move(work));
 }
 
 std::unique_ptr<sdk::Timeline> VulkanDevice::make_timeline(uint64_t value) {
   require_alive();
-  return std::make_unique<VulkanTimeline>(*queue_, value);
+  return std::make_unique<VulkanTimeline>(*this, queue_->scheduler(), value);
 }
 
 }  // namespace tenon::vulkan

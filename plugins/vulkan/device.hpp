@@ -34,7 +34,7 @@ class VulkanDevice : public sdk::Device {
   const TargetSpec& target() const { return target_; }
   uint64_t alignment() const;  ///< bytes, of what a launch binds
   /// Whether a pipeline can ask for a size of subgroups.
-  bool sets_subgroup_size() const { return adapter_.features.subgroup.subgroupSizeControl; }
+  bool sets_subgroup_size() const { return adapter_.size_control.subgroupSizeControl; }
   uint32_t device_type() const { return spaces_[0]; }
   uint32_t coherent_type(uint32_t allowed) const;  ///< throws TN_ERROR_UNSUPPORTED
   VkBuffer dummy() const { return dummy_->buffer(); }
@@ -45,8 +45,6 @@ class VulkanDevice : public sdk::Device {
   void lose() { is_lost_ = true; }
   /// Throws TN_ERROR_DEVICE_LOST once it was lost.
   void require_alive() const;
-  /// Until the semaphore has the value, the time is over, or the device is lost.
-  void wait_for(VkSemaphore semaphore, uint64_t value, uint64_t timeout_ns);
 
  private:
   void create();

@@ -49,14 +49,14 @@ Driver::Driver(bool validate) {
   TENON_VK_INSTANCE(X)
 #undef X
   if (validate) {
-    auto info = make<VkDebugUtilsMessengerCreateInfoEXT>(
-        VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT);
-    info.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
-                           VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
-    info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT |
-                       VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
-    info.pfnUserCallback = receive;
-    info.pUserData = this;
+    const VkDebugUtilsMessengerCreateInfoEXT info{
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+        .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
+                           VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT |
+                       VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
+        .pfnUserCallback = receive,
+        .pUserData = this};
     check(vk_.CreateDebugUtilsMessengerEXT(instance_, &info, nullptr, &messenger_), "messenger");
   }
   list_adapters();
@@ -72,29 +72,27 @@ void Driver::create_instance(bool validate) {
   if (vk_.EnumerateInstanceVersion) vk_.EnumerateInstanceVersion(&version);
   if (version < VK_API_VERSION_1_2)
     throw sdk::Failure(TN_ERROR_NOT_FOUND, "libvulkan.so.1: expected Vulkan 1.2 or later");
-  auto app = make<VkApplicationInfo>(VK_STRUCTURE_TYPE_APPLICATION_INFO);
-  app.pEngineName = "tenon";
-  app.apiVersion = VK_API_VERSION_1_2;
-  auto info = make<VkInstanceCreateInfo>(VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO);
-  info.pApplicationInfo = &app;
+  const auto layers = listed<VkLayerProperties>(
+      [&](auto* count, auto* out) { return vk_.EnumerateInstanceLayerProperties(count, out); });
+  if (validate && std::ranges::none_of(
+                      layers, [](const auto& row) { return !std::strcmp(row.layerName, kLayer); }))
+    throw sdk::Failure(TN_ERROR_NOT_FOUND, fmt::format("{}: is not installed", kLayer));
   const char* layer = kLayer;
   const char* extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
-  const auto feature = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
-  auto features = make<VkValidationFeaturesEXT>(VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT);
-  features.enabledValidationFeatureCount = 1;
-  features.pEnabledValidationFeatures = &feature;
-  if (validate) {
-    const auto layers = listed<VkLayerProperties>([&](uint32_t* count, VkLayerProperties* out) {
-      return vk_.EnumerateInstanceLayerProperties(count, out);
-    });
-    if (std::ranges::none_of(layers,
-                             [](const auto& row) { return !std::strcmp(row.layerName, kLayer); }))
-      throw sdk::Failure(TN_ERROR_NOT_FOUND, fmt::format("{}: is not installed", kLayer));
-    info.enabledLayerCount = info.enabledExtensionCount = 1;
-    info.ppEnabledLayerNames = &layer;
-    info.ppEnabledExtensionNames = &extension;
-    info.pNext = &features;
-  }
+  const auto enabled = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
+  const VkValidationFeaturesEXT features{.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
+                                         .enabledValidationFeatureCount = 1,
+                                         .pEnabledValidationFeatures = &enabled};
+  const VkApplicationInfo app{.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                              .pEngineName = "tenon",
+                              .apiVersion = VK_API_VERSION_1_2};
+  const VkInstanceCreateInfo info{.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                  .pNext = validate ? &features : nullptr,
+                                  .pApplicationInfo = &app,
+                                  .enabledLayerCount = validate,
+                                  .ppEnabledLayerNames = &layer,
+                                  .enabledExtensionCount = validate,
+                                  .ppEnabledExtensionNames = &extension};
   const VkResult result = vk_.CreateInstance(&info, nullptr, &instance_);
   if (result < 0)
     throw sdk::Failure(TN_ERROR_NOT_FOUND,
@@ -102,8 +100,7 @@ void Driver::create_instance(bool validate) {
 }
 
 void Driver::list_adapters() {
-  for (VkPhysicalDevice handle :
-       listed<VkPhysicalDevice>([&](uint32_t*count, VkPhysicalDevice*out) {
+  for (VkPhysicalDevice handle : listed<VkPhysicalDevice>([&](auto*count, auto*out) {
          return vk_.EnumeratePhysicalDevices(instance_, count, out);
        })) {
     auto adapter = std::make_unique<Adapter>(vk_, handle);

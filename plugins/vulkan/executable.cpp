@@ -15,6 +15,9 @@
 namespace tenon::vulkan {
 namespace {
 
+constexpr VkPipelineShaderStageCreateFlags kFullSubgroups =
+    VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT;
+
 std::string identity(const TargetSpec& target, const VulkanDevice* device) {
   return fmt::format("tenon vulkan {}|{}|{}", TENON_VERSION, target.name(),
                      device ? device->adapter().identity() : "");
@@ -107,43 +110,43 @@ void VulkanExecutable::make_layouts() {
   std::vector<VkDescriptorSetLayoutBinding> bindings(sdk::buffer_count(program_.view()));
   for (uint32_t i = 0; i < bindings.size(); ++i)
     bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
-  auto set =
-      make<VkDescriptorSetLayoutCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO);
-  set.bindingCount = static_cast<uint32_t>(bindings.size());
-  set.pBindings = bindings.data();
+  const VkDescriptorSetLayoutCreateInfo set{
+      .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+      .bindingCount = static_cast<uint32_t>(bindings.size()),
+      .pBindings = bindings.data()};
   device_->check(vk.CreateDescriptorSetLayout(device_->handle(), &set, nullptr, &set_layout_),
                  "compile");
   const VkPushConstantRange scalars = {VK_SHADER_STAGE_COMPUTE_BIT, 0, scalar_bytes_};
-  auto info = make<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
-  info.setLayoutCount = 1;
-  info.pSetLayouts = &set_layout_;
-  info.pushConstantRangeCount = scalar_bytes_ ? 1 : 0;
-  info.pPushConstantRanges = &scalars;
+  const VkPipelineLayoutCreateInfo info{.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                        .setLayoutCount = 1,
+                                        .pSetLayouts = &set_layout_,
+                                        .pushConstantRangeCount = scalar_bytes_ ? 1u : 0u,
+                                        .pPushConstantRanges = &scalars};
   device_->check(vk.CreatePipelineLayout(device_->handle(), &info, nullptr, &layout_), "compile");
 }
 
 void VulkanExecutable::make_pipeline(std::span<const std::byte> cache) {
   const Functions& vk = device_->vk();
-  auto cache_info = make<VkPipelineCacheCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO);
-  cache_info.initialDataSize = cache.size();
-  cache_info.pInitialData = cache.data();
+  const VkPipelineCacheCreateInfo cache_info{.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
+                                             .initialDataSize = cache.size(),
+                                             .pInitialData = cache.data()};
   device_->check(vk.CreatePipelineCache(device_->handle(), &cache_info, nullptr, &cache_),
                  "compile");
-  auto code = make<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
-  code.codeSize = binary_bytes();
-  code.pCode = code_.data();
-  auto info = make<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
-  info.layout = layout_;
-  info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
-  info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-  info.stage.pName = "main";
-  auto subgroup = make<VkPipelineShaderStageRequiredSubgroupSizeCreateInfoEXT>(
-      VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO_EXT);
-  subgroup.requiredSubgroupSize = program_.view().header().subgroup_size;
-  if (subgroup.requiredSubgroupSize && device_->sets_subgroup_size()) {
-    info.stage.pNext = &subgroup;
-    info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT;
-  }
+  const VkShaderModuleCreateInfo code{.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                      .codeSize = binary_bytes(),
+                                      .pCode = code_.data()};
+  const VkPipelineShaderStageRequiredSubgroupSizeCreateInfoEXT subgroup{
+      .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO_EXT,
+      .requiredSubgroupSize = program_.view().header().subgroup_size};
+  const bool is_sized = subgroup.requiredSubgroupSize && device_->sets_subgroup_size();
+  VkComputePipelineCreateInfo info{
+      .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+      .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                .pNext = is_sized ? &subgroup : nullptr,
+                .flags = is_sized ? kFullSubgroups : VkPipelineShaderStageCreateFlags{},
+                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                .pName = "main"},
+      .layout = layout_};
   device_->check(vk.CreateShaderModule(device_->handle(), &code, nullptr, &info.stage.module),
                  "compile");
   const VkResult result =

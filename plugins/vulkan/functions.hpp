@@ -5,6 +5,8 @@
 #define VK_NO_PROTOTYPES
 #include <vulkan/vulkan_core.h>
 
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
@@ -13,30 +15,36 @@
 #define TENON_VK_GLOBAL(X) \
   X(EnumerateInstanceVersion) X(EnumerateInstanceLayerProperties) X(CreateInstance)
 
-#define TENON_VK_INSTANCE(X)                                                             \
-  X(DestroyInstance)                                                                     \
-  X(EnumeratePhysicalDevices) X(EnumerateDeviceExtensionProperties)                      \
-      X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceFeatures2)                      \
-          X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceQueueFamilyProperties) \
-              X(CreateDevice) X(GetDeviceProcAddr) X(CreateDebugUtilsMessengerEXT)       \
-                  X(DestroyDebugUtilsMessengerEXT)
+#define TENON_VK_INSTANCE(X)                                                         \
+  X(DestroyInstance)                                                                 \
+  X(EnumeratePhysicalDevices)                                                        \
+  X(EnumerateDeviceExtensionProperties)                                              \
+  X(GetPhysicalDeviceProperties2)                                                    \
+  X(GetPhysicalDeviceFeatures2) X(GetPhysicalDeviceMemoryProperties)                 \
+      X(GetPhysicalDeviceQueueFamilyProperties) X(CreateDevice) X(GetDeviceProcAddr) \
+          X(CreateDebugUtilsMessengerEXT) X(DestroyDebugUtilsMessengerEXT)
 
 #define TENON_VK_DEVICE(X)                                                                         \
   X(DestroyDevice)                                                                                 \
-  X(DeviceWaitIdle) X(GetDeviceQueue) X(QueueSubmit) X(AllocateMemory) X(FreeMemory) X(            \
-      MapMemory) X(GetMemoryHostPointerPropertiesEXT) X(CreateBuffer) X(DestroyBuffer)             \
-      X(GetBufferMemoryRequirements) X(BindBufferMemory) X(CreateSemaphore) X(DestroySemaphore) X( \
-          GetSemaphoreCounterValue) X(WaitSemaphores) X(CreateShaderModule) X(DestroyShaderModule) \
-          X(CreateDescriptorSetLayout) X(DestroyDescriptorSetLayout) X(CreatePipelineLayout)       \
-              X(DestroyPipelineLayout) X(CreateComputePipelines) X(DestroyPipeline)                \
-                  X(CreatePipelineCache) X(DestroyPipelineCache) X(GetPipelineCacheData)           \
-                      X(CreateDescriptorPool) X(DestroyDescriptorPool) X(ResetDescriptorPool)      \
-                          X(AllocateDescriptorSets) X(UpdateDescriptorSets) X(CreateCommandPool)   \
-                              X(DestroyCommandPool) X(ResetCommandPool) X(AllocateCommandBuffers)  \
-                                  X(BeginCommandBuffer) X(EndCommandBuffer) X(CmdPipelineBarrier)  \
-                                      X(CmdBindPipeline) X(CmdBindDescriptorSets)                  \
-                                          X(CmdPushConstants) X(CmdDispatch) X(CmdCopyBuffer)      \
-                                              X(CmdFillBuffer) X(CmdUpdateBuffer)
+  X(DeviceWaitIdle)                                                                                \
+  X(GetDeviceQueue)                                                                                \
+  X(QueueSubmit)                                                                                   \
+  X(AllocateMemory) X(FreeMemory) X(MapMemory) X(GetMemoryHostPointerPropertiesEXT)                \
+      X(CreateBuffer) X(DestroyBuffer) X(GetBufferMemoryRequirements) X(BindBufferMemory)          \
+          X(CreateSemaphore) X(DestroySemaphore) X(GetSemaphoreCounterValue) X(WaitSemaphores)     \
+              X(CreateShaderModule) X(DestroyShaderModule) X(CreateDescriptorSetLayout)            \
+                  X(DestroyDescriptorSetLayout) X(CreatePipelineLayout) X(DestroyPipelineLayout)   \
+                      X(CreateComputePipelines) X(DestroyPipeline) X(CreatePipelineCache)          \
+                          X(DestroyPipelineCache) X(GetPipelineCacheData) X(CreateDescriptorPool)  \
+                              X(DestroyDescriptorPool) X(ResetDescriptorPool)                      \
+                                  X(AllocateDescriptorSets) X(UpdateDescriptorSets)                \
+                                      X(CreateCommandPool) X(DestroyCommandPool)                   \
+                                          X(ResetCommandPool) X(AllocateCommandBuffers)            \
+                                              X(BeginCommandBuffer) X(EndCommandBuffer)            \
+                                                  X(CmdPipelineBarrier) X(CmdBindPipeline)         \
+                                                      X(CmdBindDescriptorSets) X(CmdPushConstants) \
+                                                          X(CmdDispatch) X(CmdCopyBuffer)          \
+                                                              X(CmdFillBuffer) X(CmdUpdateBuffer)
 
 namespace tenon::vulkan {
 
@@ -47,31 +55,27 @@ struct Functions {
 #undef X
 };
 
-/// Throws Failure unless the result is a success; `what` says what was tried, as "allocate".
-inline void check(VkResult result, const char* what) {
-  if (result >= 0) return;
-  tn_status status = TN_ERROR_INTERNAL;
+/// The status that the ABI has for a result.
+inline tn_status status_of(VkResult result) {
   switch (static_cast<int>(result)) {
     case VK_ERROR_OUT_OF_HOST_MEMORY:
     case VK_ERROR_OUT_OF_DEVICE_MEMORY:
     case VK_ERROR_TOO_MANY_OBJECTS:
-      status = TN_ERROR_OUT_OF_MEMORY;
-      break;
+      return TN_ERROR_OUT_OF_MEMORY;
     case VK_ERROR_DEVICE_LOST:
-      status = TN_ERROR_DEVICE_LOST;
-      break;
+      return TN_ERROR_DEVICE_LOST;
     case VK_ERROR_INVALID_EXTERNAL_HANDLE:
-      status = TN_ERROR_UNSUPPORTED;
+      return TN_ERROR_UNSUPPORTED;
+    default:
+      return TN_ERROR_INTERNAL;
   }
-  throw sdk::Failure(status, std::string(what) + ": VkResult " + std::to_string(result), result);
 }
 
-/// A struct of Vulkan with its sType, all else zero.
-template <class Struct>
-Struct make(VkStructureType type) {
-  Struct out = {};
-  out.sType = type;
-  return out;
+/// Throws Failure unless the result is a success; `what` says what was tried, as "allocate".
+inline void check(VkResult result, const char* what) {
+  if (result < 0)
+    throw sdk::Failure(status_of(result), fmt::format("{}: VkResult {}", what, int{result}),
+                       result);
 }
 
 /// All elements of what Vulkan lists in two calls.
@@ -79,7 +83,7 @@ template <class Element, class List>
 std::vector<Element> listed(const List& list) {
   std::vector<Element> out;
   uint32_t count = 0;
-  if (list(&count, nullptr) < 0 || count == 0) return out;
+  if (list(&count, static_cast<Element*>(nullptr)) < 0 || count == 0) return out;
   out.resize(count);
   if (list(&count, out.data()) < 0) count = 0;
   out.resize(count);

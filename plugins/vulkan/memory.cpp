@@ -15,10 +15,9 @@ VulkanMemory::VulkanMemory(VulkanDevice& device, uint32_t type, uint64_t size, b
     make_buffer((size + 3) & ~uint64_t{3}, nullptr);  // whole words, for fills
     VkMemoryRequirements needs;
     vk.GetBufferMemoryRequirements(device.handle(), buffer_, &needs);
-    auto info = make<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
-    info.allocationSize = needs.size;
-    info.memoryTypeIndex = type;
-    bind(info);
+    bind({.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+          .allocationSize = needs.size,
+          .memoryTypeIndex = type});
     void* mapped = nullptr;
     if (is_mapped)
       device.check(vk.MapMemory(device.handle(), memory_, 0, VK_WHOLE_SIZE, 0, &mapped), "map");
@@ -39,28 +38,25 @@ VulkanMemory::VulkanMemory(VulkanDevice& device, void* pointer, uint64_t size)
         fmt::format("memory_import: expected memory aligned to {}", device.alignment()));
   try {
     const auto handle = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
-    auto external = make<VkExternalMemoryBufferCreateInfo>(
-        VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
-    external.handleTypes = handle;
+    const VkExternalMemoryBufferCreateInfo external{
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO, .handleTypes = handle};
     const uint64_t bytes = (base_ + size + page - 1) / page * page;
     make_buffer(bytes, &external);
-    auto import = make<VkImportMemoryHostPointerInfoEXT>(
-        VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT);
-    import.handleType = handle;
-    import.pHostPointer = host_ - base_;
-    auto types = make<VkMemoryHostPointerPropertiesEXT>(
-        VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT);
+    const VkImportMemoryHostPointerInfoEXT import{
+        .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
+        .handleType = handle,
+        .pHostPointer = host_ - base_};
+    VkMemoryHostPointerPropertiesEXT types{VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
     const Functions& vk = device.vk();
     device.check(
         vk.GetMemoryHostPointerPropertiesEXT(device.handle(), handle, import.pHostPointer, &types),
         "memory_import");
     VkMemoryRequirements needs;
     vk.GetBufferMemoryRequirements(device.handle(), buffer_, &needs);
-    auto info = make<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
-    info.pNext = &import;
-    info.allocationSize = bytes;
-    info.memoryTypeIndex = device.coherent_type(types.memoryTypeBits & needs.memoryTypeBits);
-    bind(info);
+    bind({.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+          .pNext = &import,
+          .allocationSize = bytes,
+          .memoryTypeIndex = device.coherent_type(types.memoryTypeBits & needs.memoryTypeBits)});
   } catch (...) {
     release();
     throw;
@@ -75,10 +71,10 @@ void VulkanMemory::release() {
 }
 
 void VulkanMemory::make_buffer(uint64_t bytes, const void* next) {
-  auto info = make<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
-  info.pNext = next;
-  info.size = bytes;
-  info.usage = kBufferUsage;
+  const VkBufferCreateInfo info{.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                .pNext = next,
+                                .size = bytes,
+                                .usage = kBufferUsage};
   device_.check(device_.vk().CreateBuffer(device_.handle(), &info, nullptr, &buffer_), "buffer");
 }
 

@@ -81,8 +81,6 @@ std::unique_ptr<sdk::PropertyTable> device_properties(const VulkanDevice& device
     space.alignment = static_cast<uint32_t>(device.alignment());
     space.total = memory.memoryHeaps[type.heapIndex].size;
     space.largest = std::min(space.total, adapter.v11.maxMemoryAllocationSize);
-    if (adapter.sizes.maxBufferSize)
-      space.largest = std::min(space.largest, adapter.sizes.maxBufferSize & ~uint64_t{3});
     space.copy_from = (1u << spaces.size()) - 1;
     table->add_memory(space);
   }

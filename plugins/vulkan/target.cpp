@@ -47,11 +47,11 @@ std::string TargetSpec::name() const {
 }
 
 TargetSpec target_of(const Adapter& adapter) {
-  const VkPhysicalDeviceFeatures& core = adapter.features.core.features;
-  const VkPhysicalDeviceVulkan12Features& v12 = adapter.features.v12;
+  const VkPhysicalDeviceFeatures& core = adapter.features.features;
+  const VkPhysicalDeviceVulkan12Features& v12 = adapter.f12;
   TargetSpec target;
   target.i8 = v12.storageBuffer8BitAccess && v12.shaderInt8;
-  target.i16 = adapter.features.v11.storageBuffer16BitAccess && core.shaderInt16;
+  target.i16 = adapter.f11.storageBuffer16BitAccess && core.shaderInt16;
   target.i64 = core.shaderInt64;
   target.f64 = core.shaderFloat64 && target.i64;
   const VkPhysicalDeviceVulkan12Properties& floats = adapter.v12;
@@ -65,7 +65,7 @@ TargetSpec target_of(const Adapter& adapter) {
                                              VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
   if ((adapter.v11.subgroupSupportedOperations & kNeeded) == kNeeded &&
       (adapter.v11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
-      v12.shaderSubgroupExtendedTypes && adapter.features.subgroup.computeFullSubgroups)
+      v12.shaderSubgroupExtendedTypes && adapter.size_control.computeFullSubgroups)
     target.subgroup = adapter.v11.subgroupSize;
   return target;
 }
