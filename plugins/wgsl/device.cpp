@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Errors and launches.
+// What is reported, recorded and launched.
 #include "plugins/wgsl/device.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
-
-#include "plugins/wgsl/executable.hpp"
 
 namespace tenon::wgsl {
 namespace {
@@ -34,7 +30,6 @@ void on_device(WGPURequestDeviceStatus, WGPUDevice made, WGPUStringView message,
 }  // namespace
 
 WgslDevice::WgslDevice(WGPUAdapter adapter) {
-  begin();
   gpu_.AdapterGetLimits(adapter, &limits_);
   properties_ = make_properties(limits_);
   WGPUDeviceDescriptor wanted = WGPU_DEVICE_DESCRIPTOR_INIT;
@@ -46,8 +41,8 @@ WgslDevice::WgslDevice(WGPUAdapter adapter) {
   gpu_.AdapterRequestDevice(
       adapter, &wanted, {nullptr, WGPUCallbackMode_AllowSpontaneous, on_device, &made, nullptr});
   check(TN_ERROR_INTERNAL);
-  device_ = {made, gpu_.DeviceRelease};
-  queue_ = {gpu_.DeviceGetQueue(made), gpu_.QueueRelease};
+  device_.reset(made);
+  queue_.reset(gpu_.DeviceGetQueue(made));
   readback_ = make_buffer(WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst, kPieceBytes);
   bounce_ = make_buffer(kMemoryUsage, kPieceBytes);
   check(TN_ERROR_OUT_OF_MEMORY);
@@ -57,14 +52,9 @@ WgslDevice::~WgslDevice() {
   if (is_lost_) (void)device_.release();  // the last release waits for the device, and would abort
 }
 
-void WgslDevice::begin() const {
-  reported = {};
-  check(TN_ERROR_INTERNAL);
-}
-
 void WgslDevice::check(tn_status on_validation) const {
-  if (is_lost_) throw sdk::Failure(TN_ERROR_DEVICE_LOST, "webgpu: the device is lost");
   const Report report = std::exchange(reported, {});
+  if (is_lost_) throw sdk::Failure(TN_ERROR_DEVICE_LOST, "webgpu: the device is lost");
   if (report.type == WGPUErrorType_NoError) return;
   tn_status status = TN_ERROR_INTERNAL;
   if (report.type == WGPUErrorType_OutOfMemory) status = TN_ERROR_OUT_OF_MEMORY;
@@ -73,7 +63,7 @@ void WgslDevice::check(tn_status on_validation) const {
 }
 
 void WgslDevice::submit(const sdk::Submission& submission) {
-  begin();
+  check(TN_ERROR_INTERNAL);
   encoder_.reset();  // of a submission that failed
   for (uint32_t i = 0; i < submission.command_count(); ++i) {
     const tn_command command = submission.command(i);
@@ -87,14 +77,12 @@ void WgslDevice::submit(const sdk::Submission& submission) {
 }
 
 WGPUCommandEncoder WgslDevice::encoder() {
-  if (!encoder_)
-    encoder_ = {gpu_.DeviceCreateCommandEncoder(handle(), nullptr), gpu_.CommandEncoderRelease};
+  if (!encoder_) encoder_.reset(gpu_.DeviceCreateCommandEncoder(handle(), nullptr));
   return encoder_.get();
 }
 
 void WgslDevice::flush() {
-  const Ref<WGPUCommandBuffer> commands{gpu_.CommandEncoderFinish(encoder(), nullptr),
-                                        gpu_.CommandBufferRelease};
+  const Ref<WGPUCommandBuffer> commands{gpu_.CommandEncoderFinish(encoder(), nullptr)};
   encoder_.reset();
   check(TN_ERROR_INVALID_ARGUMENT);  // to submit a wrong one would abort the process
   const WGPUCommandBuffer all[] = {commands.get()};
@@ -105,7 +93,7 @@ void WgslDevice::flush() {
 void WgslDevice::launch(const tn_command& command) {
   const auto& code = static_cast<const WgslExecutable&>(*sdk::executable_of(command.executable));
   check_launch(command, code.signature());
-  if (code.device() != this)
+  if (code.device != this)
     throw sdk::Failure(TN_ERROR_INVALID_ARGUMENT, "launch: expected an executable of this device");
   if (!command.grid[0] || !command.grid[1] || !command.grid[2]) return;
   std::vector<WGPUBindGroupEntry> entries;
@@ -123,7 +111,7 @@ void WgslDevice::launch(const tn_command& command) {
     else
       bind(buffer_of(from.memory), from.offset, whole_words(from.size));
   }
-  Ref<WGPUBuffer> scalars = none<WGPUBuffer>();
+  Ref<WGPUBuffer> scalars;
   if (!words.empty()) {
     words.resize((words.size() + 3) / 4 * 4);
     const uint64_t size = words.size() * sizeof words[0];
@@ -131,16 +119,12 @@ void WgslDevice::launch(const tn_command& command) {
     gpu_.QueueWriteBuffer(queue_.get(), scalars.get(), 0, words.data(), size);
     bind(scalars.get(), 0, size);
   }
-  WGPUBindGroupDescriptor group = WGPU_BIND_GROUP_DESCRIPTOR_INIT;
-  group.layout = code.layout();
-  group.entryCount = entries.size();
-  group.entries = entries.data();
-  const Ref<WGPUBindGroup> bound{gpu_.DeviceCreateBindGroup(handle(), &group),
-                                 gpu_.BindGroupRelease};
+  const WGPUBindGroupDescriptor group{
+      nullptr, {}, code.layout.get(), entries.size(), entries.data()};
+  const Ref<WGPUBindGroup> bound{gpu_.DeviceCreateBindGroup(handle(), &group)};
   check(TN_ERROR_INVALID_ARGUMENT);
-  const Ref<WGPUComputePassEncoder> pass{gpu_.CommandEncoderBeginComputePass(encoder(), nullptr),
-                                         gpu_.ComputePassEncoderRelease};
-  gpu_.ComputePassEncoderSetPipeline(pass.get(), code.pipeline());
+  const Ref<WGPUComputePassEncoder> pass{gpu_.CommandEncoderBeginComputePass(encoder(), nullptr)};
+  gpu_.ComputePassEncoderSetPipeline(pass.get(), code.pipeline.get());
   gpu_.ComputePassEncoderSetBindGroup(pass.get(), 0, bound.get(), 0, nullptr);
   gpu_.ComputePassEncoderDispatchWorkgroups(pass.get(), command.grid[0], command.grid[1],
                                             command.grid[2]);

@@ -1,55 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every buffer is bound as read-write storage: the core cuts many from one WebGPU buffer, which
-// cannot be read-only and writable in one launch. The scalars are a uniform block behind them.
-#include "plugins/wgsl/executable.hpp"
-
+// From a program to a pipeline. Every buffer is bound as read-write storage: the core cuts many
+// from one WebGPU buffer, which cannot be read-only and writable in one launch.
+#include "plugins/wgsl/device.hpp"
 #include "sdk/helpers/saved_executable.hpp"
 #include "sdk/render/scalar_layout.hpp"
 #include "sdk/render/wgsl_dialect.hpp"
 
 namespace tenon::wgsl {
 
-WgslExecutable::WgslExecutable(sdk::Program program, const WgslDevice* device)
-    : program_(std::move(program)),
-      signature_(program_.view()),
-      source_(sdk::print_wgsl(program_.view())),
-      device_(device) {
-  if (!device) return;
+WgslExecutable::WgslExecutable(sdk::Program made, const sdk::Device* of)
+    : ProgramExecutable(std::move(made)),
+      device(static_cast<const WgslDevice*>(of)),
+      source_(sdk::print_wgsl(program())) {
+  if (!of) return;
   const WebGpu& gpu = library().gpu;
-  device->begin();
-  const uint32_t buffers = sdk::buffer_count(program_.view());
-  std::vector<WGPUBindGroupLayoutEntry> entries(
-      buffers + (buffers < signature_.arguments.size() ? 1 : 0), WGPU_BIND_GROUP_LAYOUT_ENTRY_INIT);
-  for (uint32_t i = 0; i < entries.size(); ++i) {
-    entries[i].binding = i;
+  const size_t buffers = sdk::buffer_count(program());
+  const bool has_scalars = buffers < signature().arguments.size();
+  std::vector<WGPUBindGroupLayoutEntry> entries(buffers + has_scalars,
+                                                WGPU_BIND_GROUP_LAYOUT_ENTRY_INIT);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    entries[i].binding = static_cast<uint32_t>(i);
     entries[i].visibility = WGPUShaderStage_Compute;
     entries[i].buffer.type =
         i < buffers ? WGPUBufferBindingType_Storage : WGPUBufferBindingType_Uniform;
   }
-  WGPUBindGroupLayoutDescriptor group = WGPU_BIND_GROUP_LAYOUT_DESCRIPTOR_INIT;
-  group.entryCount = entries.size();
-  group.entries = entries.data();
-  layout_ = {gpu.DeviceCreateBindGroupLayout(device->handle(), &group), gpu.BindGroupLayoutRelease};
-  const WGPUBindGroupLayout groups[] = {layout_.get()};
-  WGPUPipelineLayoutDescriptor all = WGPU_PIPELINE_LAYOUT_DESCRIPTOR_INIT;
-  all.bindGroupLayoutCount = 1;
-  all.bindGroupLayouts = groups;
-  const Ref<WGPUPipelineLayout> layout{gpu.DeviceCreatePipelineLayout(device->handle(), &all),
-                                       gpu.PipelineLayoutRelease};
-  WGPUShaderSourceWGSL source = WGPU_SHADER_SOURCE_WGSL_INIT;
-  source.code = view_of(source_);
-  WGPUShaderModuleDescriptor text = WGPU_SHADER_MODULE_DESCRIPTOR_INIT;
-  text.nextInChain = &source.chain;
-  const Ref<WGPUShaderModule> module{gpu.DeviceCreateShaderModule(device->handle(), &text),
-                                     gpu.ShaderModuleRelease};
+  const WGPUBindGroupLayoutDescriptor group{nullptr, {}, entries.size(), entries.data()};
+  layout.reset(gpu.DeviceCreateBindGroupLayout(device->handle(), &group));
+  const WGPUBindGroupLayout groups[] = {layout.get()};
+  const WGPUPipelineLayoutDescriptor all{nullptr, {}, 1, groups, 0};
+  const Ref<WGPUPipelineLayout> bindings{gpu.DeviceCreatePipelineLayout(device->handle(), &all)};
+  WGPUShaderSourceWGSL source{{nullptr, WGPUSType_ShaderSourceWGSL}, view_of(source_)};
+  const WGPUShaderModuleDescriptor text{&source.chain, {}};
+  const Ref<WGPUShaderModule> module{gpu.DeviceCreateShaderModule(device->handle(), &text)};
   device->check(TN_ERROR_COMPILE_FAILED);
-  const std::string entry = sdk::Dialect::function_name(program_.view());
-  WGPUComputePipelineDescriptor pipeline = WGPU_COMPUTE_PIPELINE_DESCRIPTOR_INIT;
-  pipeline.layout = layout.get();
-  pipeline.compute.module = module.get();
-  pipeline.compute.entryPoint = view_of(entry);
-  pipeline_ = {gpu.DeviceCreateComputePipeline(device->handle(), &pipeline),
-               gpu.ComputePipelineRelease};
+  const std::string entry = sdk::Dialect::function_name(program());
+  const WGPUComputePipelineDescriptor wanted{
+      nullptr, {}, bindings.get(), {nullptr, module.get(), view_of(entry), 0, nullptr}};
+  pipeline.reset(gpu.DeviceCreateComputePipeline(device->handle(), &wanted));
   device->check(TN_ERROR_COMPILE_FAILED);
 }
 
@@ -57,10 +44,10 @@ std::string WgslExecutable::text(tn_text_kind kind) const {
   return kind == TN_TEXT_SOURCE ? source_ : sdk::Executable::text(kind);
 }
 
-/// WebGPU has no form of a pipeline to keep: the program is saved, and printed again.
+/// WebGPU has no form of a pipeline to keep: the program is saved, and compiled again.
 std::vector<std::byte> WgslExecutable::save() const {
-  const std::span<const std::byte> program = program_.view().bytes();
-  return sdk::pack_saved("wgsl", std::span(&program, 1));
+  const std::span<const std::byte> bytes = program().bytes();
+  return sdk::pack_saved("wgsl", std::span(&bytes, 1));
 }
 
 }  // namespace tenon::wgsl

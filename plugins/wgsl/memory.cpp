@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Slabs, and copies and fills at any byte on an API that moves whole words and never inside one
 // buffer.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -10,6 +8,19 @@
 
 namespace tenon::wgsl {
 namespace {
+
+class BufferMemory : public sdk::Memory {
+ public:
+  BufferMemory(Ref<WGPUBuffer> made, uint64_t size) : buffer(std::move(made)), size_(size) {}
+  void* map(uint64_t, uint64_t) override {
+    throw sdk::Failure(TN_ERROR_UNSUPPORTED, "memory_map: expected memory of space 1");
+  }
+  uint64_t size() const override { return size_; }
+  const Ref<WGPUBuffer> buffer;
+
+ private:
+  uint64_t size_;
+};
 
 /// Null for memory of space 0.
 std::byte* host_data(tn_memory* memory, uint64_t offset) {
@@ -24,34 +35,27 @@ void on_mapped(WGPUMapAsyncStatus status, WGPUStringView, void* to, void*) {
 }  // namespace
 
 WGPUBuffer buffer_of(tn_memory* memory) {
-  const auto* of_device = dynamic_cast<const BufferMemory*>(sdk::memory_of(memory));
-  if (!of_device)
-    throw sdk::Failure(TN_ERROR_INVALID_ARGUMENT, "launch: expected memory of space 0");
-  return of_device->buffer();
+  if (const auto* device = dynamic_cast<const BufferMemory*>(sdk::memory_of(memory)))
+    return device->buffer.get();
+  throw sdk::Failure(TN_ERROR_INVALID_ARGUMENT, "launch: expected memory of space 0");
 }
 
 Ref<WGPUBuffer> WgslDevice::make_buffer(WGPUBufferUsage usage, uint64_t size) const {
-  WGPUBufferDescriptor wanted = WGPU_BUFFER_DESCRIPTOR_INIT;
-  wanted.usage = usage;
-  wanted.size = size;
-  return {gpu_.DeviceCreateBuffer(handle(), &wanted), gpu_.BufferRelease};
+  const WGPUBufferDescriptor wanted{nullptr, {}, usage, size, false};
+  return Ref<WGPUBuffer>(gpu_.DeviceCreateBuffer(handle(), &wanted));
 }
 
 std::unique_ptr<sdk::Memory> WgslDevice::allocate(uint32_t space, uint64_t size) {
   if (space == 1) return std::make_unique<sdk::HostMemory>(size, 64);
-  begin();
-  if (whole_words(size) > limits_.maxBufferSize || size > UINT64_MAX - 3)
-    throw sdk::Failure(TN_ERROR_OUT_OF_MEMORY,
-                       fmt::format("memory_allocate: expected at most {} bytes, got {}",
-                                   limits_.maxBufferSize, size));
+  check(TN_ERROR_INTERNAL);
+  if (size > limits_.maxBufferSize / 4 * 4) throw std::bad_alloc();
   auto memory = std::make_unique<BufferMemory>(make_buffer(kMemoryUsage, whole_words(size)), size);
   check(TN_ERROR_OUT_OF_MEMORY);
   return memory;
 }
 
 std::unique_ptr<sdk::Memory> WgslDevice::import_host(uint32_t space, void* pointer, uint64_t size) {
-  if (space != 1)
-    throw sdk::Failure(TN_ERROR_UNSUPPORTED, "memory_import: expected memory space 1");
+  if (space != 1) return sdk::Device::import_host(space, pointer, size);
   return std::make_unique<sdk::HostMemory>(pointer, size);
 }
 
@@ -59,57 +63,62 @@ void WgslDevice::copy(const tn_command& c) {
   sdk::check_range(c.source, c.source_offset, c.size, "a source");
   sdk::check_range(c.destination, c.destination_offset, c.size, "a destination");
   if (c.size == 0) return;
-  std::byte* const from = host_data(c.source, c.source_offset);
-  std::byte* const to = host_data(c.destination, c.destination_offset);
-  if (from && to) {
-    std::memcpy(to, from, c.size);
-  } else if (from) {
-    write(buffer_of(c.destination), c.destination_offset, from, c.size);
-  } else if (to) {
-    read(buffer_of(c.source), c.source_offset, to, c.size);
-  } else if ((c.source_offset | c.destination_offset | c.size) % 4 == 0) {
-    copy_words(c);
-  } else {
-    std::vector<std::byte> bytes(c.size);
-    read(buffer_of(c.source), c.source_offset, bytes.data(), c.size);
-    write(buffer_of(c.destination), c.destination_offset, bytes.data(), c.size);
-  }
-}
-
-void WgslDevice::copy_words(const tn_command& c) {
+  if (std::byte* from = host_data(c.source, c.source_offset))
+    return write(c.destination, c.destination_offset, from, c.size);
+  if (std::byte* to = host_data(c.destination, c.destination_offset))
+    return read(c.source, c.source_offset, to, c.size);
+  const bool is_aligned = (c.source_offset | c.destination_offset | c.size) % 4 == 0;
+  std::vector<std::byte> bytes(is_aligned ? 0 : std::min(c.size, kPieceBytes));
   for (uint64_t done = 0, part; done < c.size; done += part) {
+    const uint64_t from = c.source_offset + done, to = c.destination_offset + done;
     part = std::min(c.size - done, kPieceBytes);
-    gpu_.CommandEncoderCopyBufferToBuffer(encoder(), buffer_of(c.source), c.source_offset + done,
-                                          bounce_.get(), 0, part);
-    gpu_.CommandEncoderCopyBufferToBuffer(encoder(), bounce_.get(), 0, buffer_of(c.destination),
-                                          c.destination_offset + done, part);
+    if (is_aligned) {
+      gpu_.CommandEncoderCopyBufferToBuffer(encoder(), buffer_of(c.source), from, bounce_.get(), 0,
+                                            part);
+      gpu_.CommandEncoderCopyBufferToBuffer(encoder(), bounce_.get(), 0, buffer_of(c.destination),
+                                            to, part);
+    } else {
+      read(c.source, from, bytes.data(), part);
+      write(c.destination, to, bytes.data(), part);
+    }
   }
 }
 
-void WgslDevice::write(WGPUBuffer to, uint64_t offset, const std::byte* from, uint64_t size) {
+void WgslDevice::fill(const tn_command& c) {
+  sdk::check_range(c.destination, c.destination_offset, c.size, "a destination");
+  std::vector<std::byte> block(std::min(c.size, kPieceBytes));
+  for (uint64_t i = 0; i < block.size(); i += c.pattern_size)
+    std::memcpy(&block[i], &c.pattern, c.pattern_size);
+  for (uint64_t done = 0; done < c.size; done += block.size())
+    write(c.destination, c.destination_offset + done, block.data(),
+          std::min<uint64_t>(c.size - done, block.size()));
+}
+
+void WgslDevice::write(tn_memory* to, uint64_t offset, const std::byte* from, uint64_t size) {
+  if (std::byte* host = host_data(to, offset)) return (void)std::memcpy(host, from, size);
   flush();  // what is written comes before all that is submitted later
-  while (size > 0) {
-    uint64_t part = size / 4 * 4;
+  for (uint64_t part; size > 0; offset += part, from += part, size -= part) {
     const uint64_t first = offset % 4;
+    part = size / 4 * 4;
     if (first == 0 && part > 0) {
-      gpu_.QueueWriteBuffer(queue_.get(), to, offset, from, part);
+      gpu_.QueueWriteBuffer(queue_.get(), buffer_of(to), offset, from, part);
     } else {  // a word that others share; no kernel runs now
       std::byte word[4];
       part = std::min(4 - first, size);
       read(to, offset - first, word, sizeof word);
       std::memcpy(word + first, from, part);
-      gpu_.QueueWriteBuffer(queue_.get(), to, offset - first, word, sizeof word);
+      gpu_.QueueWriteBuffer(queue_.get(), buffer_of(to), offset - first, word, sizeof word);
     }
-    offset += part, from += part, size -= part;
   }
 }
 
-void WgslDevice::read(WGPUBuffer from, uint64_t offset, std::byte* to, uint64_t size) {
-  while (size > 0) {
-    const uint64_t first = offset % 4, part = std::min(size, kPieceBytes - 4);
+void WgslDevice::read(tn_memory* from, uint64_t offset, std::byte* to, uint64_t size) {
+  for (uint64_t part; size > 0; offset += part, to += part, size -= part) {
+    const uint64_t first = offset % 4;
+    part = std::min(size, kPieceBytes - 4);
     const uint64_t bytes = whole_words(first + part);
-    gpu_.CommandEncoderCopyBufferToBuffer(encoder(), from, offset - first, readback_.get(), 0,
-                                          bytes);
+    gpu_.CommandEncoderCopyBufferToBuffer(encoder(), buffer_of(from), offset - first,
+                                          readback_.get(), 0, bytes);
     flush();
     WGPUMapAsyncStatus status{};
     gpu_.BufferMapAsync(readback_.get(), WGPUMapMode_Read, 0, bytes,
@@ -121,21 +130,6 @@ void WgslDevice::read(WGPUBuffer from, uint64_t offset, std::byte* to, uint64_t 
     const void* mapped = gpu_.BufferGetConstMappedRange(readback_.get(), 0, bytes);
     std::memcpy(to, static_cast<const std::byte*>(mapped) + first, part);
     gpu_.BufferUnmap(readback_.get());
-    offset += part, to += part, size -= part;
-  }
-}
-
-void WgslDevice::fill(const tn_command& c) {
-  sdk::check_range(c.destination, c.destination_offset, c.size, "a destination");
-  std::vector<std::byte> block(std::min(c.size, kPieceBytes));
-  for (uint64_t i = 0; i < block.size(); i += c.pattern_size)
-    std::memcpy(&block[i], &c.pattern, c.pattern_size);
-  for (uint64_t done = 0; done < c.size; done += block.size()) {
-    const uint64_t at = c.destination_offset + done,
-                   part = std::min<uint64_t>(c.size - done, block.size());
-    std::byte* const host = host_data(c.destination, at);
-    if (host) std::memcpy(host, block.data(), part);
-    if (!host) write(buffer_of(c.destination), at, block.data(), part);
   }
 }
 

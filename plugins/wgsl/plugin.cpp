@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The WGSL backend: every adapter of a WebGPU implementation is a device.
-#include "plugins/wgsl/executable.hpp"
+#include "plugins/wgsl/device.hpp"
 #include "sdk/helpers/saved_executable.hpp"
 #include "sdk/helpers/verify_program.hpp"
+#include "sdk/render/wgsl_dialect.hpp"
 
 namespace tenon::wgsl {
 
@@ -46,20 +47,11 @@ std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits) {
 
 namespace {
 
-/// Limits of every WebGPU adapter: https://www.w3.org/TR/webgpu/#limits.
-WGPULimits default_limits() {
-  WGPULimits limits = WGPU_LIMITS_INIT;
-  limits.maxStorageBuffersPerShaderStage = 8;
-  limits.maxStorageBufferBindingSize = uint64_t{128} << 20;
-  limits.maxBufferSize = uint64_t{256} << 20;
-  limits.minStorageBufferOffsetAlignment = 256;
-  limits.maxComputeWorkgroupStorageSize = 16384;
-  limits.maxComputeInvocationsPerWorkgroup = 256;
-  limits.maxComputeWorkgroupSizeX = limits.maxComputeWorkgroupSizeY = 256;
-  limits.maxComputeWorkgroupSizeZ = 64;
-  limits.maxComputeWorkgroupsPerDimension = 65535;
-  return limits;
-}
+/// What every adapter has, in the order of https://www.w3.org/TR/webgpu/#limits.
+constexpr WGPULimits kDefaults = {nullptr, 8192, 8192,     2048, 256,   4,  24,    1000,     8,
+                                  4,       16,   16,       8,    4,     12, 65536, 1u << 27, 256,
+                                  256,     8,    1u << 28, 16,   2048,  16, 8,     32,       16384,
+                                  256,     256,  256,      64,   65535, 0};
 
 class WgslBackend : public sdk::Backend {
  public:
@@ -85,32 +77,29 @@ class WgslBackend : public sdk::Backend {
   }
 
   const tn_properties* target(std::string_view name) override {
-    static const auto table = make_properties(default_limits());
+    static const auto table = make_properties(kDefaults);
     return name == "wgsl" ? &table->get() : nullptr;
   }
 
   tn_support supports(const sdk::Target&, const sdk::ProgramView& program,
-                      std::string& reason) override try {
-    const WgslExecutable printed(sdk::Program(program), nullptr);
-    return TN_SUPPORT_YES;
-  } catch (const sdk::Failure& failure) {
-    reason = failure.what();
-    return TN_SUPPORT_NO;
+                      std::string& reason) override {
+    tn_error error = TN_INIT(tn_error);
+    const int32_t status = sdk::guarded(&error, [&] { sdk::print_wgsl(program); });
+    reason = error.message;
+    return status == TN_OK ? TN_SUPPORT_YES : TN_SUPPORT_NO;
   }
 
   std::unique_ptr<sdk::Executable> compile(const sdk::Target& target,
                                            const sdk::ProgramView& program,
                                            tn_compile_report& report) override {
     report.shared_bytes = program.header().shared_bytes;
-    return std::make_unique<WgslExecutable>(sdk::Program(program),
-                                            static_cast<const WgslDevice*>(target.device));
+    return std::make_unique<WgslExecutable>(sdk::Program(program), target.device);
   }
 
   std::unique_ptr<sdk::Executable> load(const sdk::Target& target,
                                         std::span<const std::byte> bytes) override {
-    return std::make_unique<WgslExecutable>(
-        sdk::load_program(sdk::unpack_saved(bytes, "wgsl", 1)[0]),
-        static_cast<const WgslDevice*>(target.device));
+    sdk::Program program = sdk::load_program(sdk::unpack_saved(bytes, "wgsl", 1)[0]);
+    return std::make_unique<WgslExecutable>(std::move(program), target.device);
   }
 };
 

@@ -2,7 +2,6 @@
 // Finds wgpu-native, asks its version before anything else, and lists the adapters.
 #include "plugins/wgsl/webgpu.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -13,26 +12,20 @@ namespace tenon::wgsl {
 namespace {
 
 constexpr uint32_t kVersion = 29;  // of wgpu.h: structs and values of other versions differ
-constexpr WGPUInstanceBackend kBackends = WGPUInstanceBackend_Primary;
 
-std::vector<std::string> candidates() {
+std::vector<std::string> names() {
   const char* chosen = secure_getenv("TENON_WEBGPU_LIBRARY");
   if (chosen && *chosen) return {chosen};
-  Dl_info plugin;
-  std::string beside = "libwgpu_native.so";
-  if (dladdr(reinterpret_cast<const void*>(&candidates), &plugin)) {
-    const std::string file = plugin.dli_fname;
-    beside = file.substr(0, file.rfind('/') + 1) + beside;
-  }
-  return {beside, "libwgpu_native.so", "libwebgpu_dawn.so"};
+  return {"libwgpu_native.so", "libwebgpu_dawn.so"};  // looked for beside the plugin first: RUNPATH
 }
 
 /// Empty, or why the library cannot be used.
 std::string read(const sdk::SharedLibrary& from, Library& to) {
   WebGpu& gpu = to.gpu;
 #define TENON_WEBGPU_ROW(name) {"wgpu" #name, &gpu.name},
-  const sdk::SymbolRow rows[] = {TENON_WEBGPU(TENON_WEBGPU_ROW)};
-#undef TENON_WEBGPU_ROW
+#define TENON_WEBGPU_RELEASE_ROW(name) TENON_WEBGPU_ROW(name##Release)
+  const sdk::SymbolRow rows[] = {TENON_WEBGPU(TENON_WEBGPU_ROW)
+                                     TENON_WEBGPU_OBJECTS(TENON_WEBGPU_RELEASE_ROW)};
   if (!from) return from.reason();
   if (!load_symbols(from, std::span(rows, 1)).empty())  // as in Dawn
     return fmt::format("{}: expected wgpu-native {}, got a library that states no version",
@@ -43,7 +36,7 @@ std::string read(const sdk::SharedLibrary& from, Library& to) {
     return fmt::format("{}: expected wgpu-native {}, got {}", from.name(), kVersion, to.name);
   if (std::string missing = load_symbols(from, rows); !missing.empty()) return missing;
   const WGPUInstance instance = gpu.CreateInstance(nullptr);
-  const WGPUInstanceEnumerateAdapterOptions options{nullptr, kBackends};
+  const WGPUInstanceEnumerateAdapterOptions options{nullptr, WGPUInstanceBackend_Primary};
   to.adapters.resize(gpu.InstanceEnumerateAdapters(instance, &options, nullptr));
   to.adapters.resize(gpu.InstanceEnumerateAdapters(instance, &options, to.adapters.data()));
   return to.adapters.empty() ? from.name() + ": lists no adapter" : "";
@@ -54,11 +47,7 @@ std::string read(const sdk::SharedLibrary& from, Library& to) {
 const Library& library() {
   static const Library* const opened = [] {
     auto* made = new Library;
-    for (const std::string& name : candidates()) {
-      const std::string why = read(sdk::SharedLibrary(std::span(&name, 1)), *made);
-      if (why.empty()) break;
-      made->reason += (made->reason.empty() ? "" : "; ") + why;
-    }
+    made->reason = read(sdk::SharedLibrary(names()), *made);
     return made;
   }();
   return *opened;

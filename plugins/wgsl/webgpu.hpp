@@ -11,38 +11,39 @@
 
 namespace tenon::wgsl {
 
-/// The functions used, wgpu<name>.
+/// The functions used, wgpu<name>, the version first; and the objects, which wgpu<name>Release
+/// frees.
 #define TENON_WEBGPU(X)                                                                            \
   X(GetVersion)                                                                                    \
   X(CreateInstance)                                                                                \
-  X(InstanceEnumerateAdapters)                                                                     \
-  X(AdapterGetInfo) X(AdapterInfoFreeMembers) X(AdapterGetLimits) X(AdapterRequestDevice) X(       \
-      DeviceGetQueue) X(DevicePoll) X(DeviceCreateBuffer) X(DeviceCreateShaderModule)              \
-      X(DeviceCreateBindGroupLayout) X(DeviceCreatePipelineLayout) X(DeviceCreateComputePipeline)  \
-          X(DeviceCreateBindGroup) X(DeviceCreateCommandEncoder) X(CommandEncoderBeginComputePass) \
-              X(CommandEncoderFinish) X(CommandEncoderCopyBufferToBuffer)                          \
-                  X(ComputePassEncoderSetPipeline) X(ComputePassEncoderEnd)                        \
-                      X(ComputePassEncoderSetBindGroup) X(ComputePassEncoderDispatchWorkgroups)    \
-                          X(QueueSubmit) X(QueueWriteBuffer) X(BufferMapAsync)                     \
-                              X(BufferGetConstMappedRange) X(BufferUnmap) X(BufferDestroy)         \
-                                  X(DeviceRelease) X(QueueRelease) X(BufferRelease)                \
-                                      X(ShaderModuleRelease) X(BindGroupLayoutRelease)             \
-                                          X(PipelineLayoutRelease) X(ComputePipelineRelease)       \
-                                              X(BindGroupRelease) X(CommandEncoderRelease)         \
-                                                  X(CommandBufferRelease)                          \
-                                                      X(ComputePassEncoderRelease)
+  X(InstanceEnumerateAdapters) X(AdapterGetInfo) X(AdapterInfoFreeMembers) X(AdapterGetLimits)     \
+      X(AdapterRequestDevice) X(DeviceGetQueue) X(DevicePoll) X(DeviceCreateBuffer)                \
+          X(DeviceCreateShaderModule) X(DeviceCreateBindGroupLayout) X(DeviceCreatePipelineLayout) \
+              X(DeviceCreateComputePipeline) X(DeviceCreateBindGroup)                              \
+                  X(DeviceCreateCommandEncoder) X(CommandEncoderBeginComputePass)                  \
+                      X(CommandEncoderFinish) X(CommandEncoderCopyBufferToBuffer)                  \
+                          X(ComputePassEncoderSetPipeline) X(ComputePassEncoderEnd)                \
+                              X(ComputePassEncoderSetBindGroup)                                    \
+                                  X(ComputePassEncoderDispatchWorkgroups) X(QueueSubmit)           \
+                                      X(QueueWriteBuffer) X(BufferMapAsync)                        \
+                                          X(BufferGetConstMappedRange) X(BufferUnmap)
+#define TENON_WEBGPU_OBJECTS(X)                                                                  \
+  X(Device)                                                                                      \
+  X(Queue)                                                                                       \
+  X(Buffer) X(ShaderModule) X(BindGroupLayout) X(PipelineLayout) X(BindGroup) X(ComputePipeline) \
+      X(CommandEncoder) X(CommandBuffer) X(ComputePassEncoder)
 
 struct WebGpu {
-#define TENON_WEBGPU_MEMBER(name) decltype(&wgpu##name) name = nullptr;
-  TENON_WEBGPU(TENON_WEBGPU_MEMBER)
-#undef TENON_WEBGPU_MEMBER
+#define TENON_WEBGPU_FUNCTION(name) decltype(&wgpu##name) name = nullptr;
+#define TENON_WEBGPU_RELEASE(name) TENON_WEBGPU_FUNCTION(name##Release)
+  TENON_WEBGPU(TENON_WEBGPU_FUNCTION) TENON_WEBGPU_OBJECTS(TENON_WEBGPU_RELEASE)
 };
 
 /// The implementation and its adapters, in an order that stays.
 struct Library {
   WebGpu gpu;
-  std::string name;    ///< as "wgpu-native 29.0.1.1"; empty if there is none
-  std::string reason;  ///< why there is none
+  std::string name;    ///< as "wgpu-native 29.0.1.1"
+  std::string reason;  ///< of there being no adapters
   std::vector<WGPUAdapter> adapters;
 };
 
@@ -50,17 +51,16 @@ struct Library {
 /// beside the plugin, then where the loader looks. Takes only the version that wgpu.h describes.
 const Library& library();
 
-inline std::string text_of(WGPUStringView text) {
-  return text.data ? std::string(text.data, text.length) : std::string();
-}
+inline std::string text_of(WGPUStringView text) { return {text.data, text.length}; }
 inline WGPUStringView view_of(const std::string& text) { return {text.data(), text.size()}; }
 
 /// Owns one reference to a WebGPU object.
+struct Release {
+#define TENON_WEBGPU_OWNED(name) \
+  void operator()(WGPU##name object) const { library().gpu.name##Release(object); }
+  TENON_WEBGPU_OBJECTS(TENON_WEBGPU_OWNED)
+};
 template <class Handle>
-using Ref = std::unique_ptr<std::remove_pointer_t<Handle>, void (*)(Handle)>;
-template <class Handle>
-Ref<Handle> none() {
-  return {nullptr, [](Handle) {}};
-}
+using Ref = std::unique_ptr<std::remove_pointer_t<Handle>, Release>;
 
 }  // namespace tenon::wgsl
