@@ -14,6 +14,7 @@
 #include <deque>
 #include <memory>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace emulator {
@@ -123,7 +124,7 @@ inline void run_block(Place workgroup) {
     Thread& thread = machine.threads[i];
     thread.number = i;
     thread.at = {i % workgroup.x, i / workgroup.x % workgroup.y, i / workgroup.x / workgroup.y};
-    thread.stack = std::make_unique_for_overwrite<char[]>(kStack);
+    thread.stack = std::unique_ptr<char[]>(new char[kStack]);
     getcontext(&thread.context);
     thread.context.uc_stack.ss_sp = thread.stack.get();
     thread.context.uc_stack.ss_size = kStack;

@@ -47,6 +47,10 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 
 }  // namespace
 
+GpuKernels::~GpuKernels() {
+  if (library_) dlclose(library_);
+}
+
 size_t GpuKernels::add(const Program& program) {
   const tn_program& header = *program.get();
   std::string source = without_assembly(print_source(program.view(), dialect_));
@@ -74,17 +78,17 @@ void GpuKernels::build() {
       sources_, table_);
   std::ofstream(folder + "/k.cpp") << source;
   const std::string command = fmt::format(
-      "c++ -std=c++20 -O0 -shared -fPIC -fvisibility=hidden -ffp-contract=off -fwrapv "
-      "-fno-strict-aliasing -w -I{0}/tests/sdk -Wl,--undefined=launch "
+      "c++ -std=c++17 -O0 -shared -fPIC -fvisibility=hidden -ffp-contract=off -fwrapv "
+      "-fno-strict-aliasing -fno-gnu-unique -w -I{0}/tests/sdk -Wl,--undefined=launch "
       "-o {1}/k.so {1}/k.cpp > {1}/log 2>&1",
       TENON_SOURCE_DIR, folder);
   const int status = std::system(command.c_str());
   std::stringstream log;
   log << std::ifstream(folder + "/log").rdbuf();
-  void* library = status == 0 ? dlopen((folder + "/k.so").c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  library_ = status == 0 ? dlopen((folder + "/k.so").c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (!std::getenv("TENON_KEEP_SOURCES")) std::filesystem::remove_all(folder);
-  if (!library) throw std::runtime_error(log.str().substr(0, 4000));
-  launch_ = reinterpret_cast<Launch>(dlsym(library, "launch"));
+  if (!library_) throw std::runtime_error(log.str().substr(0, 4000));
+  launch_ = reinterpret_cast<Launch>(dlsym(library_, "launch"));
 }
 
 void GpuKernels::run(size_t kernel, std::array<uint32_t, 3> grid,
@@ -96,7 +100,12 @@ void GpuKernels::run(size_t kernel, std::array<uint32_t, 3> grid,
     pointers.push_back(arguments[i].bytes ? static_cast<void*>(arguments[i].bytes->data())
                                           : &scalars[i]);
   }
-  const char* error = launch_(kernel, grid.data(), pointers.data());
+  run_pointers(kernel, grid, pointers.data());
+}
+
+void GpuKernels::run_pointers(size_t kernel, std::array<uint32_t, 3> grid,
+                              void* const* pointers) const {
+  const char* error = launch_(kernel, grid.data(), pointers);
   if (error) throw std::runtime_error(error);
 }
 

@@ -16,6 +16,9 @@ namespace tenon::sdk {
 class GpuKernels {
  public:
   explicit GpuKernels(const Dialect& dialect) : dialect_(dialect) {}
+  ~GpuKernels();
+  GpuKernels(const GpuKernels&) = delete;
+  GpuKernels& operator=(const GpuKernels&) = delete;
   /// A number for run(), once built.
   size_t add(const Program& program);
   /// Compiles all; throws std::runtime_error with the compiler's words.
@@ -23,12 +26,15 @@ class GpuKernels {
   /// Throws std::runtime_error where threads do not meet or an address is not aligned.
   void run(size_t kernel, std::array<uint32_t, 3> grid,
            const std::vector<TestArgument>& arguments) const;
+  /// The same with a pointer to each buffer and to each scalar.
+  void run_pointers(size_t kernel, std::array<uint32_t, 3> grid, void* const* pointers) const;
 
  private:
   using Launch = const char* (*)(size_t kernel, const uint32_t* grid, void* const* arguments);
   const Dialect& dialect_;
   std::string sources_, table_;
   size_t count_ = 0;
+  void* library_ = nullptr;
   Launch launch_ = nullptr;
 };
 
