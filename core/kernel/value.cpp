@@ -55,9 +55,9 @@ bool holds(DType dtype, const Expr& index) {
 KValueRef make_cast(KValueRef value, DType dtype) {
   if (value->dtype == dtype) return value;
   if (value->kind == KValueKind::kConst) return make_const(cast(value->constant, dtype));
-  // Index arithmetic ends in any integer dtype that holds it.
+  // Index arithmetic may end in any dtype, if it has not wrapped before.
   if (value->kind == KValueKind::kIndex && holds(value->dtype, value->index) &&
-      holds(dtype, value->index))
+      (is_float(dtype) || holds(dtype, value->index)))
     return make_index(value->index, dtype);
   return make_op(Op::CAST, dtype, {std::move(value)});
 }
