@@ -20,6 +20,7 @@ namespace {
 
 struct ShowOptions {
   std::string file, stage = "schedule", devices, backend, target, transforms;
+  std::vector<std::string> on;  ///< "x=cpu:0"
   bool json = false;
 };
 
@@ -70,7 +71,13 @@ std::vector<std::string> show_stage(const ShowOptions& options) {
   if (!options.devices.empty()) context_options.devices = options.devices;
   Context context(context_options);
   const Graph graph = parse_graph(read_file(options.file), context.builder(), options.file);
-  const Schedule cut = context.schedule_for(graph);
+  std::map<std::string, std::string> places;
+  for (const std::string& place : options.on) {
+    const size_t equals = place.find('=');
+    TN_REQUIRE(equals != std::string::npos, "[show] expected --on INPUT=DEVICE, got '{}'", place);
+    places[place.substr(0, equals)] = place.substr(equals + 1);
+  }
+  const Schedule cut = context.schedule_for(graph, places);
   if (options.stage == "schedule") return {print(cut)};
   std::vector<std::string> texts;
   each_kernel(cut, [&](const KernelCall& call, int device) {
@@ -92,6 +99,7 @@ void add_show(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"graph", "schedule", "kernel", "program", "source", "asm"}))
       ->capture_default_str();
   command->add_option("--devices", options->devices, "Devices, as in TENON_DEVICES");
+  command->add_option("--on", options->on, "Where an input lives, as x=cuda:0; may be repeated");
   command->add_option("--backend", options->backend, "Backend of --target, as cuda");
   command->add_option("--target", options->target,
                       "What to compile for, as sm_90a: no device is needed");

@@ -171,6 +171,7 @@ std::vector<BufferRef> Context::run(const Graph& graph, const std::vector<Buffer
   const SchedulePlanRef plan = impl_->plans.get(
       graph, input_devices,
       [&] {
+        open_copied(graph);
         const DeviceList devices = impl_->opened();
         return build_plan(impl_->schedule(graph, devices, input_devices), devices, impl_->builder);
       },
@@ -214,8 +215,37 @@ std::vector<Array> Context::run(const Graph& graph, const std::vector<Array>& in
 }
 
 Schedule Context::schedule_for(const Graph& graph, const std::string& device_id) {
-  const int on = impl_->index_of(device(device_id));
-  return impl_->schedule(graph, impl_->opened(), std::vector<int>(graph.params.size(), on));
+  std::map<std::string, std::string> devices;
+  for (const NodeRef& param : graph.params) devices[param->as<ParamAttr>().name] = device_id;
+  return schedule_for(graph, devices);
+}
+
+Schedule Context::schedule_for(const Graph& graph,
+                               const std::map<std::string, std::string>& devices) {
+  std::vector<int> input_devices(graph.params.size(), 0);
+  size_t known = 0;
+  for (size_t i = 0; i < graph.params.size(); ++i) {
+    const auto at = devices.find(graph.params[i]->as<ParamAttr>().name);
+    if (at == devices.end()) continue;
+    input_devices[i] = impl_->index_of(device(at->second));
+    ++known;
+  }
+  TN_REQUIRE(known >= devices.size(), "[schedule] expected inputs of graph {}, got {}", graph.name,
+             devices.begin()->first);
+  open_copied(graph);
+  return impl_->schedule(graph, impl_->opened(), std::move(input_devices));
+}
+
+/// What a COPY names may be on offer only.
+void Context::open_copied(const Graph& graph) {
+  for (const NodeRef& node : topological(graph.outputs)) {
+    if (node->op == Op::COPY) device(node->as<CopyAttr>().device);
+    if (node->op == Op::IF) {
+      open_copied(*node->as<IfAttr>().then_graph);
+      open_copied(*node->as<IfAttr>().else_graph);
+    }
+    if (node->op == Op::LOOP) open_copied(*node->as<LoopAttr>().body);
+  }
 }
 
 }  // namespace tenon

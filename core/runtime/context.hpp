@@ -77,8 +77,11 @@ class Context {
 
   /// The schedule that `run` would use for inputs on the given device.
   Schedule schedule_for(const Graph& graph, const std::string& device = "");
+  /// The same with the device of each input by its name; of those not named it is the default.
+  Schedule schedule_for(const Graph& graph, const std::map<std::string, std::string>& devices);
 
  private:
+  void open_copied(const Graph& graph);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -5,7 +5,7 @@ import os
 import tempfile
 import unittest
 
-from harness import GRAPHS, read_npy, run, run_json, write_npy
+from harness import BUILD, GRAPHS, read_npy, run, run_json, write_npy
 
 
 def graph(name):
@@ -68,6 +68,26 @@ class Run(unittest.TestCase):
                 result = run("tenon", "show", graph("softmax"), "--stage", stage, TENON_DEVICES="cpu")
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertIn(word, result.stdout)
+
+    def test_copies_between_devices_are_shown(self):
+        null = os.path.join(BUILD, "lib", "tenon-examples")
+        rows = self.path("rows.tn", """graph rows(%x: f32[64, 8], %y: f32[4, 8]) {
+  %s = shrink %x, ranges=[(16,20),(0,8)]
+  %r = add %s, %y
+  return %r
+}
+""")
+        both = self.path("both.tn", "graph both(%x: f32[4], %y: f32[4]) {\n  %r = add %x, %y\n  return %r\n}\n")
+        shown = run("tenon", "show", both, "--on", "y=null:0", TENON_DEVICES="cpu,null", TENON_PLUGIN_PATH=null)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn("step 0 on cpu:0: copy b1 -> b2 from null:0", shown.stdout)
+        folder = "disk:" + self.folder.name
+        shown = run("tenon", "show", rows, "--on", "x=" + folder, TENON_DEVICES="cpu," + folder)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn("copy b0[128..] -> b2 from " + folder, shown.stdout)
+        for wrong in ("z=cpu", "y", "y=warp"):
+            with self.subTest(wrong):
+                self.assertEqual(run("tenon", "show", both, "--on", wrong, TENON_DEVICES="cpu").returncode, 2)
 
     def test_bad_input_is_named(self):
         write_npy(self.path("wrong.npy"), [1.0] * 6, [2, 3])
