@@ -148,8 +148,7 @@ IndexEvaluator::Position IndexEvaluator::position(const KValueRef& value, const 
   const std::string name = fresh("t", next_let_);
   kernel_.lets.push_back({name, clamped});
   kernel_.lets.push_back({name + ".in", inside});
-  return {Expr::symbol(name, 0, std::max<int64_t>(0, size.max() - 1)),
-          Expr::symbol(name + ".in", 0, 1)};
+  return {Expr::symbol(name, size), Expr::symbol(name + ".in", 0, 1)};
 }
 
 KValueRef IndexEvaluator::take(const NodeRef& node, const IndexTuple& index, const Expr& guard) {

@@ -7,55 +7,6 @@
 #include "core/support/error.hpp"
 
 namespace tenon {
-namespace {
-
-/// A bound on the magnitude of an expression and of all that is computed on the way to it.
-double magnitude(const Expr& expr) {
-  double bound = std::max(std::abs(static_cast<double>(expr.min())),
-                          std::abs(static_cast<double>(expr.max())));
-  if (expr.kind() == ExprKind::kSum) {
-    double sum = std::abs(static_cast<double>(expr.constant()));
-    for (const auto& [coefficient, term] : expr.terms())
-      sum += std::abs(static_cast<double>(coefficient)) * magnitude(term);
-    return std::max(bound, sum);
-  }
-  if (expr.kind() == ExprKind::kConst || expr.kind() == ExprKind::kSymbol) return bound;
-  double product = 1;
-  for (const Expr& operand : expr.operands()) {
-    const double m = magnitude(operand);
-    bound = std::max(bound, m);
-    product *= std::max(1.0, m);
-  }
-  return expr.kind() == ExprKind::kProduct ? std::max(bound, product) : bound;
-}
-
-}  // namespace
-
-DType index_dtype(const Kernel& kernel, const Capabilities& capabilities) {
-  double bound = 0;
-  const auto see = [&](const Expr& expr) { bound = std::max(bound, magnitude(expr)); };
-  const auto see_value = [&](const KValueRef& root) {
-    visit(root, [&](const KValueRef& v) { see(v->index), see(v->mask); });
-  };
-  for (const KernelAxis& axis : kernel.axes) see(axis.extent);
-  for (const Expr& s : kernel.symbols) see(s);
-  for (const Guard& guard : kernel.guards) see(guard.lower), see(guard.upper);
-  for (const Let& let : kernel.lets) see_value(let.value);
-  walk(kernel.body, [&](const Statement& s) {
-    see(s.index), see(s.mask);
-    if (s.value) see_value(s.value);
-    for (const ReduceState& state : s.states) see_value(state.value);
-  });
-  // Room for a step of a loop past its end.
-  if (bound < 2147483647.0 - 65536) return DType::kI32;
-  if (capabilities.index_bits < 64)
-    fail(ErrorKind::kUnsupported,
-         "[lower] kernel {}: expected indices below 2^31 for a device of 32-bit indices, got up to "
-         "{}",
-         kernel.name, bound);
-  return DType::kI64;
-}
-
 Emitter::Value Emitter::symbol(const Expr& expr) {
   const std::string& name = expr.name();
   if (const auto axis = axis_of_.find(name); axis != axis_of_.end()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/lower/emitter.hpp"
+#include "core/lower/index_width.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {

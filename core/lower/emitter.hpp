@@ -18,10 +18,6 @@
 
 namespace tenon {
 
-/// Widest integer that every index of the kernel fits: kI32 or kI64. Throws kUnsupported if the
-/// device has no such integer.
-DType index_dtype(const Kernel& kernel, const Capabilities& capabilities);
-
 /// Bytes that the first element of a bound buffer is aligned to.
 inline uint32_t buffer_alignment(const KernelBuffer& buffer, const Capabilities& capabilities) {
   return std::max(capabilities.alignment, static_cast<uint32_t>(dtype_size(buffer.dtype)));

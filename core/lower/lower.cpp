@@ -85,7 +85,7 @@ std::vector<uint32_t> declare_params(const Kernel& kernel, const Emitter& emitte
     const Emitter::Param& p = params[i];
     if (p.kind == Kind::kScalar) {
       values[i] = builder.scalar(param_name(p.symbol.name(), taken), abi(p.dtype), p.symbol.min(),
-                                 p.symbol.max());
+                                 std::min(p.symbol.max(), highest(p.dtype).as_int()));
       arguments.push_back({LaunchArgument::Kind::kSymbol, 0, p.symbol});
     } else if (p.kind == Kind::kShared) {
       values[i] = builder.allocate(param_name("partial", taken), abi(p.dtype), TN_SPACE_SHARED,
@@ -131,6 +131,7 @@ LoweredKernel lower_kernel(const Graph& graph, const Capabilities& capabilities,
   emitter.run();
 
   LoweredKernel out;
+  out.index_bounds = index_bounds(kernel, capabilities);
   sdk::ProgramBuilder builder(options.name);
   const std::vector<uint32_t> params =
       declare_params(kernel, emitter, capabilities, builder, out.arguments);

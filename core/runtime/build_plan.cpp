@@ -151,6 +151,7 @@ class PlanBuilder {
     plan.executable = job.executable;
     plan.grid = job.kernel.grid;
     plan.block = job.kernel.block;
+    plan.index_bounds = job.kernel.index_bounds;
     const std::vector<uint32_t> sizes = argument_sizes(job.kernel.program.view());
     TN_ASSERT(sizes.size() == job.kernel.arguments.size());
     for (size_t a = 0; a < sizes.size(); ++a) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/ir/build.hpp"
+#include "core/lower/index_width.hpp"
 #include "core/reference/reference.hpp"
 #include "core/runtime/device.hpp"
 #include "core/schedule/memory_plan.hpp"
@@ -31,6 +32,7 @@ struct KernelPlan {
   std::array<Expr, 3> grid{Expr(1), Expr(1), Expr(1)};
   std::array<uint32_t, 3> block{1, 1, 1};
   std::vector<ArgumentPlan> arguments;
+  std::vector<IndexBound> index_bounds;
 };
 
 class SchedulePlan;
