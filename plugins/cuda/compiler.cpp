@@ -12,18 +12,6 @@
 namespace tenon::cuda {
 namespace {
 
-constexpr sdk::RuntimeCompiler::Names kNames = {.create = "nvrtcCreateProgram",
-                                                .compile = "nvrtcCompileProgram",
-                                                .destroy = "nvrtcDestroyProgram",
-                                                .log_size = "nvrtcGetProgramLogSize",
-                                                .log = "nvrtcGetProgramLog",
-                                                .error_text = "nvrtcGetErrorString",
-                                                .version = "nvrtcVersion",
-                                                .code_size = "nvrtcGetCUBINSize",
-                                                .code = "nvrtcGetCUBIN",
-                                                .text_size = "nvrtcGetPTXSize",
-                                                .text = "nvrtcGetPTX"};
-
 std::vector<std::string> libraries() {
   std::vector<std::string> folders = sdk::folder_of_variable("CUDA_HOME", "lib64");
   const std::vector<std::string> path = sdk::folder_of_variable("CUDA_PATH", "lib64");
@@ -50,7 +38,7 @@ std::vector<std::string> options(const std::string& architecture) {
 
 }  // namespace
 
-Compiler::Compiler() : nvrtc_(libraries(), kNames) {
+Compiler::Compiler() : nvrtc_(libraries(), "nvrtc", "CUBIN", "PTX") {
   int (*count)(int*) = nullptr;
   int (*list)(int*) = nullptr;
   const sdk::SymbolRow rows[] = {{"nvrtcGetNumSupportedArchs", &count},

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// HIP's numbers, from hip_runtime_api.h.
+// HIP's numbers, from hip_runtime_api.h, and the backend.
 #include "plugins/hip/driver.hpp"
 
 #include <fmt/format.h>
-
-#include "plugins/hip/platform.hpp"
 
 namespace tenon::hip {
 namespace {
@@ -12,8 +10,6 @@ namespace {
 enum : int { kMemcpyDefault = 4, kErrorPeerAccessAlreadyEnabled = 704 };
 
 }  // namespace
-
-Driver::Driver() { bind(api_, hip_); }
 
 sdk::StreamAttributes Driver::attributes() const {
   sdk::StreamAttributes numbers = {};  // hipDeviceAttribute_t
@@ -27,12 +23,6 @@ sdk::StreamAttributes Driver::attributes() const {
   numbers.memory_pools = 88;
   return numbers;
 }
-
-std::string Driver::target(uint32_t device) const {
-  return device_target(api_, hip_, static_cast<int>(device));
-}
-
-sdk::StreamLimits Driver::limits(std::string_view target) const { return platform_limits(target); }
 
 int Driver::activate(uint32_t device) { return hip_.set_device(static_cast<int>(device)); }
 
@@ -51,4 +41,13 @@ std::string Driver::describe(int code) const {
   return fmt::format("{} ({}): {}", hip_.error_name(code), code, hip_.error_text(code));
 }
 
+class HipBackend : public sdk::StreamBackend {
+ public:
+  static constexpr sdk::BackendInfo kInfo = {"hip", TENON_VERSION,
+                                             "Apache-2.0 WITH LLVM-exception"};
+  HipBackend() : StreamBackend(platform(), TENON_VERSION) {}
+};
+
 }  // namespace tenon::hip
+
+TENON_BACKEND(tenon::hip::HipBackend)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// HIP's runtime. Its functions are declared here, so that no ROCm is needed to build; platform.hpp
-// says where they come from.
+// HIP's runtime. Its functions are declared here, so that no ROCm is needed to build. They come
+// from the platform: AMD's, or with the build option TENON_HIP_NVIDIA the mapping to CUDA in HIP's
+// own headers. One of platform_amd.cpp and platform_nvidia.cpp is built.
 #pragma once
 
-#include "sdk/stream/vendor.hpp"
+#include "sdk/stream/backend.hpp"
 
 namespace tenon::hip {
 
@@ -21,7 +22,7 @@ struct HipFunctions {
 class Driver : public sdk::StreamVendor {
  public:
   /// Throws TN_ERROR_NOT_FOUND with the reason.
-  Driver();
+  Driver() { bind(); }
   int retain(uint32_t device) override { return activate(device); }
   void release(uint32_t) override {}  // HIP keeps its contexts by itself
   int activate(uint32_t device) override;
@@ -31,12 +32,16 @@ class Driver : public sdk::StreamVendor {
  protected:
   sdk::StreamAttributes attributes() const override;
   std::string driver_text(int version) const override { return "HIP " + std::to_string(version); }
-  std::string target(uint32_t device) const override;
-  sdk::StreamLimits limits(std::string_view target) const override;
+  std::string target(uint32_t device) const override;                // by the platform
+  sdk::StreamLimits limits(std::string_view target) const override;  // by the platform
   bool enable_peer(uint32_t device, uint32_t peer) override;
 
  private:
+  void bind();  // by the platform
   HipFunctions hip_ = {};
 };
+
+/// The platform.
+const sdk::StreamPlatform& platform();
 
 }  // namespace tenon::hip

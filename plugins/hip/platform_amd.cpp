@@ -5,25 +5,34 @@
 #include <array>
 #include <cstring>
 
-#include "plugins/hip/libraries.hpp"
-#include "plugins/hip/platform.hpp"
+#include "plugins/hip/platform_amd.hpp"
 #include "sdk/helpers/failure.hpp"
-#include "sdk/helpers/shared_library.hpp"
 #include "sdk/render/hip_dialect.hpp"
 
 namespace tenon::hip {
 
-void bind(sdk::StreamApi& api, HipFunctions& hip) {
-  const sdk::SharedLibrary library(versions("libamdhip64.so", {".7", ".6", ".5", ""}));
+std::vector<std::string> library_versions(const char* name,
+                                          std::initializer_list<const char*> suffixes) {
+  std::vector<std::string> folders = sdk::folder_of_variable("ROCM_PATH", "lib");
+  folders.push_back("/opt/rocm/lib");
+  return sdk::library_names(name, suffixes, folders);
+}
+
+void Driver::bind() {
+  sdk::StreamApi& api = api_;
+  HipFunctions& hip = hip_;
+  const sdk::SharedLibrary library(library_versions("libamdhip64.so", {".7", ".6", ".5", ""}));
   if (!library) throw sdk::Failure(TN_ERROR_NOT_FOUND, library.reason());
 #define HIP(slot, function) {#function, &slot, false},
 #define OPTIONAL(slot, function) {#function, &slot, true},
+#define GRAPH OPTIONAL
   const sdk::SymbolRow rows[] = {
 #include "plugins/hip/functions.def"
       {"hipGetDeviceProperties", &hip.properties, true},
   };
 #undef HIP
 #undef OPTIONAL
+#undef GRAPH
   std::string missing = sdk::load_symbols(library, rows);
   // ROCm 6 renamed it, with another layout.
   const sdk::SymbolRow newer[] = {{"hipGetDevicePropertiesR0600", &hip.properties, false}};
@@ -31,10 +40,10 @@ void bind(sdk::StreamApi& api, HipFunctions& hip) {
   if (!missing.empty()) throw sdk::Failure(TN_ERROR_NOT_FOUND, missing);
 }
 
-std::string device_target(const sdk::StreamApi&, const HipFunctions& hip, int device) {
+std::string Driver::target(uint32_t device) const {
   // Of the text in hipDeviceProp_t only gcnArchName begins so, wherever a version has it.
   std::array<char, 8192> bytes = {};
-  const int code = hip.properties(bytes.data(), device);
+  const int code = hip_.properties(bytes.data(), static_cast<int>(device));
   constexpr std::string_view kBegin = "gfx";
   const std::string_view all(bytes.data(), bytes.size() - 1);
   const size_t at = all.find(kBegin);
@@ -45,19 +54,22 @@ std::string device_target(const sdk::StreamApi&, const HipFunctions& hip, int de
   return bytes.data() + at;
 }
 
-const sdk::Dialect& platform_dialect() { return sdk::hip_dialect(); }
-
-std::span<const tn_matrix_atom> platform_atoms(std::string_view target) {
-  return sdk::hip_atoms(target);
-}
-
-sdk::StreamLimits platform_limits(std::string_view target) {
+sdk::StreamLimits amd_limits(std::string_view target) {
   sdk::StreamLimits limits;
   limits.workgroup[2] = 1024;
   limits.shared_bytes = 64 << 10;  // LDS of a workgroup on every architecture so far
   limits.subgroup = sdk::hip_subgroup_size(target);
   limits.registers = 256;
   return limits;
+}
+
+sdk::StreamLimits Driver::limits(std::string_view target) const { return amd_limits(target); }
+
+const sdk::StreamPlatform& platform() {
+  static constexpr sdk::StreamPlatform kAmd = {
+      [] { return std::unique_ptr<sdk::StreamVendor>(new Driver()); }, open_hiprtc,
+      sdk::hip_dialect, sdk::hip_atoms};
+  return kAmd;
 }
 
 }  // namespace tenon::hip

@@ -21,22 +21,28 @@ std::string text_of(const std::vector<std::byte>& bytes) {
 
 }  // namespace
 
-RuntimeCompiler::RuntimeCompiler(std::span<const std::string> libraries, const Names& names)
+RuntimeCompiler::RuntimeCompiler(std::span<const std::string> libraries, const std::string& prefix,
+                                 const char* code, const char* text)
     : library_(libraries) {
   if (!library_) throw Failure(TN_ERROR_NOT_FOUND, library_.reason());
   int (*version)(int*, int*) = nullptr;
-  const SymbolRow rows[] = {
-      {names.create, &create_},   {names.compile, &compile_},
-      {names.destroy, &destroy_}, {names.log_size, &log_size_},
-      {names.log, &log_},         {names.error_text, &error_text_},
-      {names.version, &version},  {names.code_size, &code_size_},
-      {names.code, &code_},
+  std::string missing;
+  const auto bind = [&](const std::string& name, void* slot) {
+    const std::string symbol = prefix + name;
+    const SymbolRow row{symbol.c_str(), slot};
+    if (missing.empty()) missing = load_symbols(library_, std::span(&row, 1));
   };
-  std::string missing = load_symbols(library_, rows);
-  if (missing.empty() && names.text) {
-    const SymbolRow more[] = {{names.text_size, &text_size_}, {names.text, &text_}};
-    missing = load_symbols(library_, more);
-  }
+  bind("CreateProgram", &create_);
+  bind("CompileProgram", &compile_);
+  bind("DestroyProgram", &destroy_);
+  bind("GetProgramLogSize", &log_size_);
+  bind("GetProgramLog", &log_);
+  bind("GetErrorString", &error_text_);
+  bind("Version", &version);
+  bind(fmt::format("Get{}Size", code), &code_size_);
+  bind(fmt::format("Get{}", code), &code_);
+  if (text) bind(fmt::format("Get{}Size", text), &text_size_);
+  if (text) bind(fmt::format("Get{}", text), &text_);
   if (!missing.empty()) throw Failure(TN_ERROR_NOT_FOUND, missing);
   int major = 0, minor = 0;
   check(version(&major, &minor), "version");

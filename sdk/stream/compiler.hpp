@@ -22,16 +22,14 @@ struct Compiled {
 
 class RuntimeCompiler {
  public:
-  /// Symbol names; `text` gives assembly instead of code, null if there is no such thing.
-  struct Names {
-    const char *create, *compile, *destroy, *log_size, *log, *error_text, *version;
-    const char *code_size, *code, *text_size, *text;
-  };
-  /// Opens the first library of `libraries`. Throws TN_ERROR_NOT_FOUND with the reason.
-  RuntimeCompiler(std::span<const std::string> libraries, const Names& names);
+  /// Opens the first library of `libraries`. Functions are named `prefix`CreateProgram and so on;
+  /// code is read by `prefix`Get`code`, and where `text` is not null assembly by `prefix`Get`text`.
+  /// Throws TN_ERROR_NOT_FOUND with the reason.
+  RuntimeCompiler(std::span<const std::string> libraries, const std::string& prefix,
+                  const char* code, const char* text);
 
   enum class Output { kCode, kText };
-  /// Throws TN_ERROR_COMPILE_FAILED with the compiler's log.
+  /// Throws TN_ERROR_COMPILE_FAILED with the compiler's log. kText only where there is `text`.
   Compiled compile(const std::string& source, std::span<const std::string> options,
                    Output output) const;
   const SharedLibrary& library() const { return library_; }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What AMD's compiler and driver share.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+
+#include "plugins/hip/driver.hpp"
+#include "sdk/helpers/shared_library.hpp"
+
+namespace tenon::hip {
+
+/// Throws TN_ERROR_NOT_FOUND with the reason.
+std::unique_ptr<sdk::StreamCompiler> open_hiprtc();
+sdk::StreamLimits amd_limits(std::string_view architecture);
+/// Names of a library of ROCm's: by the loader's rules, then below ROCM_PATH and /opt/rocm.
+std::vector<std::string> library_versions(const char* name,
+                                          std::initializer_list<const char*> suffixes);
+
+}  // namespace tenon::hip
