@@ -167,6 +167,8 @@ void apply_transform(Kernel& kernel, const Transform& transform) {
       apply_keep(step);
       return;
     case TransformKind::kTensorize:
+      apply_tensorize(step);
+      return;
     case TransformKind::kPipeline:
       step.refuse("a transform that this version applies", "one it only reads");
   }

@@ -23,5 +23,6 @@ void apply_bind(const TransformStep& step);
 void apply_group(const TransformStep& step);
 void apply_stage(const TransformStep& step);
 void apply_keep(const TransformStep& step);
+void apply_tensorize(const TransformStep& step);
 
 }  // namespace tenon

@@ -89,6 +89,13 @@ void check_in_place(const TransformStep& step, int a) {
   }
 }
 
+/// The subgroups and their tiles are what they were when a nest was tensorized.
+void check_no_matrix(const TransformStep& step, int a) {
+  for (const int other : related_axes(step.kernel, a))
+    if (step.kernel.axes[other].bind == Bind::kMatrix)
+      step.refuse("this before tensorize", step.kernel.axes[other].name + " in a matrix");
+}
+
 /// Everything that places an axis on a dimension of the launch must agree with.
 void check_place(const TransformStep& step, int a, Bind bind, const Expr& extent) {
   Kernel& kernel = step.kernel;
@@ -97,6 +104,13 @@ void check_place(const TransformStep& step, int a, Bind bind, const Expr& extent
       step.refuse("nothing else on " + std::string(bind_name(bind)) + " above or below",
                   kernel.axes[other].name + " there");
   if (is_block(bind)) {
+    check_no_matrix(step, a);
+    if (bind == Bind::kBlockX)
+      walk(std::as_const(kernel).body, [&](const Statement& s) {
+        if (s.kind == Statement::Kind::kMatrix && !extent.is_const(s.threads))
+          step.refuse("the " + std::to_string(s.threads) + " threads of a matrix",
+                      to_string(extent));
+      });
     if (!extent.is_const() || extent.value() > kMaxBlock || extent.value() < 1)
       step.refuse("an extent from 1 to 1024", to_string(extent));
     for (const KernelAxis& other : kernel.axes)
@@ -129,6 +143,7 @@ void apply_jam(const TransformStep& step) {
   if (axis.kind == AxisKind::kOrdered)
     step.refuse("a parallel or reduce axis", axis.name + ", whose iterations have an order");
   if (vector) {
+    check_no_matrix(step, a);
     for (const int other : related_axes(kernel, a))
       if (kernel.axes[other].bind == Bind::kVector)
         step.refuse("one vector axis in a nest", kernel.axes[other].name + " is one too");

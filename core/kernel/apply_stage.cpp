@@ -70,8 +70,9 @@ class Stage {
   void find_axes() {
     Dependence dependence(kernel_);
     const AxisSet used = dependence.of(load_);
-    const bool shared =
-        std::ranges::any_of(kernel_.axes, [](const KernelAxis& a) { return is_block(a.bind); });
+    const bool shared = std::ranges::any_of(kernel_.axes, [](const KernelAxis& a) {
+      return is_block(a.bind) || a.bind == Bind::kMatrix;
+    });
     space_ = shared ? BufferSpace::kShared : BufferSpace::kScratch;
     const std::vector<Statement*> path = path_to(kernel_, axis_);
     const auto take = [&](int a) {
@@ -84,7 +85,7 @@ class Stage {
     for (const Statement* s : path) {
       if (s->kind != Statement::Kind::kLoop) continue;
       const Bind bind = kernel_.axes[s->axis].bind;
-      if (is_jam(bind) || (shared && is_block(bind))) take(s->axis);
+      if (is_jam(bind) || bind == Bind::kMatrix || (shared && is_block(bind))) take(s->axis);
     }
     walk(path.back()->body, [&](Statement& s) {
       if (s.kind == Statement::Kind::kLoop) take(s.axis);

@@ -27,6 +27,7 @@ enum class Bind : uint8_t {
   kLoop,
   kUnroll,
   kVector,
+  kMatrix,  ///< of a matrix atom: a subgroup does all iterations together
   kGridX,
   kGridY,
   kGridZ,
@@ -74,6 +75,8 @@ struct Statement {
     kStep,    ///< of the reduction around it
     kStore,   ///< `value` to element `index` of `buffer` where `mask` holds
     kStage,   ///< `body` copies into the tile `buffer`; workgroup barriers around it if shared
+    kMatrix,  ///< reduction `id`, done with matrix atoms, goes into the tile `buffer` of the
+              ///< subgroup; `body` takes its elements from there
   };
   Kind kind = Kind::kLoop;
   int axis = -1;
@@ -84,6 +87,9 @@ struct Statement {
   KValueRef value;
   std::vector<ReduceState> states;
   std::vector<Statement> body;
+  // kMatrix: `index` is where the atom that stands first in the tile begins
+  int64_t pitch = 0;    ///< elements between rows of the tile
+  int64_t threads = 0;  ///< of the subgroup, on block.x
 };
 
 /// A split or padding that does not divide: points with lower < upper are real, others are not.

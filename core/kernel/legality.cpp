@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/kernel/matrix.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
@@ -67,10 +68,30 @@ class Limits {
         if (a.bind == Bind::kUnroll) inside *= a.extent.value();
         need(inside <= kMaxCopies, "unrolled copies", kMaxCopies, static_cast<uint64_t>(inside));
       }
+      if (s.kind == Statement::Kind::kMatrix) matrix(s);
       if (s.kind == Statement::Kind::kStage)
         barriers_ |= kernel_.buffers[s.buffer].space == BufferSpace::kShared;
       body(s.body, inside);
     }
+  }
+
+  void matrix(const Statement& s) {
+    barriers_ = true;
+    block_[0] = static_cast<uint64_t>(s.threads);
+    walk(kernel_.body, [&](const Statement& r) {
+      if (r.kind != Statement::Kind::kReduce || r.id != s.id) return;
+      const auto [m, n, k] = matrix_axes(kernel_, r);
+      const MatrixProduct product = matrix_product(kernel_, r, m, n, k);
+      if (capabilities_.has(Op::MATRIX_MULTIPLY) &&
+          find_atom(kernel_, r, product, m, n, k, s.threads, capabilities_))
+        return;
+      const auto extent = [&](int axis) { return kernel_.axes[axis].extent.value(); };
+      fail(ErrorKind::kUnsupported,
+           "[kernel] {}: expected a matrix atom {}x{}x{} of {}, {} and {} by {} threads on the "
+           "device, got none",
+           kernel_.name, extent(m), extent(n), extent(k), dtype_name(product.a.load->dtype),
+           dtype_name(product.b.load->dtype), dtype_name(r.states[0].dtype), s.threads);
+    });
   }
 
   const Kernel& kernel_;

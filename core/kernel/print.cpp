@@ -89,6 +89,10 @@ class Printer {
       case Statement::Kind::kStage:
         out_ += fmt::format("{}stage b{}\n", indent, s.buffer);
         break;
+      case Statement::Kind::kMatrix:
+        out_ += fmt::format("{}b{}[{}] = s{}.0 by {} threads\n", indent, s.buffer,
+                            to_string(s.index), s.id, s.threads);
+        break;
     }
     body(s.body, depth + 1);
   }

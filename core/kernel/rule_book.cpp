@@ -103,10 +103,17 @@ int RuleBook::group(int axis, int64_t threads) {
   return static_cast<int>(kernel.axes.size()) - 1;
 }
 
-bool RuleBook::stage(int buffer, int axis) {
+void RuleBook::tensorize(int m, int n, int k, int64_t threads) {
+  step({TransformKind::kTensorize,
+        {kernel.axes[m].name, kernel.axes[n].name, kernel.axes[k].name},
+        threads,
+        Bind::kLoop});
+}
+
+bool RuleBook::stage(int buffer, int axis, int64_t pad) {
   return step_if_legal({TransformKind::kStage,
                         {"b" + std::to_string(buffer), kernel.axes[axis].name},
-                        0,
+                        pad,
                         Bind::kLoop});
 }
 

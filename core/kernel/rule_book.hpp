@@ -30,7 +30,8 @@ class RuleBook {
   bool bind(int axis, Bind place);
   int group(int axis, int64_t threads);
   /// False, and nothing done, if the tile is too large or the loads do not allow it.
-  bool stage(int buffer, int axis);
+  bool stage(int buffer, int axis, int64_t pad = 0);
+  void tensorize(int m, int n, int k, int64_t threads);
   /// False, and nothing done, if nothing expensive is computed twice or it does not fit a cache.
   bool keep(int reduce_axis, int later_axis);
 
@@ -75,6 +76,16 @@ class RuleBook {
   bool step_if_legal(Transform transform);
 };
 
+/// Two parallel axes, each used by one of two loads under one sum.
+struct Matmul {
+  std::vector<int> batch;   ///< parallel axes that both operands use, or that lie outside
+  int m = -1, n = -1;       ///< n is contiguous in the result
+  int k = -1;               ///< innermost reduce axis
+  KValueRef rows, columns;  ///< the loads that follow m and n
+};
+
+std::optional<Matmul> find_matmul(const RuleBook& book, const Statement& nest);
+
 /// Recipes. Each works on one outermost statement of the kernel, named by its axis (-1: a statement
 /// that is not a loop).
 void plan_vector_nest(RuleBook& book, int axis);   ///< elementwise and row reductions
@@ -82,6 +93,7 @@ bool plan_matmul(RuleBook& book, int axis);        ///< false if it is not one
 void plan_threads_nest(RuleBook& book, int axis);  ///< devices with workgroups
 /// Of the nests with workgroups; false, and nothing done, if the parallel `axes` hold no such
 /// thing.
+bool plan_tiles(RuleBook& book, int axis);  ///< a contraction, its operands in shared memory
 bool plan_rows(RuleBook& book, const std::vector<int>& axes);
 bool plan_columns(RuleBook& book, const std::vector<int>& axes);
 void plan_total(RuleBook& book, int reduction);  ///< an outermost one: all threads of a workgroup

@@ -8,42 +8,37 @@
 namespace tenon {
 namespace {
 
-struct Matmul {
-  std::vector<int> batch;   ///< parallel axes that both operands use, or that lie outside
-  int m = -1, n = -1;       ///< n is contiguous in the result
-  int k = -1;               ///< innermost reduce axis
-  KValueRef rows, columns;  ///< the loads that follow m and n
-};
-
 bool uses(const RuleBook& book, const KValueRef& v, int axis) {
   return v->index.depends_on(book.kernel.axes[axis].name);
 }
 
-/// Two parallel axes, each used by one of two loads under one sum.
-bool match(const RuleBook& book, const Statement& nest, Matmul& out) {
+}  // namespace
+
+std::optional<Matmul> find_matmul(const RuleBook& book, const Statement& nest) {
+  Matmul out;
   const std::vector<int> axes = book.chain(nest);
   const std::vector<const Statement*> reductions = book.reductions(nest);
-  if (axes.size() < 2 || reductions.size() != 1) return false;
+  if (axes.size() < 2 || reductions.size() != 1) return std::nullopt;
   const Statement& r = *reductions[0];
-  if (r.states.size() != 1 || r.states[0].op != Op::ADD || r.body.size() != 1) return false;
+  if (r.states.size() != 1 || r.states[0].op != Op::ADD || r.body.size() != 1) return std::nullopt;
   for (const int a : axes)
-    if (book.kernel.axes[a].kind != AxisKind::kParallel) return false;
+    if (book.kernel.axes[a].kind != AxisKind::kParallel) return std::nullopt;
   const std::vector<int> reduce = book.chain(r.body[0]);
-  if (reduce.empty()) return false;
+  if (reduce.empty()) return std::nullopt;
   out.k = reduce.back();
   out.n = axes.back();
   std::vector<KValueRef> loads = book.loads(r);
   for (const KValueRef& v : loads) {
-    if (!v->mask.is_const(1)) return false;
+    if (!v->mask.is_const(1)) return std::nullopt;
     if (uses(book, v, out.n)) {
-      if (out.columns) return false;
+      if (out.columns) return std::nullopt;
       out.columns = v;
     } else {
-      if (out.rows) return false;
+      if (out.rows) return std::nullopt;
       out.rows = v;
     }
   }
-  if (!out.rows || !out.columns) return false;
+  if (!out.rows || !out.columns) return std::nullopt;
   for (size_t i = axes.size() - 1; i-- > 0;) {
     if (out.m < 0 && uses(book, out.rows, axes[i]) && !uses(book, out.columns, axes[i]))
       out.m = axes[i];
@@ -51,11 +46,15 @@ bool match(const RuleBook& book, const Statement& nest, Matmul& out) {
       out.batch.insert(out.batch.begin(), axes[i]);
   }
   for (const Statement* s : book.stores(nest))
-    if (book.stride(s->index, out.n) != 1) return false;
+    if (book.stride(s->index, out.n) != 1) return std::nullopt;
   const bool large = book.size(out.n) >= 8 && book.size(out.k) >= 4;
-  return out.m >= 0 && book.size(out.m) >= 2 && large && uses(book, out.rows, out.k) &&
-         uses(book, out.columns, out.k);
+  if (out.m < 0 || book.size(out.m) < 2 || !large || !uses(book, out.rows, out.k) ||
+      !uses(book, out.columns, out.k))
+    return std::nullopt;
+  return out;
 }
+
+namespace {
 
 /// Rows of the tile: near the number that fills the registers, with little left over at the end.
 int64_t tile_rows(int64_t most, const Expr& extent) {
@@ -76,8 +75,9 @@ int64_t tile_rows(int64_t most, const Expr& extent) {
 }  // namespace
 
 bool plan_matmul(RuleBook& book, int axis) {
-  Matmul mm;
-  if (!match(book, book.loop(axis), mm)) return false;
+  const std::optional<Matmul> found = find_matmul(book, book.loop(axis));
+  if (!found) return false;
+  const Matmul& mm = *found;
   const int64_t lanes = book.lanes(book.loop(axis));
   const int64_t registers = book.caps.vector_registers ? book.caps.vector_registers : 16;
   const int64_t columns = book.size(mm.n) <= lanes ? 1 : 2;

@@ -69,6 +69,7 @@ void plan_elements(RuleBook& book, std::vector<int> axes) {
 }  // namespace
 
 void plan_threads_nest(RuleBook& book, int axis) {
+  if (plan_tiles(book, axis)) return;
   std::vector<int> axes = book.merge_contiguous(book.chain(book.loop(axis)));
   for (const int a : axes)
     if (book.kernel.axes[a].kind != AxisKind::kParallel) {

@@ -21,7 +21,13 @@
 //   keep R A           what the steps over R compute and the later loop A would compute again, once
 //                      A stands for R, goes through per-thread scratch: R is the only axis of its
 //                      reduction, neither is bound or padded yet; the same bits
-//   tensorize A .., pipeline A ..   parsed, refused by apply
+//   tensorize M N K F  the loops M, N and the innermost reduce loop K of one sum of products are an
+//                      m x n x k matrix atom that F threads on block.x do together. The sums go to
+//                      a tile in shared memory, and what stood behind the reduction becomes loops
+//                      over that tile: M.c, N.c. Unrolled loops between M and N make the tile
+//                      wider. Loads come from whole matrices or, where M and N were unrolled
+//                      before stage, from shared tiles whose fill is 0.
+//   pipeline A F       parsed, refused by apply
 #pragma once
 
 #include <string>
@@ -50,7 +56,7 @@ enum class TransformKind : uint8_t {
 struct Transform {
   TransformKind kind = TransformKind::kSplit;
   std::vector<std::string> names;  ///< axes; kStage: buffer, axis; kKeep: R, A
-  int64_t factor = 0;              ///< kSplit, kPad, kGroup; kStage: 0 without "pad"
+  int64_t factor = 0;              ///< kSplit, kPad, kGroup, kTensorize; kStage: 0 without "pad"
   Bind bind = Bind::kLoop;         ///< kBind
   bool operator==(const Transform&) const = default;
 };

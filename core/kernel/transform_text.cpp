@@ -26,7 +26,7 @@ constexpr Row kRows[] = {
     {TransformKind::kGroup, "group", 1, 1, true},
     {TransformKind::kStage, "stage", 2, 2, false},
     {TransformKind::kKeep, "keep", 2, 2, false},
-    {TransformKind::kTensorize, "tensorize", 1, 64, false},
+    {TransformKind::kTensorize, "tensorize", 3, 3, true},
     {TransformKind::kPipeline, "pipeline", 1, 1, true},
 };
 

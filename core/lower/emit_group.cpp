@@ -22,7 +22,8 @@ int64_t Emitter::shuffled_threads(int64_t width, const std::vector<Value>& parti
   for (size_t p = 3; p < places_.size(); ++p)
     if (places_[p].used) threads *= places_[p].extent.value();
   const int64_t size = subgroup_threads(capabilities_);
-  const bool whole = threads % size == 0 && std::has_single_bit(static_cast<uint64_t>(width)) &&
+  const bool whole = (subgroup_ == 0 || subgroup_ == size) && threads % size == 0 &&
+                     std::has_single_bit(static_cast<uint64_t>(width)) &&
                      (width % size == 0 || size % width == 0);
   return whole ? std::min(size, width) : 1;
 }

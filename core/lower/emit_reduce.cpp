@@ -39,7 +39,8 @@ void Emitter::reduce(const Statement& s) {
     if (is_block(axis.bind)) active.group_axis = a;
   }
   active.instances = count_instances(active.outside);
-  for (int i = 0; i < active.instances * active.copies; ++i)
+  const bool matrix = begin_matrix(active);
+  for (int i = 0; i < active.instances * active.copies && !matrix; ++i)
     for (const ReduceState& state : s.states)
       active.accumulators.push_back(
           constant(state.dtype, identity(state.op, state.dtype).bits, active.lanes));
@@ -63,6 +64,11 @@ void Emitter::reduce(const Statement& s) {
       totals.push_back(active.lane_partials ? lane_total(state.op, state.dtype, total) : total);
     }
   }
+  if (matrix) {
+    active.accumulators = std::move(totals);
+    sums_[s.id] = std::move(active);
+    return;
+  }
   if (active.group_axis >= 0) totals = group_total(active, totals);
   each_instance(active.outside, [&](int p) {
     for (size_t k = 0; k < states; ++k)
@@ -72,6 +78,7 @@ void Emitter::reduce(const Statement& s) {
 
 void Emitter::step() {
   Active& active = *active_;
+  if (active.atom) return multiply_step();
   const std::vector<ReduceState>& states = active.statement->states;
   each_instance(active.outside | active.own, [&](int i) {
     Value mask = 0;

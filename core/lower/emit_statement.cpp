@@ -31,6 +31,12 @@ Emitter::Emitter(const Kernel& kernel, const Capabilities& capabilities)
   for (const KernelBuffer& b : kernel.buffers)
     in_place_ |= b.read && b.written && b.space == BufferSpace::kGlobal;
   walk(kernel.body, [&](const Statement& s) {
+    if (s.kind == Statement::Kind::kMatrix) {
+      Place& threads = places_[static_cast<int>(Bind::kBlockX) - static_cast<int>(Bind::kGridX)];
+      threads.extent = s.threads;
+      threads.used = true;
+      subgroup_ = static_cast<uint32_t>(s.threads);
+    }
     if (s.kind != Statement::Kind::kLoop) return;
     const KernelAxis& axis = kernel.axes[s.axis];
     if (!is_grid(axis.bind) && !is_block(axis.bind)) return;
@@ -67,8 +73,21 @@ void Emitter::body(const std::vector<Statement>& statements) {
       case Statement::Kind::kStep:
         step();
         break;
-      case Statement::Kind::kStage:
+      case Statement::Kind::kStage: {
+        const auto shared = [&](const Statement& t) {
+          return t.kind == Statement::Kind::kStage &&
+                 kernel_.buffers[t.buffer].space == BufferSpace::kShared;
+        };
+        // Copies beside one another need one pair of barriers.
+        const bool first = shared(s) && (i == 0 || !shared(statements[i - 1]));
+        const bool last = shared(s) && (i + 1 == statements.size() || !shared(statements[i + 1]));
+        if (first) tree_.effect(TN_OP_BARRIER, {}, TN_SCOPE_BLOCK);
         stage(s);
+        if (last) tree_.effect(TN_OP_BARRIER, {}, TN_SCOPE_BLOCK);
+        break;
+      }
+      case Statement::Kind::kMatrix:
+        take_sums(s);
         break;
     }
     ++i;
@@ -91,6 +110,11 @@ void Emitter::run_loop(const Statement& s) {
       jam_.push_back(s.axis);
       body(s.body);
       jam_.pop_back();
+      return;
+    case Bind::kMatrix:
+      positions_[s.axis] = {Position::Kind::kConstant, 0, 0};
+      body(s.body);
+      positions_[s.axis] = {};
       return;
     case Bind::kVector: {
       if (axis.extent.is_const(1)) {
@@ -229,7 +253,6 @@ bool Emitter::streams(int buffer, int lanes) const {
 
 void Emitter::stage(const Statement& s) {
   const bool shared = kernel_.buffers[s.buffer].space == BufferSpace::kShared;
-  if (shared) tree_.effect(TN_OP_BARRIER, {}, TN_SCOPE_BLOCK);
   // The copy's own axes stand for the lanes around it and, where threads share it, for them too.
   const std::vector<Position> positions = positions_;
   const AxisSet around = std::exchange(around_, {});
@@ -245,7 +268,6 @@ void Emitter::stage(const Statement& s) {
   positions_ = positions;
   around_ = around;
   open_places_ = places;
-  if (shared) tree_.effect(TN_OP_BARRIER, {}, TN_SCOPE_BLOCK);
   floor_[s.buffer] = tree_.region();
   tree_.changed(buffer(s.buffer));
 }

@@ -17,14 +17,15 @@ uint64_t Emitter::instance(const AxisSet& set) const {
 int Emitter::count_instances(const AxisSet& set) const {
   int count = 1;
   for (const int axis : jam_)
-    if (set[axis]) count *= static_cast<int>(kernel_.axes[axis].extent.value());
+    if (set[axis] && !pinned_[axis])
+      count *= static_cast<int>(kernel_.axes[axis].extent.value());
   return count;
 }
 
 void Emitter::each_instance(const AxisSet& set, const std::function<void(int)>& emit) {
   std::vector<int> axes;
   for (const int axis : jam_)
-    if (set[axis]) axes.push_back(axis);
+    if (set[axis] && !pinned_[axis]) axes.push_back(axis);
   const int count = count_instances(set);
   for (int i = 0; i < count; ++i) {
     int rest = i;

@@ -13,7 +13,7 @@
 #include <tuple>
 
 #include "core/ir/capabilities.hpp"
-#include "core/kernel/kernel.hpp"
+#include "core/kernel/matrix.hpp"
 #include "core/lower/op_tree.hpp"
 
 namespace tenon {
@@ -86,6 +86,10 @@ class Emitter {
     int instances = 1, copies = 1, lanes = 1;
     bool lane_partials = false;  ///< lanes hold parts of one total
     int group_axis = -1;
+    std::array<int, 3> matrix{-1, -1, -1};  ///< its m, n and k, if it is tensorized
+    std::vector<int> jam;                   ///< that was open around it
+    MatrixProduct product;
+    const MatrixAtom* atom = nullptr;
     std::vector<Value> accumulators;
   };
 
@@ -166,6 +170,12 @@ class Emitter {
   int64_t shuffled_threads(int64_t width, const std::vector<Value>& partials);
   Value shuffled_total(const ReduceState& state, Value part, int64_t threads);
 
+  // emit_matrix.cpp
+  bool begin_matrix(Active& active);  ///< false if the reduction is not tensorized
+  void multiply_step();
+  Value fragment(const MatrixOperand& operand, uint64_t role);
+  void take_sums(const Statement& s);
+
   // instances
   uint64_t instance(const AxisSet& set) const;
   void each_instance(const AxisSet& set, const std::function<void(int)>& emit);
@@ -185,6 +195,7 @@ class Emitter {
   std::unordered_map<std::string, int> axis_of_;
   std::vector<Position> positions_;  ///< of each axis
   std::vector<int> jam_;             ///< open unrolled axes, outermost first
+  AxisSet pinned_;                   ///< those of which one copy is emitted at a time
   int lane_axis_ = -1, lanes_ = 1;
   std::vector<AxisSet> guard_axes_;
   std::vector<bool> guard_off_;
@@ -194,6 +205,7 @@ class Emitter {
   std::unordered_map<const Expr::Node*, LaneForm> lane_forms_;  ///< of this vector axis
   std::vector<uint32_t> floor_;  ///< of each buffer: region that loads of a tile stay inside
   Active* active_ = nullptr;
+  std::map<int, Active> sums_;  ///< finished tensorized reductions: a fragment for each instance
   uint32_t subgroup_ = 0;
   bool in_place_ = false;        ///< some buffer is read and written
   std::array<Place, 6> places_;  ///< grid.x to block.z

@@ -90,10 +90,21 @@ OpTree::Value OpTree::load(tn_dtype dtype, uint16_t lanes, std::span<const Value
   return v;
 }
 
+OpTree::Value OpTree::matrix_load(tn_dtype dtype, uint16_t lanes, std::span<const Value> operands,
+                                  uint64_t imm, uint32_t floor) {
+  Op op;
+  op.op = TN_OP_MATRIX_LOAD;
+  op.dtype = dtype;
+  op.lanes = lanes;
+  op.imm = imm;
+  op.region = place(operands, floor);
+  return shared(op, operands);
+}
+
 void OpTree::changed(Value buffer) {
   std::erase_if(known_, [&](const auto& entry) {
     const Op& op = ops_[entry.second];
-    return op.op == TN_OP_TAKE && operands_[op.first] == buffer;
+    return (op.op == TN_OP_TAKE || op.op == TN_OP_MATRIX_LOAD) && operands_[op.first] == buffer;
   });
 }
 
@@ -221,7 +232,8 @@ std::vector<bool> OpTree::live() const {
     if (!live[v]) live[v] = true, work.push_back(v);
   };
   for (Value v = 0; v < ops_.size(); ++v)
-    if (ops_[v].op == TN_OP_STORE || ops_[v].op == TN_OP_ATOMIC || ops_[v].op == TN_OP_BARRIER)
+    if (ops_[v].op == TN_OP_STORE || ops_[v].op == TN_OP_ATOMIC || ops_[v].op == TN_OP_BARRIER ||
+        ops_[v].op == TN_OP_MATRIX_STORE)
       need(v);
   while (!work.empty()) {
     const Value v = work.back();

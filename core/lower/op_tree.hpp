@@ -43,6 +43,9 @@ class OpTree {
   /// not shared (`fixed`).
   Value load(tn_dtype dtype, uint16_t lanes, std::span<const Value> operands, uint32_t flags,
              uint32_t floor, bool fixed);
+  /// A matrix fragment: as a load that may move.
+  Value matrix_load(tn_dtype dtype, uint16_t lanes, std::span<const Value> operands, uint64_t imm,
+                    uint32_t floor);
   /// Memory has new contents: later loads of `buffer` are not the earlier ones.
   void changed(Value buffer);
   void effect(tn_opcode op, std::span<const Value> operands, uint64_t imm = 0, uint32_t flags = 0);

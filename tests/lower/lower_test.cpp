@@ -132,7 +132,7 @@ TEST_CASE("rows that fit the cache take their exponentials once") {
   CHECK(count(warps, " exp2 ") == 2);
   CHECK(count(warps, " subgroup_shuffle ") == 10);
   CHECK(count(warps, " barrier ") == 0);
-  CHECK(count(warps, " take ") == 2);
+  CHECK(count(warps, " load ") == 2);
   // 512 KiB of cache hold half of this row.
   const std::string long_row = softmax("[4, 262144]", "[4, 1]");
   CHECK(count(program(lower(long_row, cpu_like(), "", true)), " exp2 ") == 8);

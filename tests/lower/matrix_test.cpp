@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tensorized kernels: what matrix atoms compute agrees with the reference, edges included.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "core/support/error.hpp"
+#include "sdk/helpers/program_text.hpp"
+#include "tests/lower/harness.hpp"
+
+using namespace tenon;
+using namespace tenon::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+std::string shape(std::initializer_list<int> sizes) {
+  std::string s = "[";
+  for (const int size : sizes) s += (s.size() > 1 ? ", " : "") + std::to_string(size);
+  return s + "]";
+}
+
+/// a x b + c of narrow floats, summed in f32.
+Case product(int m, int k, int n, const std::string& dtype = "f16", bool transposed = false) {
+  const std::string all = shape({m, k, n}), out = shape({m, n});
+  const std::string b = transposed ? shape({n, k}) : shape({k, n});
+  std::string text = "graph g(%a: " + dtype + shape({m, k}) + ", %b: " + dtype + b + ", %c: f32" +
+                     shape({n}) + ") { %aw = cast %a : f32" + shape({m, k}) +
+                     " %bw = cast %b : f32" + b;
+  if (transposed) text += " %bt = permute %bw, axes=[1, 0] : f32" + shape({k, n});
+  text += " %a3 = reshape %aw : f32" + shape({m, k, 1}) + " %ae = expand %a3 : f32" + all +
+          " %b3 = reshape %b" + (transposed ? "t" : "w") + " : f32" + shape({1, k, n}) +
+          " %be = expand %b3 : f32" + all + " %p = mul %ae, %be : f32" + all +
+          " %s = reduce.add %p, axes=[1] : f32" + shape({m, 1, n}) + " %r = reshape %s : f32" +
+          out + " %c2 = reshape %c : f32" + shape({1, n}) + " %ce = expand %c2 : f32" + out +
+          " %t = add %r, %ce : f32" + out + " %y = cast %t : " + dtype + out + " return %y }";
+  return {text, {}, {}, 1e-2};
+}
+
+std::string lowered(const Case& c, const Capabilities& capabilities, const std::string& transforms,
+                    bool rules = false) {
+  Builder builder;
+  LowerOptions options;
+  options.transforms = transforms;
+  options.use_rules = rules;
+  return sdk::print_program(
+      lower_kernel(parse_graph(c.graph, builder), capabilities, options).program.view());
+}
+
+/// Two subgroups, a tile of 64 x 16, the matrices staged in shared memory.
+constexpr const char* kTiled =
+    "split a0 64; split a1 16; split a0.i 16; split a0.i.o 2; split a1.i 8; "
+    "split r0 32; split r0.i 16; "
+    "permute a0.o a1.o a0.i.o.o a0.i.o.i a1.i.o a0.i.i a1.i.i; "
+    "bind a0.o grid.y; bind a1.o grid.x; bind a0.i.o.o block.y; "
+    "unroll a0.i.o.i; unroll a1.i.o; unroll a0.i.i; unroll a1.i.i; "
+    "stage b0 at r0.o pad 8; stage b1 at r0.o pad 8; tensorize a0.i.i a1.i.i r0.i.i 32; "
+    "merge a0.i.i.c a1.i.i.c; split a0.i.i.c_a1.i.i.c 32; bind a0.i.i.c_a1.i.i.c.i block.x";
+
+}  // namespace
+
+TEST_CASE("a matrix atom on whole matrices") {
+  const Case c = product(16, 32, 8);
+  const std::string list = "split r0 16; tensorize a0 a1 r0.i 32";
+  CHECK(difference(c, warps_like(), list, false) == "");
+  const std::string text = lowered(c, warps_like(), list);
+  CHECK_THAT(text, ContainsSubstring("matrix_multiply"));
+  CHECK_THAT(text, ContainsSubstring("matrix_store"));
+  const std::string one = "tensorize a0 a1 r0 32";
+  CHECK(difference(product(16, 16, 8, "bf16"), warps_like(), one, false) == "");
+  CHECK(difference(product(16, 16, 8, "f16", true), warps_like(), one, false) == "");
+  CHECK(difference(product(16, 32, 16), waves_like(), "split r0 16; tensorize a0 a1 r0.i 64",
+                   false) == "");
+}
+
+TEST_CASE("matrix atoms on shared tiles take edges that do not divide") {
+  constexpr std::array<int, 3> kSizes[] = {{32, 32, 16}, {64, 64, 32}, {45, 50, 23}, {90, 31, 17}};
+  for (const auto& [m, k, n] : kSizes) {
+    INFO(m << " " << k << " " << n);
+    CHECK(difference(product(m, k, n), warps_like(), kTiled, false) == "");
+    CHECK(difference(product(m, k, n, "f16", true), warps_like(), kTiled, false) == "");
+  }
+}
+
+TEST_CASE("unrolled loops between the atom's axes make its tile wider") {
+  const std::string list =
+      "split a1 8; split r0 16; permute a0 a1.o a1.i; unroll a1.o; "
+      "tensorize a0 a1.i r0.i 32; merge a0.c a1.o.c; merge a0.c_a1.o.c a1.i.c; "
+      "split a0.c_a1.o.c_a1.i.c 128; split a0.c_a1.o.c_a1.i.c.i 4; "
+      "vectorize a0.c_a1.o.c_a1.i.c.i.i; bind a0.c_a1.o.c_a1.i.c.i.o block.x";
+  const Case c = product(16, 32, 32);
+  CHECK(difference(c, warps_like(), list, false) == "");
+  CHECK_THAT(lowered(c, warps_like(), list), ContainsSubstring("sums4 = param shared f32[512]"));
+}
+
+TEST_CASE("tensorize is refused with what was expected") {
+  const std::pair<const char*, const char*> bad[] = {
+      {"tensorize a0 r0 a1 32", "expected"},
+      {"tensorize a1 a0 r0 32", "expected a1 around a0, got another nesting"},
+      {"bind a0 block.x; tensorize a0 a1 r0 32", "not to be bound yet"},
+      {"split a0 4; bind a0.o block.x; tensorize a0.i a1 r0 32", "no block.x"},
+      {"split r0 5; tensorize a0 a1 r0.i 32", "expected whole matrices or shared tiles"},
+      {"tensorize a0 a1 r0 32; bind a0 block.y", "expected a0 not to be bound yet, got matrix"},
+      {"split a0 4; tensorize a0.i a1 r0 32; bind a0.o block.y", "expected this before tensorize"},
+      {"split a0 4; tensorize a0.i a1 r0 32; vectorize a0.o", "expected this before tensorize"},
+      {"tensorize a0 a1 r0 32; split a1.c 4; bind a1.c.i block.x", "expected the 32 threads"},
+  };
+  for (const auto& [list, message] : bad) {
+    INFO(list);
+    CHECK_THROWS_WITH(lowered(product(16, 16, 8), warps_like(), list), ContainsSubstring(message));
+  }
+  CHECK_THROWS_WITH(lowered(product(16, 16, 8), waves_like(), "tensorize a0 a1 r0 32"),
+                    ContainsSubstring("expected a matrix atom 16x8x16 of f16, f16 and f32 by 32 "
+                                      "threads on the device, got none"));
+}
