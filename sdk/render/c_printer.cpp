@@ -86,7 +86,7 @@ class SourcePrinter {
     if (op.op == TN_OP_CONST && op.lanes == 1) {
       return of_constants_ == kNone ? literal(op) : fmt::format("c{}_{}", of_constants_, value);
     }
-    if (op.op != TN_OP_PARAM) return fmt::format("v{}", value);
+    if (op.op != TN_OP_PARAM) return Dialect::value_name(value);
     return Dialect::param_name(program_, program_.param(static_cast<uint32_t>(op.imm)));
   }
   std::string literal(const tn_op& op) const {

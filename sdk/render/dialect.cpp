@@ -51,6 +51,8 @@ std::string Dialect::param_name(const ProgramView& program, const tn_param& para
   return "p_" + std::string(program.string(param.name));
 }
 
+std::string Dialect::value_name(uint32_t value) { return fmt::format("v{}", value); }
+
 std::string_view Dialect::value_type(uint8_t dtype) const { return type_row(*this, dtype).value; }
 std::string_view Dialect::memory_type(uint8_t dtype) const { return type_row(*this, dtype).memory; }
 

@@ -122,6 +122,7 @@ class Dialect {
   /// Names that no word of the language or helper can be.
   static std::string function_name(const ProgramView& program);
   static std::string param_name(const ProgramView& program, const tn_param& param);
+  static std::string value_name(uint32_t value);
 
   std::string_view value_type(uint8_t dtype) const;
   std::string_view memory_type(uint8_t dtype) const;

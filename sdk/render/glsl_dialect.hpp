@@ -14,11 +14,11 @@ struct FloatWidths {
 };
 
 struct GlslOptions {
-  ShaderMath math;
+  ShaderMath math = {};
   /// Execution modes of SPV_KHR_float_controls to ask for: only those that the device has.
-  FloatWidths preserves_specials;  ///< SignedZeroInfNanPreserve
-  FloatWidths preserves_denormals;
-  FloatWidths rounds_to_even;
+  FloatWidths preserves_specials = {};  ///< SignedZeroInfNanPreserve
+  FloatWidths preserves_denormals = {};
+  FloatWidths rounds_to_even = {};
 };
 
 /// A compute shader with the entry point main. BUFFER param number k, counted among the buffers, is

@@ -2,6 +2,9 @@
 #include "sdk/render/scalar_layout.hpp"
 
 #include <algorithm>
+#include <cstring>
+
+#include "sdk/helpers/submission.hpp"
 
 namespace tenon::sdk {
 
@@ -25,6 +28,33 @@ uint32_t buffer_count(const ProgramView& program) {
     count += program.param(i).kind == TN_PARAM_BUFFER;
   }
   return count;
+}
+
+ShaderBindings::ShaderBindings(const ProgramView& program)
+    : buffer_count_(sdk::buffer_count(program)) {
+  const ScalarLayout layout = scalar_layout(program);
+  scalar_bytes_ = layout.bytes;
+  for (uint32_t i = 0; i < program.param_count(); ++i) {
+    const tn_param& param = program.param(i);
+    if (param.kind == TN_PARAM_ALLOC) continue;
+    const uint32_t size = std::max(dtype_bytes(static_cast<uint8_t>(param.dtype)), 4u);
+    slots_.push_back({layout.offsets[i], param.kind == TN_PARAM_SCALAR ? size : 0,
+                      (param.access & TN_ACCESS_WRITE) != 0});
+  }
+}
+
+ShaderBindings::Bound ShaderBindings::bind(const tn_command& launch) const {
+  Bound out;
+  out.scalars.resize(scalar_bytes_);
+  for (uint32_t i = 0; i < slots_.size(); ++i) {
+    const tn_argument& argument = Submission::argument(launch, i);
+    if (slots_[i].bytes) {
+      std::memcpy(out.scalars.data() + slots_[i].offset, &argument.scalar, slots_[i].bytes);
+    } else {
+      out.buffers.push_back({&argument, slots_[i].is_written});
+    }
+  }
+  return out;
 }
 
 }  // namespace tenon::sdk

@@ -3,10 +3,12 @@
 // push constants in GLSL, a uniform buffer in WGSL.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "sdk/helpers/program_view.hpp"
+#include "tenon/plugin.h"
 
 namespace tenon::sdk {
 
@@ -21,5 +23,31 @@ ScalarLayout scalar_layout(const ProgramView& program);
 
 /// Number of BUFFER params: buffer k of them is bound at k, a block of scalars after the last.
 uint32_t buffer_count(const ProgramView& program);
+
+/// What a launch binds: its buffers in order, and the block of scalars.
+class ShaderBindings {
+ public:
+  struct Buffer {
+    const tn_argument* argument;
+    bool is_written;
+  };
+  struct Bound {
+    std::vector<Buffer> buffers;
+    std::vector<std::byte> scalars;
+  };
+  explicit ShaderBindings(const ProgramView& program);
+  uint32_t buffer_count() const { return buffer_count_; }
+  uint32_t scalar_bytes() const { return scalar_bytes_; }
+  /// The launch must be checked; `argument`s are the command's.
+  Bound bind(const tn_command& launch) const;
+
+ private:
+  struct Slot {
+    uint32_t offset, bytes;  ///< of a scalar; no bytes for a buffer
+    bool is_written;
+  };
+  std::vector<Slot> slots_;  ///< one for each argument
+  uint32_t buffer_count_ = 0, scalar_bytes_ = 0;
+};
 
 }  // namespace tenon::sdk

@@ -16,6 +16,10 @@ void add_cast_helpers(std::vector<ShaderHelper>& out) {
   return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }
 )"},
+      {"tn_is_infinite", R"(fn tn_is_infinite(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) == 0x7f800000u;
+}
+)"},
       {"tn_i32_of_f32", R"(fn tn_i32_of_f32(x: f32) -> i32 {
   if (tn_is_nan(x)) { return 0; }
   if (x >= 2147483648.0f) { return 2147483647; }
@@ -40,16 +44,23 @@ void add_cast_helpers(std::vector<ShaderHelper>& out) {
   return tn_odd_u32(u32(x));
 }
 )"},
-      // x*y+z of floats of at most 12 bits, whose product is exact, with a sticky last bit too.
+      // x*y+z of floats of at most 12 bits, whose product is exact unless it is near the smallest
+      // numbers, with a sticky last bit too. A product that is too large may come back: scaled, the
+      // sum is exact then.
       {"tn_fma_odd", R"(fn tn_fma_odd(x: f32, y: f32, z: f32) -> f32 {
   let product: f32 = x * y;
+  if (tn_is_infinite(product) && !tn_is_infinite(x) && !tn_is_infinite(y)) {
+    let unit: f32 = 5.421010862427522e-20f;
+    let scaled: f32 = (x * unit) * (y * unit) + (z * unit) * unit;
+    return (scaled / unit) / unit;
+  }
   let sum: f32 = product + z;
   let bits: u32 = bitcast<u32>(sum);
   if ((bits & 0x7f800000u) == 0x7f800000u) { return sum; }
   let part: f32 = sum - product;
   let error: f32 = (product - (sum - part)) + (z - part);
   if (error == 0.0f || (bits & 1u) != 0u) { return sum; }
-  return bitcast<f32>((error > 0.0f) == (sum > 0.0f) ? bits + 1u : bits - 1u);
+  return bitcast<f32>(select(bits - 1u, bits + 1u, (error > 0.0f) == (sum > 0.0f)));
 }
 )"},
       {"tn_decode_f16", R"(fn tn_decode_f16(x: u32) -> f32 {

@@ -75,7 +75,7 @@ class WgslDialect : public ShaderDialect {
       : ShaderDialect(options.math) {
     for (uint32_t i = 0; i < program.op_count(); ++i) {
       const tn_op& op = program.op(i);
-      find_joins(program, op);
+      find_joins(program, i);
       if (op.op != TN_OP_ATOMIC) continue;
       const tn_op& memory = program.op(program.operands(op)[0]);
       const std::string name =
@@ -95,6 +95,16 @@ class WgslDialect : public ShaderDialect {
   std::string define(const tn_op& op, const std::string& name,
                      const std::string& value) const override {
     return Dialect::define(op, name, joins_.contains(&op) ? "tn_exact(" + value + ")" : value);
+  }
+
+  std::string spell(uint16_t op, uint8_t dtype,
+                    std::span<const std::string> operands) const override {
+    if (!is_sum(op, dtype)) return ShaderDialect::spell(op, dtype, operands);
+    std::vector<std::string> apart(operands.begin(), operands.end());
+    for (std::string& operand : apart) {
+      if (carries_.contains(operand)) operand = "tn_exact(" + operand + ")";
+    }
+    return ShaderDialect::spell(op, dtype, apart);
   }
 
   std::string header(const ProgramView& program) const override {
@@ -200,16 +210,18 @@ class WgslDialect : public ShaderDialect {
     return fmt::format("{}[{}]", at.memory, at.index);
   }
 
-  static bool is_sum(const tn_op& op) {
-    return op.dtype == TN_DTYPE_F32 &&
-           (op.op == TN_OP_ADD || op.op == TN_OP_SUB || op.op == TN_OP_MUL);
+  static bool is_sum(uint16_t op, uint8_t dtype) {
+    return dtype == TN_DTYPE_F32 && (op == TN_OP_ADD || op == TN_OP_SUB || op == TN_OP_MUL);
   }
-  /// WGSL lets compilers take (x + y) - x for y; so what a sum or product takes from another one
-  /// is kept apart.
-  void find_joins(const ProgramView& program, const tn_op& op) {
-    if (!is_sum(op) && op.op != TN_OP_NEG && op.op != TN_OP_FMA) return;
+  /// WGSL lets compilers take (x + y) - x for y; so what a sum or product takes from another one,
+  /// also from one in a loop that may be unrolled, is kept apart.
+  void find_joins(const ProgramView& program, uint32_t i) {
+    const tn_op& op = program.op(i);
+    if (op.op == TN_OP_CARRY && op.dtype == TN_DTYPE_F32) carries_.insert(value_name(i));
+    if (!is_sum(op.op, op.dtype) && op.op != TN_OP_NEG && op.op != TN_OP_FMA) return;
     for (uint32_t operand : program.operands(op)) {
-      if (is_sum(program.op(operand))) joins_.insert(&program.op(operand));
+      const tn_op& from = program.op(operand);
+      if (is_sum(from.op, from.dtype)) joins_.insert(&from);
     }
   }
 
@@ -241,10 +253,13 @@ class WgslDialect : public ShaderDialect {
     const std::string type = param.dtype == TN_DTYPE_I32 ? "i32" : "u32";
     return fill_pattern(R"(
 fn exchange_{0}(i: i32, value: {1}, compare: {1}) -> {1} {
-  loop {
-    let old = atomicCompareExchangeWeak(&{0}[i], compare, value);
-    if (old.exchanged || old.old_value != compare) { return old.old_value; }
+  var old: {1} = atomicLoad(&{0}[i]);
+  while (old == compare) {
+    let found = atomicCompareExchangeWeak(&{0}[i], compare, value);
+    old = found.old_value;
+    if (found.exchanged) { break; }
   }
+  return old;
 }
 )",
                         {param_name(program, param), type});
@@ -271,6 +286,7 @@ fn exchange_{0}(i: i32, value: {1}, compare: {1}) -> {1} {
 
   std::set<std::string> atomics_;    ///< memory that ATOMICs touch
   std::set<std::string> exchanged_;  ///< that of them which needs exchange()
+  std::set<std::string> carries_;    ///< of f32
   std::set<const tn_op*> joins_;     ///< sums and products that sums and products are made of
 };
 

@@ -9,7 +9,7 @@
 namespace tenon::sdk {
 
 struct WgslOptions {
-  ShaderMath math;
+  ShaderMath math = {};
 };
 
 /// A compute shader with the entry point Dialect::function_name(). BUFFER param number k, counted

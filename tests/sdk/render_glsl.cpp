@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Programs printed as GLSL do what the scalar oracle and the null backend do. That drivers take
+// the text is for the Vulkan plugin's tests.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+
+#include "sdk/render/glsl_dialect.hpp"
+#include "sdk/render/scalar_layout.hpp"
+#include "tests/sdk/op_cases.hpp"
+#include "tests/sdk/samples.hpp"
+#include "tests/sdk/shader_kernels.hpp"
+
+using namespace tenon::sdk;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+std::string glsl(std::string_view text, const GlslOptions& options = {}) {
+  return print_glsl(parsed(text).view(), options);
+}
+
+}  // namespace
+
+TEST_CASE("every elementwise op and cast as GLSL") {
+  ShaderKernels kernels;
+  std::vector<OpCase> cases;
+  for (const tn_dtype dtype : all_dtypes()) {
+    cases.push_back(elementwise_case(dtype));
+    cases.push_back(cast_case(dtype));
+  }
+  for (const OpCase& c : cases) kernels.add(c.program);
+  kernels.build();
+  for (size_t k = 0; k < cases.size(); ++k) {
+    kernels.run(k, {cases[k].count, 1, 1}, cases[k].arguments());
+    for (const std::string& difference : cases[k].differences(cases[k])) FAIL_CHECK(difference);
+  }
+}
+
+TEST_CASE("vectors, loops and branches as GLSL agree with the interpreter") {
+  PluginHost host(null_plugin());
+  std::vector<float> x(64);
+  std::iota(x.begin(), x.end(), -5.f);
+  std::vector<std::byte> in = bytes_of(x), wide = bytes_of(std::vector<int64_t>{10}),
+                         index = bytes_of(std::vector<int>{63, 1, 20, 3, 9, 1000, -1, 99});
+  const Program programs[] = {parsed(samples::kVectors), parsed(samples::kControl)};
+  ShaderKernels kernels;
+  for (const Program& program : programs) kernels.add(program);
+  kernels.build();
+  for (size_t k = 0; k < 2; ++k) {
+    std::vector<std::byte> ours(16 * 8, std::byte{1}), theirs = ours;
+    const auto arguments = [&](std::vector<std::byte>& out) {
+      return k ? std::vector<TestArgument>{{&wide}, {&out}, {{}, 9}}
+               : std::vector<TestArgument>{{&in}, {&index}, {&out}};
+    };
+    kernels.run(k, {1, 1, 1}, arguments(ours));
+    host.run(programs[k], {1, 1, 1}, arguments(theirs));
+    CHECK(ours == theirs);
+  }
+}
+
+TEST_CASE("scalars of every size as push constants") {
+  const Program program = parsed(
+      R"(program scalars(%y: global i64 write, %a: i8 in [-9, 9], %b: bool, %c: u64 in [0, 9], %d: f16, %e: i32 in [-9, 9]) workgroup 1 1 1 {
+  %6 = const 0 : i32
+  %7 = cast %a : i64
+  store %y, %6, %7
+  %9 = const 1 : i32
+  %10 = cast %b : i64
+  store %y, %9, %10
+  %12 = const 2 : i32
+  %13 = cast %c : i64
+  store %y, %12, %13
+  %15 = const 3 : i32
+  %16 = cast %d : i64
+  store %y, %15, %16
+  %18 = const 4 : i32
+  %19 = cast %e : i64
+  store %y, %18, %19
+}
+)");
+  const ScalarLayout layout = scalar_layout(program.view());
+  CHECK(layout.offsets == std::vector<uint32_t>{0, 0, 4, 8, 16, 20});
+  CHECK(layout.bytes == 32);
+  CHECK(buffer_count(program.view()) == 1);
+  ShaderKernels kernels;
+  kernels.add(program);
+  kernels.build();
+  std::vector<std::byte> out(5 * 8);
+  const std::vector<TestArgument> arguments = {{&out},  {{}, 0xfb},   {{}, 1},
+                                               {{}, 7}, {{}, 0x4900}, {{}, 0xfffffffd}};
+  kernels.run(0, {1, 1, 1}, arguments);
+  CHECK(values_of<int64_t>(out) == std::vector<int64_t>{-5, 1, 7, 10, -3});
+  CHECK_THAT(print_glsl(program.view()), ContainsSubstring("layout(offset = 8) uint64_t p_c;"));
+}
+
+TEST_CASE("a program asks for the extensions that it uses, and for the modes it is told") {
+  CHECK(glsl(samples::kSoftmax).find("#extension") == std::string::npos);
+  CHECK_THAT(glsl(samples::kControl), ContainsSubstring("explicit_arithmetic_types_int64"));
+  const std::string shared = glsl(samples::kShared);
+  CHECK_THAT(shared, ContainsSubstring("GL_EXT_shader_8bit_storage"));
+  CHECK_THAT(shared, ContainsSubstring("explicit_arithmetic_types_int8"));
+  CHECK_THAT(glsl(samples::kSubgroup), ContainsSubstring("GL_KHR_shader_subgroup_shuffle"));
+  const std::string modes = glsl(samples::kSoftmax, {.preserves_specials = {.f32 = true}});
+  CHECK_THAT(modes, ContainsSubstring("#extension GL_EXT_spirv_intrinsics : require"));
+  CHECK_THAT(modes, ContainsSubstring("capabilities = [4466], 4461, 32);"));
+  const std::string native = glsl(samples::kSoftmax, {.math = {.native_exp = true}});
+  CHECK_THAT(native, ContainsSubstring("= exp2("));
+}
+
+TEST_CASE("buffers that threads exchange values in are coherent") {
+  const std::string_view text =
+      R"(program exchange(%x: global f32 read write, %y: global f32 write) workgroup 2 1 1 {
+  %2 = index block.x : i32
+  %3 = load %x, %2 : f32
+  store %x, %2, %3
+  barrier block
+  store %y, %2, %3
+}
+)";
+  CHECK_THAT(glsl(text), ContainsSubstring("coherent buffer Buffer0"));
+  CHECK_THAT(glsl(text), ContainsSubstring("  memoryBarrierBuffer();\n  barrier();\n"));
+  CHECK_THAT(glsl(samples::kShared), !ContainsSubstring("coherent"));
+}
+
+TEST_CASE("GLSL's text") {
+  for (const auto& [name, text] :
+       {std::pair("softmax", samples::kSoftmax), std::pair("reverse", samples::kShared),
+        std::pair("subgroups", samples::kSubgroup)}) {
+    std::ifstream file(std::string(TENON_SOURCE_DIR) + "/tests/golden/render/" + name + ".glsl");
+    std::stringstream golden;
+    golden << file.rdbuf();
+    CHECK(glsl(text) == golden.str());
+  }
+}
+
+TEST_CASE("what GLSL has no words for is refused") {
+  CHECK_THROWS_WITH(glsl(samples::kMatrix), "glsl: has no words for async_copy");
+  CHECK_THROWS_WITH(glsl(R"(program swap(%x: global f32 read write) workgroup 1 1 1 {
+  %1 = const 0 : i32
+  %2 = const 1.0 : f32
+  %3 = atomic.add.block %x, %1, %2 : f32
+}
+)"),
+                    "glsl: has no words for atomic");
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The text of programs printed as WGSL. What its helpers compute is tested with GLSL's, which are
+// made of them; that an implementation takes the text is for the WGSL plugin's tests.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <fstream>
+#include <sstream>
+
+#include "sdk/render/wgsl_dialect.hpp"
+#include "tests/sdk/plugin_host.hpp"
+#include "tests/sdk/samples.hpp"
+
+using namespace tenon::sdk;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+std::string wgsl(std::string_view text) { return print_wgsl(parsed(text).view()); }
+
+/// What the core makes of a store of f16 where memory is declared in words.
+constexpr std::string_view kPacked =
+    R"(program packed(%x: global f32 read noalias, %w: global u32 read write, %flag: bool) workgroup 64 1 1 {
+  %3 = index block.x : i32
+  %4 = load %x, %3 : f32
+  %5 = cast %4 : f16
+  %6 = cast.bits %5 : u16
+  %7 = cast %6 : u32
+  %8 = const 1 : i32
+  %9 = shr %3, %8 : i32
+  %10 = load %w, %9 : u32
+  %11 = sub %7, %10 : u32
+  %12 = where %flag, %11, %7 : u32
+  %13 = atomic.add.block %w, %9, %12 : u32
+  %14 = atomic.compare_exchange.block %w, %3, %13, %12 : u32
+  barrier block
+  store %w, %3, %14
+}
+)";
+
+}  // namespace
+
+TEST_CASE("WGSL's text") {
+  for (const auto& [name, text] :
+       {std::pair("softmax", samples::kSoftmax), std::pair("vectors", samples::kVectors),
+        std::pair("packed", kPacked)}) {
+    std::ifstream file(std::string(TENON_SOURCE_DIR) + "/tests/golden/render/" + name + ".wgsl");
+    std::stringstream golden;
+    golden << file.rdbuf();
+    CHECK(wgsl(text) == golden.str());
+  }
+}
+
+TEST_CASE("sums that a compiler could join are kept apart") {
+  const std::string text = wgsl(
+      R"(program apart(%x: global f32 read, %y: global f32 write) workgroup 1 1 1 {
+  %2 = const 0 : i32
+  %3 = const 1 : i32
+  %4 = load %x, %2 : f32
+  %5 = load %x, %3 : f32
+  %6 = sub %4, %5 : f32
+  %7 = sub %6, %4 : f32
+  store %y, %2, %7
+}
+)");
+  CHECK_THAT(text, ContainsSubstring("let v6: f32 = tn_exact(v4 - v5);"));
+  CHECK_THAT(text, ContainsSubstring("let v7: f32 = v6 - v4;"));
+}
+
+TEST_CASE("constants that WGSL does not take as such") {
+  const std::string text = wgsl(
+      R"(program odd(%x: global f32 write, %i: global i32 write) workgroup 1 1 1 {
+  %2 = const 0 : i32
+  %3 = const -inf : f32
+  store %x, %2, %3
+  %5 = const -0.0 : f32
+  store %x, %2, %5
+  %7 = const -2147483648 : i32
+  %8 = const 2147483647 : i32
+  %9 = add %7, %8 : i32
+  store %i, %2, %9
+}
+)");
+  CHECK_THAT(text, ContainsSubstring("p_x[0] = bitcast<f32>(tn_opaque(0xff800000u));"));
+  CHECK_THAT(text, ContainsSubstring("p_x[0] = bitcast<f32>(0x80000000u);"));
+  CHECK_THAT(text, ContainsSubstring("let c9_7: i32 = i32(-2147483648);"));
+  CHECK_THAT(text, ContainsSubstring("let v9: i32 = c9_7 + c9_8;"));
+}
+
+TEST_CASE("what WGSL has no words for is refused") {
+  CHECK_THROWS_WITH(wgsl(samples::kControl),
+                    "wgsl: expected a dtype that the language has, got i64");
+  CHECK_THROWS_WITH(wgsl(samples::kShared),
+                    "wgsl: param x: expected memory in 32-bit words, got u8");
+  CHECK_THROWS_WITH(wgsl(samples::kSubgroup), "wgsl: has no words for index");
+}
