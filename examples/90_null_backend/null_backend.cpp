@@ -8,7 +8,6 @@
 #include "sdk/helpers/program_text.hpp"
 #include "sdk/helpers/property_table.hpp"
 #include "sdk/helpers/scalar.hpp"
-#include "sdk/helpers/verify_program.hpp"
 
 namespace {
 namespace sdk = tenon::sdk;
@@ -291,7 +290,7 @@ class NullBackend : public sdk::Backend {
   }
   std::unique_ptr<sdk::Executable> load(const sdk::Target&,
                                         std::span<const std::byte> bytes) override {
-    return std::make_unique<NullExecutable>(sdk::load_program(bytes));
+    return std::make_unique<NullExecutable>(NullExecutable::saved_program(bytes));
   }
 };
 

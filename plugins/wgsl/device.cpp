@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is reported, recorded and launched.
+// What is reported, recorded, launched and compiled.
 #include "plugins/wgsl/device.hpp"
 
 #include <utility>
 
+#include "sdk/render/scalar_layout.hpp"
+#include "sdk/render/wgsl_dialect.hpp"
+
 namespace tenon::wgsl {
 namespace {
 
-/// wgpu-native reports on the thread that made the call, before the call returns.
-struct Report {
-  WGPUErrorType type = WGPUErrorType_NoError;
-  std::string message;
-};
-thread_local Report reported;
+// wgpu-native reports on the thread that made the call, before the call returns.
+thread_local WGPUErrorType reported = WGPUErrorType_NoError;
+thread_local std::string report;
 
 void on_error(const WGPUDevice*, WGPUErrorType type, WGPUStringView message, void*, void*) {
-  if (reported.type == WGPUErrorType_NoError) reported = {type, text_of(message)};
+  if (reported == WGPUErrorType_NoError) report = text_of(message), reported = type;
 }
 
 void on_lost(const WGPUDevice*, WGPUDeviceLostReason, WGPUStringView, void* is_lost, void*) {
@@ -24,7 +24,7 @@ void on_lost(const WGPUDevice*, WGPUDeviceLostReason, WGPUStringView, void* is_l
 
 void on_device(WGPURequestDeviceStatus, WGPUDevice made, WGPUStringView message, void* to, void*) {
   *static_cast<WGPUDevice*>(to) = made;
-  if (!made) reported = {WGPUErrorType_Internal, text_of(message)};
+  if (!made) on_error({}, WGPUErrorType_Internal, message, {}, {});
 }
 
 }  // namespace
@@ -34,12 +34,10 @@ WgslDevice::WgslDevice(WGPUAdapter adapter) {
   properties_ = make_properties(limits_);
   WGPUDeviceDescriptor wanted = WGPU_DEVICE_DESCRIPTOR_INIT;
   wanted.requiredLimits = &limits_;  // all that the adapter has
-  wanted.deviceLostCallbackInfo = {nullptr, WGPUCallbackMode_AllowSpontaneous, on_lost, &is_lost_,
-                                   nullptr};
+  wanted.deviceLostCallbackInfo = {{}, kAtOnce, on_lost, &is_lost_, {}};
   wanted.uncapturedErrorCallbackInfo.callback = on_error;
   WGPUDevice made = nullptr;
-  gpu_.AdapterRequestDevice(
-      adapter, &wanted, {nullptr, WGPUCallbackMode_AllowSpontaneous, on_device, &made, nullptr});
+  gpu_.AdapterRequestDevice(adapter, &wanted, {{}, kAtOnce, on_device, &made, {}});
   check(TN_ERROR_INTERNAL);
   device_.reset(made);
   queue_.reset(gpu_.DeviceGetQueue(made));
@@ -53,18 +51,18 @@ WgslDevice::~WgslDevice() {
 }
 
 void WgslDevice::check(tn_status on_validation) const {
-  const Report report = std::exchange(reported, {});
+  const WGPUErrorType type = std::exchange(reported, WGPUErrorType_NoError);
   if (is_lost_) throw sdk::Failure(TN_ERROR_DEVICE_LOST, "webgpu: the device is lost");
-  if (report.type == WGPUErrorType_NoError) return;
+  if (type == WGPUErrorType_NoError) return;
   tn_status status = TN_ERROR_INTERNAL;
-  if (report.type == WGPUErrorType_OutOfMemory) status = TN_ERROR_OUT_OF_MEMORY;
-  if (report.type == WGPUErrorType_Validation) status = on_validation;
-  throw sdk::Failure(status, "webgpu: " + report.message);
+  if (type == WGPUErrorType_OutOfMemory) status = TN_ERROR_OUT_OF_MEMORY;
+  if (type == WGPUErrorType_Validation) status = on_validation;
+  throw sdk::Failure(status, "webgpu: " + report);
 }
 
 void WgslDevice::submit(const sdk::Submission& submission) {
   check(TN_ERROR_INTERNAL);
-  encoder_.reset();  // of a submission that failed
+  encoder_.reset(gpu_.DeviceCreateCommandEncoder(handle(), nullptr));
   for (uint32_t i = 0; i < submission.command_count(); ++i) {
     const tn_command command = submission.command(i);
     if (command.kind == TN_COMMAND_LAUNCH) launch(command);
@@ -76,14 +74,9 @@ void WgslDevice::submit(const sdk::Submission& submission) {
   check(TN_ERROR_INTERNAL);
 }
 
-WGPUCommandEncoder WgslDevice::encoder() {
-  if (!encoder_) encoder_.reset(gpu_.DeviceCreateCommandEncoder(handle(), nullptr));
-  return encoder_.get();
-}
-
 void WgslDevice::flush() {
-  const Ref<WGPUCommandBuffer> commands{gpu_.CommandEncoderFinish(encoder(), nullptr)};
-  encoder_.reset();
+  const Ref<WGPUCommandBuffer> commands{gpu_.CommandEncoderFinish(encoder_.get(), nullptr)};
+  encoder_.reset(gpu_.DeviceCreateCommandEncoder(handle(), nullptr));
   check(TN_ERROR_INVALID_ARGUMENT);  // to submit a wrong one would abort the process
   const WGPUCommandBuffer all[] = {commands.get()};
   gpu_.QueueSubmit(queue_.get(), 1, all);
@@ -99,8 +92,7 @@ void WgslDevice::launch(const tn_command& command) {
   std::vector<WGPUBindGroupEntry> entries;
   std::vector<uint32_t> words;
   const auto bind = [&](WGPUBuffer buffer, uint64_t offset, uint64_t size) {
-    entries.push_back(
-        {nullptr, static_cast<uint32_t>(entries.size()), buffer, offset, size, nullptr, nullptr});
+    entries.push_back({{}, static_cast<uint32_t>(entries.size()), buffer, offset, size, {}, {}});
   };
   for (uint32_t i = 0; i < command.argument_count; ++i) {
     const tn_argument& from = sdk::Submission::argument(command, i);
@@ -119,16 +111,50 @@ void WgslDevice::launch(const tn_command& command) {
     gpu_.QueueWriteBuffer(queue_.get(), scalars.get(), 0, words.data(), size);
     bind(scalars.get(), 0, size);
   }
-  const WGPUBindGroupDescriptor group{
-      nullptr, {}, code.layout.get(), entries.size(), entries.data()};
-  const Ref<WGPUBindGroup> bound{gpu_.DeviceCreateBindGroup(handle(), &group)};
+  const WGPUBindGroupDescriptor all{{}, {}, code.layout.get(), entries.size(), entries.data()};
+  const Ref<WGPUBindGroup> bound{gpu_.DeviceCreateBindGroup(handle(), &all)};
   check(TN_ERROR_INVALID_ARGUMENT);
-  const Ref<WGPUComputePassEncoder> pass{gpu_.CommandEncoderBeginComputePass(encoder(), nullptr)};
+  const Ref<WGPUComputePassEncoder> pass{
+      gpu_.CommandEncoderBeginComputePass(encoder_.get(), nullptr)};
   gpu_.ComputePassEncoderSetPipeline(pass.get(), code.pipeline.get());
   gpu_.ComputePassEncoderSetBindGroup(pass.get(), 0, bound.get(), 0, nullptr);
   gpu_.ComputePassEncoderDispatchWorkgroups(pass.get(), command.grid[0], command.grid[1],
                                             command.grid[2]);
   gpu_.ComputePassEncoderEnd(pass.get());
+}
+
+WgslExecutable::WgslExecutable(sdk::Program made, const sdk::Device* of)
+    : ProgramExecutable(std::move(made)),
+      device(static_cast<const WgslDevice*>(of)),
+      source(sdk::print_wgsl(program())) {
+  if (!of) return;
+  const WebGpu& gpu = library().gpu;
+  const size_t buffers = sdk::buffer_count(program()), arguments = signature().arguments.size();
+  WGPUBindGroupLayoutEntry entry = WGPU_BIND_GROUP_LAYOUT_ENTRY_INIT;
+  entry.visibility = WGPUShaderStage_Compute;
+  // Writable all: the core cuts many from one of WebGPU's, which a launch has as one or the other.
+  entry.buffer.type = WGPUBufferBindingType_Storage;
+  std::vector<WGPUBindGroupLayoutEntry> entries(std::min(buffers + 1, arguments), entry);
+  for (uint32_t i = 0; auto& each : entries) each.binding = i++;
+  if (buffers < arguments) entries.back().buffer.type = WGPUBufferBindingType_Uniform;
+  const WGPUBindGroupLayoutDescriptor group{{}, {}, entries.size(), entries.data()};
+  layout.reset(gpu.DeviceCreateBindGroupLayout(device->handle(), &group));
+  const WGPUBindGroupLayout groups[] = {layout.get()};
+  const WGPUPipelineLayoutDescriptor all{{}, {}, 1, groups, 0};
+  const Ref<WGPUPipelineLayout> bindings{gpu.DeviceCreatePipelineLayout(device->handle(), &all)};
+  WGPUShaderSourceWGSL code{{nullptr, WGPUSType_ShaderSourceWGSL}, view_of(source)};
+  const WGPUShaderModuleDescriptor text{&code.chain, {}};
+  const Ref<WGPUShaderModule> module{gpu.DeviceCreateShaderModule(device->handle(), &text)};
+  device->check(TN_ERROR_COMPILE_FAILED);
+  const std::string name = sdk::Dialect::function_name(program());
+  const WGPUComputePipelineDescriptor wanted{
+      nullptr, {}, bindings.get(), {nullptr, module.get(), view_of(name), 0, nullptr}};
+  pipeline.reset(gpu.DeviceCreateComputePipeline(device->handle(), &wanted));
+  device->check(TN_ERROR_COMPILE_FAILED);
+}
+
+std::string WgslExecutable::text(tn_text_kind kind) const {
+  return kind == TN_TEXT_SOURCE ? source : sdk::Executable::text(kind);
 }
 
 }  // namespace tenon::wgsl

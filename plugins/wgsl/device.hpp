@@ -14,6 +14,7 @@ namespace tenon::wgsl {
 /// What an adapter of these limits can do.
 std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits);
 
+constexpr auto kAtOnce = WGPUCallbackMode_AllowSpontaneous;
 constexpr uint64_t kPieceBytes = uint64_t{4} << 20;  ///< that a copy moves at a time
 constexpr WGPUBufferUsage kMemoryUsage =
     WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst;
@@ -39,8 +40,7 @@ class WgslDevice : public sdk::Device {
 
  private:
   Ref<WGPUBuffer> make_buffer(WGPUBufferUsage usage, uint64_t size) const;
-  WGPUCommandEncoder encoder();  ///< for commands that flush() hands over
-  void flush();
+  void flush();  ///< hands over what encoder_ holds
   void launch(const tn_command& command);
   // In order with what was recorded; bytes at any offset and size.
   void copy(const tn_command& command);
@@ -61,19 +61,17 @@ class WgslDevice : public sdk::Device {
 /// Throws TN_ERROR_INVALID_ARGUMENT for memory of space 1.
 WGPUBuffer buffer_of(tn_memory* memory);
 
+/// WebGPU has no form of a pipeline to save: the program is saved, and compiled again.
 class WgslExecutable : public sdk::ProgramExecutable {
  public:
   /// `device` may be null. Throws TN_ERROR_COMPILE_FAILED with WebGPU's message.
   WgslExecutable(sdk::Program program, const sdk::Device* device);
   std::string text(tn_text_kind kind) const override;
-  std::vector<std::byte> save() const override;
 
   const WgslDevice* const device;
+  const std::string source;
   Ref<WGPUBindGroupLayout> layout;
   Ref<WGPUComputePipeline> pipeline;
-
- private:
-  const std::string source_;
 };
 
 }  // namespace tenon::wgsl

@@ -9,17 +9,12 @@
 namespace tenon::wgsl {
 namespace {
 
-class BufferMemory : public sdk::Memory {
- public:
-  BufferMemory(Ref<WGPUBuffer> made, uint64_t size) : buffer(std::move(made)), size_(size) {}
-  void* map(uint64_t, uint64_t) override {
-    throw sdk::Failure(TN_ERROR_UNSUPPORTED, "memory_map: expected memory of space 1");
-  }
-  uint64_t size() const override { return size_; }
-  const Ref<WGPUBuffer> buffer;
+struct BufferMemory : sdk::Memory {
+  BufferMemory(Ref<WGPUBuffer> made, uint64_t size) : buffer(std::move(made)), bytes(size) {}
+  uint64_t size() const override { return bytes; }
 
- private:
-  uint64_t size_;
+  const Ref<WGPUBuffer> buffer;
+  const uint64_t bytes;
 };
 
 /// Null for memory of space 0.
@@ -73,10 +68,10 @@ void WgslDevice::copy(const tn_command& c) {
     const uint64_t from = c.source_offset + done, to = c.destination_offset + done;
     part = std::min(c.size - done, kPieceBytes);
     if (is_aligned) {
-      gpu_.CommandEncoderCopyBufferToBuffer(encoder(), buffer_of(c.source), from, bounce_.get(), 0,
-                                            part);
-      gpu_.CommandEncoderCopyBufferToBuffer(encoder(), bounce_.get(), 0, buffer_of(c.destination),
-                                            to, part);
+      gpu_.CommandEncoderCopyBufferToBuffer(encoder_.get(), buffer_of(c.source), from,
+                                            bounce_.get(), 0, part);
+      gpu_.CommandEncoderCopyBufferToBuffer(encoder_.get(), bounce_.get(), 0,
+                                            buffer_of(c.destination), to, part);
     } else {
       read(c.source, from, bytes.data(), part);
       write(c.destination, to, bytes.data(), part);
@@ -99,14 +94,13 @@ void WgslDevice::write(tn_memory* to, uint64_t offset, const std::byte* from, ui
   flush();  // what is written comes before all that is submitted later
   for (uint64_t part; size > 0; offset += part, from += part, size -= part) {
     const uint64_t first = offset % 4;
-    part = size / 4 * 4;
-    if (first == 0 && part > 0) {
+    part = first ? 0 : size / 4 * 4;
+    if (part) {
       gpu_.QueueWriteBuffer(queue_.get(), buffer_of(to), offset, from, part);
     } else {  // a word that others share; no kernel runs now
       std::byte word[4];
-      part = std::min(4 - first, size);
       read(to, offset - first, word, sizeof word);
-      std::memcpy(word + first, from, part);
+      std::memcpy(word + first, from, part = std::min(4 - first, size));
       gpu_.QueueWriteBuffer(queue_.get(), buffer_of(to), offset - first, word, sizeof word);
     }
   }
@@ -117,12 +111,12 @@ void WgslDevice::read(tn_memory* from, uint64_t offset, std::byte* to, uint64_t 
     const uint64_t first = offset % 4;
     part = std::min(size, kPieceBytes - 4);
     const uint64_t bytes = whole_words(first + part);
-    gpu_.CommandEncoderCopyBufferToBuffer(encoder(), buffer_of(from), offset - first,
+    gpu_.CommandEncoderCopyBufferToBuffer(encoder_.get(), buffer_of(from), offset - first,
                                           readback_.get(), 0, bytes);
     flush();
     WGPUMapAsyncStatus status{};
     gpu_.BufferMapAsync(readback_.get(), WGPUMapMode_Read, 0, bytes,
-                        {nullptr, WGPUCallbackMode_AllowSpontaneous, on_mapped, &status, nullptr});
+                        {{}, kAtOnce, on_mapped, &status, {}});
     gpu_.DevicePoll(handle(), true, nullptr);
     check(TN_ERROR_INTERNAL);
     if (status != WGPUMapAsyncStatus_Success)

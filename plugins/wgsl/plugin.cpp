@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The WGSL backend: every adapter of a WebGPU implementation is a device.
 #include "plugins/wgsl/device.hpp"
-#include "sdk/helpers/saved_executable.hpp"
-#include "sdk/helpers/verify_program.hpp"
 #include "sdk/render/wgsl_dialect.hpp"
 
 namespace tenon::wgsl {
@@ -10,12 +8,11 @@ namespace tenon::wgsl {
 std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits) {
   auto made = std::make_unique<sdk::PropertyTable>(TN_DEVICE_COMPUTE | TN_DEVICE_DETERMINISTIC |
                                                    TN_DEVICE_SYMBOLIC | TN_DEVICE_SAVE);
-  sdk::PropertyTable& table = *made;
-  table.compute({TN_DTYPE_BOOL, TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_F32});
-  table.store({TN_DTYPE_I8, TN_DTYPE_I16, TN_DTYPE_U8, TN_DTYPE_U16, TN_DTYPE_F16, TN_DTYPE_BF16,
+  made->compute({TN_DTYPE_BOOL, TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_F32});
+  made->store({TN_DTYPE_I8, TN_DTYPE_I16, TN_DTYPE_U8, TN_DTYPE_U16, TN_DTYPE_F16, TN_DTYPE_BF16,
                TN_DTYPE_F8E4M3, TN_DTYPE_F8E5M2});
-  table.atomics({TN_DTYPE_U32});
-  table.claim({TN_OP_NEG, TN_OP_SUB, TN_OP_FDIV, TN_OP_SHL, TN_OP_SHR, TN_OP_CMPEQ, TN_OP_TRUNC,
+  made->atomics({TN_DTYPE_U32});
+  made->claim({TN_OP_NEG, TN_OP_SUB, TN_OP_FDIV, TN_OP_SHL, TN_OP_SHR, TN_OP_CMPEQ, TN_OP_TRUNC,
                TN_OP_FLOOR, TN_OP_EXP, TN_OP_LN, TN_OP_COS, TN_OP_MIN, TN_OP_BARRIER,
                TN_OP_ATOMIC});
   tn_memory_space space = TN_INIT(tn_memory_space);
@@ -23,14 +20,12 @@ std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits) {
   space.alignment = limits.minStorageBufferOffsetAlignment;
   space.largest = limits.maxBufferSize / 4 * 4;
   space.copy_from = 3;
-  table.add_memory(space);
+  made->add_memory(space);
   space.flags = TN_MEMORY_HOST_VISIBLE | TN_MEMORY_COHERENT | TN_MEMORY_IMPORT;
-  space.alignment = 64;
-  space.largest = 0;
-  table.add_memory(space);
-  table.workgroup(limits.maxComputeWorkgroupSizeX, limits.maxComputeWorkgroupSizeY,
+  made->add_memory(space);
+  made->workgroup(limits.maxComputeWorkgroupSizeX, limits.maxComputeWorkgroupSizeY,
                   limits.maxComputeWorkgroupSizeZ, limits.maxComputeInvocationsPerWorkgroup);
-  tn_properties& p = table.fields();
+  tn_properties& p = made->fields();
   // What WGSL leaves open: https://www.w3.org/TR/WGSL/#floating-point-evaluation
   p.accuracy = TN_ACCURACY_RELAXED;
   p.numerics = TN_NUMERICS_FLUSH_INPUT | TN_NUMERICS_FLUSH_OUTPUT | TN_NUMERICS_NO_NAN |
@@ -98,8 +93,7 @@ class WgslBackend : public sdk::Backend {
 
   std::unique_ptr<sdk::Executable> load(const sdk::Target& target,
                                         std::span<const std::byte> bytes) override {
-    sdk::Program program = sdk::load_program(sdk::unpack_saved(bytes, "wgsl", 1)[0]);
-    return std::make_unique<WgslExecutable>(std::move(program), target.device);
+    return std::make_unique<WgslExecutable>(WgslExecutable::saved_program(bytes), target.device);
   }
 };
 

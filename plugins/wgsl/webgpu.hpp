@@ -6,32 +6,25 @@
 
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace tenon::wgsl {
 
-/// The functions used, wgpu<name>, the version first; and the objects, which wgpu<name>Release
-/// frees.
-#define TENON_WEBGPU(X)                                                                            \
-  X(GetVersion)                                                                                    \
-  X(CreateInstance)                                                                                \
-  X(InstanceEnumerateAdapters) X(AdapterGetInfo) X(AdapterInfoFreeMembers) X(AdapterGetLimits)     \
-      X(AdapterRequestDevice) X(DeviceGetQueue) X(DevicePoll) X(DeviceCreateBuffer)                \
-          X(DeviceCreateShaderModule) X(DeviceCreateBindGroupLayout) X(DeviceCreatePipelineLayout) \
-              X(DeviceCreateComputePipeline) X(DeviceCreateBindGroup)                              \
-                  X(DeviceCreateCommandEncoder) X(CommandEncoderBeginComputePass)                  \
-                      X(CommandEncoderFinish) X(CommandEncoderCopyBufferToBuffer)                  \
-                          X(ComputePassEncoderSetPipeline) X(ComputePassEncoderEnd)                \
-                              X(ComputePassEncoderSetBindGroup)                                    \
-                                  X(ComputePassEncoderDispatchWorkgroups) X(QueueSubmit)           \
-                                      X(QueueWriteBuffer) X(BufferMapAsync)                        \
-                                          X(BufferGetConstMappedRange) X(BufferUnmap)
-#define TENON_WEBGPU_OBJECTS(X)                                                                  \
-  X(Device)                                                                                      \
-  X(Queue)                                                                                       \
-  X(Buffer) X(ShaderModule) X(BindGroupLayout) X(PipelineLayout) X(BindGroup) X(ComputePipeline) \
-      X(CommandEncoder) X(CommandBuffer) X(ComputePassEncoder)
+// clang-format off
+/// The functions used, wgpu<name>, and the objects; the version comes first.
+#define TENON_WEBGPU(X)                                                                           \
+  X(GetVersion) X(CreateInstance) X(InstanceEnumerateAdapters) X(AdapterGetInfo) X(DevicePoll)    \
+  X(AdapterInfoFreeMembers) X(AdapterGetLimits) X(AdapterRequestDevice) X(DeviceGetQueue)         \
+  X(DeviceCreateBuffer) X(DeviceCreateShaderModule) X(DeviceCreateBindGroupLayout) X(QueueSubmit) \
+  X(DeviceCreatePipelineLayout) X(DeviceCreateComputePipeline) X(DeviceCreateBindGroup)           \
+  X(DeviceCreateCommandEncoder) X(CommandEncoderBeginComputePass) X(CommandEncoderFinish)         \
+  X(CommandEncoderCopyBufferToBuffer) X(ComputePassEncoderSetPipeline) X(ComputePassEncoderEnd)   \
+  X(ComputePassEncoderSetBindGroup) X(ComputePassEncoderDispatchWorkgroups) X(QueueWriteBuffer)   \
+  X(BufferMapAsync) X(BufferGetConstMappedRange) X(BufferUnmap)
+#define TENON_WEBGPU_OBJECTS(X)                                                                   \
+  X(Device) X(Queue) X(Buffer) X(ShaderModule) X(BindGroupLayout) X(PipelineLayout) X(BindGroup)  \
+  X(ComputePipeline) X(CommandEncoder) X(CommandBuffer) X(ComputePassEncoder)
+// clang-format on
 
 struct WebGpu {
 #define TENON_WEBGPU_FUNCTION(name) decltype(&wgpu##name) name = nullptr;

@@ -4,6 +4,10 @@
 
 namespace tenon::sdk {
 
+void* Memory::map(uint64_t, uint64_t) {
+  throw Failure(TN_ERROR_UNSUPPORTED, "memory_map: expected memory that the host sees");
+}
+
 std::string Executable::text(tn_text_kind) const {
   throw Failure(TN_ERROR_UNSUPPORTED, "executable_text: this backend has none");
 }

@@ -25,8 +25,9 @@ namespace tenon::sdk {
 class Memory {
  public:
   virtual ~Memory() = default;
-  /// Host pointer to [offset, offset + size), inside the slab.
-  virtual void* map(uint64_t offset, uint64_t size) = 0;
+  /// Host pointer to [offset, offset + size), inside the slab; throws TN_ERROR_UNSUPPORTED unless
+  /// overridden.
+  virtual void* map(uint64_t offset, uint64_t size);
   virtual void unmap() {}
   virtual uint64_t size() const = 0;
 };

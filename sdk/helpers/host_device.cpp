@@ -8,6 +8,8 @@
 #include <new>
 
 #include "sdk/helpers/program_text.hpp"
+#include "sdk/helpers/saved_executable.hpp"
+#include "sdk/helpers/verify_program.hpp"
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -87,7 +89,12 @@ HostMemory::~HostMemory() {
 std::string ProgramExecutable::text(tn_text_kind) const { return print_program(program()); }
 
 std::vector<std::byte> ProgramExecutable::save() const {
-  return {program().bytes().begin(), program().bytes().end()};
+  const std::span<const std::byte> bytes = program().bytes();
+  return pack_saved("program", std::span(&bytes, 1));
+}
+
+Program ProgramExecutable::saved_program(std::span<const std::byte> bytes) {
+  return load_program(unpack_saved(bytes, "program", 1)[0]);
 }
 
 HostWork read_work(const Submission& submission) {

@@ -44,13 +44,15 @@ class HostExecutable : public Executable {
   LaunchSignature signature_;
 };
 
-/// One that keeps its program: shows it as text, and saves it as what load_program() takes.
+/// One that keeps its program: shows it as text, and saves it with a checksum.
 class ProgramExecutable : public HostExecutable {
  public:
   explicit ProgramExecutable(Program program)
       : HostExecutable(LaunchSignature(program.view())), program_(std::move(program)) {}
   std::string text(tn_text_kind kind) const override;
   std::vector<std::byte> save() const override;
+  /// The program that save() of this build wrote; throws TN_ERROR_INCOMPATIBLE for other bytes.
+  static Program saved_program(std::span<const std::byte> bytes);
   ProgramView program() const { return program_.view(); }
 
  private:
