@@ -53,34 +53,30 @@ void add_exponentials(std::vector<ShaderHelper>& out) {
 }
 )"));
   out.push_back(make("tn_exp2_f32", R"(fn tn_exp2_f32(x: f32) -> f32 {
-  if (tn_is_nan(x)) { return x; }
   let t: f32 = clamp(x, -152.0f, 129.0f);
   let n: f32 = round(t);
   let r: f32 = t - n;
-  return tn_scale(tn_exp2_part(r), i32(n));
+  return select(tn_scale(tn_exp2_part(r), i32(n)), x, tn_is_nan(x));
 }
 )"));
   // x*log2(e) as the sum of an exact product of short factors and a small rest.
   out.push_back(make("tn_exp_f32", R"(fn tn_exp_f32(x: f32) -> f32 {
-  if (tn_is_nan(x)) { return x; }
   let t: f32 = clamp(x, -105.0f, 90.0f);
   let n: f32 = round(t * 1.442695f);
   let high: f32 = bitcast<f32>(bitcast<u32>(t) & 0xfffff000u);
   let rest: f32 = (t - high) * 1.442695f + high * 0.0003122284f;
   let r: f32 = (high * 1.4423828125f - n) + rest;
-  return tn_scale(tn_exp2_part(r), i32(n));
+  return select(tn_scale(tn_exp2_part(r), i32(n)), x, tn_is_nan(x));
 }
 )"));
 }
 
 void add_logarithms(std::vector<ShaderHelper>& out) {
-  // Where the logarithm is not a finite number: 0 if it is one.
+  // The logarithm of what has no finite one.
   out.push_back(make("tn_log_special", R"(fn tn_log_special(x: f32) -> f32 {
   let bits: u32 = bitcast<u32>(x);
-  if ((bits & 0x7fffffffu) == 0u) { return -tn_infinity(); }
-  if (bits > 0x7f800000u) { return tn_nan(); }
-  if (bits == 0x7f800000u) { return x; }
-  return 0.0f;
+  let no_zero: f32 = select(tn_nan(), x, bits == 0x7f800000u);
+  return select(no_zero, -tn_infinity(), (bits & 0x7fffffffu) == 0u);
 }
 )"));
   // x = 2^exponent * fraction, the fraction in [sqrt(1/2), sqrt(2)); subnormal numbers by their
@@ -103,25 +99,23 @@ void add_logarithms(std::vector<ShaderHelper>& out) {
 )"));
   out.push_back(make("tn_log2_f32", R"(fn tn_log2_f32(x: f32) -> f32 {
   let bits: u32 = bitcast<u32>(x);
-  if (bits - 1u >= 0x7f7fffffu) { return tn_log_special(x); }
   let f: f32 = tn_log_fraction(x) - 1.0f;
   let top: f32 = 0.28855255f + f * (-0.23960812f + f * (0.20485765f + f * (-0.19138838f + f * (0.18476033f - f * 0.10749789f))));
   let p: f32 = 1.442695f + f * (-0.72134733f + f * (0.48089853f + f * (-0.36069655f + f * top)));
   let result: f32 = f32(tn_log_exponent(x)) + f * p;
-  return result;
+  return select(result, tn_log_special(x), bits - 1u >= 0x7f7fffffu);
 }
 )"));
   // The exponent times ln(2) in two parts, the larger one exact and added last.
   out.push_back(make("tn_ln_f32", R"(fn tn_ln_f32(x: f32) -> f32 {
   let bits: u32 = bitcast<u32>(x);
-  if (bits - 1u >= 0x7f7fffffu) { return tn_log_special(x); }
   let e: f32 = f32(tn_log_exponent(x));
   let f: f32 = tn_log_fraction(x) - 1.0f;
   let top: f32 = -0.16667537f + f * (0.14232318f + f * (-0.124208145f + f * (0.11812136f + f * (-0.11557288f + f * 0.06769024f))));
   let p: f32 = -0.5f + f * (0.33333322f + f * (-0.25000012f + f * (0.20001447f + f * top)));
   let small: f32 = f + (f * f * p + e * 0.0000014286068f);
   let result: f32 = e * 0.693145751953125f + small;
-  return result;
+  return select(result, tn_log_special(x), bits - 1u >= 0x7f7fffffu);
 }
 )"));
 }

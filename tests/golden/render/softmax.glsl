@@ -28,11 +28,10 @@ float tn_exp2_part(float r) {
 }
 
 float tn_exp2_f32(float x) {
-  if (tn_is_nan(x)) { return x; }
   precise float t = clamp(x, -152.0f, 129.0f);
   precise float n = roundEven(t);
   precise float r = t - n;
-  return tn_scale(tn_exp2_part(r), int(n));
+  return mix(tn_scale(tn_exp2_part(r), int(n)), x, tn_is_nan(x));
 }
 
 layout(local_size_x = 1, local_size_y = 1, local_size_z = 1) in;

@@ -34,11 +34,10 @@ fn tn_exp2_part(r: f32) -> f32 {
 }
 
 fn tn_exp2_f32(x: f32) -> f32 {
-  if (tn_is_nan(x)) { return x; }
   let t: f32 = clamp(x, -152.0f, 129.0f);
   let n: f32 = round(t);
   let r: f32 = t - n;
-  return tn_scale(tn_exp2_part(r), i32(n));
+  return select(tn_scale(tn_exp2_part(r), i32(n)), x, tn_is_nan(x));
 }
 
 @group(0) @binding(0) var<storage, read_write> p_x: array<f32>;
