@@ -66,7 +66,8 @@ void add_cast_helpers(std::vector<ShaderHelper>& out) {
       {"tn_decode_f16", R"(fn tn_decode_f16(x: u32) -> f32 {
   let code: u32 = x & 0x7fffu;
   let sign: u32 = (x & 0x8000u) << 16u;
-  if (code < 0x400u) { return bitcast<f32>(sign | bitcast<u32>(f32(code) * 5.9604644775390625e-8f)); }
+  let small: f32 = f32(code) * 5.9604644775390625e-8f;
+  if (code < 0x400u) { return bitcast<f32>(sign | bitcast<u32>(small)); }
   let special: u32 = select(0x38000000u, 0x70000000u, code >= 0x7c00u);
   return bitcast<f32>(sign | ((code << 13u) + special));
 }
@@ -100,15 +101,18 @@ void add_cast_helpers(std::vector<ShaderHelper>& out) {
 }
 )"},
       {"tn_encode_f16", R"(fn tn_encode_f16(x: f32) -> u32 {
-  return ((bitcast<u32>(x) >> 16u) & 0x8000u) | tn_encode(x, 13u, 0x38000000u, 0.5f, 0x7c00u, 0x7e00u);
+  let sign: u32 = (bitcast<u32>(x) >> 16u) & 0x8000u;
+  return sign | tn_encode(x, 13u, 0x38000000u, 0.5f, 0x7c00u, 0x7e00u);
 }
 )"},
       {"tn_encode_f8e4m3", R"(fn tn_encode_f8e4m3(x: f32) -> u32 {
-  return ((bitcast<u32>(x) >> 24u) & 0x80u) | tn_encode(x, 20u, 0x3c000000u, 16384.0f, 0x7eu, 0x7fu);
+  let sign: u32 = (bitcast<u32>(x) >> 24u) & 0x80u;
+  return sign | tn_encode(x, 20u, 0x3c000000u, 16384.0f, 0x7eu, 0x7fu);
 }
 )"},
       {"tn_encode_f8e5m2", R"(fn tn_encode_f8e5m2(x: f32) -> u32 {
-  return ((bitcast<u32>(x) >> 24u) & 0x80u) | tn_encode(x, 21u, 0x38000000u, 128.0f, 0x7cu, 0x7eu);
+  let sign: u32 = (bitcast<u32>(x) >> 24u) & 0x80u;
+  return sign | tn_encode(x, 21u, 0x38000000u, 128.0f, 0x7cu, 0x7eu);
 }
 )"},
       {"tn_encode_bf16", R"(fn tn_encode_bf16(x: f32) -> u32 {

@@ -100,7 +100,8 @@ void add_logarithms(std::vector<ShaderHelper>& out) {
   out.push_back(make("tn_log2_f32", R"(fn tn_log2_f32(x: f32) -> f32 {
   let bits: u32 = bitcast<u32>(x);
   let f: f32 = tn_log_fraction(x) - 1.0f;
-  let top: f32 = 0.28855255f + f * (-0.23960812f + f * (0.20485765f + f * (-0.19138838f + f * (0.18476033f - f * 0.10749789f))));
+  let last: f32 = 0.20485765f + f * (-0.19138838f + f * (0.18476033f - f * 0.10749789f));
+  let top: f32 = 0.28855255f + f * (-0.23960812f + f * last);
   let p: f32 = 1.442695f + f * (-0.72134733f + f * (0.48089853f + f * (-0.36069655f + f * top)));
   let result: f32 = f32(tn_log_exponent(x)) + f * p;
   return select(result, tn_log_special(x), bits - 1u >= 0x7f7fffffu);
@@ -111,7 +112,8 @@ void add_logarithms(std::vector<ShaderHelper>& out) {
   let bits: u32 = bitcast<u32>(x);
   let e: f32 = f32(tn_log_exponent(x));
   let f: f32 = tn_log_fraction(x) - 1.0f;
-  let top: f32 = -0.16667537f + f * (0.14232318f + f * (-0.124208145f + f * (0.11812136f + f * (-0.11557288f + f * 0.06769024f))));
+  let last: f32 = -0.124208145f + f * (0.11812136f + f * (-0.11557288f + f * 0.06769024f));
+  let top: f32 = -0.16667537f + f * (0.14232318f + f * last);
   let p: f32 = -0.5f + f * (0.33333322f + f * (-0.25000012f + f * (0.20001447f + f * top)));
   let small: f32 = f + (f * f * p + e * 0.0000014286068f);
   let result: f32 = e * 0.693145751953125f + small;
@@ -136,7 +138,8 @@ void add_sine(std::vector<ShaderHelper>& out) {
   out.push_back(make("tn_mul_high", R"(fn tn_mul_high(x: u32, y: u32) -> u32 {
   let middle: u32 = (x & 0xffffu) * (y >> 16u);
   let other: u32 = (x >> 16u) * (y & 0xffffu);
-  let carry: u32 = ((((x & 0xffffu) * (y & 0xffffu)) >> 16u) + (middle & 0xffffu) + (other & 0xffffu)) >> 16u;
+  let low: u32 = ((x & 0xffffu) * (y & 0xffffu)) >> 16u;
+  let carry: u32 = (low + (middle & 0xffffu) + (other & 0xffffu)) >> 16u;
   return (x >> 16u) * (y >> 16u) + (middle >> 16u) + (other >> 16u) + carry;
 }
 )"));
@@ -164,11 +167,14 @@ void add_sine(std::vector<ShaderHelper>& out) {
   let rest: u32 = (second << 2u) ^ sign;
   let t: f32 = (f32(part) + f32(rest) * 2.3283064365386963e-10f) * 2.3283064365386963e-10f;
   let u: f32 = t * t;
-  let odd: f32 = t * 1.5707964f + t * (u * (-0.6459641f + u * (0.07969261f + u * (-0.004681475f + u * 0.00015865151f))) - 4.371139e-8f);
-  let even: f32 = 1.0f + u * (-1.2337005f + u * (0.2536694f + u * (-0.020861529f + u * 0.0009067399f)));
+  let sine: f32 = 0.07969261f + u * (-0.004681475f + u * 0.00015865151f);
+  let odd: f32 = t * 1.5707964f + t * (u * (-0.6459641f + u * sine) - 4.371139e-8f);
+  let cosine: f32 = 0.2536694f + u * (-0.020861529f + u * 0.0009067399f);
+  let even: f32 = 1.0f + u * (-1.2337005f + u * cosine);
   let negative: u32 = (select(0u, bitcast<u32>(x), shift == 0u) ^ (quadrant << 30u)) & 0x80000000u;
   let is_even: bool = (quadrant & 1u) != 0u;
-  return bitcast<f32>(bitcast<u32>(select(odd, even, is_even)) ^ negative ^ select(sign & 0x80000000u, 0u, is_even));
+  let flip: u32 = negative ^ select(sign & 0x80000000u, 0u, is_even);
+  return bitcast<f32>(bitcast<u32>(select(odd, even, is_even)) ^ flip);
 }
 )"));
   out.push_back(make("tn_sin_f32", R"(fn tn_sin_f32(x: f32) -> f32 {

@@ -71,8 +71,9 @@ void add_logarithms(std::vector<ShaderHelper>& out) {
   let f: f64 = bitcast<f64>(bits - (u64(exponent) << 52u)) - 1.0lf;
   let s: f64 = f / (2.0lf + f);
   let z: f64 = s * s;
-  let top: f64 = 0.181817956401329lf + z * (0.15386239702814888lf + z * (0.13268773138651677lf + z * 0.13086626147887312lf));
-  let p: f64 = z * (0.6666666666666666lf + z * (0.4000000000000088lf + z * (0.28571428570803614lf + z * (0.22222222391713917lf + z * top))));
+  var p: f64 = 0.13268773138651677lf + z * 0.13086626147887312lf;
+  p = 0.22222222391713917lf + z * (0.181817956401329lf + z * (0.15386239702814888lf + z * p));
+  p = z * (0.6666666666666666lf + z * (0.4000000000000088lf + z * (0.28571428570803614lf + z * p)));
   let square: f64 = 0.5lf * f * f;
   let result: f64 = f - (square - s * (square + p));
   return result;
@@ -120,7 +121,8 @@ void add_sine(std::vector<ShaderHelper>& out) {
     uint64_t carry = 0ul;
     uint64_t factor = row == 0u ? mantissa & 0xfffffffful : mantissa >> 32u;
     for (int k = 5; k >= 0; --k) {
-      uint64_t pair = (tn_two_over_pi64(word + uint(k)) << 32u) | tn_two_over_pi64(word + uint(k) + 1u);
+      uint place = word + uint(k);
+      uint64_t pair = (tn_two_over_pi64(place) << 32u) | tn_two_over_pi64(place + 1u);
       int at = k + 1 - int(row);
       uint64_t sum = factor * ((pair >> (32u - bit)) & 0xfffffffful) + product[at] + carry;
       product[at] = sum & 0xfffffffful;
@@ -136,14 +138,19 @@ void add_sine(std::vector<ShaderHelper>& out) {
   let rest: u64 = (next << 2u) ^ sign;
   let t: f64 = (f64(part) + f64(rest) * 5.42101086242752217e-20lf) * 5.42101086242752217e-20lf;
   let u: f64 = t * t;
-  var odd: f64 = -3.5988432347736978e-06lf + u * (5.692172547759511e-08lf + u * (-6.687858113116081e-10lf + u * 6.023317412360845e-12lf));
-  odd = 0.07969262624616705lf + u * (-0.0046817541353186875lf + u * (0.00016044118478733194lf + u * odd));
-  odd = t * 1.5707963267948966lf + t * (u * (-0.6459640975062463lf + u * odd) + 6.123233995736766e-17lf);
-  var even: f64 = -2.520204236776104e-05lf + u * (4.710874326431131e-07lf + u * (-6.3863890969045165e-09lf + u * 6.51322272759281e-11lf));
-  even = 0.25366950790104803lf + u * (-0.02086348076335295lf + u * (0.0009192602748390894lf + u * even));
+  var odd: f64 = -6.687858113116081e-10lf + u * 6.023317412360845e-12lf;
+  odd = -3.5988432347736978e-06lf + u * (5.692172547759511e-08lf + u * odd);
+  odd = -0.0046817541353186875lf + u * (0.00016044118478733194lf + u * odd);
+  odd = u * (-0.6459640975062463lf + u * (0.07969262624616705lf + u * odd));
+  odd = t * 1.5707963267948966lf + t * (odd + 6.123233995736766e-17lf);
+  var even: f64 = -6.3863890969045165e-09lf + u * 6.51322272759281e-11lf;
+  even = -2.520204236776104e-05lf + u * (4.710874326431131e-07lf + u * even);
+  even = -0.02086348076335295lf + u * (0.0009192602748390894lf + u * even);
+  even = 0.25366950790104803lf + u * even;
   even = 1.0lf + u * (-1.2337005501361697lf + u * even);
   let is_even: bool = (quadrant & 1u) != 0u;
-  let flip: u64 = (u64(quadrant) << 62u) ^ (is_even ? 0ul : sign) ^ (shift == 0u ? bitcast<u64>(x) : 0ul);
+  let own: u64 = shift == 0u ? bitcast<u64>(x) : 0ul;
+  let flip: u64 = (u64(quadrant) << 62u) ^ (is_even ? 0ul : sign) ^ own;
   return bitcast<f64>(bitcast<u64>(is_even ? even : odd) ^ (flip & 0x8000000000000000ul));
 }
 )"});

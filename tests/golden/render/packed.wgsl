@@ -14,7 +14,8 @@ fn tn_encode(x: f32, shift: u32, rebias: u32, magic: f32, over: u32, nan: u32) -
 }
 
 fn tn_encode_f16(x: f32) -> u32 {
-  return ((bitcast<u32>(x) >> 16u) & 0x8000u) | tn_encode(x, 13u, 0x38000000u, 0.5f, 0x7c00u, 0x7e00u);
+  let sign: u32 = (bitcast<u32>(x) >> 16u) & 0x8000u;
+  return sign | tn_encode(x, 13u, 0x38000000u, 0.5f, 0x7c00u, 0x7e00u);
 }
 
 @group(0) @binding(0) var<storage, read_write> p_x: array<f32>;

@@ -15,7 +15,8 @@ uint tn_u32_of_f32(float x) {
 float tn_decode_f16(uint x) {
   uint code = x & 0x7fffu;
   uint sign = (x & 0x8000u) << 16u;
-  if (code < 0x400u) { return uintBitsToFloat(sign | floatBitsToUint(float(code) * 5.9604644775390625e-8f)); }
+  precise float small = float(code) * 5.9604644775390625e-8f;
+  if (code < 0x400u) { return uintBitsToFloat(sign | floatBitsToUint(small)); }
   uint special = mix(0x38000000u, 0x70000000u, code >= 0x7c00u);
   return uintBitsToFloat(sign | ((code << 13u) + special));
 }
@@ -31,7 +32,8 @@ uint tn_encode(float x, uint shift, uint rebias, float magic, uint over, uint na
 }
 
 uint tn_encode_f16(float x) {
-  return ((floatBitsToUint(x) >> 16u) & 0x8000u) | tn_encode(x, 13u, 0x38000000u, 0.5f, 0x7c00u, 0x7e00u);
+  uint sign = (floatBitsToUint(x) >> 16u) & 0x8000u;
+  return sign | tn_encode(x, 13u, 0x38000000u, 0.5f, 0x7c00u, 0x7e00u);
 }
 
 layout(local_size_x = 4, local_size_y = 2, local_size_z = 1) in;
