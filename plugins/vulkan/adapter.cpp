@@ -30,6 +30,16 @@ Adapter::Adapter(const Functions& vk, VkPhysicalDevice physical)
     (v12.pNext ? subgroup.pNext : v12.pNext) = &host_import;
   vk.GetPhysicalDeviceProperties2(handle, &core);
   vk.GetPhysicalDeviceFeatures2(handle, &features);
+  features.features = {.shaderFloat64 = features.features.shaderFloat64,
+                       .shaderInt64 = features.features.shaderInt64,
+                       .shaderInt16 = features.features.shaderInt16};
+  f11 = {f11.sType, f11.pNext, f11.storageBuffer16BitAccess};
+  f12 = {.sType = f12.sType,
+         .pNext = f12.pNext,
+         .storageBuffer8BitAccess = f12.storageBuffer8BitAccess,
+         .shaderInt8 = f12.shaderInt8,
+         .shaderSubgroupExtendedTypes = f12.shaderSubgroupExtendedTypes,
+         .timelineSemaphore = VK_TRUE};
   vk.GetPhysicalDeviceMemoryProperties(handle, &memory);
   const auto families = listed<VkQueueFamilyProperties>([&](auto* count, auto* out) {
     vk.GetPhysicalDeviceQueueFamilyProperties(handle, count, out);

@@ -4,9 +4,8 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "plugins/vulkan/functions.hpp"
+#include "plugins/vulkan/vulkan.hpp"
 #include "tenon/plugin.h"
 
 namespace tenon::vulkan {
@@ -18,6 +17,8 @@ struct Adapter {
 
   bool has(std::string_view extension) const;
   const VkPhysicalDeviceLimits& limits() const { return core.properties.limits; }
+  /// Whether a pipeline must ask for subgroups of this size: otherwise it gets the usual one.
+  bool must_set(uint32_t subgroup_size) const { return subgroup_size != v11.subgroupSize; }
   /// Empty, or why it cannot be used.
   std::string refusal() const;
   tn_device_info info() const;
@@ -35,6 +36,7 @@ struct Adapter {
   VkPhysicalDeviceExternalMemoryHostPropertiesEXT host_import{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
   VkPhysicalDeviceMemoryProperties memory{};
+  // What the plugin asks for, as far as the device has it: a chain from `features`.
   VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
   VkPhysicalDeviceVulkan11Features f11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES};
   VkPhysicalDeviceVulkan12Features f12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};

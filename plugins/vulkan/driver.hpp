@@ -4,8 +4,6 @@
 
 #include <memory>
 #include <mutex>
-#include <string>
-#include <vector>
 
 #include "plugins/vulkan/adapter.hpp"
 
@@ -23,8 +21,6 @@ class Driver {
   const std::vector<std::unique_ptr<Adapter>>& adapters() const { return adapters_; }
   /// Why others cannot be used, or there are none.
   const std::string& reason() const { return reason_; }
-
-  bool validates() const { return messenger_ != VK_NULL_HANDLE; }
   /// Throws TN_ERROR_INTERNAL with what the validation layer has said since the last call.
   void check_messages();
   void add_message(const char* text);

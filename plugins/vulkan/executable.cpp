@@ -1,22 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From SPIR-V to a pipeline; saving and loading.
+// GLSL by the sdk's printer, SPIR-V by shaderc, a pipeline by the driver.
 #include "plugins/vulkan/executable.hpp"
 
-#include <fmt/format.h>
+#include <shaderc/shaderc.h>
 
 #include <cstring>
 
-#include "plugins/vulkan/compiler.hpp"
 #include "plugins/vulkan/device.hpp"
 #include "sdk/helpers/saved_executable.hpp"
 #include "sdk/helpers/verify_program.hpp"
-#include "sdk/render/scalar_layout.hpp"
+#include "sdk/render/glsl_dialect.hpp"
 
 namespace tenon::vulkan {
 namespace {
 
 constexpr VkPipelineShaderStageCreateFlags kFullSubgroups =
     VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT;
+
+std::string render(const sdk::ProgramView& program, const TargetSpec& target) {
+  sdk::GlslOptions options;
+  options.preserves_specials = {false, target.specials, target.specials && target.f64};
+  options.preserves_denormals = {false, target.denormals, target.denormals && target.f64};
+  options.rounds_to_even = {false, target.rounding, target.rounding && target.f64};
+  return sdk::print_glsl(program, options);
+}
+
+/// What one of shaderc's functions makes of the source: SPIR-V 1.5, or its text.
+std::string translate(decltype(&shaderc_compile_into_spv) function, const std::string& source) {
+  // One compiler for all threads: shaderc allows it.
+  static const shaderc_compiler_t kCompiler = shaderc_compiler_initialize();
+  static const shaderc_compile_options_t kOptions = [] {
+    const shaderc_compile_options_t options = shaderc_compile_options_initialize();
+    shaderc_compile_options_set_target_env(options, shaderc_target_env_vulkan,
+                                           shaderc_env_version_vulkan_1_2);
+    shaderc_compile_options_set_target_spirv(options, shaderc_spirv_version_1_5);
+    return options;
+  }();
+  const std::unique_ptr<shaderc_compilation_result, decltype(&shaderc_result_release)> result(
+      function(kCompiler, source.data(), source.size(), shaderc_compute_shader, "kernel", "main",
+               kOptions),
+      shaderc_result_release);
+  if (!result) throw std::bad_alloc();
+  if (shaderc_result_get_compilation_status(result.get()) != shaderc_compilation_status_success)
+    throw sdk::Failure(
+        TN_ERROR_COMPILE_FAILED,
+        fmt::format("glsl: {:.400}", shaderc_result_get_error_message(result.get())));
+  return {shaderc_result_get_bytes(result.get()), shaderc_result_get_length(result.get())};
+}
+
+std::vector<uint32_t> words_of(VulkanExecutable::Bytes bytes) {
+  std::vector<uint32_t> words(bytes.size() / sizeof(uint32_t));
+  std::memcpy(words.data(), bytes.data(), words.size() * sizeof(uint32_t));
+  return words;
+}
 
 std::string identity(const TargetSpec& target, const VulkanDevice* device) {
   return fmt::format("tenon vulkan {}|{}|{}", TENON_VERSION, target.name(),
@@ -26,63 +62,34 @@ std::string identity(const TargetSpec& target, const VulkanDevice* device) {
 }  // namespace
 
 VulkanExecutable::VulkanExecutable(sdk::Program program, const TargetSpec& target,
-                                   VulkanDevice* device, std::vector<uint32_t> code)
+                                   VulkanDevice* device, std::vector<uint32_t> code, Bytes cache)
     : program_(std::move(program)),
       target_(target),
       device_(device),
       code_(std::move(code)),
-      signature_(program_.view()) {
-  const sdk::ProgramView view = program_.view();
-  const sdk::ScalarLayout layout = sdk::scalar_layout(view);
-  scalar_bytes_ = layout.bytes;
-  for (uint32_t i = 0; i < view.param_count(); ++i) {
-    const tn_param& param = view.param(i);
-    if (param.kind == TN_PARAM_ALLOC) continue;
-    const bool is_wide = sdk::dtype_bytes(static_cast<uint8_t>(param.dtype)) == 8;
-    slots_.push_back(param.kind == TN_PARAM_SCALAR ? Slot{layout.offsets[i], is_wide ? 8u : 4u}
-                                                   : Slot{});
-  }
-}
-
-VulkanExecutable::~VulkanExecutable() {
+      signature_(program_.view()),
+      bindings_(program_.view()) {
   if (!device_) return;
-  const Functions& vk = device_->vk();
-  vk.DestroyPipeline(device_->handle(), pipeline_, nullptr);
-  vk.DestroyPipelineCache(device_->handle(), cache_, nullptr);
-  vk.DestroyPipelineLayout(device_->handle(), layout_, nullptr);
-  vk.DestroyDescriptorSetLayout(device_->handle(), set_layout_, nullptr);
-}
-
-std::unique_ptr<VulkanExecutable> VulkanExecutable::make_ready(sdk::Program program,
-                                                               const TargetSpec& target,
-                                                               VulkanDevice* device,
-                                                               std::vector<uint32_t> code,
-                                                               std::span<const std::byte> cache) {
-  std::unique_ptr<VulkanExecutable> out(
-      new VulkanExecutable(std::move(program), target, device, std::move(code)));
-  if (!device) return out;
-  device->require_alive();
-  out->make_layouts();
-  out->make_pipeline(cache);
-  device->check_messages();
-  return out;
+  device_->require_alive();
+  make_layouts();
+  make_pipeline(cache);
+  device_->check_messages();
 }
 
 std::unique_ptr<VulkanExecutable> VulkanExecutable::compile(const sdk::ProgramView& program,
                                                             const TargetSpec& target,
                                                             VulkanDevice* device) {
-  const auto bytes = program.bytes();
-  return make_ready(sdk::Program(bytes.data(), bytes.size()), target, device,
-                    compile_source(render_source(program, target)), {});
+  const std::string code = translate(shaderc_compile_into_spv, render(program, target));
+  return std::unique_ptr<VulkanExecutable>(
+      new VulkanExecutable(sdk::Program(program.bytes().data(), program.bytes().size()), target,
+                           device, words_of(std::as_bytes(std::span(code))), {}));
 }
 
-std::unique_ptr<VulkanExecutable> VulkanExecutable::load(std::span<const std::byte> bytes,
-                                                         const TargetSpec& target,
+std::unique_ptr<VulkanExecutable> VulkanExecutable::load(Bytes bytes, const TargetSpec& target,
                                                          VulkanDevice* device) {
   const auto sections = sdk::unpack_saved(bytes, identity(target, device), 3);
-  std::vector<uint32_t> code(sections[1].size() / sizeof(uint32_t));
-  std::memcpy(code.data(), sections[1].data(), code.size() * sizeof(uint32_t));
-  return make_ready(sdk::load_program(sections[0]), target, device, std::move(code), sections[2]);
+  return std::unique_ptr<VulkanExecutable>(new VulkanExecutable(
+      sdk::load_program(sections[0]), target, device, words_of(sections[1]), sections[2]));
 }
 
 std::vector<std::byte> VulkanExecutable::save() const {
@@ -95,64 +102,72 @@ std::vector<std::byte> VulkanExecutable::save() const {
     device_->check(get(device_->handle(), cache_, &size, cache.data()), "executable_save");
     cache.resize(size);
   }
-  const std::span<const std::byte> sections[] = {program_.view().bytes(),
-                                                 std::as_bytes(std::span(code_)), cache};
+  const Bytes sections[] = {program_.view().bytes(), std::as_bytes(std::span(code_)), cache};
   return sdk::pack_saved(identity(target_, device_), sections);
 }
 
 std::string VulkanExecutable::text(tn_text_kind kind) const {
-  const std::string source = render_source(program_.view(), target_);
-  return kind == TN_TEXT_SOURCE ? source : assemble_source(source);
+  const std::string source = render(program_.view(), target_);
+  return kind == TN_TEXT_SOURCE ? source : translate(shaderc_compile_into_spv_assembly, source);
 }
 
 void VulkanExecutable::make_layouts() {
   const Functions& vk = device_->vk();
-  std::vector<VkDescriptorSetLayoutBinding> bindings(sdk::buffer_count(program_.view()));
-  for (uint32_t i = 0; i < bindings.size(); ++i)
-    bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
-  const VkDescriptorSetLayoutCreateInfo set{
-      .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-      .bindingCount = static_cast<uint32_t>(bindings.size()),
-      .pBindings = bindings.data()};
-  device_->check(vk.CreateDescriptorSetLayout(device_->handle(), &set, nullptr, &set_layout_),
+  const VkDevice device = device_->handle();
+  std::vector<VkDescriptorSetLayoutBinding> bindings;
+  for (uint32_t i = 0; i < bindings_.buffer_count(); ++i)
+    bindings.push_back(
+        {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr});
+  const VkDescriptorSetLayoutCreateInfo set{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                                            nullptr, 0, bindings_.buffer_count(), bindings.data()};
+  device_->check(
+      vk.CreateDescriptorSetLayout(device, &set, nullptr,
+                                   set_layout_.fill(device, vk.DestroyDescriptorSetLayout)),
+      "compile");
+  const VkDescriptorSetLayout sets[] = {set_layout_};
+  const VkPushConstantRange scalars{VK_SHADER_STAGE_COMPUTE_BIT, 0, bindings_.scalar_bytes()};
+  const VkPipelineLayoutCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                        nullptr,
+                                        0,
+                                        1,
+                                        sets,
+                                        scalars.size ? 1u : 0u,
+                                        &scalars};
+  device_->check(vk.CreatePipelineLayout(device, &info, nullptr,
+                                         layout_.fill(device, vk.DestroyPipelineLayout)),
                  "compile");
-  const VkPushConstantRange scalars = {VK_SHADER_STAGE_COMPUTE_BIT, 0, scalar_bytes_};
-  const VkPipelineLayoutCreateInfo info{.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                        .setLayoutCount = 1,
-                                        .pSetLayouts = &set_layout_,
-                                        .pushConstantRangeCount = scalar_bytes_ ? 1u : 0u,
-                                        .pPushConstantRanges = &scalars};
-  device_->check(vk.CreatePipelineLayout(device_->handle(), &info, nullptr, &layout_), "compile");
 }
 
-void VulkanExecutable::make_pipeline(std::span<const std::byte> cache) {
+void VulkanExecutable::make_pipeline(Bytes cache) {
   const Functions& vk = device_->vk();
-  const VkPipelineCacheCreateInfo cache_info{.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
-                                             .initialDataSize = cache.size(),
-                                             .pInitialData = cache.data()};
-  device_->check(vk.CreatePipelineCache(device_->handle(), &cache_info, nullptr, &cache_),
+  const VkDevice device = device_->handle();
+  const VkPipelineCacheCreateInfo cache_info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, nullptr,
+                                             0, cache.size(), cache.data()};
+  device_->check(vk.CreatePipelineCache(device, &cache_info, nullptr,
+                                        cache_.fill(device, vk.DestroyPipelineCache)),
                  "compile");
-  const VkShaderModuleCreateInfo code{.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                      .codeSize = binary_bytes(),
-                                      .pCode = code_.data()};
+  const VkShaderModuleCreateInfo code{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0,
+                                      binary_bytes(), code_.data()};
+  Owned<VkShaderModule> module;
+  device_->check(
+      vk.CreateShaderModule(device, &code, nullptr, module.fill(device, vk.DestroyShaderModule)),
+      "compile");
   const VkPipelineShaderStageRequiredSubgroupSizeCreateInfoEXT subgroup{
-      .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO_EXT,
-      .requiredSubgroupSize = program_.view().header().subgroup_size};
-  const bool is_sized = subgroup.requiredSubgroupSize && device_->sets_subgroup_size();
-  VkComputePipelineCreateInfo info{
-      .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-      .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                .pNext = is_sized ? &subgroup : nullptr,
-                .flags = is_sized ? kFullSubgroups : VkPipelineShaderStageCreateFlags{},
-                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                .pName = "main"},
-      .layout = layout_};
-  device_->check(vk.CreateShaderModule(device_->handle(), &code, nullptr, &info.stage.module),
+      VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO_EXT, nullptr,
+      program_.view().header().subgroup_size};
+  const uint32_t size = subgroup.requiredSubgroupSize;
+  const VkPipelineShaderStageCreateInfo stage{
+      VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+      size && device_->adapter().must_set(size) ? &subgroup : nullptr,
+      size ? kFullSubgroups : 0,
+      VK_SHADER_STAGE_COMPUTE_BIT,
+      module,
+      "main"};
+  const VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO, nullptr, 0,
+                                         stage, layout_};
+  device_->check(vk.CreateComputePipelines(device, cache_, 1, &info, nullptr,
+                                           pipeline_.fill(device, vk.DestroyPipeline)),
                  "compile");
-  const VkResult result =
-      vk.CreateComputePipelines(device_->handle(), cache_, 1, &info, nullptr, &pipeline_);
-  vk.DestroyShaderModule(device_->handle(), info.stage.module, nullptr);
-  device_->check(result, "compile");
 }
 
 }  // namespace tenon::vulkan

@@ -2,16 +2,16 @@
 // A slab: one allocation, and one buffer over all of it.
 #pragma once
 
-#include "plugins/vulkan/functions.hpp"
+#include "plugins/vulkan/vulkan.hpp"
 #include "sdk/helpers/backend.hpp"
 
 namespace tenon::vulkan {
 
 class VulkanDevice;
 
-inline constexpr VkBufferUsageFlags kBufferUsage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                                                   VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                                                   VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+/// A buffer of `device` in `out`, and what it asks of its memory.
+VkMemoryRequirements make_buffer(VulkanDevice& device, uint64_t bytes, const void* next,
+                                 Owned<VkBuffer>& out);
 
 class VulkanMemory : public sdk::Memory {
  public:
@@ -19,7 +19,6 @@ class VulkanMemory : public sdk::Memory {
   VulkanMemory(VulkanDevice& device, uint32_t type, uint64_t size, bool is_mapped);
   /// The caller's memory: the whole pages around it are imported.
   VulkanMemory(VulkanDevice& device, void* pointer, uint64_t size);
-  ~VulkanMemory() override;
 
   /// Throws TN_ERROR_UNSUPPORTED where the host does not see it.
   void* map(uint64_t offset, uint64_t size) override;
@@ -29,15 +28,13 @@ class VulkanMemory : public sdk::Memory {
   uint64_t base() const { return base_; }  ///< offset in the buffer of the first byte
 
  private:
-  void make_buffer(uint64_t bytes, const void* next);
-  void bind(const VkMemoryAllocateInfo& info);
-  void release();
+  void bind(uint64_t bytes, uint32_t type, const void* next);
 
   VulkanDevice& device_;
   const uint64_t size_;
   uint64_t base_ = 0;
-  VkBuffer buffer_ = VK_NULL_HANDLE;
-  VkDeviceMemory memory_ = VK_NULL_HANDLE;
+  Owned<VkDeviceMemory> memory_;
+  Owned<VkBuffer> buffer_;
   std::byte* host_ = nullptr;
 };
 

@@ -8,12 +8,9 @@
 
 #include "plugins/vulkan/device.hpp"
 #include "plugins/vulkan/executable.hpp"
-#include "plugins/vulkan/properties.hpp"
 
 namespace tenon::vulkan {
 namespace {
-
-constexpr uint32_t kLeastPushConstants = 128;  // of every device
 
 bool wants_validation() {
   const char* text = std::getenv("TENON_VULKAN_VALIDATION");
@@ -58,9 +55,7 @@ class VulkanBackend : public sdk::Backend {
 
   tn_support supports(const sdk::Target& target, const sdk::ProgramView& program,
                       std::string& reason) override {
-    const VulkanDevice* device = device_of(target);
-    reason = unsupported(
-        program, device ? device->adapter().limits().maxPushConstantsSize : kLeastPushConstants);
+    reason = unsupported(program, target.device ? &device_of(target)->adapter() : nullptr);
     return reason.empty() ? TN_SUPPORT_YES : TN_SUPPORT_NO;
   }
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What code is generated for, with or without a device: its name lists what may be used.
+// What code is generated for, with or without a device, and what such a target can do.
 #pragma once
 
-#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "plugins/vulkan/adapter.hpp"
+#include "sdk/helpers/program_view.hpp"
+#include "sdk/helpers/property_table.hpp"
 
 namespace tenon::vulkan {
-
-struct Adapter;
 
 struct TargetSpec {
   bool i8 = false, i16 = false;  ///< integers of these widths, in buffers too
@@ -23,7 +26,17 @@ struct TargetSpec {
 };
 
 TargetSpec target_of(const Adapter& adapter);
-/// A name as above in any order, or "vulkan1.2": all but subgroups.
+/// "vulkan1.2" has all but subgroups, "spirv1.5" nothing that is optional.
 std::optional<TargetSpec> find_target(std::string_view name);
+
+/// With the limits that Vulkan 1.2 requires of every device.
+std::unique_ptr<sdk::PropertyTable> target_properties(const TargetSpec& target);
+/// `spaces` are memory types; if `staged` the host does not see the first.
+std::unique_ptr<sdk::PropertyTable> device_properties(const Adapter& adapter,
+                                                      const TargetSpec& target, uint64_t alignment,
+                                                      const std::vector<uint32_t>& spaces,
+                                                      bool staged);
+/// Empty, or why a program within the properties cannot be compiled. `adapter` may be null.
+std::string unsupported(const sdk::ProgramView& program, const Adapter* adapter);
 
 }  // namespace tenon::vulkan

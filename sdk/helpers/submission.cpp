@@ -47,4 +47,11 @@ void Submission::check() const {
   }
 }
 
+uint64_t repeat_pattern(uint64_t pattern, uint32_t size) {
+  if (size == 8) return pattern;
+  pattern &= (uint64_t{1} << (size * 8)) - 1;
+  for (uint32_t bits = size * 8; bits < 64; bits *= 2) pattern |= pattern << bits;
+  return pattern;
+}
+
 }  // namespace tenon::sdk

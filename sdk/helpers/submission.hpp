@@ -33,4 +33,7 @@ class Submission {
   tn_submission header_;
 };
 
+/// The low `size` bytes of a FILL's pattern, repeated to eight.
+uint64_t repeat_pattern(uint64_t pattern, uint32_t size);
+
 }  // namespace tenon::sdk
