@@ -108,6 +108,26 @@ std::string ShaderDialect::bit_cast(const std::string& value, uint8_t from, uint
   return to == TN_DTYPE_U64 ? bits : convert(to, bits);
 }
 
+/// Mesa (22.3 at least) takes c ? -1 : +0 for c ? -1 : -0, which it turns into -float(c), and so
+/// for all pairs of one and zero whose signs differ: one of them must not be seen to be a constant.
+std::string ShaderDialect::choice(uint8_t dtype, std::span<const std::string> operands) const {
+  const bool is_wide = dtype == TN_DTYPE_F64;
+  const uint32_t one = is_wide ? 0x3ff00000 : 0x3f800000;  // the upper word
+  std::vector<std::string> out(operands.begin(), operands.end());
+  for (size_t k : {1, 2}) {
+    for (uint32_t sign : {0u, 0x80000000u}) {
+      const auto text = [&](uint32_t word) {
+        const std::string literal = this->literal(is_wide ? uint64_t{word} << 32 : word, dtype);
+        return literal.starts_with('-') ? "(" + literal + ")" : literal;
+      };
+      if (operands[k] != text(one | sign) || operands[3 - k] != text(~sign & 0x80000000)) continue;
+      const std::string word = fmt::format("tn_opaque({:#x}u)", one | sign);
+      out[k] = float_of_bits(is_wide ? convert(TN_DTYPE_U64, word) + " << 32u" : word, dtype);
+    }
+  }
+  return Dialect::spell(TN_OP_WHERE, dtype, out);
+}
+
 std::string ShaderDialect::spell(uint16_t op, uint8_t dtype,
                                  std::span<const std::string> operands) const {
   if (is_narrow_integer(dtype)) {
@@ -119,6 +139,9 @@ std::string ShaderDialect::spell(uint16_t op, uint8_t dtype,
                                               : Dialect::spell(op, dtype, operands);
   };
   switch (op) {
+    case TN_OP_WHERE:
+      if (dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F64) return choice(dtype, operands);
+      return Dialect::spell(op, dtype, operands);
     case TN_OP_EXP2:
       return native(math_.native_exp, "exp2");
     case TN_OP_EXP:

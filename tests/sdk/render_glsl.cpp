@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs printed as GLSL do what the scalar oracle and the null backend do. That drivers take
 // the text is for the Vulkan plugin's tests.
+#include <fmt/format.h>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -124,6 +126,29 @@ TEST_CASE("buffers that threads exchange values in are coherent") {
   CHECK_THAT(glsl(text), ContainsSubstring("coherent buffer Buffer0"));
   CHECK_THAT(glsl(text), ContainsSubstring("  memoryBarrierBuffer();\n  barrier();\n"));
   CHECK_THAT(glsl(samples::kShared), !ContainsSubstring("coherent"));
+}
+
+TEST_CASE("a choice between one and a zero of the other sign hides the one") {
+  const auto choice = [](std::string_view one, std::string_view zero, std::string_view dtype) {
+    return glsl(fmt::format(
+        R"(program choice(%x: global i32 read, %y: global {2} write) workgroup 1 1 1 {{
+  %2 = const 0 : i32
+  %3 = load %x, %2 : i32
+  %4 = cmpne %3, %2 : bool
+  %5 = const {0} : {2}
+  %6 = const {1} : {2}
+  %7 = where %4, %6, %5 : {2}
+  store %y, %2, %7
+}}
+)",
+        one, zero, dtype));
+  };
+  CHECK_THAT(choice("-1.0", "0.0", "f32"),
+             ContainsSubstring("v4 ? 0.0 : uintBitsToFloat(tn_opaque(0xbf800000u))"));
+  CHECK_THAT(choice("1.0", "-0.0", "f64"),
+             ContainsSubstring("uint64BitsToDouble(uint64_t(tn_opaque(0x3ff00000u)) << 32u)"));
+  CHECK_THAT(choice("1.0", "0.0", "f32"), ContainsSubstring("v4 ? 0.0 : 1.0"));
+  CHECK_THAT(choice("-1.0", "-0.0", "f32"), !ContainsSubstring("tn_opaque"));
 }
 
 TEST_CASE("GLSL's text") {

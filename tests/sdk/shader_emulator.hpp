@@ -16,6 +16,7 @@ struct Place {
   uint x, y, z;
 };
 static Place gl_WorkGroupID, gl_LocalInvocationID;
+constexpr Place gl_NumWorkGroups = {1, 1, 1};
 
 inline uint floatBitsToUint(float x) { return std::bit_cast<uint>(x); }
 inline int floatBitsToInt(float x) { return std::bit_cast<int>(x); }
