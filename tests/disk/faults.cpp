@@ -7,8 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <thread>
 
+#include "tenon/ext/files.h"
 #include "tests/disk/support.hpp"
 
 using namespace tenon;
@@ -112,6 +116,41 @@ TEST_CASE("a file that another shortens is an error, and the process lives") {
     void* mapped = nullptr;
     CHECK(plugin.memory_map(buffer->memory(), 0, 400, &mapped, &error) == TN_ERROR_IO);
     CHECK(has(error.message, "it was shortened"));
+  }
+}
+
+TEST_CASE("whoever wants to shorten a file whose pages are in use waits") {
+  const TempFolder folder;
+  const fs::path path = folder.path / "x.bin";
+  write_floats(path, counted(50'000));
+  for (const std::string options : {"@readonly", ""}) {
+    Context context(with_files(computing() + "," + disk(path) + options));
+    Device& device = context.device("disk");
+    const auto* files = static_cast<const tn_files*>(device.plugin().get_extension(TN_FILES_ID));
+    const BufferRef range = device.open_range(4000, 100'000, false);
+    tn_error error = TN_INIT(tn_error);
+    void* pages = nullptr;
+    const int32_t status = files->pin(range->memory(), 4, 90'000, &pages, &error);
+    if (options.empty()) {  // open to write: it could be shortened through this very device
+      CHECK(status == TN_ERROR_UNSUPPORTED);
+      CHECK(has(error.message, path.string() + ": expected a lease"));
+      continue;
+    }
+    if (status == TN_ERROR_UNSUPPORTED) SKIP("a filesystem without leases");
+    REQUIRE(status == TN_OK);
+    std::atomic<bool> done{false};
+    std::jthread other([&] {
+      fs::resize_file(path, 4);
+      done = true;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    CHECK_FALSE(done);
+    CHECK(static_cast<const float*>(pages)[0] == 1001);
+    CHECK(static_cast<const float*>(pages)[22'499] == 23'500);
+    files->unpin(range->memory());
+    other.join();
+    CHECK(fs::file_size(path) == 4);
+    write_floats(path, counted(50'000));
   }
 }
 
