@@ -66,16 +66,17 @@ class TimelineQueue final : public Queue {
   }
 
   void run_now(const std::vector<tn_command>& commands) override {
-    const auto timeline = make_timeline(0);
-    const tn_point signal{timeline->handle, 1};
     tn_submission submission = submission_of(commands);
-    submission.signals = &signal;
-    submission.signal_count = 1;
     tn_error error = abi_struct<tn_error>();
     int32_t status = TN_OK;
+    std::shared_ptr<Timeline> timeline;
     {
       const std::lock_guard lock(mutex_);
       failures_.throw_lost();
+      timeline = make_timeline(0);
+      const tn_point signal{timeline->handle, 1};
+      submission.signals = &signal;
+      submission.signal_count = 1;
       status = plugin_.submit(device_, &submission, &error);
     }
     if (status == TN_OK) status = plugin_.timeline_wait(timeline->handle, 1, UINT64_MAX, &error);
