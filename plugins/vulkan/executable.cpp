@@ -22,6 +22,7 @@ std::string render(const sdk::ProgramView& program, const TargetSpec& target) {
   options.preserves_specials = {false, target.specials, target.specials && target.f64};
   options.preserves_denormals = {false, target.denormals, target.denormals && target.f64};
   options.rounds_to_even = {false, target.rounding, target.rounding && target.f64};
+  options.keeps_loops = target.is_software;
   return sdk::print_glsl(program, options);
 }
 

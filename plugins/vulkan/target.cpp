@@ -26,7 +26,8 @@ constexpr Row kRows[] = {{"+i8", &TargetSpec::i8},
                          {"+f64", &TargetSpec::f64},
                          {"+specials", &TargetSpec::specials},
                          {"+denormals", &TargetSpec::denormals},
-                         {"+rte", &TargetSpec::rounding}};
+                         {"+rte", &TargetSpec::rounding},
+                         {"+software", &TargetSpec::is_software}};
 
 }  // namespace
 
@@ -43,6 +44,7 @@ TargetSpec target_of(const Adapter& adapter) {
   target.i8 = adapter.f12.storageBuffer8BitAccess && adapter.f12.shaderInt8;
   target.i16 = adapter.f11.storageBuffer16BitAccess && core.shaderInt16;
   target.i64 = core.shaderInt64;
+  target.is_software = adapter.core.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
   target.f64 = core.shaderFloat64 && target.i64;
   const auto both = [&](VkBool32 f32, VkBool32 f64) { return f32 && (f64 || !target.f64); };
   target.specials = both(floats.shaderSignedZeroInfNanPreserveFloat32,
@@ -60,7 +62,7 @@ std::optional<TargetSpec> find_target(std::string_view name) {
   TargetSpec target;
   if (name == target.name()) return target;
   if (name != "vulkan1.2") return std::nullopt;
-  for (const Row& row : kRows) target.*row.member = true;
+  for (const Row& row : kRows) target.*row.member = row.member != &TargetSpec::is_software;
   return target;
 }
 

@@ -17,10 +17,11 @@ namespace tenon::vulkan {
 struct TargetSpec {
   bool i8 = false, i16 = false;  ///< integers of these widths, in buffers too
   bool i64 = false, f64 = false;
-  bool specials = false;   ///< NaN, infinities and the sign of zeros are kept
-  bool denormals = false;  ///< kept
-  bool rounding = false;   ///< to nearest even
-  uint32_t subgroup = 0;   ///< threads; 0 without subgroup operations
+  bool specials = false;     ///< NaN, infinities and the sign of zeros are kept
+  bool denormals = false;    ///< kept
+  bool rounding = false;     ///< to nearest even
+  bool is_software = false;  ///< the driver computes on the host's processor
+  uint32_t subgroup = 0;     ///< threads; 0 without subgroup operations
   /// As "spirv1.5+i8+i16+f64+subgroup8".
   std::string name() const;
 };

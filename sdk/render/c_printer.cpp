@@ -330,7 +330,8 @@ class SourcePrinter {
     for (uint32_t k = 3; k < operands.size(); ++k) {
       assign(name(i + k - 2), name(operands[k]), program_.op(operands[k]), true);
     }
-    if ((op.flags & TN_OP_UNROLL) && !data_.loop_hint.empty()) line(data_.loop_hint);
+    const std::string_view hint = op.flags & TN_OP_UNROLL ? data_.loop_hint : data_.roll_hint;
+    if (!hint.empty()) line(hint);
     const tn_op& step = program_.op(operands[2]);
     is_unit_step_.push_back(step.op == TN_OP_CONST && step.imm == 1);
     const std::string next = is_unit_step_.back() ? fmt::format(" {} += 1", name(i)) : "";

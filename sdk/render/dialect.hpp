@@ -48,6 +48,7 @@ struct DialectData {
   std::string_view lane_loop;   ///< {0} lanes {1} statement; l is the lane
   std::string_view loop;        ///< {0} type {1} name {2} begin {3} end {4} next, may be empty
   std::string_view loop_hint;   ///< before a loop that is worth unrolling; may be empty
+  std::string_view roll_hint;   ///< before any other loop; may be empty
   /// {0} * {1} + {2} rounded once or twice, of f32 and f64: what TN_OP_CONTRACT is for; empty:
   /// the product and the sum are printed apart.
   std::string_view contracted;

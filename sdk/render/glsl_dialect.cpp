@@ -54,9 +54,10 @@ constexpr Spelling kSpellings[] = {
     {TN_OP_FMA, On::kF64, "fma({0}, {1}, {2})"},
 };
 
-constexpr DialectData make_data() {
+constexpr DialectData make_data(bool keeps_loops) {
   DialectData data = {};
   data.name = "glsl";
+  if (keeps_loops) data.roll_hint = "[[dont_unroll]]";
   data.types = kTypes;
   data.spellings = kSpellings;
   data.index[TN_AXIS_GRID_X] = "gl_WorkGroupID.x";
@@ -77,7 +78,7 @@ constexpr DialectData make_data() {
   data.wide_float = TN_DTYPE_F32;
   return data;
 }
-constexpr DialectData kData = make_data();
+constexpr DialectData kData = make_data(false), kRolled = make_data(true);
 
 /// What a word in the text asks for.
 struct Extension {
@@ -99,6 +100,7 @@ constexpr Extension kExtensions[] = {
     {"subgroupBroadcast", "GL_KHR_shader_subgroup_ballot"},
     {"subgroup", "GL_EXT_shader_subgroup_extended_types_int64", "int64_t"},
     {"spirv_execution_mode", "GL_EXT_spirv_intrinsics"},
+    {"[[dont_unroll]]", "GL_EXT_control_flow_attributes"},
 };
 
 bool is_real(uint8_t dtype) { return dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F64; }
@@ -117,7 +119,7 @@ class GlslDialect : public ShaderDialect {
       has_barrier_ |= program.op(i).op == TN_OP_BARRIER;
     }
   }
-  const DialectData& data() const override { return kData; }
+  const DialectData& data() const override { return options_.keeps_loops ? kRolled : kData; }
 
   std::string prelude(const ProgramView&, std::string_view kernel) const override {
     const std::string text = used_helpers(glsl_helpers(), kernel);
@@ -269,8 +271,9 @@ class GlslDialect : public ShaderDialect {
     return sdk::convert(bits, dtype, TN_DTYPE_I64);
   }
   static std::string element(const Element& at) {
-    if (at.index_dtype == TN_DTYPE_I64) return fmt::format("{}[int({})]", at.memory, at.index);
-    return fmt::format("{}[{}]", at.memory, at.index);
+    const std::string index = index_of(at);
+    if (at.index_dtype == TN_DTYPE_I64) return fmt::format("{}[int({})]", at.memory, index);
+    return fmt::format("{}[{}]", at.memory, index);
   }
   static bool is_private(const Element& at) {
     return at.param.space == TN_SPACE_REGISTER || at.param.space == TN_SPACE_SCRATCH;

@@ -19,6 +19,8 @@ struct GlslOptions {
   FloatWidths preserves_specials = {};  ///< SignedZeroInfNanPreserve
   FloatWidths preserves_denormals = {};
   FloatWidths rounds_to_even = {};
+  /// Asks the driver not to unroll loops by itself: a software driver may compile them for seconds.
+  bool keeps_loops = false;
 };
 
 /// A compute shader with the entry point main. BUFFER param number k, counted among the buffers, is
