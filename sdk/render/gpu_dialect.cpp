@@ -33,7 +33,7 @@ constexpr Spelling kSpellings[] = {
     {TN_OP_FDIV, On::kF32, "{0} / {1}"},
     {TN_OP_NEG, On::kF32, "-{0}"},
     {TN_OP_RECIP, On::kF32, "1.0f / {0}"},
-    {TN_OP_SQRT, On::kF32, "sqrtf({0})"},
+    {TN_OP_SQRT, On::kF32, "tn_sqrt_f32({0})"},
     {TN_OP_EXP2, On::kF32, "exp2f({0})"},
     {TN_OP_LOG2, On::kF32, "log2f({0})"},
     {TN_OP_SIN, On::kF32, "sinf({0})"},

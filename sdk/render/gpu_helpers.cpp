@@ -46,6 +46,8 @@ constexpr GpuHelper kHelpers[] = {
     {"tn_max_{}", "TN {t} tn_max_{n}({t} a, {t} b) { return a < b ? b : a; }\n"},
     {"tn_min_{}", "TN {t} tn_min_{n}({t} a, {t} b) { return a < b ? a : b; }\n"},
 
+    {"tn_sqrt_f32", "TN float tn_sqrt_f32(float x) { return sqrtf(x); }\n"},
+
     // Float to integer: truncates, saturates, NaN gives 0. The ends are exact in both floats.
     {"tn_saturate_{}",
      "template <class F> TN {t} tn_saturate_{n}(F x) {\n  if (x != x) return 0;\n"

@@ -21,6 +21,16 @@ constexpr GpuHelper kHelpers[] = {
     {"tn_encode_f16",
      "TN unsigned short tn_encode_f16(float f) {\n"
      "  return __builtin_bit_cast(unsigned short, (_Float16)f);\n}\n"},
+    // sqrtf is off by one unit at times, whatever the options: the neighbours are tried.
+    {"tn_sqrt_f32",
+     "TN float tn_sqrt_f32(float x) {\n"
+     "  if (!(x > 0) || !isfinite(x)) return sqrtf(x);\n"
+     "  const bool is_small = x < 0x1p-96f;\n  const float y = is_small ? x * 0x1p32f : x;\n"
+     "  const float root = sqrtf(y);\n  const unsigned b = tn_bits_of_f32(root);\n"
+     "  const float down = tn_bits_f32(b - 1), up = tn_bits_f32(b + 1);\n"
+     "  float best = tn_fma(-down, root, y) <= 0 ? down : root;\n"
+     "  if (tn_fma(-up, root, y) > 0) best = up;\n"
+     "  return is_small ? best * 0x1p-16f : best;\n}\n"},
     {"tn_stream_16",
      "typedef unsigned tn_stream_16 __attribute__((vector_size(16), may_alias));\n"},
     {"tn_stream_8", "typedef unsigned tn_stream_8 __attribute__((vector_size(8), may_alias));\n"},

@@ -7,6 +7,14 @@
 #include "gpu_emulator.hpp"
 
 // ---- Arithmetic ----
+#ifdef EMULATE_ROUGH_SQRT  // AMD's is off by one unit at times
+inline float emulate_sqrt(float x) {
+  const float root = sqrtf(x);
+  const unsigned bits = __float_as_uint(root);
+  return x > 0 && isfinite(x) ? __uint_as_float(bits + bits % 3 - 1) : root;
+}
+#define sqrtf emulate_sqrt
+#endif
 inline float tn_max_f32(float a, float b) {
   if (isnan(a) || isnan(b)) return NAN;
   if (a == 0 && b == 0) return signbit(a) && signbit(b) ? -0.f : 0.f;
