@@ -3,6 +3,7 @@
 // and kernel rules read it; nothing in the core asks which backend it is.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -54,6 +55,10 @@ struct Capabilities {
   bool has(Op op) const {
     const auto code = static_cast<uint32_t>(op);
     return code < 512 && (native_ops[code >> 6] >> (code & 63) & 1);
+  }
+  /// Bytes of an element in memory that a kernel allocates: there nothing is packed.
+  int64_t tile_bytes(DType dtype) const {
+    return std::max<int64_t>(static_cast<int64_t>(dtype_size(dtype)), storage_bytes);
   }
   uint64_t hash() const;
 };

@@ -153,6 +153,10 @@ std::vector<std::pair<int64_t, Expr>> Expr::terms() const {
   return {{1, *this}};
 }
 
+const Expr* Expr::extent() const {
+  return kind() == ExprKind::kSymbol && !node_->operands.empty() ? &node_->operands[0] : nullptr;
+}
+
 const std::vector<Expr>& Expr::operands() const {
   static const std::vector<Expr> kNone;
   return kind() == ExprKind::kSymbol ? kNone : node_->operands;

@@ -49,6 +49,7 @@ class Expr {
   bool is_const(int64_t value) const;
   int64_t value() const;            ///< of a kConst
   const std::string& name() const;  ///< of a kSymbol
+  const Expr* extent() const;       ///< of an index: what it is below; null if that is a number
   int64_t min() const;              ///< proven bounds
   int64_t max() const;
   uint64_t hash() const;

@@ -40,9 +40,8 @@ class Spans {
       return {static_cast<double>(expr.min()), static_cast<double>(expr.max()), 0};
     if (const auto at = values_->find(expr.name()); at != values_->end())
       return {static_cast<double>(at->second), static_cast<double>(at->second), 0};
-    if (expr.operands().empty())
-      return {static_cast<double>(expr.min()), static_cast<double>(expr.max()), 0};
-    return {0, std::max(0.0, of(expr.operands()[0]).high - 1), 0};  // an index below its extent
+    if (const Expr* extent = expr.extent()) return {0, std::max(0.0, of(*extent).high - 1), 0};
+    return {static_cast<double>(expr.min()), static_cast<double>(expr.max()), 0};
   }
 
   Span sum(const Expr& expr) const {

@@ -142,6 +142,7 @@ class Packer {
 
   /// Legalisation left no arithmetic on narrow dtypes; moving their carriers is all that works.
   void require_carried(uint32_t i, const tn_op& op, std::span<const uint32_t> operands) const {
+    TN_ASSERT(op.op < TN_OP_MATRIX_LOAD);
     const bool moves = op.op == TN_OP_WHERE || op.op == TN_OP_BROADCAST || op.op == TN_OP_EXTRACT ||
                        op.op == TN_OP_COMPOSE;
     if (moves) return;

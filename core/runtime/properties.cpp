@@ -114,7 +114,7 @@ DeviceFacts read_properties(const tn_properties* raw, const std::string& who) {
   check(p.storage_bytes <= 1 || p.storage_bytes == 4, who,
         fmt::format("storage_bytes of 0, 1 or 4, got {}", p.storage_bytes));
   c.storage_bytes = p.storage_bytes == 4 ? 4 : 1;
-  read_atoms(p, who, c);
+  if (c.storage_bytes < 4) read_atoms(p, who, c);  // fragments are not loaded from packed words
   c.compute_units = p.compute_units;
   c.vector_bytes = p.vector_bytes;
   c.vector_registers = p.vector_registers;

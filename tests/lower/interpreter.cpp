@@ -299,6 +299,9 @@ class Machine {
       case TN_OP_STORE:
         store(i, operands, t);
         return;
+      case TN_OP_ATOMIC:
+        out[0] = add_atomically(i, op, operands, t);
+        break;
       case TN_OP_BROADCAST:
         out.assign(op.lanes, lane(operands[0], t, 0));
         break;
@@ -399,6 +402,18 @@ class Machine {
     }
   }
 
+  uint64_t add_atomically(uint32_t i, const tn_op& op, std::span<const uint32_t> operands,
+                          uint32_t t) {
+    if ((op.imm & 0xff) != TN_ATOMIC_ADD) error(i, "expected an add");
+    const size_t size = sdk::dtype_bytes(op.dtype);
+    uint8_t* at = bytes_of(operands[0], t).data() + place(i, operands, t, 0, 1, size);
+    uint64_t old = 0;
+    std::memcpy(&old, at, size);
+    const uint64_t sum = old + lane(operands[2], t, 0);
+    std::memcpy(at, &sum, size);
+    return old;
+  }
+
   const sdk::ProgramView program_;
   std::vector<Memory> memory_;
   std::vector<uint64_t> scalars_;
@@ -409,6 +424,29 @@ class Machine {
   std::vector<std::vector<Bits>> values_;  ///< [op][thread]
   uint32_t block_[3] = {1, 1, 1}, grid_[3] = {0, 0, 0}, threads_ = 1;
 };
+
+/// Buffers are bound in whole words, and what fills the last one up belongs to others.
+constexpr size_t kWord = 4;
+constexpr uint8_t kOthers = 0x5C;
+
+void fill_up(std::vector<Array>& arrays) {
+  for (Array& a : arrays) a.bytes.resize((a.bytes.size() + kWord - 1) / kWord * kWord, kOthers);
+}
+
+bool is_in_words(const sdk::ProgramView& program) {
+  for (uint32_t p = 0; p < program.param_count(); ++p)
+    if (sdk::dtype_bytes(static_cast<uint8_t>(program.param(p).dtype)) < kWord) return false;
+  return true;
+}
+
+void cut_off(std::vector<Array>& arrays) {
+  for (Array& a : arrays) {
+    const size_t size = static_cast<size_t>(a.count()) * dtype_size(a.dtype);
+    for (size_t i = size; i < a.bytes.size(); ++i)
+      if (a.bytes[i] != kOthers) throw std::runtime_error("a byte behind a buffer was changed");
+    a.bytes.resize(size);
+  }
+}
 
 Array fresh(const Node& node, const SymbolValues& symbols) {
   std::vector<int64_t> shape;
@@ -428,6 +466,10 @@ std::vector<Array> run(const LoweredKernel& kernel, const Graph& graph,
   std::vector<std::vector<uint8_t>*> buffers;
   std::vector<uint64_t> scalars;
   const sdk::ProgramView program = kernel.program.view();
+  if (is_in_words(program)) {
+    fill_up(ins);
+    fill_up(outs);
+  }
   size_t next = 0;
   for (uint32_t p = 0; p < program.param_count(); ++p) {
     if (program.param(p).kind == TN_PARAM_ALLOC) continue;
@@ -452,6 +494,8 @@ std::vector<Array> run(const LoweredKernel& kernel, const Graph& graph,
       for (int64_t i = 0; i < x; ++i)
         machine.workgroup(static_cast<uint32_t>(i), static_cast<uint32_t>(j),
                           static_cast<uint32_t>(k));
+  cut_off(ins);
+  cut_off(outs);
   for (size_t o = 0; o < outs.size(); ++o)
     if (!alias.empty() && alias[o] >= 0) outs[o] = ins[static_cast<size_t>(alias[o])];
   return outs;
