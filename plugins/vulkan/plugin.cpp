@@ -50,7 +50,13 @@ class VulkanBackend : public sdk::Backend {
     if (auto known = targets_.find(name); known != targets_.end()) return &known->second->get();
     const auto spec = find_target(name);
     if (!spec) return nullptr;
-    return &targets_.emplace(name, target_properties(*spec)).first->second->get();
+    auto table = target_properties(*spec);
+    tn_memory_space space = TN_INIT(tn_memory_space);
+    space.flags = TN_MEMORY_DEVICE;
+    space.alignment = 256;  // at most, in Vulkan 1.2
+    space.copy_from = 1;
+    table->add_memory(space);
+    return &targets_.emplace(name, std::move(table)).first->second->get();
   }
 
   tn_support supports(const sdk::Target& target, const sdk::ProgramView& program,
