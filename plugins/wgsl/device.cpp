@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "sdk/render/scalar_layout.hpp"
 #include "sdk/render/wgsl_dialect.hpp"
 
 namespace tenon::wgsl {
@@ -89,26 +88,19 @@ void WgslDevice::launch(const tn_command& command) {
   if (code.device != this)
     throw sdk::Failure(TN_ERROR_INVALID_ARGUMENT, "launch: expected an executable of this device");
   if (!command.grid[0] || !command.grid[1] || !command.grid[2]) return;
+  const sdk::ShaderBindings::Bound given = code.bindings.bind(command);
   std::vector<WGPUBindGroupEntry> entries;
-  std::vector<uint32_t> words;
   const auto bind = [&](WGPUBuffer buffer, uint64_t offset, uint64_t size) {
     entries.push_back({{}, static_cast<uint32_t>(entries.size()), buffer, offset, size, {}, {}});
   };
-  for (uint32_t i = 0; i < command.argument_count; ++i) {
-    const tn_argument& from = sdk::Submission::argument(command, i);
-    if (from.kind == TN_ARGUMENT_SCALAR)
-      words.push_back(static_cast<uint32_t>(from.scalar));
-    else if (from.size == 0)
-      bind(bounce_.get(), 0, 16);  // WebGPU binds no empty range
-    else
-      bind(buffer_of(from.memory), from.offset, whole_words(from.size));
+  for (const auto& [from, is_written] : given.buffers) {
+    if (from->size > 0) bind(buffer_of(from->memory), from->offset, whole_words(from->size));
+    if (from->size == 0) bind(bounce_.get(), 0, 16);  // WebGPU binds no empty range
   }
   Ref<WGPUBuffer> scalars;
-  if (!words.empty()) {
-    words.resize((words.size() + 3) / 4 * 4);
-    const uint64_t size = words.size() * sizeof words[0];
+  if (const size_t size = given.scalars.size()) {
     scalars = make_buffer(WGPUBufferUsage_Uniform | WGPUBufferUsage_CopyDst, size);
-    gpu_.QueueWriteBuffer(queue_.get(), scalars.get(), 0, words.data(), size);
+    gpu_.QueueWriteBuffer(queue_.get(), scalars.get(), 0, given.scalars.data(), size);
     bind(scalars.get(), 0, size);
   }
   const WGPUBindGroupDescriptor all{{}, {}, code.layout.get(), entries.size(), entries.data()};
@@ -126,29 +118,32 @@ void WgslDevice::launch(const tn_command& command) {
 WgslExecutable::WgslExecutable(sdk::Program made, const sdk::Device* of)
     : ProgramExecutable(std::move(made)),
       device(static_cast<const WgslDevice*>(of)),
+      bindings(program()),
       source(sdk::print_wgsl(program())) {
   if (!of) return;
   const WebGpu& gpu = library().gpu;
-  const size_t buffers = sdk::buffer_count(program()), arguments = signature().arguments.size();
   WGPUBindGroupLayoutEntry entry = WGPU_BIND_GROUP_LAYOUT_ENTRY_INIT;
   entry.visibility = WGPUShaderStage_Compute;
   // Writable all: the core cuts many from one of WebGPU's, which a launch has as one or the other.
   entry.buffer.type = WGPUBufferBindingType_Storage;
-  std::vector<WGPUBindGroupLayoutEntry> entries(std::min(buffers + 1, arguments), entry);
+  std::vector<WGPUBindGroupLayoutEntry> entries(bindings.buffer_count(), entry);
+  entry.buffer.type = WGPUBufferBindingType_Uniform;
+  if (bindings.scalar_bytes() > 0) entries.push_back(entry);
   for (uint32_t i = 0; auto& each : entries) each.binding = i++;
-  if (buffers < arguments) entries.back().buffer.type = WGPUBufferBindingType_Uniform;
   const WGPUBindGroupLayoutDescriptor group{{}, {}, entries.size(), entries.data()};
   layout.reset(gpu.DeviceCreateBindGroupLayout(device->handle(), &group));
   const WGPUBindGroupLayout groups[] = {layout.get()};
   const WGPUPipelineLayoutDescriptor all{{}, {}, 1, groups, 0};
-  const Ref<WGPUPipelineLayout> bindings{gpu.DeviceCreatePipelineLayout(device->handle(), &all)};
+  const Ref<WGPUPipelineLayout> everything{gpu.DeviceCreatePipelineLayout(device->handle(), &all)};
   WGPUShaderSourceWGSL code{{nullptr, WGPUSType_ShaderSourceWGSL}, view_of(source)};
   const WGPUShaderModuleDescriptor text{&code.chain, {}};
-  const Ref<WGPUShaderModule> module{gpu.DeviceCreateShaderModule(device->handle(), &text)};
+  // Without a counter in each loop: those of programs end.
+  const Ref<WGPUShaderModule> module{gpu.DeviceCreateShaderModuleTrusted(
+      device->handle(), &text, WGPUShaderRuntimeChecks_BoundsChecks)};
   device->check(TN_ERROR_COMPILE_FAILED);
   const std::string name = sdk::Dialect::function_name(program());
   const WGPUComputePipelineDescriptor wanted{
-      nullptr, {}, bindings.get(), {nullptr, module.get(), view_of(name), 0, nullptr}};
+      nullptr, {}, everything.get(), {nullptr, module.get(), view_of(name), 0, nullptr}};
   pipeline.reset(gpu.DeviceCreateComputePipeline(device->handle(), &wanted));
   device->check(TN_ERROR_COMPILE_FAILED);
 }

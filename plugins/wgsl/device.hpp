@@ -8,6 +8,7 @@
 #include "plugins/wgsl/webgpu.hpp"
 #include "sdk/helpers/host_device.hpp"
 #include "sdk/helpers/property_table.hpp"
+#include "sdk/render/scalar_layout.hpp"
 
 namespace tenon::wgsl {
 
@@ -69,6 +70,7 @@ class WgslExecutable : public sdk::ProgramExecutable {
   std::string text(tn_text_kind kind) const override;
 
   const WgslDevice* const device;
+  const sdk::ShaderBindings bindings;
   const std::string source;
   Ref<WGPUBindGroupLayout> layout;
   Ref<WGPUComputePipeline> pipeline;

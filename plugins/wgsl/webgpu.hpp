@@ -15,12 +15,12 @@ namespace tenon::wgsl {
 #define TENON_WEBGPU(X)                                                                           \
   X(GetVersion) X(CreateInstance) X(InstanceEnumerateAdapters) X(AdapterGetInfo) X(DevicePoll)    \
   X(AdapterInfoFreeMembers) X(AdapterGetLimits) X(AdapterRequestDevice) X(DeviceGetQueue)         \
-  X(DeviceCreateBuffer) X(DeviceCreateShaderModule) X(DeviceCreateBindGroupLayout) X(QueueSubmit) \
-  X(DeviceCreatePipelineLayout) X(DeviceCreateComputePipeline) X(DeviceCreateBindGroup)           \
+  X(DeviceCreateBuffer) X(DeviceCreateShaderModuleTrusted) X(DeviceCreateBindGroup) X(BufferUnmap) \
+  X(DeviceCreatePipelineLayout) X(DeviceCreateComputePipeline) X(DeviceCreateBindGroupLayout)     \
   X(DeviceCreateCommandEncoder) X(CommandEncoderBeginComputePass) X(CommandEncoderFinish)         \
   X(CommandEncoderCopyBufferToBuffer) X(ComputePassEncoderSetPipeline) X(ComputePassEncoderEnd)   \
   X(ComputePassEncoderSetBindGroup) X(ComputePassEncoderDispatchWorkgroups) X(QueueWriteBuffer)   \
-  X(BufferMapAsync) X(BufferGetConstMappedRange) X(BufferUnmap)
+  X(BufferMapAsync) X(BufferGetConstMappedRange) X(QueueSubmit)
 #define TENON_WEBGPU_OBJECTS(X)                                                                   \
   X(Device) X(Queue) X(Buffer) X(ShaderModule) X(BindGroupLayout) X(PipelineLayout) X(BindGroup)  \
   X(ComputePipeline) X(CommandEncoder) X(CommandBuffer) X(ComputePassEncoder)
