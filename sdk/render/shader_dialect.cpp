@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "sdk/helpers/failure.hpp"
 #include "sdk/helpers/op_info.hpp"
@@ -28,6 +29,16 @@ std::string with_point(std::string text) {
 
 std::string ShaderDialect::decimal(float value) { return with_point(fmt::format("{}", value)); }
 std::string ShaderDialect::decimal(double value) { return with_point(fmt::format("{}", value)); }
+
+std::string ShaderDialect::index_of(const Element& at) {
+  const bool is_negative = at.index.starts_with("(-") && at.index.ends_with(")");
+  uint64_t value = 0;
+  const char* end = at.index.data() + at.index.size();
+  const auto [rest, error] = std::from_chars(at.index.data(), end, value);
+  const bool is_constant = error == std::errc() && (rest == end || rest + 1 == end);
+  const bool is_sized = at.param.kind == TN_PARAM_ALLOC;
+  return is_negative || (is_constant && is_sized && value >= at.param.count) ? "0" : at.index;
+}
 
 bool ShaderDialect::is_coded(uint8_t dtype) { return is_float(dtype) && dtype_bytes(dtype) < 4; }
 

@@ -38,6 +38,10 @@ class ShaderDialect : public Dialect {
   std::string to_bits(const std::string& value, uint8_t from) const;
   std::string convert(uint8_t to, const std::string& value) const;
 
+  /// Its index. A constant that lies outside can only stand behind a mask that is false, but
+  /// compilers refuse it: then 0.
+  static std::string index_of(const Element& at);
+
   /// The shortest text that reads back as the same normal number, with a point or an exponent.
   static std::string decimal(float value);
   static std::string decimal(double value);

@@ -207,7 +207,7 @@ class WgslDialect : public ShaderDialect {
     return dtype == TN_DTYPE_F32 ? float_of_bits(value, dtype) : value;
   }
   static std::string element(const Element& at) {
-    return fmt::format("{}[{}]", at.memory, at.index);
+    return fmt::format("{}[{}]", at.memory, index_of(at));
   }
 
   static bool is_sum(uint16_t op, uint8_t dtype) {

@@ -87,6 +87,25 @@ TEST_CASE("constants that WGSL does not take as such") {
   CHECK_THAT(text, ContainsSubstring("let v9: i32 = c9_7 + c9_8;"));
 }
 
+TEST_CASE("constant indices outside, which masks keep from memory, are not printed") {
+  const std::string text = wgsl(
+      R"(program outside(%x: global f32 read, %y: global f32 write) workgroup 1 1 1 {
+  %mine = param register f32[4]
+  %3 = const -1 : i32
+  %4 = const 4 : i32
+  %5 = index grid.x : i32
+  %6 = cmplt %5, %3 : bool
+  %7 = load %x, %3, %6 : f32
+  store %mine, %4, %7, %6
+  %9 = load %x, %4 : f32
+  store %y, %5, %9
+}
+)");
+  CHECK_THAT(text, ContainsSubstring("v7 = p_x[0];"));
+  CHECK_THAT(text, ContainsSubstring("p_mine[0] = v7;"));
+  CHECK_THAT(text, ContainsSubstring("v9: f32 = p_x[4];"));
+}
+
 TEST_CASE("what WGSL has no words for is refused") {
   CHECK_THROWS_WITH(wgsl(samples::kControl),
                     "wgsl: expected a dtype that the language has, got i64");
