@@ -8,6 +8,7 @@
 
 #include "core/ir/scalar_op.hpp"
 #include "tests/lower/fragments.hpp"
+#include "tests/lower/whole_words.hpp"
 
 namespace tenon::test {
 namespace {
@@ -186,13 +187,21 @@ class Machine {
     const MatrixAtom& a = atom(i);
     const uint64_t roles[] = {TN_MATRIX_A, TN_MATRIX_B, TN_MATRIX_C};
     const auto dtype = static_cast<DType>(op.dtype);
-    const auto get = [&](int operand, int row, int column) {
+    std::vector<Scalar> dense[3];
+    for (size_t operand = 0; operand < 3; ++operand) {
       const FragmentLayout layout(a, roles[operand]);
-      const auto [thread, l] = layout.slot(row * layout.columns() + column);
-      const uint32_t v = operands[static_cast<size_t>(operand)];
-      const Scalar s{static_cast<DType>(program_.op(v).dtype),
-                     lane(v, first + static_cast<uint32_t>(thread), static_cast<uint32_t>(l))};
-      return cast(s, dtype);
+      dense[operand].resize(static_cast<size_t>(layout.rows() * layout.columns()));
+      const auto from = static_cast<DType>(program_.op(operands[operand]).dtype);
+      for (int t = 0; t < a.subgroup; ++t)
+        for (int l = 0; l < layout.lanes(); ++l)
+          dense[operand][static_cast<size_t>(layout.element(t, l))] =
+              cast(Scalar{from, lane(operands[operand], first + static_cast<uint32_t>(t),
+                                     static_cast<uint32_t>(l))},
+                   dtype);
+    }
+    const auto get = [&](size_t operand, int row, int column) {
+      const int columns = operand == 0 ? a.k : a.n;
+      return dense[operand][static_cast<size_t>(row * columns + column)];
     };
     const FragmentLayout layout(a, TN_MATRIX_C);
     std::vector<uint64_t> c(static_cast<size_t>(a.m * a.n));
@@ -424,29 +433,6 @@ class Machine {
   std::vector<std::vector<Bits>> values_;  ///< [op][thread]
   uint32_t block_[3] = {1, 1, 1}, grid_[3] = {0, 0, 0}, threads_ = 1;
 };
-
-/// Buffers are bound in whole words, and what fills the last one up belongs to others.
-constexpr size_t kWord = 4;
-constexpr uint8_t kOthers = 0x5C;
-
-void fill_up(std::vector<Array>& arrays) {
-  for (Array& a : arrays) a.bytes.resize((a.bytes.size() + kWord - 1) / kWord * kWord, kOthers);
-}
-
-bool is_in_words(const sdk::ProgramView& program) {
-  for (uint32_t p = 0; p < program.param_count(); ++p)
-    if (sdk::dtype_bytes(static_cast<uint8_t>(program.param(p).dtype)) < kWord) return false;
-  return true;
-}
-
-void cut_off(std::vector<Array>& arrays) {
-  for (Array& a : arrays) {
-    const size_t size = static_cast<size_t>(a.count()) * dtype_size(a.dtype);
-    for (size_t i = size; i < a.bytes.size(); ++i)
-      if (a.bytes[i] != kOthers) throw std::runtime_error("a byte behind a buffer was changed");
-    a.bytes.resize(size);
-  }
-}
 
 Array fresh(const Node& node, const SymbolValues& symbols) {
   std::vector<int64_t> shape;
