@@ -26,9 +26,7 @@ Batch::Batch(VulkanDevice& device) : device_(device) {
   const Functions& vk = device.vk();
   const VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, nullptr, 0,
                                      device.adapter().family};
-  device.check(vk.CreateCommandPool(device.handle(), &pool, nullptr,
-                                    pool_.fill(device.handle(), vk.DestroyCommandPool)),
-               "submit");
+  device.make(vk.CreateCommandPool, vk.DestroyCommandPool, pool, pool_, "submit");
   const VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr,
                                          pool_, VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
   device.check(vk.AllocateCommandBuffers(device.handle(), &info, &commands_), "submit");
@@ -77,10 +75,7 @@ void Batch::reserve_sets(const sdk::Submission& submission) {
   const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, buffers_};
   const VkDescriptorPoolCreateInfo info{
       VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, nullptr, 0, sets_, 1, &size};
-  device_.check(
-      vk.CreateDescriptorPool(device_.handle(), &info, nullptr,
-                              descriptors_.fill(device_.handle(), vk.DestroyDescriptorPool)),
-      "submit");
+  device_.make(vk.CreateDescriptorPool, vk.DestroyDescriptorPool, info, descriptors_, "submit");
 }
 
 const VulkanMemory& Batch::own(tn_memory* handle) const {

@@ -27,9 +27,7 @@ VulkanDevice::VulkanDevice(std::shared_ptr<Driver> driver, const Adapter& adapte
   const VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, nullptr,
                                        VK_SEMAPHORE_TYPE_TIMELINE};
   const VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type};
-  check(
-      vk_.CreateSemaphore(handle(), &info, nullptr, progress_.fill(handle(), vk_.DestroySemaphore)),
-      "open");
+  make(vk_.CreateSemaphore, vk_.DestroySemaphore, info, progress_, "open");
   check_messages();
 }
 

@@ -40,6 +40,12 @@ class VulkanDevice : public sdk::Device, private sdk::CountedQueue {
 
   /// Throws Failure unless it is a success, and remembers that the device is lost.
   void check(VkResult result, const char* what);
+  /// The same for a function that creates what `out` is to own.
+  template <class Create, class Destroy, class Info, class Object>
+  void make(Create create, Destroy destroy, const Info& info, Owned<Object>& out,
+            const char* what) {
+    check(create(handle(), &info, nullptr, out.fill(handle(), destroy)), what);
+  }
   void check_messages() { driver_->check_messages(); }
   /// Throws TN_ERROR_DEVICE_LOST once it was lost.
   void require_alive() const;

@@ -114,29 +114,20 @@ std::string VulkanExecutable::text(tn_text_kind kind) const {
 
 void VulkanExecutable::make_layouts() {
   const Functions& vk = device_->vk();
-  const VkDevice device = device_->handle();
   std::vector<VkDescriptorSetLayoutBinding> bindings;
   for (uint32_t i = 0; i < bindings_.buffer_count(); ++i)
     bindings.push_back(
         {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr});
   const VkDescriptorSetLayoutCreateInfo set{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
                                             nullptr, 0, bindings_.buffer_count(), bindings.data()};
-  device_->check(
-      vk.CreateDescriptorSetLayout(device, &set, nullptr,
-                                   set_layout_.fill(device, vk.DestroyDescriptorSetLayout)),
-      "compile");
+  device_->make(vk.CreateDescriptorSetLayout, vk.DestroyDescriptorSetLayout, set, set_layout_,
+                "compile");
   const VkDescriptorSetLayout sets[] = {set_layout_};
   const VkPushConstantRange scalars{VK_SHADER_STAGE_COMPUTE_BIT, 0, bindings_.scalar_bytes()};
-  const VkPipelineLayoutCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                        nullptr,
-                                        0,
-                                        1,
-                                        sets,
-                                        scalars.size ? 1u : 0u,
-                                        &scalars};
-  device_->check(vk.CreatePipelineLayout(device, &info, nullptr,
-                                         layout_.fill(device, vk.DestroyPipelineLayout)),
-                 "compile");
+  const uint32_t ranges = scalars.size ? 1 : 0;
+  const VkPipelineLayoutCreateInfo info{
+      VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 1, sets, ranges, &scalars};
+  device_->make(vk.CreatePipelineLayout, vk.DestroyPipelineLayout, info, layout_, "compile");
 }
 
 void VulkanExecutable::make_pipeline(Bytes cache) {
@@ -144,15 +135,11 @@ void VulkanExecutable::make_pipeline(Bytes cache) {
   const VkDevice device = device_->handle();
   const VkPipelineCacheCreateInfo cache_info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, nullptr,
                                              0, cache.size(), cache.data()};
-  device_->check(vk.CreatePipelineCache(device, &cache_info, nullptr,
-                                        cache_.fill(device, vk.DestroyPipelineCache)),
-                 "compile");
+  device_->make(vk.CreatePipelineCache, vk.DestroyPipelineCache, cache_info, cache_, "compile");
   const VkShaderModuleCreateInfo code{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0,
                                       binary_bytes(), code_.data()};
   Owned<VkShaderModule> module;
-  device_->check(
-      vk.CreateShaderModule(device, &code, nullptr, module.fill(device, vk.DestroyShaderModule)),
-      "compile");
+  device_->make(vk.CreateShaderModule, vk.DestroyShaderModule, code, module, "compile");
   const VkPipelineShaderStageRequiredSubgroupSizeCreateInfoEXT subgroup{
       VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO_EXT, nullptr,
       program_.view().header().subgroup_size};

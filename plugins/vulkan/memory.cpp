@@ -46,9 +46,7 @@ VkMemoryRequirements make_buffer(VulkanDevice& device, uint64_t bytes, const voi
                                         VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                                         VK_BUFFER_USAGE_TRANSFER_DST_BIT;
   const VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, next, 0, bytes, kUsage};
-  device.check(
-      vk.CreateBuffer(device.handle(), &info, nullptr, out.fill(device.handle(), vk.DestroyBuffer)),
-      "memory_allocate");
+  device.make(vk.CreateBuffer, vk.DestroyBuffer, info, out, "memory_allocate");
   VkMemoryRequirements needs;
   vk.GetBufferMemoryRequirements(device.handle(), out, &needs);
   return needs;
@@ -57,9 +55,7 @@ VkMemoryRequirements make_buffer(VulkanDevice& device, uint64_t bytes, const voi
 void VulkanMemory::bind(uint64_t bytes, uint32_t type, const void* next) {
   const Functions& vk = device_.vk();
   const VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, next, bytes, type};
-  device_.check(vk.AllocateMemory(device_.handle(), &info, nullptr,
-                                  memory_.fill(device_.handle(), vk.FreeMemory)),
-                "memory_allocate");
+  device_.make(vk.AllocateMemory, vk.FreeMemory, info, memory_, "memory_allocate");
   device_.check(vk.BindBufferMemory(device_.handle(), buffer_, memory_, 0), "memory_allocate");
 }
 
