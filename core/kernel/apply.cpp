@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/kernel/apply.hpp"
+#include "core/kernel/matrix.hpp"
 
 namespace tenon {
 
@@ -135,7 +136,25 @@ int split_axis(Kernel& kernel, int a, int64_t factor) {
   return inner;
 }
 
-void apply_transform(Kernel& kernel, const Transform& transform) {
+namespace {
+
+/// What atoms load must still be there without masks.
+void check_matrices(const TransformStep& step) {
+  walk(std::as_const(step.kernel).body, [&](const Statement& s) {
+    if (s.kind != Statement::Kind::kReduce) return;
+    const auto [m, n, k] = matrix_axes(step.kernel, s);
+    if (k < 0) return;
+    const std::string wrong = check_matrix(step.kernel, s, m, n, k);
+    if (!wrong.empty()) step.refuse(wrong, "edges in a matrix atom");
+  });
+}
+
+bool has_matrices(const Kernel& kernel) {
+  return std::ranges::any_of(kernel.axes,
+                             [](const KernelAxis& a) { return a.bind == Bind::kMatrix; });
+}
+
+void apply_one(Kernel& kernel, const Transform& transform) {
   const TransformStep step{kernel, transform};
   switch (transform.kind) {
     case TransformKind::kSplit:
@@ -172,6 +191,16 @@ void apply_transform(Kernel& kernel, const Transform& transform) {
     case TransformKind::kPipeline:
       step.refuse("a transform that this version applies", "one it only reads");
   }
+}
+
+}  // namespace
+
+void apply_transform(Kernel& kernel, const Transform& transform) {
+  if (!has_matrices(kernel)) return apply_one(kernel, transform);
+  Kernel next = kernel;
+  apply_one(next, transform);
+  check_matrices({next, transform});
+  kernel = std::move(next);
 }
 
 void apply_transforms(Kernel& kernel, const TransformList& list) {

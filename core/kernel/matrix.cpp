@@ -60,6 +60,11 @@ std::string check_matrix(Kernel& kernel, const Statement& reduction, int m, int 
   if (!find_product(kernel, reduction, m, n, k, product))
     return "a sum of products of two loads along the axes, contiguous along one each";
   Dependence dependence(kernel);
+  AxisSet own;  // an iteration that is not real must add nothing
+  walk(reduction.body, [&](const Statement& s) {
+    if (s.kind == Statement::Kind::kLoop && kernel.axes[s.axis].kind == AxisKind::kReduce)
+      own.set(s.axis);
+  });
   for (const MatrixOperand* operand : {&product.a, &product.b}) {
     const KValueRef& load = operand->load;
     std::map<std::string, Expr> symbols;
@@ -74,7 +79,7 @@ std::string check_matrix(Kernel& kernel, const Statement& reduction, int m, int 
     } else if (space != BufferSpace::kGlobal) {
       return "loads from global or shared memory";
     }
-    const AxisSet used = dependence.of(load->index);
+    const AxisSet used = dependence.of(load->index) | own;
     for (const Guard& g : kernel.guards) {
       if (g.fills || ((dependence.of(g.lower) | dependence.of(g.upper)) & used).none()) continue;
       const bool filled = std::ranges::any_of(

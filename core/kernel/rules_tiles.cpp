@@ -22,8 +22,10 @@ struct Threads {
 void spread(RuleBook& book, std::vector<int> axes, const Threads& threads, int64_t lanes,
             bool on_y_and_z) {
   axes = book.merge_contiguous(std::move(axes));
-  if (axes.size() > 2)
-    fail(ErrorKind::kInvalid, "[rules] expected rows and columns, got more axes");
+  while (axes.size() > 2) {  // rows of a symbolic length
+    axes[0] = book.merge(axes[0], axes[1]);
+    axes.erase(axes.begin() + 1);
+  }
   int row = -1, column = axes.back();
   if (axes.size() == 2) row = axes[0];
   while (lanes > 1 && book.size(column) % lanes != 0) lanes /= 2;

@@ -111,6 +111,9 @@ Tensor Tensor::matmul(const Tensor& other) const {
   TN_REQUIRE(size(-1) == other.size(-2),
              "[matmul] expected [.., m, k] and [.., k, n], got [{}] and [{}]",
              fmt::join(shape(), ", "), fmt::join(other.shape(), ", "));
+  // Products of narrow floats are exact in f32, which is also what matrix units sum in.
+  if (dtype() == other.dtype() && is_float(dtype()) && dtype_bits(dtype()) < 32)
+    return cast(DType::kF32).matmul(other.cast(DType::kF32)).cast(dtype());
   return (unsqueeze(-1) * other.unsqueeze(-3)).sum({-2});
 }
 

@@ -24,11 +24,4 @@ int FragmentLayout::element(int thread, int lane) const {
   return (lane * threads_ + thread) * 5 % count ^ 1;
 }
 
-std::pair<int, int> FragmentLayout::slot(int element) const {
-  for (int lane = 0; lane < lanes_; ++lane)
-    for (int thread = 0; thread < threads_; ++thread)
-      if (this->element(thread, lane) == element) return {thread, lane};
-  throw std::runtime_error("expected an element of the fragment");
-}
-
 }  // namespace tenon::test

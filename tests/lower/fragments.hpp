@@ -19,8 +19,6 @@ class FragmentLayout {
   int lanes() const { return lanes_; }
   /// Element number (row * columns + column) in a lane of a thread; some may be there twice.
   int element(int thread, int lane) const;
-  /// Where an element is found: (thread, lane).
-  std::pair<int, int> slot(int element) const;
 
  private:
   int rows_, columns_, lanes_, threads_;

@@ -3,6 +3,10 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <random>
+
+#include "core/kernel/build.hpp"
+#include "core/kernel/random_transforms.hpp"
 #include "core/support/error.hpp"
 #include "sdk/helpers/program_text.hpp"
 #include "tests/lower/harness.hpp"
@@ -54,7 +58,7 @@ constexpr const char* kTiled =
     "bind a0.o grid.y; bind a1.o grid.x; bind a0.i.o.o block.y; "
     "unroll a0.i.o.i; unroll a1.i.o; unroll a0.i.i; unroll a1.i.i; "
     "stage b0 at r0.o pad 8; stage b1 at r0.o pad 8; tensorize a0.i.i a1.i.i r0.i.i 32; "
-    "merge a0.i.i.c a1.i.i.c; split a0.i.i.c_a1.i.i.c 32; bind a0.i.i.c_a1.i.i.c.i block.x";
+    "merge a0.i.i.c a1.i.i.c; split a0.i.i.c_a1.i.i.c 32; bind a0.i.i.c_a1.i.i.c.i block.x; ";
 
 }  // namespace
 
@@ -92,6 +96,87 @@ TEST_CASE("unrolled loops between the atom's axes make its tile wider") {
   CHECK_THAT(lowered(c, warps_like(), list), ContainsSubstring("sums4 = param shared f32[512]"));
 }
 
+TEST_CASE("rules give contractions matrix atoms where the dtypes match, tiles in registers else") {
+  constexpr std::array<int, 3> kSizes[] = {{32, 32, 32}, {40, 50, 72}, {133, 34, 35}, {64, 16, 96}};
+  for (const auto& [m, k, n] : kSizes) {
+    INFO(m << " " << k << " " << n);
+    for (const std::string dtype : {"f16", "bf16", "f32"}) {
+      const Case c = product(m, k, n, dtype, n == 72);
+      CHECK(difference(c, warps_like(), "", true) == "");
+      CHECK(difference(c, waves_like(), "", true) == "");
+      CHECK(difference(c, software_like(), "", true) == "");
+      const bool atoms =
+          lowered(c, warps_like(), "", true).find("matrix_multiply") != std::string::npos;
+      CHECK(atoms == (dtype != "f32"));
+    }
+  }
+}
+
+TEST_CASE("contractions of symbolic sizes and batches are tiled too") {
+  const Case symbolic{
+      R"(graph g(%a: f32[n, k], %b: f32[k, m]) where 1 <= n <= 500, 1 <= k <= 500, 1 <= m <= 500 {
+        %a3 = reshape %a : f32[n, k, 1]
+        %ae = expand %a3 : f32[n, k, m]
+        %b3 = reshape %b : f32[1, k, m]
+        %be = expand %b3 : f32[n, k, m]
+        %p = mul %ae, %be : f32[n, k, m]
+        %s = reduce.add %p, axes=[1] : f32[n, 1, m]
+        return %s })",
+      {{"n", 37}, {"k", 21}, {"m", 70}},
+      {}};
+  const Case batched{R"(graph g(%a: f32[3, 40, 36], %b: f32[3, 36, 48]) {
+        %a3 = reshape %a : f32[3, 40, 36, 1]
+        %ae = expand %a3 : f32[3, 40, 36, 48]
+        %b3 = reshape %b : f32[3, 1, 36, 48]
+        %be = expand %b3 : f32[3, 40, 36, 48]
+        %p = mul %ae, %be : f32[3, 40, 36, 48]
+        %s = reduce.add %p, axes=[2] : f32[3, 40, 1, 48]
+        return %s })",
+                     {},
+                     {}};
+  for (const Case& c : {symbolic, batched}) {
+    CHECK_THAT(lowered(c, warps_like(), "", true), ContainsSubstring("barrier block"));
+    for (const Capabilities& device : {warps_like(), gpu_like(), software_like()})
+      CHECK(difference(c, device, "", true) == "");
+  }
+}
+
+TEST_CASE("any legal list behind tensorize gives the same result") {
+  const std::pair<const char*, Case> starts[] = {
+      {"split r0 16; tensorize a0 a1 r0.i 32; ", product(16, 32, 8)},
+      {"split a0 16; split r0 16; tensorize a0.i a1 r0.i 32; ", product(32, 16, 8, "f16", true)},
+      {kTiled, product(45, 50, 23)},
+  };
+  int longer = 0, ran = 0;
+  for (const auto& [start, c] : starts) {
+    Builder builder;
+    Kernel kernel = build_kernel(parse_graph(c.graph, builder));
+    apply_transforms(kernel, parse_transforms(start));
+    const bool tiled = start == kTiled;  // large: few of those
+    for (uint32_t seed = 1; seed <= (tiled ? 6u : 24u); ++seed) {
+      std::mt19937 random(seed);
+      const auto below = [&](uint32_t n) {
+        return std::uniform_int_distribution<uint32_t>(0, n - 1)(random);
+      };
+      const TransformList more = random_transforms(
+          kernel, below, {.steps = tiled ? 3 : 8, .vectors = true, .threads = !tiled});
+      longer += !more.empty();
+      const std::string list = std::string(start) + print(more);
+      INFO(list);
+      try {
+        const std::string wrong = difference(c, warps_like(), list, false, seed);
+        CHECK(wrong == "");
+        ++ran;
+      } catch (const Error& e) {
+        INFO(e.what());
+        CHECK(e.kind() == ErrorKind::kUnsupported);
+      }
+    }
+  }
+  CHECK(longer > 40);
+  CHECK(ran > 40);
+}
+
 TEST_CASE("tensorize is refused with what was expected") {
   const std::pair<const char*, const char*> bad[] = {
       {"tensorize a0 r0 a1 32", "expected"},
@@ -102,6 +187,8 @@ TEST_CASE("tensorize is refused with what was expected") {
       {"tensorize a0 a1 r0 32; bind a0 block.y", "expected a0 not to be bound yet, got matrix"},
       {"split a0 4; tensorize a0.i a1 r0 32; bind a0.o block.y", "expected this before tensorize"},
       {"split a0 4; tensorize a0.i a1 r0 32; vectorize a0.o", "expected this before tensorize"},
+      {"split r0 8; split r0.o 2; tensorize a0 a1 r0.i 32; pad r0.o.o 3",
+       "expected whole matrices or shared tiles, got edges in a matrix atom"},
       {"tensorize a0 a1 r0 32; split a1.c 4; bind a1.c.i block.x", "expected the 32 threads"},
   };
   for (const auto& [list, message] : bad) {

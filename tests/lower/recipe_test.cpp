@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the rules choose for kinds of devices with workgroups, against tests/golden/kernel. To
+// accept a change, copy what the failing test prints.
+#include <catch2/catch_test_macros.hpp>
+#include <fstream>
+#include <sstream>
+
+#include "tests/lower/harness.hpp"
+
+using namespace tenon;
+using namespace tenon::test;
+
+namespace {
+
+/// A golden file holds the graph, a line "---", and the transforms with their tree.
+void check_recipe(const std::string& name, const Capabilities& capabilities) {
+  std::ifstream file(std::string(TENON_SOURCE_DIR) + "/tests/golden/kernel/" + name);
+  REQUIRE(file.good());
+  std::stringstream text;
+  text << file.rdbuf();
+  const size_t cut = text.str().find("---\n");
+  REQUIRE(cut != std::string::npos);
+  Builder builder;
+  const Graph graph = parse_graph(text.str().substr(0, cut), builder, name);
+  CHECK(print_kernel(graph, capabilities, {}) == text.str().substr(cut + 4));
+}
+
+}  // namespace
+
+TEST_CASE("elements: short vectors side by side") {
+  check_recipe("elements.warps.txt", warps_like());
+}
+TEST_CASE("rows: a subgroup each, its elements in registers") {
+  check_recipe("rows.warps.txt", warps_like());
+  check_recipe("rows.software.txt", software_like());
+}
+TEST_CASE("columns: threads along them and down the rows") {
+  check_recipe("columns.warps.txt", warps_like());
+}
+TEST_CASE("products: matrix atoms, or tiles in registers") {
+  check_recipe("product.warps.txt", warps_like());
+  check_recipe("product.software.txt", software_like());
+}
