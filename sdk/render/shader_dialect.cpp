@@ -12,6 +12,8 @@
 namespace tenon::sdk {
 namespace {
 
+constexpr uint32_t kSign = 0x80000000;
+
 bool is_narrow_integer(uint8_t dtype) { return is_integer(dtype) && dtype_bytes(dtype) < 4; }
 
 /// Whether the op on narrow integers, done in 32 bits, can leave their range.
@@ -119,24 +121,44 @@ std::string ShaderDialect::bit_cast(const std::string& value, uint8_t from, uint
   return to == TN_DTYPE_U64 ? bits : convert(to, bits);
 }
 
-/// Mesa (22.3 at least) takes c ? -1 : +0 for c ? -1 : -0, which it turns into -float(c), and so
-/// for all pairs of one and zero whose signs differ: one of them must not be seen to be a constant.
-std::string ShaderDialect::choice(uint8_t dtype, std::span<const std::string> operands) const {
+/// A float whose lower bits are zero, by the upper word of it (all of it for f32), as a literal.
+std::string ShaderDialect::round_literal(uint32_t upper, uint8_t dtype) const {
+  const std::string text = literal(dtype == TN_DTYPE_F64 ? uint64_t{upper} << 32 : upper, dtype);
+  return text.starts_with('-') ? "(" + text + ")" : text;
+}
+
+/// The same, so that a compiler does not see that it is constant.
+std::string ShaderDialect::hidden(uint32_t upper, uint8_t dtype) const {
+  const std::string word = fmt::format("tn_opaque({:#x}u)", upper);
   const bool is_wide = dtype == TN_DTYPE_F64;
-  const uint32_t one = is_wide ? 0x3ff00000 : 0x3f800000;  // the upper word
+  return float_of_bits(is_wide ? convert(TN_DTYPE_U64, word) + " << 32u" : word, dtype);
+}
+
+/// Mesa (22.3 at least) takes c ? -1 : +0 for c ? -1 : -0, which it turns into -float(c), and so
+/// for all pairs of one and zero whose signs differ.
+std::string ShaderDialect::choice(uint8_t dtype, std::span<const std::string> operands) const {
+  const uint32_t one = dtype == TN_DTYPE_F64 ? 0x3ff00000 : 0x3f800000;
   std::vector<std::string> out(operands.begin(), operands.end());
   for (size_t k : {1, 2}) {
-    for (uint32_t sign : {0u, 0x80000000u}) {
-      const auto text = [&](uint32_t word) {
-        const std::string literal = this->literal(is_wide ? uint64_t{word} << 32 : word, dtype);
-        return literal.starts_with('-') ? "(" + literal + ")" : literal;
-      };
-      if (operands[k] != text(one | sign) || operands[3 - k] != text(~sign & 0x80000000)) continue;
-      const std::string word = fmt::format("tn_opaque({:#x}u)", one | sign);
-      out[k] = float_of_bits(is_wide ? convert(TN_DTYPE_U64, word) + " << 32u" : word, dtype);
+    for (uint32_t sign : {0u, kSign}) {
+      const bool is_pair = operands[k] == round_literal(one | sign, dtype) &&
+                           operands[3 - k] == round_literal(~sign & kSign, dtype);
+      if (is_pair) out[k] = hidden(one | sign, dtype);
     }
   }
   return Dialect::spell(TN_OP_WHERE, dtype, out);
+}
+
+/// Mesa's code for CPUs gives 0 for x * 0 and 0 / x, and x for x + 0, whatever x is.
+std::string ShaderDialect::with_zeros(uint16_t op, uint8_t dtype,
+                                      std::span<const std::string> operands) const {
+  std::vector<std::string> out(operands.begin(), operands.end());
+  for (std::string& operand : out) {
+    for (uint32_t sign : {0u, kSign}) {
+      if (operand == round_literal(sign, dtype)) operand = hidden(sign, dtype);
+    }
+  }
+  return Dialect::spell(op, dtype, out);
 }
 
 std::string ShaderDialect::spell(uint16_t op, uint8_t dtype,
@@ -149,10 +171,15 @@ std::string ShaderDialect::spell(uint16_t op, uint8_t dtype,
     return is_native && dtype == TN_DTYPE_F32 ? fmt::format("{}({})", function, operands[0])
                                               : Dialect::spell(op, dtype, operands);
   };
+  const bool is_real = dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F64;
   switch (op) {
     case TN_OP_WHERE:
-      if (dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F64) return choice(dtype, operands);
-      return Dialect::spell(op, dtype, operands);
+      return is_real ? choice(dtype, operands) : Dialect::spell(op, dtype, operands);
+    case TN_OP_ADD:
+    case TN_OP_SUB:
+    case TN_OP_MUL:
+    case TN_OP_FDIV:
+      return is_real ? with_zeros(op, dtype, operands) : Dialect::spell(op, dtype, operands);
     case TN_OP_EXP2:
       return native(math_.native_exp, "exp2");
     case TN_OP_EXP:

@@ -52,7 +52,10 @@ class ShaderDialect : public Dialect {
   static bool is_coded(uint8_t dtype);
 
  private:
+  std::string round_literal(uint32_t upper, uint8_t dtype) const;
+  std::string hidden(uint32_t upper, uint8_t dtype) const;
   std::string choice(uint8_t dtype, std::span<const std::string> operands) const;
+  std::string with_zeros(uint16_t op, uint8_t dtype, std::span<const std::string> operands) const;
   std::string wrap(const std::string& value, uint8_t to) const;
   std::string truncate(const std::string& value, uint8_t from, uint8_t to) const;
   ShaderMath math_;

@@ -151,6 +151,19 @@ TEST_CASE("a choice between one and a zero of the other sign hides the one") {
   CHECK_THAT(choice("-1.0", "-0.0", "f32"), !ContainsSubstring("tn_opaque"));
 }
 
+TEST_CASE("a product with a constant zero keeps its sign") {
+  const std::string text = glsl(
+      R"(program zero(%x: global f32 read, %y: global f32 write) workgroup 1 1 1 {
+  %2 = const 0 : i32
+  %3 = load %x, %2 : f32
+  %4 = const 0.0 : f32
+  %5 = mul %3, %4 : f32
+  store %y, %2, %5
+}
+)");
+  CHECK_THAT(text, ContainsSubstring("v5 = v3 * uintBitsToFloat(tn_opaque(0x0u));"));
+}
+
 TEST_CASE("GLSL's text") {
   for (const auto& [name, text] :
        {std::pair("softmax", samples::kSoftmax), std::pair("reverse", samples::kShared),
