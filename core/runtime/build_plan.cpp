@@ -115,12 +115,18 @@ class PlanBuilder {
   void lower(Job& job) {
     const Step& step = step_of(job);
     const KernelCall& call = std::get<KernelCall>(step.call);
-    const Capabilities& caps = devices_[static_cast<size_t>(step.device)]->capabilities();
-    const Graph legal = legalise(call.graph, caps, builder_);
-    LowerOptions options;
-    options.alias = call.alias;
-    options.name = kernel_name(legal);
-    job.kernel = lower_kernel(legal, caps, options);
+    const Device& device = *devices_[static_cast<size_t>(step.device)];
+    const Capabilities& caps = device.capabilities();
+    try {
+      const Graph legal = legalise(call.graph, caps, builder_);
+      LowerOptions options;
+      options.alias = call.alias;
+      options.name = kernel_name(legal);
+      job.kernel = lower_kernel(legal, caps, options);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kUnsupported) throw;
+      throw Error(error.kind(), fmt::format("{} (on {})", error.what(), device.id()));
+    }
   }
 
   void compile() {
