@@ -87,8 +87,10 @@ class WgslBackend : public sdk::Backend {
   std::unique_ptr<sdk::Executable> compile(const sdk::Target& target,
                                            const sdk::ProgramView& program,
                                            tn_compile_report& report) override {
+    auto made = std::make_unique<WgslExecutable>(sdk::Program(program), target.device);
+    report.binary_bytes = made->source.size();
     report.shared_bytes = program.header().shared_bytes;
-    return std::make_unique<WgslExecutable>(sdk::Program(program), target.device);
+    return made;
   }
 
   std::unique_ptr<sdk::Executable> load(const sdk::Target& target,

@@ -133,7 +133,8 @@ TEST_CASE("the target wgsl needs no device, and shows its text") {
   CHECK(properties->max_bindings == 8);
   CHECK(properties->storage_bytes == 4);
   tn_executable* made = nullptr;
-  REQUIRE(plugin().compile(&target, scaled_program().get(), nullptr, &made, &error) == TN_OK);
+  tn_compile_report report = TN_INIT(tn_compile_report);
+  REQUIRE(plugin().compile(&target, scaled_program().get(), &report, &made, &error) == TN_OK);
   const Executable code(made, plugin().executable_destroy);
   std::string text;
   const tn_sink sink = [](void* to, const void* from, size_t size) {
@@ -142,6 +143,7 @@ TEST_CASE("the target wgsl needs no device, and shows its text") {
   REQUIRE(plugin().executable_text(made, TN_TEXT_SOURCE, sink, &text, &error) == TN_OK);
   CHECK_THAT(text, Catch::Matchers::ContainsSubstring("@compute @workgroup_size(64, 1, 1)"));
   CHECK_THAT(text, Catch::Matchers::ContainsSubstring("kernel_scaled"));
+  CHECK(report.binary_bytes == text.size());
   CHECK(plugin().executable_text(made, TN_TEXT_ASSEMBLY, sink, &text, &error) ==
         TN_ERROR_UNSUPPORTED);
   target.name = "msl";
