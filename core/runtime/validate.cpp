@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/ir/text.hpp"
 #include "core/reference/interval.hpp"
 #include "core/runtime/run_plan.hpp"
 #include "core/support/error.hpp"
@@ -43,9 +44,9 @@ void compare(const KernelCall& call, size_t output, const Array& got, const Inte
   const Interval range = expected.at(first);
   fail(ErrorKind::kInternal,
        "[validate] kernel {} on {}, output {}, element {}: expected {} (of [{:.9g}, {:.9g}]), got "
-       "{}; {} of {} elements differ, by up to {:.3g}",
+       "{}; {} of {} elements differ, by up to {:.3g}\n{}",
        call.graph.name, device, output, first, to_string(expected.value.at(first)), range.low,
-       range.high, to_string(got.at(first)), wrong, got.count(), largest);
+       range.high, to_string(got.at(first)), wrong, got.count(), largest, print(call.graph));
 }
 
 void run_one(const Layout& layout, const Frame& frame, const KernelCall& call, Device& device,

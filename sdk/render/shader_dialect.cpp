@@ -90,7 +90,10 @@ std::string ShaderDialect::cast(const std::string& value, uint8_t from, uint8_t 
   }
   if (is_float(from) && is_integer(to)) return truncate(value, from, to);
   if (!is_integer(to) || from == TN_DTYPE_BOOL) return convert(to, value);
-  const std::string moved = held(from) == held(to) ? value : convert(to, value);
+  const bool extends_sign = held(from) == TN_DTYPE_I32 && to == TN_DTYPE_I64;
+  const std::string moved = held(from) == held(to) ? value
+                            : extends_sign         ? fmt::format("tn_i64_of_i32({})", value)
+                                                   : convert(to, value);
   const bool fits = dtype_bytes(from) < dtype_bytes(to) && (!is_signed(from) || is_signed(to));
   return fits ? moved : wrap(moved, to);
 }

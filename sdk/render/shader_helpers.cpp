@@ -13,6 +13,12 @@ constexpr std::string_view kGlslOpaque = R"(uint tn_opaque(uint x) {
 }
 )";
 
+// Mesa (22.3 at least) compares a sign-extended integer with a constant wrongly, if it sees both.
+constexpr std::string_view kGlslExtend = R"(int64_t tn_i64_of_i32(int x) {
+  return int64_t(x) | int64_t(tn_opaque(0u));
+}
+)";
+
 std::vector<ShaderHelper> make_wgsl() {
   std::vector<ShaderHelper> out;
   add_integer_helpers(out, "32");
@@ -25,7 +31,8 @@ std::vector<ShaderHelper> make_glsl() {
   std::vector<ShaderHelper> out = make_wgsl();
   add_wide_helpers(out);
   for (ShaderHelper& helper : out) helper.text = glsl_from_wgsl(helper.text);
-  out.insert(out.begin(), {"tn_opaque", std::string(kGlslOpaque)});
+  out.insert(out.begin(), {{"tn_opaque", std::string(kGlslOpaque)},
+                           {"tn_i64_of_i32", std::string(kGlslExtend)}});
   return out;
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One program, every device of the machine; targets that are not there; a worker that is killed."""
+import glob
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import unittest
 
 from harness import BIN, GRAPHS, SOURCE, run, run_json
 
+ONCE_WRONG = os.path.join(SOURCE, "tests", "golden", "devices")  # graphs that some driver got wrong
 SOFTMAX = os.path.join(GRAPHS, "softmax.tn")
 
 
@@ -59,11 +61,12 @@ class OneProgram(unittest.TestCase):
 
     def test_graphs(self):
         for device in devices():
-            for name in sorted(os.listdir(GRAPHS)):
-                with self.subTest(device=device, graph=name):
-                    facts = run_json("tenon", "run", os.path.join(GRAPHS, name), "--random", 3, "--check",
-                                     TENON_DEVICES=device)
-                    self.assertTrue(facts["check"]["ok"], facts)
+            for path in sorted(glob.glob(os.path.join(GRAPHS, "*.tn")) + glob.glob(os.path.join(ONCE_WRONG, "*.tn"))):
+                with self.subTest(device=device, graph=os.path.basename(path)):
+                    result = run("tenon", "run", path, "--random", 3, "--check", TENON_DEVICES=device)
+                    if "expected a dtype" in result.stderr or "expected a device" in result.stderr:
+                        continue  # it has no such numbers
+                    self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
 
 class Targets(unittest.TestCase):
