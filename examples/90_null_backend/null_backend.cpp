@@ -84,10 +84,8 @@ class Interpreter {
         if (any(yes)) run(i + 1, other, yes);
         i = code_.closes[other];  // an END closes itself
         if (i != other && any(no)) run(other + 1, i, no);
-      } else if (op.op == TN_OP_TAKE || op.op == TN_OP_STORE) {
+      } else if (op.op == TN_OP_TAKE || op.op == TN_OP_STORE || op.op == TN_OP_ATOMIC) {
         access(i, op, mask);
-      } else if (op.op == TN_OP_ATOMIC) {
-        update(i, op, mask);
       } else if (op.lanes) {
         compute(i, op);
       }
@@ -140,9 +138,9 @@ class Interpreter {
 
   void access(uint32_t i, const tn_op& op, const Mask& mask) {
     const auto operands = view_.operands(op);
-    const bool is_load = op.op == TN_OP_TAKE;
-    const uint32_t guard = is_load ? 2 : 3,
-                   lanes = is_load ? op.lanes : view_.op(operands[2]).lanes;
+    const bool is_load = op.op == TN_OP_TAKE, is_store = op.op == TN_OP_STORE;
+    const size_t guard = is_load ? 2 : is_store ? 3 : 4;  // an ATOMIC has none
+    const uint32_t lanes = is_store ? view_.op(operands[2]).lanes : op.lanes;
     const uint64_t bytes = sdk::dtype_bytes(view_.op(operands[0]).dtype);
     const bool is_run = view_.op(operands[1]).lanes == 1;  // of consecutive elements
     for (uint32_t t = 0; t < code_.threads; ++t) {
@@ -155,40 +153,20 @@ class Interpreter {
         }
         const auto index =
             static_cast<uint64_t>(integer(operands[1], t, lane) + (is_run ? lane : 0));
-        std::byte* at = element(i, room, index, bytes);
-        uint64_t& value = word(is_load ? i : operands[2], t, lane);
-        if (is_load) value = 0;
-        if (is_load) std::memcpy(&value, at, bytes);
-        if (!is_load) std::memcpy(at, &value, bytes);
+        if (index >= room.size() / bytes) {
+          throw sdk::Failure(TN_ERROR_INTERNAL,
+                             "op " + std::to_string(i) + ": index outside memory");
+        }
+        std::byte* at = room.data() + index * bytes;
+        uint64_t old = 0;
+        std::memcpy(&old, at, bytes);
+        if (!is_store) word(i, t, lane) = old;
+        if (is_load) continue;
+        uint64_t value = word(operands[2], t, lane);
+        const uint64_t wanted = operands.size() > 3 ? word(operands[3], t, lane) : 0;
+        if (!is_store) value = sdk::apply_atomic(op, old, value, wanted);
+        std::memcpy(at, &value, bytes);
       }
-    }
-  }
-
-  static std::byte* element(uint32_t i, std::span<std::byte> room, uint64_t index, uint64_t bytes) {
-    if (index >= room.size() / bytes) {
-      throw sdk::Failure(TN_ERROR_INTERNAL, "op " + std::to_string(i) + ": index outside memory");
-    }
-    return room.data() + index * bytes;
-  }
-
-  /// An ATOMIC: one thread after the other.
-  void update(uint32_t i, const tn_op& op, const Mask& mask) {
-    static constexpr uint16_t kCombine[] = {TN_OP_INVALID, TN_OP_ADD, TN_OP_MIN, TN_OP_MAX};
-    const auto operands = view_.operands(op);
-    const uint64_t kind = op.imm & 0xff, bytes = sdk::dtype_bytes(op.dtype);
-    const sdk::ScalarFunction combine =
-        kind < TN_ATOMIC_EXCHANGE ? sdk::scalar_function(kCombine[kind], op.dtype, op.dtype)
-                                  : nullptr;
-    for (uint32_t t = 0; t < code_.threads; ++t) {
-      if (!mask[t]) continue;
-      std::byte* at =
-          element(i, memory(operands[0], t), static_cast<uint64_t>(integer(operands[1], t)), bytes);
-      uint64_t old = 0, fresh = word(operands[2], t, 0);
-      std::memcpy(&old, at, bytes);
-      if (combine) fresh = combine(old, fresh, 0);
-      if (kind == TN_ATOMIC_COMPARE_EXCHANGE && old != word(operands[3], t, 0)) fresh = old;
-      std::memcpy(at, &fresh, bytes);
-      word(i, t, 0) = old;
     }
   }
 

@@ -301,4 +301,22 @@ uint64_t from_double(double value, uint8_t dtype) {
   return convert(std::bit_cast<uint64_t>(value), TN_DTYPE_F64, dtype);
 }
 
+uint64_t apply_atomic(const tn_op& op, uint64_t old, uint64_t value, uint64_t wanted) {
+  const auto combined = [&](uint16_t code) {
+    return scalar_function(code, op.dtype, op.dtype)(old, value, 0);
+  };
+  switch (op.imm & 0xff) {
+    case TN_ATOMIC_ADD:
+      return combined(TN_OP_ADD);
+    case TN_ATOMIC_MIN:
+      return combined(TN_OP_MIN);
+    case TN_ATOMIC_MAX:
+      return combined(TN_OP_MAX);
+    case TN_ATOMIC_COMPARE_EXCHANGE:
+      return old == wanted ? value : old;
+    default:
+      return value;
+  }
+}
+
 }  // namespace tenon::sdk

@@ -25,6 +25,9 @@ ScalarFunction scalar_function(uint16_t op, uint8_t from, uint8_t to);
 /// That of an op of a program: bit casts too, and what a LANE_REDUCE combines two lanes with.
 ScalarFunction scalar_function(const ProgramView& program, const tn_op& op);
 
+/// What an ATOMIC leaves in memory that held `old`; `wanted` is a compare-exchange's.
+uint64_t apply_atomic(const tn_op& op, uint64_t old, uint64_t value, uint64_t wanted);
+
 /// The value cast. Dtypes must be known ones.
 uint64_t convert(uint64_t bits, uint8_t from, uint8_t to);
 

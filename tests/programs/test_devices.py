@@ -52,7 +52,7 @@ class Devices(unittest.TestCase):
             "cpu@pool=lots": "pool",
             "cpu@wings=2": "wings",
             "cpu:uuid=00": "uuid",
-            "-cpu": "-cpu",
+            "-abacus": "abacus",
             "cpu:tpu": "tpu",
         }
         for selector, word in cases.items():

@@ -115,7 +115,7 @@ TEST_CASE("what it does not claim it refuses, with the reason") {
   char reason[256] = {};
   const Program atomic = parsed(samples::kAtomic);
   CHECK(host.plugin().supports(&target, atomic.get(), sizeof reason, reason) == TN_SUPPORT_NO);
-  CHECK(std::string(reason) == "op 4 atomic: expected the op to be claimed");
+  CHECK(std::string(reason) == "op 6 index: expected subgroups to be claimed");
   tn_executable* executable = nullptr;
   CHECK(host.plugin().compile(&target, atomic.get(), nullptr, &executable, &host.error) ==
         TN_ERROR_UNSUPPORTED);
