@@ -17,8 +17,7 @@ uint64_t Emitter::instance(const AxisSet& set) const {
 int Emitter::count_instances(const AxisSet& set) const {
   int count = 1;
   for (const int axis : jam_)
-    if (set[axis] && !pinned_[axis])
-      count *= static_cast<int>(kernel_.axes[axis].extent.value());
+    if (set[axis] && !pinned_[axis]) count *= static_cast<int>(kernel_.axes[axis].extent.value());
   return count;
 }
 

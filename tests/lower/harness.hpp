@@ -24,8 +24,8 @@ Capabilities scalar_like();  ///< neither
 Capabilities everything();   ///< both
 
 // Shapes of real devices, with small limits where those are what matters.
-Capabilities warps_like();     ///< subgroups of 32, short vectors, matrix atoms, asynchronous copies
-Capabilities waves_like();     ///< subgroups of 64, square atoms
+Capabilities warps_like();  ///< subgroups of 32, short vectors, matrix atoms, asynchronous copies
+Capabilities waves_like();  ///< subgroups of 64, square atoms
 Capabilities software_like();  ///< subgroups of 8 on few cores
 Capabilities web_like();       ///< 32-bit indices, few bindings, packed storage, no subgroups
 

@@ -110,8 +110,7 @@ TEST_CASE("targets by name need no device, and show source and assembly") {
     plugin().executable_destroy(executable);
   }
   const tn_properties* properties = nullptr;
-  for (const char* name :
-       {"spirv", "spirv1.5+i8", "", "sm_90a"}) {
+  for (const char* name : {"spirv", "spirv1.5+i8", "", "sm_90a"}) {
     const tn_target target = named(name);
     CHECK(plugin().properties(&target, &properties, nullptr) == TN_ERROR_NOT_FOUND);
   }

@@ -222,7 +222,7 @@ typedef struct tn_properties {
   uint32_t max_workgroup[3];
   uint32_t max_workgroup_threads;
   uint32_t max_grid[3];
-  uint32_t max_bindings; /* buffers; scalars do not count */
+  uint32_t max_bindings;     /* buffers; scalars do not count */
   uint64_t max_buffer_bytes; /* of one binding */
   uint32_t max_shared_bytes;
   uint32_t max_scratch_bytes;
