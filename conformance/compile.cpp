@@ -20,6 +20,8 @@
 namespace tenon::conformance {
 namespace {
 
+/// A compiler may park a predicate or two; arrays and wide vectors in memory are many more.
+constexpr uint32_t kFewSpills = 2;
 constexpr std::string_view kElf =
     "\x7f"
     "ELF";
@@ -88,8 +90,9 @@ void CompileHarness::compile_kernel(const Case& test, const KernelCall& call, Ou
   };
   const tn_compile_report& report = compiled.report();
   if (report.binary_bytes == 0) failed("empty", "expected a binary, got none");
-  if (test.cell.op != "graph" && report.spills > 0)
-    failed("spill", fmt::format("expected no spilled registers, got {}", report.spills));
+  if (test.cell.op != "graph" && report.spills > kFewSpills)
+    failed("spill",
+           fmt::format("expected at most {} spilled registers, got {}", kFewSpills, report.spills));
   const std::vector<uint8_t> saved = compiled.saved();
   const std::string_view bytes(reinterpret_cast<const char*>(saved.data()), saved.size());
   if (bytes.find(kElf) != bytes.npos && bytes.find(options.name) == bytes.npos)
