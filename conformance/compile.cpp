@@ -22,6 +22,7 @@ namespace {
 
 /// A compiler may park a predicate or two; arrays and wide vectors in memory are many more.
 constexpr uint32_t kFewSpills = 2;
+constexpr uint32_t kMostRandomOps = 4000;
 constexpr std::string_view kElf =
     "\x7f"
     "ELF";
@@ -67,21 +68,29 @@ std::string CompileHarness::transforms(const Case& test, const Graph& kernel,
   return print(random_transforms(build_kernel(kernel, alias), below, options));
 }
 
+/// A random list may ask for more memory or threads than there are, or for more code than anyone
+/// would compile; then the rules' choice does.
+LoweredKernel CompileHarness::lower(const Graph& legal, LowerOptions& options) {
+  const Capabilities& capabilities = compiler_.capabilities();
+  if (!options.transforms.empty()) {
+    try {
+      LoweredKernel lowered = lower_kernel(legal, capabilities, options);
+      if (lowered.program.view().op_count() <= kMostRandomOps) return lowered;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kUnsupported) throw;
+    }
+    options.transforms.clear();
+  }
+  return lower_kernel(legal, capabilities, options);
+}
+
 void CompileHarness::compile_kernel(const Case& test, const KernelCall& call, Outcome& outcome) {
   const Graph legal = legalise(call.graph, compiler_.capabilities(), builder_);
   LowerOptions options;
   options.alias = call.alias;
   options.name = fmt::format("kernel_{}", kernel_);
   options.transforms = transforms(test, legal, call.alias);
-  LoweredKernel lowered;
-  try {
-    lowered = lower_kernel(legal, compiler_.capabilities(), options);
-  } catch (const Error& error) {
-    // A random list may ask for more memory or threads than there are; then the rules' choice does.
-    if (error.kind() != ErrorKind::kUnsupported || options.transforms.empty()) throw;
-    options.transforms.clear();
-    lowered = lower_kernel(legal, compiler_.capabilities(), options);
-  }
+  const LoweredKernel lowered = lower(legal, options);
   const CompiledProgram compiled = compiler_.compile(*lowered.program.get());
   keep(test, lowered.program, compiled);
   const auto failed = [&](const char* kind, std::string text) {

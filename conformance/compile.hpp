@@ -7,6 +7,7 @@
 
 #include "conformance/case.hpp"
 #include "conformance/harness.hpp"
+#include "core/lower/lower.hpp"
 #include "core/runtime/target_compiler.hpp"
 #include "core/schedule/schedule.hpp"
 #include "sdk/helpers/program_builder.hpp"
@@ -27,6 +28,7 @@ class CompileHarness {
   Outcome run(const Case& test);
 
  private:
+  LoweredKernel lower(const Graph& legal, LowerOptions& options);
   void compile_kernel(const Case& test, const KernelCall& call, Outcome& outcome);
   std::string transforms(const Case& test, const Graph& kernel, const std::vector<int>& alias);
   void keep(const Case& test, const sdk::Program& program, const CompiledProgram& compiled);
