@@ -3,22 +3,13 @@
 #include "core/runtime/abi_struct.hpp"
 #include "core/runtime/device_impl.hpp"
 #include "core/runtime/status.hpp"
+#include "core/runtime/target_compiler.hpp"
 #include "core/support/log.hpp"
 
 namespace tenon {
 namespace {
 
 constexpr int kCacheSchema = 1;  ///< of what the key is made of and of what is stored
-
-void append(void* user, const void* bytes, size_t size) {
-  auto& out = *static_cast<std::vector<uint8_t>*>(user);
-  const auto* begin = static_cast<const uint8_t*>(bytes);
-  try {
-    out.insert(out.end(), begin, begin + size);
-  } catch (const std::exception&) {
-    out.clear();  // no memory for it: nothing is cached
-  }
-}
 
 tn_target target_of(tn_device* device) {
   tn_target target = abi_struct<tn_target>();
@@ -85,32 +76,23 @@ ExecutableRef DeviceImpl::load_cached(const std::string& key) {
 }
 
 ExecutableRef DeviceImpl::compile_fresh(const tn_program& program, const std::string& key) {
-  const char* name = reinterpret_cast<const char*>(&program) + program.name;
-  const tn_target target = target_of(handle_);
-  char reason[512] = {};
-  if (plugin().supports(&target, &program, sizeof reason, reason) == TN_SUPPORT_NO)
-    fail(ErrorKind::kUnsupported, "[compile] {}: kernel {} is refused: {}", id_, name,
-         reason[0] ? fixed_string(reason) : "no reason was given");
-  tn_compile_report report = abi_struct<tn_compile_report>();
-  tn_error error = abi_struct<tn_error>();
-  tn_executable* handle = nullptr;
-  check_status(plugin().compile(&target, &program, &report, &handle, &error), error, "compile",
-               fmt::format("{}: kernel {}", id_, name));
-  TN_LOG("plan", "{}: compiled {} in {} us", id_, name, report.compile_ns / 1000);
-  ExecutableRef executable = wrap(handle, report, false);
-  save(*executable, key);
-  return executable;
+  CompiledProgram compiled = TargetCompiler(*this).compile(program);
+  TN_LOG("plan", "{}: compiled {} in {} us", id_,
+         reinterpret_cast<const char*>(&program) + program.name,
+         compiled.report().compile_ns / 1000);
+  save(compiled, key);
+  const tn_compile_report report = compiled.report();
+  return wrap(compiled.release(), report, false);
 }
 
-void DeviceImpl::save(const Executable& executable, const std::string& key) {
+void DeviceImpl::save(const CompiledProgram& compiled, const std::string& key) {
   if (!cache_ || !(facts_.flags & TN_DEVICE_SAVE)) return;
-  std::vector<uint8_t> bytes;
-  tn_error error = abi_struct<tn_error>();
-  const int32_t status = plugin().executable_save(executable.handle, append, &bytes, &error);
-  if (status != TN_OK) {
-    TN_LOG("cache", "{}: not saved: {}", id_, error_message(status, error));
-  } else if (!bytes.empty()) {
-    cache_->put(key, bytes);
+  try {
+    const std::vector<uint8_t> bytes = compiled.saved();
+    if (!bytes.empty()) cache_->put(key, bytes);
+  } catch (const std::bad_alloc&) {  // no memory for it: nothing is cached
+  } catch (const Error& error) {
+    TN_LOG("cache", "{}: not saved: {}", id_, error.what());
   }
 }
 

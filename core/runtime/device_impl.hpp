@@ -24,6 +24,8 @@ struct DeviceOptions {
   uint8_t poison = 0;
 };
 
+class CompiledProgram;
+
 class DeviceImpl final : public Device, private SlabSource {
  public:
   DeviceImpl(std::shared_ptr<PluginLibrary> library, uint32_t index, const tn_device_info& info,
@@ -93,7 +95,7 @@ class DeviceImpl final : public Device, private SlabSource {
   std::string cache_key(const tn_program& program) const;
   ExecutableRef load_cached(const std::string& key);
   ExecutableRef compile_fresh(const tn_program& program, const std::string& key);
-  void save(const Executable& executable, const std::string& key);
+  void save(const CompiledProgram& compiled, const std::string& key);
   ExecutableRef wrap(tn_executable* handle, const tn_compile_report& report, bool from_cache);
 
   std::shared_ptr<PluginLibrary> library_;

@@ -2,7 +2,7 @@
 #include "core/runtime/target_compiler.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <new>
 
 #include "core/runtime/abi_struct.hpp"
 #include "core/runtime/environment.hpp"
@@ -14,12 +14,26 @@
 namespace tenon {
 namespace {
 
+/// What a plugin hands out. No exception may cross its frames, so running out of memory is kept.
 template <class Bytes>
-void append(void* user, const void* bytes, size_t size) {
-  auto& out = *static_cast<Bytes*>(user);
-  const auto* begin = static_cast<const typename Bytes::value_type*>(bytes);
-  out.insert(out.end(), begin, begin + size);
-}
+struct Sink {
+  Bytes bytes;
+  bool is_full = false;
+
+  static void append(void* user, const void* data, size_t size) {
+    auto& sink = *static_cast<Sink*>(user);
+    const auto* begin = static_cast<const typename Bytes::value_type*>(data);
+    try {
+      if (!sink.is_full) sink.bytes.insert(sink.bytes.end(), begin, begin + size);
+    } catch (const std::exception&) {
+      sink.is_full = true;
+    }
+  }
+  Bytes take() {
+    if (is_full) throw std::bad_alloc();
+    return std::move(bytes);
+  }
+};
 
 std::shared_ptr<PluginLibrary> load_backend(const std::string& backend,
                                             const std::optional<std::filesystem::path>& file) {
@@ -51,25 +65,23 @@ CompiledProgram::~CompiledProgram() {
 
 std::string CompiledProgram::text(tn_text_kind kind) const {
   const char* what = kind == TN_TEXT_SOURCE ? "source" : "assembly";
-  std::string text;
+  Sink<std::string> text;
   tn_error error = abi_struct<tn_error>();
-  const int32_t status =
-      plugin_->executable_text
-          ? plugin_->executable_text(handle_, kind, append<std::string>, &text, &error)
-          : static_cast<int32_t>(TN_ERROR_UNSUPPORTED);
+  const int32_t status = plugin_->executable_text
+                             ? plugin_->executable_text(handle_, kind, text.append, &text, &error)
+                             : static_cast<int32_t>(TN_ERROR_UNSUPPORTED);
   check_status(status, error, "text", fmt::format("{} gives no {} text", who_, what));
-  return text;
+  return text.take();
 }
 
 std::vector<uint8_t> CompiledProgram::saved() const {
-  std::vector<uint8_t> bytes;
-  if (!plugin_->executable_save) return bytes;
+  if (!plugin_->executable_save) return {};
+  Sink<std::vector<uint8_t>> bytes;
   tn_error error = abi_struct<tn_error>();
-  const int32_t status =
-      plugin_->executable_save(handle_, append<std::vector<uint8_t>>, &bytes, &error);
+  const int32_t status = plugin_->executable_save(handle_, bytes.append, &bytes, &error);
   if (status == TN_ERROR_UNSUPPORTED) return {};
   check_status(status, error, "save", who_);
-  return bytes;
+  return bytes.take();
 }
 
 TargetCompiler::TargetCompiler(Device& device)

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/ir/capabilities.hpp"
@@ -29,6 +30,8 @@ class CompiledProgram {
   CompiledProgram& operator=(const CompiledProgram&) = delete;
 
   const tn_compile_report& report() const { return report_; }
+  /// The plugin's executable, for a new owner.
+  tn_executable* release() { return std::exchange(handle_, nullptr); }
   /// Source or assembly; throws kUnsupported if the plugin gives none.
   std::string text(tn_text_kind kind) const;
   /// What the plugin would keep in a cache; empty if it saves nothing.
