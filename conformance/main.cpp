@@ -4,8 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "conformance/commands.hpp"
-#include "conformance/worker.hpp"
+#include "conformance/commands/commands.hpp"
+#include "conformance/worker/worker.hpp"
 #include "core/support/error.hpp"
 
 namespace {

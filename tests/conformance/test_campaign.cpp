@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "conformance/campaign.hpp"
-#include "conformance/generator.hpp"
-#include "conformance/reproducer.hpp"
+#include "conformance/campaign/campaign.hpp"
+#include "conformance/cases/generator.hpp"
+#include "conformance/cases/reproducer.hpp"
 #include "core/support/error.hpp"
 
 using namespace tenon;

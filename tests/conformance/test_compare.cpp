@@ -3,7 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-#include "conformance/compare.hpp"
+#include "conformance/judge/compare.hpp"
 #include "core/ir/build.hpp"
 
 using namespace tenon;

@@ -4,10 +4,10 @@
 #include <catch2/catch_test_macros.hpp>
 #include <set>
 
-#include "conformance/cells.hpp"
-#include "conformance/compare.hpp"
-#include "conformance/generator.hpp"
-#include "conformance/reproducer.hpp"
+#include "conformance/cases/cells.hpp"
+#include "conformance/cases/generator.hpp"
+#include "conformance/cases/reproducer.hpp"
+#include "conformance/judge/compare.hpp"
 #include "core/ir/text.hpp"
 #include "core/ir/verify.hpp"
 #include "core/support/error.hpp"

@@ -3,9 +3,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-#include "conformance/choices.hpp"
-#include "conformance/expectations.hpp"
-#include "conformance/report.hpp"
+#include "conformance/cases/choices.hpp"
+#include "conformance/report/expectations.hpp"
+#include "conformance/report/report.hpp"
 #include "core/support/error.hpp"
 
 using namespace tenon;

@@ -2,10 +2,10 @@
 // Reproducer files: exact round trip, clear errors, and 20,000 damaged files that do no harm.
 #include <catch2/catch_test_macros.hpp>
 
-#include "conformance/generator.hpp"
-#include "conformance/reproducer.hpp"
-#include "conformance/scalar_list.hpp"
-#include "conformance/values.hpp"
+#include "conformance/cases/generator.hpp"
+#include "conformance/cases/reproducer.hpp"
+#include "conformance/cases/scalar_list.hpp"
+#include "conformance/cases/values.hpp"
 #include "core/support/error.hpp"
 
 using namespace tenon;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "conformance/edit.hpp"
-#include "conformance/generator.hpp"
-#include "conformance/shrink.hpp"
+#include "conformance/cases/generator.hpp"
+#include "conformance/shrink/edit.hpp"
+#include "conformance/shrink/shrink.hpp"
 #include "core/ir/verify.hpp"
 
 using namespace tenon;

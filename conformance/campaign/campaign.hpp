@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A whole run: shares out the cases over workers, gathers outcomes, then confirms and shrinks the
+// failures.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "conformance/report/expectations.hpp"
+#include "conformance/report/report.hpp"
+#include "conformance/worker/worker_client.hpp"
+
+namespace tenon::conformance {
+
+struct CampaignOptions {
+  WorkerOptions worker;
+  uint64_t seed = 0, begin = 0, end = 0;  ///< indices [begin, end)
+  std::optional<double> seconds;          ///< no new cases after so long
+  int jobs = 1;
+  std::optional<std::filesystem::path> folder;  ///< for journals, logs and reproducers
+  Expectations expectations;
+  bool progress = false;  ///< a line on stderr that is written over
+  int most_shrunk = 20;   ///< failures that are shrunk; the others are named by case
+  double shrink_seconds = 10;
+  int stop_after = 0;  ///< failures after which no new case begins; 0: never
+};
+
+struct Campaign {
+  Report report;
+  bool lost = false;  ///< the device was lost three times
+};
+
+/// Throws kEnvironment if the plugin cannot be loaded.
+Campaign run_campaign(CampaignOptions options);
+
+}  // namespace tenon::conformance

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+namespace tenon::conformance {
+
+enum ExitCode : int {
+  kExitOk = 0,
+  kExitFailures = 1,     ///< the plugin failed a case
+  kExitUsage = 2,        ///< options or input files
+  kExitEnvironment = 3,  ///< no plugin, no device, a file that cannot be written
+  kExitLost = 4,         ///< the device was lost three times
+};
+
+}  // namespace tenon::conformance

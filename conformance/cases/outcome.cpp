@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Names of statuses.
+#include "conformance/cases/outcome.hpp"
+
+#include "core/support/error.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+constexpr std::string_view kStatuses[kStatusCount] = {
+    "PASS",        "FAIL",  "UNSUPPORTED", "CRASH", "TIMEOUT",
+    "DEVICE_LOST", "FLAKY", "VACUOUS",     "XFAIL", "XPASS"};
+
+}  // namespace
+
+std::string_view status_name(Status status) { return kStatuses[static_cast<size_t>(status)]; }
+
+Status status_from_name(std::string_view name) {
+  for (int i = 0; i < kStatusCount; ++i)
+    if (kStatuses[i] == name) return static_cast<Status>(i);
+  fail(ErrorKind::kInvalid, "[status] expected one of PASS to XPASS, got \"{}\"", name);
+}
+
+bool is_failure(Status status) {
+  switch (status) {
+    case Status::kPass:
+    case Status::kUnsupported:
+    case Status::kVacuous:
+    case Status::kXfail:
+      return false;
+    case Status::kFail:
+    case Status::kCrash:
+    case Status::kTimeout:
+    case Status::kDeviceLost:
+    case Status::kFlaky:
+    case Status::kXpass:
+      return true;
+  }
+  return true;
+}
+
+Outcome failed(std::string kind, std::string text) {
+  return {.status = Status::kFail, .kind = std::move(kind), .text = std::move(text)};
+}
+
+}  // namespace tenon::conformance

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What became of a case.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon::conformance {
+
+enum class Status : uint8_t {
+  kPass,
+  kFail,
+  kUnsupported,
+  kCrash,
+  kTimeout,
+  kDeviceLost,
+  kFlaky,
+  kVacuous,
+  kXfail,
+  kXpass,
+};
+inline constexpr int kStatusCount = 10;
+std::string_view status_name(Status status);  ///< "PASS"
+/// Throws kInvalid.
+Status status_from_name(std::string_view name);
+/// FAIL, CRASH, TIMEOUT, DEVICE_LOST, FLAKY, XPASS: what makes the exit code 1.
+bool is_failure(Status status);
+
+/// The row of the report that a case belongs to.
+struct Cell {
+  std::string op;      ///< "add", "cast.i8", "reduce.max", "graph", "api.short_structs"
+  std::string dtype;   ///< "f32"; of a graph its main float; "-" of an API check
+  std::string layout;  ///< "contiguous", "flipped", ...
+};
+
+/// What the outputs needed beyond the strictest profile: bits. The report proposes the tightest
+/// profile from their union.
+enum Needs : uint32_t {
+  kNeedsFlush = 1,  ///< a subnormal read or written as zero
+  kNeedsNoNan = 2,  ///< a NaN that is none, or a number for it
+  kNeedsNoInf = 4,
+  kNeedsSignedZero = 8,  ///< a zero of the other sign
+  kNeedsContract = 16,   ///< multiply and add fused
+  kNeedsRelaxed = 32,    ///< an error beyond the strict bounds
+};
+
+/// The worst error in one stretch of an operand of a unary float op, for plots.
+struct UlpSample {
+  int bucket = 0;  ///< 8 to an octave of |x|, negative operands mirrored; see ulp_bucket
+  double ulp = 0;
+  double at = 0;  ///< the operand
+};
+
+/// What one case came to. `kind` is the class of the failure, which shrinking must keep:
+/// "mismatch", "guard", "poison", "input", "nondeterminism", "alias", "metamorphic", "order",
+/// "error", "support", "leak", "memory", "SIGSEGV", "exit", "run", "compile".
+struct Outcome {
+  Status status = Status::kPass;
+  std::string kind = {};
+  std::string text = {};         ///< a sentence
+  double worst_ulp = 0;          ///< of float outputs against the reference's value
+  std::string worst_input = {};  ///< operands of that element, where an op has them one by one
+  uint64_t digest = 0;           ///< of every output bit of the first run; 0 if nothing ran
+  uint32_t needs = 0;            ///< Needs
+  std::vector<UlpSample> ulps = {};
+  std::string diff = {};        ///< of a mismatch: lines "[i, j] expected got ulp", the first 16
+  std::string transforms = {};  ///< of a layer 3 case: the list of each kernel, one a line
+};
+
+/// FAIL of a kind.
+Outcome failed(std::string kind, std::string text);
+
+/// A case of a run that has ended.
+struct Finished {
+  uint64_t index = 0;
+  uint64_t attempt = 0;  ///< of the generator: how often it drew other values
+  Cell cell;
+  Outcome outcome;
+  std::vector<uint32_t> reached = {};  ///< coverage cells that its process had not reached before
+  /// Index of the first case that the same process ran: what may have set the stage.
+  uint64_t process_begin = 0;
+};
+
+}  // namespace tenon::conformance

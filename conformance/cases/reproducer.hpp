@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A case as one text file: the graph in the text form of core/ir, and above it comment lines with
+// what else a replay needs. `tenon run` reads the same file and ignores the comments.
+//
+//   # tenon-conformance 1
+//   # case 7:1234 add f32 flipped
+//   # mode special
+//   # status FAIL mismatch
+//   # text output 0 [3]: expected 1, got 2
+//   # backend cpu
+//   # symbol n = 33
+//   # input x0 f32 [2, 2] = 1.5 -0 nan(0x7fc00000) inf
+//   graph conformance(%x0: f32[2, 2]) {
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "conformance/cases/case.hpp"
+#include "core/ir/build.hpp"
+
+namespace tenon::conformance {
+
+struct Reproducer {
+  Case test;
+  Outcome outcome;      ///< what was seen when the file was written
+  std::string backend;  ///< as --backend or --plugin was given
+};
+
+std::string write_reproducer(const Reproducer& reproducer);
+/// Throws kInvalid with origin, line and what was expected. Values and shapes fit the graph.
+Reproducer parse_reproducer(std::string_view text, Builder& builder, std::string_view origin);
+
+}  // namespace tenon::conformance

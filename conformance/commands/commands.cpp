@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// list, run, fuzz, report: what they print. Facts on standard output, the rest on standard error.
+#include "conformance/commands/commands.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "conformance/campaign/campaign.hpp"
+#include "conformance/cases/cells.hpp"
+#include "conformance/cases/files.hpp"
+#include "conformance/cases/generator.hpp"
+#include "conformance/judge/memory_checks.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+/// Colour for people only: a terminal that did not say no (no-color.org).
+std::string paint(const char* code, const std::string& text) {
+  const char* no_color = std::getenv("NO_COLOR");
+  if (!isatty(STDOUT_FILENO) || (no_color && *no_color)) return text;
+  return fmt::format("\033[{}m{}\033[0m", code, text);
+}
+
+Expectations load_expectations(const RunOptions& options, const Target& target) {
+  if (!options.expectations.empty()) return {read_file(options.expectations), options.expectations};
+  const std::string backend = target.backend.substr(0, target.backend.find_first_of(":@"));
+  const std::filesystem::path program = own_program();
+  const auto path =
+      program.parent_path().parent_path() / "share/tenon/expectations" / (backend + ".txt");
+  if (!std::filesystem::exists(path)) return {};
+  return {read_file(path), path.string()};
+}
+
+void print_summary(const Report& r) {
+  for (const Failure& f : r.failures)
+    fmt::print("{} {} {} {} {}: {}\n    {}\n", paint("31;1", std::string(status_name(f.status))),
+               f.name, f.op, f.dtype, f.layout, f.text, f.replay);
+  fmt::print("{} on {}: {} cases in {:.1f} s, {:.0f} a second and core\n", r.backend, r.device,
+             r.cases(), r.seconds, r.cases_per_second_per_core());
+  for (int i = 0; i < kStatusCount; ++i) {
+    const auto status = static_cast<Status>(i);
+    if (const uint64_t n = r.counts[static_cast<size_t>(i)])
+      fmt::print("  {:<12} {}\n",
+                 paint(is_failure(status) ? "31" : "32", std::string(status_name(status))), n);
+  }
+}
+
+bool any_failure(const Report& r) {
+  for (int i = 0; i < kStatusCount; ++i)
+    if (is_failure(static_cast<Status>(i)) && r.counts[static_cast<size_t>(i)]) return true;
+  return false;
+}
+
+}  // namespace
+
+Target make_target(const RunOptions& options) {
+  TN_REQUIRE(options.plugin.empty() != options.backend.empty(),
+             "[target] expected either --backend NAME or --plugin FILE");
+  if (options.plugin.empty()) return {options.backend, std::nullopt, options.target};
+  const std::filesystem::path path = std::filesystem::absolute(options.plugin);
+  const std::string name = path.filename().string();
+  TN_REQUIRE(name.starts_with("libtenon_") && path.extension() == ".so" && name.size() > 12,
+             "[target] expected a plugin named libtenon_<backend>.so, got \"{}\"", name);
+  TN_REQUIRE(std::filesystem::exists(path), "[target] expected a plugin file, got no file {}",
+             path.string());
+  return {name.substr(9, name.size() - 12), path, options.target};
+}
+
+int list_command(bool json) {
+  std::set<std::pair<std::string, std::string>> seen;
+  std::string line;
+  for (const CellSpec& spec : all_cells()) {
+    const Cell cell = describe(spec);
+    if (json) {
+      line += fmt::format("{}{{\"op\":\"{}\",\"dtype\":\"{}\",\"layout\":\"{}\"}}",
+                          line.empty() ? "" : ",\n", cell.op, cell.dtype, cell.layout);
+    } else if (seen.emplace(cell.op, cell.dtype).second) {
+      fmt::print("{} {}\n", cell.op, cell.dtype);
+    }
+  }
+  if (json)
+    fmt::print("{{\"cells\":[{}],\"run_cases\":{}}}\n", line, run_end() - kRunBase);
+  else
+    fmt::print("{} cells of op, dtype and layout; run has {} cases\n", all_cells().size(),
+               run_end() - kRunBase);
+  return kExitOk;
+}
+
+namespace {
+
+/// All but the range of cases.
+CampaignOptions campaign_options(const RunOptions& options) {
+  CampaignOptions campaign;
+  campaign.worker.program = own_program();
+  campaign.worker.target = make_target(options);
+  campaign.worker.run_seconds = options.run_seconds;
+  campaign.worker.compile_seconds = options.compile_seconds;
+  campaign.seed = options.seed;
+  campaign.jobs = options.jobs;
+  campaign.expectations = load_expectations(options, campaign.worker.target);
+  campaign.progress = isatty(STDERR_FILENO);
+  if (options.seconds > 0) campaign.seconds = options.seconds;
+  if (!options.report.empty()) campaign.folder = std::filesystem::absolute(options.report);
+  return campaign;
+}
+
+int finish(CampaignOptions campaign, const RunOptions& options) {
+  const Campaign result = run_campaign(std::move(campaign));
+  if (!options.report.empty()) write_report(result.report, options.report);
+  if (options.json)
+    fmt::print("{}", to_json(result.report));
+  else
+    print_summary(result.report);
+  if (result.lost) return kExitLost;
+  return any_failure(result.report) ? kExitFailures : kExitOk;
+}
+
+}  // namespace
+
+int run_command(const RunOptions& options, bool fuzz) {
+  if (const Target target = make_target(options); has_memory_only(target))
+    return run_memory_checks(target, options.json);
+  CampaignOptions campaign = campaign_options(options);
+  if (fuzz) {
+    const uint64_t standard = options.seconds > 0 ? kRunBase : 10000;
+    campaign.end = options.cases ? options.cases : standard;
+    TN_REQUIRE(campaign.end <= kRunBase, "[fuzz] expected at most {} cases, got {}", kRunBase,
+               campaign.end);
+  } else {
+    campaign.begin = kRunBase;
+    campaign.end = run_end();
+    if (options.cases) campaign.end = std::min(campaign.end, kRunBase + options.cases);
+  }
+  return finish(std::move(campaign), options);
+}
+
+int compile_command(const RunOptions& options) {
+  TN_REQUIRE(!options.target.empty(), "[compile] expected --target NAME, as sm_90a");
+  CampaignOptions campaign = campaign_options(options);
+  if (!options.keep.empty()) {
+    std::filesystem::create_directories(options.keep);
+    campaign.worker.target.keep = std::filesystem::absolute(options.keep).string();
+  }
+  const uint64_t graphs = options.cases ? options.cases : 2000;
+  campaign.begin = kCompileBase;
+  campaign.end = kCompileBase + all_cells().size() + graphs;
+  campaign.most_shrunk = 0;
+  return finish(std::move(campaign), options);
+}
+
+int report_command(const std::string& file, const std::string& folder) {
+  const Report report = parse_report(read_file(file));
+  if (folder.empty())
+    fmt::print("{}", to_markdown(report));
+  else
+    write_report(report, folder);
+  return kExitOk;
+}
+
+}  // namespace tenon::conformance

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The subcommands of tenon-conformance. Each returns the exit code.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "conformance/cases/exit_code.hpp"
+#include "conformance/cases/target.hpp"
+
+namespace tenon::conformance {
+
+struct RunOptions {
+  std::string backend;  ///< one term of TENON_DEVICES
+  std::string plugin;   ///< a file; its name says the backend
+  std::string target;   ///< that need not be there
+  std::string keep;     ///< folder for what `compile` made; "" for none
+  uint64_t seed = 1;
+  uint64_t cases = 0;  ///< 0: all of `run`; 10,000 of `fuzz`, or without end if there is a time
+  double seconds = 0;  ///< 0: no limit
+  int jobs = 1;
+  std::string report;        ///< folder; "" for none
+  std::string expectations;  ///< file; "" for the one that comes with the tool
+  double run_seconds = 5, compile_seconds = 20;
+  bool json = false;
+};
+
+int list_command(bool json);
+int run_command(const RunOptions& options, bool fuzz);
+int compile_command(const RunOptions& options);
+int replay_command(const RunOptions& options, const std::string& what);
+int report_command(const std::string& file, const std::string& folder);
+
+/// Throws kInvalid if neither or both are given, or the file's name is not libtenon_<backend>.so.
+Target make_target(const RunOptions& options);
+
+}  // namespace tenon::conformance

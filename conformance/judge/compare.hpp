@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a case should give, and whether what came is one of the right answers.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conformance/cases/case.hpp"
+#include "core/reference/interval.hpp"
+
+namespace tenon::conformance {
+
+using Expectation = std::vector<IntervalArray>;  ///< of each output
+
+Expectation expect(const Case& test, const Profile& profile);
+
+/// Why the case would say little: a quarter of its elements in wide intervals, or nine in ten zero.
+/// Empty if it says enough.
+std::string vacuity(const Expectation& expectation);
+
+struct Comparison {
+  std::optional<std::string> mismatch;  ///< "output 0 [3, 4]: expected ..., got ... (n of m wrong)"
+  double worst_ulp = 0;
+  int64_t worst_index = -1;  ///< flat, of output 0; -1 if every element has the value's bits
+};
+Comparison compare(const Expectation& expectation, const std::vector<Array>& got,
+                   const Profile& profile);
+
+/// Empty if both runs gave the same bits.
+std::string first_difference(const std::vector<Array>& a, const std::vector<Array>& b);
+
+/// "[3, 4]" of a flat index.
+std::string position_text(int64_t index, const std::vector<int64_t>& shape);
+
+}  // namespace tenon::conformance

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/judge/compile.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "conformance/cases/cells.hpp"
+#include "conformance/cases/files.hpp"
+#include "conformance/cases/generator.hpp"
+#include "conformance/cases/random.hpp"
+#include "conformance/judge/refusal.hpp"
+#include "core/kernel/build.hpp"
+#include "core/kernel/random_transforms.hpp"
+#include "core/lower/lower.hpp"
+#include "core/rewrite/passes.hpp"
+#include "core/schedule/each_kernel.hpp"
+#include "core/support/error.hpp"
+#include "sdk/helpers/program_text.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+/// A compiler may park a predicate or two; arrays and wide vectors in memory are many more.
+constexpr uint32_t kFewSpills = 2;
+constexpr uint32_t kMostRandomOps = 4000;
+constexpr std::string_view kElf =
+    "\x7f"
+    "ELF";
+
+/// Cells, then graphs; every second graph takes random transforms.
+bool takes_random_transforms(const Case& test) {
+  const uint64_t position = test.index - kCompileBase;
+  return position >= all_cells().size() && (position - all_cells().size()) % 2 == 1;
+}
+
+}  // namespace
+
+CompileHarness::CompileHarness(const Target& target)
+    : compiler_(target.backend, target.name, target.plugin), folder_(target.keep) {}
+
+Outcome CompileHarness::run(const Case& test) {
+  Outcome outcome;
+  try {
+    if (test.refusal) return offer_op(compiler_, *test.graph.outputs[0]);
+    kernel_ = 0;
+    ScheduleOptions options;
+    options.devices.push_back({compiler_.who(), compiler_.capabilities()});
+    const Graph graph = simplify_for(test.graph, {&compiler_.capabilities(), 1}, builder_);
+    const Schedule cut = schedule(graph, options, builder_);
+    each_kernel(cut, [&](const KernelCall& call, int) { compile_kernel(test, call, outcome); });
+  } catch (const Error& error) {
+    return from_error(error, test, compiler_.capabilities());
+  } catch (const std::exception& error) {
+    return failed("error", error.what());
+  }
+  return outcome;
+}
+
+std::string CompileHarness::transforms(const Case& test, const Graph& kernel,
+                                       const std::vector<int>& alias) {
+  if (!takes_random_transforms(test)) return {};
+  const Capabilities& caps = compiler_.capabilities();
+  Random random(mix(mix(test.seed, test.index), static_cast<uint64_t>(kernel_)));
+  const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random.below(n)); };
+  RandomTransformOptions options;
+  options.vectors = caps.has(Op::BROADCAST);
+  options.threads = caps.max_workgroup_threads > 1 && caps.has(Op::BARRIER);
+  return print(random_transforms(build_kernel(kernel, alias), below, options));
+}
+
+/// A random list may ask for more memory or threads than there are, or for more code than anyone
+/// would compile; then the rules' choice does.
+LoweredKernel CompileHarness::lower(const Graph& legal, LowerOptions& options) {
+  const Capabilities& capabilities = compiler_.capabilities();
+  if (!options.transforms.empty()) {
+    try {
+      LoweredKernel lowered = lower_kernel(legal, capabilities, options);
+      if (lowered.program.view().op_count() <= kMostRandomOps) return lowered;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kUnsupported) throw;
+    }
+    options.transforms.clear();
+  }
+  return lower_kernel(legal, capabilities, options);
+}
+
+void CompileHarness::compile_kernel(const Case& test, const KernelCall& call, Outcome& outcome) {
+  const Graph legal = legalise(call.graph, compiler_.capabilities(), builder_);
+  LowerOptions options;
+  options.alias = call.alias;
+  options.name = fmt::format("kernel_{}", kernel_);
+  options.transforms = transforms(test, legal, call.alias);
+  const LoweredKernel lowered = lower(legal, options);
+  const CompiledProgram compiled = compiler_.compile(*lowered.program.get());
+  keep(test, lowered.program, compiled);
+  const auto failed = [&](const char* kind, std::string text) {
+    if (outcome.status == Status::kFail) return;
+    outcome = {Status::kFail, kind, fmt::format("{}: {}", options.name, text), 0, {}};
+  };
+  const tn_compile_report& report = compiled.report();
+  if (report.binary_bytes == 0) failed("empty", "expected a binary, got none");
+  if (test.cell.op != "graph" && report.spills > kFewSpills)
+    failed("spill",
+           fmt::format("expected at most {} spilled registers, got {}", kFewSpills, report.spills));
+  const std::vector<uint8_t> saved = compiled.saved();
+  const std::string_view bytes(reinterpret_cast<const char*>(saved.data()), saved.size());
+  if (bytes.find(kElf) != bytes.npos && bytes.find(options.name) == bytes.npos)
+    failed("entry", "expected the binary to name the kernel, got another one");
+  ++kernel_;
+}
+
+void CompileHarness::keep(const Case& test, const sdk::Program& program,
+                          const CompiledProgram& compiled) {
+  if (folder_.empty()) return;
+  const std::string stem = fmt::format("{}/{}-{}-{}", folder_, test.seed, test.index, kernel_);
+  write_file(stem + ".program", sdk::print_program(program.view()));
+  write_file(stem + ".source", compiled.text(TN_TEXT_SOURCE));
+  const std::vector<uint8_t> saved = compiled.saved();
+  write_file(stem + ".bin", std::string(saved.begin(), saved.end()));
+}
+
+}  // namespace tenon::conformance

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Compiles cases for a target that need not be there, and looks at what came out: what can be said
+// of a backend without its hardware.
+#pragma once
+
+#include <string>
+
+#include "conformance/cases/case.hpp"
+#include "conformance/judge/harness.hpp"
+#include "core/lower/lower.hpp"
+#include "core/runtime/target_compiler.hpp"
+#include "core/schedule/schedule.hpp"
+#include "sdk/helpers/program_builder.hpp"
+
+namespace tenon::conformance {
+
+class CompileHarness {
+ public:
+  /// Throws what the TargetCompiler throws.
+  explicit CompileHarness(const Target& target);
+
+  const TargetCompiler& compiler() const { return compiler_; }
+  Builder& builder() { return builder_; }
+
+  /// Lowers and compiles each kernel. FAIL of kind "support" (refused, or the core could not lower
+  /// it), "compile", "empty" (no binary), "entry" (a binary that does not name the kernel), "spill"
+  /// (registers of a single op's kernel went to memory). Never throws.
+  Outcome run(const Case& test);
+
+ private:
+  LoweredKernel lower(const Graph& legal, LowerOptions& options);
+  void compile_kernel(const Case& test, const KernelCall& call, Outcome& outcome);
+  std::string transforms(const Case& test, const Graph& kernel, const std::vector<int>& alias);
+  void keep(const Case& test, const sdk::Program& program, const CompiledProgram& compiled);
+
+  Builder builder_;
+  TargetCompiler compiler_;
+  std::string folder_;
+  int kernel_ = 0;  ///< of the case
+};
+
+}  // namespace tenon::conformance

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What can be asked of a backend that holds memory and computes nothing.
+#pragma once
+
+#include "conformance/judge/harness.hpp"
+
+namespace tenon::conformance {
+
+/// A child process loads the plugin and tells; false if it cannot, so that the usual way reports
+/// it.
+bool has_memory_only(const Target& target);
+
+/// Writes, reads, ranges, copies, fills and growth, in a child process; prints a line for each
+/// check. The exit code: kExitOk, kExitFailures, or kExitEnvironment if the device cannot be
+/// opened.
+int run_memory_checks(const Target& target, bool json);
+
+}  // namespace tenon::conformance

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Writes the program of one op with the sdk and offers it.
+#include "conformance/judge/refusal.hpp"
+
+#include "core/support/error.hpp"
+#include "sdk/helpers/program_builder.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+sdk::Program program_of(const Node& op) {
+  sdk::ProgramBuilder builder("offer");
+  const auto code = [](DType dtype) { return static_cast<tn_dtype>(dtype); };
+  std::vector<uint32_t> buffers;
+  for (size_t i = 0; i < op.sources.size(); ++i)
+    buffers.push_back(
+        builder.buffer("x" + std::to_string(i), code(op.sources[i]->dtype), TN_ACCESS_READ, 1));
+  const uint32_t out = builder.buffer("out", code(op.dtype), TN_ACCESS_WRITE, 1);
+  const uint32_t first = builder.constant(TN_DTYPE_I32, 0);
+  std::vector<uint32_t> values;
+  for (size_t i = 0; i < buffers.size(); ++i)
+    values.push_back(builder.op(TN_OP_TAKE, code(op.sources[i]->dtype), 1, {buffers[i], first}));
+  const uint32_t result = builder.op(static_cast<tn_opcode>(op.op), code(op.dtype), 1, values);
+  builder.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, first, result});
+  return builder.finish();
+}
+
+/// Every dtype of the op is one that programs may declare, and the device computes with.
+bool is_claimed(const Node& op, const Capabilities& capabilities) {
+  const auto declares = [&](DType dtype) {
+    return capabilities.of(dtype).storage &&
+           static_cast<int>(dtype_size(dtype)) >= capabilities.storage_bytes;
+  };
+  if (is_hint(op.op) && !capabilities.has(op.op)) return false;
+  if (!declares(op.dtype)) return false;
+  for (const NodeRef& source : op.sources)
+    if (!declares(source->dtype) || !capabilities.of(source->dtype).arithmetic) return false;
+  return true;
+}
+
+/// A sentence about a dtype of the case that the device lacks, or nothing. Narrow dtypes need no
+/// arithmetic of their own: the core widens them.
+std::string missing_dtype(const Case& test, const Capabilities& capabilities) {
+  for (const NodeRef& node : topological(test.graph.outputs)) {
+    const DTypeCaps& caps = capabilities.of(node->dtype);
+    if (!caps.storage) return fmt::format("the device does not store {}", dtype_name(node->dtype));
+    if (!caps.arithmetic && dtype_size(node->dtype) >= 4)
+      return fmt::format("the device does not compute with {}", dtype_name(node->dtype));
+  }
+  return {};
+}
+
+}  // namespace
+
+Outcome from_error(const Error& error, const Case& test, const Capabilities& capabilities) {
+  switch (error.kind()) {
+    case ErrorKind::kUnsupported:
+      if (const std::string missing = missing_dtype(test, capabilities); !missing.empty())
+        return {Status::kUnsupported, "dtype", missing};
+      return failed("support", error.what());
+    case ErrorKind::kDeviceLost:
+      return {Status::kDeviceLost, "lost", error.what()};
+    case ErrorKind::kOutOfMemory:
+      return failed("memory", error.what());
+    case ErrorKind::kInvalid:
+    case ErrorKind::kEnvironment:
+    case ErrorKind::kInternal:
+      return failed("error", error.what());
+  }
+  return failed("error", error.what());
+}
+
+Outcome offer_op(const TargetCompiler& compiler, const Node& op) {
+  const sdk::Program program = program_of(op);
+  std::string reason;
+  const tn_support answer = compiler.supports(*program.get(), reason);
+  Outcome outcome;
+  const auto failed = [&](std::string text) {
+    outcome.status = Status::kFail;
+    outcome.kind = "support";
+    outcome.text = std::move(text);
+    return outcome;
+  };
+  try {
+    compiler.compile_unasked(*program.get());
+    if (answer == TN_SUPPORT_NO)
+      return failed(fmt::format("supports said no ({}), and compile succeeded", reason));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kDeviceLost) throw;
+    if (answer != TN_SUPPORT_NO)
+      return failed(fmt::format("supports said yes, and compile failed: {}", error.what()));
+    if (is_claimed(op, compiler.capabilities()))
+      return failed(fmt::format("a claimed op was refused: {}", error.what()));
+  }
+  return outcome;
+}
+
+}  // namespace tenon::conformance

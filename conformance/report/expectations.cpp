@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Parses and applies expectations.
+#include "conformance/report/expectations.hpp"
+
+#include <sstream>
+
+#include "core/support/error.hpp"
+
+namespace tenon::conformance {
+
+Expectations::Expectations(std::string_view text, std::string_view origin) : strict_(true) {
+  std::istringstream in{std::string(text)};
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    std::istringstream words(line);
+    std::string kind;
+    if (!(words >> kind) || kind.starts_with('#')) continue;
+    ExpectationLine out;
+    out.line = number;
+    words >> out.op >> out.dtype;
+    std::getline(words >> std::ws, out.reason);
+    TN_REQUIRE((kind == "unsupported" || kind == "xfail") && !out.reason.empty(),
+               "[expectations] {}:{}: expected \"unsupported|xfail OP DTYPE REASON\", got \"{}\"",
+               origin, number, line);
+    out.kind =
+        kind == "xfail" ? ExpectationLine::Kind::kXfail : ExpectationLine::Kind::kUnsupported;
+    lines_.push_back(std::move(out));
+  }
+}
+
+const ExpectationLine* Expectations::find(ExpectationLine::Kind kind, const Cell& cell) const {
+  for (const ExpectationLine& line : lines_)
+    if (line.kind == kind && (line.op == "*" || line.op == cell.op) &&
+        (line.dtype == "*" || line.dtype == cell.dtype))
+      return &line;
+  return nullptr;
+}
+
+void Expectations::apply(Finished& finished) {
+  if (!strict_) return;
+  Outcome& outcome = finished.outcome;
+  const auto* unsupported = find(ExpectationLine::Kind::kUnsupported, finished.cell);
+  // A graph may hold any dtype, so no line can speak for it.
+  if (outcome.status == Status::kUnsupported && !unsupported && finished.cell.op != "graph") {
+    outcome.status = Status::kFail;
+    outcome.kind = "unlisted";
+    outcome.text = "unsupported, and no line of the expectations says so: " + outcome.text;
+  } else if (outcome.status == Status::kPass && unsupported) {
+    outcome.status = Status::kXpass;
+    outcome.kind = "xpass";
+    outcome.text = fmt::format("line {} says unsupported, and it works", unsupported->line);
+  }
+  const auto* xfail = find(ExpectationLine::Kind::kXfail, finished.cell);
+  if (!xfail) return;
+  if (outcome.status == Status::kPass) passed_.insert(xfail->line);
+  if (outcome.status != Status::kFail && outcome.status != Status::kCrash &&
+      outcome.status != Status::kTimeout)
+    return;
+  failed_.insert(xfail->line);
+  outcome.status = Status::kXfail;
+  outcome.text += " (" + xfail->reason + ")";
+}
+
+std::vector<std::string> Expectations::stale() const {
+  std::vector<std::string> out;
+  for (const ExpectationLine& line : lines_)
+    if (passed_.contains(line.line) && !failed_.contains(line.line))
+      out.push_back(fmt::format("line {}: xfail {} {} passes; take the line out", line.line,
+                                line.op, line.dtype));
+  return out;
+}
+
+}  // namespace tenon::conformance

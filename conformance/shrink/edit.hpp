@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Edits of a case for the shrinker: each gives a smaller case, or nothing where it makes none.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "conformance/cases/case.hpp"
+#include "core/ir/build.hpp"
+
+namespace tenon::conformance {
+
+using NodeValues = std::map<const Node*, Array>;
+
+/// The reference's value of every node.
+NodeValues evaluate_all(const Case& test);
+
+/// Only these outputs; what nothing reads any more goes away.
+std::optional<Case> with_outputs(const Case& test, std::vector<NodeRef> outputs);
+/// Nodes become inputs that hold the reference's values.
+std::optional<Case> with_inputs_for(const Case& test, const std::vector<NodeRef>& nodes,
+                                    const NodeValues& values, Builder& builder);
+/// A node gives way to another of its dtype and shape.
+std::optional<Case> with_replaced(const Case& test, const NodeRef& node, const NodeRef& other,
+                                  Builder& builder);
+/// Symbols become their values.
+std::optional<Case> with_static_shapes(const Case& test, Builder& builder);
+/// Every axis of one size gets a smaller one; inputs keep their leading elements.
+std::optional<Case> with_smaller_size(const Case& test, int64_t size, int64_t smaller,
+                                      Builder& builder);
+std::optional<Case> with_smaller_symbol(const Case& test, const std::string& symbol, int64_t value);
+
+/// The leading block of an array.
+Array crop(const Array& array, const std::vector<int64_t>& shape);
+
+}  // namespace tenon::conformance
