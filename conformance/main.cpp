@@ -41,6 +41,12 @@ void add_run(CLI::App* command, RunOptions& options) {
   command->add_option("--jobs", options.jobs, "Worker processes (1)")->check(CLI::Range(1, 256));
   command->add_option("--report", options.report,
                       "Folder for report.json, .md, .html, junit.xml, cells.csv and reproducers");
+  command->add_option(
+      "--regressions", options.regressions,
+      "Folder of reproducer files: run replays them, new shrunk failures join them");
+  command->add_option("--stop-after", options.stop_after, "No new cases after so many failures")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--no-shrink", options.no_shrink, "Failures are named by their case only");
   command->add_option("--expectations", options.expectations,
                       "File of unsupported and xfail lines");
 }

@@ -34,6 +34,16 @@ Expectations load_expectations(const RunOptions& options, const Target& target) 
   return {read_file(path), path.string()};
 }
 
+/// The files that come with the tool, and those of --regressions.
+std::vector<std::filesystem::path> regression_folders(const RunOptions& options) {
+  const std::filesystem::path program = own_program();
+  std::vector<std::filesystem::path> folders;
+  const auto standard = program.parent_path().parent_path() / "share/tenon/regressions";
+  if (std::filesystem::exists(standard)) folders.push_back(standard);
+  if (std::filesystem::exists(options.regressions)) folders.emplace_back(options.regressions);
+  return folders;
+}
+
 void print_summary(const Report& r) {
   for (const Failure& f : r.failures)
     fmt::print("{} {} {} {} {}: {}\n    {}\n", paint("31;1", std::string(status_name(f.status))),
@@ -102,7 +112,11 @@ CampaignOptions campaign_options(const RunOptions& options) {
   campaign.jobs = options.jobs;
   campaign.expectations = load_expectations(options, campaign.worker.target);
   campaign.progress = isatty(STDERR_FILENO);
+  campaign.stop_after = options.stop_after;
+  if (options.no_shrink) campaign.most_shrunk = 0;
   if (options.seconds > 0) campaign.seconds = options.seconds;
+  if (!options.regressions.empty())
+    campaign.regressions = std::filesystem::absolute(options.regressions);
   if (!options.report.empty()) campaign.folder = std::filesystem::absolute(options.report);
   return campaign;
 }
@@ -130,6 +144,7 @@ int run_command(const RunOptions& options, bool fuzz) {
     TN_REQUIRE(campaign.end <= kRunBase, "[fuzz] expected at most {} cases, got {}", kRunBase,
                campaign.end);
   } else {
+    campaign.replayed = regression_folders(options);
     campaign.begin = kRunBase;
     campaign.end = run_end();
     if (options.cases) campaign.end = std::min(campaign.end, kRunBase + options.cases);

@@ -20,8 +20,11 @@ struct RunOptions {
   uint64_t cases = 0;  ///< 0: all of `run`; 10,000 of `fuzz`, or without end if there is a time
   double seconds = 0;  ///< 0: no limit
   int jobs = 1;
+  int stop_after = 0;  ///< failures; 0: never
+  bool no_shrink = false;
   std::string report;        ///< folder; "" for none
   std::string expectations;  ///< file; "" for the one that comes with the tool
+  std::string regressions;   ///< folder of reproducers: replayed, and new ones written; "" for none
   double run_seconds = 5, compile_seconds = 20;
   bool json = false;
 };
