@@ -22,6 +22,9 @@ struct CampaignOptions {
   bool progress = false;  ///< a line on stderr that is written over
   int most_shrunk = 20;   ///< failures that are shrunk; the others are named by case
   double shrink_seconds = 10;
+  /// Folders whose reproducer files run before the cases, as cells of layout "regression".
+  std::vector<std::filesystem::path> replayed;
+  std::optional<std::filesystem::path> regressions;  ///< folder for a file of each new failure
   int stop_after = 0;  ///< failures after which no new case begins; 0: never
 };
 

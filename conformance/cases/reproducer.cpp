@@ -54,6 +54,8 @@ class Header {
       out_.outcome.text = rest(in);
     } else if (key == "backend") {
       out_.backend = rest(in);
+    } else if (key == "after") {
+      out_.after.push_back(parse_case_name(rest(in)));
     } else if (key == "symbol") {
       symbol(in);
     } else if (key == "input") {
@@ -170,6 +172,8 @@ std::string write_reproducer(const Reproducer& r) {
   if (test.refusal) out += "# refusal\n";
   out += fmt::format("# status {} {}\n# text {}\n# backend {}\n", status_name(r.outcome.status),
                      r.outcome.kind, one_line(r.outcome.text), one_line(r.backend));
+  for (const auto& [seed, index] : r.after)
+    out += fmt::format("# after {}\n", case_name(seed, index));
   for (const auto& [name, value] : test.symbols)
     out += fmt::format("# symbol {} = {}\n", name, value);
   for (size_t i = 0; i < test.inputs.size(); ++i) {

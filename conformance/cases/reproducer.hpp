@@ -8,6 +8,7 @@
 //   # status FAIL mismatch
 //   # text output 0 [3]: expected 1, got 2
 //   # backend cpu
+//   # after 7:1201
 //   # symbol n = 33
 //   # input x0 f32 [2, 2] = 1.5 -0 nan(0x7fc00000) inf
 //   graph conformance(%x0: f32[2, 2]) {
@@ -15,6 +16,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "conformance/cases/case.hpp"
 #include "core/ir/build.hpp"
@@ -25,6 +28,8 @@ struct Reproducer {
   Case test;
   Outcome outcome;      ///< what was seen when the file was written
   std::string backend;  ///< as --backend or --plugin was given
+  /// Cases (seed, index) that the same process runs before it, unreported: they set the stage.
+  std::vector<std::pair<uint64_t, uint64_t>> after = {};
 };
 
 std::string write_reproducer(const Reproducer& reproducer);

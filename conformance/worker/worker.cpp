@@ -127,7 +127,13 @@ class RunWorker final : public Worker {
   bool run_text(const std::string& text) override {
     Case test;
     try {
-      test = parse_reproducer(text, builder_, "case").test;
+      Reproducer reproducer = parse_reproducer(text, builder_, "case");
+      for (const auto& [seed, index] : reproducer.after) {
+        Generator generator(seed, builder_);
+        Case before = generator.make(index);
+        judge(before, &generator, true);
+      }
+      test = std::move(reproducer.test);
     } catch (const Error& error) {
       announce(Case{}, 0);
       send(end_fields(0, failed("text", error.what())));
@@ -153,10 +159,12 @@ class RunWorker final : public Worker {
     return outcome.status != Status::kDeviceLost && outcome.kind != "guard";
   }
 
-  Outcome judge(Case& test, Generator* generator) {
-    const auto launched = [&] { send({"run", std::to_string(test.index)}); };
+  Outcome judge(Case& test, Generator* generator, bool silent = false) {
+    const auto launched = [&] {
+      if (!silent) send({"run", std::to_string(test.index)});
+    };
     if (test.refusal) {
-      announce(test, 0);
+      if (!silent) announce(test, 0);
       return harness_.run(test, nullptr, launched);
     }
     Expectation expectation = expect(test, harness_.profile());
@@ -167,7 +175,7 @@ class RunWorker final : public Worker {
       expectation = expect(test, harness_.profile());
       vacuous = vacuity(expectation);
     }
-    announce(test, attempt);
+    if (!silent) announce(test, attempt);
     Outcome outcome = harness_.run(test, &expectation, launched);
     if (outcome.status == Status::kPass && !vacuous.empty()) {
       outcome.status = Status::kVacuous;
