@@ -50,7 +50,8 @@ enum Needs : uint32_t {
 struct UlpSample {
   int bucket = 0;  ///< 8 to an octave of |x|, negative operands mirrored; see ulp_bucket
   double ulp = 0;
-  double at = 0;  ///< the operand
+  double at = 0;      ///< the operand
+  double bound = -1;  ///< error that the declared profile allows there, in ULP; < 0: not known
 };
 
 /// What one case came to. `kind` is the class of the failure, which shrinking must keep:
@@ -65,7 +66,8 @@ struct Outcome {
   uint64_t digest = 0;           ///< of every output bit of the first run; 0 if nothing ran
   uint32_t needs = 0;            ///< Needs
   std::vector<UlpSample> ulps = {};
-  std::string diff = {};        ///< of a mismatch: lines "[i, j] expected got ulp", the first 16
+  /// Of a mismatch, the first 16 elements: lines "[i, j]\texpected\tgot\tulp".
+  std::string diff = {};
   std::string transforms = {};  ///< of a layer 3 case: the list of each kernel, one a line
 };
 
