@@ -17,8 +17,9 @@ class Drawer {
       : kernel_(std::move(kernel)), below_(below), options_(options) {}
 
   TransformList run() {
+    for (const Transform& t : options_.first) add(t);
     // Only axes that nothing has changed can be kept, so that comes first.
-    if (below_(2)) keep_all();
+    if (list_.empty() && below_(2)) keep_all();
     for (int step = 0; step < options_.steps; ++step) {
       const std::vector<std::string> axes = loops();
       if (axes.empty()) break;

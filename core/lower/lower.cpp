@@ -124,13 +124,15 @@ void check_memory(const sdk::Program& program, const Capabilities& capabilities,
 LoweredKernel lower_kernel(const Graph& graph, const Capabilities& capabilities,
                            const LowerOptions& options) {
   Kernel kernel = build_kernel(graph, options.alias);
-  apply_transforms(kernel, transforms_for(kernel, capabilities, options));
+  TransformList transforms = transforms_for(kernel, capabilities, options);
+  apply_transforms(kernel, transforms);
   check_limits(kernel, capabilities);
 
   Emitter emitter(kernel, capabilities);
   emitter.run();
 
   LoweredKernel out;
+  out.transforms = std::move(transforms);
   out.index_bounds = index_bounds(kernel, capabilities);
   sdk::ProgramBuilder builder(options.name);
   const std::vector<uint32_t> params =

@@ -9,6 +9,7 @@
 #include "core/ir/build.hpp"
 #include "core/ir/capabilities.hpp"
 #include "core/ir/node.hpp"
+#include "core/kernel/transform.hpp"
 #include "core/lower/index_width.hpp"
 #include "sdk/helpers/program_builder.hpp"
 
@@ -28,6 +29,7 @@ struct LoweredKernel {
   std::array<uint32_t, 3> block{1, 1, 1};
   std::vector<LaunchArgument> arguments;
   std::vector<IndexBound> index_bounds;  ///< to be checked before a launch
+  TransformList transforms;              ///< what was applied
 };
 
 struct LowerOptions {

@@ -59,11 +59,12 @@ std::string kernel_name(const Graph& graph) {
 
 class PlanBuilder {
  public:
-  PlanBuilder(const DeviceList& devices, Builder& builder) : devices_(devices), builder_(builder) {}
+  PlanBuilder(const DeviceList& devices, Builder& builder, const KernelLowering& lowering)
+      : devices_(devices), builder_(builder), lowering_(lowering) {}
 
   SchedulePlanRef build(const Schedule& schedule) {
     auto plan = skeleton(schedule);
-    for_all(jobs_.size(), [&](size_t i) { lower(jobs_[i]); });
+    for_all(jobs_.size(), [&](size_t i) { lower(jobs_[i], i); });
     compile();
     for (Job& job : jobs_) finish(job);
     return seal(std::move(plan));
@@ -112,7 +113,7 @@ class PlanBuilder {
 
   const Step& step_of(const Job& job) const { return job.draft->schedule->steps[job.step]; }
 
-  void lower(Job& job) {
+  void lower(Job& job, size_t number) {
     const Step& step = step_of(job);
     const KernelCall& call = std::get<KernelCall>(step.call);
     const Device& device = *devices_[static_cast<size_t>(step.device)];
@@ -122,7 +123,8 @@ class PlanBuilder {
       LowerOptions options;
       options.alias = call.alias;
       options.name = kernel_name(legal);
-      job.kernel = lower_kernel(legal, caps, options);
+      job.kernel =
+          lowering_ ? lowering_(legal, caps, options, number) : lower_kernel(legal, caps, options);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kUnsupported) throw;
       throw Error(error.kind(), fmt::format("{} (on {})", error.what(), device.id()));
@@ -202,13 +204,15 @@ class PlanBuilder {
 
   const DeviceList& devices_;
   Builder& builder_;
+  const KernelLowering& lowering_;
   std::vector<Job> jobs_;
 };
 
 }  // namespace
 
-SchedulePlanRef build_plan(const Schedule& schedule, const DeviceList& devices, Builder& builder) {
-  return PlanBuilder(devices, builder).build(schedule);
+SchedulePlanRef build_plan(const Schedule& schedule, const DeviceList& devices, Builder& builder,
+                           const KernelLowering& lowering) {
+  return PlanBuilder(devices, builder, lowering).build(schedule);
 }
 
 }  // namespace tenon

@@ -159,6 +159,23 @@ Device& Context::device(const std::string& id) {
        id);
 }
 
+SchedulePlanRef Context::plan(const Graph& graph, const KernelLowering& lowering,
+                              const std::string& device_id) {
+  std::vector<int> input_devices(graph.params.size(), impl_->index_of(device(device_id)));
+  open_copied(graph);
+  const DeviceList devices = impl_->opened();
+  return build_plan(impl_->schedule(graph, devices, std::move(input_devices)), devices,
+                    impl_->builder, lowering);
+}
+
+std::vector<BufferRef> Context::run_planned(const Graph& graph, const SchedulePlan& plan,
+                                            const std::vector<BufferRef>& inputs,
+                                            const SymbolValues& symbols, RunStats* stats) {
+  check_symbols(graph, symbols);
+  check_buffers(graph, inputs, symbols);
+  return run_plan(plan, inputs, symbols, {impl_->validate, stats});
+}
+
 std::vector<BufferRef> Context::run(const Graph& graph, const std::vector<BufferRef>& inputs,
                                     const SymbolValues& symbols, RunStats* stats) {
   const auto begin = Clock::now();

@@ -14,6 +14,7 @@
 #include "core/ir/node.hpp"
 #include "core/reference/reference.hpp"
 #include "core/runtime/device.hpp"
+#include "core/runtime/kernel_lowering.hpp"
 #include "core/schedule/memory_plan.hpp"
 #include "core/schedule/schedule.hpp"
 
@@ -74,6 +75,15 @@ class Context {
   std::vector<Array> run(const Graph& graph, const std::vector<Array>& inputs,
                          const SymbolValues& symbols, const std::string& device,
                          RunStats* stats = nullptr);
+
+  /// A plan of its own, for inputs on `device`: what search and the conformance tool lower in their
+  /// own way. Nothing is kept of it.
+  SchedulePlanRef plan(const Graph& graph, const KernelLowering& lowering,
+                       const std::string& device = "");
+  /// Runs the plan of a graph as `run` does its own.
+  std::vector<BufferRef> run_planned(const Graph& graph, const SchedulePlan& plan,
+                                     const std::vector<BufferRef>& inputs,
+                                     const SymbolValues& symbols = {}, RunStats* stats = nullptr);
 
   /// The schedule that `run` would use for inputs on the given device.
   Schedule schedule_for(const Graph& graph, const std::string& device = "");

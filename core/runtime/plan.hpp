@@ -13,6 +13,7 @@
 #include "core/lower/index_width.hpp"
 #include "core/reference/reference.hpp"
 #include "core/runtime/device.hpp"
+#include "core/runtime/kernel_lowering.hpp"
 #include "core/schedule/memory_plan.hpp"
 #include "core/schedule/schedule.hpp"
 
@@ -34,9 +35,6 @@ struct KernelPlan {
   std::vector<ArgumentPlan> arguments;
   std::vector<IndexBound> index_bounds;
 };
-
-class SchedulePlan;
-using SchedulePlanRef = std::shared_ptr<const SchedulePlan>;
 
 /// What stands beside each step of the schedule.
 struct StepPlan {
@@ -68,7 +66,9 @@ class SchedulePlan {
   mutable std::vector<std::shared_ptr<Layout>> layouts_;  ///< the most recent first
 };
 
-/// Lowers and compiles every kernel; equal ones once, several at a time.
-SchedulePlanRef build_plan(const Schedule& schedule, const DeviceList& devices, Builder& builder);
+/// Lowers and compiles every kernel; equal ones once, several at a time. Without `lowering` the
+/// rules choose the transforms.
+SchedulePlanRef build_plan(const Schedule& schedule, const DeviceList& devices, Builder& builder,
+                           const KernelLowering& lowering = {});
 
 }  // namespace tenon
