@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Draws, prints and parses sequences.
+// Prints and parses sequences.
 #include "conformance/cases/sequence.hpp"
 
 #include <sstream>
@@ -8,18 +8,14 @@
 
 namespace tenon::conformance {
 
-const std::vector<std::string>& abi_checks() {
-  static const std::vector<std::string> names;
-  return names;
-}
-
-Sequence draw_sequence(Choices&) { return {}; }
-
 std::string print(const Sequence& sequence) {
   std::string text;
   if (!sequence.check.empty()) text += "check " + sequence.check + "\n";
-  for (const SequenceStep& step : sequence.steps)
-    text += fmt::format("{} {}\n", step.verb, fmt::join(step.numbers, " "));
+  for (const SequenceStep& step : sequence.steps) {
+    text += step.verb;
+    for (const int64_t number : step.numbers) text += fmt::format(" {}", number);
+    text += "\n";
+  }
   return text;
 }
 

@@ -11,11 +11,41 @@
 
 namespace tenon::conformance {
 
-/// One call with its numbers; what they mean is the verb's affair.
+/// One call with its numbers, which are wishes: what an object is called (device D, slab M,
+/// executable E, timeline T: slots, counted modulo how many there are), and offsets, sizes and
+/// counts, cut down to what is there. A step that is not possible in the state before it is left
+/// out. So every part of a sequence is a sequence, and every number may be lowered.
+///
+///   device D INDEX                 opens device INDEX of the plugin (D is 1 or 2; 0 is open)
+///   allocate M D SPACE BYTES       free M
+///   import M D BYTES               host memory as a slab, where the device takes it
+///   write M OFFSET BYTES SEED      by a map, or through a slab that can be mapped
+///   read M OFFSET BYTES            and compares; 0 bytes: to the end
+///   map M OFFSET BYTES             unmap M
+///   fill M OFFSET BYTES WIDTH PATTERN
+///   copy M OFFSET M OFFSET BYTES   destination first
+///   compile.KIND E D DTYPE CONSTANT THREADS SWAPPED NAME
+///   destroy E                      reload E: saved, loaded, and the first one destroyed
+///   damage E SEED                  saved, damaged, and loaded, which must be refused
+///   launch E M OFFSET M OFFSET COUNT SCALAR     output first
+///   submit QUEUE T GATED SIGNALS   what came since the last one; gated: held back until `raise`
+///   raise                          the host raises what gated submissions wait for
+///   peek MICROSECONDS              waits, then no timeline may be ahead of its work
+///   await                          waits for all work
+///   timeline T D VALUE             a fresh timeline
+///   race.compile D DTYPE CONSTANT THREADS       the same and different programs at once
+///   race.submit D THREADS ROUNDS   race.wait D
+///   huge D                         bytes behind 2 GiB and 4 GiB of one slab
+///   end SEED                       the order in which all is destroyed
 struct SequenceStep {
-  std::string verb;  ///< "allocate", "fill", "copy", "launch", "map", "signal", "wait", "free", ...
+  std::string verb;
   std::vector<int64_t> numbers;
 };
+
+/// How many slots there are.
+inline constexpr int64_t kDeviceSlots = 3, kSlabSlots = 8, kExecutableSlots = 6, kTimelineSlots = 4;
+/// Kinds of programs, "compile.add" and so on.
+const std::vector<std::string>& program_kinds();
 
 struct Sequence {
   std::string check;  ///< a named check of the ABI's rules; "" for steps
