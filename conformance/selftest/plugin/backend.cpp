@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// libtenon_planted.so: a sound interpreter, and with the device option bug=NAME one with a planted
+// bug, so that the conformance tool can be measured. `planted:0@bug=exp2_ln2`.
+#include <fmt/format.h>
+
+#include "conformance/selftest/plugin/device.hpp"
+#include "sdk/helpers/check_support.hpp"
+#include "sdk/helpers/verify_program.hpp"
+
+namespace tenon::planted {
+namespace {
+
+class PlantedBackend : public sdk::Backend {
+ public:
+  static constexpr sdk::BackendInfo kInfo = {"planted", "0.1.0", "Apache-2.0 WITH LLVM-exception",
+                                             -1000};
+
+  std::vector<tn_device_info> enumerate(std::string&) override {
+    return {sdk::device_info(TN_DEVICE_ACCELERATOR, "interpreter with planted bugs", "planted")};
+  }
+
+  std::unique_ptr<sdk::Device> open(uint32_t, sdk::Options& options) override {
+    const auto name = options.take("bug");
+    const VariantRow* row = name ? find_variant(*name) : nullptr;
+    if (name && !row) {
+      throw sdk::Failure(TN_ERROR_INVALID_ARGUMENT,
+                         fmt::format("option bug: expected a planted bug, got \"{}\"", *name));
+    }
+    return std::make_unique<PlantedDevice>(row ? row->variant : Variant::none);
+  }
+
+  const tn_properties* target(std::string_view name) override {
+    static const sdk::PropertyTable* const table = make_properties(Variant::none).release();
+    return name == "planted" ? &table->get() : nullptr;
+  }
+
+  std::unique_ptr<sdk::Executable> compile(const sdk::Target& target,
+                                           const sdk::ProgramView& program,
+                                           tn_compile_report&) override {
+    CodeCache fresh(Variant::none);
+    auto* device = static_cast<PlantedDevice*>(target.device);
+    CodeCache& cache = device ? device->cache() : fresh;
+    return std::make_unique<PlantedExecutable>(sdk::Program(program), cache.find_or_make(program));
+  }
+
+  std::unique_ptr<sdk::Executable> load(const sdk::Target& target,
+                                        std::span<const std::byte> bytes) override {
+    const sdk::Program program = PlantedExecutable::saved_program(bytes);
+    tn_compile_report report = TN_INIT(tn_compile_report);
+    return compile(target, program.view(), report);
+  }
+};
+
+using Table = sdk::BackendTable<PlantedBackend>;
+const tn_plugin* sound_table = nullptr;
+
+/// Goes through a null pointer for an op that it has no function for.
+void follow_null(const tn_target* target, const tn_program* program) {
+  if (!target || !program || !sdk::verify_program(program, program->total_size).empty()) return;
+  const sdk::Device* device = sdk::device_of(sdk::read_struct(target).device);
+  if (!device || static_cast<const PlantedDevice*>(device)->variant() != Variant::crash_unsupported)
+    return;
+  if (sdk::exceeds_properties(sdk::ProgramView(program), device->properties()).empty()) return;
+  void (*volatile code)() = nullptr;
+  code();
+}
+
+int32_t compile(const tn_target* target, const tn_program* program, tn_compile_report* report,
+                tn_executable** out, tn_error* error) {
+  follow_null(target, program);
+  return sound_table->compile(target, program, report, out, error);
+}
+
+}  // namespace
+}  // namespace tenon::planted
+
+extern "C" TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* host, uint32_t abi_min,
+                                                      uint32_t abi_max, tn_error* error) {
+  using namespace tenon::planted;
+  const tn_plugin* plain = Table::query(host, abi_min, abi_max, error);
+  if (!plain) return nullptr;
+  static const tn_plugin plugin = [&] {
+    sound_table = plain;
+    tn_plugin own = *plain;
+    own.compile = tenon::planted::compile;
+    return own;
+  }();
+  return &plugin;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A program made ready for the interpreter: one step for each op, with all that the variant does
+// otherwise already decided.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "conformance/selftest/plugin/variants.hpp"
+#include "sdk/helpers/host_device.hpp"
+#include "sdk/helpers/scalar.hpp"
+
+namespace tenon::planted {
+
+/// What a step does that its op does not say.
+enum class Quirk : uint8_t {
+  none,
+  shift_index,       ///< of a load: by `amount`, not below 0
+  short_stride,      ///< of a load: one short for each turn of loop `other`
+  shared_neighbour,  ///< of a load: threads with the index of the one before read on
+  wrap_index,        ///< of a load: `amount` elements and no more
+  zero_fill,         ///< of a masked-off load
+  read_padding,      ///< of a masked-off load
+  spill_after,       ///< of a store: the vector that holds the last element, whole
+  spill_before,      ///< of a store: the byte before byte 0
+  skip_tail,         ///< of a store: nothing in the last workgroup if it is not full
+  lose_last,         ///< of a store: nothing by the last thread that takes part
+  no_barrier,        ///< of a barrier
+  fuse,              ///< of an add: with the multiply `other`; operand `amount` is the other one
+  bf16_sum,          ///< of an add
+  backwards,         ///< of a loop or a lane_reduce: from the last to the first
+  every_second,      ///< the same in every second launch
+  halves,            ///< of a loop: even and odd turns apart; of a lane_reduce: in pairs
+  short_count,       ///< of a loop of more than 8 turns: a multiple of 4
+};
+
+struct Step {
+  uint16_t op = 0;
+  uint8_t dtype = 0, bytes = 0;  ///< of the value; of a memory op `bytes` of one element
+  Quirk quirk = Quirk::none;
+  bool global = false;  ///< of a memory op: on a buffer of the launch
+  uint32_t lanes = 0;
+  uint32_t closes = 0;  ///< of a region: the op that closes it
+  uint64_t imm = 0;
+  size_t value = 0;  ///< where its value begins, in words: [threads, lanes]
+  sdk::ScalarFunction function = nullptr;
+  std::vector<uint32_t> operands;
+  int64_t amount = 0;
+  uint32_t other = 0;
+};
+
+/// What the device keeps of a program. Shared by executables of one key.
+struct Code {
+  Code(Variant variant, sdk::Program source);
+  sdk::ProgramView view() const { return program.view(); }
+
+  Variant variant;
+  sdk::Program program;
+  std::vector<sdk::AllocationPlace> places;  ///< by param
+  std::vector<Step> steps;
+  uint32_t threads = 1;
+  size_t value_count = 0;
+  bool has_barrier = false;
+  bool all_single = true;  ///< every buffer has one element
+  bool hangs = false;
+  bool reads_own_output = false;  ///< loads from a buffer that it stores to
+  mutable std::atomic<uint64_t> launches{0};
+};
+
+/// What the host holds.
+class PlantedExecutable final : public sdk::ProgramExecutable {
+ public:
+  PlantedExecutable(sdk::Program own, std::shared_ptr<const Code> code)
+      : ProgramExecutable(std::move(own)), code_(std::move(code)) {}
+  const Code& code() const { return *code_; }
+
+ private:
+  std::shared_ptr<const Code> code_;
+};
+
+/// Decides the quirks of a program's steps in its variant.
+void mark(Code& code);
+
+}  // namespace tenon::planted

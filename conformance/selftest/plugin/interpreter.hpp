@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One launch, all threads of a workgroup in lockstep, op by op. A mask says which threads take
+// part; ops without effect run in every thread, whatever the mask.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "conformance/selftest/plugin/code.hpp"
+
+namespace tenon::planted {
+
+/// Bytes on both sides of every slab: what a variant writes or reads too far ends in them.
+inline constexpr uint64_t kSlack = 512;
+
+class Interpreter {
+ public:
+  Interpreter(const Code& code, std::span<const sdk::HostArgument> arguments,
+              const uint32_t (&grid)[3]);
+  void run_group(const uint32_t (&group)[3]);
+
+ private:
+  using Mask = std::vector<uint8_t>;
+  /// A write to shared memory that no barrier has made visible yet.
+  struct Pending {
+    const std::byte* at;
+    uint64_t before;
+    uint32_t wave;
+  };
+
+  uint64_t* words(uint32_t value) { return words_.get() + code_.steps[value].value; }
+  uint64_t& word(uint32_t value, uint32_t thread, uint32_t lane) {
+    const uint32_t lanes = code_.steps[value].lanes;
+    return words(value)[thread * lanes + (lanes == 1 ? 0 : lane)];  // one lane serves all
+  }
+  int64_t integer(uint32_t value, uint32_t thread, uint32_t lane = 0);
+
+  void prepare();  ///< values that no workgroup changes
+  void run(uint32_t first, uint32_t last, const Mask& mask);
+  void run_loop(uint32_t i, const Mask& outer);
+  void next_turn(uint32_t loop, const Mask& mask);
+  void compute(uint32_t i);
+  void reduce_lanes(const Step& step);
+  bool reverses(const Step& step) const;
+
+  // access.cpp
+  std::span<std::byte> memory(uint32_t param_value, uint32_t thread);
+  void load(uint32_t i, const Mask& mask);
+  void store(uint32_t i, const Mask& mask);
+  void atomic(uint32_t i, const Mask& mask);
+  uint64_t quirky_index(const Step& step, uint64_t index, uint32_t thread, uint64_t count,
+                        uint64_t before);
+  uint64_t masked_off(const Step& step, uint32_t thread, uint32_t lane);
+  bool skips(const Step& step, const Mask& mask);
+  void spill(const Step& step, std::span<std::byte> room, uint64_t index, uint64_t value);
+  uint64_t visible(const std::byte* at, uint64_t now, uint32_t thread) const;
+  bool overlaps(std::span<const sdk::HostArgument> arguments) const;
+  [[noreturn]] void outside(uint32_t i) const;
+
+  const Code& code_;
+  sdk::ProgramView view_;
+  const uint32_t (&grid_)[3];
+  uint32_t group_[3] = {};
+  std::unique_ptr<uint64_t[]> words_;
+  std::vector<sdk::HostArgument> bound_;     ///< by param: what the launch or `own_` gives it
+  std::vector<std::vector<std::byte>> own_;  ///< by param: of allocations, for all threads
+  std::vector<uint8_t> is_private_;          ///< by param: each thread has its own
+  Mask everybody_, first_half_, second_half_;
+  bool in_halves_ = false;  ///< a kernel in place whose wide stores spill
+  bool spills_wide_ = false;
+  bool odd_launch_ = false;
+  std::vector<Pending> pending_;
+};
+
+}  // namespace tenon::planted

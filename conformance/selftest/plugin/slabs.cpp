@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/selftest/plugin/slabs.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <new>
+
+namespace tenon::planted {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr size_t kKept = 2;            ///< blocks of a size that rest before one is used again
+constexpr uint64_t kLarge = 16 << 20;  ///< bytes from which a block does go back to the system
+
+}  // namespace
+
+class SlabPool::Slab final : public sdk::HostMemory {
+ public:
+  Slab(std::shared_ptr<SlabPool> pool, size_t slot, Block block, std::byte* address, uint64_t size)
+      : HostMemory(address, size), pool_(std::move(pool)), slot_(slot), block_(block) {}
+  ~Slab() override { pool_->give_back(slot_, block_); }
+  void* map(uint64_t offset, uint64_t) override { return block_.data + offset; }
+
+ private:
+  std::shared_ptr<SlabPool> pool_;
+  size_t slot_;
+  Block block_;
+};
+
+SlabPool::~SlabPool() {
+  for (const auto& [capacity, blocks] : free_)
+    for (const Block& block : blocks) std::free(block.data - kPage);
+}
+
+SlabPool::Block SlabPool::take(uint64_t size) {
+  if (size > uint64_t{1} << 40) throw std::bad_alloc();
+  const uint64_t capacity =
+      std::max(kPage, size < kLarge ? std::bit_ceil(size) : (size + kPage - 1) / kPage * kPage);
+  auto& blocks = free_[capacity];
+  if (blocks.size() > kKept) {
+    const Block block = blocks.front();
+    blocks.pop_front();
+    return block;
+  }
+  auto* data = static_cast<std::byte*>(std::aligned_alloc(kPage, capacity + 2 * kPage));
+  if (!data) throw std::bad_alloc();
+  return {data + kPage, capacity};
+}
+
+std::unique_ptr<sdk::Memory> SlabPool::allocate(uint64_t size) {
+  const std::lock_guard lock(mutex_);
+  const Block block = take(size);
+  const auto slot =
+      static_cast<size_t>(std::ranges::find(slots_, false, &Slot::used) - slots_.begin());
+  if (slot == slots_.size()) slots_.emplace_back();
+  const Block before = slots_[slot].block;
+  const bool is_stale =
+      stale_ && before.data && before.capacity >= block.capacity && before.capacity < kLarge;
+  slots_[slot] = {is_stale ? before : block, true};
+  return std::make_unique<Slab>(shared_from_this(), slot, block, slots_[slot].block.data, size);
+}
+
+void SlabPool::give_back(size_t slot, Block block) {
+  const std::lock_guard lock(mutex_);
+  slots_[slot].used = false;
+  if (block.capacity >= kLarge) {
+    slots_[slot].block = {};
+    std::free(block.data - kPage);
+  } else {
+    free_[block.capacity].push_back(block);
+  }
+}
+
+}  // namespace tenon::planted
