@@ -18,16 +18,16 @@ namespace tenon::cpu {
 namespace {
 
 struct Unit {
+  explicit Unit(const TargetSpec& target) : machine(target) {}
   llvm::LLVMContext context;  // one for each compilation, so that they share nothing
-  std::unique_ptr<llvm::TargetMachine> machine;
+  TargetMachineLoan machine;
   std::unique_ptr<llvm::Module> module;
   uint64_t scratch_bytes = 0;
   bool unroll = false;
 };
 
 std::unique_ptr<Unit> emit(const sdk::ProgramView& program, const TargetSpec& target) {
-  auto unit = std::make_unique<Unit>();
-  unit->machine = make_target_machine(target);
+  auto unit = std::make_unique<Unit>(target);
   Emitter emitter(unit->context, program, target.triple, {target.fuse_multiply_add});
   unit->module = emitter.run();
   unit->scratch_bytes = emitter.scratch_bytes();

@@ -74,6 +74,47 @@ TargetSpec make_host() {
   return spec;
 }
 
+std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetSpec& spec) {
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // only what the program marks, see Emitter
+  std::unique_ptr<llvm::TargetMachine> machine(
+      lookup(spec.triple)
+          .createTargetMachine(spec.triple, spec.cpu, spec.features, options, llvm::Reloc::PIC_,
+                               llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default,
+                               /*JIT=*/true));
+  if (!machine) throw sdk::Failure(TN_ERROR_INTERNAL, "llvm: no code generator for " + spec.triple);
+  return machine;
+}
+
+/// Machines that nobody uses, by the name of their target; a few are kept.
+class Shelf {
+ public:
+  std::unique_ptr<llvm::TargetMachine> take(const std::string& target) {
+    const std::lock_guard lock(mutex_);
+    const auto at = std::ranges::find(idle_, target, &Idle::first);
+    if (at == idle_.end()) return nullptr;
+    std::unique_ptr<llvm::TargetMachine> machine = std::move(at->second);
+    idle_.erase(at);
+    return machine;
+  }
+  void put(const std::string& target, std::unique_ptr<llvm::TargetMachine> machine) {
+    const std::lock_guard lock(mutex_);
+    if (idle_.size() < kMostIdle) idle_.emplace_back(target, std::move(machine));
+  }
+
+ private:
+  using Idle = std::pair<std::string, std::unique_ptr<llvm::TargetMachine>>;
+  static constexpr size_t kMostIdle = 16;
+  std::mutex mutex_;
+  std::vector<Idle> idle_;
+};
+
+/// Never destroyed: at exit LLVM's own statics may be gone before it.
+Shelf& shelf() {
+  static Shelf* const kShelf = new Shelf();
+  return *kShelf;
+}
+
 }  // namespace
 
 const TargetSpec& host_target() {
@@ -99,16 +140,11 @@ std::optional<TargetSpec> find_target(std::string_view name) {
 
 std::string driver_name() { return "llvm " LLVM_VERSION_STRING; }
 
-std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetSpec& spec) {
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // only what the program marks, see Emitter
-  std::unique_ptr<llvm::TargetMachine> machine(
-      lookup(spec.triple)
-          .createTargetMachine(spec.triple, spec.cpu, spec.features, options, llvm::Reloc::PIC_,
-                               llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default,
-                               /*JIT=*/true));
-  if (!machine) throw sdk::Failure(TN_ERROR_INTERNAL, "llvm: no code generator for " + spec.triple);
-  return machine;
+TargetMachineLoan::TargetMachineLoan(const TargetSpec& target) : target_(target.name) {
+  machine_ = shelf().take(target_);
+  if (!machine_) machine_ = make_target_machine(target);
 }
+
+TargetMachineLoan::~TargetMachineLoan() { shelf().put(target_, std::move(machine_)); }
 
 }  // namespace tenon::cpu
