@@ -2,6 +2,8 @@
 // Names of statuses.
 #include "conformance/cases/outcome.hpp"
 
+#include <cmath>
+
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
@@ -37,6 +39,15 @@ bool is_failure(Status status) {
       return true;
   }
   return true;
+}
+
+int ulp_bucket(double x) {
+  if (x == 0) return 0;
+  constexpr int kLowestExponent = -1074;  // of a subnormal f64
+  int exponent = 0;
+  const double mantissa = std::frexp(std::abs(x), &exponent);  // in [0.5, 1)
+  const int bucket = (exponent - kLowestExponent) * 8 + static_cast<int>((mantissa - 0.5) * 16) + 1;
+  return x < 0 ? -bucket : bucket;
 }
 
 Outcome failed(std::string kind, std::string text) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "conformance/judge/compile.hpp"
 
-#include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "conformance/cases/cells.hpp"
@@ -9,8 +9,6 @@
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/random.hpp"
 #include "conformance/judge/refusal.hpp"
-#include "core/kernel/build.hpp"
-#include "core/kernel/random_transforms.hpp"
 #include "core/lower/lower.hpp"
 #include "core/rewrite/passes.hpp"
 #include "core/schedule/each_kernel.hpp"
@@ -22,7 +20,6 @@ namespace {
 
 /// A compiler may park a predicate or two; arrays and wide vectors in memory are many more.
 constexpr uint32_t kFewSpills = 2;
-constexpr uint32_t kMostRandomOps = 4000;
 constexpr std::string_view kElf =
     "\x7f"
     "ELF";
@@ -47,7 +44,15 @@ Outcome CompileHarness::run(const Case& test) {
     options.devices.push_back({compiler_.who(), compiler_.capabilities()});
     const Graph graph = simplify_for(test.graph, {&compiler_.capabilities(), 1}, builder_);
     const Schedule cut = schedule(graph, options, builder_);
-    each_kernel(cut, [&](const KernelCall& call, int) { compile_kernel(test, call, outcome); });
+    std::optional<TransformChoice> choice;
+    if (TransformChoice::wanted(test))
+      choice.emplace(test);
+    else if (takes_random_transforms(test))
+      choice.emplace(mix(test.seed, test.index));
+    each_kernel(cut, [&](const KernelCall& call, int) {
+      compile_kernel(test, call, choice ? &*choice : nullptr, outcome);
+    });
+    if (choice) outcome.transforms = choice->text();
   } catch (const Error& error) {
     return from_error(error, test, compiler_.capabilities());
   } catch (const std::exception& error) {
@@ -56,41 +61,16 @@ Outcome CompileHarness::run(const Case& test) {
   return outcome;
 }
 
-std::string CompileHarness::transforms(const Case& test, const Graph& kernel,
-                                       const std::vector<int>& alias) {
-  if (!takes_random_transforms(test)) return {};
-  const Capabilities& caps = compiler_.capabilities();
-  Random random(mix(mix(test.seed, test.index), static_cast<uint64_t>(kernel_)));
-  const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random.below(n)); };
-  RandomTransformOptions options;
-  options.vectors = caps.has(Op::BROADCAST);
-  options.threads = caps.max_workgroup_threads > 1 && caps.has(Op::BARRIER);
-  return print(random_transforms(build_kernel(kernel, alias), below, options));
-}
-
-/// A random list may ask for more memory or threads than there are, or for more code than anyone
-/// would compile; then the rules' choice does.
-LoweredKernel CompileHarness::lower(const Graph& legal, LowerOptions& options) {
-  const Capabilities& capabilities = compiler_.capabilities();
-  if (!options.transforms.empty()) {
-    try {
-      LoweredKernel lowered = lower_kernel(legal, capabilities, options);
-      if (lowered.program.view().op_count() <= kMostRandomOps) return lowered;
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kUnsupported) throw;
-    }
-    options.transforms.clear();
-  }
-  return lower_kernel(legal, capabilities, options);
-}
-
-void CompileHarness::compile_kernel(const Case& test, const KernelCall& call, Outcome& outcome) {
+void CompileHarness::compile_kernel(const Case& test, const KernelCall& call,
+                                    TransformChoice* choice, Outcome& outcome) {
   const Graph legal = legalise(call.graph, compiler_.capabilities(), builder_);
   LowerOptions options;
   options.alias = call.alias;
   options.name = fmt::format("kernel_{}", kernel_);
-  options.transforms = transforms(test, legal, call.alias);
-  const LoweredKernel lowered = lower(legal, options);
+  const auto number = static_cast<size_t>(kernel_);
+  const LoweredKernel lowered =
+      choice ? choice->lower(legal, compiler_.capabilities(), options, number)
+             : lower_kernel(legal, compiler_.capabilities(), options);
   const CompiledProgram compiled = compiler_.compile(*lowered.program.get());
   keep(test, lowered.program, compiled);
   const auto failed = [&](const char* kind, std::string text) {

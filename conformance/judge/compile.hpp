@@ -7,6 +7,7 @@
 
 #include "conformance/cases/case.hpp"
 #include "conformance/judge/harness.hpp"
+#include "conformance/judge/transform_choice.hpp"
 #include "core/lower/lower.hpp"
 #include "core/runtime/target_compiler.hpp"
 #include "core/schedule/schedule.hpp"
@@ -28,9 +29,8 @@ class CompileHarness {
   Outcome run(const Case& test);
 
  private:
-  LoweredKernel lower(const Graph& legal, LowerOptions& options);
-  void compile_kernel(const Case& test, const KernelCall& call, Outcome& outcome);
-  std::string transforms(const Case& test, const Graph& kernel, const std::vector<int>& alias);
+  void compile_kernel(const Case& test, const KernelCall& call, TransformChoice* choice,
+                      Outcome& outcome);
   void keep(const Case& test, const sdk::Program& program, const CompiledProgram& compiled);
 
   Builder builder_;

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Everything that a plugin says of itself and of a device.
+#pragma once
+
+#include <string>
+
+#include "core/runtime/device.hpp"
+
+namespace tenon::conformance {
+
+/// As one JSON object, in the ABI's words.
+std::string declared_properties(const Device& device);
+
+}  // namespace tenon::conformance

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/judge/transform_choice.hpp"
+
+#include <fmt/ranges.h>
+
+#include "conformance/cases/random.hpp"
+#include "core/kernel/build.hpp"
+#include "core/kernel/random_transforms.hpp"
+#include "core/kernel/rules.hpp"
+#include "core/lower/pack.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+constexpr uint32_t kMostOps = 4000;
+constexpr const char* kNone = "none";
+
+/// Narrow stores to packed words without atomics are right in one thread only.
+bool takes_transforms(const Capabilities& capabilities) {
+  return capabilities.storage_bytes < 4 || has_word_atomics(capabilities);
+}
+
+TransformList draw(const Graph& graph, const std::vector<int>& alias,
+                   const Capabilities& capabilities, Random& random) {
+  const Kernel kernel = build_kernel(graph, alias);
+  RandomTransformOptions options;
+  options.vectors = capabilities.has(Op::BROADCAST);
+  options.threads = capabilities.max_workgroup_threads > 1 && capabilities.has(Op::BARRIER);
+  // Some steps, as those for matrix atoms, come only in the right order: what the rules begin with.
+  if (random.chance(30)) {
+    options.first = choose_transforms(kernel, capabilities);
+    options.first.resize(random.below(options.first.size() + 1));
+  }
+  const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random.below(n)); };
+  return random_transforms(kernel, below, options);
+}
+
+}  // namespace
+
+TransformChoice::TransformChoice(const Case& test)
+    : seed_(test.transform_seed.value_or(0)),
+      written_(test.transforms),
+      is_written_(!test.transforms.empty()) {}
+
+LoweredKernel TransformChoice::lower(const Graph& kernel, const Capabilities& capabilities,
+                                     const LowerOptions& options, size_t number) {
+  LoweredKernel lowered = is_written_ ? lower_written(kernel, capabilities, options, number)
+                                      : lower_at_random(kernel, capabilities, options, number);
+  const std::lock_guard lock(mutex_);
+  if (applied_.size() <= number) applied_.resize(number + 1);
+  applied_[number] = lowered.transforms.empty() ? kNone : print(lowered.transforms);
+  return lowered;
+}
+
+LoweredKernel TransformChoice::lower_written(const Graph& kernel, const Capabilities& capabilities,
+                                             LowerOptions options, size_t number) {
+  options.use_rules = false;
+  if (number < written_.size() && written_[number] != kNone) options.transforms = written_[number];
+  try {
+    return lower_kernel(kernel, capabilities, options);
+  } catch (const Error& error) {
+    const std::lock_guard lock(mutex_);
+    if (error.kind() != ErrorKind::kInternal)
+      refused_ = fmt::format("kernel {}, \"{}\": {}", number, options.transforms, error.what());
+    throw;
+  }
+}
+
+LoweredKernel TransformChoice::lower_at_random(const Graph& kernel,
+                                               const Capabilities& capabilities,
+                                               LowerOptions options, size_t number) const {
+  TransformList list;
+  if (takes_transforms(capabilities)) {
+    Random random(mix(seed_, number));
+    list = draw(kernel, options.alias, capabilities, random);
+  }
+  for (; !list.empty(); list.resize(list.size() / 2)) {
+    options.transforms = print(list);
+    try {
+      LoweredKernel lowered = lower_kernel(kernel, capabilities, options);
+      if (lowered.program.view().op_count() <= kMostOps) return lowered;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kUnsupported) throw;
+    }
+  }
+  options.transforms.clear();
+  return lower_kernel(kernel, capabilities, options);
+}
+
+std::string TransformChoice::text() const {
+  const std::lock_guard lock(mutex_);
+  return fmt::format("{}", fmt::join(applied_, "\n"));
+}
+
+std::string TransformChoice::refused() const {
+  const std::lock_guard lock(mutex_);
+  return refused_;
+}
+
+}  // namespace tenon::conformance
