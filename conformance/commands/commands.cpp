@@ -122,7 +122,8 @@ CampaignOptions campaign_options(const RunOptions& options) {
 }
 
 int finish(CampaignOptions campaign, const RunOptions& options) {
-  const Campaign result = run_campaign(std::move(campaign));
+  Campaign result = run_campaign(std::move(campaign));
+  complete(result.report);
   if (!options.report.empty()) write_report(result.report, options.report);
   if (options.json)
     fmt::print("{}", to_json(result.report));
@@ -135,7 +136,7 @@ int finish(CampaignOptions campaign, const RunOptions& options) {
 }  // namespace
 
 int run_command(const RunOptions& options, bool fuzz) {
-  if (const Target target = make_target(options); has_memory_only(target))
+  if (const Target target = make_target(options); !memory_only_plugin(target).empty())
     return run_memory_checks(target, options.json);
   CampaignOptions campaign = campaign_options(options);
   if (fuzz) {

@@ -9,7 +9,6 @@
 
 #include "conformance/cases/exit_code.hpp"
 #include "core/runtime/discovery.hpp"
-#include "core/runtime/environment.hpp"
 #include "core/support/error.hpp"
 #include "tenon/ext/files.h"
 
@@ -128,12 +127,16 @@ constexpr struct {
                {"neighbours", check_neighbours}, {"commands", check_commands},
                {"growth", check_growth},         {"file", check_file}};
 
-int run_here(const Target& target, bool json) {
+ContextOptions memory_options(const Target& target) {
   ContextOptions options;
   options.devices = target.backend;
   if (target.plugin) options.plugins.push_back(*target.plugin);
   options.require_compute = false;
-  Context context(std::move(options));
+  return options;
+}
+
+int run_here(const Target& target, bool json) {
+  Context context(memory_options(target));
   Device& device = context.device();
   if (!json) fmt::print("{}: no compute: memory checks only\n", device.id());
   std::string lines;
@@ -162,19 +165,19 @@ int run_here(const Target& target, bool json) {
 
 }  // namespace
 
-bool has_memory_only(const Target& target) {
-  if (!target.name.empty()) return false;
-  DiscoveryOptions options;
-  if (target.plugin) options.plugins.push_back(*target.plugin);
-  options.env_plugins = environment("TENON_PLUGINS");
-  options.env_plugin_path = environment("TENON_PLUGIN_PATH");
-  for (const PluginCandidate& candidate : discover_plugins(options).candidates) {
-    if (candidate.shadowed || candidate.backend != backend_of(target)) continue;
-    const ProbeResult probe = probe_plugin(candidate.path, /*selftest=*/false);
-    const auto stores = [](const ProbedDevice& device) { return device.kind == "storage"; };
-    return !probe.devices.empty() && std::ranges::all_of(probe.devices, stores);
+std::string memory_only_plugin(const Target& target) {
+  if (!target.name.empty()) return {};
+  try {
+    Context context(memory_options(target));
+    Device& device = context.device();
+    if (device.capabilities().compute) return {};
+    if (target.plugin) return target.plugin->string();
+    const Discovery found = installed_plugins();
+    const PluginCandidate* candidate = find_backend(found, backend_of(target));
+    return candidate ? candidate->path.string() : target.backend;
+  } catch (const std::exception&) {
+    return {};
   }
-  return false;
 }
 
 int run_memory_checks(const Target& target, bool json) {

@@ -6,9 +6,8 @@
 
 namespace tenon::conformance {
 
-/// A child process loads the plugin and tells; false if it cannot, so that the usual way reports
-/// it.
-bool has_memory_only(const Target& target);
+/// Loads the plugin into this process: the file's path if its device computes nothing, else "".
+std::string memory_only_plugin(const Target& target);
 
 /// Writes, reads, ranges, copies, fills and growth, in a child process; prints a line for each
 /// check. The exit code: kExitOk, kExitFailures, or kExitEnvironment if the device cannot be

@@ -48,11 +48,8 @@ struct Context::Impl {
     open.device.poison = options.poison;
     open.origin = options.devices ? "devices" : "TENON_DEVICES";
     open.selector = options.devices ? options.devices : variable(options, "TENON_DEVICES");
-    DiscoveryOptions discovery;
-    discovery.plugins = options.plugins;
-    discovery.env_plugins = variable(options, "TENON_PLUGINS");
-    discovery.env_plugin_path = variable(options, "TENON_PLUGIN_PATH");
-    const Discovery found = discover_plugins(discovery);
+    const Discovery found = options.use_environment ? installed_plugins(options.plugins)
+                                                    : discover_plugins({options.plugins, {}, {}});
     if (!found.problems.empty()) throw Error(ErrorKind::kEnvironment, found.problems[0]);
     open.require_compute = options.require_compute;
     opener = std::make_unique<DeviceOpener>(found, open);

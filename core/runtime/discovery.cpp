@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/runtime/environment.hpp"
 #include "core/runtime/install_paths.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
@@ -138,6 +139,17 @@ Discovery discover_plugins(const DiscoveryOptions& options) {
     beside = false;
   }
   return std::move(finder.result);
+}
+
+Discovery installed_plugins(std::vector<fs::path> first) {
+  return discover_plugins(
+      {std::move(first), environment("TENON_PLUGINS"), environment("TENON_PLUGIN_PATH")});
+}
+
+const PluginCandidate* find_backend(const Discovery& found, std::string_view backend) {
+  const auto serves = [&](const PluginCandidate& c) { return !c.shadowed && c.backend == backend; };
+  const auto at = std::ranges::find_if(found.candidates, serves);
+  return at == found.candidates.end() ? nullptr : &*at;
 }
 
 }  // namespace tenon

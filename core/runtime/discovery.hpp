@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenon {
@@ -31,6 +32,10 @@ struct Discovery {
   std::vector<std::string> problems;
 };
 Discovery discover_plugins(const DiscoveryOptions& options);
+/// What this process would use: `first`, then as the environment says.
+Discovery installed_plugins(std::vector<std::filesystem::path> first = {});
+/// The candidate that serves a backend.
+const PluginCandidate* find_backend(const Discovery& found, std::string_view backend);
 
 /// "cpu" for ".../libtenon_cpu.so"; "" for another name.
 std::string backend_of_file(const std::filesystem::path& path);

@@ -5,7 +5,6 @@
 #include <new>
 
 #include "core/runtime/abi_struct.hpp"
-#include "core/runtime/environment.hpp"
 #include "core/runtime/plugin_library.hpp"
 #include "core/runtime/properties.hpp"
 #include "core/runtime/status.hpp"
@@ -37,16 +36,14 @@ struct Sink {
 
 std::shared_ptr<PluginLibrary> load_backend(const std::string& backend,
                                             const std::optional<std::filesystem::path>& file) {
-  DiscoveryOptions options;
-  if (file) options.plugins.push_back(*file);
-  options.env_plugins = environment("TENON_PLUGINS");
-  options.env_plugin_path = environment("TENON_PLUGIN_PATH");
-  const Discovery found = discover_plugins(options);
+  std::vector<std::filesystem::path> first;
+  if (file) first.push_back(*file);
+  const Discovery found = installed_plugins(std::move(first));
+  if (const PluginCandidate* candidate = find_backend(found, backend))
+    return PluginLibrary::load(*candidate);
   std::string known;
-  for (const PluginCandidate& candidate : found.candidates) {
-    if (candidate.backend == backend && !candidate.shadowed) return PluginLibrary::load(candidate);
+  for (const PluginCandidate& candidate : found.candidates)
     if (!candidate.shadowed) known += (known.empty() ? "" : ", ") + candidate.backend;
-  }
   fail(ErrorKind::kEnvironment, "[target] expected one of the backends {}, got \"{}\"",
        known.empty() ? "(none was found)" : known, backend);
 }

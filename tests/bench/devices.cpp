@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "core/runtime/discovery.hpp"
-#include "core/runtime/environment.hpp"
 #include "core/support/error.hpp"
 #include "tests/bench/passes.hpp"
 #include "tests/bench/suite.hpp"
@@ -14,11 +13,8 @@ namespace {
 
 /// "vulkan:0" and so on: what passes its self-test in a process of its own.
 std::vector<std::string> other_devices() {
-  DiscoveryOptions options;
-  options.env_plugins = environment("TENON_PLUGINS");
-  options.env_plugin_path = environment("TENON_PLUGIN_PATH");
   std::vector<std::string> ids;
-  for (const PluginCandidate& candidate : discover_plugins(options).candidates) {
+  for (const PluginCandidate& candidate : installed_plugins().candidates) {
     if (candidate.shadowed || candidate.backend == "cpu") continue;
     for (const ProbedDevice& device : probe_plugin(candidate.path, true).devices)
       if (device.selftest_ok && device.kind != "storage") ids.push_back(device.id);
