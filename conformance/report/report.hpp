@@ -16,12 +16,25 @@ namespace tenon::conformance {
 
 using Counts = std::array<uint64_t, kStatusCount>;
 
+inline uint64_t of(const Counts& counts, Status status) {
+  return counts[static_cast<size_t>(status)];
+}
+uint64_t sum(const Counts& counts);
+uint64_t failing(const Counts& counts);  ///< of every status that is_failure
+/// The status that stands for many cases: the worst failure; else XFAIL, PASS if there is one,
+/// VACUOUS, UNSUPPORTED.
+Status headline(const Counts& counts);
+std::string counts_text(const Counts& counts);  ///< "56 PASS, 2 VACUOUS"
+
 struct CellRow {
   std::string op, dtype;
   Counts counts{};
   double worst_ulp = 0;
   std::string worst_input;
-  uint64_t cases() const;
+  std::map<std::string, uint64_t> layouts = {};  ///< cases of each layout
+  std::map<int, UlpSample> ulps = {};            ///< the worst of each bucket
+  uint64_t cases() const { return sum(counts); }
+  double vacuous_share() const;  ///< of the cases that ran
 };
 
 struct Failure {
@@ -40,6 +53,29 @@ struct Failure {
   uint64_t same = 0;  ///< other cases that failed in the same way and were not shrunk
 };
 
+/// Where and how the run was made. The driver is among Report::properties.
+struct Environment {
+  std::string tool;       ///< "tenon-conformance 0.1.0, plugin ABI 1"
+  std::string processor;  ///< "AMD EPYC, 2 threads"
+  std::string system;     ///< "Linux 6.1.0 x86_64"
+  std::string date;       ///< when the report was made: "2026-11-21T14:03:38Z"
+  std::string command;    ///< the command line
+};
+
+/// A name, and others that it was never seen with.
+struct Missing {
+  std::string op;
+  std::vector<std::string> with;
+};
+
+/// What was not tried, as far as the tool that made the report knew of it.
+struct Gaps {
+  std::vector<Missing> dtypes;            ///< cells never reached: an op, and its dtypes
+  std::vector<Missing> consumers;         ///< pairs never reached: an op, and what it never fed
+  uint64_t pairs = 0, pairs_reached = 0;  ///< of ops, the one feeding the other
+  std::string vocabulary;                 ///< names the numbering of Report::reached
+};
+
 struct Report {
   std::string plugin, backend, device, declaration;
   std::string properties = "{}";  ///< DeviceFacts::properties
@@ -47,16 +83,25 @@ struct Report {
   Counts counts{};
   double seconds = 0;
   int jobs = 1;
+  std::string stopped;             ///< why no more cases were begun; "" if all were
+  std::vector<std::string> notes;  ///< sentences on the run: what put the device in doubt
+  uint64_t digest = 0;             ///< of all outputs of all cases: equal runs have equal ones
   std::map<std::pair<std::string, std::string>, CellRow> cells;  ///< by op, then dtype
   std::vector<Failure> failures;
   uint32_t needs = 0;                 ///< Needs, of all passing cases together
   std::vector<bool> reached;          ///< by coverage cell
   double first_failure_seconds = -1;  ///< from the start of the run; < 0 if nothing failed
+  Environment environment;
+  Gaps gaps;
 
-  uint64_t cases() const;
+  uint64_t cases() const { return sum(counts); }
+  uint64_t coverage() const;  ///< coverage cells reached
   double cases_per_second_per_core() const;
   void add(const Finished& finished);
 };
+
+/// Fills in what the run itself does not know: environment and gaps.
+void complete(Report& report);
 
 /// report.json. Parsing throws kInvalid with the field.
 std::string to_json(const Report& report);
@@ -66,9 +111,6 @@ std::string to_markdown(const Report& report);
 std::string to_junit(const Report& report);
 std::string to_csv(const Report& report);
 std::string to_html(const Report& report);
-
-/// With &, <, > and quotes as HTML and XML want them.
-std::string escape_markup(std::string_view text);
 
 /// report.json, report.md, junit.xml, cells.csv and report.html. Throws kEnvironment.
 void write_report(const Report& report, const std::filesystem::path& folder);

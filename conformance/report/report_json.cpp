@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// report.json, written and read. The only file here that sees the JSON library.
+// Writes report.json. Its schema is report.schema.json beside this file.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "conformance/report/profile.hpp"
 #include "conformance/report/report.hpp"
-#include "core/support/error.hpp"
 
 namespace tenon::conformance {
 namespace {
@@ -18,79 +18,134 @@ Json counts_json(const Counts& counts) {
   return out;
 }
 
-Counts parse_counts(const Json& json) {
-  Counts counts{};
-  for (const auto& [name, value] : json.items())
-    counts[static_cast<size_t>(status_from_name(name))] = value.get<uint64_t>();
-  return counts;
+/// JSON has no infinity and no NaN: they are strings.
+Json number(double value) {
+  if (std::isfinite(value)) return value;
+  if (std::isnan(value)) return "nan";
+  return value > 0 ? "inf" : "-inf";
 }
 
-/// JSON has no infinity: a distance to a value of the other kind is a string.
-Json ulp_json(double ulp) { return std::isfinite(ulp) ? Json(ulp) : Json("inf"); }
-double parse_ulp(const Json& json) { return json.is_string() ? INFINITY : json.get<double>(); }
+double rounded(double value, double parts) { return std::round(value * parts) / parts; }
+
+Json cell_json(const CellRow& row) {
+  Json out = {{"op", row.op},
+              {"dtype", row.dtype},
+              {"state", status_name(headline(row.counts))},
+              {"cases", row.cases()},
+              {"counts", counts_json(row.counts)},
+              {"vacuous_share", rounded(row.vacuous_share(), 1e4)},
+              {"worst_ulp", number(row.worst_ulp)},
+              {"worst_input", row.worst_input},
+              {"layouts", row.layouts},
+              {"ulps", Json::array()}};
+  for (const auto& [bucket, sample] : row.ulps)
+    out["ulps"].push_back({{"bucket", bucket},
+                           {"ulp", number(sample.ulp)},
+                           {"at", number(sample.at)},
+                           {"bound", sample.bound < 0 ? Json() : number(sample.bound)}});
+  return out;
+}
+
+Json failure_json(const Failure& f) {
+  return {{"case", f.name},
+          {"status", status_name(f.status)},
+          {"kind", f.kind},
+          {"op", f.op},
+          {"dtype", f.dtype},
+          {"layout", f.layout},
+          {"text", f.text},
+          {"replay", f.replay},
+          {"reproducer", f.reproducer},
+          {"diff", f.diff},
+          {"votes", f.votes},
+          {"transform", f.transform},
+          {"nodes", f.nodes},
+          {"elements", f.elements},
+          {"shrink_seconds", rounded(f.shrink_seconds, 1e3)},
+          {"same", f.same}};
+}
+
+Json names(uint32_t bits) {
+  Json out = Json::array();
+  for (const Freedom& freedom : freedoms())
+    if (bits & freedom.bit) out.push_back(freedom.name);
+  return out;
+}
+
+Json profile_json(const Report& r) {
+  const ProfileVerdict verdict = judge_profile(r);
+  return {{"declared", names(verdict.declared)},
+          {"needed", names(verdict.needed)},
+          {"looser", verdict.looser},
+          {"proposal", verdict.proposal}};
+}
+
+/// Four cells a digit, the first in the lowest bit.
+std::string hex(const std::vector<bool>& bits) {
+  std::string out;
+  for (size_t i = 0; i < bits.size(); i += 4) {
+    unsigned digit = 0;
+    for (size_t k = 0; k < 4 && i + k < bits.size(); ++k) digit |= unsigned{bits[i + k]} << k;
+    out += "0123456789abcdef"[digit];
+  }
+  return out;
+}
+
+Json missing_json(const std::vector<Missing>& list) {
+  Json out = Json::object();
+  for (const Missing& missing : list) out[missing.op] = missing.with;
+  return out;
+}
+
+Json coverage_json(const Report& r) {
+  return {{"possible", r.reached.size()},
+          {"reached", r.coverage()},
+          {"vocabulary", r.gaps.vocabulary},
+          {"cells", hex(r.reached)},
+          {"pairs", r.gaps.pairs},
+          {"pairs_reached", r.gaps.pairs_reached},
+          {"pairs_never_reached", missing_json(r.gaps.consumers)},
+          {"dtypes_never_reached", missing_json(r.gaps.dtypes)}};
+}
+
+Json properties_json(const std::string& text) {
+  const Json read = Json::parse(text, nullptr, false);
+  return read.is_object() ? read : Json::object();
+}
 
 }  // namespace
 
 std::string to_json(const Report& r) {
-  Json out;
-  out["plugin"] = r.plugin;
-  out["backend"] = r.backend;
-  out["device"] = r.device;
-  out["seed"] = r.seed;
-  out["counts"] = counts_json(r.counts);
-  out["cases_per_second_per_core"] = std::round(r.cases_per_second_per_core() * 10) / 10;
-  out["cells"] = Json::array();
-  for (const auto& [key, row] : r.cells)
-    out["cells"].push_back({{"op", row.op},
-                            {"dtype", row.dtype},
-                            {"cases", row.cases()},
-                            {"counts", counts_json(row.counts)},
-                            {"worst_ulp", ulp_json(row.worst_ulp)},
-                            {"worst_input", row.worst_input}});
-  out["failures"] = Json::array();
-  for (const Failure& f : r.failures)
-    out["failures"].push_back({{"case", f.name},
-                               {"status", status_name(f.status)},
-                               {"text", f.text},
-                               {"replay", f.replay},
-                               {"kind", f.kind},
-                               {"op", f.op},
-                               {"dtype", f.dtype},
-                               {"layout", f.layout},
-                               {"reproducer", f.reproducer}});
-  out["declaration"] = r.declaration;
-  out["seconds"] = std::round(r.seconds * 1000) / 1000;
-  out["jobs"] = r.jobs;
+  const Environment& e = r.environment;
+  Json out = {{"format", "tenon-conformance report"},
+              {"version", 1},
+              {"backend", r.backend},
+              {"plugin", r.plugin},
+              {"device", r.device},
+              {"declaration", r.declaration},
+              {"properties", properties_json(r.properties)},
+              {"profile", profile_json(r)},
+              {"environment",
+               {{"tool", e.tool},
+                {"processor", e.processor},
+                {"system", e.system},
+                {"date", e.date},
+                {"command", e.command}}},
+              {"seed", r.seed},
+              {"jobs", r.jobs},
+              {"stopped", r.stopped},
+              {"seconds", rounded(r.seconds, 1e3)},
+              {"first_failure_seconds",
+               r.first_failure_seconds < 0 ? Json() : Json(rounded(r.first_failure_seconds, 1e3))},
+              {"cases", r.cases()},
+              {"cases_per_second_per_core", rounded(r.cases_per_second_per_core(), 10)},
+              {"counts", counts_json(r.counts)},
+              {"failures", Json::array()},
+              {"coverage", coverage_json(r)},
+              {"cells", Json::array()}};
+  for (const Failure& f : r.failures) out["failures"].push_back(failure_json(f));
+  for (const auto& [key, row] : r.cells) out["cells"].push_back(cell_json(row));
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-Report parse_report(std::string_view text) {
-  try {
-    const Json json = Json::parse(text);
-    Report r;
-    r.plugin = json.at("plugin").get<std::string>();
-    r.backend = json.at("backend").get<std::string>();
-    r.device = json.at("device").get<std::string>();
-    r.seed = json.at("seed").get<uint64_t>();
-    r.counts = parse_counts(json.at("counts"));
-    r.declaration = json.value("declaration", "");
-    r.seconds = json.value("seconds", 0.0);
-    r.jobs = json.value("jobs", 1);
-    TN_REQUIRE(r.jobs >= 1 && r.seconds >= 0, "[report] expected jobs >= 1 and seconds >= 0");
-    for (const Json& cell : json.at("cells")) {
-      CellRow row{cell.at("op"), cell.at("dtype"), parse_counts(cell.at("counts")),
-                  parse_ulp(cell.at("worst_ulp")), cell.at("worst_input")};
-      r.cells[{row.op, row.dtype}] = row;
-    }
-    for (const Json& f : json.at("failures"))
-      r.failures.push_back({f.at("case"), status_from_name(f.at("status").get<std::string>()),
-                            f.value("kind", ""), f.value("op", ""), f.value("dtype", ""),
-                            f.value("layout", ""), f.at("text"), f.at("replay"),
-                            f.value("reproducer", "")});
-    return r;
-  } catch (const Json::exception& error) {
-    fail(ErrorKind::kInvalid, "[report] expected a report.json, got: {}", error.what());
-  }
 }
 
 }  // namespace tenon::conformance

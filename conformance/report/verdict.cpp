@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/report/verdict.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/ir/dtype.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::conformance {
+
+std::string grouped(uint64_t number) {
+  std::string text = std::to_string(number);
+  for (size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
+std::string counted(uint64_t number, std::string_view thing) {
+  return fmt::format("{} {}{}", grouped(number), thing, number == 1 ? "" : "s");
+}
+
+std::string ulp_text(double ulp) {
+  if (!std::isfinite(ulp)) return "beyond measure";
+  return ulp < 1e6 ? fmt::format("{:.4g}", ulp) : fmt::format("{:.1e}", ulp);
+}
+
+bool is_cell(const CellRow& row) { return dtype_from_name(row.dtype).has_value(); }
+
+namespace {
+
+template <class Predicate>
+uint64_t cells_where(const Report& report, Predicate holds) {
+  return static_cast<uint64_t>(
+      std::ranges::count_if(report.cells, [&](const auto& entry) { return holds(entry.second); }));
+}
+
+}  // namespace
+
+std::string verdict(const Report& r) {
+  if (!r.cases()) return fmt::format("{}: no case was run.", r.backend);
+  const uint64_t cells = cells_where(r, is_cell);
+  const uint64_t failed = failing(r.counts);
+  if (!failed)
+    return fmt::format("{} passes: {} in {} of op and dtype, none failed.", r.backend,
+                       counted(r.cases(), "case"), counted(cells, "cell"));
+  const uint64_t broken = cells_where(r, [](const CellRow& row) { return failing(row.counts); });
+  return fmt::format("{} fails: {} of {}, in {} of {}.", r.backend, grouped(failed),
+                     counted(r.cases(), "case"), grouped(broken), counted(r.cells.size(), "cell"));
+}
+
+std::vector<std::string> remarks(const Report& r) {
+  std::vector<std::string> out;
+  if (!r.stopped.empty()) out.push_back(fmt::format("The run ended early: {}.", r.stopped));
+  const uint64_t crashes = of(r.counts, Status::kCrash), hangs = of(r.counts, Status::kTimeout);
+  const uint64_t lost = of(r.counts, Status::kDeviceLost);
+  if (crashes || hangs || lost)
+    out.push_back(fmt::format("The run survived {}, {} and {}; each cost its own case only.",
+                              grouped(crashes) + (crashes == 1 ? " crash" : " crashes"),
+                              counted(hangs, "timeout"), counted(lost, "lost device")));
+  const auto is_only = [&](Status status) {
+    return [status](const CellRow& row) { return headline(row.counts) == status; };
+  };
+  if (const uint64_t empty = cells_where(r, is_only(Status::kVacuous)))
+    out.push_back(fmt::format("{} said nothing: every case was vacuous.", counted(empty, "cell")));
+  if (const uint64_t refused = cells_where(r, is_only(Status::kUnsupported)))
+    out.push_back(fmt::format("{} not supported.",
+                              refused == 1 ? "1 cell is" : grouped(refused) + " cells are"));
+  if (const uint64_t known = of(r.counts, Status::kXfail))
+    out.push_back(fmt::format("{} failed as the expectations say.", counted(known, "case")));
+  return out;
+}
+
+}  // namespace tenon::conformance
