@@ -83,11 +83,11 @@ uint64_t mixed(uint64_t hash, std::string_view text) {  // FNV-1a
   return (hash ^ 0xff) * 0x100000001b3;
 }
 
-/// Of "add > reduce.max f16 permuted": add, reduce.max.
+/// Of "add > reduce.max f16 permuted" and "add > reduce.max, split": add, reduce.max.
 std::pair<std::string, std::string> ops_of(const std::string& name) {
   const size_t arrow = name.find(" > ");
   if (arrow == name.npos) return {};
-  const size_t end = name.find(' ', arrow + 3);
+  const size_t end = name.find_first_of(" ,", arrow + 3);
   return {name.substr(0, arrow), name.substr(arrow + 3, end - arrow - 3)};
 }
 

@@ -38,6 +38,9 @@ bool is_table(const Json& value) {
   return value.is_array() && !value.empty() && value.front().is_object();
 }
 
+/// Objects, and lists of objects, have a heading of their own.
+bool has_own_table(const Json& value) { return value.is_object() || is_table(value); }
+
 /// A list of objects: a row each, a column for each key of the first.
 std::string json_table(const Json& rows) {
   std::string out = "<div class=scroll><table class=list><thead><tr>";
@@ -157,11 +160,12 @@ std::string declarations_section(const Report& r) {
   std::string out = "<section><h2 id=declarations>What the plugin declares</h2>";
   if (!properties.is_object() || properties.empty())
     return out + "<p>Nothing is known but: " + escape_markup(r.declaration) + ".</p></section>";
-  out += "<div class=card>" + fact_rows(properties) + "</div>";
+  out += "<div class=card>" + fact_rows(properties) + "</div><div class=two>";
   for (const auto& [key, value] : properties.items())
-    if (is_table(value))
-      out += fmt::format("<h3>{}</h3><div class=card>{}</div>", words(key), json_table(value));
-  return out + "</section>";
+    if (has_own_table(value))
+      out += fmt::format("<div><h3>{}</h3><div class=card>{}</div></div>", words(key),
+                         value.is_object() ? fact_rows(value) : json_table(value));
+  return out + "</div></section>";
 }
 
 std::string environment_section(const Report& r) {
