@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One run with guard zones, a second one with the other poison, and the verdict.
+// One run with guard zones, a second one with the other poison, the verdict, and then what else is
+// drawn.
 #include "conformance/judge/harness.hpp"
 
-#include <algorithm>
-
-#include "conformance/cases/shapes.hpp"
+#include "conformance/judge/declared.hpp"
+#include "conformance/judge/findings.hpp"
+#include "conformance/judge/needs.hpp"
 #include "conformance/judge/refusal.hpp"
+#include "conformance/judge/transform_choice.hpp"
 #include "core/runtime/discovery.hpp"
-#include "core/runtime/environment.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
@@ -36,25 +37,44 @@ std::string operands_text(const Case& test, int64_t index, int64_t count) {
   return text;
 }
 
+/// A written list of transforms that the kernels do not take.
+struct TransformsRefused {
+  std::string why;
+};
+
+/// Every bit as the reference has it.
+bool has_values(const Expectation& expectation, const std::vector<Array>& outputs) {
+  for (size_t k = 0; k < outputs.size(); ++k)
+    if (outputs[k].bytes != expectation[k].value.bytes) return false;
+  return true;
+}
+
+/// The verdict of an exception; what was known before it stays.
+void become(const Outcome& verdict, Outcome& outcome) {
+  outcome.status = verdict.status;
+  outcome.kind = verdict.kind;
+  outcome.text = verdict.text;
+}
+
 }  // namespace
 
-Harness::Harness(const Target& target) : context_(make_context(target)), plugin_(target.plugin) {
-  capabilities_ = context_->device().capabilities();
-  profile_ = Profile::of(capabilities_);
-}
+Harness::Harness(const Target& target)
+    : context_(make_context(target)),
+      plugin_(target.plugin),
+      capabilities_(context_->device().capabilities()),
+      profile_(Profile::of(capabilities_)),
+      drawn_(*context_, profile_) {}
 
 std::string Harness::device_id() const { return context_->device().id(); }
 std::string Harness::device_name() const { return context_->device().info().name; }
+std::string Harness::properties() const { return declared_properties(context_->device()); }
 
 std::string Harness::plugin_path() const {
   if (plugin_) return plugin_->string();
   const std::string id = device_id(), backend = id.substr(0, id.find(':'));
-  DiscoveryOptions options;
-  options.env_plugins = environment("TENON_PLUGINS");
-  options.env_plugin_path = environment("TENON_PLUGIN_PATH");
-  for (const PluginCandidate& candidate : discover_plugins(options).candidates)
-    if (candidate.backend == backend && !candidate.shadowed) return candidate.path.string();
-  return backend;
+  const Discovery found = installed_plugins();
+  const PluginCandidate* candidate = find_backend(found, backend);
+  return candidate ? candidate->path.string() : backend;
 }
 
 std::string Harness::declaration() const {
@@ -70,81 +90,89 @@ std::string Harness::declaration() const {
   return text + (capabilities_.deterministic ? ", deterministic" : ", not deterministic");
 }
 
-Harness::Run Harness::run_once(uint8_t poison, const Case& test,
-                               const std::function<void()>& on_launched) {
-  Device& device = context_->device();
-  device.set_poison(poison);
-  std::vector<BufferRef> inputs;
-  for (const Array& array : test.inputs) {
-    inputs.push_back(device.allocate(array.bytes.size(), "input"));
-    if (!array.bytes.empty())
-      device.write(*inputs.back(), 0, array.bytes.data(), array.bytes.size());
+/// Layer 3: a plan with the case's transforms.
+SchedulePlanRef Harness::transformed(const Case& test, std::string& transforms) {
+  TransformChoice choice(test);
+  const auto lowering = [&](const Graph& kernel, const Capabilities& capabilities,
+                            const LowerOptions& options, size_t number) {
+    return choice.lower(kernel, capabilities, options, number);
+  };
+  try {
+    SchedulePlanRef plan = context_->plan(test.graph, lowering);
+    transforms = choice.text();
+    return plan;
+  } catch (const Error&) {
+    transforms = choice.text();
+    if (const std::string why = choice.refused(); !why.empty()) throw TransformsRefused{why};
+    throw;
   }
-  const std::vector<BufferRef> outputs = context_->run(test.graph, inputs, test.symbols);
-  on_launched();
-  device.synchronize();
-  Run run;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Node& node = *test.graph.outputs[i];
-    Array array = Array::zeros(node.dtype, concrete(node.shape, test.symbols));
-    if (!array.bytes.empty()) device.read(*outputs[i], 0, array.bytes.data(), array.bytes.size());
-    run.outputs.push_back(std::move(array));
-  }
-  for (size_t i = 0; i < inputs.size() && run.changed.empty(); ++i) {
-    std::vector<uint8_t> after(test.inputs[i].bytes.size());
-    if (!after.empty()) device.read(*inputs[i], 0, after.data(), after.size());
-    const auto different = std::ranges::mismatch(after, test.inputs[i].bytes).in1 - after.begin();
-    if (after != test.inputs[i].bytes)
-      run.changed = fmt::format("input {} was written to at byte {}", i, different);
-  }
-  run.guards = device.check_guards();
-  return run;
 }
 
-Outcome Harness::judge(const Case& test, const Expectation& expectation,
-                       const std::function<void()>& on_launched) {
-  const Run first = run_once(kPoison, test, on_launched);
-  Outcome outcome;
+/// Both runs, and what they say together.
+std::optional<Finding> Harness::compare_runs(const Passed& runs, const Comparison& comparison,
+                                             const DeviceRun& first, const DeviceRun& second) {
+  if (!second.guards.empty()) return Finding{"guard", second.guards};
+  if (comparison.mismatch) {
+    // Wrong once and right with other garbage around: what it read was never written.
+    if (!compare(runs.expectation, second.outputs, profile_).mismatch)
+      return Finding{"poison", *comparison.mismatch + "; right with another poison"};
+    if (capabilities_.deterministic && !first_difference(first.outputs, second.outputs).empty())
+      return Finding{"poison", *comparison.mismatch + "; wrong otherwise with another poison"};
+    return Finding{"mismatch", *comparison.mismatch};
+  }
+  if (const Comparison again = compare(runs.expectation, second.outputs, profile_); again.mismatch)
+    return Finding{"poison", *again.mismatch + "; right with another poison"};
+  if (capabilities_.deterministic)
+    if (const std::string text = first_difference(first.outputs, second.outputs); !text.empty())
+      return Finding{"nondeterminism", text};
+  return std::nullopt;
+}
+
+void Harness::judge(const Case& test, const Expectation& expectation, const Progress& progress,
+                    Outcome& outcome) {
+  SchedulePlanRef plan;
+  if (TransformChoice::wanted(test)) plan = transformed(test, outcome.transforms);
+  const DeviceRun first =
+      run_on_device(*context_, test, {.poison = kPoison, .plan = plan.get()}, progress);
+  outcome.digest = digest_of(first.outputs);
   const Comparison comparison = compare(expectation, first.outputs, profile_);
   outcome.worst_ulp = comparison.worst_ulp;
   if (comparison.worst_index >= 0)
     outcome.worst_input = operands_text(test, comparison.worst_index, first.outputs[0].count());
-  const auto failed = [&](const char* kind, std::string text) {
+  const auto fails = [&](const Finding& finding) {
     outcome.status = Status::kFail;
-    outcome.kind = kind;
-    outcome.text = std::move(text);
-    return outcome;
+    outcome.kind = finding.kind;
+    outcome.text = finding.text;
   };
-  if (!first.guards.empty()) return failed("guard", first.guards);
-  if (!first.changed.empty()) return failed("input", first.changed);
-  const Run second = run_once(kOtherPoison, test, on_launched);
-  if (!second.guards.empty()) return failed("guard", second.guards);
-  if (comparison.mismatch) {
-    // Wrong once and right with other garbage around: what it read was never written.
-    if (!compare(expectation, second.outputs, profile_).mismatch)
-      return failed("poison", *comparison.mismatch + "; right with another poison");
-    if (capabilities_.deterministic && !first_difference(first.outputs, second.outputs).empty())
-      return failed("poison", *comparison.mismatch + "; wrong otherwise with another poison");
-    return failed("mismatch", *comparison.mismatch);
+  if (!first.guards.empty()) return fails({"guard", first.guards});
+  if (!first.changed.empty()) return fails({"input", first.changed});
+  if (DrawnOracles::trims(test.oracle_seed)) context_->device().trim();
+  const DeviceRun second =
+      run_on_device(*context_, test, {.poison = kOtherPoison, .plan = plan.get()}, progress);
+  const Passed runs{test, expectation, first.outputs, plan};
+  if (const auto finding = compare_runs(runs, comparison, first, second)) {
+    if (comparison.mismatch) outcome.diff = diff_of(expectation, first.outputs, profile_);
+    return fails(*finding);
   }
-  if (const Comparison again = compare(expectation, second.outputs, profile_); again.mismatch)
-    return failed("poison", *again.mismatch + "; right with another poison");
-  if (capabilities_.deterministic)
-    if (const std::string text = first_difference(first.outputs, second.outputs); !text.empty())
-      return failed("nondeterminism", text);
-  return outcome;
+  outcome.ulps = worst_ulps(test, expectation, first.outputs);
+  if (!has_values(expectation, first.outputs))
+    outcome.needs = needs_of(test, first.outputs, profile_);
+  if (const auto finding = drawn_.check(runs, progress)) fails(*finding);
 }
 
-Outcome Harness::run(const Case& test, const Expectation* expectation,
-                     const std::function<void()>& on_launched) {
+Outcome Harness::run(const Case& test, const Expectation* expectation, const Progress& progress) {
+  Outcome outcome;
   try {
     if (test.refusal) return offer_op(TargetCompiler(context_->device()), *test.graph.outputs[0]);
-    return judge(test, *expectation, on_launched);
+    judge(test, *expectation, progress, outcome);
+  } catch (const TransformsRefused& refused) {
+    become(failed("transforms", refused.why), outcome);
   } catch (const Error& error) {
-    return from_error(error, test, capabilities_);
+    become(from_error(error, test, capabilities_), outcome);
   } catch (const std::exception& error) {
-    return failed("error", error.what());
+    become(failed("error", error.what()), outcome);
   }
+  return outcome;
 }
 
 }  // namespace tenon::conformance

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +10,8 @@
 #include "conformance/cases/case.hpp"
 #include "conformance/cases/target.hpp"
 #include "conformance/judge/compare.hpp"
+#include "conformance/judge/device_run.hpp"
+#include "conformance/judge/drawn_oracles.hpp"
 #include "core/reference/interval.hpp"
 #include "core/runtime/context.hpp"
 
@@ -26,27 +27,27 @@ class Harness {
   std::string plugin_path() const;
   /// "strict, flush to zero of outputs, deterministic": what the plugin declares about its numbers.
   std::string declaration() const;
+  /// What the plugin declares, as one JSON object.
+  std::string properties() const;
+  bool deterministic() const { return capabilities_.deterministic; }
   const Profile& profile() const { return profile_; }
   Builder& builder() { return context_->builder(); }
 
-  /// `on_launched` is called when the work is compiled and submitted. Never throws.
-  Outcome run(const Case& test, const Expectation* expectation,
-              const std::function<void()>& on_launched);
+  /// Never throws.
+  Outcome run(const Case& test, const Expectation* expectation, const Progress& progress);
 
  private:
-  struct Run {
-    std::vector<Array> outputs;
-    std::string guards;   ///< what check_guards said
-    std::string changed;  ///< an input that the run wrote to
-  };
-  Run run_once(uint8_t poison, const Case& test, const std::function<void()>& on_launched);
-  Outcome judge(const Case& test, const Expectation& expectation,
-                const std::function<void()>& on_launched);
+  SchedulePlanRef transformed(const Case& test, std::string& transforms);
+  std::optional<Finding> compare_runs(const Passed& runs, const Comparison& comparison,
+                                      const DeviceRun& first, const DeviceRun& second);
+  void judge(const Case& test, const Expectation& expectation, const Progress& progress,
+             Outcome& outcome);
 
   std::unique_ptr<Context> context_;
   std::optional<std::filesystem::path> plugin_;
   Capabilities capabilities_;
   Profile profile_;
+  DrawnOracles drawn_;
 };
 
 }  // namespace tenon::conformance
