@@ -60,7 +60,7 @@ std::string json_table(const Json& rows) {
 std::string fact_rows(const Json& object) {
   std::string out = "<table class=\"list wrap\"><tbody>";
   for (const auto& [key, value] : object.items())
-    if (!is_table(value))
+    if (!has_own_table(value))
       out +=
           fmt::format("<tr><th scope=row>{}</th><td>{}</td></tr>", words(key), value_text(value));
   return out + "</tbody></table>";
@@ -112,7 +112,7 @@ std::string profile_section(const Report& r) {
         "<p>The tightest profile that all {} met: <b>{}</b>. Declaring it would let "
         "the core, and this tool, hold the device to more.</p>",
         counted(of(r.counts, Status::kPass), "passing case"), escape_markup(verdict.proposal));
-  out += "<div class=\"card scroll\"><table class=list>" +
+  out += "<div class=\"card scroll\"><table class=\"list prose\">" +
          table_head({"rule", "declared", "in passing cases"});
   for (const Freedom& freedom : freedoms()) {
     const bool declared = verdict.declared & freedom.bit, needed = verdict.needed & freedom.bit;

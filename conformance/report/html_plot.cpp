@@ -14,6 +14,7 @@ namespace {
 constexpr double kWidth = 320, kHeight = 170, kLeft = 34, kRight = 314, kTop = 10, kBottom = 146;
 constexpr int kColumns = 140;  ///< of pixels that share a stroke
 constexpr double kLeastUlp = 0.25;
+constexpr double kLabelWidth = 0.12;  ///< of the axis
 
 /// Operands on [0, 1]: zero in the middle, or at the left if none is negative.
 class Across {
@@ -38,19 +39,24 @@ class Across {
     return negative_ ? 0.5 + std::copysign(share / 2, at) : share;
   }
 
-  /// Positions and labels of a few powers of ten.
+  /// Positions and labels of a few powers of ten, and of zero.
   std::vector<std::pair<double, std::string>> ticks() const {
-    const double most = negative_ ? 2 : 4;
     double step = 1;
     for (const double wider : {2, 5, 10, 20, 50, 100, 200})
-      if ((high_ - low_) / step > most) step = wider;
+      if ((high_ - low_) / step > (negative_ ? 4 : 6)) step = wider;
     std::vector<std::pair<double, std::string>> out;
-    for (double power = std::ceil((low_ + 1) / step) * step; power <= high_; power += step) {
+    const auto add = [&](double at, const std::string& text) {
+      const double share = (*this)(at);
+      if (std::ranges::none_of(
+              out, [&](const auto& tick) { return std::fabs(tick.first - share) < kLabelWidth; }))
+        out.emplace_back(share, text);
+    };
+    if (negative_) add(0, "0");
+    for (double power = std::floor(high_ / step) * step; power > low_; power -= step) {
       const std::string text = power == 0 ? "1" : fmt::format("1e{:.0f}", power);
-      out.emplace_back((*this)(std::pow(10, power)), text);
-      if (negative_) out.emplace_back((*this)(-std::pow(10, power)), "-" + text);
+      add(std::pow(10, power), text);
+      if (negative_) add(-std::pow(10, power), "-" + text);
     }
-    if (negative_) out.emplace_back(0.5, "0");
     return out;
   }
 
@@ -98,8 +104,8 @@ std::string axes(const Across& across, const Up& up) {
         "</text>",
         kLeft, y_of(share), kRight, kLeft - 5, y_of(share) + 3.5, text);
   for (const auto& [share, text] : across.ticks())
-    out += fmt::format("<text x={:.1f} y={:.0f} text-anchor=middle>{}</text>", x_of(share),
-                       kBottom + 15, text);
+    out += fmt::format("<text x={:.1f} y={:.0f} text-anchor={}>{}</text>", x_of(share),
+                       kBottom + 15, share > 0.94 ? "end" : "middle", text);
   return out;
 }
 
@@ -149,8 +155,8 @@ std::string plot(const CellRow& row) {
   for (const auto& [bucket, sample] : row.ulps)
     if (!worst || sample.ulp > worst->ulp) worst = &sample;
   const std::string said =
-      worst ? fmt::format("worst {} ULP at {}{}", ulp_text(worst->ulp), worst->at,
-                          worst->bound >= 0 ? ", allowed there " + ulp_text(worst->bound) : "")
+      worst ? fmt::format("worst {} ULP at {:.6g}{}", ulp_text(worst->ulp), worst->at,
+                          worst->bound >= 0 ? ", allowed " + ulp_text(worst->bound) : "")
             : "";
   return fmt::format(
       "<figure class=filtered{}><figcaption><b>{} {}</b> <span class=soft>{}</span></figcaption>"

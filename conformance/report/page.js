@@ -23,7 +23,7 @@
       }
       show(row, any);
     }
-    for (const group of all('.group')) {
+    for (const group of all('.ops')) {
       const any = all('.matrix tbody tr:not(.hide)', group).length > 0;
       show(group, any);
       if (active && any) group.open = true;

@@ -11,7 +11,7 @@ namespace tenon::conformance {
 
 std::string grouped(uint64_t number) {
   std::string text = std::to_string(number);
-  for (size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  for (size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
   return text;
 }
 
@@ -34,6 +34,23 @@ uint64_t cells_where(const Report& report, Predicate holds) {
       std::ranges::count_if(report.cells, [&](const auto& entry) { return holds(entry.second); }));
 }
 
+/// "3 crashes, 1 timeout": what took a worker process with it.
+std::string bad_ends(const Counts& counts) {
+  struct End {
+    Status status;
+    std::string_view one, many;
+  };
+  constexpr End kEnds[] = {{Status::kCrash, "crash", "crashes"},
+                           {Status::kTimeout, "timeout", "timeouts"},
+                           {Status::kDeviceLost, "lost device", "lost devices"}};
+  std::string out;
+  for (const End& end : kEnds)
+    if (const uint64_t n = of(counts, end.status))
+      out +=
+          fmt::format("{}{} {}", out.empty() ? "" : ", ", grouped(n), n == 1 ? end.one : end.many);
+  return out;
+}
+
 }  // namespace
 
 std::string verdict(const Report& r) {
@@ -51,12 +68,8 @@ std::string verdict(const Report& r) {
 std::vector<std::string> remarks(const Report& r) {
   std::vector<std::string> out;
   if (!r.stopped.empty()) out.push_back(fmt::format("The run ended early: {}.", r.stopped));
-  const uint64_t crashes = of(r.counts, Status::kCrash), hangs = of(r.counts, Status::kTimeout);
-  const uint64_t lost = of(r.counts, Status::kDeviceLost);
-  if (crashes || hangs || lost)
-    out.push_back(fmt::format("The run survived {}, {} and {}; each cost its own case only.",
-                              grouped(crashes) + (crashes == 1 ? " crash" : " crashes"),
-                              counted(hangs, "timeout"), counted(lost, "lost device")));
+  if (const std::string ends = bad_ends(r.counts); !ends.empty())
+    out.push_back(fmt::format("The run went on after {}; each cost its own case only.", ends));
   const auto is_only = [&](Status status) {
     return [status](const CellRow& row) { return headline(row.counts) == status; };
   };
