@@ -6,11 +6,15 @@
 #include <filesystem>
 #include <optional>
 
+#include "conformance/cases/generator.hpp"
 #include "conformance/report/expectations.hpp"
 #include "conformance/report/report.hpp"
 #include "conformance/worker/worker_client.hpp"
 
 namespace tenon::conformance {
+
+/// The end of a run that only time ends.
+inline constexpr uint64_t kEndless = kRunBase;
 
 struct CampaignOptions {
   WorkerOptions worker;
@@ -25,12 +29,19 @@ struct CampaignOptions {
   /// Folders whose reproducer files run before the cases, as cells of layout "regression".
   std::vector<std::filesystem::path> replayed;
   std::optional<std::filesystem::path> regressions;  ///< folder for a file of each new failure
-  int stop_after = 0;  ///< failures after which no new case begins; 0: never
+  int stop_after = 0;             ///< failures after which no new case begins; 0: never
+  bool probe = true;              ///< workers first answer a case with a known answer
+  uint64_t recheck_one_in = 200;  ///< of the passing cases, run again in a fresh process; 0: none
+  bool vote = false;              ///< other installed plugins run the shrunk failures
+  bool stoppable = false;         ///< SIGINT and SIGTERM end the run with its report
+  bool resume = false;            ///< go on with the run whose folder this is
 };
 
 struct Campaign {
   Report report;
-  bool lost = false;  ///< the device was lost three times
+  bool lost = false;         ///< the device was lost three times
+  bool in_doubt = false;     ///< it did not start, or did not know the known answer, three times
+  bool memory_only = false;  ///< it computes nothing: there was nothing to run
 };
 
 /// Throws kEnvironment if the plugin cannot be loaded.

@@ -9,6 +9,7 @@ enum ExitCode : int {
   kExitUsage = 2,        ///< options or input files
   kExitEnvironment = 3,  ///< no plugin, no device, a file that cannot be written
   kExitLost = 4,         ///< the device was lost three times
+  kExitDoubt = 5,        ///< three starts, or cases with a known answer, failed in a row
 };
 
 }  // namespace tenon::conformance

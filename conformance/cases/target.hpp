@@ -22,6 +22,8 @@ struct DeviceFacts {
   /// Everything that the plugin declares (version, driver, properties, dtypes, limits, extensions),
   /// as one JSON object; "{}" if nothing is known.
   std::string properties = "{}";
+  bool deterministic = false;  ///< as it declares: the same launch gives the same bits
+  bool memory_only = false;    ///< it computes nothing; then the rest but `plugin` is empty
 };
 
 }  // namespace tenon::conformance

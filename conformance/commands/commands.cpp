@@ -48,6 +48,8 @@ void print_summary(const Report& r) {
   for (const Failure& f : r.failures)
     fmt::print("{} {} {} {} {}: {}\n    {}\n", paint("31;1", std::string(status_name(f.status))),
                f.name, f.op, f.dtype, f.layout, f.text, f.replay);
+  for (const std::string& note : r.notes) fmt::print("{}\n", paint("33", note));
+  if (!r.stopped.empty()) fmt::print("ended early: {}\n", r.stopped);
   fmt::print("{} on {}: {} cases in {:.1f} s, {:.0f} a second and core\n", r.backend, r.device,
              r.cases(), r.seconds, r.cases_per_second_per_core());
   for (int i = 0; i < kStatusCount; ++i) {
@@ -101,6 +103,14 @@ int list_command(bool json) {
 
 namespace {
 
+/// --time, or that of --budget; 0 for none.
+double time_limit(const RunOptions& options) {
+  if (options.seconds > 0) return options.seconds;
+  for (const Budget& budget : kBudgets)
+    if (options.budget == budget.name) return budget.seconds;
+  return 0;
+}
+
 /// All but the range of cases.
 CampaignOptions campaign_options(const RunOptions& options) {
   CampaignOptions campaign;
@@ -108,13 +118,21 @@ CampaignOptions campaign_options(const RunOptions& options) {
   campaign.worker.target = make_target(options);
   campaign.worker.run_seconds = options.run_seconds;
   campaign.worker.compile_seconds = options.compile_seconds;
+  campaign.worker.start_seconds = options.start_seconds;
+  campaign.worker.memory_mib = options.memory_mib;
   campaign.seed = options.seed;
   campaign.jobs = options.jobs;
   campaign.expectations = load_expectations(options, campaign.worker.target);
   campaign.progress = isatty(STDERR_FILENO);
   campaign.stop_after = options.stop_after;
   if (options.no_shrink) campaign.most_shrunk = 0;
-  if (options.seconds > 0) campaign.seconds = options.seconds;
+  campaign.vote = !options.no_vote;
+  if (options.no_recheck) campaign.recheck_one_in = 0;
+  campaign.stoppable = true;
+  campaign.resume = options.resume;
+  TN_REQUIRE(!options.resume || !options.report.empty(),
+             "[resume] expected --report with the folder of the run to go on with");
+  if (const double seconds = time_limit(options); seconds > 0) campaign.seconds = seconds;
   if (!options.regressions.empty())
     campaign.regressions = std::filesystem::absolute(options.regressions);
   if (!options.report.empty()) campaign.folder = std::filesystem::absolute(options.report);
@@ -122,7 +140,9 @@ CampaignOptions campaign_options(const RunOptions& options) {
 }
 
 int finish(CampaignOptions campaign, const RunOptions& options) {
+  const Target target = campaign.worker.target;
   Campaign result = run_campaign(std::move(campaign));
+  if (result.memory_only) return run_memory_checks(target, options.json);
   complete(result.report);
   if (!options.report.empty()) write_report(result.report, options.report);
   if (options.json)
@@ -130,17 +150,16 @@ int finish(CampaignOptions campaign, const RunOptions& options) {
   else
     print_summary(result.report);
   if (result.lost) return kExitLost;
-  return any_failure(result.report) ? kExitFailures : kExitOk;
+  if (result.in_doubt) return kExitDoubt;
+  return any_failure(result.report) || !result.report.notes.empty() ? kExitFailures : kExitOk;
 }
 
 }  // namespace
 
 int run_command(const RunOptions& options, bool fuzz) {
-  if (const Target target = make_target(options); !memory_only_plugin(target).empty())
-    return run_memory_checks(target, options.json);
   CampaignOptions campaign = campaign_options(options);
   if (fuzz) {
-    const uint64_t standard = options.seconds > 0 ? kRunBase : 10000;
+    const uint64_t standard = time_limit(options) > 0 ? kEndless : 10000;
     campaign.end = options.cases ? options.cases : standard;
     TN_REQUIRE(campaign.end <= kRunBase, "[fuzz] expected at most {} cases, got {}", kRunBase,
                campaign.end);

@@ -11,6 +11,13 @@
 
 namespace tenon::conformance {
 
+/// Times by name.
+struct Budget {
+  const char* name;
+  double seconds;
+};
+inline constexpr Budget kBudgets[] = {{"smoke", 30}, {"ci", 300}, {"nightly", 4 * 3600}};
+
 struct RunOptions {
   std::string backend;  ///< one term of TENON_DEVICES
   std::string plugin;   ///< a file; its name says the backend
@@ -25,7 +32,10 @@ struct RunOptions {
   std::string report;        ///< folder; "" for none
   std::string expectations;  ///< file; "" for the one that comes with the tool
   std::string regressions;   ///< folder of reproducers: replayed, and new ones written; "" for none
-  double run_seconds = 5, compile_seconds = 20;
+  double run_seconds = 5, compile_seconds = 20, start_seconds = 30;
+  uint64_t memory_mib = 4096;  ///< of a worker process; 0: no limit
+  std::string budget;          ///< smoke, ci, nightly: a time by name; "" for none
+  bool resume = false, no_vote = false, no_recheck = false;
   bool json = false;
 };
 

@@ -52,11 +52,11 @@ void Expectations::apply(Finished& finished) {
   }
   const auto* xfail = find(ExpectationLine::Kind::kXfail, finished.cell);
   if (!xfail) return;
-  if (outcome.status == Status::kPass) passed_.insert(xfail->line);
+  if (outcome.status == Status::kPass) seen_.passed.insert(xfail->line);
   if (outcome.status != Status::kFail && outcome.status != Status::kCrash &&
       outcome.status != Status::kTimeout)
     return;
-  failed_.insert(xfail->line);
+  seen_.failed.insert(xfail->line);
   outcome.status = Status::kXfail;
   outcome.text += " (" + xfail->reason + ")";
 }
@@ -64,7 +64,7 @@ void Expectations::apply(Finished& finished) {
 std::vector<std::string> Expectations::stale() const {
   std::vector<std::string> out;
   for (const ExpectationLine& line : lines_)
-    if (passed_.contains(line.line) && !failed_.contains(line.line))
+    if (seen_.passed.contains(line.line) && !seen_.failed.contains(line.line))
       out.push_back(fmt::format("line {}: xfail {} {} passes; take the line out", line.line,
                                 line.op, line.dtype));
   return out;

@@ -34,12 +34,20 @@ class Expectations {
   /// Lines for which the run had passing cases and not one that failed: each an XPASS.
   std::vector<std::string> stale() const;
 
+  const std::vector<ExpectationLine>& lines() const { return lines_; }
+  /// Lines that saw a passing and a failing case: what a run that goes on later must know.
+  struct Seen {
+    std::set<int> passed, failed;
+  };
+  const Seen& seen() const { return seen_; }
+  void restore(Seen seen) { seen_ = std::move(seen); }
+
  private:
   const ExpectationLine* find(ExpectationLine::Kind kind, const Cell& cell) const;
 
   bool strict_ = false;
   std::vector<ExpectationLine> lines_;
-  std::set<int> passed_, failed_;  ///< lines that saw such a case
+  Seen seen_;
 };
 
 }  // namespace tenon::conformance

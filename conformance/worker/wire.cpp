@@ -2,7 +2,10 @@
 // Packs fields into lines and back.
 #include "conformance/worker/wire.hpp"
 
+#include <fmt/ranges.h>
+
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 
 #include "core/support/error.hpp"
@@ -24,22 +27,27 @@ std::string unescape(std::string_view text) {
   return out;
 }
 
-/// "bucket ulp at" by threes.
+/// "bucket ulp at bound" by fours.
 std::string ulps_text(const std::vector<UlpSample>& ulps) {
   std::string out;
   for (const UlpSample& s : ulps)
-    out += fmt::format("{}{} {} {}", out.empty() ? "" : " ", s.bucket, s.ulp, s.at);
+    out += fmt::format("{}{} {} {} {}", out.empty() ? "" : " ", s.bucket, s.ulp, s.at, s.bound);
   return out;
 }
 
 std::vector<UlpSample> parse_ulps(const std::string& text) {
   std::vector<UlpSample> out;
   std::istringstream in(text);
-  std::string bucket, ulp, at;
-  while (in >> bucket >> ulp >> at)
+  std::string bucket, ulp, at, bound;  // as words: streams do not read "inf"
+  while (in >> bucket >> ulp >> at >> bound)
     out.push_back({std::atoi(bucket.c_str()), std::strtod(ulp.c_str(), nullptr),
-                   std::strtod(at.c_str(), nullptr)});
+                   std::strtod(at.c_str(), nullptr), std::strtod(bound.c_str(), nullptr)});
   return out;
+}
+
+std::vector<uint32_t> parse_cells(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<uint32_t>(in), {}};
 }
 
 }  // namespace
@@ -72,7 +80,8 @@ std::vector<std::string> unpack(std::string_view line) {
   }
 }
 
-std::vector<std::string> end_fields(uint64_t index, const Outcome& outcome) {
+std::vector<std::string> end_fields(uint64_t index, const Outcome& outcome,
+                                    const std::vector<uint32_t>& reached) {
   return {"end",
           std::to_string(index),
           std::string(status_name(outcome.status)),
@@ -84,22 +93,24 @@ std::vector<std::string> end_fields(uint64_t index, const Outcome& outcome) {
           std::to_string(outcome.needs),
           ulps_text(outcome.ulps),
           outcome.diff,
-          outcome.transforms};
+          outcome.transforms,
+          fmt::format("{}", fmt::join(reached, " "))};
 }
 
-Outcome read_end(const std::vector<std::string>& fields) {
-  TN_REQUIRE(fields.size() == 12 && fields[0] == "end", "[worker] expected an end line, got \"{}\"",
+void read_end(const std::vector<std::string>& fields, Finished& finished) {
+  TN_REQUIRE(fields.size() == 13 && fields[0] == "end", "[worker] expected an end line, got \"{}\"",
              fields.empty() ? "" : fields[0]);
-  return {.status = status_from_name(fields[2]),
-          .kind = fields[3],
-          .text = fields[6],
-          .worst_ulp = std::strtod(fields[4].c_str(), nullptr),
-          .worst_input = fields[5],
-          .digest = std::strtoull(fields[7].c_str(), nullptr, 10),
-          .needs = static_cast<uint32_t>(std::strtoul(fields[8].c_str(), nullptr, 10)),
-          .ulps = parse_ulps(fields[9]),
-          .diff = fields[10],
-          .transforms = fields[11]};
+  finished.outcome = {.status = status_from_name(fields[2]),
+                      .kind = fields[3],
+                      .text = fields[6],
+                      .worst_ulp = std::strtod(fields[4].c_str(), nullptr),
+                      .worst_input = fields[5],
+                      .digest = std::strtoull(fields[7].c_str(), nullptr, 10),
+                      .needs = static_cast<uint32_t>(std::strtoul(fields[8].c_str(), nullptr, 10)),
+                      .ulps = parse_ulps(fields[9]),
+                      .diff = fields[10],
+                      .transforms = fields[11]};
+  finished.reached = parse_cells(fields[12]);
 }
 
 }  // namespace tenon::conformance

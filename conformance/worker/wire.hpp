@@ -1,27 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The lines that a worker writes to its parent: a word and fields, apart by tabs.
+// The lines that a worker writes to its parent: the token of the session, a word and fields, apart
+// by tabs. The token tells our lines from whatever a plugin writes to a descriptor that is not its.
 //
-//   ready  DEVICE NAME DECLARATION PLUGIN      the plugin is loaded
-//   refused REASON                      it is not, and the worker ends
-//   begin  INDEX ATTEMPT OP DTYPE LAYOUT       written before the device sees it: the journal
-//   run    INDEX                        compiled and submitted; from here the run's time counts
-//   end    INDEX STATUS KIND ULP INPUT TEXT
-//   idle                                       the command is done
+//   ready   DEVICE NAME DECLARATION PLUGIN PROPERTIES DETERMINISTIC   the plugin is loaded
+//   memory  PLUGIN                        it is, and computes nothing
+//   refused REASON                        it is not, and the worker ends
+//   probe   ok|none|wrong TEXT            the case with a known answer
+//   begin   INDEX ATTEMPT OP DTYPE LAYOUT written before the device sees it: the journal
+//   run     INDEX                         compiled and submitted; from here the run's time counts
+//   compile INDEX                         it compiles once more
+//   end     INDEX STATUS KIND ...         the outcome: end_fields
+//   idle                                  the command is done
+//   bye     REASON                        the worker ends by its own will; a fresh one goes on
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "conformance/cases/case.hpp"
+#include "conformance/cases/outcome.hpp"
 
 namespace tenon::conformance {
 
 std::string pack(const std::vector<std::string>& fields);  ///< with the newline
 std::vector<std::string> unpack(std::string_view line);
 
-std::vector<std::string> end_fields(uint64_t index, const Outcome& outcome);
-/// Throws kInvalid for a line that no worker writes.
-Outcome read_end(const std::vector<std::string>& fields);
+/// Of "end", from the word on. `reached`: coverage cells that are new to the process.
+std::vector<std::string> end_fields(uint64_t index, const Outcome& outcome,
+                                    const std::vector<uint32_t>& reached = {});
+/// Outcome and reached cells. Throws kInvalid for fields that no worker writes.
+void read_end(const std::vector<std::string>& fields, Finished& finished);
 
 }  // namespace tenon::conformance

@@ -2,15 +2,39 @@
 // The child's side: loads the plugin, runs the cases that the parent asks for, and reports each.
 #pragma once
 
-#include "conformance/judge/harness.hpp"
+#include <memory>
+
+#include "conformance/cases/case.hpp"
+#include "conformance/cases/target.hpp"
+#include "conformance/worker/channel.hpp"
 
 namespace tenon::conformance {
 
-/// File descriptors that the parent opens for the child: commands come in, lines of wire.hpp go
-/// out. Standard output stays the plugin's.
-inline constexpr int kCommandFd = 3, kResultFd = 4;
+/// What a process does with its commands; false if it is of no more use afterwards.
+class Worker {
+ public:
+  explicit Worker(Channel& channel) : channel_(channel) {}
+  virtual ~Worker() = default;
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  virtual std::vector<std::string> ready() const = 0;
+  virtual std::vector<std::string> probe() = 0;
+  virtual bool run_range(uint64_t seed, uint64_t begin, uint64_t end) = 0;
+  virtual bool run_text(const std::string& text) = 0;
+
+ protected:
+  void announce(const Case& test, uint64_t attempt);
+
+  Channel& channel_;
+};
+
+/// Both throw what their harness throws.
+std::unique_ptr<Worker> make_run_worker(const Target& target, Channel& channel);
+std::unique_ptr<Worker> make_compile_worker(const Target& target, Channel& channel);
 
 /// Serves commands until the parent closes the pipe:
+///   probe                    the case with a known answer
 ///   range SEED BEGIN END     cases of the generator
 ///   text BYTES               a reproducer of so many bytes follows; its index is 0
 /// Returns the exit code.

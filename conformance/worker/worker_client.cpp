@@ -3,30 +3,36 @@
 #include "conformance/worker/worker_client.hpp"
 
 #include <algorithm>
+#include <random>
+#include <thread>
 
 #include "conformance/worker/wire.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
+namespace {
 
-WorkerClient::WorkerClient(WorkerOptions options) : options_(std::move(options)) {
-  if (options_.journal.empty()) return;
-  journal_ = fopen(options_.journal.c_str(), "w");
-  if (!journal_)
-    fail(ErrorKind::kEnvironment, "[journal] expected to write {}, got an error", options_.journal);
+constexpr double kSlice = 0.05;  ///< between looks at the size of a process
+
+std::string new_token() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-WorkerClient::~WorkerClient() {
-  if (journal_) fclose(journal_);
+/// The beginning of what a plugin wrote, fit for a report.
+std::string excerpt(const std::string& line) {
+  std::string out = line.substr(0, 60);
+  std::ranges::replace_if(
+      out, [](char c) { return c < 0x20 || c > 0x7e; }, '?');
+  return out;
 }
 
-void WorkerClient::journal(const std::string& line) {
-  if (!journal_) return;
-  fprintf(journal_, "%s\n", line.c_str());
-  fflush(journal_);
-}
+}  // namespace
 
-const DeviceFacts& WorkerClient::start() {
+WorkerClient::WorkerClient(WorkerOptions options)
+    : options_(std::move(options)), journal_(options_.journal), probes_(options_.probe) {}
+
+void WorkerClient::spawn() {
   std::vector<std::string> arguments{"worker", "--backend", options_.target.backend};
   if (options_.target.plugin) {
     arguments.emplace_back("--plugin");
@@ -38,32 +44,29 @@ const DeviceFacts& WorkerClient::start() {
     arguments.emplace_back("--keep");
     arguments.push_back(options_.target.keep);
   }
+  bound_log(options_.log);
+  // A device that was lost may need a moment.
+  std::this_thread::sleep_for(std::chrono::milliseconds(400) * failed_starts_);
   process_ = std::make_unique<WorkerProcess>(options_.program, arguments, options_.log);
-  expect_within(options_.start_seconds);
-  std::vector<std::string> lines;
-  while (lines.empty()) {
-    const bool open = process_->read(std::max(seconds_left(), 0.0), lines);
-    if (!lines.empty()) break;
-    if (seconds_left() <= 0) {
-      process_.reset();
-      fail(ErrorKind::kEnvironment, "[plugin] expected it to load within {} s, and it hung",
-           options_.start_seconds);
-    }
-    if (!open) {
-      const std::string how = process_->wait();
-      process_.reset();
-      fail(ErrorKind::kEnvironment, "[plugin] expected it to load, and its process ended ({})",
-           how.empty() ? "silently" : how);
-    }
-  }
-  const std::vector<std::string> fields = unpack(lines[0]);
-  if (fields[0] != "ready" || fields.size() != 5) {
-    process_.reset();
-    fail(ErrorKind::kEnvironment, "{}", fields.size() > 1 ? fields[1] : lines[0]);
-  }
-  facts_ = {fields[1], fields[2], fields[3], fields[4]};
+  token_ = new_token();
+  process_->send("session " + token_ + "\n");
+  phase_ = Phase::kStarting;
+  kill_ = Kill::kNone;
+  reason_.clear();
+  bye_ = cut_ = false;
   running_.reset();
-  expired_ = false;
+  process_begin_ = next_;
+  expect_within(options_.start_seconds);
+}
+
+const DeviceFacts& WorkerClient::start() {
+  spawn();
+  std::vector<Finished> none;
+  while (phase_ != Phase::kServing && !hopeless()) {
+    if (!process_) spawn();
+    step(kSlice, none);
+    if (!process_ && !was_ready_) fail(ErrorKind::kEnvironment, "{}", reason_);
+  }
   return facts_;
 }
 
@@ -73,20 +76,32 @@ void WorkerClient::stop() {
   running_.reset();
 }
 
-void WorkerClient::ensure_started() {
-  if (!process_) start();
-}
-
 void WorkerClient::give_range(uint64_t seed, uint64_t begin, uint64_t end) {
+  settle();
   seed_ = seed;
   next_ = begin;
   end_ = end;
   text_.clear();
-  ensure_started();
-  resume();
+  send_work();
 }
 
-void WorkerClient::resume() {
+/// What ended with nothing to do is not the fault of what comes next.
+void WorkerClient::settle() {
+  std::vector<Finished> none;
+  while (process_ && (cut_ || process_->ended())) step(0, none);
+}
+
+Range WorkerClient::finish_soon() {
+  const uint64_t stop = running_ ? running_->index + 1 : next_;
+  const Range rest{std::min(stop, end_), end_};
+  end_ = rest.begin;
+  cut_ = true;
+  if (idle()) process_.reset();
+  return rest;
+}
+
+void WorkerClient::send_work() {
+  if (!process_) return spawn();
   // Between cases the generator and the reference need their time too.
   expect_within(options_.compile_seconds);
   if (idle()) return;
@@ -106,90 +121,210 @@ double WorkerClient::seconds_left() const {
 }
 
 void WorkerClient::take(const std::string& line, std::vector<Finished>& out) {
-  const std::vector<std::string> fields = unpack(line);
-  if (fields[0] == "begin" && fields.size() == 6) {
-    running_ = Running{
-        std::stoull(fields[1]), std::stoull(fields[2]), {fields[3], fields[4], fields[5]}, false};
-    journal(fmt::format("begin {}:{}", seed_, running_->index));
+  if (kill_ == Kill::kGarbage) return;
+  std::vector<std::string> fields = unpack(line);
+  if (fields[0] != token_ || fields.size() < 2) {
+    kill_ = Kill::kGarbage;
+    reason_ = excerpt(line);
+    return;
+  }
+  fields.erase(fields.begin());
+  if (phase_ == Phase::kServing)
+    take_case(fields, out);
+  else
+    take_start(fields);
+}
+
+void WorkerClient::take_start(const std::vector<std::string>& fields) {
+  const std::string& word = fields[0];
+  if (word == "ready" && fields.size() == 7) {
+    facts_ = {fields[1], fields[2], fields[3], fields[4], fields[5], fields[6] == "1", false};
+  } else if (word == "memory" && fields.size() == 2) {
+    facts_ = {};
+    facts_.plugin = fields[1];
+    facts_.memory_only = true;
+  } else if (word == "refused" && fields.size() == 2) {
+    reason_ = fields[1];
+  }
+  if (word == "ready" || word == "memory") {
+    was_ready_ = true;
+    if (probes_ && !facts_.memory_only) {
+      phase_ = Phase::kProbing;
+      expect_within(options_.compile_seconds + options_.run_seconds);
+      process_->send("probe\n");
+      return;
+    }
+  } else if (word == "probe" && fields.size() == 3) {
+    if (fields[1] == "wrong") {
+      reason_ = "the known answer came out wrong: " + fields[2];
+      // Wrong from the beginning: no sign of a lost device, and the cases will tell the rest.
+      if (answered_) {
+        process_->kill();
+        return;
+      }
+      doubts_.push_back(std::exchange(reason_, {}));
+      probes_ = false;
+    }
+    answered_ = true;
+  } else {
+    return;
+  }
+  failed_starts_ = 0;
+  phase_ = Phase::kServing;
+  send_work();
+}
+
+void WorkerClient::take_case(const std::vector<std::string>& fields, std::vector<Finished>& out) {
+  const std::string& word = fields[0];
+  if (word == "bye") {
+    bye_ = true;
+  } else if (idle()) {
+    return;  // it was told to end, and has not heard
+  } else if (word == "begin" && fields.size() == 6) {
+    running_ = Finished{
+        std::stoull(fields[1]), std::stoull(fields[2]), {fields[3], fields[4], fields[5]}, {}, {},
+        process_begin_};
+    launched_ = false;
+    journal_.line(fmt::format("begin {}:{}", seed_, running_->index));
     expect_within(options_.compile_seconds);
-  } else if (fields[0] == "run" && running_) {
-    running_->launched = true;
+  } else if (word == "run" && running_) {
+    launched_ = true;
     expect_within(options_.run_seconds);
-  } else if (fields[0] == "end" && running_) {
-    finish(read_end(fields), out);
-  } else if (fields[0] == "refused" && fields.size() == 2) {
-    fail(ErrorKind::kInvalid, "{}", fields[1]);
+  } else if (word == "compile" && running_) {
+    launched_ = false;
+    expect_within(options_.compile_seconds);
+  } else if (word == "end" && running_) {
+    read_end(fields, *running_);
+    finish(std::move(*running_), out);
   }
 }
 
-void WorkerClient::finish(Outcome outcome, std::vector<Finished>& out) {
-  journal(fmt::format("end {}:{} {}", seed_, running_->index, status_name(outcome.status)));
-  next_ = text_.empty() ? running_->index + 1 : end_;
-  out.push_back(
-      {running_->index, running_->attempt, std::move(running_->cell), std::move(outcome)});
+void WorkerClient::finish(Finished finished, std::vector<Finished>& out) {
+  journal_.line(fmt::format("end {}:{} {} {:016x}", seed_, finished.index,
+                            status_name(finished.outcome.status), finished.outcome.digest));
+  next_ = text_.empty() ? finished.index + 1 : end_;
   running_.reset();
+  out.push_back(std::move(finished));
   expect_within(options_.compile_seconds);
 }
 
-void WorkerClient::died(std::vector<Finished>& out) {
-  const std::string how = process_->wait();
-  process_.reset();
-  // One that ended just before the watchdog bit is no timeout.
-  const bool late = expired_ && !running_ && !out.empty();
-  if (!late && (expired_ || !how.empty())) {
-    // Without a case begun it died between two: the next one is to blame, or it would never end.
-    if (!running_) running_ = Running{next_, 0, {"?", "?", "?"}, false};
-    const char* phase = running_->launched ? "running" : "compiling";
-    const double limit = running_->launched ? options_.run_seconds : options_.compile_seconds;
-    if (expired_)
-      finish({Status::kTimeout,
-              running_->launched ? "run" : "compile",
-              fmt::format("no end of {} within {} s", phase, limit),
-              0,
-              {}},
-             out);
-    else
-      finish({Status::kCrash, how, fmt::format("{} while {}", how, phase), 0, {}}, out);
+bool WorkerClient::too_big() {
+  const auto now = Clock::now();
+  if (options_.memory_mib == 0 || now - memory_seen_ < std::chrono::milliseconds(50)) return false;
+  memory_seen_ = now;
+  return process_->memory_mib() > options_.memory_mib;
+}
+
+void WorkerClient::step(double seconds, std::vector<Finished>& out) {
+  std::vector<std::string> lines;
+  const bool open =
+      process_->read(std::clamp(std::min(seconds, seconds_left()), 0.0, kSlice), lines);
+  for (const std::string& line : lines) take(line, out);
+  const bool busy = !idle() || phase_ != Phase::kServing;
+  if (kill_ == Kill::kGarbage)
+    bite(Kill::kGarbage, out);
+  else if (!open)
+    died(out);
+  else if (busy && seconds_left() <= 0)
+    bite(Kill::kLate, out);
+  else if (too_big() && busy)
+    bite(Kill::kMemory, out);
+  else if (cut_ && idle())
+    process_.reset();
+}
+
+void WorkerClient::bite(Kill reason, std::vector<Finished>& out) {
+  process_->kill();
+  kill_ = reason;
+  const size_t before = out.size();
+  std::vector<std::string> lines;
+  for (int i = 0; i < 5 && process_->read(1, lines); ++i) {
   }
-  expired_ = false;
-  if (idle()) return;
-  start();
-  resume();
+  for (const std::string& line : lines) take(line, out);
+  // One that ended just before the watchdog bit is no timeout.
+  bye_ = bye_ || (!running_ && out.size() > before);
+  died(out);
+}
+
+void WorkerClient::died(std::vector<Finished>& out) {
+  const WorkerProcess::End how = process_->wait();
+  process_.reset();
+  if (phase_ != Phase::kServing) {
+    if (reason_.empty())
+      reason_ =
+          kill_ == Kill::kLate
+              ? fmt::format("[plugin] expected it to load within {} s, and it hung",
+                            options_.start_seconds)
+              : fmt::format("[plugin] expected it to load, and its process ended ({})", how.text);
+    start_failed(reason_);
+  } else if (!idle() && !bye_) {
+    charge(how, out);
+  } else if (!bye_) {
+    doubts_.push_back(fmt::format("its process ended with nothing to do ({})", how.text));
+  }
+  if (!idle() && !hopeless()) spawn();
+}
+
+void WorkerClient::start_failed(const std::string& reason) {
+  ++failed_starts_;
+  doubts_.push_back(phase_ == Phase::kProbing && kill_ == Kill::kLate
+                        ? "no end of the case with a known answer"
+                        : reason);
+}
+
+/// The case in flight, or the next one if it died between two: it would never end otherwise.
+void WorkerClient::charge(const WorkerProcess::End& how, std::vector<Finished>& out) {
+  if (!running_) running_ = Finished{next_, 0, {"?", "?", "?"}, {}, {}, process_begin_};
+  const char* phase = launched_ ? "running" : "compiling";
+  Finished finished = std::move(*running_);
+  switch (kill_) {
+    case Kill::kNone:
+      finished.outcome = {Status::kCrash, how.kind, fmt::format("{} while {}", how.text, phase)};
+      break;
+    case Kill::kGarbage:
+      finished.outcome = {
+          Status::kCrash, "protocol",
+          fmt::format("the plugin wrote to a file descriptor that is not its own: \"{}\"",
+                      reason_)};
+      break;
+    case Kill::kLate:
+      finished.outcome = {Status::kTimeout, launched_ ? "run" : "compile",
+                          fmt::format("no end of {} within {} s", phase,
+                                      launched_ ? options_.run_seconds : options_.compile_seconds)};
+      break;
+    case Kill::kMemory:
+      finished.outcome = failed("memory", fmt::format("the process grew over {} MiB while {}",
+                                                      options_.memory_mib, phase));
+      break;
+  }
+  finish(std::move(finished), out);
 }
 
 std::vector<Finished> WorkerClient::poll(double seconds) {
   std::vector<Finished> out;
-  if (!process_) return out;
-  std::vector<std::string> lines;
-  const bool open = process_->read(std::clamp(seconds_left(), 0.0, std::max(seconds, 0.0)), lines);
-  for (const std::string& line : lines) take(line, out);
-  if (!open) {
-    died(out);
-  } else if (!idle() && seconds_left() <= 0) {
-    process_->kill();
-    lines.clear();
-    for (int i = 0; i < 5 && process_->read(1, lines); ++i) {
-    }
-    for (const std::string& line : lines) take(line, out);
-    expired_ = true;
-    died(out);
-  }
+  const auto begin = Clock::now();
+  const auto left = [&] {
+    return seconds - std::chrono::duration<double>(Clock::now() - begin).count();
+  };
+  do {
+    if (!process_) break;
+    step(std::max(left(), 0.0), out);
+  } while (out.empty() && !idle() && left() > 0);
   return out;
 }
 
 Outcome WorkerClient::run_text(const std::string& text) {
+  settle();
   text_ = text;
   next_ = 0;
   end_ = 1;
-  ensure_started();
-  resume();
+  send_work();
   std::vector<Finished> done;
-  while (done.empty()) {
-    done = poll(1);
-    if (!process_ && done.empty())
-      fail(ErrorKind::kEnvironment, "[worker] expected an outcome, and its process ended");
-  }
-  return done.front().outcome;
+  while (done.empty() && !hopeless()) done = poll(1);
+  if (!done.empty()) return done.front().outcome;
+  failed_starts_ = 0;
+  next_ = end_;
+  return {Status::kCrash, "start", reason_};
 }
 
 }  // namespace tenon::conformance

@@ -4,14 +4,15 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "conformance/cases/outcome.hpp"
 #include "conformance/cases/target.hpp"
+#include "conformance/worker/journal.hpp"
 #include "conformance/worker/worker_process.hpp"
 
 namespace tenon::conformance {
@@ -20,53 +21,90 @@ struct WorkerOptions {
   std::string program;  ///< tenon-conformance itself
   Target target;
   double run_seconds = 5, compile_seconds = 20, start_seconds = 30;
-  std::string log;      ///< where the plugin's own output goes
-  std::string journal;  ///< a line before and after each case; "" for none
+  uint64_t memory_mib = 4096;  ///< a process that grows over it is killed; 0: no limit
+  bool probe = false;          ///< each process first answers a case with a known answer
+  std::string log;             ///< where the plugin's own output goes
+  std::string journal;         ///< a line before and after each case; "" for none
+};
+
+/// Indices [begin, end).
+struct Range {
+  uint64_t begin = 0, end = 0;
+  bool empty() const { return begin >= end; }
 };
 
 class WorkerClient {
  public:
   explicit WorkerClient(WorkerOptions options);
-  ~WorkerClient();
 
   /// Starts the process and waits until it is ready. Throws kEnvironment with the reason.
   const DeviceFacts& start();
   void stop();
 
+  /// Call when idle. Does not wait.
   void give_range(uint64_t seed, uint64_t begin, uint64_t end);
+  /// The next range is run by a fresh process. Call when idle.
+  void renew() { process_.reset(); }
+  /// Ends after the case in flight; what it gives up is returned.
+  Range finish_soon();
+  Range left() const { return {next_, end_}; }
   bool idle() const { return next_ >= end_; }
-  int fd() const { return process_->result_fd(); }
+  int fd() const { return process_ ? process_->result_fd() : -1; }
   double seconds_left() const;  ///< until the watchdog bites
+  uint64_t memory_mib() const { return process_ ? process_->memory_mib() : 0; }
   /// Reads what is there, waits for it at most so long, and lets the watchdog bite.
   std::vector<Finished> poll(double seconds);
 
-  /// Runs one reproducer and waits for the outcome.
+  /// Runs one reproducer and waits for the outcome; CRASH of kind "start" if there is no worker.
   Outcome run_text(const std::string& text);
+
+  /// Since the last call: sentences on starts that failed, wrong answers to the probe, and
+  /// processes that ended with nothing to do. Each puts the device in doubt.
+  std::vector<std::string> take_doubts() { return std::exchange(doubts_, {}); }
+  /// Three starts or probes in a row have failed: it does not go on.
+  bool hopeless() const { return failed_starts_ >= kMostStarts; }
 
  private:
   using Clock = std::chrono::steady_clock;
-  void ensure_started();
-  void resume();
+  static constexpr int kMostStarts = 3;
+  enum class Phase : uint8_t { kStarting, kProbing, kServing };
+  enum class Kill : uint8_t { kNone, kLate, kMemory, kGarbage };
+
+  void settle();
+  void spawn();
+  void send_work();
   void expect_within(double seconds);
+  void step(double seconds, std::vector<Finished>& out);
   void take(const std::string& line, std::vector<Finished>& out);
+  void take_start(const std::vector<std::string>& fields);
+  void take_case(const std::vector<std::string>& fields, std::vector<Finished>& out);
+  bool too_big();
+  void bite(Kill reason, std::vector<Finished>& out);
   void died(std::vector<Finished>& out);
-  void finish(Outcome outcome, std::vector<Finished>& out);
-  void journal(const std::string& line);
+  void start_failed(const std::string& reason);
+  void charge(const WorkerProcess::End& how, std::vector<Finished>& out);
+  void finish(Finished finished, std::vector<Finished>& out);
 
   WorkerOptions options_;
+  Journal journal_;
   std::unique_ptr<WorkerProcess> process_;
   DeviceFacts facts_;
+  std::string token_;
+  Phase phase_ = Phase::kStarting;
+  Kill kill_ = Kill::kNone;
+  std::string reason_;  ///< of a refusal, or what was written that is not ours
+  bool bye_ = false;    ///< the process ends by its own will
+  bool cut_ = false;    ///< it runs cases that nobody waits for any more
+  bool was_ready_ = false, answered_ = false, probes_ = false;
+  int failed_starts_ = 0;  ///< in a row
+  std::vector<std::string> doubts_;
+
   uint64_t seed_ = 0, next_ = 0, end_ = 0;  ///< [next_, end_) is still to do
   std::string text_;                        ///< sent instead of a range
-  struct Running {
-    uint64_t index = 0, attempt = 0;
-    Cell cell;
-    bool launched = false;
-  };
-  std::optional<Running> running_;
-  bool expired_ = false;
-  Clock::time_point deadline_;
-  FILE* journal_ = nullptr;
+  uint64_t process_begin_ = 0;
+  std::optional<Finished> running_;
+  bool launched_ = false;
+  Clock::time_point deadline_, memory_seen_;
 };
 
 }  // namespace tenon::conformance

@@ -10,16 +10,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <filesystem>
+#include <thread>
+#include <utility>
 
-#include "conformance/worker/worker.hpp"
+#include "conformance/worker/channel.hpp"
 #include "core/support/error.hpp"
 
 extern char** environ;
 
 namespace tenon::conformance {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kLongestLine = size_t{16} << 20;
+constexpr double kSendSeconds = 10;
+constexpr double kEndSeconds = 2;    ///< from the end of the pipe to that of the process
+constexpr double kKillSeconds = 10;  ///< a driver may hold it in the kernel
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 struct Pipe {
   int read = -1, write = -1;
@@ -43,6 +59,7 @@ WorkerProcess::WorkerProcess(const std::string& program, const std::vector<std::
   signal(SIGPIPE, SIG_IGN);
   const Pipe commands, results;
   command_ = commands.write;
+  fcntl(command_, F_SETFL, O_NONBLOCK);
   result_ = results.read;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -55,7 +72,13 @@ WorkerProcess::WorkerProcess(const std::string& program, const std::vector<std::
   std::vector<char*> argv{const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
-  const int error = posix_spawn(&pid_, program.c_str(), &actions, nullptr, argv.data(), environ);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  const int error =
+      posix_spawn(&pid_, program.c_str(), &actions, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(commands.read);
   close(results.write);
@@ -78,18 +101,25 @@ WorkerProcess::~WorkerProcess() {
 }
 
 bool WorkerProcess::send(const std::string& bytes) {
+  const auto begin = Clock::now();
   for (size_t sent = 0; sent < bytes.size();) {
     const ssize_t n = write(command_, bytes.data() + sent, bytes.size() - sent);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    sent += static_cast<size_t>(n);
+    if (n > 0) {
+      sent += static_cast<size_t>(n);
+      continue;
+    }
+    if (n < 0 && errno != EINTR && errno != EAGAIN) return false;
+    if (seconds_since(begin) > kSendSeconds || ended()) return false;
+    pollfd waiting{command_, POLLOUT, 0};
+    poll(&waiting, 1, 100);
   }
   return true;
 }
 
 bool WorkerProcess::read(double timeout_seconds, std::vector<std::string>& lines) {
   pollfd waiting{result_, POLLIN, 0};
-  if (poll(&waiting, 1, static_cast<int>(timeout_seconds * 1000)) <= 0) return true;
+  // A child of the plugin's may hold the pipe open for longer than the process lives.
+  if (poll(&waiting, 1, static_cast<int>(timeout_seconds * 1000)) <= 0) return !ended();
   char chunk[1 << 16];
   const ssize_t n = ::read(result_, chunk, sizeof chunk);
   if (n < 0) return errno == EINTR;
@@ -99,21 +129,60 @@ bool WorkerProcess::read(double timeout_seconds, std::vector<std::string>& lines
   for (size_t end; (end = partial_.find('\n', begin)) != partial_.npos; begin = end + 1)
     lines.push_back(partial_.substr(begin, end - begin));
   partial_.erase(0, begin);
+  if (partial_.size() > kLongestLine) lines.push_back(std::exchange(partial_, {}));
   return true;
 }
 
-void WorkerProcess::kill() { ::kill(pid_, SIGKILL); }
+bool WorkerProcess::ended() const {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == pid_;
+}
 
-std::string WorkerProcess::wait() {
+bool WorkerProcess::ended_within(double seconds) const {
+  for (const auto begin = Clock::now(); !ended();) {
+    if (seconds_since(begin) > seconds) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+uint64_t WorkerProcess::memory_mib() const {
+  unsigned long pages = 0;
+  FILE* file = fopen(fmt::format("/proc/{}/statm", pid_).c_str(), "re");
+  if (!file) return 0;
+  if (fscanf(file, "%*u %lu", &pages) != 1) pages = 0;
+  fclose(file);
+  return uint64_t{pages} * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) >> 20;
+}
+
+void WorkerProcess::kill() {
+  ::kill(-pid_, SIGKILL);
+  ::kill(pid_, SIGKILL);
+}
+
+WorkerProcess::End WorkerProcess::wait() {
+  const bool lives_on = !ended_within(kEndSeconds);
+  if (lives_on) kill();
+  if (!ended_within(kKillSeconds)) {
+    pid_ = -1;
+    return {"protocol", "the process cannot be killed: its driver holds it"};
+  }
+  kill();  // what it has started
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
+  if (lives_on) return {"protocol", "the plugin closed the pipes of its process"};
   if (WIFSIGNALED(status)) {
     const char* name = sigabbrev_np(WTERMSIG(status));
-    return name ? std::string("SIG") + name : "signal " + std::to_string(WTERMSIG(status));
+    const std::string text =
+        name ? std::string("SIG") + name : "signal " + std::to_string(WTERMSIG(status));
+    return {text, text};
   }
-  return WEXITSTATUS(status) ? "exit code " + std::to_string(WEXITSTATUS(status)) : "";
+  if (WEXITSTATUS(status) == kExitNoPipe)
+    return {"protocol", "the plugin closed the pipes of its process"};
+  return {"exit", fmt::format("exit with code {}", WEXITSTATUS(status))};
 }
 
 std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }

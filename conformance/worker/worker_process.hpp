@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A child process with two pipes: spawned and executed, never forked after a driver has started.
+// A child process with two pipes: spawned and executed, never forked after a driver has started. It
+// leads a group of its own, which is killed as a whole.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,15 +20,24 @@ class WorkerProcess {
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   int result_fd() const { return result_; }
-  /// False if the process does not read any more.
+  /// False if the process does not read any more, or not in time.
   bool send(const std::string& bytes);
-  /// Reads what is there, waiting at most so long; false at the end of the pipe.
+  /// Reads what is there, waiting at most so long; false at the end of the pipe or process. What
+  /// goes on for too long without the end of a line comes as one.
   bool read(double timeout_seconds, std::vector<std::string>& lines);
+  bool ended() const;
+  uint64_t memory_mib() const;  ///< resident; 0 if it has ended
   void kill();
-  /// After the end of the pipe: "SIGSEGV", "exit code 3", or "" for a clean end.
-  std::string wait();
+
+  /// How it ended: kind "SIGSEGV", "exit", or "protocol" if it closed its pipes and lived on.
+  struct End {
+    std::string kind, text;
+  };
+  End wait();
 
  private:
+  bool ended_within(double seconds) const;
+
   int pid_ = -1, command_ = -1, result_ = -1;
   std::string partial_;
 };

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The failures of a run that are looked at one by one. However many there are, it stays small: of
+// those that look alike the first by index are kept, so that it is the same on any --jobs.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "conformance/cases/outcome.hpp"
+
+namespace tenon::conformance {
+
+class FailureBook {
+ public:
+  void add(Finished finished);
+  size_t seen() const { return seen_; }
+  std::vector<Finished> listed() const;  ///< by index
+
+ private:
+  std::map<std::string, std::map<uint64_t, Finished>> alike_;
+  size_t seen_ = 0;
+};
+
+}  // namespace tenon::conformance

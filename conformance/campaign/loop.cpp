@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/campaign/loop.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+
+#include "conformance/cases/generator.hpp"
+#include "conformance/cases/random.hpp"
+#include "core/runtime/plugin_library.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+constexpr uint64_t kChunk = 4 * kBlock;
+constexpr uint64_t kChunksAProcess = 64;  ///< on average
+constexpr int kMostLost = 3;
+constexpr size_t kMostNotes = 20;
+constexpr double kSaveSeconds = 5;
+
+using Clock = std::chrono::steady_clock;
+
+/// Everything that the outcomes depend on.
+std::vector<std::pair<std::string, std::string>> identity(const CampaignOptions& o,
+                                                          const DeviceFacts& facts) {
+  std::string lines;
+  for (const ExpectationLine& line : o.expectations.lines())
+    lines +=
+        fmt::format("{} {} {} {};", line.line, static_cast<int>(line.kind), line.op, line.dtype);
+  return {{"tool", file_identity(o.worker.program)},
+          {"backend", o.worker.target.backend},
+          {"target", o.worker.target.name},
+          {"plugin", facts.plugin},
+          {"plugin file", file_identity(facts.plugin)},
+          {"seed", std::to_string(o.seed)},
+          {"first case", std::to_string(o.begin)},
+          {"end of cases", std::to_string(o.end)},
+          {"run timeout", fmt::format("{}", o.worker.run_seconds)},
+          {"compile timeout", fmt::format("{}", o.worker.compile_seconds)},
+          {"memory limit", std::to_string(o.worker.memory_mib)},
+          {"expectations", lines}};
+}
+
+}  // namespace
+
+Loop::Loop(CampaignOptions& options)
+    : options_(options),
+      signal_(options.stoppable),
+      progress_(options.progress),
+      next_(options.begin) {
+  report_.seed = options.seed;
+  report_.jobs = options.jobs;
+  report_.backend = options.worker.target.backend;
+}
+
+bool Loop::lost() const { return lost_ >= kMostLost; }
+
+void Loop::start() {
+  for (int i = 0; i < options_.jobs; ++i) {
+    WorkerOptions worker = options_.worker;
+    worker.probe = options_.probe;
+    if (options_.folder) {
+      worker.journal = (*options_.folder / fmt::format("journal-{}.txt", i)).string();
+      worker.log = (*options_.folder / fmt::format("worker-{}.log", i)).string();
+      if (!options_.resume)
+        for (const std::string& file : {worker.journal, worker.log})
+          for (const char* suffix : {"", ".old"}) std::filesystem::remove(file + suffix);
+    }
+    clients_.push_back(std::make_unique<WorkerClient>(std::move(worker)));
+    facts_ = clients_.back()->start();
+    if (facts_.memory_only) return;
+  }
+  report_.device = fmt::format("{} ({})", facts_.id, facts_.name);
+  report_.declaration = facts_.declaration;
+  report_.plugin = facts_.plugin;
+  report_.properties = facts_.properties;
+  recheck_ = std::make_unique<Recheck>(options_.worker, options_.seed, options_.recheck_one_in,
+                                       facts_.deterministic);
+  identity_ = identity(options_, facts_);
+}
+
+void Loop::resume() {
+  Checkpoint before = read_checkpoint(*options_.folder / "state.json", identity_);
+  next_ = before.next;
+  todo_.assign(before.todo.begin(), before.todo.end());
+  for (Finished& failure : before.failures) book_.add(std::move(failure));
+  recheck_->restore(std::move(before.rechecks));
+  options_.expectations.restore(std::move(before.seen));
+  before.report.jobs = report_.jobs;
+  report_ = std::move(before.report);
+  report_.stopped.clear();
+  seconds_before_ = report_.seconds;
+}
+
+void Loop::run() {
+  start();
+  if (memory_only()) return;
+  if (options_.resume) resume();
+  begin_ = saved_ = Clock::now();
+  for (bool busy = true; busy;) {
+    report_.stopped = why_no_more();
+    const bool more = report_.stopped.empty();
+    if (!more) call_back();
+    busy = share_out(more);
+    if (!stopped() && !lost() && !hopeless_) {
+      recheck_->poll(!busy);
+      busy = busy || recheck_->busy();
+    }
+    if (busy) wait();
+    gather();
+    if (progress_.due()) show_progress();
+    if (busy) save(false);
+  }
+  progress_.clear();
+  if (todo_.empty() && next_ >= options_.end) report_.stopped.clear();
+  report_.seconds = elapsed();
+  save(true);
+  clients_.clear();
+}
+
+double Loop::elapsed() const {
+  return seconds_before_ + std::chrono::duration<double>(Clock::now() - begin_).count();
+}
+
+std::string Loop::why_no_more() const {
+  if (stopped()) return fmt::format("stopped by {}", signal_.name());
+  if (lost()) return fmt::format("the device was lost {} times", lost_);
+  if (hopeless_)
+    return "the device is in doubt: three starts or known answers in a row have failed";
+  if (options_.stop_after > 0 && book_.seen() >= static_cast<size_t>(options_.stop_after))
+    return fmt::format("{} failures", book_.seen());
+  if (options_.seconds && elapsed() >= *options_.seconds)
+    return fmt::format("the time of {} is up", duration_text(*options_.seconds));
+  return {};
+}
+
+Range Loop::next_range() {
+  if (!todo_.empty()) {
+    const Range range = todo_.front();
+    todo_.pop_front();
+    return range;
+  }
+  const Range range{next_, std::min(next_ + kChunk, options_.end)};
+  next_ = std::max(range.end, next_);
+  return range;
+}
+
+/// False when nothing is left to do.
+bool Loop::share_out(bool more) {
+  bool busy = false;
+  for (auto& client : clients_) {
+    if (client->idle() && more)
+      if (const Range range = next_range(); !range.empty()) give(*client, range);
+    busy = busy || !client->idle();
+  }
+  return busy;
+}
+
+void Loop::give(WorkerClient& client, const Range& range) {
+  // Processes of different ages see different histories, and a small leak stays small.
+  const bool old = mix(options_.seed, range.begin / kChunk) % kChunksAProcess == 0;
+  const uint64_t limit = options_.worker.memory_mib;
+  if (old || (limit > 0 && client.memory_mib() > limit / 2)) client.renew();
+  client.give_range(options_.seed, range.begin, range.end);
+}
+
+/// Workers end after the case that they are at.
+void Loop::call_back() {
+  for (auto& client : clients_)
+    if (!client->idle())
+      if (const Range rest = client->finish_soon(); !rest.empty()) todo_.push_back(rest);
+}
+
+void Loop::wait() {
+  std::vector<pollfd> fds;
+  double seconds = 0.05;  // the size of the workers is looked at so often
+  const auto add = [&](int fd, double left) {
+    if (fd >= 0) fds.push_back({fd, POLLIN, 0});
+    seconds = std::min(seconds, left);
+  };
+  for (auto& client : clients_)
+    if (!client->idle()) add(client->fd(), client->seconds_left());
+  add(recheck_->fd(), recheck_->seconds_left());
+  ::poll(fds.data(), fds.size(), static_cast<int>(std::max(seconds, 0.0) * 1000) + 1);
+}
+
+void Loop::gather() {
+  for (auto& client : clients_) {
+    for (Finished& finished : client->poll(0)) take(std::move(finished));
+    for (const std::string& text : client->take_doubts()) doubt(text);
+    if (!client->hopeless()) continue;
+    hopeless_ = true;
+    if (const Range rest = client->finish_soon(); !rest.empty()) todo_.push_back(rest);
+  }
+  for (Finished& failure : recheck_->take_failures()) take_again(std::move(failure));
+}
+
+void Loop::take(Finished finished) {
+  lost_ += finished.outcome.status == Status::kDeviceLost;
+  options_.expectations.apply(finished);
+  recheck_->offer(finished);
+  report_.add(finished);
+  report_.digest += mix(finished.index, finished.outcome.digest);
+  if (!is_failure(finished.outcome.status)) return;
+  if (report_.first_failure_seconds < 0) report_.first_failure_seconds = elapsed();
+  book_.add(std::move(finished));
+}
+
+/// It was counted as PASS.
+void Loop::take_again(Finished failure) {
+  const auto move_one = [](Counts& counts) {
+    --counts[static_cast<size_t>(Status::kPass)], ++counts[static_cast<size_t>(Status::kFail)];
+  };
+  move_one(report_.counts);
+  move_one(report_.cells[{failure.cell.op, failure.cell.dtype}].counts);
+  if (report_.first_failure_seconds < 0) report_.first_failure_seconds = elapsed();
+  book_.add(std::move(failure));
+}
+
+void Loop::doubt(const std::string& text) {
+  if (report_.notes.size() < kMostNotes) report_.notes.push_back("device in doubt: " + text);
+}
+
+void Loop::save(bool always) {
+  if (!options_.folder) return;
+  const double age = std::chrono::duration<double>(Clock::now() - saved_).count();
+  if (!always && age < kSaveSeconds) return;
+  saved_ = Clock::now();
+  report_.seconds = elapsed();
+  Checkpoint state{identity_,
+                   next_,
+                   {todo_.begin(), todo_.end()},
+                   book_.listed(),
+                   recheck_->pending(),
+                   options_.expectations.seen(),
+                   report_};
+  for (const auto& client : clients_)
+    if (!client->idle()) state.todo.push_back(client->left());
+  write_checkpoint(state, *options_.folder / "state.json");
+}
+
+void Loop::show_progress() {
+  const double seconds = std::max(elapsed(), 0.01);
+  const double done = static_cast<double>(report_.cases()), rate = done / seconds;
+  double left = options_.seconds ? *options_.seconds - seconds : 1e18;
+  if (options_.end != kEndless)
+    left = std::min(left, (static_cast<double>(options_.end - options_.begin) - done) / rate);
+  progress_.show(fmt::format(
+      "{} cases, {:.0f} a second, {} failed, {} vacuous, {} coverage cells, {} left",
+      report_.cases(), rate, failing(report_.counts), of(report_.counts, Status::kVacuous),
+      report_.coverage(), duration_text(std::max(left, 0.0))));
+}
+
+}  // namespace tenon::conformance

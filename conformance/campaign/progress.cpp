@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/campaign/progress.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace tenon::conformance {
+
+bool ProgressLine::due() {
+  return shown_ && std::chrono::steady_clock::now() - last_ > std::chrono::milliseconds(200);
+}
+
+void ProgressLine::show(const std::string& line) {
+  if (!shown_) return;
+  last_ = std::chrono::steady_clock::now();
+  dirty_ = true;
+  fmt::print(stderr, "\r\033[K{}", line);
+  std::fflush(stderr);
+}
+
+void ProgressLine::clear() {
+  if (dirty_) fmt::print(stderr, "\r\033[K");
+  dirty_ = false;
+}
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<long>(seconds + 0.5);
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+}
+
+}  // namespace tenon::conformance

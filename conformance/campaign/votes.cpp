@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/campaign/votes.hpp"
+
+#include <algorithm>
+
+#include "core/runtime/discovery.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+constexpr size_t kMostVoters = 3;
+constexpr double kSeconds = 20;  ///< of a whole run
+constexpr double kStartSeconds = 10;
+
+}  // namespace
+
+Voters::Voters(const WorkerOptions& worker) {
+  const std::string own =
+      worker.target.backend.substr(0, worker.target.backend.find_first_of(":@"));
+  for (const PluginCandidate& candidate : installed_plugins().candidates) {
+    if (candidate.shadowed || candidate.backend == own) continue;
+    WorkerOptions other = worker;
+    other.target = {candidate.backend, candidate.path};
+    other.journal.clear();
+    other.log.clear();
+    other.probe = false;
+    other.start_seconds = std::min(worker.start_seconds, kStartSeconds);
+    // The CPU plugin runs everywhere; it comes first.
+    if (candidate.backend == "cpu")
+      candidates_.push_front(std::move(other));
+    else
+      candidates_.push_back(std::move(other));
+  }
+}
+
+/// Plugins without a device on this machine, or without compute, have no vote.
+void Voters::call_in() {
+  while (voters_.size() < kMostVoters && !candidates_.empty()) {
+    const WorkerOptions options = std::move(candidates_.front());
+    candidates_.pop_front();
+    auto client = std::make_unique<WorkerClient>(options);
+    try {
+      if (!client->start().memory_only)
+        voters_.push_back({options.target.backend, std::move(client)});
+    } catch (const Error&) {
+      continue;
+    }
+  }
+}
+
+std::string Voters::ask(const std::string& reproducer) {
+  using Clock = std::chrono::steady_clock;
+  if (spent_ > kSeconds) return {};
+  const auto begin = Clock::now();
+  call_in();
+  std::string lines;
+  int agree = 0, fail = 0;
+  for (const Voter& voter : voters_) {
+    const Outcome outcome = voter.client->run_text(reproducer);
+    agree += outcome.status == Status::kPass;
+    fail += is_failure(outcome.status);
+    lines += fmt::format("{}: {}{}\n", voter.backend, status_name(outcome.status),
+                         is_failure(outcome.status) ? " too: " + outcome.text : "");
+  }
+  spent_ += std::chrono::duration<double>(Clock::now() - begin).count();
+  if (fail > 0)
+    lines += "look at the reference first";
+  else if (agree > 0)
+    lines += "the others agree with the reference";
+  return lines;
+}
+
+}  // namespace tenon::conformance

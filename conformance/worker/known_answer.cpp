@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/worker/known_answer.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+constexpr DType kTried[] = {DType::kF32, DType::kI32, DType::kF16, DType::kI64, DType::kU8};
+constexpr int kCount = 4;
+
+Array four(DType dtype, int first) {
+  Array array = Array::zeros(dtype, {kCount});
+  for (int i = 0; i < kCount; ++i) array.set(i, Scalar::of(dtype, first + i));
+  return array;
+}
+
+Case sum_case(DType dtype, Builder& build) {
+  Case test;
+  test.cell = {"probe", "-", "-"};
+  test.mode = ValueMode::kExact;
+  const NodeRef x = build.param("x", dtype, {kCount}), y = build.param("y", dtype, {kCount});
+  test.graph.name = "probe";
+  test.graph.params = {x, y};
+  test.graph.outputs = {build.binary(Op::ADD, x, y)};
+  test.graph.output_names = {""};
+  test.inputs = {four(dtype, 1), four(dtype, 20)};
+  return test;
+}
+
+}  // namespace
+
+std::vector<std::string> known_answer(Harness& harness, Builder& builder) {
+  for (const DType dtype : kTried) {
+    const Case test = sum_case(dtype, builder);
+    const Expectation expectation = expect(test, harness.profile());
+    const Outcome outcome = harness.run(test, &expectation, [] {});
+    if (outcome.status == Status::kUnsupported) continue;
+    if (outcome.status == Status::kPass) return {"probe", "ok", ""};
+    return {"probe", "wrong", outcome.text};
+  }
+  return {"probe", "none", ""};
+}
+
+}  // namespace tenon::conformance

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A worker that runs cases on a device.
+#include "conformance/cases/coverage.hpp"
+#include "conformance/cases/generator.hpp"
+#include "conformance/cases/reproducer.hpp"
+#include "conformance/judge/harness.hpp"
+#include "conformance/worker/known_answer.hpp"
+#include "conformance/worker/wire.hpp"
+#include "conformance/worker/worker.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+constexpr uint64_t kAttempts = 5;
+
+class RunWorker final : public Worker {
+ public:
+  RunWorker(const Target& target, Channel& channel)
+      : Worker(channel), harness_(target), reached_(coverage_size()) {}
+
+  std::vector<std::string> ready() const override {
+    return {"ready",
+            harness_.device_id(),
+            harness_.device_name(),
+            harness_.declaration(),
+            harness_.plugin_path(),
+            harness_.properties(),
+            harness_.deterministic() ? "1" : "0"};
+  }
+
+  std::vector<std::string> probe() override { return known_answer(harness_, builder_); }
+
+  bool run_range(uint64_t seed, uint64_t begin, uint64_t end) override {
+    Generator generator(seed, builder_);
+    for (uint64_t index = begin; index < end; ++index)
+      if (!run_index(generator, index)) return false;
+    return true;
+  }
+
+  bool run_text(const std::string& text) override {
+    Case test;
+    try {
+      Reproducer reproducer = parse_reproducer(text, builder_, "case");
+      for (const auto& [seed, index] : reproducer.after) {
+        Generator generator(seed, builder_);
+        Case before = generator.make(index);
+        judge(before, &generator, true);
+      }
+      test = std::move(reproducer.test);
+    } catch (const Error& error) {
+      announce(Case{}, 0);
+      channel_.send(end_fields(0, failed("text", error.what())));
+      return true;
+    }
+    test.index = 0;
+    announce(test, 0);
+    return run(std::move(test), nullptr);
+  }
+
+ private:
+  bool run_index(Generator& generator, uint64_t index) {
+    Case test;
+    test.index = index;
+    try {
+      test = generator.make(index);
+    } catch (const std::exception& error) {
+      // Our own bug, which must not hide.
+      announce(test, 0);
+      channel_.send(end_fields(index, failed("generator", error.what())));
+      return true;
+    }
+    announce(test, 0);
+    return run(std::move(test), &generator);
+  }
+
+  bool run(Case test, Generator* generator) {
+    Outcome outcome;
+    try {
+      outcome = judge(test, generator, false);
+    } catch (const std::exception& error) {
+      outcome = failed("reference", error.what());
+    }
+    const std::string damage = channel_.damage();
+    if (!damage.empty()) outcome = {Status::kCrash, "protocol", damage};
+    channel_.send(end_fields(test.index, outcome, newly_reached(test, outcome)));
+    // Damage to a guard zone stays; so a fresh process goes on.
+    return outcome.status != Status::kDeviceLost && outcome.kind != "guard" && damage.empty();
+  }
+
+  /// `silent`: the parent hears nothing of it.
+  Outcome judge(Case& test, Generator* generator, bool silent) {
+    const auto tell = [&](const char* word) {
+      if (!silent) channel_.send({word, std::to_string(test.index)});
+    };
+    const Progress progress([&] { tell("run"); }, [&] { tell("compile"); });
+    if (test.refusal) return harness_.run(test, nullptr, progress);
+    Expectation expectation = expect(test, harness_.profile());
+    std::string vacuous = vacuity(expectation);
+    uint64_t attempt = 0;
+    while (generator && !vacuous.empty() && attempt + 1 < kAttempts) {
+      test = generator->make(test.index, ++attempt);
+      expectation = expect(test, harness_.profile());
+      vacuous = vacuity(expectation);
+    }
+    if (attempt > 0 && !silent) announce(test, attempt);
+    Outcome outcome = harness_.run(test, &expectation, progress);
+    if (outcome.status == Status::kPass && !vacuous.empty()) {
+      outcome.status = Status::kVacuous;
+      outcome.text = vacuous;
+    }
+    return outcome;
+  }
+
+  /// What was refused was not tried.
+  std::vector<uint32_t> newly_reached(const Case& test, const Outcome& outcome) {
+    std::vector<uint32_t> fresh;
+    if (outcome.status == Status::kUnsupported) return fresh;
+    for (const uint32_t cell : coverage_of(test)) {
+      if (reached_.at(cell)) continue;
+      reached_[cell] = true;
+      fresh.push_back(cell);
+    }
+    return fresh;
+  }
+
+  Builder builder_;
+  Harness harness_;
+  std::vector<bool> reached_;
+};
+
+}  // namespace
+
+std::unique_ptr<Worker> make_run_worker(const Target& target, Channel& channel) {
+  return std::make_unique<RunWorker>(target, channel);
+}
+
+}  // namespace tenon::conformance
