@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "conformance/commands/commands.hpp"
+#include "conformance/selftest/selftest.hpp"
 #include "conformance/worker/worker.hpp"
 #include "core/support/error.hpp"
 
@@ -49,6 +50,19 @@ void add_run(CLI::App* command, RunOptions& options) {
   command->add_flag("--no-shrink", options.no_shrink, "Failures are named by their case only");
   command->add_option("--expectations", options.expectations,
                       "File of unsupported and xfail lines");
+}
+
+void add_selftest(CLI::App* command, SelftestOptions& options) {
+  command->add_option("--time", options.seconds, "Seconds of new cases for each variant (30)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--jobs", options.jobs, "Variants at the same time (one a core)")
+      ->check(CLI::Range(1, 256));
+  command->add_option("--seed", options.seed, "Seed of all cases (1)");
+  command->add_option("--only", options.only, "Names of variants, as exp2_ln2,tail_skipped")
+      ->delimiter(',');
+  command->add_option("--report", options.report, "Folder for selftest.json, logs, reproducers");
+  command->add_flag("--json", options.json, "Facts as JSON on standard output");
+  command->add_option("--one", options.one)->group("");
 }
 
 int exit_code(tenon::ErrorKind kind) {
@@ -97,6 +111,10 @@ int main(int argc, char** argv) {
   CLI::App* report = app.add_subcommand("report", "The other forms of a report.json");
   report->add_option("file", what, "report.json")->required();
   report->add_option("--report", folder, "Folder to write; without it Markdown is printed");
+  SelftestOptions selftest_options;
+  CLI::App* selftest =
+      app.add_subcommand("selftest", "How many of 40 planted bugs the fuzzer finds");
+  add_selftest(selftest, selftest_options);
   CLI::App* worker = app.add_subcommand("worker", "Internal: serves a parent process")->group("");
   add_target(worker, options);
   worker->add_option("--target", options.target);
@@ -114,6 +132,7 @@ int main(int argc, char** argv) {
     if (*compile) return compile_command(options);
     if (*replay) return replay_command(options, what);
     if (*report) return report_command(what, folder);
+    if (*selftest) return selftest_command(selftest_options);
     Target target{options.backend, std::nullopt, options.target, options.keep};
     if (!options.plugin.empty()) target.plugin = options.plugin;
     return serve(target);

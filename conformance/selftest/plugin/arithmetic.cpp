@@ -145,7 +145,9 @@ uint64_t nearly(double exact, double ulps, uint64_t seed) {
     return bits_of(rounded);
   const int most = static_cast<int>(ulps - 0.5);
   const int off = static_cast<int>(hash(seed) % static_cast<uint64_t>(2 * most + 1)) - most;
-  return off_by(rounded, off);
+  const uint64_t out = off_by(rounded, off);
+  const bool same_octave = std::ilogb(f32(out)) == std::ilogb(exact);  // units of one size
+  return same_octave ? out : bits_of(rounded);
 }
 
 uint64_t exp2_2_9ulp(uint64_t a, uint64_t, uint64_t) {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <fmt/format.h>
+
+#include "conformance/campaign/campaign.hpp"
+#include "conformance/cases/exit_code.hpp"
+#include "conformance/cases/files.hpp"
+#include "conformance/cases/generator.hpp"
+#include "conformance/selftest/plugin/variants.hpp"
+#include "conformance/selftest/selftest.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+constexpr int kMostShrunk = 3;  ///< the first may be one that does not come again
+
+/// A campaign until the first failure, on one variant.
+int run_one(const SelftestOptions& options) {
+  TN_REQUIRE(planted::find_variant(options.one),
+             "[selftest] expected a name of the table, got \"{}\"", options.one);
+  CampaignOptions campaign;
+  campaign.worker.program = own_program();
+  campaign.worker.target = {.backend = "planted:0@bug=" + options.one, .plugin = planted_plugin()};
+  campaign.seed = options.seed;
+  campaign.end = kRunBase;
+  campaign.seconds = options.seconds;
+  campaign.stop_after = 1;
+  campaign.most_shrunk = kMostShrunk;
+  if (!options.report.empty()) campaign.folder = std::filesystem::absolute(options.report);
+  const Report report = run_campaign(std::move(campaign)).report;
+  fmt::print("{}", to_json(report));
+  return kExitOk;
+}
+
+bool is_good(const SelftestScore& score, const SelftestOptions& options) {
+  if (score.false_alarms() > 0) return false;
+  return score.found() >= (options.only.empty() ? found_bar(options.seconds) : score.planted());
+}
+
+}  // namespace
+
+int selftest_command(const SelftestOptions& options) {
+  if (!options.one.empty()) return run_one(options);
+  const SelftestScore score = run_selftest(options);
+  fmt::print("{}", options.json ? to_json(score) : to_text(score));
+  if (!options.report.empty())
+    write_file((std::filesystem::path(options.report) / "selftest.json").string(), to_json(score));
+  return is_good(score, options) ? kExitOk : kExitFailures;
+}
+
+}  // namespace tenon::conformance

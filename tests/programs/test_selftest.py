@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""tenon-conformance selftest: cheap bugs are found, benign variants are quiet, and nobody meets the plugin by chance."""
+import json
+import os
+import shutil
+import tempfile
+import unittest
+
+from harness import BIN, BUILD, run, run_json
+
+BUGS = ["tail_skipped", "f16_truncates", "write_past_end", "padding_read", "lost_partial"]
+BENIGN = ["reassociated_sum", "large_alignment"]
+
+
+class Selftest(unittest.TestCase):
+    def test_cheap_bugs_are_found_and_benign_variants_are_quiet(self):
+        with tempfile.TemporaryDirectory() as folder:
+            score = run_json("tenon-conformance", "selftest", "--time", 5, "--jobs", 2,
+                             "--only", ",".join(BUGS + BENIGN), "--report", folder)
+            with open(os.path.join(folder, "selftest.json"), encoding="utf-8") as file:
+                self.assertEqual(json.load(file), score)
+        self.assertEqual((score["planted"], score["found"]), (len(BUGS), len(BUGS)))
+        self.assertEqual((score["benign"], score["false_alarms"]), (len(BENIGN), 0))
+        rows = {row["name"]: row for row in score["rows"]}
+        self.assertEqual(sorted(rows), sorted(BUGS + BENIGN))
+        for name in BUGS:
+            self.assertTrue(rows[name]["found"], name)
+            self.assertIn(rows[name]["status"], ("FAIL", "FLAKY"))
+            self.assertLess(rows[name]["seconds"], 5.5)
+        for name in BENIGN:
+            self.assertFalse(rows[name]["found"], rows[name]["text"])
+            self.assertGreater(rows[name]["cases"], 100)
+
+    def test_the_table_is_readable_and_a_bug_that_is_missed_is_an_error(self):
+        # No case compiles COS within so short a time, nor crashes there.
+        result = run("tenon-conformance", "selftest", "--time", 0.001, "--only", "zeros_merged,tail_skipped")
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn("MISSED", result.stdout)
+        self.assertIn("planted bugs found", result.stdout)
+
+    def test_a_name_that_means_nothing(self):
+        result = run("tenon-conformance", "selftest", "--only", "gremlin")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("gremlin", result.stderr)
+
+    def test_without_the_plugin_it_says_where_it_looked(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("bin", "lib"):
+                os.mkdir(os.path.join(folder, name))
+            program = shutil.copy(os.path.join(BIN, "tenon-conformance"), os.path.join(folder, "bin"))
+            for name in os.listdir(os.path.join(BUILD, "lib")):
+                if name.startswith("libtenon.so"):
+                    shutil.copy(os.path.join(BUILD, "lib", name), os.path.join(folder, "lib"))
+            result = run(program, "selftest", "--time", 1, LD_LIBRARY_PATH=os.path.join(folder, "lib"))
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("tenon-selftest/libtenon_planted.so", result.stderr)
+
+    def test_other_programs_do_not_discover_it(self):
+        facts = run_json("tenon", "devices")
+        self.assertNotIn("planted", [plugin["backend"] for plugin in facts["plugins"]])
+        result = run("tenon-conformance", "fuzz", "--backend", "planted", "--cases", 1)
+        self.assertEqual(result.returncode, 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
