@@ -3,8 +3,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 #include "sdk/helpers/program_builder.hpp"
 #include "tenon/plugin.h"
@@ -15,16 +17,20 @@ namespace {
 
 enum class Bug {
   none,
-  crash,     // the compiler dies on MOD
-  hang,      // a launch with an argument of more than 400 bytes never ends
-  wrong,     // XOR is OR
-  overrun,   // a byte is written past the last argument
-  underrun,  // and one before it
-  poison,    // the last argument is not written where it has 5 or more elements
-  input,     // the first argument is written to
-  lost,      // the device is lost on SIN
-  lies,      // supports says yes to SQRT, compile says no
-  aborts     // abort in the query itself
+  crash,        // the compiler dies on MOD
+  hang,         // a launch with an argument of more than 400 bytes never ends
+  wrong,        // XOR is OR
+  overrun,      // a byte is written past the last argument
+  underrun,     // and one before it
+  poison,       // the last argument is not written where it has 5 or more elements
+  input,        // the first argument is written to
+  lost,         // the device is lost on SIN
+  lies,         // supports says yes to SQRT, compile says no
+  staged,       // kernels with memory of their own: an f32 ADD is MUL
+  same_buffer,  // a byte of the result is wrong if two arguments are one buffer
+  switched,     // or if the executable has run before, but another one since
+  magnitude,    // the last bit of the first f32 of the result, from 2^9 on
+  aborts        // abort in the query itself
 };
 constexpr Bug kBug = PLANTED;
 
@@ -45,20 +51,36 @@ int32_t refuse(tn_error* error, int32_t code, const char* message) {
   return code;
 }
 
+/// The program with one op for another, on floats if they have a choice.
+tenon::sdk::Program exchanged(const tn_program* program, uint16_t from, uint16_t to) {
+  tenon::sdk::Program copy(program, program->total_size);
+  auto* bytes = const_cast<char*>(reinterpret_cast<const char*>(copy.get()));
+  for (uint32_t i = 0; i < program->op_count; ++i) {
+    auto* op = reinterpret_cast<tn_op*>(bytes + program->ops + size_t{i} * program->op_stride);
+    if (op->op != from || (from == TN_OP_ADD && op->dtype != TN_DTYPE_F32)) continue;
+    op->op = to;
+    op->flags = 0;
+  }
+  return copy;
+}
+
+bool has_memory(const tn_program* program) {
+  const tenon::sdk::ProgramView view(program);
+  for (uint32_t i = 0; i < view.param_count(); ++i)
+    if (view.param(i).kind == TN_PARAM_ALLOC) return true;
+  return false;
+}
+
 int32_t compile(const tn_target* target, const tn_program* program, tn_compile_report* report,
                 tn_executable** out, tn_error* error) {
   if (kBug == Bug::crash && has_op(program, TN_OP_MOD)) raise(SIGSEGV);
   if (kBug == Bug::lies && has_op(program, TN_OP_SQRT))
     return refuse(error, TN_ERROR_COMPILE_FAILED, "no square roots today");
-  if (kBug == Bug::wrong) {
-    const tenon::sdk::Program copy(program, program->total_size);
-    auto* bytes = const_cast<char*>(reinterpret_cast<const char*>(copy.get()));
-    for (uint32_t i = 0; i < program->op_count; ++i) {
-      auto* op = reinterpret_cast<tn_op*>(bytes + program->ops + size_t{i} * program->op_stride);
-      if (op->op == TN_OP_XOR) op->op = TN_OP_OR;
-    }
-    return base->compile(target, copy.get(), report, out, error);
-  }
+  if (kBug == Bug::wrong)
+    return base->compile(target, exchanged(program, TN_OP_XOR, TN_OP_OR).get(), report, out, error);
+  if (kBug == Bug::staged && has_memory(program))
+    return base->compile(target, exchanged(program, TN_OP_ADD, TN_OP_MUL).get(), report, out,
+                         error);
   if (kBug == Bug::lost && has_op(program, TN_OP_SIN))
     return refuse(error, TN_ERROR_DEVICE_LOST, "the bus fell off");
   return base->compile(target, program, report, out, error);
@@ -73,7 +95,27 @@ void spoil(const tn_argument& argument, int64_t offset) {
   base->memory_unmap(argument.memory, nullptr);
 }
 
+void round_otherwise(const tn_argument& argument) {
+  void* pointer = nullptr;
+  if (base->memory_map(argument.memory, argument.offset, 4, &pointer, nullptr) != TN_OK) return;
+  float value;
+  std::memcpy(&value, pointer, sizeof value);
+  if (value >= 512) value = std::nextafter(value, 0.0f);
+  std::memcpy(pointer, &value, sizeof value);
+  base->memory_unmap(argument.memory, nullptr);
+}
+
+/// True where another executable has run since this one did.
+bool comes_back(const tn_executable* executable) {
+  static std::set<const tn_executable*> seen;
+  static const tn_executable* last = nullptr;
+  const bool back = !seen.insert(executable).second && last != executable;
+  last = executable;
+  return back;
+}
+
 void spoil_launch(const tn_command& command) {
+  bool shared = false;
   // Outputs come last among the arguments of kind buffer, inputs first.
   const tn_argument *first = nullptr, *last = nullptr;
   for (uint32_t i = 0; i < command.argument_count; ++i) {
@@ -82,12 +124,17 @@ void spoil_launch(const tn_command& command) {
     if (argument->kind != TN_ARGUMENT_BUFFER || argument->size == 0) continue;
     if (kBug == Bug::hang && argument->size > 400)
       for (;;) pause();
+    shared =
+        shared || (last && last->memory == argument->memory && last->offset == argument->offset);
     if (!first) first = argument;
     last = argument;
   }
   if (!last) return;
   if (kBug == Bug::overrun) spoil(*last, static_cast<int64_t>(last->size));
   if (kBug == Bug::underrun) spoil(*last, -1);
+  if (kBug == Bug::same_buffer && shared) spoil(*last, 0);
+  if (kBug == Bug::switched && comes_back(command.executable)) spoil(*last, 0);
+  if (kBug == Bug::magnitude) round_otherwise(*last);
   if (kBug == Bug::input && first != last) spoil(*first, 0);
 }
 

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Layer 3: kernels with transforms of a case's own.
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "tests/conformance/judged.hpp"
+
+using namespace tenon;
+using namespace tenon::conformance;
+
+namespace {
+
+constexpr std::string_view kRows = R"(graph rows(%x: f32[9, 33], %y: f32[9, 33]) {
+  %m = mul %x, %y : f32[9, 33]
+  %s = reduce.add %m, axes=[1] : f32[9, 1]
+  %t = add %s, %s : f32[9, 1]
+  return %t
+})";
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> out;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) out.push_back(line);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a sound plugin gives right answers under random transforms") {
+  Harness harness(interpreter());
+  Case test = case_of(kRows, harness.builder());
+  std::set<std::string> kinds;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    test.transform_seed = seed;
+    const Outcome outcome = judged(harness, test);
+    INFO(seed << ": " << outcome.transforms << "\n" << outcome.kind << " " << outcome.text);
+    REQUIRE(outcome.status == Status::kPass);
+    REQUIRE(!outcome.transforms.empty());
+    for (std::string text = outcome.transforms; !text.empty();) {
+      kinds.insert(text.substr(0, text.find_first_of(" ;\n")));
+      const size_t next = text.find_first_of(";\n");
+      text = next == text.npos ? "" : text.substr(text.find_first_not_of(" ;\n", next));
+    }
+  }
+  for (const char* kind :
+       {"split", "merge", "permute", "pad", "unroll", "vectorize", "bind", "group", "stage"}) {
+    INFO(kind);
+    CHECK(kinds.contains(kind));
+  }
+}
+
+TEST_CASE("equal seeds give equal transforms, and written lists run as they are") {
+  Harness harness(interpreter());
+  Case test = case_of(kRows, harness.builder());
+  test.transform_seed = 11;
+  const Outcome first = judged(harness, test), again = judged(harness, test);
+  CHECK(first.transforms == again.transforms);
+  CHECK(first.digest == again.digest);
+  test.transform_seed.reset();
+  test.transforms = lines(first.transforms);
+  const Outcome written = judged(harness, test);
+  INFO(written.kind << " " << written.text);
+  CHECK(written.status == Status::kPass);
+  CHECK(written.transforms == first.transforms);
+}
+
+TEST_CASE("every prefix of a list runs") {
+  Harness harness(interpreter());
+  Case test = case_of(kRows, harness.builder());
+  for (const uint64_t seed : {3, 5, 8}) {
+    test.transform_seed = seed;
+    test.transforms.clear();
+    std::string list = judged(harness, test).transforms;
+    test.transform_seed.reset();
+    while (list != "none") {
+      test.transforms = {list};
+      const Outcome outcome = judged(harness, test);
+      INFO(list << ": " << outcome.kind << " " << outcome.text);
+      REQUIRE(outcome.status == Status::kPass);
+      CHECK(outcome.transforms == list);
+      const size_t end = list.rfind(';');
+      list = end == list.npos ? "none" : list.substr(0, end);
+    }
+  }
+}
+
+TEST_CASE("a written list that does not fit is a failure of its own kind") {
+  Harness harness(interpreter());
+  Case test = case_of(kRows, harness.builder());
+  for (const char* list : {"split nowhere 4", "unroll a0; unroll a0", "bad words"}) {
+    test.transforms = {list};
+    const Outcome outcome = judged(harness, test);
+    INFO(list << ": " << outcome.text);
+    CHECK(outcome.status == Status::kFail);
+    CHECK(outcome.kind == "transforms");
+    CHECK(outcome.text.find(list) != std::string::npos);
+  }
+}
+
+TEST_CASE("a bug in staged kernels is found by transforms alone") {
+  Harness harness(planted_copy("staged"));
+  Case test = case_of(kRows, harness.builder());
+  CHECK(judged(harness, test).status == Status::kPass);
+  bool found = false;
+  for (uint64_t seed = 1; seed <= 60 && !found; ++seed) {
+    test.transform_seed = seed;
+    const Outcome outcome = judged(harness, test);
+    found = outcome.status == Status::kFail;
+    if (!found) continue;
+    INFO(outcome.transforms << "\n" << outcome.text);
+    CHECK(outcome.kind == "mismatch");
+    CHECK(!outcome.diff.empty());
+    CHECK((outcome.transforms.find("stage") != outcome.transforms.npos ||
+           outcome.transforms.find("keep") != outcome.transforms.npos));
+  }
+  CHECK(found);
+}
