@@ -88,10 +88,15 @@ class Drawer {
   void large() {
     // A slab of 4 GiB is touched only now and then.
     if (choices_.chance(3)) return step("huge", {0});
-    const int64_t m = slab();
-    step("free", {m});
-    step("allocate", {m, 0, 0, int64_t{1} << 24});
-    step("fill", {m, 0, int64_t{1} << 24, 4, choices_.pick(kPatterns)});
+    const int64_t m = slab(), other = (m + 1) % 4;
+    for (const int64_t big : {m, other}) {
+      step("free", {big});
+      step("allocate", {big, 0, 0, int64_t{1} << 22});
+    }
+    fill_whole(m);
+    step("copy", {other, 0, m, 0, int64_t{1} << 22});
+    step("submit", {queue(), 0, 0, 0});
+    step("read", {other, 0, 0});
   }
 
   void submit() {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The plugin under test as its table of functions: nothing of the core stands between.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "conformance/cases/target.hpp"
+#include "tenon/plugin.h"
+
+namespace tenon::conformance {
+
+struct Subject {
+  /// Loads the file, with the tool's own tn_host. Throws kEnvironment or kInvalid.
+  explicit Subject(const Target& target);
+
+  tn_plugin_query_fn query = nullptr;
+  const tn_plugin* raw = nullptr;  ///< as the plugin gave it
+  tn_plugin table;                 ///< complete: what a shorter one lacks is null
+  std::string backend;
+  std::filesystem::path path;
+  uint32_t index = 0;    ///< of the device in the enumeration
+  uint32_t devices = 0;  ///< how many are enumerated
+  std::string options;   ///< for device_open
+  const char* options_or_null() const { return options.empty() ? nullptr : options.c_str(); }
+};
+
+}  // namespace tenon::conformance
