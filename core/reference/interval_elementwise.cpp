@@ -11,10 +11,6 @@
 namespace tenon::reference {
 namespace {
 
-bool has_infinity(const Interval& x) {
-  return !is_empty(x) && (x.low == -kInfinity || x.high == kInfinity);
-}
-
 /// The hull of values of a function at corners; a NaN corner means that anything may come out.
 Interval corners(std::initializer_list<double> values) {
   Interval out{kInfinity, -kInfinity, false, false};
@@ -86,10 +82,9 @@ Interval decomposed(Op op, DType dtype, const Interval* x, const Profile& profil
       return step(Op::MUL, x[0], step(Op::RECIP, x[1]));
     case Op::FMA:
       return step(Op::ADD, step(Op::MUL, x[0], x[1]), x[2]);
-    case Op::LN: {  // half a unit for the constant
+    case Op::LN: {  // half a unit for the constant, which may be one of the result
       const Interval log2 = step(Op::LOG2, x[0]);
-      return widen(step(Op::MUL, log2, point(std::numbers::ln2)), {.ulps = 1},
-                   compute_dtype(dtype, profile));
+      return widen(step(Op::MUL, log2, point(std::numbers::ln2)), {.ulps = 1}, dtype);
     }
     case Op::COS: {  // 1 - 2 sin(x/2)^2
       const Interval sine = step(Op::SIN, step(Op::MUL, x[0], point(0.5)));
@@ -98,10 +93,10 @@ Interval decomposed(Op op, DType dtype, const Interval* x, const Profile& profil
       return step(Op::ADD, point(1), step(Op::MUL, square, point(-2)));
     }
     case Op::EXP: {  // exp2 of the leading bits, times a polynomial: two more units
-      AllowedError error = allowed_error(Op::EXP2, compute_dtype(dtype, profile),
-                                         multiply(x[0], point(std::numbers::log2e)), profile);
+      AllowedError error =
+          allowed_error(Op::EXP2, dtype, multiply(x[0], point(std::numbers::log2e)), profile);
       error.ulps += 2;
-      return finish(exact_image(op, dtype, x), error, dtype, profile);
+      return finish(settle_in(exact_image(op, dtype, x), error, dtype), dtype, profile);
     }
     default:  // exact: the decomposition gives what the op gives
       return {kInfinity, -kInfinity, false, false};
@@ -182,50 +177,87 @@ Interval exact_image(Op op, DType dtype, const Interval* x) {
   return out;
 }
 
+namespace {
+
+/// As the device reads it.
+Interval operand(Op op, int k, Interval x, DType dtype, const Profile& profile) {
+  if (profile.numerics & kFlushInput) x = flush(flush(x, dtype), compute_dtype(dtype, profile));
+  // A zero whose sign is free has reciprocals of both signs.
+  if ((profile.numerics & kNoSignedZero) && x.low == 0 && x.high == 0) {
+    x.low = -0.0;
+    x.high = 0.0;
+    if (op == Op::RECIP || (op == Op::FDIV && k == 1))
+      x.high = std::numeric_limits<double>::denorm_min();
+  }
+  return x;
+}
+
+/// What the device's own instruction may give in the computing dtype.
+Interval native(Op op, DType wide, const Interval* x, const Profile& profile) {
+  Interval image = exact_image(op, wide, x);
+  if (!rounds(op)) return image;            // also where a product is not rounded yet: CONTRACT
+  const bool brief = wide == DType::kBF16;  // computed in f32
+  const DType first = brief ? DType::kF32 : wide;
+  const AllowedError error = allowed_error(op, first, x[0], profile);
+  if (error.unbounded) {  // out of the profile's range, but still a sine
+    image = {-1, 1, image.nan, false};
+    image = settle_in(image, {.absolute = 0.01}, first);
+  } else {
+    image = settle_in(image, error, first);
+    if (!profile.strict) image = inherited_error(op, first, x, image);
+  }
+  return brief ? settle_in(image, allowed_error(op, wide, x[0], profile), wide) : image;
+}
+
+bool is_transcendental_hint(Op op) { return op == Op::EXP || op == Op::LN || op == Op::COS; }
+
+/// A product that is part of a larger operation is not rounded.
+Interval unrounded(const Interval* x, const Interval& product, DType wide) {
+  const Interval image = exact_image(Op::MUL, wide, x);
+  if (is_empty(image)) return product;
+  if (wide != DType::kF64) return hull(product, image);
+  if (is_point(x[0]) && is_point(x[1]) && std::isfinite(image.low) &&
+      std::fma(x[0].low, x[1].low, -image.low) == 0)
+    return product;
+  const double max = float_facts(wide).max;
+  return hull(product, {std::min(std::nextafter(image.low, -kInfinity), max),
+                        std::max(std::nextafter(image.high, kInfinity), -max), false, false});
+}
+
+}  // namespace
+
+bool ends_in_rounded_product(Op op, DType dtype, const Interval* x, const Profile& profile) {
+  if (op == Op::FDIV || op == Op::LN || op == Op::EXP) return may_decompose(op, profile);
+  if (op != Op::MUL || is_empty(x[0]) || is_empty(x[1])) return false;
+  if (!is_point(x[0]) || !is_point(x[1])) return true;
+  const double product = x[0].low * x[1].low;
+  if (dtype == DType::kF64) return std::fma(x[0].low, x[1].low, -product) != 0;
+  return !std::isnan(product) && round_to(product, dtype) != product;
+}
+
 Interval apply(Op op, DType dtype, const Interval* x, const Profile& profile) {
   const int arity = op_info(op).arity;
   const DType wide = compute_dtype(dtype, profile);
   Interval in[3];
   for (int k = 0; k < arity; ++k) {
-    in[k] = x[k];
-    if (in[k].any || (in[k].nan && (profile.numerics & kNoNan))) return anything();
-    if ((profile.numerics & kNoInf) && has_infinity(in[k])) return anything();
-    if (profile.numerics & kFlushInput) {
-      in[k] = flush(in[k], dtype);
-      if (wide != dtype) in[k] = flush(in[k], wide);
-    }
-    // A zero whose sign is free has reciprocals of both signs.
-    if ((profile.numerics & kNoSignedZero) && in[k].low == 0 && in[k].high == 0) {
-      in[k].low = -0.0;
-      in[k].high = 0.0;
-      if (op == Op::RECIP || (op == Op::FDIV && k == 1))
-        in[k].high = std::numeric_limits<double>::denorm_min();
-    }
+    if (x[k].any || (x[k].nan && (profile.numerics & kNoNan))) return anything();
+    if ((profile.numerics & kNoInf) && has_infinity(x[k])) return anything();
+    in[k] = operand(op, k, x[k], dtype, profile);
   }
-  const Interval image = exact_image(op, dtype, in);
-  AllowedError error = allowed_error(op, wide, in[0], profile);
-  if (error.unbounded && (op == Op::SIN || op == Op::COS)) {
-    Interval all{-1, 1, image.nan, false};  // out of the profile's range, but still a sine
-    return finish(all, {.absolute = 0.01}, dtype, profile);
-  }
-  Interval out = finish(image, error, dtype, profile);
+  const Interval image = native(op, wide, in, profile);
+  if (image.any) return image;
+  Interval out = finish(image, dtype, profile);
   // Reached in one rounding, as the reference does, or by way of the computing dtype.
-  if (wide != dtype && !is_empty(image))
-    out = hull(out, {round_to(image.low, dtype), round_to(image.high, dtype), false, false});
+  if (wide != dtype && rounds(op)) out = hull(out, nearest(exact_image(op, wide, in), dtype));
   if (may_decompose(op, profile)) {
-    // The steps run in the computing dtype; only what comes out is rounded to the narrow one.
-    Interval other = decomposed(op, wide, in, profile);
+    // The steps run in the computing dtype, or in f32; only their end is rounded to the narrow one.
+    const DType steps = is_transcendental_hint(op) && dtype_size(wide) < 4 ? DType::kF32 : wide;
+    const Interval other = decomposed(op, steps, in, profile);
     if (other.any) return anything();
-    if (wide != dtype && !is_empty(other)) {
-      other.low = round_to(other.low, dtype);
-      other.high = round_to(other.high, dtype);
-    }
-    out = hull(out, other);
+    out = hull(out, steps == dtype ? other : nearest(other, dtype));
   }
-  if ((op == Op::EXP2 || op == Op::EXP) && out.low <= 0) out.low = 0.0;  // never negative
-  if (op == Op::MUL && (profile.numerics & kContract) && !is_empty(image))
-    out = hull(out, {std::nextafter(image.low, -kInfinity), std::nextafter(image.high, kInfinity),
-                     false, false});
+  if (op == Op::EXP2 || op == Op::EXP) out.low = std::max(out.low, 0.0);  // never negative
+  if (op == Op::MUL && (profile.numerics & kContract)) out = unrounded(in, out, wide);
   return out;
 }
 

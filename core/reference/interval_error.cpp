@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table of allowed errors (docs/conformance.md). Where a format is not named there: f64 has
-// f32's row in its own units; relaxed rows are those of the Vulkan specification, appendix
-// "Precision and Operation of SPIR-V Instructions".
+// f32's row in its own units. Relaxed rows are those of the Vulkan specification 1.3, appendix A,
+// "Precision of Individual Operations", for single and half precision. A unit in the last place is
+// the distance of neighbours in the binade of the exact result.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -14,6 +15,8 @@ namespace {
 
 double largest(const Interval& x) { return std::max(std::abs(x.low), std::abs(x.high)); }
 
+constexpr double kDivision = 2.5, kInverseSqrt = 2;
+
 bool meets(const Interval& x, double low, double high) { return x.low <= high && x.high >= low; }
 
 AllowedError relaxed_error(Op op, DType dtype, const Interval& x) {
@@ -21,9 +24,7 @@ AllowedError relaxed_error(Op op, DType dtype, const Interval& x) {
   switch (op) {
     case Op::RECIP:
     case Op::FDIV:
-      return {.ulps = 2.5};
-    case Op::SQRT:  // "inherited from 1.0 / inversesqrt(x)": 2 and 2.5
-      return {.ulps = 4.5};
+      return {.ulps = kDivision};
     case Op::EXP2:
     case Op::EXP:
       if (half) return {.ulps = 1 + 2 * largest(x)};
@@ -57,6 +58,34 @@ AllowedError strict_error(Op op, DType dtype) {
   }
 }
 
+/// "Inherited from 1.0 / inversesqrt()": as far from sqrt(x) on both sides as the formula can be.
+Interval square_root(double x, DType dtype) {
+  const double root = std::sqrt(x);
+  if (!(x > 0) || std::isinf(x)) return point(root);
+  const Interval inverse = widen(point(1 / root), {.ulps = kInverseSqrt}, dtype);
+  const Interval found =
+      widen({1 / inverse.high, 1 / inverse.low, false, false}, {.ulps = kDivision}, dtype);
+  const double off = std::max(root - found.low, found.high - root);
+  return {root - off, root + off, false, false};
+}
+
+/// Where the divisor leaves [2^-n, 2^n] by what a fast reciprocal makes of it: zero beyond,
+/// infinity below. Vulkan promises nothing at all there.
+Interval far_division(const Interval& a, const Interval& b, DType dtype, Interval x) {
+  const double normal = float_facts(dtype).min_normal();
+  const double most = largest(b);
+  if (most > 1 / normal && !(is_point(b) && std::isinf(b.low)))
+    x = hull(x, {-0.0, 0.0, false, false});
+  const bool below = b.low < normal && b.high > -normal && (b.low != 0 || b.high != 0);
+  if (!below) return x;
+  if (contains(a, 0)) return {-kInfinity, kInfinity, true, x.any};
+  if (x.high > 0) x.high = kInfinity;
+  if (x.low < 0) x.low = -kInfinity;
+  return x;
+}
+
+}  // namespace
+
 bool rounds(Op op) {
   switch (op) {
     case Op::MAX:
@@ -71,15 +100,22 @@ bool rounds(Op op) {
   }
 }
 
-}  // namespace
-
 AllowedError allowed_error(Op op, DType dtype, const Interval& argument, const Profile& profile) {
-  if (dtype == DType::kBF16) {  // arithmetic in f32, then 1 or 2 units
-    AllowedError error = profile.strict ? AllowedError{} : relaxed_error(op, DType::kF32, argument);
-    error.ulps = rounds(op) ? (profile.strict ? 1 : 2) : 0;
-    return error;
-  }
+  // On top of f32's own error, which comes before.
+  if (dtype == DType::kBF16) return {.ulps = !rounds(op) ? 0.0 : profile.strict ? 1.0 : 2.0};
   return profile.strict ? strict_error(op, dtype) : relaxed_error(op, dtype, argument);
+}
+
+Interval inherited_error(Op op, DType dtype, const Interval* x, const Interval& plain) {
+  if (op == Op::SQRT && !is_empty(x[0]) && x[0].high >= 0) {
+    const Interval low = square_root(std::max(x[0].low, 0.0), dtype);
+    const Interval high = square_root(x[0].high, dtype);
+    return hull(plain, nearest({low.low, high.high, false, false}, dtype));
+  }
+  if (is_empty(plain) || plain.any) return plain;
+  if (op == Op::RECIP) return far_division(point(1), x[0], dtype, plain);
+  if (op == Op::FDIV) return far_division(x[0], x[1], dtype, plain);
+  return plain;
 }
 
 bool is_pinned(Op op, DType operand, DType result, const Profile& profile) {

@@ -68,6 +68,21 @@ Interval flush(const Interval& x, DType dtype) {
   return out;
 }
 
+Interval nearest(const Interval& x, DType dtype) {
+  if (is_empty(x)) return x;
+  return {round_to(x.low, dtype), round_to(x.high, dtype), x.nan, x.any};
+}
+
+Interval inside(const Interval& x, DType dtype) {
+  if (is_empty(x)) return x;
+  // y lies between two neighbours that are an ulp(y) apart, and round_to is one of them.
+  const auto at_least = [&](double y) {
+    const double r = round_to(y, dtype);
+    return r < y && std::isfinite(r) ? r + ulp(y, dtype) : r;
+  };
+  return {at_least(x.low), -at_least(-x.high), x.nan, x.any};
+}
+
 Interval widen(const Interval& x, const AllowedError& error, DType dtype) {
   if (is_empty(x)) return x;
   Interval out = x;
@@ -76,18 +91,23 @@ Interval widen(const Interval& x, const AllowedError& error, DType dtype) {
   return out;
 }
 
-Interval finish(Interval x, const AllowedError& error, DType dtype, const Profile& profile) {
-  if (error.unbounded) return hull(x, anything());
+Interval settle_in(const Interval& image, const AllowedError& error, DType dtype) {
+  const Interval rounded = nearest(image, dtype);
+  if (is_empty(image) || (error.ulps == 0 && error.absolute == 0)) return rounded;
+  const Interval wide = widen(image, error, dtype);
+  Interval out = hull(rounded, nearest(wide, dtype));
+  // Vulkan, of error bounds: beyond the largest number both it and infinity may be returned.
+  const double max = float_facts(dtype).max;
+  if (wide.high > max) out = {std::min(out.low, max), kInfinity, out.nan, out.any};
+  if (wide.low < -max) out = {-kInfinity, std::max(out.high, -max), out.nan, out.any};
+  return out;
+}
+
+Interval finish(Interval x, DType dtype, const Profile& profile) {
   const DType wide = compute_dtype(dtype, profile);
-  if (error.ulps > 0 || error.absolute > 0) x = widen(x, error, wide);
-  if (!is_empty(x)) {
-    x.low = round_to(x.low, wide);
-    x.high = round_to(x.high, wide);
-  }
   if (profile.numerics & kFlushOutput) x = flush(x, wide);
-  if (wide != dtype && !is_empty(x)) {
-    x.low = round_to(x.low, dtype);
-    x.high = round_to(x.high, dtype);
+  if (wide != dtype) {
+    x = nearest(x, dtype);
     if (profile.numerics & kFlushOutput) x = flush(x, dtype);
   }
   if ((profile.numerics & kNoInf) && !is_empty(x) && (x.low == -kInfinity || x.high == kInfinity))

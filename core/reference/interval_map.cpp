@@ -27,19 +27,26 @@ Element compare(Op op, const Interval& a, const Interval& b, double value) {
     if (a.low >= b.high) return as_value;  // false, as with NaN
     return a.high < b.low && !nan ? as_value : undecided();
   }
-  if (a.low > b.high || b.low > a.high) return as_value;  // differ, as with NaN
-  return is_point(a) && is_point(b) ? as_value : undecided();
+  if (a.low > b.high || b.low > a.high) return as_value;          // differ, as with NaN
+  const bool equal = a.low == a.high && b.low == b.high && !nan;  // zeros of any sign
+  return equal ? as_value : undecided();
+}
+
+/// The device says nothing about operands like these.
+bool unspecified(const Interval& x, const Profile& profile) {
+  return (x.nan && (profile.numerics & kNoNan)) || (has_infinity(x) && (profile.numerics & kNoInf));
 }
 
 Element to_float(const Interval& x, DType from, DType to, const Profile& profile) {
   if (x.any) return unknown();
   Interval in = x;
   if (is_float(from)) {
-    if (x.nan && (profile.numerics & kNoNan)) return unknown();
+    if (unspecified(x, profile)) return unknown();
     if (profile.numerics & kFlushInput) in = flush(in, from);
   }
-  if (!is_empty(in)) in = {round_to(in.low, to), round_to(in.high, to), in.nan, false};
+  in = nearest(in, to);
   if (profile.numerics & kFlushOutput) in = flush(in, to);
+  if (unspecified(in, profile)) return unknown();
   return {in, false};
 }
 
@@ -68,6 +75,8 @@ Element cast_element(const Node& node, const Interval& x, bool doubt, DType from
   if (floats && is_float(node.dtype)) return to_float(x, from, node.dtype, profile);
   if (floats) {
     const bool flushes = profile.numerics & kFlushInput;
+    if (!x.any && unspecified(x, profile))
+      return node.dtype == DType::kBool ? undecided() : unknown();
     return from_float(flushes ? flush(x, from) : x, node.dtype, value);
   }
   if (!doubt) return {point(value), false};
@@ -110,8 +119,9 @@ void elementwise_intervals(const Node& node, const IntervalOperands& operands,
       if (is_float(from)) {
         if (profile.numerics & kFlushInput)
           for (Interval& operand : x) operand = flush(operand, from);
-        const bool no_nan = (x[0].nan || x[1].nan) && (profile.numerics & kNoNan);
-        e = no_nan ? undecided() : compare(node.op, x[0], x[1], value);
+        e = unspecified(x[0], profile) || unspecified(x[1], profile)
+                ? undecided()
+                : compare(node.op, x[0], x[1], value);
       } else if (doubt[0] || doubt[1]) {
         e = undecided();
       }
@@ -119,10 +129,7 @@ void elementwise_intervals(const Node& node, const IntervalOperands& operands,
       e = {apply(node.op, node.dtype, x, profile), false};
       // The reference's value is always one of the answers, and the image was computed in double.
       e.range = hull(e.range, point(out.value.at(i).as_double()));
-      if (node.op == Op::MUL && !out.rounded)
-        out.rounded = !is_point(x[0]) || !is_point(x[1]) ||
-                      (node.dtype == DType::kF64 ? std::fma(x[0].low, x[1].low, -value) != 0
-                                                 : x[0].low * x[1].low != value);
+      if (!out.rounded) out.rounded = ends_in_rounded_product(node.op, node.dtype, x, profile);
     } else if (doubt[0] || doubt[1]) {
       e = unknown();
     }

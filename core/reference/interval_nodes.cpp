@@ -86,9 +86,8 @@ void reduce_intervals(const Node& node, const IntervalArray& x, const Profile& p
       if (doubt) set(out, i, anything(), true);
     } else {
       Interval total = combine(attr, type, terms, fused, profile);
-      if (type != node.dtype && is_float(node.dtype) && !is_empty(total) && !total.any) {
-        total.low = round_to(total.low, node.dtype);
-        total.high = round_to(total.high, node.dtype);
+      if (type != node.dtype && is_float(node.dtype) && !total.any) {
+        total = nearest(total, node.dtype);
       } else if (!is_float(node.dtype) && !is_point(total)) {
         total = anything();
       }
@@ -101,12 +100,8 @@ void reduce_intervals(const Node& node, const IntervalArray& x, const Profile& p
   walk_reduce(attr, x.value.shape, [&](int64_t i, int64_t source) {
     if (i != group && group >= 0) close(group);
     group = i;
-    Interval term = x.at(source);
-    if (is_float(type) && !is_empty(term) && !term.any) {
-      term.low = round_to(term.low, type);
-      term.high = round_to(term.high, type);
-    }
-    terms.push_back(term);
+    const Interval term = x.at(source);
+    terms.push_back(is_float(type) && type != x.value.dtype ? nearest(term, type) : term);
     doubt |= doubt_at(x, source);
   });
   if (group >= 0) close(group);

@@ -11,10 +11,15 @@
 namespace tenon::reference {
 namespace {
 
-/// What terms together rule out before any arithmetic.
+/// long double rounds a thousand times finer than f64; for as many terms that is not nothing.
+constexpr long double kLongUnit = 0x1p-63L;
+
+/// What terms together rule out before any arithmetic. An infinity is sure where a term can be
+/// nothing else.
 struct Survey {
-  bool nan = false, only_nan = false, any = false, points = true;
-  bool plus_infinity = false, minus_infinity = false, zero = false;
+  bool nan = false, only_nan = false, any = false, points = true, zero = false;
+  bool plus = false, sure_plus = false, minus = false, sure_minus = false;
+  bool infinities() const { return plus || minus; }
 };
 
 Survey survey(const std::vector<Interval>& terms) {
@@ -22,16 +27,24 @@ Survey survey(const std::vector<Interval>& terms) {
   for (const Interval& x : terms) {
     s.any |= x.any;
     s.nan |= x.nan;
-    s.only_nan |= is_empty(x) && !x.any;
     s.points &= is_point(x);
-    s.plus_infinity |= x.high == kInfinity && !is_empty(x);
-    s.minus_infinity |= x.low == -kInfinity && !is_empty(x);
+    if (is_empty(x)) {
+      s.only_nan |= !x.any;
+      continue;
+    }
+    s.plus |= x.high == kInfinity;
+    s.sure_plus |= x.low == kInfinity && !x.nan;
+    s.minus |= x.low == -kInfinity;
+    s.sure_minus |= x.high == -kInfinity && !x.nan;
     s.zero |= contains(x, 0);
   }
   return s;
 }
 
 double magnitude(const Interval& x) { return std::max(std::abs(x.low), std::abs(x.high)); }
+double least_magnitude(const Interval& x) {
+  return contains(x, 0) ? 0 : std::min(std::abs(x.low), std::abs(x.high));
+}
 
 /// Exponent of the lowest set bit of a finite, nonzero x.
 int lowest_bit(double x) {
@@ -40,17 +53,33 @@ int lowest_bit(double x) {
   return exponent - 53 + std::countr_zero(mantissa);
 }
 
-/// Whether all partial sums are multiples of one power of two that the format can hold.
-bool exact_in_any_order(const std::vector<Interval>& terms, long double total, DType dtype) {
-  int quantum = 2000;
-  for (const Interval& x : terms)
-    if (x.low != 0) quantum = std::min(quantum, lowest_bit(x.low));
-  return total <= std::ldexp(1.0L, float_facts(dtype).precision + quantum) &&
-         total <= static_cast<long double>(float_facts(dtype).max);
+/// gamma_n for a unit roundoff; infinity where it says nothing.
+long double gamma(double steps, double unit) {
+  return steps * unit >= 0.5 ? kInfinity : steps * unit / (1 - steps * unit);
 }
 
-Interval rounded(double low, double high, bool nan, DType dtype) {
-  return {round_to(low, dtype), round_to(high, dtype), nan, false};
+/// Ends of finite terms, added up.
+struct Total {
+  long double low = 0, high = 0, up = 0, down = 0, magnitude = 0;
+  int quantum = 2000;  ///< every term is a multiple of 2 to this power
+};
+
+Total total_of(const std::vector<Interval>& terms) {
+  Total t;
+  for (const Interval& x : terms) {
+    if (is_empty(x)) continue;
+    if (std::isfinite(x.low)) {
+      t.low += x.low;
+      t.down += std::max(-x.low, 0.0);
+      if (x.low != 0) t.quantum = std::min(t.quantum, lowest_bit(x.low));
+    }
+    if (std::isfinite(x.high)) {
+      t.high += x.high;
+      t.up += std::max(x.high, 0.0);
+    }
+    if (std::isfinite(magnitude(x))) t.magnitude += magnitude(x);
+  }
+  return t;
 }
 
 }  // namespace
@@ -60,95 +89,101 @@ Interval sum(const std::vector<Interval>& terms, DType accumulator, bool fused,
   const Survey s = survey(terms);
   const bool no_infinity = profile.numerics & kNoInf;
   if (s.any || (s.nan && (profile.numerics & kNoNan))) return anything();
-  if (no_infinity && (s.plus_infinity || s.minus_infinity)) return anything();
+  if (no_infinity && s.infinities()) return anything();
   if (s.only_nan) return point(std::nan(""));
-  if (s.plus_infinity || s.minus_infinity) {
-    // A fused product does not overflow by itself: its infinity may be a finite term.
-    if (!s.points || fused) return {-kInfinity, kInfinity, true, false};
-    if (s.plus_infinity && s.minus_infinity) return point(std::nan(""));
-  }
-  const bool flushes = profile.numerics & (kFlushInput | kFlushOutput);
-  if (terms.size() == 2 && !fused && !s.plus_infinity && !s.minus_infinity) {
+  // A fused product does not overflow by itself: its infinity may be a finite term.
+  if (fused && s.infinities()) return {-kInfinity, kInfinity, true, false};
+  if (s.sure_plus && s.sure_minus) return point(std::nan(""));
+  if (terms.size() == 2 && !fused && !s.infinities()) {
     Interval out = apply(Op::ADD, accumulator, terms.data(), profile);
     if (out.low == 0 || out.high == 0) out = hull(out, {-0.0, 0.0, false, false});
     return out;
   }
 
-  long double low = 0, high = 0, total = 0;
-  for (const Interval& x : terms) {
-    if (std::isinf(x.low)) continue;
-    low += x.low;
-    high += x.high;
-    total += magnitude(x);
-  }
+  const Total t = total_of(terms);
   const FloatFacts facts = float_facts(accumulator);
   const auto max = static_cast<long double>(facts.max);
-  const double steps = static_cast<double>(terms.size()) - 1 + (fused ? 1 : 0);
-  const double unit = facts.unit_roundoff();
-  // Fused, the products are not these terms, and need not fit.
-  const bool exact = s.points && !fused && exact_in_any_order(terms, total, accumulator);
+  const auto count = static_cast<double>(terms.size());
+  // All partial sums are multiples of one power of two that the format can hold. Fused, the
+  // products are not these terms, and need not fit.
+  const bool exact =
+      terms.size() == 1 || (s.points && !fused && t.magnitude <= max &&
+                            t.magnitude <= std::ldexp(1.0L, facts.precision + t.quantum));
   long double error = 0;
-  if (!exact && terms.size() > 1) {
-    if (steps * unit >= 0.5) return {-kInfinity, kInfinity, true, false};
-    error = steps * unit / (1 - steps * unit) * total;
+  if (!exact) {
+    const long double factor = gamma(count - 1 + (fused ? 1 : 0), facts.unit_roundoff());
+    if (std::isinf(factor)) return {-kInfinity, kInfinity, true, false};
+    error = (factor + count * kLongUnit) * t.magnitude;
   }
   // A product below the normal numbers was rounded by up to half of the smallest one.
-  if (fused) error += static_cast<double>(terms.size()) * ulp(0, accumulator);
-  // Accumulators wide or narrow; subnormal sums lose bits, or all of them.
-  if (flushes) error += (steps + 1) * facts.min_normal();
-  const bool overflows = total + error > max;
-  if (s.plus_infinity || s.minus_infinity) {
-    const double inf = s.plus_infinity ? kInfinity : -kInfinity;
-    return {inf, inf, overflows, false};
-  }
-  // With terms of both signs some order overflows on its way to a finite sum.
-  const bool one_sign = std::ranges::all_of(terms, [](const Interval& x) { return x.low >= 0; }) ||
-                        std::ranges::all_of(terms, [](const Interval& x) { return x.high <= 0; });
-  if (overflows && !one_sign)
-    return no_infinity ? anything() : Interval{-kInfinity, kInfinity, true, false};
-  Interval out = rounded(static_cast<double>(low - error), static_cast<double>(high + error), s.nan,
-                         accumulator);
+  if (fused) error += count * ulp(0, accumulator);
+  // Terms and partial sums that are subnormal may be lost; multiples of a normal number never are.
+  const bool flushes = profile.numerics & (kFlushInput | kFlushOutput);
+  if (flushes && !(exact && t.quantum >= facts.min_exponent))
+    error += 2 * count * facts.min_normal();
+
+  // Some order has all terms of one sign first.
+  const bool overflows = t.up + error > max, underflows = t.down + error > max;
+  if (no_infinity && (overflows || underflows)) return anything();
+  const bool nan = s.nan || ((s.plus || overflows) && (s.minus || underflows));
+  if (s.sure_plus) return {kInfinity, kInfinity, nan, false};
+  if (s.sure_minus) return {-kInfinity, -kInfinity, nan, false};
+  Interval out =
+      inside({static_cast<double>(t.low - error), static_cast<double>(t.high + error), nan, false},
+             accumulator);
+  if (s.minus || underflows) out.low = -kInfinity;
+  if (s.plus || overflows) out.high = kInfinity;
   // Whether a sum starts from +0 or from its first term is free, so a zero's sign is too.
   if (contains(out, 0)) out = hull(out, {-0.0, 0.0, false, false});
-  return overflows && no_infinity ? anything() : out;
+  return out;
 }
 
 Interval product(const std::vector<Interval>& terms, DType accumulator, const Profile& profile) {
   const Survey s = survey(terms);
   if (s.any || (s.nan && (profile.numerics & kNoNan))) return anything();
+  if (s.infinities() && (profile.numerics & kNoInf)) return anything();
   if (s.only_nan) return point(std::nan(""));
+  if (terms.size() == 1)
+    return profile.numerics & (kFlushInput | kFlushOutput) ? flush(terms[0], accumulator)
+                                                           : terms[0];
   const FloatFacts facts = float_facts(accumulator);
   double up = 0, down = 0, significand = 1;
   for (const Interval& x : terms) {
     up += std::max(0.0, std::log2(magnitude(x)));
-    if (x.low > 0 || x.high < 0)
-      down += std::min(0.0, std::log2(std::min(std::abs(x.low), std::abs(x.high))));
+    if (least_magnitude(x) > 0) down += std::min(0.0, std::log2(least_magnitude(x)));
     if (s.points && x.low != 0 && std::isfinite(x.low) && significand < 0x1p60)
       significand *= std::ldexp(std::abs(x.low), -lowest_bit(x.low));
   }
   const bool in_range = up < std::log2(facts.max) - 1 && down > facts.min_exponent + 1;
-  const bool infinities = s.plus_infinity || s.minus_infinity;
   if (!in_range) {  // some order overflows or underflows on its way
-    if (infinities && (profile.numerics & kNoInf)) return anything();
     const bool alike = s.points && !s.zero && (up == 0 || down == 0);
     if (!alike || profile.numerics) return {-kInfinity, kInfinity, true, false};
   }
-  Interval out = point(1);
+  // Magnitudes apart from signs: no infinity meets a zero here but as a NaN.
+  if (s.zero && s.infinities()) return {-kInfinity, kInfinity, true, false};
+  long double low = 1, high = 1;
   for (const Interval& x : terms) {
-    const Interval operands[] = {out, x, {}};
-    out = exact_image(Op::MUL, DType::kF64, operands);
-    if (is_empty(out)) return out;
+    const long double a = x.low, b = x.high;
+    const auto [least, most] = std::minmax({low * a, low * b, high * a, high * b});
+    low = least;
+    high = most;
   }
+  const auto count = static_cast<double>(terms.size());
   const bool exact = s.points && significand <= std::ldexp(1, facts.precision) && in_range;
-  if (!exact && terms.size() > 1) {
-    const double slack = 2 * static_cast<double>(terms.size()) * (facts.unit_roundoff() + 0x1p-52);
-    if (slack > 0.5) return {-kInfinity, kInfinity, true, false};
-    const double tiny = ulp(0, accumulator) * static_cast<double>(terms.size());
-    out.low -= std::abs(out.low) * slack + tiny;
-    out.high += std::abs(out.high) * slack + tiny;
+  if (!exact) {
+    const long double factor = gamma(count - 1, facts.unit_roundoff()) + count * kLongUnit;
+    if (factor > 0.5) return {-kInfinity, kInfinity, true, false};
+    // What goes below the normal numbers on its way may grow again.
+    const bool sinks = !in_range || (s.zero && !s.points);
+    const double lost = profile.numerics ? facts.min_normal() : ulp(0, accumulator);
+    const long double tiny = sinks ? count * lost * std::exp2(in_range ? up : 0.0) : 0;
+    if (std::isfinite(low)) low -= std::abs(low) * factor + tiny;
+    if (std::isfinite(high)) high += std::abs(high) * factor + tiny;
   }
-  out.nan |= s.nan;
-  out = rounded(out.low, out.high, out.nan, accumulator);
+  Interval out{static_cast<double>(low), static_cast<double>(high), s.nan, false};
+  // The end of a sequence of roundings is a number of the format.
+  out = hull(nearest(out, accumulator), inside(out, accumulator));
+  if (!s.points && contains(out, 0)) out = hull(out, {-0.0, 0.0, false, false});
   return profile.numerics & kFlushOutput ? flush(out, accumulator) : out;
 }
 
