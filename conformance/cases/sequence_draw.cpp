@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Draws sequences: short scenes that bugs of queues, caches and pools are known to need, between
 // steps at random.
+#include <algorithm>
+#include <string_view>
+
 #include "conformance/cases/sequence.hpp"
 #include "tenon/program.h"
 
@@ -135,42 +138,67 @@ class Drawer {
     if (choices_.chance(30)) step("damage", {slot, choices_.between(0, 1 << 16)});
   }
 
-  /// Two programs that differ in one thing, run in either order.
+  int64_t kind(std::string_view name) const {
+    return std::ranges::find(program_kinds(), name) - program_kinds().begin();
+  }
+
+  /// Two programs that differ in one thing, which shows in what they make of the same input.
   void twins() {
-    const Compiled first = program();
-    Compiled second = first;
+    static const std::string_view kSigned[] = {"max", "less", "divide"};
+    static const std::string_view kAny[] = {"add", "constant", "max", "mul"};
+    static const std::string_view kZeros[] = {"constant", "mul", "add"};
+    Compiled first = program(), second;
     switch (choices_.between(0, 6)) {
-      case 0:
-        second.dtype = first.dtype == TN_DTYPE_I32 ? TN_DTYPE_F32 : TN_DTYPE_I32;
+      case 0:  // the sign of the same bits
+        first.kind = kind(choices_.pick(kSigned));
+        first.dtype = TN_DTYPE_I32;
+        second = first;
+        second.dtype = TN_DTYPE_U32;
         break;
-      case 1:
-        second.constant = first.constant + 1;
+      case 1:  // a dtype of the same size, with a constant of the same bits
+        first.kind = kind(choices_.pick(kAny));
+        first.dtype = choices_.chance(50) ? TN_DTYPE_U32 : TN_DTYPE_I32;
+        first.constant = 0;
+        second = first;
+        second.dtype = TN_DTYPE_F32;
         break;
-      case 2:
-        second.constant = first.constant == 0 ? -1 : 0;
+      case 2:  // both zeros
+        first.kind = kind(choices_.pick(kZeros));
+        first.dtype = TN_DTYPE_F32;
+        first.constant = 0;
+        second = first;
+        second.constant = -1;
         break;
       case 3:
-        second.swapped = 1;
+        second = first;
+        second.constant = first.constant + 1;
         break;
       case 4:
-        second.dtype = first.dtype == TN_DTYPE_U32 ? TN_DTYPE_I32 : TN_DTYPE_U32;
+        first.kind = kind(kSigned[choices_.between(1, 2)]);
+        second = first;
+        second.swapped = 1;
         break;
       case 5:
+        second = first;
         second.name = 1;
         break;
-      case 6:
+      default:
+        second = first;
         second.threads = first.threads == 1 ? 2 : 1;
         break;
     }
+    if (choices_.chance(50)) std::swap(first, second);
     const int64_t slot = executable(), other = (slot + 1) % kExecutableSlots;
+    const int64_t m = slab() % 4, from = (m + 1) % 4;
+    for (const int64_t used : {m, from}) step("allocate", {used, 0, 0, 4096});
+    step("write", {from, 0, 4096, choices_.between(0, 1 << 20)});
     compile(slot, first);
     compile(other, second);
-    const bool turned = choices_.chance(50);
-    const int64_t m = slab(), count = choices_.pick(kCounts), from = (m + 1) % 4;
-    step("launch", {turned ? other : slot, m, 0, from, 0, count, 1});
-    step("read", {m, 0, 0});
-    step("launch", {turned ? slot : other, m, 0, from, 0, count, 1});
-    step("read", {m, 0, 0});
+    const int64_t count = choices_.pick(kCounts);
+    for (const int64_t e : {slot, other}) {
+      step("launch", {e, m, 0, from, 0, count, 1});
+      step("read", {m, 0, 0});
+    }
   }
 
   /// Work that another queue must not overtake: read after write, write after read.
