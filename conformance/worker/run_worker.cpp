@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A worker that runs cases on a device.
+#include <optional>
+
+#include "conformance/api/api_harness.hpp"
 #include "conformance/cases/coverage.hpp"
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/reproducer.hpp"
@@ -17,7 +20,7 @@ constexpr uint64_t kAttempts = 5;
 class RunWorker final : public Worker {
  public:
   RunWorker(const Target& target, Channel& channel)
-      : Worker(channel), harness_(target), reached_(coverage_size()) {}
+      : Worker(channel), target_(target), harness_(target), reached_(coverage_size()) {}
 
   std::vector<std::string> ready() const override {
     return {"ready",
@@ -94,6 +97,7 @@ class RunWorker final : public Worker {
       if (!silent) channel_.send({word, std::to_string(test.index)});
     };
     const Progress progress([&] { tell("run"); }, [&] { tell("compile"); });
+    if (test.sequence) return api().run(test, [&] { tell("run"); });
     if (test.refusal) return harness_.run(test, nullptr, progress);
     Expectation expectation = expect(test, harness_.profile());
     std::string vacuous = vacuity(expectation);
@@ -112,6 +116,12 @@ class RunWorker final : public Worker {
     return outcome;
   }
 
+  /// Layer 4 has the plugin to itself, beside the core's device.
+  ApiHarness& api() {
+    if (!api_) api_.emplace(target_);
+    return *api_;
+  }
+
   /// What was refused was not tried.
   std::vector<uint32_t> newly_reached(const Case& test, const Outcome& outcome) {
     std::vector<uint32_t> fresh;
@@ -124,8 +134,10 @@ class RunWorker final : public Worker {
     return fresh;
   }
 
+  const Target target_;
   Builder builder_;
   Harness harness_;
+  std::optional<ApiHarness> api_;
   std::vector<bool> reached_;
 };
 
