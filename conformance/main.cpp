@@ -26,6 +26,12 @@ void add_limits(CLI::App* command, RunOptions& options) {
       ->add_option("--compile-timeout", options.compile_seconds,
                    "Seconds that its compilation may take")
       ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--start-timeout", options.start_seconds,
+                   "Seconds that the plugin may take to load")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--memory-limit", options.memory_mib,
+                      "MiB that a worker process may grow to (4096; 0: no limit)");
   command->add_flag("--json", options.json, "Facts as JSON on standard output");
 }
 
@@ -39,6 +45,16 @@ void add_run(CLI::App* command, RunOptions& options) {
       ->check(CLI::PositiveNumber);
   command->add_option("--time", options.seconds, "No new cases after so many seconds")
       ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--budget", options.budget,
+                   "A time by name: smoke (30 s), ci (5 min), nightly (4 h)")
+      ->check(CLI::IsMember({"smoke", "ci", "nightly"}))
+      ->excludes("--time");
+  command->add_flag("--resume", options.resume, "Go on with the run whose folder --report names");
+  command->add_flag("--no-vote", options.no_vote,
+                    "Other installed plugins are not asked about the shrunk failures");
+  command->add_flag("--no-recheck", options.no_recheck,
+                    "No sample of the passing cases runs again in fresh processes");
   command->add_option("--jobs", options.jobs, "Worker processes (1)")->check(CLI::Range(1, 256));
   command->add_option("--report", options.report,
                       "Folder for report.json, .md, .html, junit.xml, cells.csv and reproducers");
@@ -85,12 +101,14 @@ int main(int argc, char** argv) {
   CLI::App app{
       "Says whether a Tenon backend can be trusted: runs ops and graphs on it and compares with "
       "the "
-      "reference.\nExit codes: 0 ok, 1 failures, 2 usage or input, 3 environment, 4 device lost.",
+      "reference.\nExit codes: 0 ok, 1 failures, 2 usage or input, 3 environment, 4 device lost, 5 "
+      "device in doubt.",
       "tenon-conformance"};
   app.require_subcommand(1);
   app.set_version_flag("--version", "tenon-conformance " TENON_VERSION);
   RunOptions options;
-  std::string what, folder;
+  std::string what, other, folder;
+  double factor = 2;
   CLI::App* list = app.add_subcommand("list", "Print the cells of op, dtype and layout");
   list->add_flag("--json", options.json, "As JSON");
   CLI::App* run = app.add_subcommand("run", "Every cell, and a fixed number of graphs");
@@ -115,6 +133,14 @@ int main(int argc, char** argv) {
   CLI::App* selftest =
       app.add_subcommand("selftest", "How many of 40 planted bugs the fuzzer finds");
   add_selftest(selftest, selftest_options);
+  CLI::App* compare = app.add_subcommand("compare", "What changed between two report.json");
+  compare->add_option("before", what, "report.json of the version before")->required();
+  compare->add_option("after", other, "report.json of the version after")->required();
+  compare
+      ->add_option("--factor", factor,
+                   "By how much a worst error or the rate must change to count (2)")
+      ->check(CLI::Range(1.0, 1e6));
+  compare->add_flag("--json", options.json, "As JSON");
   CLI::App* worker = app.add_subcommand("worker", "Internal: serves a parent process")->group("");
   add_target(worker, options);
   worker->add_option("--target", options.target);
@@ -132,6 +158,7 @@ int main(int argc, char** argv) {
     if (*compile) return compile_command(options);
     if (*replay) return replay_command(options, what);
     if (*report) return report_command(what, folder);
+    if (*compare) return compare_command(what, other, factor, options.json);
     if (*selftest) return selftest_command(selftest_options);
     Target target{options.backend, std::nullopt, options.target, options.keep};
     if (!options.plugin.empty()) target.plugin = options.plugin;

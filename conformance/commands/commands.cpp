@@ -187,7 +187,7 @@ int compile_command(const RunOptions& options) {
 }
 
 int report_command(const std::string& file, const std::string& folder) {
-  const Report report = parse_report(read_file(file));
+  const Report report = read_report(file);
   if (folder.empty())
     fmt::print("{}", to_markdown(report));
   else

@@ -44,6 +44,9 @@ int run_command(const RunOptions& options, bool fuzz);
 int compile_command(const RunOptions& options);
 int replay_command(const RunOptions& options, const std::string& what);
 int report_command(const std::string& file, const std::string& folder);
+/// What changed between two report.json; kExitFailures if anything got worse.
+int compare_command(const std::string& before_file, const std::string& after_file, double factor,
+                    bool json);
 
 /// Throws kInvalid if neither or both are given, or the file's name is not libtenon_<backend>.so.
 Target make_target(const RunOptions& options);

@@ -186,6 +186,7 @@ std::string environment_section(const Report& r) {
   row("worker processes", std::to_string(r.jobs));
   row("time", fmt::format("{:.1f} s", r.seconds));
   row("rate", fmt::format("{:.0f} cases per second and core", r.cases_per_second_per_core()));
+  row("digest of all results", fmt::format("{:016x}", r.digest));
   if (r.first_failure_seconds >= 0)
     row("first failure", fmt::format("after {:.1f} s", r.first_failure_seconds));
   return "<section><h2 id=environment>Environment</h2><div class=card><table class=\"list "

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads report.json. What can be computed from the rest is not read: it is computed again.
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "conformance/cases/files.hpp"
 #include "conformance/report/profile.hpp"
 #include "conformance/report/report.hpp"
 #include "core/support/error.hpp"
@@ -92,6 +94,14 @@ std::vector<bool> parse_hex(const std::string& text, uint64_t size) {
   return bits;
 }
 
+uint64_t parse_digest(const std::string& text) {
+  uint64_t digest = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), digest, 16);
+  TN_REQUIRE(error == std::errc{} && end == text.data() + text.size() && text.size() == 16,
+             "[report] expected a digest of 16 hexadecimal digits, got \"{}\"", text);
+  return digest;
+}
+
 uint32_t parse_freedoms(const Json& json) {
   uint32_t bits = 0;
   for (const Json& name : json)
@@ -115,6 +125,8 @@ Report parse(const Json& json) {
   r.seed = json.at("seed").get<uint64_t>();
   r.jobs = json.at("jobs");
   r.stopped = json.at("stopped");
+  r.notes = json.at("notes").get<std::vector<std::string>>();
+  r.digest = parse_digest(json.at("digest"));
   r.seconds = json.at("seconds");
   TN_REQUIRE(r.jobs >= 1 && r.seconds >= 0, "[report] expected jobs >= 1 and seconds >= 0");
   if (const Json& first = json.at("first_failure_seconds"); !first.is_null())
@@ -140,6 +152,15 @@ Report parse_report(std::string_view text) {
     return parse(Json::parse(text));
   } catch (const Json::exception& error) {
     fail(ErrorKind::kInvalid, "[report] expected a report.json, got: {}", error.what());
+  }
+}
+
+Report read_report(const std::filesystem::path& file) {
+  const std::string text = read_file(file);
+  try {
+    return parse_report(text);
+  } catch (const Error& error) {
+    fail(error.kind(), "{}: {}", file.string(), error.what());
   }
 }
 

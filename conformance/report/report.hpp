@@ -106,6 +106,8 @@ void complete(Report& report);
 /// report.json. Parsing throws kInvalid with the field.
 std::string to_json(const Report& report);
 Report parse_report(std::string_view text);
+/// Of a file; what it throws names the file.
+Report read_report(const std::filesystem::path& file);
 
 std::string to_markdown(const Report& report);
 std::string to_junit(const Report& report);

@@ -5,6 +5,7 @@
 
 #include "conformance/report/profile.hpp"
 #include "conformance/report/report.hpp"
+#include "core/support/error.hpp"
 
 namespace tenon::conformance {
 namespace {
@@ -134,6 +135,8 @@ std::string to_json(const Report& r) {
               {"seed", r.seed},
               {"jobs", r.jobs},
               {"stopped", r.stopped},
+              {"notes", r.notes},
+              {"digest", fmt::format("{:016x}", r.digest)},
               {"seconds", rounded(r.seconds, 1e3)},
               {"first_failure_seconds",
                r.first_failure_seconds < 0 ? Json() : Json(rounded(r.first_failure_seconds, 1e3))},
