@@ -204,7 +204,9 @@ class Emitter {
 
   std::shared_ptr<const Schedule> region(const Graph& graph, const ScheduleOptions& options,
                                          int where) {
-    return std::make_shared<const Schedule>(schedule_region(graph, options, builder_, where));
+    Graph inner = graph;
+    if (inner.symbols.empty()) inner.symbols = work_.graph.symbols;  // those of the graph around it
+    return std::make_shared<const Schedule>(schedule_region(inner, options, builder_, where));
   }
 
   void emit_if(const Unit& unit) {

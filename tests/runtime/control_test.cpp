@@ -172,3 +172,24 @@ TEST_CASE("validation names the first kernel that differs") {
             "[validate] kernel k0 on fake:0, output 0, element 0: expected 0 (of [0, 0]), got "));
   CHECK(kind == ErrorKind::kInternal);
 }
+
+TEST_CASE("an IF counts with the symbols of the graph around it") {
+  const char* const text = R"(graph g(%x: f32[n], %c: bool[]) where 1 <= n <= 64 {
+  graph yes(%a: f32[n]) {
+    %0 = const 1.0 : f32[n]
+    %1 = add %a, %0 : f32[n]
+    return %1
+  }
+  graph no(%a: f32[n]) {
+    %0 = mul %a, %a : f32[n]
+    return %0
+  }
+  %0 = if %c, %x, then=yes, else=no, result=0 : f32[n]
+  return %0
+})";
+  Array values = Array::zeros(DType::kF32, {5});
+  for (int64_t i = 0; i < 5; ++i) values.set(i, Scalar::of(DType::kF32, 1.5 * double(i)));
+  for (const int64_t yes : {0, 1})
+    check([&](Builder& b) { return parse_graph(text, b); }, {values, scalar(DType::kBool, yes)},
+          {{"n", 5}});
+}
