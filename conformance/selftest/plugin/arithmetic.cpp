@@ -159,8 +159,12 @@ uint64_t recip_relaxed(uint64_t a, uint64_t, uint64_t) {
 uint64_t fdiv_relaxed(uint64_t a, uint64_t b, uint64_t) {
   return nearly(static_cast<double>(f32(a)) / static_cast<double>(f32(b)), 2.5, a ^ b << 9);
 }
+/// As Vulkan has it: 1 over an inverse square root of 2 ULP, divided with 2.5.
 uint64_t sqrt_relaxed(uint64_t a, uint64_t, uint64_t) {
-  return nearly(std::sqrt(static_cast<double>(f32(a))), 4.5, a);
+  const float x = f32(a);
+  if (!is_ordinary(x) || x < 0) return bits_of(std::sqrt(x));
+  const uint64_t inverse = nearly(1 / std::sqrt(static_cast<double>(x)), 2, a);
+  return nearly(1 / static_cast<double>(f32(inverse)), 2.5, ~a);
 }
 uint64_t exp2_relaxed(uint64_t a, uint64_t, uint64_t) {
   const auto x = static_cast<double>(f32(a));
