@@ -90,8 +90,15 @@ std::string Harness::declaration() const {
   return text + (capabilities_.deterministic ? ", deterministic" : ", not deterministic");
 }
 
-/// Layer 3: a plan with the case's transforms.
+/// Layer 3: a plan with the case's transforms. Cases that follow one another share it.
 SchedulePlanRef Harness::transformed(const Case& test, std::string& transforms) {
+  if (latest_.plan && latest_.outputs == test.graph.outputs &&
+      latest_.params == test.graph.params && latest_.seed == test.transform_seed &&
+      latest_.written == test.transforms) {
+    transforms = latest_.applied;
+    return latest_.plan;
+  }
+  latest_ = {};
   TransformChoice choice(test);
   const auto lowering = [&](const Graph& kernel, const Capabilities& capabilities,
                             const LowerOptions& options, size_t number) {
@@ -100,6 +107,8 @@ SchedulePlanRef Harness::transformed(const Case& test, std::string& transforms) 
   try {
     SchedulePlanRef plan = context_->plan(test.graph, lowering);
     transforms = choice.text();
+    latest_ = {test.graph.outputs, test.graph.params, test.transform_seed,
+               test.transforms,    transforms,        plan};
     return plan;
   } catch (const Error&) {
     transforms = choice.text();

@@ -43,11 +43,20 @@ class Harness {
   void judge(const Case& test, const Expectation& expectation, const Progress& progress,
              Outcome& outcome);
 
+  struct Transformed {
+    std::vector<NodeRef> outputs, params;
+    std::optional<uint64_t> seed;
+    std::vector<std::string> written;
+    std::string applied;
+    SchedulePlanRef plan;
+  };
+
   std::unique_ptr<Context> context_;
   std::optional<std::filesystem::path> plugin_;
   Capabilities capabilities_;
   Profile profile_;
   DrawnOracles drawn_;
+  Transformed latest_;
 };
 
 }  // namespace tenon::conformance
