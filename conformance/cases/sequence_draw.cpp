@@ -91,6 +91,7 @@ class Drawer {
   void large() {
     // A slab of 4 GiB is touched only now and then.
     if (choices_.chance(3)) return step("huge", {0});
+    if (!choices_.chance(35)) return fill();
     const int64_t m = slab(), other = (m + 1) % 4;
     for (const int64_t big : {m, other}) {
       step("free", {big});

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Another plugin behind a wrapper that breaks one rule of the ABI. TENON_BREAKS_BASE is the file of
+// the other one, TENON_BREAKS the rule; both may change from call to call.
+#include <dlfcn.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tenon/plugin.h"
+
+namespace {
+
+const tn_host* host = nullptr;
+tn_plugin table;
+
+bool breaks(std::string_view rule) {
+  const char* chosen = std::getenv("TENON_BREAKS");
+  return chosen && chosen == rule;
+}
+
+const tn_plugin* base() {
+  static auto* const loaded = new std::map<std::string, const tn_plugin*>;
+  const char* file = std::getenv("TENON_BREAKS_BASE");
+  const tn_plugin*& plugin = (*loaded)[file ? file : ""];
+  if (!plugin && file) {
+    void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    const auto query =
+        library ? reinterpret_cast<tn_plugin_query_fn>(dlsym(library, TN_PLUGIN_QUERY)) : nullptr;
+    if (query) plugin = query(host, 1, TN_ABI_VERSION, nullptr);
+  }
+  return plugin;
+}
+
+void lose(size_t bytes) { *static_cast<volatile char*>(std::malloc(bytes)) = 1; }
+
+int32_t refuse(tn_error* error, int32_t code) {
+  if (error && error->struct_size >= sizeof(tn_error)) {
+    error->code = code;
+    std::strcpy(error->message, "no");
+  }
+  return code;
+}
+
+int32_t device_enumerate(uint32_t capacity, uint32_t stride, tn_device_info* infos,
+                         uint32_t reason_capacity, char* reason, uint32_t* count, tn_error* error) {
+  if (breaks("capacity") && infos) capacity = 1;
+  const int32_t status =
+      base()->device_enumerate(capacity, stride, infos, reason_capacity, reason, count, error);
+  if (breaks("info_overrun") && infos) std::strcpy(infos->target, "x86-64");
+  if (breaks("info_text") && infos) std::memset(infos->name, 'x', sizeof infos->name);
+  return status;
+}
+
+int32_t device_open(uint32_t index, const char* options, tn_device** out, tn_error* error) {
+  if (breaks("device_leak")) lose(300);
+  if (breaks("error_leak") && options) lose(300);
+  return base()->device_open(index, breaks("option") ? nullptr : options, out, error);
+}
+
+int32_t properties(const tn_target* target, const tn_properties** out, tn_error* error) {
+  if (breaks("target_tail") && target->device && target->name)
+    return refuse(error, TN_ERROR_INTERNAL);
+  if (breaks("chain") && target->next) return refuse(error, TN_ERROR_INVALID_ARGUMENT);
+  const int32_t status = base()->properties(target, out, error);
+  if (breaks("error_overrun") && status != TN_OK && error)
+    std::memset(error->message, 'x', sizeof error->message);
+  if (breaks("target") && status == TN_ERROR_NOT_FOUND) {
+    tn_target known{};
+    known.struct_size = sizeof known;
+    known.name = "interpreter";
+    return base()->properties(&known, out, error);
+  }
+  if (breaks("alignment") && status == TN_OK) {
+    static tn_properties changed;
+    static tn_memory_space space;
+    changed = **out;
+    space = *changed.memory_spaces;
+    space.alignment = 48;
+    changed.memory_spaces = &space;
+    *out = &changed;
+  }
+  return status;
+}
+
+int32_t memory_allocate(tn_device* device, uint32_t space, uint64_t size, tn_memory** out,
+                        tn_error* error) {
+  if (breaks("host_leak") || breaks("host_code")) {
+    void* first = host->allocate(host->user, 64, 16);
+    if (!first) return refuse(error, TN_ERROR_OUT_OF_MEMORY);
+    void* second = host->allocate(host->user, 64, 16);
+    if (!second && breaks("host_leak")) return refuse(error, TN_ERROR_OUT_OF_MEMORY);
+    host->release(host->user, first, 64, 16);
+    if (!second) return refuse(error, TN_ERROR_INTERNAL);
+    host->release(host->user, second, 64, 16);
+  }
+  const int32_t status = base()->memory_allocate(device, space, size, out, error);
+  const bool full = status == TN_ERROR_OUT_OF_MEMORY || size > uint64_t{1} << 30;
+  return full && breaks("out_of_memory") ? refuse(error, TN_ERROR_INVALID_ARGUMENT) : status;
+}
+
+void memory_free(tn_memory* memory) {
+  if (!breaks("memory_leak")) base()->memory_free(memory);
+}
+
+int32_t memory_map(tn_memory* memory, uint64_t offset, uint64_t size, void** out, tn_error* error) {
+  if (breaks("map_offset") && offset % 4096 != 0 && offset > 4096) {
+    size += offset % 4096;
+    offset -= offset % 4096;
+  }
+  return base()->memory_map(memory, offset, size, out, error);
+}
+
+int32_t supports(const tn_target* target, const tn_program* program, uint32_t capacity,
+                 char* reason) {
+  if (breaks("reason_overrun") && reason) std::memcpy(reason, "because", 8);
+  if (breaks("malformed") && program->magic != TN_PROGRAM_MAGIC) return TN_SUPPORT_YES;
+  return base()->supports(target, program, capacity, reason);
+}
+
+int32_t compile(const tn_target* target, const tn_program* program, tn_compile_report* report,
+                tn_executable** out, tn_error* error) {
+  const int32_t status = base()->compile(target, program, report, out, error);
+  if (breaks("report_overrun") && report) report->compile_ns = 7;
+  return status;
+}
+
+void executable_destroy(tn_executable* executable) {
+  if (!breaks("executable_leak")) base()->executable_destroy(executable);
+}
+
+int32_t executable_load(const tn_target* target, const void* bytes, size_t size,
+                        tn_executable** out, tn_error* error) {
+  const int32_t status = base()->executable_load(target, bytes, size, out, error);
+  return status != TN_OK && breaks("damaged") ? refuse(error, TN_ERROR_INTERNAL) : status;
+}
+
+const tn_command& command_of(const tn_submission& submission, uint32_t i) {
+  return *reinterpret_cast<const tn_command*>(reinterpret_cast<const char*>(submission.commands) +
+                                              size_t{i} * submission.command_stride);
+}
+
+/// Runs changed copies of the commands.
+int32_t submit_changed(tn_device* device, tn_submission submission, bool reversed,
+                       tn_error* error) {
+  std::vector<tn_command> commands;
+  for (uint32_t i = 0; i < submission.command_count; ++i) {
+    tn_command command = command_of(submission, i);
+    if (breaks("odd_fill") && command.kind == TN_COMMAND_FILL)
+      command.destination_offset -= command.destination_offset % command.pattern_size;
+    commands.push_back(command);
+  }
+  if (reversed) commands = {commands.rbegin(), commands.rend()};
+  submission.commands = commands.data();
+  submission.command_stride = sizeof(tn_command);
+  return base()->submit(device, &submission, error);
+}
+
+int32_t submit(tn_device* device, const tn_submission* submission, tn_error* error) {
+  const bool whole = submission->struct_size >= sizeof(tn_submission);
+  if (breaks("long") && submission->struct_size > sizeof(tn_submission))
+    return refuse(error, TN_ERROR_INVALID_ARGUMENT);
+  if (breaks("submission_leak")) lose(300);
+  for (uint32_t i = 0; i < submission->command_count; ++i) {
+    const tn_command& command = command_of(*submission, i);
+    if (breaks("command_tail") && command.reserved2 != 0)
+      return refuse(error, TN_ERROR_INVALID_ARGUMENT);
+    const bool none = command.grid[0] == 0 || command.grid[1] == 0 || command.grid[2] == 0;
+    if (breaks("zero_grid") && command.kind == TN_COMMAND_LAUNCH && none)
+      return refuse(error, TN_ERROR_INVALID_ARGUMENT);
+  }
+  if (whole && submission->command_count > 0 && (breaks("odd_fill") || breaks("reversed")))
+    return submit_changed(device, *submission, breaks("reversed"), error);
+  if (whole && breaks("waits")) {
+    tn_submission eager = *submission;
+    eager.wait_count = 0;
+    return base()->submit(device, &eager, error);
+  }
+  return base()->submit(device, submission, error);
+}
+
+void timeline_destroy(tn_timeline* timeline) {
+  if (!breaks("timeline_leak")) base()->timeline_destroy(timeline);
+}
+
+int32_t timeline_wait(tn_timeline* timeline, uint64_t value, uint64_t timeout, tn_error* error) {
+  const int32_t status = base()->timeline_wait(timeline, value, timeout, error);
+  return status == TN_ERROR_TIMEOUT && breaks("timeout") ? static_cast<int32_t>(TN_OK) : status;
+}
+
+int32_t timeline_query(tn_timeline* timeline, uint64_t* out, tn_error* error) {
+  const int32_t status = base()->timeline_query(timeline, out, error);
+  if (breaks("query") && status == TN_OK) *out /= 2;
+  return status;
+}
+
+const void* get_extension(const char* id) {
+  return breaks("extension") ? &table : base()->get_extension(id);
+}
+
+}  // namespace
+
+extern "C" TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* given, uint32_t abi_min,
+                                                      uint32_t abi_max, tn_error* error) {
+  host = given;
+  if (!base()) return nullptr;
+  if (abi_min > TN_ABI_VERSION && !breaks("versions")) {
+    if (error && error->struct_size >= sizeof(tn_error)) {
+      error->code = TN_ERROR_INCOMPATIBLE;
+      std::strcpy(error->message, "speaks ABI 1 to 1");
+    }
+    return nullptr;
+  }
+  if (abi_max < TN_ABI_VERSION) return nullptr;
+  const int32_t priority = table.priority;
+  table = *base();
+  table.priority = breaks("table") ? priority + 1 : 0;
+  table.backend = "breaks";
+  table.device_enumerate = device_enumerate;
+  table.device_open = device_open;
+  table.properties = properties;
+  table.memory_allocate = memory_allocate;
+  table.memory_free = memory_free;
+  table.memory_map = memory_map;
+  table.supports = supports;
+  table.compile = compile;
+  table.executable_destroy = executable_destroy;
+  table.executable_load = executable_load;
+  table.submit = submit;
+  table.timeline_destroy = timeline_destroy;
+  table.timeline_wait = timeline_wait;
+  table.timeline_query = timeline_query;
+  table.get_extension = get_extension;
+  return &table;
+}
