@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The runs as a whole: declarations, rate, coverage, how they were made.
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "conformance/report/changes.hpp"
@@ -11,6 +12,26 @@ namespace tenon::conformance {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+using Values = std::map<std::string, std::string>;
+
+/// "limits max_bindings" and its value as JSON; a list is one value.
+void gather(const Json& json, const std::string& name, Values& out) {
+  for (const auto& [key, value] : json.items()) {
+    const std::string inner = name.empty() ? key : name + " " + key;
+    if (value.is_object())
+      gather(value, inner, out);
+    else
+      out[inner] = value.dump();
+  }
+}
+
+Values values(const std::string& properties) {
+  Values out;
+  const Json json = Json::parse(properties, nullptr, false);
+  if (json.is_object()) gather(json, "", out);
+  return out;
+}
 
 class Runs {
  public:
@@ -38,17 +59,16 @@ class Runs {
   }
 
   void properties() {
-    const Json was = Json::parse(before_.properties, nullptr, false).flatten();
-    const Json is = Json::parse(after_.properties, nullptr, false).flatten();
-    for (const auto& [key, value] : was.items())
-      if (!is.contains(key))
-        say(Turn::kNote, "declaration", fmt::format("{}: {} before, gone now", key, value.dump()));
-      else if (is.at(key) != value)
+    const Values was = values(before_.properties), is = values(after_.properties);
+    for (const auto& [name, value] : was)
+      if (!is.contains(name))
+        say(Turn::kNote, "declaration", fmt::format("{}: {} before, gone now", name, value));
+      else if (is.at(name) != value)
         say(Turn::kNote, "declaration",
-            fmt::format("{}: {} before, {} now", key, value.dump(), is.at(key).dump()));
-    for (const auto& [key, value] : is.items())
-      if (!was.contains(key))
-        say(Turn::kNote, "declaration", fmt::format("{}: new, {}", key, value.dump()));
+            fmt::format("{}: {} before, {} now", name, value, is.at(name)));
+    for (const auto& [name, value] : is)
+      if (!was.contains(name))
+        say(Turn::kNote, "declaration", fmt::format("{}: new, {}", name, value));
   }
 
   void rate(double factor) {

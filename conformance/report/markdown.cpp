@@ -14,7 +14,7 @@ constexpr size_t kMostFailures = 20, kMostReproducers = 5, kMostCells = 20;
 
 /// Plain text: nothing in it is markup, and it stays in its line.
 std::string plain(std::string_view text) {
-  constexpr std::string_view kMarks = "\\`*_{}[]<>()#+!|~&";
+  constexpr std::string_view kMarks = "\\`*_[]<>|~&";
   std::string out;
   for (const char c : printable(text)) {
     if (kMarks.find(c) != kMarks.npos) out += '\\';
@@ -81,8 +81,9 @@ std::string profile(const Report& r) {
 
 std::string to_markdown(const Report& r) {
   std::string out = fmt::format("### Conformance: {}\n\n", plain(verdict(r)));
-  for (const std::string& remark : remarks(r)) out += plain(remark) + "\n";
-  out += fmt::format("\n{}, seed {}, {}: {} in {:.1f} s, {:.0f} cases per second and core.\n",
+  for (const std::string& remark : remarks(r)) out += "- " + plain(remark) + "\n";
+  if (!out.ends_with("\n\n")) out += "\n";
+  out += fmt::format("{}, seed {}, {}: {} in {:.1f} s, {:.0f} cases per second and core.\n",
                      plain(r.device), r.seed, plain(r.environment.date), counts_text(r.counts),
                      r.seconds, r.cases_per_second_per_core());
   return out + profile(r) + vacuous(r) + failures(r);

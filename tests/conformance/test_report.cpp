@@ -1,87 +1,96 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reports: JSON round trip, all forms from it, damaged files, expectations.
+// Reports: JSON round trip, counts, what was never tried, damaged files, expectations.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
 #include "conformance/cases/choices.hpp"
+#include "conformance/cases/coverage.hpp"
 #include "conformance/report/expectations.hpp"
 #include "conformance/report/report.hpp"
 #include "core/support/error.hpp"
+#include "tests/conformance/sample_report.hpp"
 
 using namespace tenon;
 using namespace tenon::conformance;
 
-namespace {
-
-Finished finished(const char* op, const char* dtype, Status status, double ulp = 0) {
-  return {1, 0, {op, dtype, "contiguous"}, {status, "kind", "a \"text\" <&>", ulp, "1.5"}};
-}
-
-Report sample() {
-  Report report;
-  report.plugin = "/plugins/libtenon_x.so";
-  report.backend = "x";
-  report.device = "x:0 (a \"device\")";
-  report.declaration = "strict";
-  report.seed = 7;
-  report.seconds = 2;
-  report.jobs = 2;
-  report.add(finished("add", "f32", Status::kPass, 0.5));
-  report.add(finished("add", "f32", Status::kFail, INFINITY));
-  report.add(finished("sin", "f64", Status::kVacuous));
-  report.add(finished("sin", "bf16", Status::kUnsupported));
-  Failure failure;
-  failure.name = "7:1";
-  failure.op = "add";
-  failure.dtype = "f32";
-  failure.text = "a <b> & \"c\"";
-  failure.replay = "tenon-conformance replay 7:1 --backend x";
-  failure.reproducer = "graph g() {\n}\n";
-  report.failures.push_back(failure);
-  return report;
-}
-
-size_t count(const std::string& text, const std::string& part) {
-  size_t n = 0;
-  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++n;
-  return n;
-}
-
-}  // namespace
-
 TEST_CASE("report.json reads back the same") {
-  const Report report = sample();
+  const Report report = sample_report();
   const std::string text = to_json(report);
   const Report back = parse_report(text);
   CHECK(to_json(back) == text);
   CHECK(back.counts == report.counts);
-  CHECK(back.cases() == 4);
+  CHECK(back.cases() == 6);
   CHECK(std::isinf(back.cells.at({"add", "f32"}).worst_ulp));
+  CHECK(back.cells.at({"add", "f32"}).layouts == report.cells.at({"add", "f32"}).layouts);
+  CHECK(back.cells.at({"exp2", "f32"}).ulps.size() == 2);
+  CHECK(back.cells.at({"exp2", "f32"}).ulps.at(ulp_bucket(1e-20)).at == 1e-20);
   CHECK(back.failures[0].reproducer == report.failures[0].reproducer);
-  CHECK(report.cases_per_second_per_core() == 1);
+  CHECK(back.failures[0].diff == report.failures[0].diff);
+  CHECK(back.failures[0].same == 4);
+  CHECK(back.needs == kNeedsFlush);
+  CHECK(back.reached == report.reached);
+  CHECK(back.coverage() == 2);
+  CHECK(back.digest == report.digest);
+  CHECK(back.gaps.dtypes.at(0).with == std::vector<std::string>{"f64", "f16"});
+  CHECK(back.first_failure_seconds == 0.5);
+  CHECK(report.cases_per_second_per_core() == 1.2);
   for (const char* key : {"\"plugin\"", "\"backend\"", "\"device\"", "\"seed\"", "\"counts\"",
                           "\"DEVICE_LOST\"", "\"cases_per_second_per_core\"", "\"cells\"",
                           "\"failures\"", "\"case\"", "\"status\"", "\"text\"", "\"replay\""})
     CHECK(text.find(key) != text.npos);
 }
 
-TEST_CASE("the other forms say what the report says") {
-  const Report report = sample();
-  const std::string html = to_html(report), junit = to_junit(report), csv = to_csv(report);
-  CHECK(html.find("://") == html.npos);  // no resource from outside
-  CHECK(html.find("<b> &") == html.npos);
-  CHECK(html.find("replay 7:1") != html.npos);
-  CHECK(count(html, "<td><a class=fail ") == 1);
-  CHECK(count(html, "<td><a class=unsupported ") == 1);
-  CHECK(junit.find("tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"2\"") != junit.npos);
-  CHECK(count(junit, "<skipped") == 2);  // unsupported, and vacuous only
-  CHECK(count(csv, "\n") == 4);
-  CHECK(csv.find("\"sin\",\"bf16\",no,UNSUPPORTED,1") != csv.npos);
-  CHECK(to_markdown(report).find("| FAIL | add | f32 |") != std::string::npos);
+TEST_CASE("the worst of each bucket is kept, and needs of passing cases only") {
+  Report report;
+  Finished one = finished("sin", "f32", Status::kPass, 2);
+  one.outcome.ulps = {{5, 1, 3.0, 4}, {7, 2, 4.0, 4}};
+  report.add(one);
+  one.outcome.ulps = {{5, 3, 3.1, 4}, {7, 1, 4.1, 4}};
+  one.outcome.status = Status::kFail;
+  one.outcome.needs = kNeedsRelaxed;
+  report.add(one);
+  const auto& ulps = report.cells.at({"sin", "f32"}).ulps;
+  CHECK(ulps.at(5).at == 3.1);
+  CHECK(ulps.at(7).at == 4.0);
+  CHECK(report.needs == 0);
+}
+
+TEST_CASE("the status of many cases is the worst failure, else that something passed") {
+  Counts counts{};
+  CHECK(headline(counts) == Status::kUnsupported);
+  const auto with = [&](Status status) {
+    counts[static_cast<size_t>(status)] = 1;
+    return headline(counts);
+  };
+  CHECK(with(Status::kVacuous) == Status::kVacuous);
+  CHECK(with(Status::kUnsupported) == Status::kVacuous);
+  CHECK(with(Status::kPass) == Status::kPass);
+  CHECK(with(Status::kXfail) == Status::kXfail);
+  CHECK(with(Status::kFlaky) == Status::kFlaky);
+  CHECK(with(Status::kCrash) == Status::kCrash);
+  CHECK(with(Status::kFail) == Status::kFail);
+  CHECK(failing(counts) == 3);
+}
+
+TEST_CASE("a finished report says where it was made and what it never tried") {
+  Report report = sample_report();
+  complete(report);
+  CHECK(report.environment.tool.starts_with("tenon-conformance "));
+  CHECK(report.environment.command.starts_with("test_"));
+  CHECK(report.environment.date.size() == 20);
+  CHECK(report.reached.size() == coverage_size());
+  const auto& never = report.gaps.dtypes;
+  const auto add = std::ranges::find(never, "add", &Missing::op);
+  REQUIRE(add != never.end());
+  CHECK(std::ranges::count(add->with, "f32") == 0);
+  CHECK(std::ranges::count(add->with, "f16") == 1);
+  CHECK(report.gaps.pairs > report.gaps.pairs_reached);
+  CHECK(parse_report(to_json(report)).gaps.vocabulary == report.gaps.vocabulary);
 }
 
 TEST_CASE("a damaged report.json is an error or a report, never a crash") {
-  const std::string whole = to_json(sample());
+  const std::string whole = to_json(sample_report());
   Choices choices(9);
   int refused = 0;
   for (int i = 0; i < 20000; ++i) {
