@@ -57,11 +57,11 @@ void Emitter::serial_loop(const Statement& s) {
     counted(s, 0, extent);
     return;
   }
-  with_guards_off(p.guards, [&] { counted(s, 0, p.full); });
+  with_guards_off(p.guards, [&] { counted(s, 0, p.full, true); });
   if (!(p.full == extent)) guarded([&] { counted(s, p.full, extent); });
 }
 
-void Emitter::counted(const Statement& s, const Expr& begin, const Expr& end) {
+void Emitter::counted(const Statement& s, const Expr& begin, const Expr& end, bool bare) {
   const Expr count = end - begin;
   if (count.is_const() && count.value() <= 0) return;
   push_memo();
@@ -75,7 +75,9 @@ void Emitter::counted(const Statement& s, const Expr& begin, const Expr& end) {
     const bool carries = kernel_.axes[s.axis].kind == AxisKind::kReduce;
     std::vector<Value> initial;
     if (carries) initial = active_->accumulators;
-    const Value loop = tree_.begin_loop(integer(begin), integer(end), index_constant(1), initial);
+    const bool skips = bare && count.min() < 1;
+    const Value loop =
+        tree_.begin_loop(integer(begin), integer(end), index_constant(1), initial, skips);
     if (carries)
       for (size_t k = 0; k < initial.size(); ++k)
         active_->accumulators[k] = loop + 1 + static_cast<Value>(k);

@@ -147,7 +147,8 @@ class Emitter {
 
   // emit_loop.cpp
   void serial_loop(const Statement& s);
-  void counted(const Statement& s, const Expr& begin, const Expr& end);
+  /// `bare`: of points that are real, without their masks.
+  void counted(const Statement& s, const Expr& begin, const Expr& end, bool bare = false);
   /// Guards that hold in a loop's iterations [0, full): those to switch off there.
   struct Peel {
     std::vector<size_t> guards;

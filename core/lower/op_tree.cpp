@@ -139,8 +139,8 @@ uint32_t OpTree::open(Value opener, bool conditional) {
   return current_ = static_cast<uint32_t>(regions_.size()) - 1;
 }
 
-OpTree::Value OpTree::begin_loop(Value begin, Value end, Value step,
-                                 std::span<const Value> initial) {
+OpTree::Value OpTree::begin_loop(Value begin, Value end, Value step, std::span<const Value> initial,
+                                 bool skips) {
   std::vector<Value> operands{begin, end, step};
   operands.insert(operands.end(), initial.begin(), initial.end());
   Op op;
@@ -149,6 +149,7 @@ OpTree::Value OpTree::begin_loop(Value begin, Value end, Value step,
   op.region = current_;
   const Value loop = add(op, operands);
   const uint32_t body = open(loop, false);
+  regions_[body].skips = skips;
   ops_[loop].body = body;
   for (size_t k = 0; k < initial.size(); ++k) {
     Op carry;
@@ -215,7 +216,8 @@ void OpTree::end_if() {
 
 uint32_t OpTree::conditional() const {
   uint32_t region = current_;
-  while (region != 0 && !regions_[region].conditional) region = regions_[region].parent;
+  while (region != 0 && !regions_[region].conditional && !regions_[region].skips)
+    region = regions_[region].parent;
   return region;
 }
 

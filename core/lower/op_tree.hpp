@@ -52,8 +52,10 @@ class OpTree {
   /// A scalar ATOMIC, where it stands; gives the old value.
   Value atomic(tn_dtype dtype, std::span<const Value> operands, uint64_t imm);
 
-  /// The carried values of the new loop are loop + 1 + k.
-  Value begin_loop(Value begin, Value end, Value step, std::span<const Value> initial);
+  /// The carried values of the new loop are loop + 1 + k. `skips`: it may have no iteration, and
+  /// then its loads must not be done.
+  Value begin_loop(Value begin, Value end, Value step, std::span<const Value> initial,
+                   bool skips = false);
   Value position(Value loop) const { return loop + 1 + (ops_[loop].count - 3); }
   /// Gives the carried values as they left the loop.
   std::vector<Value> end_loop(std::span<const Value> next);
@@ -68,7 +70,7 @@ class OpTree {
   uint32_t region() const { return current_; }
   uint32_t depth(Value v) const { return regions_[ops_[v].region].depth; }
   bool in_loop() const;  ///< the current region runs more than once
-  /// The innermost open region of an IF, or the outermost region.
+  /// The innermost open region of an IF or of a loop that may be skipped, or the outermost region.
   uint32_t conditional() const;
   /// The inner one of two open regions.
   uint32_t inner(uint32_t a, uint32_t b) const {
@@ -83,7 +85,7 @@ class OpTree {
   struct Region {
     uint32_t parent = 0, depth = 0;
     Value opener = 0;
-    bool open = true, conditional = false;
+    bool open = true, conditional = false, skips = false;
     std::vector<Value> items;
     std::vector<Value> next;  ///< operands of the END of a loop
   };

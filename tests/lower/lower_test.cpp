@@ -137,3 +137,12 @@ TEST_CASE("rows that fit the cache take their exponentials once") {
   const std::string long_row = softmax("[4, 262144]", "[4, 1]");
   CHECK(count(program(lower(long_row, cpu_like(), "", true)), " exp2 ") == 8);
 }
+
+TEST_CASE("a load without a mask stays in a loop that may have no iteration") {
+  const std::string text = program(
+      lower("graph g(%x: u32[2, 1]) { %e = expand %x : u32[2, 2] return %e }", scalar_like(),
+            "merge a0 a1; split a0_a1 128; split a0_a1.i 64; split a0_a1.i.i 2"));
+  const size_t load = text.find("load");
+  REQUIRE(load != std::string::npos);
+  CHECK(count(text.substr(0, load), "= loop") == 3);
+}
