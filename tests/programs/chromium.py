@@ -30,6 +30,7 @@ class Browser:
         self.socket = websocket.create_connection(self._page(), timeout=SECONDS, suppress_origin=True)
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
+        self.call("Emulation.setFocusEmulationEnabled", enabled=True)
 
     def _page(self):
         """The address of the page's socket, as soon as the browser has written down its port."""
