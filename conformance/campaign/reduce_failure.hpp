@@ -3,10 +3,16 @@
 #pragma once
 
 #include "conformance/campaign/campaign.hpp"
-#include "conformance/cases/case.hpp"
+#include "conformance/campaign/recurrence.hpp"
 #include "core/ir/build.hpp"
 
 namespace tenon::conformance {
+
+struct Reduced {
+  Failure failure;
+  Reproducer reproducer;  ///< as small as it came; empty if the failure never came again
+  bool rarely = false;    ///< not in every run
+};
 
 class FailureReducer {
  public:
@@ -14,12 +20,19 @@ class FailureReducer {
 
   /// Named by its case only.
   Failure describe(const Finished& finished) const;
-  /// Confirmed three times, shrunk, confirmed again; FLAKY if it does not come every time.
-  Failure reduce(const Finished& finished);
+  /// Confirmed, shrunk, confirmed again three times in fresh processes; FLAKY only if it never
+  /// comes again, neither alone nor after the cases that its process had run.
+  Reduced reduce(const Finished& finished);
+
+  /// The generator's case.
+  Case make(const Finished& finished);
 
  private:
-  bool confirm(const Case& test, const Outcome& wanted, Outcome& seen);
-  Case shrunk(const Case& test, const Outcome& wanted);
+  bool find(Rerun& rerun, Reduced& reduced, Reproducer& whole, const Finished& finished);
+  void shrink_whole(Rerun& rerun, Reduced& reduced);
+  std::optional<Reproducer> shrunk(Rerun& rerun, Reduced& reduced, bool is_warm);
+  bool confirmed(Rerun& rerun, Reproducer& small, bool rarely);
+  void write(Reduced& reduced) const;
 
   const CampaignOptions& options_;
   Builder builder_;

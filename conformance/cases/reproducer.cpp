@@ -9,6 +9,7 @@
 #include "conformance/cases/scalar_list.hpp"
 #include "conformance/cases/shapes.hpp"
 #include "core/ir/text.hpp"
+#include "core/kernel/transform.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
@@ -26,6 +27,14 @@ std::string shape_text(const std::vector<int64_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
+/// Each line of the text as a comment with a key.
+std::string commented(std::string_view key, const std::string& text) {
+  std::string out;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) out += fmt::format("# {} {}\n", key, line);
+  return out;
+}
+
 /// Reads the comment lines of one file.
 class Header {
  public:
@@ -36,36 +45,86 @@ class Header {
     std::istringstream in(text);
     std::string mark, key;
     in >> mark >> key;
+    Case& test = out_.test;
     if (key == "case") {
       std::string name;
-      in >> name >> out_.test.cell.op >> out_.test.cell.dtype;
-      std::tie(out_.test.seed, out_.test.index) = parse_case_name(name);
-      out_.test.cell.layout = rest(in);
+      in >> name >> test.cell.op >> test.cell.dtype;
+      std::tie(test.seed, test.index) = case_of(name);
+      test.cell.layout = rest(in);
     } else if (key == "mode") {
-      out_.test.mode = mode(rest(in));
+      test.mode = mode(rest(in));
     } else if (key == "refusal") {
-      out_.test.refusal = true;
-    } else if (key == "status") {
-      std::string name;
-      in >> name;
-      out_.outcome.status = status_from_name(name);
-      out_.outcome.kind = rest(in);
-    } else if (key == "text") {
-      out_.outcome.text = rest(in);
-    } else if (key == "backend") {
-      out_.backend = rest(in);
+      test.refusal = true;
+    } else if (key == "oracles") {
+      test.oracle_seed = whole(in);
+    } else if (key == "transform_seed") {
+      test.transform_seed = whole(in);
+    } else if (key == "transforms") {
+      test.transforms.push_back(checked("transforms as in core/kernel/transform.hpp", rest(in),
+                                        [](const std::string& t) { parse_transforms(t); }));
+    } else if (key == "sequence") {
+      sequence(rest(in));
     } else if (key == "after") {
-      out_.after.push_back(parse_case_name(rest(in)));
+      out_.after.push_back(case_of(rest(in)));
     } else if (key == "symbol") {
       symbol(in);
     } else if (key == "input") {
       input(in);
-    }  // any other comment is for people
+    } else {
+      outcome(key, in);
+    }
   }
 
  private:
-  [[noreturn]] void expected(const char* what) {
+  [[noreturn]] void expected(const std::string& what) {
     fail(ErrorKind::kInvalid, "[replay] {}:{}: expected {}", origin_, number_, what);
+  }
+
+  /// The text if `parse` takes it.
+  template <class Parse>
+  std::string checked(const char* what, std::string text, const Parse& parse) {
+    try {
+      parse(text);
+    } catch (const Error& error) {
+      expected(fmt::format("{} ({})", what, error.what()));
+    }
+    return text;
+  }
+
+  std::pair<uint64_t, uint64_t> case_of(const std::string& name) {
+    checked("a case", name, parse_case_name);
+    return parse_case_name(name);
+  }
+
+  uint64_t whole(std::istringstream& in) {
+    uint64_t number = 0;
+    if (!(in >> number) || !(in >> std::ws).eof()) expected("one number");
+    return number;
+  }
+
+  void sequence(const std::string& text) {
+    checked("one call", text, parse_sequence);
+    Sequence& all = out_.test.sequence ? *out_.test.sequence : out_.test.sequence.emplace();
+    Sequence line = parse_sequence(text);
+    if (!line.check.empty()) all.check = line.check;
+    for (SequenceStep& step : line.steps) all.steps.push_back(std::move(step));
+  }
+
+  /// What was seen when the file was written; any other comment is for people.
+  void outcome(const std::string& key, std::istringstream& in) {
+    if (key == "status") {
+      std::string name;
+      in >> name;
+      checked("a status", name, status_from_name);
+      out_.outcome.status = status_from_name(name);
+      out_.outcome.kind = rest(in);
+    } else if (key == "text") {
+      out_.outcome.text = rest(in);
+    } else if (key == "diff") {
+      out_.outcome.diff += (out_.outcome.diff.empty() ? "" : "\n") + rest(in);
+    } else if (key == "backend") {
+      out_.backend = rest(in);
+    }
   }
 
   static std::string rest(std::istringstream& in) {
@@ -170,10 +229,19 @@ std::string write_reproducer(const Reproducer& r) {
   out += fmt::format("\n# case {} {} {} {}\n# mode {}\n", case_name(test.seed, test.index),
                      test.cell.op, test.cell.dtype, test.cell.layout, mode_name(test.mode));
   if (test.refusal) out += "# refusal\n";
-  out += fmt::format("# status {} {}\n# text {}\n# backend {}\n", status_name(r.outcome.status),
-                     r.outcome.kind, one_line(r.outcome.text), one_line(r.backend));
+  if (test.oracle_seed) out += fmt::format("# oracles {}\n", test.oracle_seed);
+  if (test.transform_seed) out += fmt::format("# transform_seed {}\n", *test.transform_seed);
+  for (const std::string& list : test.transforms) out += fmt::format("# transforms {}\n", list);
+  out += fmt::format("# status {} {}\n# text {}\n", status_name(r.outcome.status), r.outcome.kind,
+                     one_line(r.outcome.text));
+  out += commented("diff", r.outcome.diff);
+  out += fmt::format("# backend {}\n", one_line(r.backend));
   for (const auto& [seed, index] : r.after)
     out += fmt::format("# after {}\n", case_name(seed, index));
+  if (test.sequence) {
+    const std::string calls = commented("sequence", print(*test.sequence));
+    return out + (calls.empty() ? "# sequence\n" : calls);
+  }
   for (const auto& [name, value] : test.symbols)
     out += fmt::format("# symbol {} = {}\n", name, value);
   for (size_t i = 0; i < test.inputs.size(); ++i) {
@@ -195,6 +263,7 @@ Reproducer parse_reproducer(std::string_view text, Builder& builder, std::string
   std::string line;
   for (int number = 1; std::getline(in, line); ++number)
     if (number > 1 && line.starts_with("# ")) header.line(number, line);
+  if (out.test.sequence) return out;
   out.test.graph = parse_graph(text, builder, origin);
   check_inputs(out.test, origin);
   check_sizes(out.test, origin);

@@ -5,13 +5,18 @@
 //   # tenon-conformance 1
 //   # case 7:1234 add f32 flipped
 //   # mode special
+//   # oracles 77                          seed of the oracles that are drawn
+//   # transforms split a0 4; unroll a0.i  one line a kernel; or transform_seed NUMBER
 //   # status FAIL mismatch
 //   # text output 0 [3]: expected 1, got 2
+//   # diff [3] 1 2
 //   # backend cpu
-//   # after 7:1201
+//   # after 7:1201                        a case that the same process runs first
 //   # symbol n = 33
-//   # input x0 f32 [2, 2] = 1.5 -0 nan(0x7fc00000) inf
+//   # input x0 f32 [2, 2] = 1.5 -0 0x7fc00000 3
 //   graph conformance(%x0: f32[2, 2]) {
+//
+// A sequence of calls has "# sequence VERB NUMBERS" lines in place of inputs and graph.
 #pragma once
 
 #include <string>

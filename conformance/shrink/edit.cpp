@@ -160,12 +160,13 @@ class Resizer {
 
 }  // namespace
 
-Array crop(const Array& array, const std::vector<int64_t>& shape) {
+Array crop(const Array& array, const std::vector<int64_t>& shape, Keep keep) {
   Array out = Array::zeros(array.dtype, shape);
   for (int64_t i = 0; i < out.count(); ++i) {
     int64_t rest = i, from = 0, stride = 1;
     for (size_t axis = shape.size(); axis-- > 0;) {
-      from += rest % shape[axis] * stride;
+      const int64_t skipped = keep == Keep::kLast ? array.shape[axis] - shape[axis] : 0;
+      from += (rest % shape[axis] + skipped) * stride;
       rest /= shape[axis];
       stride *= array.shape[axis];
     }
@@ -259,7 +260,7 @@ std::optional<Case> with_static_shapes(const Case& test, Builder& builder) {
       builder);
 }
 
-std::optional<Case> with_smaller_size(const Case& test, int64_t size, int64_t smaller,
+std::optional<Case> with_smaller_size(const Case& test, int64_t size, int64_t smaller, Keep keep,
                                       Builder& builder) {
   if (!test.graph.symbols.empty() || smaller >= size) return std::nullopt;
   try {
@@ -270,7 +271,7 @@ std::optional<Case> with_smaller_size(const Case& test, int64_t size, int64_t sm
       const NodeRef& old = test.graph.params[i];
       const NodeRef param = resizer.make(old, {});
       params[old.get()] = param;
-      bindings.emplace_back(param, crop(test.inputs[i], concrete(param->shape, {})));
+      bindings.emplace_back(param, crop(test.inputs[i], concrete(param->shape, {}), keep));
     }
     return rebuild(
         test, bindings,

@@ -25,12 +25,13 @@ std::optional<Case> with_replaced(const Case& test, const NodeRef& node, const N
                                   Builder& builder);
 /// Symbols become their values.
 std::optional<Case> with_static_shapes(const Case& test, Builder& builder);
-/// Every axis of one size gets a smaller one; inputs keep their leading elements.
-std::optional<Case> with_smaller_size(const Case& test, int64_t size, int64_t smaller,
+enum class Keep : uint8_t { kFirst, kLast };
+/// Every axis of one size gets a smaller one; inputs keep their first or last elements.
+std::optional<Case> with_smaller_size(const Case& test, int64_t size, int64_t smaller, Keep keep,
                                       Builder& builder);
 std::optional<Case> with_smaller_symbol(const Case& test, const std::string& symbol, int64_t value);
 
-/// The leading block of an array.
-Array crop(const Array& array, const std::vector<int64_t>& shape);
+/// The first or last block of an array.
+Array crop(const Array& array, const std::vector<int64_t>& shape, Keep keep = Keep::kFirst);
 
 }  // namespace tenon::conformance

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/campaign/buckets.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/support/error.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+constexpr const char* kViews[] = {"reshape", "expand", "permute", "pad", "shrink", "flip"};
+
+/// The op with what makes another op of it.
+std::string op_text(const Node& node) {
+  std::string text(op_info(node.op).text);
+  if (const auto* view = std::get_if<ViewAttr>(&node.attr))
+    text = kViews[static_cast<size_t>(view->kind)];
+  if (const auto* reduce = std::get_if<ReduceAttr>(&node.attr))
+    text += fmt::format(".{}", op_info(reduce->op).text);
+  if (const auto* cast = std::get_if<CastAttr>(&node.attr)) text += cast->bits ? ".bits" : "";
+  if (const auto* store = std::get_if<StoreAttr>(&node.attr))
+    text += store->mode == StoreMode::kAdd ? ".add" : ".last";
+  return text;
+}
+
+std::string typed_text(const Node& node) {
+  return fmt::format("{} {}", op_text(node), dtype_name(node.dtype));
+}
+
+bool is_leaf(const Node& node) { return node.op == Op::PARAM || node.op == Op::CONST; }
+
+}  // namespace
+
+std::string bucket_of(const Reproducer& shrunk, const std::string& transform) {
+  std::string text = fmt::format("{} {}", status_name(shrunk.outcome.status), shrunk.outcome.kind);
+  if (!transform.empty()) text += " " + transform.substr(0, transform.find(' '));
+  const Case& test = shrunk.test;
+  if (test.refusal) text += " refusal";
+  if (test.sequence) {
+    text += " " + test.sequence->check;
+    for (const SequenceStep& step : test.sequence->steps) text += "; " + step.verb;
+    return text;
+  }
+  std::map<const Node*, size_t> numbers;
+  for (const NodeRef& node : topological(test.graph.outputs)) {
+    text += "; " + typed_text(*node);
+    for (const NodeRef& source : node->sources)
+      text += fmt::format(" {}", numbers.at(source.get()));
+    numbers.emplace(node.get(), numbers.size());
+  }
+  return text;
+}
+
+bool contains_ops(const Case& test, const Case& shrunk) {
+  if (test.sequence || shrunk.sequence) return test.sequence && shrunk.sequence;
+  std::set<std::string> has;
+  for (const NodeRef& node : topological(test.graph.outputs)) has.insert(typed_text(*node));
+  return std::ranges::all_of(topological(shrunk.graph.outputs), [&](const NodeRef& node) {
+    return is_leaf(*node) || has.contains(typed_text(*node));
+  });
+}
+
+std::string main_op(const Case& shrunk) {
+  if (shrunk.sequence || shrunk.graph.outputs.empty()) return shrunk.cell.op;
+  return op_text(*shrunk.graph.outputs.front());
+}
+
+}  // namespace tenon::conformance

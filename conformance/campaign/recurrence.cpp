@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/campaign/recurrence.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "conformance/shrink/minimise.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+/// What was run long ago hardly matters, and takes long to run again.
+constexpr uint64_t kWindows[] = {64, 1024, 16384};
+/// Within which a case that hangs has to say so while it shrinks; the last runs wait in full.
+constexpr double kQuickRun = 1, kQuickCompile = 3;
+constexpr double kHistorySeconds = 120;
+
+}  // namespace
+
+bool same_failure(const Outcome& a, const Outcome& b) {
+  return a.status == b.status && a.kind == b.kind;
+}
+
+Rerun::Rerun(WorkerOptions worker, Outcome wanted)
+    : patient_(std::move(worker)), wanted_(std::move(wanted)) {
+  patient_.journal.clear();
+  quick_ = patient_;
+  if (wanted_.status == Status::kTimeout) {
+    quick_.run_seconds = std::min(quick_.run_seconds, kQuickRun);
+    quick_.compile_seconds = std::min(quick_.compile_seconds, kQuickCompile);
+  }
+}
+
+Outcome Rerun::fresh(const Reproducer& reproducer, bool patient) {
+  WorkerOptions options = patient ? patient_ : quick_;
+  if (!reproducer.after.empty()) options.compile_seconds = kHistorySeconds;
+  WorkerClient client(options);
+  return client.run_text(write_reproducer(reproducer));
+}
+
+Outcome Rerun::warm(const Reproducer& reproducer) {
+  if (!warm_) warm_ = std::make_unique<WorkerClient>(quick_);
+  return warm_->run_text(write_reproducer(reproducer));
+}
+
+int Rerun::count(const Reproducer& reproducer, int runs, Outcome& seen) {
+  int failures = 0;
+  for (int i = 0; i < runs; ++i) {
+    Outcome outcome = fresh(reproducer, i + 1 == runs);
+    const bool fails = fails_as_wanted(outcome);
+    failures += fails;
+    if (fails || failures == 0) seen = std::move(outcome);
+  }
+  return failures;
+}
+
+Outcome Rerun::range(uint64_t seed, uint64_t begin, uint64_t index) {
+  WorkerClient client(patient_);
+  client.give_range(seed, begin, index + 1);
+  for (;;)
+    for (Finished& finished : client.poll(1))
+      if (finished.index == index) return std::move(finished.outcome);
+}
+
+std::optional<CaseNames> find_history(Rerun& rerun, const Reproducer& reproducer,
+                                      uint64_t process_begin, double seconds) {
+  const auto& [seed, index] = std::pair(reproducer.test.seed, reproducer.test.index);
+  const auto begin = std::chrono::steady_clock::now();
+  Reproducer candidate = reproducer;
+  const auto fails_after = [&](const CaseNames& names) {
+    const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
+    if (used.count() > seconds) return false;
+    candidate.after = names;
+    return rerun.fails_as_wanted(rerun.fresh(candidate));
+  };
+  uint64_t first = index;
+  for (const uint64_t window : kWindows) {
+    if (first <= process_begin) break;  // that was all
+    first = std::max(process_begin, index - std::min(index, window));
+    if (!rerun.fails_as_wanted(rerun.range(seed, first, index))) continue;
+    CaseNames names;
+    for (uint64_t i = first; i < index; ++i) names.emplace_back(seed, i);
+    if (!fails_after(names)) continue;
+    return minimise(names, fails_after);
+  }
+  return std::nullopt;
+}
+
+}  // namespace tenon::conformance
