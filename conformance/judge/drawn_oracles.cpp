@@ -13,7 +13,7 @@ namespace tenon::conformance {
 namespace {
 
 constexpr uint32_t kTrimPercent = 3, kAliasPercent = 6, kScalePercent = 8, kOrderPercent = 6;
-constexpr uint32_t kRelationGraphPercent = 20, kRelationPercent = 30;
+constexpr uint32_t kRelationGraphPercent = 12, kRelationPercent = 60;
 
 /// The low half, one stream an oracle.
 Random stream(uint64_t oracle_seed, uint64_t oracle) { return Random(mix(oracle_seed, oracle)); }
