@@ -32,7 +32,7 @@ class Selftest(unittest.TestCase):
             self.assertGreater(rows[name]["cases"], 100)
 
     def test_the_table_is_readable_and_a_bug_that_is_missed_is_an_error(self):
-        # No case compiles COS within so short a time, nor crashes there.
+        # Hardly a block of cases fits into so short a time.
         result = run("tenon-conformance", "selftest", "--time", 0.001, "--only", "zeros_merged,tail_skipped")
         self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
         self.assertIn("MISSED", result.stdout)
@@ -54,6 +54,16 @@ class Selftest(unittest.TestCase):
             result = run(program, "selftest", "--time", 1, LD_LIBRARY_PATH=os.path.join(folder, "lib"))
         self.assertEqual(result.returncode, 3, result.stderr)
         self.assertIn("tenon-selftest/libtenon_planted.so", result.stderr)
+
+    def test_without_a_bug_the_plugin_passes(self):
+        plugins = os.path.join(BUILD, "lib", "tenon-selftest")
+        result = run("tenon-conformance", "fuzz", "--backend", "planted", "--seed", 9, "--cases", 1500,
+                     TENON_PLUGIN_PATH=plugins)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        result = run("tenon-conformance", "fuzz", "--backend", "planted:0@bug=gremlin", "--cases", 1,
+                     TENON_PLUGIN_PATH=plugins)
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("gremlin", result.stderr)
 
     def test_other_programs_do_not_discover_it(self):
         facts = run_json("tenon", "devices")
