@@ -5,6 +5,7 @@
 
 #include "conformance/judge/declared.hpp"
 #include "conformance/judge/findings.hpp"
+#include "conformance/judge/limits.hpp"
 #include "conformance/judge/needs.hpp"
 #include "conformance/judge/refusal.hpp"
 #include "conformance/judge/transform_choice.hpp"
@@ -148,6 +149,7 @@ void Harness::judge(const Case& test, const Expectation& expectation, const Prog
   outcome.worst_ulp = comparison.worst_ulp;
   if (comparison.worst_index >= 0)
     outcome.worst_input = operands_text(test, comparison.worst_index, first.outputs[0].count());
+  outcome.ulps = worst_ulps(test, expectation, first.outputs);
   const auto fails = [&](const Finding& finding) {
     outcome.status = Status::kFail;
     outcome.kind = finding.kind;
@@ -163,7 +165,6 @@ void Harness::judge(const Case& test, const Expectation& expectation, const Prog
     if (comparison.mismatch) outcome.diff = diff_of(expectation, first.outputs, profile_);
     return fails(*finding);
   }
-  outcome.ulps = worst_ulps(test, expectation, first.outputs);
   if (!has_values(expectation, first.outputs))
     outcome.needs = needs_of(test, first.outputs, profile_);
   if (const auto finding = drawn_.check(runs, progress)) fails(*finding);
@@ -172,7 +173,13 @@ void Harness::judge(const Case& test, const Expectation& expectation, const Prog
 Outcome Harness::run(const Case& test, const Expectation* expectation, const Progress& progress) {
   Outcome outcome;
   try {
-    if (test.refusal) return offer_op(TargetCompiler(context_->device()), *test.graph.outputs[0]);
+    if (test.refusal) {
+      Device& device = context_->device();
+      outcome = offer_op(TargetCompiler(device), *test.graph.outputs[0]);
+      if (outcome.status == Status::kPass && test.oracle_seed)
+        outcome = check_limit(device, test.oracle_seed);
+      return outcome;
+    }
     judge(test, *expectation, progress, outcome);
   } catch (const TransformsRefused& refused) {
     become(failed("transforms", refused.why), outcome);

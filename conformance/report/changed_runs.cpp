@@ -101,15 +101,22 @@ class Runs {
 
   void how_made() {
     const auto differs = [&](std::string_view what, const std::string& was, const std::string& is) {
-      if (was != is) say(Turn::kNote, "run", fmt::format("{}: {} before, {} now", what, was, is));
+      const auto shown = [](const std::string& text) { return text.empty() ? "nothing" : text; };
+      if (was != is)
+        say(Turn::kNote, "run", fmt::format("{}: {} before, {} now", what, shown(was), shown(is)));
     };
     differs("backend", before_.backend, after_.backend);
     differs("device", before_.device, after_.device);
     differs("tool", before_.environment.tool, after_.environment.tool);
     differs("processor", before_.environment.processor, after_.environment.processor);
     differs("seed", std::to_string(before_.seed), std::to_string(after_.seed));
-    if (!after_.stopped.empty() && before_.stopped.empty())
-      say(Turn::kWorse, "run", "ended early: " + after_.stopped);
+    differs("end of the cases", before_.stopped, after_.stopped);
+    for (const std::string& note : after_.notes)
+      if (before_.notes.empty()) say(Turn::kWorse, "run", note);
+    const uint64_t was = of(before_.counts, Status::kDeviceLost);
+    const uint64_t is = of(after_.counts, Status::kDeviceLost);
+    if (is > was)
+      say(Turn::kWorse, "run", fmt::format("the device was lost {}", counted(is, "time")));
   }
 
  private:

@@ -67,7 +67,7 @@ std::string verdict(const Report& r) {
 
 std::vector<std::string> remarks(const Report& r) {
   std::vector<std::string> out = r.notes;
-  if (!r.stopped.empty()) out.push_back(fmt::format("The run ended early: {}.", r.stopped));
+  if (!r.stopped.empty()) out.push_back(fmt::format("No more cases were begun: {}.", r.stopped));
   if (const std::string ends = bad_ends(r.counts); !ends.empty())
     out.push_back(fmt::format("The run went on after {}; each cost its own case only.", ends));
   const auto is_only = [&](Status status) {

@@ -106,7 +106,10 @@ TEST_CASE("declarations, rate, coverage and failures of no cell") {
   CHECK(change(base, other) == "worse failure");
   CHECK(change(other, base) == "better failure");
   other = base;
-  other.stopped = "the device was lost three times";
+  other.stopped = "the time of 30 s is up";
+  CHECK(change(base, other) == "note run");
+  other = base;
+  other.notes = {"device in doubt: it did not start"};
   CHECK(change(base, other) == "worse run");
 }
 
