@@ -131,8 +131,6 @@ void open_twice(const CheckContext& c) {
   first.write(kept.get(), 0, 0, bytes);
   for (int round = 0; round < 3; ++round) {
     const Opened second = c.open();
-    expect(second.handle() != first.handle(),
-           "device_open: expected another handle for the second one, got the same");
     const MemoryHandle other = any_memory(second, 64);
     second.write(other.get(), 0, 0, std::vector<uint8_t>(64, 0x77));
   }
@@ -148,16 +146,11 @@ void check_limits(const tn_properties& p) {
          "properties: expected index_bits 32 or 64, got {}", p.index_bits);
   expect(p.accuracy == TN_ACCURACY_STRICT || p.accuracy == TN_ACCURACY_RELAXED,
          "properties: expected accuracy 1 or 2, got {}", p.accuracy);
-  expect(p.numerics < 64, "properties: expected known bits in numerics, got {:#x}", p.numerics);
   expect(p.subgroup_min <= p.subgroup_max,
          "properties: expected subgroup_min <= subgroup_max, got {} and {}", p.subgroup_min,
          p.subgroup_max);
   expect(p.storage_bytes <= 4 && (p.storage_bytes == 0 || is_power_of_two(p.storage_bytes)),
          "properties: expected storage_bytes 0, 1, 2 or 4, got {}", p.storage_bytes);
-  for (const uint32_t side : p.max_workgroup)
-    expect(p.max_workgroup_threads == 0 || side <= p.max_workgroup_threads,
-           "properties: expected sides of a workgroup within max_workgroup_threads {}, got {}",
-           p.max_workgroup_threads, side);
 }
 
 void check_dtypes(const Opened& device) {

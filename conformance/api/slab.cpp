@@ -53,7 +53,7 @@ void Slab::compare(size_t slab, uint64_t offset, std::span<const uint8_t> got,
   if (std::memcmp(bytes.data() + offset, got.data(), got.size()) == 0) return;
   for (uint64_t i = 0; i < got.size(); ++i) {
     const uint64_t at = offset + i;
-    if (bytes[at] == got[i] || !known[at]) continue;
+    if (!known[at] || bytes[at] == got[i]) continue;
     uint64_t wrong = 0;
     for (uint64_t k = i; k < got.size(); ++k)
       wrong += known[offset + k] && bytes[offset + k] != got[k];

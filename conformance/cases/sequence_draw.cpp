@@ -48,7 +48,7 @@ class Drawer {
       const Choices::Scope scope(choices_, Part::kNode);
       step("allocate", {m, 0, 0, choices_.pick(kSizes)});
     }
-    const int64_t scenes = choices_.between(2, 16);
+    const int64_t scenes = choices_.between(2, 12);
     for (int64_t i = 0; i < scenes; ++i) {
       const Choices::Scope scope(choices_, Part::kNode);
       (this->*choices_.pick(kScenes))();

@@ -185,6 +185,14 @@ TEST_CASE("a mismatch says which byte, from which step") {
   breaking(kSync, "");
 }
 
+TEST_CASE("offsets that lose their high bits are found") {
+  ApiHarness harness(breaking(kSync, "offset_bits"));
+  const Outcome outcome = run(harness, parse_sequence("huge 0\n"));
+  if (outcome.status == Status::kVacuous) SKIP("expected 8 GiB to be free");
+  CHECK(outcome.kind == "mismatch");
+  breaking(kSync, "");
+}
+
 TEST_CASE("every part of a sequence is a sequence") {
   for (const auto& base : {kSync, kAsync}) {
     ApiHarness harness(breaking(base, ""));

@@ -152,6 +152,7 @@ int32_t submit_changed(tn_device* device, tn_submission submission, bool reverse
     tn_command command = command_of(submission, i);
     if (breaks("odd_fill") && command.kind == TN_COMMAND_FILL)
       command.destination_offset -= command.destination_offset % command.pattern_size;
+    if (breaks("offset_bits")) command.destination_offset &= 0xffffffff;
     commands.push_back(command);
   }
   if (reversed) commands = {commands.rbegin(), commands.rend()};
@@ -173,7 +174,8 @@ int32_t submit(tn_device* device, const tn_submission* submission, tn_error* err
     if (breaks("zero_grid") && command.kind == TN_COMMAND_LAUNCH && none)
       return refuse(error, TN_ERROR_INVALID_ARGUMENT);
   }
-  if (whole && submission->command_count > 0 && (breaks("odd_fill") || breaks("reversed")))
+  if (whole && submission->command_count > 0 &&
+      (breaks("odd_fill") || breaks("reversed") || breaks("offset_bits")))
     return submit_changed(device, *submission, breaks("reversed"), error);
   if (whole && breaks("waits")) {
     tn_submission eager = *submission;
