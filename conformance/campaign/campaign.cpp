@@ -21,13 +21,18 @@ void collect_votes(const CampaignOptions& options, const Loop& loop, Report& rep
 
 Campaign run_campaign(CampaignOptions options) {
   if (options.folder) std::filesystem::create_directories(*options.folder);
+  Builder builder;
+  std::vector<Regression> regressions = load_regressions(options.replayed, builder);
   Loop loop(options);
   loop.run();
   Campaign out{std::move(loop.report()), loop.lost(), loop.in_doubt(), loop.memory_only()};
   if (out.memory_only) return out;
   const std::vector<Finished> failures = loop.failures();
-  if (out.lost || out.in_doubt || loop.stopped()) options.most_shrunk = 0;
-  out.report.failures = replay_regressions(options, out.report);
+  if (out.lost || out.in_doubt || loop.stopped()) {
+    options.most_shrunk = 0;
+    regressions.clear();
+  }
+  out.report.failures = replay_regressions(regressions, options, out.report);
   gather_failures(options, failures, out.report);
   if (options.vote) collect_votes(options, loop, out.report);
   for (const std::string& line : options.expectations.stale()) {

@@ -60,13 +60,13 @@ std::vector<Regression> load_regressions(const std::vector<std::filesystem::path
   return out;
 }
 
-std::vector<Failure> replay_regressions(CampaignOptions& options, Report& report) {
-  Builder builder;
+std::vector<Failure> replay_regressions(const std::vector<Regression>& regressions,
+                                        CampaignOptions& options, Report& report) {
   std::vector<Failure> failures;
   WorkerOptions worker = options.worker;
   worker.journal.clear();
   WorkerClient client(worker);
-  for (const Regression& regression : load_regressions(options.replayed, builder)) {
+  for (const Regression& regression : regressions) {
     const Case& test = regression.reproducer.test;
     Finished finished;
     finished.index = test.index;

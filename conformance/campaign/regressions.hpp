@@ -23,9 +23,9 @@ struct Regression {
 std::vector<Regression> load_regressions(const std::vector<std::filesystem::path>& folders,
                                          Builder& builder);
 
-/// Runs the files of `options.replayed`; each is a case of layout "regression" for the report.
-/// Returns their failures.
-std::vector<Failure> replay_regressions(CampaignOptions& options, Report& report);
+/// Runs them; each is a case of layout "regression" for the report. Returns their failures.
+std::vector<Failure> replay_regressions(const std::vector<Regression>& regressions,
+                                        CampaignOptions& options, Report& report);
 
 /// Writes a shrunk failure into the folder, as <backend>-<op>-<hash of the bucket>.tn. Nothing
 /// happens if there is a file for its bucket.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // replay: one case again, from a reproducer file or from SEED:INDEX, in a worker as always.
+#include <nlohmann/json.hpp>
+
 #include "conformance/cases/files.hpp"
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/reproducer.hpp"
@@ -12,18 +14,64 @@
 namespace tenon::conformance {
 namespace {
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out;
-}
-
 bool names_case(const std::string& what) {
   return !std::filesystem::exists(what) &&
          what.find_first_not_of("0123456789:") == std::string::npos;
+}
+
+std::string shown(const Case& test) {
+  return test.sequence ? print(*test.sequence) : print(test.graph);
+}
+
+/// What is to run: the generator's case, or the text of a file.
+struct Request {
+  Case test;
+  std::string text;
+};
+
+Request request_of(const std::string& what, RunOptions& options, Builder& builder) {
+  if (names_case(what)) {
+    const auto [seed, index] = parse_case_name(what);
+    const bool is_compiled = index >= kCompileBase;
+    TN_REQUIRE(is_compiled != options.target.empty(),
+               "[replay] expected --target with a case of compile, and only with one");
+    Generator generator(seed, builder);
+    return {is_compiled ? generator.make_plain(index) : generator.make(index), ""};
+  }
+  std::string text = read_file(what);
+  Reproducer reproducer = parse_reproducer(text, builder, what);
+  if (options.backend.empty() && options.plugin.empty())
+    (reproducer.backend.ends_with(".so") ? options.plugin : options.backend) = reproducer.backend;
+  return {std::move(reproducer.test), std::move(text)};
+}
+
+Finished run(WorkerClient& client, const Request& request) {
+  Finished finished;
+  finished.index = request.test.index;
+  finished.cell = request.test.cell;
+  if (!request.text.empty()) {
+    finished.outcome = client.run_text(request.text);
+    return finished;
+  }
+  client.give_range(request.test.seed, finished.index, finished.index + 1);
+  for (;;)
+    for (Finished& one : client.poll(1)) return std::move(one);
+}
+
+std::string to_json(const std::string& name, const Finished& finished) {
+  const Outcome& outcome = finished.outcome;
+  nlohmann::ordered_json out;
+  out["case"] = name;
+  out["op"] = finished.cell.op;
+  out["dtype"] = finished.cell.dtype;
+  out["layout"] = finished.cell.layout;
+  out["status"] = status_name(outcome.status);
+  out["kind"] = outcome.kind;
+  out["text"] = outcome.text;
+  out["digest"] = fmt::format("{:016x}", outcome.digest);  // of every bit of the outputs
+  out["diff"] = outcome.diff;
+  out["transforms"] = outcome.transforms;
+  return out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -31,26 +79,7 @@ bool names_case(const std::string& what) {
 int replay_command(const RunOptions& options, const std::string& what) {
   Builder builder;
   RunOptions chosen = options;
-  Finished finished;
-  std::string text, graph;
-  std::pair<uint64_t, uint64_t> name;
-  if (names_case(what)) {
-    name = parse_case_name(what);
-    Generator generator(name.first, builder);
-    const bool is_compiled = name.second >= kCompileBase;
-    TN_REQUIRE(is_compiled != options.target.empty(),
-               "[replay] expected --target with a case of compile, and only with one");
-    graph = print(is_compiled ? generator.make_plain(name.second).graph
-                              : generator.make(name.second).graph);
-  } else {
-    text = read_file(what);
-    const Reproducer reproducer = parse_reproducer(text, builder, what);
-    name = {reproducer.test.seed, reproducer.test.index};
-    finished.cell = reproducer.test.cell;
-    graph = print(reproducer.test.graph);
-    if (chosen.backend.empty() && chosen.plugin.empty())
-      (reproducer.backend.ends_with(".so") ? chosen.plugin : chosen.backend) = reproducer.backend;
-  }
+  const Request request = request_of(what, chosen, builder);
   WorkerOptions worker;
   worker.program = own_program();
   worker.target = make_target(chosen);
@@ -58,25 +87,16 @@ int replay_command(const RunOptions& options, const std::string& what) {
   worker.compile_seconds = options.compile_seconds;
   WorkerClient client(worker);
   client.start();
-  if (text.empty()) {
-    client.give_range(name.first, name.second, name.second + 1);
-    for (bool done = false; !done;)
-      for (Finished& one : client.poll(1)) {
-        finished = std::move(one);
-        done = true;
-      }
-  } else {
-    finished.outcome = client.run_text(text);
-  }
+  const Finished finished = run(client, request);
   const Outcome& outcome = finished.outcome;
+  const std::string name = case_name(request.test.seed, request.test.index);
   if (options.json)
-    fmt::print("{{\"case\":\"{}\",\"status\":\"{}\",\"kind\":\"{}\",\"text\":\"{}\"}}\n",
-               case_name(name.first, name.second), status_name(outcome.status),
-               escaped(outcome.kind), escaped(outcome.text));
+    fmt::print("{}\n", to_json(name, finished));
   else
-    fmt::print("{}\n{} {} {} {} {}{}{}\n", graph, status_name(outcome.status),
-               case_name(name.first, name.second), finished.cell.op, finished.cell.dtype,
-               finished.cell.layout, outcome.text.empty() ? "" : ": ", outcome.text);
+    fmt::print("{}\n{} {} {} {} {}{}{}\n{}{}", shown(request.test), status_name(outcome.status),
+               name, finished.cell.op, finished.cell.dtype, finished.cell.layout,
+               outcome.text.empty() ? "" : ": ", outcome.text, outcome.diff,
+               outcome.diff.empty() || outcome.diff.ends_with('\n') ? "" : "\n");
   return is_failure(outcome.status) ? kExitFailures : kExitOk;
 }
 
