@@ -38,7 +38,7 @@ Interval divide(const Interval& a, const Interval& b) {
 Interval increasing(Op op, DType dtype, Interval x, double domain) {
   const bool outside = x.low < domain;
   if (x.high < domain) return point(std::nan(""));
-  if (outside) x.low = domain;
+  if (outside) x.low = std::copysign(domain, -1.0);  // a flushed operand is a zero of any sign
   return {float_op(op, dtype, x.low, 0, 0), float_op(op, dtype, x.high, 0, 0), outside, false};
 }
 
@@ -71,6 +71,39 @@ Interval fused(const Interval& a, const Interval& b, const Interval& c, DType dt
                        at(a.high, b.low, c.high), at(a.high, b.high, c.high)}));
 }
 
+/// e^x as exp2 of the leading bits of x, times a polynomial: how far off relative to itself. exp2's
+/// error is in units of its own result, and weighs most at a power of two; the polynomial adds two
+/// roundings. `pinned`: x is the operand, and not the end of an interval.
+double exp_by_exp2(double x, bool pinned, DType dtype, const Profile& profile) {
+  const FloatFacts facts = float_facts(dtype);
+  double relative = std::ldexp(1, 1 - facts.precision);
+  if (pinned && std::isfinite(x) && x != 0) {
+    const int half = facts.precision / 2 - 1;
+    const int shift = half - std::ilogb(x);
+    const double leading = std::ldexp(std::trunc(std::ldexp(x, shift)), -shift);
+    const double head = std::ldexp(std::trunc(std::ldexp(std::numbers::log2e, half)), -half);
+    const double part = std::exp2(leading * head);
+    if (part >= facts.min_normal() && part < facts.max) relative = ulp(part, dtype) / part;
+  }
+  const Interval argument = point(x * std::numbers::log2e);
+  const double ulps = allowed_error(Op::EXP2, dtype, argument, profile).ulps;
+  return (ulps + 0.5) * relative + 2.5 * facts.unit_roundoff();
+}
+
+Interval decomposed_exp(const Interval& x, DType dtype, const Profile& profile) {
+  const Interval image = exact_image(Op::EXP, dtype, &x);
+  if (is_empty(image)) return image;
+  const auto off = [&](double operand, double y) {
+    const double relative = exp_by_exp2(operand, is_point(x), dtype, profile);
+    return std::isinf(y)
+               ? 0
+               : y * relative + (relative / float_facts(dtype).unit_roundoff()) * ulp(0, dtype);
+  };
+  const Interval out{image.low - off(x.low, image.low), image.high + off(x.high, image.high),
+                     image.nan, false};
+  return nearest(out, dtype);
+}
+
 /// The way the core's own rules compute a hint (rewrite/rules/decompose_*.cpp).
 Interval decomposed(Op op, DType dtype, const Interval* x, const Profile& profile) {
   const auto step = [&](Op which, const Interval& a, const Interval& b = {}) {
@@ -92,12 +125,8 @@ Interval decomposed(Op op, DType dtype, const Interval* x, const Profile& profil
       if (contains(sine, 0)) square.low = std::max(square.low, 0.0);
       return step(Op::ADD, point(1), step(Op::MUL, square, point(-2)));
     }
-    case Op::EXP: {  // exp2 of the leading bits, times a polynomial: two more units
-      AllowedError error =
-          allowed_error(Op::EXP2, dtype, multiply(x[0], point(std::numbers::log2e)), profile);
-      error.ulps += 2;
-      return finish(settle_in(exact_image(op, dtype, x), error, dtype), dtype, profile);
-    }
+    case Op::EXP:
+      return finish(decomposed_exp(x[0], dtype, profile), dtype, profile);
     default:  // exact: the decomposition gives what the op gives
       return {kInfinity, -kInfinity, false, false};
   }
@@ -199,14 +228,19 @@ Interval native(Op op, DType wide, const Interval* x, const Profile& profile) {
   const bool brief = wide == DType::kBF16;  // computed in f32
   const DType first = brief ? DType::kF32 : wide;
   const AllowedError error = allowed_error(op, first, x[0], profile);
-  if (error.unbounded) {  // out of the profile's range, but still a sine
+  const bool grows = !profile.strict && (op == Op::EXP2 || op == Op::EXP);
+  if (grows && !is_point(x[0]) && !is_empty(x[0])) {  // an error for each end
+    const Interval low[] = {point(x[0].low), {}, {}}, high[] = {point(x[0].high), {}, {}};
+    const Interval ends = hull(native(op, first, low, profile), native(op, first, high, profile));
+    image = {ends.low, ends.high, image.nan, false};
+  } else if (error.unbounded) {  // out of the profile's range, but still a sine
     image = {-1, 1, image.nan, false};
     image = settle_in(image, {.absolute = 0.01}, first);
   } else {
     image = settle_in(image, error, first);
     if (!profile.strict) image = inherited_error(op, first, x, image);
   }
-  return brief ? settle_in(image, allowed_error(op, wide, x[0], profile), wide) : image;
+  return brief ? outside(image, wide, profile.strict ? 0 : 1) : image;
 }
 
 bool is_transcendental_hint(Op op) { return op == Op::EXP || op == Op::LN || op == Op::COS; }

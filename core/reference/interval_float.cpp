@@ -63,8 +63,9 @@ Interval flush(const Interval& x, DType dtype) {
   if (is_empty(x)) return x;
   const double tiny = float_facts(dtype).min_normal();
   Interval out = x;
-  if (x.low > 0 && x.low <= tiny) out.low = 0.0;
-  if (x.high < 0 && x.high >= -tiny) out.high = -0.0;
+  // To a zero of any sign.
+  if (x.low > 0 && x.low <= tiny) out.low = -0.0;
+  if (x.high < 0 && x.high >= -tiny) out.high = 0.0;
   return out;
 }
 
@@ -83,12 +84,23 @@ Interval inside(const Interval& x, DType dtype) {
   return {at_least(x.low), -at_least(-x.high), x.nan, x.any};
 }
 
+Interval outside(const Interval& x, DType dtype, double further) {
+  if (is_empty(x)) return x;
+  const bool exact = is_point(x);
+  const auto at_most = [&](double y) {
+    const double r = round_to(y, dtype);
+    if (!std::isfinite(y) || (r == y && (exact || further == 0))) return r;
+    return (r > y ? round_to(y - ulp(y, dtype) / 2, dtype) : r) - further * ulp(y, dtype);
+  };
+  return nearest({at_most(x.low), -at_most(-x.high), x.nan, x.any}, dtype);
+}
+
 Interval widen(const Interval& x, const AllowedError& error, DType dtype) {
   if (is_empty(x)) return x;
-  Interval out = x;
-  out.low -= std::max(error.ulps * ulp(x.low, dtype), error.absolute);
-  out.high += std::max(error.ulps * ulp(x.high, dtype), error.absolute);
-  return out;
+  const auto off = [&](double y) {
+    return std::isinf(y) ? 0 : std::max(error.ulps * ulp(y, dtype), error.absolute);
+  };
+  return {x.low - off(x.low), x.high + off(x.high), x.nan, x.any};
 }
 
 Interval settle_in(const Interval& image, const AllowedError& error, DType dtype) {
@@ -105,14 +117,14 @@ Interval settle_in(const Interval& image, const AllowedError& error, DType dtype
 
 Interval finish(Interval x, DType dtype, const Profile& profile) {
   const DType wide = compute_dtype(dtype, profile);
+  const auto infinite = [&] { return (profile.numerics & kNoInf) && has_infinity(x); };
   if (profile.numerics & kFlushOutput) x = flush(x, wide);
-  if (wide != dtype) {
+  if (wide != dtype) {  // by a cast, which reads what came before
+    if (infinite() || (x.nan && (profile.numerics & kNoNan))) return anything();
     x = nearest(x, dtype);
     if (profile.numerics & kFlushOutput) x = flush(x, dtype);
   }
-  if ((profile.numerics & kNoInf) && !is_empty(x) && (x.low == -kInfinity || x.high == kInfinity))
-    return anything();
-  return x;
+  return infinite() ? anything() : x;
 }
 
 }  // namespace tenon::reference

@@ -96,6 +96,8 @@ void elementwise_intervals(const Node& node, const IntervalOperands& operands,
       !(node.op == Op::MUL && is_float(from)))
     return;
   open(out);
+  const bool widens = node.op == Op::WHERE && is_float(from) && profile.numerics != 0 &&
+                      compute_dtype(from, profile) != from;
   const int64_t count = out.value.count();
   for (int64_t i = 0; i < count; ++i) {
     Interval x[3];
@@ -109,6 +111,11 @@ void elementwise_intervals(const Node& node, const IntervalOperands& operands,
     if (node.op == Op::CAST) {
       e = cast_element(node, x[0], doubt[0], from, out.value.at(i).as_double(), profile);
     } else if (node.op == Op::WHERE) {
+      for (int k = 1; k < 3 && widens; ++k) {
+        const Element side = to_float(x[k], from, from, profile);
+        x[k] = side.range;
+        doubt[k] |= side.doubt;
+      }
       const bool taken = operands[0]->value.at(i).bits;
       const Scalar a = operands[1]->value.at(i), b = operands[2]->value.at(i);
       if (!doubt[0])

@@ -20,6 +20,7 @@ bool doubt_at(const IntervalArray& x, int64_t i) { return !x.exact() && x.doubt[
 /// Folds MAX or MIN, or any reduction of integers, over one group of terms.
 Interval fold(Op op, DType dtype, const std::vector<Interval>& terms, const Profile& profile) {
   Interval acc = terms[0];
+  if (acc.nan && (profile.numerics & kNoNan)) return anything();
   for (size_t i = 1; i < terms.size(); ++i) {
     const Interval operands[] = {acc, terms[i], {}};
     acc = apply(op, dtype, operands, profile);
@@ -87,7 +88,11 @@ void reduce_intervals(const Node& node, const IntervalArray& x, const Profile& p
     } else {
       Interval total = combine(attr, type, terms, fused, profile);
       if (type != node.dtype && is_float(node.dtype) && !total.any) {
+        if ((has_infinity(total) && (profile.numerics & kNoInf)) ||
+            (total.nan && (profile.numerics & kNoNan)))
+          total = anything();
         total = nearest(total, node.dtype);
+        if (profile.numerics & kFlushOutput) total = flush(total, node.dtype);
       } else if (!is_float(node.dtype) && !is_point(total)) {
         total = anything();
       }
@@ -100,11 +105,18 @@ void reduce_intervals(const Node& node, const IntervalArray& x, const Profile& p
   walk_reduce(attr, x.value.shape, [&](int64_t i, int64_t source) {
     if (i != group && group >= 0) close(group);
     group = i;
-    const Interval term = x.at(source);
-    terms.push_back(is_float(type) && type != x.value.dtype ? nearest(term, type) : term);
+    Interval term = x.at(source);
+    if (is_float(type) && type != x.value.dtype) {  // a cast comes first
+      if (profile.numerics & kFlushInput) term = flush(term, x.value.dtype);
+      term = nearest(term, type);
+    }
+    terms.push_back(term);
     doubt |= doubt_at(x, source);
   });
   if (group >= 0) close(group);
+  if (!(profile.numerics & kNoInf) || !is_float(node.dtype)) return;
+  for (int64_t i = 0; i < out.value.count(); ++i)  // also that of no terms at all
+    if (has_infinity(out.range[i])) set(out, i, anything(), true);
 }
 
 void take_intervals(const Node& node, const IntervalArray& x, const IntervalArray& index,

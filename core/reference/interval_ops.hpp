@@ -65,6 +65,9 @@ Interval flush(const Interval& x, DType dtype);
 Interval nearest(const Interval& x, DType dtype);
 /// The numbers of the format inside: what a bound on the result, all rounding done, allows.
 Interval inside(const Interval& x, DType dtype);
+/// The numbers around: cut instead of rounded, and so many neighbours more. One of the format
+/// stays.
+Interval outside(const Interval& x, DType dtype, double further);
 Interval widen(const Interval& x, const AllowedError& error, DType dtype);
 /// What an image with an error of the op's own may come out as, rounded to the nearest number of
 /// the computing dtype.
