@@ -53,7 +53,8 @@ std::optional<Kernel> Kernel::fit(const KernelSpec& wish, const Opened& device) 
   if (p.max_bindings == 1) return {};
   Kernel kernel(std::move(spec), !(p.numerics & TN_NUMERICS_NO_SIGNED_ZERO));
   kernel.most_groups_ = limited(65535, p.max_grid[0]);
-  if (kernel.length() / kernel.spec_.threads > kernel.most_groups_) return {};
+  const bool is_whole = kernel.spec_.kind == "reverse";  // in one launch
+  if (is_whole && kernel.length() / kernel.spec_.threads > kernel.most_groups_) return {};
   return kernel;
 }
 
