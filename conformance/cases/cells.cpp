@@ -29,7 +29,7 @@ std::vector<CellSpec> make_cells() {
         out.push_back({.kind = CellKind::kBitCast, .op = Op::CAST, .dtype = from, .other = to});
     }
   for (const DType dtype : all_dtypes()) {
-    for (int view = 0; view <= static_cast<int>(ViewKind::kFlip); ++view)
+    for (int view = 0; view <= kViewChain; ++view)
       out.push_back({.kind = CellKind::kView, .op = Op::VIEW, .dtype = dtype, .variant = view});
     for (const Op op : {Op::ADD, Op::MUL, Op::MAX, Op::MIN})
       for (int axes = 0; axes < 5; ++axes)
@@ -54,6 +54,13 @@ std::vector<CellSpec> make_cells() {
   }
   for (const DType index : {DType::kU8, DType::kI16, DType::kU32, DType::kU64})
     out.push_back({.kind = CellKind::kTake, .op = Op::TAKE, .dtype = DType::kF32, .other = index});
+  for (const DType index : {DType::kI8, DType::kI64, DType::kU16, DType::kU32, DType::kU64})
+    for (int mode = 0; mode < 2; ++mode)
+      out.push_back({.kind = CellKind::kStore,
+                     .op = Op::STORE,
+                     .dtype = DType::kF32,
+                     .other = index,
+                     .variant = mode});
   for (const DType dtype : {DType::kF32, DType::kI32, DType::kF64, DType::kBool}) {
     out.push_back({.kind = CellKind::kIf, .op = Op::IF, .dtype = dtype});
     for (int is_while = 0; is_while < 2; ++is_while)
@@ -68,6 +75,7 @@ std::vector<CellSpec> make_cells() {
 }
 
 std::string_view view_name(int variant) {
+  if (variant == kViewChain) return "views";
   switch (static_cast<ViewKind>(variant)) {
     case ViewKind::kReshape:
       return "reshape";
@@ -143,6 +151,7 @@ Cell describe(const CellSpec& spec) {
       break;
     case CellKind::kStore:
       cell.op = spec.variant ? "store.add" : "store.last";
+      cell.layout = "index " + other;
       break;
     case CellKind::kLoop:
       cell.op = spec.variant ? "while" : "loop";
@@ -162,6 +171,27 @@ bool can_exhaust(const CellSpec& spec) {
   if (unary) return dtype_size(spec.dtype) <= 2;
   return spec.kind == CellKind::kElementwise && op_info(spec.op).arity == 2 &&
          dtype_size(spec.dtype) == 1;
+}
+
+bool can_be_big(const CellSpec& spec) {
+  switch (spec.kind) {
+    case CellKind::kElementwise:
+    case CellKind::kCast:
+    case CellKind::kReduce:
+    case CellKind::kTake:
+    case CellKind::kStore:
+    case CellKind::kView:
+    case CellKind::kIndex:
+      return true;
+    case CellKind::kBitCast:
+    case CellKind::kConst:
+    case CellKind::kParam:
+    case CellKind::kIf:
+    case CellKind::kLoop:
+    case CellKind::kRefusal:
+      return false;
+  }
+  return false;
 }
 
 }  // namespace tenon::conformance

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "conformance/cases/choices.hpp"
+#include "conformance/cases/recipe.hpp"
 #include "conformance/cases/template.hpp"
 #include "core/ir/build.hpp"
 
@@ -24,7 +25,7 @@ enum class CellKind : uint8_t {
   kElementwise,  ///< op, dtype
   kCast,         ///< dtype to other
   kBitCast,
-  kView,    ///< variant: ViewKind
+  kView,    ///< variant: ViewKind, or kViewChain
   kReduce,  ///< op; variant: which axes
   kTake,    ///< other: dtype of the index
   kStore,   ///< variant: StoreMode
@@ -35,6 +36,8 @@ enum class CellKind : uint8_t {
   kLoop,     ///< variant 1: while
   kRefusal,  ///< an op that is not claimed, straight to the plugin
 };
+
+inline constexpr int kViewChain = 6;  ///< several views, one on the other
 
 struct CellSpec {
   CellKind kind = CellKind::kElementwise;
@@ -52,7 +55,10 @@ Cell describe(const CellSpec& spec);
 /// Can every code of the operands' dtype be tried? 8- and 16-bit unary ops, 8-bit binary ones.
 bool can_exhaust(const CellSpec& spec);
 
-/// A graph for the cell; with `exhaustive` one that takes every code of its dtype.
-Template build_cell(const CellSpec& spec, Choices& choices, Builder& builder, bool exhaustive);
+/// Has the cell a variant with tens of thousands of elements?
+bool can_be_big(const CellSpec& spec);
+
+/// A graph for the cell. `flags`: TemplateFlags.
+Template build_cell(const CellSpec& spec, Choices& choices, Builder& builder, uint32_t flags = 0);
 
 }  // namespace tenon::conformance

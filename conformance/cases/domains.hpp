@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where an op is well conditioned, for each operand: results that neither overflow nor cancel.
+// Where the operands of an op lie: for conditioned values where results neither overflow nor
+// cancel, and the edges where the op is hard.
 #pragma once
 
 #include "conformance/cases/values.hpp"
@@ -7,7 +8,8 @@
 
 namespace tenon::conformance {
 
-Domain operand_domain(Op op, DType dtype, int operand);
+/// Of a cell. `other`: what a CAST casts to.
+Domain operand_domain(Op op, DType dtype, int operand, DType other = DType::kVoid);
 /// Terms of a REDUCE: sums do not cancel, products do not overflow.
 Domain term_domain(Op op, DType dtype);
 /// Positions along an axis, some of them outside it.

@@ -1,45 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Blocks of cases that share a graph.
+// Templates by plan, the last few kept.
 #include "conformance/cases/generator.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "conformance/cases/cells.hpp"
+#include "conformance/cases/coverage.hpp"
+#include "conformance/cases/edge.hpp"
 #include "conformance/cases/graphs.hpp"
+#include "conformance/cases/plan.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
 namespace {
 
-constexpr uint64_t kRunGraphBlocks = 100;
-constexpr uint64_t kCellCases = 8;   ///< of `run`: two cells a block
-constexpr uint64_t kGraphCases = 2;  ///< that share one graph
-constexpr uint32_t kGraphPercent = 25;
-constexpr uint64_t kGraphRecipe = UINT64_MAX;
-constexpr uint64_t kExhaustive = uint64_t{1} << 32;
+constexpr size_t kKept = 4;
+constexpr double kMostElements = 1 << 20;
 
-uint64_t cell_cases() { return (all_cells().size() * kCellCases + kBlock - 1) / kBlock * kBlock; }
+/// Edited draws may not make a case that takes minutes or gigabytes.
+void check_sizes(const Graph& graph) {
+  for (const NodeRef& node : topological(graph.outputs)) {
+    double count = 1;
+    for (const Dim& dim : node->shape) count *= static_cast<double>(dim.max());
+    TN_REQUIRE(count <= kMostElements,
+               "[generator] expected tensors of at most {} elements, got {}", kMostElements,
+               to_string(node->shape));
+  }
+}
 
-uint64_t graph_key(uint64_t index) { return index / kGraphCases * kGraphCases; }
+Template sequence_template(std::string op, Sequence sequence) {
+  Template out;
+  out.cell = {"api." + std::move(op), "-", "-"};
+  out.sequence = std::move(sequence);
+  return out;
+}
+
+Template build_template(const Recipe& recipe, Choices& choices, Builder& builder) {
+  switch (recipe.layer) {
+    case Layer::kCell:
+      TN_REQUIRE(recipe.number < all_cells().size(), "[generator] expected a cell below {}, got {}",
+                 all_cells().size(), recipe.number);
+      return build_cell(all_cells()[recipe.number], choices, builder, recipe.flags);
+    case Layer::kGraph: {
+      TN_REQUIRE(recipe.number <= edge_count(), "[generator] expected an aim below {}, got {}",
+                 edge_count(), recipe.number);
+      std::optional<uint32_t> aim;
+      if (recipe.number > 0) aim = recipe.number - 1;
+      return build_graph(choices, builder, aim, recipe.flags);
+    }
+    case Layer::kCheck: {
+      TN_REQUIRE(recipe.number < abi_checks().size(),
+                 "[generator] expected a check below {}, got {}", abi_checks().size(),
+                 recipe.number);
+      const std::string& name = abi_checks()[recipe.number];
+      return sequence_template(name, {name, {}});
+    }
+    case Layer::kSequence:
+      return sequence_template("sequence", draw_sequence(choices));
+  }
+  fail(ErrorKind::kInvalid, "[generator] expected a recipe, got {:#x}", recipe.pack());
+}
+
+Template build(uint64_t word, Choices choices, Builder& builder) {
+  Template shape = build_template(Recipe::unpack(word), choices, builder);
+  check_sizes(shape.graph);
+  shape.origin = {word, choices.draws(), choices.stretches(), 0};
+  return shape;
+}
 
 }  // namespace
 
-uint64_t run_end() { return kRunBase + cell_cases() + kRunGraphBlocks * kBlock; }
-
 Case Generator::make(uint64_t index, uint64_t attempt) {
-  const uint64_t key = shape_key(index);
-  if (key != shape_key_) {
-    shape_ = build(recipe_of(index), Choices(shape_seed(index)));
-    shape_key_ = key;
-  }
-  return instantiate(shape_, seed_, index, mix(mix(seed_, index), attempt + 1));
+  const Plan plan = plan_case(seed_, index);
+  const Template& shape = kept(plan);
+  Case out = instantiate(shape, seed_, index, mix(mix(seed_, index), attempt + 1));
+  out.transform_seed = plan.transform_seed;
+  return out;
+}
+
+const Template& Generator::kept(const Plan& plan) {
+  const uint64_t recipe = plan.recipe.pack();
+  for (const Kept& one : kept_)
+    if (one.key == plan.key && one.shape.origin.recipe == recipe) return one.shape;
+  if (kept_.size() == kKept) kept_.erase(kept_.begin());
+  kept_.push_back({plan.key, build(recipe, Choices(plan.seed), builder_)});
+  return kept_.back().shape;
 }
 
 Case Generator::make_plain(uint64_t index) {
   const auto& cells = all_cells();
   const uint64_t position = index - kCompileBase;
   Choices choices(mix(seed_, index));
-  Template shape = position < cells.size() ? build_cell(cells[position], choices, builder_, false)
+  Template shape = position < cells.size() ? build_cell(cells[position], choices, builder_)
                                            : build_graph(choices, builder_);
   Case out;
   out.seed = seed_;
@@ -50,52 +103,14 @@ Case Generator::make_plain(uint64_t index) {
   return out;
 }
 
-/// The first index of those that share a graph with this one.
-uint64_t Generator::shape_key(uint64_t index) const {
-  if (index < kRunBase) return is_cell_block(index) ? index / kBlock * kBlock : graph_key(index);
-  const uint64_t position = index - kRunBase;
-  if (position >= cell_cases()) return graph_key(index);
-  // The last case of a cell takes every code.
-  const bool last = position % kCellCases == kCellCases - 1;
-  return last ? index : kRunBase + position / kCellCases * kCellCases;
-}
-
-bool Generator::is_cell_block(uint64_t index) const {
-  return !Random(mix(seed_, ~(index / kBlock))).chance(kGraphPercent);
-}
-
-/// A cell's number, and whether it takes every code; or a graph.
-uint64_t Generator::recipe_of(uint64_t index) const {
-  const auto& cells = all_cells();
-  if (index >= kRunBase && index - kRunBase < cell_cases()) {
-    const uint64_t position = index - kRunBase;
-    const uint64_t cell = position / kCellCases % cells.size();
-    const bool exhaust = position % kCellCases == kCellCases - 1 && can_exhaust(cells[cell]);
-    return exhaust ? cell | kExhaustive : cell;
-  }
-  if (index < kRunBase && is_cell_block(index))
-    return Random(mix(seed_, index / kBlock)).below(cells.size());
-  return kGraphRecipe;
-}
-
-uint64_t Generator::shape_seed(uint64_t index) const {
-  if (index >= kRunBase && index - kRunBase < cell_cases())
-    return mix(seed_, (index - kRunBase) / kCellCases);
-  if (index < kRunBase && is_cell_block(index)) return mix(mix(seed_, index / kBlock), 1);
-  return mix(seed_, ~graph_key(index));
-}
-
-Template Generator::build(uint64_t recipe, Choices choices) {
-  Template shape = recipe == kGraphRecipe ? build_graph(choices, builder_)
-                                          : build_cell(all_cells().at(recipe & ~kExhaustive),
-                                                       choices, builder_, recipe & kExhaustive);
-  shape.origin = {recipe, choices.draws(), choices.stretches(), 0};
-  return shape;
-}
-
 Case Generator::remake(const Case& like, const Origin& origin) {
-  return instantiate(build(origin.recipe, Choices(origin.draws)), like.seed, like.index,
-                     origin.value_seed);
+  const Template shape = build(origin.recipe, Choices(origin.draws), builder_);
+  Case out = instantiate(shape, like.seed, like.index, origin.value_seed);
+  out.mode = like.mode;
+  out.transform_seed = like.transform_seed;
+  out.transforms = like.transforms;
+  out.oracle_seed = like.oracle_seed;
+  return out;
 }
 
 std::string case_name(uint64_t seed, uint64_t index) { return fmt::format("{}:{}", seed, index); }

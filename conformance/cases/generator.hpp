@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From (seed, index) to a case, the same in every process: `fuzz` draws cells and graphs at random,
-// `run` walks all cells and then a fixed number of graphs.
+// From (seed, index) to a case, the same in every process: plan.hpp says which.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "conformance/cases/plan.hpp"
 #include "conformance/cases/template.hpp"
 #include "core/ir/build.hpp"
 
@@ -16,8 +16,8 @@ inline constexpr uint64_t kRunBase = 1'000'000'000;
 /// And from here on those of `compile`: each cell once, then graphs, by turns with the rules'
 /// transforms and with random ones.
 inline constexpr uint64_t kCompileBase = 2'000'000'000;
-/// Cases of a block share their graphs; a block is what a worker is given at once.
-inline constexpr uint64_t kBlock = 16;
+/// Cases of a block belong to one layer and share few graphs; a worker is given whole blocks.
+inline constexpr uint64_t kBlock = 32;
 
 /// One past the last index of `run`.
 uint64_t run_end();
@@ -34,16 +34,15 @@ class Generator {
   Case make_plain(uint64_t index);
 
  private:
-  uint64_t shape_key(uint64_t index) const;
-  bool is_cell_block(uint64_t index) const;
-  uint64_t recipe_of(uint64_t index) const;
-  uint64_t shape_seed(uint64_t index) const;
-  Template build(uint64_t recipe, Choices choices);
+  struct Kept {
+    uint64_t key = 0;
+    Template shape;
+  };
+  const Template& kept(const Plan& plan);
 
   uint64_t seed_;
   Builder& builder_;
-  uint64_t shape_key_ = UINT64_MAX;
-  Template shape_;  ///< of shape_key_
+  std::vector<Kept> kept_;  ///< the last few; cases of twins take turns
 };
 
 /// "7:1234" and back. Throws kInvalid.

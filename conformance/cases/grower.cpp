@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "conformance/cases/lattice.hpp"
+#include "conformance/cases/recipe.hpp"
 #include "conformance/cases/shapes.hpp"
 
 namespace tenon::conformance {
@@ -19,15 +22,22 @@ constexpr DType kInts[] = {DType::kI32, DType::kI32, DType::kI64, DType::kI8, DT
 
 double Entry::magnitude() const { return std::max(std::abs(low), std::abs(high)); }
 
-Grower::Grower(Choices& choices, Builder& builder) : choices_(choices), build_(builder) {
-  main_float_ = choices_.pick(kFloats);
-  main_int_ = choices_.pick(kInts);
-  const int rank = static_cast<int>(choices_.between(1, 3));
+Grower::Grower(Choices& choices, Builder& builder, uint32_t flags)
+    : choices_(choices), build_(builder) {
+  {
+    const Choices::Scope scope(choices_, Part::kDType);
+    main_float_ = choices_.pick(kFloats);
+    main_int_ = choices_.pick(kInts);
+  }
+  constexpr int kRanks[] = {1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 0};
+  const int rank = choices_.pick(kRanks);
   const int64_t budget = choices_.chance(8) ? kBudget : 1200;
-  const bool symbolic = choices_.chance(35);
-  for (const int64_t size : draw_sizes(choices_, rank - symbolic, symbolic ? 40 : budget))
-    sizes_.emplace_back(size);
-  if (symbolic) {
+  const bool symbolic = choices_.chance(35) && rank > 0;
+  const std::vector<int64_t> sizes =
+      flags & kTailed ? draw_tailed_sizes(choices_, rank)
+                      : draw_sizes(choices_, rank - symbolic, symbolic ? 40 : budget);
+  for (const int64_t size : sizes) sizes_.emplace_back(size);
+  if (symbolic && !(flags & kTailed)) {
     int64_t rest = 1;
     for (const Dim& dim : sizes_) rest *= std::max<int64_t>(dim.value(), 1);
     const auto place = static_cast<int64_t>(choices_.below(sizes_.size() + 1));
@@ -59,7 +69,34 @@ Entry Grower::constant(DType dtype, double value, const Shape& shape) {
   return {build_.constant(scalar, shape), scalar.as_double(), scalar.as_double()};
 }
 
+Entry Grower::draw_constant(DType dtype, const Shape& shape) {
+  constexpr double kFew[] = {1, 0, -0.0, 2, -1, 0.5, 1.5, -3, 7, 100};
+  const Choices::Scope scope(choices_, Part::kOther);
+  Scalar value = Scalar::of(dtype, choices_.pick(kFew));
+  if (choices_.chance(12)) value = {dtype, choices_.pick(core_values(dtype))};
+  const double number = value.as_double();
+  if (std::isnan(number)) return {build_.constant(value, shape), 0, 0};
+  const double least = std::max(number, -comfort(dtype)), most = std::min(number, comfort(dtype));
+  return {build_.constant(value, shape), std::min(least, most), std::max(least, most)};
+}
+
+void Grower::replace(const NodeRef& param, const NodeRef& node) {
+  std::map<const Node*, NodeRef> done{{param.get(), node}};
+  for (Entry& entry : pool_) {
+    for (const NodeRef& old : topological({entry.node})) {
+      if (done.contains(old.get())) continue;
+      std::vector<NodeRef> sources;
+      for (const NodeRef& source : old->sources) sources.push_back(done.at(source.get()));
+      const bool same = sources == old->sources;
+      done[old.get()] =
+          same ? old : build_.make(old->op, old->dtype, old->shape, std::move(sources), old->attr);
+    }
+    entry.node = done.at(entry.node.get());
+  }
+}
+
 Shape Grower::draw_shape() {
+  const Choices::Scope scope(choices_, Part::kDimension);
   Shape shape = sizes_;
   for (Dim& dim : shape)
     if (choices_.chance(15)) dim = Dim(1);
@@ -67,7 +104,7 @@ Shape Grower::draw_shape() {
   return shape;
 }
 
-const Dim& Grower::draw_dim() { return choices_.pick(sizes_); }
+Dim Grower::draw_dim() { return sizes_.empty() ? Dim(3) : choices_.pick(sizes_); }
 
 Entry Grower::any() {
   if (pool_.empty() || choices_.chance(12)) {

@@ -20,7 +20,8 @@ struct Entry {
 
 class Grower {
  public:
-  Grower(Choices& choices, Builder& builder);
+  /// `flags`: TemplateFlags.
+  Grower(Choices& choices, Builder& builder, uint32_t flags);
 
   Choices& choices() { return choices_; }
   Builder& build() { return build_; }
@@ -36,10 +37,14 @@ class Grower {
   Entry param(DType dtype, const Shape& shape);
   Entry param(DType dtype, const Shape& shape, const Domain& domain);
   Entry constant(DType dtype, double value, const Shape& shape);
+  /// Small numbers mostly, either zero among them; infinities and NaN are rare.
+  Entry draw_constant(DType dtype, const Shape& shape);
   Shape draw_shape();  ///< over the sizes of this graph, some axes 1
-  const Dim& draw_dim();
+  Dim draw_dim();      ///< one of the sizes of this graph
 
   void add(Entry entry) { pool_.push_back(std::move(entry)); }
+  /// Another node in place of a param, in the whole pool.
+  void replace(const NodeRef& param, const NodeRef& node);
   /// A node of the pool, the younger the likelier; a new param where none fits.
   Entry any();
   Entry any_float();

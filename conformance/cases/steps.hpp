@@ -2,12 +2,14 @@
 // The steps by which a layer 2 graph grows: each adds one op, or one well-known pattern of ops.
 #pragma once
 
+#include "conformance/cases/edge.hpp"
 #include "conformance/cases/grower.hpp"
 
 namespace tenon::conformance {
 
 using Step = Entry (*)(Grower&);
 
+// Forward: an op on nodes of the pool, repaired so that its values stay harmless.
 Entry grow_unary(Grower& g);
 Entry grow_binary(Grower& g);
 Entry grow_integer(Grower& g);
@@ -21,6 +23,20 @@ Entry grow_store(Grower& g);
 Entry grow_leaf(Grower& g);
 Entry grow_matmul(Grower& g);
 Entry grow_softmax(Grower& g);
-Entry grow_cat(Grower& g);  ///< pads and adds: how a concatenation is written
+Entry grow_cat(Grower& g);     ///< pads and adds: how a concatenation is written
+Entry grow_region(Grower& g);  ///< an IF or a LOOP
+
+/// Backward: an input of the graph becomes a value that is computed from other nodes.
+void grow_backward(Grower& g);
+
+/// Both ends of an edge, without repairs: the result is the consumer.
+Entry grow_edge(Grower& g, const Edge& edge);
+
+// What steps share.
+int axis_of(Grower& g, const Shape& shape);
+std::vector<int> draw_axes(Grower& g, const Shape& shape);  ///< at least one
+Entry with_axis(Grower& g, Entry x);                        ///< at least one axis
+Entry view_as(Grower& g, const Entry& x, EdgeLayout layout);
+Entry full_range(NodeRef node);
 
 }  // namespace tenon::conformance

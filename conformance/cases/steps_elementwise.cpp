@@ -8,22 +8,17 @@
 namespace tenon::conformance {
 namespace {
 
-constexpr Op kUnary[] = {Op::RECIP, Op::SQRT,  Op::EXP2, Op::LOG2, Op::SIN, Op::NEG,
-                         Op::TRUNC, Op::FLOOR, Op::EXP,  Op::LN,   Op::COS};
+constexpr Op kUnary[] = {Op::NEG, Op::SQRT, Op::EXP2,  Op::LOG2,  Op::SIN, Op::RECIP,
+                         Op::EXP, Op::LN,   Op::TRUNC, Op::FLOOR, Op::COS};
 constexpr Op kBinary[] = {Op::ADD, Op::ADD, Op::MUL,  Op::MUL, Op::MAX,
                           Op::MIN, Op::SUB, Op::FDIV, Op::FMA};
 constexpr Op kInteger[] = {Op::ADD, Op::MUL, Op::IDIV, Op::MOD, Op::MAX, Op::MIN, Op::SUB,
                            Op::SHL, Op::SHR, Op::AND,  Op::OR,  Op::XOR, Op::NEG};
 
-Entry full_range(NodeRef node) {
-  const DType dtype = node->dtype;
-  return {std::move(node), lowest(dtype).as_double(), highest(dtype).as_double()};
-}
-
 /// A second operand of the dtype and shape of the first.
 Entry partner(Grower& g, const Entry& x) {
   Entry y = is_float(x.node->dtype) ? g.any_float() : g.any_int();
-  if (g.choices().chance(15)) y = g.constant(x.node->dtype, 1.5, x.node->shape);
+  if (g.choices().chance(15)) y = g.draw_constant(x.node->dtype, x.node->shape);
   return g.to_shape(g.to_dtype(y, x.node->dtype), x.node->shape);
 }
 
@@ -50,7 +45,7 @@ Entry apply_unary(Grower& g, Op op, Entry x) {
       break;
     case Op::SIN:
     case Op::COS:
-      x = g.scaled(x, 30);
+      x = g.scaled(x, g.choices().chance(50) ? 30 : 3);
       low = -1, high = 1;
       break;
     case Op::NEG:
@@ -64,6 +59,11 @@ Entry apply_unary(Grower& g, Op op, Entry x) {
 }
 
 }  // namespace
+
+Entry full_range(NodeRef node) {
+  const DType dtype = node->dtype;
+  return {std::move(node), lowest(dtype).as_double(), highest(dtype).as_double()};
+}
 
 Entry grow_unary(Grower& g) { return apply_unary(g, g.choices().pick(kUnary), g.any_float()); }
 

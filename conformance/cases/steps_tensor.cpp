@@ -4,62 +4,11 @@
 #include <cmath>
 
 #include "conformance/cases/domains.hpp"
+#include "conformance/cases/regions.hpp"
 #include "conformance/cases/steps.hpp"
 
 namespace tenon::conformance {
 namespace {
-
-int axis_of(Grower& g, const Shape& shape) {
-  return static_cast<int>(g.choices().below(shape.size()));
-}
-
-/// An entry with at least one axis.
-Entry with_axis(Grower& g, Entry x) {
-  if (x.node->shape.empty()) x.node = g.build().reshape(x.node, {Dim(1)});
-  return x;
-}
-
-Entry split_or_merge(Grower& g, const Entry& x) {
-  Shape shape = x.node->shape;
-  if (shape.size() > 1 && g.choices().chance(60)) {
-    const size_t at = g.choices().below(shape.size() - 1);
-    shape[at] = shape[at] * shape[at + 1];
-    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-  } else {
-    const size_t at = g.choices().below(shape.size() + 1);
-    shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(at), Dim(1));
-    for (size_t i = 0; i < shape.size(); ++i)
-      for (const int64_t factor : {2, 3, 5, 13})
-        if (shape[i].is_const() && shape[i].value() > factor && shape[i].value() % factor == 0 &&
-            g.choices().chance(30)) {
-          shape[at == i ? i : at] = Dim(factor);
-          shape[i] = Dim(shape[i].value() / factor);
-          if (product(shape) == product(x.node->shape))
-            return {g.build().reshape(x.node, shape), x.low, x.high};
-          return x;
-        }
-  }
-  return {g.build().reshape(x.node, shape), x.low, x.high};
-}
-
-Entry padded(Grower& g, const Entry& x) {
-  std::vector<std::pair<Dim, Dim>> pairs;
-  for (size_t i = 0; i < x.node->shape.size(); ++i)
-    pairs.emplace_back(Dim(g.choices().between(0, 2)), Dim(g.choices().between(0, 2)));
-  const double fill = g.choices().chance(50) ? 0 : 1;
-  return {g.build().pad(x.node, pairs, Scalar::of(x.node->dtype, fill)), std::min(x.low, fill),
-          std::max(x.high, fill)};
-}
-
-Entry shrunk(Grower& g, const Entry& x) {
-  std::vector<std::pair<Dim, Dim>> ranges;
-  for (const Dim& dim : x.node->shape) {
-    const int64_t begin = g.choices().between(0, std::clamp<int64_t>(dim.min() - 1, 0, 3));
-    const int64_t end = g.choices().between(0, std::clamp<int64_t>(dim.min() - 1 - begin, 0, 3));
-    ranges.emplace_back(Dim(begin), dim - Dim(end));
-  }
-  return {g.build().shrink(x.node, ranges), x.low, x.high};
-}
 
 double reduced_terms(const Shape& shape, const std::vector<int>& axes) {
   double terms = 1;
@@ -103,40 +52,11 @@ Entry positions(Grower& g, const Shape& shape, const Dim& size) {
 
 }  // namespace
 
-Entry grow_view(Grower& g) {
-  const Entry x = with_axis(g, g.any());
-  const Shape& shape = x.node->shape;
-  switch (g.choices().below(6)) {
-    case 0:
-      return split_or_merge(g, x);
-    case 1: {
-      Shape large = shape;
-      large.insert(large.begin() + axis_of(g, shape), g.draw_dim());
-      return g.fits(large) && large.size() == shape.size() + 1 ? g.to_shape(x, large) : x;
-    }
-    case 2: {
-      std::vector<int> axes(shape.size());
-      for (size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int>(i);
-      for (size_t i = axes.size(); i > 1; --i) std::swap(axes[i - 1], axes[g.choices().below(i)]);
-      return {g.build().permute(x.node, axes), x.low, x.high};
-    }
-    case 3:
-      return padded(g, x);
-    case 4:
-      return shrunk(g, x);
-    default:
-      return {g.build().flip(x.node, {axis_of(g, shape)}), x.low, x.high};
-  }
-}
-
 Entry grow_reduce(Grower& g) {
   const Entry x = with_axis(g, g.any());
   constexpr Op kReduce[] = {Op::ADD, Op::ADD, Op::MAX, Op::MIN, Op::MUL};
-  std::vector<int> axes;
-  for (int i = 0; i < static_cast<int>(x.node->shape.size()); ++i)
-    if (g.choices().chance(40)) axes.push_back(i);
-  if (axes.empty()) axes.push_back(axis_of(g, x.node->shape));
-  return reduced(g, g.choices().pick(kReduce), x, axes);
+  const Op op = g.choices().pick(kReduce);
+  return reduced(g, op, x, draw_axes(g, x.node->shape));
 }
 
 Entry grow_take(Grower& g) {
@@ -171,8 +91,7 @@ Entry grow_store(Grower& g) {
 
 Entry grow_leaf(Grower& g) {
   const Shape shape = g.draw_shape();
-  if (shape.empty() || g.choices().chance(30))
-    return g.constant(g.main_float(), g.choices().between(-3, 3) * 0.5, shape);
+  if (shape.empty() || g.choices().chance(30)) return g.draw_constant(g.main_float(), shape);
   const int axis = axis_of(g, shape);
   const double most = static_cast<double>(shape[static_cast<size_t>(axis)].max());
   const Entry index{g.build().index(axis, shape, DType::kI32), 0, most};
@@ -220,6 +139,21 @@ Entry grow_cat(Grower& g) {
   return {g.build().binary(Op::ADD, g.build().pad(x.node, after, fill),
                            g.build().pad(y.node, before, fill)),
           std::min({x.low, y.low, 0.0}), std::max({x.high, y.high, 0.0})};
+}
+
+Entry grow_region(Grower& g) {
+  const Entry x = g.any();
+  if (g.choices().chance(50)) {
+    const NodeRef trips = g.param(DType::kI64, {}, {.low = 0, .high = 5, .bounded = true}).node;
+    const Entry step = g.to_shape(g.param(x.node->dtype, x.node->shape), x.node->shape);
+    const Entry start =
+        is_float(x.node->dtype) ? g.scaled(x, Grower::comfort(x.node->dtype) / 2) : x;
+    const double more = 5 * step.magnitude();
+    return {loop_over(g.build(), trips, start.node, step.node, g.choices().chance(50)),
+            start.low - more, start.high + more};
+  }
+  const NodeRef condition = g.param(DType::kBool, {}).node;
+  return {branch_on(g.build(), condition, x.node), std::min(x.low, 1.0), x.high + 1};
 }
 
 }  // namespace tenon::conformance

@@ -10,17 +10,13 @@
 namespace tenon::conformance {
 namespace {
 
-/// Half of the elements become one of the first four of the first tied array.
-void tie(std::vector<Array>& inputs, const std::vector<Domain>& domains, Random& random) {
-  std::vector<Scalar> few;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!domains[i].tied) continue;
-    for (int64_t k = 0; few.size() < 4 && k < inputs[i].count(); ++k)
-      few.push_back(inputs[i].at(k));
-    if (few.empty()) return;
-    for (int64_t k = 0; k < inputs[i].count(); ++k)
-      if (random.chance(50)) inputs[i].set(k, random.pick(few));
-  }
+constexpr ValueMode kModes[] = {ValueMode::kExact, ValueMode::kConditioned, ValueMode::kSpecial,
+                                ValueMode::kConditioned};
+
+uint64_t shape_hash(const Origin& origin) {
+  uint64_t hash = origin.recipe;
+  for (const uint64_t draw : origin.draws) hash = mix(hash, draw);
+  return hash;
 }
 
 }  // namespace
@@ -35,8 +31,9 @@ Case instantiate(const Template& shape, uint64_t seed, uint64_t index, uint64_t 
   result.cell = shape.cell;
   result.graph = shape.graph;
   result.refusal = shape.refusal;
-  constexpr ValueMode kModes[] = {ValueMode::kExact, ValueMode::kConditioned, ValueMode::kSpecial,
-                                  ValueMode::kConditioned};
+  result.sequence = shape.sequence;
+  // The high half is that of all cases of the template: it chooses what changes the graph.
+  result.oracle_seed = shape_hash(shape.origin) << 32 | (mix(value_seed, 1) & UINT32_MAX);
   result.mode = kModes[index % 4];
   result.symbols = draw_symbol_values(random, shape.graph.symbols);
   for (size_t i = 0; i < shape.graph.params.size(); ++i) {

@@ -13,8 +13,8 @@ struct Template {
   Graph graph;
   std::vector<Domain> domains;  ///< of each param
   bool refusal = false;
-  bool exhaustive = false;
-  Origin origin;  ///< but for the seed of the values
+  std::optional<Sequence> sequence;  ///< in place of the graph
+  Origin origin;                     ///< but for the seed of the values
 };
 
 /// The case of this index with values from `value_seed`.

@@ -3,49 +3,14 @@
 #include "conformance/cases/values.hpp"
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cmath>
-#include <limits>
+#include <cstring>
+
+#include "conformance/cases/lattice.hpp"
 
 namespace tenon::conformance {
 namespace {
-
-std::vector<uint64_t> integer_lattice(DType dtype) {
-  const int bits = static_cast<int>(dtype_bits(dtype));
-  const uint64_t mask = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
-  std::vector<uint64_t> out{0, 1, 2, 3, 5, 7, 10, mask, mask - 1, mask - 2};
-  for (int i = 2; i < bits; ++i)
-    for (int d = -1; d <= 1; ++d)
-      out.push_back(((uint64_t{1} << i) + static_cast<uint64_t>(d)) & mask);
-  return out;
-}
-
-std::vector<uint64_t> float_lattice(DType dtype) {
-  std::vector<uint64_t> out;
-  const auto both = [&](uint64_t magnitude) {
-    out.push_back(magnitude);
-    out.push_back(magnitude | (uint64_t{1} << (dtype_bits(dtype) - 1)));
-  };
-  for (const double v :
-       {0.0, 1.0, 2.0, 3.0, 0.5, 1.5, 2.5, 10.0, 0.1, 1.0 / 3, 100.0, 127.5, 255.5,
-        3.14159265358979, 65504.0, 2147483648.0, 16777217.0, 9.2233720368547758e18})
-    both(Scalar::of(dtype, v).bits);
-  const uint64_t largest = highest(dtype).bits;  // infinity, or the largest of f8e4m3
-  both(largest);
-  both(largest - 1);
-  both(largest - 2);
-  for (uint64_t tiny : {1, 2, 3}) both(tiny);  // subnormals
-  const uint64_t unit = Scalar::of(dtype, 1.0).bits;
-  both(unit + 1);
-  both(unit - 1);
-  for (int e : {-140, -126, -24, -14, -9, -6, -3, 4, 7, 8, 15, 24, 31, 63, 100}) {
-    const uint64_t p = Scalar::of(dtype, std::ldexp(1.0, e)).bits;
-    both(p);
-    if (p > 1 && p < largest) both(p - 1);
-  }
-  out.push_back(Scalar::of(dtype, std::numeric_limits<double>::quiet_NaN()).bits);
-  return out;
-}
 
 uint64_t random_bits(DType dtype, Random& random) {
   const auto size = dtype_bits(dtype);
@@ -81,61 +46,166 @@ double draw_exact(const Domain& domain, Random& random) {
   return value;
 }
 
-uint64_t draw_integer(DType dtype, const Domain& domain, ValueMode mode, Random& random) {
-  const double least = lowest(dtype).dtype == DType::kVoid ? 0 : lowest(dtype).as_double();
-  const double most = highest(dtype).as_double();
-  if (!domain.bounded && mode == ValueMode::kSpecial)
-    return random.chance(60) ? random.pick(lattice(dtype)) : random_bits(dtype, random);
+uint64_t draw_integer(DType dtype, const Domain& domain, Random& random) {
   // 2^62 keeps the casts below defined for 64-bit dtypes.
-  const double low = std::ceil(std::clamp(domain.low, std::max(least, -0x1p62), 0x1p62));
-  const double high = std::floor(std::clamp(domain.high, -0x1p62, std::min(most, 0x1p62)));
+  const double low =
+      std::ceil(std::clamp(domain.low, std::max(lowest(dtype).as_double(), -0x1p62), 0x1p62));
+  const double high =
+      std::floor(std::clamp(domain.high, -0x1p62, std::min(highest(dtype).as_double(), 0x1p62)));
   if (high < low) return Scalar::of(dtype, low).bits;
-  return Scalar::of_int(dtype,
-                        random.between(static_cast<int64_t>(low), static_cast<int64_t>(high)))
-      .bits;
+  const int64_t value = random.between(static_cast<int64_t>(low), static_cast<int64_t>(high));
+  return Scalar::of_int(dtype, domain.odd ? value | 1 : value).bits;
 }
 
-uint64_t draw_float(DType dtype, const Domain& domain, ValueMode mode, Random& random) {
-  if (mode == ValueMode::kSpecial && !domain.bounded) {
-    const uint64_t kind = random.below(10);
-    if (kind < 5) return random.pick(lattice(dtype));
-    if (kind < 7) return random_bits(dtype, random);
+/// Any finite value, each exponent as likely as the others.
+uint64_t draw_anywhere(DType dtype, Random& random) {
+  if (!is_float(dtype)) {
+    const uint64_t bits = random_bits(dtype, random) >> random.below(dtype_bits(dtype));
+    if (is_signed(dtype) && random.chance(50))
+      return Scalar::of_int(dtype, -static_cast<int64_t>(bits >> 1)).bits;
+    return bits;
   }
-  return Scalar::of(dtype,
-                    mode == ValueMode::kExact ? draw_exact(domain, random) : draw(domain, random))
-      .bits;
+  const uint64_t bits = random_bits(dtype, random);
+  const uint64_t sign = uint64_t{1} << (dtype_bits(dtype) - 1);
+  return (bits & (sign - 1)) < highest(dtype).bits ? bits : bits & sign;
+}
+
+/// Mostly inside [0, size); else what wraps to the inside in too few bits, or counts from the end.
+uint64_t draw_position(DType dtype, int64_t size, Random& random) {
+  const uint64_t inside = random.below(static_cast<uint64_t>(size));
+  const uint64_t kind = random.below(20);
+  if (kind < 16) return Scalar::of_int(dtype, static_cast<int64_t>(inside)).bits;
+  if (kind < 18) return Scalar::of_int(dtype, random.between(-2, size + 1)).bits;
+  if (kind == 18)  // from the end, as some languages count
+    return Scalar::of_int(dtype, static_cast<int64_t>(inside) - size).bits;
+  constexpr int kWraps[] = {8, 16, 31, 32, 33, 48, 63};
+  const int bits = static_cast<int>(dtype_bits(dtype));
+  int wrap = 64;
+  for (int tries = 0; tries < 4 && wrap >= bits; ++tries) wrap = random.pick(kWraps);
+  if (wrap >= bits) return Scalar::of_int(dtype, -1 - static_cast<int64_t>(inside)).bits;
+  uint64_t far = inside + (uint64_t{1} << wrap);
+  if (wrap < 63 && random.chance(30)) far = inside - (uint64_t{1} << wrap);
+  return Scalar::of_int(dtype, static_cast<int64_t>(far)).bits;
+}
+
+/// The mix of one array: of a hundred values so many are of each kind, the rest lie in the domain.
+struct Mix {
+  uint64_t core = 0, lattice = 0, edges = 0, anywhere = 0, bits = 0;
+};
+
+Mix draw_mix(const Domain& domain, DType dtype, ValueMode mode, Random& random) {
+  Mix mix;
+  if (domain.bounded || dtype == DType::kBool) return mix;
+  const bool has_edges = domain.edges && !domain.edges->empty();
+  if (mode == ValueMode::kSpecial) {
+    if (domain.summed && (domain.odd || random.chance(60))) return {.core = 1, .lattice = 1};
+    if (domain.small_share) return {.edges = has_edges ? 30u : 0u};
+    mix = {.core = 25, .lattice = 20, .edges = 20, .anywhere = 15, .bits = 5};
+  } else if (domain.wide && mode == ValueMode::kConditioned) {
+    constexpr Mix kMixes[] = {{}, {.edges = 50}, {.edges = 25, .anywhere = 25}, {.anywhere = 60}};
+    mix = random.pick(kMixes);
+  }
+  if (!has_edges) mix.anywhere += std::exchange(mix.edges, 0);
+  return mix;
+}
+
+uint64_t draw_bits(DType dtype, const Domain& domain, const Mix& mix, ValueMode mode,
+                   Random& random) {
+  if (dtype == DType::kBool) return random.below(2);
+  uint64_t kind = random.below(100);
+  const auto is = [&](uint64_t share) {
+    const bool mine = kind < share;
+    kind -= mine ? 0 : share;
+    return mine;
+  };
+  if (is(mix.core)) return random.pick(core_values(dtype));
+  if (is(mix.lattice)) return random.pick(lattice(dtype));
+  if (is(mix.edges)) return random.pick(*domain.edges);
+  if (is(mix.anywhere)) return draw_anywhere(dtype, random);
+  if (is(mix.bits)) return random_bits(dtype, random);
+  if (!is_float(dtype)) return draw_integer(dtype, domain, random);
+  const double value =
+      mode == ValueMode::kExact ? draw_exact(domain, random) : draw(domain, random);
+  return Scalar::of(dtype, value).bits;
+}
+
+template <class F>
+void fill_with(Array& array, F draw_one) {
+  const size_t size = dtype_size(array.dtype);
+  static_assert(std::endian::native == std::endian::little);
+  for (size_t at = 0; at + size <= array.bytes.size(); at += size) {
+    const uint64_t bits = draw_one(at / size);
+    std::memcpy(array.bytes.data() + at, &bits, size);
+  }
+}
+
+/// A value for the second operand, from one of the first.
+uint64_t follow(uint64_t bits, DType dtype, Tie tie, Random& random) {
+  const uint64_t next = random.chance(70) ? bits : neighbour(bits, dtype, random.chance(50));
+  switch (tie) {
+    case Tie::kNone:
+    case Tie::kEqual:
+      return next;
+    case Tie::kCancel:
+      if (!is_float(dtype)) return Scalar::of_int(dtype, -Scalar{dtype, next}.as_int()).bits;
+      return random.chance(30) ? next : next ^ (uint64_t{1} << (dtype_bits(dtype) - 1));
+    case Tie::kScale: {
+      if (!is_float(dtype)) return next;
+      // The product of both is a core value: the largest, the least normal, a subnormal, one.
+      const double target = Scalar{dtype, random.pick(core_values(dtype))}.as_double();
+      const double near = target * (1 + random.unit());
+      return Scalar::of(dtype, near / Scalar{dtype, next}.as_double()).bits;
+    }
+  }
+  return next;
 }
 
 }  // namespace
 
-const std::vector<uint64_t>& lattice(DType dtype) {
-  static const auto tables = [] {
-    std::array<std::vector<uint64_t>, 32> all;
-    for (const DType d : all_dtypes()) {
-      auto& table = all[static_cast<size_t>(d)];
-      table = d == DType::kBool ? std::vector<uint64_t>{0, 1}
-              : is_float(d)     ? float_lattice(d)
-                                : integer_lattice(d);
-    }
-    return all;
-  }();
-  return tables[static_cast<size_t>(dtype)];
+void fill(Array& array, const Domain& given, ValueMode mode, Random& random) {
+  const DType dtype = array.dtype;
+  Domain domain = given;
+  if (domain.exhaustive) {
+    const uint64_t mask = (uint64_t{1} << dtype_bits(dtype)) - 1;
+    return fill_with(array, [&](uint64_t i) { return i & mask; });
+  }
+  if (domain.positions >= 0)
+    return fill_with(array, [&](uint64_t) {
+      return draw_position(dtype, std::max<int64_t>(domain.positions, 1), random);
+    });
+  if (domain.one_sided && is_signed(dtype) && random.chance(30)) {
+    const double most = std::max(domain.high, 2.0), least = std::min(1.0, most / 2);
+    domain.low = random.chance(60) ? -most : least;
+    domain.high = domain.low < 0 ? -least : most;
+  }
+  const Mix mix = draw_mix(domain, dtype, mode, random);
+  fill_with(array, [&](uint64_t) { return draw_bits(dtype, domain, mix, mode, random); });
 }
 
-void fill(Array& array, const Domain& domain, ValueMode mode, Random& random) {
-  const DType dtype = array.dtype;
-  const int64_t count = array.count();
-  for (int64_t i = 0; i < count; ++i) {
-    uint64_t bits;
-    if (domain.exhaustive)
-      bits = static_cast<uint64_t>(i) & ((uint64_t{1} << dtype_bits(dtype)) - 1);
-    else if (dtype == DType::kBool)
-      bits = random.below(2);
-    else if (is_float(dtype))
-      bits = draw_float(dtype, domain, mode, random);
-    else
-      bits = draw_integer(dtype, domain, mode, random);
-    array.set(i, Scalar{dtype, bits});
+void tie(std::vector<Array>& inputs, const std::vector<Domain>& domains, Random& random) {
+  std::vector<uint64_t> few;
+  DType dtype = DType::kVoid;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Array& array = inputs[i];
+    if (domains[i].tie == Tie::kNone || (!few.empty() && array.dtype != dtype)) continue;
+    const bool first = few.empty();
+    const size_t most = domains[i].tie == Tie::kEqual ? 2 : 4;
+    for (int64_t k = 0; first && few.size() < most && k < array.count(); ++k)
+      few.push_back(array.at(k).bits);
+    if (few.empty()) return;
+    dtype = array.dtype;
+    // Comparisons say something only if many of their operands meet.
+    const uint32_t percent = domains[i].tie == Tie::kEqual ? 70 : random.chance(50) ? 40 : 0;
+    const size_t size = dtype_size(dtype);
+    fill_with(array, [&](uint64_t k) {
+      if (random.below(100) < percent) {
+        const uint64_t bits = random.pick(few);
+        return first ? bits : follow(bits, dtype, domains[i].tie, random);
+      }
+      uint64_t old = 0;
+      std::memcpy(&old, array.bytes.data() + k * size, size);
+      return old;
+    });
   }
 }
 

@@ -2,6 +2,7 @@
 // The generator: the same case from the same seed and index, legal graphs, values that say
 // something.
 #include <catch2/catch_test_macros.hpp>
+#include <map>
 #include <set>
 
 #include "conformance/cases/cells.hpp"
@@ -17,7 +18,20 @@ using namespace tenon::conformance;
 
 namespace {
 
-Profile strict_profile() { return Profile::of(generic_capabilities()); }
+/// As most CPUs have it: narrow floats are computed in f32.
+Profile strict_profile() {
+  Profile profile = Profile::of(generic_capabilities());
+  for (const DType dtype : {DType::kF8E4M3, DType::kF8E5M2, DType::kF16, DType::kBF16})
+    profile.arithmetic[static_cast<size_t>(dtype)] = false;
+  return profile;
+}
+
+std::string layer_of(const Case& test) {
+  if (test.transform_seed) return "transforms";
+  if (test.refusal) return "refusal";
+  if (test.sequence) return "sequence";
+  return test.cell.op == "graph" ? "graph" : "cell";
+}
 
 std::string text_of(const Case& test) { return write_reproducer({test, {}, "any"}); }
 
@@ -41,26 +55,79 @@ TEST_CASE("cases are legal, evaluate, and say something") {
   Builder builder;
   Generator generator(3, builder);
   const Profile profile = strict_profile();
-  int graphs = 0, vacuous = 0, total = 0;
+  std::map<std::string, int> layers;
+  int vacuous = 0, total = 0;
   size_t most_nodes = 0;
-  for (uint64_t i = 0; i < 1600; ++i) {
+  const uint64_t first = 500 * kBlock;  // past the sweep
+  for (uint64_t i = first; i < first + 2400; ++i) {
     INFO("case 3:" << i);
     Case test = generator.make(i);
+    ++layers[layer_of(test)];
+    if (test.refusal || test.sequence) continue;
     REQUIRE_NOTHROW(verify(test.graph));
-    if (test.refusal) continue;
     Expectation expectation = expect(test, profile);
     for (uint64_t attempt = 1; attempt < 5 && !vacuity(expectation).empty(); ++attempt)
       expectation = expect(generator.make(i, attempt), profile);
     ++total;
     vacuous += !vacuity(expectation).empty();
-    if (test.cell.op != "graph") continue;
-    ++graphs;
-    most_nodes = std::max(most_nodes, topological(test.graph.outputs).size());
+    if (test.cell.op == "graph")
+      most_nodes = std::max(most_nodes, topological(test.graph.outputs).size());
   }
-  CHECK(graphs > 200);
   CHECK(most_nodes >= 20);
   CHECK(most_nodes <= 40);
-  CHECK(vacuous * 20 < total);
+  CHECK(vacuous * 100 < total * 3);
+  CHECK(layers["cell"] > 800);
+  for (const char* layer : {"graph", "transforms", "refusal"}) CHECK(layers[layer] > 10);
+  if (!abi_checks().empty()) CHECK(layers["sequence"] > 50);
+}
+
+TEST_CASE("fuzz begins with every check, and every op in every dtype") {
+  Builder builder;
+  Generator generator(11, builder);
+  std::set<std::pair<std::string, std::string>> wanted, seen;
+  for (const CellSpec& spec : all_cells())
+    if (const Cell cell = describe(spec); spec.kind != CellKind::kRefusal)
+      wanted.emplace(cell.op, cell.dtype);
+  std::set<std::string> checks;
+  for (uint64_t i = 0; i < 5000; ++i) {
+    const Case test = generator.make(i);
+    if (test.sequence && !test.sequence->check.empty()) checks.insert(test.sequence->check);
+    if (!test.refusal) seen.emplace(test.cell.op, test.cell.dtype);
+  }
+  CHECK(checks.size() == abi_checks().size());
+  for (const auto& [op, dtype] : wanted) {
+    INFO(op << " " << dtype);
+    CHECK(seen.contains({op, dtype}));
+  }
+}
+
+TEST_CASE("run walks every cell and every check") {
+  std::set<uint32_t> cells, checks;
+  std::map<Layer, uint64_t> counts;
+  for (uint64_t i = kRunBase; i < run_end(); ++i) {
+    const Recipe recipe = plan_case(5, i).recipe;
+    ++counts[recipe.layer];
+    if (recipe.layer == Layer::kCell) cells.insert(recipe.number);
+    if (recipe.layer == Layer::kCheck) checks.insert(recipe.number);
+  }
+  CHECK(cells.size() == all_cells().size());
+  CHECK(checks.size() == abi_checks().size());
+  CHECK(counts[Layer::kGraph] > 1600);
+}
+
+TEST_CASE("twins have one structure in two dtypes, one after the other") {
+  Builder builder;
+  Generator generator(2, builder);
+  int twins = 0;
+  for (uint64_t block = 300; block < 600; ++block) {
+    const uint64_t i = block * kBlock;
+    if (!(plan_case(2, i).recipe.flags & kWithConstant)) continue;
+    const Case first = generator.make(i), second = generator.make(i + 2);
+    twins += first.cell.op == second.cell.op && first.cell.dtype != second.cell.dtype &&
+             first.cell.layout == second.cell.layout;
+    CHECK(text_of(first).substr(0, 40) != text_of(second).substr(0, 40));
+  }
+  CHECK(twins > 5);
 }
 
 TEST_CASE("every cell makes a graph") {
@@ -70,8 +137,14 @@ TEST_CASE("every cell makes a graph") {
     INFO(describe(spec).op << " " << describe(spec).dtype << " " << describe(spec).layout);
     Choices choices(i);
     Template shape;
-    REQUIRE_NOTHROW(shape = build_cell(spec, choices, builder, false));
+    REQUIRE_NOTHROW(shape = build_cell(spec, choices, builder));
     REQUIRE_NOTHROW(verify(shape.graph));
+    for (const uint32_t flags :
+         {kBig | 0u, kTailed | 0u, kWithConstant | 0u, kWithConstant | kOtherConstant | 0u}) {
+      if (flags == kBig && !can_be_big(spec)) continue;
+      REQUIRE_NOTHROW(shape = build_cell(spec, choices, builder, flags));
+      REQUIRE_NOTHROW(verify(shape.graph));
+    }
   }
 }
 
@@ -80,13 +153,13 @@ TEST_CASE("every code of an 8-bit dtype is tried by run") {
   Choices choices(1);
   const CellSpec cell{.op = Op::NEG, .dtype = DType::kI8};
   REQUIRE(can_exhaust(cell));
-  const Case test = instantiate(build_cell(cell, choices, builder, true), 1, kRunBase, 0);
+  const Case test = instantiate(build_cell(cell, choices, builder, kExhaustive), 1, kRunBase, 0);
   std::set<uint64_t> codes;
   for (int64_t i = 0; i < test.inputs[0].count(); ++i) codes.insert(test.inputs[0].at(i).bits);
   CHECK(codes.size() == 256);
   const CellSpec pairs{.op = Op::IDIV, .dtype = DType::kU8};
   REQUIRE(can_exhaust(pairs));
-  CHECK(product(build_cell(pairs, choices, builder, true).graph.outputs[0]->shape).value() ==
+  CHECK(product(build_cell(pairs, choices, builder, kExhaustive).graph.outputs[0]->shape).value() ==
         65536);
 }
 

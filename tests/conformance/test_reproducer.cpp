@@ -3,9 +3,9 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "conformance/cases/generator.hpp"
+#include "conformance/cases/lattice.hpp"
 #include "conformance/cases/reproducer.hpp"
 #include "conformance/cases/scalar_list.hpp"
-#include "conformance/cases/values.hpp"
 #include "core/support/error.hpp"
 
 using namespace tenon;
@@ -55,10 +55,80 @@ TEST_CASE("a written case reads back the same") {
       REQUIRE(read.test.inputs[k].bytes == written.test.inputs[k].bytes);
     REQUIRE(read.test.symbols == written.test.symbols);
     REQUIRE(read.test.mode == written.test.mode);
+    REQUIRE(read.test.oracle_seed == written.test.oracle_seed);
+    REQUIRE(read.test.transform_seed == written.test.transform_seed);
+    REQUIRE(read.test.refusal == written.test.refusal);
+    REQUIRE(read.test.sequence.has_value() == written.test.sequence.has_value());
     REQUIRE(read.test.index == i);
     REQUIRE(read.backend == "cpu");
     REQUIRE(read.outcome.text == "a b");
     REQUIRE(write_reproducer(read) == text);
+  }
+}
+
+TEST_CASE("a written sequence, its transforms and its history read back the same") {
+  Builder builder;
+  Reproducer written;
+  written.test.seed = 3;
+  written.test.index = 9;
+  written.test.cell = {"sequence", "-", "-"};
+  written.test.oracle_seed = ~uint64_t{0};
+  written.test.sequence = Sequence{"", {{"allocate", {0, 64}}, {"free", {}}, {"copy", {-1, 7}}}};
+  written.outcome = failed("leak", "one\ntwo");
+  written.outcome.diff = "[0]\t1\t2\t1\n[1]\t3\tinf\t";
+  written.after = {{3, 1}, {3, 4}};
+  const std::string text = write_reproducer(written);
+  const Reproducer read = parse_reproducer(text, builder, "text");
+  CHECK(write_reproducer(read) == text);
+  CHECK(read.after == written.after);
+  CHECK(read.test.oracle_seed == written.test.oracle_seed);
+  CHECK(read.outcome.diff == written.outcome.diff);
+  REQUIRE(read.test.sequence);
+  REQUIRE(read.test.sequence->steps.size() == 3);
+  CHECK(read.test.sequence->steps[2].verb == "copy");
+  CHECK(read.test.sequence->steps[2].numbers == std::vector<int64_t>{-1, 7});
+
+  written.test.sequence = Sequence{"short_structs", {}};
+  CHECK(parse_reproducer(write_reproducer(written), builder, "text").test.sequence->check ==
+        "short_structs");
+  written.test.sequence = Sequence{};
+  CHECK(parse_reproducer(write_reproducer(written), builder, "text").test.sequence->steps.empty());
+
+  Generator generator(11, builder);
+  written.test = generator.make(0);
+  for (uint64_t i = 0; written.test.graph.outputs.empty(); ++i) written.test = generator.make(i);
+  written.test.transforms = {"split a0 4; unroll a0.i", "", "bind a0 grid.x"};
+  CHECK(parse_reproducer(write_reproducer(written), builder, "text").test.transforms ==
+        written.test.transforms);
+  written.test.transforms.clear();
+  written.test.transform_seed = 0;
+  CHECK(parse_reproducer(write_reproducer(written), builder, "text").test.transform_seed == 0);
+}
+
+TEST_CASE("what is wrong with a reproducer is said with its file and line") {
+  struct Row {
+    const char* line;
+    const char* words;
+  };
+  for (const Row& row :
+       {Row{"# case 7 add f32 flipped", "expected a case"},
+        Row{"# mode wild", "expected mode exact"}, Row{"# oracles x", "expected one number"},
+        Row{"# transform_seed 1 2", "expected one number"},
+        Row{"# transforms fold a0", "expected transforms"},
+        Row{"# sequence copy x", "expected one call"}, Row{"# after 7", "expected a case"},
+        Row{"# status GOOD", "expected a status"},
+        Row{"# symbol n 3", "expected symbol NAME = VALUE"},
+        Row{"# input x f32 [2] = 1", "got fewer"}, Row{"# input x f32 [2] = 1 2 3", "got more"}}) {
+    INFO(row.line);
+    Builder builder;
+    try {
+      parse_reproducer(std::string("# tenon-conformance 1\n") + row.line + "\n", builder, "a.tn");
+      FAIL("expected an error");
+    } catch (const Error& error) {
+      CHECK(std::string(error.what()).find("a.tn:2: ") != std::string::npos);
+      CHECK(std::string(error.what()).find(row.words) != std::string::npos);
+      CHECK(error.kind() == ErrorKind::kInvalid);
+    }
   }
 }
 

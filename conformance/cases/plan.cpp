@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From seed and index to a recipe.
+#include "conformance/cases/plan.hpp"
+
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "conformance/cases/cells.hpp"
+#include "conformance/cases/coverage.hpp"
+#include "conformance/cases/generator.hpp"
+#include "conformance/cases/random.hpp"
+#include "conformance/cases/sequence.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+constexpr uint64_t kCellCases = 16;      ///< of a template, in `fuzz`
+constexpr uint64_t kSweepCases = 4;      ///< of an op and dtype: each mode of values
+constexpr uint64_t kRunCellCases = 8;    ///< of a cell, in `run`
+constexpr uint64_t kTwinCount = 4;       ///< templates of a block of twins
+constexpr uint64_t kGraphCases = 4;      ///< that share one graph
+constexpr uint64_t kTransformCases = 2;  ///< that share one list of transforms
+constexpr uint64_t kRunGraphs = 1600, kRunTransforms = 1600, kRunSequences = 320;
+
+/// all_cells() in the groups that plans draw from.
+struct Groups {
+  std::vector<uint32_t> cells;  ///< that compute something
+  std::vector<uint32_t> refusals;
+  std::vector<uint32_t> movable;             ///< that transforms can change
+  std::vector<std::vector<uint32_t>> by_op;  ///< cells of one op and dtype
+  std::vector<std::vector<uint32_t>> twins;  ///< cells that differ in dtype only
+};
+
+bool is_movable(const CellSpec& spec) {
+  return can_be_big(spec) && spec.kind != CellKind::kIndex && spec.kind != CellKind::kStore;
+}
+
+Groups make_groups() {
+  Groups out;
+  std::map<std::pair<std::string, std::string>, std::vector<uint32_t>> by_op;
+  std::map<std::tuple<CellKind, Op, DType, int, Layout>, std::vector<uint32_t>> twins;
+  for (uint32_t i = 0; i < all_cells().size(); ++i) {
+    const CellSpec& spec = all_cells()[i];
+    if (spec.kind == CellKind::kRefusal) {
+      out.refusals.push_back(i);
+      continue;
+    }
+    const Cell cell = describe(spec);
+    out.cells.push_back(i);
+    by_op[{cell.op, cell.dtype}].push_back(i);
+    twins[{spec.kind, spec.op, spec.other, spec.variant, spec.layout}].push_back(i);
+    if (is_movable(spec)) out.movable.push_back(i);
+  }
+  for (auto& [name, cells] : by_op) out.by_op.push_back(std::move(cells));
+  for (auto& [name, cells] : twins)
+    if (cells.size() > 1) out.twins.push_back(std::move(cells));
+  return out;
+}
+
+const Groups& groups() {
+  static const Groups all = make_groups();
+  return all;
+}
+
+template <class T>
+const T& pick(const std::vector<T>& items, uint64_t random) {
+  return items[random % items.size()];
+}
+
+uint64_t first_of(uint64_t index, uint64_t cases) { return index / cases * cases; }
+
+bool has_layer_4() { return !abi_checks().empty(); }
+
+Plan plan_of(Recipe recipe, uint64_t seed, uint64_t key) {
+  return {recipe, mix(mix(seed, key), static_cast<uint64_t>(recipe.layer) + 1), key, {}};
+}
+
+/// Graphs number 0, 1, 2, ... aim at one cell of coverage after the other, in an order that the
+/// seed chooses.
+Recipe graph_recipe(uint64_t seed, uint64_t key) {
+  return {Layer::kGraph, 1 + coverage_aim(seed, key / kGraphCases)};
+}
+
+Plan plan_graph(uint64_t seed, uint64_t index) {
+  const uint64_t key = first_of(index, kGraphCases);
+  return plan_of(graph_recipe(seed, key), seed, key);
+}
+
+Plan plan_transforms(uint64_t seed, uint64_t index) {
+  const uint64_t key = first_of(index, kBlock / 2);
+  const uint64_t random = mix(seed, key);
+  Recipe recipe{Layer::kCell, pick(groups().movable, random >> 8), kTailed};
+  if (random % 2) recipe = {Layer::kGraph, graph_recipe(seed, key).number, kTailed};
+  Plan plan = plan_of(recipe, seed, key);
+  plan.transform_seed = mix(seed, ~first_of(index, kTransformCases));
+  return plan;
+}
+
+Plan plan_sequence(uint64_t seed, uint64_t index) {
+  return plan_of({Layer::kSequence}, seed, index);
+}
+
+Plan plan_check(uint64_t seed, uint64_t index, uint64_t number) {
+  return plan_of({Layer::kCheck, static_cast<uint32_t>(number % abi_checks().size())}, seed, index);
+}
+
+Plan plan_refusal(uint64_t seed, uint64_t index) {
+  return plan_of({Layer::kCell, pick(groups().refusals, mix(seed, index))}, seed, index);
+}
+
+/// Half of the templates are of any cell, half of any op and dtype: of both casts and layouts there
+/// are many.
+Plan plan_cell(uint64_t seed, uint64_t index) {
+  const uint64_t key = first_of(index, kCellCases);
+  Random random(mix(seed, ~key));
+  uint32_t cell = random.pick(groups().cells);
+  if (random.chance(50)) cell = random.pick(random.pick(groups().by_op));
+  const bool has_big = random.chance(12) && can_be_big(all_cells()[cell]);
+  if (has_big && index == key + kCellCases - 1)
+    return plan_of({Layer::kCell, cell, kBig}, seed, index);
+  return plan_of({Layer::kCell, cell}, seed, key);
+}
+
+/// All with the same choices, in turns.
+Plan plan_twin(uint64_t seed, uint64_t index) {
+  const uint64_t block = index / kBlock, turn = index / 2 % kTwinCount;
+  Random random(mix(seed, ~block));
+  const auto& family = random.pick(groups().twins);
+  const uint64_t first = random.below(family.size());
+  uint64_t second = first + 1 + random.below(family.size() - 1);
+  const auto size = [&](uint64_t i) { return dtype_size(all_cells()[pick(family, i)].dtype); };
+  // Of one size, mostly: then nothing but the dtype itself tells the programs apart.
+  for (uint64_t i = 0; i < 2 * family.size() && size(second) != size(first); ++i)
+    second = first + 1 + random.below(family.size() - 1);
+  const uint32_t cell = pick(family, turn % 2 ? second : first);
+  Plan plan = plan_of({Layer::kCell, cell, kWithConstant}, seed, block * kBlock);
+  if (turn >= 2) plan.recipe.flags |= kOtherConstant;
+  plan.key += turn * 2;
+  return plan;
+}
+
+/// Every op and dtype, in an order that the seed chooses, with some layout.
+Plan plan_sweep_cell(uint64_t seed, uint64_t index, uint64_t ordinal) {
+  const auto& all = groups().by_op;
+  const uint64_t place = (ordinal * 389 + mix(seed, 3)) % all.size();  // 389 is prime
+  const uint64_t key = first_of(index, kSweepCases);
+  return plan_of({Layer::kCell, pick(all[place], mix(seed, key))}, seed, key);
+}
+
+/// The other layers by turns.
+Plan plan_other(uint64_t seed, uint64_t index, uint64_t turn) {
+  switch (turn % 5) {
+    case 0:
+      return turn == 0 ? plan_refusal(seed, index) : plan_graph(seed, index);
+    case 1:
+      return plan_graph(seed, index);
+    case 2:
+      return plan_transforms(seed, index);
+    case 3:
+      return plan_twin(seed, index);
+    default:
+      return has_layer_4() ? plan_sequence(seed, index) : plan_graph(seed, index);
+  }
+}
+
+uint64_t check_blocks() { return (abi_checks().size() + kBlock - 1) / kBlock; }
+
+/// Blocks of the sweep after the checks: of four, the last belongs to the other layers.
+uint64_t sweep_blocks() {
+  const uint64_t cells = groups().by_op.size() * kSweepCases;
+  return (cells + kBlock - 1) / kBlock * 4 / 3 + 1;
+}
+
+Plan plan_fuzz(uint64_t seed, uint64_t index) {
+  uint64_t block = index / kBlock;
+  if (block < check_blocks()) return plan_check(seed, index, index);
+  block -= check_blocks();
+  if (block < sweep_blocks()) {
+    if (block % 4 == 3) return plan_other(seed, index, block / 4);
+    const uint64_t before = block / 4 * 3 + block % 4;
+    return plan_sweep_cell(seed, index, (before * kBlock + index % kBlock) / kSweepCases);
+  }
+  const uint64_t share = Random(mix(seed, index / kBlock)).below(100);
+  if (share < 46) return plan_cell(seed, index);
+  if (share < 54) return plan_twin(seed, index);
+  if (share < 74) return plan_graph(seed, index);
+  if (share < 89) return plan_transforms(seed, index);
+  if (share == 99) return plan_refusal(seed, index);
+  if (!has_layer_4()) return plan_graph(seed, index);
+  if (share == 98) return plan_check(seed, index, mix(seed, index));
+  return plan_sequence(seed, index);
+}
+
+/// The last case of a cell takes every code, or tens of thousands of elements.
+Plan plan_run_cell(uint64_t seed, uint64_t index, uint64_t position) {
+  const uint32_t cell = groups().cells[position / kRunCellCases];
+  const CellSpec& spec = all_cells()[cell];
+  if (position % kRunCellCases == kRunCellCases - 1) {
+    if (can_exhaust(spec)) return plan_of({Layer::kCell, cell, kExhaustive}, seed, index);
+    if (can_be_big(spec) && mix(seed, index) % 4 == 0)
+      return plan_of({Layer::kCell, cell, kBig}, seed, index);
+  }
+  return plan_of({Layer::kCell, cell}, seed, index - position % kRunCellCases);
+}
+
+/// Counts of `run`, in its order, each a multiple of the block but for the last two.
+struct RunCounts {
+  uint64_t cells = first_of(groups().cells.size() * kRunCellCases, kBlock);
+  uint64_t graphs = kRunGraphs, transforms = kRunTransforms;
+  uint64_t sequences = has_layer_4() ? kRunSequences : 0;
+  uint64_t checks = abi_checks().size();
+  uint64_t refusals = groups().refusals.size();
+};
+
+Plan plan_run(uint64_t seed, uint64_t index) {
+  static const RunCounts counts;
+  uint64_t position = index - kRunBase;
+  const auto within = [&](uint64_t count) {
+    const bool yes = position < count;
+    position -= yes ? 0 : count;
+    return yes;
+  };
+  if (within(counts.cells)) return plan_run_cell(seed, index, position);
+  if (within(counts.graphs)) return plan_graph(seed, index);
+  if (within(counts.transforms)) return plan_transforms(seed, index);
+  if (within(counts.sequences)) return plan_sequence(seed, index);
+  if (within(counts.checks)) return plan_check(seed, index, position);
+  if (within(counts.refusals))
+    return plan_of({Layer::kCell, groups().refusals[position]}, seed, index);
+  // What the rounding of the cells left over.
+  return plan_run_cell(seed, index, counts.cells + position);
+}
+
+}  // namespace
+
+uint64_t run_end() {
+  const RunCounts c;
+  return kRunBase + groups().cells.size() * kRunCellCases + c.graphs + c.transforms + c.sequences +
+         c.checks + c.refusals;
+}
+
+Plan plan_case(uint64_t seed, uint64_t index) {
+  if (index < kRunBase) return plan_fuzz(seed, index);
+  return index < run_end() ? plan_run(seed, index) : plan_graph(seed, index);
+}
+
+}  // namespace tenon::conformance

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which template each index has: the layers, their shares and their order.
+//
+// `fuzz` begins with a sweep: every check of the ABI, then every op in every dtype, mixed with a
+// few graphs, transforms and sequences. After it each block is drawn: of 100, 46 are cells (two
+// templates a block, with now and then one huge case), 8 twins (four templates that differ in dtype
+// or in the sign of a constant only: what a cache must keep apart), 20 graphs, 15 transforms, 9
+// sequences, 1 checks, 1 refusals. `run` walks all cells and checks, and then fixed numbers of the
+// others.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "conformance/cases/recipe.hpp"
+
+namespace tenon::conformance {
+
+struct Plan {
+  Recipe recipe;
+  uint64_t seed = 0;  ///< of the template's choices
+  uint64_t key = 0;   ///< equal for the cases that share the template
+  std::optional<uint64_t> transform_seed;
+};
+
+Plan plan_case(uint64_t seed, uint64_t index);
+
+}  // namespace tenon::conformance
