@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The template backend behind a wrapper that treats its process badly, in one way chosen when it is
+// compiled. Most of them strike in a launch with an argument of more than 400 bytes.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "sdk/helpers/program_builder.hpp"
+#include "tenon/plugin.h"
+
+extern "C" const tn_plugin* null_plugin_query(const tn_host*, uint32_t, uint32_t, tn_error*);
+
+namespace {
+
+enum class Way {
+  every_100th,   // a launch of a process ends it
+  stubborn,      // hangs, ignores SIGTERM, and has threads and a child that do too
+  eats,          // memory without bound
+  heap,          // a write before the beginning of a block
+  exits,         // exit(0)
+  aborts_later,  // abort in a thread
+  kills,         // SIGKILL
+  closes,        // our file descriptors
+  closes_all,    // every one
+  garbage,       // forged lines on a file descriptor that is not its own
+  prints,        // the same on standard output, which is its own
+  hangs_at_exit,
+  opens_never,    // device_open hangs
+  reopens_never,  // after a crash, device_open fails
+  wrong_after,    // after a crash, every result is wrong
+  has_history     // the last bit of SIN flips after 40 launches of a process
+};
+constexpr Way kWay = MISBEHAVES;
+
+const tn_plugin* base = nullptr;
+int launches = 0;
+std::set<const tn_executable*> rounded;
+
+/// Left behind by a process for the next one of the same parent.
+std::string marker() {
+  return "/tmp/tenon-misbehaves-" + std::to_string(getppid()) + "-" + PLANTED_NAME;
+}
+bool is_marked() { return access(marker().c_str(), F_OK) == 0; }
+void mark() { fclose(fopen(marker().c_str(), "w")); }
+
+[[noreturn]] void sleep_on() {
+  for (;;) pause();
+}
+
+void forge(int fd) {
+  constexpr char kLine[] = "end\t1\tPASS\t\t0\t\t\t0\t0\t\t\t\t\n";
+  if (write(fd, kLine, sizeof kLine - 1) < 0) return;
+}
+
+void eat() {
+  for (;;) {
+    constexpr size_t kBite = 16 << 20;
+    memset(malloc(kBite), 1, kBite);  // NOLINT: never given back
+    usleep(1000);
+  }
+}
+
+void corrupt() {
+  char* volatile block = static_cast<char*>(malloc(100));
+  void* (*volatile fill)(void*, int, size_t) = memset;  // not seen through, so not left out
+  fill(block - 8, 'x', 8);                              // the size that the allocator keeps there
+  free(block);
+}
+
+void strike() {
+  switch (kWay) {
+    case Way::stubborn:
+      signal(SIGTERM, SIG_IGN);
+      std::thread([] { sleep_on(); }).detach();
+      if (fork() == 0) sleep_on();
+      sleep_on();
+    case Way::eats:
+      return eat();
+    case Way::heap:
+      return corrupt();
+    case Way::exits:
+      exit(0);
+    case Way::aborts_later:
+      std::thread([] { abort(); }).join();
+      return;
+    case Way::kills:
+      raise(SIGKILL);
+      return;
+    case Way::closes:
+      close(3), close(4);
+      return;
+    case Way::closes_all:
+      for (int fd = 3; fd < 1024; ++fd) close(fd);
+      return;
+    case Way::garbage:
+      return forge(4);
+    case Way::prints:
+      return forge(1);
+    case Way::reopens_never:
+    case Way::wrong_after:
+      mark();
+      abort();
+    case Way::every_100th:
+    case Way::hangs_at_exit:
+    case Way::opens_never:
+    case Way::has_history:
+      return;
+  }
+}
+
+/// Adds one to the first byte.
+void spoil(const tn_argument& argument) {
+  void* pointer = nullptr;
+  if (base->memory_map(argument.memory, argument.offset, 1, &pointer, nullptr) != TN_OK) return;
+  *static_cast<unsigned char*>(pointer) ^= 1;
+  base->memory_unmap(argument.memory, nullptr);
+}
+
+void after_launch(const tn_command& command) {
+  ++launches;
+  if (kWay == Way::every_100th && launches == 100) raise(SIGSEGV);
+  const tn_argument* last = nullptr;
+  bool big = false;
+  for (uint32_t i = 0; i < command.argument_count; ++i) {
+    const auto* argument = reinterpret_cast<const tn_argument*>(
+        reinterpret_cast<const char*>(command.arguments) + size_t{i} * command.argument_stride);
+    if (argument->kind != TN_ARGUMENT_BUFFER || argument->size == 0) continue;
+    last = argument;
+    big = big || argument->size > 400;
+  }
+  if (!last) return;
+  if (kWay == Way::wrong_after && is_marked()) return spoil(*last);
+  if (kWay == Way::has_history && launches < 100 && rounded.contains(command.executable))
+    spoil(*last);
+  if (big) strike();
+}
+
+int32_t submit(tn_device* device, const tn_submission* submission, tn_error* error) {
+  const int32_t status = base->submit(device, submission, error);
+  for (uint32_t i = 0; i < submission->command_count && status == TN_OK; ++i) {
+    const auto& command =
+        *reinterpret_cast<const tn_command*>(reinterpret_cast<const char*>(submission->commands) +
+                                             size_t{i} * submission->command_stride);
+    if (command.kind == TN_COMMAND_LAUNCH) after_launch(command);
+  }
+  return status;
+}
+
+int32_t compile(const tn_target* target, const tn_program* program, tn_compile_report* report,
+                tn_executable** out, tn_error* error) {
+  const int32_t status = base->compile(target, program, report, out, error);
+  if (kWay != Way::has_history || status != TN_OK || !out) return status;
+  const tenon::sdk::ProgramView view(program);
+  for (uint32_t i = 0; i < view.op_count(); ++i)
+    if (const auto op = view.op(i).op; op == TN_OP_SIN || op == TN_OP_EXP2 || op == TN_OP_LOG2)
+      rounded.insert(*out);
+  return status;
+}
+
+int32_t device_open(uint32_t index, const char* options, tn_device** out, tn_error* error) {
+  if (kWay == Way::opens_never) sleep_on();
+  if (kWay == Way::reopens_never && is_marked()) {
+    std::strncpy(error->message, "the bus is gone", sizeof error->message - 1);
+    return error->code = TN_ERROR_INTERNAL;
+  }
+  return base->device_open(index, options, out, error);
+}
+
+}  // namespace
+
+extern "C" TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* host, uint32_t abi_min,
+                                                      uint32_t abi_max, tn_error* error) {
+  const tn_plugin* const found = null_plugin_query(host, abi_min, abi_max, error);
+  if (!found) return nullptr;
+  base = found;
+  if (kWay == Way::hangs_at_exit) atexit([] { sleep_on(); });
+  static tn_plugin table;
+  table = *base;
+  table.backend = PLANTED_NAME;
+  table.compile = compile;
+  table.submit = submit;
+  table.device_open = device_open;
+  return &table;
+}

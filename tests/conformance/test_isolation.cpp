@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Plugins that treat their process badly: a run goes on to its end, charges the case in flight, and
+// loses nothing.
+#include <catch2/catch_test_macros.hpp>
+
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "conformance/campaign/campaign.hpp"
+#include "core/support/error.hpp"
+
+using namespace tenon;
+using namespace tenon::conformance;
+
+namespace {
+
+constexpr uint64_t kCases = 160;
+
+CampaignOptions misbehaving(const std::string& way) {
+  const std::filesystem::path build = TENON_BINARY_DIR;
+  CampaignOptions options;
+  options.worker.program = (build / "bin/tenon-conformance").string();
+  options.worker.target = {"misbehaves_" + way,
+                           build / ("test-plugins/conformance/libtenon_misbehaves_" + way + ".so")};
+  options.worker.run_seconds = 1;
+  options.seed = 7;
+  options.end = kCases;
+  options.most_shrunk = 0;
+  options.recheck_one_in = 0;
+  return options;
+}
+
+/// The file by which a process tells the next one, removed before and after.
+struct Marker {
+  explicit Marker(const std::string& way)
+      : path("/tmp/tenon-misbehaves-" + std::to_string(getpid()) + "-misbehaves_" + way) {
+    std::filesystem::remove(path);
+  }
+  ~Marker() { std::filesystem::remove(path); }
+  std::string path;
+};
+
+int processes_of_group_with(const std::string& word) {
+  int found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream in(entry.path() / "cmdline");
+    const std::string line{std::istreambuf_iterator<char>(in), {}};
+    found += line.find(word) != line.npos && entry.path().filename() != std::to_string(getpid());
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a plugin that ends its process costs a case each time") {
+  struct Row {
+    const char* way;
+    Status status;
+    const char* kind;
+  };
+  for (const Row& row :
+       {Row{"every_100th", Status::kCrash, "SIGSEGV"}, Row{"heap", Status::kCrash, "SIGABRT"},
+        Row{"exits", Status::kCrash, "exit"}, Row{"aborts_later", Status::kCrash, "SIGABRT"},
+        Row{"kills", Status::kCrash, "SIGKILL"}, Row{"closes", Status::kCrash, "protocol"},
+        Row{"closes_all", Status::kCrash, "protocol"}, Row{"garbage", Status::kCrash, "protocol"},
+        Row{"eats", Status::kFail, "memory"}}) {
+    INFO(row.way);
+    CampaignOptions options = misbehaving(row.way);
+    if (row.status == Status::kFail) options.end = 80;  // each takes a moment to grow
+    options.worker.memory_mib = 200;
+    options.worker.run_seconds = 5;
+    const Campaign result = run_campaign(options);
+    CHECK(result.report.cases() == options.end);
+    CHECK(of(result.report.counts, row.status) > 0);
+    CHECK(of(result.report.counts, Status::kPass) > options.end / 3);
+    CHECK(failing(result.report.counts) == of(result.report.counts, row.status));
+    REQUIRE(!result.report.failures.empty());
+    for (const Failure& failure : result.report.failures) {
+      INFO(failure.text);
+      CHECK(failure.kind == row.kind);
+      CHECK(failure.op != "?");
+    }
+    CHECK(result.report.notes.empty());
+  }
+}
+
+TEST_CASE("what hangs is killed with all that it started") {
+  CampaignOptions options = misbehaving("stubborn");
+  options.worker.run_seconds = 0.3;
+  options.stop_after = 3;
+  const Campaign result = run_campaign(options);
+  CHECK(of(result.report.counts, Status::kTimeout) == 3);
+  CHECK(result.report.stopped == "3 failures");
+  CHECK(of(result.report.counts, Status::kTimeout) == failing(result.report.counts));
+  CHECK(processes_of_group_with("misbehaves_stubborn") == 0);
+}
+
+TEST_CASE("what a plugin prints is its own affair") {
+  const Campaign result = run_campaign(misbehaving("prints"));
+  CHECK(result.report.cases() == kCases);
+  CHECK(failing(result.report.counts) == 0);
+}
+
+TEST_CASE("exit handlers are never waited for") {
+  const auto begin = std::chrono::steady_clock::now();
+  const Campaign result = run_campaign(misbehaving("hangs_at_exit"));
+  CHECK(failing(result.report.counts) == 0);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+}
+
+TEST_CASE("a device that hangs while it opens is an error of the environment") {
+  CampaignOptions options = misbehaving("opens_never");
+  options.worker.start_seconds = 0.5;
+  try {
+    run_campaign(options);
+    FAIL("expected an error");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::kEnvironment);
+    CHECK(std::string(error.what()).find("it hung") != std::string::npos);
+  }
+}
+
+TEST_CASE("a device that does not come back ends the run, and says so") {
+  for (const char* way : {"reopens_never", "wrong_after"}) {
+    INFO(way);
+    const Marker marker(way);
+    const Campaign result = run_campaign(misbehaving(way));
+    CHECK(result.in_doubt);
+    CHECK_FALSE(result.lost);
+    CHECK(of(result.report.counts, Status::kCrash) == 1);
+    CHECK(result.report.cases() < kCases);
+    CHECK(result.report.notes.size() == 3);
+    CHECK(result.report.stopped.find("in doubt") != std::string::npos);
+  }
+}
+
+TEST_CASE("results that depend on what a process ran before are found") {
+  CampaignOptions options = misbehaving("has_history");
+  options.end = 1600;
+  options.recheck_one_in = 2;
+  const Campaign result = run_campaign(options);
+  CHECK(result.report.cases() == options.end);
+  bool found = false;
+  for (const Failure& failure : result.report.failures) found = found || failure.kind == "order";
+  CHECK(found);
+}
+
+TEST_CASE("passing cases pass again in fresh processes") {
+  CampaignOptions options = misbehaving("prints");
+  options.recheck_one_in = 2;
+  const Campaign result = run_campaign(options);
+  CHECK(failing(result.report.counts) == 0);
+}
