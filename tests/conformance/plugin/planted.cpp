@@ -30,6 +30,7 @@ enum class Bug {
   same_buffer,  // a byte of the result is wrong if two arguments are one buffer
   switched,     // or if the executable has run before, but another one since
   magnitude,    // the last bit of the first f32 of the result, from 2^9 on
+  boasts,       // claims twice the bindings, shared and scratch memory that there are
   aborts        // abort in the query itself
 };
 constexpr Bug kBug = PLANTED;
@@ -163,17 +164,31 @@ int32_t submit(tn_device* device, const tn_submission* submission, tn_error* err
   return status;
 }
 
+int32_t properties(const tn_target* target, const tn_properties** out, tn_error* error) {
+  const int32_t status = base->properties(target, out, error);
+  if (status != TN_OK) return status;
+  static tn_properties table;
+  table = **out;
+  table.max_bindings *= 2;
+  table.max_shared_bytes *= 2;
+  table.max_scratch_bytes *= 2;
+  *out = &table;
+  return TN_OK;
+}
+
 }  // namespace
 
 extern "C" TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* host, uint32_t abi_min,
                                                       uint32_t abi_max, tn_error* error) {
   if (kBug == Bug::aborts) std::abort();
-  base = null_plugin_query(host, abi_min, abi_max, error);
-  if (!base) return nullptr;
+  const tn_plugin* const found = null_plugin_query(host, abi_min, abi_max, error);
+  if (!found) return nullptr;
+  base = found;
   static tn_plugin table;
   table = *base;
   table.backend = PLANTED_NAME;
   table.compile = compile;
   table.submit = submit;
+  if (kBug == Bug::boasts) table.properties = properties;
   return &table;
 }

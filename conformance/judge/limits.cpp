@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/judge/limits.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/runtime/abi_struct.hpp"
+#include "core/support/error.hpp"
+#include "sdk/helpers/program_builder.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+constexpr tn_dtype kDType = TN_DTYPE_I32;
+constexpr uint32_t kMostBindings = 64, kMostThreads = 4096, kMostWorkgroups = 70'000;
+constexpr uint32_t kMostBytes = 1 << 20;
+
+/// What is launched, and what the one output must hold.
+struct Attempt {
+  std::string limit;
+  sdk::Program program;
+  std::array<uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::vector<int32_t> inputs;    ///< each in a buffer of its own
+  std::vector<int32_t> expected;  ///< of the output, which is bound last
+};
+
+/// 0 is no limit: then as many as are tried at most.
+uint32_t up_to(uint32_t limit, uint32_t most) { return limit == 0 ? most : std::min(limit, most); }
+
+std::vector<int32_t> numbers(uint32_t count) {
+  std::vector<int32_t> out(count);
+  for (uint32_t i = 0; i < count; ++i) out[i] = static_cast<int32_t>(i);
+  return out;
+}
+
+Attempt use_bindings(const Capabilities& capabilities) {
+  const uint32_t count = up_to(capabilities.max_bindings, kMostBindings);
+  Attempt out;
+  out.limit = fmt::format("max_bindings {}", capabilities.max_bindings);
+  sdk::ProgramBuilder builder("bindings");
+  std::vector<uint32_t> buffers;
+  for (uint32_t i = 0; i + 1 < count; ++i)
+    buffers.push_back(builder.buffer(fmt::format("x{}", i), kDType, TN_ACCESS_READ, 1));
+  const uint32_t to = builder.buffer("out", kDType, TN_ACCESS_WRITE, 1);
+  const uint32_t first = builder.constant(kDType, 0);
+  uint32_t sum = builder.constant(kDType, 1);
+  int32_t expected = 1;
+  for (uint32_t i = 0; i < buffers.size(); ++i) {
+    sum = builder.op(TN_OP_ADD, kDType, 1,
+                     {sum, builder.op(TN_OP_TAKE, kDType, 1, {buffers[i], first})});
+    out.inputs.push_back(static_cast<int32_t>(i * i + 3));
+    expected += out.inputs.back();
+  }
+  builder.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {to, first, sum});
+  out.program = builder.finish();
+  out.expected = {expected};
+  return out;
+}
+
+/// Each thread, or workgroup, of one axis writes its number.
+Attempt use_axis(std::string limit, tn_axis axis, uint32_t count) {
+  Attempt out;
+  out.limit = std::move(limit);
+  sdk::ProgramBuilder builder("axis");
+  const uint32_t to = builder.buffer("out", kDType, TN_ACCESS_WRITE, count);
+  const uint32_t i = builder.index(axis, kDType);
+  builder.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {to, i, i});
+  const bool is_block = axis >= TN_AXIS_BLOCK_X;
+  (is_block ? out.block : out.grid)[is_block ? axis - TN_AXIS_BLOCK_X : axis] = count;
+  builder.workgroup(out.block[0], out.block[1], out.block[2]);
+  out.program = builder.finish();
+  out.expected = numbers(count);
+  return out;
+}
+
+/// One thread fills a tile and copies it out, backwards.
+Attempt use_memory(std::string limit, tn_space space, uint32_t bytes) {
+  Attempt out;
+  out.limit = std::move(limit);
+  const uint32_t count = bytes / 4;
+  sdk::ProgramBuilder builder("memory");
+  const uint32_t to = builder.buffer("out", kDType, TN_ACCESS_WRITE, count);
+  const uint32_t tile = builder.allocate("tile", kDType, space, count);
+  const uint32_t none = builder.constant(kDType, 0), one = builder.constant(kDType, 1);
+  const uint32_t end = builder.constant(kDType, count);
+  const uint32_t last = builder.constant(kDType, count - 1);
+  const uint32_t minus = builder.constant(kDType, 0xffffffffu);
+  const auto backwards = [&](uint32_t i) {
+    const uint32_t less = builder.op(TN_OP_MUL, kDType, 1, {i, minus});
+    return builder.op(TN_OP_ADD, kDType, 1, {last, less});
+  };
+  const uint32_t i = builder.begin_loop(none, end, one);
+  builder.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {tile, backwards(i), i});
+  builder.end();
+  const uint32_t k = builder.begin_loop(none, end, one);
+  builder.op(TN_OP_STORE, TN_DTYPE_VOID, 0,
+             {to, backwards(k), builder.op(TN_OP_TAKE, kDType, 1, {tile, k})});
+  builder.end();
+  out.program = builder.finish();
+  out.expected = numbers(count);
+  return out;
+}
+
+/// Empty where the device claims nothing of the kind.
+Attempt draw(const Capabilities& caps, uint64_t seed) {
+  const auto axis = static_cast<uint32_t>(seed / 5 % 3);
+  const char name = "xyz"[axis];
+  switch (seed % 5) {
+    case 0:
+      return use_bindings(caps);
+    case 1: {
+      const uint32_t threads = std::min(up_to(caps.max_workgroup[axis], kMostThreads),
+                                        up_to(caps.max_workgroup_threads, kMostThreads));
+      return use_axis(fmt::format("max_workgroup.{} {} of {} threads", name,
+                                  caps.max_workgroup[axis], caps.max_workgroup_threads),
+                      static_cast<tn_axis>(TN_AXIS_BLOCK_X + axis), threads);
+    }
+    case 2:
+      return use_axis(fmt::format("max_grid.{} {}", name, caps.max_grid[axis]),
+                      static_cast<tn_axis>(TN_AXIS_GRID_X + axis),
+                      up_to(caps.max_grid[axis], kMostWorkgroups));
+    case 3:
+      if (caps.max_shared_bytes < 4) return {};
+      return use_memory(fmt::format("max_shared_bytes {}", caps.max_shared_bytes), TN_SPACE_SHARED,
+                        std::min(caps.max_shared_bytes, kMostBytes));
+    default:
+      if (caps.max_scratch_bytes < 4) return {};
+      return use_memory(fmt::format("max_scratch_bytes {}", caps.max_scratch_bytes),
+                        TN_SPACE_SCRATCH, std::min(caps.max_scratch_bytes, kMostBytes));
+  }
+}
+
+std::vector<int32_t> launch(Device& device, const Attempt& attempt) {
+  const ExecutableRef executable = device.compile(*attempt.program.get());
+  std::vector<BufferRef> buffers;
+  for (const int32_t& input : attempt.inputs) {
+    buffers.push_back(device.allocate(sizeof input, "input"));
+    device.write(*buffers.back(), 0, &input, sizeof input);
+  }
+  std::vector<int32_t> out(attempt.expected.size(), -1);
+  buffers.push_back(device.allocate(out.size() * sizeof out[0], "output"));
+  std::vector<tn_argument> arguments;
+  for (const BufferRef& buffer : buffers)
+    arguments.push_back(
+        {TN_ARGUMENT_BUFFER, 0, buffer->memory(), buffer->offset(), buffer->size(), 0});
+  tn_command command = abi_struct<tn_command>();
+  command.kind = TN_COMMAND_LAUNCH;
+  command.executable = executable->handle;
+  for (size_t d = 0; d < 3; ++d) {
+    command.grid[d] = attempt.grid[d];
+    command.block[d] = attempt.block[d];
+    command.cluster[d] = 1;
+  }
+  command.argument_count = static_cast<uint32_t>(arguments.size());
+  command.argument_stride = sizeof(tn_argument);
+  command.arguments = arguments.data();
+  device.submit({command}, buffers);
+  device.synchronize();
+  device.read(*buffers.back(), 0, out.data(), buffers.back()->size());
+  return out;
+}
+
+}  // namespace
+
+Outcome check_limit(Device& device, uint64_t seed) {
+  const Capabilities& capabilities = device.capabilities();
+  const DTypeCaps& caps = capabilities.of(static_cast<DType>(kDType));
+  if (!caps.storage || !caps.arithmetic) return {};
+  const Attempt attempt = draw(capabilities, seed);
+  if (attempt.expected.empty()) return {};
+  try {
+    const std::vector<int32_t> got = launch(device, attempt);
+    const auto at = std::ranges::mismatch(got, attempt.expected).in1 - got.begin();
+    if (got == attempt.expected) return {};
+    return failed(
+        "support",
+        fmt::format("{} is claimed: expected element {} to be {}, got {}", attempt.limit, at,
+                    attempt.expected[static_cast<size_t>(at)], got[static_cast<size_t>(at)]));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kDeviceLost) throw;
+    return failed("support", fmt::format("{} is claimed: {}", attempt.limit, error.what()));
+  }
+}
+
+}  // namespace tenon::conformance

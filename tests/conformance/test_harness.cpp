@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the harness says beside the verdict: digests, differences, samples, needs, declarations; and
+// whether limits that are claimed can be used.
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "conformance/judge/limits.hpp"
+#include "tests/conformance/judged.hpp"
+
+using namespace tenon;
+using namespace tenon::conformance;
+
+namespace {
+
+constexpr std::string_view kExp2 = R"(graph exp(%x: f32[40]) {
+  %y = exp2 %x : f32[40]
+  return %y
+})";
+
+constexpr std::string_view kMulAdd = R"(graph fused(%x: f32[40], %y: f32[40], %z: f32[40]) {
+  %m = mul %x, %y : f32[40]
+  %s = add %m, %z : f32[40]
+  return %s
+})";
+
+constexpr std::string_view kOr = R"(graph either(%x: i32[6, 5], %y: i32[6, 5]) {
+  %o = xor %x, %y : i32[6, 5]
+  return %o
+})";
+
+Case filled(std::string_view text, Builder& builder, double first, double step) {
+  Case test = case_of(text, builder);
+  for (Array& input : test.inputs)
+    for (int64_t i = 0; i < input.count(); ++i)
+      input.set(i, Scalar::of(input.dtype, first + step * static_cast<double>(i)));
+  return test;
+}
+
+}  // namespace
+
+TEST_CASE("digests tell outputs apart and are the same in every run") {
+  Harness harness(interpreter()), other(interpreter());
+  const Case test = filled(kExp2, harness.builder(), -2, 0.25);
+  const Outcome outcome = judged(harness, test);
+  REQUIRE(outcome.status == Status::kPass);
+  CHECK(outcome.digest != 0);
+  CHECK(judged(harness, test).digest == outcome.digest);
+  CHECK(judged(other, test).digest == outcome.digest);
+  CHECK(judged(harness, filled(kExp2, harness.builder(), -2, 0.5)).digest != outcome.digest);
+
+  Array zero = Array::zeros(DType::kF32, {2, 3}), turned = Array::zeros(DType::kF32, {3, 2});
+  CHECK(digest_of({zero}) != digest_of({turned}));
+  CHECK(digest_of({zero}) != digest_of({zero, zero}));
+  Array minus = zero;
+  minus.set(5, Scalar::of(DType::kF32, -0.0));
+  CHECK(digest_of({zero}) != digest_of({minus}));
+  CHECK(digest_of({}) != 0);
+}
+
+TEST_CASE("a mismatch lists its first wrong elements") {
+  Harness harness(planted_copy("wrong"));
+  const Outcome outcome = judged(harness, case_of(kOr, harness.builder()));
+  CHECK(outcome.kind == "mismatch");
+  CHECK(outcome.digest != 0);
+  // 1 xor 1 and so on: every element is wrong.
+  CHECK(outcome.diff.starts_with("[0, 0]\t0\t1\t1\n[0, 1]\t0\t2\t2\n"));
+  CHECK(std::ranges::count(outcome.diff, '\n') == 15);
+}
+
+TEST_CASE("errors are sampled over the operand") {
+  Harness harness(interpreter("exp2_2_9ulp"));
+  Case test = filled(kExp2, harness.builder(), -8, 0.37);
+  const Outcome outcome = judged(harness, test);
+  INFO(outcome.text);
+  REQUIRE(outcome.status == Status::kPass);
+  REQUIRE(!outcome.ulps.empty());
+  double worst = 0;
+  for (const UlpSample& sample : outcome.ulps) {
+    CHECK(sample.bucket == ulp_bucket(sample.at));
+    CHECK(sample.ulp > 0);
+    CHECK(sample.bound >= sample.ulp);
+    worst = std::max(worst, sample.ulp);
+  }
+  CHECK(worst == outcome.worst_ulp);
+  CHECK(judged(harness, case_of(kMulAdd, harness.builder())).ulps.empty());
+}
+
+TEST_CASE("buckets of operands: eight an octave, mirrored") {
+  CHECK(ulp_bucket(0.0) == 0);
+  CHECK(ulp_bucket(1.0) - ulp_bucket(0.5) == 8);
+  CHECK(ulp_bucket(1.99) - ulp_bucket(1.0) == 7);
+  CHECK(ulp_bucket(-3.0) == -ulp_bucket(3.0));
+  CHECK(ulp_bucket(std::numeric_limits<double>::denorm_min()) == 9);
+  CHECK(ulp_bucket(std::numeric_limits<double>::max()) > ulp_bucket(1e300));
+}
+
+TEST_CASE("needs name what the declared profile was used for") {
+  struct Row {
+    const char* bug;
+    std::string_view text;
+    double first, step;
+    uint32_t needs;
+  };
+  const Row rows[] = {{"", kExp2, -4, 0.2, 0},
+                      {"declared_ftz", kMulAdd, 1, 0.125, 0},
+                      {"declared_ftz", kMulAdd, 1e-39, 1e-40, kNeedsFlush},
+                      {"relaxed", kMulAdd, 1, 0.125, 0},
+                      {"relaxed", kExp2, 1, 0.37, kNeedsRelaxed},
+                      {"fma_contraction", kMulAdd, 1, 0.5, 0},
+                      {"fma_contraction", kMulAdd, 1.1, 0.0371, kNeedsContract}};
+  for (const Row& row : rows) {
+    Harness harness(interpreter(row.bug));
+    const Outcome outcome =
+        judged(harness, filled(row.text, harness.builder(), row.first, row.step));
+    INFO(row.bug << " from " << row.first << ": " << outcome.text);
+    CHECK(outcome.status == Status::kPass);
+    CHECK(outcome.needs == row.needs);
+  }
+}
+
+TEST_CASE("declared properties are one JSON object") {
+  Harness harness(interpreter("declared_ftz"));
+  const auto facts = nlohmann::json::parse(harness.properties());
+  CHECK(facts.at("backend") == "planted");
+  CHECK(facts.at("accuracy") == "strict");
+  CHECK(facts.at("numerics") == nlohmann::json({"flush input", "flush output"}));
+  CHECK(facts.at("limits").at("max_bindings") == 16);
+  CHECK(facts.at("limits").at("max_workgroup").size() == 3);
+  const auto has = [&](const char* list, const char* name) {
+    return std::ranges::find(facts.at(list), nlohmann::json(name)) != facts.at(list).end();
+  };
+  CHECK(has("native_ops", "fma"));
+  CHECK(!has("native_ops", "exp"));
+  CHECK(has("flags", "deterministic"));
+  CHECK(harness.deterministic());
+  bool has_f32 = false;
+  for (const auto& row : facts.at("dtypes"))
+    if (row.at("dtype") == "f32")
+      has_f32 = row.at("flags") == nlohmann::json({"storage", "arithmetic"});
+  CHECK(has_f32);
+}
+
+TEST_CASE("claimed limits can be used, or it is said") {
+  const auto texts = [](const Target& target) {
+    Harness harness(target);
+    Case test =
+        case_of("graph g(%x: i32[4]) {\n  %y = neg %x : i32[4]\n  return %y\n}", harness.builder());
+    test.refusal = true;
+    std::string out;
+    for (uint64_t seed = 1; seed <= 30; ++seed) {
+      test.oracle_seed = seed;
+      const Outcome outcome = harness.run(test, nullptr, Progress([] {}));
+      if (outcome.status == Status::kPass) continue;
+      CHECK(outcome.kind == "support");
+      out += outcome.text + "\n";
+    }
+    return out;
+  };
+  CHECK(texts(interpreter()).empty());
+  CHECK(texts(interpreter("tiny_limits")).empty());
+  CHECK(texts(planted_copy("none")).empty());
+  const std::string boasts = texts(planted_copy("boasts"));
+  INFO(boasts);
+  CHECK(boasts.find("max_bindings 32 is claimed") != boasts.npos);
+  CHECK(boasts.find("max_shared_bytes 65536 is claimed") != boasts.npos);
+  CHECK(boasts.find("max_grid") == boasts.npos);
+}
