@@ -12,7 +12,7 @@ namespace {
 /// What was run long ago hardly matters, and takes long to run again.
 constexpr uint64_t kWindows[] = {64, 1024, 16384};
 /// Within which a case that hangs has to say so while it shrinks; the last runs wait in full.
-constexpr double kQuickRun = 1, kQuickCompile = 3;
+constexpr double kQuickRun = 0.7, kQuickCompile = 3;
 constexpr double kHistorySeconds = 120;
 
 }  // namespace
@@ -43,10 +43,10 @@ Outcome Rerun::warm(const Reproducer& reproducer) {
   return warm_->run_text(write_reproducer(reproducer));
 }
 
-int Rerun::count(const Reproducer& reproducer, int runs, Outcome& seen) {
+int Rerun::count(const Reproducer& reproducer, int runs, Outcome& seen, bool patient) {
   int failures = 0;
   for (int i = 0; i < runs; ++i) {
-    Outcome outcome = fresh(reproducer, i + 1 == runs);
+    Outcome outcome = fresh(reproducer, patient && i + 1 == runs);
     const bool fails = fails_as_wanted(outcome);
     failures += fails;
     if (fails || failures == 0) seen = std::move(outcome);

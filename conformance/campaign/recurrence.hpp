@@ -28,9 +28,9 @@ class Rerun {
   Outcome fresh(const Reproducer& reproducer, bool patient = false);
   /// In a process that has run others, which is quicker.
   Outcome warm(const Reproducer& reproducer);
-  /// How many of so many fresh runs fail as wanted; `seen` is the last outcome, or the last
-  /// failure.
-  int count(const Reproducer& reproducer, int runs, Outcome& seen);
+  /// How many of so many fresh runs fail as wanted; `seen` is the last failure, or else the last
+  /// outcome. `patient`: one that hangs has the whole limit in the last run.
+  int count(const Reproducer& reproducer, int runs, Outcome& seen, bool patient = false);
   bool fails_as_wanted(const Outcome& outcome) const { return same_failure(outcome, wanted_); }
   const Outcome& wanted() const { return wanted_; }
 

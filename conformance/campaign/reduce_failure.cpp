@@ -70,7 +70,7 @@ bool FailureReducer::find(Rerun& rerun, Reduced& reduced, Reproducer& whole,
 bool FailureReducer::confirmed(Rerun& rerun, Reproducer& small, bool rarely) {
   Outcome seen;
   const int runs = rarely ? kConfirmations * kPatience : kConfirmations;
-  const int failures = rerun.count(small, runs, seen);
+  const int failures = rerun.count(small, runs, seen, true);
   if (rarely ? failures == 0 : failures < runs) return false;
   small.outcome = seen;
   return true;

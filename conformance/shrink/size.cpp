@@ -16,7 +16,8 @@ int64_t count(const Shape& shape, const SymbolValues& symbols) {
 constexpr int64_t kMost = int64_t{1} << 40;  // so that sums do not overflow
 
 Size size_of(const Sequence& sequence) {
-  Size size{.nodes = static_cast<int>(sequence.steps.size())};
+  Size size;  // a named check is one step
+  size.nodes = static_cast<int>(sequence.steps.size()) + !sequence.check.empty();
   for (const SequenceStep& step : sequence.steps)
     for (const int64_t number : step.numbers)
       size.total += number == INT64_MIN ? kMost : std::min(std::abs(number), kMost);
