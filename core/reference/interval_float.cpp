@@ -97,10 +97,15 @@ Interval outside(const Interval& x, DType dtype, double further) {
 
 Interval widen(const Interval& x, const AllowedError& error, DType dtype) {
   if (is_empty(x)) return x;
-  const auto off = [&](double y) {
-    return std::isinf(y) ? 0 : std::max(error.ulps * ulp(y, dtype), error.absolute);
+  const auto below = [&](double y) {
+    return std::isinf(y) ? y : y - std::max(error.ulps * ulp(y, dtype), error.absolute);
   };
-  return {x.low - off(x.low), x.high + off(x.high), x.nan, x.any};
+  // A power of two inside has larger units than what is just below it.
+  const auto least = [&](double low, double high) {
+    const double power = low > 0 && std::isfinite(low) ? std::ldexp(1, std::ilogb(low) + 1) : low;
+    return power <= high ? std::min(below(low), below(power)) : below(low);
+  };
+  return {least(x.low, x.high), -least(-x.high, -x.low), x.nan, x.any};
 }
 
 Interval settle_in(const Interval& image, const AllowedError& error, DType dtype) {
