@@ -97,7 +97,8 @@ void Loop::run() {
   start();
   if (memory_only()) return;
   if (options_.resume) resume();
-  begin_ = saved_ = Clock::now();
+  begin_ = Clock::now();
+  save(true);
   for (bool busy = true; busy;) {
     report_.stopped = why_no_more();
     const bool more = report_.stopped.empty();
