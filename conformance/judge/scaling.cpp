@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The relation f(2^k x) = 2^(kd) f(x), to the bit where f is made of ops that round alike at every
 // magnitude.
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <unordered_map>
@@ -11,32 +12,66 @@
 namespace tenon::conformance {
 namespace {
 
-/// Far from overflow and subnormals, also of products of two and sums of thousands.
+/// Of inputs and constants that are not zero.
 constexpr double kSmallest = 0x1p-30, kLargest = 0x1p30;
-constexpr int kMostDegree = 2;
+constexpr int kMostDegree = 2, kMostExponent = 8;
+constexpr int kUntold = 1 << 20;
 
-/// The d of f(s x) = s^d f(x); `zero` fits every degree.
+/// The d of f(s x) = s^d f(x), and where the values lie: multiples of 2^-grain below 2^high. Sums
+/// and roundings keep a grain, so nothing becomes subnormal as long as that is not.
 struct Degree {
   int value = 0;
-  bool zero = false;
+  bool zero = false;  ///< fits every degree
+  int grain = kUntold, high = kUntold;
 };
 
-std::optional<Degree> common(const Degree& a, const Degree& b) {
+std::optional<Degree> joined(const Degree& a, const Degree& b, int more = 0) {
+  if (!a.zero && !b.zero && a.value != b.value) return std::nullopt;
   if (a.zero) return b;
-  if (b.zero || a.value == b.value) return a;
-  return std::nullopt;
+  if (b.zero) return a;
+  return Degree{a.value, false, std::max(a.grain, b.grain), std::max(a.high, b.high) + more};
+}
+
+Degree multiplied(const Degree& a, const Degree& b) {
+  return {a.value + b.value, a.zero || b.zero, a.grain + b.grain, a.high + b.high};
+}
+
+bool is_moderate(const Scalar& scalar) {
+  const double x = std::abs(scalar.as_double());
+  return x == 0 || (x >= kSmallest && x <= kLargest);
+}
+
+bool is_moderate(const Array& array) {
+  for (int64_t i = 0; i < array.count(); ++i)
+    if (!is_moderate(array.at(i))) return false;
+  return true;
+}
+
+/// Of a moderate value.
+Degree moderate(int degree, DType dtype) {
+  return {degree, false, 30 + (dtype == DType::kF64 ? 52 : 23), 30};
+}
+
+/// Room for the values and for the scaling itself.
+bool fits(const Degree& degree, DType dtype) {
+  const int room = dtype == DType::kF64 ? 1000 : 125;
+  const int scaling = degree.value * kMostExponent;
+  return degree.grain + scaling <= room && degree.high + scaling <= room;
 }
 
 class Degrees {
  public:
+  /// Nothing where the node is not homogeneous.
   std::optional<Degree> of(const Node& node) {
     std::vector<Degree> x;
     for (const NodeRef& source : node.sources) x.push_back(known_.at(source.get()));
     const std::optional<Degree> degree = rule(node, x);
-    if (!degree || (!degree->zero && degree->value > kMostDegree)) return std::nullopt;
-    // Narrow floats round differently near the ends of their range.
-    if (degree->value > 0 && node.dtype != DType::kF32 && node.dtype != DType::kF64)
-      return std::nullopt;
+    if (!degree) return std::nullopt;
+    if (degree->value > 0 && !degree->zero) {
+      // Narrow floats round differently near the ends of their range.
+      if (node.dtype != DType::kF32 && node.dtype != DType::kF64) return std::nullopt;
+      if (degree->value > kMostDegree || !fits(*degree, node.dtype)) return std::nullopt;
+    }
     known_[&node] = *degree;
     return degree;
   }
@@ -50,41 +85,50 @@ class Degrees {
     }();
     switch (node.op) {
       case Op::PARAM:
-        return Degree{is_float(node.dtype) ? 1 : 0, false};
-      case Op::CONST:
-        return Degree{0, node.as<ConstAttr>().value.bits == 0};
+        return is_float(node.dtype) ? moderate(1, node.dtype) : Degree{};
+      case Op::CONST: {
+        const Scalar& value = node.as<ConstAttr>().value;
+        Degree degree = is_moderate(value) ? moderate(0, node.dtype) : Degree{};
+        degree.zero = value.bits == 0;
+        return degree;
+      }
       case Op::NEG:
+      case Op::TAKE:
         return x[0];
       case Op::ADD:
       case Op::SUB:
+        return joined(x[0], x[1], 1);
       case Op::MAX:
       case Op::MIN:
-        return common(x[0], x[1]);
+        return joined(x[0], x[1]);
       case Op::CMPLT:
       case Op::CMPNE:
-        return common(x[0], x[1]) ? std::optional(Degree{}) : std::nullopt;
+        return joined(x[0], x[1]) ? std::optional(Degree{}) : std::nullopt;
       case Op::MUL:
-        return Degree{x[0].value + x[1].value, x[0].zero || x[1].zero};
+        return multiplied(x[0], x[1]);
       case Op::FMA:
-        return common({x[0].value + x[1].value, x[0].zero || x[1].zero}, x[2]);
+        return joined(multiplied(x[0], x[1]), x[2], 1);
       case Op::WHERE:
-        return common(x[1], x[2]);
-      case Op::VIEW:
-        if (node.as<ViewAttr>().kind == ViewKind::kPad && node.as<ViewAttr>().fill.bits != 0 &&
-            !fixed)
-          return std::nullopt;
-        return x[0];
-      case Op::REDUCE:
-        if (node.as<ReduceAttr>().op == Op::MUL && !fixed) return std::nullopt;
-        if (node.as<ReduceAttr>().accumulator != node.dtype && !fixed) return std::nullopt;
-        return x[0];
-      case Op::TAKE:
-        return x[0];
+        return joined(x[1], x[2]);
+      case Op::VIEW: {
+        const auto& view = node.as<ViewAttr>();
+        const bool fills = view.kind == ViewKind::kPad && view.fill.bits != 0;
+        return fills && !fixed ? std::nullopt : std::optional(fills ? Degree{} : x[0]);
+      }
+      case Op::REDUCE: {
+        const auto& reduce = node.as<ReduceAttr>();
+        if (fixed) return Degree{};
+        if (reduce.op == Op::MUL || reduce.accumulator != node.dtype) return std::nullopt;
+        return Degree{x[0].value, x[0].zero, x[0].grain, x[0].high + 20};
+      }
       case Op::STORE:
-        return common(x[0], x[2]);
-      case Op::CAST:
-        if (!fixed && (node.as<CastAttr>().bits || !is_float(node.dtype))) return std::nullopt;
-        return x[0];
+        return joined(x[0], x[2], 20);
+      case Op::CAST: {
+        const DType from = node.sources[0]->dtype;
+        if (fixed) return is_float(from) ? Degree{} : Degree{0, false, 0, 64};
+        const bool is_value = is_float(node.dtype) && !node.as<CastAttr>().bits;
+        return is_value ? std::optional(x[0]) : std::nullopt;
+      }
       case Op::IF:
       case Op::LOOP:
         return std::nullopt;
@@ -96,14 +140,6 @@ class Degrees {
   std::unordered_map<const Node*, Degree> known_;
 };
 
-bool is_moderate(const Array& array) {
-  for (int64_t i = 0; i < array.count(); ++i) {
-    const double x = std::abs(array.at(i).as_double());
-    if (x != 0 && !(x >= kSmallest && x <= kLargest)) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 std::optional<Scaling> draw_scaling(const Case& test, uint64_t seed) {
@@ -112,13 +148,14 @@ std::optional<Scaling> draw_scaling(const Case& test, uint64_t seed) {
   for (const NodeRef& node : topological(test.graph.outputs)) {
     const auto degree = degrees.of(*node);
     if (!degree) return std::nullopt;
-    any |= degree->value > 0;
+    any |= degree->value > 0 && !degree->zero;
   }
   if (!any) return std::nullopt;
   for (const Array& input : test.inputs)
     if (is_float(input.dtype) && !is_moderate(input)) return std::nullopt;
   Random random(seed);
-  const int exponent = static_cast<int>(random.between(1, 12)) * (random.chance(50) ? 1 : -1);
+  const int exponent =
+      static_cast<int>(random.between(1, kMostExponent)) * (random.chance(50) ? 1 : -1);
   Scaling out;
   out.test = test;
   for (Array& input : out.test.inputs) {

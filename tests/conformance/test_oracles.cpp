@@ -142,6 +142,15 @@ TEST_CASE("scaling is offered to homogeneous graphs only") {
   CHECK(
       !offers("graph g(%x: f32[4]) {\n  %o = const 1 : f32[4]\n  %y = add %x, %o : f32[4]\n"
               "  return %y\n}"));
+  CHECK(
+      offers("graph g(%x: f32[4]) {\n  %o = const 3.5 : f32[4]\n  %y = mul %x, %o : f32[4]\n"
+             "  return %y\n}"));
+  CHECK(
+      !offers("graph g(%x: f32[4]) {\n  %o = const 8.8e-39 : f32[4]\n  %y = mul %x, %o : f32[4]\n"
+              "  return %y\n}"));
+  CHECK(!offers(
+      "graph g(%x: f32[4], %i: i32[4]) {\n  %f = cast %i : f32[4]\n  %e = exp2 %f : f32[4]\n"
+      "  %y = mul %x, %e : f32[4]\n  return %y\n}"));
   CHECK(!offers("graph g(%x: f16[4]) {\n  %y = add %x, %x : f16[4]\n  return %y\n}"));
   CHECK(!offers("graph g(%x: i32[4]) {\n  %y = add %x, %x : i32[4]\n  return %y\n}"));
   Case large = case_of(kSum, builder);
