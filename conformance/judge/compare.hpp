@@ -15,8 +15,8 @@ using Expectation = std::vector<IntervalArray>;  ///< of each output
 
 Expectation expect(const Case& test, const Profile& profile);
 
-/// Why the case would say little: a quarter of its elements in wide intervals, or nine in ten zero.
-/// Empty if it says enough.
+/// Why the case would say little: a quarter of its elements in wide intervals, or nine in ten zero
+/// (bools: all of them false). Empty if it says enough. A mismatch is a failure all the same.
 std::string vacuity(const Expectation& expectation);
 
 struct Comparison {

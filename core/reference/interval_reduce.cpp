@@ -61,7 +61,8 @@ long double gamma(double steps, double unit) {
 /// Ends of finite terms, added up.
 struct Total {
   long double low = 0, high = 0, up = 0, down = 0, magnitude = 0;
-  int quantum = 2000;  ///< every term is a multiple of 2 to this power
+  double rising = 0, falling = 0;  ///< terms that may be above zero, and below
+  int quantum = 2000;              ///< every term is a multiple of 2 to this power
 };
 
 Total total_of(const std::vector<Interval>& terms) {
@@ -71,11 +72,13 @@ Total total_of(const std::vector<Interval>& terms) {
     if (std::isfinite(x.low)) {
       t.low += x.low;
       t.down += std::max(-x.low, 0.0);
+      t.falling += x.low < 0;
       if (x.low != 0) t.quantum = std::min(t.quantum, lowest_bit(x.low));
     }
     if (std::isfinite(x.high)) {
       t.high += x.high;
       t.up += std::max(x.high, 0.0);
+      t.rising += x.high > 0;
     }
     if (std::isfinite(magnitude(x))) t.magnitude += magnitude(x);
   }
@@ -109,6 +112,12 @@ Interval sum(const std::vector<Interval>& terms, DType accumulator, bool fused,
   const bool exact =
       terms.size() == 1 || (s.points && !fused && t.magnitude <= max &&
                             t.magnitude <= std::ldexp(1.0L, facts.precision + t.quantum));
+  // Rounding keeps order: no partial sum is above one of the terms above zero alone.
+  const auto beyond = [&](long double ends, double terms) {
+    const double steps = exact ? 0 : terms - 1 + (fused ? 1 : 0);
+    return ends * (1 + gamma(std::max(steps, 0.0), facts.unit_roundoff())) > max;
+  };
+  const bool overflows = beyond(t.up, t.rising), underflows = beyond(t.down, t.falling);
   long double error = 0;
   if (!exact) {
     const long double factor = gamma(count - 1 + (fused ? 1 : 0), facts.unit_roundoff());
@@ -122,8 +131,6 @@ Interval sum(const std::vector<Interval>& terms, DType accumulator, bool fused,
   if (flushes && !(exact && t.quantum >= facts.min_exponent))
     error += 2 * count * facts.min_normal();
 
-  // Some order has all terms of one sign first.
-  const bool overflows = t.up + error > max, underflows = t.down + error > max;
   if (no_infinity && (overflows || underflows)) return anything();
   const bool nan = s.nan || ((s.plus || overflows) && (s.minus || underflows));
   if (s.sure_plus) return {kInfinity, kInfinity, nan, false};
