@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -43,11 +44,12 @@ Footprint footprint() {
 }
 
 /// Caches fill and pools grow at first, so only what grows in every one of several stretches of
-/// rounds is a leak.
-void expect_no_growth(const CheckContext& c, int rounds, const char* what,
+/// rounds is a leak. `heap_bytes` is what a round may leave behind: drivers and compilers keep a
+/// little, and an object of theirs is more.
+void expect_no_growth(const CheckContext& c, int rounds, int64_t heap_bytes, const char* what,
                       const std::function<void()>& round) {
-  constexpr int kStretches = 3;
-  constexpr int64_t kHeapBytes = 48, kResidentBytes = 3 * 4096;  // a round
+  constexpr int kStretches = 4;
+  constexpr int64_t kResidentBytes = 4 * 4096;  // a round
   const int64_t wrong_releases = host_counts().wrong_releases;
   const auto run = [&] {
     for (int i = 0; i < rounds; ++i) {
@@ -77,20 +79,22 @@ void expect_no_growth(const CheckContext& c, int rounds, const char* what,
   leak(least.host > 0, least.host, "live allocations of the host");
   leak(least.files >= rounds / 2, least.files, "open files");
   leak(least.threads >= rounds / 2, least.threads, "threads");
-  leak(least.heap >= rounds * kHeapBytes, least.heap, "bytes of heap");
-  leak(least.resident >= rounds * kResidentBytes, least.resident, "bytes of memory");
+  leak(least.heap >= rounds * heap_bytes, least.heap, "bytes of heap");
+  leak(least.resident >= rounds * std::max(heap_bytes, kResidentBytes), least.resident,
+       "bytes of memory");
   if (host_counts().wrong_releases > wrong_releases)
     find("leak",
          "tn_host.release: expected the size and alignment that were allocated, got others");
 }
 
 void leak_of_devices(const CheckContext& c) {
-  expect_no_growth(c, 12, "device_open and device_close", [&] { const Opened device = c.open(); });
+  expect_no_growth(c, 12, 16384, "device_open and device_close",
+                   [&] { const Opened device = c.open(); });
 }
 
 void leak_of_memory(const CheckContext& c) {
   const Opened device = c.open();
-  expect_no_growth(c, 64, "memory_allocate and memory_free", [&] {
+  expect_no_growth(c, 64, 512, "memory_allocate and memory_free", [&] {
     const MemoryHandle memory = any_memory(device, 1 << 16);
     device.write(memory.get(), 0, 0, std::vector<uint8_t>(1 << 16, 1));
   });
@@ -103,7 +107,7 @@ void leak_of_executables(const CheckContext& c) {
   // Some drivers destroy what they may at the next work only.
   const MemoryHandle memory = any_memory(device, 256);
   const tn_command fill = fill_command(memory.get(), 0, 256, 1, 4);
-  expect_no_growth(c, 20, "compile and executable_destroy", [&] {
+  expect_no_growth(c, 20, 768, "compile and executable_destroy", [&] {
     device.run({&fill, 1});
     const CompileAnswer answer = device.compile(*program.get());
     expect(answer.executable != nullptr, "compile: expected the program taken as before, got {}",
@@ -114,7 +118,7 @@ void leak_of_executables(const CheckContext& c) {
 void leak_of_timelines(const CheckContext& c) {
   const Opened device = c.open();
   need(device.is_async(), "the device is synchronous");
-  expect_no_growth(c, 64, "timeline_create and timeline_destroy", [&] {
+  expect_no_growth(c, 64, 96, "timeline_create and timeline_destroy", [&] {
     const TimelineHandle timeline = device.make_timeline(1);
     device.signal(timeline.get(), 2);
   });
@@ -133,7 +137,7 @@ void leak_of_submissions(const CheckContext& c) {
                                       loaded->kernel.extent(64), {memory.get(), 0},
                                       {input.get(), 0}, 0, arguments));
   }
-  expect_no_growth(c, 64, "submit", [&] { device.run(commands); });
+  expect_no_growth(c, 64, 128, "submit", [&] { device.run(commands); });
 }
 
 void leak_after_errors(const CheckContext& c) {
@@ -146,7 +150,7 @@ void leak_after_errors(const CheckContext& c) {
   const tn_target target = device.target();
   tn_target unknown = abi_struct<tn_target>();
   unknown.name = "no-such-target-is-known";
-  expect_no_growth(c, 48, "calls that fail", [&] {
+  expect_no_growth(c, 48, 96, "calls that fail", [&] {
     tn_error error = abi_struct<tn_error>();
     tn_device* opened = nullptr;
     c.table().device_open(c.subject.index, "no_such_option_is_known=1", &opened, &error);

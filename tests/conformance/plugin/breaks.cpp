@@ -57,7 +57,7 @@ int32_t device_enumerate(uint32_t capacity, uint32_t stride, tn_device_info* inf
 }
 
 int32_t device_open(uint32_t index, const char* options, tn_device** out, tn_error* error) {
-  if (breaks("device_leak")) lose(300);
+  if (breaks("device_leak")) lose(30000);
   if (breaks("error_leak") && options) lose(300);
   return base()->device_open(index, breaks("option") ? nullptr : options, out, error);
 }
