@@ -3,9 +3,12 @@
 #include "conformance/api/kernel.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <span>
+#include <vector>
 
 #include "sdk/helpers/op_info.hpp"
 #include "sdk/helpers/scalar.hpp"
@@ -17,6 +20,29 @@ constexpr uint32_t kGrid[3] = {4, 3, 2};
 constexpr int64_t kScalarLimit = 100;
 
 double least_normal(uint8_t dtype) { return dtype == TN_DTYPE_F64 ? 0x1p-1022 : 0x1p-126; }
+
+int significant_bits(uint8_t dtype) {
+  return dtype == TN_DTYPE_F64 ? 53 : dtype == TN_DTYPE_F32 ? 24 : dtype == TN_DTYPE_F16 ? 11 : 3;
+}
+
+/// The lowest bit that is set in a finite number but 0.
+double lowest_bit(double value) {
+  int exponent = 0;
+  const double fraction = std::ldexp(std::frexp(std::fabs(value), &exponent), 53);
+  return std::ldexp(1, exponent - 53 + std::countr_zero(static_cast<uint64_t>(fraction)));
+}
+
+/// No order of additions rounds: a device may choose one.
+bool adds_exactly(std::span<const double> terms, uint8_t dtype) {
+  double unit = HUGE_VAL, total = 0;
+  for (const double term : terms) {
+    if (!std::isfinite(term)) return false;
+    if (term == 0) continue;
+    unit = std::min(unit, lowest_bit(term));
+    total += std::fabs(term);
+  }
+  return total <= std::ldexp(unit, significant_bits(dtype));
+}
 
 uint64_t limited(uint64_t value, uint64_t limit) { return limit ? std::min(value, limit) : value; }
 
@@ -237,9 +263,15 @@ Kernel::Value Kernel::element(ModelBytes in, ModelBytes out, uint64_t i, uint64_
     return load(in, i - thread + spec_.threads - 1 - thread);
   }
   if (spec_.kind == "sum") {
+    const auto dtype = static_cast<uint8_t>(spec_.dtype);
     Value total{0, true};
-    for (uint64_t k = 0; k < length(); ++k)
-      total = combine(TN_OP_ADD, total, load(in, i * length() + k));
+    std::vector<double> terms;
+    for (uint64_t k = 0; k < length(); ++k) {
+      const Value term = load(in, i * length() + k);
+      total = combine(TN_OP_ADD, total, term);
+      terms.push_back(sdk::to_double(term.bits, dtype));
+    }
+    if (sdk::is_float(dtype)) total.known &= adds_exactly(terms, dtype);
     return total;
   }
   if (spec_.kind == "grid") return combine(TN_OP_ADD, {bits_of(static_cast<int64_t>(i)), true}, c);
