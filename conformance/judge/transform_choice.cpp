@@ -3,6 +3,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "conformance/cases/random.hpp"
 #include "core/kernel/build.hpp"
 #include "core/kernel/random_transforms.hpp"
@@ -14,11 +16,33 @@ namespace tenon::conformance {
 namespace {
 
 constexpr uint32_t kMostOps = 4000;
+constexpr double kFewIterations = 1000, kMoreIterations = 5;
 constexpr const char* kNone = "none";
 
 /// Narrow stores to packed words without atomics are right in one thread only.
 bool takes_transforms(const Capabilities& capabilities) {
   return capabilities.storage_bytes < 4 || has_word_atomics(capabilities);
+}
+
+/// Of all loops together.
+double iterations(const Kernel& kernel, const std::vector<Statement>& body) {
+  double total = 1;
+  for (const Statement& s : body) {
+    const bool loop = s.kind == Statement::Kind::kLoop;
+    const double times = loop ? static_cast<double>(kernel.axes[s.axis].extent.max()) : 1;
+    total += times * iterations(kernel, s.body);
+  }
+  return total;
+}
+
+/// Padding on padding makes lists that take minutes: their first part will do.
+void shorten(const Kernel& kernel, TransformList& list) {
+  const double most = std::max(kFewIterations, kMoreIterations * iterations(kernel, kernel.body));
+  for (; !list.empty(); list.resize(list.size() / 2)) {
+    Kernel transformed = kernel;
+    apply_transforms(transformed, list);
+    if (iterations(transformed, transformed.body) <= most) return;
+  }
 }
 
 TransformList draw(const Graph& graph, const std::vector<int>& alias,
@@ -33,7 +57,9 @@ TransformList draw(const Graph& graph, const std::vector<int>& alias,
     options.first.resize(random.below(options.first.size() + 1));
   }
   const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random.below(n)); };
-  return random_transforms(kernel, below, options);
+  TransformList list = random_transforms(kernel, below, options);
+  shorten(kernel, list);
+  return list;
 }
 
 }  // namespace

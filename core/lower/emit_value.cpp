@@ -1,9 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Leaves: loads with their masks, elementwise ops, results of reductions.
+#include <algorithm>
+
 #include "core/lower/emitter.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
+namespace {
+
+/// Whether the value may fall where the symbol grows.
+bool turns_back(const Expr& e, std::string_view symbol) {
+  if (e.kind() == ExprKind::kMod && e.depends_on(symbol)) return true;
+  if (e.kind() == ExprKind::kSum)
+    return std::ranges::any_of(e.terms(),
+                               [&](const auto& term) { return turns_back(term.second, symbol); });
+  if (e.kind() == ExprKind::kConst || e.kind() == ExprKind::kSymbol) return false;
+  return std::ranges::any_of(e.operands(),
+                             [&](const Expr& operand) { return turns_back(operand, symbol); });
+}
+
+}  // namespace
 
 uint64_t Emitter::instance(const AxisSet& set) const {
   uint64_t number = 0;
@@ -73,7 +89,8 @@ Emitter::Value Emitter::emit_op(const KValue& v) {
 }
 
 Emitter::Value Emitter::guard_condition(const Guard& guard, bool uniform) {
-  // The left side grows with every axis, so an axis that does not matter here stands at 0.
+  // The left side grows with every axis, so an axis that does not matter here stands at 0. But a
+  // remainder (of padded loops that were merged) turns back: then some of the points may be real.
   std::map<std::string, Expr> zeros;
   std::map<std::string, Expr> symbols;
   guard.lower.collect_symbols(symbols);
@@ -82,8 +99,10 @@ Emitter::Value Emitter::guard_condition(const Guard& guard, bool uniform) {
     const auto axis = axis_of_.find(name);
     if (axis == axis_of_.end()) continue;
     const Position& p = positions_[axis->second];
-    if (p.kind == Position::Kind::kClosed || (uniform && p.kind == Position::Kind::kLane))
-      zeros.emplace(name, Expr(0));
+    if (p.kind != Position::Kind::kClosed && !(uniform && p.kind == Position::Kind::kLane))
+      continue;
+    if (turns_back(guard.lower, name)) return condition(Expr(1));
+    zeros.emplace(name, Expr(0));
   }
   if (zeros.empty()) return condition(guard.condition());
   return condition(less(guard.lower.substitute(zeros), guard.upper.substitute(zeros)));

@@ -77,3 +77,16 @@ TEST_CASE("any legal transform list gives the same result") {
   INFO(ran << " ran, " << refused << " over a limit");
   CHECK(ran > 10 * refused);
 }
+
+TEST_CASE("a tile of merged loops that were padded is filled past points that are not real") {
+  const Case c{"graph g(%x: i32[7, 33]) {\n  %y = add %x, %x : i32[7, 33]\n  return %y\n}", {}, {}};
+  for (const char* list : {"pad a1 5; merge a0 a1; split a0_a1 8; stage b0 at a0_a1.o",
+                           "pad a1 5; merge a0 a1; split a0_a1 9; stage b0 at a0_a1.o pad 2",
+                           "pad a0 4; pad a1 5; merge a0 a1; split a0_a1 8; split a0_a1.i 3; "
+                           "stage b0 at a0_a1.i.o",
+                           "pad a1 5; merge a0 a1; split a0_a1 6; bind a0_a1.i block.x; "
+                           "stage b0 at a0_a1.o"}) {
+    INFO(list);
+    CHECK(difference(c, everything(), list, false) == "");
+  }
+}
