@@ -14,7 +14,7 @@ namespace {
 constexpr double kWidth = 320, kHeight = 170, kLeft = 34, kRight = 314, kTop = 10, kBottom = 146;
 constexpr int kColumns = 140;  ///< of pixels that share a stroke
 constexpr double kLeastUlp = 0.25;
-constexpr double kLabelWidth = 0.12;  ///< of the axis
+constexpr double kGap = 0.03, kCharacter = 0.02;  ///< of labels, in widths of the axis
 
 /// Operands on [0, 1]: zero in the middle, or at the left if none is negative.
 class Across {
@@ -47,8 +47,10 @@ class Across {
     std::vector<std::pair<double, std::string>> out;
     const auto add = [&](double at, const std::string& text) {
       const double share = (*this)(at);
-      if (std::ranges::none_of(
-              out, [&](const auto& tick) { return std::fabs(tick.first - share) < kLabelWidth; }))
+      if (std::ranges::none_of(out, [&](const auto& tick) {
+            return std::fabs(tick.first - share) <
+                   kGap + kCharacter * static_cast<double>(text.size());
+          }))
         out.emplace_back(share, text);
     };
     if (negative_) add(0, "0");
