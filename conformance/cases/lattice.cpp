@@ -19,6 +19,13 @@ std::vector<uint64_t> integer_lattice(DType dtype) {
   return out;
 }
 
+/// The usual one, the one with all bits, one with the sign, and a signalling one with one bit.
+std::vector<uint64_t> nans(DType dtype) {
+  const uint64_t sign = uint64_t{1} << (dtype_bits(dtype) - 1);
+  const uint64_t quiet = Scalar::of(dtype, std::numeric_limits<double>::quiet_NaN()).bits;
+  return {quiet, sign - 1, quiet | sign, highest(dtype).bits + 1};
+}
+
 std::vector<uint64_t> float_lattice(DType dtype) {
   std::vector<uint64_t> out;
   const auto both = [&](uint64_t magnitude) {
@@ -42,7 +49,7 @@ std::vector<uint64_t> float_lattice(DType dtype) {
     both(p);
     if (p > 1 && p < largest) both(p - 1);
   }
-  out.push_back(Scalar::of(dtype, std::numeric_limits<double>::quiet_NaN()).bits);
+  for (const uint64_t nan : nans(dtype)) out.push_back(nan);
   return out;
 }
 
@@ -51,8 +58,8 @@ std::vector<uint64_t> float_core(DType dtype) {
   const uint64_t largest = highest(dtype).bits, unit = Scalar::of(dtype, 1.0).bits;
   // The exponent field of one is all ones but the highest bit; its lowest bit is the least normal.
   const uint64_t least_normal = unit & ~(unit - 1);
-  const uint64_t nan = Scalar::of(dtype, std::numeric_limits<double>::quiet_NaN()).bits;
-  std::vector<uint64_t> out{unit, 0, sign, unit | sign, nan, largest, largest | sign};
+  std::vector<uint64_t> out{unit, 0, sign, unit | sign, largest, largest | sign};
+  for (const uint64_t nan : nans(dtype)) out.push_back(nan);
   for (const uint64_t magnitude : {uint64_t{1}, least_normal - 1, least_normal, largest - 1})
     for (const uint64_t s : {uint64_t{0}, sign}) out.push_back(magnitude | s);
   return out;

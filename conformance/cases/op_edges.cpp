@@ -148,6 +148,7 @@ void integer_to_float(Edges& edges, DType from, DType to) {
 
 void casts(Edges& edges, DType from, DType to) {
   if (is_float(from)) {
+    for (const uint64_t code : core_values(from)) edges.code(code);  // NaN with payloads too
     if (to == DType::kBool)
       for (const double v : {0.0, 0.5, 0.25, 256.0, 65536.0, 4294967296.0, 1e-30, 1e-300})
         edges.both(v);

@@ -44,7 +44,7 @@ std::vector<int64_t> draw_sizes(Choices& choices, int rank, int64_t budget) {
 
 std::vector<int64_t> draw_tailed_sizes(Choices& choices, int rank) {
   std::vector<int64_t> sizes(static_cast<size_t>(rank));
-  int64_t budget = 3000;
+  int64_t budget = 1100;  // a list may make a lot of code of it
   for (auto& size : sizes) {
     const Choices::Scope scope(choices, Part::kDimension);
     std::vector<int64_t> fit;
