@@ -71,6 +71,15 @@ Interval fused(const Interval& a, const Interval& b, const Interval& c, DType dt
                        at(a.high, b.low, c.high), at(a.high, b.high, c.high)}));
 }
 
+/// The least f64 power that overflows may come out finite: there double has no exact image of it.
+Interval near_overflow(Op op, DType dtype, const Interval& x, Interval image) {
+  const bool power = op == Op::EXP2 || op == Op::EXP;
+  if (dtype != DType::kF64 || !power || image.low != kInfinity) return image;
+  const double edge = op == Op::EXP2 ? 1024 : 1024 * std::numbers::ln2;
+  if (x.low < edge + 1e-9) image.low = float_facts(dtype).max;
+  return image;
+}
+
 /// e^x as exp2 of the leading bits of x, times a polynomial: how far off relative to itself. exp2's
 /// error is in units of its own result, and weighs most at a power of two; the polynomial adds two
 /// roundings. `pinned`: x is the operand, and not the end of an interval.
@@ -91,7 +100,7 @@ double exp_by_exp2(double x, bool pinned, DType dtype, const Profile& profile) {
 }
 
 Interval decomposed_exp(const Interval& x, DType dtype, const Profile& profile) {
-  const Interval image = exact_image(Op::EXP, dtype, &x);
+  const Interval image = near_overflow(Op::EXP, dtype, x, exact_image(Op::EXP, dtype, &x));
   if (is_empty(image)) return image;
   const auto off = [&](double operand, double y) {
     const double relative = exp_by_exp2(operand, is_point(x), dtype, profile);
@@ -228,11 +237,14 @@ Interval native(Op op, DType wide, const Interval* x, const Profile& profile) {
   const bool brief = wide == DType::kBF16;  // computed in f32
   const DType first = brief ? DType::kF32 : wide;
   const AllowedError error = allowed_error(op, first, x[0], profile);
+  image = near_overflow(op, first, x[0], image);
   const bool grows = !profile.strict && (op == Op::EXP2 || op == Op::EXP);
-  if (grows && !is_point(x[0]) && !is_empty(x[0])) {  // an error for each end
-    const Interval low[] = {point(x[0].low), {}, {}}, high[] = {point(x[0].high), {}, {}};
-    const Interval ends = hull(native(op, first, low, profile), native(op, first, high, profile));
-    image = {ends.low, ends.high, image.nan, false};
+  if (grows && !is_point(x[0]) && !is_empty(x[0])) {        // an error for each end
+    const double next = std::min(x[0].low + 1, x[0].high);  // units grow once in an octave
+    const AllowedError low = allowed_error(op, first, {x[0].low, next, false, false}, profile);
+    const AllowedError high = allowed_error(op, first, point(x[0].high), profile);
+    image = {settle_in(image, low, first).low, settle_in(image, high, first).high, image.nan,
+             false};
   } else if (error.unbounded) {  // out of the profile's range, but still a sine
     image = {-1, 1, image.nan, false};
     image = settle_in(image, {.absolute = 0.01}, first);

@@ -36,7 +36,7 @@ AllowedError relaxed_error(Op op, DType dtype, const Interval& x) {
       return {.ulps = 3, .absolute = std::ldexp(1, half ? -7 : -21)};
     case Op::SIN:
     case Op::COS:
-      if (largest(x) > std::numbers::pi * (1 + 1e-6)) return {.unbounded = true};
+      if (largest(x) > std::numbers::pi_v<float>) return {.unbounded = true};
       return {.absolute = std::ldexp(1, half ? -7 : -11)};
     default:
       return {};
@@ -107,9 +107,14 @@ AllowedError allowed_error(Op op, DType dtype, const Interval& argument, const P
 
 Interval inherited_error(Op op, DType dtype, const Interval* x, const Interval& plain) {
   if (op == Op::SQRT && !is_empty(x[0]) && x[0].high >= 0) {
-    const Interval low = square_root(std::max(x[0].low, 0.0), dtype);
-    const Interval high = square_root(x[0].high, dtype);
-    return hull(plain, nearest({low.low, high.high, false, false}, dtype));
+    const double least = std::max(x[0].low, 0.0);
+    Interval out = hull(square_root(least, dtype), square_root(x[0].high, dtype));
+    // Units change at the root's next power of two.
+    if (const double power = std::ldexp(1, 2 * (std::ilogb(std::sqrt(least)) + 1));
+        least > 0 && power < x[0].high)
+      for (const double at : {power, std::nextafter(power, 0)})
+        out = hull(out, square_root(at, dtype));
+    return hull(plain, nearest(out, dtype));
   }
   if (is_empty(plain) || plain.any) return plain;
   if (op == Op::RECIP) return far_division(point(1), x[0], dtype, plain);

@@ -129,7 +129,7 @@ Scalar PlausibleDevice::round_short(Op op, double exact, DType dtype) {
   double y = std::floor(single / step) * step + (random_.chance(50) ? step : 0);
   if (!profile_.strict && random_.chance(30)) y += y > single ? step : -step;
   if (op == Op::EXP2 || op == Op::EXP) y = std::max(y, 0.0);
-  return write(y, dtype);
+  return write(std::copysign(y, y == 0 ? single : y), dtype);
 }
 
 Scalar PlausibleDevice::compute(Op op, DType dtype, const double* x) {
