@@ -115,6 +115,7 @@ int main(int argc, char** argv) {
   add_run(run, options);
   CLI::App* fuzz = app.add_subcommand("fuzz", "Random cells and graphs, from a seed");
   add_run(fuzz, options);
+  fuzz->add_option("--first", options.first, "Number of the first case (0)");
   CLI::App* compile = app.add_subcommand(
       "compile", "Compiles every cell and many graphs for a target that need not be there");
   add_run(compile, options);

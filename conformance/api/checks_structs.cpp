@@ -52,6 +52,7 @@ void short_report(const CheckContext& c) {
   const tn_target target = device.target();
   for (const uint32_t size : {16u, 24u, 32u, 36u, uint32_t{sizeof(tn_compile_report)},
                               uint32_t{sizeof(tn_compile_report)} + 32}) {
+    c.alive();
     Canary<tn_compile_report> report(size);
     tn_executable* made = nullptr;
     tn_error error = abi_struct<tn_error>();
@@ -179,6 +180,7 @@ void null_allowed(const CheckContext& c) {
   }
   if (!device.computes()) return;
   const Loaded loaded = any_kernel(device);
+  c.alive();
   const sdk::Program program = loaded.kernel.build();
   const tn_target target = device.target();
   expect(t.supports(&target, program.get(), 0, nullptr) != TN_SUPPORT_NO,

@@ -160,8 +160,11 @@ int run_command(const RunOptions& options, bool fuzz) {
   CampaignOptions campaign = campaign_options(options);
   if (fuzz) {
     const uint64_t standard = time_limit(options) > 0 ? kEndless : 10000;
-    campaign.end = options.cases ? options.cases : standard;
-    TN_REQUIRE(campaign.end <= kRunBase, "[fuzz] expected at most {} cases, got {}", kRunBase,
+    campaign.begin = options.first;
+    campaign.end = options.cases ? options.first + options.cases
+                                 : std::min(options.first + standard, kRunBase);
+    TN_REQUIRE(campaign.end <= kRunBase && campaign.begin < campaign.end,
+               "[fuzz] expected cases below {}, got {} to {}", kRunBase, campaign.begin,
                campaign.end);
   } else {
     campaign.replayed = regression_folders(options);

@@ -25,6 +25,7 @@ struct RunOptions {
   std::string keep;     ///< folder for what `compile` made; "" for none
   uint64_t seed = 1;
   uint64_t cases = 0;  ///< 0: all of `run`; 10,000 of `fuzz`, or without end if there is a time
+  uint64_t first = 0;  ///< case of `fuzz`
   double seconds = 0;  ///< 0: no limit
   int jobs = 1;
   int stop_after = 0;  ///< failures; 0: never

@@ -97,7 +97,8 @@ class RunWorker final : public Worker {
       if (!silent) channel_.send({word, std::to_string(test.index)});
     };
     const Progress progress([&] { tell("run"); }, [&] { tell("compile"); });
-    if (test.sequence) return api().run(test, [&] { tell("run"); });
+    // Any step of it may compile.
+    if (test.sequence) return api().run(test, [&] { tell("compile"); });
     if (test.refusal) return harness_.run(test, nullptr, progress);
     Expectation expectation = expect(test, harness_.profile());
     std::string vacuous = vacuity(expectation);
