@@ -48,12 +48,14 @@ std::string facts(const Failure& f) {
   fact("Case", f.name);
   if (f.nodes > 0)
     fact("Shrunk to",
-         fmt::format("{}, {}, in {:.1f} s", counted(static_cast<uint64_t>(f.nodes), "node"),
-                     counted(static_cast<uint64_t>(std::max<int64_t>(f.elements, 0)), "element"),
-                     f.shrink_seconds));
+         fmt::format(
+             "{}, {}, in {:.1f} s",
+             counted(static_cast<uint64_t>(f.nodes), f.op.starts_with("api.") ? "step" : "node"),
+             counted(static_cast<uint64_t>(std::max<int64_t>(f.elements, 0)), "element"),
+             f.shrink_seconds));
   fact("First bad step", f.transform);
   fact("Other plugins", f.votes);
-  if (f.same) fact("The same again", counted(f.same, "more case"));
+  if (f.same) fact("The same again", f.same == 1 ? "1 case more" : grouped(f.same) + " cases more");
   return "<dl class=facts>" + out + "</dl>";
 }
 
