@@ -12,64 +12,6 @@
 namespace tenon::conformance {
 namespace {
 
-uint64_t random_bits(DType dtype, Random& random) {
-  const auto size = dtype_bits(dtype);
-  return size == 64 ? random.bits() : random.bits() >> (64 - size);
-}
-
-/// Log-uniform or uniform inside the domain, with the signs that it has.
-double draw(const Domain& domain, Random& random) {
-  double value;
-  if (random.chance(50)) {
-    value = domain.low + random.unit() * (domain.high - domain.low);
-  } else {
-    const bool negative = domain.high <= 0 || (domain.low < 0 && random.chance(50));
-    const double top = std::max(negative ? -domain.low : domain.high, 1e-6);
-    const double least =
-        std::max({domain.smallest, negative ? -domain.high : domain.low, top * 0x1p-10});
-    value = least * std::exp2(random.unit() * std::log2(std::max(top / least, 1.0)));
-    if (negative) value = -value;
-  }
-  if (std::abs(value) < domain.smallest)
-    value = value < 0 && domain.low < 0 ? -domain.smallest : domain.smallest;
-  return std::clamp(value, domain.low, domain.high);
-}
-
-/// Integers of small magnitude inside the domain; halves where the domain has hardly an integer.
-double draw_exact(const Domain& domain, Random& random) {
-  const double low = std::ceil(std::max(domain.low, -8.0));
-  const double high = std::floor(std::min(domain.high, 8.0));
-  if (high <= low) return std::clamp(1.0, domain.low, domain.high);
-  double value =
-      static_cast<double>(random.between(static_cast<int64_t>(low), static_cast<int64_t>(high)));
-  if (std::abs(value) < domain.smallest) value = std::max(1.0, std::ceil(domain.smallest));
-  return value;
-}
-
-uint64_t draw_integer(DType dtype, const Domain& domain, Random& random) {
-  // 2^62 keeps the casts below defined for 64-bit dtypes.
-  const double low =
-      std::ceil(std::clamp(domain.low, std::max(lowest(dtype).as_double(), -0x1p62), 0x1p62));
-  const double high =
-      std::floor(std::clamp(domain.high, -0x1p62, std::min(highest(dtype).as_double(), 0x1p62)));
-  if (high < low) return Scalar::of(dtype, low).bits;
-  const int64_t value = random.between(static_cast<int64_t>(low), static_cast<int64_t>(high));
-  return Scalar::of_int(dtype, domain.odd ? value | 1 : value).bits;
-}
-
-/// Any finite value, each exponent as likely as the others.
-uint64_t draw_anywhere(DType dtype, Random& random) {
-  if (!is_float(dtype)) {
-    const uint64_t bits = random_bits(dtype, random) >> random.below(dtype_bits(dtype));
-    if (is_signed(dtype) && random.chance(50))
-      return Scalar::of_int(dtype, -static_cast<int64_t>(bits >> 1)).bits;
-    return bits;
-  }
-  const uint64_t bits = random_bits(dtype, random);
-  const uint64_t sign = uint64_t{1} << (dtype_bits(dtype) - 1);
-  return (bits & (sign - 1)) < highest(dtype).bits ? bits : bits & sign;
-}
-
 /// Mostly inside [0, size); else what wraps to the inside in too few bits, or counts from the end.
 uint64_t draw_position(DType dtype, int64_t size, Random& random) {
   const uint64_t inside = random.below(static_cast<uint64_t>(size));
@@ -109,33 +51,148 @@ Mix draw_mix(const Domain& domain, DType dtype, ValueMode mode, Random& random) 
   return mix;
 }
 
-uint64_t draw_bits(DType dtype, const Domain& domain, const Mix& mix, ValueMode mode,
-                   Random& random) {
-  if (dtype == DType::kBool) return random.below(2);
-  uint64_t kind = random.below(100);
-  const auto is = [&](uint64_t share) {
-    const bool mine = kind < share;
-    kind -= mine ? 0 : share;
+/// Draws the elements of one array; what they have in common is worked out once.
+class Drawer {
+ public:
+  Drawer(DType dtype, const Domain& domain, const Mix& mix, ValueMode mode, Random& random)
+      : dtype_(dtype),
+        domain_(domain),
+        mix_(mix),
+        random_(random),
+        float_(is_float(dtype)),
+        signed_(is_signed(dtype)),
+        width_(dtype_bits(dtype)),
+        largest_(highest(dtype).bits),
+        core_(core_values(dtype)),
+        lattice_(lattice(dtype)),
+        exact_(mode == ValueMode::kExact) {
+    if (!float_) set_range(lowest(dtype).as_double(), highest(dtype).as_double(), 0x1p62);
+    if (float_ && exact_) set_range(-8, 8, 8);
+    if (float_ && !exact_) set_logarithms();
+  }
+
+  uint64_t operator()() {
+    if (dtype_ == DType::kBool) return random_.below(2);
+    kind_ = random_.below(100);
+    if (is(mix_.core)) return random_.pick(core_);
+    if (is(mix_.lattice)) return random_.pick(lattice_);
+    if (is(mix_.edges)) return random_.pick(*domain_.edges);
+    if (is(mix_.anywhere)) return anywhere();
+    if (is(mix_.bits)) return bits();
+    if (!float_) return integer();
+    return code(exact_ ? exact() : real());
+  }
+
+ private:
+  bool is(uint64_t share) {
+    const bool mine = kind_ < share;
+    kind_ -= mine ? 0 : share;
     return mine;
-  };
-  if (is(mix.core)) return random.pick(core_values(dtype));
-  if (is(mix.lattice)) return random.pick(lattice(dtype));
-  if (is(mix.edges)) return random.pick(*domain.edges);
-  if (is(mix.anywhere)) return draw_anywhere(dtype, random);
-  if (is(mix.bits)) return random_bits(dtype, random);
-  if (!is_float(dtype)) return draw_integer(dtype, domain, random);
-  const double value =
-      mode == ValueMode::kExact ? draw_exact(domain, random) : draw(domain, random);
-  return Scalar::of(dtype, value).bits;
-}
+  }
+
+  /// Integers inside the domain, the dtype and +-`most`, which keeps the casts defined.
+  void set_range(double least, double highest, double most) {
+    const double low = std::ceil(std::clamp(domain_.low, std::max(least, -most), most));
+    const double high = std::floor(std::clamp(domain_.high, -most, std::min(highest, most)));
+    low_ = static_cast<int64_t>(low);
+    high_ = static_cast<int64_t>(high);
+  }
+
+  void set_logarithms() {
+    const double tops[2] = {domain_.high, -domain_.low}, bottoms[2] = {domain_.low, -domain_.high};
+    for (int negative = 0; negative < 2; ++negative) {
+      const double top = std::max(tops[negative], 1e-6);
+      least_[negative] = std::max({domain_.smallest, bottoms[negative], top * 0x1p-10});
+      octaves_[negative] = std::log2(std::max(top / least_[negative], 1.0));
+    }
+  }
+
+  uint64_t bits() { return random_.bits() >> (64 - width_); }
+
+  uint64_t whole(int64_t value) const {
+    return static_cast<uint64_t>(value) & (~uint64_t{0} >> (64 - width_));
+  }
+
+  uint64_t code(double value) const {
+    if (dtype_ == DType::kF32) return std::bit_cast<uint32_t>(static_cast<float>(value));
+    if (dtype_ == DType::kF64) return std::bit_cast<uint64_t>(value);
+    return Scalar::of(dtype_, value).bits;
+  }
+
+  uint64_t integer() {
+    if (high_ < low_) return whole(low_);
+    const int64_t value = random_.between(low_, high_);
+    return whole(domain_.odd ? value | 1 : value);
+  }
+
+  /// Integers of small magnitude; where the domain has hardly one, one of either sign.
+  double exact() {
+    if (high_ <= low_ && domain_.summed) return random_.chance(50) ? 1 : -1;
+    if (high_ <= low_) return std::clamp(1.0, domain_.low, domain_.high);
+    const auto value = static_cast<double>(random_.between(low_, high_));
+    const bool small = std::abs(value) < domain_.smallest;
+    return small ? std::max(1.0, std::ceil(domain_.smallest)) : value;
+  }
+
+  /// Log-uniform or uniform inside the domain, with the signs that it has.
+  double real() {
+    double value;
+    if (random_.chance(50)) {
+      value = domain_.low + random_.unit() * (domain_.high - domain_.low);
+    } else {
+      const bool negative = domain_.high <= 0 || (domain_.low < 0 && random_.chance(50));
+      value = least_[negative] * std::exp2(random_.unit() * octaves_[negative]);
+      if (negative) value = -value;
+    }
+    if (std::abs(value) < domain_.smallest)
+      value = value < 0 && domain_.low < 0 ? -domain_.smallest : domain_.smallest;
+    return std::clamp(value, domain_.low, domain_.high);
+  }
+
+  /// Any finite value, each exponent as likely as the others.
+  uint64_t anywhere() {
+    const uint64_t drawn = bits();
+    if (float_) {
+      const uint64_t sign = uint64_t{1} << (width_ - 1);
+      return (drawn & (sign - 1)) < largest_ ? drawn : drawn & sign;
+    }
+    const uint64_t shifted = drawn >> random_.below(width_);
+    const bool negative = signed_ && random_.chance(50);
+    return negative ? whole(-static_cast<int64_t>(shifted >> 1)) : shifted;
+  }
+
+  const DType dtype_;
+  const Domain& domain_;
+  const Mix mix_;
+  Random& random_;
+  const bool float_, signed_;
+  const uint64_t width_, largest_;
+  const std::vector<uint64_t>&core_, &lattice_;
+  const bool exact_;
+  int64_t low_ = 0, high_ = 0;
+  double least_[2] = {}, octaves_[2] = {};  ///< of positive and of negative values
+  uint64_t kind_ = 0;
+};
 
 template <class F>
 void fill_with(Array& array, F draw_one) {
-  const size_t size = dtype_size(array.dtype);
   static_assert(std::endian::native == std::endian::little);
-  for (size_t at = 0; at + size <= array.bytes.size(); at += size) {
-    const uint64_t bits = draw_one(at / size);
-    std::memcpy(array.bytes.data() + at, &bits, size);
+  const auto fill_as = [&]<class T>(T) {
+    const size_t count = array.bytes.size() / sizeof(T);
+    for (size_t i = 0; i < count; ++i) {
+      const auto bits = static_cast<T>(draw_one(i));
+      std::memcpy(array.bytes.data() + i * sizeof(T), &bits, sizeof(T));
+    }
+  };
+  switch (dtype_size(array.dtype)) {
+    case 1:
+      return fill_as(uint8_t{});
+    case 2:
+      return fill_as(uint16_t{});
+    case 4:
+      return fill_as(uint32_t{});
+    default:
+      return fill_as(uint64_t{});
   }
 }
 
@@ -179,7 +236,8 @@ void fill(Array& array, const Domain& given, ValueMode mode, Random& random) {
     domain.high = domain.low < 0 ? -least : most;
   }
   const Mix mix = draw_mix(domain, dtype, mode, random);
-  fill_with(array, [&](uint64_t) { return draw_bits(dtype, domain, mix, mode, random); });
+  Drawer drawer(dtype, domain, mix, mode, random);
+  fill_with(array, [&](uint64_t) { return drawer(); });
 }
 
 void tie(std::vector<Array>& inputs, const std::vector<Domain>& domains, Random& random) {
