@@ -15,8 +15,9 @@ Shape without_ones(const Shape& shape) {
   return out;
 }
 
-bool same_bytes(const ScheduledBuffer& a, const ScheduledBuffer& b) {
-  return dtype_size(a.dtype) == dtype_size(b.dtype) && a.device == b.device &&
+/// The kernel has one param for both.
+bool same_elements(const ScheduledBuffer& a, const ScheduledBuffer& b) {
+  return a.dtype == b.dtype && a.device == b.device &&
          same_shape(without_ones(a.shape), without_ones(b.shape));
 }
 
@@ -35,7 +36,7 @@ void reuse_in_place(Schedule& schedule, const std::vector<std::vector<bool>>& id
       const bool ends_here = lives[b].last == static_cast<int>(s);
       if (i < identity[s].size() && identity[s][i] && ends_here &&
           schedule.buffers[b].kind == BufferKind::kTemporary &&
-          same_bytes(schedule.buffers[b], output) &&
+          same_elements(schedule.buffers[b], output) &&
           std::count(call->inputs.begin(), call->inputs.end(), b) == 1) {
         call->alias[0] = static_cast<int>(i);
         break;

@@ -193,3 +193,27 @@ TEST_CASE("an IF counts with the symbols of the graph around it") {
     check([&](Builder& b) { return parse_graph(text, b); }, {values, scalar(DType::kBool, yes)},
           {{"n", 5}});
 }
+
+TEST_CASE("a result of another dtype does not go over the operand that it replaces") {
+  const char* const text =
+      R"(graph g(%x: i16[3, 4], %v: i16[3, 1], %i: i32[3, 1], %y: f16[3, 1], %c: bool[]) {
+  graph yes(%a: f16[3, 4]) {
+    %0 = const 1.0 : f16[3, 4]
+    %1 = add %a, %0 : f16[3, 4]
+    return %1
+  }
+  graph no(%a: f16[3, 4]) {
+    %0 = mul %a, %a : f16[3, 4]
+    return %0
+  }
+  %0 = store %x, %i, %v, axis=1 : i16[3, 4]
+  %1 = take %y, %0, axis=1 : f16[3, 4]
+  %2 = if %c, %1, then=yes, else=no, result=0 : f16[3, 4]
+  return %2
+})";
+  Array y = Array::zeros(DType::kF16, {3, 1});
+  for (int64_t i = 0; i < 3; ++i) y.set(i, Scalar::of(DType::kF16, double(i) + 0.5));
+  check([&](Builder& b) { return parse_graph(text, b); },
+        {Array::zeros(DType::kI16, {3, 4}), Array::zeros(DType::kI16, {3, 1}),
+         Array::zeros(DType::kI32, {3, 1}), y, scalar(DType::kBool, 1)});
+}
