@@ -102,8 +102,10 @@ int32_t supports(const tn_target* target, const tn_program* program, uint32_t ca
 
 extern "C" TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* host, uint32_t abi_min,
                                                       uint32_t abi_max, tn_error* error) {
-  table_made = sdk::BackendTable<LimitedBackend>::query(host, abi_min, abi_max, error);
-  if (!table_made) return nullptr;
+  const tn_plugin* const made =
+      sdk::BackendTable<LimitedBackend>::query(host, abi_min, abi_max, error);
+  if (!made) return nullptr;  // what was handed out before still works
+  table_made = made;
   static tn_plugin table;
   table = *table_made;
   table.supports = supports;
