@@ -111,8 +111,8 @@ std::string block(const Failure& f, bool open) {
 std::string failures_section(const Report& r) {
   if (r.failures.empty()) return {};
   std::string out = fmt::format(
-      "<section><h2 id=failures>Failures</h2><p>{}. A failure was seen three times more in a fresh "
-      "process and made as small as it goes; alike ones are counted with it.</p>",
+      "<section><h2 id=failures>Failures</h2><p>{}. Alike failures are one. Each was seen again in "
+      "fresh processes and made as small as it would go, unless its text says otherwise.</p>",
       counted(r.failures.size(), "failure"));
   for (const Failure& f : r.failures) out += block(f, r.failures.size() <= kMostOpen);
   return out + "</section>";

@@ -124,5 +124,5 @@
   }
   addEventListener('hashchange', open);
   open();
-  addEventListener('beforeprint', () => all('details').forEach(one => { one.open = true; }));
+  addEventListener('beforeprint', () => all('details:not(.long)').forEach(one => { one.open = true; }));
 })();
