@@ -27,6 +27,8 @@ AllowedError relaxed_error(Op op, DType dtype, const Interval& x) {
     case Op::RECIP:
     case Op::FDIV:
       return {.ulps = kDivision};
+    case Op::SQRT:  // in plain units; inherited_error has what the formula adds at some operands
+      return {.ulps = kInverseSqrt + kDivision};
     case Op::EXP2:
     case Op::EXP:
       return {.ulps = (half ? 1 : 3) + 2 * std::min(largest(x), kBeyondExp)};
