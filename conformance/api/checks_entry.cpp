@@ -34,6 +34,11 @@ void query_versions(const CheckContext& c) {
          "tn_plugin_query: expected a message that names its own range, got \"{}\"", said);
   expect(!c.subject.query(&counting_host(), 900, 909, nullptr),
          "tn_plugin_query: expected null for ABI versions 900 to 909, got a table");
+  {  // the table of before still works
+    const Opened device = c.open();
+    const MemoryHandle memory = any_memory(device, 64);
+    if (device.computes()) any_kernel(device);
+  }
   const tn_plugin* wide = c.subject.query(&counting_host(), 1, 900, nullptr);
   expect(wide, "tn_plugin_query: expected a table for ABI versions 1 to 900, got null");
   expect(abi_read(wide).abi_version >= 1, "tn_plugin: expected abi_version 1 or more, got {}",

@@ -82,6 +82,7 @@ TEST_CASE("a broken rule is found by its check") {
   constexpr Row kRows[] = {
       {"table", "query_twice", "error"},
       {"versions", "query_versions", "error"},
+      {"forgets", "query_versions", "error"},
       {"extension", "unknown_extension", "error"},
       {"capacity", "enumerate_capacity", "error"},
       {"info_overrun", "enumerate_short", "error"},

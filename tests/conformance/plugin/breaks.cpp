@@ -17,6 +17,7 @@ namespace {
 
 const tn_host* host = nullptr;
 tn_plugin table;
+bool forgotten = false;  // what an earlier query gave
 
 bool breaks(std::string_view rule) {
   const char* chosen = std::getenv("TENON_BREAKS");
@@ -57,6 +58,7 @@ int32_t device_enumerate(uint32_t capacity, uint32_t stride, tn_device_info* inf
 }
 
 int32_t device_open(uint32_t index, const char* options, tn_device** out, tn_error* error) {
+  if (forgotten) return refuse(error, TN_ERROR_INTERNAL);
   if (breaks("device_leak")) lose(30000);
   if (breaks("error_leak") && options) lose(300);
   return base()->device_open(index, breaks("option") ? nullptr : options, out, error);
@@ -210,6 +212,7 @@ extern "C" TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* given, uint
                                                       uint32_t abi_max, tn_error* error) {
   host = given;
   if (!base()) return nullptr;
+  forgotten = breaks("forgets") && abi_min > TN_ABI_VERSION;
   if (abi_min > TN_ABI_VERSION && !breaks("versions")) {
     if (error && error->struct_size >= sizeof(tn_error)) {
       error->code = TN_ERROR_INCOMPATIBLE;
