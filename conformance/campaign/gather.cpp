@@ -69,7 +69,7 @@ class Gatherer {
                        f.outcome.kind);
   }
   static bool is_graph(const Finished& f) {
-    return f.cell.op == "graph" || f.cell.op == "sequence";
+    return f.cell.op == "graph" || f.cell.op == "api.sequence";
   }
 
   /// Cells first, and of these one for each op and kind before the other dtypes.

@@ -10,10 +10,16 @@ namespace tenon::conformance {
 namespace {
 
 /// What was run long ago hardly matters, and takes long to run again.
-constexpr uint64_t kWindows[] = {64, 1024, 16384};
+constexpr uint64_t kWindows[] = {64, 512, 4096};
 /// Within which a case that hangs has to say so while it shrinks; the last runs wait in full.
 constexpr double kQuickRun = 0.7, kQuickCompile = 3;
-constexpr double kHistorySeconds = 120;
+constexpr double kHistorySeconds = 60;
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 }  // namespace
 
@@ -54,22 +60,20 @@ int Rerun::count(const Reproducer& reproducer, int runs, Outcome& seen, bool pat
   return failures;
 }
 
-Outcome Rerun::range(uint64_t seed, uint64_t begin, uint64_t index) {
-  WorkerClient client(patient_);
+std::optional<Outcome> Rerun::range(uint64_t seed, uint64_t begin, uint64_t index, double seconds) {
+  WorkerClient client(quick_);
   client.give_range(seed, begin, index + 1);
-  for (;;)
-    for (Finished& finished : client.poll(1))
+  for (const auto start = Clock::now(); seconds_since(start) < seconds;)
+    for (Finished& finished : client.poll(0.5))
       if (finished.index == index) return std::move(finished.outcome);
+  return std::nullopt;
 }
 
 std::optional<CaseNames> find_history(Rerun& rerun, const Reproducer& reproducer,
                                       uint64_t process_begin, double seconds) {
-  const auto& [seed, index] = std::pair(reproducer.test.seed, reproducer.test.index);
-  const auto begin = std::chrono::steady_clock::now();
+  const uint64_t seed = reproducer.test.seed, index = reproducer.test.index;
   Reproducer candidate = reproducer;
   const auto fails_after = [&](const CaseNames& names) {
-    const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
-    if (used.count() > seconds) return false;
     candidate.after = names;
     return rerun.fails_as_wanted(rerun.fresh(candidate));
   };
@@ -77,11 +81,15 @@ std::optional<CaseNames> find_history(Rerun& rerun, const Reproducer& reproducer
   for (const uint64_t window : kWindows) {
     if (first <= process_begin) break;  // that was all
     first = std::max(process_begin, index - std::min(index, window));
-    if (!rerun.fails_as_wanted(rerun.range(seed, first, index))) continue;
+    const auto outcome = rerun.range(seed, first, index, kHistorySeconds);
+    if (!outcome || !rerun.fails_as_wanted(*outcome)) continue;
     CaseNames names;
     for (uint64_t i = first; i < index; ++i) names.emplace_back(seed, i);
     if (!fails_after(names)) continue;
-    return minimise(names, fails_after);
+    const auto begin = Clock::now();
+    return minimise(names, [&](const CaseNames& fewer) {
+      return seconds_since(begin) < seconds && fails_after(fewer);
+    });
   }
   return std::nullopt;
 }

@@ -34,8 +34,8 @@ class Rerun {
   bool fails_as_wanted(const Outcome& outcome) const { return same_failure(outcome, wanted_); }
   const Outcome& wanted() const { return wanted_; }
 
-  /// Runs [begin, index] in a fresh process; of the last one.
-  Outcome range(uint64_t seed, uint64_t begin, uint64_t index);
+  /// Runs [begin, index] in a fresh process; of the last one, if it was reached in time.
+  std::optional<Outcome> range(uint64_t seed, uint64_t begin, uint64_t index, double seconds);
 
  private:
   WorkerOptions patient_, quick_;
@@ -44,7 +44,8 @@ class Rerun {
 };
 
 /// The fewest earlier cases of its process after which the case fails as wanted; nullopt if it
-/// never does. `process_begin` is the first case that the process ran.
+/// never does. `process_begin` is the first case that the process ran. Leaving out takes so many
+/// seconds.
 std::optional<CaseNames> find_history(Rerun& rerun, const Reproducer& reproducer,
                                       uint64_t process_begin, double seconds);
 

@@ -55,7 +55,8 @@ bool FailureReducer::find(Rerun& rerun, Reduced& reduced, Reproducer& whole,
   const int failures = rerun.count(whole, kConfirmations, seen);
   reduced.rarely = failures > 0 && failures < kConfirmations;
   if (failures == 0) {
-    const auto after = find_history(rerun, whole, finished.process_begin, options_.shrink_seconds);
+    const auto after =
+        find_history(rerun, whole, finished.process_begin, options_.shrink_seconds / 2);
     if (!after) {
       whole.outcome = std::move(seen);
       return false;
@@ -76,36 +77,79 @@ bool FailureReducer::confirmed(Rerun& rerun, Reproducer& small, bool rarely) {
   return true;
 }
 
-/// The smallest that it found; nullopt if that does not fail in fresh processes.
-std::optional<Reproducer> FailureReducer::shrunk(Rerun& rerun, Reduced& reduced, bool is_warm) {
-  const Reproducer& original = reduced.reproducer;
-  const Probe probe = [&](const Case& candidate) -> std::optional<Outcome> {
-    const Reproducer tried{candidate, rerun.wanted(), "", original.after};
-    for (int i = 0; i < (reduced.rarely ? kPatience : 1); ++i) {
-      Outcome outcome = is_warm ? rerun.warm(tried) : rerun.fresh(tried);
-      if (rerun.fails_as_wanted(outcome)) return outcome;
+/// Probes in a warm process are quicker, but what it ran before may be why a candidate fails in it.
+/// So now and then one is looked at in a fresh process; if it passes there, the last one that did
+/// not is taken up again, in fresh processes only.
+class FailureReducer::Probes {
+ public:
+  Probes(Rerun& rerun, const Reduced& reduced, bool is_warm)
+      : rerun_(rerun), after_(reduced.reproducer.after), rarely_(reduced.rarely), warm_(is_warm) {}
+
+  std::optional<Outcome> operator()(const Case& candidate) {
+    if (misled_) return std::nullopt;
+    const Reproducer tried{candidate, rerun_.wanted(), "", after_};
+    std::optional<Outcome> outcome = run(tried, warm_);
+    if (!outcome || !warm_ || ++accepted_ % kLookedAt != 0) return outcome;
+    misled_ = !run(tried, false);
+    if (misled_) return std::nullopt;
+    sure_ = candidate;
+    return outcome;
+  }
+
+  bool misled() const { return misled_; }
+  const std::optional<Case>& sure() const { return sure_; }
+
+ private:
+  static constexpr int kLookedAt = 8;
+
+  std::optional<Outcome> run(const Reproducer& tried, bool is_warm) {
+    for (int i = 0; i < (rarely_ ? kPatience : 1); ++i) {
+      Outcome outcome = is_warm ? rerun_.warm(tried) : rerun_.fresh(tried);
+      if (rerun_.fails_as_wanted(outcome)) return outcome;
     }
     return std::nullopt;
+  }
+
+  Rerun& rerun_;
+  CaseNames after_;
+  bool rarely_, warm_;
+  int accepted_ = 0;
+  bool misled_ = false;
+  std::optional<Case> sure_;
+};
+
+/// Takes over the smallest that it finds, if that fails in fresh processes. Otherwise what was last
+/// seen to fail in one.
+bool FailureReducer::shrink_once(Rerun& rerun, Reduced& reduced, bool is_warm, double seconds) {
+  const Reproducer& original = reduced.reproducer;
+  Probes probes(rerun, reduced, is_warm);
+  const Shrunk found = shrink(original.test, original.outcome,
+                              [&](const Case& candidate) { return probes(candidate); }, builder_,
+                              {.seconds = seconds});
+  const auto take = [&](const Case& test, const CaseNames& after) {
+    Reproducer small{test, original.outcome, original.backend, after};
+    if (!confirmed(rerun, small, reduced.rarely)) return false;
+    if (!found.transform.empty()) reduced.failure.transform = found.transform;
+    reduced.reproducer = std::move(small);
+    return true;
   };
-  const Shrunk found = shrink(original.test, original.outcome, probe, builder_,
-                              {.seconds = options_.shrink_seconds});
-  Reproducer small{found.test, original.outcome, original.backend, {}};
-  reduced.failure.transform = found.transform;
-  // Cases that had to run first are perhaps not needed any more.
-  if (!original.after.empty() && confirmed(rerun, small, reduced.rarely)) return small;
-  small.after = original.after;
-  if (confirmed(rerun, small, reduced.rarely)) return small;
-  return std::nullopt;
+  if (!probes.misled()) {
+    // Cases that had to run first are perhaps not needed any more.
+    if (!original.after.empty() && take(found.test, {})) return true;
+    if (take(found.test, CaseNames(original.after))) return true;
+  }
+  if (probes.sure()) take(*probes.sure(), {});
+  return false;
 }
 
 void FailureReducer::shrink_whole(Rerun& rerun, Reduced& reduced) {
   const Case& test = reduced.reproducer.test;
   if (test.refusal || (test.sequence && !test.sequence->check.empty())) return;
-  // A warm process is quicker, but what it ran before may be why a candidate fails in it.
-  std::optional<Reproducer> small;
-  if (reduced.reproducer.after.empty()) small = shrunk(rerun, reduced, true);
-  if (!small) small = shrunk(rerun, reduced, false);
-  if (small) reduced.reproducer = std::move(*small);
+  const auto begin = std::chrono::steady_clock::now();
+  const double seconds = options_.shrink_seconds;
+  if (reduced.reproducer.after.empty() && shrink_once(rerun, reduced, true, seconds)) return;
+  const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
+  if (used.count() < seconds) shrink_once(rerun, reduced, false, seconds - used.count());
 }
 
 void FailureReducer::write(Reduced& reduced) const {

@@ -30,7 +30,8 @@ class FailureReducer {
  private:
   bool find(Rerun& rerun, Reduced& reduced, Reproducer& whole, const Finished& finished);
   void shrink_whole(Rerun& rerun, Reduced& reduced);
-  std::optional<Reproducer> shrunk(Rerun& rerun, Reduced& reduced, bool is_warm);
+  class Probes;
+  bool shrink_once(Rerun& rerun, Reduced& reduced, bool is_warm, double seconds);
   bool confirmed(Rerun& rerun, Reproducer& small, bool rarely);
   void write(Reduced& reduced) const;
 
