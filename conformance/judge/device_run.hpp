@@ -15,7 +15,7 @@ namespace tenon::conformance {
 
 /// Told where a run is: what a watchdog must know.
 struct Progress {
-  std::function<void()> launched;   ///< compiled and submitted
+  std::function<void()> launched;   ///< compiled, and about to be submitted
   std::function<void()> compiling;  ///< once more, after a launch; may be empty
 
   template <std::invocable F>

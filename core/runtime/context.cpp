@@ -173,16 +173,13 @@ std::vector<BufferRef> Context::run_planned(const Graph& graph, const SchedulePl
   return run_plan(plan, inputs, symbols, {impl_->validate, stats});
 }
 
-std::vector<BufferRef> Context::run(const Graph& graph, const std::vector<BufferRef>& inputs,
-                                    const SymbolValues& symbols, RunStats* stats) {
-  const auto begin = Clock::now();
-  check_symbols(graph, symbols);
-  check_buffers(graph, inputs, symbols);
+SchedulePlanRef Context::planned(const Graph& graph, const std::vector<BufferRef>& inputs,
+                                 bool* out_cached) {
   std::vector<int> input_devices;
   input_devices.reserve(inputs.size());
   for (const BufferRef& input : inputs) input_devices.push_back(impl_->index_of(input->device()));
   bool cached = false;
-  const SchedulePlanRef plan = impl_->plans.get(
+  SchedulePlanRef plan = impl_->plans.get(
       graph, input_devices,
       [&] {
         open_copied(graph);
@@ -190,6 +187,17 @@ std::vector<BufferRef> Context::run(const Graph& graph, const std::vector<Buffer
         return build_plan(impl_->schedule(graph, devices, input_devices), devices, impl_->builder);
       },
       cached);
+  if (out_cached) *out_cached = cached;
+  return plan;
+}
+
+std::vector<BufferRef> Context::run(const Graph& graph, const std::vector<BufferRef>& inputs,
+                                    const SymbolValues& symbols, RunStats* stats) {
+  const auto begin = Clock::now();
+  check_symbols(graph, symbols);
+  check_buffers(graph, inputs, symbols);
+  bool cached = false;
+  const SchedulePlanRef plan = planned(graph, inputs, &cached);
   if (stats) {
     *stats = RunStats();
     stats->plan_cached = cached;

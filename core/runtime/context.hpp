@@ -76,6 +76,9 @@ class Context {
                          const SymbolValues& symbols, const std::string& device,
                          RunStats* stats = nullptr);
 
+  /// The plan that `run` uses for these inputs: compiled now, if it was not yet, and kept.
+  SchedulePlanRef planned(const Graph& graph, const std::vector<BufferRef>& inputs,
+                          bool* out_cached = nullptr);
   /// A plan of its own, for inputs on `device`: what search and the conformance tool lower in their
   /// own way. Nothing is kept of it.
   SchedulePlanRef plan(const Graph& graph, const KernelLowering& lowering,

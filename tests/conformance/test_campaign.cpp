@@ -102,11 +102,12 @@ TEST_CASE("a crash costs its case and is named by its signal") {
 }
 
 TEST_CASE("a hang costs its case and its time") {
-  CampaignOptions options = planted("hang", 64);
-  options.worker.run_seconds = 0.5;
+  CampaignOptions options = planted("hang", 32);
+  options.worker.run_seconds = 0.3;
   options.most_shrunk = 1;
+  options.shrink_seconds = 4;
   const Campaign result = run_campaign(options);
-  CHECK(result.report.cases() == 64);
+  CHECK(result.report.cases() == 32);
   REQUIRE(count(result.report, Status::kTimeout) > 0);
   const Failure* failure = first(result.report, Status::kTimeout);
   REQUIRE(failure);
