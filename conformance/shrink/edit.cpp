@@ -89,18 +89,18 @@ class Resizer {
     return out;
   }
 
-  NodeRef make(const NodeRef& node, const std::vector<NodeRef>& sources) {
-    switch (node->op) {
+  NodeRef make(const Node& node, const std::vector<NodeRef>& sources) {
+    switch (node.op) {
       case Op::PARAM:
       case Op::CONST:
       case Op::INDEX:
-        return build_.make(node->op, node->dtype, resize(node->shape), {}, node->attr);
+        return build_.make(node.op, node.dtype, resize(node.shape), {}, node.attr);
       case Op::VIEW:
-        return view(*node, sources[0]);
+        return view(node, sources[0]);
       case Op::CAST:
-        return build_.make(node->op, node->dtype, sources[0]->shape, sources, node->attr);
+        return build_.make(node.op, node.dtype, sources[0]->shape, sources, node.attr);
       default:
-        return build_.make(node->op, node->dtype, {}, sources, node->attr);
+        return build_.make(node.op, node.dtype, {}, sources, node.attr);
     }
   }
 
@@ -260,29 +260,37 @@ std::optional<Case> with_static_shapes(const Case& test, Builder& builder) {
       builder);
 }
 
-std::optional<Case> with_smaller_size(const Case& test, int64_t size, int64_t smaller, Keep keep,
-                                      Builder& builder) {
-  if (!test.graph.symbols.empty() || smaller >= size) return std::nullopt;
+std::optional<Case> rebuilt(const Case& test, const Remake& remake, Keep keep, Builder& builder) {
   try {
-    Resizer resizer(size, smaller, builder);
     Bindings bindings;
     Mapped params;
     for (size_t i = 0; i < test.inputs.size(); ++i) {
-      const NodeRef& old = test.graph.params[i];
-      const NodeRef param = resizer.make(old, {});
-      params[old.get()] = param;
+      const NodeRef param = remake(*test.graph.params[i], {});
+      params[test.graph.params[i].get()] = param;
       bindings.emplace_back(param, crop(test.inputs[i], concrete(param->shape, {}), keep));
     }
     return rebuild(
         test, bindings,
         [&](const NodeRef& node, const std::vector<NodeRef>& sources) {
           const auto found = params.find(node.get());
-          return found != params.end() ? found->second : resizer.make(node, sources);
+          return found != params.end() ? found->second : remake(*node, sources);
         },
         builder);
   } catch (const Error&) {
     return std::nullopt;
   }
+}
+
+std::optional<Case> with_smaller_size(const Case& test, int64_t size, int64_t smaller, Keep keep,
+                                      Builder& builder) {
+  if (!test.graph.symbols.empty() || smaller >= size) return std::nullopt;
+  Resizer resizer(size, smaller, builder);
+  return rebuilt(
+      test,
+      [&](const Node& node, const std::vector<NodeRef>& sources) {
+        return resizer.make(node, sources);
+      },
+      keep, builder);
 }
 
 std::optional<Case> with_smaller_symbol(const Case& test, const std::string& symbol,

@@ -125,30 +125,48 @@ class GraphShrinker {
     for (const NodeRef& node : nodes())
       for (const Dim& dim : node->shape) sizes.insert(dim.value());
     for (const int64_t size : sizes) any = smaller_size(size) || any;
+    return axes() || any;
+  }
+
+  /// Axes of one size that do not belong together, one by one.
+  bool axes() {
+    bool any = false;
+    for (size_t i = 0; i < best().graph.params.size(); ++i)
+      for (size_t axis = 0;
+           i < best().graph.params.size() && axis < best().graph.params[i]->shape.size(); ++axis)
+        for (const Keep keep : {Keep::kFirst, Keep::kLast}) {
+          const int64_t size = best().graph.params[i]->shape[axis].value();
+          any = least(size,
+                      [&](int64_t, int64_t smaller) {
+                        return offer(with_smaller_axis(best(), best().graph.params[i], axis,
+                                                       smaller, keep, search_.builder()));
+                      }) < size ||
+                any;
+        }
     return any;
   }
 
   /// The smallest size that still fails, from either end.
   bool smaller_size(int64_t size) {
     int64_t now = size;
-    for (const Keep keep : {Keep::kFirst, Keep::kLast}) now = least_size(now, keep);
+    for (const Keep keep : {Keep::kFirst, Keep::kLast})
+      now = least(now, [&](int64_t from, int64_t smaller) {
+        return offer(with_smaller_size(best(), from, smaller, keep, search_.builder()));
+      });
     return now < size;
   }
 
-  /// By trying the small ones and then bisection.
-  int64_t least_size(int64_t size, Keep keep) {
+  /// By trying the small ones and then bisection; `resized(from, smaller)` says whether it fails.
+  template <class Resized>
+  int64_t least(int64_t size, const Resized& resized) {
     for (const int64_t small : {1, 2, 3})
-      if (small < size && resized(size, small, keep)) return small;
+      if (small < size && resized(size, small)) return small;
     int64_t passes = std::min<int64_t>(3, size), fails = size;
     while (fails - passes > 1 && !spent()) {
       const int64_t middle = passes + (fails - passes) / 2;
-      (resized(fails, middle, keep) ? fails : passes) = middle;
+      (resized(fails, middle) ? fails : passes) = middle;
     }
     return fails;
-  }
-
-  bool resized(int64_t size, int64_t smaller, Keep keep) {
-    return offer(with_smaller_size(best(), size, smaller, keep, search_.builder()));
   }
 
   Search& search_;

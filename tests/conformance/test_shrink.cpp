@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "conformance/cases/generator.hpp"
 #include "conformance/shrink/edit.hpp"
+#include "conformance/shrink/minimise.hpp"
 #include "conformance/shrink/shrink.hpp"
+#include "conformance/shrink/size.hpp"
 #include "core/ir/verify.hpp"
+#include "core/support/error.hpp"
 
 using namespace tenon;
 using namespace tenon::conformance;
@@ -131,4 +135,112 @@ TEST_CASE("edits keep the values of what they keep") {
     ++edited;
   }
   CHECK(edited > 100);
+}
+
+TEST_CASE("a list that cannot be shorter is found by few tries") {
+  std::vector<int> items(100);
+  std::iota(items.begin(), items.end(), 0);
+  int tries = 0;
+  const auto fails = [&](const std::vector<int>& rest) {
+    ++tries;
+    return std::ranges::find(rest, 17) != rest.end() && std::ranges::find(rest, 83) != rest.end();
+  };
+  CHECK(minimise(items, fails) == std::vector<int>{17, 83});
+  CHECK(tries < 60);
+  CHECK(minimise(items, [](const auto&) { return true; }).empty());
+}
+
+TEST_CASE("the first transform that changes the result is named, and the others go") {
+  Builder builder;
+  Case test;
+  const NodeRef x = builder.param("x", DType::kF32, {Dim(8)});
+  test.graph.params = {x};
+  test.graph.outputs = {builder.unary(Op::NEG, x)};
+  test.graph.output_names = {""};
+  test.inputs = {Array::zeros(DType::kF32, {8})};
+  test.transform_seed = 7;
+  Outcome outcome = failed("mismatch", "");
+  outcome.transforms =
+      "bind a0 grid.x\nsplit a0 4; merge a0 a1; unroll a0.i; vectorize a1; unroll a2\n";
+  // Unrolling what was split is wrong, and what was not split cannot be unrolled.
+  const Shrunk small = shrink(
+      test, outcome,
+      [&](const Case& candidate) -> std::optional<Outcome> {
+        if (candidate.transform_seed) return outcome;
+        const std::string all = fmt::format("{}", fmt::join(candidate.transforms, "; "));
+        const size_t split = all.find("split a0 4"), unroll = all.find("unroll a0.i");
+        if (split == all.npos || unroll == all.npos || unroll < split) return std::nullopt;
+        return outcome;
+      },
+      builder);
+  CHECK(small.transform == "unroll a0.i (kernel 1)");
+  CHECK_FALSE(small.test.transform_seed);
+  CHECK(small.test.transforms == std::vector<std::string>{"", "split a0 4; unroll a0.i"});
+}
+
+TEST_CASE("a sequence of calls shrinks to those that it needs, with small numbers") {
+  Builder builder;
+  Case test;
+  test.sequence.emplace();
+  for (int64_t i = 0; i < 30; ++i)
+    test.sequence->steps.push_back({i % 7 == 3 ? "copy" : "allocate", {i, 1000 - i}});
+  const auto fails = [](const Case& candidate) {
+    return std::ranges::any_of(candidate.sequence->steps, [](const SequenceStep& step) {
+      return step.verb == "copy" && step.numbers[0] >= 9;
+    });
+  };
+  const Case small = shrink(test, {}, probe(fails), builder).test;
+  REQUIRE(small.sequence->steps.size() == 1);
+  CHECK(small.sequence->steps[0].numbers == std::vector<int64_t>{9, 0});
+}
+
+TEST_CASE("no accepted step makes a case larger") {
+  Builder builder;
+  Generator generator(6, builder);
+  int tried = 0;
+  for (uint64_t i = 6400; i < 9000 && tried < 12; ++i) {
+    const Case test = generator.make(i);
+    if (test.cell.op != "graph" || nodes(test).size() < 6) continue;
+    INFO("case 6:" << i);
+    const DType dtype = test.graph.outputs[0]->dtype;
+    Size last = size_of(test);
+    const auto fails = [&](const Case& candidate) {
+      const bool same = std::ranges::any_of(nodes(candidate), [&](const NodeRef& node) {
+        return node->dtype == dtype && node->sources.size() == 2;
+      });
+      if (same) {
+        const Size size = size_of(candidate);
+        CHECK(size <= last);
+        last = size;
+      }
+      return same;
+    };
+    if (!fails(test)) continue;
+    const Case small = shrink(test, {}, probe(fails), builder).test;
+    CHECK(nodes(small).size() <= 3);
+    CHECK(elements(small) <= 1);
+    ++tried;
+  }
+  CHECK(tried == 12);
+}
+
+TEST_CASE("equal sizes that do not belong together shrink one by one") {
+  Builder builder;
+  const NodeRef x = builder.param("x", DType::kF32, {Dim(33), Dim(33)});
+  const NodeRef y = builder.param("y", DType::kF32, {Dim(33), Dim(33)});
+  Case test;
+  const NodeRef turned = builder.permute(builder.binary(Op::MUL, x, y), {1, 0});
+  test.graph.params = {x, y};
+  test.graph.outputs = {builder.reduce(Op::ADD, turned, {0})};
+  test.graph.output_names = {""};
+  test.inputs = {Array::zeros(DType::kF32, {33, 33}), Array::zeros(DType::kF32, {33, 33})};
+  const auto fails = [](const Case& candidate) {
+    return std::ranges::any_of(nodes(candidate), [](const NodeRef& node) {
+      return node->op == Op::REDUCE && node->sources[0]->shape[0].value() >= 20;
+    });
+  };
+  const Case small = shrink(test, {}, probe(fails), builder).test;
+  CHECK(nodes(small).size() == 2);
+  CHECK(nodes(small)[0]->shape[0].value() == 20);
+  CHECK(nodes(small)[0]->shape[1].value() == 1);
 }
