@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Context::run end to end, on the null backend and on the CPU plugin where it is built.
+#include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>
 #include <thread>
 
 #include "core/ir/text.hpp"
+#include "core/lower/lower.hpp"
 #include "tests/runtime/support.hpp"
 
 using namespace tenon;
@@ -170,5 +172,40 @@ TEST_CASE("guard zones keep what a kernel writes over in one buffer") {
 })",
               {numbers(DType::kF32, {2, 4})});
     CHECK(context.device().check_guards().empty());
+  }
+}
+
+TEST_CASE("a plan of its own is lowered by the caller and kept by nobody") {
+  for (const std::string& backend : backends()) {
+    CAPTURE(backend);
+    Context context(options_for(backend, backend));
+    const Graph graph = parse_graph(kSum, context.builder());
+    std::atomic<size_t> kernels{0};
+    const auto plain = [&](const Graph& kernel, const Capabilities& capabilities,
+                           const LowerOptions& options, size_t number) {
+      CHECK(number < 4);
+      ++kernels;
+      LowerOptions own = options;
+      own.use_rules = false;
+      LoweredKernel lowered = lower_kernel(kernel, capabilities, own);
+      CHECK(lowered.transforms.empty());
+      return lowered;
+    };
+    const SchedulePlanRef plan = context.plan(graph, plain);
+    CHECK(kernels > 0);
+    const std::vector<Array> inputs{numbers(DType::kF32, {4, 6}), numbers(DType::kF32, {4, 6})};
+    std::vector<BufferRef> buffers;
+    for (const Array& input : inputs) {
+      buffers.push_back(context.device().allocate(input.bytes.size()));
+      context.device().write(*buffers.back(), 0, input.bytes.data(), input.bytes.size());
+    }
+    const std::vector<BufferRef> outputs = context.run_planned(graph, *plan, buffers);
+    Array got = Array::zeros(DType::kF32, {4, 1});
+    context.device().read(*outputs[0], 0, got.bytes.data(), got.bytes.size());
+    CHECK(got == evaluate(graph, inputs)[0]);
+    RunStats stats;
+    check_run(context, kSum, inputs, {}, &stats);
+    CHECK(!stats.plan_cached);
+    CHECK_THROWS(context.run_planned(graph, *plan, {buffers[0]}));
   }
 }
