@@ -26,6 +26,8 @@ std::string render(const sdk::ProgramView& program, const TargetSpec& target) {
   return sdk::print_glsl(program, options);
 }
 
+constexpr int kAnyWorkgroup = 1 << 16;
+
 /// What one of shaderc's functions makes of the source: SPIR-V 1.5, or its text.
 std::string translate(decltype(&shaderc_compile_into_spv) function, const std::string& source) {
   // One compiler for all threads: shaderc allows it.
@@ -35,6 +37,11 @@ std::string translate(decltype(&shaderc_compile_into_spv) function, const std::s
     shaderc_compile_options_set_target_env(options, shaderc_target_env_vulkan,
                                            shaderc_env_version_vulkan_1_2);
     shaderc_compile_options_set_target_spirv(options, shaderc_spirv_version_1_5);
+    // The device's limits hold, not those that shaderc takes for usual.
+    for (const shaderc_limit axis :
+         {shaderc_limit_max_compute_work_group_size_x, shaderc_limit_max_compute_work_group_size_y,
+          shaderc_limit_max_compute_work_group_size_z})
+      shaderc_compile_options_set_limit(options, axis, kAnyWorkgroup);
     return options;
   }();
   const std::unique_ptr<shaderc_compilation_result, decltype(&shaderc_result_release)> result(
