@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "conformance/cases/choices.hpp"
@@ -30,6 +31,9 @@ struct Origin {
   std::vector<Stretch> stretches;
   uint64_t value_seed = 0;
 };
+
+/// How a list without a transform is written.
+inline constexpr std::string_view kNoTransforms = "none";
 
 struct Case {
   uint64_t seed = 0, index = 0;

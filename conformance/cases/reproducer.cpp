@@ -60,8 +60,10 @@ class Header {
     } else if (key == "transform_seed") {
       test.transform_seed = whole(in);
     } else if (key == "transforms") {
-      test.transforms.push_back(checked("transforms as in core/kernel/transform.hpp", rest(in),
-                                        [](const std::string& t) { parse_transforms(t); }));
+      test.transforms.push_back(
+          checked("transforms as in core/kernel/transform.hpp", rest(in), [](const std::string& t) {
+            if (t != kNoTransforms) parse_transforms(t);
+          }));
     } else if (key == "sequence") {
       sequence(rest(in));
     } else if (key == "after") {

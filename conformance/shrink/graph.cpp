@@ -40,7 +40,7 @@ class GraphShrinker {
     if (!candidate || spent()) return false;
     if (smaller ? search_.accept_smaller(candidate) : search_.accept(candidate)) return true;
     std::vector<std::string> lists = candidate->transforms;
-    std::erase(lists, "");
+    std::erase(lists, kNoTransforms);
     if (lists.size() != 1 || lists == candidate->transforms) return false;
     candidate->transforms = lists;
     return smaller ? search_.accept_smaller(candidate) : search_.accept(candidate);

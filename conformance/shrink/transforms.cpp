@@ -19,7 +19,8 @@ std::vector<Step> steps_of(const std::vector<std::string>& lists) {
   std::vector<Step> steps;
   for (size_t kernel = 0; kernel < lists.size(); ++kernel) {
     std::istringstream in(lists[kernel]);
-    for (std::string step; std::getline(in >> std::ws, step, ';');) steps.push_back({kernel, step});
+    for (std::string step; std::getline(in >> std::ws, step, ';');)
+      if (step != kNoTransforms) steps.push_back({kernel, step});
   }
   return steps;
 }
@@ -28,6 +29,7 @@ std::vector<std::string> lists_of(const std::vector<Step>& steps, size_t kernels
   std::vector<std::string> lists(kernels);
   for (const Step& step : steps)
     lists[step.kernel] += (lists[step.kernel].empty() ? "" : "; ") + step.text;
+  std::ranges::replace(lists, std::string(), std::string(kNoTransforms));
   return lists;
 }
 
@@ -73,7 +75,7 @@ std::string shrink_transforms(Search& search) {
   });
   // Lists of the last kernels that say nothing need not be there.
   std::vector<std::string> lists = search.best().transforms;
-  while (!lists.empty() && lists.back().empty()) lists.pop_back();
+  while (lists.size() > 1 && lists.back() == kNoTransforms) lists.pop_back();
   if (lists.size() < kernels) with_lists(search, std::move(lists));
   return first;
 }

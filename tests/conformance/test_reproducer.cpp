@@ -97,7 +97,7 @@ TEST_CASE("a written sequence, its transforms and its history read back the same
   Generator generator(11, builder);
   written.test = generator.make(0);
   for (uint64_t i = 0; written.test.graph.outputs.empty(); ++i) written.test = generator.make(i);
-  written.test.transforms = {"split a0 4; unroll a0.i", "", "bind a0 grid.x"};
+  written.test.transforms = {"split a0 4; unroll a0.i", "none", "bind a0 grid.x", ""};
   CHECK(parse_reproducer(write_reproducer(written), builder, "text").test.transforms ==
         written.test.transforms);
   written.test.transforms.clear();

@@ -161,7 +161,7 @@ TEST_CASE("the first transform that changes the result is named, and the others 
   test.transform_seed = 7;
   Outcome outcome = failed("mismatch", "");
   outcome.transforms =
-      "bind a0 grid.x\nsplit a0 4; merge a0 a1; unroll a0.i; vectorize a1; unroll a2\n";
+      "bind a0 grid.x\nsplit a0 4; merge a0 a1; unroll a0.i; vectorize a1; unroll a2\nnone\n";
   // Unrolling what was split is wrong, and what was not split cannot be unrolled.
   const Shrunk small = shrink(
       test, outcome,
@@ -175,7 +175,7 @@ TEST_CASE("the first transform that changes the result is named, and the others 
       builder);
   CHECK(small.transform == "unroll a0.i (kernel 1)");
   CHECK_FALSE(small.test.transform_seed);
-  CHECK(small.test.transforms == std::vector<std::string>{"", "split a0 4; unroll a0.i"});
+  CHECK(small.test.transforms == std::vector<std::string>{"none", "split a0 4; unroll a0.i"});
 }
 
 TEST_CASE("a sequence of calls shrinks to those that it needs, with small numbers") {
