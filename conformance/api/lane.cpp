@@ -64,7 +64,12 @@ void Lane::follow(Work& work, uint64_t id, std::vector<tn_point>& waits) {
 void Lane::add_signal(Work& work, size_t timeline, std::vector<tn_point>& waits,
                       std::vector<tn_point>& signals) {
   Line& line = lines_[timeline];
-  if (!line.raised_by.empty()) follow(work, line.raised_by.back().second, waits);
+  if (!line.raised_by.empty()) {
+    follow(work, line.raised_by.back().second, waits);
+    // Of work that signals two timelines the other one may have been raised first: a later value
+    // must not hide that this one is still to come.
+    waits.push_back({line.handle.get(), line.value});
+  }
   ++line.value;
   line.values.insert(line.value);
   line.raised_by.emplace_back(line.value, work.id);
