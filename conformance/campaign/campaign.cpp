@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "conformance/campaign/campaign.hpp"
 
+#include <set>
+#include <tuple>
+
 #include "conformance/campaign/gather.hpp"
 #include "conformance/campaign/loop.hpp"
 #include "conformance/campaign/regressions.hpp"
 #include "conformance/campaign/votes.hpp"
 
 namespace tenon::conformance {
-
 namespace {
 
 void collect_votes(const CampaignOptions& options, const Loop& loop, Report& report) {
@@ -15,6 +17,14 @@ void collect_votes(const CampaignOptions& options, const Loop& loop, Report& rep
   for (Failure& failure : report.failures)
     if (failure.status == Status::kFail && !failure.reproducer.empty() && !loop.stopped())
       failure.votes = voters.ask(failure.reproducer);
+}
+
+/// What the book did not list is like the first entry of its cell and kind.
+void count_alike(const FailureBook& book, Report& report) {
+  std::set<std::tuple<std::string, std::string, std::string>> counted;
+  for (Failure& failure : report.failures)
+    if (counted.emplace(failure.op, failure.dtype, failure.kind).second)
+      failure.same += book.dropped(failure.op, failure.dtype, failure.kind);
 }
 
 }  // namespace
@@ -27,13 +37,15 @@ Campaign run_campaign(CampaignOptions options) {
   loop.run();
   Campaign out{std::move(loop.report()), loop.lost(), loop.in_doubt(), loop.memory_only()};
   if (out.memory_only) return out;
-  const std::vector<Finished> failures = loop.failures();
+  options.stopped = [&loop] { return loop.stopped(); };
+  const std::vector<Finished> failures = loop.failures().listed();
   if (out.lost || out.in_doubt || loop.stopped()) {
     options.most_shrunk = 0;
     regressions.clear();
   }
   out.report.failures = replay_regressions(regressions, options, out.report);
   gather_failures(options, failures, out.report);
+  count_alike(loop.failures(), out.report);
   if (options.vote) collect_votes(options, loop, out.report);
   for (const std::string& line : options.expectations.stale()) {
     ++out.report.counts[static_cast<size_t>(Status::kXpass)];

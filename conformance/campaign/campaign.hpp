@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "conformance/cases/generator.hpp"
@@ -34,7 +35,9 @@ struct CampaignOptions {
   uint64_t recheck_one_in = 200;  ///< of the passing cases, run again in a fresh process; 0: none
   bool vote = false;              ///< other installed plugins run the shrunk failures
   bool stoppable = false;         ///< SIGINT and SIGTERM end the run with its report
-  bool resume = false;            ///< go on with the run whose folder this is
+  std::function<bool()>
+      stopped;          ///< set by run_campaign: a signal has come, nothing more is shrunk
+  bool resume = false;  ///< go on with the run whose folder this is
 };
 
 struct Campaign {

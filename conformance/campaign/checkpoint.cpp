@@ -57,6 +57,7 @@ void write_checkpoint(const Checkpoint& c, const std::filesystem::path& file) {
   out["todo"] = Json::array();
   for (const Range& range : c.todo) out["todo"].push_back({range.begin, range.end});
   out["failures"] = finished_json(c.failures);
+  out["dropped"] = c.dropped;
   out["rechecks"] = finished_json(c.rechecks);
   out["passed"] = c.seen.passed;
   out["failed"] = c.seen.failed;
@@ -79,6 +80,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& file,
     c.next = json.at("next");
     for (const Json& range : json.at("todo")) c.todo.push_back({range.at(0), range.at(1)});
     c.failures = parse_finished(json.at("failures"));
+    c.dropped = json.at("dropped").get<std::map<std::string, uint64_t>>();
     c.rechecks = parse_finished(json.at("rechecks"));
     c.seen = {json.at("passed").get<std::set<int>>(), json.at("failed").get<std::set<int>>()};
     c.report = parse_report(json.at("report").get<std::string>());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@ struct Checkpoint {
   uint64_t next = 0;        ///< the first index that was not given out
   std::vector<Range> todo;  ///< below it, and not done
   std::vector<Finished> failures;
+  std::map<std::string, uint64_t> dropped;  ///< FailureBook::dropped
   std::vector<Finished> rechecks;
   Expectations::Seen seen;
   Report report;

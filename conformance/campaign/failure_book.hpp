@@ -16,9 +16,15 @@ class FailureBook {
   void add(Finished finished);
   size_t seen() const { return seen_; }
   std::vector<Finished> listed() const;  ///< by index
+  /// How many that fail in this way are not listed.
+  uint64_t dropped(const std::string& op, const std::string& dtype, const std::string& kind) const;
+  /// Of all ways, as `restore` takes them.
+  const std::map<std::string, uint64_t>& dropped() const { return dropped_; }
+  void restore(const std::vector<Finished>& listed, std::map<std::string, uint64_t> dropped);
 
  private:
   std::map<std::string, std::map<uint64_t, Finished>> alike_;
+  std::map<std::string, uint64_t> dropped_;
   size_t seen_ = 0;
 };
 

@@ -125,7 +125,7 @@ class Gatherer {
   void shrink_one(Group& group) {
     int flaky = 0;
     while (flaky < kMostFlaky && !group.members.empty() && shrunk_ < options_.most_shrunk &&
-           can_reduce(*group.members.front())) {
+           !(options_.stopped && options_.stopped()) && can_reduce(*group.members.front())) {
       const Finished& finished = *group.members.front();
       ++shrunk_;
       Reduced reduced = reducer_.reduce(finished);

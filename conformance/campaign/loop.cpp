@@ -84,7 +84,7 @@ void Loop::resume() {
   Checkpoint before = read_checkpoint(*options_.folder / "state.json", identity_);
   next_ = before.next;
   todo_.assign(before.todo.begin(), before.todo.end());
-  for (Finished& failure : before.failures) book_.add(std::move(failure));
+  book_.restore(before.failures, std::move(before.dropped));
   recheck_->restore(std::move(before.rechecks));
   options_.expectations.restore(std::move(before.seen));
   before.report.jobs = report_.jobs;
@@ -233,6 +233,7 @@ void Loop::save(bool always) {
                    next_,
                    {todo_.begin(), todo_.end()},
                    book_.listed(),
+                   book_.dropped(),
                    recheck_->pending(),
                    options_.expectations.seen(),
                    report_};

@@ -28,7 +28,7 @@ class Loop {
   void run();
 
   Report& report() { return report_; }
-  std::vector<Finished> failures() const { return book_.listed(); }
+  const FailureBook& failures() const { return book_; }
   bool memory_only() const { return facts_.memory_only; }
   bool lost() const;
   bool in_doubt() const { return hopeless_; }

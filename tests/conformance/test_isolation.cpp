@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "conformance/campaign/campaign.hpp"
+#include "conformance/campaign/failure_book.hpp"
 #include "core/support/error.hpp"
 
 using namespace tenon;
@@ -153,4 +154,28 @@ TEST_CASE("passing cases pass again in fresh processes") {
   options.recheck_one_in = 2;
   const Campaign result = run_campaign(options);
   CHECK(failing(result.report.counts) == 0);
+}
+
+TEST_CASE("the book of failures stays small, and counts what it leaves out") {
+  FailureBook forward, backward;
+  const auto failure = [](uint64_t index) {
+    Finished finished{index, 0, {"add", "f32", "contiguous"}, failed("mismatch", "a sentence"),
+                      {},    0};
+    return finished;
+  };
+  for (uint64_t i = 0; i < 1000; ++i) {
+    forward.add(failure(i));
+    backward.add(failure(999 - i));
+  }
+  REQUIRE(forward.listed().size() == backward.listed().size());
+  for (size_t i = 0; i < forward.listed().size(); ++i) {
+    CHECK(forward.listed()[i].index == i);
+    CHECK(backward.listed()[i].index == i);
+  }
+  CHECK(forward.seen() == 1000);
+  CHECK(forward.dropped("add", "f32", "mismatch") + forward.listed().size() == 1000);
+  FailureBook again;
+  again.restore(forward.listed(), forward.dropped());
+  CHECK(again.seen() == 1000);
+  CHECK(again.dropped("add", "f32", "mismatch") == forward.dropped("add", "f32", "mismatch"));
 }
