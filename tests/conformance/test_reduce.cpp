@@ -104,6 +104,21 @@ TEST_CASE("what fails only after other cases is found together with them") {
   CHECK_FALSE(rerun.fails_as_wanted(rerun.fresh(shrunk)));
 }
 
+TEST_CASE("the transform that breaks the result is named") {
+  // Rules choose the workgroup's reduction for large sizes; a random list does for small ones too.
+  Failure named;
+  for (uint64_t begin = kRandom / 2; begin < 40000 && named.transform.empty(); begin += 1000) {
+    CampaignOptions options = planted("lost_partial", begin, 1000);
+    options.stop_after = 0;
+    for (const Failure& failure : run_campaign(options).report.failures)
+      if (!failure.transform.empty()) named = failure;
+  }
+  INFO(named.transform << "\n" << named.reproducer);
+  CHECK(named.transform.starts_with("group"));
+  CHECK(named.reproducer.find("# transforms ") != std::string::npos);
+  CHECK(named.nodes <= 3);
+}
+
 TEST_CASE("only what never comes again is flaky") {
   CampaignOptions options = planted("none", 0, 0);
   options.worker.target = {"planted_none", fs::path(TENON_BINARY_DIR) /
