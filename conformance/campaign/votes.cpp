@@ -60,14 +60,15 @@ std::string Voters::ask(const std::string& reproducer) {
     const Outcome outcome = voter.client->run_text(reproducer);
     agree += outcome.status == Status::kPass;
     fail += is_failure(outcome.status);
-    lines += fmt::format("{}: {}{}\n", voter.backend, status_name(outcome.status),
+    lines += fmt::format("{}{}: {}{}", lines.empty() ? "" : "\n", voter.backend,
+                         status_name(outcome.status),
                          is_failure(outcome.status) ? " too: " + outcome.text : "");
   }
   spent_ += std::chrono::duration<double>(Clock::now() - begin).count();
   if (fail > 0)
-    lines += "look at the reference first";
+    lines += "\nlook at the reference first";
   else if (agree > 0)
-    lines += "the others agree with the reference";
+    lines += "\nthe others agree with the reference";
   return lines;
 }
 

@@ -120,6 +120,18 @@ class Resumed(unittest.TestCase):
         self.assertIn("--report", result.stderr)
 
 
+class Votes(unittest.TestCase):
+    def test_another_plugin_is_asked(self):
+        wrong = os.path.join(BUILD, "test-plugins", "conformance", "libtenon_planted_wrong.so")
+        if not os.path.exists(os.path.join(BUILD, "lib", "tenon", "libtenon_cpu.so")):
+            self.skipTest("the cpu backend is not built")
+        arguments = ("fuzz", "--plugin", wrong, "--seed", 7, "--cases", 6400, "--stop-after", 12)
+        votes = [f["votes"] for f in run_json("tenon-conformance", *arguments, expect=1)["failures"] if f["reproducer"]]
+        self.assertTrue(any(vote.startswith("cpu: ") and "FAIL" not in vote for vote in votes), votes)
+        silent = run_json("tenon-conformance", *arguments, "--no-vote", expect=1)["failures"]
+        self.assertFalse(any(f["votes"] for f in silent))
+
+
 class CommandLine(unittest.TestCase):
     def test_budgets_are_times_by_name(self):
         for arguments in (("--budget", "holiday"), ("--budget", "smoke", "--time", 3)):
