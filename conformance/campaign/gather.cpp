@@ -29,7 +29,7 @@ bool can_reduce(const Finished& finished) {
   const std::string& kind = finished.outcome.kind;
   switch (finished.outcome.status) {
     case Status::kFail:  // what two runs found together is no failure of a case alone
-      return kind != "order" && kind != "fresh process";
+      return finished.cell.op.starts_with("api.") || (kind != "order" && kind != "fresh process");
     case Status::kCrash:
     case Status::kTimeout:
       return true;
