@@ -116,6 +116,9 @@ int main(int argc, char** argv) {
   CLI::App* fuzz = app.add_subcommand("fuzz", "Random cells and graphs, from a seed");
   add_run(fuzz, options);
   fuzz->add_option("--first", options.first, "Number of the first case (0)");
+  fuzz->add_option("--layers", options.layers,
+                   "Only cases of these: cells, graphs, transforms, sequences, checks")
+      ->delimiter(',');
   CLI::App* compile = app.add_subcommand(
       "compile", "Compiles every cell and many graphs for a target that need not be there");
   add_run(compile, options);

@@ -21,6 +21,7 @@ struct CampaignOptions {
   WorkerOptions worker;
   uint64_t seed = 0, begin = 0, end = 0;  ///< indices [begin, end)
   std::optional<double> seconds;          ///< no new cases after so long
+  uint32_t layers = UINT32_MAX;           ///< bit i: indices of layer i of kLayerNames
   int jobs = 1;
   std::optional<std::filesystem::path> folder;  ///< for journals, logs and reproducers
   Expectations expectations;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "conformance/cases/generator.hpp"
+#include "conformance/cases/plan.hpp"
 #include "conformance/cases/random.hpp"
 #include "core/runtime/plugin_library.hpp"
 #include "core/support/error.hpp"
@@ -34,6 +35,7 @@ std::vector<std::pair<std::string, std::string>> identity(const CampaignOptions&
           {"plugin", facts.plugin},
           {"plugin file", file_identity(facts.plugin)},
           {"seed", std::to_string(o.seed)},
+          {"layers", std::to_string(o.layers)},
           {"first case", std::to_string(o.begin)},
           {"end of cases", std::to_string(o.end)},
           {"run timeout", fmt::format("{}", o.worker.run_seconds)},
@@ -142,7 +144,13 @@ Range Loop::next_range() {
     todo_.pop_front();
     return range;
   }
-  const Range range{next_, std::min(next_ + kChunk, options_.end)};
+  const auto wanted = [&](uint64_t index) {
+    return options_.layers == UINT32_MAX ||
+           (options_.layers >> layer_of(plan_case(options_.seed, index)) & 1);
+  };
+  while (next_ < options_.end && !wanted(next_)) ++next_;
+  Range range{next_, next_};
+  while (range.end < std::min(next_ + kChunk, options_.end) && wanted(range.end)) ++range.end;
   next_ = std::max(range.end, next_);
   return range;
 }

@@ -46,8 +46,8 @@ enum Needs : uint32_t {
   kNeedsRelaxed = 32,    ///< an error beyond the strict bounds
 };
 
-/// Which stretch of the axis an operand lies in: 8 to an octave of |x|, ascending with |x|, negative
-/// for negative operands, 0 for zero. `x` is finite.
+/// Which stretch of the axis an operand lies in: 8 to an octave of |x|, ascending with |x|,
+/// negative for negative operands, 0 for zero. `x` is finite.
 int ulp_bucket(double x);
 
 /// The worst error in one stretch of an operand of a unary float op, for plots.

@@ -15,12 +15,12 @@
 namespace tenon::conformance {
 namespace {
 
-constexpr uint64_t kCellCases = 16;      ///< of a template, in `fuzz`
+constexpr uint64_t kCellCases = 32;      ///< of a template, in `fuzz`
 constexpr uint64_t kSweepCases = 4;      ///< of an op and dtype: each mode of values
 constexpr uint64_t kRunCellCases = 8;    ///< of a cell, in `run`
 constexpr uint64_t kTwinCount = 4;       ///< templates of a block of twins
 constexpr uint64_t kGraphCases = 4;      ///< that share one graph
-constexpr uint64_t kTransformCases = 2;  ///< that share one list of transforms
+constexpr uint64_t kTransformCases = 8;  ///< that share one list of transforms
 constexpr uint64_t kRunGraphs = 1600, kRunTransforms = 1600, kRunSequences = 320;
 
 /// all_cells() in the groups that plans draw from.
@@ -182,10 +182,10 @@ Plan plan_fuzz(uint64_t seed, uint64_t index) {
     return plan_sweep_cell(seed, index, (before * kBlock + index % kBlock) / kSweepCases);
   }
   const uint64_t share = Random(mix(seed, index / kBlock)).below(100);
-  if (share < 46) return plan_cell(seed, index);
-  if (share < 54) return plan_twin(seed, index);
-  if (share < 74) return plan_graph(seed, index);
-  if (share < 89) return plan_transforms(seed, index);
+  if (share < 54) return plan_cell(seed, index);
+  if (share < 62) return plan_twin(seed, index);
+  if (share < 83) return plan_graph(seed, index);
+  if (share < 94) return plan_transforms(seed, index);
   if (share == 99) return plan_refusal(seed, index);
   if (!has_layer_4()) return plan_graph(seed, index);
   if (share == 98) return plan_check(seed, index, mix(seed, index));
@@ -238,6 +238,21 @@ uint64_t run_end() {
   const RunCounts c;
   return kRunBase + groups().cells.size() * kRunCellCases + c.graphs + c.transforms + c.sequences +
          c.checks + c.refusals;
+}
+
+int layer_of(const Plan& plan) {
+  if (plan.transform_seed) return 2;
+  switch (plan.recipe.layer) {
+    case Layer::kCell:
+      return 0;
+    case Layer::kGraph:
+      return 1;
+    case Layer::kSequence:
+      return 3;
+    case Layer::kCheck:
+      return 4;
+  }
+  return 0;
 }
 
 Plan plan_case(uint64_t seed, uint64_t index) {

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include "conformance/cases/cells.hpp"
 #include "conformance/cases/files.hpp"
 #include "conformance/cases/generator.hpp"
+#include "conformance/cases/plan.hpp"
 #include "conformance/judge/memory_checks.hpp"
 #include "core/support/error.hpp"
 
@@ -139,6 +141,19 @@ CampaignOptions campaign_options(const RunOptions& options) {
   return campaign;
 }
 
+/// Throws kInvalid.
+uint32_t layers_of(const std::vector<std::string>& names) {
+  if (names.empty()) return UINT32_MAX;
+  uint32_t layers = 0;
+  for (const std::string& name : names) {
+    const auto* found = std::ranges::find(kLayerNames, name);
+    TN_REQUIRE(found != std::end(kLayerNames), "[layers] expected names of {}, got \"{}\"",
+               fmt::join(kLayerNames, ", "), name);
+    layers |= 1u << (found - std::begin(kLayerNames));
+  }
+  return layers;
+}
+
 int finish(CampaignOptions campaign, const RunOptions& options) {
   const Target target = campaign.worker.target;
   Campaign result = run_campaign(std::move(campaign));
@@ -159,6 +174,7 @@ int finish(CampaignOptions campaign, const RunOptions& options) {
 int run_command(const RunOptions& options, bool fuzz) {
   CampaignOptions campaign = campaign_options(options);
   if (fuzz) {
+    campaign.layers = layers_of(options.layers);
     const uint64_t standard = time_limit(options) > 0 ? kEndless : 10000;
     campaign.begin = options.first;
     campaign.end = options.cases ? options.first + options.cases

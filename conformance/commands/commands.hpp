@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "conformance/cases/exit_code.hpp"
 #include "conformance/cases/target.hpp"
@@ -28,7 +29,8 @@ struct RunOptions {
   uint64_t first = 0;  ///< case of `fuzz`
   double seconds = 0;  ///< 0: no limit
   int jobs = 1;
-  int stop_after = 0;  ///< failures; 0: never
+  std::vector<std::string> layers;  ///< of kLayerNames; empty: all
+  int stop_after = 0;               ///< failures; 0: never
   bool no_shrink = false;
   std::string report;        ///< folder; "" for none
   std::string expectations;  ///< file; "" for the one that comes with the tool
