@@ -169,7 +169,10 @@ class GlslDialect : public ShaderDialect {
     if (dtype == TN_DTYPE_F64) {
       const auto value = std::bit_cast<double>(bits);
       const bool is_plain = std::isnormal(value) || bits == 0;
-      return is_plain ? decimal(value) + "lf" : float_of_bits(fmt::format("{:#x}ul", bits), dtype);
+      // From two words: a device with f64 need not have 64-bit integers.
+      return is_plain ? decimal(value) + "lf"
+                      : fmt::format("packDouble2x32(uvec2({:#x}u, {:#x}u))",
+                                    static_cast<uint32_t>(bits), bits >> 32);
     }
     if (is_signed(dtype)) {
       const auto value = static_cast<int64_t>(convert_bits(bits, dtype));

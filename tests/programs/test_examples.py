@@ -98,7 +98,7 @@ class Examples(unittest.TestCase):
             with self.subTest(query):
                 result = run("example_10_search", DOCS, query, **environment)
                 self.assertEqual(result.returncode, 0, result.stderr)
-                rows = [line.split("  ") for line in result.stdout.splitlines()]
+                rows = [line.split("  ", 2) for line in result.stdout.splitlines()]
                 expected = search(query)
                 self.assertEqual(len(rows), 5)
                 for row, (score, name, title) in zip(rows, expected):

@@ -147,6 +147,8 @@ TEST_CASE("a choice between one and a zero of the other sign hides the one") {
              ContainsSubstring("v4 ? 0.0 : uintBitsToFloat(tn_opaque(0xbf800000u))"));
   CHECK_THAT(choice("1.0", "-0.0", "f64"),
              ContainsSubstring("uint64BitsToDouble(uint64_t(tn_opaque(0x3ff00000u)) << 32u)"));
+  CHECK_THAT(choice("1.0", "-0.0", "f64"),
+             ContainsSubstring("packDouble2x32(uvec2(0x0u, 0x80000000u))"));
   CHECK_THAT(choice("1.0", "0.0", "f32"), ContainsSubstring("v4 ? 0.0 : 1.0"));
   CHECK_THAT(choice("-1.0", "-0.0", "f32"), !ContainsSubstring("tn_opaque"));
 }

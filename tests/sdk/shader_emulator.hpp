@@ -23,6 +23,13 @@ inline int floatBitsToInt(float x) { return std::bit_cast<int>(x); }
 inline float uintBitsToFloat(uint x) { return std::bit_cast<float>(x); }
 inline uint64_t doubleBitsToUint64(double x) { return std::bit_cast<uint64_t>(x); }
 inline double uint64BitsToDouble(uint64_t x) { return std::bit_cast<double>(x); }
+struct uvec2 {
+  uint x, y;
+  uvec2(uint low, uint high) : x(low), y(high) {}
+};
+inline double packDouble2x32(uvec2 words) {
+  return std::bit_cast<double>(static_cast<uint64_t>(words.y) << 32 | words.x);
+}
 inline int findMSB(uint x) { return 31 - std::countl_zero(x); }
 
 template <class T>
