@@ -115,7 +115,8 @@ std::string matrix_section(const Report& r) {
 
 std::string table_section(const Report& r) {
   std::string out =
-      "<section><h2 id=table>All cells</h2><details class=\"card long\"><summary>Cases, statuses, worst "
+      "<section><h2 id=table>All cells</h2><details class=\"card long\"><summary>Cases, statuses, "
+      "worst "
       "errors and layouts of each</summary><div class=scroll><table class=list id=cells>" +
       table_head(
           {"op", "dtype", "result", "cases", "statuses", "vacuous", "worst ULP", "at", "layouts"});

@@ -25,10 +25,16 @@ TEST_CASE("40 bugs are planted, and 10 variants are benign") {
     CHECK(row.benign == (row.kind == "benign"));
     ++classes[row.kind];
   }
-  const std::map<std::string_view, int> expected = {
-      {"arithmetic", 6}, {"special values", 5},     {"integer and cast", 4}, {"indexing", 8},
-      {"reduce", 4},     {"memory", 5},             {"sync", 3},
-      {"abi", 2},        {"compiler and cache", 3}, {"benign", 10}};
+  const std::map<std::string_view, int> expected = {{"arithmetic", 6},
+                                                    {"special values", 5},
+                                                    {"integer and cast", 4},
+                                                    {"indexing", 8},
+                                                    {"reduce", 4},
+                                                    {"memory", 5},
+                                                    {"sync", 3},
+                                                    {"abi", 2},
+                                                    {"compiler and cache", 3},
+                                                    {"benign", 10}};
   CHECK(classes == expected);
   CHECK(std::size(kVariants) == 50);
 }
@@ -58,7 +64,7 @@ SelftestScore some_score() {
   SelftestScore score;
   score.seconds = 30;
   score.rows = {row("a", false, true, 2, 16), row("b", false, true, 5, 1), row("c", false, false),
-                row("d", false, true, 3, 4), row("e", true, false),       row("f", true, true)};
+                row("d", false, true, 3, 4),  row("e", true, false),       row("f", true, true)};
   return score;
 }
 
