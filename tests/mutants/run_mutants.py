@@ -34,7 +34,7 @@ def run_one(args, mutant):
     result = subprocess.run(command, capture_output=True, text=True,
                             env=dict(os.environ, TENON_MUTANT=str(mutant["number"])))
     seconds = time.monotonic() - begin
-    row = dict(mutant, seconds=round(seconds, 2), found=result.returncode in (1, 3, 4), exit=result.returncode)
+    row = dict(mutant, seconds=round(seconds, 2), found=result.returncode in (1, 3, 4, 5), exit=result.returncode)
     try:
         report = json.loads(result.stdout)
         if report["failures"]:
