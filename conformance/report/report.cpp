@@ -3,6 +3,7 @@
 #include "conformance/report/report.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "conformance/cases/files.hpp"
@@ -49,7 +50,9 @@ uint64_t Report::coverage() const {
 }
 
 double Report::cases_per_second_per_core() const {
-  return seconds > 0 ? static_cast<double>(cases()) / seconds / jobs : 0;
+  // From the milliseconds that report.json has, so that what is read back says the same.
+  const double time = std::round(seconds * 1e3) / 1e3;
+  return time > 0 ? static_cast<double>(cases()) / time / jobs : 0;
 }
 
 void Report::add(const Finished& finished) {
