@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sdk/helpers/backend.hpp"
+#include "sdk/helpers/verify_program.hpp"
 #undef TENON_BACKEND
 #define TENON_BACKEND(Type)  // its classes are wanted, not its entry
 #include "examples/90_null_backend/null_backend.cpp"
@@ -90,10 +91,12 @@ class LimitedBackend : public NullBackend {
 const tn_plugin* table_made = nullptr;
 
 /// Yes to what the core lowered, so that a program beyond the properties is a failure and no
-/// refusal; the truth about what the conformance tool offers to be refused.
+/// refusal; the truth about what the conformance tool offers to be refused. Nothing of a program is
+/// read before it is verified: of a malformed one even the name may lie anywhere.
 int32_t supports(const tn_target* target, const tn_program* program, uint32_t capacity,
                  char* reason) {
-  if (program && sdk::ProgramView(program).name().find('_') != std::string_view::npos)
+  if (program && sdk::verify_program(program, program->total_size).empty() &&
+      sdk::ProgramView(program).name().find('_') != std::string_view::npos)
     return TN_SUPPORT_YES;
   return table_made->supports(target, program, capacity, reason);
 }
