@@ -125,6 +125,8 @@ void float_to_float(Edges& edges, DType to) {
     const double halfway = here + (next - here) / 2;
     for (const double sign : {1.0, -1.0}) edges.around(sign * halfway);
     edges.exact(code % 2 ? -here : here);
+    // By way of f32, these come to lie on the half, or on its neighbour.
+    for (const double part : {0.7, 1.4}) edges.exact(halfway * (1 + std::ldexp(part, -24)));
   }
   const Format f = format_of(to);
   const double unit = std::ldexp(1.0, f.most_exponent - f.precision + 1);

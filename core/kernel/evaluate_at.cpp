@@ -126,7 +126,8 @@ KValueRef IndexEvaluator::reduce(const NodeRef& node, const IndexTuple& index, c
 }
 
 IndexEvaluator::Position IndexEvaluator::position(const KValueRef& value, const Expr& size) {
-  if (value->kind == KValueKind::kConst || value->kind == KValueKind::kIndex) {
+  if (value->kind == KValueKind::kConst ||
+      (value->kind == KValueKind::kIndex && holds(value->dtype, value->index))) {
     const Expr i =
         value->kind == KValueKind::kConst ? Expr(value->constant.as_int()) : value->index;
     return {i, logical_and(less(-1, i), less(i, size))};

@@ -43,14 +43,10 @@ KValueRef make_op(Op op, DType dtype, std::vector<KValueRef> operands, bool bits
   return std::make_shared<const KValue>(std::move(v));
 }
 
-namespace {
-
 bool holds(DType dtype, const Expr& index) {
   return is_int(dtype) && lowest(dtype).as_int() <= index.min() &&
          (dtype == DType::kU64 || index.max() <= highest(dtype).as_int());
 }
-
-}  // namespace
 
 KValueRef make_cast(KValueRef value, DType dtype) {
   if (value->dtype == dtype) return value;

@@ -47,6 +47,8 @@ KValueRef make_const(Scalar value);
 KValueRef make_index(Expr index, DType dtype);
 KValueRef make_load(int buffer, DType dtype, Expr index, Expr mask, Scalar fill);
 KValueRef make_op(Op op, DType dtype, std::vector<KValueRef> operands, bool bits = false);
+/// Whether every value of the index is one of the dtype, so that nothing wraps.
+bool holds(DType dtype, const Expr& index);
 KValueRef make_cast(KValueRef value, DType dtype);  ///< the value itself if it has that dtype
 KValueRef make_result(int reduction, int state, DType dtype);
 /// c ? x : y; a load masked by the same condition takes a constant y as its fill instead.

@@ -230,6 +230,17 @@ Interval operand(Op op, int k, Interval x, DType dtype, const Profile& profile) 
   return x;
 }
 
+/// A device that compares flushed operands finds two subnormals equal, and may hand on either as it
+/// is.
+Interval or_a_subnormal(const Interval* x, double least_normal, Interval image) {
+  Interval parts[2];
+  for (int k = 0; k < 2; ++k) {
+    parts[k] = {std::max(x[k].low, -least_normal), std::min(x[k].high, least_normal), false, false};
+    if (!(parts[k].low <= parts[k].high)) return image;
+  }
+  return hull(image, hull(parts[0], parts[1]));
+}
+
 /// What the device's own instruction may give in the computing dtype.
 Interval native(Op op, DType wide, const Interval* x, const Profile& profile) {
   Interval image = exact_image(op, wide, x);
@@ -290,8 +301,10 @@ Interval apply(Op op, DType dtype, const Interval* x, const Profile& profile) {
     if ((profile.numerics & kNoInf) && has_infinity(x[k])) return anything();
     in[k] = operand(op, k, x[k], dtype, profile);
   }
-  const Interval image = native(op, wide, in, profile);
+  Interval image = native(op, wide, in, profile);
   if (image.any) return image;
+  if ((op == Op::MAX || op == Op::MIN) && (profile.numerics & kFlushInput))
+    image = or_a_subnormal(in, float_facts(dtype).min_normal(), image);
   Interval out = finish(image, dtype, profile);
   // Reached in one rounding, as the reference does, or by way of the computing dtype.
   if (wide != dtype && rounds(op)) out = hull(out, nearest(exact_image(op, wide, in), dtype));

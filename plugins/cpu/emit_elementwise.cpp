@@ -65,6 +65,12 @@ Value* emit_shift(Builder& b, tn_opcode op, tn_dtype dtype, Value* x, Value* y) 
   return b.CreateSelect(inside, op == TN_OP_SHL ? b.CreateShl(x, y) : b.CreateLShr(x, y), nothing);
 }
 
+/// Fenced: where LLVM 19 knows that one operand of a scalar max is no NaN, x86 code of its forgets
+/// that the other may be a signalling one.
+Value* opaque(Builder& b, Value* v) {
+  return llvm::isa<llvm::Constant>(v) ? v : b.CreateArithmeticFence(v, v->getType());
+}
+
 Value* emit_float(Builder& b, tn_opcode op, std::span<Value* const> v) {
   auto unary = [&](llvm::Intrinsic::IndependentIntrinsics id) {
     return b.CreateUnaryIntrinsic(IntrinsicId(id), v[0]);
@@ -86,9 +92,9 @@ Value* emit_float(Builder& b, tn_opcode op, std::span<Value* const> v) {
     case TN_OP_MUL:
       return b.CreateFMul(v[0], v[1]);
     case TN_OP_MAX:
-      return b.CreateMaximum(v[0], v[1]);
+      return b.CreateMaximum(opaque(b, v[0]), opaque(b, v[1]));
     case TN_OP_MIN:
-      return b.CreateMinimum(v[0], v[1]);
+      return b.CreateMinimum(opaque(b, v[0]), opaque(b, v[1]));
     case TN_OP_CMPLT:
       return b.CreateFCmpOLT(v[0], v[1]);
     case TN_OP_CMPNE:

@@ -38,6 +38,7 @@ TEST_CASE("reductions of one row share their loop") { check_golden("moments.txt"
 TEST_CASE("a matrix product with its epilogue") { check_golden("matmul_bias.txt"); }
 TEST_CASE("views become indices and masks") { check_golden("views.txt"); }
 TEST_CASE("a gather's index is a symbol that the data defines") { check_golden("take.txt"); }
+TEST_CASE("a position that wraps in its dtype is no position") { check_golden("take_wrapped.txt"); }
 
 TEST_CASE("what a kernel may not hold is refused") {
   Builder builder;

@@ -176,6 +176,19 @@ TEST_CASE("flush to zero only where it is declared") {
   CHECK(takes(c.of(c.b.binary(Op::MUL, x, y), p), 1, 1e-20f * 1e-20f, p));
 }
 
+TEST_CASE("a device that compares flushed operands may hand on either of them") {
+  Profile p = exact_profile();
+  Case c;
+  const NodeRef x = c.in(floats({-0.0f, 1e-40f, 1e-20f})), y = c.in(floats({-1e-42f, 2e-40f, 0}));
+  const NodeRef larger = c.b.binary(Op::MAX, x, y);
+  CHECK_FALSE(takes(c.of(larger, p), 0, -1e-42f, p));
+  CHECK_FALSE(takes(c.of(larger, p), 1, 1e-40f, p));
+  p.numerics = kFlushInput;
+  CHECK(takes(c.of(larger, p), 0, -1e-42f, p));
+  CHECK(takes(c.of(larger, p), 1, 1e-40f, p));
+  CHECK_FALSE(takes(c.of(larger, p), 2, 0, p));
+}
+
 TEST_CASE("what straddles a boundary is in doubt, what does not is not") {
   const Profile p = exact_profile();
   Case c;
