@@ -3,6 +3,7 @@
 
 #include "conformance/api/check.hpp"
 #include "conformance/api/sequence_runner.hpp"
+#include "conformance/cases/programs.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
@@ -26,6 +27,8 @@ Outcome ApiHarness::run_steps(const Sequence& sequence, const std::function<void
   } catch (const Lost& lost) {
     return outcome_of(Status::kDeviceLost, fmt::format("{}, at {}", lost.text, runner.where()));
   }
+  if (runner.done() == 0 && is_programs(sequence))
+    return outcome_of(Status::kUnsupported, runner.left_out());
   if (runner.done() == 0) return outcome_of(Status::kVacuous, "no step was possible");
   return {};
 }

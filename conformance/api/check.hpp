@@ -32,6 +32,7 @@ std::span<const CheckRow> device_checks();
 std::span<const CheckRow> struct_checks();
 std::span<const CheckRow> memory_checks();
 std::span<const CheckRow> program_checks();
+std::span<const CheckRow> op_checks();
 std::span<const CheckRow> submission_checks();
 std::span<const CheckRow> leak_checks();
 

@@ -50,6 +50,7 @@ class Opened {
   /// Copies and fills need submit, which a device with memory only may leave out.
   bool submits() const { return table().submit != nullptr; }
   bool claims(tn_opcode op) const { return properties_.native_ops[op >> 6] >> (op & 63) & 1; }
+  const std::vector<tn_dtype_caps>& dtypes() const { return dtypes_; }
   /// TN_DTYPE_ flags of a dtype, 0 if it is not listed.
   uint32_t dtype_flags(uint32_t dtype) const;
   bool is_visible(uint32_t space) const { return spaces_[space].flags & TN_MEMORY_HOST_VISIBLE; }

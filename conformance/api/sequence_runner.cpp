@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "conformance/api/program_runner.hpp"
+#include "conformance/cases/programs.hpp"
 #include "conformance/cases/random.hpp"
 
 namespace tenon::conformance {
@@ -72,6 +74,11 @@ void SequenceRunner::run(const Sequence& sequence, const std::function<void()>& 
 
 bool SequenceRunner::run_step(const SequenceStep& step) {
   const Numbers numbers{step.numbers};
+  if (is_program(step)) {
+    const std::string why = run_program(seat(0).opened, step);
+    if (!why.empty()) left_out_ = why;
+    return why.empty();
+  }
   if (step.verb.starts_with(kCompile)) return compile(step.verb.substr(kCompile.size()), numbers);
   const auto row = std::ranges::find(steps(), step.verb, &std::pair<std::string, Step>::first);
   TN_REQUIRE(row != steps().end(), "[sequence] expected a verb, got \"{}\"", step.verb);

@@ -22,6 +22,8 @@ class SequenceRunner {
   void run(const Sequence& sequence, const std::function<void()>& alive);
   /// Steps that did something.
   size_t done() const { return done_; }
+  /// Why the last program was left out; "" if none was.
+  const std::string& left_out() const { return left_out_; }
   /// What ran last, for messages.
   std::string where() const;
 
@@ -95,7 +97,8 @@ class SequenceRunner {
   uint64_t bytes_ = 0;  ///< of all slabs
   size_t step_ = 0, done_ = 0;
   uint64_t end_seed_ = 0;
-  std::string text_;  ///< of the step
+  std::string text_;      ///< of the step
+  std::string left_out_;  ///< why the last program was not run
 };
 
 }  // namespace tenon::conformance

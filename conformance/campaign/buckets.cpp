@@ -5,7 +5,9 @@
 #include <map>
 #include <set>
 
+#include "conformance/cases/programs.hpp"
 #include "core/support/error.hpp"
+#include "sdk/helpers/program_text.hpp"
 
 namespace tenon::conformance {
 namespace {
@@ -29,6 +31,20 @@ std::string typed_text(const Node& node) {
   return fmt::format("{} {}", op_text(node), dtype_name(node.dtype));
 }
 
+/// The ops of a program, each once.
+std::string ops_of(const SequenceStep& step) {
+  std::string error;
+  const sdk::Program program = sdk::parse_program(step.text, error);
+  if (!error.empty()) return " (none)";
+  std::set<std::string> ops;
+  for (uint32_t i = 0; i < program.view().op_count(); ++i) {
+    const tn_op& op = program.view().op(i);
+    if (op.op != TN_OP_CONST && op.op != TN_OP_PARAM && op.op != TN_OP_INDEX)
+      ops.insert(fmt::format("{} {}", sdk::op_text(op.op), sdk::dtype_text(op.dtype)));
+  }
+  return fmt::format(" {}", fmt::join(ops, ", "));
+}
+
 bool is_leaf(const Node& node) { return node.op == Op::PARAM || node.op == Op::CONST; }
 
 }  // namespace
@@ -40,7 +56,10 @@ std::string bucket_of(const Reproducer& shrunk, const std::string& transform) {
   if (test.refusal) text += " refusal";
   if (test.sequence) {
     text += " " + test.sequence->check;
-    for (const SequenceStep& step : test.sequence->steps) text += "; " + step.verb;
+    for (const SequenceStep& step : test.sequence->steps) {
+      text += "; " + step.verb;
+      if (is_program(step)) text += ops_of(step);
+    }
     return text;
   }
   std::map<const Node*, size_t> numbers;

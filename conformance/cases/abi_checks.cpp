@@ -40,6 +40,7 @@ const std::vector<std::string>& abi_checks() {
       "saved_and_loaded",
       "damaged_executables",
       "texts",
+      "each_op",
       // submissions
       "zero_grid",
       "empty_submission",

@@ -10,6 +10,7 @@
 #include "conformance/cases/edge.hpp"
 #include "conformance/cases/graphs.hpp"
 #include "conformance/cases/plan.hpp"
+#include "conformance/cases/programs.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
@@ -17,6 +18,7 @@ namespace {
 
 constexpr size_t kKept = 4;
 constexpr double kMostElements = 1 << 20;
+constexpr uint32_t kProgramShare = 50;  ///< of sequences
 
 /// Edited draws may not make a case that takes minutes or gigabytes.
 void check_sizes(const Graph& graph) {
@@ -57,6 +59,7 @@ Template build_template(const Recipe& recipe, Choices& choices, Builder& builder
       return sequence_template(name, {name, {}});
     }
     case Layer::kSequence:
+      if (choices.chance(kProgramShare)) return sequence_template("program", draw_programs(choices));
       return sequence_template("sequence", draw_sequence(choices));
   }
   fail(ErrorKind::kInvalid, "[generator] expected a recipe, got {:#x}", recipe.pack());

@@ -105,11 +105,8 @@ class Header {
   }
 
   void sequence(const std::string& text) {
-    checked("one call", text, parse_sequence);
     Sequence& all = out_.test.sequence ? *out_.test.sequence : out_.test.sequence.emplace();
-    Sequence line = parse_sequence(text);
-    if (!line.check.empty()) all.check = line.check;
-    for (SequenceStep& step : line.steps) all.steps.push_back(std::move(step));
+    checked("one call", text, [&](const std::string& line) { parse_line(line, all); });
   }
 
   /// What was seen when the file was written; any other comment is for people.

@@ -37,9 +37,11 @@ namespace tenon::conformance {
 ///   race.submit D THREADS ROUNDS   race.wait D
 ///   huge D                         bytes behind 2 GiB and 4 GiB of one slab
 ///   end SEED                       the order in which all is destroyed
+///   program X Y Z SEED RELOADED    a grid; the program is the step's text, see programs.hpp
 struct SequenceStep {
   std::string verb;
   std::vector<int64_t> numbers;
+  std::string text = {};  ///< of `program`: lines, printed behind "|" below the step
 };
 
 /// How many slots there are.
@@ -57,8 +59,9 @@ const std::vector<std::string>& abi_checks();
 
 Sequence draw_sequence(Choices& choices);
 
-/// One line a step, and back. Parsing throws kInvalid with the line.
+/// One line a step and of its text, and back. Parsing throws kInvalid with the line.
 std::string print(const Sequence& sequence);
+void parse_line(const std::string& line, Sequence& sequence);
 Sequence parse_sequence(std::string_view text);
 
 }  // namespace tenon::conformance

@@ -42,10 +42,11 @@ class Search {
 };
 
 /// The passes; each says whether it found something smaller.
-bool shrink_draws(Search& search);   ///< edits the choices that made the case
-bool shrink_graph(Search& search);   ///< outputs, nodes, constants, sizes
-bool shrink_values(Search& search);  ///< zeros, ones and short numbers
-bool shrink_steps(Search& search);   ///< layer 4: the calls and their numbers
+bool shrink_draws(Search& search);     ///< edits the choices that made the case
+bool shrink_graph(Search& search);     ///< outputs, nodes, constants, sizes
+bool shrink_values(Search& search);    ///< zeros, ones and short numbers
+bool shrink_steps(Search& search);     ///< layer 4: the calls and their numbers
+bool shrink_programs(Search& search);  ///< layer 4: the programs that calls hand over
 /// Layer 3: writes the lists out, and drops what is not needed. Returns the first step that changes
 /// the result, or "" if it is none of them.
 std::string shrink_transforms(Search& search);

@@ -25,7 +25,8 @@ Shrunk shrink(Case failing, const Outcome& outcome, const Probe& probe, Builder&
   drop_drawn_oracles(search);
   if (search.best().sequence) {
     shrink_draws(search);
-    shrink_steps(search);
+    shrink_programs(search);
+    if (shrink_steps(search)) shrink_programs(search);
     return {search.best()};
   }
   shrink_draws(search);

@@ -18,9 +18,14 @@ constexpr int64_t kMost = int64_t{1} << 40;  // so that sums do not overflow
 Size size_of(const Sequence& sequence) {
   Size size;  // a named check is one step
   size.nodes = static_cast<int>(sequence.steps.size()) + !sequence.check.empty();
-  for (const SequenceStep& step : sequence.steps)
+  for (const SequenceStep& step : sequence.steps) {
     for (const int64_t number : step.numbers)
       size.total += number == INT64_MIN ? kMost : std::min(std::abs(number), kMost);
+    // A line an op; the first and the last one are the program's.
+    const auto lines = std::ranges::count(step.text, '\n');
+    size.nodes += static_cast<int>(std::max<int64_t>(lines - 2, 0));
+    size.total += static_cast<int64_t>(step.text.size());
+  }
   return size;
 }
 

@@ -10,7 +10,7 @@
 namespace tenon::conformance {
 
 struct Size {
-  int nodes = 0;         ///< of the graph, or steps of a sequence
+  int nodes = 0;         ///< of the graph, or steps of a sequence and ops of its programs
   int64_t elements = 0;  ///< of the largest input or output
   int64_t total = 0;     ///< elements of all nodes, or the sum of the numbers of a sequence
   auto operator<=>(const Size&) const = default;

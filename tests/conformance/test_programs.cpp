@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Random programs: legal, certain, and rich.
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "conformance/api/program_model.hpp"
+#include "conformance/cases/program_data.hpp"
+#include "conformance/cases/programs.hpp"
+#include "core/support/error.hpp"
+#include "sdk/helpers/op_info.hpp"
+#include "sdk/helpers/program_text.hpp"
+#include "sdk/helpers/scalar.hpp"
+#include "sdk/helpers/verify_program.hpp"
+
+using namespace tenon;
+using namespace tenon::conformance;
+
+namespace {
+
+/// Runs a step in the model; gives its memory.
+class Modelled {
+ public:
+  explicit Modelled(const SequenceStep& step) : program_(program_of(step)) {
+    for (size_t axis = 0; axis < 3; ++axis) grid_[axis] = static_cast<uint32_t>(step.numbers[axis]);
+    const auto seed = static_cast<uint64_t>(step.numbers[3]);
+    std::vector<std::vector<ModelValue>> memory(program_.view().param_count());
+    for (uint32_t i = 0; i < memory.size(); ++i) {
+      const tn_param& param = program_.view().param(i);
+      const auto dtype = static_cast<uint8_t>(param.dtype);
+      const std::string_view name = program_.view().string(param.name);
+      if (param.kind == TN_PARAM_SCALAR)
+        memory[i] = {{program_scalar(seed, name, param), true}};
+      else if (param.kind == TN_PARAM_BUFFER)
+        for (uint64_t e = 0; e < param.count; ++e)
+          memory[i].push_back({program_input(seed, name, dtype, e), true});
+    }
+    model_.emplace(program_.view(), std::move(memory), grid_);
+    model_->run();
+  }
+
+  sdk::ProgramView program() const { return program_.view(); }
+  const ModelMemory& memory(uint32_t param) const { return model_->memory(param); }
+  /// Elements of a param whose value is certain, and all of them.
+  std::pair<size_t, size_t> certain() const {
+    size_t known = 0, all = 0;
+    for (uint32_t i = 0; i < program().param_count(); ++i) {
+      if (!(program().param(i).access & TN_ACCESS_WRITE)) continue;
+      if (program().param(i).kind != TN_PARAM_BUFFER) continue;
+      for (size_t e = 0; e < memory(i).size(); ++e, ++all) known += memory(i).value(e).known;
+    }
+    return {known, all};
+  }
+
+ private:
+  sdk::Program program_;
+  uint32_t grid_[3] = {};
+  std::optional<ProgramModel> model_;
+};
+
+SequenceStep drawn(uint64_t seed) {
+  Choices choices(seed);
+  return draw_program(choices);
+}
+
+SequenceStep step_of(const std::string& text, std::vector<int64_t> numbers = {1, 1, 1, 0}) {
+  return {"program", std::move(numbers), text};
+}
+
+/// Elements of param 0 after a program whose grid is 1 x 1 x 1 and whose inputs are zeros.
+std::vector<int64_t> result(const std::string& text) {
+  const Modelled run(step_of(text));
+  std::vector<int64_t> out;
+  for (size_t e = 0; e < run.memory(0).size(); ++e) {
+    const ModelValue& value = run.memory(0).value(e);
+    CHECK(value.known);
+    const auto dtype = static_cast<uint8_t>(run.program().param(0).dtype);
+    out.push_back(static_cast<int64_t>(sdk::convert(value.bits, dtype, TN_DTYPE_I64)));
+  }
+  return out;
+}
+
+/// What a program is refused for.
+std::string refusal(const std::string& text) {
+  try {
+    Modelled run(step_of(text, {2, 1, 1, 1}));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool has(const std::string& text, const char* part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+TEST_CASE("random programs are legal, end, and are certain in all that they write") {
+  size_t known = 0, all = 0;
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
+    const SequenceStep step = drawn(seed);
+    INFO("seed " << seed << "\n" << step.text);
+    const sdk::Program program = program_of(step);
+    REQUIRE(sdk::verify_program(program.get(), program.size()) == "");
+    CHECK(sdk::print_program(program.view()) == step.text);
+    std::string refused;
+    try {
+      const auto [certain, total] = Modelled(step).certain();
+      known += certain;
+      all += total;
+    } catch (const Error& error) {
+      refused = error.what();
+    }
+    REQUIRE(refused == "");
+  }
+  CHECK(known == all);
+}
+
+TEST_CASE("random programs have every op, in every dtype that it takes") {
+  std::set<std::pair<std::string, std::string>> seen;
+  std::set<std::string> more;
+  for (uint64_t seed = 0; seed < 6000; ++seed) {
+    const sdk::Program program = program_of(drawn(seed));
+    const sdk::ProgramView view = program.view();
+    for (uint32_t i = 0; i < view.op_count(); ++i) {
+      const tn_op& op = view.op(i);
+      const bool compares = sdk::op_info(op.op)->kind == sdk::OpKind::kCompare;
+      const uint8_t dtype = compares ? view.op(view.operands(op)[0]).dtype : op.dtype;
+      seen.emplace(sdk::op_text(op.op), sdk::dtype_text(dtype));
+      if (op.lanes > 1) more.insert(fmt::format("{} vector", sdk::op_text(op.op)));
+      if (op.flags & TN_OP_WHILE) more.insert("while");
+      if (op.flags & TN_OP_ALIGNED) more.insert("aligned");
+      if (op.op == TN_OP_INDEX) more.insert(fmt::format("axis {}", op.imm));
+      if (op.op == TN_OP_ATOMIC) more.insert(fmt::format("atomic {}", op.imm & 0xff));
+      if (op.op == TN_OP_CAST && op.imm) more.insert("bits");
+      if (op.op == TN_OP_TAKE && op.operand_count > 2) more.insert("masked load");
+      if (op.op == TN_OP_STORE && op.operand_count > 3) more.insert("masked store");
+      if (op.op == TN_OP_PARAM) {
+        const tn_param& param = view.param(static_cast<uint32_t>(op.imm));
+        more.insert(fmt::format("space {} kind {}", param.space, param.kind));
+      }
+    }
+  }
+  for (const sdk::OpInfo& op : sdk::all_ops()) {
+    constexpr tn_opcode kRounds[] = {TN_OP_RECIP, TN_OP_SQRT, TN_OP_EXP2, TN_OP_LOG2, TN_OP_SIN,
+                                     TN_OP_FDIV,  TN_OP_EXP,  TN_OP_LN,   TN_OP_COS};
+    if (!sdk::is_elementwise(op) || std::ranges::find(kRounds, op.op) != std::end(kRounds))
+      continue;
+    for (uint8_t dtype = 0; dtype < 32; ++dtype) {
+      if (!sdk::is_usable(dtype) || !sdk::takes(op.types, dtype)) continue;
+      if (op.op == TN_OP_FMA && sdk::dtype_bytes(dtype) == 1) continue;  // hardly ever exact
+      INFO(op.text << " " << sdk::dtype_text(dtype));
+      CHECK(seen.contains({std::string(op.text), std::string(sdk::dtype_text(dtype))}));
+    }
+  }
+  for (const char* construct :
+       {"while",          "aligned",        "axis 0",         "axis 1",           "axis 2",
+        "axis 3",         "axis 4",         "axis 5",         "axis 6",           "atomic 1",
+        "atomic 2",       "atomic 3",       "atomic 4",       "atomic 5",         "bits",
+        "masked load",    "masked store",   "load vector",    "broadcast vector", "compose vector",
+        "carry vector",   "space 1 kind 1", "space 2 kind 1", "space 2 kind 2",   "space 3 kind 3",
+        "space 4 kind 3", "space 5 kind 3"}) {
+    INFO(construct);
+    CHECK(more.contains(construct));
+  }
+  for (const char* op : {"lane_reduce", "extract", "if", "else", "loop", "barrier"}) {
+    INFO(op);
+    CHECK(std::ranges::any_of(seen, [&](const auto& pair) { return pair.first == op; }));
+  }
+}
+
+TEST_CASE("a program is a function of its draws, and the simplest is short") {
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    Choices fresh(seed);
+    const Sequence sequence = draw_programs(fresh);
+    Choices again(fresh.draws());
+    CHECK(print(draw_programs(again)) == print(sequence));
+    CHECK(print(parse_sequence(print(sequence))) == print(sequence));
+    CHECK(is_programs(sequence));
+  }
+  Choices nothing(std::vector<uint64_t>{});
+  const Sequence simplest = draw_programs(nothing);
+  CHECK(simplest.steps.size() == 1);
+  CHECK(program_of(simplest.steps[0]).view().op_count() <= 10);
+}
+
+TEST_CASE("the model knows loops") {
+  CHECK(result("program p(%y: global i32[4] write) workgroup 1 1 1 {\n"
+               "  %1 = const -3 : i32\n  %2 = const 2 : i32\n  %3 = const 0 : i32\n"
+               "  %4 = loop %1, %2, %2 : i32 {\n"  // -3, -1, 1
+               "    %5 = carry %3 : i32\n"
+               "    store %y, %5, %4\n"
+               "    %7 = const 1 : i32\n    %8 = add %5, %7 : i32\n"
+               "    end %8\n  }\n"
+               "  store %y, %5, %5\n}\n") == std::vector<int64_t>{-3, -1, 1, 3});
+  // Ends when it says so, with the values of that turn; one without turns keeps the first ones.
+  CHECK(result("program p(%y: global i32[2] write) workgroup 1 1 1 {\n"
+               "  %1 = const 0 : i32\n  %2 = const 9 : i32\n  %3 = const 1 : i32\n"
+               "  %4 = loop %1, %2, %3 while : i32 {\n"
+               "    %5 = carry %2 : i32\n"
+               "    %6 = add %5, %4 : i32\n"
+               "    %7 = const 2 : i32\n    %8 = cmplt %4, %7 : bool\n"
+               "    end %6, %8\n  }\n"
+               "  %10 = loop %3, %1, %3 : i32 {\n    %11 = carry %5 : i32\n    end %1\n  }\n"
+               "  store %y, %1, %5\n  store %y, %3, %11\n}\n") == std::vector<int64_t>{12, 12});
+}
+
+TEST_CASE("the model knows bools, masks and lanes") {
+  CHECK(result("program p(%y: global u8[4] write) workgroup 1 1 1 {\n"
+               "  %1 = const false : bool\n  %2 = const true : bool\n"
+               "  %3 = cmplt %1, %2 : bool\n  %4 = cmplt %2, %1 : bool\n"
+               "  %5 = cast %3 : u8\n  %6 = cast %4 : u8\n"
+               "  %7 = const 0 : i32\n  %8 = const 1 : i32\n"
+               "  store %y, %7, %5\n  store %y, %8, %6\n"
+               "  %11 = index lane : i32x4\n  %12 = const 2 : i32x4\n"
+               "  %13 = cmplt %12, %11 : boolx4\n"
+               "  %14 = cast %11 : u8x4\n"
+               "  store %y, %11, %14, %13\n}\n") == std::vector<int64_t>{1, 0, 0, 3});
+}
+
+TEST_CASE("the model refuses what has no certain meaning") {
+  const std::string head =
+      "program p(%y: global i32[8] read write) workgroup 4 1 1 {\n"
+      "  %1 = index block.x : i32\n  %2 = index grid.x : i32\n  %3 = const 0 : i32\n";
+  CHECK(has(refusal(head + "  store %y, %3, %1\n}\n"), "no other thread"));
+  CHECK(has(refusal(head + "  store %y, %1, %1\n}\n"), "no other thread"));  // two workgroups
+  CHECK(
+      has(refusal(head + "  %4 = const 8 : i32\n  %5 = load %y, %4 : i32\n}\n"), "element below"));
+  CHECK(has(refusal(head + "  %4 = cmplt %1, %2 : bool\n  if %4 {\n    barrier block\n  }\n}\n"),
+            "all threads"));
+  CHECK(has(refusal(head + "  %4 = const 1 : i32\n  %5 = const 2147483647 : i32\n"
+                           "  %6 = loop %3, %5, %4 : i32 {\n    %7 = add %6, %6 : i32\n  }\n}\n"),
+            "ends soon"));
+  // A value of fresh memory is nobody's to know.
+  CHECK(has(refusal("program p(%y: global i32[8] read write) workgroup 1 1 1 {\n"
+                    "  %own = param scratch i32[2]\n  %2 = const 0 : i32\n"
+                    "  %3 = load %own, %2 : i32\n  %4 = load %y, %3 : i32\n}\n"),
+            "certain value"));
+  // Threads that add to one cell are fine as long as nobody looks at what it held.
+  const std::string adds = head + "  %4 = atomic.add.block %y, %3, %1 : i32\n";
+  CHECK(refusal(adds + "}\n") == "");
+  CHECK(has(refusal(adds + "  %5 = add %4, %4 : i32\n}\n"), "no other thread"));
+}
+
+TEST_CASE("floats are known as long as nothing rounds") {
+  const auto known = [](const std::string& value) {
+    const Modelled run(
+        step_of("program p(%y: global f32[1] write) workgroup 1 1 1 {\n"
+                "  %1 = const 0 : i32\n  %2 = const 1.5 : f32\n"
+                "  %3 = const 0.1 : f32\n  %4 = const 1e-40 : f32\n  %5 = " +
+                value + " : f32\n  store %y, %1, %5\n}\n"));
+    return run.memory(0).value(0).known;
+  };
+  CHECK(known("add %2, %2"));
+  CHECK(known("mul %2, %2"));
+  CHECK(!known("add %2, %3"));
+  CHECK(!known("mul %3, %3"));
+  CHECK(!known("max %2, %4"));
+  CHECK(!known("recip %2"));
+}
