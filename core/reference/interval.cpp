@@ -15,8 +15,11 @@ Profile Profile::of(const Capabilities& capabilities) {
   profile.strict = capabilities.strict;
   profile.numerics = capabilities.numerics;
   profile.native_ops = capabilities.native_ops;
-  for (size_t i = 0; i < profile.arithmetic.size(); ++i)
-    profile.arithmetic[i] = capabilities.dtypes[i].arithmetic;
+  // What memory holds packed in words, the core computes in a wider dtype.
+  for (const DType dtype : all_dtypes())
+    profile.arithmetic[static_cast<size_t>(dtype)] =
+        capabilities.of(dtype).arithmetic &&
+        dtype_size(dtype) >= static_cast<size_t>(capabilities.storage_bytes);
   return profile;
 }
 

@@ -84,6 +84,14 @@ Element cast_element(const Node& node, const Interval& x, bool doubt, DType from
   return node.dtype == DType::kBool ? undecided() : unknown();
 }
 
+/// Whether every bit of the node is that of an input, NaN or not.
+bool only_moves(const Node& node) {
+  if (node.op == Op::PARAM) return !node.as<ParamAttr>().is_dim;
+  const bool moves =
+      node.op == Op::VIEW ? node.as<ViewAttr>().kind != ViewKind::kPad : node.op == Op::TAKE;
+  return moves && only_moves(*node.sources[0]);
+}
+
 }  // namespace
 
 void elementwise_intervals(const Node& node, const IntervalOperands& operands,
@@ -92,6 +100,7 @@ void elementwise_intervals(const Node& node, const IntervalOperands& operands,
   bool exact = true;
   for (const IntervalArray* x : operands) exact &= x->exact();
   const bool bits = node.op == Op::CAST && node.as<CastAttr>().bits;
+  if (exact && bits && profile.numerics == 0 && only_moves(*node.sources[0])) return;
   if (exact && !(bits && is_float(from)) && is_pinned(node.op, from, node.dtype, profile) &&
       !(node.op == Op::MUL && is_float(from)))
     return;

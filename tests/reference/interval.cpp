@@ -189,6 +189,30 @@ TEST_CASE("a device that compares flushed operands may hand on either of them") 
   CHECK_FALSE(takes(c.of(larger, p), 2, 0, p));
 }
 
+TEST_CASE("the bits of an input's NaN are known, those of a computed one are not") {
+  Profile p = exact_profile();
+  Case c;
+  Array nan = floats({1});
+  nan.set(0, Scalar{kF, 0x7f800001});
+  const NodeRef x = c.in(nan);
+  const IntervalArray moved = c.of(c.b.bit_cast(c.b.flip(x, {0}), DType::kU32), p);
+  CHECK(takes(moved, 0, 0x7f800001, p));
+  CHECK_FALSE(takes(moved, 0, 0x7fc00001, p));
+  const NodeRef sum = c.b.bit_cast(c.b.binary(Op::ADD, x, x), DType::kU32);
+  CHECK(takes(c.of(sum, p), 0, 0x7fc00001, p));
+  p.numerics = kNoNan;
+  CHECK(takes(c.of(c.b.bit_cast(x, DType::kU32), p), 0, 0x7fc00001, p));
+}
+
+TEST_CASE("what memory holds packed in words is computed in f32") {
+  Capabilities capabilities;
+  for (DTypeCaps& dtype : capabilities.dtypes) dtype.arithmetic = true;
+  CHECK(Profile::of(capabilities).arithmetic[static_cast<size_t>(DType::kF8E5M2)]);
+  capabilities.storage_bytes = 4;
+  CHECK_FALSE(Profile::of(capabilities).arithmetic[static_cast<size_t>(DType::kF8E5M2)]);
+  CHECK(Profile::of(capabilities).arithmetic[static_cast<size_t>(kF)]);
+}
+
 TEST_CASE("what straddles a boundary is in doubt, what does not is not") {
   const Profile p = exact_profile();
   Case c;
