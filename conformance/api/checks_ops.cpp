@@ -100,17 +100,20 @@ class OpProgram {
   Value whole(int64_t n) { return builder_.constant(TN_DTYPE_I32, static_cast<uint32_t>(n)); }
   Value index(tn_opcode op, Value x, Value y) { return builder_.op(op, TN_DTYPE_I32, 1, {x, y}); }
 
-  /// a, as exact as the float that it becomes: integers of a few bits.
-  Value cast_operand(tn_dtype to) {
-    if (!sdk::is_float(uint8_t(to)) || !sdk::is_integer(uint8_t(dtype_))) return a_;
-    return builder_.op(TN_OP_AND, dtype_, lanes_, {a_, builder_.constant(dtype_, 7, lanes_)});
+  /// a, as exact as the float that it becomes: integers of a few bits. And the bits of a bool.
+  Value cast_operand(const Row& row) {
+    const bool is_bool = row.to == TN_DTYPE_BOOL && row.imm == TN_CAST_BITS;
+    const bool is_exact = sdk::is_float(uint8_t(row.to)) && sdk::is_integer(uint8_t(dtype_));
+    if (!is_bool && !is_exact) return a_;
+    const Value most = builder_.constant(dtype_, is_bool ? 1 : 7, lanes_);
+    return builder_.op(TN_OP_AND, dtype_, lanes_, {a_, most});
   }
 
   Value compute(const Row& row) {
     const auto op = [&](tn_dtype dtype, std::initializer_list<Value> operands) {
       return builder_.op(row.op, dtype, lanes_, operands, row.imm);
     };
-    if (row.op == TN_OP_CAST) return op(row.to, {cast_operand(row.to)});
+    if (row.op == TN_OP_CAST) return op(row.to, {cast_operand(row)});
     if (row.op == TN_OP_BROADCAST) {
       const Value one = builder_.op(TN_OP_EXTRACT, dtype_, 1, {a_}, lanes_ - 1u);
       return op(dtype_, {one});
@@ -161,9 +164,10 @@ std::vector<Row> rows_of(tn_dtype dtype, uint16_t lanes) {
   for (uint32_t to = 0; to < 32; ++to)
     if (sdk::is_usable(uint8_t(to)) && to != uint32_t(dtype)) {
       out.push_back({TN_OP_CAST, TN_CAST_VALUE, static_cast<tn_dtype>(to)});
-      // To a float they may give NaN, and other bytes than 0 and 1 are no bool.
-      if (!sdk::is_float(uint8_t(to)) && to != TN_DTYPE_BOOL &&
-          sdk::dtype_bytes(uint8_t(to)) == sdk::dtype_bytes(uint8_t(dtype)))
+      // To a float they may give NaN, and a float's are no bool.
+      const bool is_plain =
+          !sdk::is_float(uint8_t(to)) && (to != TN_DTYPE_BOOL || sdk::is_integer(uint8_t(dtype)));
+      if (is_plain && sdk::dtype_bytes(uint8_t(to)) == sdk::dtype_bytes(uint8_t(dtype)))
         out.push_back({TN_OP_CAST, TN_CAST_BITS, static_cast<tn_dtype>(to)});
     }
   if (lanes == 1) return out;

@@ -59,7 +59,8 @@ Template build_template(const Recipe& recipe, Choices& choices, Builder& builder
       return sequence_template(name, {name, {}});
     }
     case Layer::kSequence:
-      if (choices.chance(kProgramShare)) return sequence_template("program", draw_programs(choices));
+      if (choices.chance(kProgramShare))
+        return sequence_template("program", draw_programs(choices));
       return sequence_template("sequence", draw_sequence(choices));
   }
   fail(ErrorKind::kInvalid, "[generator] expected a recipe, got {:#x}", recipe.pack());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "conformance/cases/program_bounds.hpp"
 
+#include "sdk/helpers/op_info.hpp"
+
 namespace tenon::conformance {
 
 LoopBounds draw_bounds(Choices& choices, ProgramPool& pool, tn_dtype index, bool is_outer) {
@@ -34,6 +36,16 @@ LoopBounds draw_bounds(Choices& choices, ProgramPool& pool, tn_dtype index, bool
       return out;
     }
   }
+}
+
+std::pair<int64_t, int64_t> draw_scalar_bounds(Choices& choices, tn_dtype dtype) {
+  const auto code = static_cast<uint8_t>(dtype);
+  if (!sdk::is_integer(code)) return {0, 0};
+  const bool is_signed = sdk::is_signed(code);
+  const uint32_t bits = 8 * sdk::dtype_bytes(code) - (is_signed ? 1 : 0);
+  int64_t most = bits >= 63 ? INT64_MAX : (int64_t{1} << bits) - 1;
+  if (choices.chance(50)) most = 7;
+  return {is_signed && choices.chance(50) ? -1 - most : 0, most};
 }
 
 }  // namespace tenon::conformance

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Draws programs, statement by statement.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <optional>
 
@@ -31,11 +32,11 @@ Exact kept_exact(tn_dtype dtype) {
   return is_float(dtype) && holds(static_cast<uint8_t>(dtype), wide) ? wide : input(dtype);
 }
 
-/// Memory of one dtype.
 struct Memory {
   uint32_t id = 0;
   tn_dtype dtype = TN_DTYPE_I32;
-  int64_t each = 1;  ///< elements of a thread; of an allocation all
+  int64_t each = 1;    ///< elements of a thread; of an allocation all
+  int64_t stride = 1;  ///< of an output, from thread to thread: what all came to has its own
   bool strided = false, readable = false, aligned = false;
 };
 
@@ -54,9 +55,8 @@ class ProgramDrawer {
     for (const Memory& memory : own_) fill_own(memory);
     const int64_t statements = choices_.between(1, 9);
     for (int64_t i = 0; i < statements; ++i) statement(0, true);
-    const Choices::Scope scope(choices_, Part::kOutput);
-    for (const Memory& memory : outputs_)
-      for (int64_t e = 0; e < memory.each; ++e) store_at(memory, index_constant(e));
+    use_declared();
+    for (const Memory& memory : outputs_) store_all(memory);
     SequenceStep step{"program", {}};
     for (const uint32_t axis : grid_) step.numbers.push_back(axis);
     step.numbers.push_back(choices_.between(0, 99) + 1);
@@ -91,7 +91,10 @@ class ProgramDrawer {
                                choices_.chance(50) ? TN_SPACE_SCRATCH : TN_SPACE_REGISTER,
                                static_cast<uint64_t>(m.each));
     }
-    if (group_ > 1 && choices_.chance(30)) declare_tile(first);
+    if (group_ > 1 && choices_.chance(30)) {
+      declare_tile("tile", first);
+      if (choices_.chance(40)) declare_tile("tile_2", first);
+    }
     if (choices_.chance(15)) {
       constexpr tn_dtype kCounters[] = {TN_DTYPE_U32, TN_DTYPE_I32};
       const tn_dtype dtype = choices_.pick(kCounters);
@@ -104,24 +107,25 @@ class ProgramDrawer {
   }
 
   /// Pages of an element for each thread.
-  void declare_tile(tn_dtype dtype) {
+  void declare_tile(const char* name, tn_dtype dtype) {
     constexpr int64_t kPages[] = {1, 2, 64};
-    Memory tile{0, dtype, choices_.pick(kPages)};
-    tile.strided = true;
-    tile.id = builder_.allocate("tile", dtype, TN_SPACE_SHARED,
-                                static_cast<uint64_t>(group_ * tile.each));
-    tile_ = tile;
+    Memory& tile = tiles_.emplace_back(Memory{0, dtype, choices_.pick(kPages)});
+    const auto count = static_cast<uint64_t>(group_ * tile.each);
+    tile.id = builder_.allocate(name, dtype, TN_SPACE_SHARED, count);
   }
 
   void declare_global(tn_dtype dtype) {
     const std::string name(sdk::dtype_text(static_cast<uint8_t>(dtype)));
     const uint32_t alias = choices_.chance(30) ? TN_ACCESS_NOALIAS : 0;
     Memory out{0, dtype, int64_t{1} << choices_.below(3)};
+    if (palette_.lanes > 1 && choices_.chance(60)) out.each = std::bit_ceil(palette_.lanes);
     out.readable = choices_.chance(40);
     out.strided = choices_.chance(30);
     const uint32_t bytes = sdk::dtype_bytes(static_cast<uint8_t>(dtype));
     out.aligned = palette_.lanes == 4 && choices_.chance(40);
-    const auto count = static_cast<uint64_t>(threads_ * out.each + choices_.between(0, 3));
+    out.stride = out.each + 1 + (palette_.lanes > 1 ? palette_.lanes : 0);
+    if (out.aligned) out.stride = (out.stride + 3) / 4 * 4;
+    const auto count = static_cast<uint64_t>(threads_ * out.stride + choices_.between(0, 3));
     const uint32_t alignment = out.aligned ? palette_.lanes * bytes : bytes;
     out.id = builder_.buffer("out_" + name, dtype,
                              (out.readable ? TN_ACCESS_READ : 0) | TN_ACCESS_WRITE | alias, count,
@@ -136,17 +140,8 @@ class ProgramDrawer {
   }
 
   void declare_scalar(const char* prefix, tn_dtype dtype) {
-    const auto code = static_cast<uint8_t>(dtype);
-    const std::string name = prefix + std::string(sdk::dtype_text(code));
-    int64_t least = 0, most = 0;
-    if (sdk::is_integer(code)) {
-      // All of the dtype, its high half too, or a few.
-      most = static_cast<int64_t>(
-          std::min<uint64_t>(UINT64_MAX >> (64 - 8 * sdk::dtype_bytes(code)), INT64_MAX));
-      if (sdk::is_signed(code)) most = INT64_MAX >> (64 - 8 * sdk::dtype_bytes(code));
-      if (choices_.chance(50)) most = 7;
-      if (sdk::is_signed(code) && choices_.chance(50)) least = -1 - most;
-    }
+    const std::string name = prefix + std::string(sdk::dtype_text(static_cast<uint8_t>(dtype)));
+    const auto [least, most] = draw_scalar_bounds(choices_, dtype);
     pool_.add({builder_.scalar(name, dtype, least, most), dtype, 1, input(dtype)});
   }
 
@@ -187,10 +182,9 @@ class ProgramDrawer {
   }
 
   ProgramValue element(const Memory& memory, const ProgramValue& e) {
-    if (memory.each == 1) return thread_;
     const ProgramValue& far = memory.strided ? e : thread_;
     const ProgramValue& near = memory.strided ? thread_ : e;
-    const ProgramValue step = index_constant(memory.strided ? threads_ : memory.each);
+    const ProgramValue step = index_constant(memory.strided ? threads_ : memory.stride);
     return index_op(TN_OP_ADD, index_op(TN_OP_MUL, far, step, true), near, true);
   }
 
@@ -219,11 +213,21 @@ class ProgramDrawer {
     return out;
   }
 
+  /// What all values of the dtype came to: none is for nothing.
+  void store_all(const Memory& memory) {
+    const Choices::Scope scope(choices_, Part::kOutput);
+    store(memory, element(memory, index_constant(memory.each)),
+          pool_.all(memory.dtype, 1, kept(memory)));
+    const uint16_t lanes = palette_.lanes;
+    if (lanes == 1) return;
+    const ProgramValue first = element(memory, index_constant(memory.each + 1));
+    store(memory, memory.strided ? pool_.spread(first, lanes, threads_) : first,
+          pool_.all(memory.dtype, lanes, kept(memory)));
+  }
+
   void store_at(const Memory& memory, const ProgramValue& e) {
     store(memory, element(memory, e), pool_.fitting(memory.dtype, 1, kept(memory)));
   }
-
-  // ---- Statements --------------------------------------------------------------------------
 
   /// `uniform`: all threads of a workgroup come here, and equally often.
   void statement(int depth, bool uniform) {
@@ -235,6 +239,19 @@ class ProgramDrawer {
         &ProgramDrawer::visit, &ProgramDrawer::share, &ProgramDrawer::count};
     if (left_-- <= 0) return let(depth, uniform);
     (this->*choices_.pick(kStatements))(depth, uniform);
+  }
+
+  /// What was declared is not there for nothing.
+  void use_declared() {
+    const auto use = [&](bool is_there, void (ProgramDrawer::*statement)(int, bool)) {
+      if (!is_there) return;
+      const Choices::Scope scope(choices_, Part::kNode);
+      (this->*statement)(0, true);
+    };
+    use(!tiles_.empty(), &ProgramDrawer::share);
+    use(cells_.has_value(), &ProgramDrawer::count);
+    use(palette_.lanes > 1, &ProgramDrawer::read);
+    use(palette_.lanes > 1, &ProgramDrawer::write);
   }
 
   void let(int, bool) {
@@ -256,7 +273,7 @@ class ProgramDrawer {
     const ProgramValue mask =
         pool_.op(TN_OP_CMPLT, TN_DTYPE_BOOL, {e, index_constant(memory.each)});
     const ProgramValue at =
-        index_op(TN_OP_ADD, index_op(TN_OP_MUL, thread_, index_constant(memory.each)), e);
+        index_op(TN_OP_ADD, index_op(TN_OP_MUL, thread_, index_constant(memory.stride)), e);
     store(memory, at, pool_.fitting(memory.dtype, 1, kept(memory)), mask);
   }
 
@@ -268,23 +285,13 @@ class ProgramDrawer {
   void write_vector(const Memory& memory, uint16_t lanes) {
     const ProgramValue value = pool_.fitting(memory.dtype, lanes, kept(memory));
     std::optional<ProgramValue> mask;
-    if (choices_.chance(40))
-      mask = pool_.any(TN_DTYPE_BOOL, choices_.chance(60) ? lanes : uint16_t{1});
+    if (choices_.chance(40)) mask = pool_.any_mask(lanes);
     const ProgramValue first = element(memory, index_constant(0));
     if (!memory.strided) {
       const bool aligned = memory.aligned && memory.each == lanes && choices_.chance(60);
       return store(memory, first, value, mask, aligned ? TN_OP_ALIGNED : 0);
     }
-    store(memory, spread(first, lanes, threads_), value, mask);
-  }
-
-  /// first, first + step, ...: one index a lane.
-  ProgramValue spread(const ProgramValue& first, uint16_t lanes, int64_t step) {
-    const tn_dtype dtype = palette_.index;
-    const ProgramValue lane{builder_.index(TN_AXIS_LANE, dtype, lanes), dtype, lanes};
-    const ProgramValue far = pool_.op(TN_OP_MUL, dtype, {lane, pool_.number(dtype, step, lanes)});
-    const ProgramValue all{builder_.op(TN_OP_BROADCAST, dtype, lanes, {first.id}), dtype, lanes};
-    return pool_.op(TN_OP_ADD, dtype, {all, far});
+    store(memory, pool_.spread(first, lanes, threads_), value, mask);
   }
 
   void read(int, bool) {
@@ -299,10 +306,9 @@ class ProgramDrawer {
     const Exact exact = input(memory.dtype);
     if (lanes == 1 && choices_.chance(35)) return read_guarded(memory, exact);
     std::optional<ProgramValue> mask;
-    if (choices_.chance(30))
-      mask = pool_.any(TN_DTYPE_BOOL, choices_.chance(60) ? lanes : uint16_t{1});
-    const bool gathers = lanes > 1 && choices_.chance(40);
-    const ProgramValue wish = pool_.any(palette_.index, gathers ? lanes : uint16_t{1});
+    if (choices_.chance(30)) mask = pool_.any_mask(lanes);
+    const bool gathers = lanes > 1 && choices_.chance(60);
+    const ProgramValue wish = gathers ? pool_.any_gather() : pool_.any(palette_.index, 1);
     if (memory.aligned && lanes > 1 && !gathers && choices_.chance(60)) {
       const ProgramValue block = pool_.below(wish, kReached / lanes);
       load(memory, index_op(TN_OP_MUL, block, index_constant(lanes)), lanes, exact, mask,
@@ -405,8 +411,6 @@ class ProgramDrawer {
     builder_.end();
   }
 
-  // ---- Allocations and atomics ---------------------------------------------------------------
-
   void fill_own(const Memory& memory) {
     const Choices::Scope scope(choices_, Part::kOther);
     for (int64_t e = 0; e < memory.each; ++e)
@@ -423,19 +427,21 @@ class ProgramDrawer {
     load(memory, at, 1, exact);
   }
 
-  /// Each thread writes its element of the tile, and reads another one's.
+  /// Each thread writes its elements of the tiles, and reads another one's.
   void share(int depth, bool uniform) {
-    if (!tile_ || !uniform) return let(depth, uniform);
-    const Exact exact = kept_exact(tile_->dtype);
+    if (tiles_.empty() || !uniform) return let(depth, uniform);
+    const Exact exact = kept_exact(tiles_[0].dtype);
     const auto barrier = [&] { builder_.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, TN_SCOPE_BLOCK); };
-    const int64_t page = choices_.between(0, tile_->each - 1);
-    const auto on_page = [&](const ProgramValue& thread, int64_t at) {
-      return at == 0 ? thread : index_op(TN_OP_ADD, thread, index_constant(at * group_), true);
+    const auto on_page = [&](const ProgramValue& thread, int64_t page) {
+      return page ? index_op(TN_OP_ADD, thread, index_constant(page * group_), true) : thread;
     };
-    store(*tile_, on_page(local_, page), pool_.fitting(tile_->dtype, 1, exact));
-    if (tile_->each > 1)
-      store(*tile_, on_page(local_, (page + tile_->each / 2) % tile_->each),
-            pool_.fitting(tile_->dtype, 1, exact));
+    std::vector<int64_t> pages;
+    for (const Memory& tile : tiles_) {
+      const int64_t page = choices_.between(0, tile.each - 1);
+      pages.push_back(page);
+      for (const int64_t at : {(page + tile.each / 2) % tile.each, page})
+        store(tile, on_page(local_, at), pool_.fitting(tile.dtype, 1, exact));
+    }
     barrier();
     const ProgramValue last = index_constant(group_ - 1);
     ProgramValue other = index_op(TN_OP_ADD, index_op(TN_OP_MUL, local_, index_constant(-1)), last);
@@ -444,7 +450,7 @@ class ProgramDrawer {
       const ProgramValue next = index_op(TN_OP_ADD, local_, index_constant(1));
       other = pool_.op(TN_OP_WHERE, palette_.index, {is_last, next, index_constant(0)});
     }
-    load(*tile_, on_page(other, page), 1, exact);
+    for (size_t i = 0; i < tiles_.size(); ++i) load(tiles_[i], on_page(other, pages[i]), 1, exact);
     barrier();
   }
 
@@ -476,8 +482,8 @@ class ProgramDrawer {
   std::span<const uint32_t> grid_;
   int64_t group_ = 1, threads_ = 1;
   ProgramValue thread_, local_;
-  std::vector<Memory> inputs_, outputs_, own_;
-  std::optional<Memory> tile_, cells_;
+  std::vector<Memory> inputs_, outputs_, own_, tiles_;
+  std::optional<Memory> cells_;
   tn_atomic contended_ = TN_ATOMIC_ADD;
   int left_ = 14;  ///< statements
 };

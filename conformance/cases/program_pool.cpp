@@ -120,6 +120,23 @@ bool ProgramPool::computes(tn_dtype dtype) const {
          palette_.narrow_floats;
 }
 
+ProgramValue ProgramPool::all(tn_dtype dtype, uint16_t lanes, const Exact& exact) {
+  constexpr int kMost = 8;
+  const auto first = fitting(dtype, lanes, exact);
+  ProgramValue out = first;
+  int left = static_cast<int>(choices_.below(kMost));
+  for (size_t i = values_.size(); i-- > 0 && left > 0 && computes(dtype);) {
+    const ProgramValue& value = values_[i];
+    if (value.dtype != dtype || value.lanes != lanes || value.id == first.id) continue;
+    const Exact sum{out.exact.bound + value.exact.bound,
+                    std::max(out.exact.unit, value.exact.unit)};
+    if (is_float(dtype) && !(holds(dtype, sum) && within(sum, exact))) continue;
+    out = op(dtype == TN_DTYPE_BOOL ? TN_OP_XOR : TN_OP_ADD, dtype, {out, value}, sum);
+    --left;
+  }
+  return out;
+}
+
 tn_dtype ProgramPool::any_dtype() {
   return choices_.chance(20) ? TN_DTYPE_BOOL : choices_.pick(palette_.dtypes);
 }
@@ -130,6 +147,35 @@ uint16_t ProgramPool::any_lanes() {
 
 ProgramValue ProgramPool::below(ProgramValue value, int64_t count) {
   return op(TN_OP_AND, value.dtype, {value, number(value.dtype, count - 1, value.lanes)});
+}
+
+ProgramValue ProgramPool::spread(const ProgramValue& first, uint16_t lanes, int64_t step) {
+  const tn_dtype dtype = palette_.index;
+  const ProgramValue lane{builder_.index(TN_AXIS_LANE, dtype, lanes), dtype, lanes};
+  const ProgramValue far = op(TN_OP_MUL, dtype, {lane, number(dtype, step, lanes)});
+  const ProgramValue all{builder_.op(TN_OP_BROADCAST, dtype, lanes, {first.id}), dtype, lanes};
+  return op(TN_OP_ADD, dtype, {all, far});
+}
+
+ProgramValue ProgramPool::any_gather() {
+  const tn_dtype dtype = palette_.index;
+  const uint16_t lanes = palette_.lanes;
+  const int64_t way = choices_.between(0, 3);
+  if (way == 0) return any(dtype, lanes);
+  if (way < 3) return spread(any(dtype, 1), lanes, way == 1 ? 1 : choices_.between(-3, 3));
+  const ProgramValue lane{builder_.index(TN_AXIS_LANE, dtype, lanes), dtype, lanes};
+  return op(TN_OP_MUL, dtype, {lane, lane});  // the first two are in a row
+}
+
+ProgramValue ProgramPool::any_mask(uint16_t lanes) {
+  if (lanes == 1 || choices_.chance(30)) return any(TN_DTYPE_BOOL, 1);
+  if (choices_.chance(40)) return any(TN_DTYPE_BOOL, lanes);
+  const tn_dtype dtype = palette_.index;
+  const ProgramValue lane{builder_.index(TN_AXIS_LANE, dtype, lanes), dtype, lanes};
+  const ProgramValue end = number(dtype, choices_.between(0, lanes), lanes);
+  if (choices_.chance(40)) return op(TN_OP_CMPNE, TN_DTYPE_BOOL, {lane, end});
+  if (choices_.chance(40)) return op(TN_OP_CMPLT, TN_DTYPE_BOOL, {end, lane});
+  return op(TN_OP_CMPLT, TN_DTYPE_BOOL, {lane, end});
 }
 
 ProgramValue ProgramPool::with(const std::vector<tn_opcode>& principal,

@@ -42,6 +42,8 @@ class ProgramPool {
   ProgramValue any(tn_dtype dtype, uint16_t lanes);
   /// A float within what `exact` says; of other dtypes any.
   ProgramValue fitting(tn_dtype dtype, uint16_t lanes, const Exact& exact);
+  /// The sum of the last ones, as far as it is within `exact`.
+  ProgramValue all(tn_dtype dtype, uint16_t lanes, const Exact& exact);
   ProgramValue constant(tn_dtype dtype, uint16_t lanes);
   ProgramValue number(tn_dtype dtype, int64_t value, uint16_t lanes = 1);
   /// A dtype of the palette, or bool; 1 lane or the palette's.
@@ -53,6 +55,12 @@ class ProgramPool {
   ProgramValue grow();
   /// At least 0 and below `count`, a power of two: an index.
   ProgramValue below(ProgramValue value, int64_t count);
+  /// first, first + step, ...: an index for each lane.
+  ProgramValue spread(const ProgramValue& first, uint16_t lanes, int64_t step);
+  /// An index for each of the palette's lanes: in a row, or not.
+  ProgramValue any_gather();
+  /// Of one lane, or of each: some of them, or up to one.
+  ProgramValue any_mask(uint16_t lanes);
   ProgramValue op(tn_opcode op, tn_dtype dtype, std::vector<ProgramValue> operands,
                   Exact exact = {}, uint64_t imm = 0, uint32_t flags = 0);
 

@@ -6,9 +6,14 @@
 #include <optional>
 #include <set>
 
+#include "conformance/api/api_harness.hpp"
 #include "conformance/api/program_model.hpp"
 #include "conformance/cases/program_data.hpp"
 #include "conformance/cases/programs.hpp"
+#include "conformance/cases/reproducer.hpp"
+#include "conformance/shrink/draft.hpp"
+#include "conformance/shrink/shrink.hpp"
+#include "conformance/shrink/size.hpp"
 #include "core/support/error.hpp"
 #include "sdk/helpers/op_info.hpp"
 #include "sdk/helpers/program_text.hpp"
@@ -258,4 +263,103 @@ TEST_CASE("floats are known as long as nothing rounds") {
   CHECK(!known("mul %3, %3"));
   CHECK(!known("max %2, %4"));
   CHECK(!known("recip %2"));
+}
+
+TEST_CASE("a case of programs comes back from its file") {
+  Builder builder;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Choices choices(seed);
+    Reproducer written;
+    written.test.sequence = draw_programs(choices);
+    written.test.cell = {"api.program", "-", "-"};
+    const std::string text = write_reproducer(written);
+    const Reproducer read = parse_reproducer(text, builder, "file");
+    REQUIRE(read.test.sequence);
+    CHECK(print(*read.test.sequence) == print(*written.test.sequence));
+  }
+}
+
+TEST_CASE("edits of a program leave a program or nothing") {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const sdk::Program program = program_of(drawn(seed));
+    for (uint32_t i = 0; i < program.view().op_count(); ++i) {
+      const uint16_t op = program.view().op(i).op;
+      if (op != TN_OP_IF && op != TN_OP_LOOP && op != TN_OP_CARRY) continue;
+      Draft without(program.view()), unwrapped(program.view());
+      if (op == TN_OP_CARRY) {
+        without.drop_carry(without.at(i).operands[0], static_cast<uint32_t>(without.at(i).op.imm));
+      } else {
+        without.drop_region(i);
+        unwrapped.unwrap(i);
+      }
+      INFO("seed " << seed << " op " << i);
+      const auto shorter = without.finish(), flatter = unwrapped.finish();
+      REQUIRE(shorter);
+      CHECK(sdk::verify_program(shorter->get(), shorter->size()) == "");
+      REQUIRE(flatter);
+      CHECK(sdk::verify_program(flatter->get(), flatter->size()) == "");
+    }
+  }
+}
+
+namespace {
+
+constexpr const char* kPlanted = TENON_BINARY_DIR "/lib/tenon-selftest/libtenon_planted.so";
+
+Target planted(const char* bug) { return {fmt::format("planted:0@bug={}", bug), kPlanted}; }
+
+/// The first failing case of many, with what it came to.
+std::optional<std::pair<Case, Outcome>> first_failure(ApiHarness& harness, uint64_t most) {
+  for (uint64_t seed = 0; seed < most; ++seed) {
+    Case test;
+    Choices choices(seed);
+    test.sequence = draw_programs(choices);
+    Outcome outcome = harness.run(test, [] {});
+    if (is_failure(outcome.status)) return std::pair(std::move(test), std::move(outcome));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+TEST_CASE("random programs find planted bugs, and what is left of them is small") {
+  for (const char* bug : {"idiv_floors", "unroll_remainder", "offset_dropped", "wrong_pad_value"}) {
+    INFO(bug);
+    ApiHarness harness(planted(bug));
+    auto failure = first_failure(harness, 600);
+    REQUIRE(failure);
+    Builder builder;
+    const auto probe = [&](const Case& candidate) -> std::optional<Outcome> {
+      Outcome outcome = harness.run(candidate, [] {});
+      if (outcome.status != failure->second.status || outcome.kind != failure->second.kind)
+        return std::nullopt;
+      return outcome;
+    };
+    const Shrunk small = shrink(failure->first, failure->second, probe, builder);
+    INFO(print(*small.test.sequence));
+    CHECK(size_of(small.test).nodes <= 14);
+    CHECK(harness.run(small.test, [] {}).kind == "mismatch");
+  }
+}
+
+TEST_CASE("random programs and each op pass on devices that are right") {
+  for (const char* benign : {"declared_ftz", "fma_contraction", "other_tree", "relaxed",
+                             "unsupported_dtypes", "tiny_limits", "reassociated_sum"}) {
+    ApiHarness harness(planted(benign));
+    const auto failure = first_failure(harness, 60);
+    INFO(benign << (failure ? failure->second.text + print(*failure->first.sequence) : ""));
+    CHECK(!failure);
+    Case check;
+    check.sequence = Sequence{"each_op", {}};
+    CHECK(harness.run(check, [] {}).status == Status::kPass);
+  }
+}
+
+TEST_CASE("each op names the one that is wrong") {
+  ApiHarness harness(planted("shr_logical"));
+  Case check;
+  check.sequence = Sequence{"each_op", {}};
+  const Outcome outcome = harness.run(check, [] {});
+  CHECK(outcome.kind == "mismatch");
+  CHECK(has(outcome.text, "shr i8x1: "));
 }
