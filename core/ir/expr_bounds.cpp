@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A sharper upper bound of a sum, for comparisons: it knows how x//d, x%d, min and max relate to
-// what they are made of, so that n//2 <= n is proven.
+// what they are made of, so that n//2 <= n is proven, and that the factors of products are the same
+// in all of them.
 #include <algorithm>
 #include <vector>
 
@@ -14,6 +15,7 @@ constexpr int64_t kMaxDivisor = int64_t{1} << 20;
 constexpr int64_t kMaxTerm = int64_t{1} << 36;
 constexpr size_t kMaxTerms = 16;
 constexpr int kSteps = 4;
+constexpr size_t kMaxFactors = 6;
 
 bool is_small(const Linear& sum) {
   if (sum.terms.size() > kMaxTerms || std::abs(sum.constant / 2) > kMaxTerm) return false;
@@ -62,9 +64,42 @@ std::vector<Relaxed> relaxations(const Linear& sum, size_t at) {
   return out;
 }
 
+/// Of products: a sum that is linear in each factor is largest at a corner of what they may be.
+/// Sees that (m - 3)*(n - 3), multiplied out, is not negative for m, n >= 3.
+int64_t corner_max(const Linear& sum) {
+  std::vector<Expr> all;
+  std::vector<std::vector<size_t>> of_term;
+  bool has_product = false;
+  for (const auto& [c, t] : sum.terms) {
+    std::vector<size_t>& own = of_term.emplace_back();
+    for (const Expr& f : factors(t)) {
+      const auto at = static_cast<size_t>(std::ranges::find(all, f) - all.begin());
+      if (std::ranges::find(own, at) != own.end()) return sum.max();  // a square
+      own.push_back(at);
+      if (at == all.size()) all.push_back(f);
+    }
+    has_product |= own.size() > 1;
+  }
+  if (!has_product || all.size() > kMaxFactors) return sum.max();
+  int64_t best = INT64_MIN;
+  for (uint32_t corner = 0; corner < 1u << all.size(); ++corner) {
+    int64_t total = sum.constant;
+    for (size_t i = 0; i < of_term.size(); ++i) {
+      int64_t product = sum.terms[i].first;
+      for (const size_t f : of_term[i])
+        product = multiply(product, corner >> f & 1 ? all[f].max() : all[f].min());
+      total = add(total, product);
+    }
+    best = std::max(best, total);
+  }
+  return best;
+}
+
 int64_t sharp_max(const Linear& sum, int steps) {
   int64_t best = sum.max();
-  if (steps == 0 || sum.terms.size() < 2 || !is_small(sum)) return best;
+  if (sum.terms.size() < 2 || !is_small(sum)) return best;
+  best = std::min(best, corner_max(sum));
+  if (steps == 0) return best;
   for (size_t i = 0; i < sum.terms.size(); ++i)
     for (const Relaxed& r : relaxations(sum, i))
       best = std::min(best, floor_div(sharp_max(r.larger, steps - 1), r.divisor));

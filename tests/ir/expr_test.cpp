@@ -176,6 +176,14 @@ TEST_CASE("shapes") {
   CHECK_FALSE(same_shape({n}, {m}));
 }
 
+TEST_CASE("bounds of products of sums, multiplied out") {
+  const Expr p = Expr::symbol("p", 3, 64), q = Expr::symbol("q", 4, 64);
+  CHECK(((p - 3) * (q - 3)).min() == 0);
+  CHECK(((p - 3) * (q - 4) * 2 + p).min() == 3);
+  CHECK((p * q - p).min() == 9);
+  CHECK((p * p - p).min() <= 6);  // a square is no product of two
+}
+
 TEST_CASE("expressions do not grow without end") {
   Expr e = x;
   const auto deepen = [&] {
