@@ -32,16 +32,19 @@ Grower::Grower(Choices& choices, Builder& builder, uint32_t flags)
   constexpr int kRanks[] = {1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 0};
   const int rank = choices_.pick(kRanks);
   const int64_t budget = choices_.chance(8) ? kBudget : 1200;
-  const bool symbolic = choices_.chance(35) && rank > 0;
-  const std::vector<int64_t> sizes =
-      flags & kTailed ? draw_tailed_sizes(choices_, rank)
-                      : draw_sizes(choices_, rank - symbolic, symbolic ? 40 : budget);
+  int symbols = choices_.chance(35) ? std::min(rank, 1) : 0;
+  if (symbols && rank > 1 && choices_.chance(40)) symbols = 2;
+  const int64_t beside[] = {budget, 40, 1};
+  const std::vector<int64_t> sizes = flags & kTailed
+                                         ? draw_tailed_sizes(choices_, rank)
+                                         : draw_sizes(choices_, rank - symbols, beside[symbols]);
   for (const int64_t size : sizes) sizes_.emplace_back(size);
-  if (symbolic && !(flags & kTailed)) {
-    int64_t rest = 1;
-    for (const Dim& dim : sizes_) rest *= std::max<int64_t>(dim.value(), 1);
+  for (int i = 0; i < symbols && !(flags & kTailed); ++i) {
+    int64_t rest = symbols - i == 2 ? 32 : 1;  // room for the second one
+    for (const Dim& dim : sizes_) rest *= std::max<int64_t>(dim.max(), 1);
     const auto place = static_cast<int64_t>(choices_.below(sizes_.size() + 1));
-    sizes_.insert(sizes_.begin() + place, draw_symbol(choices_, "n", budget / rest));
+    sizes_.insert(sizes_.begin() + place,
+                  draw_symbol(choices_, i ? "m" : "n", std::max<int64_t>(budget / rest, 1)));
   }
 }
 
