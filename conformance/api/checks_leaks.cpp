@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks that what is destroyed is gone: the process must not grow with every round.
 #include <malloc.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "conformance/api/check.hpp"
 #include "conformance/api/counting_host.hpp"
+#include "conformance/cases/files.hpp"
 
 namespace tenon::conformance {
 namespace {
@@ -34,9 +33,7 @@ Footprint footprint() {
   Footprint f;
   const struct mallinfo2 heap = mallinfo2();
   f.heap = static_cast<int64_t>(heap.uordblks + heap.hblkhd);
-  int64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages >> pages;
-  f.resident = pages * sysconf(_SC_PAGE_SIZE);
+  f.resident = static_cast<int64_t>(resident_bytes("self"));
   f.files = entries("/proc/self/fd");
   f.threads = entries("/proc/self/task");
   f.host = host_counts().live;

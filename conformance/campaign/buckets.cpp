@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "conformance/cases/cells.hpp"
 #include "conformance/cases/programs.hpp"
 #include "core/support/error.hpp"
 #include "sdk/helpers/program_text.hpp"
@@ -12,13 +13,11 @@
 namespace tenon::conformance {
 namespace {
 
-constexpr const char* kViews[] = {"reshape", "expand", "permute", "pad", "shrink", "flip"};
-
 /// The op with what makes another op of it.
 std::string op_text(const Node& node) {
   std::string text(op_info(node.op).text);
   if (const auto* view = std::get_if<ViewAttr>(&node.attr))
-    text = kViews[static_cast<size_t>(view->kind)];
+    text = view_name(static_cast<int>(view->kind));
   if (const auto* reduce = std::get_if<ReduceAttr>(&node.attr))
     text += fmt::format(".{}", op_info(reduce->op).text);
   if (const auto* cast = std::get_if<CastAttr>(&node.attr)) text += cast->bits ? ".bits" : "";

@@ -16,8 +16,7 @@ constexpr double kStartSeconds = 10;
 }  // namespace
 
 Voters::Voters(const WorkerOptions& worker) {
-  const std::string own =
-      worker.target.backend.substr(0, worker.target.backend.find_first_of(":@"));
+  const std::string own = worker.target.backend_name();
   for (const PluginCandidate& candidate : installed_plugins().candidates) {
     if (candidate.shadowed || candidate.backend == own) continue;
     WorkerOptions other = worker;

@@ -74,6 +74,8 @@ std::vector<CellSpec> make_cells() {
   return out;
 }
 
+}  // namespace
+
 std::string_view view_name(int variant) {
   if (variant == kViewChain) return "views";
   switch (static_cast<ViewKind>(variant)) {
@@ -92,8 +94,6 @@ std::string_view view_name(int variant) {
   }
   return "?";
 }
-
-}  // namespace
 
 std::string_view layout_name(Layout layout) {
   switch (layout) {

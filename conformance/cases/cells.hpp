@@ -50,6 +50,8 @@ struct CellSpec {
 
 /// Every cell that the IR's rules allow, in a fixed order.
 const std::vector<CellSpec>& all_cells();
+/// "reshape"; also of kViewChain.
+std::string_view view_name(int variant);
 Cell describe(const CellSpec& spec);
 
 /// Can every code of the operands' dtype be tried? 8- and 16-bit unary ops, 8-bit binary ones.

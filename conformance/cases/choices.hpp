@@ -32,7 +32,7 @@ struct Stretch {
   uint32_t begin = 0, end = 0;
 };
 
-class Choices {
+class Choices : public Picks<Choices> {
  public:
   /// Fresh draws from a seed.
   explicit Choices(uint64_t seed) : random_(seed) {}
@@ -45,15 +45,6 @@ class Choices {
   int64_t between(int64_t minimum, int64_t maximum);  ///< both ends included; simplest: minimum
   bool chance(uint32_t percent) { return below(100) + percent >= 100; }
   double unit();  ///< [0, 1)
-
-  template <class T>
-  const T& pick(const std::vector<T>& items) {
-    return items[below(items.size())];
-  }
-  template <class T, size_t n>
-  const T& pick(const T (&items)[n]) {
-    return items[below(n)];
-  }
 
   const std::vector<uint64_t>& draws() const { return draws_; }
   const std::vector<Stretch>& stretches() const { return stretches_; }

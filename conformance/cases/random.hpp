@@ -11,8 +11,22 @@ namespace tenon::conformance {
 /// Mixes two words into one: case seeds, block seeds, attempts.
 uint64_t mix(uint64_t a, uint64_t b);
 
+/// `pick`, for what has `below`.
+template <class Draws>
+class Picks {
+ public:
+  template <class T>
+  const T& pick(const std::vector<T>& items) {
+    return items[static_cast<Draws*>(this)->below(items.size())];
+  }
+  template <class T, size_t n>
+  const T& pick(const T (&items)[n]) {
+    return items[static_cast<Draws*>(this)->below(n)];
+  }
+};
+
 /// SplitMix64: one word of state, any seed is a good one.
-class Random {
+class Random : public Picks<Random> {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
 
@@ -21,15 +35,6 @@ class Random {
   int64_t between(int64_t minimum, int64_t maximum);  ///< both ends included
   bool chance(uint32_t percent) { return below(100) < percent; }
   double unit();  ///< [0, 1)
-
-  template <class T>
-  const T& pick(const std::vector<T>& items) {
-    return items[below(items.size())];
-  }
-  template <class T, size_t n>
-  const T& pick(const T (&items)[n]) {
-    return items[below(n)];
-  }
 
  private:
   uint64_t state_;

@@ -14,6 +14,9 @@ struct Target {
   std::optional<std::filesystem::path> plugin;
   std::string name = {};  ///< of a target that need not be there: cases are only compiled
   std::string keep = {};  ///< folder for what they were compiled to; "" for none
+
+  /// "cpu" of "cpu:0@threads=1".
+  std::string backend_name() const { return backend.substr(0, backend.find_first_of(":@")); }
 };
 
 /// What the worker said of its device.
@@ -23,7 +26,7 @@ struct DeviceFacts {
   /// as one JSON object; "{}" if nothing is known.
   std::string properties = "{}";
   bool deterministic = false;  ///< as it declares: the same launch gives the same bits
-  bool memory_only = false;    ///< it computes nothing; then the rest but `plugin` is empty
+  bool memory_only = false;    ///< it computes nothing
 };
 
 }  // namespace tenon::conformance

@@ -13,11 +13,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <thread>
 #include <utility>
 
+#include "conformance/cases/files.hpp"
 #include "conformance/worker/channel.hpp"
 #include "core/support/error.hpp"
 
@@ -147,14 +147,7 @@ bool WorkerProcess::ended_within(double seconds) const {
   return true;
 }
 
-uint64_t WorkerProcess::memory_mib() const {
-  unsigned long pages = 0;
-  FILE* file = fopen(fmt::format("/proc/{}/statm", pid_).c_str(), "re");
-  if (!file) return 0;
-  if (fscanf(file, "%*u %lu", &pages) != 1) pages = 0;
-  fclose(file);
-  return uint64_t{pages} * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) >> 20;
-}
+uint64_t WorkerProcess::memory_mib() const { return resident_bytes(std::to_string(pid_)) >> 20; }
 
 void WorkerProcess::kill() {
   ::kill(-pid_, SIGKILL);
