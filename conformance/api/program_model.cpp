@@ -124,7 +124,8 @@ void ProgramModel::run_loop(uint32_t i, Mask mask) {
     run_ops(i + 1 + carries, closes_[i], mask);
     for (uint32_t t = 0; t < threads_; ++t) {
       if (!mask[t]) continue;
-      // All are read before one is written.
+      // All are read before one is written, the condition too, which may be a carry.
+      const bool goes_on = next.size() == carries || certain(closes_[i], next[carries], t, 0);
       std::vector<ModelValue> fresh;
       for (uint32_t k = 0; k < carries; ++k)
         for (uint32_t l = 0; l < program_.op(i + 1 + k).lanes; ++l)
@@ -132,7 +133,7 @@ void ProgramModel::run_loop(uint32_t i, Mask mask) {
       auto from = fresh.begin();
       for (uint32_t k = 0; k < carries; ++k)
         for (uint32_t l = 0; l < program_.op(i + 1 + k).lanes; ++l) at(i + 1 + k, t, l) = *from++;
-      if (next.size() > carries && !certain(closes_[i], next[carries], t, 0)) mask[t] = 0;
+      mask[t] = goes_on;
       const int64_t step = counter(i, bounds[2], t);
       const int64_t most = loop.dtype == TN_DTYPE_I32 ? INT32_MAX : INT64_MAX;
       if (mask[t] && turn[t] > most - step) refuse(i, "a counter that does not wrap");

@@ -107,10 +107,10 @@ class Interpreter {
       }
       if (!any(mask)) return;
       run(i + 1 + carries, last, mask);
-      fresh.clear();  // all are read before one is written
-      for (uint32_t k = 0; k < carries; ++k) {
-        fresh.insert(fresh.end(), words(next[k]),
-                     words(next[k]) + code_.threads * view_.op(i + 1 + k).lanes);
+      fresh.clear();  // all are read before one is written, and the condition behind them
+      for (const uint32_t value : next) {
+        fresh.insert(fresh.end(), words(value),
+                     words(value) + code_.threads * view_.op(value).lanes);
       }
       const uint64_t* from = fresh.data();
       for (uint32_t k = 0; k < carries; ++k) {
@@ -123,7 +123,7 @@ class Interpreter {
         const auto at = static_cast<uint64_t>(integer(i, t));
         const auto left = static_cast<uint64_t>(integer(operands[1], t)) - at;
         const auto step = static_cast<uint64_t>(integer(operands[2], t));
-        if (left <= step || (next.size() > carries && !word(next.back(), t, 0))) mask[t] = 0;
+        if (left <= step || (next.size() > carries && !from[t])) mask[t] = 0;
         word(i, t, 0) = sdk::convert(at + step, TN_DTYPE_I64, op.dtype);
       }
     }

@@ -211,6 +211,31 @@ TEST_CASE("the model knows loops") {
                "  store %y, %1, %5\n  store %y, %3, %11\n}\n") == std::vector<int64_t>{12, 12});
 }
 
+TEST_CASE("a loop's condition is read before its carries change") {
+  // The bools take turns: true in the first turn, false in the second.
+  const std::string text =
+      "program p(%y: global i32[1] write) workgroup 1 1 1 {\n"
+      "  %1 = const 0 : i32\n  %2 = const 9 : i32\n  %3 = const 1 : i32\n"
+      "  %4 = const false : bool\n  %5 = const true : bool\n"
+      "  %6 = loop %1, %2, %3 while : i32 {\n"
+      "    %7 = carry %4 : bool\n    %8 = carry %5 : bool\n    %9 = carry %1 : i32\n"
+      "    %10 = add %9, %3 : i32\n"
+      "    end %8, %7, %10, %8\n  }\n"
+      "  store %y, %1, %9\n}\n";
+  CHECK(result(text) == std::vector<int64_t>{2});
+  const std::filesystem::path plugins = TENON_BINARY_DIR "/lib";
+  for (const Target& target :
+       {Target{"null", plugins / "tenon-examples/libtenon_null.so"},
+        Target{"planted:0@bug=relaxed", plugins / "tenon-selftest/libtenon_planted.so"}}) {
+    ApiHarness harness(target);
+    Case test;
+    test.sequence = Sequence{"", {step_of(text)}};
+    const Outcome outcome = harness.run(test, [] {});
+    INFO(target.backend << " " << outcome.text);
+    CHECK(outcome.status == Status::kPass);
+  }
+}
+
 TEST_CASE("the model knows bools, masks and lanes") {
   CHECK(result("program p(%y: global u8[4] write) workgroup 1 1 1 {\n"
                "  %1 = const false : bool\n  %2 = const true : bool\n"

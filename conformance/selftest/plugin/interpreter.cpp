@@ -175,9 +175,10 @@ void Interpreter::run_loop(uint32_t i, const Mask& outer) {
     }
     if (!any(mask)) break;
     run(i + 1 + carries, last, mask);
+    std::vector<uint64_t> goes_on;  // of a while loop; may be a carry, so before they change
+    if (next.size() > carries) goes_on.assign(words(next.back()), words(next.back()) + threads);
     next_turn(i, mask);
-    if (next.size() > carries)  // a while loop
-      for (uint32_t t = 0; t < threads; ++t) mask[t] = mask[t] && word(next.back(), t, 0);
+    for (uint32_t t = 0; t < goes_on.size(); ++t) mask[t] = mask[t] && goes_on[t];
   }
   const uint64_t* from = evens.data();
   for (uint32_t c = 1; c <= carries && !evens.empty(); ++c) {
