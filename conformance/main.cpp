@@ -16,7 +16,8 @@ using namespace tenon::conformance;  // NOLINT: the program is this namespace's
 void add_target(CLI::App* command, RunOptions& options) {
   command->add_option("--backend", options.backend,
                       "Backend, as one term of TENON_DEVICES (cpu, cpu:0@threads=1)");
-  command->add_option("--plugin", options.plugin, "A file libtenon_<backend>.so");
+  command->add_option("--plugin", options.plugin,
+                      "A file libtenon_<backend>.so; --backend may say its device and options");
 }
 
 void add_limits(CLI::App* command, RunOptions& options) {

@@ -36,17 +36,17 @@ Campaign run_campaign(CampaignOptions options) {
   Loop loop(options);
   loop.run();
   Campaign out{std::move(loop.report()), loop.lost(), loop.in_doubt(), loop.memory_only()};
-  if (out.memory_only) return out;
   options.stopped = [&loop] { return loop.stopped(); };
   const std::vector<Finished> failures = loop.failures().listed();
-  if (out.lost || out.in_doubt || loop.stopped()) {
-    options.most_shrunk = 0;
-    regressions.clear();
-  }
+  options.lost = out.lost;
+  if (out.in_doubt || loop.stopped()) options.most_shrunk = 0;
+  if (out.lost || out.in_doubt || loop.stopped()) regressions.clear();
+  if (out.memory_only)  // it takes calls, and no graphs
+    std::erase_if(regressions, [](const Regression& one) { return !one.reproducer.test.sequence; });
   out.report.failures = replay_regressions(regressions, options, out.report);
   gather_failures(options, failures, out.report);
   count_alike(loop.failures(), out.report);
-  if (options.vote) collect_votes(options, loop, out.report);
+  if (options.vote && !out.memory_only) collect_votes(options, loop, out.report);
   for (const std::string& line : options.expectations.stale()) {
     ++out.report.counts[static_cast<size_t>(Status::kXpass)];
     Failure failure;

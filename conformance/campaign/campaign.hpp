@@ -38,6 +38,7 @@ struct CampaignOptions {
   bool stoppable = false;         ///< SIGINT and SIGTERM end the run with its report
   std::function<bool()>
       stopped;          ///< set by run_campaign: a signal has come, nothing more is shrunk
+  bool lost = false;    ///< set by run_campaign: the device was lost three times
   bool resume = false;  ///< go on with the run whose folder this is
 };
 
@@ -45,7 +46,7 @@ struct Campaign {
   Report report;
   bool lost = false;         ///< the device was lost three times
   bool in_doubt = false;     ///< it did not start, or did not know the known answer, three times
-  bool memory_only = false;  ///< it computes nothing: there was nothing to run
+  bool memory_only = false;  ///< it computes nothing: only memory and layer 4 were tried
 };
 
 /// Throws kEnvironment if the plugin cannot be loaded.

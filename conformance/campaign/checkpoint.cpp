@@ -16,7 +16,7 @@ Json finished_json(const std::vector<Finished>& list) {
   Json out = Json::array();
   for (const Finished& f : list)
     out.push_back({f.attempt, f.process_begin, f.cell.op, f.cell.dtype, f.cell.layout,
-                   end_fields(f.index, f.outcome)});
+                   end_fields(f.index, f.outcome), f.before});
   return out;
 }
 
@@ -30,6 +30,7 @@ std::vector<Finished> parse_finished(const Json& json) {
     const auto fields = one.at(5).get<std::vector<std::string>>();
     read_end(fields, f);
     f.index = std::stoull(fields[1]);
+    f.before = one.at(6).get<std::vector<uint64_t>>();
     out.push_back(std::move(f));
   }
   return out;

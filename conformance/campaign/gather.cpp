@@ -26,14 +26,12 @@ struct Group {
 };
 
 bool can_reduce(const Finished& finished) {
-  const std::string& kind = finished.outcome.kind;
   switch (finished.outcome.status) {
-    case Status::kFail:  // what two runs found together is no failure of a case alone
-      return finished.cell.op.starts_with("api.") || (kind != "order" && kind != "fresh process");
+    case Status::kFail:
     case Status::kCrash:
     case Status::kTimeout:
+    case Status::kDeviceLost:
       return true;
-    case Status::kDeviceLost:  // a device is not lost again and again for a smaller case
     case Status::kFlaky:
     case Status::kXpass:
     case Status::kPass:
@@ -93,6 +91,12 @@ class Gatherer {
     return out;
   }
 
+  /// On a device that was lost too often, what lost it is looked at and nothing else.
+  bool may_reduce(const Finished& finished) const {
+    if (gone_ || (options_.lost && finished.outcome.status != Status::kDeviceLost)) return false;
+    return can_reduce(finished);
+  }
+
   void take(Group& group) {
     if (group.is_graph && explained_by(*group.members.front()))
       explained_.push_back(&group);
@@ -102,7 +106,7 @@ class Gatherer {
 
   /// A graph with all that a smaller failure has is most likely that failure again.
   Entry* explained_by(const Finished& finished) {
-    if (!can_reduce(finished)) return nullptr;
+    if (!may_reduce(finished)) return nullptr;
     const Case test = reducer_.make(finished);
     for (auto& [key, entry] : entries_) {
       const Reproducer& shrunk = entry.reduced.reproducer;
@@ -125,10 +129,14 @@ class Gatherer {
   void shrink_one(Group& group) {
     int flaky = 0;
     while (flaky < kMostFlaky && !group.members.empty() && shrunk_ < options_.most_shrunk &&
-           !(options_.stopped && options_.stopped()) && can_reduce(*group.members.front())) {
+           !(options_.stopped && options_.stopped()) && may_reduce(*group.members.front())) {
       const Finished& finished = *group.members.front();
       ++shrunk_;
       Reduced reduced = reducer_.reduce(finished);
+      if (reduced.failure.reproducer.empty() && reduced.failure.status != Status::kFlaky) {
+        gone_ = reduced.gone;
+        break;
+      }
       if (reduced.failure.status != Status::kFlaky) {
         reduced.failure.same = group.members.size() - 1;
         const std::string key = bucket_of(reduced.reproducer, reduced.failure.transform);
@@ -169,8 +177,8 @@ class Gatherer {
   void finish(Entry& entry) {
     Failure& failure = entry.reduced.failure;
     if (options_.regressions && !failure.reproducer.empty())
-      write_regression(*options_.regressions, options_.worker.target.backend,
-                       entry.reduced.reproducer, failure.transform);
+      write_regression(*options_.regressions, options_.worker.target, entry.reduced.reproducer,
+                       failure.transform);
     found_.emplace_back(entry.first->index, std::move(failure));
   }
 
@@ -192,6 +200,7 @@ class Gatherer {
   std::map<std::string, Entry> entries_;  ///< by bucket
   std::vector<std::pair<uint64_t, Failure>> found_;
   int shrunk_ = 0, explained_shrunk_ = 0;
+  bool gone_ = false;  ///< the device does not start any more
 };
 
 }  // namespace

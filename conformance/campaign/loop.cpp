@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "conformance/cases/generator.hpp"
+#include "conformance/cases/memory_cases.hpp"
 #include "conformance/cases/plan.hpp"
 #include "conformance/cases/random.hpp"
 #include "core/runtime/plugin_library.hpp"
@@ -71,8 +72,8 @@ void Loop::start() {
     }
     clients_.push_back(std::make_unique<WorkerClient>(std::move(worker)));
     facts_ = clients_.back()->start();
-    if (facts_.memory_only) return;
   }
+  if (facts_.memory_only) leave_out_compute();
   report_.device = fmt::format("{} ({})", facts_.id, facts_.name);
   report_.declaration = facts_.declaration;
   report_.plugin = facts_.plugin;
@@ -80,6 +81,16 @@ void Loop::start() {
   recheck_ = std::make_unique<Recheck>(options_.worker, options_.seed, options_.recheck_one_in,
                                        facts_.deterministic);
   identity_ = identity(options_, facts_);
+}
+
+void Loop::leave_out_compute() {
+  uint32_t kept = 0;
+  for (const std::string_view name : {"sequences", "checks"})
+    kept |= 1u << (std::ranges::find(kLayerNames, name) - std::begin(kLayerNames));
+  options_.layers &= kept;
+  TN_REQUIRE(options_.layers, "[layers] expected sequences or checks, since {} computes nothing",
+             facts_.id);
+  todo_.push_back({kMemoryBase, kMemoryBase + memory_checks().size()});
 }
 
 void Loop::resume() {
@@ -97,7 +108,6 @@ void Loop::resume() {
 
 void Loop::run() {
   start();
-  if (memory_only()) return;
   if (options_.resume) resume();
   begin_ = Clock::now();
   save(true);

@@ -37,6 +37,7 @@ class Loop {
 
  private:
   void start();
+  void leave_out_compute();
   void resume();
   double elapsed() const;
   std::string why_no_more() const;

@@ -2,6 +2,7 @@
 #include "conformance/campaign/recheck.hpp"
 
 #include "conformance/cases/random.hpp"
+#include "conformance/worker/run_reproducer.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
@@ -10,11 +11,6 @@ namespace {
 constexpr size_t kBatch = 32;  ///< cases to a fresh process
 constexpr size_t kAlone = 2;   ///< processes of its own for one that came out otherwise
 constexpr uint64_t kSalt = 0x7265636865636b;
-
-std::string words(const Outcome& outcome) {
-  if (outcome.status == Status::kPass) return fmt::format("bits {:016x}", outcome.digest);
-  return fmt::format("{} {}", status_name(outcome.status), outcome.text);
-}
 
 }  // namespace
 
@@ -39,10 +35,6 @@ std::vector<Finished> Recheck::pending() const {
   return out;
 }
 
-bool Recheck::same(const Outcome& a, const Outcome& b) const {
-  return a.status == b.status && (!bits_ || a.digest == b.digest);
-}
-
 void Recheck::poll(bool rest) {
   if (!busy()) {
     if (waiting_.empty() || (waiting_.size() < kBatch && !rest)) return;
@@ -59,7 +51,11 @@ void Recheck::poll(bool rest) {
 }
 
 void Recheck::give(uint64_t index, bool fresh) {
-  if (fresh) client_.renew();
+  if (fresh) {
+    client_.renew();
+    ran_.clear();
+  }
+  ran_.push_back(index);
   client_.give_range(seed_, index, index + 1);
 }
 
@@ -74,9 +70,10 @@ void Recheck::next() {
 
 void Recheck::take(Finished again) {
   if (verifying_) return verify(std::move(again));
-  if (same(again.outcome, batch_.front().outcome)) return next();
+  if (agree(again.outcome, batch_.front().outcome, bits_)) return next();
   verifying_ = true;
   otherwise_ = std::move(again.outcome);
+  ran_otherwise_.assign(ran_.begin(), ran_.end() - 1);
   alone_.clear();
   give(batch_.front().index, true);
 }
@@ -85,18 +82,21 @@ void Recheck::verify(Finished again) {
   alone_.push_back(std::move(again.outcome));
   if (alone_.size() < kAlone) return give(batch_.front().index, true);
   Finished failure = batch_.front();
-  const std::string before = words(failure.outcome);
-  if (same(alone_[0], alone_[1]))
-    failure.outcome =
-        failed("order",
-               fmt::format(
-                   "depends on what its process ran before: {} in the one that began with case {}, "
-                   "{} in another order, {} in one of its own",
-                   before, failure.process_begin, words(otherwise_), words(alone_[0])));
-  else
-    failure.outcome =
-        failed("fresh process", fmt::format("each process has its own: {}, {}, {}", before,
-                                            words(alone_[0]), words(alone_[1])));
+  const Outcome before = std::move(failure.outcome);
+  const Outcome& now = alone_[0];
+  if (agree(now, alone_[1], bits_)) {
+    if (agree(now, before, bits_)) failure.before = ran_otherwise_;
+    failure.outcome = failed(
+        kHistoryKind,
+        fmt::format(
+            "depends on what its process ran before: {} in the one that began with case {}, "
+            "{} in another order, {} in one of its own",
+            answer_text(before), failure.process_begin, answer_text(otherwise_), answer_text(now)));
+  } else {
+    failure.outcome = failed(
+        kProcessKind, fmt::format("each process has its own: {}, {}, {}", answer_text(before),
+                                  answer_text(now), answer_text(alone_[1])));
+  }
   failures_.push_back(std::move(failure));
   next();
 }

@@ -22,14 +22,13 @@ class Recheck {
   bool busy() const { return !batch_.empty() || verifying_; }
   int fd() const { return client_.fd(); }
   double seconds_left() const { return client_.idle() ? 1 : client_.seconds_left(); }
-  /// Cases that came out otherwise, now FAIL of kind "order" or "fresh process".
+  /// Cases that came out otherwise, now FAIL of kind "history" or "fresh process".
   std::vector<Finished> take_failures() { return std::exchange(failures_, {}); }
   /// What is still to be run again.
   std::vector<Finished> pending() const;
   void restore(std::vector<Finished> pending) { waiting_ = std::move(pending); }
 
  private:
-  bool same(const Outcome& a, const Outcome& b) const;
   void give(uint64_t index, bool fresh);
   void next();
   void take(Finished again);
@@ -40,9 +39,11 @@ class Recheck {
   bool bits_;
   std::vector<Finished> waiting_;  ///< as they were the first time
   std::deque<Finished> batch_;     ///< its first one is running
+  std::vector<uint64_t> ran_;      ///< by the process, that one included
   bool verifying_ = false;         ///< the first of the batch came out otherwise
   std::vector<Outcome> alone_;     ///< what it is in a process of its own
   Outcome otherwise_;
+  std::vector<uint64_t> ran_otherwise_;  ///< before that
   std::vector<Finished> failures_;
 };
 

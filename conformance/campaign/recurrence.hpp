@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How a failure comes again: alone in a fresh process every time, now and then, or only after other
-// cases in the same process.
+// Does a failure come again, and how: in a fresh process every time, now and then, or only after
+// other cases in the same process.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "conformance/cases/reproducer.hpp"
@@ -17,7 +16,8 @@ namespace tenon::conformance {
 /// Of one kind, whatever the values: what shrinking must keep.
 bool same_failure(const Outcome& a, const Outcome& b);
 
-using CaseNames = std::vector<std::pair<uint64_t, uint64_t>>;
+/// No single process sees it: it is in the difference of two.
+bool shows_apart(const Outcome& failure);
 
 /// Runs reproducers apart from the run that found them.
 class Rerun {
@@ -34,19 +34,32 @@ class Rerun {
   bool fails_as_wanted(const Outcome& outcome) const { return same_failure(outcome, wanted_); }
   const Outcome& wanted() const { return wanted_; }
 
-  /// Runs [begin, index] in a fresh process; of the last one, if it was reached in time.
-  std::optional<Outcome> range(uint64_t seed, uint64_t begin, uint64_t index, double seconds);
+  /// Runs the generator's cases in one fresh process. Empty if it did not last until the last one.
+  std::vector<Finished> in_order(uint64_t seed, const std::vector<uint64_t>& indices,
+                                 double seconds);
+  /// Of a deterministic device, bits differ and not only verdicts.
+  bool differs(const Outcome& a, const Outcome& b) const;
+
+  /// Enough devices were lost: another one costs more than a smaller case is worth.
+  bool exhausted() const { return gone_ || losses_ >= kMostLosses; }
+  /// The device did not start any more.
+  bool gone() const { return gone_; }
 
  private:
+  static constexpr int kMostLosses = 40;
+  Outcome note(Outcome outcome);
+
   WorkerOptions patient_, quick_;
   Outcome wanted_;
   std::unique_ptr<WorkerClient> warm_;
+  int losses_ = 0;
+  bool gone_ = false, deterministic_ = false;
 };
 
 /// The fewest earlier cases of its process after which the case fails as wanted; nullopt if it
-/// never does. `process_begin` is the first case that the process ran. Leaving out takes so many
-/// seconds.
-std::optional<CaseNames> find_history(Rerun& rerun, const Reproducer& reproducer,
-                                      uint64_t process_begin, double seconds);
+/// never does. `found` says what its process had run. Leaving out takes so many seconds.
+std::optional<std::vector<Case>> find_history(Rerun& rerun, const Reproducer& reproducer,
+                                              const Finished& found, double seconds,
+                                              Builder& builder);
 
 }  // namespace tenon::conformance

@@ -10,8 +10,10 @@ namespace tenon::conformance {
 
 struct Reduced {
   Failure failure;
-  Reproducer reproducer;  ///< as small as it came; empty if the failure never came again
-  bool rarely = false;    ///< not in every run
+  /// As small as it came; empty if the failure never came again.
+  Reproducer reproducer;
+  bool rarely = false;  ///< not in every run
+  bool gone = false;    ///< the device does not start any more
 };
 
 class FailureReducer {
@@ -21,7 +23,8 @@ class FailureReducer {
   /// Named by its case only.
   Failure describe(const Finished& finished) const;
   /// Confirmed, shrunk, confirmed again three times in fresh processes; FLAKY only if it never
-  /// comes again, neither alone nor after the cases that its process had run.
+  /// comes again, neither alone nor after the cases that its process had run. As described if the
+  /// device is gone, or if it is what several processes have seen together.
   Reduced reduce(const Finished& finished);
 
   /// The generator's case.
@@ -29,17 +32,13 @@ class FailureReducer {
 
  private:
   bool find(Rerun& rerun, Reduced& reduced, Reproducer& whole, const Finished& finished);
-  void shrink_whole(Rerun& rerun, Reduced& reduced);
-  class Probes;
-  bool shrink_once(Rerun& rerun, Reduced& reduced, bool is_warm, double seconds);
-  bool confirmed(Rerun& rerun, Reproducer& small, bool rarely);
   void write(Reduced& reduced) const;
 
   const CampaignOptions& options_;
   Builder builder_;
 };
 
-/// What follows the case on the replay command line: "--backend cpu".
+/// What follows the case on a command line, as words of a shell: "--backend cpu".
 std::string target_arguments(const Target& target);
 
 }  // namespace tenon::conformance

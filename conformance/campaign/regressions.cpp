@@ -6,6 +6,8 @@
 #include "conformance/campaign/buckets.hpp"
 #include "conformance/campaign/reduce_failure.hpp"
 #include "conformance/cases/files.hpp"
+#include "conformance/cases/shell.hpp"
+#include "conformance/worker/run_reproducer.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
@@ -33,8 +35,8 @@ Failure describe(const Regression& regression, const Finished& finished, const T
           .dtype = finished.cell.dtype,
           .layout = finished.cell.layout,
           .text = finished.outcome.text,
-          .replay = fmt::format("tenon-conformance replay {} {}", regression.path.string(),
-                                target_arguments(target)),
+          .replay = fmt::format("tenon-conformance replay {} {}",
+                                shell_word(regression.path.string()), target_arguments(target)),
           .reproducer = regression.text,
           .diff = finished.outcome.diff};
 }
@@ -72,7 +74,7 @@ std::vector<Failure> replay_regressions(const std::vector<Regression>& regressio
     finished.index = test.index;
     finished.cell = test.cell;
     finished.cell.layout = "regression";
-    finished.outcome = client.run_text(regression.text);
+    finished.outcome = run_reproducer(client, regression.reproducer);
     options.expectations.apply(finished);
     report.add(finished);
     if (is_failure(finished.outcome.status))
@@ -81,13 +83,12 @@ std::vector<Failure> replay_regressions(const std::vector<Regression>& regressio
   return failures;
 }
 
-void write_regression(const std::filesystem::path& folder, const std::string& backend,
+void write_regression(const std::filesystem::path& folder, const Target& target,
                       const Reproducer& shrunk, const std::string& transform) {
   std::filesystem::create_directories(folder);
-  const std::string name = backend.substr(0, backend.find_first_of(":@"));
-  const auto path =
-      folder / fmt::format("{}-{}-{:08x}.tn", file_name(name), file_name(main_op(shrunk.test)),
-                           short_hash(bucket_of(shrunk, transform)));
+  const auto path = folder / fmt::format("{}-{}-{:08x}.tn", file_name(target.backend_name()),
+                                         file_name(main_op(shrunk.test)),
+                                         short_hash(bucket_of(shrunk, transform)));
   if (!std::filesystem::exists(path)) write_file(path, write_reproducer(shrunk));
 }
 

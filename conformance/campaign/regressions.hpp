@@ -29,7 +29,7 @@ std::vector<Failure> replay_regressions(const std::vector<Regression>& regressio
 
 /// Writes a shrunk failure into the folder, as <backend>-<op>-<hash of the bucket>.tn. Nothing
 /// happens if there is a file for its bucket.
-void write_regression(const std::filesystem::path& folder, const std::string& backend,
+void write_regression(const std::filesystem::path& folder, const Target& target,
                       const Reproducer& shrunk, const std::string& transform);
 
 }  // namespace tenon::conformance

@@ -9,6 +9,7 @@
 #include "conformance/cases/coverage.hpp"
 #include "conformance/cases/edge.hpp"
 #include "conformance/cases/graphs.hpp"
+#include "conformance/cases/memory_cases.hpp"
 #include "conformance/cases/plan.hpp"
 #include "conformance/cases/programs.hpp"
 #include "core/support/error.hpp"
@@ -76,6 +77,7 @@ Template build(uint64_t word, Choices choices, Builder& builder) {
 }  // namespace
 
 Case Generator::make(uint64_t index, uint64_t attempt) {
+  if (index >= kMemoryBase) return memory_case(seed_, index - kMemoryBase);
   const Plan plan = plan_case(seed_, index);
   const Template& shape = kept(plan);
   Case out = instantiate(shape, seed_, index, mix(mix(seed_, index), attempt + 1));

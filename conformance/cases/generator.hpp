@@ -16,6 +16,8 @@ inline constexpr uint64_t kRunBase = 1'000'000'000;
 /// And from here on those of `compile`: each cell once, then graphs, by turns with the rules'
 /// transforms and with random ones.
 inline constexpr uint64_t kCompileBase = 2'000'000'000;
+/// From here on those of devices that compute nothing: memory_cases.hpp.
+inline constexpr uint64_t kMemoryBase = 3'000'000'000;
 /// Cases of a block belong to one layer and share few graphs; a worker is given whole blocks.
 inline constexpr uint64_t kBlock = 32;
 

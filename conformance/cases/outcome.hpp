@@ -60,7 +60,7 @@ struct UlpSample {
 
 /// What one case came to. `kind` is the class of the failure, which shrinking must keep:
 /// "mismatch", "guard", "poison", "input", "nondeterminism", "alias", "metamorphic", "order",
-/// "error", "support", "leak", "memory", "SIGSEGV", "exit", "run", "compile".
+/// "history", "fresh process", "error", "support", "leak", "memory", "SIGSEGV", "exit", "run", "compile".
 struct Outcome {
   Status status = Status::kPass;
   std::string kind = {};
@@ -87,6 +87,8 @@ struct Finished {
   std::vector<uint32_t> reached = {};  ///< coverage cells that its process had not reached before
   /// Index of the first case that the same process ran: what may have set the stage.
   uint64_t process_begin = 0;
+  /// The cases that it ran before, if they are not those from process_begin on.
+  std::vector<uint64_t> before = {};
 };
 
 }  // namespace tenon::conformance

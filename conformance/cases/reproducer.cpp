@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::string_view kMagic = "# tenon-conformance 1";
 constexpr int64_t kMaxElements = 1 << 20;
+constexpr std::string_view kAfter = "# after ";
 
 std::string one_line(std::string text) {
   std::ranges::replace(text, '\n', ' ');
@@ -66,8 +67,8 @@ class Header {
           }));
     } else if (key == "sequence") {
       sequence(rest(in));
-    } else if (key == "after") {
-      out_.after.push_back(case_of(rest(in)));
+    } else if (key == "apart") {
+      out_.apart = true;
     } else if (key == "symbol") {
       symbol(in);
     } else if (key == "input") {
@@ -75,6 +76,18 @@ class Header {
     } else {
       outcome(key, in);
     }
+  }
+
+  /// A line of the history, which begins with a case and has none itself.
+  const std::string& history(int number, const std::string& text) {
+    number_ = number;
+    has_history_ = has_history_ || text.starts_with("case ");
+    if (!has_history_ || text.starts_with("after") || text.starts_with("# "))
+      expected(
+          fmt::format("\"{}case SEED:INDEX ...\" and the other lines of that case, got \"{}\" "
+                      "(older versions named cases of their own generator)",
+                      kAfter, text));
+    return text;
   }
 
  private:
@@ -123,6 +136,8 @@ class Header {
       out_.outcome.diff += (out_.outcome.diff.empty() ? "" : "\n") + rest(in);
     } else if (key == "backend") {
       out_.backend = rest(in);
+    } else if (key == "plugin") {
+      out_.plugin = rest(in);
     }
   }
 
@@ -186,6 +201,7 @@ class Header {
   std::string_view origin_;
   Reproducer& out_;
   int number_ = 0;
+  bool has_history_ = false;
 };
 
 /// A file from outside may not make the reference allocate without end.
@@ -220,26 +236,24 @@ void check_inputs(const Case& test, std::string_view origin) {
   }
 }
 
-}  // namespace
-
-std::string write_reproducer(const Reproducer& r) {
-  const Case& test = r.test;
-  std::string out(kMagic);
-  out += fmt::format("\n# case {} {} {} {}\n# mode {}\n", case_name(test.seed, test.index),
-                     test.cell.op, test.cell.dtype, test.cell.layout, mode_name(test.mode));
+/// What a case is called and how it is run.
+std::string head_text(const Case& test) {
+  std::string out =
+      fmt::format("# case {} {} {} {}\n# mode {}\n", case_name(test.seed, test.index), test.cell.op,
+                  test.cell.dtype, test.cell.layout, mode_name(test.mode));
   if (test.refusal) out += "# refusal\n";
   if (test.oracle_seed) out += fmt::format("# oracles {}\n", test.oracle_seed);
   if (test.transform_seed) out += fmt::format("# transform_seed {}\n", *test.transform_seed);
   for (const std::string& list : test.transforms) out += fmt::format("# transforms {}\n", list);
-  out += fmt::format("# status {} {}\n# text {}\n", status_name(r.outcome.status), r.outcome.kind,
-                     one_line(r.outcome.text));
-  out += commented("diff", r.outcome.diff);
-  out += fmt::format("# backend {}\n", one_line(r.backend));
-  for (const auto& [seed, index] : r.after)
-    out += fmt::format("# after {}\n", case_name(seed, index));
+  return out;
+}
+
+/// What it does: inputs and graph, or calls.
+std::string body_text(const Case& test) {
+  std::string out;
   if (test.sequence) {
     const std::string calls = commented("sequence", print(*test.sequence));
-    return out + (calls.empty() ? "# sequence\n" : calls);
+    return calls.empty() ? "# sequence\n" : calls;
   }
   for (const auto& [name, value] : test.symbols)
     out += fmt::format("# symbol {} = {}\n", name, value);
@@ -253,15 +267,68 @@ std::string write_reproducer(const Reproducer& r) {
   return out + print(test.graph);
 }
 
+/// A case of the history: as commented() lines, of which those above the graph lose their "# ".
+std::string history_text(const Case& test) {
+  std::string out;
+  std::istringstream in(head_text(test) + body_text(test));
+  for (std::string line; std::getline(in, line);)
+    out += fmt::format("{}{}\n", kAfter, line.starts_with("# ") ? line.substr(2) : line);
+  return out;
+}
+
+/// Makes texts of their own of the lines of history_text. Each line keeps its number in the file.
+class Histories {
+ public:
+  void line(int number, std::string_view text) {
+    if (text.starts_with("case ")) {
+      texts_.emplace_back(kMagic);
+      last_ = 1;
+      in_graph_ = false;
+    }
+    in_graph_ = in_graph_ || text.starts_with("graph ");
+    texts_.back() += std::string(static_cast<size_t>(number - last_), '\n');
+    texts_.back() += (in_graph_ ? "" : "# ") + std::string(text);
+    last_ = number;
+  }
+  const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  std::vector<std::string> texts_;
+  int last_ = 1;
+  bool in_graph_ = false;
+};
+
+}  // namespace
+
+std::string write_reproducer(const Reproducer& r) {
+  std::string out = fmt::format("{}\n{}", kMagic, head_text(r.test));
+  out += fmt::format("# status {} {}\n# text {}\n", status_name(r.outcome.status), r.outcome.kind,
+                     one_line(r.outcome.text));
+  out += commented("diff", r.outcome.diff);
+  out += fmt::format("# backend {}\n", one_line(r.backend));
+  if (!r.plugin.empty()) out += fmt::format("# plugin {}\n", one_line(r.plugin));
+  if (r.apart) out += "# apart\n";
+  for (const Case& test : r.after) out += history_text(test);
+  return out + body_text(r.test);
+}
+
 Reproducer parse_reproducer(std::string_view text, Builder& builder, std::string_view origin) {
   TN_REQUIRE(text.substr(0, text.find('\n')) == kMagic,
              "[replay] {}:1: expected \"{}\" as the first line", origin, kMagic);
   Reproducer out;
   Header header(origin, out);
+  Histories histories;
   std::istringstream in{std::string(text)};
   std::string line;
-  for (int number = 1; std::getline(in, line); ++number)
-    if (number > 1 && line.starts_with("# ")) header.line(number, line);
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (number == 1) continue;
+    if (line.starts_with(kAfter))
+      histories.line(number, header.history(number, line.substr(kAfter.size())));
+    else if (line.starts_with("# "))
+      header.line(number, line);
+  }
+  for (const std::string& earlier : histories.texts())
+    out.after.push_back(parse_reproducer(earlier, builder, origin).test);
   if (out.test.sequence) return out;
   out.test.graph = parse_graph(text, builder, origin);
   check_inputs(out.test, origin);

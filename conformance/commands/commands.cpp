@@ -13,7 +13,6 @@
 #include "conformance/cases/files.hpp"
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/plan.hpp"
-#include "conformance/judge/memory_checks.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
@@ -28,7 +27,7 @@ std::string paint(const char* code, const std::string& text) {
 
 Expectations load_expectations(const RunOptions& options, const Target& target) {
   if (!options.expectations.empty()) return {read_file(options.expectations), options.expectations};
-  const std::string backend = target.backend.substr(0, target.backend.find_first_of(":@"));
+  const std::string backend = target.backend_name();
   const std::filesystem::path program = own_program();
   const auto path =
       program.parent_path().parent_path() / "share/tenon/expectations" / (backend + ".txt");
@@ -71,8 +70,8 @@ bool any_failure(const Report& r) {
 }  // namespace
 
 Target make_target(const RunOptions& options) {
-  TN_REQUIRE(options.plugin.empty() != options.backend.empty(),
-             "[target] expected either --backend NAME or --plugin FILE");
+  TN_REQUIRE(!options.plugin.empty() || !options.backend.empty(),
+             "[target] expected --backend NAME or --plugin FILE");
   if (options.plugin.empty()) return {options.backend, std::nullopt, options.target};
   const std::filesystem::path path = std::filesystem::absolute(options.plugin);
   const std::string name = path.filename().string();
@@ -80,7 +79,14 @@ Target make_target(const RunOptions& options) {
              "[target] expected a plugin named libtenon_<backend>.so, got \"{}\"", name);
   TN_REQUIRE(std::filesystem::exists(path), "[target] expected a plugin file, got no file {}",
              path.string());
-  return {name.substr(9, name.size() - 12), path, options.target};
+  const std::string backend = name.substr(9, name.size() - 12);
+  if (options.backend.empty()) return {backend, path, options.target};
+  Target target{options.backend, path, options.target};
+  TN_REQUIRE(
+      target.backend_name() == backend,
+      "[target] expected --backend to be a term of {}, as the plugin's file says, got \"{}\"",
+      backend, options.backend);
+  return target;
 }
 
 int list_command(bool json) {
@@ -155,10 +161,8 @@ uint32_t layers_of(const std::vector<std::string>& names) {
 }
 
 int finish(CampaignOptions campaign, const RunOptions& options) {
-  const Target target = campaign.worker.target;
   Campaign result = run_campaign(std::move(campaign));
-  if (result.memory_only) return run_memory_checks(target, options.json);
-  complete(result.report);
+  complete(result.report, !result.memory_only);
   if (!options.report.empty()) write_report(result.report, options.report);
   if (options.json)
     fmt::print("{}", to_json(result.report));

@@ -21,7 +21,7 @@ inline constexpr Budget kBudgets[] = {{"smoke", 30}, {"ci", 300}, {"nightly", 4 
 
 struct RunOptions {
   std::string backend;  ///< one term of TENON_DEVICES
-  std::string plugin;   ///< a file; its name says the backend
+  std::string plugin;   ///< a file; its name says the backend, if there is no other word of it
   std::string target;   ///< that need not be there
   std::string keep;     ///< folder for what `compile` made; "" for none
   uint64_t seed = 1;
@@ -51,7 +51,8 @@ int report_command(const std::string& file, const std::string& folder);
 int compare_command(const std::string& before_file, const std::string& after_file, double factor,
                     bool json);
 
-/// Throws kInvalid if neither or both are given, or the file's name is not libtenon_<backend>.so.
+/// Throws kInvalid if neither is given, or the file's name is not libtenon_<backend>.so of the
+/// backend that is given too.
 Target make_target(const RunOptions& options);
 
 }  // namespace tenon::conformance

@@ -7,6 +7,7 @@
 #include "conformance/cases/reproducer.hpp"
 #include "conformance/commands/commands.hpp"
 #include "conformance/report/report.hpp"
+#include "conformance/worker/run_reproducer.hpp"
 #include "conformance/worker/worker_client.hpp"
 #include "core/ir/text.hpp"
 #include "core/support/error.hpp"
@@ -23,34 +24,35 @@ std::string shown(const Case& test) {
   return test.sequence ? print(*test.sequence) : print(test.graph);
 }
 
-/// What is to run: the generator's case, or the text of a file.
+/// What is to run: the generator's case, or what a file says.
 struct Request {
   Case test;
-  std::string text;
+  std::optional<Reproducer> file = {};
 };
 
 Request request_of(const std::string& what, RunOptions& options, Builder& builder) {
   if (names_case(what)) {
     const auto [seed, index] = parse_case_name(what);
-    const bool is_compiled = index >= kCompileBase;
+    const bool is_compiled = index >= kCompileBase && index < kMemoryBase;
     TN_REQUIRE(is_compiled != options.target.empty(),
                "[replay] expected --target with a case of compile, and only with one");
     Generator generator(seed, builder);
-    return {is_compiled ? generator.make_plain(index) : generator.make(index), ""};
+    return {is_compiled ? generator.make_plain(index) : generator.make(index)};
   }
-  std::string text = read_file(what);
-  Reproducer reproducer = parse_reproducer(text, builder, what);
-  if (options.backend.empty() && options.plugin.empty())
-    (reproducer.backend.ends_with(".so") ? options.plugin : options.backend) = reproducer.backend;
-  return {std::move(reproducer.test), std::move(text)};
+  Reproducer file = parse_reproducer(read_file(what), builder, what);
+  if (options.backend.empty() && options.plugin.empty()) {
+    options.backend = file.backend;
+    options.plugin = file.plugin;
+  }
+  return {file.test, std::move(file)};
 }
 
 Finished run(WorkerClient& client, const Request& request) {
   Finished finished;
   finished.index = request.test.index;
   finished.cell = request.test.cell;
-  if (!request.text.empty()) {
-    finished.outcome = client.run_text(request.text);
+  if (request.file) {
+    finished.outcome = run_reproducer(client, *request.file);
     return finished;
   }
   client.give_range(request.test.seed, finished.index, finished.index + 1);

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "conformance/judge/memory_checks.hpp"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstring>
 
-#include "conformance/cases/exit_code.hpp"
+#include "conformance/judge/declared.hpp"
 #include "core/runtime/discovery.hpp"
 #include "core/support/error.hpp"
 #include "tenon/ext/files.h"
 
 namespace tenon::conformance {
 namespace {
-
-std::string backend_of(const Target& target) {
-  return target.backend.substr(0, target.backend.find_first_of(":@"));
-}
 
 /// Bytes that differ from place to place and from `seed` to `seed`.
 std::vector<uint8_t> pattern(uint64_t size, uint64_t seed) {
@@ -135,70 +127,46 @@ ContextOptions memory_options(const Target& target) {
   return options;
 }
 
-int run_here(const Target& target, bool json) {
-  Context context(memory_options(target));
-  Device& device = context.device();
-  if (!json) fmt::print("{}: no compute: memory checks only\n", device.id());
-  std::string lines;
-  int failures = 0;
-  for (const auto& check : kChecks) {
-    std::string reason;
-    try {
-      check.run(device);
-    } catch (const std::exception& error) {
-      reason = error.what();
-      ++failures;
-    }
-    if (json) {
-      lines += fmt::format("{}{{\"check\":\"{}\",\"ok\":{}}}", lines.empty() ? "" : ",", check.name,
-                           reason.empty());
-    } else {
-      fmt::print("  {} {}{}{}\n", reason.empty() ? "PASS" : "FAIL", check.name,
-                 reason.empty() ? "" : ": ", reason);
-    }
-    std::fflush(stdout);
-  }
-  if (json) fmt::print("{{\"memory_only\":true,\"checks\":[{}]}}\n", lines);
-  std::fflush(stdout);
-  return failures ? kExitFailures : kExitOk;
+Outcome from_exception(const Error& error) {
+  if (error.kind() == ErrorKind::kDeviceLost) return {Status::kDeviceLost, "lost", error.what()};
+  return failed("memory content", error.what());
 }
 
 }  // namespace
 
-std::string memory_only_plugin(const Target& target) {
-  if (!target.name.empty()) return {};
+MemoryHarness::MemoryHarness(const Target& target)
+    : target_(target), context_(std::make_unique<Context>(memory_options(target))) {}
+
+std::string MemoryHarness::plugin_path() const {
+  if (target_.plugin) return target_.plugin->string();
+  const Discovery found = installed_plugins();
+  const PluginCandidate* candidate = find_backend(found, target_.backend_name());
+  return candidate ? candidate->path.string() : target_.backend;
+}
+
+std::string MemoryHarness::properties() const { return declared_properties(device()); }
+
+std::string MemoryHarness::known_answer() {
   try {
-    Context context(memory_options(target));
-    Device& device = context.device();
-    if (device.capabilities().compute) return {};
-    if (target.plugin) return target.plugin->string();
-    const Discovery found = installed_plugins();
-    const PluginCandidate* candidate = find_backend(found, backend_of(target));
-    return candidate ? candidate->path.string() : target.backend;
-  } catch (const std::exception&) {
+    const auto bytes = pattern(64, 1);
+    expect(*filled(device(), bytes), bytes, "written whole");
     return {};
+  } catch (const std::exception& error) {
+    return error.what();
   }
 }
 
-int run_memory_checks(const Target& target, bool json) {
-  std::fflush(stdout);
-  const pid_t child = fork();  // there is no other thread yet
-  if (child < 0) fail(ErrorKind::kEnvironment, "no child process: {}", std::strerror(errno));
-  if (child == 0) {
-    int code = kExitEnvironment;
-    try {
-      code = run_here(target, json);
-    } catch (const std::exception& error) {
-      fmt::print(stderr, "tenon-conformance: {}\n", error.what());
-    }
-    _exit(code);
+Outcome MemoryHarness::run(const std::string& check) {
+  const auto* row = std::ranges::find(kChecks, check, [](const auto& one) { return one.name; });
+  if (row == std::end(kChecks)) return failed("memory content", "no such check: " + check);
+  try {
+    row->run(device());
+    return {};
+  } catch (const Error& error) {
+    return from_exception(error);
+  } catch (const std::exception& error) {
+    return failed("memory content", error.what());
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status)) return WEXITSTATUS(status);
-  fmt::print("  CRASH: ended by signal {}\n", WTERMSIG(status));
-  return kExitFailures;
 }
 
 }  // namespace tenon::conformance

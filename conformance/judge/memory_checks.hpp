@@ -1,17 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What can be asked of a backend that holds memory and computes nothing.
+// Runs the checks of memory_cases.hpp on a backend that holds memory and computes nothing, in this
+// process. Only a worker has one.
 #pragma once
 
-#include "conformance/judge/harness.hpp"
+#include <memory>
+#include <string>
+
+#include "conformance/cases/outcome.hpp"
+#include "conformance/cases/target.hpp"
+#include "core/runtime/context.hpp"
 
 namespace tenon::conformance {
 
-/// Loads the plugin into this process: the file's path if its device computes nothing, else "".
-std::string memory_only_plugin(const Target& target);
+class MemoryHarness {
+ public:
+  /// Throws what the Context throws.
+  explicit MemoryHarness(const Target& target);
 
-/// Writes, reads, ranges, copies, fills and growth, in a child process; prints a line for each
-/// check. The exit code: kExitOk, kExitFailures, or kExitEnvironment if the device cannot be
-/// opened.
-int run_memory_checks(const Target& target, bool json);
+  bool computes() const { return device().capabilities().compute; }
+  std::string device_id() const { return device().id(); }
+  std::string device_name() const { return device().info().name; }
+  std::string plugin_path() const;
+  /// What the plugin declares, as one JSON object.
+  std::string properties() const;
+
+  /// Writes a few bytes and reads them: a sentence on what is wrong, or "".
+  std::string known_answer();
+  /// Of memory_checks(). Never throws.
+  Outcome run(const std::string& check);
+
+ private:
+  Device& device() const { return context_->device(); }
+
+  const Target target_;
+  std::unique_ptr<Context> context_;
+};
 
 }  // namespace tenon::conformance

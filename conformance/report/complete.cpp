@@ -10,6 +10,7 @@
 
 #include "conformance/cases/cells.hpp"
 #include "conformance/cases/coverage.hpp"
+#include "conformance/cases/shell.hpp"
 #include "conformance/report/report.hpp"
 #include "core/support/error.hpp"
 #include "tenon/plugin.h"
@@ -43,14 +44,13 @@ std::string date() {
   return text;
 }
 
-/// Words that a shell would split or change are quoted; the program is named without its folder.
+/// The program is named without its folder.
 std::string command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string out;
   for (std::string word; std::getline(file, word, '\0');) {
     if (out.empty()) word = std::filesystem::path(word).filename().string();
-    const bool plain = !word.empty() && word.find_first_of(" \t\n\"'\\$&|;<>()*?#~`!") == word.npos;
-    out += fmt::format("{}{}", out.empty() ? "" : " ", plain ? word : "'" + word + "'");
+    out += (out.empty() ? "" : " ") + shell_word(word);
   }
   return out;
 }
@@ -111,10 +111,11 @@ void find_missing_pairs(Report& report) {
 
 }  // namespace
 
-void complete(Report& report) {
+void complete(Report& report, bool computes) {
   report.environment = {
       fmt::format("tenon-conformance {}, plugin ABI {}", TENON_VERSION, TN_ABI_VERSION),
       processor(), system_name(), date(), command_line()};
+  if (!computes) return;
   report.reached.resize(coverage_size());
   report.gaps.dtypes = missing_dtypes(report);
   find_missing_pairs(report);

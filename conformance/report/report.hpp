@@ -100,8 +100,9 @@ struct Report {
   void add(const Finished& finished);
 };
 
-/// Fills in what the run itself does not know: environment and gaps.
-void complete(Report& report);
+/// Fills in what the run itself does not know: environment and gaps. A device that computes nothing
+/// has none.
+void complete(Report& report, bool computes = true);
 
 /// report.json. Parsing throws kInvalid with the field.
 std::string to_json(const Report& report);

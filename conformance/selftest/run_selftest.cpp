@@ -79,6 +79,7 @@ void read_report(const Report& report, SelftestRow& row) {
   row.nodes = failure->nodes;
   row.elements = failure->elements;
   row.shrink_seconds = failure->shrink_seconds;
+  row.replay = failure->replay;
 }
 
 class Runs {
@@ -120,9 +121,12 @@ class Runs {
                                        "--time",
                                        fmt::format("{}", options_.seconds),
                                        "--seed",
-                                       std::to_string(options_.seed),
-                                       "--report",
-                                       (folder_ / row.name).string()};
+                                       std::to_string(options_.seed)};
+    // Files that are gone afterwards would be named in vain.
+    if (!options_.report.empty()) {
+      arguments.emplace_back("--report");
+      arguments.push_back((folder_ / row.name).string());
+    }
     running_.push_back(
         {&row, std::make_unique<VariantProcess>(arguments, file(row, ".json"), file(row, ".log")),
          Clock::now()});

@@ -62,7 +62,8 @@ std::string to_text(const SelftestScore& score) {
                   "name", "", "seconds", "cases", "nodes", "elements", "shrink", "failure");
   for (const SelftestRow& row : score.rows) out += line(row) + "\n";
   for (const SelftestRow& row : score.rows)
-    if (row.benign && row.found) out += fmt::format("false alarm, {}: {}\n", row.name, row.text);
+    if (row.benign && row.found)
+      out += fmt::format("false alarm, {}: {}\n    {}\n", row.name, row.text, row.replay);
   out += fmt::format("{} of {} planted bugs found in {:g} s each, {} of {} benign alarmed\n",
                      score.found(), score.planted(), score.seconds, score.false_alarms(),
                      score.benign());
@@ -87,7 +88,8 @@ std::string to_json(const SelftestScore& score) {
                     {"shrink_seconds", row.shrink_seconds},
                     {"status", row.status},
                     {"kind", row.failure},
-                    {"text", row.text}});
+                    {"text", row.text},
+                    {"replay", row.replay}});
   const Json out = {{"planted", score.planted()},
                     {"found", score.found()},
                     {"benign", score.benign()},

@@ -31,6 +31,7 @@ struct SelftestRow {
   int nodes = 0;
   int64_t elements = 0;
   double shrink_seconds = 0;
+  std::string replay = {};  ///< a command line
 };
 
 struct SelftestScore {

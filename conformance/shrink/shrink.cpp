@@ -29,7 +29,7 @@ Shrunk shrink(Case failing, const Outcome& outcome, const Probe& probe, Builder&
     if (shrink_steps(search)) shrink_programs(search);
     return {search.best()};
   }
-  shrink_draws(search);
+  if (!limits.is_dear) shrink_draws(search);
   Shrunk out{search.best(), shrink_transforms(search)};
   shrink_graph(search);
   shrink_values(search);

@@ -18,6 +18,8 @@ using Probe = std::function<std::optional<Outcome>(const Case&)>;
 struct ShrinkLimits {
   double seconds = 10;
   int probes = 2000;
+  /// Each failure costs much: only what makes large steps, which edits of choices do not.
+  bool is_dear = false;
 };
 
 struct Shrunk {

@@ -19,7 +19,8 @@ class CompileWorker final : public Worker {
             "none: nothing runs",
             harness_.compiler().plugin_path(),
             "{}",
-            "0"};
+            "0",
+            "1"};
   }
 
   std::vector<std::string> probe() override { return {"probe", "none", ""}; }

@@ -29,7 +29,8 @@ class RunWorker final : public Worker {
             harness_.declaration(),
             harness_.plugin_path(),
             harness_.properties(),
-            harness_.deterministic() ? "1" : "0"};
+            harness_.deterministic() ? "1" : "0",
+            "1"};
   }
 
   std::vector<std::string> probe() override { return known_answer(harness_, builder_); }
@@ -45,13 +46,10 @@ class RunWorker final : public Worker {
     Case test;
     try {
       Reproducer reproducer = parse_reproducer(text, builder_, "case");
-      for (const auto& [seed, index] : reproducer.after) {
-        Generator generator(seed, builder_);
-        Case before = generator.make(index);
-        judge(before, &generator, true);
-      }
+      for (Case& before : reproducer.after)
+        if (judge(before, nullptr, true).status == Status::kDeviceLost) return give_up(before);
       test = std::move(reproducer.test);
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       announce(Case{}, 0);
       channel_.send(end_fields(0, failed("text", error.what())));
       return true;
@@ -62,6 +60,15 @@ class RunWorker final : public Worker {
   }
 
  private:
+  /// The history of a case took the device with it.
+  bool give_up(const Case& before) {
+    announce(Case{}, 0);
+    channel_.send(
+        end_fields(0, failed("earlier", fmt::format("the device was lost by the case before it, {}",
+                                                    case_name(before.seed, before.index)))));
+    return false;
+  }
+
   bool run_index(Generator& generator, uint64_t index) {
     Case test;
     test.index = index;

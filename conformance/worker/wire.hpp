@@ -2,8 +2,7 @@
 // The lines that a worker writes to its parent: the token of the session, a word and fields, apart
 // by tabs. The token tells our lines from whatever a plugin writes to a descriptor that is not its.
 //
-//   ready   DEVICE NAME DECLARATION PLUGIN PROPERTIES DETERMINISTIC   the plugin is loaded
-//   memory  PLUGIN                        it is, and computes nothing
+//   ready   DEVICE NAME DECLARATION PLUGIN PROPERTIES DETERMINISTIC COMPUTES   it is loaded
 //   refused REASON                        it is not, and the worker ends
 //   probe   ok|none|wrong TEXT            the case with a known answer
 //   begin   INDEX ATTEMPT OP DTYPE LAYOUT written before the device sees it: the journal

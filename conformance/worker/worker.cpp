@@ -10,7 +10,6 @@
 #include <csignal>
 #include <sstream>
 
-#include "conformance/judge/memory_checks.hpp"
 #include "conformance/worker/wire.hpp"
 #include "core/support/error.hpp"
 
@@ -62,6 +61,17 @@ void serve_commands(Worker& worker, Channel& channel) {
   }
 }
 
+/// A device that cannot be opened to compute may hold memory.
+std::unique_ptr<Worker> make_worker(const Target& target, Channel& channel) {
+  if (!target.name.empty()) return make_compile_worker(target, channel);
+  try {
+    return make_run_worker(target, channel);
+  } catch (const Error&) {
+    if (auto worker = make_memory_worker(target, channel)) return worker;
+    throw;
+  }
+}
+
 }  // namespace
 
 void Worker::announce(const Case& test, uint64_t attempt) {
@@ -73,18 +83,13 @@ int serve(const Target& target) {
   confine();
   Channel channel;
   try {
-    const std::unique_ptr<Worker> worker = target.name.empty()
-                                               ? make_run_worker(target, channel)
-                                               : make_compile_worker(target, channel);
+    const std::unique_ptr<Worker> worker = make_worker(target, channel);
     channel.send(worker->ready());
     serve_commands(*worker, channel);
     // Like a plugin, its threads are never taken down in order: a driver's exit handlers may hang.
     _exit(0);
   } catch (const std::exception& error) {
-    if (const std::string plugin = memory_only_plugin(target); !plugin.empty())
-      channel.send({"memory", plugin});
-    else
-      channel.send({"refused", error.what()});
+    channel.send({"refused", error.what()});
   }
   _exit(0);
 }

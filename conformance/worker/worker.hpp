@@ -29,9 +29,11 @@ class Worker {
   Channel& channel_;
 };
 
-/// Both throw what their harness throws.
+/// They throw what their harness throws.
 std::unique_ptr<Worker> make_run_worker(const Target& target, Channel& channel);
 std::unique_ptr<Worker> make_compile_worker(const Target& target, Channel& channel);
+/// Null if the device computes, or is not there.
+std::unique_ptr<Worker> make_memory_worker(const Target& target, Channel& channel);
 
 /// Serves commands until the parent closes the pipe:
 ///   probe                    the case with a known answer

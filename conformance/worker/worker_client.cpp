@@ -56,6 +56,7 @@ void WorkerClient::spawn() {
   bye_ = cut_ = false;
   running_.reset();
   process_begin_ = next_;
+  is_new_ = true;
   expect_within(options_.start_seconds);
 }
 
@@ -81,6 +82,7 @@ void WorkerClient::give_range(uint64_t seed, uint64_t begin, uint64_t end) {
   seed_ = seed;
   next_ = begin;
   end_ = end;
+  if (is_new_) process_begin_ = begin;
   text_.clear();
   send_work();
 }
@@ -137,18 +139,15 @@ void WorkerClient::take(const std::string& line, std::vector<Finished>& out) {
 
 void WorkerClient::take_start(const std::vector<std::string>& fields) {
   const std::string& word = fields[0];
-  if (word == "ready" && fields.size() == 7) {
-    facts_ = {fields[1], fields[2], fields[3], fields[4], fields[5], fields[6] == "1", false};
-  } else if (word == "memory" && fields.size() == 2) {
-    facts_ = {};
-    facts_.plugin = fields[1];
-    facts_.memory_only = true;
+  if (word == "ready" && fields.size() == 8) {
+    facts_ = {fields[1], fields[2],        fields[3],       fields[4],
+              fields[5], fields[6] == "1", fields[7] == "0"};
   } else if (word == "refused" && fields.size() == 2) {
     reason_ = fields[1];
   }
-  if (word == "ready" || word == "memory") {
+  if (word == "ready") {
     was_ready_ = true;
-    if (probes_ && !facts_.memory_only) {
+    if (probes_) {
       phase_ = Phase::kProbing;
       expect_within(options_.compile_seconds + options_.run_seconds);
       process_->send("probe\n");
@@ -184,7 +183,7 @@ void WorkerClient::take_case(const std::vector<std::string>& fields, std::vector
     running_ = Finished{
         std::stoull(fields[1]), std::stoull(fields[2]), {fields[3], fields[4], fields[5]}, {}, {},
         process_begin_};
-    launched_ = false;
+    is_new_ = launched_ = false;
     journal_.line(fmt::format("begin {}:{}", seed_, running_->index));
     expect_within(options_.compile_seconds);
   } else if (word == "run" && running_) {
@@ -274,6 +273,7 @@ void WorkerClient::start_failed(const std::string& reason) {
 
 /// The case in flight, or the next one if it died between two: it would never end otherwise.
 void WorkerClient::charge(const WorkerProcess::End& how, std::vector<Finished>& out) {
+  const bool is_earlier = !running_ && !text_.empty();
   if (!running_) running_ = Finished{next_, 0, {"?", "?", "?"}, {}, {}, process_begin_};
   const char* phase = launched_ ? "running" : "compiling";
   Finished finished = std::move(*running_);
@@ -297,6 +297,10 @@ void WorkerClient::charge(const WorkerProcess::End& how, std::vector<Finished>& 
                                                       options_.memory_mib, phase));
       break;
   }
+  // A case of a reproducer's history did it, and the case itself was never begun.
+  if (is_earlier)
+    finished.outcome = {finished.outcome.status, "earlier",
+                        finished.outcome.text + ", before the case began"};
   finish(std::move(finished), out);
 }
 

@@ -40,6 +40,8 @@ class WorkerClient {
   /// Starts the process and waits until it is ready. Throws kEnvironment with the reason.
   const DeviceFacts& start();
   void stop();
+  /// Of the device that it started last.
+  const DeviceFacts& facts() const { return facts_; }
 
   /// Call when idle. Does not wait.
   void give_range(uint64_t seed, uint64_t begin, uint64_t end);
@@ -95,6 +97,7 @@ class WorkerClient {
   std::string reason_;  ///< of a refusal, or what was written that is not ours
   bool bye_ = false;    ///< the process ends by its own will
   bool cut_ = false;    ///< it runs cases that nobody waits for any more
+  bool is_new_ = false;  ///< the process has begun no case
   bool was_ready_ = false, answered_ = false, probes_ = false;
   int failed_starts_ = 0;  ///< in a row
   std::vector<std::string> doubts_;

@@ -4,12 +4,11 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
-#include <filesystem>
 
-#include "conformance/campaign/campaign.hpp"
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/reproducer.hpp"
 #include "core/support/error.hpp"
+#include "tests/conformance/campaign_on.hpp"
 
 using namespace tenon;
 using namespace tenon::conformance;
@@ -20,15 +19,8 @@ namespace {
 constexpr uint64_t kFirst = 200 * kBlock;
 
 CampaignOptions planted(const std::string& bug, uint64_t cases) {
-  const std::filesystem::path build = TENON_BINARY_DIR;
-  CampaignOptions options;
-  options.worker.program = (build / "bin/tenon-conformance").string();
-  options.worker.target = {"planted_" + bug,
-                           build / ("test-plugins/conformance/libtenon_planted_" + bug + ".so")};
+  CampaignOptions options = campaign_on("planted_" + bug, kFirst, cases);
   options.worker.run_seconds = 2;
-  options.seed = 7;
-  options.begin = kFirst;
-  options.end = kFirst + cases;
   options.most_shrunk = 2;
   options.shrink_seconds = 8;
   return options;
@@ -142,11 +134,18 @@ TEST_CASE("saying yes and then failing to compile is a failure") {
     CHECK(failure.text.find("no square roots today") != std::string::npos);
 }
 
-TEST_CASE("three lost devices end the run") {
-  const Campaign result = run_campaign(planted("lost", 100000));
+TEST_CASE("three lost devices end the run, and what lost them is shrunk") {
+  CampaignOptions options = planted("lost", 100000);
+  options.most_shrunk = 1;
+  const Campaign result = run_campaign(options);
   CHECK(result.lost);
   CHECK(count(result.report, Status::kDeviceLost) == 3);
   CHECK(result.report.cases() < 100000);
+  const Failure* failure = first(result.report, Status::kDeviceLost);
+  REQUIRE(failure);
+  INFO(failure->reproducer);
+  CHECK(nodes_of(*failure) <= 3);
+  CHECK(failure->elements <= 16);
 }
 
 TEST_CASE("a plugin that dies while it loads is an error of the environment") {

@@ -9,9 +9,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "conformance/campaign/campaign.hpp"
 #include "conformance/campaign/failure_book.hpp"
+#include "conformance/cases/generator.hpp"
+#include "conformance/cases/memory_cases.hpp"
 #include "core/support/error.hpp"
+#include "tests/conformance/campaign_on.hpp"
 
 using namespace tenon;
 using namespace tenon::conformance;
@@ -21,14 +23,8 @@ namespace {
 constexpr uint64_t kCases = 160;
 
 CampaignOptions misbehaving(const std::string& way) {
-  const std::filesystem::path build = TENON_BINARY_DIR;
-  CampaignOptions options;
-  options.worker.program = (build / "bin/tenon-conformance").string();
-  options.worker.target = {"misbehaves_" + way,
-                           build / ("test-plugins/conformance/libtenon_misbehaves_" + way + ".so")};
+  CampaignOptions options = campaign_on("misbehaves_" + way, 0, kCases);
   options.worker.run_seconds = 1;
-  options.seed = 7;
-  options.end = kCases;
   options.most_shrunk = 0;
   options.recheck_one_in = 0;
   return options;
@@ -84,6 +80,7 @@ TEST_CASE("a plugin that ends its process costs a case each time") {
       CHECK(failure.kind == row.kind);
       CHECK(failure.op != "?");
     }
+    for (const std::string& note : result.report.notes) UNSCOPED_INFO(note);
     CHECK(result.report.notes.empty());
   }
 }
@@ -145,7 +142,7 @@ TEST_CASE("results that depend on what a process ran before are found") {
   const Campaign result = run_campaign(options);
   CHECK(result.report.cases() == options.end);
   bool found = false;
-  for (const Failure& failure : result.report.failures) found = found || failure.kind == "order";
+  for (const Failure& failure : result.report.failures) found = found || failure.kind == "history";
   CHECK(found);
 }
 
@@ -154,6 +151,41 @@ TEST_CASE("passing cases pass again in fresh processes") {
   options.recheck_one_in = 2;
   const Campaign result = run_campaign(options);
   CHECK(failing(result.report.counts) == 0);
+}
+
+TEST_CASE("a device that computes nothing is tried in workers like any other") {
+  CampaignOptions options = misbehaving("stores");
+  options.end = 64 * kBlock;
+  const Campaign result = run_campaign(options);
+  CHECK(result.memory_only);
+  CHECK(result.report.device.find("misbehaves_stores") != std::string::npos);
+  CHECK(result.report.declaration == "memory only");
+  const auto counts = [&](const std::string& op) {
+    const auto at = result.report.cells.find({op, "-"});
+    return at == result.report.cells.end() ? Counts{} : at->second.counts;
+  };
+  // One check takes its process with it; the others pass, and so do rules and sequences.
+  for (const std::string& name : memory_checks()) {
+    INFO(name);
+    const bool is_fatal = name == "commands";
+    CHECK(of(counts("memory." + name), is_fatal ? Status::kCrash : Status::kPass) == 1);
+  }
+  CHECK(of(counts("api.sequence"), Status::kPass) > 10);
+  CHECK(of(counts("api.map_ranges"), Status::kPass) > 0);
+  for (const auto& [cell, row] : result.report.cells)
+    CHECK((cell.first.starts_with("api.") || cell.first.starts_with("memory.")));
+  CHECK(failing(result.report.counts) == 1);
+}
+
+TEST_CASE("a device that computes nothing has no cells to choose") {
+  CampaignOptions options = misbehaving("stores");
+  options.layers = 1;
+  try {
+    run_campaign(options);
+    FAIL("expected an error");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::kInvalid);
+  }
 }
 
 TEST_CASE("the book of failures stays small, and counts what it leaves out") {

@@ -9,12 +9,12 @@
 #include <set>
 
 #include "conformance/campaign/buckets.hpp"
-#include "conformance/campaign/campaign.hpp"
 #include "conformance/campaign/reduce_failure.hpp"
 #include "conformance/campaign/regressions.hpp"
 #include "conformance/cases/files.hpp"
 #include "conformance/cases/generator.hpp"
 #include "core/support/error.hpp"
+#include "tests/conformance/campaign_on.hpp"
 
 using namespace tenon;
 using namespace tenon::conformance;
@@ -25,14 +25,10 @@ namespace fs = std::filesystem;
 
 /// A variant of the plugin that `selftest` uses.
 CampaignOptions planted(const std::string& bug, uint64_t begin, uint64_t cases) {
-  const fs::path build = TENON_BINARY_DIR;
-  CampaignOptions options;
-  options.worker.program = (build / "bin/tenon-conformance").string();
+  CampaignOptions options = campaign_on("planted", begin, cases);
   options.worker.target = {"planted:0@bug=" + bug,
-                           build / "lib/tenon-selftest/libtenon_planted.so"};
+                           fs::path(TENON_BINARY_DIR) / "lib/tenon-selftest/libtenon_planted.so"};
   options.seed = 3;
-  options.begin = begin;
-  options.end = begin + cases;
   options.stop_after = 1;
   options.recheck_one_in = 0;
   return options;
@@ -76,6 +72,7 @@ TEST_CASE("wrong values are one small case in little time") {
 TEST_CASE("what fails only after other cases is found together with them") {
   // Sequences show the bug alone; a cell does after one of another dtype.
   CampaignOptions options = planted("key_ignores_dtype", kRandom, 60000);
+  options.layers = 1;
   options.stop_after = 30;
   options.most_shrunk = 0;
   const Campaign campaign = run_campaign(options);

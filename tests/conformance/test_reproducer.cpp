@@ -76,11 +76,19 @@ TEST_CASE("a written sequence, its transforms and its history read back the same
   written.test.sequence = Sequence{"", {{"allocate", {0, 64}}, {"free", {}}, {"copy", {-1, 7}}}};
   written.outcome = failed("leak", "one\ntwo");
   written.outcome.diff = "[0]\t1\t2\t1\n[1]\t3\tinf\t";
-  written.after = {{3, 1}, {3, 4}};
+  Generator earlier(3, builder);
+  for (uint64_t i = 0; i < 12; ++i) written.after.push_back(earlier.make(100 + i));
+  written.after.push_back(written.test);
   const std::string text = write_reproducer(written);
   const Reproducer read = parse_reproducer(text, builder, "text");
   CHECK(write_reproducer(read) == text);
-  CHECK(read.after == written.after);
+  REQUIRE(read.after.size() == written.after.size());
+  for (size_t i = 0; i < read.after.size(); ++i) {
+    const Case &was = written.after[i], &is = read.after[i];
+    CHECK(write_reproducer({is, {}, ""}) == write_reproducer({was, {}, ""}));
+    REQUIRE(is.inputs.size() == was.inputs.size());
+    for (size_t k = 0; k < is.inputs.size(); ++k) CHECK(is.inputs[k].bytes == was.inputs[k].bytes);
+  }
   CHECK(read.test.oracle_seed == written.test.oracle_seed);
   CHECK(read.outcome.diff == written.outcome.diff);
   REQUIRE(read.test.sequence);
@@ -115,7 +123,9 @@ TEST_CASE("what is wrong with a reproducer is said with its file and line") {
         Row{"# mode wild", "expected mode exact"}, Row{"# oracles x", "expected one number"},
         Row{"# transform_seed 1 2", "expected one number"},
         Row{"# transforms fold a0", "expected transforms"},
-        Row{"# sequence copy x", "expected one call"}, Row{"# after 7", "expected a case"},
+        Row{"# sequence copy x", "expected one call"}, Row{"# after 3:7", "older versions"},
+        Row{"# after mode exact", "and the other lines of that case"},
+        Row{"# after case 3 add f32", "expected a case"},
         Row{"# status GOOD", "expected a status"},
         Row{"# symbol n 3", "expected symbol NAME = VALUE"},
         Row{"# input x f32 [2] = 1", "got fewer"}, Row{"# input x f32 [2] = 1 2 3", "got more"}}) {
@@ -129,6 +139,19 @@ TEST_CASE("what is wrong with a reproducer is said with its file and line") {
       CHECK(std::string(error.what()).find(row.words) != std::string::npos);
       CHECK(error.kind() == ErrorKind::kInvalid);
     }
+  }
+}
+
+TEST_CASE("what is wrong with a case of the history is said with its line in the file") {
+  Builder builder;
+  const std::string text =
+      "# tenon-conformance 1\n# case 3:9 add f32 -\n# for people\n# after case 3:1 add f32 -\n"
+      "# after mode exact\n# after input x f32 [2] = 1 2 3\n";
+  try {
+    parse_reproducer(text, builder, "a.tn");
+    FAIL("expected an error");
+  } catch (const Error& error) {
+    CHECK(std::string(error.what()).find("a.tn:6: ") != std::string::npos);
   }
 }
 
@@ -153,7 +176,9 @@ TEST_CASE("a damaged reproducer is an error or a case, never a crash") {
   Generator generator(5, builder);
   std::vector<std::string> texts;
   for (uint64_t i = 0; texts.size() < 40; ++i) {
-    std::string text = write_reproducer({generator.make(i), {}, "cpu"});
+    Reproducer written{generator.make(i), {}, "cpu"};
+    if (i % 4 == 0) written.after = {generator.make(i + 1)};
+    std::string text = write_reproducer(written);
     if (text.size() < 4000) texts.push_back(std::move(text));
   }
   Choices choices(1);

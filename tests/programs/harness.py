@@ -30,6 +30,13 @@ def run_json(program, *arguments, expect=0, **environment):
     return json.loads(result.stdout)
 
 
+def paste(line, **environment):
+    """A command line of a report, as someone copies it into a shell."""
+    variables = {k: v for k, v in os.environ.items() if not k.startswith("TENON_")}
+    variables.update(TENON_CACHE_DIR=CACHE.name, PATH=BIN + os.pathsep + os.environ["PATH"], **environment)
+    return subprocess.run(["sh", "-c", line], env=variables, text=True, capture_output=True, timeout=120, check=False)
+
+
 def write_npy(path, values, shape, descr="<f4"):
     header = str({"descr": descr, "fortran_order": False, "shape": tuple(shape)})
     header += " " * (63 - (10 + len(header)) % 64) + "\n"

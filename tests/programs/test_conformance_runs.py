@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from harness import BIN, BUILD, run, run_json
+from harness import BIN, BUILD, paste, run, run_json
 
 NULL = os.path.join(BUILD, "lib", "tenon-examples", "libtenon_null.so")
 TIMES = ("seconds", "cases_per_second_per_core", "first_failure_seconds", "jobs", "environment")
@@ -132,6 +132,21 @@ class Votes(unittest.TestCase):
         self.assertFalse(any(f["votes"] for f in silent))
 
 
+class Replayed(unittest.TestCase):
+    def test_a_case_and_those_before_it(self):
+        switched = os.path.join(BUILD, "test-plugins", "conformance", "libtenon_planted_switched.so")
+        with tempfile.TemporaryDirectory(suffix=" with a space") as folder:
+            run("tenon-conformance", "fuzz", "--plugin", switched, "--seed", 7, "--first", 12800, "--cases", 4000,
+                "--layers", "cells", "--no-vote", "--report", folder)
+            failures = [f for f in load(folder)["failures"] if "only after" in f["text"]]
+            self.assertTrue(failures)
+            for failure in failures:
+                self.assertIn("\n# after case ", failure["reproducer"])
+                result = paste(failure["replay"])
+                self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+                self.assertIn(f"FAIL {failure['case']}", result.stdout)
+
+
 class CommandLine(unittest.TestCase):
     def test_budgets_are_times_by_name(self):
         for arguments in (("--budget", "holiday"), ("--budget", "smoke", "--time", 3)):
@@ -150,12 +165,52 @@ class CommandLine(unittest.TestCase):
         self.assertLess(time.time() - begin, 15)
         self.assertIn("time", facts["stopped"])
 
-    def test_a_device_without_compute_has_memory_checks(self):
-        disk = os.path.join(BUILD, "lib", "tenon", "libtenon_disk.so")
-        if not os.path.exists(disk):
+    def test_backend_and_plugin_say_one_target(self):
+        facts = run_json("tenon-conformance", "replay", "1:200", "--backend", "null:0", "--plugin", NULL)
+        self.assertIn(facts["status"], ("PASS", "UNSUPPORTED", "VACUOUS"))
+        result = run("tenon-conformance", "replay", "1:200", "--backend", "cpu:0", "--plugin", NULL)
+        self.assertEqual(result.returncode, 2, result.stdout)
+        self.assertIn("a term of null", result.stderr)
+
+
+class MemoryOnly(unittest.TestCase):
+    """A device that computes nothing: checks and sequences, in workers, with a report."""
+
+    def setUp(self):
+        if not os.path.exists(os.path.join(BUILD, "lib", "tenon", "libtenon_disk.so")):
             self.skipTest("the disk backend is not built")
-        facts = run_json("tenon-conformance", "run", "--backend", "disk")
-        self.assertTrue(facts["memory_only"])
+
+    def check(self, folder, facts, backend):
+        ops = {cell["op"]: cell for cell in facts["cells"]}
+        for name in ("memory.whole", "memory.growth", "api.map_ranges", "api.leak_of_memory", "api.sequence"):
+            self.assertIn(name, ops)
+        self.assertEqual({op.split(".")[0] for op in ops}, {"api", "memory"})
+        self.assertEqual(facts["failures"], [])
+        self.assertGreater(facts["counts"]["PASS"], 50)
+        self.assertEqual(facts["backend"], backend)
+        self.assertEqual(len(digests(folder)), sum(facts["counts"].values()))
+        for name in ("report.json", "report.html", "junit.xml", "cells.csv"):
+            self.assertTrue(os.path.exists(os.path.join(folder, name)), name)
+
+    def test_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            facts = run_json("tenon-conformance", "run", "--backend", "disk", "--report", folder)
+            self.check(folder, facts, "disk")
+
+    def test_fuzz_a_file_and_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "kept.bin")
+            with open(path, "wb") as file:
+                file.write(b"mine" * 1000)
+            facts = run_json("tenon-conformance", "fuzz", "--backend", f"disk:{path}", "--cases", 6400, "--jobs", 2,
+                             "--report", folder)
+            self.check(folder, facts, f"disk:{path}")
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(), b"mine" * 1000)
+            for name, (status, _) in list(digests(folder).items())[::60]:
+                with self.subTest(name):
+                    alone = run_json("tenon-conformance", "replay", name, "--backend", f"disk:{path}")
+                    self.assertEqual(alone["status"], status)
 
 
 if __name__ == "__main__":

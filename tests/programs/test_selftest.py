@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import unittest
 
-from harness import BIN, BUILD, run, run_json
+from harness import BIN, BUILD, paste, run, run_json
 
 BUGS = ["tail_skipped", "f16_truncates", "write_past_end", "padding_read", "lost_partial"]
 BENIGN = ["reassociated_sum", "large_alignment"]
@@ -19,6 +19,11 @@ class Selftest(unittest.TestCase):
                              "--only", ",".join(BUGS + BENIGN), "--report", folder)
             with open(os.path.join(folder, "selftest.json"), encoding="utf-8") as file:
                 self.assertEqual(json.load(file), score)
+            for row in score["rows"]:
+                if row["status"] == "FAIL":
+                    self.assertIn(f"planted:0@bug={row['name']}", row["replay"])
+                    result = paste(row["replay"])
+                    self.assertEqual(result.returncode, 1, row["replay"] + result.stdout + result.stderr)
         self.assertEqual((score["planted"], score["found"]), (len(BUGS), len(BUGS)))
         self.assertEqual((score["benign"], score["false_alarms"]), (len(BENIGN), 0))
         rows = {row["name"]: row for row in score["rows"]}
@@ -30,6 +35,13 @@ class Selftest(unittest.TestCase):
         for name in BENIGN:
             self.assertFalse(rows[name]["found"], rows[name]["text"])
             self.assertGreater(rows[name]["cases"], 100)
+
+    def test_without_a_report_the_lines_name_cases(self):
+        score = run_json("tenon-conformance", "selftest", "--time", 5, "--only", "f16_truncates")
+        line = score["rows"][0]["replay"]
+        self.assertRegex(line, r"replay 1:\d+ --backend planted:0@bug=f16_truncates --plugin ")
+        result = paste(line)
+        self.assertEqual(result.returncode, 1, line + result.stdout + result.stderr)
 
     def test_the_table_is_readable_and_a_bug_that_is_missed_is_an_error(self):
         # Hardly a block of cases fits into so short a time.

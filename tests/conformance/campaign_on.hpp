@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Campaigns on the plugins of this folder.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "conformance/campaign/campaign.hpp"
+
+namespace tenon::conformance {
+
+/// "planted_wrong", "misbehaves_eats". The seed is always the same.
+inline CampaignOptions campaign_on(const std::string& backend, uint64_t begin, uint64_t cases) {
+  const std::filesystem::path build = TENON_BINARY_DIR;
+  CampaignOptions options;
+  options.worker.program = (build / "bin/tenon-conformance").string();
+  options.worker.target = {backend,
+                           build / ("test-plugins/conformance/libtenon_" + backend + ".so")};
+  options.seed = 7;
+  options.begin = begin;
+  options.end = begin + cases;
+  return options;
+}
+
+}  // namespace tenon::conformance
