@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "conformance/api/guest.hpp"
 #include "conformance/commands/commands.hpp"
 #include "conformance/selftest/selftest.hpp"
 #include "conformance/worker/worker.hpp"
@@ -150,6 +151,9 @@ int main(int argc, char** argv) {
   add_target(worker, options);
   worker->add_option("--target", options.target);
   worker->add_option("--keep", options.keep);
+  CLI::App* guest =
+      app.add_subcommand("guest", "Internal: shows a plugin to a fresh process")->group("");
+  add_target(guest, options);
 
   try {
     app.parse(argc, argv);
@@ -167,6 +171,11 @@ int main(int argc, char** argv) {
     if (*selftest) return selftest_command(selftest_options);
     Target target{options.backend, std::nullopt, options.target, options.keep};
     if (!options.plugin.empty()) target.plugin = options.plugin;
+    if (*guest) {
+      constexpr int kResult = 3;
+      host_guest(target, kResult);
+      return kExitOk;
+    }
     return serve(target);
   } catch (const tenon::Error& error) {
     fmt::print(stderr, "tenon-conformance: {}\n", error.what());

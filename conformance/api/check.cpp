@@ -8,8 +8,9 @@ namespace {
 
 std::vector<CheckRow> all_rows() {
   std::vector<CheckRow> rows;
-  for (const auto group : {entry_checks(), device_checks(), struct_checks(), memory_checks(),
-                           program_checks(), op_checks(), submission_checks(), leak_checks()})
+  for (const auto group : {entry_checks(), device_checks(), refusal_checks(), struct_checks(),
+                           memory_checks(), slab_checks(), program_checks(), op_checks(),
+                           limit_checks(), submission_checks(), work_checks(), leak_checks()})
     rows.insert(rows.end(), group.begin(), group.end());
   return rows;
 }

@@ -29,11 +29,15 @@ struct CheckRow {
 /// One table for each group, in its own file.
 std::span<const CheckRow> entry_checks();
 std::span<const CheckRow> device_checks();
+std::span<const CheckRow> refusal_checks();
 std::span<const CheckRow> struct_checks();
 std::span<const CheckRow> memory_checks();
+std::span<const CheckRow> slab_checks();
 std::span<const CheckRow> program_checks();
 std::span<const CheckRow> op_checks();
+std::span<const CheckRow> limit_checks();
 std::span<const CheckRow> submission_checks();
+std::span<const CheckRow> work_checks();
 std::span<const CheckRow> leak_checks();
 
 /// Throws kInvalid for a name that is none.

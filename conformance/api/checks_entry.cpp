@@ -7,6 +7,7 @@
 #include "conformance/api/at_once.hpp"
 #include "conformance/api/check.hpp"
 #include "conformance/api/counting_host.hpp"
+#include "conformance/api/guest.hpp"
 #include "core/runtime/plugin_library.hpp"
 
 namespace tenon::conformance {
@@ -72,11 +73,15 @@ void unknown_extension(const CheckContext& c) {
            id);
 }
 
+/// In a process of its own, which the plugin finds as a program would be.
+void process_untouched(const CheckContext& c) { run_guest(c.subject.target, c.alive); }
+
 constexpr CheckRow kRows[] = {
     {"query_twice", query_twice},
     {"query_versions", query_versions},
     {"table_functions", table_functions},
     {"unknown_extension", unknown_extension},
+    {"process_untouched", process_untouched},
 };
 
 }  // namespace

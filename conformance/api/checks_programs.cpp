@@ -5,6 +5,7 @@
 #include "conformance/api/at_once.hpp"
 #include "conformance/api/check.hpp"
 #include "conformance/api/mutate_program.hpp"
+#include "conformance/api/refused.hpp"
 #include "conformance/api/saved.hpp"
 #include "conformance/api/slab.hpp"
 #include "conformance/cases/sequence.hpp"
@@ -62,12 +63,12 @@ void expect_result(const Opened& device, const Kernel& kernel, tn_executable* ex
 
 void expect_mutant_is_refused(const Opened& device, const Mutant& mutant) {
   const tn_target target = device.target();
-  char reason[256] = {};
-  const int32_t answer =
-      device.table().supports(&target, mutant.program.get(), sizeof reason, reason);
+  std::string reason(256, kNoReason);
+  const int32_t answer = device.table().supports(&target, mutant.program.get(), 256, reason.data());
   if (answer != TN_SUPPORT_NO)
     find("support", "supports: expected NO for a malformed program ({}), got {}", mutant.change,
          answer);
+  expect_reason(reason, "a malformed program");
   tn_error error = abi_struct<tn_error>();
   tn_executable* made = nullptr;
   const int32_t status =

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "conformance/api/refused.hpp"
+
 namespace tenon::conformance {
 
 Opened::Opened(const Subject& subject, uint32_t index, const char* options) : subject_(subject) {
@@ -67,8 +69,10 @@ tn_target Opened::target() const {
 
 CompileAnswer Opened::compile(const tn_program& program) const {
   const tn_target target = this->target();
-  char reason[512] = {};
-  const int32_t promise = table().supports(&target, &program, sizeof reason, reason);
+  std::string reason(512, kNoReason);
+  const int32_t promise =
+      table().supports(&target, &program, static_cast<uint32_t>(reason.size()), reason.data());
+  if (promise == TN_SUPPORT_NO) expect_reason(reason, "a program");
   tn_error error = abi_struct<tn_error>();
   tn_executable* made = nullptr;
   CompileAnswer answer;

@@ -45,7 +45,7 @@ const char* kind_name(uint32_t kind) {
 
 }  // namespace
 
-Subject::Subject(const Target& target) {
+Subject::Subject(const Target& from) : target(from) {
   const std::vector<SelectorTerm> terms = parse_selector(target.backend);
   TN_REQUIRE(terms.size() == 1 && !terms[0].negative, "[api] expected one backend, got \"{}\"",
              target.backend);

@@ -15,6 +15,7 @@ struct Subject {
   /// Loads the file, with the tool's own tn_host. Throws kEnvironment or kInvalid.
   explicit Subject(const Target& target);
 
+  Target target;  ///< it was made from
   tn_plugin_query_fn query = nullptr;
   const tn_plugin* raw = nullptr;  ///< as the plugin gave it
   tn_plugin table;                 ///< complete: what a shorter one lacks is null

@@ -11,6 +11,7 @@ const std::vector<std::string>& abi_checks() {
       "query_versions",
       "table_functions",
       "unknown_extension",
+      "process_untouched",
       // devices
       "enumerate_capacity",
       "enumerate_short",
@@ -21,6 +22,10 @@ const std::vector<std::string>& abi_checks() {
       "properties_sane",
       "properties_stable",
       "unknown_target",
+      // refusals
+      "open_beyond",
+      "refused_calls",
+      "named_targets",
       // sizes of structs
       "short_error",
       "short_report",
@@ -33,6 +38,11 @@ const std::vector<std::string>& abi_checks() {
       "odd_offsets",
       "huge_allocation",
       "host_allocation_fails",
+      "aligned_slabs",
+      "slabs_apart",
+      "between_spaces",
+      "imported_memory",
+      "room_after_refusal",
       // programs
       "malformed_programs",
       "supports_is_pure",
@@ -41,6 +51,12 @@ const std::vector<std::string>& abi_checks() {
       "damaged_executables",
       "texts",
       "each_op",
+      // limits
+      "shared_memory",
+      "workgroup_shapes",
+      "grid_limits",
+      "scalars",
+      "reloaded_programs",
       // submissions
       "zero_grid",
       "empty_submission",
@@ -48,6 +64,10 @@ const std::vector<std::string>& abi_checks() {
       "order_of_commands",
       "timeline_values",
       "timeline_timeouts",
+      "many_commands",
+      "bound_offsets",
+      "wait_length",
+      "timeline_backwards",
       // leaks
       "leak_of_devices",
       "leak_of_memory",
