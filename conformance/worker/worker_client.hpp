@@ -94,9 +94,9 @@ class WorkerClient {
   std::string token_;
   Phase phase_ = Phase::kStarting;
   Kill kill_ = Kill::kNone;
-  std::string reason_;  ///< of a refusal, or what was written that is not ours
-  bool bye_ = false;    ///< the process ends by its own will
-  bool cut_ = false;    ///< it runs cases that nobody waits for any more
+  std::string reason_;   ///< of a refusal, or what was written that is not ours
+  bool bye_ = false;     ///< the process ends by its own will
+  bool cut_ = false;     ///< it runs cases that nobody waits for any more
   bool is_new_ = false;  ///< the process has begun no case
   bool was_ready_ = false, answered_ = false, probes_ = false;
   int failed_starts_ = 0;  ///< in a row

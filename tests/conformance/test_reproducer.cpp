@@ -125,8 +125,7 @@ TEST_CASE("what is wrong with a reproducer is said with its file and line") {
         Row{"# transforms fold a0", "expected transforms"},
         Row{"# sequence copy x", "expected one call"}, Row{"# after 3:7", "older versions"},
         Row{"# after mode exact", "and the other lines of that case"},
-        Row{"# after case 3 add f32", "expected a case"},
-        Row{"# status GOOD", "expected a status"},
+        Row{"# after case 3 add f32", "expected a case"}, Row{"# status GOOD", "expected a status"},
         Row{"# symbol n 3", "expected symbol NAME = VALUE"},
         Row{"# input x f32 [2] = 1", "got fewer"}, Row{"# input x f32 [2] = 1 2 3", "got more"}}) {
     INFO(row.line);
