@@ -371,12 +371,15 @@ class SourcePrinter {
     if (!is_unit_step_.back()) {  // the last step could overflow
       const auto operands = program_.operands(loop);
       const uint8_t wide = loop.dtype == TN_DTYPE_I32 ? TN_DTYPE_U32 : TN_DTYPE_U64;
-      const auto as_unsigned = [&](const std::string& v) {
-        return dialect_.cast(v, loop.dtype, wide);
+      // A constant says its bits: WGSL does not convert a negative literal.
+      const auto as_unsigned = [&](uint32_t value) {
+        const tn_op& of = program_.op(value);
+        if (of.op == TN_OP_CONST) return dialect_.literal(of.imm, wide);
+        return dialect_.cast(name(value), loop.dtype, wide);
       };
       const std::string at = name(loop_value), step = name(operands[2]);
-      line(fmt::format("if ({} - {} <= {}) {{ break; }}", as_unsigned(name(operands[1])),
-                       as_unsigned(at), as_unsigned(step)));
+      line(fmt::format("if ({} - {} <= {}) {{ break; }}", as_unsigned(operands[1]),
+                       as_unsigned(loop_value), as_unsigned(operands[2])));
       line(fmt::format("{} += {};", at, step));
     }
     is_unit_step_.pop_back();

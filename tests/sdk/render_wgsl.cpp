@@ -87,6 +87,22 @@ TEST_CASE("constants that WGSL does not take as such") {
   CHECK_THAT(text, ContainsSubstring("let v9: i32 = c9_7 + c9_8;"));
 }
 
+TEST_CASE("bounds of loops below zero are printed as their bits") {
+  // WGSL converts no negative literal to u32.
+  const std::string text = wgsl(
+      R"(program bounds(%y: global i32 write) workgroup 1 1 1 {
+  %1 = const -20 : i32
+  %2 = const -8 : i32
+  %3 = const 3 : i32
+  %4 = loop %1, %2, %3 : i32 {
+    store %y, %3, %4
+  }
+}
+)");
+  CHECK_THAT(text, ContainsSubstring("if (4294967288u - u32("));
+  CHECK_THAT(text, !ContainsSubstring("u32((-"));
+}
+
 TEST_CASE("constant indices outside, which masks keep from memory, are not printed") {
   const std::string text = wgsl(
       R"(program outside(%x: global f32 read, %y: global f32 write) workgroup 1 1 1 {
