@@ -90,8 +90,17 @@ const Template& Generator::kept(const Plan& plan) {
   for (const Kept& one : kept_)
     if (one.key == plan.key && one.shape.origin.recipe == recipe) return one.shape;
   if (kept_.size() == kKept) kept_.erase(kept_.begin());
-  kept_.push_back({plan.key, build(recipe, Choices(plan.seed), builder_)});
-  return kept_.back().shape;
+  // What the core refuses, a size it cannot bound perhaps, is drawn again.
+  constexpr uint64_t kTries = 4;
+  for (uint64_t attempt = 0;; ++attempt) {
+    try {
+      const uint64_t seed = attempt ? mix(plan.seed, attempt) : plan.seed;
+      kept_.push_back({plan.key, build(recipe, Choices(seed), builder_)});
+      return kept_.back().shape;
+    } catch (const Error&) {
+      if (attempt == kTries) throw;
+    }
+  }
 }
 
 Case Generator::make_plain(uint64_t index) {

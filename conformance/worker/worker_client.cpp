@@ -57,7 +57,7 @@ void WorkerClient::spawn() {
   running_.reset();
   process_begin_ = next_;
   is_new_ = true;
-  expect_within(options_.start_seconds);
+  watchdog_.expect_within(options_.start_seconds);
 }
 
 const DeviceFacts& WorkerClient::start() {
@@ -105,21 +105,12 @@ Range WorkerClient::finish_soon() {
 void WorkerClient::send_work() {
   if (!process_) return spawn();
   // Between cases the generator and the reference need their time too.
-  expect_within(options_.compile_seconds);
+  watchdog_.expect_within(options_.compile_seconds);
   if (idle()) return;
   if (!text_.empty())
     process_->send("text " + std::to_string(text_.size()) + "\n" + text_);
   else
     process_->send(fmt::format("range {} {} {}\n", seed_, next_, end_));
-}
-
-void WorkerClient::expect_within(double seconds) {
-  deadline_ = Clock::now() +
-              std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
-
-double WorkerClient::seconds_left() const {
-  return std::chrono::duration<double>(deadline_ - Clock::now()).count();
 }
 
 void WorkerClient::take(const std::string& line, std::vector<Finished>& out) {
@@ -149,7 +140,7 @@ void WorkerClient::take_start(const std::vector<std::string>& fields) {
     was_ready_ = true;
     if (probes_) {
       phase_ = Phase::kProbing;
-      expect_within(options_.compile_seconds + options_.run_seconds);
+      watchdog_.expect_within(options_.compile_seconds + options_.run_seconds);
       process_->send("probe\n");
       return;
     }
@@ -185,13 +176,13 @@ void WorkerClient::take_case(const std::vector<std::string>& fields, std::vector
         process_begin_};
     is_new_ = launched_ = false;
     journal_.line(fmt::format("begin {}:{}", seed_, running_->index));
-    expect_within(options_.compile_seconds);
+    watchdog_.expect_within(options_.compile_seconds);
   } else if (word == "run" && running_) {
     launched_ = true;
-    expect_within(options_.run_seconds);
+    watchdog_.expect_within(options_.run_seconds);
   } else if (word == "compile" && running_) {
     launched_ = false;
-    expect_within(options_.compile_seconds);
+    watchdog_.expect_within(options_.compile_seconds);
   } else if (word == "end" && running_) {
     read_end(fields, *running_);
     finish(std::move(*running_), out);
@@ -204,7 +195,7 @@ void WorkerClient::finish(Finished finished, std::vector<Finished>& out) {
   next_ = text_.empty() ? finished.index + 1 : end_;
   running_.reset();
   out.push_back(std::move(finished));
-  expect_within(options_.compile_seconds);
+  watchdog_.expect_within(options_.compile_seconds);
 }
 
 bool WorkerClient::too_big() {
@@ -217,14 +208,15 @@ bool WorkerClient::too_big() {
 void WorkerClient::step(double seconds, std::vector<Finished>& out) {
   std::vector<std::string> lines;
   const bool open =
-      process_->read(std::clamp(std::min(seconds, seconds_left()), 0.0, kSlice), lines);
+      process_->read(std::clamp(std::min(seconds, watchdog_.seconds_left()), 0.0, kSlice), lines);
   for (const std::string& line : lines) take(line, out);
   const bool busy = !idle() || phase_ != Phase::kServing;
+  if (busy) watchdog_.look(process_->pid());
   if (kill_ == Kill::kGarbage)
     bite(Kill::kGarbage, out);
   else if (!open)
     died(out);
-  else if (busy && seconds_left() <= 0)
+  else if (busy && watchdog_.is_late(process_->pid()))
     bite(Kill::kLate, out);
   else if (too_big() && busy)
     bite(Kill::kMemory, out);

@@ -13,6 +13,7 @@
 #include "conformance/cases/outcome.hpp"
 #include "conformance/cases/target.hpp"
 #include "conformance/worker/journal.hpp"
+#include "conformance/worker/watchdog.hpp"
 #include "conformance/worker/worker_process.hpp"
 
 namespace tenon::conformance {
@@ -52,7 +53,7 @@ class WorkerClient {
   Range left() const { return {next_, end_}; }
   bool idle() const { return next_ >= end_; }
   int fd() const { return process_ ? process_->result_fd() : -1; }
-  double seconds_left() const;  ///< until the watchdog bites
+  double seconds_left() const { return watchdog_.seconds_left(); }  ///< until it bites
   uint64_t memory_mib() const { return process_ ? process_->memory_mib() : 0; }
   /// Reads what is there, waits for it at most so long, and lets the watchdog bite.
   std::vector<Finished> poll(double seconds);
@@ -75,7 +76,6 @@ class WorkerClient {
   void settle();
   void spawn();
   void send_work();
-  void expect_within(double seconds);
   void step(double seconds, std::vector<Finished>& out);
   void take(const std::string& line, std::vector<Finished>& out);
   void take_start(const std::vector<std::string>& fields);
@@ -107,7 +107,8 @@ class WorkerClient {
   uint64_t process_begin_ = 0;
   std::optional<Finished> running_;
   bool launched_ = false;
-  Clock::time_point deadline_, memory_seen_;
+  Clock::time_point memory_seen_;
+  Watchdog watchdog_;
 };
 
 }  // namespace tenon::conformance

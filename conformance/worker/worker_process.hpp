@@ -19,6 +19,7 @@ class WorkerProcess {
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
+  int pid() const { return pid_; }
   int result_fd() const { return result_; }
   /// False if the process does not read any more, or not in time.
   bool send(const std::string& bytes);
