@@ -6,18 +6,18 @@
  * and returns a table of functions. docs/abi.md numbers the rules; the comments here state who owns
  * what, how long it lives, and which thread may call.
  *
- * Growth. Every struct begins with TN_HEADER: its writer's size and a chain of extensions. Structs
- * only ever grow at the end. A reader takes bytes past the writer's struct_size as zero, and zero
- * always means "as before". Arrays of structs come with a stride. Enum values are never renumbered.
+ * Growth. Structs begin with TN_HEADER (the writer's size, a chain of extensions), but for the rows
+ * tn_dtype_caps, tn_argument and tn_point. They only grow at the end; bytes past the writer's size
+ * read as zero: "as before". Arrays have a stride, but for tn_point. Enum values never change.
  *
  * Errors. Functions return TN_OK or an error code, and write a sentence into the caller's
  * tn_error when it is not null. A code that a reader does not know reads as TN_ERROR_INTERNAL. No
  * exception, abort, exit or long jump crosses the boundary. After an error no out_ value has been
  * written and nothing is held, so that after TN_ERROR_OUT_OF_MEMORY the caller can free and retry.
  *
- * Ownership. Nothing is freed across the boundary: what a plugin makes, the plugin destroys
- * through its own function. Strings and arrays passed in live until the call returns; strings
- * and arrays handed out live as long as the object they describe.
+ * Ownership. What a plugin makes, the plugin destroys through its own function. Strings and arrays
+ * passed in live until the call returns, those handed out as long as the object they describe. The
+ * process stays as it was: signals, locale, directory, rounding, standard output (abi.md 39).
  *
  * Threads. Unless a comment says otherwise a function may be called from any thread, and from
  * several at once on different objects. The caller never destroys an object in use.
@@ -149,17 +149,17 @@ typedef struct tn_device_info {
 /* tn_dtype_caps.flags */
 #define TN_DTYPE_STORAGE 1u    /* TAKE, STORE and CAST from and to it */
 #define TN_DTYPE_ARITHMETIC 2u /* every elementwise op of the op table on it */
-#define TN_DTYPE_ATOMICS 4u
+#define TN_DTYPE_ATOMICS 4u    /* every tn_atomic on it, where ATOMIC is claimed */
 
 typedef struct tn_dtype_caps {
   uint32_t dtype; /* tn_dtype */
   uint32_t flags;
-  uint32_t vector_lanes; /* preferred lanes of one register, 1 if there are no vectors */
+  uint32_t vector_lanes; /* preferred, not the most; 1 if there are no vectors */
   uint32_t rate;         /* measured multiply-adds relative to f32 = 256; 0 if unknown */
 } tn_dtype_caps;
 
 /* tn_memory_space.flags */
-#define TN_MEMORY_DEVICE 1u       /* kernels reach it at full speed */
+#define TN_MEMORY_DEVICE 1u       /* launches bind it: kernels reach it at full speed */
 #define TN_MEMORY_HOST_VISIBLE 2u /* can be mapped */
 #define TN_MEMORY_COHERENT 4u     /* map and unmap need no flush */
 #define TN_MEMORY_IMPORT 8u       /* memory_import takes host pointers */
@@ -170,7 +170,7 @@ typedef struct tn_memory_space {
   uint32_t alignment; /* bytes, of every offset that a launch binds */
   uint64_t total;     /* bytes; 0 if unknown */
   uint64_t largest;   /* bytes of one allocation; 0 for no limit */
-  uint32_t copy_from; /* bit s: submit copies from space s to this one */
+  uint32_t copy_from; /* bit s: submit copies from space s to this one, its own bit too */
   uint32_t reserved1;
 } tn_memory_space;
 
@@ -218,13 +218,13 @@ typedef struct tn_properties {
   uint32_t memory_space_count;
   uint32_t memory_space_stride;
   const tn_memory_space* memory_spaces; /* [0] is where buffers go by default */
-  /* Limits of one launch. The core never exceeds one; 0 means "no limit". */
+  /* Limits of one launch. The core never exceeds one; 0 is no limit, but for max_shared_bytes. */
   uint32_t max_workgroup[3];
   uint32_t max_workgroup_threads;
   uint32_t max_grid[3];
   uint32_t max_bindings;     /* buffers; scalars do not count */
   uint64_t max_buffer_bytes; /* of one binding */
-  uint32_t max_shared_bytes;
+  uint32_t max_shared_bytes; /* 0: no shared memory */
   uint32_t max_scratch_bytes;
   uint32_t subgroup_min, subgroup_max; /* 0: no subgroups */
   /* What the rules of the core use to choose tiles. 0: unknown. */
@@ -329,7 +329,7 @@ typedef struct tn_point {
  */
 typedef struct tn_submission {
   TN_HEADER;
-  uint32_t queue; /* 0 is always there */
+  uint32_t queue; /* 0 is always there; the core uses no other */
   uint32_t command_count;
   uint32_t command_stride;
   uint32_t wait_count;
@@ -363,7 +363,7 @@ typedef struct tn_plugin {
                               tn_error* error);
   /* `options` is "key=value,key=value" from the selector (as "threads=2"), or null; a key that is
    * not known is TN_ERROR_INVALID_ARGUMENT. In a value %2C is a comma, and so on: % and two
-   * hexadecimal digits. The same device may be opened several times. */
+   * hexadecimal digits. A device may be open several times; an unknown index is refused. */
   int32_t (*device_open)(uint32_t index, const char* options, tn_device** out_device,
                          tn_error* error);
   /* All objects of the device are destroyed before. */
@@ -373,7 +373,7 @@ typedef struct tn_plugin {
   int32_t (*properties)(const tn_target* target, const tn_properties** out_properties,
                         tn_error* error);
 
-  /* A slab, aligned to the space's alignment, contents undefined. `size` > 0. */
+  /* A slab, also as mapped aligned to the space's alignment; contents undefined. `size` > 0. */
   int32_t (*memory_allocate)(tn_device* device, uint32_t space, uint64_t size,
                              tn_memory** out_memory, tn_error* error);
   void (*memory_free)(tn_memory* memory);
@@ -403,7 +403,7 @@ typedef struct tn_plugin {
 
   /* Everything the submission points to is read before the call returns, but for the objects.
    * Without TN_DEVICE_ASYNC: no waits or signals, one call at a time a device, and the work is done
-   * when it returns. */
+   * when it returns. An error submits nothing: the signals' timelines stay as they were. */
   int32_t (*submit)(tn_device* device, const tn_submission* submission, tn_error* error);
 
   /* [async] A timeline starts at `value`. */
@@ -411,14 +411,14 @@ typedef struct tn_plugin {
                              tn_error* error);
   void (*timeline_destroy)(tn_timeline* timeline);
   /* Blocks until the value is reached, the timeline fails (its error), or TN_ERROR_TIMEOUT.
-   * UINT64_MAX waits for ever. */
+   * UINT64_MAX waits for ever. What was reached before a failure stays reached. */
   int32_t (*timeline_wait)(tn_timeline* timeline, uint64_t value, uint64_t timeout_ns,
                            tn_error* error);
   int32_t (*timeline_query)(tn_timeline* timeline, uint64_t* out_value, tn_error* error);
-  /* Raised by the host. */
+  /* Raised by the host. A lower or equal value, or a failed timeline: nothing happens, TN_OK. */
   int32_t (*timeline_signal)(tn_timeline* timeline, uint64_t value, tn_error* error);
 
-  /* [optional] Host memory as a slab; the caller keeps it alive and in place until memory_free. */
+  /* [optional] Host memory, aligned to 4096, as a slab; alive and in place until memory_free. */
   int32_t (*memory_import)(tn_device* device, uint32_t space, void* pointer, uint64_t size,
                            tn_memory** out_memory, tn_error* error);
   /* [optional] A table of functions by reverse-DNS id, null if it is not known. */
