@@ -228,8 +228,8 @@ size_t ProgramModel::element(uint32_t i, uint32_t thread, uint32_t lane, uint32_
   int64_t first = counter(i, index, thread, lane);
   if (op.flags & TN_OP_ALIGNED && program_.op(index).lanes == 1 && first % lanes)
     refuse(i, fmt::format("an aligned index, got {}", first));
-  if (program_.op(index).lanes == 1) first += lane;
   const auto size = static_cast<int64_t>(touched(i, thread).size());
+  if (program_.op(index).lanes == 1 && first < size) first += lane;
   if (first < 0 || first >= size)
     refuse(i, fmt::format("an element below {}, got {}", size, first));
   return static_cast<size_t>(first);

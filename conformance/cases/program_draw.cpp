@@ -42,8 +42,9 @@ struct Memory {
 
 class ProgramDrawer {
  public:
-  explicit ProgramDrawer(Choices& choices)
+  ProgramDrawer(Choices& choices, bool is_single)
       : choices_(choices),
+        is_single_(is_single),
         palette_(draw_palette(choices)),
         builder_("random"),
         pool_(choices, builder_, palette_) {}
@@ -68,9 +69,9 @@ class ProgramDrawer {
  private:
   void draw_shape() {
     const Choices::Scope scope(choices_, Part::kDimension);
-    if (choices_.chance(45)) workgroup_ = choices_.pick(kWorkgroups);
-    const bool is_single = workgroup_ == kSingle;
-    grid_ = is_single ? std::span(choices_.pick(kGrids)) : std::span(choices_.pick(kFewGroups));
+    if (!is_single_ && choices_.chance(45)) workgroup_ = choices_.pick(kWorkgroups);
+    grid_ = workgroup_ == kSingle ? std::span(choices_.pick(kGrids))
+                                  : std::span(choices_.pick(kFewGroups));
     for (const uint32_t axis : std::span(workgroup_, 3)) group_ *= axis;
     threads_ = group_;
     for (const uint32_t axis : grid_) threads_ *= axis;
@@ -475,6 +476,7 @@ class ProgramDrawer {
   }
 
   Choices& choices_;
+  const bool is_single_;
   const Palette palette_;
   sdk::ProgramBuilder builder_;
   ProgramPool pool_;
@@ -490,6 +492,8 @@ class ProgramDrawer {
 
 }  // namespace
 
-SequenceStep draw_program(Choices& choices) { return ProgramDrawer(choices).draw(); }
+SequenceStep draw_program(Choices& choices, bool is_single) {
+  return ProgramDrawer(choices, is_single).draw();
+}
 
 }  // namespace tenon::conformance

@@ -91,7 +91,8 @@ ProgramValue ProgramPool::constant(tn_dtype dtype, uint16_t lanes) {
   // Bits anywhere, the high half too, or one below or above a power of two.
   if (choices_.chance(50)) return number(dtype, static_cast<int64_t>(choices_.bits()), lanes);
   const uint64_t power = uint64_t{1} << choices_.below(64);
-  return number(dtype, static_cast<int64_t>(power) + choices_.between(-1, 1), lanes);
+  const auto near = static_cast<uint64_t>(choices_.between(-1, 1));
+  return number(dtype, static_cast<int64_t>(power + near), lanes);
 }
 
 ProgramValue ProgramPool::any(tn_dtype dtype, uint16_t lanes) {

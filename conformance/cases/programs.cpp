@@ -13,7 +13,7 @@ Sequence draw_programs(Choices& choices) {
   const int64_t count = choices.between(1, 4);
   for (int64_t i = 0; i < count; ++i) {
     const Choices::Scope scope(choices, Part::kNode);
-    out.steps.push_back(draw_program(choices));
+    out.steps.push_back(draw_program(choices, i == 0));
   }
   return out;
 }

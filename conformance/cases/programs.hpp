@@ -14,8 +14,9 @@
 
 namespace tenon::conformance {
 
-SequenceStep draw_program(Choices& choices);
-/// Steps of one to four programs.
+/// `is_single`: one thread a workgroup, as some devices have no more.
+SequenceStep draw_program(Choices& choices, bool is_single = false);
+/// Steps of one to four programs, the first of which is single.
 Sequence draw_programs(Choices& choices);
 
 inline bool is_program(const SequenceStep& step) { return step.verb == "program"; }
