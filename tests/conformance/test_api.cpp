@@ -7,6 +7,7 @@
 
 #include "conformance/api/api_harness.hpp"
 #include "conformance/api/check.hpp"
+#include "conformance/api/guest.hpp"
 #include "conformance/cases/sequence.hpp"
 
 using namespace tenon;
@@ -64,6 +65,7 @@ TEST_CASE("every check has a name and every name a check") {
 }
 
 TEST_CASE("plugins that keep the rules pass every check") {
+  guest_program = kBinary / "bin/tenon-conformance";
   for (const auto& base : {kSync, kAsync}) {
     ApiHarness harness(breaking(base, ""));
     for (const std::string& name : abi_checks()) {
@@ -109,6 +111,27 @@ TEST_CASE("a broken rule is found by its check") {
       {"waits", "structs_are_read", "order", true},
       {"query", "timeline_values", "order", true},
       {"timeout", "timeline_timeouts", "error", true},
+      {"any_index", "open_beyond", "error"},
+      {"out_on_error", "refused_calls", "error"},
+      {"error_silent", "refused_calls", "error"},
+      {"no_reason", "refused_calls", "error"},
+      {"no_reason", "malformed_programs", "error"},
+      {"needs_device", "named_targets", "support"},
+      {"misaligned", "aligned_slabs", "error"},
+      {"alias", "slabs_apart", "mismatch"},
+      {"copy_source", "between_spaces", "mismatch"},
+      {"import", "imported_memory", "mismatch"},
+      {"account", "room_after_refusal", "error"},
+      {"shared_overlap", "shared_memory", "mismatch", true},
+      {"block_axis", "workgroup_shapes", "mismatch", true},
+      {"grid", "grid_limits", "mismatch", true},
+      {"scalar", "scalars", "mismatch"},
+      {"saved_constants", "reloaded_programs", "mismatch"},
+      {"most_commands", "many_commands", "mismatch"},
+      {"bound_offset", "bound_offsets", "mismatch"},
+      {"long_timeout", "wait_length", "error", true},
+      {"short_timeout", "wait_length", "error", true},
+      {"backwards", "timeline_backwards", "order", true},
       {"device_leak", "leak_of_devices", "leak"},
       {"memory_leak", "leak_of_memory", "leak"},
       {"executable_leak", "leak_of_executables", "leak"},
@@ -125,6 +148,27 @@ TEST_CASE("a broken rule is found by its check") {
     INFO(row.rule << " in " << row.check << ": " << outcome.text);
     CHECK(outcome.status == Status::kFail);
     CHECK(outcome.kind == row.kind);
+  }
+  breaking(kSync, "");
+}
+
+TEST_CASE("what a plugin does to its process is found") {
+  guest_program = kBinary / "bin/tenon-conformance";
+  struct Row {
+    const char *rule, *said;
+  };
+  for (const auto& [rule, said] :
+       {Row{"prints", "standard output"}, Row{"moves", "working directory"},
+        Row{"locale", "locale"}, Row{"umask", "umask"}, Row{"handler", "SIGTERM"},
+        Row{"blocks", "signal 13"}, Row{"rounding", "rounding"}, Row{"exit", "exit status 42"},
+        Row{"order", "first enumeration"}}) {
+    ApiHarness harness(breaking(kSync, ""));
+    CHECK(check(harness, "process_untouched").status == Status::kPass);
+    setenv("TENON_BREAKS", rule, 1);
+    const Outcome outcome = check(harness, "process_untouched");
+    INFO(rule << ": " << outcome.text);
+    CHECK(outcome.status == Status::kFail);
+    CHECK(outcome.text.find(said) != std::string::npos);
   }
   breaking(kSync, "");
 }
