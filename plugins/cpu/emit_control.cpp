@@ -59,7 +59,10 @@ void Emitter::end_loop(const tn_op& end, Region& region) {
                                         step_fits(values_[bounds[1]], region.step));
   llvm::BasicBlock* latch = builder_.GetInsertBlock();
   region.induction->addIncoming(induction, latch);
-  for (size_t c = 0; c < carried; ++c) region.carries[c]->addIncoming(values_[next[c]], latch);
+  // Read before values_ says what the carries are behind the loop: a next value may be a carry.
+  std::vector<Value*> last;
+  for (size_t c = 0; c < carried; ++c) last.push_back(values_[next[c]]);
+  for (size_t c = 0; c < carried; ++c) region.carries[c]->addIncoming(last[c], latch);
   const bool is_while = region.op->flags & TN_OP_WHILE;
   llvm::Instruction* back =
       is_while ? builder_.CreateCondBr(values_[next[carried]], region.header, region.after)
@@ -78,7 +81,7 @@ void Emitter::end_loop(const tn_op& end, Region& region) {
   for (size_t c = 0; c < carried; ++c) {
     llvm::PHINode* result = builder_.CreatePHI(region.carries[c]->getType(), 2);
     result->addIncoming(region.carries[c], region.header);
-    if (is_while) result->addIncoming(values_[next[c]], latch);
+    if (is_while) result->addIncoming(last[c], latch);
     values_[region.value + 1 + c] = result;
   }
 }

@@ -63,6 +63,23 @@ TEST_CASE("loops with dynamic bounds, bounded and while") {
   }
 }
 
+TEST_CASE("carries that change places when a while loop is left") {
+  sdk::ProgramBuilder b("swapped");
+  const auto number = [&](uint64_t v) { return b.constant(TN_DTYPE_I32, v); };
+  const Value out = b.buffer("out", TN_DTYPE_I32, TN_ACCESS_WRITE);
+  const std::vector<Value> initial = {number(10), number(20), number(30)};
+  const Value loop = b.begin_loop(number(0), number(9), number(1), initial, TN_OP_WHILE);
+  const std::vector<Value> next = {loop + 3, loop + 1, loop + 2, b.constant(TN_DTYPE_BOOL, 0)};
+  b.end(next);
+  for (uint32_t k = 0; k < 3; ++k)
+    b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, number(k), loop + 1 + k});
+  Bytes target(12);
+  shared_device().run(b.finish(), {}, {{&target}});
+  CHECK(element(target, 0, 4) == 30);
+  CHECK(element(target, 1, 4) == 10);
+  CHECK(element(target, 2, 4) == 20);
+}
+
 TEST_CASE("a loop to the largest index ends") {
   sdk::ProgramBuilder b("edge");
   const Value out = b.buffer("out", TN_DTYPE_I32, TN_ACCESS_WRITE);
