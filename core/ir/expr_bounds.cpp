@@ -15,7 +15,7 @@ constexpr int64_t kMaxDivisor = int64_t{1} << 20;
 constexpr int64_t kMaxTerm = int64_t{1} << 36;
 constexpr size_t kMaxTerms = 16;
 constexpr int kSteps = 4;
-constexpr size_t kMaxFactors = 6;
+constexpr size_t kMaxFactors = 4;
 
 bool is_small(const Linear& sum) {
   if (sum.terms.size() > kMaxTerms || std::abs(sum.constant / 2) > kMaxTerm) return false;
@@ -64,41 +64,64 @@ std::vector<Relaxed> relaxations(const Linear& sum, size_t at) {
   return out;
 }
 
-/// Of products: a sum that is linear in each factor is largest at a corner of what they may be.
-/// Sees that (m - 3)*(n - 3), multiplied out, is not negative for m, n >= 3.
-int64_t corner_max(const Linear& sum) {
-  std::vector<Expr> all;
-  std::vector<std::vector<size_t>> of_term;
+/// A factor in the terms of a sum, with its greatest power there.
+struct Factor {
+  Expr value;
+  int degree = 0;
+};
+
+/// A coefficient in the Bernstein basis of x^power, x between the factor's bounds, doubled where
+/// the degree is two so that it is whole.
+int64_t bernstein(const Factor& x, int power, int number) {
+  const int64_t low = x.value.min(), high = x.value.max();
+  if (x.degree == 1) return power == 0 ? 1 : number ? high : low;
+  const int64_t first = number == 2 ? high : low, second = number ? high : low;
+  if (power == 0) return 2;
+  return power == 1 ? add(first, second) : multiply(2, multiply(first, second));
+}
+
+int power_of(const Expr& factor, const Expr& term) {
+  return static_cast<int>(std::ranges::count(factors(term), factor));
+}
+
+/// Of sums with products: the largest Bernstein coefficient, which no value is above. Sees that
+/// (m - 3)*(n - 3) and (n - 3)*(n - 3), multiplied out, are not negative for m, n >= 3.
+int64_t product_max(const Linear& sum) {
+  std::vector<Factor> all;
   bool has_product = false;
   for (const auto& [c, t] : sum.terms) {
-    std::vector<size_t>& own = of_term.emplace_back();
-    for (const Expr& f : factors(t)) {
-      const auto at = static_cast<size_t>(std::ranges::find(all, f) - all.begin());
-      if (std::ranges::find(own, at) != own.end()) return sum.max();  // a square
-      own.push_back(at);
-      if (at == all.size()) all.push_back(f);
-    }
+    const std::vector<Expr> own = factors(t);
     has_product |= own.size() > 1;
+    for (const Expr& f : own) {
+      auto found = std::ranges::find(all, f, &Factor::value);
+      if (found == all.end()) found = all.insert(all.end(), {f, 0});
+      found->degree = std::max(found->degree, power_of(f, t));
+      if (found->degree > 2) return sum.max();
+    }
   }
   if (!has_product || all.size() > kMaxFactors) return sum.max();
-  int64_t best = INT64_MIN;
-  for (uint32_t corner = 0; corner < 1u << all.size(); ++corner) {
-    int64_t total = sum.constant;
-    for (size_t i = 0; i < of_term.size(); ++i) {
-      int64_t product = sum.terms[i].first;
-      for (const size_t f : of_term[i])
-        product = multiply(product, corner >> f & 1 ? all[f].max() : all[f].min());
+  int64_t scale = 1, best = INT64_MIN;
+  for (const Factor& x : all) scale *= x.degree;
+  std::vector<int> number(all.size());
+  for (;;) {
+    int64_t total = multiply(scale, sum.constant);
+    for (const auto& [c, t] : sum.terms) {
+      int64_t product = c;
+      for (size_t i = 0; i < all.size(); ++i)
+        product = multiply(product, bernstein(all[i], power_of(all[i].value, t), number[i]));
       total = add(total, product);
     }
     best = std::max(best, total);
+    size_t i = 0;
+    while (i < all.size() && ++number[i] > all[i].degree) number[i++] = 0;
+    if (i == all.size()) return floor_div(best, scale);
   }
-  return best;
 }
 
 int64_t sharp_max(const Linear& sum, int steps) {
   int64_t best = sum.max();
   if (sum.terms.size() < 2 || !is_small(sum)) return best;
-  best = std::min(best, corner_max(sum));
+  best = std::min(best, product_max(sum));
   if (steps == 0) return best;
   for (size_t i = 0; i < sum.terms.size(); ++i)
     for (const Relaxed& r : relaxations(sum, i))

@@ -181,7 +181,10 @@ TEST_CASE("bounds of products of sums, multiplied out") {
   CHECK(((p - 3) * (q - 3)).min() == 0);
   CHECK(((p - 3) * (q - 4) * 2 + p).min() == 3);
   CHECK((p * q - p).min() == 9);
-  CHECK((p * p - p).min() <= 6);  // a square is no product of two
+  CHECK((p * p - p * 6 + 9).min() == 0);
+  CHECK((p * p - p).min() == 6);
+  CHECK((p * p * q - p * p * 4).min() == 0);
+  CHECK((p * p - p * 20 + 100).min() <= 0);  // (p - 10)^2 has no zero at an end
 }
 
 TEST_CASE("expressions do not grow without end") {
