@@ -54,7 +54,7 @@ class Visit {
     const auto expect_order = [&](const char* when) {
       const auto again = infos_of(subject);
       for (size_t i = 0; i < infos.size(); ++i)
-        expect(std::memcmp(&infos[i], &again[i], sizeof infos[i]) == 0,
+        expect(is_same(infos[i], again[i]),
                "device_enumerate: expected device {} ({}) as in the first enumeration of the "
                "process {}, got another ({})",
                i, fixed_string(infos[i].name), when, fixed_string(again[i].name));

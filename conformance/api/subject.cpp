@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+
 #include "conformance/api/counting_host.hpp"
 #include "core/runtime/abi_struct.hpp"
 #include "core/runtime/discovery.hpp"
@@ -80,6 +82,13 @@ Subject::Subject(const Target& from) : target(from) {
   if (index >= devices)
     fail(ErrorKind::kEnvironment, "[api] expected a device {}, got {} devices", target.backend,
          devices);
+}
+
+bool is_same(const tn_device_info& a, const tn_device_info& b) {
+  return a.kind == b.kind && std::ranges::equal(a.uuid, b.uuid) &&
+         fixed_string(a.name) == fixed_string(b.name) &&
+         fixed_string(a.driver) == fixed_string(b.driver) &&
+         fixed_string(a.target) == fixed_string(b.target);
 }
 
 }  // namespace tenon::conformance
