@@ -268,13 +268,21 @@ Interval native(Op op, DType wide, const Interval* x, const Profile& profile) {
 
 bool is_transcendental_hint(Op op) { return op == Op::EXP || op == Op::LN || op == Op::COS; }
 
+/// Whether a product of f64 was not rounded, for all that can be seen in f64: what is left over of
+/// small ones is lost itself.
+bool is_exact_product(double x, double y, double product) {
+  if (x == 0 || y == 0) return true;
+  constexpr double kSmall = 0x1p-960;
+  return std::abs(product) >= kSmall && std::fma(x, y, -product) == 0;
+}
+
 /// A product that is part of a larger operation is not rounded.
 Interval unrounded(const Interval* x, const Interval& product, DType wide) {
   const Interval image = exact_image(Op::MUL, wide, x);
   if (is_empty(image)) return product;
   if (wide != DType::kF64) return hull(product, image);
   if (is_point(x[0]) && is_point(x[1]) && std::isfinite(image.low) &&
-      std::fma(x[0].low, x[1].low, -image.low) == 0)
+      is_exact_product(x[0].low, x[1].low, image.low))
     return product;
   const double max = float_facts(wide).max;
   return hull(product, {std::min(std::nextafter(image.low, -kInfinity), max),
@@ -288,7 +296,7 @@ bool ends_in_rounded_product(Op op, DType dtype, const Interval* x, const Profil
   if (op != Op::MUL || is_empty(x[0]) || is_empty(x[1])) return false;
   if (!is_point(x[0]) || !is_point(x[1])) return true;
   const double product = x[0].low * x[1].low;
-  if (dtype == DType::kF64) return std::fma(x[0].low, x[1].low, -product) != 0;
+  if (dtype == DType::kF64) return !is_exact_product(x[0].low, x[1].low, product);
   return !std::isnan(product) && round_to(product, dtype) != product;
 }
 

@@ -176,6 +176,19 @@ TEST_CASE("flush to zero only where it is declared") {
   CHECK(takes(c.of(c.b.binary(Op::MUL, x, y), p), 1, 1e-20f * 1e-20f, p));
 }
 
+TEST_CASE("a fused multiply-add keeps the sign of a product that underflows") {
+  Profile p = exact_profile();
+  Case c;
+  const NodeRef tiny = c.b.constant(Scalar::of(DType::kF64, 0x1p-1000), {Dim(1)});
+  const NodeRef small = c.b.constant(Scalar::of(DType::kF64, -0x1p-1000), {Dim(1)});
+  const NodeRef zero = c.b.constant(Scalar::of(DType::kF64, 0), {Dim(1)});
+  const NodeRef fused = c.b.binary(Op::ADD, c.b.binary(Op::MUL, tiny, small), zero);
+  CHECK_FALSE(takes(c.of(fused, p), 0, -0.0, p));
+  p.numerics = kContract;
+  CHECK(takes(c.of(fused, p), 0, -0.0, p));
+  CHECK(takes(c.of(fused, p), 0, 0.0, p));
+}
+
 TEST_CASE("a device that compares flushed operands may hand on either of them") {
   Profile p = exact_profile();
   Case c;
