@@ -276,15 +276,17 @@ bool is_exact_product(double x, double y, double product) {
   return std::abs(product) >= kSmall && std::fma(x, y, -product) == 0;
 }
 
-/// A product that is part of a larger operation is not rounded.
+/// A product that is part of a larger operation is not rounded. A unit of f64 more on both sides,
+/// since on a tie the smallest term that joins it decides.
 Interval unrounded(const Interval* x, const Interval& product, DType wide) {
   const Interval image = exact_image(Op::MUL, wide, x);
   if (is_empty(image)) return product;
-  if (wide != DType::kF64) return hull(product, image);
-  if (is_point(x[0]) && is_point(x[1]) && std::isfinite(image.low) &&
-      is_exact_product(x[0].low, x[1].low, image.low))
-    return product;
-  const double max = float_facts(wide).max;
+  if (is_point(x[0]) && is_point(x[1])) {
+    const bool exact = wide == DType::kF64 ? is_exact_product(x[0].low, x[1].low, image.low)
+                                           : round_to(image.low, wide) == image.low;
+    if (exact || (wide != DType::kF64 && std::isinf(image.low))) return product;
+  }
+  const double max = std::numeric_limits<double>::max();
   return hull(product, {std::min(std::nextafter(image.low, -kInfinity), max),
                         std::max(std::nextafter(image.high, kInfinity), -max), false, false});
 }

@@ -189,6 +189,19 @@ TEST_CASE("a fused multiply-add keeps the sign of a product that underflows") {
   CHECK(takes(c.of(fused, p), 0, 0.0, p));
 }
 
+TEST_CASE("a fused multiply-add breaks the tie of its product") {
+  Profile p = exact_profile();
+  Case c;
+  const NodeRef x = c.in(floats({4097, 3}));  // 4097^2 = 2^24 + 2^13 + 1 lies on a half
+  const NodeRef quarter = c.b.constant(Scalar::of(kF, 0x1p-40), {Dim(2)});
+  const NodeRef sum = c.b.binary(Op::ADD, c.b.binary(Op::MUL, x, x), quarter);
+  CHECK_FALSE(takes(c.of(sum, p), 0, 16785410, p));
+  p.numerics = kContract;
+  CHECK(takes(c.of(sum, p), 0, 16785410, p));
+  CHECK(takes(c.of(sum, p), 0, 16785408, p));
+  CHECK_FALSE(takes(c.of(sum, p), 1, ulps(9, 1), p));
+}
+
 TEST_CASE("a device that compares flushed operands may hand on either of them") {
   Profile p = exact_profile();
   Case c;
