@@ -130,9 +130,14 @@ class Cutter {
     return {bit, mix(0x10090, k.variables.size()) | 1};
   }
 
+  /// Also what could be computed again where it is used, if it is an output and so in memory.
+  bool needs_buffer(int i) const {
+    return work_.facts[i].needs_buffer || (wanted_[i] && !is_leaf(work_.node(i)));
+  }
+
   void open_sources(CutKernel& k, int i) {
     for (int s : work_.sources[i])
-      if (work_.facts[s].needs_buffer) k.open.insert(s);
+      if (needs_buffer(s)) k.open.insert(s);
   }
 
   bool fits(int i) {
@@ -142,7 +147,7 @@ class Cutter {
       last = d.kernel;
       const CutKernel& k = out_.kernels[d.kernel];
       size_t after = k.open.size() - k.open.count(i);
-      for (int s : work_.sources[i]) after += work_.facts[s].needs_buffer && !k.open.count(s);
+      for (int s : work_.sources[i]) after += needs_buffer(s) && !k.open.count(s);
       if (after > k.open.size() && static_cast<int>(after) + 1 > binding_limit(work_, k.root))
         return false;
       if (k.size >= kMostNodes) return false;
