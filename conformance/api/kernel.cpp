@@ -3,13 +3,13 @@
 #include "conformance/api/kernel.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <span>
 #include <vector>
 
+#include "conformance/api/lowest_bit.hpp"
 #include "sdk/helpers/op_info.hpp"
 #include "sdk/helpers/scalar.hpp"
 
@@ -23,13 +23,6 @@ double least_normal(uint8_t dtype) { return dtype == TN_DTYPE_F64 ? 0x1p-1022 : 
 
 int significant_bits(uint8_t dtype) {
   return dtype == TN_DTYPE_F64 ? 53 : dtype == TN_DTYPE_F32 ? 24 : dtype == TN_DTYPE_F16 ? 11 : 3;
-}
-
-/// The lowest bit that is set in a finite number but 0.
-double lowest_bit(double value) {
-  int exponent = 0;
-  const double fraction = std::ldexp(std::frexp(std::fabs(value), &exponent), 53);
-  return std::ldexp(1, exponent - 53 + std::countr_zero(static_cast<uint64_t>(fraction)));
 }
 
 /// No order of additions rounds: a device may choose one.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "conformance/api/lowest_bit.hpp"
 #include "core/support/error.hpp"
 #include "sdk/helpers/op_info.hpp"
 #include "sdk/helpers/scalar.hpp"
@@ -90,13 +91,6 @@ ModelValue compute(uint16_t op, uint8_t from, uint8_t to, std::span<const ModelV
   if (to == TN_DTYPE_BOOL) return {result, true};
   const double value = sdk::to_double(result, to);
   return {result, is_plain(value, to) && is_exact(op, x, value, to)};
-}
-
-/// The lowest bit that is set in a number but 0.
-double lowest_bit(double value) {
-  int exponent = 0;
-  const double fraction = std::ldexp(std::frexp(std::fabs(value), &exponent), 53);
-  return std::ldexp(1, exponent - 53 + std::countr_zero(static_cast<uint64_t>(fraction)));
 }
 
 /// No order of the additions rounds.
