@@ -32,6 +32,9 @@ constexpr Bit kNumericsBits[] = {{TN_NUMERICS_FLUSH_INPUT, "flush input"},
                                  {TN_NUMERICS_NO_INF, "no infinity"},
                                  {TN_NUMERICS_NO_SIGNED_ZERO, "no signed zero"},
                                  {TN_NUMERICS_CONTRACT, "contract"}};
+constexpr Bit kAtomBits[] = {{TN_ATOM_FLUSHES_SUBNORMALS, "flushes subnormals"},
+                             {TN_ATOM_REDUCED_OPERANDS, "reduced operands"},
+                             {TN_ATOM_TRUNCATES, "truncates"}};
 constexpr Bit kDTypeBits[] = {{TN_DTYPE_STORAGE, "storage"},
                               {TN_DTYPE_ARITHMETIC, "arithmetic"},
                               {TN_DTYPE_ATOMICS, "atomics"}};
@@ -90,7 +93,8 @@ json matrix_atoms(const tn_properties& p) {
                    {"a", dtype_text(atom.a_dtype)},
                    {"b", dtype_text(atom.b_dtype)},
                    {"accumulator", dtype_text(atom.accumulator_dtype)},
-                   {"threads", atom.subgroup}});
+                   {"threads", atom.subgroup},
+                   {"numerics", names(kAtomBits, atom.numerics)}});
   }
   return out;
 }

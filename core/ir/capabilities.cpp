@@ -5,6 +5,12 @@
 
 namespace tenon {
 
+bool Capabilities::keeps_promises(const MatrixAtom& atom) const {
+  constexpr uint32_t kFlushes = kFlushInput | kFlushOutput;
+  if (atom.flushes && (numerics & kFlushes) != kFlushes) return false;
+  return !atom.reduces;  // sums that are cut keep the bound of a reduction: ir.md
+}
+
 uint64_t Capabilities::hash() const {
   uint64_t h = 1;
   const auto mix = [&](uint64_t v) { h = hash_mix(h, v); };
@@ -30,6 +36,7 @@ uint64_t Capabilities::hash() const {
   mix(static_cast<uint64_t>(storage_bytes));
   for (const MatrixAtom& a : atoms) {
     mix(a.id);
+    for (const bool flag : {a.flushes, a.reduces, a.truncates}) mix(flag);
     for (const int v : {a.m, a.n, a.k, a.a_lanes, a.b_lanes, a.c_lanes, a.subgroup})
       mix(static_cast<uint64_t>(v));
     for (const DType d : {a.a, a.b, a.accumulator}) mix(static_cast<uint64_t>(d));

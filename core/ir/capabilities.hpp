@@ -14,6 +14,16 @@
 
 namespace tenon {
 
+/// Bits of tn_properties.numerics, equal to TN_NUMERICS_.
+enum Numerics : uint32_t {
+  kFlushInput = 1,
+  kFlushOutput = 2,
+  kNoNan = 4,
+  kNoInf = 8,
+  kNoSignedZero = 16,
+  kContract = 32,
+};
+
 struct DTypeCaps {
   bool storage = false, arithmetic = false, atomics = false;
   int vector_lanes = 1;
@@ -27,12 +37,16 @@ struct MatrixAtom {
   DType a = DType::kVoid, b = DType::kVoid, accumulator = DType::kVoid;
   int a_lanes = 0, b_lanes = 0, c_lanes = 0;
   int subgroup = 0;
+  // What it does otherwise than products and sums in the accumulator's dtype (TN_ATOM_ bits).
+  bool flushes = false;    ///< subnormal operands and results may become zero
+  bool reduces = false;    ///< operands are rounded to fewer bits first
+  bool truncates = false;  ///< sums may be cut, not rounded
 };
 
 struct Capabilities {
   bool compute = true, async = false, deterministic = true, symbolic = true;
   bool strict = true;
-  uint32_t numerics = 0;  ///< TN_NUMERICS_ bits
+  uint32_t numerics = 0;  ///< Numerics
   int index_bits = 64;
   std::array<uint64_t, 8> native_ops{};
   std::array<DTypeCaps, 32> dtypes{};
@@ -60,6 +74,9 @@ struct Capabilities {
   int64_t tile_bytes(DType dtype) const {
     return std::max<int64_t>(static_cast<int64_t>(dtype_size(dtype)), storage_bytes);
   }
+  /// What the atom does otherwise than the ops of its dtypes is within what the device declares:
+  /// then kernels use it without being asked.
+  bool keeps_promises(const MatrixAtom& atom) const;
   uint64_t hash() const;
 };
 

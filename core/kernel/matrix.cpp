@@ -126,7 +126,8 @@ const MatrixAtom* find_atom(const Kernel& kernel, const Statement& reduction,
   for (const MatrixAtom& atom : capabilities.atoms)
     if (atom.m == extent(m) && atom.n == extent(n) && atom.k == extent(k) &&
         atom.a == product.a.load->dtype && atom.b == product.b.load->dtype &&
-        atom.accumulator == reduction.states[0].dtype && atom.subgroup == threads)
+        atom.accumulator == reduction.states[0].dtype && atom.subgroup == threads &&
+        capabilities.keeps_promises(atom))
       return &atom;
   return nullptr;
 }

@@ -168,6 +168,7 @@ const MatrixAtom* atom_for(const RuleBook& book, const Matmul& mm) {
   for (const MatrixAtom& atom : book.caps.atoms) {
     const bool fits = atom.a == mm.rows->dtype && atom.b == mm.columns->dtype &&
                       atom.accumulator == reductions[0]->states[0].dtype &&
+                      book.caps.keeps_promises(atom) &&
                       static_cast<uint32_t>(4 * atom.subgroup) <= book.caps.max_workgroup_threads;
     if (fits && (!best || atom.m * atom.n * atom.k > best->m * best->n * best->k)) best = &atom;
   }

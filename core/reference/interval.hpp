@@ -17,16 +17,6 @@
 
 namespace tenon {
 
-/// Bits of tn_properties.numerics, equal to TN_NUMERICS_.
-enum Numerics : uint32_t {
-  kFlushInput = 1,
-  kFlushOutput = 2,
-  kNoNan = 4,
-  kNoInf = 8,
-  kNoSignedZero = 16,
-  kContract = 32,
-};
-
 /// What a device declares about its numbers.
 struct Profile {
   bool strict = true;

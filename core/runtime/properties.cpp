@@ -60,10 +60,12 @@ void read_atoms(const tn_properties& p, const std::string& who, Capabilities& ou
   for (uint32_t i = 0; i < p.matrix_atom_count; ++i) {
     const tn_matrix_atom atom = abi_element(p.matrix_atoms, p.matrix_atom_stride, i);
     const auto is_known = [](uint32_t dtype) { return dtype > 0 && dtype <= TN_DTYPE_F8E5M2; };
+    constexpr uint32_t kKnown =
+        TN_ATOM_FLUSHES_SUBNORMALS | TN_ATOM_REDUCED_OPERANDS | TN_ATOM_TRUNCATES;
     // Of a vendor, newer than this core, or without what it takes to emit it.
     if (!is_known(atom.a_dtype) || !is_known(atom.b_dtype) || !is_known(atom.accumulator_dtype) ||
         atom.scope != TN_SCOPE_SUBGROUP || !atom.a_lanes || !atom.b_lanes || !atom.c_lanes ||
-        !atom.subgroup)
+        !atom.subgroup || (atom.numerics & ~kKnown))
       continue;
     const auto limited = [](uint32_t v) { return static_cast<int>(std::min<uint32_t>(v, 4096)); };
     out.atoms.push_back({.id = atom.id,
@@ -76,7 +78,10 @@ void read_atoms(const tn_properties& p, const std::string& who, Capabilities& ou
                          .a_lanes = limited(atom.a_lanes),
                          .b_lanes = limited(atom.b_lanes),
                          .c_lanes = limited(atom.c_lanes),
-                         .subgroup = limited(atom.subgroup)});
+                         .subgroup = limited(atom.subgroup),
+                         .flushes = (atom.numerics & TN_ATOM_FLUSHES_SUBNORMALS) != 0,
+                         .reduces = (atom.numerics & TN_ATOM_REDUCED_OPERANDS) != 0,
+                         .truncates = (atom.numerics & TN_ATOM_TRUNCATES) != 0});
   }
 }
 

@@ -9,6 +9,13 @@
 namespace tenon::sdk {
 namespace {
 
+/// Sums inside an atom are cut to a bit or two below an f32. Source: Fasi, Higham, Mikaitis,
+/// Pranesh: "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 7:e330, 2021 (V100,
+/// T4, A100). f32 operands become tf32: PTX ISA, "Alternate Floating-Point Data Formats".
+constexpr uint32_t numerics_of(uint32_t dtype) {
+  return TN_ATOM_TRUNCATES | (dtype == TN_DTYPE_F32 ? TN_ATOM_REDUCED_OPERANDS : 0);
+}
+
 constexpr tn_matrix_atom atom(uint32_t id, uint32_t k, uint32_t dtype) {
   tn_matrix_atom a = TN_INIT(tn_matrix_atom);
   a.id = id;
@@ -18,6 +25,7 @@ constexpr tn_matrix_atom atom(uint32_t id, uint32_t k, uint32_t dtype) {
   a.scope = TN_SCOPE_SUBGROUP;
   a.a_lanes = 16 * k / 32, a.b_lanes = 8 * k / 32, a.c_lanes = 4;
   a.subgroup = 32;
+  a.numerics = numerics_of(dtype);
   return a;
 }
 

@@ -78,6 +78,7 @@ constexpr tn_matrix_atom atom(uint32_t id, uint32_t edge, uint32_t k, uint32_t d
   a.scope = TN_SCOPE_SUBGROUP;
   a.a_lanes = a.b_lanes = edge * k / 64, a.c_lanes = edge * edge / 64;
   a.subgroup = 64;
+  a.numerics = TN_ATOM_FLUSHES_SUBNORMALS;
   return a;
 }
 

@@ -76,6 +76,38 @@ TEST_CASE("a matrix atom on whole matrices") {
                    false) == "");
 }
 
+TEST_CASE("an atom is used where what it does otherwise is what the device declares") {
+  struct Row {
+    bool flushes, reduces, truncates;
+    uint32_t numerics;
+    bool is_used;
+  };
+  constexpr Row kRows[] = {
+      {false, false, true, 0, true},
+      {true, false, false, 0, false},
+      {true, false, false, kFlushInput, false},
+      {true, false, false, kFlushInput | kFlushOutput, true},
+      {false, true, false, kFlushInput | kFlushOutput, false},
+  };
+  for (const Row& row : kRows) {
+    INFO(row.flushes << row.reduces << row.truncates << " on a device of " << row.numerics);
+    Capabilities device = warps_like();
+    device.numerics = row.numerics;
+    for (MatrixAtom& atom : device.atoms) {
+      atom.flushes = row.flushes, atom.reduces = row.reduces, atom.truncates = row.truncates;
+    }
+    const bool is_used =
+        lowered(product(64, 64, 64), device, "", true).find("matrix_multiply") != std::string::npos;
+    CHECK(is_used == row.is_used);
+    const std::string list = "split r0 16; tensorize a0 a1 r0.i 32";
+    if (row.is_used) {
+      CHECK_NOTHROW(lowered(product(16, 32, 8), device, list));
+    } else {
+      CHECK_THROWS_AS(lowered(product(16, 32, 8), device, list), Error);
+    }
+  }
+}
+
 TEST_CASE("matrix atoms on shared tiles take edges that do not divide") {
   constexpr std::array<int, 3> kSizes[] = {{32, 32, 16}, {64, 64, 32}, {45, 50, 23}, {90, 31, 17}};
   for (const auto& [m, k, n] : kSizes) {

@@ -191,6 +191,14 @@ typedef enum tn_accuracy { TN_ACCURACY_STRICT = 1, TN_ACCURACY_RELAXED = 2 } tn_
 #define TN_NUMERICS_NO_SIGNED_ZERO 16u
 #define TN_NUMERICS_CONTRACT 32u /* multiplies and adds may fuse anywhere */
 
+/* tn_matrix_atom.numerics: what the matrix unit does otherwise than products and sums in the
+ * accumulator's dtype, each rounded to nearest. The core uses an atom that flushes only where the
+ * device declares both TN_NUMERICS_FLUSH_ bits, or the author of the graph asked for it; one with
+ * reduced operands only where the author asked for it. */
+#define TN_ATOM_FLUSHES_SUBNORMALS 1u /* subnormal operands and results may become zero */
+#define TN_ATOM_REDUCED_OPERANDS 2u   /* operands are rounded to fewer bits first, as f32 to tf32 */
+#define TN_ATOM_TRUNCATES 4u          /* its sums may be cut, not rounded: an ULP each, not half */
+
 /* Matrix-multiply atom: one d = a*b + c that the threads of a subgroup do together. Which elements
  * a thread holds is the device's affair; only their number is said. See program.h. */
 typedef struct tn_matrix_atom {
@@ -201,6 +209,8 @@ typedef struct tn_matrix_atom {
   uint32_t scope;                     /* tn_scope */
   uint32_t a_lanes, b_lanes, c_lanes; /* elements that one thread holds of each operand */
   uint32_t subgroup;                  /* threads that do it together */
+  uint32_t numerics;                  /* TN_ATOM_ bits */
+  uint32_t reserved1;
 } tn_matrix_atom;
 
 /* Capabilities of an open device or of a named target. Owned by the plugin; valid until the device
