@@ -90,6 +90,7 @@ void print_json(const RunOptions& options, const Outcome& outcome) {
   nlohmann::json result{{"device", outcome.device},
                         {"outputs", outputs},
                         {"kernels", outcome.stats.kernels},
+                        {"programs", outcome.stats.programs},
                         {"compile_ms", outcome.stats.compile_ms},
                         {"run_ms", outcome.stats.run_ms},
                         {"arena_bytes", outcome.stats.arena_bytes},
@@ -113,9 +114,11 @@ void print_text(const RunOptions& options, const Outcome& outcome) {
     fmt::print("{}{}\n", array.count() > shown ? " ..." : "",
                outcome.paths[i].empty() ? "" : "  -> " + outcome.paths[i]);
   }
-  fmt::print("{}: {} kernels, compiled in {:.2f} ms, ran in {:.3f} ms, arena {} of {} bytes\n",
-             outcome.device, outcome.stats.kernels, outcome.stats.compile_ms, outcome.stats.run_ms,
-             outcome.stats.arena_bytes, outcome.stats.sum_bytes);
+  fmt::print(
+      "{}: {} kernels of {} programs, compiled in {:.2f} ms, ran in {:.3f} ms, arena {} of {} "
+      "bytes\n",
+      outcome.device, outcome.stats.kernels, outcome.stats.programs, outcome.stats.compile_ms,
+      outcome.stats.run_ms, outcome.stats.arena_bytes, outcome.stats.sum_bytes);
   if (!options.check) return;
   fmt::print("check against the reference: {}, largest error {:.3g} ULP, {:.3g} absolute{}\n",
              outcome.check.ok ? paint("ok", "32") : paint("FAILED", "31"), outcome.check.max_ulp,

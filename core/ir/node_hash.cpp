@@ -70,10 +70,14 @@ uint64_t hash_text(uint64_t h, std::string_view text) {
   return hash_mix(h, f);
 }
 
-uint64_t hash_node(const Node& node) {
+uint64_t hash_alone(const Node& node) {
   uint64_t h = hash_mix(static_cast<uint64_t>(node.op), static_cast<uint64_t>(node.dtype));
   for (const Dim& d : node.shape) h = hash_mix(h, d.hash());
-  h = std::visit(AttrHash{hash_mix(h, node.attr.index())}, node.attr);
+  return std::visit(AttrHash{hash_mix(h, node.attr.index())}, node.attr);
+}
+
+uint64_t hash_node(const Node& node) {
+  uint64_t h = hash_alone(node);
   for (const NodeRef& s : node.sources) h = hash_mix(h, s->hash);
   return h;
 }

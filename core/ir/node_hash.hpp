@@ -11,7 +11,9 @@ namespace tenon {
 uint64_t hash_mix(uint64_t h, uint64_t v);
 uint64_t hash_text(uint64_t h, std::string_view text);
 
-/// Of op, dtype, shape, attribute and the sources' hashes.
+/// Of op, dtype, shape and attribute.
+uint64_t hash_alone(const Node& node);
+/// Of these and the sources' hashes.
 uint64_t hash_node(const Node& node);
 /// Equal in everything, sources by pointer.
 bool equal_node(const Node& a, const Node& b);

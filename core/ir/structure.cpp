@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Structure of graphs, blind to names: params and symbols count by their place.
+#include "core/ir/structure.hpp"
+
 #include <unordered_map>
 
 #include "core/ir/node_hash.hpp"
 
 namespace tenon {
-namespace {
+namespace structure {
 
-using Renaming = std::map<std::string, Expr>;
-
-/// Symbols of an enclosing graph keep the place they have there.
 Renaming renaming_of(const Graph& graph, const Renaming& outer) {
   Renaming names = outer;
   for (const Expr& s : graph.symbols) {
@@ -20,15 +19,16 @@ Renaming renaming_of(const Graph& graph, const Renaming& outer) {
 }
 
 Shape renamed(Shape shape, const Renaming& names) {
+  if (names.empty()) return shape;
   for (Dim& d : shape) d = d.substitute(names);
   return shape;
 }
 
-/// The attribute without names; graphs inside are handled apart.
 Attr renamed(Attr attr, const Renaming& names) {
   if (auto* param = std::get_if<ParamAttr>(&attr)) {
     param->name.clear();
     param->identity = 0;
+    param->owner = nullptr;
     param->dim = param->dim.substitute(names);
   } else if (auto* view = std::get_if<ViewAttr>(&attr)) {
     for (auto& [a, b] : view->pairs) {
@@ -50,6 +50,8 @@ std::vector<const Graph*> graphs_of(const Attr& attr) {
   return {};
 }
 
+namespace {
+
 /// Number of each node: params by place, then the others in topological order.
 struct Numbering {
   std::vector<NodeRef> order;
@@ -63,22 +65,40 @@ struct Numbering {
   }
 };
 
-uint64_t hash_graph(const Graph& graph, const Renaming& outer);
+/// Its attribute holds no name.
+bool is_plain(const Node& node, const Renaming& names) {
+  return names.empty() && !std::holds_alternative<ParamAttr>(node.attr) &&
+         graphs_of(node.attr).empty();
+}
 
-uint64_t hash_one(const Node& node, const Numbering& numbering, const Renaming& names) {
+}  // namespace
+
+uint64_t hash_head(const Node& node, const Renaming& names) {
+  if (is_plain(node, names)) return hash_alone(node);
   Node plain;
   plain.op = node.op;
   plain.dtype = node.dtype;
   plain.shape = renamed(node.shape, names);
   const auto graphs = graphs_of(node.attr);
   if (graphs.empty()) plain.attr = renamed(node.attr, names);
-  uint64_t h = hash_node(plain);
+  uint64_t h = hash_alone(plain);
   for (const Graph* g : graphs) h = hash_mix(h, hash_graph(*g, names));
   if (const auto* choice = std::get_if<IfAttr>(&node.attr)) h = hash_mix(h, choice->result);
   if (const auto* loop = std::get_if<LoopAttr>(&node.attr))
     h = hash_mix(hash_mix(hash_mix(h, loop->carried), loop->is_while), loop->result);
-  for (const NodeRef& s : node.sources) h = hash_mix(h, numbering.number.at(s.get()));
   return h;
+}
+
+bool same_head(const Node& a, const Renaming& names_a, const Node& b, const Renaming& names_b) {
+  if (a.op != b.op || a.dtype != b.dtype || a.attr.index() != b.attr.index()) return false;
+  if (is_plain(a, names_a) && is_plain(b, names_b)) return a.shape == b.shape && a.attr == b.attr;
+  if (renamed(a.shape, names_a) != renamed(b.shape, names_b) ||
+      !(renamed(a.attr, names_a) == renamed(b.attr, names_b)))
+    return false;
+  const auto graphs_a = graphs_of(a.attr), graphs_b = graphs_of(b.attr);
+  for (size_t g = 0; g < graphs_a.size(); ++g)
+    if (!same_graph(*graphs_a[g], names_a, *graphs_b[g], names_b)) return false;
+  return true;
 }
 
 uint64_t hash_graph(const Graph& graph, const Renaming& outer) {
@@ -87,7 +107,10 @@ uint64_t hash_graph(const Graph& graph, const Renaming& outer) {
   uint64_t h = hash_mix(graph.params.size(), graph.symbols.size());
   for (const Expr& s : graph.symbols) h = hash_mix(h, names.at(s.name()).hash());
   for (const NodeRef& p : graph.params) h = hash_mix(h, numbering.number.at(p.get()));
-  for (const NodeRef& n : numbering.order) h = hash_mix(h, hash_one(*n, numbering, names));
+  for (const NodeRef& n : numbering.order) {
+    h = hash_mix(h, hash_head(*n, names));
+    for (const NodeRef& s : n->sources) h = hash_mix(h, numbering.number.at(s.get()));
+  }
   for (const NodeRef& o : graph.outputs) h = hash_mix(h, numbering.number.at(o.get()));
   return h;
 }
@@ -109,22 +132,15 @@ bool same_graph(const Graph& a, const Renaming& outer_a, const Graph& b, const R
   };
   for (size_t i = 0; i < in_a.order.size(); ++i) {
     const Node &x = *in_a.order[i], &y = *in_b.order[i];
-    if (x.op != y.op || x.dtype != y.dtype || x.attr.index() != y.attr.index() ||
-        renamed(x.shape, names_a) != renamed(y.shape, names_b) ||
-        !same_places(x.sources, y.sources) ||
-        !(renamed(x.attr, names_a) == renamed(y.attr, names_b)))
-      return false;
-    const auto graphs_x = graphs_of(x.attr), graphs_y = graphs_of(y.attr);
-    for (size_t g = 0; g < graphs_x.size(); ++g)
-      if (!same_graph(*graphs_x[g], names_a, *graphs_y[g], names_b)) return false;
+    if (!same_head(x, names_a, y, names_b) || !same_places(x.sources, y.sources)) return false;
   }
   return same_places(a.params, b.params) && same_places(a.outputs, b.outputs);
 }
 
-}  // namespace
+}  // namespace structure
 
-uint64_t structure_hash(const Graph& graph) { return hash_graph(graph, {}); }
+uint64_t structure_hash(const Graph& graph) { return structure::hash_graph(graph, {}); }
 
-bool same_structure(const Graph& a, const Graph& b) { return same_graph(a, {}, b, {}); }
+bool same_structure(const Graph& a, const Graph& b) { return structure::same_graph(a, {}, b, {}); }
 
 }  // namespace tenon

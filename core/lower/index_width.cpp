@@ -118,16 +118,19 @@ void each_index(const Kernel& kernel, const std::function<void(const Expr&, int 
   for (const Expr& s : kernel.symbols) see(s, -1);
 }
 
-std::string describe(const Kernel& kernel, const Expr& expr, int buffer) {
-  if (buffer < 0) return "an index " + to_string(expr);
+IndexBound bound_of(const Kernel& kernel, const Expr& expr, int buffer) {
+  if (buffer < 0) return {expr, "", 0};
   const KernelBuffer& b = kernel.buffers[static_cast<size_t>(buffer)];
-  return fmt::format("buffer {} of {} elements", b.name, to_string(b.count));
+  return {expr, b.name, b.count};
 }
 
-[[noreturn]] void refuse(const std::string& what, double bound) {
+[[noreturn]] void refuse(const IndexBound& bound, double got) {
+  const std::string what = bound.buffer.empty() ? "an index " + to_string(bound.index)
+                                                : fmt::format("buffer {} of {} elements",
+                                                              bound.buffer, to_string(bound.count));
   fail(ErrorKind::kUnsupported,
        "[lower] expected indices below 2^31 for a device of 32-bit indices, got up to {:.0f} in {}",
-       bound, what);
+       got, what);
 }
 
 }  // namespace
@@ -141,22 +144,21 @@ DType index_dtype(const Kernel& kernel, const Capabilities& capabilities) {
   each_index(kernel, [&](const Expr& expr, int buffer) {
     const double bound = spans.of(expr).most;
     fits = fits && bound < kLimit;
-    if (is_short && !fits) refuse(describe(kernel, expr, buffer), bound);
+    if (is_short && !fits) refuse(bound_of(kernel, expr, buffer), bound);
   });
   return fits ? DType::kI32 : DType::kI64;
 }
 
 void IndexBound::check(const std::map<std::string, int64_t>& symbols) const {
   const double bound = Spans(&symbols).of(index).most;
-  if (bound >= kLimit) refuse(what, bound);
+  if (bound >= kLimit) refuse(*this, bound);
 }
 
 std::vector<IndexBound> index_bounds(const Kernel& kernel, const Capabilities& capabilities) {
   std::vector<IndexBound> out;
   if (capabilities.index_bits >= 64 || kernel.symbols.empty()) return out;
   each_index(kernel, [&](const Expr& expr, int buffer) {
-    if (Spans(nullptr).of(expr).most >= kLimit)
-      out.push_back({expr, describe(kernel, expr, buffer)});
+    if (Spans(nullptr).of(expr).most >= kLimit) out.push_back(bound_of(kernel, expr, buffer));
   });
   return out;
 }

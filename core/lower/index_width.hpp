@@ -19,7 +19,8 @@ DType index_dtype(const Kernel& kernel, const Capabilities& capabilities);
 /// An index that large symbols take beyond 32 bits.
 struct IndexBound {
   Expr index;
-  std::string what;  ///< "buffer x of n*m elements"
+  std::string buffer;  ///< that it addresses; "" for none
+  Expr count;          ///< elements of that buffer
 
   /// Throws kUnsupported if these values do.
   void check(const std::map<std::string, int64_t>& symbols) const;

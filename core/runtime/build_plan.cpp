@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <map>
+#include <set>
 #include <thread>
-#include <unordered_map>
+#include <tuple>
 
 #include "core/lower/lower.hpp"
 #include "core/rewrite/passes.hpp"
-#include "core/runtime/disk_cache.hpp"
 #include "core/runtime/plan.hpp"
+#include "core/schedule/canonical.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
 
@@ -64,9 +66,9 @@ class PlanBuilder {
 
   SchedulePlanRef build(const Schedule& schedule) {
     auto plan = skeleton(schedule);
-    for_all(jobs_.size(), [&](size_t i) { lower(jobs_[i], i); });
+    for_all(distinct_.size(), [&](size_t i) { lower(distinct_[i], i); });
     compile();
-    for (Job& job : jobs_) finish(job);
+    for (const Job& job : jobs_) finish(job);
     return seal(std::move(plan));
   }
 
@@ -77,12 +79,39 @@ class PlanBuilder {
     std::vector<StepPlan> steps;
     std::vector<std::array<std::unique_ptr<Draft>, 2>> regions;
   };
+  /// A kernel of the schedule under the names of its graph.
   struct Job {
     Draft* draft;
     size_t step;
+    size_t distinct;
+    CanonicalKernel names;
+  };
+  /// What kernels have in common that differ in names alone.
+  struct Distinct {
+    const KernelCall* first;  ///< of the kernels that it stands for
+    Graph graph;              ///< under canonical names
+    int device;
     LoweredKernel kernel;
     ExecutableRef executable;
   };
+  /// One Builder makes equal nodes the same, so these are equal where the kernels are.
+  using Key = std::tuple<int, std::vector<int>, std::vector<NodeRef>, std::vector<NodeRef>>;
+
+  void add_kernel(Draft* draft, size_t step) {
+    const KernelCall& call = std::get<KernelCall>(draft->schedule->steps[step].call);
+    const int device = draft->schedule->steps[step].device;
+    Job job{draft, step, distinct_.size(), canonical_kernel(call.graph, builder_)};
+    const Graph& graph = job.names.graph;
+    // Who lowers in his own way may lower equal kernels differently.
+    const auto [at, is_new] =
+        numbers_.try_emplace(Key{device, call.alias, graph.params, graph.outputs}, job.distinct);
+    if (is_new || lowering_) {
+      distinct_.push_back({&call, graph, device, {}, nullptr});
+    } else {
+      job.distinct = at->second;
+    }
+    jobs_.push_back(std::move(job));
+  }
 
   std::unique_ptr<Draft> skeleton(const Schedule& schedule) {
     auto draft = std::make_unique<Draft>();
@@ -93,7 +122,7 @@ class PlanBuilder {
       const auto& call = schedule.steps[i].call;
       if (std::holds_alternative<KernelCall>(call)) {
         draft->steps[i].is_command = true;
-        jobs_.push_back({draft.get(), i, {}, nullptr});
+        add_kernel(draft.get(), i);
       } else if (const auto* copy = std::get_if<CopyCall>(&call)) {
         draft->steps[i].is_command =
             device_of(schedule, copy->source) == schedule.steps[i].device &&
@@ -111,59 +140,71 @@ class PlanBuilder {
     return schedule.buffers[static_cast<size_t>(buffer)].device;
   }
 
-  const Step& step_of(const Job& job) const { return job.draft->schedule->steps[job.step]; }
+  LoweredKernel lowered(const Graph& graph, const Distinct& distinct, size_t number) const {
+    const Capabilities& caps = devices_[static_cast<size_t>(distinct.device)]->capabilities();
+    const Graph legal = legalise(graph, caps, builder_);
+    LowerOptions options;
+    options.alias = distinct.first->alias;
+    options.name = kernel_name(legal);
+    return lowering_ ? lowering_(legal, caps, options, number) : lower_kernel(legal, caps, options);
+  }
 
-  void lower(Job& job, size_t number) {
-    const Step& step = step_of(job);
-    const KernelCall& call = std::get<KernelCall>(step.call);
-    const Device& device = *devices_[static_cast<size_t>(step.device)];
-    const Capabilities& caps = device.capabilities();
+  void lower(Distinct& distinct, size_t number) const {
     try {
-      const Graph legal = legalise(call.graph, caps, builder_);
-      LowerOptions options;
-      options.alias = call.alias;
-      options.name = kernel_name(legal);
-      job.kernel =
-          lowering_ ? lowering_(legal, caps, options, number) : lower_kernel(legal, caps, options);
+      distinct.kernel = lowered(distinct.graph, distinct, number);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kUnsupported) throw;
-      throw Error(error.kind(), fmt::format("{} (on {})", error.what(), device.id()));
+      refuse(distinct, number, error);
     }
+  }
+
+  /// Says what was refused by the names that the user knows.
+  [[noreturn]] void refuse(const Distinct& distinct, size_t number, Error error) const {
+    try {
+      if (!lowering_) lowered(distinct.first->graph, distinct, number);
+    } catch (const Error& named) {
+      error = named;
+    }
+    throw Error(error.kind(), fmt::format("{} (on {})", error.what(),
+                                          devices_[static_cast<size_t>(distinct.device)]->id()));
   }
 
   void compile() {
-    std::unordered_map<std::string, std::vector<size_t>> groups;
-    std::vector<std::string> order;
-    for (size_t i = 0; i < jobs_.size(); ++i) {
-      const auto bytes = jobs_[i].kernel.program.view().bytes();
-      const std::string key =
-          fmt::format("{} {}", step_of(jobs_[i]).device,
-                      hash_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
-      auto& group = groups[key];
-      if (group.empty()) order.push_back(key);
-      group.push_back(i);
-    }
-    TN_LOG("plan", "{} kernels, {} different ones", jobs_.size(), order.size());
-    for_all(order.size(), [&](size_t k) {
-      const std::vector<size_t>& group = groups.find(order[k])->second;
-      const Job& first = jobs_[group[0]];
-      Device& device = *devices_[static_cast<size_t>(step_of(first).device)];
-      const ExecutableRef executable = device.compile(*first.kernel.program.get());
-      for (const size_t i : group) jobs_[i].executable = executable;
+    TN_LOG("plan", "{} kernels, {} different ones", jobs_.size(), distinct_.size());
+    for_all(distinct_.size(), [&](size_t i) {
+      Distinct& distinct = distinct_[i];
+      distinct.executable =
+          devices_[static_cast<size_t>(distinct.device)]->compile(*distinct.kernel.program.get());
     });
   }
 
-  void finish(Job& job) {
-    const KernelCall& call = std::get<KernelCall>(step_of(job).call);
+  /// An expression over n0, n1, ... over the symbols of the job's own kernel.
+  static Expr own(const Expr& value, const Job& job) {
+    return job.names.symbols.empty() ? value : value.substitute(job.names.symbols);
+  }
+
+  static IndexBound own(IndexBound bound, const Job& job) {
+    bound.index = own(bound.index, job);
+    bound.count = own(bound.count, job);
+    if (const auto name = job.names.params.find(bound.buffer); name != job.names.params.end())
+      bound.buffer = name->second;
+    return bound;
+  }
+
+  void finish(const Job& job) const {
+    const KernelCall& call = std::get<KernelCall>(job.draft->schedule->steps[job.step].call);
+    const Distinct& distinct = distinct_[job.distinct];
+    const LoweredKernel& kernel = distinct.kernel;
     KernelPlan& plan = job.draft->steps[job.step].kernel;
-    plan.executable = job.executable;
-    plan.grid = job.kernel.grid;
-    plan.block = job.kernel.block;
-    plan.index_bounds = job.kernel.index_bounds;
-    const std::vector<uint32_t> sizes = argument_sizes(job.kernel.program.view());
-    TN_ASSERT(sizes.size() == job.kernel.arguments.size());
+    plan.executable = distinct.executable;
+    for (size_t axis = 0; axis < 3; ++axis) plan.grid[axis] = own(kernel.grid[axis], job);
+    plan.block = kernel.block;
+    for (const IndexBound& bound : kernel.index_bounds)
+      plan.index_bounds.push_back(own(bound, job));
+    const std::vector<uint32_t> sizes = argument_sizes(kernel.program.view());
+    TN_ASSERT(sizes.size() == kernel.arguments.size());
     for (size_t a = 0; a < sizes.size(); ++a) {
-      const LaunchArgument& argument = job.kernel.arguments[a];
+      const LaunchArgument& argument = kernel.arguments[a];
       const auto i = static_cast<size_t>(argument.index);
       switch (argument.kind) {
         case LaunchArgument::Kind::kInput:
@@ -173,7 +214,7 @@ class PlanBuilder {
           plan.arguments.push_back({call.outputs.at(i), {}, 0});
           break;
         case LaunchArgument::Kind::kSymbol:
-          plan.arguments.push_back({-1, argument.value, sizes[a]});
+          plan.arguments.push_back({-1, own(argument.value, job), sizes[a]});
           break;
       }
     }
@@ -188,6 +229,12 @@ class PlanBuilder {
     return sizes;
   }
 
+  int programs() const {
+    std::set<const Executable*> different;
+    for (const Distinct& distinct : distinct_) different.insert(distinct.executable.get());
+    return static_cast<int>(different.size());
+  }
+
   SchedulePlanRef seal(std::unique_ptr<Draft> draft) {
     for (size_t i = 0; i < draft->steps.size(); ++i) {
       auto& [first, second] = draft->regions[i];
@@ -199,13 +246,16 @@ class PlanBuilder {
         step.body = seal(std::move(first));
       }
     }
-    return std::make_shared<SchedulePlan>(*draft->schedule, std::move(draft->steps), devices_);
+    return std::make_shared<SchedulePlan>(*draft->schedule, std::move(draft->steps), devices_,
+                                          programs());
   }
 
   const DeviceList& devices_;
   Builder& builder_;
   const KernelLowering& lowering_;
   std::vector<Job> jobs_;
+  std::vector<Distinct> distinct_;
+  std::map<Key, size_t> numbers_;
 };
 
 }  // namespace

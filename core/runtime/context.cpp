@@ -201,7 +201,10 @@ std::vector<BufferRef> Context::run(const Graph& graph, const std::vector<Buffer
   if (stats) {
     *stats = RunStats();
     stats->plan_cached = cached;
-    if (!cached) stats->compile_ms = milliseconds_since(begin);
+    if (!cached) {
+      stats->compile_ms = milliseconds_since(begin);
+      stats->programs = plan->programs();
+    }
   }
   const auto run_begin = Clock::now();
   std::vector<BufferRef> outputs = run_plan(*plan, inputs, symbols, {impl_->validate, stats});

@@ -38,6 +38,7 @@ struct ContextOptions {
 /// What one run took.
 struct RunStats {
   int kernels = 0;        ///< launches
+  int programs = 0;       ///< that the plan's kernels were compiled from; 0 when it was cached
   double compile_ms = 0;  ///< 0 when the plan was cached
   double run_ms = 0;
   int64_t arena_bytes = 0;  ///< planned for temporaries

@@ -12,8 +12,12 @@ constexpr size_t kLayoutsKept = 8;
 
 }  // namespace
 
-SchedulePlan::SchedulePlan(Schedule schedule, std::vector<StepPlan> steps, DeviceList devices)
-    : schedule_(std::move(schedule)), steps_(std::move(steps)), devices_(std::move(devices)) {
+SchedulePlan::SchedulePlan(Schedule schedule, std::vector<StepPlan> steps, DeviceList devices,
+                           int programs)
+    : schedule_(std::move(schedule)),
+      steps_(std::move(steps)),
+      devices_(std::move(devices)),
+      programs_(programs) {
   for (const auto& device : devices_)
     alignment_ = std::max(alignment_, static_cast<int64_t>(device->memory_alignment()));
 }

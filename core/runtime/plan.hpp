@@ -48,12 +48,15 @@ struct Layout;
 
 class SchedulePlan {
  public:
-  SchedulePlan(Schedule schedule, std::vector<StepPlan> steps, DeviceList devices);
+  SchedulePlan(Schedule schedule, std::vector<StepPlan> steps, DeviceList devices,
+               int programs = 0);
 
   const Schedule& schedule() const { return schedule_; }
   const std::vector<StepPlan>& steps() const { return steps_; }
   Device& device(int i) const { return *devices_[static_cast<size_t>(i)]; }
   size_t device_count() const { return devices_.size(); }
+  /// That the kernels of the whole tree were compiled from.
+  int programs() const { return programs_; }
   /// Sizes, arena offsets, grids for these values; computed once for each.
   std::shared_ptr<Layout> layout(const SymbolValues& symbols) const;
 
@@ -61,6 +64,7 @@ class SchedulePlan {
   Schedule schedule_;
   std::vector<StepPlan> steps_;
   DeviceList devices_;
+  int programs_ = 0;
   int64_t alignment_ = 1;
   mutable std::mutex mutex_;
   mutable std::vector<std::shared_ptr<Layout>> layouts_;  ///< the most recent first

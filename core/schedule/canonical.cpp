@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/schedule/canonical.hpp"
+
+#include <unordered_map>
+
+namespace tenon {
+namespace {
+
+using Symbols = std::map<std::string, Expr>;
+
+/// Params are replaced apart: their names are what is taken away.
+Attr renamed(Attr attr, const Symbols& names) {
+  if (auto* param = std::get_if<ParamAttr>(&attr)) {
+    param->dim = param->dim.substitute(names);
+  } else if (auto* view = std::get_if<ViewAttr>(&attr)) {
+    for (auto& [a, b] : view->pairs) {
+      a = a.substitute(names);
+      b = b.substitute(names);
+    }
+  }
+  return attr;
+}
+
+}  // namespace
+
+CanonicalKernel canonical_kernel(const Graph& kernel, Builder& builder) {
+  CanonicalKernel out;
+  out.graph.name = "kernel";
+  Symbols names;
+  for (const Expr& symbol : kernel.symbols) {
+    const std::string name = "n" + std::to_string(names.size());
+    out.graph.symbols.push_back(Expr::symbol(name, symbol.min(), symbol.max()));
+    names.emplace(symbol.name(), out.graph.symbols.back());
+    out.symbols.emplace(name, symbol);
+  }
+  const auto shape_of = [&](const Node& node) {
+    Shape shape = node.shape;
+    if (!names.empty())
+      for (Dim& dim : shape) dim = dim.substitute(names);
+    return shape;
+  };
+  std::unordered_map<const Node*, NodeRef> copies;
+  for (const NodeRef& param : kernel.params) {
+    const std::string name = "in" + std::to_string(out.graph.params.size());
+    out.params.emplace(name, param->as<ParamAttr>().name);
+    out.graph.params.push_back(builder.param(name, param->dtype, shape_of(*param)));
+    copies.emplace(param.get(), out.graph.params.back());
+  }
+  for (const NodeRef& node : topological(kernel.outputs)) {
+    if (copies.contains(node.get())) continue;
+    std::vector<NodeRef> sources;
+    for (const NodeRef& source : node->sources) sources.push_back(copies.at(source.get()));
+    copies.emplace(node.get(), names.empty() && sources == node->sources
+                                   ? node
+                                   : builder.make(node->op, node->dtype, shape_of(*node),
+                                                  std::move(sources), renamed(node->attr, names)));
+  }
+  for (const NodeRef& output : kernel.outputs) out.graph.outputs.push_back(copies.at(output.get()));
+  out.graph.output_names.resize(out.graph.outputs.size());
+  return out;
+}
+
+}  // namespace tenon
