@@ -6,19 +6,44 @@
 
 #include <algorithm>
 #include <charconv>
+#include <climits>
+#include <span>
 
 #include "sdk/helpers/failure.hpp"
 
 namespace tenon::cuda {
 namespace {
 
-std::vector<std::string> libraries() {
+/// Machine code of a toolkit is loaded by drivers of its major version and later: "CUDA
+/// Compatibility", sections "Minor Version Compatibility" and "Backward Compatibility".
+sdk::RuntimeCompiler open_nvrtc(int driver_version) {
   std::vector<std::string> folders = sdk::folder_of_variable("CUDA_HOME", "lib64");
   const std::vector<std::string> path = sdk::folder_of_variable("CUDA_PATH", "lib64");
   folders.insert(folders.end(), path.begin(), path.end());
   folders.insert(folders.end(), {"/usr/local/cuda/lib64", "/opt/cuda/lib64"});
-  constexpr const char* kNewestFirst[] = {".13", ".12", ".11.2", ""};
-  return sdk::library_names("libnvrtc.so", kNewestFirst, folders);
+  const int most = driver_version ? driver_version / 1000 : INT_MAX;
+  struct Row {
+    int major;  ///< 0: to be asked
+    const char* suffix;
+  };
+  constexpr Row kNewestFirst[] = {{13, ".13"}, {12, ".12"}, {11, ".11.2"}, {0, ""}};
+  std::string reason;
+  for (const Row& row : kNewestFirst) {
+    if (row.major > most) continue;
+    for (const std::string& name :
+         sdk::library_names("libnvrtc.so", std::span(&row.suffix, 1), folders)) {
+      try {
+        sdk::RuntimeCompiler nvrtc(std::span(&name, 1), "nvrtc", "CUBIN", "PTX");
+        if (nvrtc.major_version() <= most) return nvrtc;
+        reason = fmt::format("{}: expected NVRTC {} or older, whose code the driver loads, got {}",
+                             name, most, nvrtc.version());
+      } catch (const sdk::Failure& failure) {
+        if (failure.code() != TN_ERROR_NOT_FOUND) throw;
+        if (reason.empty()) reason = failure.what();
+      }
+    }
+  }
+  throw sdk::Failure(TN_ERROR_NOT_FOUND, reason);
 }
 
 /// The number before `words` in a log as "Used 40 registers, 16 bytes spill stores".
@@ -38,7 +63,7 @@ std::vector<std::string> options(const std::string& architecture) {
 
 }  // namespace
 
-Compiler::Compiler() : nvrtc_(libraries(), "nvrtc", "CUBIN", "PTX") {
+Compiler::Compiler(int driver_version) : nvrtc_(open_nvrtc(driver_version)) {
   int (*count)(int*) = nullptr;
   int (*list)(int*) = nullptr;
   const sdk::SymbolRow rows[] = {{"nvrtcGetNumSupportedArchs", &count},
@@ -58,7 +83,32 @@ std::optional<sdk::StreamLimits> Compiler::find_target(std::string_view name) co
   return is_known ? std::optional(limits_of(*architecture)) : std::nullopt;
 }
 
+std::string Compiler::virtual_architecture(const std::string& target) const {
+  const auto architecture = parse_target(target);
+  if (!architecture || std::ranges::count(capabilities_, architecture->capability)) {
+    return "compute" + target.substr(target.find('_'));  // compute_90a for sm_90a
+  }
+  int newest = 0;
+  for (const int known : capabilities_) {
+    if (known < architecture->capability) newest = std::max(newest, known);
+  }
+  if (newest == 0) {
+    throw sdk::Failure(TN_ERROR_COMPILE_FAILED,
+                       fmt::format("{}: expected an architecture that NVRTC {} knows, got {}",
+                                   nvrtc_.library().name(), nvrtc_.version(), target));
+  }
+  return fmt::format("compute_{}", newest);
+}
+
 void Compiler::compile(const sdk::ProgramView&, sdk::StreamCode& code) const {
+  const auto architecture = parse_target(code.target);
+  if (architecture && !std::ranges::count(capabilities_, architecture->capability)) {
+    // A GPU newer than NVRTC: the driver compiles PTX, which runs on all that come after.
+    const std::vector<std::string> all = options(virtual_architecture(code.target));
+    code.binary = nvrtc_.compile(code.source, all, sdk::RuntimeCompiler::Output::kText).bytes;
+    code.binary.push_back(std::byte{0});  // the driver reads it as text
+    return;
+  }
   std::vector<std::string> all = options(code.target);
   all.push_back("--ptxas-options=-v");
   sdk::Compiled out = nvrtc_.compile(code.source, all, sdk::RuntimeCompiler::Output::kCode);
@@ -68,10 +118,8 @@ void Compiler::compile(const sdk::ProgramView&, sdk::StreamCode& code) const {
 }
 
 std::string Compiler::disassemble(const sdk::StreamCode& code) const {
-  // PTX is of a virtual architecture: compute_90a for sm_90a.
-  const std::string architecture = "compute" + code.target.substr(code.target.find('_'));
-  const sdk::Compiled out =
-      nvrtc_.compile(code.source, options(architecture), sdk::RuntimeCompiler::Output::kText);
+  const sdk::Compiled out = nvrtc_.compile(code.source, options(virtual_architecture(code.target)),
+                                           sdk::RuntimeCompiler::Output::kText);
   std::string text(reinterpret_cast<const char*>(out.bytes.data()), out.bytes.size());
   while (!text.empty() && text.back() == '\0') text.pop_back();
   return text;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// NVRTC, opened at run time: source to cubin for a real architecture, or to PTX for people.
+// NVRTC, opened at run time: source to cubin for a real architecture, or to PTX, for people and for
+// devices that are newer than it.
 #pragma once
 
 #include <string>
@@ -13,8 +14,9 @@ namespace tenon::cuda {
 
 class Compiler : public sdk::StreamCompiler {
  public:
-  /// Throws TN_ERROR_NOT_FOUND with the reason.
-  Compiler();
+  /// The newest NVRTC whose code the driver loads; 0: the newest. Throws TN_ERROR_NOT_FOUND with
+  /// the reason.
+  explicit Compiler(int driver_version);
   std::optional<sdk::StreamLimits> find_target(std::string_view name) const override;
   void compile(const sdk::ProgramView&, sdk::StreamCode& code) const override;
   /// PTX: the last text before machine code that NVRTC gives.
@@ -22,6 +24,9 @@ class Compiler : public sdk::StreamCompiler {
   std::string identity() const override { return "NVRTC " + nvrtc_.version(); }
 
  private:
+  /// The newest that NVRTC knows and the target can run, as "compute_90".
+  std::string virtual_architecture(const std::string& target) const;
+
   sdk::RuntimeCompiler nvrtc_;
   std::vector<int> capabilities_;
 };

@@ -66,8 +66,9 @@ Driver::Driver() {
       {"cuDeviceTotalMem_v2", &a.device_memory},
       {"cuDeviceGetAttribute", &a.device_attribute},
       {"cuDevicePrimaryCtxRetain", &c.context_retain},
-      {"cuDevicePrimaryCtxRelease", &c.context_release},
-      {"cuCtxSetCurrent", &c.context_set},
+      {"cuDevicePrimaryCtxRelease_v2", &c.context_release},
+      {"cuCtxPushCurrent_v2", &c.context_push},
+      {"cuCtxPopCurrent_v2", &c.context_pop},
       {"cuDeviceCanAccessPeer", &a.can_access_peer},
       {"cuCtxEnablePeerAccess", &c.enable_peer},
       {"cuDeviceGetDefaultMemPool", &c.default_pool, true},
@@ -117,7 +118,12 @@ int Driver::retain(uint32_t device) {
 
 void Driver::release(uint32_t device) { cuda_.context_release(static_cast<int>(device)); }
 
-int Driver::activate(uint32_t device) { return cuda_.context_set(contexts_[device]); }
+int Driver::enter(uint32_t device, int&) { return cuda_.context_push(contexts_[device]); }
+
+void Driver::leave(int) {
+  Context* popped = nullptr;
+  cuda_.context_pop(&popped);
+}
 
 int Driver::copy(uint64_t to, uint64_t from, size_t size, sdk::ApiStream* stream) {
   return cuda_.copy(to, from, size, stream);  // addresses are unified: it finds out whose they are

@@ -24,7 +24,8 @@ struct MemoryAccess {
 struct DriverFunctions {
   int (*context_retain)(Context** out, int device);
   int (*context_release)(int device);
-  int (*context_set)(Context*);
+  int (*context_push)(Context*);
+  int (*context_pop)(Context** out);
   int (*enable_peer)(Context*, unsigned flags);
   int (*default_pool)(MemoryPool** out, int device);                              ///< may be null
   int (*pool_set_access)(MemoryPool*, const MemoryAccess* access, size_t count);  ///< may be null
@@ -39,7 +40,8 @@ class Driver : public sdk::StreamVendor {
   Driver();
   int retain(uint32_t device) override;
   void release(uint32_t device) override;
-  int activate(uint32_t device) override;
+  int enter(uint32_t device, int& before) override;
+  void leave(int before) override;
   int copy(uint64_t to, uint64_t from, size_t size, sdk::ApiStream* stream) override;
   std::string describe(int code) const override;
 

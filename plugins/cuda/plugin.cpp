@@ -15,7 +15,8 @@ std::span<const tn_matrix_atom> atoms(std::string_view target) {
 
 constexpr sdk::StreamPlatform kPlatform = {
     .open_driver = [] { return std::unique_ptr<sdk::StreamVendor>(new Driver()); },
-    .open_compiler = [] { return std::unique_ptr<sdk::StreamCompiler>(new Compiler()); },
+    .open_compiler =
+        [](int driver) { return std::unique_ptr<sdk::StreamCompiler>(new Compiler(driver)); },
     .dialect = sdk::cuda_dialect,
     .atoms = atoms,
 };

@@ -24,7 +24,10 @@ sdk::StreamAttributes Driver::attributes() const {
   return numbers;
 }
 
-int Driver::activate(uint32_t device) { return hip_.set_device(static_cast<int>(device)); }
+int Driver::enter(uint32_t device, int& before) {
+  const int code = hip_.get_device(&before);
+  return code != 0 ? code : hip_.set_device(static_cast<int>(device));
+}
 
 int Driver::copy(uint64_t to, uint64_t from, size_t size, sdk::ApiStream* stream) {
   return hip_.copy(to, from, size, kMemcpyDefault, stream);

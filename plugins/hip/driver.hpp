@@ -11,6 +11,7 @@ namespace tenon::hip {
 /// What is HIP's alone. Devices are ordinals.
 struct HipFunctions {
   int (*set_device)(int device);
+  int (*get_device)(int* out);
   int (*enable_peer)(int peer, unsigned flags);
   int (*copy)(uint64_t to, uint64_t from, size_t size, int kind, sdk::ApiStream*);
   const char* (*error_name)(int);
@@ -23,9 +24,10 @@ class Driver : public sdk::StreamVendor {
  public:
   /// Throws TN_ERROR_NOT_FOUND with the reason.
   Driver() { bind(); }
-  int retain(uint32_t device) override { return activate(device); }
+  int retain(uint32_t device) override { return sdk::ActiveDevice(*this, device).code(); }
   void release(uint32_t) override {}  // HIP keeps its contexts by itself
-  int activate(uint32_t device) override;
+  int enter(uint32_t device, int& before) override;
+  void leave(int before) override { hip_.set_device(before); }
   int copy(uint64_t to, uint64_t from, size_t size, sdk::ApiStream* stream) override;
   std::string describe(int code) const override;
 

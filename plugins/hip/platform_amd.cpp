@@ -57,6 +57,10 @@ std::string Driver::target(uint32_t device) const {
 sdk::StreamLimits amd_limits(std::string_view target) {
   sdk::StreamLimits limits;
   limits.workgroup[2] = 1024;
+  // A launch of 2^32 threads or more along an axis is refused: hip_runtime_api.h, "HIP does not
+  // support kernel launch with total work items defined in dimension with size gridDim x blockDim
+  // >= 2^32".
+  limits.axis_threads = UINT32_MAX;
   limits.shared_bytes = 64 << 10;  // LDS of a workgroup on every architecture so far
   limits.subgroup = sdk::hip_subgroup_size(target);
   limits.registers = 256;
@@ -67,8 +71,8 @@ sdk::StreamLimits Driver::limits(std::string_view target) const { return amd_lim
 
 const sdk::StreamPlatform& platform() {
   static constexpr sdk::StreamPlatform kAmd = {
-      [] { return std::unique_ptr<sdk::StreamVendor>(new Driver()); }, open_hiprtc,
-      sdk::hip_dialect, sdk::hip_atoms};
+      [] { return std::unique_ptr<sdk::StreamVendor>(new Driver()); },
+      [](int) { return open_hiprtc(); }, sdk::hip_dialect, sdk::hip_atoms};
   return kAmd;
 }
 

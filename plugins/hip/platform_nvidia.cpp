@@ -70,8 +70,8 @@ sdk::StreamLimits Driver::limits(std::string_view) const { return {}; }
 const sdk::StreamPlatform& platform() {
   static constexpr sdk::StreamPlatform kNvidia = {
       [] { return std::unique_ptr<sdk::StreamVendor>(new Driver()); },
-      [] { return std::unique_ptr<sdk::StreamCompiler>(new NvidiaCompiler()); }, sdk::cuda_dialect,
-      nvidia_atoms};
+      [](int) { return std::unique_ptr<sdk::StreamCompiler>(new NvidiaCompiler()); },
+      sdk::cuda_dialect, nvidia_atoms};
   return kNvidia;
 }
 

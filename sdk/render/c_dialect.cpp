@@ -26,48 +26,26 @@ constexpr TypeName kTypes[] = {
 
 using On = Spelling::On;
 constexpr Spelling kSpellings[] = {
-    {TN_OP_CMPLT, On::kAny, "{0} < {1}"},
-    {TN_OP_CMPNE, On::kAny, "{0} != {1}"},
-    {TN_OP_CMPEQ, On::kAny, "{0} == {1}"},
-    {TN_OP_WHERE, On::kAny, "{0} ? {1} : {2}"},
-    {TN_OP_AND, On::kAny, "{0} & {1}"},
-    {TN_OP_OR, On::kAny, "{0} | {1}"},
-    {TN_OP_XOR, On::kAny, "{0} ^ {1}"},
-    {TN_OP_ADD, On::kBool, "{0} | {1}"},
-    {TN_OP_MUL, On::kBool, "{0} & {1}"},
-    {TN_OP_MAX, On::kBool, "{0} | {1}"},
-    {TN_OP_MIN, On::kBool, "{0} & {1}"},
-    {TN_OP_ADD, On::kF32, "{0} + {1}"},
-    {TN_OP_SUB, On::kF32, "{0} - {1}"},
-    {TN_OP_MUL, On::kF32, "{0} * {1}"},
-    {TN_OP_FDIV, On::kF32, "{0} / {1}"},
-    {TN_OP_NEG, On::kF32, "-{0}"},
-    {TN_OP_RECIP, On::kF32, "1.0f / {0}"},
-    {TN_OP_SQRT, On::kF32, "sqrtf({0})"},
-    {TN_OP_EXP2, On::kF32, "exp2f({0})"},
-    {TN_OP_LOG2, On::kF32, "log2f({0})"},
-    {TN_OP_SIN, On::kF32, "sinf({0})"},
-    {TN_OP_COS, On::kF32, "cosf({0})"},
-    {TN_OP_EXP, On::kF32, "expf({0})"},
-    {TN_OP_LN, On::kF32, "logf({0})"},
-    {TN_OP_TRUNC, On::kF32, "truncf({0})"},
-    {TN_OP_FLOOR, On::kF32, "floorf({0})"},
-    {TN_OP_FMA, On::kF32, "fmaf({0}, {1}, {2})"},
-    {TN_OP_ADD, On::kF64, "{0} + {1}"},
-    {TN_OP_SUB, On::kF64, "{0} - {1}"},
-    {TN_OP_MUL, On::kF64, "{0} * {1}"},
-    {TN_OP_FDIV, On::kF64, "{0} / {1}"},
-    {TN_OP_NEG, On::kF64, "-{0}"},
-    {TN_OP_RECIP, On::kF64, "1.0 / {0}"},
-    {TN_OP_SQRT, On::kF64, "sqrt({0})"},
-    {TN_OP_EXP2, On::kF64, "exp2({0})"},
-    {TN_OP_LOG2, On::kF64, "log2({0})"},
-    {TN_OP_SIN, On::kF64, "sin({0})"},
-    {TN_OP_COS, On::kF64, "cos({0})"},
-    {TN_OP_EXP, On::kF64, "exp({0})"},
-    {TN_OP_LN, On::kF64, "log({0})"},
-    {TN_OP_TRUNC, On::kF64, "trunc({0})"},
-    {TN_OP_FLOOR, On::kF64, "floor({0})"},
+    {TN_OP_CMPLT, On::kAny, "{0} < {1}"},        {TN_OP_CMPNE, On::kAny, "{0} != {1}"},
+    {TN_OP_CMPEQ, On::kAny, "{0} == {1}"},       {TN_OP_WHERE, On::kAny, "{0} ? {1} : {2}"},
+    {TN_OP_AND, On::kAny, "{0} & {1}"},          {TN_OP_OR, On::kAny, "{0} | {1}"},
+    {TN_OP_XOR, On::kAny, "{0} ^ {1}"},          {TN_OP_ADD, On::kBool, "{0} | {1}"},
+    {TN_OP_MUL, On::kBool, "{0} & {1}"},         {TN_OP_MAX, On::kBool, "{0} | {1}"},
+    {TN_OP_MIN, On::kBool, "{0} & {1}"},         {TN_OP_ADD, On::kF32, "{0} + {1}"},
+    {TN_OP_SUB, On::kF32, "{0} - {1}"},          {TN_OP_MUL, On::kF32, "{0} * {1}"},
+    {TN_OP_FDIV, On::kF32, "{0} / {1}"},         {TN_OP_RECIP, On::kF32, "1.0f / {0}"},
+    {TN_OP_SQRT, On::kF32, "sqrtf({0})"},        {TN_OP_EXP2, On::kF32, "exp2f({0})"},
+    {TN_OP_LOG2, On::kF32, "log2f({0})"},        {TN_OP_SIN, On::kF32, "sinf({0})"},
+    {TN_OP_COS, On::kF32, "cosf({0})"},          {TN_OP_EXP, On::kF32, "expf({0})"},
+    {TN_OP_LN, On::kF32, "logf({0})"},           {TN_OP_TRUNC, On::kF32, "truncf({0})"},
+    {TN_OP_FLOOR, On::kF32, "floorf({0})"},      {TN_OP_FMA, On::kF32, "fmaf({0}, {1}, {2})"},
+    {TN_OP_ADD, On::kF64, "{0} + {1}"},          {TN_OP_SUB, On::kF64, "{0} - {1}"},
+    {TN_OP_MUL, On::kF64, "{0} * {1}"},          {TN_OP_FDIV, On::kF64, "{0} / {1}"},
+    {TN_OP_RECIP, On::kF64, "1.0 / {0}"},        {TN_OP_SQRT, On::kF64, "sqrt({0})"},
+    {TN_OP_EXP2, On::kF64, "exp2({0})"},         {TN_OP_LOG2, On::kF64, "log2({0})"},
+    {TN_OP_SIN, On::kF64, "sin({0})"},           {TN_OP_COS, On::kF64, "cos({0})"},
+    {TN_OP_EXP, On::kF64, "exp({0})"},           {TN_OP_LN, On::kF64, "log({0})"},
+    {TN_OP_TRUNC, On::kF64, "trunc({0})"},       {TN_OP_FLOOR, On::kF64, "floor({0})"},
     {TN_OP_FMA, On::kF64, "fma({0}, {1}, {2})"},
 };
 
@@ -142,6 +120,10 @@ class CDialect : public Dialect {
       return dtype == TN_DTYPE_I64 ? fmt::format("INT64_C({})", value) : fmt::format("{}", value);
     }
     return dtype == TN_DTYPE_U64 ? fmt::format("UINT64_C({})", bits) : fmt::format("{}u", bits);
+  }
+
+  bool computes(uint16_t op, uint8_t dtype) const override {
+    return op == TN_OP_NEG || Dialect::computes(op, dtype);  // in f32 NaN would lose its bits
   }
 
   std::string cast(const std::string& value, uint8_t from, uint8_t to) const override {

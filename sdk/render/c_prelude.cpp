@@ -24,6 +24,18 @@ static inline uint64_t tn_bits_of_f64(double f) { uint64_t b; memcpy(&b, &f, 8);
 TN_MAX(f32, float)
 TN_MAX(f64, double)
 
+/* The sign of a float is a bit, of NaN too. */
+static inline float tn_neg_f32(float x) { return tn_bits_f32(tn_bits_of_f32(x) ^ 0x80000000u); }
+static inline double tn_neg_f64(double x) {
+  return tn_bits_f64(tn_bits_of_f64(x) ^ UINT64_C(0x8000000000000000));
+}
+#define TN_NEG(name, type, sign) \
+  static inline type tn_neg_##name(type x) { return (type)(x ^ (sign)); }
+TN_NEG(f16, uint16_t, 0x8000)
+TN_NEG(bf16, uint16_t, 0x8000)
+TN_NEG(f8e4m3, uint8_t, 0x80)
+TN_NEG(f8e5m2, uint8_t, 0x80)
+
 /* Integers wrap: computed unsigned, at least in 32 bits. */
 #define TN_INTEGER(name, type, wide, bits) \
   static inline type tn_add_##name(type a, type b) { return (type)((wide)a + (wide)b); } \

@@ -15,6 +15,14 @@ constexpr GpuHelper kHelpers[] = {
     {"tn_encode_f16",
      "TN unsigned short tn_encode_f16(float f) {\n  unsigned short x;\n"
      "  asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(x) : \"f\"(f));\n  return x;\n}\n"},
+    // -x is neg.f32, which ptxas makes an FADD whose NaN has one bit pattern; LLVM may make the
+    // same of the common helper.
+    {"tn_neg_f32",
+     "TN float tn_neg_f32(float x) {\n  float r;\n"
+     "  asm(\"xor.b32 %0, %1, 0x80000000;\" : \"=f\"(r) : \"f\"(x));\n  return r;\n}\n"},
+    {"tn_neg_f64",
+     "TN double tn_neg_f64(double x) {\n  double r;\n"
+     "  asm(\"xor.b64 %0, %1, 0x8000000000000000;\" : \"=d\"(r) : \"d\"(x));\n  return r;\n}\n"},
     // The rest is of sm_80; earlier ones do it in several instructions.
     {"tn_encode_bf16",
      "TN unsigned short tn_encode_bf16(float f) {\n#if __CUDA_ARCH__ >= 800\n"

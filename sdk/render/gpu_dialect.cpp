@@ -31,7 +31,7 @@ constexpr Spelling kSpellings[] = {
     {TN_OP_SUB, On::kF32, "{0} - {1}"},
     {TN_OP_MUL, On::kF32, "{0} * {1}"},
     {TN_OP_FDIV, On::kF32, "{0} / {1}"},
-    {TN_OP_NEG, On::kF32, "-{0}"},
+    {TN_OP_NEG, On::kF32, "tn_neg_f32({0})"},
     {TN_OP_RECIP, On::kF32, "1.0f / {0}"},
     {TN_OP_SQRT, On::kF32, "tn_sqrt_f32({0})"},
     {TN_OP_EXP2, On::kF32, "exp2f({0})"},
@@ -47,7 +47,7 @@ constexpr Spelling kSpellings[] = {
     {TN_OP_SUB, On::kF64, "{0} - {1}"},
     {TN_OP_MUL, On::kF64, "{0} * {1}"},
     {TN_OP_FDIV, On::kF64, "{0} / {1}"},
-    {TN_OP_NEG, On::kF64, "-{0}"},
+    {TN_OP_NEG, On::kF64, "tn_neg_f64({0})"},
     {TN_OP_RECIP, On::kF64, "1.0 / {0}"},
     {TN_OP_SQRT, On::kF64, "sqrt({0})"},
     {TN_OP_EXP2, On::kF64, "exp2({0})"},
@@ -147,7 +147,7 @@ std::string GpuDialect::header(const ProgramView& program) const {
   std::string out = fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n",
                                 threads_of(program), function_name(program), params);
   if (has_dynamic_shared(program, *this)) {
-    out += "  extern __shared__ tn_b16 tn_shared[];\n";
+    out += "  extern __shared__ tn_b16 tn_dynamic_shared[];\n";
   }
   if (needs_lane(program)) {
     const uint32_t* size = program.header().workgroup;
@@ -165,6 +165,10 @@ std::string GpuDialect::header(const ProgramView& program) const {
 std::string GpuDialect::literal(uint64_t bits, uint8_t dtype) const {
   return gpu_literal(bits, dtype);
 }
+/// The sign of a narrow float is a bit: computed in f32, NaN would not keep its own.
+bool GpuDialect::computes(uint16_t op, uint8_t dtype) const {
+  return op == TN_OP_NEG || Dialect::computes(op, dtype);
+}
 std::string GpuDialect::cast(const std::string& value, uint8_t from, uint8_t to) const {
   return gpu_cast(value, from, to);
 }
@@ -175,7 +179,7 @@ std::string GpuDialect::bit_cast(const std::string& value, uint8_t from, uint8_t
 std::string GpuDialect::allocation(const ProgramView& program, const tn_param& param,
                                    const AllocationPlace& place) const {
   if (param.space == TN_SPACE_SHARED && has_dynamic_shared(program, *this)) {
-    return fmt::format("{0}* const {1} = ({0}*)((char*)tn_shared + {2});",
+    return fmt::format("{0}* const {1} = ({0}*)((char*)tn_dynamic_shared + {2});",
                        memory_type(static_cast<uint8_t>(param.dtype)), param_name(program, param),
                        place.offset);
   }

@@ -38,6 +38,7 @@ class GpuDialect : public Dialect {
   /// extern "C" __global__ void kernel_NAME(T* p_x, ..., int p_n), in the order of the params.
   std::string header(const ProgramView& program) const override;
   std::string literal(uint64_t bits, uint8_t dtype) const override;
+  bool computes(uint16_t op, uint8_t dtype) const override;
   std::string cast(const std::string& value, uint8_t from, uint8_t to) const override;
   std::string bit_cast(const std::string& value, uint8_t from, uint8_t to) const override;
   std::string allocation(const ProgramView& program, const tn_param& param,

@@ -20,6 +20,21 @@ constexpr GpuHelper kHelpers[] = {
     {"tn_sub_{}", "TN {t} tn_sub_{n}({t} a, {t} b) { return ({t})(({u})a - ({u})b); }\n"},
     {"tn_mul_{}", "TN {t} tn_mul_{n}({t} a, {t} b) { return ({t})(({u})a * ({u})b); }\n"},
     {"tn_neg_{}", "TN {t} tn_neg_{n}({t} a) { return ({t})(({u})0 - ({u})a); }\n"},
+    // Floats flip their sign bit, NaN too. As bits, since a compiler may make -x of 0 - x.
+    {"tn_neg_f16",
+     "TN unsigned short tn_neg_f16(unsigned short x) { return (unsigned short)(x ^ 0x8000u); }\n"},
+    {"tn_neg_bf16",
+     "TN unsigned short tn_neg_bf16(unsigned short x) { return (unsigned short)(x ^ 0x8000u); "
+     "}\n"},
+    {"tn_neg_f8e4m3",
+     "TN unsigned char tn_neg_f8e4m3(unsigned char x) { return (unsigned char)(x ^ 0x80u); }\n"},
+    {"tn_neg_f8e5m2",
+     "TN unsigned char tn_neg_f8e5m2(unsigned char x) { return (unsigned char)(x ^ 0x80u); }\n"},
+    {"tn_neg_f32",
+     "TN float tn_neg_f32(float x) { return tn_bits_f32(tn_bits_of_f32(x) ^ 0x80000000u); }\n"},
+    {"tn_neg_f64",
+     "TN double tn_neg_f64(double x) {\n"
+     "  return tn_bits_f64(tn_bits_of_f64(x) ^ 0x8000000000000000ull);\n}\n"},
     {"tn_idiv_{}",
      "TN {t} tn_idiv_{n}({t} a, {t} b) {\n  if (b == 0) return 0;\n"
      "  if (({t})-1 < 0 && b == ({t})-1) return ({t})(({u})0 - ({u})a);\n"

@@ -164,8 +164,16 @@ std::string ShaderDialect::with_zeros(uint16_t op, uint8_t dtype,
   return Dialect::spell(op, dtype, out);
 }
 
+/// The sign of what is held as bits is a bit, of NaN too.
+bool ShaderDialect::computes(uint16_t op, uint8_t dtype) const {
+  return (op == TN_OP_NEG && is_coded(dtype)) || Dialect::computes(op, dtype);
+}
+
 std::string ShaderDialect::spell(uint16_t op, uint8_t dtype,
                                  std::span<const std::string> operands) const {
+  if (op == TN_OP_NEG && is_coded(dtype)) {
+    return fmt::format("{} ^ {:#x}u", operands[0], 1u << (8 * dtype_bytes(dtype) - 1));
+  }
   if (is_narrow_integer(dtype)) {
     const std::string value = Dialect::spell(op, held(dtype), operands);
     return grows(op) ? wrap("(" + value + ")", dtype) : value;

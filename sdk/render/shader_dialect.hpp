@@ -23,6 +23,7 @@ class ShaderDialect : public Dialect {
 
   std::string cast(const std::string& value, uint8_t from, uint8_t to) const override;
   std::string bit_cast(const std::string& value, uint8_t from, uint8_t to) const override;
+  bool computes(uint16_t op, uint8_t dtype) const override;
   std::string spell(uint16_t op, uint8_t dtype,
                     std::span<const std::string> operands) const override;
   std::string allocation(const ProgramView& program, const tn_param& param,

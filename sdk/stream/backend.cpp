@@ -67,7 +67,7 @@ std::shared_ptr<PropertyTable> StreamBackend::make_table(const StreamLimits& lim
   table->workgroup(limits.workgroup[0], limits.workgroup[1], limits.workgroup[2],
                    limits.workgroup_threads);
   tn_properties& fields = table->fields();
-  std::copy_n(limits.grid, 3, fields.max_grid);
+  for (int axis = 0; axis < 3; ++axis) fields.max_grid[axis] = most_workgroups(limits, axis);
   fields.max_shared_bytes = limits.shared_bytes;
   fields.subgroup_min = fields.subgroup_max = limits.subgroup;
   fields.compute_units = limits.compute_units;
@@ -80,6 +80,7 @@ const std::vector<StreamDeviceFacts>& StreamBackend::devices() {
   std::call_once(discovered_, [this] {
     try {
       driver_ = platform_.open_driver();
+      driver_version_ = driver_->version();
       devices_ = driver_->devices();
       if (devices_.empty()) reason_ = "the driver lists no device";
     } catch (const Failure& failure) {
@@ -91,8 +92,9 @@ const std::vector<StreamDeviceFacts>& StreamBackend::devices() {
 
 /// Opened at the first use, and tried anew where it was not there.
 const StreamCompiler& StreamBackend::compiler() {
+  devices();  // what is compiled must be loaded by the driver
   const std::lock_guard lock(mutex_);
-  if (!compiler_) compiler_ = platform_.open_compiler();
+  if (!compiler_) compiler_ = platform_.open_compiler(driver_version_);
   return *compiler_;
 }
 

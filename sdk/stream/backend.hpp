@@ -37,7 +37,8 @@ class StreamCompiler {
 /// What a backend brings. The makers throw TN_ERROR_NOT_FOUND with the reason.
 struct StreamPlatform {
   std::unique_ptr<StreamVendor> (*open_driver)();
-  std::unique_ptr<StreamCompiler> (*open_compiler)();
+  /// `driver_version` as the driver gives it, 12040 for CUDA 12.4; 0 where there is no driver.
+  std::unique_ptr<StreamCompiler> (*open_compiler)(int driver_version);
   const Dialect& (*dialect)();
   std::span<const tn_matrix_atom> (*atoms)(std::string_view target);
 };
@@ -72,7 +73,8 @@ class StreamBackend : public Backend {
   std::once_flag discovered_;
   std::unique_ptr<StreamVendor> driver_;
   std::vector<StreamDeviceFacts> devices_;
-  std::string reason_;  ///< why there are none
+  std::string reason_;      ///< why there are none
+  int driver_version_ = 0;  ///< 0: no driver
   StreamScheduler scheduler_;
   std::mutex mutex_;  ///< of what follows
   std::unique_ptr<StreamCompiler> compiler_;

@@ -44,9 +44,9 @@ RuntimeCompiler::RuntimeCompiler(std::span<const std::string> libraries, const s
   if (text) bind(fmt::format("Get{}Size", text), &text_size_);
   if (text) bind(fmt::format("Get{}", text), &text_);
   if (!missing.empty()) throw Failure(TN_ERROR_NOT_FOUND, missing);
-  int major = 0, minor = 0;
-  check(version(&major, &minor), "version");
-  version_ = fmt::format("{}.{}", major, minor);
+  int minor = 0;
+  check(version(&major_, &minor), "version");
+  version_ = fmt::format("{}.{}", major_, minor);
 }
 
 void RuntimeCompiler::check(int code, const char* what) const {

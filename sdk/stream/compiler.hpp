@@ -35,6 +35,7 @@ class RuntimeCompiler {
   const SharedLibrary& library() const { return library_; }
   /// As "13.0".
   const std::string& version() const { return version_; }
+  int major_version() const { return major_; }
 
  private:
   using Size = int (*)(ApiProgram*, size_t*);
@@ -44,6 +45,7 @@ class RuntimeCompiler {
 
   SharedLibrary library_;
   std::string version_;
+  int major_ = 0;
   int (*create_)(ApiProgram**, const char* source, const char* name, int headers,
                  const char* const* header_texts, const char* const* header_names) = nullptr;
   int (*compile_)(ApiProgram*, int count, const char* const* options) = nullptr;

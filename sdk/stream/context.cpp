@@ -9,6 +9,8 @@
 namespace tenon::sdk {
 namespace {
 
+// Lost is after what leaves "the process in an inconsistent state" in the words of cuda.h, what
+// destroyed the context, and what nobody knows (UNKNOWN): nothing says that work after it is right.
 struct Status {
   int code;
   tn_status status;
@@ -21,21 +23,32 @@ constexpr Status kStatuses[] = {
     {100, TN_ERROR_NOT_FOUND},       // NO_DEVICE
     {101, TN_ERROR_NOT_FOUND},       // INVALID_DEVICE
     {200, TN_ERROR_INCOMPATIBLE},    // INVALID_IMAGE
+    {201, TN_ERROR_DEVICE_LOST},     // INVALID_CONTEXT: somebody destroyed it
     {209, TN_ERROR_INCOMPATIBLE},    // NO_BINARY_FOR_GPU
     {214, TN_ERROR_DEVICE_LOST},     // ECC_UNCORRECTABLE
+    {218, TN_ERROR_INCOMPATIBLE},    // INVALID_PTX
     {220, TN_ERROR_DEVICE_LOST},     // NVLINK_UNCORRECTABLE
+    {221, TN_ERROR_INCOMPATIBLE},    // JIT_COMPILER_NOT_FOUND
+    {222, TN_ERROR_INCOMPATIBLE},    // UNSUPPORTED_PTX_VERSION
+    {223, TN_ERROR_INCOMPATIBLE},    // JIT_COMPILATION_DISABLED
+    {226, TN_ERROR_DEVICE_LOST},     // CONTAINED
     {500, TN_ERROR_NOT_FOUND},       // NOT_FOUND
     {700, TN_ERROR_DEVICE_LOST},     // ILLEGAL_ADDRESS
     {702, TN_ERROR_DEVICE_LOST},     // LAUNCH_TIMEOUT
     {709, TN_ERROR_DEVICE_LOST},     // CONTEXT_IS_DESTROYED
     {710, TN_ERROR_DEVICE_LOST},     // ASSERT
+    {712, TN_ERROR_UNSUPPORTED},     // HOST_MEMORY_ALREADY_REGISTERED
     {714, TN_ERROR_DEVICE_LOST},     // HARDWARE_STACK_ERROR
     {715, TN_ERROR_DEVICE_LOST},     // ILLEGAL_INSTRUCTION
     {716, TN_ERROR_DEVICE_LOST},     // MISALIGNED_ADDRESS
     {717, TN_ERROR_DEVICE_LOST},     // INVALID_ADDRESS_SPACE
     {718, TN_ERROR_DEVICE_LOST},     // INVALID_PC
     {719, TN_ERROR_DEVICE_LOST},     // LAUNCH_FAILED
+    {721, TN_ERROR_DEVICE_LOST},     // TENSOR_MEMORY_LEAK
     {801, TN_ERROR_UNSUPPORTED},     // NOT_SUPPORTED
+    {810, TN_ERROR_DEVICE_LOST},     // MPS_CLIENT_TERMINATED
+    {911, TN_ERROR_DEVICE_LOST},     // EXTERNAL_DEVICE
+    {999, TN_ERROR_DEVICE_LOST},     // UNKNOWN
 };
 
 }  // namespace
@@ -54,18 +67,18 @@ std::shared_ptr<StreamContext> StreamContext::open(StreamVendor& vendor, uint32_
 }
 
 StreamContext::~StreamContext() {
-  if (vendor_.activate(device_) == 0) {
+  if (const ActiveDevice active = activate_to_destroy()) {
     for (ApiEvent* event : idle_) api().event_destroy(event);
   }
   vendor_.release(device_);
 }
 
-void StreamContext::activate() {
+ActiveDevice StreamContext::activate() {
   if (is_lost_) throw Failure(*lost());
-  check(vendor_.activate(device_), "activate");
+  ActiveDevice active(vendor_, device_);
+  check(active.code(), "activate");
+  return active;
 }
-
-bool StreamContext::activate_to_destroy() noexcept { return vendor_.activate(device_) == 0; }
 
 void StreamContext::check(int code, const char* what) {
   if (code == 0) return;
@@ -110,7 +123,7 @@ void StreamEvent::record(ApiStream* stream) {
 }
 
 bool StreamEvent::is_reached() const {
-  context_->activate();
+  const ActiveDevice active = context_->activate();
   const int code = context_->api().event_query(handle_);
   if (code == kApiNotReady) return false;
   // A query that fails does not say that the work has ended, and memory may be freed when it has.
@@ -119,7 +132,7 @@ bool StreamEvent::is_reached() const {
 }
 
 void StreamEvent::synchronize() const {
-  context_->activate();
+  const ActiveDevice active = context_->activate();
   context_->check(context_->api().event_synchronize(handle_), "wait");
 }
 

@@ -33,10 +33,11 @@ class StreamContext : public std::enable_shared_from_this<StreamContext> {
   const StreamApi& api() const { return vendor_.api(); }
   uint32_t device() const { return device_; }
 
-  /// Makes the device the calling thread's; throws the failure of a lost one.
-  void activate();
+  /// The device is the calling thread's as long as the answer lives; throws the failure of a lost
+  /// one.
+  ActiveDevice activate();
   /// The same for what destroys, which works on a lost device too. False if the driver refuses.
-  bool activate_to_destroy() noexcept;
+  ActiveDevice activate_to_destroy() noexcept { return {vendor_, device_}; }
   /// Throws Failure unless the code is 0; `what` says what was tried, as "launch".
   void check(int code, const char* what);
   std::optional<Failure> lost() const;

@@ -27,7 +27,7 @@ StreamDevice::StreamDevice(StreamVendor& vendor, uint32_t ordinal, std::string t
       table_(std::move(table)),
       scheduler_(scheduler) {
   const StreamApi& api = context_->api();
-  context_->activate();
+  const ActiveDevice active = context_->activate();
   context_->check(api.stream_create(&stream_, kApiStreamNonBlocking), "stream");
   if (!vendor.has_memory_pools(ordinal)) return;
   const int code = api.stream_create(&allocation_, kApiStreamNonBlocking);
@@ -37,7 +37,8 @@ StreamDevice::StreamDevice(StreamVendor& vendor, uint32_t ordinal, std::string t
 
 StreamDevice::~StreamDevice() {
   scheduler_.drop(this);
-  if (!context_->activate_to_destroy()) return;
+  const ActiveDevice active = context_->activate_to_destroy();
+  if (!active) return;
   const StreamApi& api = context_->api();
   for (ApiStream* stream : {stream_, allocation_}) {
     if (!stream) continue;
@@ -67,7 +68,7 @@ bool StreamDevice::can_copy_from(StreamDevice& source) {
   if (&source.context_->vendor() != &context_->vendor()) return false;
   const uint32_t here = context_->device(), there = source.context_->device();
   if (here == there) return true;
-  context_->activate();
+  const ActiveDevice active = context_->activate();
   return context_->vendor().reach_peer(here, there);
 }
 
@@ -99,13 +100,13 @@ HostWork StreamDevice::read(const Submission& submission) {
 }
 
 void StreamDevice::submit(const Submission& submission) {
-  context_->activate();
+  const ActiveDevice active = context_->activate();
   auto work = std::make_shared<const HostWork>(read(submission));
   schedule(submission, [this, work] { enqueue_commands(*work, *context_, stream_); });
 }
 
 void StreamDevice::launch(const StreamGraph& graph, const Submission& submission) {
-  context_->activate();
+  const ActiveDevice active = context_->activate();
   if (submission.command_count()) refuse("graph launch: expected no commands");
   ApiGraphExec* exec = graph.handle();
   schedule(submission,
@@ -113,7 +114,7 @@ void StreamDevice::launch(const StreamGraph& graph, const Submission& submission
 }
 
 std::unique_ptr<StreamGraph> StreamDevice::record(const Submission& commands) {
-  context_->activate();
+  const ActiveDevice active = context_->activate();
   return std::make_unique<StreamGraph>(*this, read(commands));
 }
 
@@ -142,7 +143,7 @@ void StreamDevice::start(const StreamScheduler::Work& work, const std::function<
     auto event = point.state->standing(point.value).event;
     if (event && event->queue() != context_.get()) others.push_back(std::move(event));
   }
-  context_->activate();
+  const ActiveDevice active = context_->activate();
   auto event = std::make_shared<StreamEvent>(context_);
   for (const auto& other : others) {
     const auto& handle = static_cast<const StreamEvent&>(*other);

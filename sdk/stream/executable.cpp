@@ -30,7 +30,7 @@ StreamExecutable::StreamExecutable(Program program, StreamCode code, std::string
 }
 
 void StreamExecutable::load_module() {
-  context_->activate();
+  const ActiveDevice active = context_->activate();
   const StreamApi& api = context_->api();
   context_->check(api.module_load(&module_, code_.binary.data()), "module");
   int status = api.module_function(&function_, module_, code_.entry.c_str());
@@ -44,7 +44,9 @@ void StreamExecutable::load_module() {
 }
 
 StreamExecutable::~StreamExecutable() {
-  if (module_ && context_->activate_to_destroy()) context_->api().module_unload(module_);
+  if (!module_) return;
+  const ActiveDevice active = context_->activate_to_destroy();
+  if (active) context_->api().module_unload(module_);
 }
 
 SavedStreamCode unpack_stream_code(std::span<const std::byte> bytes, std::string_view identity,

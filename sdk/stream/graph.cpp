@@ -90,7 +90,8 @@ StreamGraph::StreamGraph(StreamDevice& device, const HostWork& work) : device_(d
 
 StreamGraph::~StreamGraph() {
   StreamContext& context = *device_.context();
-  if (context.activate_to_destroy()) context.api().graph_exec_destroy(exec_);
+  const ActiveDevice active = context.activate_to_destroy();
+  if (active) context.api().graph_exec_destroy(exec_);
 }
 
 const tn_graphs& stream_graphs() {

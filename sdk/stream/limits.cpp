@@ -2,7 +2,15 @@
 // Attributes to limits.
 #include "sdk/stream/limits.hpp"
 
+#include <algorithm>
+
 namespace tenon::sdk {
+
+uint32_t most_workgroups(const StreamLimits& limits, int axis) {
+  if (limits.axis_threads == 0) return limits.grid[axis];
+  const uint64_t most = limits.axis_threads / std::max(limits.workgroup[axis], 1u);
+  return static_cast<uint32_t>(std::min<uint64_t>(limits.grid[axis], most));
+}
 
 StreamLimits read_limits(const StreamAttributes& attributes, const StreamLimits& otherwise,
                          const std::function<int(int)>& ask) {

@@ -12,6 +12,7 @@ struct StreamLimits {
   uint32_t workgroup[3] = {1024, 1024, 64};
   uint32_t workgroup_threads = 1024;
   uint32_t grid[3] = {0x7fffffff, 65535, 65535};
+  uint64_t axis_threads = 0;  ///< of a grid, along one axis
   uint32_t shared_bytes = 48 << 10;
   uint32_t subgroup = 32;
   uint32_t registers = 255;  ///< 32-bit registers a thread
@@ -19,6 +20,10 @@ struct StreamLimits {
   uint64_t l2_bytes = 0;
   uint64_t memory_bytes = 0;
 };
+
+/// Workgroups along an axis, whatever the size of one: so that no launch has more than
+/// axis_threads.
+uint32_t most_workgroups(const StreamLimits& limits, int axis);
 
 /// A driver's numbers of attributes; block and grid stand for x, with y and z after it.
 struct StreamAttributes {

@@ -16,7 +16,9 @@ class OwnedMemory : public StreamMemory {
               ApiStream* stream, Free free)
       : StreamMemory(std::move(context), address, size, host), stream_(stream), free_(free) {}
   ~OwnedMemory() override {
-    if (context_->activate_to_destroy()) free_(context_->api(), address(), host_, stream_);
+    if (const ActiveDevice active = context_->activate_to_destroy()) {
+      free_(context_->api(), address(), host_, stream_);
+    }
   }
 
  private:
@@ -67,7 +69,7 @@ void* StreamMemory::map(uint64_t offset, uint64_t) {
 
 std::unique_ptr<StreamMemory> allocate_device_memory(std::shared_ptr<StreamContext> context,
                                                      uint64_t size, ApiStream* stream) {
-  context->activate();
+  const ActiveDevice active = context->activate();
   const StreamApi& api = context->api();
   uint64_t address = 0;
   if (!stream) {
@@ -88,7 +90,7 @@ std::unique_ptr<StreamMemory> allocate_device_memory(std::shared_ptr<StreamConte
 
 std::unique_ptr<StreamMemory> allocate_pinned_memory(std::shared_ptr<StreamContext> context,
                                                      uint64_t size) {
-  context->activate();
+  const ActiveDevice active = context->activate();
   void* host = nullptr;
   context->check(context->api().host_allocate(&host, size, kApiHostPortable | kApiHostMapped),
                  "memory_allocate");
@@ -99,7 +101,7 @@ std::unique_ptr<StreamMemory> allocate_pinned_memory(std::shared_ptr<StreamConte
 
 std::unique_ptr<StreamMemory> import_host_memory(std::shared_ptr<StreamContext> context,
                                                  void* pointer, uint64_t size) {
-  context->activate();
+  const ActiveDevice active = context->activate();
   context->check(context->api().host_register(pointer, size, kApiHostPortable | kApiHostMapped),
                  "memory_import");
   return own_pinned(context, pointer, size, [](const StreamApi& a, uint64_t, void* at, ApiStream*) {

@@ -11,14 +11,26 @@
 
 namespace tenon::sdk {
 
+ActiveDevice::ActiveDevice(StreamVendor& vendor, uint32_t device)
+    : vendor_(vendor), code_(vendor.enter(device, before_)) {}
+
+ActiveDevice::~ActiveDevice() {
+  if (code_ == 0) vendor_.leave(before_);
+}
+
+int StreamVendor::version() const {
+  int version = 0;
+  check(api_.driver_version(&version), "driver version");
+  return version;
+}
+
 std::vector<StreamDeviceFacts> StreamVendor::devices() const {
-  int count = 0, version = 0;
+  int count = 0;
   check(api_.init(0), "init");
   check(api_.device_count(&count), "device count");
-  check(api_.driver_version(&version), "driver version");
   std::vector<StreamDeviceFacts> found;
   for (int device = 0; device < count; ++device) {
-    found.push_back(facts(static_cast<uint32_t>(device), driver_text(version)));
+    found.push_back(facts(static_cast<uint32_t>(device), driver_text(version())));
   }
   std::ranges::sort(found, {}, &StreamDeviceFacts::bus_id);
   return found;

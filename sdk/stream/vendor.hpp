@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sdk/stream/api.hpp"
@@ -19,6 +20,26 @@ struct StreamDeviceFacts {
   StreamLimits limits;
 };
 
+class StreamVendor;
+
+/// While it lives, a device is the calling thread's; then again what was it before. A thread that
+/// calls a plugin may be in the middle of work of its own on another device.
+class [[nodiscard]] ActiveDevice {
+ public:
+  ActiveDevice(StreamVendor& vendor, uint32_t device);
+  ~ActiveDevice();
+  ActiveDevice(ActiveDevice&& other) noexcept
+      : vendor_(other.vendor_), before_(other.before_), code_(std::exchange(other.code_, -1)) {}
+  ActiveDevice& operator=(ActiveDevice&&) = delete;
+  int code() const { return code_; }  ///< of the driver, 0 for success
+  explicit operator bool() const { return code_ == 0; }
+
+ private:
+  StreamVendor& vendor_;
+  int before_ = 0;
+  int code_;
+};
+
 /// One object a process, which outlives all that uses it; its functions are called from any thread.
 class StreamVendor {
  public:
@@ -26,6 +47,8 @@ class StreamVendor {
   const StreamApi& api() const { return api_; }
   /// In the order of their bus ids. Throws TN_ERROR_NOT_FOUND where the driver does not start.
   std::vector<StreamDeviceFacts> devices() const;
+  /// As the driver gives it, 12040 for CUDA 12.4. Throws as devices() does.
+  int version() const;
   /// Stream-ordered allocation is there.
   bool has_memory_pools(uint32_t device) const;
   /// Lets `device`, which is active, reach the memory of `peer`; false if it cannot.
@@ -34,8 +57,10 @@ class StreamVendor {
   /// Keeps the device's context alive until the matching release.
   virtual int retain(uint32_t device) = 0;
   virtual void release(uint32_t device) = 0;
-  /// Makes a retained device the calling thread's.
-  virtual int activate(uint32_t device) = 0;
+  /// Makes a retained device the calling thread's; leave() makes what was it before so again, with
+  /// what enter() said in `before`. Pairs nest.
+  virtual int enter(uint32_t device, int& before) = 0;
+  virtual void leave(int before) = 0;
   /// Between any two addresses, of the host or of devices.
   virtual int copy(uint64_t to, uint64_t from, size_t size, ApiStream* stream) = 0;
   /// As "CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered".

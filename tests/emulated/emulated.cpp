@@ -44,7 +44,7 @@ constexpr sdk::StreamPlatform kPlatform = {
     .open_driver = []() -> std::unique_ptr<sdk::StreamVendor> {
       throw sdk::Failure(TN_ERROR_NOT_FOUND, "there is none");
     },
-    .open_compiler = [] { return std::unique_ptr<sdk::StreamCompiler>(new Limits()); },
+    .open_compiler = [](int) { return std::unique_ptr<sdk::StreamCompiler>(new Limits()); },
     .dialect = dialect,
     .atoms = atoms,
 };

@@ -25,6 +25,10 @@ inline float tn_min_f32(float a, float b) {
   if (a == 0 && b == 0) return signbit(a) || signbit(b) ? -0.f : 0.f;
   return a < b ? a : b;
 }
+inline float tn_neg_f32(float x) { return __uint_as_float(__float_as_uint(x) ^ 0x80000000u); }
+inline double tn_neg_f64(double x) {
+  return __longlong_as_double(__double_as_longlong(x) ^ (long long)0x8000000000000000ull);
+}
 inline float tn_decode_f16(unsigned short x) { return emulator::half(x); }
 inline unsigned short tn_encode_f16(float f) {
   return __builtin_bit_cast(unsigned short, static_cast<_Float16>(f));

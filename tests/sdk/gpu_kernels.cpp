@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Each program is a namespace; helpers with an asm statement give way to the emulator's functions
-// of the same name.
+// of the same name. All else is compiled as it is printed, but for the linkage of the kernel.
 #include "tests/sdk/gpu_kernels.hpp"
 
 #include <dlfcn.h>
@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "sdk/render/c_printer.hpp"
+#include "sdk/render/gpu_dialect.hpp"
 
 namespace tenon::sdk {
 namespace {
@@ -55,8 +56,10 @@ size_t GpuKernels::add(const Program& program) {
   const tn_program& header = *program.get();
   std::string source = without_assembly(print_source(program.view(), dialect_));
   source = replaced(source, "extern \"C\" ", "");
-  source = replaced(source, "extern __shared__ tn_b16 tn_shared[]",
-                    fmt::format("static tn_b16 tn_shared[{}]", header.shared_bytes / 16 + 1));
+  if (has_dynamic_shared(program.view(), dialect_)) {  // the launch brings it
+    source +=
+        fmt::format("thread_local tn_b16 tn_dynamic_shared[{}];\n", header.shared_bytes / 16 + 1);
+  }
   sources_ += fmt::format(
       "namespace k{0} {{\n{1}void run(void* const* bound) {{ emulator::call({2}, bound); }}\n}}\n",
       count_, source, Dialect::function_name(program.view()));

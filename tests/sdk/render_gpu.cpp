@@ -3,6 +3,7 @@
 // the null backend do.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
@@ -217,6 +218,20 @@ TEST_CASE("a tile through asynchronous copies as CUDA") {
     kernels.run(kernel, {1, 1, 1}, {{&bytes_a}, {&bytes_b}, {&c}});
     CHECK((values_of<float>(c) == expected) == (kernel != 1));
   }
+}
+
+TEST_CASE("more shared memory than can be declared") {
+  const Dialect& dialect = each_dialect();
+  INFO(dialect.data().name);
+  GpuKernels kernels(dialect);
+  kernels.add(parsed(samples::kRoomy));
+  kernels.build();
+  std::vector<float> x(64);
+  std::iota(x.begin(), x.end(), 1.f);
+  std::vector<std::byte> in = bytes_of(x), out(in.size());
+  kernels.run(0, {1, 1, 1}, {{&in}, {&out}});
+  std::ranges::reverse(x);
+  CHECK(values_of<float>(out) == x);
 }
 
 TEST_CASE("the emulator sees threads that do not meet and places that are not aligned") {

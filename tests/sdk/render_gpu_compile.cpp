@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The vendors' run-time compilers take every sample and every op and cast of every dtype, with no
 // device there. Skips with the reason where a compiler is not installed.
+#include <fmt/format.h>
+
 #include <catch2/catch_test_macros.hpp>
 
 #include "sdk/helpers/failure.hpp"
+#include "sdk/helpers/op_info.hpp"
 #include "sdk/render/c_printer.hpp"
 #include "sdk/render/cuda_dialect.hpp"
 #include "sdk/render/hip_dialect.hpp"
@@ -57,8 +60,35 @@ void compile_all(const RuntimeCompiler& compiler, const Dialect& dialect,
 TEST_CASE("NVRTC takes every op") {
   try {
     const RuntimeCompiler nvrtc = open_nvrtc();
-    for (const char* target : {"sm_75", "sm_80", "sm_90a"}) {
-      compile_all(nvrtc, cuda_dialect(), cuda_options(target), std::string_view(target) != "sm_75");
+    constexpr tn_dtype kSome[] = {TN_DTYPE_I64, TN_DTYPE_F16, TN_DTYPE_F32};
+    for (const char* target : {"sm_75", "sm_80", "sm_89", "sm_90a"}) {
+      const bool is_like_80 = std::string_view(target) == "sm_89";
+      compile_all(nvrtc, cuda_dialect(), cuda_options(target), std::string_view(target) != "sm_75",
+                  is_like_80 ? kSome : all_dtypes());
+    }
+  } catch (const Failure& failure) {
+    if (failure.code() != TN_ERROR_NOT_FOUND) throw;
+    SKIP(failure.what());
+  }
+}
+
+TEST_CASE("the sign of a float is flipped as a bit by NVRTC") {
+  try {
+    const RuntimeCompiler nvrtc = open_nvrtc();
+    for (const tn_dtype dtype : {TN_DTYPE_F16, TN_DTYPE_BF16, TN_DTYPE_F32, TN_DTYPE_F64}) {
+      const std::string program = fmt::format(
+          "program p(%x: global {0} read write) workgroup 1 1 1 {{\n  %z = const 0 : i32\n"
+          "  %v = load %x, %z : {0}x4\n  %n = neg %v : {0}x4\n  store %x, %z, %n\n}}\n",
+          dtype_text(dtype));
+      const Compiled ptx =
+          nvrtc.compile(print_source(parsed(program).view(), cuda_dialect()),
+                        cuda_options("compute_80"), RuntimeCompiler::Output::kText);
+      const std::string text(reinterpret_cast<const char*>(ptx.bytes.data()), ptx.bytes.size());
+      INFO(text);
+      CHECK(text.find("xor.b") != std::string::npos);
+      for (const char* other : {"neg.f", "sub.f", "cvt.", "mul.f"}) {
+        CHECK(text.find(other) == std::string::npos);
+      }
     }
   } catch (const Failure& failure) {
     if (failure.code() != TN_ERROR_NOT_FOUND) throw;

@@ -165,6 +165,22 @@ TEST_CASE("matrix atoms of CUDA") {
 
 TEST_CASE("matrix atoms of HIP") { check_all(hip_dialect(), hip_atoms("gfx90a")); }
 
+TEST_CASE("atoms say what they do otherwise than f32") {
+  const auto numerics = [](std::span<const tn_matrix_atom> atoms, uint32_t dtype) {
+    for (const tn_matrix_atom& atom : atoms) {
+      if (atom.a_dtype == dtype) return atom.numerics;
+    }
+    return ~0u;
+  };
+  for (const int capability : {75, 80, 90}) {
+    CHECK(numerics(cuda_atoms(capability), TN_DTYPE_F16) == TN_ATOM_TRUNCATES);
+  }
+  CHECK(numerics(cuda_atoms(80), TN_DTYPE_F32) == (TN_ATOM_TRUNCATES | TN_ATOM_REDUCED_OPERANDS));
+  for (const uint32_t dtype : {TN_DTYPE_F16, TN_DTYPE_BF16}) {
+    CHECK(numerics(hip_atoms("gfx90a"), dtype) == TN_ATOM_FLUSHES_SUBNORMALS);
+  }
+}
+
 TEST_CASE("fragments are loaded by one instruction where rows are aligned, else by elements") {
   const auto source = [](bool is_shared, uint32_t pad, bool is_transposed) {
     const Tile tile{cuda_atoms(80)[0], {is_transposed, is_transposed, false}, is_shared, pad};
@@ -205,7 +221,7 @@ std::string compiled(const RuntimeCompiler& compiler, const Dialect& dialect,
 TEST_CASE("NVRTC takes every matrix atom") {
   try {
     const RuntimeCompiler nvrtc = open_nvrtc();
-    for (const int capability : {75, 80, 90}) {
+    for (const int capability : {75, 80, 89, 90}) {
       const std::string target = fmt::format("compute_{}", capability);
       for (const tn_matrix_atom& atom : cuda_atoms(capability)) {
         INFO(target << " atom " << atom.id);

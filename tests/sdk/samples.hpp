@@ -218,7 +218,47 @@ inline constexpr std::string_view kMatrix =
 }
 )";
 
-inline constexpr std::string_view kAll[] = {kSoftmax, kVectors,   kControl,  kShared,
-                                            kAtomic,  kConstants, kSubgroup, kMatrix};
+/// y = x backwards, over 64 KiB of shared memory: more than CUDA lets a kernel declare.
+inline constexpr std::string_view kRoomy =
+    R"(program roomy(%x: global f32 read, %y: global f32 write) workgroup 64 1 1 {
+  %s = param shared f32[16384] align 16
+  %3 = index block.x : i32
+  %4 = load %x, %3 : f32
+  %5 = const 255 : i32
+  %6 = mul %3, %5 : i32
+  store %s, %6, %4
+  barrier block
+  %9 = const 63 : i32
+  %10 = const -1 : i32
+  %11 = mul %3, %10 : i32
+  %12 = add %9, %11 : i32
+  %13 = mul %12, %5 : i32
+  %14 = load %s, %13 : f32
+  store %y, %3, %14
+}
+)";
+
+/// Vectors of narrow floats.
+inline constexpr std::string_view kHalves =
+    R"(program halves(%x: global f16 read align 16, %y: global f16 write align 16, %z: global bf16 read write align 16) workgroup 32 1 1 {
+  %3 = index block.x : i32
+  %4 = const 8 : i32
+  %5 = mul %3, %4 : i32
+  %6 = load %x, %5 : f16x8
+  %7 = const 1.5 : f16x8
+  %8 = mul %6, %7 : f16x8
+  %9 = neg %8 : f16x8
+  %10 = max %9, %6 : f16x8
+  store %y, %5, %10
+  %12 = load %z, %5 : bf16x8
+  %13 = neg %12 : bf16x8
+  %14 = cast %6 : bf16x8
+  %15 = add %13, %14 : bf16x8
+  store %z, %5, %15
+}
+)";
+
+inline constexpr std::string_view kAll[] = {kSoftmax,   kVectors,  kControl, kShared, kAtomic,
+                                            kConstants, kSubgroup, kMatrix,  kRoomy,  kHalves};
 
 }  // namespace tenon::sdk::samples

@@ -13,8 +13,21 @@ namespace {
 
 using Lock = std::lock_guard<std::recursive_mutex>;
 
-constexpr int kInvalid = 1, kOutOfMemory = 2, kLost = 719;
+enum : int {
+  kInvalid = 1,
+  kOutOfMemory = 2,
+  kInvalidImage = 200,
+  kNoBinaryForGpu = 209,
+  kInvalidHandle = 400,
+  kNotFound = 500,
+  kAlreadyRegistered = 712,
+  kCaptureUnsupported = 900,
+};
 constexpr uint64_t kMemoryBytes = 64 << 20;
+constexpr unsigned kMostBlock[] = {1024, 1024, 64}, kMostThreads = 1024;
+constexpr unsigned kMostGrid[] = {0x7fffffff, 65535, 65535};
+/// Shared memory of a block, in CUDA's manner as it is and with opt-in (8.9), and in HIP's.
+constexpr unsigned kShared = 48 << 10, kSharedOptIn = 99 << 10, kSharedHip = 64 << 10;
 
 /// One op, at the end of a stream or of what it captures.
 int enqueue(const char* name, ApiStream* stream, QueuedOp op) {
@@ -26,6 +39,7 @@ int enqueue(const char* name, ApiStream* stream, QueuedOp op) {
   }
   if (stream->device != current_device()) {
     machine().violation(std::string(name) + " on a stream of another device");
+    return kInvalidHandle;
   }
   if (stream->is_capturing) {
     stream->captured.push_back(std::move(op));
@@ -40,6 +54,7 @@ template <class T>
 int destroy(const char* name, std::set<T*>& all, T* object) {
   Lock lock(machine().mutex);
   machine().recorded.emplace_back(name);
+  if (current_device() < 0) machine().violation(std::string(name) + " without a context");
   if (all.erase(object) == 0) {
     machine().violation(std::string(name) + " of what is not there");
     return kInvalid;
@@ -68,9 +83,10 @@ int stream_destroy(ApiStream* stream) {
 int stream_synchronize(ApiStream* stream) {
   Lock lock(machine().mutex);
   if (const int code = machine().begin("stream_synchronize")) return code;
-  const auto is_lost = [&] { return machine().lost[static_cast<size_t>(stream->device)]; };
-  machine().run_until([&] { return stream->queue.empty() || is_lost(); }, "stream_synchronize");
-  return is_lost() ? kLost : 0;
+  if (stream->is_capturing) return kCaptureUnsupported;
+  const int& lost = machine().lost[static_cast<size_t>(stream->device)];
+  machine().run_until([&] { return stream->queue.empty() || lost; }, "stream_synchronize");
+  return lost;
 }
 
 int stream_wait_event(ApiStream* stream, ApiEvent* event, unsigned) {
@@ -90,6 +106,10 @@ int event_create(ApiEvent** out, unsigned) {
 
 int event_record(ApiEvent* event, ApiStream* stream) {
   Lock lock(machine().mutex);
+  if (event->device != stream->device) {
+    machine().violation("event_record on a stream of another device");
+    return kInvalidHandle;
+  }
   QueuedOp op;
   const uint64_t generation = event->recorded + 1;
   op.run = [event, generation] { event->done = std::max(event->done, generation); };
@@ -102,22 +122,22 @@ int event_query(ApiEvent* event) {
   Lock lock(machine().mutex);
   if (const int code = machine().begin("event_query")) return code;
   if (event->done < event->recorded) machine().step_any();
-  if (machine().lost[static_cast<size_t>(event->device)]) return kLost;
+  if (const int lost = machine().lost[static_cast<size_t>(event->device)]) return lost;
   return event->done >= event->recorded ? 0 : kApiNotReady;
 }
 
 int event_synchronize(ApiEvent* event) {
   Lock lock(machine().mutex);
   if (const int code = machine().begin("event_synchronize")) return code;
-  const auto is_lost = [&] { return machine().lost[static_cast<size_t>(event->device)]; };
-  machine().run_until([&] { return event->done >= event->recorded || is_lost(); },
-                      "event_synchronize");
-  return is_lost() ? kLost : 0;
+  const int& lost = machine().lost[static_cast<size_t>(event->device)];
+  machine().run_until([&] { return event->done >= event->recorded || lost; }, "event_synchronize");
+  return lost;
 }
 
 int allocate(const char* name, uint64_t* out, size_t size, int device, bool is_pooled) {
   Lock lock(machine().mutex);
   if (const int code = machine().begin(name)) return code;
+  if (size == 0) return kInvalid;
   uint64_t held = 0;
   for (const auto& [address, block] : machine().memory) held += block.size;
   if (size > kMemoryBytes - held) return kOutOfMemory;
@@ -131,6 +151,7 @@ int allocate(const char* name, uint64_t* out, size_t size, int device, bool is_p
 int release(const char* name, uint64_t address, bool is_host, bool is_import, bool is_pooled) {
   Lock lock(machine().mutex);
   machine().recorded.emplace_back(name);
+  if (current_device() < 0) machine().violation(std::string(name) + " without a context");
   const auto at = machine().memory.find(address);
   if (at == machine().memory.end() || (at->second.device < 0) != is_host ||
       at->second.is_import != is_import || at->second.is_pooled != is_pooled) {
@@ -155,7 +176,14 @@ int host_allocate(void** out, size_t size, unsigned) {
 int host_register(void* pointer, size_t size, unsigned) {
   Lock lock(machine().mutex);
   if (const int code = machine().begin("host_register")) return code;
-  machine().memory[reinterpret_cast<uint64_t>(pointer)] = {size, -1, true, false};
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  if (!pointer || size == 0) return kInvalid;
+  for (const auto& [at, block] : machine().memory) {
+    if (block.device < 0 && at < address + size && address < at + block.size) {
+      return kAlreadyRegistered;
+    }
+  }
+  machine().memory[address] = {size, -1, true, false};
   return 0;
 }
 
@@ -187,26 +215,63 @@ const CKernel& kernel_of(const Program& program) {
 int module_load(ApiModule** out, const void* image) {
   Lock lock(machine().mutex);
   if (const int code = machine().begin("module_load")) return code;
-  const Program program(image, static_cast<const tn_program*>(image)->total_size);
+  ImageHeader header;
+  if (std::memcmp(image, header.magic, sizeof header.magic) != 0) return kInvalidImage;
+  std::memcpy(&header, image, sizeof header);
+  if (header.toolkit / 1000 > machine().driver / 1000) return kInvalidImage;
+  if (header.architecture != kDoubleArchitecture) return kNoBinaryForGpu;
+  const char* bytes = static_cast<const char*>(image) + sizeof header;
+  tn_program size = {};
+  std::memcpy(static_cast<void*>(&size), bytes, sizeof size);
+  const Program program(bytes, size.total_size);
   const std::string name(program.view().name());
-  *out = new ApiModule{
-      current_device(),
-      "kernel_" + name,
-      {&kernel_of(program), LaunchSignature(program.view()), name.starts_with("lose")}};
+  const int device = current_device();
+  *out = new ApiModule{device,
+                       "kernel_" + name,
+                       {&kernel_of(program), LaunchSignature(program.view()), device,
+                        name.starts_with("lose"), Double::is_hip() ? kSharedHip : kShared}};
   machine().modules.insert(*out);
+  return 0;
+}
+
+int function_set_attribute(ApiFunction* function, int attribute, int value) {
+  Lock lock(machine().mutex);
+  if (const int code = machine().begin("function_set_attribute")) return code;
+  if (attribute != kApiFunctionDynamicShared || value < 0 ||
+      static_cast<unsigned>(value) > kSharedOptIn) {
+    return kInvalid;
+  }
+  function->most_dynamic = static_cast<unsigned>(value);
   return 0;
 }
 
 int module_function(ApiFunction** out, ApiModule* from, const char* name) {
   Lock lock(machine().mutex);
   if (const int code = machine().begin("module_function")) return code;
-  if (from->entry != name) return 500;
+  if (from->entry != name) return kNotFound;
   *out = &from->function;
   return 0;
 }
 
-int launch(ApiFunction* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned,
-           unsigned, unsigned, unsigned, ApiStream* stream, void** arguments, void**) {
+/// Whether a driver takes a launch of this size.
+bool is_launchable(const unsigned (&grid)[3], const unsigned (&block)[3], unsigned shared,
+                   const ApiFunction& function) {
+  for (int axis = 0; axis < 3; ++axis) {
+    if (grid[axis] == 0 || grid[axis] > kMostGrid[axis]) return false;
+    if (block[axis] == 0 || block[axis] > (Double::is_hip() ? 1024 : kMostBlock[axis])) {
+      return false;
+    }
+    if (Double::is_hip() && uint64_t{grid[axis]} * block[axis] > UINT32_MAX) return false;
+  }
+  return block[0] * block[1] * block[2] <= kMostThreads && shared <= function.most_dynamic;
+}
+
+int launch(ApiFunction* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+           unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared, ApiStream* stream,
+           void** arguments, void**) {
+  const unsigned grid[] = {grid_x, grid_y, grid_z}, block[] = {block_x, block_y, block_z};
+  if (!is_launchable(grid, block, shared, *function)) return kInvalid;
+  if (function->device != stream->device) return kInvalidHandle;
   const auto& expected = function->signature.arguments;
   std::vector<uint64_t> values;
   QueuedOp op;
@@ -218,7 +283,7 @@ int launch(ApiFunction* function, unsigned grid_x, unsigned grid_y, unsigned gri
   }
   op.run = [=, device = stream->device]() mutable {
     if (function->loses) {
-      machine().lost[static_cast<size_t>(device)] = true;
+      machine().lost[static_cast<size_t>(device)] = 719;
       return;
     }
     std::vector<void*> pointers;
@@ -289,7 +354,7 @@ auto graph_abilities(StreamApi& api, T&& has) {
 
 void device_functions(StreamApi& api) {
   api.init = [](unsigned) { return machine().begin("init", false); };
-  api.driver_version = [](int* out) { return *out = 7, 0; };
+  api.driver_version = [](int* out) { return *out = machine().driver, 0; };
   api.device_count = [](int* out) { return *out = kDoubleDevices, 0; };
   api.device_name = [](char* out, int size, int) {
     return std::strncpy(out, "recording double", static_cast<size_t>(size)), 0;
@@ -307,6 +372,7 @@ void device_functions(StreamApi& api) {
   api.device_memory = [](size_t* out, int) { return *out = kMemoryBytes, 0; };
   api.device_attribute = [](int* out, int attribute, int) {
     *out = attribute == 115 && machine().has_pools;
+    if (attribute == 97) *out = Double::is_hip() ? kSharedHip : kSharedOptIn;
     return 0;
   };
   api.can_access_peer = [](int* out, int, int) { return *out = 1, 0; };
@@ -358,6 +424,7 @@ void fill_double(StreamApi& api) {
   api.module_load = module_load;
   api.module_unload = [](ApiModule* m) { return destroy("module_unload", machine().modules, m); };
   api.module_function = module_function;
+  if (!Double::is_hip()) api.function_set_attribute = function_set_attribute;
   api.launch = launch;
   graph_abilities(api, machine().has_graphs);
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A driver and a compiler for StreamBackend.
+#include <span>
+
 #include "sdk/helpers/program_text.hpp"
-#include "sdk/render/c_dialect.hpp"
+#include "sdk/render/cuda_dialect.hpp"
+#include "sdk/render/hip_dialect.hpp"
 #include "tests/stream/machine.hpp"
 
 namespace tenon::sdk {
@@ -23,9 +26,18 @@ class DoubleDriver : public StreamVendor {
     const std::lock_guard lock(machine().mutex);
     if (--machine().retained[device] < 0) machine().violation("released more than retained");
   }
-  int activate(uint32_t device) override {
-    current_device() = static_cast<int>(device);
+  /// CUDA pushes onto the thread's stack, HIP replaces what is current.
+  int enter(uint32_t device, int& before) override {
+    before = current_device();
+    if (Double::is_hip()) Double::set_current(-1);
+    context_stack().push_back(static_cast<int>(device));
     return 0;
+  }
+  void leave(int before) override {
+    const std::lock_guard lock(machine().mutex);
+    if (context_stack().empty()) return machine().violation("left more than entered");
+    if (Double::is_hip()) return Double::set_current(before);
+    context_stack().pop_back();
   }
   int copy(uint64_t to, uint64_t from, size_t size, ApiStream* stream) override {
     return double_copy(to, from, size, stream);
@@ -36,6 +48,7 @@ class DoubleDriver : public StreamVendor {
   StreamAttributes attributes() const override {
     StreamAttributes numbers = {};
     numbers.memory_pools = 115;
+    numbers.shared_bytes = 97;
     return numbers;
   }
   std::string driver_text(int version) const override {
@@ -51,6 +64,7 @@ class DoubleDriver : public StreamVendor {
     std::fill_n(limits.workgroup, 3, 1u);
     limits.workgroup_threads = 1;
     limits.subgroup = 0;
+    if (Double::is_hip()) limits.axis_threads = UINT32_MAX;
     return limits;
   }
 };
@@ -62,12 +76,17 @@ class DoubleCompiler : public StreamCompiler {
     return name == "double" ? std::optional(DoubleDriver::one_thread()) : std::nullopt;
   }
   void compile(const ProgramView& program, StreamCode& code) const override {
-    const auto bytes = program.bytes();
-    code.binary.assign(bytes.begin(), bytes.end());
+    ImageHeader header;
+    header.toolkit = machine().toolkit;
+    header.architecture = machine().architecture;
+    const auto first = std::as_bytes(std::span(&header, 1)), bytes = program.bytes();
+    code.binary.assign(first.begin(), first.end());
+    code.binary.insert(code.binary.end(), bytes.begin(), bytes.end());
     code.registers = 1;
   }
   std::string disassemble(const StreamCode& code) const override {
-    return print_program(Program(code.binary.data(), code.binary.size()).view());
+    constexpr size_t kBegin = sizeof(ImageHeader);
+    return print_program(Program(code.binary.data() + kBegin, code.binary.size() - kBegin).view());
   }
   std::string identity() const override { return "double 1"; }
 };
@@ -75,13 +94,14 @@ class DoubleCompiler : public StreamCompiler {
 }  // namespace
 
 std::unique_ptr<StreamVendor> open_double_driver() { return std::make_unique<DoubleDriver>(); }
-std::unique_ptr<StreamCompiler> open_double_compiler() {
+std::unique_ptr<StreamCompiler> open_double_compiler(int) {
   return std::make_unique<DoubleCompiler>();
 }
 
 const StreamPlatform& double_platform() {
   static const StreamPlatform platform = {
-      open_double_driver, open_double_compiler, c_dialect,
+      open_double_driver, open_double_compiler,
+      []() -> const Dialect& { return Double::is_hip() ? hip_dialect() : cuda_dialect(); },
       [](std::string_view) { return std::span<const tn_matrix_atom>(); }};
   return platform;
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace tenon::sdk {
@@ -13,10 +14,12 @@ Machine& machine() {
   return *instance;
 }
 
-int& current_device() {
-  thread_local int device = -1;
-  return device;
+std::vector<int>& context_stack() {
+  thread_local std::vector<int> stack;
+  return stack;
 }
+
+int current_device() { return context_stack().empty() ? -1 : context_stack().back(); }
 
 int Machine::begin(const char* name, bool needs_device) {
   recorded.emplace_back(name);
@@ -26,10 +29,11 @@ int Machine::begin(const char* name, bool needs_device) {
       violation(fmt::format("{} without a retained device", name));
       return 201;
     }
-    if (lost[static_cast<size_t>(device)]) return 719;
+    if (const int code = lost[static_cast<size_t>(device)]) return code;
   }
-  if (++calls == fail_at) return fail_code;
-  return 0;
+  if (++calls != fail_at) return 0;
+  if (needs_device && Double::is_deadly(fail_code)) lost[static_cast<size_t>(device)] = fail_code;
+  return fail_code;
 }
 
 void Machine::check_touched(const std::vector<Touched>& touched, int device) {
@@ -46,7 +50,7 @@ void Machine::check_touched(const std::vector<Touched>& touched, int device) {
 
 bool Machine::is_in_flight(uint64_t address, uint64_t size, const ApiStream* but) const {
   for (const ApiStream* stream : streams) {
-    if (stream == but) continue;
+    if (stream == but || lost[static_cast<size_t>(stream->device)]) continue;
     for (const QueuedOp& op : stream->queue) {
       for (const Touched& t : op.touched) {
         if (t.address < address + size && address < t.address + t.size) return true;
@@ -90,6 +94,36 @@ void Machine::run_until(const std::function<bool()>& is_over, const char* what) 
   }
 }
 
+void Double::set_current(int device) {
+  context_stack().clear();
+  if (device >= 0) context_stack().push_back(device);
+}
+
+std::string Double::contexts() {
+  std::string text;
+  for (const int device : context_stack())
+    text += fmt::format("{}{}", text.empty() ? "" : " ", device);
+  return text;
+}
+
+bool Double::is_hip() {
+  static const char* const manner = std::getenv("TENON_DOUBLE");
+  return manner && std::string(manner) == "hip";
+}
+
+void Double::set_versions(int driver, int toolkit, int architecture) {
+  const std::lock_guard lock(machine().mutex);
+  machine().driver = driver;
+  machine().toolkit = toolkit;
+  machine().architecture = architecture;
+}
+
+bool Double::is_deadly(int code) {
+  constexpr int kCodes[] = {4,   46,  201, 214, 220, 226, 700, 702, 709, 710,
+                            714, 715, 716, 717, 718, 719, 721, 810, 911, 999};
+  return std::ranges::find(kCodes, code) != std::end(kCodes);
+}
+
 void Double::reset() {
   const std::lock_guard lock(machine().mutex);
   Machine& m = machine();
@@ -98,6 +132,9 @@ void Double::reset() {
   m.calls = m.fail_at = 0;
   m.lost = {};
   m.has_pools = m.has_graphs = true;
+  m.driver = m.toolkit = kDoubleDriver;
+  m.architecture = kDoubleArchitecture;
+  set_current(-1);
 }
 
 void Double::fail_call(uint64_t n, int code) {
@@ -113,7 +150,7 @@ uint64_t Double::calls() {
 
 void Double::lose(uint32_t device) {
   const std::lock_guard lock(machine().mutex);
-  machine().lost[device] = true;
+  machine().lost[device] = 719;
 }
 
 void Double::set_abilities(bool pools, bool graphs) {

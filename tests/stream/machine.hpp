@@ -46,11 +46,12 @@ struct Machine {
   std::set<ApiGraphExec*> execs;
   std::map<uint64_t, Block> memory;
   std::array<int, kDoubleDevices> retained = {};
-  std::array<bool, kDoubleDevices> lost = {};
+  std::array<int, kDoubleDevices> lost = {};  ///< the code that ended the context; 0: it lives
   std::vector<std::string> violations, recorded;
   uint64_t calls = 0, fail_at = 0;
   int fail_code = 0;
   bool has_pools = true, has_graphs = true;
+  int driver = kDoubleDriver, toolkit = kDoubleDriver, architecture = kDoubleArchitecture;
 
   /// Counts a call that may fail; its status.
   int begin(const char* name, bool needs_device = true);
@@ -66,7 +67,14 @@ struct Machine {
 };
 
 Machine& machine();
-int& current_device();  ///< of the thread; -1 before the first activate
+std::vector<int>& context_stack();  ///< of the thread
+int current_device();               ///< of the thread; -1 for none
+
+/// What stands before the program in a binary of the double's.
+struct ImageHeader {
+  char magic[4] = {'D', 'B', 'L', 'E'};
+  int toolkit = 0, architecture = 0;
+};
 
 /// Fills the table with functions on machine().
 void fill_double(StreamApi& api);
@@ -87,7 +95,9 @@ struct tenon::sdk::ApiEvent {
 struct tenon::sdk::ApiFunction {
   const CKernel* kernel;
   LaunchSignature signature;
+  int device;
   bool loses;
+  unsigned most_dynamic;  ///< bytes of shared memory that a launch may bring
 };
 struct tenon::sdk::ApiModule {
   int device;

@@ -31,9 +31,10 @@ StreamDevice& Rig::device(uint32_t ordinal) {
 
 void Rig::check() {
   close();
+  INFO(Double::violations() << Double::leftovers());
   CHECK(Double::violations().empty());
   CHECK(Double::leftovers().empty());
-  INFO(Double::violations() << Double::leftovers());
+  CHECK(Double::contexts() == contexts_);
 }
 
 Program add_program(uint64_t count, int32_t add, const std::string& name) {

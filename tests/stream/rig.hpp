@@ -31,6 +31,7 @@ class Rig {
  private:
   std::unique_ptr<StreamBackend> backend_;
   std::vector<std::unique_ptr<Device>> devices_;
+  const std::string contexts_ = Double::contexts();
 };
 
 /// out[i] = in[i] + add, of i32.

@@ -11,12 +11,13 @@ using namespace tenon::sdk;
 namespace {
 
 /// At the end of a scope, also one that an exception ends, waits until the streams are empty: the
-/// caller never destroys what is in use. One call at most fails, so the second try does not.
+/// caller never destroys what is in use. One call at most fails, so the second try does not, but on
+/// a device that it ended.
 struct Drain {
   std::vector<StreamDevice*> devices;
   ~Drain() {
     for (StreamDevice* device : devices) {
-      for (bool is_empty = false; !is_empty;) {
+      for (bool is_empty = false; !is_empty && !device->context()->lost();) {
         try {
           const auto timeline = device->make_timeline(0);
           Work().signal(*timeline, 1).submit(*device);
@@ -65,19 +66,23 @@ tn_status status_of(const std::function<void()>& action) {
 
 TEST_CASE("every call fails once, and leaves nothing behind") {
   for (const bool pools : {true, false}) {
-    for (const int code : {999, 2}) {
+    for (const int code : {701, 2, 999}) {
       uint64_t n = 1;
       for (bool is_over = false; !is_over; ++n) {
         Double::reset();
         Double::set_abilities(pools, true);
         Double::fail_call(n, code);
+        Double::set_current(2);  // the caller's own
         const tn_status status = status_of(scenario);
+        CHECK(Double::contexts() == "2");
         is_over = Double::calls() < n;
         INFO("call " << n << " of " << Double::recorded() << "\n" << Double::violations());
         if (is_over) {
           CHECK(status == TN_OK);
         } else if (code == 2 && status != TN_OK && status != TN_ERROR_NOT_FOUND) {
           CHECK(status == TN_ERROR_OUT_OF_MEMORY);
+        } else if (code == 999 && status != TN_OK && status != TN_ERROR_NOT_FOUND) {
+          CHECK(status == TN_ERROR_DEVICE_LOST);
         }
         CHECK(Double::violations().empty());
         CHECK(Double::leftovers() == "");
@@ -95,17 +100,17 @@ TEST_CASE("a failed command fails its signals, and what waits for them") {
     const auto a = device.allocate(kDeviceSpace, 64);
     const auto timeline = device.make_timeline(0), next = device.make_timeline(0);
     Work().fill(*a, 0, 64, 1, 4).signal(*timeline, 1).submit(device);
-    Double::fail_call(3, 999);  // event, fill, copy
+    Double::fail_call(3, 701);  // event, fill, copy
     Work().fill(*a, 0, 64, 2, 4).copy(*a, 0, *a, 32, 32).signal(*timeline, 2).submit(device);
     Work().fill(*a, 0, 64, 3, 4).wait(*timeline, 2).signal(*next, 1).submit(device);
     timeline->wait(1, kForEver);  // was promised before
     CHECK(status_of([&] { timeline->wait(2, kForEver); }) == TN_ERROR_INTERNAL);
-    CHECK_THROWS_WITH(next->wait(1, kForEver), "copy: DOUBLE_ERROR_999");
-    CHECK_THROWS_WITH(next->query(), "copy: DOUBLE_ERROR_999");
+    CHECK_THROWS_WITH(next->wait(1, kForEver), "copy: DOUBLE_ERROR_701");
+    CHECK_THROWS_WITH(next->query(), "copy: DOUBLE_ERROR_701");
     const auto fresh = device.make_timeline(0);  // the device goes on
     Work().fill(*a, 0, 64, 4, 4).signal(*fresh, 1).submit(device);
     fresh->wait(1, kForEver);
-    Double::fail_call(2, 999);
+    Double::fail_call(2, 701);
     CHECK_THROWS(Work().fill(*a, 0, 64, 5, 4).submit(device));  // no timeline to tell
   }
   rig.check();
@@ -143,6 +148,31 @@ TEST_CASE("a lost device stays lost, its objects can be destroyed, the others go
     later->wait(1, kForEver);
   }
   rig.check();
+}
+
+TEST_CASE("every code that ends a context makes the device lost") {
+  int deadly = 0;
+  for (int code = 1; code < 1000; ++code) {
+    if (code == 600) continue;  // not ready: no error
+    Double::reset();
+    Rig rig;
+    StreamDevice& device = rig.device();
+    {
+      INFO(code);
+      const auto a = device.allocate(kDeviceSpace, 64);
+      const auto timeline = device.make_timeline(0);
+      Double::fail_call(2, code);  // event, fill
+      Work().fill(*a, 0, 64, 1, 4).signal(*timeline, 1).submit(device);
+      const tn_status status = status_of([&] { timeline->wait(1, kForEver); });
+      CHECK((status == TN_ERROR_DEVICE_LOST) == Double::is_deadly(code));
+      CHECK(status != TN_OK);
+      const tn_status next = status_of([&] { device.allocate(kDeviceSpace, 64); });
+      CHECK(next == (Double::is_deadly(code) ? TN_ERROR_DEVICE_LOST : TN_OK));
+      deadly += Double::is_deadly(code);
+    }
+    rig.check();
+  }
+  CHECK(deadly == 20);
 }
 
 TEST_CASE("a device that is closed fails what has not started") {

@@ -31,7 +31,7 @@ TEST_CASE_METHOD(Fresh, "devices come in the order of their buses, with uuid and
   CHECK(infos[0].uuid[0] == 3);
   CHECK(infos[2].uuid[15] == 1);
   CHECK(std::string(infos[1].target) == "double");
-  CHECK(std::string(infos[1].driver) == "double 7");
+  CHECK(std::string(infos[1].driver) == "double 12040");
 }
 
 TEST_CASE_METHOD(Fresh, "launches, copies and fills of a submission run in order") {
