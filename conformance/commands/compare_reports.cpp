@@ -3,7 +3,6 @@
 #include "conformance/commands/commands.hpp"
 #include "conformance/report/changes.hpp"
 #include "core/support/error.hpp"
-#include "core/support/output.hpp"
 
 namespace tenon::conformance {
 
@@ -11,7 +10,8 @@ int compare_command(const std::string& before_file, const std::string& after_fil
                     bool json) {
   const Report before = read_report(before_file), after = read_report(after_file);
   const std::vector<Change> changes = changes_between(before, after, factor);
-  write_output(json ? changes_json(before, after, changes) : changes_text(before, after, changes));
+  fmt::print("{}",
+             json ? changes_json(before, after, changes) : changes_text(before, after, changes));
   return got_worse(changes) ? kExitFailures : kExitOk;
 }
 

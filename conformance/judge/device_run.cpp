@@ -54,11 +54,12 @@ DeviceRun run_on_device(Context& context, const Case& test, const RunSettings& s
   Device& device = context.device();
   device.set_poison(settings.poison);
   const std::vector<BufferRef> inputs = upload(device, test.inputs, settings.share_inputs);
-  const SchedulePlanRef kept = settings.plan ? nullptr : context.planned(test.graph, inputs);
+  const PlanUse kept = settings.plan ? PlanUse() : context.planned(test.graph, inputs);
   // A run may wait for its own launches, so its time begins before it.
   progress.launched();
   const std::vector<BufferRef> outputs =
-      context.run_planned(test.graph, settings.plan ? *settings.plan : *kept, inputs, test.symbols);
+      settings.plan ? context.run_planned(test.graph, *settings.plan, inputs, test.symbols)
+                    : context.run_planned(test.graph, kept, inputs, test.symbols);
   device.synchronize();
   DeviceRun run;
   for (size_t i = 0; i < outputs.size(); ++i) {

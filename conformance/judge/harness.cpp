@@ -26,6 +26,7 @@ std::unique_ptr<Context> make_context(const Target& target) {
   options.disk_cache = false;
   options.validate = false;
   options.guard_bytes = kGuardBytes;
+  options.constants_vary = false;
   return std::make_unique<Context>(std::move(options));
 }
 

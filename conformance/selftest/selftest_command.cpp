@@ -8,7 +8,6 @@
 #include "conformance/selftest/plugin/variants.hpp"
 #include "conformance/selftest/selftest.hpp"
 #include "core/support/error.hpp"
-#include "core/support/output.hpp"
 
 namespace tenon::conformance {
 namespace {
@@ -29,7 +28,7 @@ int run_one(const SelftestOptions& options) {
   campaign.most_shrunk = kMostShrunk;
   if (!options.report.empty()) campaign.folder = std::filesystem::absolute(options.report);
   const Report report = run_campaign(std::move(campaign)).report;
-  write_output(to_json(report));
+  fmt::print("{}", to_json(report));
   return kExitOk;
 }
 
@@ -43,7 +42,7 @@ bool is_good(const SelftestScore& score, const SelftestOptions& options) {
 int selftest_command(const SelftestOptions& options) {
   if (!options.one.empty()) return run_one(options);
   const SelftestScore score = run_selftest(options);
-  write_output(options.json ? to_json(score) : printable(to_text(score)));
+  fmt::print("{}", options.json ? to_json(score) : to_text(score));
   if (!options.report.empty())
     write_file((std::filesystem::path(options.report) / "selftest.json").string(), to_json(score));
   return is_good(score, options) ? kExitOk : kExitFailures;

@@ -11,7 +11,6 @@
 #include "core/cli/cli.hpp"
 #include "core/cli/survey.hpp"
 #include "core/runtime/environment.hpp"
-#include "core/support/output.hpp"
 #include "tenon/plugin.h"
 
 namespace tenon::cli {
@@ -82,11 +81,11 @@ void print_block(const json& value, int indent) {
   for (const auto& [key, item] : value.items()) {
     const std::string name = value.is_array() ? "-" : key + ":";
     if (item.is_structured() && !item.empty()) {
-      say("{:{}}{}\n", "", indent, name);
+      fmt::print("{:{}}{}\n", "", indent, name);
       print_block(item, indent + 2);
     } else if (!item.is_structured()) {
-      say("{:{}}{} {}\n", "", indent, name,
-          item.is_string() ? item.get<std::string>() : json_text(item, -1));
+      fmt::print("{:{}}{} {}\n", "", indent, name,
+                 item.is_string() ? item.get<std::string>() : item.dump());
     }
   }
 }
@@ -100,7 +99,7 @@ void add_doctor(CLI::App& app, int& exit_code) {
   command->callback([as_json, &exit_code] {
     const json facts = examine();
     if (*as_json) {
-      say("{}\n", Lines{json_text(facts)});
+      fmt::print("{}\n", facts.dump(2));
     } else {
       print_block(facts, 0);
     }

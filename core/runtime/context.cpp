@@ -12,7 +12,6 @@
 #include "core/runtime/environment.hpp"
 #include "core/runtime/open_devices.hpp"
 #include "core/runtime/plan_cache.hpp"
-#include "core/runtime/private_folder.hpp"
 #include "core/runtime/run_inputs.hpp"
 #include "core/runtime/run_plan.hpp"
 #include "core/support/log.hpp"
@@ -41,6 +40,7 @@ struct Context::Impl {
     if (const auto text = variable(options, "TENON_VALIDATE"))
       validate = parse_flag("TENON_VALIDATE", *text);
     if (options.validate) validate = *options.validate;
+    constants_vary = options.constants_vary;
 
     OpenOptions open;
     open.cache = std::make_shared<DiskCache>(cache_folder(options));
@@ -71,10 +71,7 @@ struct Context::Impl {
     if (options.cache_dir) return *options.cache_dir;
     if (const auto text = variable(options, "TENON_CACHE_DIR"))
       return parse_folder("TENON_CACHE_DIR", *text);
-    if (!options.disk_cache) return {};
-    const std::filesystem::path standard = default_cache_dir();
-    tighten_folder(standard);
-    return standard;
+    return options.disk_cache ? default_cache_dir() : std::filesystem::path();
   }
 
   DeviceList opened() const {
@@ -109,6 +106,16 @@ struct Context::Impl {
                            schedule_options(on, std::move(input_devices)), builder);
   }
 
+  std::vector<BufferRef> run(const Graph& graph, const PlanUse& use,
+                             const std::vector<BufferRef>& inputs, const SymbolValues& symbols,
+                             RunStats* stats) {
+    const SymbolValues values = renamed_symbols(graph, use.plan->schedule().symbols, symbols);
+    if (!use.constants) return run_plan(*use.plan, inputs, values, {validate, stats});
+    std::vector<BufferRef> all = inputs;
+    for (BufferRef& constants : use.constants->get(*use.plan)) all.push_back(std::move(constants));
+    return run_plan(*use.plan, all, values, {validate, stats});
+  }
+
   /// Among the open devices; a shared lock is not worth it.
   Device* find(const std::string& id) const {
     for (const auto& device : devices) {
@@ -118,12 +125,36 @@ struct Context::Impl {
     return nullptr;
   }
 
+  /// Plans for the cache.
+  class Maker : public PlanMaker {
+   public:
+    explicit Maker(Context& context) : context_(context), impl_(*context.impl_) {}
+
+    SchedulePlanRef build(const Graph& graph, const std::vector<int>& input_devices) override {
+      context_.open_copied(graph);
+      const DeviceList devices = impl_.opened();
+      return build_plan(impl_.schedule(graph, devices, input_devices), devices, impl_.builder);
+    }
+    DTypeSet varying(const std::vector<int>& input_devices) override {
+      return impl_.constants_vary ? storable_dtypes(impl_.opened(), input_devices) : 0;
+    }
+    std::vector<int> devices_of(const Skeleton& skeleton,
+                                const std::vector<int>& input_devices) override {
+      return devices_of_uses(skeleton, schedule_options(impl_.opened(), input_devices));
+    }
+    Builder& builder() override { return impl_.builder; }
+
+   private:
+    Context& context_;
+    Impl& impl_;
+  };
+
   Builder builder;
   mutable std::mutex devices_mutex;
   std::unique_ptr<DeviceOpener> opener;
   DeviceList devices;  ///< only grows
   PlanCache plans;
-  bool validate = false;
+  bool validate = false, constants_vary = true;
 };
 
 Context::Context(ContextOptions options) : impl_(std::make_unique<Impl>(options)) {}
@@ -177,22 +208,24 @@ std::vector<BufferRef> Context::run_planned(const Graph& graph, const SchedulePl
   return run_plan(plan, inputs, symbols, {impl_->validate, stats});
 }
 
-SchedulePlanRef Context::planned(const Graph& graph, const std::vector<BufferRef>& inputs,
-                                 bool* out_cached) {
+std::vector<BufferRef> Context::run_planned(const Graph& graph, const PlanUse& use,
+                                            const std::vector<BufferRef>& inputs,
+                                            const SymbolValues& symbols, RunStats* stats) {
+  check_symbols(graph, symbols);
+  check_buffers(graph, inputs, symbols);
+  return impl_->run(graph, use, inputs, symbols, stats);
+}
+
+PlanUse Context::planned(const Graph& graph, const std::vector<BufferRef>& inputs,
+                         bool* out_cached) {
   std::vector<int> input_devices;
   input_devices.reserve(inputs.size());
   for (const BufferRef& input : inputs) input_devices.push_back(impl_->index_of(input->device()));
   bool cached = false;
-  SchedulePlanRef plan = impl_->plans.get(
-      graph, input_devices,
-      [&] {
-        open_copied(graph);
-        const DeviceList devices = impl_->opened();
-        return build_plan(impl_->schedule(graph, devices, input_devices), devices, impl_->builder);
-      },
-      cached);
+  Impl::Maker maker(*this);
+  PlanUse use = impl_->plans.get(graph, input_devices, maker, cached);
   if (out_cached) *out_cached = cached;
-  return plan;
+  return use;
 }
 
 std::vector<BufferRef> Context::run(const Graph& graph, const std::vector<BufferRef>& inputs,
@@ -201,17 +234,17 @@ std::vector<BufferRef> Context::run(const Graph& graph, const std::vector<Buffer
   check_symbols(graph, symbols);
   check_buffers(graph, inputs, symbols);
   bool cached = false;
-  const SchedulePlanRef plan = planned(graph, inputs, &cached);
+  const PlanUse use = planned(graph, inputs, &cached);
   if (stats) {
     *stats = RunStats();
     stats->plan_cached = cached;
     if (!cached) {
       stats->compile_ms = milliseconds_since(begin);
-      stats->programs = plan->programs();
+      stats->programs = use.plan->programs();
     }
   }
   const auto run_begin = Clock::now();
-  std::vector<BufferRef> outputs = run_plan(*plan, inputs, symbols, {impl_->validate, stats});
+  std::vector<BufferRef> outputs = impl_->run(graph, use, inputs, symbols, stats);
   if (stats) stats->run_ms = milliseconds_since(run_begin);
   return outputs;
 }
@@ -242,6 +275,8 @@ std::vector<Array> Context::run(const Graph& graph, const std::vector<Array>& in
   if (stats) stats->run_ms = milliseconds_since(begin) - stats->compile_ms;
   return outputs;
 }
+
+size_t Context::plan_count() const { return impl_->plans.size(); }
 
 Schedule Context::schedule_for(const Graph& graph, const std::string& device_id) {
   std::map<std::string, std::string> devices;

@@ -14,7 +14,7 @@
 #include "core/ir/node.hpp"
 #include "core/reference/reference.hpp"
 #include "core/runtime/device.hpp"
-#include "core/runtime/kernel_lowering.hpp"
+#include "core/runtime/plan_use.hpp"
 #include "core/schedule/memory_plan.hpp"
 #include "core/schedule/schedule.hpp"
 
@@ -31,6 +31,9 @@ struct ContextOptions {
   uint32_t guard_bytes = 0;
   uint8_t poison = 0xA5;
   bool use_environment = true;  ///< false: the variables are not read
+  /// false: constants never become inputs, each value takes a plan of its own; for the conformance
+  /// tool, whose cases shall not depend on those before.
+  bool constants_vary = true;
   /// false: a context of devices with memory only is fine; for self-tests of such.
   bool require_compute = true;
 };
@@ -69,7 +72,8 @@ class Context {
 
   /// Runs a graph on the given input buffers (their devices decide where). Returns after
   /// submission: reading an output waits for it. Equal structures share one plan; other values of
-  /// symbols re-use it.
+  /// symbols re-use it. Graphs that differ in constants alone take few plans in all: the second one
+  /// takes what has changed as inputs.
   std::vector<BufferRef> run(const Graph& graph, const std::vector<BufferRef>& inputs,
                              const SymbolValues& symbols = {}, RunStats* stats = nullptr);
   /// The same for host arrays on one device ("" for the default), waiting for the end.
@@ -78,16 +82,22 @@ class Context {
                          RunStats* stats = nullptr);
 
   /// The plan that `run` uses for these inputs: compiled now, if it was not yet, and kept.
-  SchedulePlanRef planned(const Graph& graph, const std::vector<BufferRef>& inputs,
-                          bool* out_cached = nullptr);
+  PlanUse planned(const Graph& graph, const std::vector<BufferRef>& inputs,
+                  bool* out_cached = nullptr);
   /// A plan of its own, for inputs on `device`: what search and the conformance tool lower in their
   /// own way. Nothing is kept of it.
   SchedulePlanRef plan(const Graph& graph, const KernelLowering& lowering,
                        const std::string& device = "");
   /// Runs the plan of a graph as `run` does its own.
+  std::vector<BufferRef> run_planned(const Graph& graph, const PlanUse& use,
+                                     const std::vector<BufferRef>& inputs,
+                                     const SymbolValues& symbols = {}, RunStats* stats = nullptr);
   std::vector<BufferRef> run_planned(const Graph& graph, const SchedulePlan& plan,
                                      const std::vector<BufferRef>& inputs,
                                      const SymbolValues& symbols = {}, RunStats* stats = nullptr);
+
+  /// Plans that `run` and `planned` have made and keep.
+  size_t plan_count() const;
 
   /// The schedule that `run` would use for inputs on the given device.
   Schedule schedule_for(const Graph& graph, const std::string& device = "");

@@ -18,15 +18,9 @@ T read_value(const Location& at) {
 
 /// Queued like a kernel, so the host need not wait for the one that still reads the old number.
 void fill_value(const Location& at, int64_t value) {
-  tn_command command = abi_struct<tn_command>();
-  command.kind = TN_COMMAND_FILL;
-  command.destination = at.buffer->memory();
-  command.destination_offset = at.buffer->offset() + at.offset;
-  command.size = sizeof value;
-  command.pattern = static_cast<uint64_t>(value);
-  command.pattern_size = sizeof value;
   Buffer* const used[] = {at.buffer};
-  at.buffer->device().submit({command}, std::span<Buffer* const>(used));
+  at.buffer->device().submit({fill_command(at, static_cast<uint64_t>(value), sizeof value)},
+                             std::span<Buffer* const>(used));
 }
 
 std::vector<Location> locations(const Frame& frame, const std::vector<int>& buffers) {
@@ -36,6 +30,17 @@ std::vector<Location> locations(const Frame& frame, const std::vector<int>& buff
 }
 
 }  // namespace
+
+tn_command fill_command(const Location& at, uint64_t value, uint32_t bytes) {
+  tn_command command = abi_struct<tn_command>();
+  command.kind = TN_COMMAND_FILL;
+  command.destination = at.buffer->memory();
+  command.destination_offset = at.buffer->offset() + at.offset;
+  command.size = bytes;
+  command.pattern = value;
+  command.pattern_size = bytes;
+  return command;
+}
 
 RegionRun::RegionRun(const SchedulePlan& plan, const SymbolValues& symbols,
                      const RunOptions& options)

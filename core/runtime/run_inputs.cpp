@@ -93,6 +93,16 @@ SymbolValues infer_symbols(const Graph& graph, const std::vector<Array>& inputs,
   return symbols;
 }
 
+SymbolValues renamed_symbols(const Graph& graph, const std::vector<Expr>& plan_symbols,
+                             const SymbolValues& symbols) {
+  if (plan_symbols == graph.symbols) return symbols;
+  TN_ASSERT(plan_symbols.size() == graph.symbols.size());
+  SymbolValues renamed;
+  for (size_t i = 0; i < plan_symbols.size(); ++i)
+    renamed[plan_symbols[i].name()] = symbols.at(graph.symbols[i].name());
+  return renamed;
+}
+
 Array empty_array(const Node& node, const SymbolValues& symbols) {
   Array array;
   array.dtype = node.dtype;

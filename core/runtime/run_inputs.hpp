@@ -19,6 +19,9 @@ void check_arrays(const Graph& graph, const std::vector<Array>& inputs,
 /// Adds the values that shapes of inputs tell: of dimensions that are just a symbol.
 SymbolValues infer_symbols(const Graph& graph, const std::vector<Array>& inputs,
                            SymbolValues symbols);
+/// By the names of a plan that was made for a graph with other names: symbols count by their place.
+SymbolValues renamed_symbols(const Graph& graph, const std::vector<Expr>& plan_symbols,
+                             const SymbolValues& symbols);
 /// Of the node's dtype and shape, with zeroed bytes.
 Array empty_array(const Node& node, const SymbolValues& symbols);
 

@@ -50,6 +50,8 @@ void run_loop(const SchedulePlan& plan, const Layout& layout, Frame& frame, size
 /// On one device as a command, between devices in the order of the destination's submissions; noted
 /// in the frame. Ranges never overlap.
 void copy_bytes(const Location& from, const Location& to, uint64_t size, Frame& frame);
+/// Writes one value of 1, 2, 4 or 8 bytes.
+tn_command fill_command(const Location& at, uint64_t value, uint32_t bytes);
 /// Until the frame's copies between devices have ended; throws the failure of one.
 void wait_for_crossings(Frame& frame);
 /// Runs one kernel and compares what it wrote with the reference. Throws kInternal.

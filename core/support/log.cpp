@@ -5,8 +5,6 @@
 #include <mutex>
 #include <set>
 
-#include "core/support/output.hpp"
-
 namespace tenon {
 namespace {
 
@@ -44,9 +42,11 @@ bool log_enabled(std::string_view channel) {
 }
 
 void log_line(std::string_view channel, const std::string& message) {
-  fmt::print(stderr, "tenon[{}] {}\n", channel, printable(message));
+  fmt::print(stderr, "tenon[{}] {}\n", channel, message);
 }
 
-void log_warning(const std::string& message) { complain("tenon: warning", message); }
+void log_warning(const std::string& message) {
+  fmt::print(stderr, "tenon: warning: {}\n", message);
+}
 
 }  // namespace tenon

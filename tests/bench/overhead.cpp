@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
 
 #include "core/support/error.hpp"
 #include "tests/bench/suite.hpp"
@@ -15,31 +16,69 @@ constexpr int64_t kTiny = 8;
 constexpr int kColdCompiles = 11;
 constexpr int kCalls = 200000;
 
-/// Another graph each time, so that no cache knows it; its constant tells the right answer.
+/// Another size each time, so that no cache knows the graph: another constant would be data.
 void bench_compile(Suite& suite) {
   const std::string name = "compile elementwise cold";
   if (!suite.wanted(name)) return;
   Context& context = suite.context(1);
   Builder& b = context.builder();
-  const Shape shape{kTiny * kTiny};
-  const BufferRef input =
-      to_device(context, std::vector<float>(static_cast<size_t>(kTiny * kTiny), 1.0f));
   std::vector<double> seconds;
   std::string wrong;
   for (int i = 0; i < kColdCompiles; ++i) {
+    const Shape shape{kTiny * kTiny + i};
+    const BufferRef input =
+        to_device(context, std::vector<float>(static_cast<size_t>(kTiny * kTiny + i), 1.0f));
     const NodeRef x = b.param("x", DType::kF32, shape);
-    const NodeRef scaled = b.binary(Op::MUL, x, b.constant(Scalar::of(DType::kF32, i + 3), shape));
+    const NodeRef scaled = b.binary(Op::MUL, x, b.constant(Scalar::of(DType::kF32, 3), shape));
     const NodeRef y = b.unary(Op::SQRT, b.binary(Op::ADD, scaled, x));
     RunStats stats;
     const std::vector<BufferRef> out =
         context.run(make_graph("cold", {x}, {y}), std::vector<BufferRef>{input}, {}, &stats);
     if (i > 0) seconds.push_back(stats.compile_ms * 1e-3);  // the first one also warms LLVM up
-    const double expected = std::sqrt(i + 4.0), got = static_cast<double>(to_host(out[0], 1)[0]);
+    const double expected = 2, got = static_cast<double>(to_host(out[0], 1)[0]);
     if (!(std::abs(got - expected) <= 1e-6 * expected))
       wrong = fmt::format("expected {}, got {}", expected, got);
     if (stats.plan_cached) wrong = "the plan was cached: nothing was compiled";
   }
   Row row = against_bar(name, summary(seconds), 1e3, "ms", 10);
+  row.wrong = wrong;
+  suite.add(std::move(row));
+}
+
+/// A step of gradient descent until the call returns, its rate another each time or the same.
+void bench_constants(Suite& suite) {
+  const std::string name = "step, the rate";
+  if (!suite.wanted(name)) return;
+  Context& context = suite.context(1);
+  Builder& b = context.builder();
+  const Shape shape{kTiny * kTiny};
+  const std::vector<float> ones(static_cast<size_t>(kTiny * kTiny), 1.0f);
+  const std::vector<BufferRef> inputs{to_device(context, ones), to_device(context, ones)};
+  std::string wrong;
+  const auto seconds = [&](const std::function<float(int)>& rate) {
+    std::vector<double> taken;
+    for (int i = 0; i < 400; ++i) {
+      const double begin = now();
+      const NodeRef w = b.param("w", DType::kF32, shape), g = b.param("g", DType::kF32, shape);
+      const NodeRef c = b.constant(Scalar::of(DType::kF32, static_cast<double>(rate(i))), shape);
+      const NodeRef next = b.binary(Op::SUB, w, b.binary(Op::MUL, c, g));
+      RunStats stats;
+      const std::vector<BufferRef> out =
+          context.run(make_graph("step", {w, g}, {next}), inputs, {}, &stats);
+      if (i >= 2) taken.push_back(now() - begin);
+      if (i >= 2 && !stats.plan_cached) wrong = "a plan was made for a rate";
+      const float got = to_host(out[0], 1)[0];
+      if (got != 1 - rate(i)) wrong = fmt::format("expected {}, got {}", 1 - rate(i), got);
+    }
+    return taken;
+  };
+  Row row =
+      against_bar(name + " stays", summary(seconds([](int) { return 0.25f; })), 1e6, "us", 30);
+  row.wrong = wrong;
+  suite.add(std::move(row));
+  row = against_bar(name + " changes",
+                    summary(seconds([](int i) { return 0.5f + static_cast<float>(i) / 1024; })),
+                    1e6, "us", 30);
   row.wrong = wrong;
   suite.add(std::move(row));
 }
@@ -68,6 +107,7 @@ void bench_plugin_call(Suite& suite) {
 
 void bench_overhead(Suite& suite) {
   bench_compile(suite);
+  bench_constants(suite);
   bench_replay(suite, suite.context(1), "replay per launch");
   bench_plugin_call(suite);
 }

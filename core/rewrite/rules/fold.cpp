@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ops whose operands are all constants, dimensions that are numbers, positions along one element.
-#include "core/ir/scalar_op.hpp"
+#include "core/ir/fold.hpp"
 #include "core/rewrite/rules/rules.hpp"
 
 namespace tenon::rewrite {
@@ -12,12 +12,7 @@ NodeRef fold_elementwise(const NodeRef& node, Builder& builder) {
     if (source->op != Op::CONST) return nullptr;
     operands.push_back(source->as<ConstAttr>().value);
   }
-  if (node->op == Op::CAST && node->as<CastAttr>().bits) {
-    Scalar value{node->dtype, operands[0].bits};
-    if (value.dtype == DType::kBool) value.bits = value.bits != 0;
-    return builder.constant(value, node->shape);
-  }
-  return builder.constant(evaluate_scalar(node->op, node->dtype, operands), node->shape);
+  return builder.constant(evaluate_elementwise(*node, operands), node->shape);
 }
 
 NodeRef fold_dim(const NodeRef& node, Builder& builder) {
