@@ -9,6 +9,7 @@
 #include "conformance/selftest/selftest.hpp"
 #include "conformance/worker/worker.hpp"
 #include "core/support/error.hpp"
+#include "core/support/output.hpp"
 
 namespace {
 
@@ -97,9 +98,7 @@ int exit_code(tenon::ErrorKind kind) {
   return kExitEnvironment;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int tenon_conformance(int argc, char** argv) {
   CLI::App app{
       "Says whether a Tenon backend can be trusted: runs ops and graphs on it and compares with "
       "the "
@@ -178,10 +177,18 @@ int main(int argc, char** argv) {
     }
     return serve(target);
   } catch (const tenon::Error& error) {
-    fmt::print(stderr, "tenon-conformance: {}\n", error.what());
+    tenon::complain("tenon-conformance", error.what());
     return exit_code(error.kind());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "tenon-conformance: {}\n", error.what());
+    tenon::complain("tenon-conformance", error.what());
     return kExitEnvironment;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  tenon::open_standard_streams();
+  const int code = tenon_conformance(argc, argv);
+  return tenon::finish_output("tenon-conformance", code, kExitEnvironment);
 }

@@ -63,9 +63,7 @@ void write_checkpoint(const Checkpoint& c, const std::filesystem::path& file) {
   out["passed"] = c.seen.passed;
   out["failed"] = c.seen.failed;
   out["report"] = to_json(c.report);
-  const auto fresh = file.string() + ".new";
-  write_file(fresh, out.dump(-1, ' ', false, Json::error_handler_t::replace));
-  std::filesystem::rename(fresh, file);
+  write_file(file, out.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 Checkpoint read_checkpoint(const std::filesystem::path& file,

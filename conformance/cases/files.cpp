@@ -4,27 +4,17 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <sstream>
 
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
 
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out)
-    fail(ErrorKind::kEnvironment, "[file] expected to write {}, and could not", path.string());
-}
-
 std::string read_file(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in)
-    fail(ErrorKind::kInvalid, "[file] expected a file that can be read, got {}", path.string());
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
+  try {
+    return tenon::read_file(path);
+  } catch (const Error& error) {
+    fail(ErrorKind::kInvalid, "{}", error.what());  // of a file that the user named
+  }
 }
 
 uint64_t resident_bytes(const std::string& process) {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Whole files, in and out, and what the kernel keeps in one.
+// Whole files, in and out, and what the kernel keeps of a process in one.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
 
+#include "core/support/file_io.hpp"
+
 namespace tenon::conformance {
 
-/// Both throw with the path.
-void write_file(const std::filesystem::path& path, const std::string& text);
+/// As that of core/support; every error is kInvalid.
 std::string read_file(const std::filesystem::path& path);
 
 /// Of a process, "self" or its number; 0 if there is none.

@@ -55,6 +55,7 @@ class Header {
     } else if (key == "mode") {
       test.mode = mode(rest(in));
     } else if (key == "refusal") {
+      ends(in);
       test.refusal = true;
     } else if (key == "oracles") {
       test.oracle_seed = whole(in);
@@ -68,6 +69,7 @@ class Header {
     } else if (key == "sequence") {
       sequence(rest(in));
     } else if (key == "apart") {
+      ends(in);
       out_.apart = true;
     } else if (key == "symbol") {
       symbol(in);
@@ -109,6 +111,11 @@ class Header {
   std::pair<uint64_t, uint64_t> case_of(const std::string& name) {
     checked("a case", name, parse_case_name);
     return parse_case_name(name);
+  }
+
+  void ends(std::istringstream& in) {
+    if (const std::string more = rest(in); !more.empty())
+      expected(fmt::format("the end of the line, got \"{}\"", more));
   }
 
   uint64_t whole(std::istringstream& in) {
@@ -157,7 +164,9 @@ class Header {
     std::string name, equals;
     int64_t value = 0;
     if (!(in >> name >> equals >> value) || equals != "=") expected("symbol NAME = VALUE");
-    out_.test.symbols[name] = value;
+    ends(in);
+    if (!out_.test.symbols.emplace(name, value).second)
+      expected(fmt::format("a symbol once, got {} again", name));
   }
 
   void input(std::istringstream& in) {
@@ -190,11 +199,15 @@ class Header {
       if (size < 0 || size > kMaxElements || (count *= std::max<int64_t>(size, 1)) > kMaxElements)
         expected("a shape of at most 2^20 elements");
       sizes.push_back(size);
-      if (in >> mark && mark == ']') return sizes;
+      if (in >> mark && mark == ']') {
+        ends(in);
+        return sizes;
+      }
       if (mark != ',') expected("a comma or a bracket in the shape");
     }
     in.clear();
     if (!(in >> mark) || mark != ']' || !sizes.empty()) expected("a shape in brackets");
+    ends(in);
     return sizes;
   }
 
@@ -319,14 +332,21 @@ Reproducer parse_reproducer(std::string_view text, Builder& builder, std::string
   Header header(origin, out);
   Histories histories;
   std::istringstream in{std::string(text)};
-  std::string line;
+  std::string line, graph_line;
+  int graph_at = 0;  // the first line that is no comment
   for (int number = 1; std::getline(in, line); ++number) {
     if (number == 1) continue;
     if (line.starts_with(kAfter))
       histories.line(number, header.history(number, line.substr(kAfter.size())));
     else if (line.starts_with("# "))
       header.line(number, line);
+    else if (graph_at == 0 && !line.starts_with('#') &&
+             line.find_first_not_of(" \t\r") != line.npos)
+      std::tie(graph_at, graph_line) = std::tie(number, line);
   }
+  TN_REQUIRE(graph_at == 0 || !out.test.sequence,
+             "[replay] {}:{}: expected comments alone beside a sequence, got \"{}\"", origin,
+             graph_at, graph_line);
   for (const std::string& earlier : histories.texts())
     out.after.push_back(parse_reproducer(earlier, builder, origin).test);
   if (out.test.sequence) return out;

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 
 #include "conformance/campaign/campaign.hpp"
@@ -14,16 +13,10 @@
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/plan.hpp"
 #include "core/support/error.hpp"
+#include "core/support/output.hpp"
 
 namespace tenon::conformance {
 namespace {
-
-/// Colour for people only: a terminal that did not say no (no-color.org).
-std::string paint(const char* code, const std::string& text) {
-  const char* no_color = std::getenv("NO_COLOR");
-  if (!isatty(STDOUT_FILENO) || (no_color && *no_color)) return text;
-  return fmt::format("\033[{}m{}\033[0m", code, text);
-}
 
 Expectations load_expectations(const RunOptions& options, const Target& target) {
   if (!options.expectations.empty()) return {read_file(options.expectations), options.expectations};
@@ -47,17 +40,16 @@ std::vector<std::filesystem::path> regression_folders(const RunOptions& options)
 
 void print_summary(const Report& r) {
   for (const Failure& f : r.failures)
-    fmt::print("{} {} {} {} {}: {}\n    {}\n", paint("31;1", std::string(status_name(f.status))),
-               f.name, f.op, f.dtype, f.layout, f.text, f.replay);
-  for (const std::string& note : r.notes) fmt::print("{}\n", paint("33", note));
-  if (!r.stopped.empty()) fmt::print("ended early: {}\n", r.stopped);
-  fmt::print("{} on {}: {} cases in {:.1f} s, {:.0f} a second and core\n", r.backend, r.device,
-             r.cases(), r.seconds, r.cases_per_second_per_core());
+    say("{} {} {} {} {}: {}\n    {}\n", paint(status_name(f.status), "31;1"), f.name, f.op, f.dtype,
+        f.layout, Lines{f.text}, f.replay);
+  for (const std::string& note : r.notes) say("{}\n", paint(note, "33"));
+  if (!r.stopped.empty()) say("ended early: {}\n", r.stopped);
+  say("{} on {}: {} cases in {:.1f} s, {:.0f} a second and core\n", r.backend, r.device, r.cases(),
+      r.seconds, r.cases_per_second_per_core());
   for (int i = 0; i < kStatusCount; ++i) {
     const auto status = static_cast<Status>(i);
     if (const uint64_t n = r.counts[static_cast<size_t>(i)])
-      fmt::print("  {:<12} {}\n",
-                 paint(is_failure(status) ? "31" : "32", std::string(status_name(status))), n);
+      say("  {:<12} {}\n", paint(status_name(status), is_failure(status) ? "31" : "32"), n);
   }
 }
 
@@ -98,14 +90,14 @@ int list_command(bool json) {
       line += fmt::format("{}{{\"op\":\"{}\",\"dtype\":\"{}\",\"layout\":\"{}\"}}",
                           line.empty() ? "" : ",\n", cell.op, cell.dtype, cell.layout);
     } else if (seen.emplace(cell.op, cell.dtype).second) {
-      fmt::print("{} {}\n", cell.op, cell.dtype);
+      say("{} {}\n", cell.op, cell.dtype);
     }
   }
   if (json)
-    fmt::print("{{\"cells\":[{}],\"run_cases\":{}}}\n", line, run_end() - kRunBase);
+    say("{{\"cells\":[{}],\"run_cases\":{}}}\n", Lines{line}, run_end() - kRunBase);
   else
-    fmt::print("{} cells of op, dtype and layout; run has {} cases\n", all_cells().size(),
-               run_end() - kRunBase);
+    say("{} cells of op, dtype and layout; run has {} cases\n", all_cells().size(),
+        run_end() - kRunBase);
   return kExitOk;
 }
 
@@ -165,7 +157,7 @@ int finish(CampaignOptions campaign, const RunOptions& options) {
   complete(result.report, !result.memory_only);
   if (!options.report.empty()) write_report(result.report, options.report);
   if (options.json)
-    fmt::print("{}", to_json(result.report));
+    write_output(to_json(result.report));
   else
     print_summary(result.report);
   if (result.lost) return kExitLost;
@@ -212,7 +204,7 @@ int compile_command(const RunOptions& options) {
 int report_command(const std::string& file, const std::string& folder) {
   const Report report = read_report(file);
   if (folder.empty())
-    fmt::print("{}", to_markdown(report));
+    write_output(to_markdown(report));
   else
     write_report(report, folder);
   return kExitOk;

@@ -3,6 +3,7 @@
 #include "conformance/commands/commands.hpp"
 #include "conformance/report/changes.hpp"
 #include "core/support/error.hpp"
+#include "core/support/output.hpp"
 
 namespace tenon::conformance {
 
@@ -10,8 +11,7 @@ int compare_command(const std::string& before_file, const std::string& after_fil
                     bool json) {
   const Report before = read_report(before_file), after = read_report(after_file);
   const std::vector<Change> changes = changes_between(before, after, factor);
-  fmt::print("{}",
-             json ? changes_json(before, after, changes) : changes_text(before, after, changes));
+  write_output(json ? changes_json(before, after, changes) : changes_text(before, after, changes));
   return got_worse(changes) ? kExitFailures : kExitOk;
 }
 

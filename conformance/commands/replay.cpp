@@ -11,6 +11,7 @@
 #include "conformance/worker/worker_client.hpp"
 #include "core/ir/text.hpp"
 #include "core/support/error.hpp"
+#include "core/support/output.hpp"
 
 namespace tenon::conformance {
 namespace {
@@ -20,7 +21,7 @@ bool names_case(const std::string& what) {
          what.find_first_not_of("0123456789:") == std::string::npos;
 }
 
-std::string shown(const Case& test) {
+std::string text_of(const Case& test) {
   return test.sequence ? print(*test.sequence) : print(test.graph);
 }
 
@@ -92,13 +93,14 @@ int replay_command(const RunOptions& options, const std::string& what) {
   const Finished finished = run(client, request);
   const Outcome& outcome = finished.outcome;
   const std::string name = case_name(request.test.seed, request.test.index);
+  const std::string text = text_of(request.test);
   if (options.json)
-    fmt::print("{}\n", to_json(name, finished));
+    write_output(to_json(name, finished) + "\n");
   else
-    fmt::print("{}\n{} {} {} {} {}{}{}\n{}{}", shown(request.test), status_name(outcome.status),
-               name, finished.cell.op, finished.cell.dtype, finished.cell.layout,
-               outcome.text.empty() ? "" : ": ", outcome.text, outcome.diff,
-               outcome.diff.empty() || outcome.diff.ends_with('\n') ? "" : "\n");
+    say("{}\n{} {} {} {} {}{}{}\n{}{}", Lines{text}, status_name(outcome.status), name,
+        finished.cell.op, finished.cell.dtype, finished.cell.layout,
+        outcome.text.empty() ? "" : ": ", Lines{outcome.text}, Lines{outcome.diff},
+        outcome.diff.empty() || outcome.diff.ends_with('\n') ? Lines{""} : Lines{"\n"});
   return is_failure(outcome.status) ? kExitFailures : kExitOk;
 }
 

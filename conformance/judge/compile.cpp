@@ -93,10 +93,10 @@ void CompileHarness::keep(const Case& test, const sdk::Program& program,
                           const CompiledProgram& compiled) {
   if (folder_.empty()) return;
   const std::string stem = fmt::format("{}/{}-{}-{}", folder_, test.seed, test.index, kernel_);
-  write_file(stem + ".program", sdk::print_program(program.view()));
-  write_file(stem + ".source", compiled.text(TN_TEXT_SOURCE));
+  write_file(stem + ".program", sdk::print_program(program.view()), Sync::kLater);
+  write_file(stem + ".source", compiled.text(TN_TEXT_SOURCE), Sync::kLater);
   const std::vector<uint8_t> saved = compiled.saved();
-  write_file(stem + ".bin", std::string(saved.begin(), saved.end()));
+  write_file(stem + ".bin", std::string(saved.begin(), saved.end()), Sync::kLater);
 }
 
 }  // namespace tenon::conformance

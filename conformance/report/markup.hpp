@@ -5,11 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace tenon::conformance {
+#include "core/support/printable.hpp"
 
-/// As valid UTF-8: control characters are shown as their pictures (U+2400 and on), bytes that are
-/// no UTF-8 and characters that turn the direction of text as U+FFFD. Line feeds stay, and tabs.
-std::string printable(std::string_view text);
+namespace tenon::conformance {
 
 /// printable, with &, <, > and both quotes as HTML and XML want them.
 std::string escape_markup(std::string_view text);

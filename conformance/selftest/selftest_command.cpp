@@ -8,6 +8,7 @@
 #include "conformance/selftest/plugin/variants.hpp"
 #include "conformance/selftest/selftest.hpp"
 #include "core/support/error.hpp"
+#include "core/support/output.hpp"
 
 namespace tenon::conformance {
 namespace {
@@ -28,7 +29,7 @@ int run_one(const SelftestOptions& options) {
   campaign.most_shrunk = kMostShrunk;
   if (!options.report.empty()) campaign.folder = std::filesystem::absolute(options.report);
   const Report report = run_campaign(std::move(campaign)).report;
-  fmt::print("{}", to_json(report));
+  write_output(to_json(report));
   return kExitOk;
 }
 
@@ -42,7 +43,7 @@ bool is_good(const SelftestScore& score, const SelftestOptions& options) {
 int selftest_command(const SelftestOptions& options) {
   if (!options.one.empty()) return run_one(options);
   const SelftestScore score = run_selftest(options);
-  fmt::print("{}", options.json ? to_json(score) : to_text(score));
+  write_output(options.json ? to_json(score) : printable(to_text(score)));
   if (!options.report.empty())
     write_file((std::filesystem::path(options.report) / "selftest.json").string(), to_json(score));
   return is_good(score, options) ? kExitOk : kExitFailures;

@@ -7,6 +7,7 @@
 
 #include "core/cli/cli.hpp"
 #include "core/cli/survey.hpp"
+#include "core/support/output.hpp"
 
 namespace tenon::cli {
 namespace {
@@ -37,22 +38,22 @@ json to_json(const Survey& survey) {
 }
 
 void print_text(const Survey& survey) {
-  for (const std::string& problem : survey.problems) fmt::print("{}\n", paint(problem, "31"));
+  for (const std::string& problem : survey.problems) say("{}\n", paint(problem, "31"));
   for (const SurveyedPlugin& plugin : survey.plugins) {
     const bool ok = plugin.probe.status == ProbeResult::Status::kOk;
-    fmt::print("{} {}{}\n",
-               paint(fmt::format("{:<8}", status_name(plugin.probe.status)), ok ? "32" : "31"),
-               plugin.candidate.path.string(),
-               plugin.probe.reason.empty() ? "" : ": " + plugin.probe.reason);
+    say("{} {}{}\n",
+        paint(fmt::format("{:<8}", status_name(plugin.probe.status)), ok ? "32" : "31"),
+        plugin.candidate.path.string(),
+        plugin.probe.reason.empty() ? "" : ": " + plugin.probe.reason);
     for (const ProbedDevice& device : plugin.probe.devices) {
-      fmt::print("    {}{:<12} {:<11} {}{}\n", device.id == survey.default_device ? "* " : "  ",
-                 device.id, device.kind, device.name,
-                 device.selftest_ok ? "" : paint("  selftest failed: " + device.reason, "31"));
+      say("    {}{:<12} {:<11} {}{}\n", device.id == survey.default_device ? "* " : "  ", device.id,
+          device.kind, device.name,
+          device.selftest_ok ? Painted{} : paint("  selftest failed: " + device.reason, "31"));
     }
   }
   if (survey.plugins.empty())
-    fmt::print("no plugin found; see TENON_PLUGIN_PATH in docs/environment.md\n");
-  if (!survey.default_device.empty()) fmt::print("default: {}\n", survey.default_device);
+    say("no plugin found; see TENON_PLUGIN_PATH in docs/environment.md\n");
+  if (!survey.default_device.empty()) say("default: {}\n", survey.default_device);
 }
 
 }  // namespace
@@ -64,12 +65,12 @@ void add_devices(CLI::App& app, int& exit_code) {
   command->callback([as_json, &exit_code] {
     const Survey survey = survey_devices();
     if (*as_json) {
-      fmt::print("{}\n", to_json(survey).dump(2));
+      say("{}\n", Lines{json_text(to_json(survey))});
     } else {
       print_text(survey);
     }
     if (!survey.selector_error.empty()) {
-      fmt::print(stderr, "tenon: {}\n", survey.selector_error);
+      complain("tenon", survey.selector_error);
       exit_code = survey.selector_is_wrong ? kUsage : kEnvironmentFault;
     }
   });

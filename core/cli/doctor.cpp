@@ -11,6 +11,7 @@
 #include "core/cli/cli.hpp"
 #include "core/cli/survey.hpp"
 #include "core/runtime/environment.hpp"
+#include "core/support/output.hpp"
 #include "tenon/plugin.h"
 
 namespace tenon::cli {
@@ -81,11 +82,11 @@ void print_block(const json& value, int indent) {
   for (const auto& [key, item] : value.items()) {
     const std::string name = value.is_array() ? "-" : key + ":";
     if (item.is_structured() && !item.empty()) {
-      fmt::print("{:{}}{}\n", "", indent, name);
+      say("{:{}}{}\n", "", indent, name);
       print_block(item, indent + 2);
     } else if (!item.is_structured()) {
-      fmt::print("{:{}}{} {}\n", "", indent, name,
-                 item.is_string() ? item.get<std::string>() : item.dump());
+      say("{:{}}{} {}\n", "", indent, name,
+          item.is_string() ? item.get<std::string>() : json_text(item, -1));
     }
   }
 }
@@ -99,7 +100,7 @@ void add_doctor(CLI::App& app, int& exit_code) {
   command->callback([as_json, &exit_code] {
     const json facts = examine();
     if (*as_json) {
-      fmt::print("{}\n", facts.dump(2));
+      say("{}\n", Lines{json_text(facts)});
     } else {
       print_block(facts, 0);
     }

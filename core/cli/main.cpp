@@ -1,37 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon: lists devices, runs and shows graphs, starts new backends.
-#include <fmt/color.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 #include "core/cli/cli.hpp"
 #include "core/support/error.hpp"
+#include "core/support/output.hpp"
 
 namespace tenon::cli {
-
-bool use_color() {
-  const char* off = std::getenv("NO_COLOR");
-  return !(off != nullptr && *off != '\0') && isatty(STDOUT_FILENO);
-}
-
-std::string paint(const std::string& text, const char* code) {
-  return use_color() ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    fail(ErrorKind::kEnvironment, "[{}] expected a readable file, got: {}", path,
-         std::strerror(errno != 0 ? errno : EIO));
-  }
-  return text.str();
-}
 
 namespace {
 
@@ -68,16 +43,16 @@ int main(int argc, char** argv) {
       return argc > 1 && sub->get_name() == argv[1];
     };
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_meant).empty()) {
-      fmt::print(stderr, "tenon: expected devices, run, show, new-backend or doctor, got '{}'\n",
-                 argv[1]);
+      complain("tenon", fmt::format("expected devices, run, show, new-backend or doctor, got '{}'",
+                                    argv[1]));
       return kUsage;
     }
     return app.exit(error) == 0 ? kOk : kUsage;
   } catch (const Error& error) {
-    fmt::print(stderr, "tenon: {}\n", error.what());
+    complain("tenon", error.what());
     return exit_code_of(error.kind());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "tenon: {}\n", error.what());
+    complain("tenon", error.what());
     return kEnvironmentFault;
   }
   return exit_code;
@@ -86,4 +61,8 @@ int main(int argc, char** argv) {
 }  // namespace
 }  // namespace tenon::cli
 
-int main(int argc, char** argv) { return tenon::cli::main(argc, argv); }
+int main(int argc, char** argv) {
+  tenon::open_standard_streams();
+  const int code = tenon::cli::main(argc, argv);
+  return tenon::finish_output("tenon", code, tenon::cli::kEnvironmentFault);
+}

@@ -6,12 +6,13 @@
 #include <CLI/CLI.hpp>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "core/cli/cli.hpp"
 #include "core/cli/template_files.hpp"
 #include "core/support/error.hpp"
+#include "core/support/file_io.hpp"
+#include "core/support/output.hpp"
 
 namespace tenon::cli {
 namespace {
@@ -75,12 +76,7 @@ std::vector<std::string> write_template(const std::string& name, const fs::path&
   std::vector<std::string> written;
   for (const TemplateFile& file : template_files()) {
     const fs::path path = folder / renamed(file.name, name);
-    std::ofstream stream(path, std::ios::binary);
-    stream << renamed(file.text, name);
-    if (!stream.flush()) {
-      fail(ErrorKind::kEnvironment, "[new-backend] expected to write {}, got: {}", path.string(),
-           std::strerror(errno));
-    }
+    write_file(path, renamed(file.text, name));
     written.push_back(path.string());
   }
   return written;
@@ -112,10 +108,10 @@ void add_new_backend(CLI::App& app, int& exit_code) {
         "tenon-conformance run --plugin {0}/build/lib/tenon/libtenon_{2}.so",
         options->folder, package_prefix(), options->name);
     if (options->json) {
-      fmt::print("{}\n", nlohmann::json{{"files", files}, {"next", build}}.dump(2));
+      say("{}\n", Lines{json_text(nlohmann::json{{"files", files}, {"next", build}})});
     } else {
-      for (const std::string& file : files) fmt::print("wrote {}\n", file);
-      fmt::print("next: {}\n", build);
+      for (const std::string& file : files) say("wrote {}\n", file);
+      say("next: {}\n", build);
     }
     exit_code = kOk;
   });

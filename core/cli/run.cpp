@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/cli/check.hpp"
@@ -14,10 +15,14 @@
 #include "core/ir/text.hpp"
 #include "core/runtime/context.hpp"
 #include "core/support/error.hpp"
+#include "core/support/file_io.hpp"
+#include "core/support/output.hpp"
 #include "core/tensor/npy.hpp"
 
 namespace tenon::cli {
 namespace {
+
+constexpr size_t kMostFileName = 255 - 4;  ///< with .npy behind it
 
 struct RunOptions {
   std::string file, devices, output_dir;
@@ -39,6 +44,28 @@ std::string output_name(const Graph& graph, size_t i) {
   return fmt::format("out{}", i);
 }
 
+/// Names of a graph are any bytes; those of files are not, and two files of one name are one.
+std::vector<std::string> output_names(const Graph& graph, const RunOptions& options) {
+  std::vector<std::string> names;
+  std::map<std::string, size_t> first;
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    names.push_back(output_name(graph, i));
+    const std::string& name = names.back();
+    if (options.output_dir.empty()) continue;
+    const bool is_file = name.find('/') == std::string::npos && name.size() <= kMostFileName &&
+                         printable_line(name) == name;
+    TN_REQUIRE(is_file,
+               "[--output-dir] expected output names that are file names of at most {} printable "
+               "bytes, got '{}' for output {}",
+               kMostFileName, printable_line(name), i);
+    const auto [at, inserted] = first.emplace(name, i);
+    TN_REQUIRE(inserted,
+               "[--output-dir] expected outputs of different names, got '{}' for {} and {}",
+               printable_line(name), at->second, i);
+  }
+  return names;
+}
+
 void save_outputs(const RunOptions& options, Outcome& outcome) {
   outcome.paths.resize(outcome.outputs.size());
   if (options.output_dir.empty()) return;
@@ -55,21 +82,19 @@ Outcome run(const RunOptions& options) {
   if (options.reference) {
     Builder builder;
     const Graph graph = parse_graph(read_file(options.file), builder, options.file);
+    outcome.names = output_names(graph, options);
     const GraphInputs inputs = load_inputs(graph, options.inputs);
     outcome.device = "reference";
     outcome.outputs = evaluate(graph, inputs.arrays, inputs.symbols);
-    for (size_t i = 0; i < outcome.outputs.size(); ++i)
-      outcome.names.push_back(output_name(graph, i));
   } else {
     ContextOptions context_options;
     if (!options.devices.empty()) context_options.devices = options.devices;
     Context context(context_options);
     const Graph graph = parse_graph(read_file(options.file), context.builder(), options.file);
+    outcome.names = output_names(graph, options);
     const GraphInputs inputs = load_inputs(graph, options.inputs);
     outcome.device = context.device().id();
     outcome.outputs = context.run(graph, inputs.arrays, inputs.symbols, "", &outcome.stats);
-    for (size_t i = 0; i < outcome.outputs.size(); ++i)
-      outcome.names.push_back(output_name(graph, i));
     if (options.check) {
       outcome.check =
           check_outputs(graph, inputs, outcome.outputs, context.device().capabilities());
@@ -101,28 +126,27 @@ void print_json(const RunOptions& options, const Outcome& outcome) {
                        {"ok", outcome.check.ok}};
     if (!outcome.check.ok) result["check"]["reason"] = outcome.check.reason;
   }
-  fmt::print("{}\n", result.dump(2));
+  say("{}\n", Lines{json_text(result)});
 }
 
 void print_text(const RunOptions& options, const Outcome& outcome) {
   for (size_t i = 0; i < outcome.outputs.size(); ++i) {
     const Array& array = outcome.outputs[i];
-    fmt::print("{}: {}[{}] =", outcome.names[i], dtype_name(array.dtype),
-               fmt::join(array.shape, ", "));
+    say("{}: {}[{}] =", outcome.names[i], dtype_name(array.dtype), fmt::join(array.shape, ", "));
     const int64_t shown = std::min<int64_t>(array.count(), 8);
-    for (int64_t k = 0; k < shown; ++k) fmt::print(" {}", to_string(array.at(k)));
-    fmt::print("{}{}\n", array.count() > shown ? " ..." : "",
-               outcome.paths[i].empty() ? "" : "  -> " + outcome.paths[i]);
+    for (int64_t k = 0; k < shown; ++k) say(" {}", to_string(array.at(k)));
+    say("{}{}\n", array.count() > shown ? " ..." : "",
+        outcome.paths[i].empty() ? "" : "  -> " + outcome.paths[i]);
   }
-  fmt::print(
-      "{}: {} kernels of {} programs, compiled in {:.2f} ms, ran in {:.3f} ms, arena {} of {} "
+  say("{}: {} kernels of {} programs, compiled in {:.2f} ms, ran in {:.3f} ms, arena {} of {} "
       "bytes\n",
       outcome.device, outcome.stats.kernels, outcome.stats.programs, outcome.stats.compile_ms,
       outcome.stats.run_ms, outcome.stats.arena_bytes, outcome.stats.sum_bytes);
   if (!options.check) return;
-  fmt::print("check against the reference: {}, largest error {:.3g} ULP, {:.3g} absolute{}\n",
-             outcome.check.ok ? paint("ok", "32") : paint("FAILED", "31"), outcome.check.max_ulp,
-             outcome.check.max_abs, outcome.check.ok ? "" : "\n" + outcome.check.reason);
+  const std::string reason = outcome.check.ok ? "" : "\n" + outcome.check.reason;
+  say("check against the reference: {}, largest error {:.3g} ULP, {:.3g} absolute{}\n",
+      outcome.check.ok ? paint("ok", "32") : paint("FAILED", "31"), outcome.check.max_ulp,
+      outcome.check.max_abs, Lines{reason});
 }
 
 }  // namespace
@@ -135,10 +159,13 @@ void add_run(CLI::App& app, int& exit_code) {
   command->add_option("--symbol", options->inputs.symbols, "NAME=VALUE of a symbolic dimension");
   CLI::Option* random = command->add_option("--random", options->seed,
                                             "Seed: fills params without a file with random values");
-  command->add_option("--devices", options->devices, "Devices, as in TENON_DEVICES");
+  CLI::Option* devices =
+      command->add_option("--devices", options->devices, "Devices, as in TENON_DEVICES");
   command->add_option("--output-dir,-o", options->output_dir, "Folder for NAME.npy of each output");
-  CLI::Option* reference = command->add_flag("--reference", options->reference,
-                                             "Run on the reference tensor instead of a device");
+  CLI::Option* reference = command
+                               ->add_flag("--reference", options->reference,
+                                          "Run on the reference tensor instead of a device")
+                               ->excludes(devices);
   command
       ->add_flag("--check", options->check, "Compare with the reference; exit 1 where it differs")
       ->excludes(reference);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/cli/cli.hpp"
@@ -13,6 +14,8 @@
 #include "core/runtime/target_compiler.hpp"
 #include "core/schedule/each_kernel.hpp"
 #include "core/support/error.hpp"
+#include "core/support/file_io.hpp"
+#include "core/support/output.hpp"
 #include "sdk/helpers/program_text.hpp"
 
 namespace tenon::cli {
@@ -57,11 +60,40 @@ std::vector<std::string> show_target(const ShowOptions& options) {
   return texts;
 }
 
+/// What would be taken and do nothing.
+void refuse_idle_options(const ShowOptions& options) {
+  const auto refuse = [&](bool given, const char* option, const char* wanted) {
+    TN_REQUIRE(!given, "[show] expected {} with {}, got --stage {}{}", option, wanted,
+               options.stage, options.target.empty() ? "" : " and --target");
+  };
+  const bool graph = options.stage == "graph", schedule = options.stage == "schedule";
+  refuse(graph && !options.devices.empty(), "--devices", "a stage after graph");
+  refuse(graph && !options.target.empty(), "--backend and --target", "a stage after graph");
+  refuse(graph && !options.on.empty(), "--on", "a stage after graph");
+  refuse(!options.target.empty() && !options.on.empty(), "--on", "devices");
+  refuse((graph || schedule) && !options.transforms.empty(), "--transforms",
+         "a stage after schedule");
+}
+
+/// Where inputs live, by --on.
+std::map<std::string, std::string> places_of(const ShowOptions& options) {
+  std::map<std::string, std::string> places;
+  for (const std::string& place : options.on) {
+    const size_t equals = place.find('=');
+    TN_REQUIRE(equals != std::string::npos, "[show] expected --on INPUT=DEVICE, got '{}'", place);
+    const bool inserted = places.emplace(place.substr(0, equals), place.substr(equals + 1)).second;
+    TN_REQUIRE(inserted, "[show] expected --on once for each input, got '{}' twice",
+               place.substr(0, equals));
+  }
+  return places;
+}
+
 std::vector<std::string> show_stage(const ShowOptions& options) {
   TN_REQUIRE(options.backend.empty() == options.target.empty(),
              "[show] expected --backend and --target together, got one of them");
   TN_REQUIRE(options.target.empty() || options.devices.empty(),
              "[show] expected --devices or --target, got both");
+  refuse_idle_options(options);
   if (options.stage == "graph") {  // needs no device
     Builder builder;
     return {print(simplify(parse_graph(read_file(options.file), builder, options.file), builder))};
@@ -71,13 +103,7 @@ std::vector<std::string> show_stage(const ShowOptions& options) {
   if (!options.devices.empty()) context_options.devices = options.devices;
   Context context(context_options);
   const Graph graph = parse_graph(read_file(options.file), context.builder(), options.file);
-  std::map<std::string, std::string> places;
-  for (const std::string& place : options.on) {
-    const size_t equals = place.find('=');
-    TN_REQUIRE(equals != std::string::npos, "[show] expected --on INPUT=DEVICE, got '{}'", place);
-    places[place.substr(0, equals)] = place.substr(equals + 1);
-  }
-  const Schedule cut = context.schedule_for(graph, places);
+  const Schedule cut = context.schedule_for(graph, places_of(options));
   if (options.stage == "schedule") return {print(cut)};
   std::vector<std::string> texts;
   each_kernel(cut, [&](const KernelCall& call, int device) {
@@ -109,13 +135,11 @@ void add_show(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] {
     const std::vector<std::string> texts = show_stage(*options);
     if (options->json) {
-      fmt::print(
-          "{}\n",
-          nlohmann::json{{"file", options->file}, {"stage", options->stage}, {"texts", texts}}.dump(
-              2));
+      say("{}\n", Lines{json_text(nlohmann::json{
+                      {"file", options->file}, {"stage", options->stage}, {"texts", texts}})});
     } else {
       for (const std::string& text : texts)
-        fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
+        write_output(printable(text) + (text.ends_with('\n') ? "" : "\n"));
     }
     exit_code = kOk;
   });

@@ -12,6 +12,7 @@
 #include "core/runtime/environment.hpp"
 #include "core/runtime/open_devices.hpp"
 #include "core/runtime/plan_cache.hpp"
+#include "core/runtime/private_folder.hpp"
 #include "core/runtime/run_inputs.hpp"
 #include "core/runtime/run_plan.hpp"
 #include "core/support/log.hpp"
@@ -71,7 +72,10 @@ struct Context::Impl {
     if (options.cache_dir) return *options.cache_dir;
     if (const auto text = variable(options, "TENON_CACHE_DIR"))
       return parse_folder("TENON_CACHE_DIR", *text);
-    return options.disk_cache ? default_cache_dir() : std::filesystem::path();
+    if (!options.disk_cache) return {};
+    const std::filesystem::path standard = default_cache_dir();
+    tighten_folder(standard);
+    return standard;
   }
 
   DeviceList opened() const {

@@ -56,6 +56,7 @@ struct Executable {
   tn_executable* handle = nullptr;
   tn_compile_report report{};
   bool from_cache = false;
+  std::string about;  ///< the program, the device and the driver that it was made for
   ~Executable();
 };
 using ExecutableRef = std::shared_ptr<Executable>;

@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-constexpr int kCacheSchema = 1;  ///< of what the key is made of and of what is stored
+constexpr int kCacheSchema = 2;  ///< of what the subject is made of and of what is stored
 
 tn_target target_of(tn_device* device) {
   tn_target target = abi_struct<tn_target>();
@@ -19,13 +19,14 @@ tn_target target_of(tn_device* device) {
 
 }  // namespace
 
-std::string DeviceImpl::cache_key(const tn_program& program) const {
-  const std::string device =
+/// All that an executable depends on: the driver, the device and every byte of the program.
+std::string DeviceImpl::cache_subject(const tn_program& program) const {
+  std::string subject =
       fmt::format("{} | {} | {} | {} | {} | {} | {}", kCacheSchema, TN_PROGRAM_VERSION,
                   library_->backend(), library_->build(), fixed_string(info_.target),
                   fixed_string(info_.driver), facts_.capabilities.hash());
-  const std::string_view bytes(reinterpret_cast<const char*>(&program), program.total_size);
-  return hash_text(bytes) + hash_text(device);
+  subject += '\0';
+  return subject.append(reinterpret_cast<const char*>(&program), program.total_size);
 }
 
 ExecutableRef DeviceImpl::wrap(tn_executable* handle, const tn_compile_report& report,
@@ -42,14 +43,17 @@ ExecutableRef DeviceImpl::compile(const tn_program& program) {
   if (!facts_.capabilities.compute)
     fail(ErrorKind::kUnsupported, "[compile] {}: expected a device that computes, got memory only",
          id_);
-  const std::string key = cache_key(program);
+  std::string subject = cache_subject(program);
+  const std::string key = hash_text(subject);
   {
     const std::lock_guard lock(compiled_mutex_);
     if (const auto at = compiled_.find(key); at != compiled_.end())
-      if (ExecutableRef executable = at->second.lock()) return executable;
+      if (ExecutableRef executable = at->second.lock(); executable && executable->about == subject)
+        return executable;
   }
-  ExecutableRef executable = load_cached(key);
-  if (!executable) executable = compile_fresh(program, key);
+  ExecutableRef executable = load_cached(subject);
+  if (!executable) executable = compile_fresh(program, subject);
+  executable->about = std::move(subject);
   const std::lock_guard lock(compiled_mutex_);
   if (compiled_.size() > 4096)
     std::erase_if(compiled_, [](const auto& item) { return item.second.expired(); });
@@ -57,9 +61,9 @@ ExecutableRef DeviceImpl::compile(const tn_program& program) {
   return executable;
 }
 
-ExecutableRef DeviceImpl::load_cached(const std::string& key) {
+ExecutableRef DeviceImpl::load_cached(const std::string& subject) {
   if (!cache_ || !(facts_.flags & TN_DEVICE_SAVE)) return nullptr;
-  const auto bytes = cache_->get(key);
+  const auto bytes = cache_->get(subject);
   if (!bytes) return nullptr;
   const tn_target target = target_of(handle_);
   tn_error error = abi_struct<tn_error>();
@@ -67,29 +71,29 @@ ExecutableRef DeviceImpl::load_cached(const std::string& key) {
   const int32_t status =
       plugin().executable_load(&target, bytes->data(), bytes->size(), &handle, &error);
   if (status == TN_OK && handle) {
-    TN_LOG("cache", "{}: loaded {}", id_, key);
+    TN_LOG("cache", "{}: loaded {}", id_, hash_text(subject));
     return wrap(handle, abi_struct<tn_compile_report>(), true);
   }
-  TN_LOG("cache", "{}: {} refused: {}", id_, key, error_message(status, error));
-  cache_->remove(key);
+  TN_LOG("cache", "{}: {} refused: {}", id_, hash_text(subject), error_message(status, error));
+  cache_->remove(subject);
   return nullptr;
 }
 
-ExecutableRef DeviceImpl::compile_fresh(const tn_program& program, const std::string& key) {
+ExecutableRef DeviceImpl::compile_fresh(const tn_program& program, const std::string& subject) {
   CompiledProgram compiled = TargetCompiler(*this).compile(program);
   TN_LOG("plan", "{}: compiled {} in {} us", id_,
          reinterpret_cast<const char*>(&program) + program.name,
          compiled.report().compile_ns / 1000);
-  save(compiled, key);
+  save(compiled, subject);
   const tn_compile_report report = compiled.report();
   return wrap(compiled.release(), report, false);
 }
 
-void DeviceImpl::save(const CompiledProgram& compiled, const std::string& key) {
+void DeviceImpl::save(const CompiledProgram& compiled, const std::string& subject) {
   if (!cache_ || !(facts_.flags & TN_DEVICE_SAVE)) return;
   try {
     const std::vector<uint8_t> bytes = compiled.saved();
-    if (!bytes.empty()) cache_->put(key, bytes);
+    if (!bytes.empty()) cache_->put(subject, bytes);
   } catch (const std::bad_alloc&) {  // no memory for it: nothing is cached
   } catch (const Error& error) {
     TN_LOG("cache", "{}: not saved: {}", id_, error.what());

@@ -92,10 +92,10 @@ class DeviceImpl final : public Device, private SlabSource {
   void check_range(const Buffer& buffer, uint64_t offset, uint64_t size, const char* what) const;
   void destroy_retired(bool all) noexcept;
 
-  std::string cache_key(const tn_program& program) const;
-  ExecutableRef load_cached(const std::string& key);
-  ExecutableRef compile_fresh(const tn_program& program, const std::string& key);
-  void save(const CompiledProgram& compiled, const std::string& key);
+  std::string cache_subject(const tn_program& program) const;
+  ExecutableRef load_cached(const std::string& subject);
+  ExecutableRef compile_fresh(const tn_program& program, const std::string& subject);
+  void save(const CompiledProgram& compiled, const std::string& subject);
   ExecutableRef wrap(tn_executable* handle, const tn_compile_report& report, bool from_cache);
 
   std::shared_ptr<PluginLibrary> library_;

@@ -7,8 +7,15 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include <chrono>
+#include <fcntl.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <cstring>
+#include <set>
+
+#include "core/runtime/private_folder.hpp"
+#include "core/support/hold_signals.hpp"
 #include "core/support/log.hpp"
 
 namespace tenon {
@@ -16,8 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSchema = 1;
-constexpr int kBusyMilliseconds = 5000;
+constexpr int kSchema = 2;
+constexpr int kMostWaitMilliseconds = 500;
 constexpr int kMostRepairs = 2;
 
 int64_t now() {
@@ -26,8 +33,23 @@ int64_t now() {
       .count();
 }
 
-int64_t checksum(const void* bytes, size_t size) {
-  return static_cast<int64_t>(XXH3_64bits(bytes, size));
+/// Of an entry as a whole, so that halves of two entries are none.
+int64_t checksum(std::string_view about, const std::vector<uint8_t>& bytes) {
+  XXH3_state_t state;
+  XXH3_64bits_reset(&state);
+  const uint64_t size = about.size();
+  XXH3_64bits_update(&state, &size, sizeof size);
+  XXH3_64bits_update(&state, about.data(), about.size());
+  XXH3_64bits_update(&state, bytes.data(), bytes.size());
+  return static_cast<int64_t>(XXH3_64bits_digest(&state));
+}
+
+/// Once in a process, however many contexts find the same.
+void warn_once(const std::string& message) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  const std::lock_guard lock(mutex);
+  if (said.insert(message).second) log_warning(message);
 }
 
 /// What a damaged file answers, as opposed to a busy or missing one.
@@ -90,13 +112,14 @@ std::string hash_text(std::string_view bytes) {
 
 DiskCache::DiskCache(fs::path folder, uint64_t most_bytes) : most_bytes_(most_bytes) {
   if (folder.empty()) return;
+  const std::string why = make_private_folder(folder);
   std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    give_up(fmt::format("{}: {}", folder.string(), error.message()));
+  const fs::path real = why.empty() ? fs::canonical(folder, error) : folder;
+  if (!why.empty() || error) {
+    give_up(error ? fmt::format("{}: {}", folder.string(), error.message()) : why);
     return;
   }
-  file_ = folder / "cache.sqlite";
+  file_ = real / "cache.sqlite";
   if (!open() && !file_.empty()) give_up(file_.string() + " cannot be opened");
 }
 
@@ -115,7 +138,7 @@ void DiskCache::close() {
 void DiskCache::give_up(const std::string& why) {
   close();
   file_.clear();
-  log_warning(fmt::format("the kernel cache is off: {}", why));
+  warn_once(fmt::format("the kernel cache is off: {}", why));
 }
 
 void DiskCache::set_aside(const std::string& why) {
@@ -145,24 +168,52 @@ int DiskCache::check_schema() {
   }
   const bool made = execute(
       "BEGIN IMMEDIATE; DROP TABLE IF EXISTS entries;"
-      "CREATE TABLE entries(key TEXT PRIMARY KEY, bytes BLOB NOT NULL, size INTEGER NOT NULL,"
-      " sum INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;"
+      "CREATE TABLE entries(key TEXT PRIMARY KEY, about BLOB NOT NULL, bytes BLOB NOT NULL,"
+      " size INTEGER NOT NULL, sum INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;"
       "CREATE INDEX entries_used ON entries(used);"
-      "PRAGMA user_version = 1; COMMIT;");
+      "PRAGMA user_version = 2; COMMIT;");
   if (made) return SQLITE_OK;
   const int code = sqlite3_errcode(database_);
   if (!sqlite3_get_autocommit(database_)) execute("ROLLBACK");
   return code;
 }
 
+std::string DiskCache::prepare_file() const {
+  for (const char* suffix : {"", "-journal", "-wal", "-shm"})
+    if (std::string why = check_private_file(file_.string() + suffix); !why.empty()) return why;
+  constexpr int kFlags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC;  // SQLite's own mode is 0644
+  const int descriptor = ::open(file_.c_str(), kFlags, 0600);
+  if (descriptor < 0) return fmt::format("{}: {}", file_.string(), std::strerror(errno));
+  ::close(descriptor);
+  return "";
+}
+
+/// Asks for another attempt as long as this cache has waited little in its life.
+int DiskCache::when_busy(void* cache, int attempts) {
+  auto& self = *static_cast<DiskCache*>(cache);
+  const int pause = std::min(1 + attempts, 20);
+  if (self.waited_ms_ + pause > kMostWaitMilliseconds) return 0;
+  self.waited_ms_ += pause;
+  usleep(static_cast<useconds_t>(pause) * 1000);
+  return 1;
+}
+
 bool DiskCache::open() {
+  const HoldSignals hold;
   for (;;) {
-    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    if (const std::string why = prepare_file(); !why.empty()) {
+      give_up(why);
+      return false;
+    }
+    const int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
     int code = sqlite3_open_v2(file_.c_str(), &database_, flags, nullptr);
     if (code == SQLITE_OK) {
       sqlite3_extended_result_codes(database_, 1);
-      sqlite3_busy_timeout(database_, kBusyMilliseconds);
-      execute("PRAGMA synchronous = OFF; PRAGMA trusted_schema = OFF");
+      sqlite3_busy_handler(database_, when_busy, this);
+      execute(
+          "PRAGMA synchronous = OFF; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;"
+          "PRAGMA mmap_size = 0");
       code = check_schema();
       if (code == SQLITE_OK && sqlite3_db_readonly(database_, nullptr) == 0) return true;
       if (code == SQLITE_OK) code = SQLITE_READONLY;
@@ -182,6 +233,7 @@ template <class F>
 void DiskCache::attempt(F&& action) {
   const std::lock_guard lock(mutex_);
   if (!database_) return;
+  const HoldSignals hold;
   const int code = action();
   if (code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW) return;
   TN_LOG("cache", "{}: {}", file_.string(), sqlite3_errstr(code));
@@ -191,16 +243,20 @@ void DiskCache::attempt(F&& action) {
   if (!file_.empty()) open();
 }
 
-std::optional<std::vector<uint8_t>> DiskCache::get(const std::string& key) {
+std::optional<std::vector<uint8_t>> DiskCache::get(const std::string& about) {
   std::optional<std::vector<uint8_t>> result;
+  const std::string key = hash_text(about);
   attempt([&]() -> int {
     int64_t used = 0;
     {
-      Statement select(database_, "SELECT bytes, sum, used FROM entries WHERE key = ?");
+      Statement select(database_, "SELECT bytes, sum, used, about FROM entries WHERE key = ?");
       select.bind(1, key);
       if (!select.row()) return select.code();
       std::vector<uint8_t> bytes = select.blob(0);
-      if (checksum(bytes.data(), bytes.size()) != select.integer(1)) return SQLITE_CORRUPT;
+      const std::vector<uint8_t> stored = select.blob(3);
+      const std::string_view subject(reinterpret_cast<const char*>(stored.data()), stored.size());
+      if (checksum(subject, bytes) != select.integer(1)) return SQLITE_CORRUPT;
+      if (subject != about) return SQLITE_DONE;  // two subjects of one hash
       used = select.integer(2);
       result = std::move(bytes);
     }
@@ -214,22 +270,27 @@ std::optional<std::vector<uint8_t>> DiskCache::get(const std::string& key) {
   return result;
 }
 
-void DiskCache::put(const std::string& key, const std::vector<uint8_t>& bytes) {
-  if (bytes.size() > most_bytes_) return;
+void DiskCache::put(const std::string& about, const std::vector<uint8_t>& bytes) {
+  const uint64_t size = about.size() + bytes.size();
+  if (size > most_bytes_) return;
+  const std::string key = hash_text(about);
+  const std::vector<uint8_t> subject(about.begin(), about.end());
   attempt([&]() -> int {
-    evict(bytes.size());
-    Statement insert(database_, "INSERT OR REPLACE INTO entries VALUES(?, ?, ?, ?, ?)");
+    evict(size);
+    Statement insert(database_, "INSERT OR REPLACE INTO entries VALUES(?, ?, ?, ?, ?, ?)");
     insert.bind(1, key);
-    insert.bind(2, bytes);
-    insert.bind(3, static_cast<int64_t>(bytes.size()));
-    insert.bind(4, checksum(bytes.data(), bytes.size()));
-    insert.bind(5, now());
+    insert.bind(2, subject);
+    insert.bind(3, bytes);
+    insert.bind(4, static_cast<int64_t>(size));
+    insert.bind(5, checksum(about, bytes));
+    insert.bind(6, now());
     insert.done();
     return insert.code();
   });
 }
 
-void DiskCache::remove(const std::string& key) {
+void DiskCache::remove(const std::string& about) {
+  const std::string key = hash_text(about);
   attempt([&]() -> int {
     Statement erase(database_, "DELETE FROM entries WHERE key = ?");
     erase.bind(1, key);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Bytes by key on disk, shared by all processes of a user: compiled kernels and probe results.
+// Bytes on disk by what they are about, shared by all processes of a user: compiled kernels and
+// probe results. What an entry is about is stored whole and compared, so that no hash is believed
+// (docs/decisions/0018).
 //
-// A cache never fails a program: a folder that cannot be written gives one warning and no cache, a
-// damaged file is set aside with one warning and started anew.
+// A cache never fails a program and never holds it up: a folder that cannot be written, or that
+// another user could change, gives one warning and no cache; a damaged file is set aside with one
+// warning and started anew; a locked one is waited for half a second in all.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +31,15 @@ class DiskCache {
   DiskCache(const DiskCache&) = delete;
   DiskCache& operator=(const DiskCache&) = delete;
 
-  std::optional<std::vector<uint8_t>> get(const std::string& key);
-  void put(const std::string& key, const std::vector<uint8_t>& bytes);
-  void remove(const std::string& key);
+  std::optional<std::vector<uint8_t>> get(const std::string& about);
+  void put(const std::string& about, const std::vector<uint8_t>& bytes);
+  void remove(const std::string& about);
   bool works() const;
 
  private:
   bool open();
+  std::string prepare_file() const;  ///< what is wrong with it, or ""
+  static int when_busy(void* cache, int attempts);
   int check_schema();  ///< an SQLite code
   void set_aside(const std::string& why);
   void give_up(const std::string& why);
@@ -49,6 +54,7 @@ class DiskCache {
   mutable std::mutex mutex_;
   sqlite3* database_ = nullptr;
   int repairs_ = 0;
+  int waited_ms_ = 0;  ///< for other processes' locks
 };
 
 /// XXH3-128 as 32 hexadecimal digits.

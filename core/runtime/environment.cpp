@@ -23,7 +23,9 @@ constexpr EnvironmentVariable kVariables[] = {
      "kernel, "
      "lower, trace."},
     {"TENON_CACHE_DIR", "folder", "$XDG_CACHE_HOME/tenon or ~/.cache/tenon",
-     "Absolute folder of compiled kernels and probe results, shared by all processes."},
+     "Absolute folder of compiled kernels and probe results, shared by all processes of a user. It "
+     "is "
+     "used if it is new or this user's alone (mode 0700, no symbolic link)."},
     {"TENON_VALIDATE", "0 or 1", "0",
      "1: checks every kernel against the reference and stops at the first that differs."},
 };

@@ -163,12 +163,11 @@ ProbeResult probe_plugin(const std::filesystem::path& path, bool selftest, doubl
 ProbeResult probe_cached(const std::filesystem::path& path, DiskCache& cache) {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path, error);
-  const std::string key =
-      "probe " + hash_text(fmt::format("{} | {} | {} | {}", kProbeSchema, TN_ABI_VERSION,
-                                       (error ? path : real).string(), file_identity(path)));
+  const std::string key = fmt::format("probe | {} | {} | {} | {}", kProbeSchema, TN_ABI_VERSION,
+                                      (error ? path : real).string(), file_identity(path));
   const auto hour = std::chrono::duration_cast<std::chrono::hours>(
       std::chrono::system_clock::now().time_since_epoch());
-  const std::string this_hour = fmt::format("{} {}", key, hour.count());
+  const std::string this_hour = fmt::format("{} | hour {}", key, hour.count());
   for (const std::string& name : {key, this_hour}) {
     const auto bytes = cache.get(name);
     if (!bytes) continue;

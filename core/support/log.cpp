@@ -5,6 +5,8 @@
 #include <mutex>
 #include <set>
 
+#include "core/support/output.hpp"
+
 namespace tenon {
 namespace {
 
@@ -42,11 +44,9 @@ bool log_enabled(std::string_view channel) {
 }
 
 void log_line(std::string_view channel, const std::string& message) {
-  fmt::print(stderr, "tenon[{}] {}\n", channel, message);
+  fmt::print(stderr, "tenon[{}] {}\n", channel, printable(message));
 }
 
-void log_warning(const std::string& message) {
-  fmt::print(stderr, "tenon: warning: {}\n", message);
-}
+void log_warning(const std::string& message) { complain("tenon: warning", message); }
 
 }  // namespace tenon

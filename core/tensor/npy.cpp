@@ -5,12 +5,13 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <limits>
 
 #include "core/support/error.hpp"
+#include "core/support/file_io.hpp"
 
 namespace tenon {
 namespace {
@@ -41,19 +42,23 @@ class HeaderReader {
   Header read() {
     Header header;
     bool has_descr = false, has_order = false, has_shape = false;
+    const auto once = [&](bool& seen, const std::string& key) {
+      if (seen) error("expected each key once, got '" + key + "' again");
+      seen = true;
+    };
     expect('{');
     while (!accept('}')) {
       const std::string key = string();
       expect(':');
       if (key == "descr") {
+        once(has_descr, key);
         header.descr = string();
-        has_descr = true;
       } else if (key == "fortran_order") {
+        once(has_order, key);
         if (word() != "False") error("expected fortran_order False");
-        has_order = true;
       } else if (key == "shape") {
+        once(has_shape, key);
         header.shape = shape();
-        has_shape = true;
       } else {
         error("expected descr, fortran_order or shape, got '" + key + "'");
       }
@@ -63,6 +68,8 @@ class HeaderReader {
       }
     }
     if (!has_descr || !has_order || !has_shape) error("expected descr, fortran_order and shape");
+    skip_space();
+    if (at_ != text_.size()) error("expected the end of the header");
     return header;
   }
 
@@ -151,6 +158,13 @@ std::optional<size_t> data_size(const std::vector<int64_t>& shape, size_t elemen
   return total;
 }
 
+/// Of a file: it is held twice while it becomes an array, and memory that is not there would end
+/// the process rather than the call.
+uint64_t most_bytes() {
+  const auto pages = static_cast<uint64_t>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
+  return pages / 2 * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
 }  // namespace
 
 Array parse_npy(std::span<const std::byte> bytes, const std::string& origin,
@@ -188,12 +202,7 @@ Array parse_npy(std::span<const std::byte> bytes, const std::string& origin,
 }
 
 Array read_npy(const std::filesystem::path& path, std::optional<DType> as) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) {
-    fail(ErrorKind::kEnvironment, "[{}] expected a readable file, got: {}", path.string(),
-         std::strerror(errno != 0 ? errno : EISDIR));
-  }
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string text = read_file(path, most_bytes());
   return parse_npy(std::as_bytes(std::span(text)), path.string(), as);
 }
 
@@ -209,22 +218,12 @@ void write_npy(const std::filesystem::path& path, const Array& array) {
   const auto length = static_cast<uint16_t>(header.size());
   const char preamble[4] = {1, 0, static_cast<char>(length & 0xFF), static_cast<char>(length >> 8)};
 
-  const std::filesystem::path temporary = path.string() + fmt::format(".{}.part", getpid());
-  std::ofstream file(temporary, std::ios::binary);
-  file.write(kMagic.data(), static_cast<std::streamsize>(kMagic.size()));
-  file.write(preamble, sizeof(preamble));
-  file << header;
-  file.write(reinterpret_cast<const char*>(array.bytes.data()),
-             static_cast<std::streamsize>(array.bytes.size()));
-  file.close();
-  std::error_code code;
-  if (file) std::filesystem::rename(temporary, path, code);
-  if (!file || code) {
-    const std::string reason = code ? code.message() : std::strerror(errno);
-    std::filesystem::remove(temporary, code);
-    fail(ErrorKind::kEnvironment, "[{}] expected to write the file, got: {}", path.string(),
-         reason);
-  }
+  const std::string_view parts[] = {
+      kMagic,
+      {preamble, sizeof preamble},
+      header,
+      {reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size()}};
+  write_file(path, parts);
 }
 
 }  // namespace tenon

@@ -12,11 +12,11 @@
 namespace tenon {
 
 /// Throws kEnvironment for what the system refuses, kInvalid for a malformed file (with the byte
-/// offset).
+/// offset), for what is no regular file, and for one larger than half of the machine's memory.
 Array read_npy(const std::filesystem::path& path, std::optional<DType> as = std::nullopt);
 Array parse_npy(std::span<const std::byte> bytes, const std::string& origin,
                 std::optional<DType> as = std::nullopt);
-/// Written to a temporary beside the path, then renamed: an error leaves an old file as it was.
+/// As write_file() of core/support: an error leaves an old file as it was.
 void write_npy(const std::filesystem::path& path, const Array& array);
 
 }  // namespace tenon

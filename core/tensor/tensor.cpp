@@ -146,9 +146,11 @@ Tensor Tensor::from_npy(const std::filesystem::path& path, Context& context) {
 template <class T>
 Tensor Tensor::from(std::span<const T> values, std::vector<int64_t> shape, Context& context) {
   int64_t count = 1;
-  for (const int64_t dim : shape) count *= dim;
-  TN_REQUIRE(std::ranges::all_of(shape, [](int64_t d) { return d >= 0; }) &&
-                 count == static_cast<int64_t>(values.size()),
+  for (const int64_t dim : shape)
+    TN_REQUIRE(dim >= 0 && !__builtin_mul_overflow(count, dim, &count),
+               "[from] expected sizes of at least 0 and below 2^63 elements, got [{}]",
+               fmt::join(shape, ", "));
+  TN_REQUIRE(count == static_cast<int64_t>(values.size()),
              "[from] expected {} values for shape [{}], got {}", count, fmt::join(shape, ", "),
              values.size());
   Array array = Array::zeros(DTypeOf<T>::value, std::move(shape));

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <regex>
 
 #include "core/support/error.hpp"
+#include "core/support/output.hpp"
 #include "tests/bench/limits.hpp"
 #include "tests/bench/suite.hpp"
 
@@ -25,17 +25,16 @@ int run(const std::string& only, bool json) {
   bench_overhead(suite);
   bench_devices(suite);
   if (report.rows.empty()) {
-    fmt::print(stderr,
-               "tenon-bench: [--only] expected an expression that finds a row, got \"{}\"\n", only);
+    tenon::complain(
+        "tenon-bench",
+        fmt::format("[--only] expected an expression that finds a row, got \"{}\"", only));
     return kUsage;
   }
-  fmt::print("{}", json ? report.json() : report.table());
+  tenon::write_output(json ? report.json() : tenon::printable(report.table()));
   return report.correct() ? kRight : kWrong;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int tenon_bench(int argc, char** argv) {
   CLI::App app{"Measures Tenon beside the machine's limits and beside peers, in one run."};
   bool json = false;
   std::string only;
@@ -50,14 +49,22 @@ int main(int argc, char** argv) {
   try {
     return run(only, json);
   } catch (const std::regex_error& error) {
-    fmt::print(stderr, "tenon-bench: [--only] expected a regular expression, got \"{}\": {}\n",
-               only, error.what());
+    tenon::complain(
+        "tenon-bench",
+        fmt::format("[--only] expected a regular expression, got \"{}\": {}", only, error.what()));
     return kUsage;
   } catch (const tenon::Error& error) {
-    fmt::print(stderr, "tenon-bench: {}\n", error.what());
+    tenon::complain("tenon-bench", error.what());
     return error.kind() == tenon::ErrorKind::kInternal ? kWrong : kEnvironmentFault;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "tenon-bench: {}\n", error.what());
+    tenon::complain("tenon-bench", error.what());
     return kEnvironmentFault;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  tenon::open_standard_streams();
+  return tenon::finish_output("tenon-bench", tenon_bench(argc, argv), kEnvironmentFault);
 }

@@ -35,6 +35,7 @@ struct TempFolder {
     path = (fs::is_directory(memory) ? memory : fs::temp_directory_path()) /
            ("tenon_runtime_" + std::to_string(getpid()) + "_" + std::to_string(number++));
     fs::create_directories(path);
+    fs::permissions(path, fs::perms::owner_all);  // as a cache wants it
   }
   ~TempFolder() {
     std::error_code ignored;
