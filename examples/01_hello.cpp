@@ -21,9 +21,8 @@ int main() try {
 
   // A matrix product, and the position of the largest element of each row.
   const Tensor square = a.matmul(a.transpose());
-  const Tensor columns = square.argmax(1).cast(tenon::DType::kI32);  // every device has 32 bits
-  for (const int32_t best : columns.to_vector<int32_t>()) {
-    std::printf("largest in column %d\n", best);
+  for (const int64_t best : square.argmax(1).to_vector<int64_t>()) {
+    std::printf("largest in column %d\n", static_cast<int>(best));
   }
   return rows[0] == 141.5f && rows[1] == 321.5f ? 0 : 1;
 } catch (const tenon::Error& error) {

@@ -89,8 +89,7 @@ int run(const std::filesystem::path& folder, const std::string& query) {
   }
   const Tensor order = Tensor::cat(best);
   const std::vector<float> top = scores.take(0, order).to_vector<float>();
-  // In 32 bits, for devices that have no wider integers.
-  const std::vector<int32_t> ids = order.cast(tenon::DType::kI32).to_vector<int32_t>();
+  const std::vector<int64_t> ids = order.to_vector<int64_t>();
   for (size_t i = 0; i < ids.size(); ++i) {
     const Section& section = sections[static_cast<size_t>(ids[i])];
     std::printf("%.4f  %s  %s\n", static_cast<double>(top[i]), section.file.c_str(),

@@ -25,6 +25,7 @@ std::unique_ptr<Context> make_context(const Target& target) {
   if (target.plugin) options.plugins.push_back(*target.plugin);
   options.disk_cache = false;
   options.validate = false;
+  options.matmul = Precision::kExact;  // what a case allows, its graph says
   options.guard_bytes = kGuardBytes;
   options.constants_vary = false;
   return std::make_unique<Context>(std::move(options));

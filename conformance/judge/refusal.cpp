@@ -42,9 +42,9 @@ bool is_claimed(const Node& op, const Capabilities& capabilities) {
 /// arithmetic of their own: the core widens them.
 std::string missing_dtype(const Case& test, const Capabilities& capabilities) {
   for (const NodeRef& node : topological(test.graph.outputs)) {
-    const DTypeCaps& caps = capabilities.of(node->dtype);
-    if (!caps.storage) return fmt::format("the device does not store {}", dtype_name(node->dtype));
-    if (!caps.arithmetic && dtype_size(node->dtype) >= 4)
+    if (!capabilities.stores(node->dtype))
+      return fmt::format("the device does not store {}", dtype_name(node->dtype));
+    if (!capabilities.computes(node->dtype) && dtype_size(node->dtype) >= 4)
       return fmt::format("the device does not compute with {}", dtype_name(node->dtype));
   }
   return {};

@@ -96,8 +96,8 @@ Outcome run(const RunOptions& options) {
     outcome.device = context.device().id();
     outcome.outputs = context.run(graph, inputs.arrays, inputs.symbols, "", &outcome.stats);
     if (options.check) {
-      outcome.check =
-          check_outputs(graph, inputs, outcome.outputs, context.device().capabilities());
+      outcome.check = check_outputs(context.as_run(graph), inputs, outcome.outputs,
+                                    context.device().capabilities());
     }
   }
   save_outputs(options, outcome);

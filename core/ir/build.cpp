@@ -102,10 +102,11 @@ NodeRef Builder::flip(NodeRef x, std::vector<int> axes) {
               ViewAttr{ViewKind::kFlip, std::move(axes), {}, {}});
 }
 
-NodeRef Builder::reduce(Op op, NodeRef x, std::vector<int> axes, DType accumulator) {
+NodeRef Builder::reduce(Op op, NodeRef x, std::vector<int> axes, DType accumulator,
+                        Precision precision) {
   std::ranges::sort(axes);
   return make(Op::REDUCE, DType::kVoid, {}, {std::move(x)},
-              ReduceAttr{op, std::move(axes), accumulator});
+              ReduceAttr{op, std::move(axes), accumulator, precision});
 }
 
 NodeRef Builder::take(NodeRef x, NodeRef index, int axis) {

@@ -40,7 +40,8 @@ class Builder {
   NodeRef flip(NodeRef x, std::vector<int> axes);
 
   /// accumulator kVoid: f32 for narrower floats; the dtype itself otherwise.
-  NodeRef reduce(Op op, NodeRef x, std::vector<int> axes, DType accumulator = DType::kVoid);
+  NodeRef reduce(Op op, NodeRef x, std::vector<int> axes, DType accumulator = DType::kVoid,
+                 Precision precision = Precision::kDefault);
   NodeRef take(NodeRef x, NodeRef index, int axis);
   NodeRef store(NodeRef x, NodeRef index, NodeRef values, int axis, StoreMode mode);
   NodeRef copy(NodeRef x, std::string device);

@@ -5,10 +5,11 @@
 
 namespace tenon {
 
-bool Capabilities::keeps_promises(const MatrixAtom& atom) const {
+bool Capabilities::keeps_promises(const MatrixAtom& atom, Precision allowed) const {
   constexpr uint32_t kFlushes = kFlushInput | kFlushOutput;
   if (atom.flushes && (numerics & kFlushes) != kFlushes) return false;
-  return !atom.reduces;  // sums that are cut keep the bound of a reduction: ir.md
+  // Sums that are cut keep the bound of a reduction: ir.md.
+  return !atom.reduces || factor_bits(allowed) > 0;
 }
 
 uint64_t Capabilities::hash() const {

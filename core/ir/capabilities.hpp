@@ -11,6 +11,7 @@
 
 #include "core/ir/dtype.hpp"
 #include "core/ir/op.hpp"
+#include "core/ir/precision.hpp"
 
 namespace tenon {
 
@@ -39,7 +40,7 @@ struct MatrixAtom {
   int subgroup = 0;
   // What it does otherwise than products and sums in the accumulator's dtype (TN_ATOM_ bits).
   bool flushes = false;    ///< subnormal operands and results may become zero
-  bool reduces = false;    ///< operands are rounded to fewer bits first
+  bool reduces = false;    ///< f32 operands are cut to tf32 first
   bool truncates = false;  ///< sums may be cut, not rounded
 };
 
@@ -70,13 +71,25 @@ struct Capabilities {
     const auto code = static_cast<uint32_t>(op);
     return code < 512 && (native_ops[code >> 6] >> (code & 63) & 1);
   }
+  /// The device lacks 64-bit integers, and the core makes each of two of its 32-bit words.
+  bool splits_wide() const {
+    const auto all = [&](DType x, DType y) {
+      return of(x).storage && of(x).arithmetic && of(y).storage && of(y).arithmetic;
+    };
+    return compute && !all(DType::kI64, DType::kU64) && all(DType::kI32, DType::kU32);
+  }
+  /// What graphs may hold in memory, and compute with.
+  bool stores(DType dtype) const { return of(dtype).storage || (is_wide(dtype) && splits_wide()); }
+  bool computes(DType dtype) const {
+    return of(dtype).arithmetic || (is_wide(dtype) && splits_wide());
+  }
   /// Bytes of an element in memory that a kernel allocates: there nothing is packed.
   int64_t tile_bytes(DType dtype) const {
     return std::max<int64_t>(static_cast<int64_t>(dtype_size(dtype)), storage_bytes);
   }
-  /// What the atom does otherwise than the ops of its dtypes is within what the device declares:
-  /// then kernels use it without being asked.
-  bool keeps_promises(const MatrixAtom& atom) const;
+  /// What the atom does otherwise than the ops of its dtypes is within what the device declares,
+  /// or what the author allows: then kernels use it.
+  bool keeps_promises(const MatrixAtom& atom, Precision allowed) const;
   uint64_t hash() const;
 };
 

@@ -39,7 +39,9 @@ std::optional<DType> dtype_from_name(std::string_view name);
 size_t dtype_size(DType dtype);  ///< bytes
 size_t dtype_bits(DType dtype);
 bool is_float(DType dtype);
-bool is_int(DType dtype);          ///< signed or unsigned, not bool
+bool is_int(DType dtype);  ///< signed or unsigned, not bool
+/// An integer of 64 bits.
+constexpr bool is_wide(DType dtype) { return dtype == DType::kI64 || dtype == DType::kU64; }
 bool is_signed(DType dtype);       ///< signed integers and floats
 bool is_small_float(DType dtype);  ///< fp8: storage and conversion only
 

@@ -113,6 +113,9 @@ NodeType infer_reduce(const Node& x, ReduceAttr& attr) {
              "[reduce] expected add, mul, max or min, got {}",
              attr.op == Op::INVALID ? "none" : op_info(attr.op).text);
   check_axes("reduce", attr.axes, x.shape.size());
+  TN_REQUIRE(attr.precision == Precision::kDefault || (attr.op == Op::ADD && is_float(x.dtype)),
+             "[reduce] expected matmul={} on a sum of floats, got {} of {}",
+             precision_name(attr.precision), op_info(attr.op).text, dtype_name(x.dtype));
   if (attr.accumulator == DType::kVoid) attr.accumulator = default_accumulator(x.dtype);
   const DType acc = attr.accumulator;
   const bool same_class = is_float(acc) == is_float(x.dtype) && is_int(acc) == is_int(x.dtype) &&

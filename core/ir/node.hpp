@@ -17,6 +17,7 @@
 #include "core/ir/dtype.hpp"
 #include "core/ir/expr.hpp"
 #include "core/ir/op.hpp"
+#include "core/ir/precision.hpp"
 
 namespace tenon {
 
@@ -74,6 +75,7 @@ struct ReduceAttr {
   Op op = Op::ADD;
   std::vector<int> axes;
   DType accumulator = DType::kVoid;  ///< dtype the terms are combined in; the result is cast back
+  Precision precision = Precision::kDefault;  ///< of a sum of floats
   bool operator==(const ReduceAttr&) const = default;
 };
 

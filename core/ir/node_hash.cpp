@@ -32,8 +32,9 @@ struct AttrHash {
     return r;
   }
   uint64_t operator()(const ReduceAttr& a) const {
-    return hash_mix(hash_ints(hash_mix(h, static_cast<uint64_t>(a.op)), a.axes),
-                    static_cast<uint64_t>(a.accumulator));
+    const uint64_t r = hash_mix(hash_ints(hash_mix(h, static_cast<uint64_t>(a.op)), a.axes),
+                                static_cast<uint64_t>(a.accumulator));
+    return a.precision == Precision::kDefault ? r : hash_mix(r, static_cast<uint64_t>(a.precision));
   }
   uint64_t operator()(const TakeAttr& a) const {
     return hash_mix(h, static_cast<uint64_t>(a.axis));

@@ -179,6 +179,8 @@ class GraphPrinter {
         fmt::format("reduce.{} {}, axes={}", op_info(attr.op).text, x, list_text(attr.axes));
     if (attr.accumulator != default_accumulator(node.dtype))
       out += fmt::format(", acc={}", dtype_name(attr.accumulator));
+    if (attr.precision != Precision::kDefault)
+      out += fmt::format(", matmul={}", precision_name(attr.precision));
     return out;
   }
 

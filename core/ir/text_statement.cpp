@@ -221,6 +221,14 @@ class Statement {
       if (!found) cursor_.error_at(at, fmt::format("expected a dtype, got {}", quoted(dtype)));
       attr.accumulator = *found;
     }
+    if (optional_key("matmul")) {
+      const size_t at = cursor_.position();
+      const std::string precision = cursor_.identifier("exact, tf32 or bf16");
+      const auto found = precision_from_name(precision);
+      if (!found)
+        cursor_.error_at(at, fmt::format("expected exact, tf32 or bf16, got {}", quoted(precision)));
+      attr.precision = *found;
+    }
     attr_ = std::move(attr);
   }
 

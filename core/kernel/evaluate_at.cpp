@@ -109,7 +109,7 @@ KValueRef IndexEvaluator::reduce(const NodeRef& node, const IndexTuple& index, c
 
   Statement reduction;
   reduction.kind = Statement::Kind::kReduce;
-  reduction.states = {{attr.op, accumulator, term}};
+  reduction.states = {{attr.op, accumulator, term, attr.precision}};
   Statement inner;
   inner.kind = Statement::Kind::kStep;
   for (size_t i = axes.size(); i-- > 0;) {

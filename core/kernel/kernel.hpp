@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/ir/precision.hpp"
 #include "core/kernel/value.hpp"
 
 namespace tenon {
@@ -66,6 +67,7 @@ struct ReduceState {
   Op op = Op::ADD;
   DType dtype = DType::kVoid;  ///< of the accumulator
   KValueRef value;             ///< what a step combines into it
+  Precision precision = Precision::kDefault;  ///< of the factors of a sum of products
 };
 
 struct Statement {

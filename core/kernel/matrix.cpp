@@ -127,7 +127,7 @@ const MatrixAtom* find_atom(const Kernel& kernel, const Statement& reduction,
     if (atom.m == extent(m) && atom.n == extent(n) && atom.k == extent(k) &&
         atom.a == product.a.load->dtype && atom.b == product.b.load->dtype &&
         atom.accumulator == reduction.states[0].dtype && atom.subgroup == threads &&
-        capabilities.keeps_promises(atom))
+        capabilities.keeps_promises(atom, reduction.states[0].precision))
       return &atom;
   return nullptr;
 }

@@ -163,12 +163,13 @@ void plan_atoms(RuleBook& book, const Matmul& mm, const MatrixAtom& atom) {
 const MatrixAtom* atom_for(const RuleBook& book, const Matmul& mm) {
   const std::vector<const Statement*> reductions =
       book.reductions(*path_to(const_cast<Kernel&>(book.kernel), mm.m).back());
+  const ReduceState& sum = reductions[0]->states[0];
   const MatrixAtom* best = nullptr;
   if (!book.caps.has(Op::MATRIX_MULTIPLY)) return nullptr;
   for (const MatrixAtom& atom : book.caps.atoms) {
     const bool fits = atom.a == mm.rows->dtype && atom.b == mm.columns->dtype &&
-                      atom.accumulator == reductions[0]->states[0].dtype &&
-                      book.caps.keeps_promises(atom) &&
+                      atom.accumulator == sum.dtype &&
+                      book.caps.keeps_promises(atom, sum.precision) &&
                       static_cast<uint32_t>(4 * atom.subgroup) <= book.caps.max_workgroup_threads;
     if (fits && (!best || atom.m * atom.n * atom.k > best->m * best->n * best->k)) best = &atom;
   }

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_set>
+#include <set>
+#include <utility>
 
 #include "core/support/error.hpp"
 
@@ -98,11 +99,16 @@ class Spans {
   const Values* values_;
 };
 
+/// Where 64-bit integers are two words, no register holds a longer index.
+bool has_short_indices(const Capabilities& capabilities) {
+  return capabilities.index_bits < 64 || capabilities.splits_wide();
+}
+
 /// Every expression that the kernel's program computes; buffer is -1 where it addresses none.
 void each_index(const Kernel& kernel, const std::function<void(const Expr&, int buffer)>& use) {
-  std::unordered_set<const Expr::Node*> seen;
+  std::set<std::pair<const Expr::Node*, int>> seen;
   const auto see = [&](const Expr& expr, int buffer) {
-    if (seen.insert(expr.node()).second) use(expr, buffer);
+    if (seen.emplace(expr.node(), buffer).second) use(expr, buffer);
   };
   const auto see_value = [&](const KValueRef& root) {
     visit(root, [&](const KValueRef& v) { see(v->index, v->buffer), see(v->mask, -1); });
@@ -118,10 +124,11 @@ void each_index(const Kernel& kernel, const std::function<void(const Expr&, int 
   for (const Expr& s : kernel.symbols) see(s, -1);
 }
 
-IndexBound bound_of(const Kernel& kernel, const Expr& expr, int buffer) {
+IndexBound bound_of(const Kernel& kernel, const Expr& expr, int buffer,
+                    const Capabilities& capabilities) {
   if (buffer < 0) return {expr, "", 0};
   const KernelBuffer& b = kernel.buffers[static_cast<size_t>(buffer)];
-  return {expr, b.name, b.count};
+  return {expr, b.name, b.count, is_wide(b.dtype) && capabilities.splits_wide() ? 2.0 : 1.0};
 }
 
 [[noreturn]] void refuse(const IndexBound& bound, double got) {
@@ -136,29 +143,31 @@ IndexBound bound_of(const Kernel& kernel, const Expr& expr, int buffer) {
 }  // namespace
 
 DType index_dtype(const Kernel& kernel, const Capabilities& capabilities) {
-  const bool is_short = capabilities.index_bits < 64;
+  const bool is_short = has_short_indices(capabilities);
   Values smallest;
   for (const Expr& s : kernel.symbols) smallest[s.name()] = s.min();
   const Spans spans(is_short ? &smallest : nullptr);
   bool fits = true;
   each_index(kernel, [&](const Expr& expr, int buffer) {
-    const double bound = spans.of(expr).most;
-    fits = fits && bound < kLimit;
-    if (is_short && !fits) refuse(bound_of(kernel, expr, buffer), bound);
+    const IndexBound bound = bound_of(kernel, expr, buffer, capabilities);
+    const double most = bound.words * spans.of(expr).most;
+    fits = fits && most < kLimit;
+    if (is_short && !fits) refuse(bound, most);
   });
   return fits ? DType::kI32 : DType::kI64;
 }
 
 void IndexBound::check(const std::map<std::string, int64_t>& symbols) const {
-  const double bound = Spans(&symbols).of(index).most;
+  const double bound = words * Spans(&symbols).of(index).most;
   if (bound >= kLimit) refuse(*this, bound);
 }
 
 std::vector<IndexBound> index_bounds(const Kernel& kernel, const Capabilities& capabilities) {
   std::vector<IndexBound> out;
-  if (capabilities.index_bits >= 64 || kernel.symbols.empty()) return out;
+  if (!has_short_indices(capabilities) || kernel.symbols.empty()) return out;
   each_index(kernel, [&](const Expr& expr, int buffer) {
-    if (Spans(nullptr).of(expr).most >= kLimit) out.push_back(bound_of(kernel, expr, buffer));
+    const IndexBound bound = bound_of(kernel, expr, buffer, capabilities);
+    if (bound.words * Spans(nullptr).of(expr).most >= kLimit) out.push_back(bound);
   });
   return out;
 }

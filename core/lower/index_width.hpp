@@ -21,6 +21,7 @@ struct IndexBound {
   Expr index;
   std::string buffer;  ///< that it addresses; "" for none
   Expr count;          ///< elements of that buffer
+  double words = 1;    ///< that the index counts for each of its own
 
   /// Throws kUnsupported if these values do.
   void check(const std::map<std::string, int64_t>& symbols) const;

@@ -10,6 +10,7 @@
 #include "core/kernel/transform.hpp"
 #include "core/lower/emitter.hpp"
 #include "core/lower/pack.hpp"
+#include "core/lower/split.hpp"
 #include "core/lower/word_ops.hpp"
 #include "core/support/error.hpp"
 #include "sdk/helpers/verify_program.hpp"
@@ -147,6 +148,7 @@ LoweredKernel lower_kernel(const Graph& graph, const Capabilities& capabilities,
   emitter.tree().write(builder, params);
   out.program = builder.finish();
   if (capabilities.storage_bytes == 4) out.program = pack_storage(out.program, capabilities);
+  if (capabilities.splits_wide()) out.program = split_wide(out.program, capabilities);
   verify(out.program, options.name);
   check_memory(out.program, capabilities, options.name);
   return out;

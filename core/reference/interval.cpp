@@ -3,6 +3,7 @@
 // place.
 #include "core/reference/interval.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "core/reference/interval_nodes.hpp"
@@ -106,6 +107,22 @@ IntervalArray node_interval(const Node& node, const IntervalOperands& operands,
   return out;
 }
 
+/// The products whose factors may be cut, and the bits that are left: those that a REDUCE with
+/// such a precision sums, moved or not.
+std::unordered_map<const Node*, int> cut_products(const std::vector<NodeRef>& order) {
+  std::unordered_map<const Node*, int> out;
+  for (const NodeRef& node : order) {
+    const int bits = node->op == Op::REDUCE ? factor_bits(node->as<ReduceAttr>().precision) : 0;
+    if (bits == 0) continue;
+    const Node* x = node->sources[0].get();
+    while (x->op == Op::VIEW) x = x->sources[0].get();
+    if (x->op != Op::MUL || x->dtype != DType::kF32) continue;
+    const auto [at, is_new] = out.emplace(x, bits);
+    at->second = std::min(at->second, bits);
+  }
+  return out;
+}
+
 std::vector<IntervalArray> run(const Graph& graph, std::vector<IntervalArray> inputs,
                                const SymbolValues& given, const Profile& profile) {
   TN_REQUIRE(inputs.size() == graph.params.size(), "[{}] expected {} inputs, got {}", graph.name,
@@ -120,10 +137,19 @@ std::vector<IntervalArray> run(const Graph& graph, std::vector<IntervalArray> in
                graph.params[i]->as<ParamAttr>().name, dtype_name(inputs[i].value.dtype));
     values[graph.params[i].get()] = std::move(inputs[i]);
   }
-  for (const NodeRef& node : topological(graph.outputs)) {
+  const std::vector<NodeRef> order = topological(graph.outputs);
+  const auto cut = cut_products(order);
+  for (const NodeRef& node : order) {
     if (values.contains(node.get())) continue;
     IntervalOperands operands;
     for (const NodeRef& source : node->sources) operands.push_back(&values.at(source.get()));
+    IntervalArray factors[2];
+    if (const auto at = cut.find(node.get()); at != cut.end()) {
+      for (const size_t k : {0u, 1u}) {
+        factors[k] = reference::cut_factors(*operands[k], at->second);
+        operands[k] = &factors[k];
+      }
+    }
     values[node.get()] = node_interval(*node, operands, symbols, profile);
   }
   std::vector<IntervalArray> outputs;

@@ -119,6 +119,26 @@ void reduce_intervals(const Node& node, const IntervalArray& x, const Profile& p
     if (has_infinity(out.range[i])) set(out, i, anything(), true);
 }
 
+IntervalArray cut_factors(const IntervalArray& x, int bits) {
+  IntervalArray out{x.value, {}, {}, false};
+  open(out);
+  const auto neighbour = [&](double y, double (*round)(double)) {
+    if (y == 0 || !std::isfinite(y)) return y;
+    const double unit = std::ldexp(1, std::max(std::ilogb(y), -126) - bits + 1);
+    const double cut = round(y / unit) * unit;
+    return std::abs(cut) > std::numeric_limits<float>::max() ? std::copysign(kInfinity, y) : cut;
+  };
+  for (int64_t i = 0; i < x.value.count(); ++i) {
+    Interval range = x.at(i);
+    if (!is_empty(range) && !range.any) {
+      range.low = neighbour(range.low, std::floor);
+      range.high = neighbour(range.high, std::ceil);
+    }
+    set(out, i, range, doubt_at(x, i));
+  }
+  return out;
+}
+
 void take_intervals(const Node& node, const IntervalArray& x, const IntervalArray& index,
                     IntervalArray& out) {
   if (x.exact() && index.exact()) return;

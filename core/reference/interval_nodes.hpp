@@ -24,6 +24,9 @@ void view_intervals(const Node& node, const IntervalArray& x, const SymbolValues
                     IntervalArray& out);
 void reduce_intervals(const Node& node, const IntervalArray& x, const Profile& profile,
                       IntervalArray& out);
+/// What may stand in place of f32 factors that keep so many significant bits: either neighbour, and
+/// infinity for what is cut upwards beyond the largest number.
+IntervalArray cut_factors(const IntervalArray& x, int bits);
 void take_intervals(const Node& node, const IntervalArray& x, const IntervalArray& index,
                     IntervalArray& out);
 void store_intervals(const Node& node, const IntervalOperands& operands, const Profile& profile,

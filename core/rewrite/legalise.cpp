@@ -10,14 +10,14 @@ namespace tenon {
 namespace {
 
 void require_storage(const Capabilities& capabilities, Op op, DType dtype) {
-  if (!capabilities.of(dtype).storage)
+  if (!capabilities.stores(dtype))
     fail(ErrorKind::kUnsupported, "[{}] expected a device that stores {}, got one that does not",
          op_info(op).text, dtype_name(dtype));
 }
 
 void require_arithmetic(const Capabilities& capabilities, Op op, DType dtype) {
   if (dtype == DType::kBool) return require_storage(capabilities, op, dtype);
-  if (!capabilities.of(dtype).arithmetic)
+  if (!capabilities.computes(dtype))
     fail(ErrorKind::kUnsupported,
          "[{}] expected a device with arithmetic on {}, got one without, and none on a wider dtype",
          op_info(op).text, dtype_name(dtype));
@@ -25,6 +25,16 @@ void require_arithmetic(const Capabilities& capabilities, Op op, DType dtype) {
 
 /// The value of a dimension: the kernel's own index arithmetic gives it in any integer dtype.
 bool is_dim(const Node& node) { return node.op == Op::PARAM && node.as<ParamAttr>().is_dim; }
+
+/// Two words are no register that a float's bits could be in.
+void check_bits(const Node& cast, const Capabilities& capabilities) {
+  const DType from = cast.sources[0]->dtype;
+  if (cast.as<CastAttr>().bits && is_wide(from) != is_wide(cast.dtype) &&
+      capabilities.splits_wide())
+    fail(ErrorKind::kUnsupported,
+         "[cast] expected a device with 64-bit integers for the bits of {} as {}, got one without",
+         dtype_name(from), dtype_name(cast.dtype));
+}
 
 /// What is left must be what the device can do.
 void check(const Graph& graph, const Capabilities& capabilities) {
@@ -35,6 +45,7 @@ void check(const Graph& graph, const Capabilities& capabilities) {
     } else if (op == Op::TAKE || op == Op::STORE || op == Op::CAST) {
       require_storage(capabilities, op, node->dtype);
       if (!is_dim(*node->sources[0])) require_storage(capabilities, op, node->sources[0]->dtype);
+      if (op == Op::CAST) check_bits(*node, capabilities);
       const bool adds = op == Op::STORE && node->as<StoreAttr>().mode == StoreMode::kAdd;
       if (adds && dtype_size(node->dtype) >= 4) require_arithmetic(capabilities, op, node->dtype);
     } else if (op == Op::REDUCE) {
@@ -53,16 +64,12 @@ void check(const Graph& graph, const Capabilities& capabilities) {
     require_storage(capabilities, output->op, output->dtype);
 }
 
-bool lacks_wide_integers(const Capabilities& c) {
-  return c.compute && !(c.of(DType::kI64).arithmetic && c.of(DType::kU64).arithmetic);
-}
-
 }  // namespace
 
 Graph simplify_for(const Graph& graph, std::span<const Capabilities> devices, Builder& builder) {
   using namespace rewrite;
   Graph simple = simplify(graph, builder);
-  if (std::ranges::none_of(devices, lacks_wide_integers)) return simple;
+  if (std::ranges::none_of(devices, &Capabilities::splits_wide)) return simple;
   return run(simple,
              fold_rules() + shorten_rules() + cast_rules() + movement_rules() + algebra_rules(),
              builder);
@@ -70,7 +77,7 @@ Graph simplify_for(const Graph& graph, std::span<const Capabilities> devices, Bu
 
 Graph legalise(const Graph& graph, const Capabilities& capabilities, Builder& builder) {
   using namespace rewrite;
-  const Rules shorten = lacks_wide_integers(capabilities) ? shorten_rules() : Rules();
+  const Rules shorten = capabilities.splits_wide() ? shorten_rules() : Rules();
   const Rules rules = fold_rules() + shorten + widen_rules(capabilities) + bool_rules() +
                       decompose_rules(capabilities) + decompose_transcendental_rules(capabilities) +
                       cast_rules() + movement_rules() + algebra_rules();

@@ -11,4 +11,18 @@ Graph simplify(const Graph& graph, Builder& builder) {
   return run(graph, rules, builder);
 }
 
+Graph allow_precision(const Graph& graph, Precision precision, Builder& builder) {
+  if (factor_bits(precision) == 0) return graph;
+  const rewrite::Rule allow{
+      "allow precision", {Op::REDUCE}, [precision](const NodeRef& node, Builder& b) -> NodeRef {
+        const auto& attr = node->as<ReduceAttr>();
+        const Node* x = node->sources[0].get();
+        while (x->op == Op::VIEW) x = x->sources[0].get();
+        const bool contracts = attr.op == Op::ADD && x->op == Op::MUL && x->dtype == DType::kF32;
+        if (!contracts || attr.precision != Precision::kDefault) return nullptr;
+        return b.reduce(Op::ADD, node->sources[0], attr.axes, attr.accumulator, precision);
+      }};
+  return rewrite::run(graph, {allow}, builder);
+}
+
 }  // namespace tenon

@@ -42,6 +42,9 @@ struct Context::Impl {
       validate = parse_flag("TENON_VALIDATE", *text);
     if (options.validate) validate = *options.validate;
     constants_vary = options.constants_vary;
+    if (const auto text = variable(options, "TENON_MATMUL"))
+      matmul = parse_precision("TENON_MATMUL", *text);
+    if (options.matmul) matmul = *options.matmul;
 
     OpenOptions open;
     open.cache = std::make_shared<DiskCache>(cache_folder(options));
@@ -106,7 +109,8 @@ struct Context::Impl {
     verify(graph);
     std::vector<Capabilities> capabilities;
     for (const auto& device : on) capabilities.push_back(device->capabilities());
-    return tenon::schedule(simplify_for(graph, capabilities, builder),
+    const Graph allowed = allow_precision(graph, matmul, builder);
+    return tenon::schedule(simplify_for(allowed, capabilities, builder),
                            schedule_options(on, std::move(input_devices)), builder);
   }
 
@@ -159,6 +163,7 @@ struct Context::Impl {
   DeviceList devices;  ///< only grows
   PlanCache plans;
   bool validate = false, constants_vary = true;
+  Precision matmul = Precision::kDefault;
 };
 
 Context::Context(ContextOptions options) : impl_(std::make_unique<Impl>(options)) {}
@@ -193,6 +198,10 @@ Device& Context::device(const std::string& id) {
   }
   fail(ErrorKind::kInvalid, "[device] expected one of {}, got '{}'", fmt::join(device_ids(), ", "),
        id);
+}
+
+Graph Context::as_run(const Graph& graph) {
+  return allow_precision(graph, impl_->matmul, impl_->builder);
 }
 
 SchedulePlanRef Context::plan(const Graph& graph, const KernelLowering& lowering,

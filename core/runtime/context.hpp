@@ -25,7 +25,9 @@ struct ContextOptions {
   std::vector<std::filesystem::path> plugins;      ///< files that come before all others
   std::optional<std::filesystem::path> cache_dir;  ///< as TENON_CACHE_DIR
   std::optional<bool> validate;                    ///< as TENON_VALIDATE
-  bool disk_cache = true;                          ///< false: executables are not kept on disk
+  /// As TENON_MATMUL: of every contraction that says nothing of its own (core/ir/precision.hpp).
+  std::optional<Precision> matmul;
+  bool disk_cache = true;  ///< false: executables are not kept on disk
   /// Bytes of guard zone on both sides of every buffer, filled with `poison`, as new buffers are.
   /// For the conformance tool; Device::check_guards tells what was overwritten.
   uint32_t guard_bytes = 0;
@@ -80,6 +82,9 @@ class Context {
   std::vector<Array> run(const Graph& graph, const std::vector<Array>& inputs,
                          const SymbolValues& symbols, const std::string& device,
                          RunStats* stats = nullptr);
+
+  /// The graph with what the context allows of its contractions: what results are judged by.
+  Graph as_run(const Graph& graph);
 
   /// The plan that `run` uses for these inputs: compiled now, if it was not yet, and kept.
   PlanUse planned(const Graph& graph, const std::vector<BufferRef>& inputs,

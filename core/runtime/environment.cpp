@@ -26,6 +26,10 @@ constexpr EnvironmentVariable kVariables[] = {
      "Absolute folder of compiled kernels and probe results, shared by all processes of a user. It "
      "is "
      "used if it is new or this user's alone (mode 0700, no symbolic link)."},
+    {"TENON_MATMUL", "exact, tf32 or bf16", "exact",
+     "What the factors of f32 contractions may be cut to before they are multiplied. A permission: "
+     "a "
+     "device whose exact units are as fast, as the CPU, keeps every bit."},
     {"TENON_VALIDATE", "0 or 1", "0",
      "1: checks every kernel against the reference and stops at the first that differs."},
 };
@@ -64,6 +68,12 @@ std::string environment_markdown() {
 bool parse_flag(std::string_view name, std::string_view value) {
   TN_REQUIRE(value == "0" || value == "1", "[{}] expected 0 or 1, got '{}'", name, value);
   return value == "1";
+}
+
+Precision parse_precision(std::string_view name, std::string_view value) {
+  const std::optional<Precision> found = precision_from_name(value);
+  TN_REQUIRE(found, "[{}] expected exact, tf32 or bf16, got '{}'", name, value);
+  return *found;
 }
 
 std::filesystem::path parse_folder(std::string_view name, std::string_view value) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/ir/precision.hpp"
+
 namespace tenon {
 
 struct EnvironmentVariable {
@@ -27,6 +29,7 @@ std::string environment_markdown();
 /// The checks of each value. All throw kInvalid with name, what was expected and what was found.
 bool parse_flag(std::string_view name, std::string_view value);                     ///< "0" or "1"
 std::filesystem::path parse_folder(std::string_view name, std::string_view value);  ///< absolute
+Precision parse_precision(std::string_view name, std::string_view value);
 void check_log_channels(std::string_view name, std::string_view value);
 
 /// $XDG_CACHE_HOME/tenon, else ~/.cache/tenon; empty if there is no home.

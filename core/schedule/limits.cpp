@@ -32,7 +32,7 @@ void check_kernel(const Schedule& schedule, const KernelCall& call, const Schedu
          op, caps.max_bindings, device.name, bound.size());
   for (int b : bound) {
     const ScheduledBuffer& buffer = schedule.buffers[b];
-    if (!caps.of(buffer.dtype).storage)
+    if (!caps.stores(buffer.dtype))
       fail(ErrorKind::kUnsupported, "[{}] expected a dtype that {} stores, got {}", op, device.name,
            describe(buffer, b));
     if (caps.max_buffer_bytes && least_bytes(buffer) > static_cast<double>(caps.max_buffer_bytes))

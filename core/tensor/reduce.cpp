@@ -10,9 +10,11 @@
 namespace tenon {
 namespace {
 
-Tensor reduce(const char* name, Op op, const Tensor& x, const std::vector<int>& axes, bool keep) {
+Tensor reduce(const char* name, Op op, const Tensor& x, const std::vector<int>& axes, bool keep,
+              Precision precision = Precision::kDefault) {
   const std::vector<int> reduced = normalise_axes(name, axes, x.rank());
-  const Tensor kept = make_tensor(x.context(), builder_of(x).reduce(op, x.node(), reduced));
+  const Tensor kept = make_tensor(
+      x.context(), builder_of(x).reduce(op, x.node(), reduced, DType::kVoid, precision));
   if (keep) return kept;
   std::vector<int64_t> shape;
   for (int axis = 0; axis < x.rank(); ++axis) {
@@ -102,19 +104,22 @@ Tensor Tensor::cumsum(int axis) const {
   return where(i < j, constant_like(terms, 0), terms).sum({-1}).transpose(axis, -1);
 }
 
-Tensor Tensor::matmul(const Tensor& other) const {
+Tensor Tensor::matmul(const Tensor& other, Precision precision) const {
   TN_REQUIRE(rank() >= 1 && other.rank() >= 1,
              "[matmul] expected tensors of rank 1 or more, got ranks {} and {}", rank(),
              other.rank());
-  if (rank() == 1) return unsqueeze(0).matmul(other).squeeze(other.rank() == 1 ? 0 : -2);
-  if (other.rank() == 1) return matmul(other.unsqueeze(-1)).squeeze(-1);
+  if (rank() == 1) return unsqueeze(0).matmul(other, precision).squeeze(other.rank() == 1 ? 0 : -2);
+  if (other.rank() == 1) return matmul(other.unsqueeze(-1), precision).squeeze(-1);
   TN_REQUIRE(size(-1) == other.size(-2),
              "[matmul] expected [.., m, k] and [.., k, n], got [{}] and [{}]",
              fmt::join(shape(), ", "), fmt::join(other.shape(), ", "));
   // Products of narrow floats are exact in f32, which is also what matrix units sum in.
   if (dtype() == other.dtype() && is_float(dtype()) && dtype_bits(dtype()) < 32)
     return cast(DType::kF32).matmul(other.cast(DType::kF32)).cast(dtype());
-  return (unsqueeze(-1) * other.unsqueeze(-3)).sum({-2});
+  const Tensor products = unsqueeze(-1) * other.unsqueeze(-3);
+  // Only the factors of f32 are cut.
+  if (products.dtype() != DType::kF32) precision = Precision::kDefault;
+  return reduce("matmul", Op::ADD, products, {-2}, /*keep=*/false, precision);
 }
 
 }  // namespace tenon

@@ -184,7 +184,9 @@ class Tensor {
   Tensor cumsum(int axis) const;
 
   // Products and indexing.
-  Tensor matmul(const Tensor& other) const;  ///< [.., m, k] x [.., k, n]; leading axes broadcast
+  /// [.., m, k] x [.., k, n]; leading axes broadcast. `precision`: what f32 factors may be cut to;
+  /// kDefault is the Context's.
+  Tensor matmul(const Tensor& other, Precision precision = Precision::kDefault) const;
   Tensor gather(int axis, const Tensor& index) const;  ///< as TAKE
   Tensor take(int axis, const Tensor& index) const;    ///< whole slices: index is 1-d
   Tensor scatter(int axis, const Tensor& index,

@@ -83,7 +83,7 @@ TEST_CASE("every statement by hand") {
   %r = permute %q, axes=[1,0]
   %s = shrink %r, ranges=[(0,n),(1,3)]
   %t = flip %s, axes=[0]
-  %u = reduce.add %h, axes=[0,1], acc=f64
+  %u = reduce.add %h, axes=[0,1], acc=f64, matmul=tf32
   %v = take %x, %f, axis=0
   %w = store.add %x, %i, %v, axis=1
   %y = copy %w, device="cpu:0"
@@ -94,7 +94,7 @@ TEST_CASE("every statement by hand") {
   CHECK(round_trip(printed) == printed);
   for (const char* line :
        {"= const 3.0", "= const nan(0x7fc01234)", "= const -inf", "= index axis=1",
-        "%g = dim n*2 + min(3, n)", "acc=f64", "device=\"cpu:0\"", "store.add %x, %i, ",
+        "%g = dim n*2 + min(3, n)", "acc=f64, matmul=tf32", "device=\"cpu:0\"", "store.add %x, %i, ",
         "ranges=[(0,n),(1,3)]", "\"odd \\\"name\\\"\\x0a\"=%"}) {
     INFO(line << " in\n" << printed);
     CHECK(printed.find(line) != std::string::npos);

@@ -108,6 +108,40 @@ TEST_CASE("an atom is used where what it does otherwise is what the device decla
   }
 }
 
+TEST_CASE("an atom that cuts f32 to tf32 is used where the graph allows it") {
+  Capabilities device = warps_like();
+  device.atoms = {{.id = 3,
+                   .m = 16,
+                   .n = 8,
+                   .k = 8,
+                   .a = DType::kF32,
+                   .b = DType::kF32,
+                   .accumulator = DType::kF32,
+                   .a_lanes = 4,
+                   .b_lanes = 2,
+                   .c_lanes = 4,
+                   .subgroup = 32,
+                   .reduces = true}};
+  for (const auto& [said, is_used] : {std::pair<std::string, bool>{"", false},
+                                      {", matmul=exact", false},
+                                      {", matmul=tf32", true},
+                                      {", matmul=bf16", true}}) {
+    Case c = product(64, 64, 64, "f32");
+    c.graph.insert(c.graph.find("axes=[1] : f32[64, 1, 64]") + 8, said);
+    INFO(c.graph);
+    CHECK((lowered(c, device, "", true).find("matrix_multiply") != std::string::npos) == is_used);
+    CHECK(difference(c, device, "", true) == "");
+    const std::string list = "split r0 8; tensorize a0 a1 r0.i 32";
+    Case small = product(16, 16, 8, "f32");
+    small.graph.insert(small.graph.find("axes=[1] : f32[16, 1, 8]") + 8, said);
+    if (is_used) {
+      CHECK_NOTHROW(lowered(small, device, list));
+    } else {
+      CHECK_THROWS_AS(lowered(small, device, list), Error);
+    }
+  }
+}
+
 TEST_CASE("matrix atoms on shared tiles take edges that do not divide") {
   constexpr std::array<int, 3> kSizes[] = {{32, 32, 16}, {64, 64, 32}, {45, 50, 23}, {90, 31, 17}};
   for (const auto& [m, k, n] : kSizes) {

@@ -349,3 +349,40 @@ TEST_CASE("a decomposed hint on narrow floats is rounded once, at its end") {
     CHECK(refused == 0);
   }
 }
+
+TEST_CASE("cut factors of a contraction are accepted where the graph allows them, and only there") {
+  const Profile p = exact_profile();
+  const auto cut = [](float x, int bits) {
+    const double unit = std::ldexp(1, std::ilogb(x) - bits + 1);
+    return std::nearbyint(x / unit) * unit;
+  };
+  std::mt19937 random(3);
+  std::uniform_real_distribution<float> pick(-4, 4);
+  std::vector<float> x, y;
+  for (int i = 0; i < 16; ++i) x.push_back(pick(random)), y.push_back(pick(random));
+  const auto sum = [&](int bits) {
+    double total = 0;
+    for (size_t i = 0; i < x.size(); ++i)
+      total += bits ? cut(x[i], bits) * cut(y[i], bits) : static_cast<double>(x[i]) * y[i];
+    return total;
+  };
+  const double exact = sum(0), tf32 = sum(11), bf16 = sum(8);
+  struct Row {
+    Precision precision;
+    bool takes_tf32, takes_bf16;
+  };
+  for (const auto& [precision, takes_tf32, takes_bf16] :
+       {Row{Precision::kDefault, false, false}, Row{Precision::kExact, false, false},
+        Row{Precision::kTf32, true, false}, Row{Precision::kBf16, true, true}}) {
+    INFO(precision_name(precision));
+    Case c;
+    const NodeRef a = c.in(floats(x)), b = c.in(floats(y));
+    const NodeRef total =
+        c.b.reduce(Op::ADD, c.b.binary(Op::MUL, a, b), {0}, DType::kVoid, precision);
+    const IntervalArray range = c.of(total, p);
+    CHECK(takes(range, 0, static_cast<float>(exact), p));
+    CHECK(takes(range, 0, static_cast<float>(tf32), p) == takes_tf32);
+    CHECK(takes(range, 0, static_cast<float>(bf16), p) == takes_bf16);
+    CHECK(!takes(range, 0, static_cast<float>(exact) + 1, p));
+  }
+}

@@ -207,11 +207,14 @@ TEST_CASE("the lines of a probe are read back, damaged ones refused") {
 }
 
 TEST_CASE("the environment's table and its checks") {
-  CHECK(environment_variables().size() == 6);
+  CHECK(environment_variables().size() == 7);
   CHECK(has(environment_markdown(), "| `TENON_VALIDATE` | 0 or 1 | 0 |"));
   CHECK(parse_flag("TENON_VALIDATE", "1"));
   CHECK(has(error_of([] { parse_flag("TENON_VALIDATE", "yes"); }),
             "[TENON_VALIDATE] expected 0 or 1, got 'yes'"));
+  CHECK(parse_precision("TENON_MATMUL", "bf16") == Precision::kBf16);
+  CHECK(has(error_of([] { parse_precision("TENON_MATMUL", "fast"); }),
+            "[TENON_MATMUL] expected exact, tf32 or bf16, got 'fast'"));
   CHECK(has(error_of([] { parse_folder("TENON_CACHE_DIR", "here"); }),
             "[TENON_CACHE_DIR] expected an absolute folder, got 'here'"));
   CHECK(has(error_of([] { check_log_channels("TENON_LOG", "loader,nose"); }), "got 'nose'"));

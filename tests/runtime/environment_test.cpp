@@ -4,6 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include "core/ir/text.hpp"
 #include "core/runtime/probe.hpp"
 #include "tests/runtime/support.hpp"
 
@@ -98,4 +99,35 @@ TEST_CASE("wrong values name the variable") {
       has(message({{"TENON_PLUGINS", plugin_file("aborts").string()}, {"TENON_CACHE_DIR", folder}}),
           "[TENON_DEVICES] expected at least one device that passes its probe; there is: aborts "
           "without devices: ended by SIGABRT"));
+}
+
+TEST_CASE(
+    "what a context allows of contractions is in the schedule, but not over what a graph says") {
+  TempFolder cache;
+  const Variables variables{{"TENON_PLUGINS", plugin_file("null").string()},
+                            {"TENON_CACHE_DIR", cache.path.string()},
+                            {"TENON_MATMUL", "tf32"}};
+  const auto schedule_of = [](Context& context, const std::string& said) {
+    const Graph graph = parse_graph(
+        "graph g(%a: f32[4, 8], %b: f32[4, 8]) {\n%p = mul %a, %b : f32[4, 8]\n"
+        "%s = reduce.add %p, axes=[1]" +
+            said +
+            " : f32[4, 1]\n%t = reduce.add %a, axes=[1]\n"
+            "return %s, %t }",
+        context.builder());
+    return print(context.schedule_for(graph));
+  };
+  Context asked;
+  const std::string text = schedule_of(asked, "");
+  CHECK(has(text, ", axes=[1], matmul=tf32"));
+  CHECK(text.find("matmul=") == text.rfind("matmul="));  // the sum of no products is exact
+  CHECK(has(schedule_of(asked, ", matmul=exact"), "matmul=exact"));
+  CHECK(!has(schedule_of(asked, ", matmul=exact"), "tf32"));
+  ContextOptions exact;
+  exact.matmul = Precision::kExact;
+  Context sure(exact);
+  CHECK(!has(schedule_of(sure, ""), "matmul="));
+  CHECK(has(schedule_of(sure, ", matmul=bf16"), "matmul=bf16"));
+  const Variables wrong{{"TENON_MATMUL", "double"}};
+  CHECK(has(error_of([] { Context context; }), "[TENON_MATMUL] expected exact, tf32 or bf16"));
 }

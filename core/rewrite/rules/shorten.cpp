@@ -11,7 +11,6 @@
 namespace tenon::rewrite {
 namespace {
 
-bool is_wide(DType dtype) { return dtype == DType::kI64 || dtype == DType::kU64; }
 DType short_of(DType wide) { return wide == DType::kI64 ? DType::kI32 : DType::kU32; }
 
 class Shortener {

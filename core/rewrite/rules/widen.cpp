@@ -42,7 +42,7 @@ NodeRef widen_reduce(const NodeRef& node, Builder& builder, const Capabilities& 
   const DType wide = wider(capabilities, attr.accumulator);
   if (wide == node->dtype) return nullptr;
   const NodeRef& x = node->sources[0];
-  NodeRef made = builder.reduce(attr.op, builder.cast(x, wide), attr.axes, wide);
+  NodeRef made = builder.reduce(attr.op, builder.cast(x, wide), attr.axes, wide, attr.precision);
   const bool extreme = attr.op == Op::MAX || attr.op == Op::MIN;
   const bool may_be_empty =
       std::ranges::any_of(attr.axes, [&](int axis) { return x->shape[axis].min() == 0; });
