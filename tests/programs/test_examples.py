@@ -74,9 +74,10 @@ class Examples(unittest.TestCase):
         names = sorted(n for n in os.listdir(BIN) if n.startswith("example_0"))
         self.assertGreaterEqual(len(names), 5)
         for name in names:
-            with self.subTest(name):
-                result = run(name)
-                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            for environment in ({}, NULL):
+                with self.subTest(name, **environment):
+                    result = run(name, **environment)
+                    self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
     def test_disk_matmul(self):
         with tempfile.TemporaryDirectory() as folder:
