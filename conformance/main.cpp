@@ -8,6 +8,7 @@
 #include "conformance/commands/commands.hpp"
 #include "conformance/selftest/selftest.hpp"
 #include "conformance/worker/worker.hpp"
+#include "core/runtime/driver_noise.hpp"
 #include "core/support/error.hpp"
 #include "core/support/output.hpp"
 
@@ -99,6 +100,7 @@ int exit_code(tenon::ErrorKind kind) {
 }
 
 int tenon_conformance(int argc, char** argv) {
+  tenon::quiet_drivers();
   CLI::App app{
       "Says whether a Tenon backend can be trusted: runs ops and graphs on it and compares with "
       "the "

@@ -13,7 +13,7 @@
 #include <cstring>
 
 #include "conformance/api/check.hpp"
-#include "conformance/api/process_state.hpp"
+#include "core/runtime/process_state.hpp"
 
 namespace tenon::conformance {
 namespace {
@@ -40,10 +40,11 @@ std::vector<tn_device_info> infos_of(const Subject& subject) {
 /// Calls of a plugin, and what they must leave as it was.
 class Visit {
  public:
-  Visit() : before_(ProcessState::now()) {
+  Visit() {
     out_ = memfd_create("stdout", MFD_CLOEXEC);
     std::fflush(stdout);
     dup2(out_, STDOUT_FILENO);
+    before_ = ProcessState::now();
   }
 
   void run(const Target& target) {

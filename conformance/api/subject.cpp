@@ -23,7 +23,7 @@ PluginCandidate find_plugin(const Target& target, const std::string& backend) {
   options.env_plugins = environment("TENON_PLUGINS");
   options.env_plugin_path = environment("TENON_PLUGIN_PATH");
   for (const PluginCandidate& candidate : discover_plugins(options).candidates)
-    if (candidate.backend == backend && !candidate.shadowed) return candidate;
+    if (candidate.backend == backend && candidate.serves()) return candidate;
   fail(ErrorKind::kEnvironment, "[api] expected a plugin for the backend {}, got none", backend);
 }
 
@@ -36,7 +36,7 @@ std::string plugin_options(const SelectorTerm& term) {
   for (const SelectorDevice& device : term.devices)
     if (device.kind == SelectorDevice::Kind::kPath) add("path", device.text);
   for (const auto& [key, value] : term.options)
-    if (key != "optional" && key != "pool") add(key, value);
+    if (key != "optional" && key != "noprobe" && key != "pool") add(key, value);
   return text;
 }
 

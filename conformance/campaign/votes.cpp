@@ -18,7 +18,7 @@ constexpr double kStartSeconds = 10;
 Voters::Voters(const WorkerOptions& worker) {
   const std::string own = worker.target.backend_name();
   for (const PluginCandidate& candidate : installed_plugins().candidates) {
-    if (candidate.shadowed || candidate.backend == own) continue;
+    if (!candidate.serves() || candidate.backend == own) continue;
     WorkerOptions other = worker;
     other.target = {candidate.backend, candidate.path};
     other.journal.clear();

@@ -23,6 +23,7 @@ std::unique_ptr<Context> make_context(const Target& target) {
   ContextOptions options;
   options.devices = target.backend;
   if (target.plugin) options.plugins.push_back(*target.plugin);
+  options.probe = false;  // a worker process is one
   options.disk_cache = false;
   options.validate = false;
   options.matmul = Precision::kExact;  // what a case allows, its graph says

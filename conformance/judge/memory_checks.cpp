@@ -123,6 +123,7 @@ ContextOptions memory_options(const Target& target) {
   ContextOptions options;
   options.devices = target.backend;
   if (target.plugin) options.plugins.push_back(*target.plugin);
+  options.probe = false;  // a worker process is one
   options.require_compute = false;
   return options;
 }

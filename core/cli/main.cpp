@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "core/cli/cli.hpp"
+#include "core/runtime/driver_noise.hpp"
 #include "core/support/error.hpp"
 #include "core/support/output.hpp"
 
@@ -26,6 +27,7 @@ int exit_code_of(ErrorKind kind) {
 }
 
 int main(int argc, char** argv) {
+  quiet_drivers();
   CLI::App app("Tensors on any device whose driver is a shared library.", "tenon");
   app.set_version_flag("--version", std::string("tenon ") + TENON_VERSION);
   app.require_subcommand(1);

@@ -3,6 +3,7 @@
 
 #include "core/runtime/context.hpp"
 #include "core/runtime/environment.hpp"
+#include "core/runtime/probes.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::cli {
@@ -17,28 +18,48 @@ std::string status_name(ProbeResult::Status status) {
       return "crashed";
     case ProbeResult::Status::kTimeout:
       return "timeout";
+    case ProbeResult::Status::kUnknown:
+      return "unknown";
   }
   return "rejected";
 }
 
 Survey survey_devices() {
   Survey survey;
-  DiscoveryOptions options;
-  options.env_plugins = environment("TENON_PLUGINS");
-  options.env_plugin_path = environment("TENON_PLUGIN_PATH");
-  Discovery discovery = discover_plugins(options);
+  Discovery discovery = installed_plugins();
   survey.problems = std::move(discovery.problems);
+  ContextOptions options;
+  Probes::Options how;
+  how.afresh = true;  // what was remembered may be wrong by now
+  how.warns = false;  // the caller shows it
+  try {
+    if (const auto text = environment("TENON_PROBE_SECONDS"))
+      how.seconds = parse_seconds("TENON_PROBE_SECONDS", *text);
+    const auto folder = environment("TENON_CACHE_DIR");
+    options.probes = std::make_shared<Probes>(
+        std::make_shared<DiskCache>(folder ? parse_folder("TENON_CACHE_DIR", *folder)
+                                           : default_cache_dir()),
+        how);
+  } catch (const Error& error) {
+    survey.selector_error = error.what();
+    survey.selector_is_wrong = true;
+    return survey;
+  }
+  std::vector<const PluginCandidate*> candidates;
+  for (const PluginCandidate& candidate : discovery.candidates)
+    if (!candidate.shadowed) candidates.push_back(&candidate);
+  options.probes->ask(candidates);
   for (PluginCandidate& candidate : discovery.candidates) {
     ProbeResult probe;
     if (candidate.shadowed) {
       probe.reason = "an earlier file has the backend '" + candidate.backend + "'";
     } else {
-      probe = probe_plugin(candidate.path, /*selftest=*/true);
+      probe = options.probes->of(candidate);
     }
     survey.plugins.push_back({std::move(candidate), std::move(probe)});
   }
   try {
-    survey.default_device = Context().device().id();
+    survey.default_device = Context(options).device().id();
   } catch (const Error& error) {
     survey.selector_error = error.what();
     survey.selector_is_wrong = error.kind() == ErrorKind::kInvalid;

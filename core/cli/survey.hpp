@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/runtime/discovery.hpp"
+#include "core/runtime/probe.hpp"
 
 namespace tenon::cli {
 

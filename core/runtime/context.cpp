@@ -57,6 +57,14 @@ struct Context::Impl {
                                                     : discover_plugins({options.plugins, {}, {}});
     if (!found.problems.empty()) throw Error(ErrorKind::kEnvironment, found.problems[0]);
     open.require_compute = options.require_compute;
+    open.probe = options.probe;
+    open.probes = options.probes;
+    if (!open.probes) {
+      Probes::Options how;
+      if (const auto text = variable(options, "TENON_PROBE_SECONDS"))
+        how.seconds = parse_seconds("TENON_PROBE_SECONDS", *text);
+      open.probes = std::make_shared<Probes>(open.cache, how);
+    }
     opener = std::make_unique<DeviceOpener>(found, open);
     devices = opener->open_first();
   }
@@ -227,6 +235,16 @@ std::vector<BufferRef> Context::run_planned(const Graph& graph, const PlanUse& u
   check_symbols(graph, symbols);
   check_buffers(graph, inputs, symbols);
   return impl_->run(graph, use, inputs, symbols, stats);
+}
+
+std::string Context::result_device(const Graph& graph, const std::vector<BufferRef>& inputs) {
+  std::vector<int> input_devices;
+  input_devices.reserve(inputs.size());
+  for (const BufferRef& input : inputs) input_devices.push_back(impl_->index_of(input->device()));
+  open_copied(graph);
+  const Schedule plan = impl_->schedule(graph, impl_->opened(), std::move(input_devices));
+  return plan
+      .devices[static_cast<size_t>(plan.buffers[static_cast<size_t>(plan.outputs[0])].device)];
 }
 
 PlanUse Context::planned(const Graph& graph, const std::vector<BufferRef>& inputs,

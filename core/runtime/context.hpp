@@ -20,6 +20,8 @@
 
 namespace tenon {
 
+class Probes;
+
 struct ContextOptions {
   std::optional<std::string> devices;              ///< as TENON_DEVICES
   std::vector<std::filesystem::path> plugins;      ///< files that come before all others
@@ -38,6 +40,10 @@ struct ContextOptions {
   bool constants_vary = true;
   /// false: a context of devices with memory only is fine; for self-tests of such.
   bool require_compute = true;
+  /// false: plugins that `devices` names are loaded without a probe, as with @noprobe. For programs
+  /// that guard themselves.
+  bool probe = true;
+  std::shared_ptr<Probes> probes;  ///< what is known of plugins already; null: nothing
 };
 
 /// What one run took.
@@ -103,6 +109,9 @@ class Context {
 
   /// Plans that `run` and `planned` have made and keep.
   size_t plan_count() const;
+
+  /// Id of the device that output 0 of a graph comes to lie on, run on these inputs.
+  std::string result_device(const Graph& graph, const std::vector<BufferRef>& inputs);
 
   /// The schedule that `run` would use for inputs on the given device.
   Schedule schedule_for(const Graph& graph, const std::string& device = "");

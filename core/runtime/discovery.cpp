@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/runtime/discovery.hpp"
 
+#if !defined(_WIN32)
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
+
 #include <algorithm>
 #include <set>
 
@@ -36,6 +41,30 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
+#if defined(_WIN32)
+std::string why_untrusted(const fs::path&) { return ""; }
+#else
+/// Why someone else may have written a file, or put files into a folder; "" if only this user, root
+/// and the owner of the core can have.
+std::string why_untrusted(const fs::path& path) {
+  struct stat facts {};
+  if (stat(path.c_str(), &facts) != 0) return "";  // what cannot be read is refused later
+  struct stat core {};
+  const bool has_core = stat(core_file().c_str(), &core) == 0;
+  const char* what = S_ISDIR(facts.st_mode) ? "folder" : "file";
+  if ((facts.st_mode & S_IWOTH) != 0)
+    return fmt::format("expected a {} that not everyone can write, got {} with mode {:04o}", what,
+                       path.string(), facts.st_mode & 07777);
+  const uid_t owner = facts.st_uid;
+  if (owner != geteuid() && owner != 0 && !(has_core && owner == core.st_uid))
+    return fmt::format(
+        "expected a {} of this user, of root or of the owner of the core library, got {} of user "
+        "{}",
+        what, path.string(), owner);
+  return "";
+}
+#endif
+
 class Finder {
  public:
   void file(const fs::path& path, const std::string& source) {
@@ -49,26 +78,32 @@ class Finder {
     if (backend.empty())
       return problem("[{}] expected a file named libtenon_<backend>{}, got '{}'", source, kSuffix,
                      path.string());
-    add(fs::absolute(path, error).lexically_normal(), real, backend, source);
+    add(fs::absolute(path, error).lexically_normal(), real, backend, source, "");
   }
 
-  /// `must_exist`: the user named it.
+  /// `must_exist`: the user named it. What others could have put there is refused.
   void folder(const fs::path& path, const std::string& source, bool must_exist) {
     TN_LOG("loader", "{}: searching {}", source, path.string());
     std::error_code error;
     fs::directory_iterator entries(path, error);
-    if (error) {
-      if (must_exist)
-        problem("[{}] expected a folder, got '{}': {}", source, path.string(), error.message());
-      return;
-    }
     std::vector<fs::path> files;
     for (; !error && entries != fs::directory_iterator(); entries.increment(error))
       if (!backend_of_file(entries->path()).empty()) files.push_back(entries->path());
+    const bool is_absent = error == std::errc::no_such_file_or_directory ||
+                           error == std::errc::not_a_directory ||
+                           error == std::errc::permission_denied;
+    if (error && (must_exist || !is_absent))  // too many open files, a disk that fails
+      return problem("[{}] expected a folder, got '{}': {}", source, path.string(),
+                     error.message());
     std::ranges::sort(files);
     for (const fs::path& file : files) {
-      const fs::path real = fs::canonical(file, error);
-      add(file, error ? file : real, backend_of_file(file), source);
+      fs::path real = fs::canonical(file, error);
+      if (error) real = file;
+      std::string why = why_untrusted(path);
+      if (why.empty()) why = why_untrusted(real);
+      if (why.empty()) why = why_untrusted(real.parent_path());
+      if (!why.empty()) why += "; TENON_PLUGINS can name it";
+      add(file, real, backend_of_file(file), source, std::move(why));
     }
   }
 
@@ -81,16 +116,19 @@ class Finder {
   Discovery result;
 
  private:
+  /// One file may be met under several names, of which only its own is right.
   void add(fs::path path, const fs::path& real, const std::string& backend,
-           const std::string& source) {
-    if (!seen_.insert(real).second) return;
-    PluginCandidate candidate{std::move(path), backend, source, !backends_.insert(backend).second};
-    TN_LOG("loader", "{}: found {}{}", source, candidate.path.string(),
-           candidate.shadowed ? " (shadowed)" : "");
+           const std::string& source, std::string refused) {
+    if (!seen_.emplace(real, backend).second) return;
+    PluginCandidate candidate{std::move(path), backend, source, false, std::move(refused)};
+    if (candidate.refused.empty()) candidate.shadowed = !backends_.insert(backend).second;
+    TN_LOG("loader", "{}: found {}{}{}", source, candidate.path.string(),
+           candidate.shadowed ? " (shadowed)" : "",
+           candidate.refused.empty() ? "" : " (refused: " + candidate.refused + ")");
     result.candidates.push_back(std::move(candidate));
   }
 
-  std::set<fs::path> seen_;
+  std::set<std::pair<fs::path, std::string>> seen_;
   std::set<std::string> backends_;
 };
 
@@ -147,7 +185,7 @@ Discovery installed_plugins(std::vector<fs::path> first) {
 }
 
 const PluginCandidate* find_backend(const Discovery& found, std::string_view backend) {
-  const auto serves = [&](const PluginCandidate& c) { return !c.shadowed && c.backend == backend; };
+  const auto serves = [&](const PluginCandidate& c) { return c.serves() && c.backend == backend; };
   const auto at = std::ranges::find_if(found.candidates, serves);
   return at == found.candidates.end() ? nullptr : &*at;
 }

@@ -17,6 +17,9 @@ struct PluginCandidate {
   std::string backend;    ///< from the file name
   std::string source;     ///< which rule found it: "TENON_PLUGIN_PATH", "beside the library", ...
   bool shadowed = false;  ///< an earlier candidate has this backend
+  std::string refused{};  ///< why nothing of it may be loaded: others can write to it, ...; or ""
+  /// False for what serves no backend.
+  bool serves() const { return !shadowed && refused.empty(); }
 };
 
 struct DiscoveryOptions {
@@ -39,28 +42,5 @@ const PluginCandidate* find_backend(const Discovery& found, std::string_view bac
 
 /// "cpu" for ".../libtenon_cpu.so"; "" for another name.
 std::string backend_of_file(const std::filesystem::path& path);
-
-/// One device as a probe saw it.
-struct ProbedDevice {
-  std::string id;  ///< "cpu:0"
-  std::string kind, name, uuid, driver, target;
-  bool selftest_ok = false;
-  std::string reason;
-};
-
-/// What a child process found when it loaded one plugin.
-struct ProbeResult {
-  enum class Status { kOk, kRejected, kCrashed, kTimeout } status = Status::kRejected;
-  std::string reason;  ///< also for kOk without devices
-  uint32_t abi = 0;    ///< version spoken, or the newest that was found
-  int priority = 0;
-  std::string version;
-  std::vector<ProbedDevice> devices;
-};
-
-/// Loads the file in a child process (the program `tenon-probe` beside the core library), and never
-/// throws. `selftest`: also runs a tiny kernel on each device.
-ProbeResult probe_plugin(const std::filesystem::path& path, bool selftest,
-                         double timeout_seconds = 20);
 
 }  // namespace tenon

@@ -77,8 +77,16 @@ std::string check_shared_library(const std::filesystem::path& path) {
     return "is not a shared library: expected an ELF file";
   if (size < sizeof header || !read_at(file, 0, header))
     return fmt::format("is truncated: it has {} bytes", size);
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
-      header.e_machine != kMachine)
+  if (header.e_ident[EI_CLASS] != ELFCLASS64)
+    return fmt::format("is built for another machine: expected ELF class {} (64 bits), got {}",
+                       ELFCLASS64, header.e_ident[EI_CLASS]);
+  if (header.e_ident[EI_DATA] != ELFDATA2LSB)
+    return fmt::format("is built for another machine: expected byte order {} (little), got {}",
+                       ELFDATA2LSB, header.e_ident[EI_DATA]);
+  if (header.e_ident[EI_VERSION] != EV_CURRENT || header.e_version != EV_CURRENT)
+    return fmt::format("is damaged: expected ELF version {}, got {} and {}", EV_CURRENT,
+                       header.e_ident[EI_VERSION], header.e_version);
+  if (header.e_machine != kMachine)
     return fmt::format("is built for another machine: expected ELF machine {}, got {}", kMachine,
                        header.e_machine);
   if (header.e_type != ET_DYN)

@@ -2,6 +2,7 @@
 #include "core/runtime/environment.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 
 #include "core/support/error.hpp"
@@ -30,6 +31,8 @@ constexpr EnvironmentVariable kVariables[] = {
      "What the factors of f32 contractions may be cut to before they are multiplied. A permission: "
      "a "
      "device whose exact units are as fast, as the CPU, keeps every bit."},
+    {"TENON_PROBE_SECONDS", "0.1 to 600", "10",
+     "How long a plugin may take to answer its probe. One that takes longer is not used."},
     {"TENON_VALIDATE", "0 or 1", "0",
      "1: checks every kernel against the reference and stops at the first that differs."},
 };
@@ -74,6 +77,15 @@ Precision parse_precision(std::string_view name, std::string_view value) {
   const std::optional<Precision> found = precision_from_name(value);
   TN_REQUIRE(found, "[{}] expected exact, tf32 or bf16, got '{}'", name, value);
   return *found;
+}
+
+double parse_seconds(std::string_view name, std::string_view value) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+  TN_REQUIRE(error == std::errc() && end == value.data() + value.size() && seconds >= 0.1 &&
+                 seconds <= 600,
+             "[{}] expected seconds from 0.1 to 600, got '{}'", name, value);
+  return seconds;
 }
 
 std::filesystem::path parse_folder(std::string_view name, std::string_view value) {

@@ -28,6 +28,7 @@ std::string environment_markdown();
 
 /// The checks of each value. All throw kInvalid with name, what was expected and what was found.
 bool parse_flag(std::string_view name, std::string_view value);                     ///< "0" or "1"
+double parse_seconds(std::string_view name, std::string_view value);                ///< 0.1 to 600
 std::filesystem::path parse_folder(std::string_view name, std::string_view value);  ///< absolute
 Precision parse_precision(std::string_view name, std::string_view value);
 void check_log_channels(std::string_view name, std::string_view value);

@@ -9,11 +9,11 @@ namespace tenon {
 
 namespace fs = std::filesystem;
 
-fs::path core_folder() {
+fs::path core_file() {
   std::error_code error;
 #if !defined(_WIN32)
   Dl_info info{};
-  if (dladdr(reinterpret_cast<void*>(&core_folder), &info) && info.dli_fname) {
+  if (dladdr(reinterpret_cast<void*>(&core_file), &info) && info.dli_fname) {
     // For the main program the name may be what it was started as, so the system is asked.
     fs::path file(info.dli_fname);
     if (file.extension() != ".so" && file.string().find(".so.") == std::string::npos) {
@@ -21,11 +21,13 @@ fs::path core_folder() {
       if (!error) file = self;
     }
     const fs::path real = fs::canonical(file, error);
-    if (!error) return real.parent_path();
+    if (!error) return real;
   }
 #endif
   return {};
 }
+
+fs::path core_folder() { return core_file().parent_path(); }
 
 std::vector<fs::path> plugin_folders() {
   std::vector<fs::path> folders;

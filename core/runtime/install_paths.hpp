@@ -7,6 +7,8 @@
 
 namespace tenon {
 
+/// libtenon.so, or the program it is linked into; empty if the system does not say.
+std::filesystem::path core_file();
 /// Folder of libtenon.so, or of the program it is linked into; empty if the system does not say.
 std::filesystem::path core_folder();
 /// Folders that hold plugins: beside the core, then the install folder.

@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <future>
 #include <map>
-#include <set>
 
 #include "core/runtime/abi_struct.hpp"
-#include "core/runtime/probe.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
 
@@ -102,28 +99,31 @@ class DeviceOpener::Impl {
       wrong(ErrorKind::kInvalid, error.what());
     }
     for (const SelectorTerm& term : terms_) {
-      if (!term.negative || find(term.backend)) continue;
+      if (!term.negative || find(term.backend) || find_refused(term.backend)) continue;
       wrong(ErrorKind::kInvalid,
             fmt::format("term '{}': there is no backend '{}'", term.text, term.backend));
     }
   }
 
   const PluginCandidate* find(const std::string& backend) const {
-    for (const PluginCandidate& candidate : discovery_.candidates)
-      if (candidate.backend == backend && !candidate.shadowed) return &candidate;
-    return nullptr;
+    return find_backend(discovery_, backend);
+  }
+
+  const PluginCandidate* find_refused(const std::string& backend) const {
+    const auto at = std::ranges::find_if(discovery_.candidates, [&](const auto& candidate) {
+      return candidate.backend == backend && !candidate.refused.empty();
+    });
+    return at == discovery_.candidates.end() ? nullptr : &*at;
   }
 
   const ProbeResult& probe(const PluginCandidate& candidate) {
-    const auto at = probes_.find(candidate.backend);
-    if (at != probes_.end()) return at->second;
-    return probes_.emplace(candidate.backend, probe_cached(candidate.path, *options_.cache))
-        .first->second;
+    return options_.probes->of(candidate);
   }
 
   std::string what_there_is() {
     std::string list;
     const auto add = [&](const std::string& text) { list += (list.empty() ? "" : "; ") + text; };
+    probe_all();
     for (const PluginCandidate& candidate : discovery_.candidates) {
       if (candidate.shadowed) continue;
       const ProbeResult& result = probe(candidate);
@@ -150,6 +150,37 @@ class DeviceOpener::Impl {
     });
   }
 
+  /// What the plugin gets, and what the core does.
+  void apply_options(const SelectorTerm& term, DeviceOptions& options) const {
+    for (const auto& [key, value] : term.options) {
+      if (key == "optional" || key == "noprobe") continue;
+      if (key == "pool") {
+        options.pool_limit = parse_bytes(value);
+        continue;
+      }
+      if (!options.plugin_options.empty()) options.plugin_options += ",";
+      options.plugin_options += value.empty() ? key : key + "=" + value;
+    }
+  }
+
+  struct Wish {
+    std::string term, plugin_options;
+    uint64_t pool_limit = 0;
+  };
+
+  /// A device is opened once. A second term may name it again (as in "cuda:1,cuda"), but not ask
+  /// for something else.
+  void expect_same_wish(const Wish& first, const Wish& wish, const std::string& name) {
+    const bool is_bare = wish.plugin_options.empty() && wish.pool_limit == 0;
+    if (is_bare ||
+        (wish.plugin_options == first.plugin_options && wish.pool_limit == first.pool_limit))
+      return;
+    wrong(ErrorKind::kInvalid,
+          fmt::format("term '{}': expected the options of the term '{}', which "
+                      "has opened {}, got others",
+                      wish.term, first.term, name));
+  }
+
   /// The device, or null if it is open already or excluded. Throws what the plugin says.
   std::shared_ptr<Device> open(const std::shared_ptr<PluginLibrary>& library, int index,
                                const tn_device_info& info, const SelectorTerm* term,
@@ -157,21 +188,18 @@ class DeviceOpener::Impl {
     if (is_excluded(library->backend(), index, info)) return nullptr;
     const std::string name =
         fmt::format("{}:{}", library->backend(), path ? *path : std::to_string(index));
-    if (!opened_.insert(name).second) return nullptr;
     DeviceOptions options = options_.device;
     options.id = name;
-    if (path) options.plugin_options = "path=" + *path;
-    if (term) {
-      for (const auto& [key, value] : term->options) {
-        if (key == "optional") continue;
-        if (key == "pool") {
-          options.pool_limit = parse_bytes(value);
-          continue;
-        }
-        if (!options.plugin_options.empty()) options.plugin_options += ",";
-        options.plugin_options += value.empty() ? key : key + "=" + value;
-      }
+    if (term) apply_options(*term, options);
+    const Wish wish{term ? term->text : name, options.plugin_options, options.pool_limit};
+    const auto [opened, is_new] = opened_.emplace(name, wish);
+    if (!is_new) {
+      expect_same_wish(opened->second, wish, name);
+      return nullptr;
     }
+    if (path)
+      options.plugin_options =
+          "path=" + *path + (wish.plugin_options.empty() ? "" : "," + wish.plugin_options);
     try {
       return std::make_shared<DeviceImpl>(library, static_cast<uint32_t>(index), info, options,
                                           options_.disk_cache ? options_.cache : nullptr);
@@ -185,37 +213,76 @@ class DeviceOpener::Impl {
     if (device) devices_.push_back(std::move(device));
   }
 
+  /// A plugin that would end or change this process is not loaded into it, nor a device used that
+  /// computes wrongly. Throws kEnvironment.
+  void expect_probed(const PluginCandidate& candidate, const SelectorTerm& term) {
+    if (!options_.probe || term.options.contains("noprobe")) return;
+    const ProbeResult& result = probe(candidate);
+    if (result.status == ProbeResult::Status::kOk) return;
+    fail(ErrorKind::kEnvironment,
+         "[{}] term '{}': {} is not loaded: {} ({}@noprobe loads it all the same)", options_.origin,
+         term.text, candidate.path.string(), result.reason, term.backend);
+  }
+
+  void expect_selftest(const PluginCandidate& candidate, const SelectorTerm& term, size_t index) {
+    if (!options_.probe || term.options.contains("noprobe")) return;
+    const ProbeResult& result = probe(candidate);
+    if (index >= result.devices.size() || result.devices[index].selftest_ok) return;
+    fail(ErrorKind::kEnvironment,
+         "[{}] term '{}': {} is not opened: its self-test failed: {} ({}@noprobe opens it all the "
+         "same)",
+         options_.origin, term.text, result.devices[index].id, result.devices[index].reason,
+         term.backend);
+  }
+
   void open_term(const SelectorTerm& term) {
     const bool optional = term.options.contains("optional");
     const PluginCandidate* candidate = find(term.backend);
+    if (!candidate && optional) return warn_of_refused(term.backend);
     if (!candidate) {
-      if (optional) return;
+      const PluginCandidate* refused = find_refused(term.backend);
       wrong(ErrorKind::kInvalid,
-            fmt::format("term '{}': there is no backend '{}'", term.text, term.backend));
+            refused ? fmt::format("term '{}': {} is not loaded: {}", term.text,
+                                  refused->path.string(), refused->refused)
+                    : fmt::format("term '{}': there is no backend '{}'", term.text, term.backend));
     }
     try {
-      const Loaded& loaded = load(*candidate);
-      const std::vector<tn_device_info>& infos = loaded.infos;
-      bool any = false;
-      for (const SelectorDevice& device : term.devices) {
-        if (device.kind != SelectorDevice::Kind::kPath || infos.empty()) continue;
-        any = true;
-        add(open(loaded.library, 0, infos[0], &term, &device.text));
-      }
-      for (size_t i = 0; i < infos.size(); ++i) {
-        const int index = static_cast<int>(i);
-        if (!matches(term, index, kind_name(infos[i].kind), uuid_text(infos[i].uuid))) continue;
-        any = true;
-        add(open(loaded.library, index, infos[i], &term));
-      }
-      if (!any && !optional)
-        wrong(infos.empty() ? ErrorKind::kEnvironment : ErrorKind::kInvalid,
-              fmt::format("term '{}' matches no device{}", term.text,
-                          infos.empty() ? ": " + loaded.reason : ""));
+      open_matching(term, *candidate);
     } catch (const Error& error) {
-      if (!optional) throw;
-      TN_LOG("loader", "optional term '{}' is passed over: {}", term.text, error.what());
+      // What is not there may be passed over, and not a mistake of who asks for it.
+      const bool is_absent =
+          error.kind() == ErrorKind::kEnvironment || error.kind() == ErrorKind::kDeviceLost;
+      if (!optional || !is_absent) throw;
+      log_warning(fmt::format("optional term '{}' is passed over: {}", term.text, error.what()));
     }
+  }
+
+  void warn_of_refused(const std::string& backend) {
+    if (const PluginCandidate* refused = find_refused(backend)) options_.probes->warn(*refused);
+  }
+
+  void open_matching(const SelectorTerm& term, const PluginCandidate& candidate) {
+    expect_probed(candidate, term);
+    const Loaded& loaded = load(candidate);
+    const std::vector<tn_device_info>& infos = loaded.infos;
+    bool any = false;
+    for (const SelectorDevice& device : term.devices) {
+      if (device.kind != SelectorDevice::Kind::kPath || infos.empty()) continue;
+      any = true;
+      expect_selftest(candidate, term, 0);
+      add(open(loaded.library, 0, infos[0], &term, &device.text));
+    }
+    for (size_t i = 0; i < infos.size(); ++i) {
+      const int index = static_cast<int>(i);
+      if (!matches(term, index, kind_name(infos[i].kind), uuid_text(infos[i].uuid))) continue;
+      any = true;
+      expect_selftest(candidate, term, i);
+      add(open(loaded.library, index, infos[i], &term));
+    }
+    if (!any && !term.options.contains("optional"))
+      wrong(infos.empty() ? ErrorKind::kEnvironment : ErrorKind::kInvalid,
+            fmt::format("term '{}' matches no device{}", term.text,
+                        infos.empty() ? ": " + loaded.reason : ""));
   }
 
   struct Loaded {
@@ -247,29 +314,23 @@ class DeviceOpener::Impl {
     for (const PluginCandidate& candidate : discovery_.candidates) {
       if (candidate.shadowed || is_excluded_whole(candidate.backend)) continue;
       const ProbeResult& result = probe(candidate);
+      options_.probes->warn(candidate);
       for (size_t i = 0; i < result.devices.size(); ++i) {
         const ProbedDevice& device = result.devices[i];
-        if (!device.selftest_ok) {
-          TN_LOG("loader", "{} is not offered: its self-test failed: {}", device.id, device.reason);
-          continue;
-        }
-        offers_.push_back(
-            {&candidate, static_cast<int>(i), kind_rank(device.kind), result.priority});
+        if (device.selftest_ok)
+          offers_.push_back(
+              {&candidate, static_cast<int>(i), kind_rank(device.kind), result.priority});
       }
     }
     std::ranges::sort(offers_, {}, &Offer::key);
   }
 
-  /// Each in a child process of its own, all at once.
   void probe_all() {
-    std::vector<std::pair<const PluginCandidate*, std::future<ProbeResult>>> running;
-    for (const PluginCandidate& candidate : discovery_.candidates) {
-      if (candidate.shadowed || is_excluded_whole(candidate.backend)) continue;
-      running.emplace_back(&candidate, std::async(std::launch::async, [&] {
-        return probe_cached(candidate.path, *options_.cache);
-      }));
-    }
-    for (auto& [candidate, result] : running) probes_.emplace(candidate->backend, result.get());
+    std::vector<const PluginCandidate*> candidates;
+    for (const PluginCandidate& candidate : discovery_.candidates)
+      if (!candidate.shadowed && !is_excluded_whole(candidate.backend))
+        candidates.push_back(&candidate);
+    options_.probes->ask(candidates);
   }
 
   std::shared_ptr<Device> open_offer(Offer& offer) {
@@ -300,10 +361,9 @@ class DeviceOpener::Impl {
   const Discovery discovery_;
   const OpenOptions options_;
   std::vector<SelectorTerm> terms_;
-  std::map<std::string, ProbeResult> probes_;
   std::map<std::string, Loaded> loaded_;
   std::vector<Offer> offers_;
-  std::set<std::string> opened_;  ///< ids
+  std::map<std::string, Wish> opened_;  ///< by id
   DeviceList devices_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "core/runtime/device_impl.hpp"
 #include "core/runtime/discovery.hpp"
+#include "core/runtime/probes.hpp"
 #include "core/runtime/selector.hpp"
 
 namespace tenon {
@@ -20,6 +21,8 @@ struct OpenOptions {
   std::shared_ptr<DiskCache> cache;     ///< never null
   bool disk_cache = true;               ///< executables are kept in it
   bool require_compute = true;          ///< of the first device
+  bool probe = true;                    ///< false: as @noprobe on every term
+  std::shared_ptr<Probes> probes;       ///< never null
 };
 
 /// Opens what a selector names at once, and what is merely on offer when it is first asked for.

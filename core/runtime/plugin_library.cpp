@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/runtime/plugin_library.hpp"
 
+#if !defined(_WIN32)
+#include <sys/stat.h>
+#endif
+
 #include <algorithm>
 #include <boost/dll/library_info.hpp>
 #include <boost/dll/shared_library.hpp>
@@ -51,7 +55,13 @@ std::string file_identity(const fs::path& path) {
   std::error_code error;
   const auto size = fs::file_size(path, error);
   const auto time = fs::last_write_time(path, error);
-  return fmt::format("{} {}", size, time.time_since_epoch().count());
+  std::string text = fmt::format("{} {}", size, time.time_since_epoch().count());
+#if !defined(_WIN32)
+  struct stat facts {};  // times can be set, but not that of the change
+  if (stat(path.c_str(), &facts) == 0)
+    text += fmt::format(" {} {} {}", facts.st_ino, facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec);
+#endif
+  return text;
 }
 
 std::shared_ptr<PluginLibrary> PluginLibrary::load(const PluginCandidate& candidate) {
@@ -71,9 +81,11 @@ std::shared_ptr<PluginLibrary> PluginLibrary::load(const PluginCandidate& candid
   tn_error error = abi_struct<tn_error>();
   const tn_plugin* raw = query(&host_table(), kOldestAbi, TN_ABI_VERSION, &error);
   if (!raw) {
-    const std::string said = error_message(error.code, error);
-    refuse(path, fmt::format("it does not speak ABI version {} to {}: {}", kOldestAbi,
-                             TN_ABI_VERSION, said));
+    const bool has_said = error.code != TN_OK || error.message[0] != '\0';
+    refuse(path,
+           fmt::format("it does not speak ABI version {} to {}: {}", kOldestAbi, TN_ABI_VERSION,
+                       has_said ? error_message(error.code, error)
+                                : "tn_plugin_query gave no table and no reason"));
   }
   if (const std::string why = check_plugin_table(raw, candidate.backend); !why.empty())
     refuse(path, why);

@@ -44,7 +44,7 @@ std::string check_plugin_table(const tn_plugin* raw, const std::string& backend)
 /// What is missing for a device with these tn_properties.flags; empty if nothing is.
 std::string check_device_functions(const tn_plugin& table, uint32_t flags);
 
-/// Size and time of last change of a file, as text for cache keys.
+/// Size, times of last change and inode of a file, as text for cache keys.
 std::string file_identity(const std::filesystem::path& path);
 
 const tn_host& host_table();

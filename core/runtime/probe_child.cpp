@@ -2,18 +2,28 @@
 // The child's side of a probe: may crash, hang or leak as the plugin likes.
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 
 #include "core/runtime/abi_struct.hpp"
 #include "core/runtime/context.hpp"
 #include "core/runtime/plugin_library.hpp"
 #include "core/runtime/probe.hpp"
+#include "core/runtime/process_state.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
 namespace {
 
-constexpr int kResultDescriptor = 3;
+/// False when descriptor 3 is not ours any more.
+bool say(const std::string& line) {
+  for (size_t done = 0; done < line.size();) {
+    const ssize_t written = write(kProbeDescriptor, line.data() + done, line.size() - done);
+    if (written <= 0) return false;
+    done += static_cast<size_t>(written);
+  }
+  return true;
+}
 
 /// Adds two vectors, or, where nothing computes, writes and reads back. Empty if it went well.
 std::string selftest(const std::filesystem::path& path, const std::string& id) {
@@ -25,6 +35,7 @@ std::string selftest(const std::filesystem::path& path, const std::string& id) {
     options.disk_cache = false;
     options.use_environment = false;
     options.require_compute = false;
+    options.probe = false;
     Context context(options);
     std::vector<int32_t> a(kCount), b(kCount);
     for (int32_t i = 0; i < kCount; ++i) {
@@ -58,14 +69,28 @@ std::string selftest(const std::filesystem::path& path, const std::string& id) {
 
 }  // namespace
 
-ProbeResult probe_here(const std::filesystem::path& path, bool with_selftest) {
+ProbeResult probe_here(const std::filesystem::path& path, bool with_selftest,
+                       const std::function<void(const std::string&)>& at) {
   ProbeResult result;
+  const ProcessState before = ProcessState::now();
+  std::string stage;
+  const auto enter = [&](const std::string& next) {
+    if (!stage.empty()) {
+      const std::string changed = difference(before, ProcessState::now());
+      if (!changed.empty())
+        fail(ErrorKind::kEnvironment, "changed the process {}: {}", stage, changed);
+    }
+    stage = next;
+    at(stage);
+  };
   try {
-    const PluginCandidate candidate{path, backend_of_file(path), "the API", false};
+    enter("while it was loaded");
+    const PluginCandidate candidate{path, backend_of_file(path), "the API"};
     const auto library = PluginLibrary::load(candidate);
     result.abi = library->table().abi_version;
     result.priority = library->table().priority;
     result.version = library->table().version;
+    enter("in device_enumerate");
     const std::vector<tn_device_info> infos = library->enumerate(result.reason);
     for (size_t i = 0; i < infos.size(); ++i) {
       ProbedDevice device;
@@ -76,34 +101,36 @@ ProbeResult probe_here(const std::filesystem::path& path, bool with_selftest) {
       device.driver = fixed_string(infos[i].driver);
       device.target = fixed_string(infos[i].target);
       if (with_selftest) {
+        enter(fmt::format("in the self-test of {}", device.id));
         device.reason = selftest(path, device.id);
         device.selftest_ok = device.reason.empty();
       }
       result.devices.push_back(std::move(device));
     }
+    enter("when the program ended");
     if (!result.devices.empty()) result.reason.clear();
     result.status = ProbeResult::Status::kOk;
   } catch (const std::exception& error) {
     result.status = ProbeResult::Status::kRejected;
     result.reason = error.what();
+    const std::string who = fmt::format("[plugin] {}: ", path.string());  // the caller says it
+    if (result.reason.starts_with(who)) result.reason.erase(0, who.size());
+    result.devices.clear();
   }
   return result;
 }
 
-int probe_main(int argc, char** argv) {
-  const bool with_selftest = argc == 3 && std::strcmp(argv[2], "--selftest") == 0;
-  if (argc != 2 && !with_selftest) {
-    fmt::print(stderr, "usage: tenon-probe FILE [--selftest]; writes to file descriptor 3\n");
-    return 2;
-  }
-  const std::string line = probe_to_json(probe_here(argv[1], with_selftest)) + "\n";
-  for (size_t done = 0; done < line.size();) {
-    const ssize_t written = write(kResultDescriptor, line.data() + done, line.size() - done);
-    if (written <= 0) return 1;
-    done += static_cast<size_t>(written);
-  }
-  // Destructors of drivers are not what is asked about, and may crash.
-  _exit(0);
+int probe_child(const std::filesystem::path& path, bool with_selftest) {
+  ProcessState::make_plain();
+  const auto at = [](const std::string& stage) { say("at " + stage + "\n"); };
+  if (!say("result " + probe_to_json(probe_here(path, with_selftest, at)) + "\n"))
+    return kProbeMuted;
+  // Stays in the C library's buffer, as what a program printed last: written by exit() when all
+  // destructors and handlers have returned.
+  FILE* last = fdopen(kProbeDescriptor, "w");
+  if (!last || std::setvbuf(last, nullptr, _IOFBF, BUFSIZ) != 0 || std::fputs("left\n", last) < 0)
+    return kProbeMuted;
+  return kProbeLeft;
 }
 
 }  // namespace tenon

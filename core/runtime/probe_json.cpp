@@ -59,7 +59,7 @@ ProbeResult probe_from_json(std::string_view line) {
     const json j = json::parse(line);
     ProbeResult result;
     const int status = j.at("status").get<int>();
-    if (status < 0 || status > static_cast<int>(ProbeResult::Status::kTimeout))
+    if (status < 0 || status > static_cast<int>(ProbeResult::Status::kUnknown))
       fail(ErrorKind::kInternal, "status {}", status);
     result.status = static_cast<ProbeResult::Status>(status);
     result.reason = j.at("reason").get<std::string>();

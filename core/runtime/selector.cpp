@@ -162,6 +162,7 @@ class Parser {
     };
     if (term.negative) refuse("no option on a negative term");
     if (key == "optional" && !value.empty()) refuse("@optional without a value");
+    if (key == "noprobe" && !value.empty()) refuse("@noprobe without a value");
     if (key == "pool") parse_bytes(value);
     if (!term.options.emplace(key, value).second) refuse("each option once");
   }

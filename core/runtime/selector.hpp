@@ -27,9 +27,10 @@ struct SelectorDevice {
 struct SelectorTerm {
   bool negative = false;
   std::string backend;
-  std::vector<SelectorDevice> devices;         ///< empty: all
-  std::map<std::string, std::string> options;  ///< @optional, @pool=2G, and what the plugin takes
-  std::string text;                            ///< as written
+  std::vector<SelectorDevice> devices;  ///< empty: all
+  std::map<std::string, std::string>
+      options;       ///< @optional, @noprobe, @pool=2G, and the plugin's own
+  std::string text;  ///< as written
 };
 
 /// Throws kInvalid with the column and what was expected.

@@ -65,11 +65,10 @@ void Tensor::realize(const std::vector<Tensor>& tensors) {
 }
 
 std::string Tensor::device() const {
-  for (const NodeRef& node : topological({this->node()})) {
-    if (node->op == Op::COPY && node == this->node()) return node->as<CopyAttr>().device;
-    if (const BufferRef buffer = buffer_of(*node)) return buffer->device().id();
-  }
-  return context().device().id();
+  if (const BufferRef buffer = buffer_of(*node())) return buffer->device().id();
+  // Where the scheduler puts it: operands, copies and what a device can do have their say.
+  const Collected collected = collect(context().builder(), {node()});
+  return context().result_device(collected.graph, collected.inputs);
 }
 
 Array Tensor::to_array() const {

@@ -112,6 +112,7 @@ class Tensor {
   int rank() const;
   int64_t size() const;
   int64_t size(int axis) const;
+  /// Id of the device that holds it or, while it is lazy, that will compute it.
   std::string device() const;
   Context& context() const;
   const NodeRef& node() const;

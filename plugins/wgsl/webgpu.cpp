@@ -35,7 +35,13 @@ std::string read(const sdk::SharedLibrary& from, Library& to) {
   if (v >> 24 != kVersion)
     return fmt::format("{}: expected wgpu-native {}, got {}", from.name(), kVersion, to.name);
   if (std::string missing = load_symbols(from, rows); !missing.empty()) return missing;
-  const WGPUInstance instance = gpu.CreateInstance(nullptr);
+  // Without OpenGL, which is never used here and would look for a display.
+  WGPUInstanceExtras extras{};
+  extras.chain.sType = static_cast<WGPUSType>(WGPUSType_InstanceExtras);
+  extras.backends = WGPUInstanceBackend_Primary;
+  WGPUInstanceDescriptor descriptor{};
+  descriptor.nextInChain = &extras.chain;
+  const WGPUInstance instance = gpu.CreateInstance(&descriptor);
   const WGPUInstanceEnumerateAdapterOptions options{nullptr, WGPUInstanceBackend_Primary};
   to.adapters.resize(gpu.InstanceEnumerateAdapters(instance, &options, nullptr));
   to.adapters.resize(gpu.InstanceEnumerateAdapters(instance, &options, to.adapters.data()));

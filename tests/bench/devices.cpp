@@ -15,7 +15,7 @@ namespace {
 std::vector<std::string> other_devices() {
   std::vector<std::string> ids;
   for (const PluginCandidate& candidate : installed_plugins().candidates) {
-    if (candidate.shadowed || candidate.backend == "cpu") continue;
+    if (!candidate.serves() || candidate.backend == "cpu") continue;
     for (const ProbedDevice& device : probe_plugin(candidate.path, true).devices)
       if (device.selftest_ok && device.kind != "storage") ids.push_back(device.id);
   }

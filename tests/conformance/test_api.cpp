@@ -161,6 +161,8 @@ TEST_CASE("what a plugin does to its process is found") {
        {Row{"prints", "standard output"}, Row{"moves", "working directory"},
         Row{"locale", "locale"}, Row{"umask", "umask"}, Row{"handler", "SIGTERM"},
         Row{"blocks", "signal 13"}, Row{"rounding", "rounding"}, Row{"exit", "exit status 42"},
+        Row{"environment", "expected PATH as before"}, Row{"preloads", "expected no LD_PRELOAD"},
+        Row{"closes", "standard error"}, Row{"alarm", "SIGALRM"},
         Row{"order", "first enumeration"}}) {
     ApiHarness harness(breaking(kSync, ""));
     CHECK(check(harness, "process_untouched").status == Status::kPass);

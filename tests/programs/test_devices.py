@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """tenon devices: good plugins work beside bad ones, and every refusal has its reason. Selectors that are wrong."""
 import os
+import time
 import unittest
 
 from harness import BUILD, GRAPHS, run, run_json
@@ -74,6 +75,26 @@ class Devices(unittest.TestCase):
                          TENON_DEVICES="null", TENON_PLUGIN_PATH=null)
         self.assertEqual(facts["device"], "null:0")
         self.assertTrue(facts["check"]["ok"])
+
+    def test_drivers_do_not_print_through_the_tools(self):
+        facts = run_json("tenon", "devices")
+        for device in [d["id"] for d in facts["devices"] if d["kind"] != "storage" and d["selftest"] == "pass"]:
+            with self.subTest(device):
+                result = run("/usr/bin/env", "-u", "XDG_RUNTIME_DIR", os.path.join(BUILD, "bin", "tenon"), "run", SOFTMAX,
+                             "--random", 1, "--symbol", "n=3", "--devices", device)
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_a_bad_plugin_is_one_line_and_is_remembered(self):
+        plugins = {"TENON_PLUGINS": f"{BAD}/libtenon_hangs.so:{GOOD}/libtenon_cpu.so", "TENON_PROBE_SECONDS": "5"}
+        for start in ("first", "second"):
+            begin = time.monotonic()
+            result = run("tenon", "run", SOFTMAX, "--random", 1, "--symbol", "n=3", **plugins)
+            seconds = time.monotonic() - begin
+            with self.subTest(start):
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+                self.assertIn("libtenon_hangs.so is not used: no answer in 5 seconds in device_enumerate", result.stderr)
+                self.assertEqual(seconds >= 5, start == "first", seconds)
 
     def test_doctor_has_what_a_report_needs(self):
         facts = run_json("tenon", "doctor")

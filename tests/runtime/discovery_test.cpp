@@ -2,6 +2,8 @@
 // Which files are candidates, in which order, and what is wrong with the others.
 #include "core/runtime/discovery.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <random>
@@ -9,7 +11,6 @@
 #include "core/runtime/elf_check.hpp"
 #include "core/runtime/environment.hpp"
 #include "core/runtime/plugin_library.hpp"
-#include "core/runtime/probe.hpp"
 #include "tests/runtime/support.hpp"
 
 using namespace tenon;
@@ -40,6 +41,73 @@ TEST_CASE("folders are searched in order, sorted, without doubles") {
   CHECK(found.problems.empty());
   CHECK(from(found, "TENON_PLUGIN_PATH") == "alpha zeta alpha* ");
   CHECK(found.candidates[0].path == a.path / "libtenon_alpha.so");
+}
+
+TEST_CASE("a link of another name hides no plugin") {
+  TempFolder a, b;
+  write_file(b.path / "libtenon_good.so", "x");
+  fs::create_symlink(b.path / "libtenon_good.so", a.path / "libtenon_alias.so");
+  DiscoveryOptions options;
+  options.env_plugin_path = a.path.string() + ":" + b.path.string();
+  const Discovery found = discover_plugins(options);
+  CHECK(from(found, "TENON_PLUGIN_PATH") == "alias good ");
+  REQUIRE(find_backend(found, "good") != nullptr);
+  CHECK(find_backend(found, "good")->path == b.path / "libtenon_good.so");
+}
+
+TEST_CASE("what others can write is refused, unless TENON_PLUGINS names it") {
+  TempFolder a;
+  const fs::path file = a.path / "libtenon_one.so";
+  write_file(file, "x");
+  DiscoveryOptions options;
+  options.env_plugin_path = a.path.string();
+  const auto refused = [&] {
+    const Discovery found = discover_plugins(options);
+    const auto at = std::ranges::find(found.candidates, "one", &PluginCandidate::backend);
+    REQUIRE(at != found.candidates.end());
+    CHECK((find_backend(found, "one") == nullptr) == !at->refused.empty());
+    return at->refused;
+  };
+  CHECK(refused().empty());
+  fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
+  CHECK(has(refused(), "expected a file that not everyone can write, got " + file.string()));
+  fs::permissions(file, fs::perms::others_write, fs::perm_options::remove);
+  fs::permissions(a.path, fs::perms::others_write, fs::perm_options::add);
+  CHECK(has(refused(), "expected a folder that not everyone can write, got " + a.path.string()));
+  // Through a link from a folder that is fine.
+  TempFolder b;
+  fs::create_symlink(file, b.path / "libtenon_one.so");
+  options.env_plugin_path = b.path.string();
+  CHECK(has(refused(), "expected a folder that not everyone can write"));
+  options.env_plugins = file.string();
+  CHECK(refused().empty());
+  fs::permissions(a.path, fs::perms::others_write, fs::perm_options::remove);
+  options.env_plugins.reset();
+  CHECK(refused().empty());
+  if (geteuid() != 0) return;  // only root can give a file away
+  REQUIRE(chown(file.c_str(), 12345, 12345) == 0);
+  CHECK(has(refused(), "of this user, of root or of the owner of the core library, got " +
+                           file.string() + " of user 12345"));
+  // What is refused hides nothing that comes later.
+  TempFolder c;
+  write_file(c.path / "libtenon_one.so", "y");
+  options.env_plugin_path = a.path.string() + ":" + c.path.string();
+  const Discovery both = discover_plugins(options);
+  REQUIRE(find_backend(both, "one") != nullptr);
+  CHECK(find_backend(both, "one")->path == c.path / "libtenon_one.so");
+}
+
+TEST_CASE("a folder that cannot be read for want of descriptors is no folder without plugins") {
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  rlimit none = before;
+  none.rlim_cur = 3;
+  setrlimit(RLIMIT_NOFILE, &none);
+  const Discovery found = discover_plugins({});
+  setrlimit(RLIMIT_NOFILE, &before);
+  REQUIRE_FALSE(found.problems.empty());
+  CHECK(has(found.problems[0], "expected a folder, got"));
+  CHECK(has(found.problems[0], "Too many open files"));
 }
 
 TEST_CASE("files of the API come first, TENON_PLUGINS is exclusive") {
@@ -99,9 +167,15 @@ TEST_CASE("bad files are refused with a reason and without loading them") {
   CHECK(has(why(whole.substr(0, 20)), "is truncated"));
   CHECK(has(why(whole.substr(0, whole.size() / 2)), "is truncated"));
   CHECK(has(why(whole.substr(0, whole.size() - 100)), "is truncated"));
-  std::string foreign = whole;
-  foreign[18] = 8;  // e_machine: MIPS
-  CHECK(has(why(foreign), "is built for another machine"));
+  const auto with = [&](size_t at, char value) {
+    std::string bytes = whole;
+    bytes[at] = value;
+    return bytes;
+  };
+  CHECK(has(why(with(18, 8)), "another machine: expected ELF machine 62, got 8"));
+  CHECK(has(why(with(4, 1)), "another machine: expected ELF class 2 (64 bits), got 1"));
+  CHECK(has(why(with(5, 2)), "another machine: expected byte order 1 (little), got 2"));
+  CHECK(has(why(with(6, 0)), "is damaged: expected ELF version 1, got 0 and 1"));
   CHECK(has(error_of([&] {
               PluginLibrary::load({"/proc/self/exe", "bad", "test", false});
             }),
@@ -170,44 +244,8 @@ TEST_CASE("tables are checked with a sentence each") {
   CHECK(check_device_functions(table, 0).empty());
 }
 
-TEST_CASE("a probe survives a plugin that ends its process") {
-  const ProbeResult crashed = probe_plugin(plugin_file("aborts"), false);
-  CHECK(crashed.status == ProbeResult::Status::kCrashed);
-  CHECK(has(crashed.reason, "ended by SIGABRT; its last words: no luck today"));
-  const ProbeResult ok = probe_plugin(plugin_file("fake"), false);
-  CHECK(ok.status == ProbeResult::Status::kOk);
-  REQUIRE(ok.devices.size() == 3);
-  CHECK(ok.devices[1].id == "fake:1");
-  CHECK(ok.devices[1].kind == "gpu");
-  CHECK(ok.devices[1].uuid == "10111213-1415-1617-1819-1a1b1c1d1e1f");
-  CHECK(ok.abi == 1);
-  const ProbeResult text = probe_plugin("/etc/hostname", false);
-  CHECK(text.status == ProbeResult::Status::kRejected);
-  const ProbeResult late = probe_plugin(plugin_file("fake"), false, 0.0);
-  CHECK(late.status == ProbeResult::Status::kTimeout);
-}
-
-TEST_CASE("a good plugin passes its self-test") {
-  const ProbeResult result = probe_plugin(plugin_file("null"), true);
-  CHECK(result.status == ProbeResult::Status::kOk);
-  REQUIRE(result.devices.size() == 1);
-  CAPTURE(result.devices[0].reason);
-  CHECK(result.devices[0].selftest_ok);
-}
-
-TEST_CASE("the lines of a probe are read back, damaged ones refused") {
-  ProbeResult result;
-  result.status = ProbeResult::Status::kOk;
-  result.devices.push_back({"x:0", "gpu", "a \"name\"\n\xff", "", "d", "t", true, ""});
-  const ProbeResult back = probe_from_json(probe_to_json(result));
-  CHECK(back.devices.at(0).kind == "gpu");
-  CHECK(back.devices.at(0).selftest_ok);
-  for (const char* line : {"", "{}", "[1]", "{\"status\":9}", "nonsense"})
-    CHECK(has(error_of([&] { probe_from_json(line); }), "[probe] expected a result"));
-}
-
 TEST_CASE("the environment's table and its checks") {
-  CHECK(environment_variables().size() == 7);
+  CHECK(environment_variables().size() == 8);
   CHECK(has(environment_markdown(), "| `TENON_VALIDATE` | 0 or 1 | 0 |"));
   CHECK(parse_flag("TENON_VALIDATE", "1"));
   CHECK(has(error_of([] { parse_flag("TENON_VALIDATE", "yes"); }),
@@ -217,5 +255,9 @@ TEST_CASE("the environment's table and its checks") {
             "[TENON_MATMUL] expected exact, tf32 or bf16, got 'fast'"));
   CHECK(has(error_of([] { parse_folder("TENON_CACHE_DIR", "here"); }),
             "[TENON_CACHE_DIR] expected an absolute folder, got 'here'"));
+  CHECK(parse_seconds("TENON_PROBE_SECONDS", "2.5") == 2.5);
+  for (const char* wrong : {"", "0", "-1", "1e9", "3s", "nan"})
+    CHECK(has(error_of([&] { parse_seconds("TENON_PROBE_SECONDS", wrong); }),
+              "[TENON_PROBE_SECONDS] expected seconds from 0.1 to 600, got '"));
   CHECK(has(error_of([] { check_log_channels("TENON_LOG", "loader,nose"); }), "got 'nose'"));
 }

@@ -54,13 +54,14 @@ inline std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A context on given devices, without environment and disk cache.
+/// A context on given devices, without environment, disk cache and probe.
 inline ContextOptions options_for(const std::string& devices, const std::string& backend) {
   ContextOptions options;
   options.devices = devices;
   options.plugins = {plugin_file(backend)};
   options.use_environment = false;
   options.disk_cache = false;
+  options.probe = false;
   return options;
 }
 

@@ -92,6 +92,35 @@ TEST_CASE("copies to a device") {
   });
 }
 
+TEST_CASE("a lazy tensor knows the device that it will be on") {
+  const auto files = tenon::test::plugin_files();
+  if (files.size() < 2) return;
+  ContextOptions options;
+  options.plugins = files;
+  options.devices = "cpu,null";
+  options.use_environment = false;
+  options.disk_cache = false;
+  Context context(options);
+  const Tensor x = Tensor::from<float>({1, 2}, {2}, context);
+  const Tensor moved = x.to("null:0") + x, stays = x + x.to("null:0");
+  const Tensor constant = Tensor::full({2}, 3, DType::kF32, context);
+  const std::pair<Tensor, const char*> rows[] = {
+      {x, "cpu:0"},
+      {moved, "null:0"},
+      {stays, "cpu:0"},
+      {moved + x, "null:0"},
+      {(x + moved) * x, "cpu:0"},
+      {moved.to("cpu:0") + moved, "cpu:0"},
+      {constant, "cpu:0"},
+      {constant + moved, "null:0"},
+  };
+  for (const auto& [tensor, device] : rows) {
+    CHECK(tensor.device() == device);
+    Tensor::realize({tensor});
+    CHECK(tensor.device() == device);
+  }
+}
+
 TEST_CASE(".npy files keep a tensor") {
   on_each_device([](Context& context) {
     const auto path = std::filesystem::temp_directory_path() / "tenon-test-tensor.npy";

@@ -2,6 +2,7 @@
 // Another plugin behind a wrapper that breaks one rule of the ABI. TENON_BREAKS_BASE is the file of
 // the other one, TENON_BREAKS the rule; both may change from call to call.
 #include <dlfcn.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -78,6 +79,10 @@ void disturb_process() {
   if (breaks("umask")) umask(077);
   if (breaks("handler")) std::signal(SIGTERM, SIG_IGN);
   if (breaks("rounding")) std::fesetround(FE_UPWARD);
+  if (breaks("environment")) setenv("PATH", "/nowhere", 1);
+  if (breaks("preloads")) setenv("LD_PRELOAD", "/nowhere.so", 1);
+  if (breaks("closes")) close(STDERR_FILENO);
+  if (breaks("alarm")) alarm(1000);
   if (breaks("exit")) std::atexit([] { _exit(42); });
   sigset_t pipes;
   sigemptyset(&pipes);

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What of a process belongs to its program, and no plugin may change. Probes and the conformance
+// tool look at it before and after they call a plugin.
+#pragma once
+
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+struct ProcessState {
+  /// Of the process, and of the thread that asks.
+  static ProcessState now();
+  /// As a program finds it that nobody has touched: a parent hands down what it ignores.
+  static void make_plain();
+
+  std::string directory, locale;
+  unsigned umask = 0;
+  std::array<uintptr_t, 12> handlers{};  ///< of the signals that belong to the program
+  std::array<bool, 65> blocked{};
+  std::vector<bool> processors;  ///< on which the thread may run
+  int rounding = 0;
+  uint64_t float_control = 0;          ///< traps, and what happens to subnormals
+  std::array<std::string, 3> streams;  ///< what descriptors 0 to 2 are; "" if closed
+  std::map<std::string, std::string> variables;
+  bool alarm = false;  ///< a timer will send SIGALRM
+};
+
+/// The first difference, as "the working directory: expected /a, got /b"; "" if there is none. New
+/// variables under a name of the plugin's own are none.
+std::string difference(const ProcessState& before, const ProcessState& after);
+
+}  // namespace tenon
