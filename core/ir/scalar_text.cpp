@@ -2,11 +2,14 @@
 // Values as text and back, to the same bits.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "core/ir/dtype.hpp"
+#include "core/ir/number.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
@@ -50,7 +53,8 @@ std::optional<Scalar> nan_from_string(DType dtype, std::string_view payload) {
   return s;
 }
 
-/// Out of range: from_chars leaves the value alone, strtod's infinity or zero is what is meant.
+/// Out of range: from_chars leaves the value alone. What strtod calls zero is zero, what is too
+/// large is no number of the dtype.
 template <class T>
 std::optional<T> real(std::string_view text) {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
@@ -62,6 +66,7 @@ std::optional<T> real(std::string_view text) {
   if (result.ptr != end || begin == end || *begin == '-') return std::nullopt;
   if (result.ec == std::errc::result_out_of_range) {
     const double magnitude = std::strtod(std::string(text).c_str(), nullptr);
+    if (magnitude > std::numeric_limits<T>::max()) return std::nullopt;
     return static_cast<T>(magnitude);
   }
   if (result.ec != std::errc()) return std::nullopt;
@@ -73,7 +78,7 @@ std::optional<Scalar> float_from_string(DType dtype, std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
   if (text == "nan" && !negative) return default_nan(dtype);
-  if (text == "inf") return Scalar::of(dtype, negative ? -INFINITY : INFINITY);
+  if (text == "inf") return Number(negative ? -INFINITY : INFINITY).in(dtype);
   if (text.empty() || !(text[0] == '.' || (text[0] >= '0' && text[0] <= '9'))) return std::nullopt;
   if (dtype == DType::kF32) {
     const auto value = real<float>(text);
@@ -82,19 +87,54 @@ std::optional<Scalar> float_from_string(DType dtype, std::string_view text) {
   }
   const auto value = real<double>(text);
   if (!value) return std::nullopt;
-  return Scalar::of(dtype, negative ? -*value : *value);
+  return Number(negative ? -*value : *value).in(dtype);
 }
 
+/// The digits of "12.50e1" without point and exponent, here "125", if it is a whole number.
+std::optional<std::string> whole_digits(std::string_view text) {
+  const size_t exponent_at = text.find_first_of("eE");
+  int64_t exponent = 0;
+  if (exponent_at != std::string_view::npos) {
+    std::string_view written = text.substr(exponent_at + 1);
+    if (written.starts_with('+')) written.remove_prefix(1);
+    const auto value = number<int>(written);
+    if (!value) return std::nullopt;
+    exponent = *value;
+    text = text.substr(0, exponent_at);
+  }
+  const size_t point = text.find('.');
+  std::string digits(text.substr(0, point));
+  if (point != std::string_view::npos) {
+    const std::string_view fraction = text.substr(point + 1);
+    digits += fraction;
+    exponent -= static_cast<int64_t>(fraction.size());
+  }
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos)
+    return std::nullopt;
+  digits.erase(0, digits.find_first_not_of('0'));
+  if (digits.empty()) return "0";
+  constexpr int kMostDigits = 20;  // of 2^64
+  if (exponent > kMostDigits) return std::nullopt;
+  digits.append(static_cast<size_t>(std::max<int64_t>(exponent, 0)), '0');
+  for (; exponent < 0; ++exponent) {
+    if (digits.back() != '0') return std::nullopt;
+    digits.pop_back();
+  }
+  return digits;
+}
+
+/// Also of bool, whose numbers are 0 and 1.
 std::optional<Scalar> int_from_string(DType dtype, std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
-  const auto magnitude = number<uint64_t>(hex ? text.substr(2) : text, hex ? 16 : 10);
+  const auto digits = hex ? std::string(text.substr(2)) : whole_digits(text);
+  if (!digits) return std::nullopt;
+  const auto magnitude = number<uint64_t>(*digits, hex ? 16 : 10);
   if (!magnitude) return std::nullopt;
-  const uint64_t limit =
-      negative ? (is_signed(dtype) ? highest(dtype).bits + 1 : 0) : highest(dtype).bits;
-  if (*magnitude > limit) return std::nullopt;
-  return cast({DType::kU64, negative ? uint64_t{0} - *magnitude : *magnitude}, dtype);
+  if (!negative) return Number(*magnitude).in(dtype);
+  if (*magnitude > uint64_t{1} << 63) return std::nullopt;
+  return Number(static_cast<int64_t>(uint64_t{0} - *magnitude)).in(dtype);
 }
 
 }  // namespace
@@ -114,11 +154,8 @@ std::string to_string(const Scalar& scalar) {
 }
 
 std::optional<Scalar> scalar_from_string(DType dtype, std::string_view text) {
-  if (dtype == DType::kBool) {
-    if (text == "true" || text == "1") return Scalar{dtype, 1};
-    if (text == "false" || text == "0") return Scalar{dtype, 0};
-    return std::nullopt;
-  }
+  if (dtype == DType::kBool && (text == "true" || text == "false"))
+    return Scalar{dtype, text == "true"};
   return is_float(dtype) ? float_from_string(dtype, text) : int_from_string(dtype, text);
 }
 

@@ -56,9 +56,9 @@ Tensor Tensor::flip(std::vector<int> axes) const {
                      builder_of(*this).flip(node(), normalise_axes("flip", axes, rank())));
 }
 
-Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> pairs, double value) const {
+Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> pairs, Number value) const {
   const std::vector<std::pair<Dim, Dim>> dims(pairs.begin(), pairs.end());
-  return make_tensor(context(), builder_of(*this).pad(node(), dims, Scalar::of(dtype(), value)));
+  return make_tensor(context(), builder_of(*this).pad(node(), dims, value.as("pad", dtype())));
 }
 
 Tensor Tensor::slice(std::vector<Slice> ranges) const {

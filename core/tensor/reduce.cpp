@@ -53,6 +53,8 @@ Tensor Tensor::min(std::vector<int> axes, bool keep) const {
 
 Tensor Tensor::mean(std::vector<int> axes, bool keep) const {
   require_float("mean", *this);
+  // A count may be beyond what a narrow float holds.
+  if (dtype_bits(dtype()) < 32) return cast(DType::kF32).mean(axes, keep).cast(dtype());
   const Tensor total = sum(axes, keep);
   return total / constant_like(total, reduced_count(*this, axes));
 }
@@ -71,9 +73,9 @@ Tensor Tensor::argmax(int axis, bool keep) const {
   const Tensor position = make_tensor(context(), builder.index(axis, to_shape(shape())));
   Tensor is_best = *this == max({axis}, /*keep=*/true);
   if (is_float(dtype())) is_best = is_best | (*this != *this);
-  const Tensor rank_from_end = constant_like(position, static_cast<double>(extent)) - position;
+  const Tensor rank_from_end = constant_like(position, extent) - position;
   const Tensor best = where(is_best, rank_from_end, constant_like(position, 0)).max({axis}, keep);
-  return constant_like(best, static_cast<double>(extent)) - best;
+  return constant_like(best, extent) - best;
 }
 
 Tensor Tensor::softmax(int axis) const {

@@ -13,7 +13,7 @@ namespace tenon {
 struct Tensor::State {
   Context* context = nullptr;
   NodeRef node;
-  std::optional<float> number;
+  std::optional<Number> number;
 };
 
 Tensor make_tensor(Context& context, NodeRef node);
@@ -23,8 +23,6 @@ NodeRef buffer_node(Context& context, BufferRef buffer, DType dtype,
 /// The buffer behind a PARAM of buffer_node, or null.
 BufferRef buffer_of(const Node& node);
 
-/// The node of `x` in the context and, for a number, the dtype of what it meets.
-NodeRef node_for(const Tensor& x, Context& context, DType dtype);
 /// Context, and operands of one dtype and one (broadcast) shape. `op` is for messages.
 struct Operands {
   Context* context = nullptr;
@@ -45,6 +43,6 @@ std::vector<int> normalise_axes(const char* op, const std::vector<int>& axes, in
 /// The builder of a tensor's context, a node of constants like another, and so on: short names for
 /// compositions.
 Builder& builder_of(const Tensor& x);
-Tensor constant_like(const Tensor& x, double value);
+Tensor constant_like(const Tensor& x, Number value);
 
 }  // namespace tenon

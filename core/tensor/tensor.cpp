@@ -82,55 +82,57 @@ NodeRef broadcast_to(Builder& builder, NodeRef x, const std::vector<int64_t>& sh
   return builder.expand(builder.reshape(std::move(x), std::move(padded)), target);
 }
 
-NodeRef node_for(const Tensor& x, Context& context, DType dtype) {
-  const Tensor::State& state = *x.state();
-  if (state.context == nullptr) return context.builder().constant(Scalar::of(dtype, *state.number));
-  TN_REQUIRE(state.context == &context, "[tensor] expected tensors of one context, got two");
-  return state.node;
-}
-
 namespace {
 
-/// What a bare number becomes beside a tensor: its dtype, if that can hold the number.
-DType dtype_beside(float number, DType other) {
-  if (is_float(other)) return other;
-  const bool integral = number == static_cast<float>(static_cast<int64_t>(number));
-  return is_int(other) && integral ? other : DType::kF32;
-}
-
-/// A number that never met a tensor becomes f32 in the standard context.
+/// A number that never met a tensor belongs to the standard context.
 Context& context_of(const Tensor& x) {
   Context* context = x.state()->context;
   return context != nullptr ? *context : Context::standard();
+}
+
+bool is_number(const Tensor& x) { return x.state()->context == nullptr; }
+
+/// Beside a tensor a number takes its dtype; two numbers agree on the wider of their kinds.
+DType dtype_of_both(const Tensor& a, const Tensor& b) {
+  if (!is_number(a) || !is_number(b)) return is_number(a) ? b.dtype() : a.dtype();
+  const Number &x = *a.state()->number, &y = *b.state()->number;
+  if (x.is_float() || y.is_float()) return DType::kF32;
+  return dtype_bits(x.dtype()) < dtype_bits(y.dtype()) || y.dtype() == DType::kU64 ? y.dtype()
+                                                                                   : x.dtype();
+}
+
+NodeRef operand(const char* op, const Tensor& x, Context& context, DType dtype) {
+  const Tensor::State& state = *x.state();
+  if (is_number(x)) return context.builder().constant(state.number->as(op, dtype));
+  TN_REQUIRE(state.context == &context, "[tensor] expected tensors of one context, got two");
+  return state.node;
 }
 
 }  // namespace
 
 Operands meet(const char* op, const Tensor& a, const Tensor& b) {
   Operands result;
-  const bool a_is_number = a.state()->context == nullptr;
-  const bool b_is_number = b.state()->context == nullptr;
-  result.context = a_is_number ? &context_of(b) : &context_of(a);
-  const DType a_type = a_is_number ? dtype_beside(*a.state()->number, b.dtype()) : a.dtype();
-  const DType b_type = b_is_number ? dtype_beside(*b.state()->number, a.dtype()) : b.dtype();
-  TN_REQUIRE(a_type == b_type, "[{}] expected equal dtypes, got {} and {}; use cast", op,
-             dtype_name(a_type), dtype_name(b_type));
+  result.context = is_number(a) ? &context_of(b) : &context_of(a);
+  const DType dtype = dtype_of_both(a, b);
+  TN_REQUIRE((is_number(a) || a.dtype() == dtype) && (is_number(b) || b.dtype() == dtype),
+             "[{}] expected equal dtypes, got {} and {}; use cast", op, dtype_name(a.dtype()),
+             dtype_name(b.dtype()));
   Builder& builder = result.context->builder();
   const std::vector<int64_t> shape = broadcast_shapes(op, a.shape(), b.shape());
-  result.a = broadcast_to(builder, node_for(a, *result.context, a_type), shape);
-  result.b = broadcast_to(builder, node_for(b, *result.context, b_type), shape);
+  result.a = broadcast_to(builder, operand(op, a, *result.context, dtype), shape);
+  result.b = broadcast_to(builder, operand(op, b, *result.context, dtype), shape);
   return result;
 }
 
 Builder& builder_of(const Tensor& x) { return x.context().builder(); }
 
-Tensor constant_like(const Tensor& x, double value) {
+Tensor constant_like(const Tensor& x, Number value) {
   Builder& builder = builder_of(x);
   return make_tensor(x.context(),
-                     builder.constant(Scalar::of(x.dtype(), value), to_shape(x.shape())));
+                     builder.constant(value.as("constant", x.dtype()), to_shape(x.shape())));
 }
 
-Tensor::Tensor(float value) : state_(std::make_shared<State>()) { state_->number = value; }
+Tensor::Tensor(Number value) : state_(std::make_shared<State>()) { state_->number = value; }
 
 Tensor Tensor::from(const Array& array, Context& context) {
   BufferRef buffer = context.device().allocate(array.bytes.size(), "tensor");
@@ -179,9 +181,8 @@ TENON_FROM(float)
 TENON_FROM(double)
 #undef TENON_FROM
 
-Tensor Tensor::full(std::vector<int64_t> shape, double value, DType dtype, Context& context) {
-  return make_tensor(context,
-                     context.builder().constant(Scalar::of(dtype, value), to_shape(shape)));
+Tensor Tensor::full(std::vector<int64_t> shape, Number value, DType dtype, Context& context) {
+  return make_tensor(context, context.builder().constant(value.as("full", dtype), to_shape(shape)));
 }
 
 Tensor Tensor::zeros(std::vector<int64_t> shape, DType dtype, Context& context) {
@@ -193,12 +194,16 @@ Tensor Tensor::ones(std::vector<int64_t> shape, DType dtype, Context& context) {
 }
 
 Tensor Tensor::arange(int64_t n, DType dtype, Context& context) {
+  TN_REQUIRE(n >= 0, "[arange] expected a size of at least 0, got {}", n);
+  if (n > 0) Number(n - 1).as("arange", dtype);
   Builder& builder = context.builder();
   const NodeRef index = builder.index(0, {Dim(n)});
   return make_tensor(context, dtype == DType::kI64 ? index : builder.cast(index, dtype));
 }
 
-DType Tensor::dtype() const { return state_->number ? DType::kF32 : state_->node->dtype; }
+DType Tensor::dtype() const {
+  return state_->number ? state_->number->dtype() : state_->node->dtype;
+}
 std::vector<int64_t> Tensor::shape() const {
   return state_->number ? std::vector<int64_t>{} : static_shape(*state_->node);
 }
@@ -212,8 +217,8 @@ int64_t Tensor::size(int axis) const {
 Context& Tensor::context() const { return context_of(*this); }
 
 const NodeRef& Tensor::node() const {
-  if (state_->number) {  // it stands alone: from now on it is an f32 of the standard context
-    state_->node = Context::standard().builder().constant(Scalar::of(DType::kF32, *state_->number));
+  if (state_->number) {  // it stands alone: from now on it is a tensor of the standard context
+    state_->node = Context::standard().builder().constant(state_->number->as("tensor", dtype()));
     state_->context = &Context::standard();
     state_->number.reset();
   }

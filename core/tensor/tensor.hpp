@@ -13,10 +13,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/ir/dtype.hpp"
 #include "core/ir/expr.hpp"
+#include "core/ir/number.hpp"
 #include "core/reference/reference.hpp"
 #include "core/runtime/context.hpp"
 
@@ -77,7 +79,11 @@ struct Slice {
 
 class Tensor {
  public:
-  Tensor(float value);  // NOLINT: numbers are tensors, so that x * 2.0f reads well
+  /// Numbers are tensors, so that x * 2 reads well. A number keeps its value until it meets a
+  /// tensor, whose dtype it takes; throws there if that dtype does not hold it.
+  template <class T>
+  requires std::is_arithmetic_v<T> Tensor(T value) : Tensor(Number(value)) {}  // NOLINT
+  explicit Tensor(Number value);
   // Making.
   template <class T>
   static Tensor from(std::span<const T> values, std::vector<int64_t> shape,
@@ -92,12 +98,13 @@ class Tensor {
   /// along leading axes only those rows. Throws kEnvironment if the file is shorter.
   static Tensor from_file(const std::string& device, DType dtype, std::vector<int64_t> shape,
                           uint64_t offset = 0, Context& context = Context::standard());
-  static Tensor full(std::vector<int64_t> shape, double value, DType dtype = DType::kF32,
+  static Tensor full(std::vector<int64_t> shape, Number value, DType dtype = DType::kF32,
                      Context& context = Context::standard());
   static Tensor zeros(std::vector<int64_t> shape, DType dtype = DType::kF32,
                       Context& context = Context::standard());
   static Tensor ones(std::vector<int64_t> shape, DType dtype = DType::kF32,
                      Context& context = Context::standard());
+  /// 0, 1, .. n - 1; throws if the dtype does not hold them.
   static Tensor arange(int64_t n, DType dtype = DType::kI64,
                        Context& context = Context::standard());
   /// Uniform in [0, 1), f32, by threefry2x32 of (seed, position): the same numbers on every device.
@@ -137,7 +144,7 @@ class Tensor {
   Tensor permute(std::vector<int> axes) const;
   Tensor transpose(int a = -2, int b = -1) const;
   Tensor flip(std::vector<int> axes) const;
-  Tensor pad(std::vector<std::pair<int64_t, int64_t>> pairs, double value = 0) const;
+  Tensor pad(std::vector<std::pair<int64_t, int64_t>> pairs, Number value = 0) const;
   Tensor slice(std::vector<Slice> ranges) const;  ///< leading axes; the rest whole
   Tensor select(int axis, int64_t index) const;   ///< drops the axis
   Tensor squeeze(int axis) const;
