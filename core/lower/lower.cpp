@@ -120,12 +120,10 @@ void check_memory(const sdk::Program& program, const Capabilities& capabilities,
     check(program.get()->scratch_bytes, capabilities.max_scratch_bytes, "scratch memory");
 }
 
-}  // namespace
-
-LoweredKernel lower_kernel(const Graph& graph, const Capabilities& capabilities,
-                           const LowerOptions& options) {
+LoweredKernel lower_by_rules(const Graph& graph, const Capabilities& capabilities,
+                             const Capabilities& seen_by_rules, const LowerOptions& options) {
   Kernel kernel = build_kernel(graph, options.alias);
-  TransformList transforms = transforms_for(kernel, capabilities, options);
+  TransformList transforms = transforms_for(kernel, seen_by_rules, options);
   apply_transforms(kernel, transforms);
   check_limits(kernel, capabilities);
 
@@ -150,6 +148,22 @@ LoweredKernel lower_kernel(const Graph& graph, const Capabilities& capabilities,
   if (capabilities.storage_bytes == 4) out.program = pack_storage(out.program, capabilities);
   if (capabilities.splits_wide()) out.program = split_wide(out.program, capabilities);
   verify(out.program, options.name);
+  return out;
+}
+
+}  // namespace
+
+LoweredKernel lower_kernel(const Graph& graph, const Capabilities& capabilities,
+                           const LowerOptions& options) {
+  LoweredKernel out = lower_by_rules(graph, capabilities, capabilities, options);
+  if (options.transforms.empty() &&
+      out.program.get()->shared_bytes > capabilities.max_shared_bytes) {
+    // The rules see one reduction at a time. Where all of them together want more shared memory
+    // than there is, each thread reduces for itself.
+    Capabilities alone = capabilities;
+    alone.max_shared_bytes = 0;
+    out = lower_by_rules(graph, capabilities, alone, options);
+  }
   check_memory(out.program, capabilities, options.name);
   return out;
 }
@@ -157,7 +171,7 @@ LoweredKernel lower_kernel(const Graph& graph, const Capabilities& capabilities,
 std::string print_kernel(const Graph& graph, const Capabilities& capabilities,
                          const LowerOptions& options) {
   Kernel kernel = build_kernel(graph, options.alias);
-  const TransformList transforms = transforms_for(kernel, capabilities, options);
+  const TransformList transforms = lower_kernel(graph, capabilities, options).transforms;
   apply_transforms(kernel, transforms);
   const std::string list = print(transforms);
   return "transforms: " + (list.empty() ? std::string("none") : list) + "\n" + print(kernel);
