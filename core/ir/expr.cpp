@@ -31,13 +31,24 @@ int order(const T& a, const T& b) {
   return a < b ? -1 : (b < a ? 1 : 0);
 }
 
+constexpr int kMostSteps = 4000;
+thread_local int steps_open = 0, steps_left = 0;
+
 }  // namespace
+
+Step::Step() {
+  if (steps_open++ == 0) steps_left = kMostSteps;
+  if (steps_left > 0) --steps_left;
+}
+Step::~Step() { --steps_open; }
+Step::operator bool() const { return steps_left > 0; }
 
 uint64_t name_mask(std::string_view name) { return uint64_t{1} << (mix(0, hash_name(name)) & 63); }
 
 Expr finish(Expr::Node node) {
   uint64_t h = mix(static_cast<uint64_t>(node.kind), static_cast<uint64_t>(node.value));
   uint8_t levels = 0;
+  uint64_t size = 1;
   if (node.kind == ExprKind::kSymbol) {
     h = mix(mix(mix(h, hash_name(node.name)), static_cast<uint64_t>(node.min)),
             static_cast<uint64_t>(node.max));
@@ -46,17 +57,20 @@ Expr finish(Expr::Node node) {
   for (const Expr& e : node.operands) {
     h = mix(h, e.hash());
     levels = std::max(levels, e.node()->levels);
+    if (node.kind != ExprKind::kSymbol) size += e.node()->size;
     // A symbol does not depend on its extent: the extent only bounds it.
     if (node.kind != ExprKind::kSymbol) node.mask |= e.node()->mask;
   }
   for (const auto& [coefficient, e] : node.terms) {
     h = mix(mix(h, static_cast<uint64_t>(coefficient)), e.hash());
     levels = std::max(levels, e.node()->levels);
+    size += e.node()->size;
     node.mask |= e.node()->mask;
   }
   TN_REQUIRE(levels < kMaxLevels, "[expr] expected at most {} nested operations, got more",
              kMaxLevels);
   node.levels = node.operands.empty() && node.terms.empty() ? 0 : levels + 1;
+  node.size = static_cast<uint32_t>(std::min<uint64_t>(size, UINT32_MAX));
   node.has_extent = node.kind == ExprKind::kSymbol && !node.operands.empty();
   for (const Expr& e : node.operands)
     node.has_extent |= node.kind == ExprKind::kProduct && e.node()->has_extent;
@@ -97,11 +111,33 @@ int compare(const Expr& a, const Expr& b) {
 
 }  // namespace expr
 
-Expr::Expr(int64_t value) {
-  Node node;
+namespace {
+
+Expr make_number(int64_t value) {
+  Expr::Node node;
   node.value = node.min = node.max = value;
-  *this = expr::finish(std::move(node));
+  return expr::finish(std::move(node));
 }
+
+/// Sizes, axes and strides that are asked for again and again, from -1 on.
+constexpr int64_t kKeptNumbers = 1025;
+
+const std::vector<Expr>& kept_numbers() {
+  // Never destroyed: expressions are made in destructors of statics too.
+  static const auto* const kept = [] {
+    auto* numbers = new std::vector<Expr>();
+    for (int64_t i = 0; i < kKeptNumbers; ++i) numbers->push_back(make_number(i - 1));
+    return numbers;
+  }();
+  return *kept;
+}
+
+}  // namespace
+
+Expr::Expr(int64_t value)
+    : node_(-1 <= value && value < kKeptNumbers - 1
+                ? kept_numbers()[static_cast<size_t>(value + 1)].node_
+                : make_number(value).node_) {}
 
 Expr Expr::symbol(std::string name, int64_t minimum, int64_t maximum) {
   TN_REQUIRE(!name.empty(), "[expr] expected a symbol name, got none");
@@ -132,6 +168,7 @@ bool Expr::is_const(int64_t value) const { return is_const() && node_->value == 
 int64_t Expr::min() const { return node_->min; }
 int64_t Expr::max() const { return node_->max; }
 uint64_t Expr::hash() const { return node_->hash; }
+uint32_t Expr::size() const { return node_->size; }
 
 int64_t Expr::value() const {
   TN_ASSERT(is_const());

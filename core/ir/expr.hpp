@@ -53,6 +53,8 @@ class Expr {
   int64_t min() const;              ///< proven bounds
   int64_t max() const;
   uint64_t hash() const;
+  /// How much there is to work through: operations and leaves, each as often as it is used.
+  uint32_t size() const;
 
   /// kSum: the constant and the (coefficient, term) pairs. Other kinds read as 0 + 1 * this (or a
   /// constant).

@@ -120,7 +120,8 @@ int64_t product_max(const Linear& sum) {
 
 int64_t sharp_max(const Linear& sum, int steps) {
   int64_t best = sum.max();
-  if (sum.terms.size() < 2 || !is_small(sum)) return best;
+  const Step step;
+  if (!step || sum.terms.size() < 2 || !is_small(sum)) return best;
   best = std::min(best, product_max(sum));
   if (steps == 0) return best;
   for (size_t i = 0; i < sum.terms.size(); ++i)

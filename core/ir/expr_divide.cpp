@@ -165,6 +165,8 @@ const Expr* lone_term(const Linear& rest, ExprKind kind) {
 Expr div_of_rest(const Linear& rest, const Expr& divisor) {
   if (rest.terms.empty() && divisor.is_const())
     return Expr(floor_div(rest.constant, divisor.value()));
+  const Step step;
+  if (!step) return leaf_div(rest, divisor);
   if (const auto f = factor_out(rest, divisor))
     return tenon::floor_div(f->split.quotient.build(), f->divisor);
   if (const Expr* div = lone_term(rest, ExprKind::kDiv)) {
@@ -182,6 +184,8 @@ Expr div_of_rest(const Linear& rest, const Expr& divisor) {
 Expr mod_of_rest(const Linear& rest, const Expr& divisor) {
   if (rest.terms.empty() && divisor.is_const())
     return Expr(floor_mod(rest.constant, divisor.value()));
+  const Step step;
+  if (!step) return leaf_mod(rest, divisor);
   if (const auto f = factor_out(rest, divisor))
     return f->factor * tenon::mod(f->split.quotient.build(), f->divisor) + f->split.rest.build();
   if (const Expr* m = lone_term(rest, ExprKind::kMod)) {
@@ -230,7 +234,8 @@ bool join_one(Linear& sum) {
 }  // namespace
 
 void recombine(Linear& sum) {
-  while (sum.terms.size() > 1 && join_one(sum)) {
+  const Step step;
+  while (step && sum.terms.size() > 1 && join_one(sum)) {
   }
 }
 

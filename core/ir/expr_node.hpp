@@ -13,6 +13,7 @@ namespace tenon {
 struct Expr::Node {
   ExprKind kind = ExprKind::kConst;
   uint8_t levels = 0;  ///< depth below, so that recursion is bounded
+  uint32_t size = 1;   ///< operations and leaves below, each as often as it is used; saturates
   bool has_extent = false;
   int64_t value = 0;  ///< of a kConst; the constant of a kSum
   int64_t min = 0, max = 0;
@@ -43,6 +44,18 @@ struct Linear {
   int64_t sharp_max() const;  ///< slower; also relates x//d, x%d, min and max to x
   int64_t sharp_min() const;
   uint64_t mask() const;
+};
+
+/// Simplifying what is nested asks for simplifying its parts, in many ways: one operation may take
+/// so many steps, all that is nested in it included. When they are spent the rules see nothing, and
+/// what is left is built as it stands: right, and not as simple as it could be.
+class Step {
+ public:
+  Step();
+  ~Step();
+  Step(const Step&) = delete;
+  Step& operator=(const Step&) = delete;
+  explicit operator bool() const;  ///< false: none was left
 };
 
 int64_t add(int64_t a, int64_t b);  ///< throw on overflow

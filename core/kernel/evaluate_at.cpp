@@ -6,6 +6,13 @@
 #include "core/support/error.hpp"
 
 namespace tenon {
+namespace {
+
+/// Of an index that a view works with. Larger ones get a name, so that what is made of them stays
+/// small.
+constexpr uint32_t kMostIndex = 32;
+
+}  // namespace
 
 size_t IndexEvaluator::KeyHash::operator()(const Key& key) const {
   size_t h = std::hash<const Node*>()(key.node) ^ key.guard.hash();
@@ -77,11 +84,23 @@ KValueRef IndexEvaluator::view(const NodeRef& node, const IndexTuple& index, con
   // A reshaped buffer is the same run of elements.
   if (attr.kind == ViewKind::kReshape && source->op == Op::PARAM && !source->as<ParamAttr>().is_dim)
     return param(source, linearise(index, node->shape), guard);
-  const SourceIndex from = view_index(*node, index);
+  SourceIndex from = view_index(*node, index);
+  for (Expr& e : from.index) e = named(e);
   if (attr.kind != ViewKind::kPad) return at(source, from.index, guard);
   if (from.inside.is_const(0)) return make_const(attr.fill);
   const KValueRef inside = at(source, from.index, logical_and(guard, from.inside));
   return make_select(from.inside, inside, attr.fill);
+}
+
+/// What is used several times by each of a chain of views would double with each of them.
+Expr IndexEvaluator::named(const Expr& index) {
+  if (index.size() <= kMostIndex) return index;
+  const auto known = named_.find(index);
+  if (known != named_.end()) return known->second;
+  const std::string name = fresh("t", next_let_);
+  kernel_.lets.push_back(
+      {name, make_index(index, holds(DType::kI32, index) ? DType::kI32 : DType::kI64)});
+  return named_[index] = Expr::symbol(name, index.min(), index.max());
 }
 
 Expr not_empty(const Dim& size) {

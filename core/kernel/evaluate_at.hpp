@@ -45,11 +45,13 @@ class IndexEvaluator {
   KValueRef param(const NodeRef& node, const Expr& element, const Expr& guard);
   KValueRef view(const NodeRef& node, const IndexTuple& index, const Expr& guard);
   KValueRef reduce(const NodeRef& node, const IndexTuple& index, const Expr& guard);
+  Expr named(const Expr& index);
   KValueRef take(const NodeRef& node, const IndexTuple& index, const Expr& guard);
 
   Kernel& kernel_;
   const std::unordered_map<const Node*, int>& buffers_;
   std::unordered_map<Key, KValueRef, KeyHash> memo_;
+  std::unordered_map<Expr, Expr, ExprHash> named_;  ///< the symbols of lets of indices
   int next_reduce_ = 0, next_let_ = 0;
 };
 

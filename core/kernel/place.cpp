@@ -2,6 +2,7 @@
 #include "core/kernel/place.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "core/support/error.hpp"
 
@@ -17,6 +18,7 @@ class Needs {
     for (const Statement& r : kernel.body) {  // operands first
       IdSet& set = of_[r.id];
       set.assign(kernel.reductions, false);
+      seen_.clear();
       for (const ReduceState& state : r.states) add(state.value, set);
     }
   }
@@ -39,9 +41,10 @@ class Needs {
     std::map<std::string, Expr> symbols;
     expr.collect_symbols(symbols);
     for (const Let& let : kernel_.lets)
-      if (symbols.contains(let.symbol)) add(let.value, set);
+      if (symbols.contains(let.symbol) && seen_.insert(&let).second) add(let.value, set);
   }
   const Kernel& kernel_;
+  std::unordered_set<const Let*> seen_;  ///< lets use lets: each once
   std::vector<IdSet> of_;
 };
 

@@ -23,6 +23,8 @@ void count_divisions(const Expr& expr, std::unordered_set<const Expr::Node*>& se
   }
 }
 
+}  // namespace
+
 int divisions(const Kernel& kernel) {
   int count = 0;
   std::unordered_set<const Expr::Node*> seen;
@@ -42,6 +44,8 @@ int divisions(const Kernel& kernel) {
   });
   return count;
 }
+
+namespace {
 
 /// Costs more than a pass through the cache.
 bool is_slow(const KValue& v) {
@@ -229,7 +233,8 @@ std::vector<int> RuleBook::merge_contiguous(std::vector<int> axes) {
                               0,
                               Bind::kLoop});
     }
-    if (!parallel || divisions(trial) > divisions(kernel)) {
+    // Where indices are hard already, a little more costs less than short inner loops.
+    if (!parallel || divisions(trial) > divisions(kernel) + divisions(kernel) / 8) {
       ++i;
       continue;
     }

@@ -76,6 +76,9 @@ class RuleBook {
   bool step_if_legal(Transform transform);
 };
 
+/// Different divisions and remainders that the indices and masks of a kernel ask for.
+int divisions(const Kernel& kernel);
+
 /// Two parallel axes, each used by one of two loads under one sum.
 struct Matmul {
   std::vector<int> batch;   ///< parallel axes that both operands use, or that lie outside

@@ -78,7 +78,8 @@ void store_loops(const Statement& s, std::vector<int>& out) {
 }
 
 int64_t copies_for(const RuleBook& book, const Statement& s) {
-  size_t values = 0;
+  // Divisions of indices are work too: a chain of reshapes and permutes may have hundreds.
+  auto values = static_cast<size_t>(divisions(book.kernel));
   for (const Statement* t : book.stores(s)) visit(t->value, [&](const KValueRef&) { ++values; });
   return values <= 24 ? 4 : values <= 60 ? 2 : 1;
 }

@@ -22,6 +22,7 @@ void map_reshape_group(const Shape& source, const Shape& target, size_t source_b
     out.axes[wide_sources[0]] = map.axes[wide_targets[0]];
     return;
   }
+  if (!wide_sources.empty()) out.splits += static_cast<int>(wide_sources.size()) - 1;
   AxisIndex all{0, 0x7265736861706555ULL};
   for (size_t j : wide_targets) {
     all.variables |= map.axes[j].variables;
@@ -35,7 +36,7 @@ void map_reshape_group(const Shape& source, const Shape& target, size_t source_b
 /// that two products are equal, the rest is one group.
 IndexMap through_reshape(const Shape& source, const Shape& target, const IndexMap& map,
                          const SizeEstimate& estimate) {
-  IndexMap out{std::vector<AxisIndex>(source.size()), map.irregular};
+  IndexMap out{std::vector<AxisIndex>(source.size()), map.irregular, map.splits, map.views + 1};
   size_t i = 0, j = 0;
   while (i < source.size() || j < target.size()) {
     const size_t i0 = i, j0 = j;
@@ -78,6 +79,7 @@ IndexMap through_view(const Node& view, const IndexMap& map, const SizeEstimate&
   const ViewAttr& attr = view.as<ViewAttr>();
   const Shape& source = view.sources[0]->shape;
   IndexMap out = map;
+  ++out.views;
   switch (attr.kind) {
     case ViewKind::kReshape:
       return through_reshape(source, view.shape, map, estimate);

@@ -20,7 +20,10 @@ struct AxisIndex {
 struct IndexMap {
   std::vector<AxisIndex> axes;
   bool irregular = false;  ///< went through a gather or a pad: may repeat or skip elements
-  bool operator==(const IndexMap&) const = default;
+  int splits = 0;          ///< divisions, each with its remainder, that reshapes ask for
+  int views = 0;           ///< gone through
+  /// The same elements, by whatever way.
+  bool operator==(const IndexMap& o) const { return axes == o.axes && irregular == o.irregular; }
   uint64_t variables() const;
 };
 

@@ -118,6 +118,8 @@ bool may_inline(const Work& work, const std::vector<CutKernel>& kernels, int i,
   if (node.op == Op::STORE || demands.size() > kMostKnownDemands) return false;
   for (const Demand& d : demands)
     if (work.device[kernels[d.kernel].root] != work.device[i] && work.device[i] >= 0) return false;
+  for (const Demand& d : demands)
+    if (d.map.splits > kMostSplits || d.map.views > kMostViews) return false;
   const bool several = kernel_count(demands) > 1;
   if (node.op == Op::VIEW) {
     return !several || (facts.views <= kMostSharedViews && demands.size() <= kMostDemands * 2);
