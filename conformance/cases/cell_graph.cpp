@@ -154,7 +154,14 @@ class CellBuilder {
       x.push_back(x[0]);
     while (static_cast<int>(x.size()) < arity)
       x.push_back(operand(shape, static_cast<int>(x.size())));
-    return {apply(x)};
+    const NodeRef y = apply(x);
+    // NEG flips one bit, of NaN too: only as an integer does its NaN have bits to compare.
+    if (spec_.op == Op::NEG && is_float(spec_.dtype))
+      return {y, build_.bit_cast(y, dtype_size(spec_.dtype) == 8   ? DType::kU64
+                                    : dtype_size(spec_.dtype) == 4 ? DType::kU32
+                                    : dtype_size(spec_.dtype) == 2 ? DType::kU16
+                                                                   : DType::kU8)};
+    return {y};
   }
 
   /// With a constant and its opposite: +0 and -0 are two.

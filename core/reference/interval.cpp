@@ -21,6 +21,8 @@ Profile Profile::of(const Capabilities& capabilities) {
     profile.arithmetic[static_cast<size_t>(dtype)] =
         capabilities.of(dtype).arithmetic &&
         dtype_size(dtype) >= static_cast<size_t>(capabilities.storage_bytes);
+  for (const MatrixAtom& atom : capabilities.atoms)
+    profile.cuts_sums |= atom.truncates && atom.accumulator == DType::kF32;
   return profile;
 }
 

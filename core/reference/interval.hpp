@@ -23,6 +23,7 @@ struct Profile {
   uint32_t numerics = 0;                 ///< Numerics
   std::array<uint64_t, 8> native_ops{};  ///< claimed hint ops; the others may be decomposed
   std::array<bool, 32> arithmetic{};     ///< by dtype: computed in it, not in a wider one
+  bool cuts_sums = false;                ///< an atom truncates: sums in f32 may be cut, not rounded
 
   bool has(Op op) const {
     const auto code = static_cast<uint32_t>(op);

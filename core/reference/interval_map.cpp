@@ -84,8 +84,9 @@ Element cast_element(const Node& node, const Interval& x, bool doubt, DType from
   return node.dtype == DType::kBool ? undecided() : unknown();
 }
 
-/// Whether every bit of the node is that of an input, NaN or not.
+/// Whether every bit of the node is that of an input, NaN or not; NEG turns over the sign alone.
 bool only_moves(const Node& node) {
+  if (node.op == Op::NEG && is_float(node.dtype)) return only_moves(*node.sources[0]);
   if (node.op == Op::PARAM) return !node.as<ParamAttr>().is_dim;
   const bool moves =
       node.op == Op::VIEW ? node.as<ViewAttr>().kind != ViewKind::kPad : node.op == Op::TAKE;

@@ -58,6 +58,14 @@ long double gamma(double steps, double unit) {
   return steps * unit >= 0.5 ? kInfinity : steps * unit / (1 - steps * unit);
 }
 
+/// Additions that a sum's error counts. A matrix unit cuts each of the k products of an atom to an
+/// ULP of the greatest, and the atom's result once more: (2k + 2) u for k terms, and k is at
+/// least 8.
+double steps_of(double count, bool fused, DType accumulator, const Profile& profile) {
+  const bool cuts = profile.cuts_sums && accumulator == DType::kF32;
+  return cuts ? 2.25 * count : count - 1 + (fused ? 1 : 0);
+}
+
 /// Ends of finite terms, added up.
 struct Total {
   long double low = 0, high = 0, up = 0, down = 0, magnitude = 0;
@@ -120,7 +128,8 @@ Interval sum(const std::vector<Interval>& terms, DType accumulator, bool fused,
   const bool overflows = beyond(t.up, t.rising), underflows = beyond(t.down, t.falling);
   long double error = 0;
   if (!exact) {
-    const long double factor = gamma(count - 1 + (fused ? 1 : 0), facts.unit_roundoff());
+    const long double factor =
+        gamma(steps_of(count, fused, accumulator, profile), facts.unit_roundoff());
     if (std::isinf(factor)) return {-kInfinity, kInfinity, true, false};
     error = (factor + count * kLongUnit) * t.magnitude;
   }

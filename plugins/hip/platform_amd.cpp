@@ -57,9 +57,8 @@ std::string Driver::target(uint32_t device) const {
 sdk::StreamLimits amd_limits(std::string_view target) {
   sdk::StreamLimits limits;
   limits.workgroup[2] = 1024;
-  // A launch of 2^32 threads or more along an axis is refused: hip_runtime_api.h, "HIP does not
-  // support kernel launch with total work items defined in dimension with size gridDim x blockDim
-  // >= 2^32".
+  // hip_runtime_api.h: "HIP does not support kernel launch with total work items defined in
+  // dimension with size gridDim x blockDim >= 2^32".
   limits.axis_threads = UINT32_MAX;
   limits.shared_bytes = 64 << 10;  // LDS of a workgroup on every architecture so far
   limits.subgroup = sdk::hip_subgroup_size(target);

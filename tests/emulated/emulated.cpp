@@ -18,12 +18,12 @@ namespace sdk = tenon::sdk;
 constexpr char kName[] = "emulated_cuda", kTarget[] = "sm_80";
 const sdk::Dialect& dialect() { return sdk::cuda_dialect(); }
 std::span<const tn_matrix_atom> atoms(std::string_view) { return sdk::cuda_atoms(80); }
-constexpr uint32_t kSubgroup = 32;
+constexpr uint32_t kSubgroup = 32, kShared = 163 << 10;  // more than a kernel may declare
 #else
 constexpr char kName[] = "emulated_hip", kTarget[] = "gfx90a";
 const sdk::Dialect& dialect() { return sdk::hip_dialect(); }
 std::span<const tn_matrix_atom> atoms(std::string_view name) { return sdk::hip_atoms(name); }
-constexpr uint32_t kSubgroup = 64;
+constexpr uint32_t kSubgroup = 64, kShared = 64 << 10;
 #endif
 
 /// Only says what the device would be.
@@ -32,6 +32,7 @@ class Limits : public sdk::StreamCompiler {
   std::optional<sdk::StreamLimits> find_target(std::string_view) const override {
     sdk::StreamLimits limits;
     limits.subgroup = kSubgroup;
+    limits.shared_bytes = kShared;
     limits.compute_units = 4;
     return limits;
   }

@@ -127,6 +127,16 @@ TEST_CASE("sums: nothing where they are exact, gamma where they are not") {
     CHECK(takes(sum, 0, all, p));
   }
   CHECK_FALSE(takes(sum, 0, sum.value.at(0).as_double() - 1.0 / 1000, p));  // a lost term
+
+  // A unit that cuts what falls below the greatest term loses 63 of these 64, and may.
+  std::vector<float> low(64, 0x1.fcp-24f);
+  low[0] = 1;
+  const NodeRef z = c.in(floats(low));
+  Profile cuts = p;
+  cuts.cuts_sums = true;
+  CHECK_FALSE(takes(c.of(c.b.reduce(Op::ADD, z, {0}), p), 0, 1, p));
+  CHECK(takes(c.of(c.b.reduce(Op::ADD, z, {0}), cuts), 0, 1, cuts));
+  CHECK_FALSE(takes(c.of(c.b.reduce(Op::ADD, z, {0}), cuts), 0, 1 - 0x1p-18, cuts));
   CHECK(relative_width(sum, 0) < 0.001);
 }
 
@@ -224,6 +234,10 @@ TEST_CASE("the bits of an input's NaN are known, those of a computed one are not
   const IntervalArray moved = c.of(c.b.bit_cast(c.b.flip(x, {0}), DType::kU32), p);
   CHECK(takes(moved, 0, 0x7f800001, p));
   CHECK_FALSE(takes(moved, 0, 0x7fc00001, p));
+  const IntervalArray turned = c.of(c.b.bit_cast(c.b.unary(Op::NEG, x), DType::kU32), p);
+  CHECK(takes(turned, 0, 0xff800001, p));
+  CHECK_FALSE(takes(turned, 0, 0x7f800001, p));
+  CHECK_FALSE(takes(turned, 0, 0x7fffffff, p));  // as NVIDIA's FADD has it
   const NodeRef sum = c.b.bit_cast(c.b.binary(Op::ADD, x, x), DType::kU32);
   CHECK(takes(c.of(sum, p), 0, 0x7fc00001, p));
   p.numerics = kNoNan;

@@ -139,6 +139,35 @@ TEST_CASE("what no device can do is refused with a reason") {
                          MessageMatches(ContainsSubstring("arithmetic on f64")));
 }
 
+TEST_CASE("the sign of NaN is flipped whatever is claimed") {
+  struct Row {
+    DType dtype, bits;
+  };
+  constexpr Row kRows[] = {{DType::kF16, DType::kU16},
+                           {DType::kBF16, DType::kU16},
+                           {DType::kF32, DType::kU32},
+                           {DType::kF64, DType::kU64}};
+  for (const auto& [dtype, bits] : kRows)
+    for (const bool is_claimed : {false, true}) {
+      INFO(dtype_name(dtype) << (is_claimed ? ", claimed" : ""));
+      Builder b;
+      Capabilities caps = minimal();  // narrow floats are widened
+      const auto neg = static_cast<uint32_t>(Op::NEG);
+      if (is_claimed) caps.native_ops[neg >> 6] |= uint64_t{1} << (neg & 63);
+      const NodeRef x = b.param("x", dtype, {Dim(2)});
+      const Graph graph = graph_of({x}, b.bit_cast(b.unary(Op::NEG, x), bits));
+      const Graph legal = legalise(graph, caps, b);
+      const uint64_t sign = uint64_t{1} << (dtype_bits(dtype) - 1);
+      Array nan = Array::zeros(dtype, {2});  // one bit of the mantissa, and all
+      nan.set(0, {dtype, highest(dtype).bits + 1});
+      nan.set(1, {dtype, sign - 1});
+      const Array got = evaluate(legal, {nan})[0];
+      for (int i = 0; i < 2; ++i) CHECK(got.at(i).bits == (nan.at(i).bits ^ sign));
+      const auto allowed = evaluate_intervals(graph, {nan}, {}, Profile::of(caps));
+      CHECK(allowed[0].exact());
+    }
+}
+
 TEST_CASE("what is claimed stays") {
   Builder b;
   const NodeRef x = b.param("x", DType::kF16, {Dim(4)});

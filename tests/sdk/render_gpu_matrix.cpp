@@ -221,15 +221,16 @@ std::string compiled(const RuntimeCompiler& compiler, const Dialect& dialect,
 TEST_CASE("NVRTC takes every matrix atom") {
   try {
     const RuntimeCompiler nvrtc = open_nvrtc();
-    for (const int capability : {75, 80, 89, 90}) {
-      const std::string target = fmt::format("compute_{}", capability);
+    for (const std::string architecture : {"75", "80", "89", "90a"}) {
+      const int capability = std::stoi(architecture);
+      const std::string target = "compute_" + architecture;
       for (const tn_matrix_atom& atom : cuda_atoms(capability)) {
         INFO(target << " atom " << atom.id);
         const std::string ptx = compiled(nvrtc, cuda_dialect(), atom, cuda_options(target),
                                          RuntimeCompiler::Output::kText);
         CHECK(ptx.find(fmt::format("mma.sync.aligned.m16n8k{}", atom.k)) != std::string::npos);
         CHECK(ptx.find("ldmatrix.sync") != std::string::npos);
-        CHECK(!compiled(nvrtc, cuda_dialect(), atom, cuda_options(fmt::format("sm_{}", capability)),
+        CHECK(!compiled(nvrtc, cuda_dialect(), atom, cuda_options("sm_" + architecture),
                         RuntimeCompiler::Output::kCode)
                    .empty());
       }

@@ -2,6 +2,7 @@
 // A plugin without its hardware: what it says of devices, and what it compiles for targets by name.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,5 +51,9 @@ void check_targets(OfflinePlugin& plugin, const OfflineExpectation& expected);
 void check_samples(OfflinePlugin& plugin, const OfflineExpectation& expected);
 void check_threads(OfflinePlugin& plugin, const OfflineExpectation& expected);
 void check_extensions(OfflinePlugin& plugin);
+/// Opens the first device, on a fake driver, and calls everything that needs it; `check` comes
+/// after each call.
+void use_device(OfflinePlugin& plugin, bool compiles,
+                const std::function<void(const char*)>& check);
 
 }  // namespace tenon::sdk

@@ -128,4 +128,59 @@ void check_extensions(OfflinePlugin& plugin) {
   CHECK(!plugin.table().get_extension("org.tenon.none.v1"));
 }
 
+void use_device(OfflinePlugin& plugin, bool compiles,
+                const std::function<void(const char*)>& check) {
+  const tn_plugin& p = plugin.table();
+  tn_error error = TN_INIT(tn_error);
+  tn_device* device = nullptr;
+  REQUIRE(p.device_open(0, nullptr, &device, &error) == TN_OK);
+  check("open");
+  tn_executable* executable = nullptr;
+  if (compiles) {
+    tn_target target = TN_INIT(tn_target);
+    target.device = device;
+    const Program program = parsed(samples::kSoftmax);
+    REQUIRE(p.compile(&target, program.get(), nullptr, &executable, &error) == TN_OK);
+    check("compile");
+  }
+  tn_memory *memory = nullptr, *host = nullptr, *import = nullptr;
+  REQUIRE(p.memory_allocate(device, 0, 4096, &memory, &error) == TN_OK);
+  REQUIRE(p.memory_allocate(device, 1, 4096, &host, &error) == TN_OK);
+  check("allocate");
+  std::vector<char> own(4096);
+  REQUIRE(p.memory_import(device, 1, own.data(), own.size(), &import, &error) == TN_OK);
+  check("import");
+  tn_timeline* timeline = nullptr;
+  REQUIRE(p.timeline_create(device, 0, &timeline, &error) == TN_OK);
+  check("timeline");
+  tn_command command = TN_INIT(tn_command);
+  command.kind = TN_COMMAND_FILL;
+  command.destination = host;
+  command.size = 4096;
+  command.pattern = 7;
+  command.pattern_size = 4;
+  const tn_point point = {timeline, 1};
+  tn_submission submission = TN_INIT(tn_submission);
+  submission.command_count = 1;
+  submission.command_stride = sizeof command;
+  submission.commands = &command;
+  submission.signal_count = 1;
+  submission.signals = &point;
+  REQUIRE(p.submit(device, &submission, &error) == TN_OK);
+  check("submit");
+  REQUIRE(p.timeline_wait(timeline, 1, UINT64_MAX, &error) == TN_OK);
+  check("wait");
+  uint64_t value = 0;
+  REQUIRE(p.timeline_query(timeline, &value, &error) == TN_OK);
+  CHECK(value == 1);
+  check("query");
+  p.timeline_destroy(timeline);
+  for (tn_memory* each : {memory, host, import}) p.memory_free(each);
+  check("free");
+  if (executable) p.executable_destroy(executable);
+  check("destroy");
+  p.device_close(device);
+  check("close");
+}
+
 }  // namespace tenon::sdk

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Hint ops that a device does not claim, in terms of the principal operators: the exact ones.
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <iterator>
 
 #include "core/rewrite/pattern.hpp"
 #include "core/rewrite/rules/rules.hpp"
@@ -104,11 +107,28 @@ NodeRef decompose_reduce_min(const NodeRef& node, Builder& builder) {
 
 }  // namespace
 
+NodeRef flip_sign(const NodeRef& x, Builder& builder, const Capabilities& capabilities) {
+  constexpr DType kBits[] = {DType::kU8, DType::kU16, DType::kU32, DType::kU64};
+  const DType bits = kBits[std::countr_zero(dtype_size(x->dtype))];
+  const DTypeCaps& caps = capabilities.of(bits);
+  const bool computes = caps.arithmetic || (caps.storage && dtype_size(bits) < 4);  // widened
+  if (!is_float(x->dtype) || !computes || capabilities.numerics != 0) return nullptr;
+  const Scalar sign{bits, uint64_t{1} << (dtype_bits(x->dtype) - 1)};
+  const NodeRef flipped =
+      builder.binary(Op::XOR, builder.bit_cast(x, bits), builder.constant(sign, x->shape));
+  return builder.bit_cast(flipped, x->dtype);
+}
+
 Rules decompose_rules(const Capabilities& capabilities) {
   std::vector<TextRule> texts;
+  Rules rules;
+  if (!capabilities.has(Op::NEG))
+    rules.push_back({"float -x", {Op::NEG}, [&capabilities](const NodeRef& x, Builder& builder) {
+                       return flip_sign(x->sources[0], builder, capabilities);
+                     }});
   for (const Claimless& c : kTexts)
     if (!capabilities.has(c.op)) texts.push_back(c.rule);
-  Rules rules = compile(texts);
+  std::ranges::move(compile(texts), std::back_inserter(rules));
   if (!capabilities.has(Op::TRUNC)) rules.push_back({"trunc", {Op::TRUNC}, decompose_trunc});
   if (!capabilities.has(Op::MIN))
     rules.push_back({"reduce.min", {Op::REDUCE}, decompose_reduce_min});

@@ -19,6 +19,9 @@ Rules bool_rules();                                       ///< arithmetic on boo
 Rules decompose_rules(const Capabilities& capabilities);  ///< exact ones
 Rules decompose_transcendental_rules(const Capabilities& capabilities);  ///< FDIV EXP LN COS
 Rules widen_rules(const Capabilities& capabilities);  ///< dtypes without arithmetic
-Rules shorten_rules();                                ///< 64-bit integers that fit 32
+/// -x of a float as its sign bit, NaN's too; null where NaN's bits mean nothing to the device, or
+/// it has no integers of the size.
+NodeRef flip_sign(const NodeRef& x, Builder& builder, const Capabilities& capabilities);
+Rules shorten_rules();  ///< 64-bit integers that fit 32
 
 }  // namespace tenon::rewrite

@@ -24,6 +24,9 @@ DType wider(const Capabilities& capabilities, DType dtype) {
 }
 
 NodeRef widen_elementwise(const NodeRef& node, Builder& builder, const Capabilities& capabilities) {
+  const bool is_widened = wider(capabilities, node->dtype) != node->dtype;
+  if (node->op == Op::NEG && is_float(node->dtype) && is_widened)
+    if (NodeRef made = flip_sign(node->sources[0], builder, capabilities)) return made;
   std::vector<NodeRef> sources;
   bool widened = false;
   for (const NodeRef& source : node->sources) {
