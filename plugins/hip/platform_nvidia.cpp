@@ -3,6 +3,7 @@
 // linked; NVRTC and the CUDA dialect for code.
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
 
 #include "plugins/hip/driver.hpp"
@@ -14,11 +15,12 @@
 namespace tenon::hip {
 namespace {
 
-constexpr const char* kVersions[] = {".13", ".12", ""};
-
-/// For devices only: what this platform is for is to run.
+/// For devices only. The NVRTC of the CUDA runtime that is linked: a driver takes both or none.
 class NvidiaCompiler : public sdk::StreamCompiler {
  public:
+  explicit NvidiaCompiler(int runtime)
+      : nvrtc_(std::array{fmt::format("libnvrtc.so.{}", runtime / 1000)}, "nvrtc", "CUBIN", "PTX") {
+  }
   std::optional<sdk::StreamLimits> find_target(std::string_view) const override { return {}; }
   void compile(const sdk::ProgramView&, sdk::StreamCode& code) const override {
     code.binary = run(code, sdk::RuntimeCompiler::Output::kCode);
@@ -35,8 +37,7 @@ class NvidiaCompiler : public sdk::StreamCompiler {
     return nvrtc_.compile(code.source, options, out).bytes;
   }
 
-  const sdk::RuntimeCompiler nvrtc_{sdk::library_names("libnvrtc.so", kVersions, {}), "nvrtc",
-                                    "CUBIN", "PTX"};
+  const sdk::RuntimeCompiler nvrtc_;
 };
 
 std::span<const tn_matrix_atom> nvidia_atoms(std::string_view target) {
@@ -70,7 +71,7 @@ sdk::StreamLimits Driver::limits(std::string_view) const { return {}; }
 const sdk::StreamPlatform& platform() {
   static constexpr sdk::StreamPlatform kNvidia = {
       [] { return std::unique_ptr<sdk::StreamVendor>(new Driver()); },
-      [](int) { return std::unique_ptr<sdk::StreamCompiler>(new NvidiaCompiler()); },
+      [](int version) { return std::unique_ptr<sdk::StreamCompiler>(new NvidiaCompiler(version)); },
       sdk::cuda_dialect, nvidia_atoms};
   return kNvidia;
 }
