@@ -161,7 +161,8 @@ Scalar PlausibleDevice::compute(Op op, DType dtype, const double* x) {
 
 Array PlausibleDevice::elementwise(const Node& node, const Operands& in) {
   const DType from = in[node.op == Op::WHERE ? 1 : 0]->dtype;
-  if (node.op == Op::WHERE || !is_float(from)) return evaluate_node(node, in, {});
+  const bool flips = node.op == Op::NEG && profile_.numerics == 0;
+  if (node.op == Op::WHERE || !is_float(from) || flips) return evaluate_node(node, in, {});
   Array out = Array::zeros(node.dtype, in[0]->shape);
   // x*y + z in one rounding where the profile says so.
   const bool sums = node.op == Op::ADD || node.op == Op::SUB;
