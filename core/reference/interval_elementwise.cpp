@@ -208,7 +208,19 @@ Interval exact_image(Op op, DType dtype, const Interval* x) {
     case Op::FMA:
       out = fused(x[0], x[1], x[2], dtype);
       break;
-    default:
+    case Op::CAST:
+    case Op::WHERE:
+    case Op::CMPLT:
+    case Op::CMPNE:
+    case Op::CMPEQ:
+    case Op::IDIV:
+    case Op::MOD:
+    case Op::AND:
+    case Op::OR:
+    case Op::XOR:
+    case Op::SHL:
+    case Op::SHR:
+#include "core/ir/not_elementwise.def"
       fail(ErrorKind::kInternal, "[interval] expected an op on floats, got {}", op_info(op).text);
   }
   out.nan |= nan;

@@ -40,9 +40,32 @@ AllowedError relaxed_error(Op op, DType dtype, const Interval& x) {
     case Op::COS:
       if (largest(x) > std::numbers::pi_v<float>) return {.unbounded = true};
       return {.absolute = std::ldexp(1, half ? -7 : -11)};
-    default:
-      return {};
+    // No error but that of one rounding.
+    case Op::CAST:
+    case Op::ADD:
+    case Op::MUL:
+    case Op::IDIV:
+    case Op::MOD:
+    case Op::MAX:
+    case Op::AND:
+    case Op::OR:
+    case Op::XOR:
+    case Op::WHERE:
+    case Op::NEG:
+    case Op::SUB:
+    case Op::SHL:
+    case Op::SHR:
+    case Op::TRUNC:
+    case Op::FLOOR:
+    case Op::FMA:
+    case Op::MIN:
+    case Op::CMPLT:
+    case Op::CMPNE:
+    case Op::CMPEQ:
+#include "core/ir/not_elementwise.def"
+      break;
   }
+  return {};
 }
 
 AllowedError strict_error(Op op, DType dtype) {
@@ -56,9 +79,35 @@ AllowedError strict_error(Op op, DType dtype) {
     case Op::SIN:
     case Op::COS:
       return {.ulps = half ? 2.0 : 4.0};
-    default:
-      return {};
+    // No error but that of one rounding.
+    case Op::RECIP:
+    case Op::SQRT:
+    case Op::FDIV:
+    case Op::CAST:
+    case Op::ADD:
+    case Op::MUL:
+    case Op::IDIV:
+    case Op::MOD:
+    case Op::MAX:
+    case Op::AND:
+    case Op::OR:
+    case Op::XOR:
+    case Op::WHERE:
+    case Op::NEG:
+    case Op::SUB:
+    case Op::SHL:
+    case Op::SHR:
+    case Op::TRUNC:
+    case Op::FLOOR:
+    case Op::FMA:
+    case Op::MIN:
+    case Op::CMPLT:
+    case Op::CMPNE:
+    case Op::CMPEQ:
+#include "core/ir/not_elementwise.def"
+      break;
   }
+  return {};
 }
 
 /// "Inherited from 1.0 / inversesqrt()": as far from sqrt(x) on both sides as the formula can be.
@@ -98,9 +147,34 @@ bool rounds(Op op) {
     case Op::FLOOR:
     case Op::WHERE:
       return false;
-    default:
-      return true;
+    case Op::CAST:
+    case Op::RECIP:
+    case Op::SQRT:
+    case Op::EXP2:
+    case Op::LOG2:
+    case Op::SIN:
+    case Op::ADD:
+    case Op::MUL:
+    case Op::IDIV:
+    case Op::MOD:
+    case Op::AND:
+    case Op::OR:
+    case Op::XOR:
+    case Op::SUB:
+    case Op::FDIV:
+    case Op::SHL:
+    case Op::SHR:
+    case Op::FMA:
+    case Op::EXP:
+    case Op::LN:
+    case Op::COS:
+    case Op::CMPLT:
+    case Op::CMPNE:
+    case Op::CMPEQ:
+#include "core/ir/not_elementwise.def"
+      break;
   }
+  return true;
 }
 
 AllowedError allowed_error(Op op, DType dtype, const Interval& argument, const Profile& profile) {
