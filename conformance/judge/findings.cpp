@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "core/reference/allowed_ulps.hpp"
 #include "core/reference/interval_ops.hpp"
 #include "core/support/error.hpp"
 
@@ -32,22 +33,10 @@ bool is_unary_float(const Graph& graph) {
   return is_elementwise(op.op) && is_float(op.dtype) && is_float(op.sources[0]->dtype);
 }
 
-/// From the value to the last number of its dtype that is not beyond `end`, counted as
-/// ulp_distance does.
-double steps_to(double end, const Scalar& value) {
-  const Scalar last = Scalar::of(value.dtype, end);
-  const double outward = end < value.as_double() ? end - last.as_double() : last.as_double() - end;
-  return std::max(0.0, ulp_distance(last, value) - (outward > 0 ? 1 : 0));
-}
-
-/// How far the declared profile lets an answer be from the reference's value.
+/// How far the declared profile lets an answer be from the reference's value; -1: not known.
 double bound_of(const IntervalArray& expected, int64_t i) {
-  const Interval range = expected.at(i);
-  const Scalar value = expected.value.at(i);
-  if (range.any || !std::isfinite(value.as_double()) || !std::isfinite(range.low) ||
-      !std::isfinite(range.high))
-    return -1;
-  return std::max(steps_to(range.high, value), steps_to(range.low, value));
+  const double bound = allowed_ulps(expected, i);
+  return std::isfinite(bound) ? bound : -1;
 }
 
 }  // namespace

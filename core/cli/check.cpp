@@ -6,9 +6,20 @@
 
 #include <fmt/format.h>
 
-#include "core/reference/interval.hpp"
+#include "core/reference/allowed_ulps.hpp"
 
 namespace tenon::cli {
+namespace {
+
+void note(double ulp, double allowed, CheckResult& result) {
+  if (ulp == 0) return;
+  result.share = std::max(result.share, ulp / allowed);  // infinity where no error is allowed
+  if (ulp <= result.max_ulp) return;
+  result.max_ulp = ulp;
+  result.allowed_ulp = allowed;
+}
+
+}  // namespace
 
 CheckResult check_outputs(const Graph& graph, const GraphInputs& inputs,
                           const std::vector<Array>& got, const Capabilities& capabilities) {
@@ -22,7 +33,7 @@ CheckResult check_outputs(const Graph& graph, const GraphInputs& inputs,
       const Scalar reference = expected[output].value.at(i);
       const double distance = std::abs(value.as_double() - reference.as_double());
       if (std::isfinite(distance)) {
-        result.max_ulp = std::max(result.max_ulp, ulp_distance(value, reference));
+        note(ulp_distance(value, reference), allowed_ulps(expected[output], i), result);
         result.max_abs = std::max(result.max_abs, distance);
       }
       if (accepts(expected[output], i, value, profile)) continue;

@@ -14,6 +14,9 @@ struct CheckResult {
   bool ok = true;
   double max_ulp = 0;  ///< largest distance from the reference's value, accepted or not
   double max_abs = 0;
+  /// What the device's profile allows to the element of max_ulp; infinity where anything goes.
+  double allowed_ulp = 0;
+  double share = 0;    ///< the largest part of what is allowed to it that an element makes use of
   std::string reason;  ///< the first element that is not accepted
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include "core/cli/check.hpp"
 #include "core/cli/cli.hpp"
 #include "core/cli/inputs.hpp"
+#include "core/cli/number_option.hpp"
 #include "core/ir/text.hpp"
 #include "core/runtime/context.hpp"
 #include "core/support/error.hpp"
@@ -121,12 +123,30 @@ void print_json(const RunOptions& options, const Outcome& outcome) {
                         {"arena_bytes", outcome.stats.arena_bytes},
                         {"sum_bytes", outcome.stats.sum_bytes}};
   if (options.check) {
+    // null where anything is allowed: JSON has no infinity
     result["check"] = {{"max_ulp", outcome.check.max_ulp},
+                       {"allowed_ulp", outcome.check.allowed_ulp},
+                       {"share_of_allowed", outcome.check.share},
                        {"max_abs", outcome.check.max_abs},
                        {"ok", outcome.check.ok}};
     if (!outcome.check.ok) result["check"]["reason"] = outcome.check.reason;
   }
   say("{}\n", Lines{json_text(result)});
+}
+
+/// An error says nothing without what is allowed: near zero, millions of ULP may be.
+void print_check(const CheckResult& check) {
+  std::string allowed;
+  if (check.max_ulp > 0)
+    allowed = std::isfinite(check.allowed_ulp)
+                  ? fmt::format(" where {:.3g} are allowed", check.allowed_ulp)
+                  : " where any is allowed";
+  std::string rest = check.ok ? "" : "\n" + check.reason;
+  if (check.ok && check.max_ulp > 0)
+    rest = fmt::format("; no element is beyond {:.0f}% of what it may be off", 100 * check.share);
+  say("check against the reference: {}, largest error {:.3g} ULP{}, {:.3g} absolute{}\n",
+      check.ok ? paint("ok", "32") : paint("FAILED", "31"), check.max_ulp, allowed, check.max_abs,
+      Lines{rest});
 }
 
 void print_text(const RunOptions& options, const Outcome& outcome) {
@@ -143,10 +163,7 @@ void print_text(const RunOptions& options, const Outcome& outcome) {
       outcome.device, outcome.stats.kernels, outcome.stats.programs, outcome.stats.compile_ms,
       outcome.stats.run_ms, outcome.stats.arena_bytes, outcome.stats.sum_bytes);
   if (!options.check) return;
-  const std::string reason = outcome.check.ok ? "" : "\n" + outcome.check.reason;
-  say("check against the reference: {}, largest error {:.3g} ULP, {:.3g} absolute{}\n",
-      outcome.check.ok ? paint("ok", "32") : paint("FAILED", "31"), outcome.check.max_ulp,
-      outcome.check.max_abs, Lines{reason});
+  print_check(outcome.check);
 }
 
 }  // namespace
@@ -157,8 +174,10 @@ void add_run(CLI::App& app, int& exit_code) {
   command->add_option("file", options->file, "Graph in text form (.tn)")->required();
   command->add_option("--input,-i", options->inputs.files, "NAME=FILE.npy, once a param");
   command->add_option("--symbol", options->inputs.symbols, "NAME=VALUE of a symbolic dimension");
-  CLI::Option* random = command->add_option("--random", options->seed,
-                                            "Seed: fills params without a file with random values");
+  CLI::Option* random = command
+                            ->add_option("--random", options->seed,
+                                         "Seed: fills params without a file with random values")
+                            ->transform(whole_number());
   CLI::Option* devices =
       command->add_option("--devices", options->devices, "Devices, as in TENON_DEVICES");
   command->add_option("--output-dir,-o", options->output_dir, "Folder for NAME.npy of each output");
