@@ -21,6 +21,8 @@ bool doubt_at(const IntervalArray& x, int64_t i) { return !x.exact() && x.doubt[
 Interval fold(Op op, DType dtype, const std::vector<Interval>& terms, const Profile& profile) {
   Interval acc = terms[0];
   if (acc.nan && (profile.numerics & kNoNan)) return anything();
+  // What begins with the op's identity has one step even for a single term.
+  if (is_float(dtype) && (profile.numerics & (kFlushInput | kFlushOutput))) acc = flush(acc, dtype);
   for (size_t i = 1; i < terms.size(); ++i) {
     const Interval operands[] = {acc, terms[i], {}};
     acc = apply(op, dtype, operands, profile);

@@ -106,7 +106,11 @@ Interval sum(const std::vector<Interval>& terms, DType accumulator, bool fused,
   if (fused && s.infinities()) return {-kInfinity, kInfinity, true, false};
   if (s.sure_plus && s.sure_minus) return point(std::nan(""));
   if (terms.size() == 2 && !fused && !s.infinities()) {
-    Interval out = apply(Op::ADD, accumulator, terms.data(), profile);
+    // A sum that starts from 0 has 0 + x as its first result, which is flushed as any other.
+    const bool flushes = profile.numerics & kFlushOutput;
+    const Interval pair[] = {flushes ? flush(terms[0], accumulator) : terms[0],
+                             flushes ? flush(terms[1], accumulator) : terms[1]};
+    Interval out = apply(Op::ADD, accumulator, pair, profile);
     if (out.low == 0 || out.high == 0) out = hull(out, {-0.0, 0.0, false, false});
     return out;
   }

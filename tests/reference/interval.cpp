@@ -186,6 +186,30 @@ TEST_CASE("flush to zero only where it is declared") {
   CHECK(takes(c.of(c.b.binary(Op::MUL, x, y), p), 1, 1e-20f * 1e-20f, p));
 }
 
+TEST_CASE("a reduction that begins with its identity may flush its first term") {
+  // 0 + 2^-127 is a result, and becomes zero before 2^-126 joins it.
+  const float tiny = 0x1p-127f, least = 0x1p-126f;
+  const auto reduced = [&](Op op, const std::vector<float>& terms, uint32_t numerics) {
+    Profile p = exact_profile();
+    p.numerics = numerics;
+    Case c;
+    return std::pair(c.of(c.b.reduce(op, c.in(floats(terms)), {0}), p), p);
+  };
+  for (const std::vector<float>& terms : {std::vector{tiny, least}, std::vector{least, tiny}}) {
+    const auto [sum, p] = reduced(Op::ADD, terms, kFlushOutput);
+    CHECK(takes(sum, 0, least, p));
+    CHECK(takes(sum, 0, least + tiny, p));
+    CHECK_FALSE(takes(sum, 0, 2 * least, p));
+    const auto [exact, strict] = reduced(Op::ADD, terms, 0);
+    CHECK_FALSE(takes(exact, 0, least, strict));
+  }
+  const auto [most, p] = reduced(Op::MAX, {tiny}, kFlushOutput);
+  CHECK(takes(most, 0, 0, p));
+  CHECK(takes(most, 0, tiny, p));
+  const auto [kept, strict] = reduced(Op::MAX, {tiny}, 0);
+  CHECK_FALSE(takes(kept, 0, 0, strict));
+}
+
 TEST_CASE("a fused multiply-add keeps the sign of a product that underflows") {
   Profile p = exact_profile();
   Case c;
