@@ -98,10 +98,6 @@ DeviceImpl::~DeviceImpl() {
 
 BufferRef DeviceImpl::allocate(uint64_t size, const std::string& purpose) {
   if (size == 0) return std::make_shared<Buffer>(shared_from_this(), nullptr, 0, 0);
-  const uint64_t limit = facts_.capabilities.max_buffer_bytes;
-  if (limit != 0 && size > limit)
-    fail(ErrorKind::kOutOfMemory, "[allocate] {}: expected a buffer of at most {}, got {}", id_,
-         bytes_text(limit), bytes_text(size));
   const uint64_t alignment = memory_alignment();
   const uint64_t guard = (guards_.bytes() + alignment - 1) & ~(alignment - 1);
   const Pool::Block block = pool_->allocate(size + 2 * guard, purpose);

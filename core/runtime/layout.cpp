@@ -47,6 +47,17 @@ uint64_t whole_words(uint64_t bytes, const Capabilities& capabilities) {
   return (bytes + word - 1) / word * word;
 }
 
+/// What a size that is known now comes to. The limit is one binding's: temporaries that share an
+/// arena may take more together.
+uint64_t bound_bytes(int64_t bytes, const Device& device) {
+  const Capabilities& capabilities = device.capabilities();
+  const uint64_t size = whole_words(static_cast<uint64_t>(bytes), capabilities);
+  if (capabilities.max_buffer_bytes && size > capabilities.max_buffer_bytes)
+    fail(ErrorKind::kUnsupported, "[launch] {}: expected buffers of at most {} bytes, got {}",
+         device.id(), capabilities.max_buffer_bytes, size);
+  return size;
+}
+
 }  // namespace
 
 uint64_t copy_offset(const Schedule& schedule, const CopyCall& copy, const SymbolValues& symbols) {
@@ -129,9 +140,8 @@ std::unique_ptr<Frame> Layout::make_frame(const SchedulePlan& plan) const {
           argument.scalar = scalar_bits(plan_argument, symbols);
         } else {
           argument.kind = TN_ARGUMENT_BUFFER;
-          argument.size = whole_words(
-              static_cast<uint64_t>(memory.bytes[static_cast<size_t>(plan_argument.buffer)]),
-              plan.device(step.device).capabilities());
+          argument.size = bound_bytes(memory.bytes[static_cast<size_t>(plan_argument.buffer)],
+                                      plan.device(step.device));
           frame->patches.push_back({frame->arguments.size(), plan_argument.buffer});
         }
         frame->arguments.push_back(argument);
