@@ -50,9 +50,18 @@ Row against_bar(std::string name, const Timing& timing, double scale, std::strin
 /// Adds what a launch of a cached plan costs until the call returns, and until all is done.
 void bench_replay(Suite& suite, Context& context, const std::string& name);
 
+/// sqrt(3 x + x) over so many elements: a size that is new is a kernel that no cache knows.
+Graph elementwise_graph(Builder& b, int64_t count);
+/// What is wrong with an element of its output for x = 1, or "".
+std::string elementwise_fault(float got);
+
+/// What a process of its own does for bench_fresh; gives the exit code.
+int print_first_result();
+
 void bench_sgemm(Suite& suite);
 void bench_memory(Suite& suite);
 void bench_overhead(Suite& suite);
+void bench_fresh(Suite& suite);
 /// Every backend that is found beside the CPU plugin.
 void bench_devices(Suite& suite);
 
