@@ -5,9 +5,11 @@
 #include <CLI/CLI.hpp>
 
 #include "conformance/api/guest.hpp"
+#include "conformance/cases/generator.hpp"
 #include "conformance/commands/commands.hpp"
 #include "conformance/selftest/selftest.hpp"
 #include "conformance/worker/worker.hpp"
+#include "core/cli/number_option.hpp"
 #include "core/runtime/driver_noise.hpp"
 #include "core/support/error.hpp"
 #include "core/support/output.hpp"
@@ -15,6 +17,13 @@
 namespace {
 
 using namespace tenon::conformance;  // NOLINT: the program is this namespace's
+
+using tenon::cli::positive_number;
+using tenon::cli::whole_number;
+using tenon::cli::whole_number_of;
+
+constexpr uint64_t kMostMebibytes = UINT64_MAX >> 20;  // as bytes they must fit
+constexpr uint64_t kMostCases = kRunBase;              // what is beyond is not for fuzz
 
 void add_target(CLI::App* command, RunOptions& options) {
   command->add_option("--backend", options.backend,
@@ -25,30 +34,32 @@ void add_target(CLI::App* command, RunOptions& options) {
 
 void add_limits(CLI::App* command, RunOptions& options) {
   command->add_option("--run-timeout", options.run_seconds, "Seconds that a case may run")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command
       ->add_option("--compile-timeout", options.compile_seconds,
                    "Seconds that its compilation may take")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command
       ->add_option("--start-timeout", options.start_seconds,
                    "Seconds that the plugin may take to load")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--memory-limit", options.memory_mib,
-                      "MiB that a worker process may grow to (4096; 0: no limit)");
+      ->check(positive_number());
+  command
+      ->add_option("--memory-limit", options.memory_mib,
+                   "MiB that a worker process may grow to (4096; 0: no limit)")
+      ->transform(whole_number(0, kMostMebibytes));
   command->add_flag("--json", options.json, "Facts as JSON on standard output");
 }
 
 void add_run(CLI::App* command, RunOptions& options) {
   add_target(command, options);
   add_limits(command, options);
-  command->add_option("--seed", options.seed, "Seed of all cases (1)");
+  command->add_option("--seed", options.seed, "Seed of all cases (1)")->transform(whole_number());
   command
       ->add_option("--cases", options.cases,
                    "Number of cases (of compile: of graphs beside all cells, 2000)")
-      ->check(CLI::PositiveNumber);
+      ->transform(whole_number(1, kMostCases));
   command->add_option("--time", options.seconds, "No new cases after so many seconds")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command
       ->add_option("--budget", options.budget,
                    "A time by name: smoke (30 s), ci (5 min), nightly (4 h)")
@@ -59,14 +70,15 @@ void add_run(CLI::App* command, RunOptions& options) {
                     "Other installed plugins are not asked about the shrunk failures");
   command->add_flag("--no-recheck", options.no_recheck,
                     "No sample of the passing cases runs again in fresh processes");
-  command->add_option("--jobs", options.jobs, "Worker processes (1)")->check(CLI::Range(1, 256));
+  command->add_option("--jobs", options.jobs, "Worker processes (1)")
+      ->transform(whole_number(1, 256));
   command->add_option("--report", options.report,
                       "Folder for report.json, .md, .html, junit.xml, cells.csv and reproducers");
   command->add_option(
       "--regressions", options.regressions,
       "Folder of reproducer files: run replays them, new shrunk failures join them");
   command->add_option("--stop-after", options.stop_after, "No new cases after so many failures")
-      ->check(CLI::PositiveNumber);
+      ->transform(whole_number_of<int>(1));
   command->add_flag("--no-shrink", options.no_shrink, "Failures are named by their case only");
   command->add_option("--expectations", options.expectations,
                       "File of unsupported and xfail lines");
@@ -74,10 +86,10 @@ void add_run(CLI::App* command, RunOptions& options) {
 
 void add_selftest(CLI::App* command, SelftestOptions& options) {
   command->add_option("--time", options.seconds, "Seconds of new cases for each variant (30)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_option("--jobs", options.jobs, "Variants at the same time (one a core)")
-      ->check(CLI::Range(1, 256));
-  command->add_option("--seed", options.seed, "Seed of all cases (1)");
+      ->transform(whole_number(1, 256));
+  command->add_option("--seed", options.seed, "Seed of all cases (1)")->transform(whole_number());
   command->add_option("--only", options.only, "Names of variants, as exp2_ln2,tail_skipped")
       ->delimiter(',');
   command->add_option("--report", options.report, "Folder for selftest.json, logs, reproducers");
@@ -105,7 +117,7 @@ int tenon_conformance(int argc, char** argv) {
       "Says whether a Tenon backend can be trusted: runs ops and graphs on it and compares with "
       "the "
       "reference.\nExit codes: 0 ok, 1 failures, 2 usage or input, 3 environment, 4 device lost, 5 "
-      "device in doubt.",
+      "device in doubt, 130 and 143 stopped by SIGINT or SIGTERM without failures so far.",
       "tenon-conformance"};
   app.require_subcommand(1);
   app.set_version_flag("--version", "tenon-conformance " TENON_VERSION);
@@ -118,7 +130,8 @@ int tenon_conformance(int argc, char** argv) {
   add_run(run, options);
   CLI::App* fuzz = app.add_subcommand("fuzz", "Random cells and graphs, from a seed");
   add_run(fuzz, options);
-  fuzz->add_option("--first", options.first, "Number of the first case (0)");
+  fuzz->add_option("--first", options.first, "Number of the first case (0)")
+      ->transform(whole_number(0, kMostCases));
   fuzz->add_option("--layers", options.layers,
                    "Only cases of these: cells, graphs, transforms, sequences, checks")
       ->delimiter(',');
@@ -146,7 +159,7 @@ int tenon_conformance(int argc, char** argv) {
   compare
       ->add_option("--factor", factor,
                    "By how much a worst error or the rate must change to count (2)")
-      ->check(CLI::Range(1.0, 1e6));
+      ->check(positive_number(1, 1e6));
   compare->add_flag("--json", options.json, "As JSON");
   CLI::App* worker = app.add_subcommand("worker", "Internal: serves a parent process")->group("");
   add_target(worker, options);

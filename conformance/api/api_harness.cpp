@@ -27,8 +27,10 @@ Outcome ApiHarness::run_steps(const Sequence& sequence, const std::function<void
   } catch (const Lost& lost) {
     return outcome_of(Status::kDeviceLost, fmt::format("{}, at {}", lost.text, runner.where()));
   }
-  if (runner.done() == 0 && is_programs(sequence))
-    return outcome_of(Status::kUnsupported, runner.left_out());
+  if (runner.done() == 0 && is_programs(sequence)) {
+    const LeftOut& left_out = runner.left_out();
+    return outcome_of(left_out.too_long ? Status::kVacuous : Status::kUnsupported, left_out.why);
+  }
   if (runner.done() == 0) return outcome_of(Status::kVacuous, "no step was possible");
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include "conformance/api/check.hpp"
 #include "conformance/api/probe_programs.hpp"
+#include "conformance/cases/gradually.hpp"
 
 namespace tenon::conformance {
 namespace {
@@ -71,6 +72,41 @@ sdk::Program far_program(tn_axis axis, uint32_t groups) {
   return b.finish();
 }
 
+/// False if the device does not take the program.
+bool try_grid(const Opened& device, tn_memory* memory, int axis, uint32_t groups) {
+  const sdk::Program program = far_program(static_cast<tn_axis>(TN_AXIS_GRID_X + axis), groups);
+  const CompileAnswer answer = device.compile(*program.get());
+  if (!answer.executable) return false;
+  tn_argument argument{};
+  argument.kind = TN_ARGUMENT_BUFFER;
+  argument.memory = memory;
+  argument.size = 32;
+  tn_command command = abi_struct<tn_command>();
+  command.kind = TN_COMMAND_LAUNCH;
+  command.executable = answer.executable.get();
+  for (int k = 0; k < 3; ++k) {
+    command.grid[k] = k == axis ? groups : 1;
+    command.block[k] = command.cluster[k] = 1;
+  }
+  command.argument_count = 1;
+  command.argument_stride = sizeof argument;
+  command.arguments = &argument;
+  device.write(memory, 0, 0, std::vector<uint8_t>(32, 0xEE));
+  device.run({&command, 1});
+  std::vector<uint8_t> got(32);
+  device.read(memory, 0, 0, got);
+  for (uint32_t i = 0; i < 4; ++i) {
+    uint32_t word = 0;
+    std::memcpy(&word, got.data() + size_t{i} * 4, 4);
+    if (word != groups - 1 - i)
+      find("mismatch",
+           "a grid of {} along axis {}, where {} are claimed: expected workgroup {} to have run, "
+           "got {:#x} from it",
+           groups, axis, device.properties().max_grid[axis], groups - 1 - i, word);
+  }
+  return true;
+}
+
 void grid_limits(const CheckContext& c) {
   const Opened device = computing(c);
   need(device.dtype_flags(TN_DTYPE_I32) & TN_DTYPE_ARITHMETIC, "no arithmetic on i32 is claimed");
@@ -78,41 +114,13 @@ void grid_limits(const CheckContext& c) {
   const MemoryHandle memory = any_memory(device, 32);
   bool any = false;
   for (int axis = 0; axis < 3; ++axis) {
-    c.alive();
     const uint32_t limit = device.properties().max_grid[axis];
-    const uint32_t groups = limit ? std::min(limit, kMostGroups) : kMostGroups;
-    if (groups < 4) continue;
-    const sdk::Program program = far_program(static_cast<tn_axis>(TN_AXIS_GRID_X + axis), groups);
-    const CompileAnswer answer = device.compile(*program.get());
-    if (!answer.executable) continue;
-    any = true;
-    tn_argument argument{};
-    argument.kind = TN_ARGUMENT_BUFFER;
-    argument.memory = memory.get();
-    argument.size = 32;
-    tn_command command = abi_struct<tn_command>();
-    command.kind = TN_COMMAND_LAUNCH;
-    command.executable = answer.executable.get();
-    for (int k = 0; k < 3; ++k) {
-      command.grid[k] = k == axis ? groups : 1;
-      command.block[k] = command.cluster[k] = 1;
-    }
-    command.argument_count = 1;
-    command.argument_stride = sizeof argument;
-    command.arguments = &argument;
-    device.write(memory.get(), 0, 0, std::vector<uint8_t>(32, 0xEE));
-    device.run({&command, 1});
-    std::vector<uint8_t> got(32);
-    device.read(memory.get(), 0, 0, got);
-    for (uint32_t i = 0; i < 4; ++i) {
-      uint32_t word = 0;
-      std::memcpy(&word, got.data() + size_t{i} * 4, 4);
-      if (word != groups - 1 - i)
-        find("mismatch",
-             "a grid of {} along axis {}, where {} are claimed: expected workgroup {} to have run, "
-             "got {:#x} from it",
-             groups, axis, limit, groups - 1 - i, word);
-    }
+    const uint32_t most = limit ? std::min(limit, kMostGroups) : kMostGroups;
+    if (most < 4) continue;
+    gradually(most, [&](uint32_t groups) {
+      c.alive();
+      any |= try_grid(device, memory.get(), axis, groups);
+    });
   }
   need(any, "the device takes no such program");
 }

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How a sequence or a check ends before its end: thrown, and caught by the ApiHarness.
+// How a sequence or a check ends before its end: thrown, as a Finding is where the plugin broke the
+// contract, and caught by the ApiHarness.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <string>
 
+#include "conformance/cases/finding.hpp"
 #include "core/runtime/status.hpp"
 #include "tenon/plugin.h"
 
 namespace tenon::conformance {
 
-/// The plugin broke the contract; `kind` is that of an Outcome.
-struct Finding {
-  std::string kind, text;
-};
 /// The plugin leaves out, as it may, what the check is about.
 struct NotThere {
   std::string text;

@@ -10,16 +10,14 @@
 #include <vector>
 
 #include "conformance/api/lowest_bit.hpp"
+#include "conformance/cases/scalars.hpp"
 #include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/scalar.hpp"
 
 namespace tenon::conformance {
 namespace {
 
 constexpr uint32_t kGrid[3] = {4, 3, 2};
 constexpr int64_t kScalarLimit = 100;
-
-double least_normal(uint8_t dtype) { return dtype == TN_DTYPE_F64 ? 0x1p-1022 : 0x1p-126; }
 
 int significant_bits(uint8_t dtype) {
   return dtype == TN_DTYPE_F64 ? 53 : dtype == TN_DTYPE_F32 ? 24 : dtype == TN_DTYPE_F16 ? 11 : 3;
@@ -81,8 +79,8 @@ uint64_t Kernel::bits_of(int64_t number) const {
   const auto dtype = static_cast<uint8_t>(spec_.dtype);
   // In floats -1 stands for -0, the constant that caches confuse with 0.
   if (sdk::is_float(dtype))
-    return sdk::from_double(number == -1 ? -0.0 : static_cast<double>(number), dtype);
-  return sdk::convert(static_cast<uint64_t>(number), TN_DTYPE_I64, dtype);
+    return from_double(number == -1 ? -0.0 : static_cast<double>(number), dtype);
+  return convert(static_cast<uint64_t>(number), TN_DTYPE_I64, dtype);
 }
 
 uint64_t Kernel::length() const {
@@ -211,7 +209,7 @@ sdk::Program Kernel::build() const {
 bool Kernel::is_certain(uint64_t bits) const {
   const auto dtype = static_cast<uint8_t>(spec_.dtype);
   if (!sdk::is_float(dtype)) return true;
-  const double value = sdk::to_double(bits, dtype);
+  const double value = to_double(bits, dtype);
   if (value == 0) return exact_zeros_;
   return std::isfinite(value) && std::fabs(value) >= least_normal(dtype);
 }
@@ -227,7 +225,7 @@ Kernel::Value Kernel::load(ModelBytes from, uint64_t index) const {
 Kernel::Value Kernel::combine(uint16_t op, Value a, Value b) const {
   const auto dtype = static_cast<uint8_t>(spec_.dtype);
   const uint8_t to = op == TN_OP_CMPLT ? static_cast<uint8_t>(TN_DTYPE_BOOL) : dtype;
-  const uint64_t bits = sdk::scalar_function(op, dtype, to)(a.bits, b.bits, 0);
+  const uint64_t bits = evaluate_op(op, dtype, to, a.bits, b.bits, 0);
   const bool certain =
       is_certain(a.bits) && is_certain(b.bits) && (op == TN_OP_CMPLT || is_certain(bits));
   return {bits, a.known && b.known && certain};
@@ -262,7 +260,7 @@ Kernel::Value Kernel::element(ModelBytes in, ModelBytes out, uint64_t i, uint64_
     for (uint64_t k = 0; k < length(); ++k) {
       const Value term = load(in, i * length() + k);
       total = combine(TN_OP_ADD, total, term);
-      terms.push_back(sdk::to_double(term.bits, dtype));
+      terms.push_back(to_double(term.bits, dtype));
     }
     if (sdk::is_float(dtype)) total.known &= adds_exactly(terms, dtype);
     return total;

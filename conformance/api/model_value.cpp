@@ -5,26 +5,12 @@
 #include <cmath>
 
 #include "conformance/api/lowest_bit.hpp"
+#include "conformance/cases/scalars.hpp"
 #include "core/support/error.hpp"
 #include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/scalar.hpp"
 
 namespace tenon::conformance {
 namespace {
-
-double least_normal(uint8_t dtype) {
-  switch (dtype) {
-    case TN_DTYPE_F64:
-      return 0x1p-1022;
-    case TN_DTYPE_F32:
-    case TN_DTYPE_BF16:
-      return 0x1p-126;
-    case TN_DTYPE_F8E4M3:
-      return 0x1p-6;
-    default:
-      return 0x1p-14;  // f16, f8e5m2
-  }
-}
 
 bool is_plain(double value, uint8_t dtype) {
   return value == 0 || (std::isfinite(value) && std::fabs(value) >= least_normal(dtype));
@@ -46,7 +32,7 @@ bool is_product(double a, double b, double product) {
 /// Whether the float op has one answer for these operands.
 bool is_exact(uint16_t op, std::span<const double> x, double result, uint8_t dtype) {
   const auto fits = [&](double value) {
-    return is_plain(value, dtype) && sdk::to_double(sdk::from_double(value, dtype), dtype) == value;
+    return is_plain(value, dtype) && to_double(from_double(value, dtype), dtype) == value;
   };
   switch (op) {
     case TN_OP_ADD:
@@ -71,25 +57,21 @@ bool is_exact(uint16_t op, std::span<const double> x, double result, uint8_t dty
 }
 
 ModelValue compute(uint16_t op, uint8_t from, uint8_t to, std::span<const ModelValue> in) {
-  const sdk::ScalarFunction function = sdk::scalar_function(op, from, to);
-  if (!function)
-    fail(ErrorKind::kInvalid, "[program] {} of {} is not modelled", sdk::op_text(op),
-         sdk::dtype_text(from));
   const auto bits = [&](size_t k) { return k < in.size() ? in[k].bits : 0; };
-  const uint64_t result = function(bits(0), bits(1), bits(2));
+  const uint64_t result = evaluate_op(op, from, to, bits(0), bits(1), bits(2));
   if (!all_known(in)) return {result, false};
   if (op == TN_OP_CAST) {
     // Integers wrap, floats saturate; to a float only what it holds.
-    const bool is_same = !sdk::is_float(to) || sdk::convert(result, to, from) == in[0].bits;
+    const bool is_same = !sdk::is_float(to) || convert(result, to, from) == in[0].bits;
     return {result, is_same && as_it_is(to, result).known};
   }
   if (!sdk::is_float(from)) return {result, true};
   double x[3] = {};
-  for (size_t k = 0; k < in.size(); ++k) x[k] = sdk::to_double(in[k].bits, from);
+  for (size_t k = 0; k < in.size(); ++k) x[k] = to_double(in[k].bits, from);
   for (size_t k = 0; k < in.size(); ++k)
     if (!is_plain(x[k], from)) return {result, false};
   if (to == TN_DTYPE_BOOL) return {result, true};
-  const double value = sdk::to_double(result, to);
+  const double value = to_double(result, to);
   return {result, is_plain(value, to) && is_exact(op, x, value, to)};
 }
 
@@ -97,22 +79,22 @@ ModelValue compute(uint16_t op, uint8_t from, uint8_t to, std::span<const ModelV
 bool adds_exactly(std::span<const ModelValue> lanes, uint8_t dtype) {
   double unit = HUGE_VAL, total = 0;
   for (const ModelValue& lane : lanes) {
-    const double term = sdk::to_double(lane.bits, dtype);
+    const double term = to_double(lane.bits, dtype);
     if (term == 0) continue;
     unit = std::min(unit, lowest_bit(term));
     total += std::fabs(term);
   }
   if (total == 0) return true;
   // One more unit than the sum: then it fits without its lowest bit, or with it.
-  const uint64_t most = sdk::from_double(total, dtype);
-  const uint64_t odd = sdk::from_double(total - unit, dtype);
-  return sdk::to_double(most, dtype) == total && sdk::to_double(odd, dtype) == total - unit;
+  const uint64_t most = from_double(total, dtype);
+  const uint64_t odd = from_double(total - unit, dtype);
+  return to_double(most, dtype) == total && to_double(odd, dtype) == total - unit;
 }
 
 }  // namespace
 
 ModelValue as_it_is(uint8_t dtype, uint64_t bits) {
-  return {bits, !sdk::is_float(dtype) || is_plain(sdk::to_double(bits, dtype), dtype)};
+  return {bits, !sdk::is_float(dtype) || is_plain(to_double(bits, dtype), dtype)};
 }
 
 ModelValue elementwise(const sdk::ProgramView& program, const tn_op& op,
@@ -126,7 +108,7 @@ ModelValue elementwise(const sdk::ProgramView& program, const tn_op& op,
     ModelValue out = as_it_is(op.dtype, operands[0].bits);
     out.known = out.known && operands[0].known;
     // A zero may have either sign, and a bool has no other bits than 0 and 1.
-    if (sdk::is_float(from) && sdk::to_double(out.bits, from) == 0) out.known = false;
+    if (sdk::is_float(from) && to_double(out.bits, from) == 0) out.known = false;
     if (op.dtype == TN_DTYPE_BOOL && out.bits > 1) out = {1, false};
     return out;
   }
@@ -146,21 +128,36 @@ ModelValue reduce_lanes(const tn_op& op, std::span<const ModelValue> lanes) {
 
 ModelValue after_atomic(const tn_op& op, const ModelValue& old, const ModelValue& value,
                         const ModelValue& wanted) {
-  ModelValue out{sdk::apply_atomic(op, old.bits, value.bits, wanted.bits), false};
-  const auto way = op.imm & 0xff;
-  const bool reads_old = way != TN_ATOMIC_EXCHANGE;
-  out.known = value.known && (old.known || !reads_old) && wanted.known;
-  if (!sdk::is_float(op.dtype) || way == TN_ATOMIC_EXCHANGE) return out;
-  const ModelValue pair[] = {old, value};
-  out.known =
-      out.known && way == TN_ATOMIC_ADD && compute(TN_OP_ADD, op.dtype, op.dtype, pair).known;
-  return out;
+  const auto combined = [&](uint16_t code) {
+    const ModelValue pair[] = {old, value};
+    ModelValue out = compute(code, op.dtype, op.dtype, pair);
+    // Floats: MAX and MIN of zeros may be either.
+    out.known = out.known && (!sdk::is_float(op.dtype) || code == TN_OP_ADD);
+    return out;
+  };
+  switch (op.imm & 0xff) {
+    case TN_ATOMIC_ADD:
+      return combined(TN_OP_ADD);
+    case TN_ATOMIC_MIN:
+      return combined(TN_OP_MIN);
+    case TN_ATOMIC_MAX:
+      return combined(TN_OP_MAX);
+    case TN_ATOMIC_EXCHANGE:
+      return value;
+    case TN_ATOMIC_COMPARE_EXCHANGE: {
+      ModelValue out = old.bits == wanted.bits ? value : old;
+      out.known = old.known && value.known && wanted.known && !sdk::is_float(op.dtype);
+      return out;
+    }
+    default:
+      fail(ErrorKind::kInvalid, "[program] atomic {} is not modelled", op.imm & 0xff);
+  }
 }
 
 bool agree(uint8_t dtype, uint64_t a, uint64_t b, bool signed_zeros) {
   if (a == b) return true;
-  return !signed_zeros && sdk::is_float(dtype) && sdk::to_double(a, dtype) == 0 &&
-         sdk::to_double(b, dtype) == 0;
+  return !signed_zeros && sdk::is_float(dtype) && to_double(a, dtype) == 0 &&
+         to_double(b, dtype) == 0;
 }
 
 }  // namespace tenon::conformance

@@ -33,6 +33,16 @@ void ProgramModel::refuse(uint32_t op, const std::string& expected) const {
        expected);
 }
 
+void ProgramModel::spend(uint32_t op, uint64_t lanes) {
+  if (lanes > left_)
+    throw ProgramTooLong(
+        ErrorKind::kInvalid,
+        fmt::format(
+            "[program] op {} {}: expected a program that ends soon, after {} lanes it has not", op,
+            sdk::op_text(program_.op(op).op), kMostLanes));
+  left_ -= lanes;
+}
+
 uint64_t ProgramModel::certain(uint32_t op, uint32_t value, uint32_t thread, uint32_t lane) {
   const ModelValue& v = at(value, thread, lane);
   if (!v.known) refuse(op, fmt::format("a certain value as %{}", value));
@@ -79,9 +89,7 @@ void ProgramModel::run_ops(uint32_t first, uint32_t last, const Mask& mask) {
       ++phase_;
       continue;
     }
-    const uint64_t work = uint64_t{threads_} * std::max<uint32_t>(op.lanes, 1);
-    if (work > left_) refuse(i, "a program that ends soon");
-    left_ -= work;
+    spend(i, uint64_t{threads_} * std::max<uint32_t>(op.lanes, 1));
     for (uint32_t t = 0; t < threads_; ++t)
       if (mask[t]) compute(i, t);
   }
@@ -120,7 +128,7 @@ void ProgramModel::run_loop(uint32_t i, Mask mask) {
       if (mask[t]) at(i, t, 0) = {loop.dtype == TN_DTYPE_I32 ? bits & 0xffffffffu : bits, true};
     }
     if (!any) return;
-    if (left_-- == 0) refuse(i, "a program that ends soon");
+    spend(i, 1);
     run_ops(i + 1 + carries, closes_[i], mask);
     for (uint32_t t = 0; t < threads_; ++t) {
       if (!mask[t]) continue;

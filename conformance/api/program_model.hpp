@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a program means: all threads of a workgroup in step, one op after the other, a mask saying
 // who takes part. Written from tenon/program.h alone, for programs of any origin: one that has no
-// certain meaning (a race, an element outside, a loop without end) is refused.
+// certain meaning (a race, an element outside) is refused. Of one that takes long nothing is known:
+// it may be legal, and the device is not to blame.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "conformance/api/model_memory.hpp"
+#include "core/support/error.hpp"
 
 namespace tenon::conformance {
+
+/// More steps than the model takes.
+class ProgramTooLong : public Error {
+ public:
+  using Error::Error;
+};
 
 class ProgramModel {
  public:
@@ -17,14 +25,16 @@ class ProgramModel {
   ProgramModel(const sdk::ProgramView& program, std::vector<std::vector<ModelValue>> memory,
                const uint32_t (&grid)[3]);
 
-  /// Throws kInvalid where the program has no certain meaning.
+  /// Throws kInvalid where the program has no certain meaning, ProgramTooLong where it goes on.
   void run();
   const ModelMemory& memory(uint32_t param) const { return memory_[param]; }
 
  private:
   using Mask = std::vector<uint8_t>;
+  static constexpr uint64_t kMostLanes = 8'000'000;  ///< a second, on a slow machine
 
   [[noreturn]] void refuse(uint32_t op, const std::string& expected) const;
+  void spend(uint32_t op, uint64_t lanes);
   std::vector<ModelValue>& values(uint32_t value) { return values_[value]; }
   ModelValue& at(uint32_t value, uint32_t thread, uint32_t lane) {
     const uint32_t lanes = program_.op(value).lanes;
@@ -57,7 +67,7 @@ class ProgramModel {
   std::vector<std::vector<ModelMemory>> own_;  ///< by param and thread
   std::vector<std::vector<ModelValue>> values_;
   uint32_t group_[3] = {}, group_number_ = 0, phase_ = 0;
-  uint64_t left_ = 8'000'000;  ///< lanes that may still be computed
+  uint64_t left_ = kMostLanes;  ///< that may still be computed
 };
 
 }  // namespace tenon::conformance

@@ -3,15 +3,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "conformance/api/program_model.hpp"
 #include "conformance/api/saved.hpp"
 #include "conformance/cases/program_data.hpp"
 #include "conformance/cases/programs.hpp"
+#include "conformance/cases/scalars.hpp"
 #include "core/support/error.hpp"
 #include "sdk/helpers/check_support.hpp"
 #include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/scalar.hpp"
 
 namespace tenon::conformance {
 namespace {
@@ -33,9 +34,14 @@ class ProgramRun {
 
   const uint32_t (&grid() const)[3] { return grid_; }
 
-  void expect_result() {
-    ProgramModel model(program_, contents(), grid_);
-    model.run();
+  /// What it means.
+  ProgramModel model() const {
+    ProgramModel out(program_, contents(), grid_);
+    out.run();
+    return out;
+  }
+
+  void expect_result(const ProgramModel& model) {
     CompileAnswer answer = compile();
     if (!answer.executable) return;
     MemoryHandle memory = device_.allocate(0, before_.size());
@@ -164,8 +170,8 @@ class ProgramRun {
       if (wrong)
         find("mismatch", "{} [{}]: expected {}, got {}; {} of {} elements differ",
              program_.string(param.name), first,
-             sdk::scalar_text(model.memory(i).value(first).bits, dtype),
-             sdk::scalar_text(get(after, i, first), dtype), wrong, param.count);
+             scalar_text(model.memory(i).value(first).bits, dtype),
+             scalar_text(get(after, i, first), dtype), wrong, param.count);
     }
     const auto [at, other] = std::ranges::mismatch(rest, after);
     if (at != rest.end())
@@ -208,12 +214,20 @@ std::string unclaimed(const Opened& device, const sdk::ProgramView& program,
   return {};
 }
 
-std::string run_program(const Opened& device, const SequenceStep& step) {
+LeftOut run_program(const Opened& device, const SequenceStep& step) {
   const sdk::Program program = program_of(step);
   ProgramRun run(device, program, step);
-  std::string why = unclaimed(device, program.view(), run.grid());
-  if (why.empty()) run.expect_result();
-  return why;
+  if (std::string why = unclaimed(device, program.view(), run.grid()); !why.empty()) return {why};
+  std::optional<ProgramModel> model;
+  try {
+    model.emplace(run.model());
+  } catch (const ProgramTooLong& error) {
+    return {error.what(), true};
+  } catch (const Error& error) {
+    find(std::string(kProgramKind), "{}", error.what());
+  }
+  run.expect_result(*model);
+  return {};
 }
 
 }  // namespace tenon::conformance

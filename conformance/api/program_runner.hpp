@@ -14,8 +14,14 @@ namespace tenon::conformance {
 std::string unclaimed(const Opened& device, const sdk::ProgramView& program,
                       const uint32_t (&grid)[3]);
 
-/// Runs a step `program`, see cases/programs.hpp. Answers why it was left out, or "".
-/// Throws a Finding, and kInvalid for a program without a certain meaning.
-std::string run_program(const Opened& device, const SequenceStep& step);
+/// Why a program was not run: the device need not take it, or the model does not get through it.
+struct LeftOut {
+  std::string why;  ///< "" if it was run
+  bool too_long = false;
+};
+
+/// Runs a step `program`, see cases/programs.hpp. Throws a Finding; of kind "program" where the
+/// program has no certain meaning, which is not the plugin's fault.
+LeftOut run_program(const Opened& device, const SequenceStep& step);
 
 }  // namespace tenon::conformance

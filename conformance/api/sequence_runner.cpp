@@ -75,9 +75,10 @@ void SequenceRunner::run(const Sequence& sequence, const std::function<void()>& 
 bool SequenceRunner::run_step(const SequenceStep& step) {
   const Numbers numbers{step.numbers};
   if (is_program(step)) {
-    const std::string why = run_program(seat(0).opened, step);
-    if (!why.empty()) left_out_ = why;
-    return why.empty();
+    LeftOut left_out = run_program(seat(0).opened, step);
+    const bool ran = left_out.why.empty();
+    if (!ran && (left_out.too_long || !left_out_.too_long)) left_out_ = std::move(left_out);
+    return ran;
   }
   if (step.verb.starts_with(kCompile)) return compile(step.verb.substr(kCompile.size()), numbers);
   const auto row = std::ranges::find(steps(), step.verb, &std::pair<std::string, Step>::first);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "conformance/api/lane.hpp"
+#include "conformance/api/program_runner.hpp"
 #include "conformance/cases/sequence.hpp"
 
 namespace tenon::conformance {
@@ -22,8 +23,8 @@ class SequenceRunner {
   void run(const Sequence& sequence, const std::function<void()>& alive);
   /// Steps that did something.
   size_t done() const { return done_; }
-  /// Why the last program was left out; "" if none was.
-  const std::string& left_out() const { return left_out_; }
+  /// Why programs were left out: of the last one that goes on for too long, if there is any.
+  const LeftOut& left_out() const { return left_out_; }
   /// What ran last, for messages.
   std::string where() const;
 
@@ -97,8 +98,8 @@ class SequenceRunner {
   uint64_t bytes_ = 0;  ///< of all slabs
   size_t step_ = 0, done_ = 0;
   uint64_t end_seed_ = 0;
-  std::string text_;      ///< of the step
-  std::string left_out_;  ///< why the last program was not run
+  std::string text_;  ///< of the step
+  LeftOut left_out_;
 };
 
 }  // namespace tenon::conformance

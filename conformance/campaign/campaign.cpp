@@ -55,6 +55,7 @@ Campaign run_campaign(CampaignOptions options) {
     failure.text = line;
     out.report.failures.push_back(std::move(failure));
   }
+  out.signal = loop.signal();
   return out;
 }
 

@@ -47,6 +47,7 @@ struct Campaign {
   bool lost = false;         ///< the device was lost three times
   bool in_doubt = false;     ///< it did not start, or did not know the known answer, three times
   bool memory_only = false;  ///< it computes nothing: only memory and layer 4 were tried
+  int signal = 0;            ///< that asked it to stop; 0: none
 };
 
 /// Throws kEnvironment if the plugin cannot be loaded.

@@ -90,7 +90,7 @@ void Loop::leave_out_compute() {
   options_.layers &= kept;
   TN_REQUIRE(options_.layers, "[layers] expected sequences or checks, since {} computes nothing",
              facts_.id);
-  todo_.push_back({kMemoryBase, kMemoryBase + memory_checks().size()});
+  todo_.push_back({kMemoryBase, kMemoryBase + memory_check_names().size()});
 }
 
 void Loop::resume() {

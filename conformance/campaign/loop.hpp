@@ -33,7 +33,8 @@ class Loop {
   bool lost() const;
   bool in_doubt() const { return hopeless_; }
   /// A signal has come: what is left is to be done quickly.
-  bool stopped() const { return !signal_.name().empty(); }
+  bool stopped() const { return signal() != 0; }
+  int signal() const { return signal_.number(); }  ///< 0 if none has come
 
  private:
   void start();

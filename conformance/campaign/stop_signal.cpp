@@ -26,6 +26,8 @@ StopSignal::~StopSignal() {
   for (int i = 0; i < 2; ++i) sigaction(kSignals[i], &before_[i], nullptr);
 }
 
+int StopSignal::number() const { return came; }
+
 std::string StopSignal::name() const {
   const int number = came;
   return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : "";

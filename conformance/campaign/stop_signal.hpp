@@ -15,6 +15,7 @@ class StopSignal {
   StopSignal(const StopSignal&) = delete;
   StopSignal& operator=(const StopSignal&) = delete;
 
+  int number() const;        ///< 0 if none has come
   std::string name() const;  ///< "SIGINT"; "" if none has come
 
  private:

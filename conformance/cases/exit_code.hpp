@@ -10,6 +10,7 @@ enum ExitCode : int {
   kExitEnvironment = 3,  ///< no plugin, no device, a file that cannot be written
   kExitLost = 4,         ///< the device was lost three times
   kExitDoubt = 5,        ///< three starts, or cases with a known answer, failed in a row
+  kExitSignal = 128,     ///< and the signal's number: stopped before its end, without failures
 };
 
 }  // namespace tenon::conformance

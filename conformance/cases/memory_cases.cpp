@@ -11,16 +11,16 @@ constexpr std::string_view kPrefix = "memory.";
 
 }  // namespace
 
-const std::vector<std::string>& memory_checks() {
+const std::vector<std::string>& memory_check_names() {
   static const std::vector<std::string> names{"whole",    "ranges", "neighbours",
                                               "commands", "growth", "file"};
   return names;
 }
 
 Case memory_case(uint64_t seed, uint64_t number) {
-  TN_REQUIRE(number < memory_checks().size(), "[generator] expected a check below {}, got {}",
-             memory_checks().size(), number);
-  const std::string name = std::string(kPrefix) + memory_checks()[number];
+  TN_REQUIRE(number < memory_check_names().size(), "[generator] expected a check below {}, got {}",
+             memory_check_names().size(), number);
+  const std::string name = std::string(kPrefix) + memory_check_names()[number];
   Case out;
   out.seed = seed;
   out.index = kMemoryBase + number;

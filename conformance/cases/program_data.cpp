@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "conformance/cases/random.hpp"
+#include "conformance/cases/scalars.hpp"
 #include "sdk/helpers/op_info.hpp"
 #include "sdk/helpers/program_view.hpp"
-#include "sdk/helpers/scalar.hpp"
 
 namespace tenon::conformance {
 namespace {
@@ -74,12 +74,12 @@ uint64_t program_input(uint64_t seed, std::string_view name, uint8_t dtype, uint
   const uint64_t random = mix(mix(seed, key_of(name)), i);
   if (dtype == TN_DTYPE_BOOL) return random & 1;
   if (!sdk::is_float(dtype))
-    return sdk::convert(static_cast<uint64_t>(whole_input(random)), TN_DTYPE_I64, dtype);
+    return convert(static_cast<uint64_t>(whole_input(random)), TN_DTYPE_I64, dtype);
   const Exact exact = input_exact(dtype);
   const auto most = static_cast<int64_t>(std::ldexp(exact.bound, exact.unit));
   const int64_t quarters =
       static_cast<int64_t>(random % static_cast<uint64_t>(2 * most + 1)) - most;
-  return sdk::from_double(std::ldexp(static_cast<double>(quarters), -exact.unit), dtype);
+  return from_double(std::ldexp(static_cast<double>(quarters), -exact.unit), dtype);
 }
 
 uint64_t program_scalar(uint64_t seed, std::string_view name, const tn_param& param) {
@@ -94,7 +94,7 @@ uint64_t program_scalar(uint64_t seed, std::string_view name, const tn_param& pa
                                  (span ? random % span : random));
   }
   value = std::clamp(value, param.minimum, param.maximum);
-  return sdk::convert(static_cast<uint64_t>(value), TN_DTYPE_I64, dtype);
+  return convert(static_cast<uint64_t>(value), TN_DTYPE_I64, dtype);
 }
 
 }  // namespace tenon::conformance

@@ -2,13 +2,13 @@
 // Integers and bools mean something for all bits, so any op on them will do. Floats stay within
 // what their dtype holds exactly.
 #include "conformance/cases/program_pool.hpp"
+#include "conformance/cases/scalars.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
 #include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/scalar.hpp"
 
 namespace tenon::conformance {
 namespace {
@@ -69,7 +69,7 @@ ProgramValue ProgramPool::op(tn_opcode op, tn_dtype dtype, std::vector<ProgramVa
 
 ProgramValue ProgramPool::number(tn_dtype dtype, int64_t value, uint16_t lanes) {
   const uint64_t bits =
-      sdk::convert(static_cast<uint64_t>(value), TN_DTYPE_I64, static_cast<uint8_t>(dtype));
+      convert(static_cast<uint64_t>(value), TN_DTYPE_I64, static_cast<uint8_t>(dtype));
   return {builder_.constant(dtype, bits, lanes),
           dtype,
           lanes,
@@ -84,7 +84,7 @@ ProgramValue ProgramPool::constant(tn_dtype dtype, uint16_t lanes) {
     const int64_t drawn = choices_.between(0, 2 * most);  // 0, 1, -1, 2, ...
     const double value =
         std::ldexp(static_cast<double>((drawn + 1) / 2), -exact.unit) * (drawn % 2 ? 1 : -1);
-    const uint64_t bits = sdk::from_double(value, static_cast<uint8_t>(dtype));
+    const uint64_t bits = from_double(value, static_cast<uint8_t>(dtype));
     return {builder_.constant(dtype, bits, lanes), dtype, lanes, {std::fabs(value), exact.unit}};
   }
   if (!choices_.chance(25)) return number(dtype, choices_.pick(kNumbers), lanes);

@@ -162,7 +162,9 @@ int finish(CampaignOptions campaign, const RunOptions& options) {
     print_summary(result.report);
   if (result.lost) return kExitLost;
   if (result.in_doubt) return kExitDoubt;
-  return any_failure(result.report) || !result.report.notes.empty() ? kExitFailures : kExitOk;
+  if (any_failure(result.report) || !result.report.notes.empty()) return kExitFailures;
+  // What was not tried might have failed.
+  return result.signal ? kExitSignal + result.signal : kExitOk;
 }
 
 }  // namespace
@@ -197,6 +199,8 @@ int compile_command(const RunOptions& options) {
   const uint64_t graphs = options.cases ? options.cases : 2000;
   campaign.begin = kCompileBase;
   campaign.end = kCompileBase + all_cells().size() + graphs;
+  TN_REQUIRE(campaign.end <= kMemoryBase, "[compile] expected at most {} graphs, got {}",
+             kMemoryBase - kCompileBase - all_cells().size(), graphs);
   campaign.most_shrunk = 0;
   return finish(std::move(campaign), options);
 }

@@ -7,17 +7,13 @@
 #include <optional>
 #include <string>
 
+#include "conformance/cases/finding.hpp"
 #include "conformance/judge/compare.hpp"
 #include "conformance/judge/device_run.hpp"
 #include "conformance/judge/history.hpp"
 #include "core/reference/interval.hpp"
 
 namespace tenon::conformance {
-
-/// A failure that only this oracle saw.
-struct Finding {
-  std::string kind, text;
-};
 
 /// One case that has passed so far.
 struct Passed {

@@ -181,7 +181,7 @@ Outcome Harness::run(const Case& test, const Expectation* expectation, const Pro
       Device& device = context_->device();
       outcome = offer_op(TargetCompiler(device), *test.graph.outputs[0]);
       if (outcome.status == Status::kPass && test.oracle_seed % kRefusalsALimit == 1)
-        outcome = check_limit(device, test.oracle_seed / kRefusalsALimit);
+        outcome = check_limit(device, test.oracle_seed / kRefusalsALimit, progress);
       return outcome;
     }
     judge(test, *expectation, progress, outcome);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "conformance/cases/gradually.hpp"
 #include "core/runtime/abi_struct.hpp"
 #include "core/support/error.hpp"
 #include "sdk/helpers/program_builder.hpp"
@@ -74,10 +75,9 @@ Attempt use_axis(std::string limit, tn_axis axis, uint32_t count) {
 }
 
 /// One thread fills a tile and copies it out, backwards.
-Attempt use_memory(std::string limit, tn_space space, uint32_t bytes) {
+Attempt use_memory(std::string limit, tn_space space, uint32_t count) {
   Attempt out;
   out.limit = std::move(limit);
-  const uint32_t count = bytes / 4;
   sdk::ProgramBuilder builder("memory");
   const uint32_t to = builder.buffer("out", kDType, TN_ACCESS_WRITE, count);
   const uint32_t tile = builder.allocate("tile", kDType, space, count);
@@ -101,9 +101,18 @@ Attempt use_memory(std::string limit, tn_space space, uint32_t bytes) {
   return out;
 }
 
+uint32_t axis_of(uint64_t seed) { return static_cast<uint32_t>(seed / 5 % 3); }
+bool is_grid(uint64_t seed) { return seed % 5 == 2; }
+
+/// How many elements the output may have.
+uint32_t up_to_a_buffer(const Capabilities& caps, uint32_t count) {
+  if (caps.max_buffer_bytes == 0) return count;
+  return static_cast<uint32_t>(std::min<uint64_t>(count, caps.max_buffer_bytes / 4));
+}
+
 /// Empty where the device claims nothing of the kind.
-Attempt draw(const Capabilities& caps, uint64_t seed) {
-  const auto axis = static_cast<uint32_t>(seed / 5 % 3);
+Attempt draw(const Capabilities& caps, uint64_t seed, uint32_t groups) {
+  const auto axis = axis_of(seed);
   const char name = "xyz"[axis];
   switch (seed % 5) {
     case 0:
@@ -111,27 +120,29 @@ Attempt draw(const Capabilities& caps, uint64_t seed) {
     case 1: {
       const uint32_t threads = std::min(up_to(caps.max_workgroup[axis], kMostThreads),
                                         up_to(caps.max_workgroup_threads, kMostThreads));
+      if (up_to_a_buffer(caps, threads) < threads) return {};
       return use_axis(fmt::format("max_workgroup.{} {} of {} threads", name,
                                   caps.max_workgroup[axis], caps.max_workgroup_threads),
                       static_cast<tn_axis>(TN_AXIS_BLOCK_X + axis), threads);
     }
     case 2:
       return use_axis(fmt::format("max_grid.{} {}", name, caps.max_grid[axis]),
-                      static_cast<tn_axis>(TN_AXIS_GRID_X + axis),
-                      up_to(caps.max_grid[axis], kMostWorkgroups));
+                      static_cast<tn_axis>(TN_AXIS_GRID_X + axis), groups);
     case 3:
       if (caps.max_shared_bytes < 4) return {};
       return use_memory(fmt::format("max_shared_bytes {}", caps.max_shared_bytes), TN_SPACE_SHARED,
-                        std::min(caps.max_shared_bytes, kMostBytes));
+                        up_to_a_buffer(caps, std::min(caps.max_shared_bytes, kMostBytes) / 4));
     default:
       if (caps.max_scratch_bytes < 4) return {};
       return use_memory(fmt::format("max_scratch_bytes {}", caps.max_scratch_bytes),
-                        TN_SPACE_SCRATCH, std::min(caps.max_scratch_bytes, kMostBytes));
+                        TN_SPACE_SCRATCH,
+                        up_to_a_buffer(caps, std::min(caps.max_scratch_bytes, kMostBytes) / 4));
   }
 }
 
-std::vector<int32_t> launch(Device& device, const Attempt& attempt) {
+std::vector<int32_t> launch(Device& device, const Attempt& attempt, const Progress& progress) {
   const ExecutableRef executable = device.compile(*attempt.program.get());
+  progress.launched();
   std::vector<BufferRef> buffers;
   for (const int32_t& input : attempt.inputs) {
     buffers.push_back(device.allocate(sizeof input, "input"));
@@ -160,16 +171,9 @@ std::vector<int32_t> launch(Device& device, const Attempt& attempt) {
   return out;
 }
 
-}  // namespace
-
-Outcome check_limit(Device& device, uint64_t seed) {
-  const Capabilities& capabilities = device.capabilities();
-  const DTypeCaps& caps = capabilities.of(static_cast<DType>(kDType));
-  if (!caps.storage || !caps.arithmetic) return {};
-  const Attempt attempt = draw(capabilities, seed);
-  if (attempt.expected.empty()) return {};
+Outcome try_limit(Device& device, const Attempt& attempt, const Progress& progress) {
   try {
-    const std::vector<int32_t> got = launch(device, attempt);
+    const std::vector<int32_t> got = launch(device, attempt, progress);
     const auto at = std::ranges::mismatch(got, attempt.expected).in1 - got.begin();
     if (got == attempt.expected) return {};
     return failed(
@@ -180,6 +184,28 @@ Outcome check_limit(Device& device, uint64_t seed) {
     if (error.kind() == ErrorKind::kDeviceLost) throw;
     return failed("support", fmt::format("{} is claimed: {}", attempt.limit, error.what()));
   }
+}
+
+}  // namespace
+
+Outcome check_limit(Device& device, uint64_t seed, const Progress& progress) {
+  const Capabilities& capabilities = device.capabilities();
+  const DTypeCaps& caps = capabilities.of(static_cast<DType>(kDType));
+  if (!caps.storage || !caps.arithmetic) return {};
+  Outcome outcome;
+  const auto attempt = [&](uint32_t groups) {
+    const Attempt drawn = draw(capabilities, seed, groups);
+    if (drawn.expected.empty() || outcome.status != Status::kPass) return;
+    progress.compile();
+    outcome = try_limit(device, drawn, progress);
+  };
+  if (is_grid(seed))
+    gradually(
+        up_to_a_buffer(capabilities, up_to(capabilities.max_grid[axis_of(seed)], kMostWorkgroups)),
+        attempt);
+  else
+    attempt(0);
+  return outcome;
 }
 
 }  // namespace tenon::conformance

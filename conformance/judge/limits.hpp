@@ -3,13 +3,15 @@
 #pragma once
 
 #include "conformance/cases/outcome.hpp"
+#include "conformance/judge/device_run.hpp"
 #include "core/runtime/device.hpp"
 
 namespace tenon::conformance {
 
 /// Runs a program at one of the claimed limits, which the seed chooses: bindings, threads or
 /// workgroups of an axis, shared or scratch memory. FAIL of kind "support" where it is refused or
-/// gives wrong values; PASS also where the device claims nothing of the kind.
-Outcome check_limit(Device& device, uint64_t seed);
+/// gives wrong values; PASS also where the device claims nothing of the kind. Grids grow as far as
+/// the device gets in time, buffers up to what it claims.
+Outcome check_limit(Device& device, uint64_t seed, const Progress& progress);
 
 }  // namespace tenon::conformance

@@ -26,7 +26,7 @@ class MemoryHarness {
 
   /// Writes a few bytes and reads them: a sentence on what is wrong, or "".
   std::string known_answer();
-  /// Of memory_checks(). Never throws.
+  /// Of memory_check_names(). Never throws.
   Outcome run(const std::string& check);
 
  private:

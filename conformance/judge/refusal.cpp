@@ -2,6 +2,7 @@
 // Writes the program of one op with the sdk and offers it.
 #include "conformance/judge/refusal.hpp"
 
+#include "conformance/cases/shapes.hpp"
 #include "core/support/error.hpp"
 #include "sdk/helpers/program_builder.hpp"
 
@@ -50,6 +51,23 @@ std::string missing_dtype(const Case& test, const Capabilities& capabilities) {
   return {};
 }
 
+/// A sentence about a tensor of the case that is larger than a buffer of the device, or nothing.
+std::string too_large(const Case& test, const Capabilities& capabilities) {
+  if (capabilities.max_buffer_bytes == 0) return {};
+  std::vector<NodeRef> nodes = topological(test.graph.outputs);
+  nodes.insert(nodes.end(), test.graph.params.begin(), test.graph.params.end());
+  for (const NodeRef& node : nodes) {
+    double bytes = static_cast<double>(dtype_size(node->dtype));
+    for (const int64_t size : concrete(node->shape, test.symbols))
+      bytes *= static_cast<double>(size);
+    if (bytes > static_cast<double>(capabilities.max_buffer_bytes))
+      return fmt::format("the device's buffers have at most {} bytes, {}{} takes {:.0f}",
+                         capabilities.max_buffer_bytes, dtype_name(node->dtype),
+                         to_string(node->shape), bytes);
+  }
+  return {};
+}
+
 }  // namespace
 
 Outcome from_error(const Error& error, const Case& test, const Capabilities& capabilities) {
@@ -57,10 +75,14 @@ Outcome from_error(const Error& error, const Case& test, const Capabilities& cap
     case ErrorKind::kUnsupported:
       if (const std::string missing = missing_dtype(test, capabilities); !missing.empty())
         return {Status::kUnsupported, "dtype", missing};
+      if (const std::string large = too_large(test, capabilities); !large.empty())
+        return {Status::kUnsupported, "buffer", large};
       return failed("support", error.what());
     case ErrorKind::kDeviceLost:
       return {Status::kDeviceLost, "lost", error.what()};
     case ErrorKind::kOutOfMemory:
+      if (const std::string large = too_large(test, capabilities); !large.empty())
+        return {Status::kUnsupported, "buffer", large};
       return failed("memory", error.what());
     case ErrorKind::kInvalid:
     case ErrorKind::kEnvironment:

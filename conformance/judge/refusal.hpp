@@ -9,8 +9,8 @@
 
 namespace tenon::conformance {
 
-/// UNSUPPORTED where the case has a dtype that the device does not store or compute with; else the
-/// failure that the error is.
+/// UNSUPPORTED where the case has a dtype that the device does not store or compute with, or, if
+/// the error is about room, a tensor larger than its buffers; else the failure that the error is.
 Outcome from_error(const Error& error, const Case& test, const Capabilities& capabilities);
 
 /// Support honesty at the boundary itself: a program of one op, handed to the plugin whether it

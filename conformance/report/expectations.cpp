@@ -4,9 +4,26 @@
 
 #include <sstream>
 
+#include "conformance/cases/cell_names.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
+namespace {
+
+/// A word that names nothing would never fit a cell, and the line would be taken for granted.
+void check_words(const ExpectationLine& line, std::string_view origin) {
+  if (line.op != "*" && !cell_ops().contains(line.op))
+    fail(ErrorKind::kInvalid,
+         "[expectations] {}:{}: expected an op as tenon-conformance list names it, graph, api.* or "
+         "memory.* of a check, or *, got \"{}\"",
+         origin, line.line, line.op);
+  if (line.dtype != "*" && !is_cell_dtype(line.dtype))
+    fail(ErrorKind::kInvalid,
+         "[expectations] {}:{}: expected a dtype, * or - (of what has none), got \"{}\"", origin,
+         line.line, line.dtype);
+}
+
+}  // namespace
 
 Expectations::Expectations(std::string_view text, std::string_view origin) : strict_(true) {
   std::istringstream in{std::string(text)};
@@ -24,6 +41,7 @@ Expectations::Expectations(std::string_view text, std::string_view origin) : str
                origin, number, line);
     out.kind =
         kind == "xfail" ? ExpectationLine::Kind::kXfail : ExpectationLine::Kind::kUnsupported;
+    check_words(out, origin);
     lines_.push_back(std::move(out));
   }
 }

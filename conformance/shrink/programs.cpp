@@ -6,10 +6,10 @@
 #include "conformance/cases/programs.hpp"
 #include "conformance/shrink/draft.hpp"
 #include "conformance/shrink/search.hpp"
+#include "conformance/cases/scalars.hpp"
 #include "core/support/error.hpp"
 #include "sdk/helpers/op_info.hpp"
 #include "sdk/helpers/program_text.hpp"
-#include "sdk/helpers/scalar.hpp"
 
 namespace tenon::conformance {
 namespace {
@@ -94,7 +94,7 @@ class ProgramShrinker {
             }))
           return true;
       }
-      for (const uint64_t bits : {uint64_t{0}, sdk::convert(1, TN_DTYPE_U64, op.op.dtype)})
+      for (const uint64_t bits : {uint64_t{0}, convert(1, TN_DTYPE_U64, op.op.dtype)})
         if (attempt([&](Draft& d) { d.make_constant(i, bits); })) return true;
       return false;
     });
@@ -127,7 +127,7 @@ class ProgramShrinker {
     return each([&](const Draft& draft, uint32_t i) {
       const tn_op& op = draft.at(i).op;
       if (op.op != TN_OP_CONST || op.imm == 0) return false;
-      const uint64_t one = sdk::convert(1, TN_DTYPE_U64, op.dtype);
+      const uint64_t one = convert(1, TN_DTYPE_U64, op.dtype);
       for (const uint64_t bits : {uint64_t{0}, one, op.imm / 2})
         if (bits != op.imm && attempt([&](Draft& d) { d.ops[i].op.imm = bits; })) return true;
       return false;

@@ -2,6 +2,7 @@
 // The order of the passes.
 #include "conformance/shrink/shrink.hpp"
 
+#include "conformance/cases/programs.hpp"
 #include "conformance/shrink/search.hpp"
 
 namespace tenon::conformance {
@@ -25,6 +26,7 @@ Shrunk shrink(Case failing, const Outcome& outcome, const Probe& probe, Builder&
   drop_drawn_oracles(search);
   if (search.best().sequence) {
     shrink_draws(search);
+    if (search.outcome().kind == kProgramKind) return {search.best()};
     shrink_programs(search);
     if (shrink_steps(search)) shrink_programs(search);
     return {search.best()};

@@ -47,8 +47,8 @@ void bench_constants(Suite& suite) {
   if (!suite.wanted(name)) return;
   Context& context = suite.context(1);
   Builder& b = context.builder();
-  const Shape shape{kTiny * kTiny};
-  const std::vector<float> ones(static_cast<size_t>(kTiny * kTiny), 1.0f);
+  const Shape shape{kElementwiseCount};
+  const std::vector<float> ones(static_cast<size_t>(kElementwiseCount), 1.0f);
   const std::vector<BufferRef> inputs{to_device(context, ones), to_device(context, ones)};
   std::string wrong;
   const auto seconds = [&](const std::function<float(int)>& rate) {

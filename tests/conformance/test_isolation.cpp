@@ -165,7 +165,7 @@ TEST_CASE("a device that computes nothing is tried in workers like any other") {
     return at == result.report.cells.end() ? Counts{} : at->second.counts;
   };
   // One check takes its process with it; the others pass, and so do rules and sequences.
-  for (const std::string& name : memory_checks()) {
+  for (const std::string& name : memory_check_names()) {
     INFO(name);
     const bool is_fatal = name == "commands";
     CHECK(of(counts("memory." + name), is_fatal ? Status::kCrash : Status::kPass) == 1);

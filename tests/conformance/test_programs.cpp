@@ -11,13 +11,13 @@
 #include "conformance/cases/program_data.hpp"
 #include "conformance/cases/programs.hpp"
 #include "conformance/cases/reproducer.hpp"
+#include "conformance/cases/scalars.hpp"
 #include "conformance/shrink/draft.hpp"
 #include "conformance/shrink/shrink.hpp"
 #include "conformance/shrink/size.hpp"
 #include "core/support/error.hpp"
 #include "sdk/helpers/op_info.hpp"
 #include "sdk/helpers/program_text.hpp"
-#include "sdk/helpers/scalar.hpp"
 #include "sdk/helpers/verify_program.hpp"
 
 using namespace tenon;
@@ -82,7 +82,7 @@ std::vector<int64_t> result(const std::string& text) {
     const ModelValue& value = run.memory(0).value(e);
     CHECK(value.known);
     const auto dtype = static_cast<uint8_t>(run.program().param(0).dtype);
-    out.push_back(static_cast<int64_t>(sdk::convert(value.bits, dtype, TN_DTYPE_I64)));
+    out.push_back(static_cast<int64_t>(convert(value.bits, dtype, TN_DTYPE_I64)));
   }
   return out;
 }
@@ -364,12 +364,15 @@ TEST_CASE("random programs find planted bugs, and what is left of them is small"
     INFO(print(*small.test.sequence));
     CHECK(size_of(small.test).nodes <= 14);
     CHECK(harness.run(small.test, [] {}).kind == "mismatch");
+    // No edit on the way may have made a program that means nothing.
+    for (const SequenceStep& step : small.test.sequence->steps) CHECK_NOTHROW(Modelled(step));
   }
 }
 
 TEST_CASE("random programs and each op pass on devices that are right") {
-  for (const char* benign : {"declared_ftz", "fma_contraction", "other_tree", "relaxed",
-                             "unsupported_dtypes", "tiny_limits", "reassociated_sum"}) {
+  for (const char* benign :
+       {"declared_ftz", "fma_contraction", "other_tree", "relaxed", "unsupported_dtypes",
+        "tiny_limits", "reassociated_sum", "flushed_results", "small_buffers"}) {
     ApiHarness harness(planted(benign));
     const auto failure = first_failure(harness, 60);
     INFO(benign << (failure ? failure->second.text + print(*failure->first.sequence) : ""));
@@ -378,6 +381,48 @@ TEST_CASE("random programs and each op pass on devices that are right") {
     check.sequence = Sequence{"each_op", {}};
     CHECK(harness.run(check, [] {}).status == Status::kPass);
   }
+}
+
+TEST_CASE("a program that takes the model too long is vacuous") {
+  ApiHarness harness(planted("other_tree"));
+  const std::string head =
+      "program p(%y: global i32[8] read write) workgroup 4 1 1 {\n"
+      "  %1 = index block.x : i32\n  %2 = const 0 : i32\n  %3 = const 1 : i32\n";
+  const std::string loops =
+      "  %4 = const 5000000 : i32\n  %5 = loop %2, %4, %3 : i32 {\n"
+      "    %6 = add %5, %5 : i32\n  }\n";
+  Case test;
+  test.sequence = Sequence{"", {step_of(head + loops + "}\n")}};
+  const Outcome alone = harness.run(test, [] {});
+  CHECK(alone.status == Status::kVacuous);
+  CHECK(has(alone.text, "ends soon"));
+  // Others in the same case count all the same.
+  test.sequence->steps.push_back(step_of(head + "  store %y, %1, %1\n}\n"));
+  CHECK(harness.run(test, [] {}).status == Status::kPass);
+}
+
+TEST_CASE("a program without a meaning is no plugin's fault, and nothing shrinks to one") {
+  ApiHarness harness(planted("other_tree"));
+  const std::string racing =
+      "program p(%y: global i32[8] read write) workgroup 4 1 1 {\n"
+      "  %1 = index block.x : i32\n  %2 = const 0 : i32\n  %3 = add %1, %1 : i32\n"
+      "  store %y, %2, %3\n}\n";
+  Case test;
+  test.sequence = Sequence{"", {step_of(racing)}};
+  const Outcome outcome = harness.run(test, [] {});
+  CHECK(outcome.status == Status::kFail);
+  CHECK(outcome.kind == kProgramKind);
+  // What has no meaning may be edited into what has none for another reason: it is left as it is.
+  Builder builder;
+  int probes = 0;
+  const auto probe = [&](const Case& candidate) -> std::optional<Outcome> {
+    ++probes;
+    Outcome now = harness.run(candidate, [] {});
+    return now.kind == kProgramKind ? std::optional(now) : std::nullopt;
+  };
+  const Shrunk small = shrink(test, outcome, probe, builder);
+  CHECK(print(*small.test.sequence) == print(*test.sequence));
+  CHECK(probes == 0);
 }
 
 TEST_CASE("each op names the one that is wrong") {

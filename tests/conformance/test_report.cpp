@@ -2,6 +2,8 @@
 // Reports: JSON round trip, counts, what was never tried, damaged files, expectations.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <cmath>
 
 #include "conformance/cases/choices.hpp"
@@ -147,4 +149,24 @@ TEST_CASE("expectations are strict both ways") {
   CHECK(any.outcome.status == Status::kUnsupported);
   for (const char* bad : {"xfail sin f32\n", "skip sin f32 reason\n", "xfail\n"})
     CHECK_THROWS_AS(Expectations(bad, "x.txt"), Error);
+}
+
+TEST_CASE("expectations name their line and the word that names nothing") {
+  const std::pair<const char*, const char*> bad[] = {
+      {"# one\nxfail sinn f32 too far off\n", "x.txt:2: expected an op"},
+      {"xfail sinn f32 too far off\n", "\"sinn\""},
+      {"unsupported * f23 no such\n", "x.txt:1: expected a dtype, * or -"},
+      {"unsupported * f23 no such\n", "\"f23\""},
+      {"unsupported * void no such\n", "\"void\""},
+      {"xfail api.each_opp - never\n", "\"api.each_opp\""},
+  };
+  for (const auto& [text, words] : bad) {
+    CAPTURE(text);
+    CHECK_THROWS_WITH(Expectations(text, "x.txt"), Catch::Matchers::ContainsSubstring(words));
+  }
+  for (const char* good :
+       {"xfail cast.i8 f32 r", "xfail reduce.max bool r", "unsupported graph * r",
+        "xfail api.each_op - r", "xfail api.program - r", "xfail reshape u8 r",
+        "xfail memory.growth - r", "unsupported * * r"})
+    CHECK_NOTHROW(Expectations(good, "x.txt"));
 }

@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from harness import BIN, BUILD, paste, run, run_json
+from harness import BIN, BUILD, GRAPHS, SOURCE, paste, run, run_json
 
 NULL = os.path.join(BUILD, "lib", "tenon-examples", "libtenon_null.so")
 TIMES = ("seconds", "cases_per_second_per_core", "first_failure_seconds", "jobs", "environment")
@@ -93,7 +93,7 @@ class Resumed(unittest.TestCase):
                 if number == signal.SIGKILL:
                     self.assertEqual(code, -number)
                 else:
-                    self.assertEqual(code, 0)
+                    self.assertEqual(code, 128 + number)
                     self.assertIn(signal.Signals(number).name, out)
                     part = load(folder)
                     self.assertIn(signal.Signals(number).name, part["stopped"])
@@ -145,6 +145,49 @@ class Replayed(unittest.TestCase):
                 result = paste(failure["replay"])
                 self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
                 self.assertIn(f"FAIL {failure['case']}", result.stdout)
+
+
+class Numbers(unittest.TestCase):
+    """One rule for every number of every command line."""
+
+    def refused(self, program, *arguments):
+        result = run(program, *arguments)
+        with self.subTest((program, *arguments)):
+            self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+            self.assertIn("expected a ", result.stderr)
+            self.assertIn(f'"{arguments[-1]}"', result.stderr)
+
+    def test_whole_numbers(self):
+        for option in ("--seed", "--cases", "--first", "--jobs", "--stop-after", "--memory-limit"):
+            for bad in ("-1", "99999999999999999999999", "1.5", "7x", "0x10", "+3", "1e3"):
+                self.refused("tenon-conformance", "fuzz", "--plugin", NULL, option, bad)
+        self.refused("tenon-conformance", "fuzz", "--plugin", NULL, "--cases", "0")
+        self.refused("tenon-conformance", "selftest", "--seed", "-1")
+        graph = os.path.join(GRAPHS, "softmax.tn")
+        for bad in ("-1", "18446744073709551616", "seven"):
+            self.refused("tenon", "run", graph, "--random", bad)
+
+    def test_seconds(self):
+        for option in ("--time", "--run-timeout", "--compile-timeout", "--start-timeout"):
+            for bad in ("-1", "0", "nan", "inf", "1e400", "1e30", "3s"):
+                self.refused("tenon-conformance", "fuzz", "--plugin", NULL, option, bad)
+
+    def test_leading_zeros_are_decimal(self):
+        facts = run_json("tenon-conformance", "fuzz", "--plugin", NULL, "--seed", "010", "--cases", "08", "--no-vote")
+        self.assertEqual((facts["seed"], sum(facts["counts"].values())), (10, 8))
+
+
+class NoAlarm(unittest.TestCase):
+    """What was once called a failure and is none."""
+
+    def test_programs_that_take_the_model_too_long(self):
+        files = glob.glob(os.path.join(SOURCE, "conformance", "regressions", "model-too_long_*.tn"))
+        self.assertEqual(len(files), 3)
+        for path in files:
+            with self.subTest(os.path.basename(path)):
+                facts = run_json("tenon-conformance", "replay", path, "--plugin", NULL, "--backend", "null")
+                self.assertEqual(facts["status"], "VACUOUS", facts)
+                self.assertIn("ends soon", facts["text"])
 
 
 class CommandLine(unittest.TestCase):

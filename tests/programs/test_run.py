@@ -44,6 +44,27 @@ class Run(unittest.TestCase):
                 facts = run_json("tenon", "run", os.path.join(GRAPHS, name), "--random", 3, "--check")
                 self.assertTrue(facts["check"]["ok"], facts)
 
+    def test_an_error_is_shown_beside_what_is_allowed(self):
+        # The sum cancels to nearly nothing: many ULP of the result, and few of its terms.
+        path = self.path("cancel.tn", """graph cancel(%x: f32[4096]) {
+  %e = exp2 %x
+  %s = reduce.add %e, axes=[0]
+  %n = neg %s
+  %r = flip %e, axes=[0]
+  %t = reduce.add %r, axes=[0]
+  %d = add %n, %t
+  %y = add %d, %e
+  return %y
+}
+""")
+        check = run_json("tenon", "run", path, "--random", 5, "--check")["check"]
+        self.assertTrue(check["ok"], check)
+        self.assertGreater(check["max_ulp"], 0)
+        self.assertGreaterEqual(check["allowed_ulp"], check["max_ulp"])
+        self.assertLessEqual(check["share_of_allowed"], 1)
+        text = run("tenon", "run", path, "--random", 5, "--check").stdout
+        self.assertRegex(text, r"ok, largest error \S+ ULP where \S+ are allowed, \S+ absolute; no element is beyond \d+%")
+
     def test_reference_gives_the_same_names_and_shapes(self):
         device = run_json("tenon", "run", graph("layer_norm"), "--random", 3)
         reference = run_json("tenon", "run", graph("layer_norm"), "--random", 3, "--reference")
@@ -60,6 +81,27 @@ class Run(unittest.TestCase):
     def test_arena_is_small(self):
         facts = run_json("tenon", "run", graph("transformer4"), "--random", 1)
         self.assertLessEqual(facts["arena_bytes"], 0.35 * facts["sum_bytes"])
+
+    def test_a_limit_of_buffers_is_each_binding_s_alone(self):
+        planted = {"TENON_PLUGIN_PATH": os.path.join(BUILD, "lib", "tenon-selftest"),
+                   "TENON_DEVICES": "planted:0@bug=small_buffers"}
+        # Temporaries of 0.8 MB each, of which two live at once, where a buffer has at most 1 MiB.
+        path = self.path("scatter.tn", """graph scatter(%x: f32[200000], %i: i32[200000], %v: f32[200000]) {
+  %a = store.add %x, %i, %v, axis=0
+  %b = store.add %v, %i, %x, axis=0
+  %c = flip %b, axes=[0]
+  %d = mul %a, %c
+  %m = reduce.max %d, axes=[0]
+  return %m
+}
+""")
+        facts = run_json("tenon", "run", path, "--random", 1, **planted)
+        self.assertGreater(facts["arena_bytes"], 1 << 20)
+        large = self.path("large.tn", "graph large(%x: f32[n]) where 1 <= n <= 1000000 {\n  %y = exp2 %x\n  return %y\n}\n")
+        self.assertEqual(run("tenon", "run", large, "--random", 1, "--symbol", "n=262144", **planted).returncode, 0)
+        refused = run("tenon", "run", large, "--random", 1, "--symbol", "n=262145", **planted)
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        self.assertIn("[launch] planted:0: expected buffers of at most 1048576 bytes, got 1048580", refused.stderr)
 
     def test_every_stage_shows_something(self):
         for stage, word in (("graph", "graph"), ("schedule", "graph"), ("kernel", "grid"), ("program", "program"),

@@ -96,6 +96,13 @@ uint64_t flushing(uint64_t a, uint64_t b, uint64_t c) {
   return bits_of(flushed(x * y));
 }
 
+/// As ops.def has it, and then flushed.
+template <uint16_t kOp, uint8_t kFrom = TN_DTYPE_F32>
+uint64_t with_flushed_result(uint64_t a, uint64_t b, uint64_t c) {
+  static const Function exact = sdk::scalar_function(kOp, kFrom, TN_DTYPE_F32);
+  return bits_of(flushed(f32(exact(a, b, c))));
+}
+
 uint64_t recip_unsigned_zero(uint64_t a, uint64_t, uint64_t) {
   const float x = f32(a);
   return bits_of(x == 0 ? INFINITY : 1 / x);
@@ -237,6 +244,18 @@ constexpr Row kRows[] = {
     f32_row(V::declared_ftz, TN_OP_SUB, flushing<TN_OP_SUB, true>),
     f32_row(V::declared_ftz, TN_OP_MUL, flushing<TN_OP_MUL, true>),
     f32_row(V::declared_ftz, TN_OP_FMA, flushing<TN_OP_FMA, true>),
+    f32_row(V::flushed_results, TN_OP_ADD, with_flushed_result<TN_OP_ADD>),
+    f32_row(V::flushed_results, TN_OP_SUB, with_flushed_result<TN_OP_SUB>),
+    f32_row(V::flushed_results, TN_OP_MUL, with_flushed_result<TN_OP_MUL>),
+    f32_row(V::flushed_results, TN_OP_FMA, with_flushed_result<TN_OP_FMA>),
+    f32_row(V::flushed_results, TN_OP_FDIV, with_flushed_result<TN_OP_FDIV>),
+    f32_row(V::flushed_results, TN_OP_RECIP, with_flushed_result<TN_OP_RECIP>),
+    f32_row(V::flushed_results, TN_OP_MAX, with_flushed_result<TN_OP_MAX>),
+    f32_row(V::flushed_results, TN_OP_MIN, with_flushed_result<TN_OP_MIN>),
+    f32_row(V::flushed_results, TN_OP_EXP2, with_flushed_result<TN_OP_EXP2>),
+    f32_row(V::flushed_results, TN_OP_SIN, with_flushed_result<TN_OP_SIN>),
+    {V::flushed_results, TN_OP_CAST, TN_DTYPE_F64, TN_DTYPE_F32,
+     with_flushed_result<TN_OP_CAST, TN_DTYPE_F64>},
     f32_row(V::relaxed, TN_OP_RECIP, recip_relaxed),
     f32_row(V::relaxed, TN_OP_FDIV, fdiv_relaxed),
     f32_row(V::relaxed, TN_OP_SQRT, sqrt_relaxed),

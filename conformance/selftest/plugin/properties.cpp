@@ -44,6 +44,8 @@ std::unique_ptr<const sdk::PropertyTable> make_properties(Variant variant) {
   if (variant == Variant::relaxed) fields.accuracy = TN_ACCURACY_RELAXED;
   if (variant == Variant::declared_ftz)
     fields.numerics = TN_NUMERICS_FLUSH_INPUT | TN_NUMERICS_FLUSH_OUTPUT;
+  if (variant == Variant::flushed_results) fields.numerics = TN_NUMERICS_FLUSH_OUTPUT;
+  if (variant == Variant::small_buffers) fields.max_buffer_bytes = 1 << 20;
   if (variant == Variant::fma_contraction) fields.numerics = TN_NUMERICS_CONTRACT;
   return table;
 }
