@@ -110,14 +110,14 @@ bool try_grid(const Opened& device, tn_memory* memory, int axis, uint32_t groups
 void grid_limits(const CheckContext& c) {
   const Opened device = computing(c);
   need(device.dtype_flags(TN_DTYPE_I32) & TN_DTYPE_ARITHMETIC, "no arithmetic on i32 is claimed");
-  constexpr uint32_t kMostGroups = 1 << 16;
+  constexpr uint32_t kFirstGroups = 256, kMostGroups = 1 << 16;
   const MemoryHandle memory = any_memory(device, 32);
   bool any = false;
   for (int axis = 0; axis < 3; ++axis) {
     const uint32_t limit = device.properties().max_grid[axis];
     const uint32_t most = limit ? std::min(limit, kMostGroups) : kMostGroups;
     if (most < 4) continue;
-    gradually(most, [&](uint32_t groups) {
+    gradually(kFirstGroups, most, [&](uint32_t groups) {
       c.alive();
       any |= try_grid(device, memory.get(), axis, groups);
     });

@@ -8,20 +8,20 @@
 
 namespace tenon::conformance {
 
-/// Calls run(count) with a growing count, the last time with `most`; or before that, with the last
-/// one that by the pace of the one before it would take no longer than a second.
+/// Calls run(count) with a count that grows from `first`, the last time with `most`; or before
+/// that, with the last one that as the two before it grew would take no longer than a second.
 template <class Run>
-void gradually(uint32_t most, const Run& run) {
-  constexpr uint64_t kFirst = 512, kFactor = 8;
+void gradually(uint32_t first, uint32_t most, const Run& run) {
+  constexpr uint64_t kFactor = 4;
   constexpr double kSeconds = 1;
-  for (uint64_t count = std::min<uint64_t>(kFirst, most);;) {
+  double before = 0;
+  for (uint64_t count = std::min(first, most);; count = std::min<uint64_t>(count * kFactor, most)) {
     const auto begin = std::chrono::steady_clock::now();
     run(static_cast<uint32_t>(count));
     const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
-    if (count == most) return;
-    const uint64_t next = std::min<uint64_t>(count * kFactor, most);
-    if (used.count() * static_cast<double>(next) > kSeconds * static_cast<double>(count)) return;
-    count = next;
+    const double growth = before > 0 ? used.count() / before : 0;
+    if (count == most || used.count() * std::max<double>(kFactor, growth) > kSeconds) return;
+    before = used.count();
   }
 }
 

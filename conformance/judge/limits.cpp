@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "conformance/cases/gradually.hpp"
 #include "core/runtime/abi_struct.hpp"
@@ -34,10 +35,9 @@ std::vector<int32_t> numbers(uint32_t count) {
   return out;
 }
 
-Attempt use_bindings(const Capabilities& capabilities) {
-  const uint32_t count = up_to(capabilities.max_bindings, kMostBindings);
+Attempt use_bindings(std::string limit, uint32_t count) {
   Attempt out;
-  out.limit = fmt::format("max_bindings {}", capabilities.max_bindings);
+  out.limit = std::move(limit);
   sdk::ProgramBuilder builder("bindings");
   std::vector<uint32_t> buffers;
   for (uint32_t i = 0; i + 1 < count; ++i)
@@ -102,7 +102,6 @@ Attempt use_memory(std::string limit, tn_space space, uint32_t count) {
 }
 
 uint32_t axis_of(uint64_t seed) { return static_cast<uint32_t>(seed / 5 % 3); }
-bool is_grid(uint64_t seed) { return seed % 5 == 2; }
 
 /// How many elements the output may have.
 uint32_t up_to_a_buffer(const Capabilities& caps, uint32_t count) {
@@ -110,34 +109,59 @@ uint32_t up_to_a_buffer(const Capabilities& caps, uint32_t count) {
   return static_cast<uint32_t>(std::min<uint64_t>(count, caps.max_buffer_bytes / 4));
 }
 
-/// Empty where the device claims nothing of the kind.
-Attempt draw(const Capabilities& caps, uint64_t seed, uint32_t groups) {
-  const auto axis = axis_of(seed);
+enum class Limit : uint8_t { kBindings, kThreads, kGroups, kShared, kScratch };
+Limit limit_of(uint64_t seed) { return static_cast<Limit>(seed % 5); }
+
+/// Counts that are tried, in bindings, threads, workgroups or elements: from a first one, which any
+/// device gets through in time, to what is claimed. {0, 0} where nothing is claimed.
+std::pair<uint32_t, uint32_t> range_of(const Capabilities& caps, uint64_t seed) {
+  constexpr uint32_t kFirstGroups = 256, kFirstElements = 32;
+  const uint32_t axis = axis_of(seed);
+  const auto memory = [&](uint32_t bytes) {
+    return std::pair(kFirstElements, up_to_a_buffer(caps, std::min(bytes, kMostBytes) / 4));
+  };
+  switch (limit_of(seed)) {
+    case Limit::kBindings: {
+      const uint32_t most = up_to(caps.max_bindings, kMostBindings);
+      return {most, most};
+    }
+    case Limit::kThreads: {
+      const uint32_t most =
+          up_to_a_buffer(caps, std::min(up_to(caps.max_workgroup[axis], kMostThreads),
+                                        up_to(caps.max_workgroup_threads, kMostThreads)));
+      return {most, most};
+    }
+    case Limit::kGroups:
+      return {kFirstGroups, up_to_a_buffer(caps, up_to(caps.max_grid[axis], kMostWorkgroups))};
+    case Limit::kShared:
+      return memory(caps.max_shared_bytes);
+    case Limit::kScratch:
+      return memory(caps.max_scratch_bytes);
+  }
+  return {};
+}
+
+Attempt draw(const Capabilities& caps, uint64_t seed, uint32_t count) {
+  const uint32_t axis = axis_of(seed);
   const char name = "xyz"[axis];
-  switch (seed % 5) {
-    case 0:
-      return use_bindings(caps);
-    case 1: {
-      const uint32_t threads = std::min(up_to(caps.max_workgroup[axis], kMostThreads),
-                                        up_to(caps.max_workgroup_threads, kMostThreads));
-      if (up_to_a_buffer(caps, threads) < threads) return {};
+  switch (limit_of(seed)) {
+    case Limit::kBindings:
+      return use_bindings(fmt::format("max_bindings {}", caps.max_bindings), count);
+    case Limit::kThreads:
       return use_axis(fmt::format("max_workgroup.{} {} of {} threads", name,
                                   caps.max_workgroup[axis], caps.max_workgroup_threads),
-                      static_cast<tn_axis>(TN_AXIS_BLOCK_X + axis), threads);
-    }
-    case 2:
+                      static_cast<tn_axis>(TN_AXIS_BLOCK_X + axis), count);
+    case Limit::kGroups:
       return use_axis(fmt::format("max_grid.{} {}", name, caps.max_grid[axis]),
-                      static_cast<tn_axis>(TN_AXIS_GRID_X + axis), groups);
-    case 3:
-      if (caps.max_shared_bytes < 4) return {};
+                      static_cast<tn_axis>(TN_AXIS_GRID_X + axis), count);
+    case Limit::kShared:
       return use_memory(fmt::format("max_shared_bytes {}", caps.max_shared_bytes), TN_SPACE_SHARED,
-                        up_to_a_buffer(caps, std::min(caps.max_shared_bytes, kMostBytes) / 4));
-    default:
-      if (caps.max_scratch_bytes < 4) return {};
+                        count);
+    case Limit::kScratch:
       return use_memory(fmt::format("max_scratch_bytes {}", caps.max_scratch_bytes),
-                        TN_SPACE_SCRATCH,
-                        up_to_a_buffer(caps, std::min(caps.max_scratch_bytes, kMostBytes) / 4));
+                        TN_SPACE_SCRATCH, count);
   }
+  return {};
 }
 
 std::vector<int32_t> launch(Device& device, const Attempt& attempt, const Progress& progress) {
@@ -192,19 +216,14 @@ Outcome check_limit(Device& device, uint64_t seed, const Progress& progress) {
   const Capabilities& capabilities = device.capabilities();
   const DTypeCaps& caps = capabilities.of(static_cast<DType>(kDType));
   if (!caps.storage || !caps.arithmetic) return {};
+  const auto [first, most] = range_of(capabilities, seed);
+  if (most == 0) return {};
   Outcome outcome;
-  const auto attempt = [&](uint32_t groups) {
-    const Attempt drawn = draw(capabilities, seed, groups);
-    if (drawn.expected.empty() || outcome.status != Status::kPass) return;
+  gradually(first, most, [&](uint32_t count) {
+    if (outcome.status != Status::kPass) return;
     progress.compile();
-    outcome = try_limit(device, drawn, progress);
-  };
-  if (is_grid(seed))
-    gradually(
-        up_to_a_buffer(capabilities, up_to(capabilities.max_grid[axis_of(seed)], kMostWorkgroups)),
-        attempt);
-  else
-    attempt(0);
+    outcome = try_limit(device, draw(capabilities, seed, count), progress);
+  });
   return outcome;
 }
 

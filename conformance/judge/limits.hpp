@@ -10,8 +10,8 @@ namespace tenon::conformance {
 
 /// Runs a program at one of the claimed limits, which the seed chooses: bindings, threads or
 /// workgroups of an axis, shared or scratch memory. FAIL of kind "support" where it is refused or
-/// gives wrong values; PASS also where the device claims nothing of the kind. Grids grow as far as
-/// the device gets in time, buffers up to what it claims.
+/// gives wrong values; PASS also where the device claims nothing of the kind. Grids and
+/// memory grow as far as the device gets in time, buffers up to what it claims.
 Outcome check_limit(Device& device, uint64_t seed, const Progress& progress);
 
 }  // namespace tenon::conformance
