@@ -51,7 +51,7 @@ int tenon_bench(int argc, char** argv) {
     return app.exit(error) == 0 ? kRight : kUsage;
   }
   try {
-    return first_result ? print_first_result() : run(only, json);
+    return first_result ? tenon::bench::print_first_result() : run(only, json);
   } catch (const std::regex_error& error) {
     tenon::complain(
         "tenon-bench",

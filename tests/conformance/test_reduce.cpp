@@ -167,6 +167,8 @@ TEST_CASE("failures of one bucket are one entry and one regression file") {
   options.worker.target = {"planted_none", fs::path(TENON_BINARY_DIR) /
                                                "test-plugins/conformance/libtenon_planted_none.so"};
   const Campaign good = run_campaign(options);
+  for (const Failure& failure : good.report.failures)
+    UNSCOPED_INFO(failure.name << " " << failure.text << "\n" << failure.reproducer);
   CHECK(good.report.failures.empty());
   CHECK(good.report.cases() == files.size());
 }
