@@ -53,6 +53,8 @@ def expected():
 def may_be_used(entry, way):
     """Nothing that harms the program: its process is ending anyway, or a thread of ours is changed that runs nothing
     but the plugin's calls."""
+    if (entry, way) == ("supports", "garbage"):  # an answer that is not no, and the results are right
+        return True
     if entry in ("atexit", "unload"):
         return way in CHANGES and way != "stdout"
     return way in ("block", "fpu") and entry not in ("load", "query", "enumerate")
