@@ -52,7 +52,7 @@ def full(program, arguments):
         result = subprocess.run([os.path.join(BIN, program), *arguments(folder)], env=QUIET, stdout=device,
                                 stderr=subprocess.PIPE, text=True, timeout=300, check=False)
         assert result.returncode in (1, 3), (result.returncode, result.stderr)
-        assert "[output] expected to write standard output, got: No space left" in result.stderr, result.stderr
+        assert "[output] expected to write standard output, got: " in result.stderr, result.stderr
 
 
 def closed(program, arguments):
@@ -62,7 +62,7 @@ def closed(program, arguments):
         result = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *line], env=QUIET, stderr=subprocess.PIPE, text=True,
                                 timeout=300, check=False)
         assert result.returncode in (1, 3), (result.returncode, result.stderr)
-        assert "Bad file descriptor" in result.stderr, result.stderr
+        assert "[output] expected to write standard output, got: " in result.stderr, result.stderr
     assert run("tenon", "run", SOFTMAX, "--random", "1", TENON_DEVICES="cpu").stderr == ""  # the cache is sound
 
 
