@@ -195,7 +195,7 @@ const Expr* Expr::extent() const {
 }
 
 const std::vector<Expr>& Expr::operands() const {
-  static const std::vector<Expr> kNone;
+  static const auto& kNone = *new std::vector<Expr>();
   return kind() == ExprKind::kSymbol ? kNone : node_->operands;
 }
 

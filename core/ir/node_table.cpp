@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/ir/node_table.hpp"
 
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "core/ir/node_hash.hpp"
+#include "core/support/process.hpp"
 
 namespace tenon {
 
@@ -14,7 +14,7 @@ struct NodeTable::State {
     const Node* node;
     std::weak_ptr<const Node> alive;
   };
-  std::mutex mutex;
+  ForkSafeMutex mutex;  ///< nodes of the parent die in a child too
   std::unordered_multimap<uint64_t, Entry> entries;
 
   void remove(const Node* node) {

@@ -6,8 +6,8 @@ namespace tenon {
 
 Graph simplify(const Graph& graph, Builder& builder) {
   using namespace rewrite;
-  static const Rules rules =
-      fold_rules() + movement_rules() + cast_rules() + reduce_rules() + algebra_rules();
+  static const auto& rules =
+      *new Rules(fold_rules() + movement_rules() + cast_rules() + reduce_rules() + algebra_rules());
   return run(graph, rules, builder);
 }
 

@@ -5,6 +5,7 @@
 #include <exception>
 #include <map>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <tuple>
 
@@ -41,7 +42,10 @@ void for_all(size_t count, F&& action) {
   };
   {
     std::vector<std::jthread> pool;
-    for (size_t t = 1; t < threads; ++t) pool.emplace_back(work);
+    try {
+      for (size_t t = 1; t < threads; ++t) pool.emplace_back(work);
+    } catch (const std::system_error&) {  // no more threads: those that are there do it all
+    }
     work();
   }
   for (const std::exception_ptr& error : errors)

@@ -13,6 +13,7 @@
 #include "core/runtime/open_devices.hpp"
 #include "core/runtime/plan_cache.hpp"
 #include "core/runtime/private_folder.hpp"
+#include "core/runtime/process_end.hpp"
 #include "core/runtime/run_inputs.hpp"
 #include "core/runtime/run_plan.hpp"
 #include "core/support/log.hpp"
@@ -34,6 +35,7 @@ std::optional<std::string> variable(const ContextOptions& options, const char* n
 
 struct Context::Impl {
   explicit Impl(const ContextOptions& options) {
+    require_running();
     if (const auto log = variable(options, "TENON_LOG")) {
       check_log_channels("TENON_LOG", *log);
       set_log_channels(*log);
@@ -70,6 +72,8 @@ struct Context::Impl {
   }
 
   ~Impl() {
+    const InUse use(made_in, std::nothrow);
+    if (!use) return;
     for (const auto& device : devices) {
       try {
         device->synchronize();
@@ -165,6 +169,7 @@ struct Context::Impl {
     Impl& impl_;
   };
 
+  const Birthplace made_in = birthplace();
   Builder builder;
   mutable std::mutex devices_mutex;
   std::unique_ptr<DeviceOpener> opener;
@@ -175,33 +180,44 @@ struct Context::Impl {
 };
 
 Context::Context(ContextOptions options) : impl_(std::make_unique<Impl>(options)) {}
-Context::~Context() = default;
+
+Context::~Context() {
+  *life_ = nullptr;
+  // In a child the threads that its parts would wait for are not there.
+  if (!is_native(impl_->made_in)) keep_for_ever(std::move(impl_));
+}
+
+Context::Impl& Context::impl() const {
+  require_native(impl_->made_in, "Context");
+  return *impl_;
+}
 
 Context& Context::standard() {
-  // Never destroyed: at exit the plugins' own statics are gone before ours.
+  // Never destroyed, as static objects may come here late. Its devices are closed
+  // (process_end.hpp).
   static Context* const context = new Context();
   return *context;
 }
 
-Builder& Context::builder() { return impl_->builder; }
+Builder& Context::builder() { return impl().builder; }
 
-std::vector<std::shared_ptr<Device>> Context::devices() const { return impl_->opened(); }
+std::vector<std::shared_ptr<Device>> Context::devices() const { return impl().opened(); }
 
 std::vector<std::string> Context::device_ids() const {
-  const std::lock_guard lock(impl_->devices_mutex);
+  const std::lock_guard lock(impl().devices_mutex);
   std::vector<std::string> ids;
-  for (const auto& device : impl_->devices) ids.push_back(device->id());
-  for (std::string& id : impl_->opener->offered()) ids.push_back(std::move(id));
+  for (const auto& device : impl().devices) ids.push_back(device->id());
+  for (std::string& id : impl().opener->offered()) ids.push_back(std::move(id));
   return ids;
 }
 
 Device& Context::device(const std::string& id) {
   {
-    const std::lock_guard lock(impl_->devices_mutex);
-    if (Device* device = impl_->find(id)) return *device;
-    if (auto device = impl_->opener->open_named(id)) {
-      impl_->devices.push_back(std::move(device));
-      return *impl_->devices.back();
+    const std::lock_guard lock(impl().devices_mutex);
+    if (Device* device = impl().find(id)) return *device;
+    if (auto device = impl().opener->open_named(id)) {
+      impl().devices.push_back(std::move(device));
+      return *impl().devices.back();
     }
   }
   fail(ErrorKind::kInvalid, "[device] expected one of {}, got '{}'", fmt::join(device_ids(), ", "),
@@ -209,16 +225,16 @@ Device& Context::device(const std::string& id) {
 }
 
 Graph Context::as_run(const Graph& graph) {
-  return allow_precision(graph, impl_->matmul, impl_->builder);
+  return allow_precision(graph, impl().matmul, impl().builder);
 }
 
 SchedulePlanRef Context::plan(const Graph& graph, const KernelLowering& lowering,
                               const std::string& device_id) {
-  std::vector<int> input_devices(graph.params.size(), impl_->index_of(device(device_id)));
+  std::vector<int> input_devices(graph.params.size(), impl().index_of(device(device_id)));
   open_copied(graph);
-  const DeviceList devices = impl_->opened();
-  return build_plan(impl_->schedule(graph, devices, std::move(input_devices)), devices,
-                    impl_->builder, lowering);
+  const DeviceList devices = impl().opened();
+  return build_plan(impl().schedule(graph, devices, std::move(input_devices)), devices,
+                    impl().builder, lowering);
 }
 
 std::vector<BufferRef> Context::run_planned(const Graph& graph, const SchedulePlan& plan,
@@ -226,7 +242,7 @@ std::vector<BufferRef> Context::run_planned(const Graph& graph, const SchedulePl
                                             const SymbolValues& symbols, RunStats* stats) {
   check_symbols(graph, symbols);
   check_buffers(graph, inputs, symbols);
-  return run_plan(plan, inputs, symbols, {impl_->validate, stats});
+  return run_plan(plan, inputs, symbols, {impl().validate, stats});
 }
 
 std::vector<BufferRef> Context::run_planned(const Graph& graph, const PlanUse& use,
@@ -234,7 +250,7 @@ std::vector<BufferRef> Context::run_planned(const Graph& graph, const PlanUse& u
                                             const SymbolValues& symbols, RunStats* stats) {
   check_symbols(graph, symbols);
   check_buffers(graph, inputs, symbols);
-  return impl_->run(graph, use, inputs, symbols, stats);
+  return impl().run(graph, use, inputs, symbols, stats);
 }
 
 std::string Context::result_device(const Graph& graph, const std::vector<BufferRef>& inputs) {
@@ -251,10 +267,10 @@ PlanUse Context::planned(const Graph& graph, const std::vector<BufferRef>& input
                          bool* out_cached) {
   std::vector<int> input_devices;
   input_devices.reserve(inputs.size());
-  for (const BufferRef& input : inputs) input_devices.push_back(impl_->index_of(input->device()));
+  for (const BufferRef& input : inputs) input_devices.push_back(impl().index_of(input->device()));
   bool cached = false;
   Impl::Maker maker(*this);
-  PlanUse use = impl_->plans.get(graph, input_devices, maker, cached);
+  PlanUse use = impl().plans.get(graph, input_devices, maker, cached);
   if (out_cached) *out_cached = cached;
   return use;
 }
@@ -275,7 +291,7 @@ std::vector<BufferRef> Context::run(const Graph& graph, const std::vector<Buffer
     }
   }
   const auto run_begin = Clock::now();
-  std::vector<BufferRef> outputs = impl_->run(graph, use, inputs, symbols, stats);
+  std::vector<BufferRef> outputs = impl().run(graph, use, inputs, symbols, stats);
   if (stats) stats->run_ms = milliseconds_since(run_begin);
   return outputs;
 }
@@ -307,7 +323,7 @@ std::vector<Array> Context::run(const Graph& graph, const std::vector<Array>& in
   return outputs;
 }
 
-size_t Context::plan_count() const { return impl_->plans.size(); }
+size_t Context::plan_count() const { return impl().plans.size(); }
 
 Schedule Context::schedule_for(const Graph& graph, const std::string& device_id) {
   std::map<std::string, std::string> devices;
@@ -322,13 +338,13 @@ Schedule Context::schedule_for(const Graph& graph,
   for (size_t i = 0; i < graph.params.size(); ++i) {
     const auto at = devices.find(graph.params[i]->as<ParamAttr>().name);
     if (at == devices.end()) continue;
-    input_devices[i] = impl_->index_of(device(at->second));
+    input_devices[i] = impl().index_of(device(at->second));
     ++known;
   }
   TN_REQUIRE(known >= devices.size(), "[schedule] expected inputs of graph {}, got {}", graph.name,
              devices.begin()->first);
   open_copied(graph);
-  return impl_->schedule(graph, impl_->opened(), std::move(input_devices));
+  return impl().schedule(graph, impl().opened(), std::move(input_devices));
 }
 
 /// What a COPY names may be on offer only.

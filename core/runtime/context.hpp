@@ -3,6 +3,7 @@
 // globals.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -57,6 +58,10 @@ struct RunStats {
   bool plan_cached = false;
 };
 
+class Context;
+/// For what may outlive a context: null once that is destroyed.
+using ContextLife = std::shared_ptr<std::atomic<Context*>>;
+
 class Context {
  public:
   explicit Context(ContextOptions options = {});
@@ -64,9 +69,10 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  /// Made at first use from the environment; for programs that need just one.
+  /// Made at first use from the environment, closed at exit; for programs that need just one.
   static Context& standard();
 
+  const ContextLife& life() const { return life_; }
   Builder& builder();
   /// The open devices; [0] is the default, the others come in order of priority or as they were
   /// opened. Never empty: the constructor throws instead.
@@ -121,7 +127,9 @@ class Context {
  private:
   void open_copied(const Graph& graph);
   struct Impl;
+  Impl& impl() const;
   std::unique_ptr<Impl> impl_;
+  const ContextLife life_ = std::make_shared<std::atomic<Context*>>(this);
 };
 
 }  // namespace tenon

@@ -18,6 +18,7 @@ constexpr uint64_t kSmallestImport = uint64_t{1}
 
 uint64_t DeviceImpl::copy(Buffer& from, uint64_t from_offset, Buffer& to, uint64_t to_offset,
                           uint64_t size) {
+  const InUse use(made_in_);
   auto& source = static_cast<DeviceImpl&>(from.device());
   source.check_range(from, from_offset, size, "copy");
   check_range(to, to_offset, size, "copy");
@@ -147,13 +148,17 @@ BufferRef DeviceImpl::open_range(uint64_t offset, uint64_t size, bool write) {
   if (!files_)
     fail(ErrorKind::kUnsupported, "[open_range] {}: expected a device of files, got {}", id_,
          facts_.capabilities.compute ? "one that computes" : "one without ranges");
+  const InUse use(made_in_);
   if (size == 0) return std::make_shared<Buffer>(shared_from_this(), nullptr, 0, 0);
   tn_error error = abi_struct<tn_error>();
   tn_memory* memory = nullptr;
   check_status(
       files_->open_range(handle_, offset, size, write ? TN_FILES_WRITE : 0u, &memory, &error),
       error, "open_range", id_);
-  return std::make_shared<Buffer>(shared_from_this(), memory, 0, size, /*is_slab=*/true);
+  auto range = std::make_shared<Buffer>(shared_from_this(), memory, 0, size, /*is_slab=*/true);
+  const std::lock_guard lock(retired_mutex_);
+  ranges_.insert(memory);
+  return range;
 }
 
 }  // namespace tenon

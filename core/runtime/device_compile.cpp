@@ -36,6 +36,10 @@ ExecutableRef DeviceImpl::wrap(tn_executable* handle, const tn_compile_report& r
   executable->handle = handle;
   executable->report = report;
   executable->from_cache = from_cache;
+  const std::lock_guard lock(retired_mutex_);
+  executables_.insert(handle);
+  unlaunched_.insert(handle);
+  has_unlaunched_ = true;
   return executable;
 }
 
@@ -43,6 +47,8 @@ ExecutableRef DeviceImpl::compile(const tn_program& program) {
   if (!facts_.capabilities.compute)
     fail(ErrorKind::kUnsupported, "[compile] {}: expected a device that computes, got memory only",
          id_);
+  const InUse use(made_in_);
+  const ForkHold hold;
   std::string subject = cache_subject(program);
   const std::string key = hash_text(subject);
   {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/runtime/device_impl.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "core/runtime/abi_struct.hpp"
 #include "core/runtime/status.hpp"
 #include "core/support/log.hpp"
@@ -58,6 +61,7 @@ DeviceImpl::DeviceImpl(std::shared_ptr<PluginLibrary> library, uint32_t index,
       id_(options.id),
       cache_(std::move(cache)),
       guards_(options.guard_bytes, options.poison) {
+  const ForkHold hold;
   tn_error error = abi_struct<tn_error>();
   const char* text = options.plugin_options.empty() ? nullptr : options.plugin_options.c_str();
   check_status(plugin().device_open(index, text, &handle_, &error), error, "open", id_);
@@ -88,15 +92,58 @@ DeviceImpl::DeviceImpl(std::shared_ptr<PluginLibrary> library, uint32_t index,
 }
 
 DeviceImpl::~DeviceImpl() {
+  const InUse use(made_in_, std::nothrow);
+  if (use) {
+    close();
+  } else if (handle_) {  // a child's threads are not there to be joined
+    keep_for_ever(std::move(queue_));
+    keep_for_ever(std::move(pool_));
+    keep_for_ever(std::move(cache_));
+  }
+}
+
+void DeviceImpl::drain() noexcept {
+  try {
+    queue_->synchronize();
+  } catch (const std::exception& error) {
+    log_warning(fmt::format("work that nobody waited for has failed: {}", error.what()));
+  }
+}
+
+void DeviceImpl::close() noexcept {
+  if (!handle_) return;
   wait_idle(queue_->submitted());
   destroy_retired(true);
+  for (tn_executable* executable : executables_) plugin().executable_destroy(executable);
+  for (tn_memory* range : ranges_) free_slab(range);
   if (staging_) free_slab(staging_);
   pool_.reset();
   queue_.reset();
-  plugin().device_close(handle_);
+  plugin().device_close(std::exchange(handle_, nullptr));
+}
+
+void DeviceImpl::wait(uint64_t submission) {
+  const InUse use(made_in_);
+  wait_for(submission);
+}
+
+uint64_t DeviceImpl::bytes_in_use() const {
+  const InUse use(made_in_);
+  return pool_->bytes_in_use();
+}
+
+uint64_t DeviceImpl::bytes_reserved() const {
+  const InUse use(made_in_);
+  return pool_->bytes_reserved();
+}
+
+void DeviceImpl::trim() {
+  const InUse use(made_in_);
+  pool_->trim();
 }
 
 BufferRef DeviceImpl::allocate(uint64_t size, const std::string& purpose) {
+  const InUse use(made_in_);
   if (size == 0) return std::make_shared<Buffer>(shared_from_this(), nullptr, 0, 0);
   const uint64_t alignment = memory_alignment();
   const uint64_t guard = (guards_.bytes() + alignment - 1) & ~(alignment - 1);
@@ -115,9 +162,12 @@ BufferRef DeviceImpl::allocate(uint64_t size, const std::string& purpose) {
 }
 
 void DeviceImpl::release(const Buffer& buffer) noexcept {
+  const InUse use(made_in_, std::nothrow);
+  if (!use) return;
   if (buffer.is_slab()) {
     {
       const std::lock_guard lock(retired_mutex_);
+      ranges_.erase(buffer.memory());
       retired_slabs_.emplace_back(buffer.last_use(), buffer.memory());
     }
     return destroy_retired(false);
@@ -161,16 +211,37 @@ void DeviceImpl::submit(const std::vector<tn_command>& commands, std::span<Buffe
          "[submit] {}: expected a device that runs commands, got one "
          "with memory only",
          id_);
+  const InUse use(made_in_);
   queue_->make_room();
+  uint64_t number = 0;
   {
     const std::lock_guard lock(order_mutex_);
-    const uint64_t number = queue_->submit(commands);
+    number = queue_->submit(commands);
     for (Buffer* buffer : used) buffer->set_last_use(number);
   }
   destroy_retired(false);
+  if (has_unlaunched_) await_first_launches(commands, number);
 }
 
-void DeviceImpl::synchronize() { queue_->synchronize(); }
+/// Drivers may compile at the first launch, in threads of their own, and make static objects then:
+/// at exit these must be there before the devices are closed, not come between.
+void DeviceImpl::await_first_launches(const std::vector<tn_command>& commands, uint64_t number) {
+  bool any = false;
+  {
+    const std::lock_guard lock(retired_mutex_);
+    for (const tn_command& command : commands)
+      any |= command.kind == TN_COMMAND_LAUNCH && unlaunched_.erase(command.executable) > 0;
+    has_unlaunched_ = !unlaunched_.empty();
+  }
+  if (!any) return;
+  wait_idle(number);
+  new_work_has_ended();
+}
+
+void DeviceImpl::synchronize() {
+  const InUse use(made_in_);
+  queue_->synchronize();
+}
 
 void DeviceImpl::wait_idle(uint64_t submission) noexcept {
   std::string failure;
@@ -189,8 +260,12 @@ void DeviceImpl::wait_for(uint64_t submission) {
 }
 
 void DeviceImpl::retire(tn_executable* executable) noexcept {
+  const InUse use(made_in_, std::nothrow);
+  if (!use) return;
   {
     const std::lock_guard lock(retired_mutex_);
+    executables_.erase(executable);
+    unlaunched_.erase(executable);
     retired_.emplace_back(queue_->submitted(), executable);
   }
   destroy_retired(false);
@@ -214,6 +289,7 @@ void DeviceImpl::destroy_retired(bool all) noexcept {
 
 std::string DeviceImpl::check_guards() {
   if (!guarded()) return "";
+  const InUse use(made_in_);
   queue_->synchronize();
   const std::lock_guard lock(order_mutex_);
   return guards_.check([this](tn_memory* memory, uint64_t at, void* data, uint64_t size) {

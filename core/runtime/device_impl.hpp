@@ -4,12 +4,14 @@
 
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/runtime/device.hpp"
 #include "core/runtime/disk_cache.hpp"
 #include "core/runtime/guards.hpp"
 #include "core/runtime/plugin_library.hpp"
 #include "core/runtime/pool.hpp"
+#include "core/runtime/process_end.hpp"
 #include "core/runtime/properties.hpp"
 #include "core/runtime/queue.hpp"
 #include "tenon/ext/files.h"
@@ -26,7 +28,7 @@ struct DeviceOptions {
 
 class CompiledProgram;
 
-class DeviceImpl final : public Device, private SlabSource {
+class DeviceImpl final : public Device, public ClosedAtExit, private SlabSource {
  public:
   DeviceImpl(std::shared_ptr<PluginLibrary> library, uint32_t index, const tn_device_info& info,
              const DeviceOptions& options, std::shared_ptr<DiskCache> cache);
@@ -43,7 +45,7 @@ class DeviceImpl final : public Device, private SlabSource {
   void read(const Buffer& buffer, uint64_t offset, void* data, uint64_t size) override;
   uint64_t copy(Buffer& from, uint64_t from_offset, Buffer& to, uint64_t to_offset,
                 uint64_t size) override;
-  void wait(uint64_t submission) override { wait_for(submission); }
+  void wait(uint64_t submission) override;
   BufferRef open_range(uint64_t offset, uint64_t size, bool write) override;
   ExecutableRef compile(const tn_program& program) override;
   void submit(const std::vector<tn_command>& commands, std::vector<BufferRef> used) override;
@@ -51,11 +53,14 @@ class DeviceImpl final : public Device, private SlabSource {
   void synchronize() override;
   std::string check_guards() override;
   void set_poison(uint8_t poison) override { guards_.set_poison(poison); }
-  uint64_t bytes_in_use() const override { return pool_->bytes_in_use(); }
-  uint64_t bytes_reserved() const override { return pool_->bytes_reserved(); }
-  void trim() override { pool_->trim(); }
+  uint64_t bytes_in_use() const override;
+  uint64_t bytes_reserved() const override;
+  void trim() override;
   uint64_t memory_alignment() const override { return facts_.spaces[0].alignment; }
   bool guarded() const override { return guards_.bytes() > 0; }
+
+  void drain() noexcept override;
+  void close() noexcept override;
 
  private:
   void release(const Buffer& buffer) noexcept override;
@@ -91,6 +96,7 @@ class DeviceImpl final : public Device, private SlabSource {
   std::unique_lock<std::mutex> settle(const Buffer& buffer);
   void check_range(const Buffer& buffer, uint64_t offset, uint64_t size, const char* what) const;
   void destroy_retired(bool all) noexcept;
+  void await_first_launches(const std::vector<tn_command>& commands, uint64_t number);
 
   std::string cache_subject(const tn_program& program) const;
   ExecutableRef load_cached(const std::string& subject);
@@ -111,7 +117,12 @@ class DeviceImpl final : public Device, private SlabSource {
   std::mutex order_mutex_;           ///< submissions, held off while the host is at memory
   std::mutex memory_mutex_;          ///< maps, and staging_; taken after order_mutex_
   tn_memory* staging_ = nullptr;
-  std::mutex retired_mutex_;
+  const Birthplace made_in_ = birthplace();
+  std::atomic<bool> has_unlaunched_ = false;
+  std::mutex retired_mutex_;                        ///< of these five
+  std::unordered_set<tn_executable*> unlaunched_;   ///< so far
+  std::unordered_set<tn_executable*> executables_;  ///< that someone holds
+  std::unordered_set<tn_memory*> ranges_;           ///< slabs of their own that someone holds
   std::vector<std::pair<uint64_t, tn_executable*>> retired_;
   std::vector<std::pair<uint64_t, tn_memory*>> retired_slabs_;
   std::mutex compiled_mutex_;

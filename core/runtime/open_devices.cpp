@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/runtime/abi_struct.hpp"
+#include "core/runtime/process_end.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
 
@@ -201,8 +202,12 @@ class DeviceOpener::Impl {
       options.plugin_options =
           "path=" + *path + (wish.plugin_options.empty() ? "" : "," + wish.plugin_options);
     try {
-      return std::make_shared<DeviceImpl>(library, static_cast<uint32_t>(index), info, options,
-                                          options_.disk_cache ? options_.cache : nullptr);
+      const InUse use(birthplace());
+      auto device =
+          std::make_shared<DeviceImpl>(library, static_cast<uint32_t>(index), info, options,
+                                       options_.disk_cache ? options_.cache : nullptr);
+      close_at_exit(device, name);
+      return device;
     } catch (...) {
       opened_.erase(name);
       throw;
@@ -294,6 +299,8 @@ class DeviceOpener::Impl {
   Loaded& load(const PluginCandidate& candidate) {
     Loaded& loaded = loaded_[candidate.backend];
     if (!loaded.library) {
+      const InUse use(birthplace());
+      const ForkHold hold;
       auto library = PluginLibrary::load(candidate);
       loaded.infos = library->enumerate(loaded.reason);
       loaded.library = std::move(library);

@@ -9,12 +9,12 @@
 #include <boost/dll/library_info.hpp>
 #include <boost/dll/shared_library.hpp>
 #include <deque>
-#include <mutex>
 
 #include "core/runtime/abi_struct.hpp"
 #include "core/runtime/elf_check.hpp"
 #include "core/runtime/status.hpp"
 #include "core/support/log.hpp"
+#include "core/support/process.hpp"
 
 namespace tenon {
 namespace {
@@ -31,7 +31,7 @@ constexpr uint32_t kMostDevices = 4096;
 /// Libraries stay open for ever: unloading runs destructors under drivers' threads. Process-wide,
 /// as what the system's loader keeps is.
 boost::dll::shared_library& keep(boost::dll::shared_library library) {
-  static std::mutex mutex;
+  static auto& mutex = *new ForkSafeMutex();
   static auto* kept = new std::deque<boost::dll::shared_library>();
   const std::lock_guard lock(mutex);
   kept->push_back(std::move(library));

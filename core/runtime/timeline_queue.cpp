@@ -53,9 +53,9 @@ class TimelineQueue final : public Queue {
   uint64_t run(HostJob job) override {
     const std::lock_guard lock(mutex_);
     if (failures_.pending()) return fail_with_pending();
+    if (!lane_.joinable()) lane_ = std::thread([this] { work(); });  // first: it may throw
     held_.emplace_back().number = ++submitted_;
     held_.back().host = std::move(job);
-    if (!lane_.joinable()) lane_ = std::thread([this] { work(); });
     lane_wake_.notify_one();
     return submitted_;
   }

@@ -31,6 +31,7 @@ std::unique_lock<std::mutex> DeviceImpl::settle(const Buffer& buffer) {
 void DeviceImpl::write(Buffer& buffer, uint64_t offset, const void* data, uint64_t size) {
   check_range(buffer, offset, size, "write");
   if (size == 0) return;
+  const InUse use(made_in_);
   buffer.wait_for_readers();
   const auto lock = settle(buffer);
   transfer(Access::kWrite, buffer.memory(), buffer.offset() + offset, const_cast<void*>(data),
@@ -40,6 +41,7 @@ void DeviceImpl::write(Buffer& buffer, uint64_t offset, const void* data, uint64
 void DeviceImpl::read(const Buffer& buffer, uint64_t offset, void* data, uint64_t size) {
   check_range(buffer, offset, size, "read");
   if (size == 0) return;
+  const InUse use(made_in_);
   const auto lock = settle(buffer);
   transfer(Access::kRead, buffer.memory(), buffer.offset() + offset, data, size);
 }

@@ -2,22 +2,22 @@
 #include "core/support/log.hpp"
 
 #include <cstdio>
-#include <mutex>
 #include <set>
 
 #include "core/support/output.hpp"
+#include "core/support/process.hpp"
 
 namespace tenon {
 namespace {
 
 struct Channels {
-  std::mutex mutex;
+  ForkSafeMutex mutex;
   std::set<std::string, std::less<>> names;
   bool all = false;
 };
 
 Channels& channels() {
-  static Channels instance;
+  static auto& instance = *new Channels();  // static objects of applications log too
   return instance;
 }
 

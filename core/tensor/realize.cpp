@@ -59,7 +59,7 @@ void Tensor::realize(const std::vector<Tensor>& tensors) {
   const Collected collected = collect(context.builder(), outputs);
   std::vector<BufferRef> results = context.run(collected.graph, collected.inputs);
   for (size_t i = 0; i < lazy.size(); ++i) {
-    lazy[i]->state_->node =
+    lazy[i]->state()->node =
         buffer_node(context, std::move(results[i]), outputs[i]->dtype, static_shape(*outputs[i]));
   }
 }

@@ -8,10 +8,23 @@
 
 namespace tenon {
 
+/// A tensor's context, which may be destroyed before the tensor.
+class ContextRef {
+ public:
+  ContextRef() = default;
+  explicit ContextRef(const Context& context) : life_(context.life()) {}
+  bool is_set() const { return life_ != nullptr; }
+  /// Throws kInvalid if the context is gone.
+  Context& get() const;
+
+ private:
+  ContextLife life_;
+};
+
 /// Lazy (a node) or realised (a PARAM node whose owner is the buffer). A number that has not met a
 /// tensor yet has no context; it takes context and dtype from what it meets.
 struct Tensor::State {
-  Context* context = nullptr;
+  ContextRef context;
   NodeRef node;
   std::optional<Number> number;
 };

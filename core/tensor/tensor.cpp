@@ -14,9 +14,21 @@
 
 namespace tenon {
 
+Context& ContextRef::get() const {
+  Context* const context = *life_;
+  TN_REQUIRE(context != nullptr,
+             "[tensor] expected a Tensor whose Context is there, got one that outlived it");
+  return *context;
+}
+
+const std::shared_ptr<Tensor::State>& Tensor::state() const {
+  TN_REQUIRE(state_ != nullptr, "[tensor] expected a Tensor, got one that was moved from");
+  return state_;
+}
+
 Tensor make_tensor(Context& context, NodeRef node) {
   auto state = std::make_shared<Tensor::State>();
-  state->context = &context;
+  state->context = ContextRef(context);
   state->node = std::move(node);
   return Tensor(std::move(state));
 }
@@ -86,11 +98,11 @@ namespace {
 
 /// A number that never met a tensor belongs to the standard context.
 Context& context_of(const Tensor& x) {
-  Context* context = x.state()->context;
-  return context != nullptr ? *context : Context::standard();
+  const ContextRef& context = x.state()->context;
+  return context.is_set() ? context.get() : Context::standard();
 }
 
-bool is_number(const Tensor& x) { return x.state()->context == nullptr; }
+bool is_number(const Tensor& x) { return !x.state()->context.is_set(); }
 
 /// Beside a tensor a number takes its dtype; two numbers agree on the wider of their kinds.
 DType dtype_of_both(const Tensor& a, const Tensor& b) {
@@ -104,7 +116,7 @@ DType dtype_of_both(const Tensor& a, const Tensor& b) {
 NodeRef operand(const char* op, const Tensor& x, Context& context, DType dtype) {
   const Tensor::State& state = *x.state();
   if (is_number(x)) return context.builder().constant(state.number->as(op, dtype));
-  TN_REQUIRE(state.context == &context, "[tensor] expected tensors of one context, got two");
+  TN_REQUIRE(&state.context.get() == &context, "[tensor] expected tensors of one context, got two");
   return state.node;
 }
 
@@ -202,27 +214,27 @@ Tensor Tensor::arange(int64_t n, DType dtype, Context& context) {
 }
 
 DType Tensor::dtype() const {
-  return state_->number ? state_->number->dtype() : state_->node->dtype;
+  return state()->number ? state()->number->dtype() : state()->node->dtype;
 }
 std::vector<int64_t> Tensor::shape() const {
-  return state_->number ? std::vector<int64_t>{} : static_shape(*state_->node);
+  return state()->number ? std::vector<int64_t>{} : static_shape(*state()->node);
 }
 int Tensor::rank() const {
-  return state_->number ? 0 : static_cast<int>(state_->node->shape.size());
+  return state()->number ? 0 : static_cast<int>(state()->node->shape.size());
 }
-int64_t Tensor::size() const { return state_->number ? 1 : product(state_->node->shape).value(); }
+int64_t Tensor::size() const { return state()->number ? 1 : product(state()->node->shape).value(); }
 int64_t Tensor::size(int axis) const {
   return shape()[static_cast<size_t>(normalise_axis("size", axis, rank()))];
 }
 Context& Tensor::context() const { return context_of(*this); }
 
 const NodeRef& Tensor::node() const {
-  if (state_->number) {  // it stands alone: from now on it is a tensor of the standard context
-    state_->node = Context::standard().builder().constant(state_->number->as("tensor", dtype()));
-    state_->context = &Context::standard();
-    state_->number.reset();
+  if (state()->number) {  // it stands alone: from now on it is a tensor of the standard context
+    state()->node = Context::standard().builder().constant(state()->number->as("tensor", dtype()));
+    state()->context = ContextRef(Context::standard());
+    state()->number.reset();
   }
-  return state_->node;
+  return state()->node;
 }
 
 }  // namespace tenon

@@ -3,7 +3,8 @@
 //
 // A Tensor is a cheap handle. Shapes broadcast as NumPy's do (size-1 axes grow, missing leading
 // axes are added); a negative axis counts from the end. Errors are tenon::Error of kind kInvalid:
-// "[op] expected ..., got ...".
+// "[op] expected ..., got ...". Values that are there can be read after the Context is destroyed;
+// what is still lazy then is such an error, as is a use of a Tensor that was moved from.
 #pragma once
 
 #include <cstdint>
@@ -205,7 +206,7 @@ class Tensor {
 
   struct State;
   explicit Tensor(std::shared_ptr<State> state) : state_(std::move(state)) {}
-  const std::shared_ptr<State>& state() const { return state_; }
+  const std::shared_ptr<State>& state() const;  ///< throws kInvalid for one that was moved from
 
  private:
   std::shared_ptr<State> state_;

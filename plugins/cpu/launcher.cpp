@@ -3,16 +3,20 @@
 #include "plugins/cpu/launcher.hpp"
 
 #include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <limits>
 #include <new>
+#include <thread>
 
 #include "plugins/cpu/float_state.hpp"
 #include "plugins/cpu/thread_sanitizer.hpp"
@@ -30,14 +34,67 @@ uint64_t workgroups(const uint32_t grid[3]) { return uint64_t{grid[0]} * grid[1]
 
 }  // namespace
 
-struct Launcher::Arena {
+struct Launcher::Workers {
   tbb::task_arena arena;
-  explicit Arena(unsigned threads) : arena(static_cast<int>(threads), 1) {}
+  explicit Workers(unsigned threads) : arena(static_cast<int>(threads), 1) {}
+#if defined(__SANITIZE_ADDRESS__)
+  // LeakSanitizer's tracer falls over threads that end while it looks, and oneTBB's end when they
+  // find that its library is going: so they are waited for. Not elsewhere, since where a thread
+  // could not be started this waits for ever.
+  tbb::task_scheduler_handle handle{tbb::attach()};
+  ~Workers() {
+    arena.terminate();
+    (void)tbb::finalize(handle, std::nothrow);
+  }
+#endif
 };
 
+namespace {
+
+/// False in a child made by fork after oneTBB was used: its threads are not there, and its locks
+/// may be held by them.
+bool has_workers() {
+  static std::atomic<pid_t> process = 0;
+  pid_t none = 0;
+  return process.compare_exchange_strong(none, getpid()) || none == getpid();
+}
+
+}  // namespace
+
 Launcher::Launcher(unsigned threads)
-    : threads_(threads), arena_(std::make_unique<Arena>(threads)), scratch_(threads) {}
+    : threads_(threads),
+      workers_(has_workers() ? std::make_unique<Workers>(threads) : nullptr),
+      scratch_(threads) {}
 Launcher::~Launcher() = default;
+
+void Launcher::run_on_all(const std::function<void(unsigned slot)>& work) {
+  if (workers_) {
+    workers_->arena.execute([&] {
+      tbb::parallel_for(
+          tbb::blocked_range<unsigned>(0, threads_, 1),
+          [&](const tbb::blocked_range<unsigned>&) {
+            work(static_cast<unsigned>(tbb::this_task_arena::current_thread_index()));
+          },
+          tbb::simple_partitioner());
+    });
+    return;
+  }
+  std::vector<std::exception_ptr> errors(threads_);
+  const auto guarded = [&](unsigned slot) {
+    try {
+      work(slot);
+    } catch (...) {
+      errors[slot] = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (unsigned slot = 1; slot < threads_; ++slot) others.emplace_back(guarded, slot);
+    guarded(0);
+  }
+  for (const std::exception_ptr& error : errors)
+    if (error) std::rethrow_exception(error);
+}
 
 std::byte* Launcher::scratch(unsigned slot, uint64_t size) {
   constexpr uint64_t kPage = 4096;
@@ -57,10 +114,10 @@ void Launcher::parallel(uint64_t count, uint64_t smallest, const RangeBody& body
   std::atomic<uint64_t> next{0};
   std::atomic<bool> failed{false};
   HandOver hand_over;
-  auto work = [&](const tbb::blocked_range<unsigned>&) {
+  hand_over.start();
+  run_on_all([&](unsigned slot) {
     hand_over.enter();
     const FloatState floats;
-    const auto slot = static_cast<unsigned>(tbb::this_task_arena::current_thread_index());
     while (!failed.load(std::memory_order_relaxed)) {
       const uint64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
       if (begin >= count) break;
@@ -72,11 +129,6 @@ void Launcher::parallel(uint64_t count, uint64_t smallest, const RangeBody& body
       }
     }
     hand_over.leave();
-  };
-  hand_over.start();
-  arena_->arena.execute([&] {
-    tbb::parallel_for(tbb::blocked_range<unsigned>(0, threads_, 1), work,
-                      tbb::simple_partitioner());
   });
   hand_over.finish();
 }

@@ -28,7 +28,7 @@ class Launcher {
   static double estimated_copy_ns(uint64_t bytes);
 
  private:
-  struct Arena;
+  struct Workers;
   struct Scratch {
     std::unique_ptr<std::byte, void (*)(void*)> bytes{nullptr, nullptr};
     uint64_t size = 0;
@@ -36,12 +36,14 @@ class Launcher {
   using RangeBody = std::function<void(uint64_t begin, uint64_t end, unsigned slot)>;
 
   std::byte* scratch(unsigned slot, uint64_t size);
+  /// work(slot) on all threads, each with a slot of its own, until all have returned.
+  void run_on_all(const std::function<void(unsigned slot)>& work);
   /// Ranges of [0, count) in any order; small ones go to whichever thread is free.
   void parallel(uint64_t count, uint64_t smallest, const RangeBody& body);
 
   unsigned threads_;
-  std::unique_ptr<Arena> arena_;
-  std::vector<Scratch> scratch_;  ///< by slot in the arena
+  std::unique_ptr<Workers> workers_;  ///< none: threads are started each time
+  std::vector<Scratch> scratch_;      ///< by slot in the arena
 };
 
 }  // namespace tenon::cpu

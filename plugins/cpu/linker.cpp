@@ -37,6 +37,15 @@ struct LinkedObject::Session {
 
 LinkedObject::LinkedObject(std::span<const std::byte> object)
     : session_(std::make_unique<Session>()) {
+  try {
+    link(object);
+  } catch (const std::bad_alloc&) {
+    (void)session_.release();  // LLVM's objects are as they happen to be: see compiler.cpp
+    throw;
+  }
+}
+
+void LinkedObject::link(std::span<const std::byte> object) {
   using namespace llvm::orc;
   ExecutionSession& session = session_->session;
   // What goes wrong comes back from lookup; stderr is not ours.

@@ -23,6 +23,7 @@ class LinkedObject {
   KernelEntry entry() const { return entry_; }
 
  private:
+  void link(std::span<const std::byte> object);
   struct Session;  ///< its own: executables share no lock and die alone
   std::unique_ptr<Session> session_;
   KernelEntry entry_ = nullptr;

@@ -17,11 +17,18 @@
 
 namespace tenon::cpu {
 
-void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool unroll) {
+struct Optimiser::Analyses {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager cycles;
   llvm::ModuleAnalysisManager modules;
+};
+
+Optimiser::Optimiser() : analyses_(std::make_unique<Analyses>()) {}
+Optimiser::~Optimiser() = default;
+
+void Optimiser::run(llvm::Module& module, llvm::TargetMachine& machine, bool unroll) {
+  auto& [loops, functions, cycles, modules] = *analyses_;
   llvm::PassBuilder builder(&machine);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(cycles);

@@ -2,6 +2,8 @@
 // The passes between emission and code generation.
 #pragma once
 
+#include <memory>
+
 namespace llvm {
 class Module;
 class TargetMachine;
@@ -9,8 +11,18 @@ class TargetMachine;
 
 namespace tenon::cpu {
 
-/// Few and cheap: a program comes tiled, vectorised and hoisted by the core. Nothing here reorders
-/// or fuses floating point. `unroll`: some loop asks to be unrolled fully.
-void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool unroll);
+/// For one module, which it does not outlive.
+class Optimiser {
+ public:
+  Optimiser();
+  ~Optimiser();
+  /// Few and cheap: a program comes tiled, vectorised and hoisted by the core. Nothing here
+  /// reorders or fuses floating point. `unroll`: some loop asks to be unrolled fully.
+  void run(llvm::Module& module, llvm::TargetMachine& machine, bool unroll);
+
+ private:
+  struct Analyses;  ///< what passes keep of the module
+  std::unique_ptr<Analyses> analyses_;
+};
 
 }  // namespace tenon::cpu

@@ -118,7 +118,7 @@ Shelf& shelf() {
 }  // namespace
 
 const TargetSpec& host_target() {
-  static const TargetSpec kHost = make_host();
+  static const auto& kHost = *new TargetSpec(make_host());
   return kHost;
 }
 

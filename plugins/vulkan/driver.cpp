@@ -37,8 +37,8 @@ VKAPI_ATTR VkBool32 VKAPI_CALL receive(VkDebugUtilsMessageSeverityFlagBitsEXT,
 }  // namespace
 
 Driver::Driver(bool validate) {
-  static const std::string kNames[] = {"libvulkan.so.1"};
-  static const sdk::SharedLibrary kLibrary{kNames};
+  static const auto& kLibrary = *new sdk::SharedLibrary(
+      std::span<const std::string>(std::vector<std::string>{"libvulkan.so.1"}));
   if (!kLibrary) not_found(kLibrary.reason());
   PFN_vkGetInstanceProcAddr look_up = nullptr;
   const sdk::SymbolRow rows[] = {{"vkGetInstanceProcAddr", &look_up}};

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The Vulkan backend.
+#include <unistd.h>
+
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "plugins/vulkan/device.hpp"
 #include "plugins/vulkan/executable.hpp"
@@ -87,15 +90,22 @@ class VulkanBackend : public sdk::Backend {
     return target.device ? device_of(target)->target() : find_target(target.name).value();
   }
 
-  /// One instance with and one without the validation layer, made when first needed.
+  /// One instance with and one without the validation layer, made when first needed. A child made
+  /// by fork needs its own: the threads of its parent's are not there to end.
   std::shared_ptr<Driver> driver(bool validate) {
     const std::lock_guard lock(mutex_);
+    if (process_ != getpid()) {
+      for (std::shared_ptr<Driver>& parents : drivers_)
+        new std::shared_ptr<Driver>(std::move(parents));  // never destroyed
+      process_ = getpid();
+    }
     std::shared_ptr<Driver>& slot = drivers_[validate];
     if (!slot) slot = std::make_shared<Driver>(validate);
     return slot;
   }
 
   std::mutex mutex_;
+  pid_t process_ = getpid();
   std::shared_ptr<Driver> drivers_[2];
   std::map<std::string, std::unique_ptr<sdk::PropertyTable>, std::less<>> targets_;
 };

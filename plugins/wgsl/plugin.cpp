@@ -55,8 +55,8 @@ class WgslBackend : public sdk::Backend {
 
   std::vector<tn_device_info> enumerate(std::string& reason) override {
     std::vector<tn_device_info> infos;
-    reason = library().reason;
-    for (WGPUAdapter adapter : library().adapters) {
+    reason = adapters().reason;
+    for (WGPUAdapter adapter : adapters().handles) {
       WGPUAdapterInfo info = WGPU_ADAPTER_INFO_INIT;
       library().gpu.AdapterGetInfo(adapter, &info);
       const bool is_cpu = info.adapterType == WGPUAdapterType_CPU;
@@ -68,12 +68,12 @@ class WgslBackend : public sdk::Backend {
   }
 
   std::unique_ptr<sdk::Device> open(uint32_t index, sdk::Options&) override {
-    return std::make_unique<WgslDevice>(library().adapters[index]);
+    return std::make_unique<WgslDevice>(adapters().handles[index]);
   }
 
   const tn_properties* target(std::string_view name) override {
-    static const auto table = make_properties(kDefaults);
-    return name == "wgsl" ? &table->get() : nullptr;
+    static const auto& table = *make_properties(kDefaults).release();
+    return name == "wgsl" ? &table.get() : nullptr;
   }
 
   tn_support supports(const sdk::Target&, const sdk::ProgramView& program,

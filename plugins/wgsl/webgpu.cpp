@@ -3,8 +3,10 @@
 #include "plugins/wgsl/webgpu.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <mutex>
 
 #include "sdk/helpers/shared_library.hpp"
 
@@ -35,17 +37,7 @@ std::string read(const sdk::SharedLibrary& from, Library& to) {
   if (v >> 24 != kVersion)
     return fmt::format("{}: expected wgpu-native {}, got {}", from.name(), kVersion, to.name);
   if (std::string missing = load_symbols(from, rows); !missing.empty()) return missing;
-  // Without OpenGL, which is never used here and would look for a display.
-  WGPUInstanceExtras extras{};
-  extras.chain.sType = static_cast<WGPUSType>(WGPUSType_InstanceExtras);
-  extras.backends = WGPUInstanceBackend_Primary;
-  WGPUInstanceDescriptor descriptor{};
-  descriptor.nextInChain = &extras.chain;
-  const WGPUInstance instance = gpu.CreateInstance(&descriptor);
-  const WGPUInstanceEnumerateAdapterOptions options{nullptr, WGPUInstanceBackend_Primary};
-  to.adapters.resize(gpu.InstanceEnumerateAdapters(instance, &options, nullptr));
-  to.adapters.resize(gpu.InstanceEnumerateAdapters(instance, &options, to.adapters.data()));
-  return to.adapters.empty() ? from.name() + ": lists no adapter" : "";
+  return "";
 }
 
 }  // namespace
@@ -57,6 +49,35 @@ const Library& library() {
     return made;
   }();
   return *opened;
+}
+
+const Adapters& adapters() {
+  static std::mutex mutex;
+  static const Adapters* listed = nullptr;
+  static pid_t process = 0;
+  const std::lock_guard lock(mutex);
+  if (process == getpid()) return *listed;
+  auto* made = new Adapters;  // never destroyed; of a parent's, the threads are not here to end
+  made->reason = library().reason;
+  if (made->reason.empty()) {
+    const WebGpu& gpu = library().gpu;
+    // OpenGL's adapters are not listed; its drivers would be opened all the same, and their
+    // handlers of exit() wait for threads that a child made by fork does not have.
+    WGPUInstanceExtras extras{};
+    extras.chain.sType = static_cast<WGPUSType>(WGPUSType_InstanceExtras);
+    extras.backends = WGPUInstanceBackend_Primary;
+    WGPUInstanceDescriptor wanted = WGPU_INSTANCE_DESCRIPTOR_INIT;
+    wanted.nextInChain = &extras.chain;
+    const WGPUInstance instance = gpu.CreateInstance(&wanted);
+    const WGPUInstanceEnumerateAdapterOptions options{nullptr, WGPUInstanceBackend_Primary};
+    auto& all = made->handles;
+    all.resize(gpu.InstanceEnumerateAdapters(instance, &options, nullptr));
+    all.resize(gpu.InstanceEnumerateAdapters(instance, &options, all.data()));
+    if (all.empty()) made->reason = library().name + ": lists no adapter";
+  }
+  process = getpid();
+  listed = made;
+  return *listed;
 }
 
 }  // namespace tenon::wgsl

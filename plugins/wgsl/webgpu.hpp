@@ -32,17 +32,23 @@ struct WebGpu {
   TENON_WEBGPU(TENON_WEBGPU_FUNCTION) TENON_WEBGPU_OBJECTS(TENON_WEBGPU_RELEASE)
 };
 
-/// The implementation and its adapters, in an order that stays.
+/// The implementation.
 struct Library {
   WebGpu gpu;
   std::string name;    ///< as "wgpu-native 29.0.1.1"
-  std::string reason;  ///< of there being no adapters
-  std::vector<WGPUAdapter> adapters;
+  std::string reason;  ///< that it cannot be used
 };
 
 /// Opened at the first call, never closed. Looks at TENON_WEBGPU_LIBRARY alone if it is set; else
 /// beside the plugin, then where the loader looks. Takes only the version that wgpu.h describes.
 const Library& library();
+
+struct Adapters {
+  std::string reason;  ///< of there being none
+  std::vector<WGPUAdapter> handles;
+};
+/// In an order that stays. A child made by fork has its own.
+const Adapters& adapters();
 
 inline std::string text_of(WGPUStringView text) { return {text.data, text.length}; }
 inline WGPUStringView view_of(const std::string& text) { return {text.data(), text.size()}; }

@@ -22,7 +22,7 @@ struct Header {
 };
 
 std::string full_identity(std::string_view identity) {
-  static const std::string kBuild = build_id();
+  static const auto& kBuild = *new std::string(build_id());
   return fmt::format("{}|{}", identity, kBuild);
 }
 

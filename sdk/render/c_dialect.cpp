@@ -168,7 +168,7 @@ class CDialect : public Dialect {
 }  // namespace
 
 const Dialect& c_dialect() {
-  static const CDialect dialect;
+  static const auto& dialect = *new CDialect();
   return dialect;
 }
 

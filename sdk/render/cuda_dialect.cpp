@@ -87,7 +87,7 @@ const GpuWords& cuda_words() {
 }  // namespace
 
 const Dialect& cuda_dialect() {
-  static const GpuDialect dialect(cuda_words());
+  static const auto& dialect = *new GpuDialect(cuda_words());
   return dialect;
 }
 

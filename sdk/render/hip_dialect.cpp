@@ -121,7 +121,7 @@ const GpuWords& hip_words() {
 }  // namespace
 
 const Dialect& hip_dialect() {
-  static const GpuDialect dialect(hip_words());
+  static const auto& dialect = *new GpuDialect(hip_words());
   return dialect;
 }
 

@@ -46,12 +46,12 @@ bool calls(std::string_view text, std::string_view name) {
 }
 
 std::span<const ShaderHelper> wgsl_helpers() {
-  static const std::vector<ShaderHelper> helpers = make_wgsl();
+  static const auto& helpers = *new std::vector<ShaderHelper>(make_wgsl());
   return helpers;
 }
 
 std::span<const ShaderHelper> glsl_helpers() {
-  static const std::vector<ShaderHelper> helpers = make_glsl();
+  static const auto& helpers = *new std::vector<ShaderHelper>(make_glsl());
   return helpers;
 }
 

@@ -19,7 +19,7 @@ CACHE = tempfile.TemporaryDirectory()
 def run(program, *arguments, timeout=120, **environment):
     """Runs build/bin/<program>; TENON_ variables of the caller are not passed on."""
     variables = {k: v for k, v in os.environ.items() if not k.startswith("TENON_")}
-    variables.update(TENON_CACHE_DIR=CACHE.name, **environment)
+    variables.update({"TENON_CACHE_DIR": CACHE.name, **environment})
     return subprocess.run([os.path.join(BIN, program), *map(str, arguments)], env=variables, text=True,
                           capture_output=True, timeout=timeout, check=False)
 

@@ -57,6 +57,8 @@ TEST_CASE("a copy waits for its source, and nobody for the copy") {
     const ExecutableRef fill = kernel(source, "fill7");
     BufferRef a = filled(source, 5 << 20, 1);
     const BufferRef b = target.allocate(5 << 20), c = target.allocate(64);
+    launch(fill, filled(source, 64, 1));  // each device's first launch is waited for
+    launch(kernel(target, "fill7"), c);
     const auto begin = Clock::now();
     launch(fill, a);
     copy_all(a, b);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tensors without a context, and without a value.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <memory>
+#include <optional>
+
+#include "core/support/error.hpp"
+#include "core/tensor/tensor.hpp"
+#include "tests/tensor/devices.hpp"
+
+namespace tenon {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+template <class F>
+void refuses(F&& use, const char* why) {
+  CHECK_THROWS_MATCHES(use(), Error, MessageMatches(ContainsSubstring(why)));
+}
+
+/// The first plugin of this build.
+ContextOptions on_cpu() {
+  const auto files = test::plugin_files();
+  REQUIRE_FALSE(files.empty());
+  ContextOptions options;
+  options.plugins = {files[0]};
+  options.devices = files[0].filename() == "libtenon_cpu.so" ? "cpu" : "null";
+  options.use_environment = false;
+  options.disk_cache = false;
+  return options;
+}
+
+TEST_CASE("a lazy tensor that outlives its context is refused, its shape and dtype are there") {
+  std::optional<Tensor> x, constant;
+  {
+    Context context(on_cpu());
+    x = Tensor::from<float>({1, 2, 3}, {3}, context) * 2.0f;
+    constant = Tensor::ones({2}, DType::kI32, context);
+  }
+  constexpr const char* kGone = "expected a Tensor whose Context is there";
+  CHECK(x->shape() == std::vector<int64_t>{3});
+  CHECK(constant->dtype() == DType::kI32);
+  refuses([&] { (void)x->to_vector<float>(); }, kGone);
+  refuses([&] { (void)(*x + 1.0f); }, kGone);
+  refuses([&] { (void)(1.0f + *x); }, kGone);
+  refuses([&] { (void)x->sum(); }, kGone);
+  refuses([&] { (void)x->context(); }, kGone);
+  refuses([&] { (void)constant->device(); }, kGone);
+  refuses([&] { Tensor::realize({*x}); }, kGone);
+  refuses([&] { (void)Tensor::cat({*constant, *constant}); }, kGone);
+  Context other(on_cpu());
+  const Tensor y = Tensor::ones({3}, DType::kF32, other);
+  refuses([&] { (void)(y + *x); }, kGone);
+  refuses([&] { (void)(*x + y); }, kGone);
+  refuses([&] { (void)Tensor::where(y > 0.0f, *x, y); }, kGone);
+}
+
+TEST_CASE("what is realised can be read after its context is destroyed") {
+  std::optional<Tensor> x, sum;
+  std::shared_ptr<Device> device;
+  BufferRef buffer;
+  {
+    Context context(on_cpu());
+    x = Tensor::from<float>({1, 2, 3}, {3}, context);
+    sum = x->sum();
+    Tensor::realize({*sum});
+    device = context.devices()[0];
+    buffer = device->allocate(64, "kept");
+  }
+  CHECK(x->to_vector<float>() == std::vector<float>{1, 2, 3});
+  CHECK(sum->item<float>() == 6);
+  uint32_t value = 77;
+  device->write(*buffer, 0, &value, sizeof value);
+  value = 0;
+  device->read(*buffer, 0, &value, sizeof value);
+  CHECK(value == 77);
+}
+
+TEST_CASE("a tensor that was moved from is refused, and can be given a value again") {
+  Context context(on_cpu());
+  Tensor x = Tensor::ones({2}, DType::kF32, context);
+  const Tensor y = std::move(x);
+  constexpr const char* kMoved = "expected a Tensor, got one that was moved from";
+  refuses([&] { (void)x.dtype(); }, kMoved);
+  refuses([&] { (void)x.shape(); }, kMoved);
+  refuses([&] { (void)x.size(); }, kMoved);
+  refuses([&] { (void)x.to_array(); }, kMoved);
+  refuses([&] { (void)x.context(); }, kMoved);
+  refuses([&] { (void)(x + y); }, kMoved);
+  refuses([&] { (void)(y + x); }, kMoved);
+  refuses([&] { (void)(-x); }, kMoved);
+  refuses([&] { (void)x.matmul(y); }, kMoved);
+  refuses([&] { (void)Tensor::cat({y, x}); }, kMoved);
+  refuses([&] { Tensor::realize({y, x}); }, kMoved);
+  refuses([&] { x.save_npy("/nowhere/x.npy"); }, kMoved);
+  x = y + 1.0f;
+  CHECK(x.to_vector<float>() == std::vector<float>{2, 2});
+}
+
+}  // namespace
+}  // namespace tenon
