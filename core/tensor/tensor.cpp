@@ -229,12 +229,13 @@ int64_t Tensor::size(int axis) const {
 Context& Tensor::context() const { return context_of(*this); }
 
 const NodeRef& Tensor::node() const {
-  if (state()->number) {  // it stands alone: from now on it is a tensor of the standard context
-    state()->node = Context::standard().builder().constant(state()->number->as("tensor", dtype()));
-    state()->context = ContextRef(Context::standard());
-    state()->number.reset();
+  State& own = *state();
+  if (own.number) {  // it stands alone: from now on it is a tensor of the standard context
+    own.node = Context::standard().builder().constant(own.number->as("tensor", dtype()));
+    own.context = ContextRef(Context::standard());
+    own.number.reset();
   }
-  return state()->node;
+  return own.node;
 }
 
 }  // namespace tenon
