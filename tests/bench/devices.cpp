@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/runtime/discovery.hpp"
+#include "core/runtime/probe.hpp"
 #include "core/support/error.hpp"
 #include "tests/bench/passes.hpp"
 #include "tests/bench/suite.hpp"
