@@ -47,7 +47,7 @@ int64_t checksum(std::string_view about, const std::vector<uint8_t>& bytes) {
 /// Once in a process, however many contexts find the same.
 void warn_once(const std::string& message) {
   static std::mutex mutex;
-  static std::set<std::string> said;
+  static auto& said = *new std::set<std::string>;  // outlives every static object
   const std::lock_guard lock(mutex);
   if (said.insert(message).second) log_warning(message);
 }

@@ -53,7 +53,8 @@ class Run(unittest.TestCase):
   %r = flip %e, axes=[0]
   %t = reduce.add %r, axes=[0]
   %d = add %n, %t
-  %y = add %d, %e
+  %w = expand %d : f32[4096]
+  %y = add %w, %e
   return %y
 }
 """)

@@ -58,11 +58,12 @@ TEST_CASE("a copy waits for its source, and nobody for the copy") {
     BufferRef a = filled(source, 5 << 20, 1);
     const BufferRef b = target.allocate(5 << 20), c = target.allocate(64);
     launch(fill, filled(source, 64, 1));  // each device's first launch is waited for
-    launch(kernel(target, "fill7"), c);
+    const ExecutableRef fill_target = kernel(target, "fill7");
+    launch(fill_target, c);
     const auto begin = Clock::now();
     launch(fill, a);
     copy_all(a, b);
-    launch(kernel(target, "fill7"), c);
+    launch(fill_target, c);
     CHECK(Clock::now() - begin < std::chrono::milliseconds(250));
     a.reset();  // kept by the copy
     const BufferRef next = source.allocate(5 << 20);
