@@ -6,6 +6,8 @@ from harness import BUILD, run
 
 PROGRAM = os.path.join(BUILD, "test-programs", "forks")
 BACKENDS = ("cpu", "vulkan", "wgsl")
+# Mesa's handler of exit() joins threads of the parent, which a child does not have: it has to leave by _exit.
+JOINS = ("vulkan", "wgsl")
 REFUSED = "error [fork] expected a Context made in this process, got one"
 PATTERNS = {  # pattern -> all that it writes, runs
     "parents-context": (["parent 8388608", f"standard {REFUSED}", f"realised {REFUSED}", f"lazy {REFUSED}",
@@ -19,7 +21,8 @@ PATTERNS = {  # pattern -> all that it writes, runs
 
 
 def fork(backend, pattern):
-    result = run(PROGRAM, pattern, timeout=150, TENON_DEVICES=backend)
+    how = ["at-once"] if backend in JOINS else []
+    result = run(PROGRAM, pattern, *how, timeout=150, TENON_DEVICES=backend)
     assert result.returncode == 0, (result.returncode, result.stdout, result.stderr)
     assert result.stdout.splitlines() == PATTERNS[pattern][0], (result.stdout, result.stderr)
 
