@@ -85,9 +85,9 @@ class Context {
   Device& device(const std::string& id = "");
 
   /// Runs a graph on the given input buffers (their devices decide where). Returns after
-  /// submission: reading an output waits for it. Equal structures share one plan; other values of
-  /// symbols re-use it. Graphs that differ in constants alone take few plans in all: the second one
-  /// takes what has changed as inputs.
+  /// submission, where kernels are new after their first launch; reading an output waits for it.
+  /// Equal structures share one plan; other values of symbols re-use it. Graphs that differ in
+  /// constants alone take few plans in all: the second one takes what has changed as inputs.
   std::vector<BufferRef> run(const Graph& graph, const std::vector<BufferRef>& inputs,
                              const SymbolValues& symbols = {}, RunStats* stats = nullptr);
   /// The same for host arrays on one device ("" for the default), waiting for the end.

@@ -92,8 +92,8 @@ class Device : public std::enable_shared_from_this<Device> {
   /// From the executable cache if it is there. Thread-safe. Throws kUnsupported with the plugin's
   /// reason.
   virtual ExecutableRef compile(const tn_program& program) = 0;
-  /// Returns at once; commands run in order after all earlier submissions. Buffers are kept alive
-  /// until they ended.
+  /// Returns at once, or after the first launch of a kernel; commands run in order after all
+  /// earlier submissions. Buffers are kept alive until they ended.
   virtual void submit(const std::vector<tn_command>& commands, std::vector<BufferRef> used) = 0;
   /// The same, for callers that submit often; the buffers are kept by what their release waits for.
   virtual void submit(const std::vector<tn_command>& commands, std::span<Buffer* const> used) = 0;
