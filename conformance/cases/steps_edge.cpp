@@ -145,7 +145,7 @@ Entry produce(Grower& g, const EdgeOp& op, DType dtype) {
 Entry grow_edge(Grower& g, const Edge& edge) {
   const EdgeOp& producer = edge_ops()[static_cast<size_t>(edge.producer)];
   const EdgeOp& consumer = edge_ops()[static_cast<size_t>(edge.consumer)];
-  const Entry below = produce(g, producer, edge.dtype);
+  Entry below = produce(g, producer, edge.dtype);
   if (!g.fits(below.node->shape)) return below;
   const bool plain = edge.layout == EdgeLayout::kPlain;
   const Entry x =

@@ -42,7 +42,7 @@ class ExprParser {
   }
 
   Expr comparison() {
-    const Expr left = sum();
+    Expr left = sum();
     if (cursor_.accept("==")) return apply(equal, left, sum());
     if (!cursor_.peek("<=") && cursor_.accept("<")) return apply(less, left, sum());
     return left;
@@ -93,7 +93,7 @@ class ExprParser {
   Expr atom() {
     if (is_number()) return cursor_.integer("an integer");
     if (cursor_.accept("(")) {
-      const Expr inner = any();
+      Expr inner = any();
       cursor_.expect(")");
       return inner;
     }

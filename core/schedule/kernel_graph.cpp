@@ -56,7 +56,7 @@ class Writer {
   NodeRef read(int i) {
     const Node& node = work_.node(i);
     // Never the user's own node: it may keep a buffer alive, and kernels are kept.
-    const NodeRef param = builder_.param(name_of_(i), node.dtype, node.shape);
+    NodeRef param = builder_.param(name_of_(i), node.dtype, node.shape);
     out_.graph.params.push_back(param);
     out_.reads.push_back(i);
     return param;

@@ -197,12 +197,12 @@ void Interpreter::next_turn(uint32_t loop, const Mask& mask) {
   std::vector<uint64_t> fresh;
   for (uint32_t k = 0; k < carries; ++k)
     fresh.insert(fresh.end(), words(next[k]),
-                 words(next[k]) + code_.threads * code_.steps[loop + 1 + k].lanes);
+                 words(next[k]) + size_t{code_.threads} * code_.steps[loop + 1 + k].lanes);
   const uint64_t* from = fresh.data();
   for (uint32_t k = 0; k < carries; ++k) {
     const uint32_t lanes = code_.steps[loop + 1 + k].lanes;
     for (uint32_t t = 0; t < code_.threads; ++t, from += lanes)
-      if (mask[t]) std::copy_n(from, lanes, words(loop + 1 + k) + t * lanes);
+      if (mask[t]) std::copy_n(from, lanes, words(loop + 1 + k) + size_t{t} * lanes);
   }
 }
 
