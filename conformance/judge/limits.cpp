@@ -74,15 +74,17 @@ Attempt use_axis(std::string limit, tn_axis axis, uint32_t count) {
   return out;
 }
 
-/// One thread fills a tile and copies it out, backwards.
+/// One thread fills a tile and copies it out, backwards. How often it turns is read from a buffer:
+/// a compiler that knew would unroll it, and take minutes for a tile in registers.
 Attempt use_memory(std::string limit, tn_space space, uint32_t count) {
   Attempt out;
   out.limit = std::move(limit);
   sdk::ProgramBuilder builder("memory");
+  const uint32_t size = builder.buffer("size", kDType, TN_ACCESS_READ, 1);
   const uint32_t to = builder.buffer("out", kDType, TN_ACCESS_WRITE, count);
   const uint32_t tile = builder.allocate("tile", kDType, space, count);
   const uint32_t none = builder.constant(kDType, 0), one = builder.constant(kDType, 1);
-  const uint32_t end = builder.constant(kDType, count);
+  const uint32_t end = builder.op(TN_OP_TAKE, kDType, 1, {size, none});
   const uint32_t last = builder.constant(kDType, count - 1);
   const uint32_t minus = builder.constant(kDType, 0xffffffffu);
   const auto backwards = [&](uint32_t i) {
@@ -97,6 +99,7 @@ Attempt use_memory(std::string limit, tn_space space, uint32_t count) {
              {to, backwards(k), builder.op(TN_OP_TAKE, kDType, 1, {tile, k})});
   builder.end();
   out.program = builder.finish();
+  out.inputs = {static_cast<int32_t>(count)};
   out.expected = numbers(count);
   return out;
 }
