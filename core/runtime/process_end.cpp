@@ -125,6 +125,8 @@ void require_running() {
        "[exit] expected a process that goes on, got one that is ending: its devices are closed");
 }
 
+void always_in_use() noexcept { ++depth(); }
+
 void require_native(const Birthplace& made_in, const char* what) {
   if (is_native(made_in)) return;
   fail(ErrorKind::kInvalid,

@@ -50,6 +50,10 @@ class InUse {
   bool entered_ = false;
 };
 
+/// Said first by a thread of a queue, which makes the calls of others: where a plugin ends the
+/// process from within one, nothing can be waited for, as in a call of one's own.
+void always_in_use() noexcept;
+
 /// Throws kInvalid "[fork] ..." in a child of the process where `what` was made.
 void require_native(const Birthplace& made_in, const char* what);
 /// For what a child can neither use nor destroy: it stays reachable.

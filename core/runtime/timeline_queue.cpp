@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "core/runtime/abi_struct.hpp"
+#include "core/runtime/process_end.hpp"
 #include "core/runtime/queue.hpp"
 #include "core/runtime/status.hpp"
 
@@ -183,6 +184,7 @@ class TimelineQueue final : public Queue {
   }
 
   void work() {
+    always_in_use();
     std::unique_lock lock(mutex_);
     for (;;) {
       lane_wake_.wait(lock, [&] { return stop_ || !held_.empty(); });

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/runtime/abi_struct.hpp"
+#include "core/runtime/process_end.hpp"
 #include "core/runtime/queue.hpp"
 #include "core/runtime/status.hpp"
 
@@ -115,6 +116,7 @@ class WorkerQueue final : public Queue {
   }
 
   void work() {
+    always_in_use();
     std::unique_lock lock(mutex_);
     for (;;) {
       wake_.wait(lock, [&] { return stop_ || !jobs_.empty(); });
