@@ -125,7 +125,7 @@ class Forms(Reports):
     def test_compare_names_the_bad_file(self):
         good = os.path.join(self.folder, "report.json")
         for bad, words in ((os.path.join(SOURCE, "LICENSE"), "expected a report.json"),
-                           (os.path.join(self.folder, "missing.json"), "expected a file")):
+                           (os.path.join(self.folder, "missing.json"), "expected a readable file")):
             for pair in ((good, bad), (bad, good)):
                 result = run("tenon-conformance", "compare", *pair)
                 self.assertEqual(result.returncode, 2, result.stderr)
