@@ -4,9 +4,9 @@
 #include <functional>
 
 #include "conformance/cases/programs.hpp"
+#include "conformance/cases/scalars.hpp"
 #include "conformance/shrink/draft.hpp"
 #include "conformance/shrink/search.hpp"
-#include "conformance/cases/scalars.hpp"
 #include "core/support/error.hpp"
 #include "sdk/helpers/op_info.hpp"
 #include "sdk/helpers/program_text.hpp"

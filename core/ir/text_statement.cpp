@@ -226,7 +226,8 @@ class Statement {
       const std::string precision = cursor_.identifier("exact, tf32 or bf16");
       const auto found = precision_from_name(precision);
       if (!found)
-        cursor_.error_at(at, fmt::format("expected exact, tf32 or bf16, got {}", quoted(precision)));
+        cursor_.error_at(at,
+                         fmt::format("expected exact, tf32 or bf16, got {}", quoted(precision)));
       attr.precision = *found;
     }
     attr_ = std::move(attr);

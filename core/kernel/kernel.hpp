@@ -65,8 +65,8 @@ struct KernelBuffer {
 /// Components of one reduction share its loops.
 struct ReduceState {
   Op op = Op::ADD;
-  DType dtype = DType::kVoid;  ///< of the accumulator
-  KValueRef value;             ///< what a step combines into it
+  DType dtype = DType::kVoid;                 ///< of the accumulator
+  KValueRef value;                            ///< what a step combines into it
   Precision precision = Precision::kDefault;  ///< of the factors of a sum of products
 };
 

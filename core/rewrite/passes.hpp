@@ -19,8 +19,8 @@ Graph simplify(const Graph& graph, Builder& builder);
 /// they are. Done before a graph is scheduled, so that no buffer between kernels holds them.
 Graph simplify_for(const Graph& graph, std::span<const Capabilities> devices, Builder& builder);
 
-/// Every contraction of f32 (a REDUCE.ADD of a MUL, moved or not) that says nothing of its own gets the
-/// precision, so that kernels, their text and what judges them know of it.
+/// Every contraction of f32 (a REDUCE.ADD of a MUL, moved or not) that says nothing of its own gets
+/// the precision, so that kernels, their text and what judges them know of it.
 Graph allow_precision(const Graph& graph, Precision precision, Builder& builder);
 
 /// For one device: decomposes hint ops that it does not claim and computes dtypes without

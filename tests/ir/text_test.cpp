@@ -94,8 +94,8 @@ TEST_CASE("every statement by hand") {
   CHECK(round_trip(printed) == printed);
   for (const char* line :
        {"= const 3.0", "= const nan(0x7fc01234)", "= const -inf", "= index axis=1",
-        "%g = dim n*2 + min(3, n)", "acc=f64, matmul=tf32", "device=\"cpu:0\"", "store.add %x, %i, ",
-        "ranges=[(0,n),(1,3)]", "\"odd \\\"name\\\"\\x0a\"=%"}) {
+        "%g = dim n*2 + min(3, n)", "acc=f64, matmul=tf32", "device=\"cpu:0\"",
+        "store.add %x, %i, ", "ranges=[(0,n),(1,3)]", "\"odd \\\"name\\\"\\x0a\"=%"}) {
     INFO(line << " in\n" << printed);
     CHECK(printed.find(line) != std::string::npos);
   }
