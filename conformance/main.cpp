@@ -9,6 +9,7 @@
 #include "conformance/commands/commands.hpp"
 #include "conformance/selftest/selftest.hpp"
 #include "conformance/worker/worker.hpp"
+#include "core/cli/failure_text.hpp"
 #include "core/cli/number_option.hpp"
 #include "core/runtime/driver_noise.hpp"
 #include "core/support/error.hpp"
@@ -119,6 +120,7 @@ int tenon_conformance(int argc, char** argv) {
       "reference.\nExit codes: 0 ok, 1 failures, 2 usage or input, 3 environment, 4 device lost, 5 "
       "device in doubt, 130 and 143 stopped by SIGINT or SIGTERM without failures so far.",
       "tenon-conformance"};
+  app.failure_message(tenon::cli::failure_text);
   app.require_subcommand(1);
   app.set_version_flag("--version", "tenon-conformance " TENON_VERSION);
   RunOptions options;

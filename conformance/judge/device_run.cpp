@@ -56,7 +56,7 @@ DeviceRun run_on_device(Context& context, const Case& test, const RunSettings& s
   const std::vector<BufferRef> inputs = upload(device, test.inputs, settings.share_inputs);
   const PlanUse kept = settings.plan ? PlanUse() : context.planned(test.graph, inputs);
   // A run may wait for its own launches, so its time begins before it.
-  progress.launched();
+  progress(settings.is_first ? RunPhase::kFirstLaunch : RunPhase::kLaunch);
   const std::vector<BufferRef> outputs =
       settings.plan ? context.run_planned(test.graph, *settings.plan, inputs, test.symbols)
                     : context.run_planned(test.graph, kept, inputs, test.symbols);

@@ -3,26 +3,14 @@
 // the memory around.
 #pragma once
 
-#include <concepts>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "conformance/cases/case.hpp"
+#include "conformance/judge/progress.hpp"
 #include "core/runtime/context.hpp"
 
 namespace tenon::conformance {
-
-/// Told where a run is: what a watchdog must know.
-struct Progress {
-  std::function<void()> launched;   ///< compiled, and about to be submitted
-  std::function<void()> compiling;  ///< once more, after a launch; may be empty
-
-  template <std::invocable F>
-  Progress(F on_launched, std::function<void()> on_compiling = {})
-      : launched(std::move(on_launched)), compiling(std::move(on_compiling)) {}
-  void compile() const { compiling ? compiling() : launched(); }
-};
 
 struct RunSettings {
   uint8_t poison = 0xA5;
@@ -30,6 +18,7 @@ struct RunSettings {
   const SchedulePlan* plan = nullptr;
   /// Inputs of equal bytes share one buffer.
   bool share_inputs = false;
+  bool is_first = true;  ///< of its kernels
 };
 
 struct DeviceRun {

@@ -80,7 +80,8 @@ std::optional<Finding> DrawnOracles::aliased(const Passed& passed, uint64_t seed
   test.inputs[j] = test.inputs[i];
   const std::string relation = fmt::format("inputs {} and {} in one buffer", i, j);
   const DeviceRun run =
-      run_on_device(context_, test, {.plan = passed.plan.get(), .share_inputs = true}, progress);
+      run_on_device(context_, test,
+                    {.plan = passed.plan.get(), .share_inputs = true, .is_first = false}, progress);
   if (auto found = damage(run, relation)) return found;
   const Comparison comparison = compare(expect(test, profile_), run.outputs, profile_);
   if (!comparison.mismatch) return std::nullopt;
@@ -91,7 +92,7 @@ std::optional<Finding> DrawnOracles::related(const Passed& passed, uint64_t seed
                                              const Progress& progress) {
   const auto variant = draw_variant(passed.test, seed, profile_, context_.builder());
   if (!variant) return std::nullopt;
-  progress.compile();
+  progress(RunPhase::kCompile);
   DeviceRun run;
   try {
     run = run_on_device(context_, variant->test, {}, progress);
@@ -112,8 +113,8 @@ std::optional<Finding> DrawnOracles::scaled_up(const Passed& passed, uint64_t se
                                                const Progress& progress) {
   const auto scaling = draw_scaling(passed.test, seed);
   if (!scaling) return std::nullopt;
-  const DeviceRun run =
-      run_on_device(context_, scaling->test, {.plan = passed.plan.get()}, progress);
+  const DeviceRun run = run_on_device(context_, scaling->test,
+                                      {.plan = passed.plan.get(), .is_first = false}, progress);
   const std::string relation = "inputs times a power of two";
   if (auto found = damage(run, relation)) return found;
   const std::string difference =
@@ -126,7 +127,7 @@ std::optional<Finding> DrawnOracles::scaled_up(const Passed& passed, uint64_t se
 std::optional<Finding> DrawnOracles::earlier(uint64_t seed, const Progress& progress) {
   const History::Entry* entry = history_.draw(seed);
   if (!entry) return std::nullopt;
-  progress.compile();
+  progress(RunPhase::kCompile);
   const DeviceRun run = run_on_device(context_, entry->test, {.plan = entry->plan.get()}, progress);
   const std::string relation =
       fmt::format("case {} again", case_name(entry->test.seed, entry->test.index));

@@ -162,8 +162,8 @@ void Harness::judge(const Case& test, const Expectation& expectation, const Prog
   if (!first.guards.empty()) return fails({"guard", first.guards});
   if (!first.changed.empty()) return fails({"input", first.changed});
   if (DrawnOracles::trims(test.oracle_seed)) context_->device().trim();
-  const DeviceRun second =
-      run_on_device(*context_, test, {.poison = kOtherPoison, .plan = plan.get()}, progress);
+  const DeviceRun second = run_on_device(
+      *context_, test, {.poison = kOtherPoison, .plan = plan.get(), .is_first = false}, progress);
   const Passed runs{test, expectation, first.outputs, plan};
   if (const auto finding = compare_runs(runs, comparison, first, second)) {
     if (comparison.mismatch) outcome.diff = diff_of(expectation, first.outputs, profile_);

@@ -169,7 +169,7 @@ Attempt draw(const Capabilities& caps, uint64_t seed, uint32_t count) {
 
 std::vector<int32_t> launch(Device& device, const Attempt& attempt, const Progress& progress) {
   const ExecutableRef executable = device.compile(*attempt.program.get());
-  progress.launched();
+  progress(RunPhase::kFirstLaunch);
   std::vector<BufferRef> buffers;
   for (const int32_t& input : attempt.inputs) {
     buffers.push_back(device.allocate(sizeof input, "input"));
@@ -224,7 +224,7 @@ Outcome check_limit(Device& device, uint64_t seed, const Progress& progress) {
   Outcome outcome;
   gradually(first, most, [&](uint32_t count) {
     if (outcome.status != Status::kPass) return;
-    progress.compile();
+    progress(RunPhase::kCompile);
     outcome = try_limit(device, draw(capabilities, seed, count), progress);
   });
   return outcome;

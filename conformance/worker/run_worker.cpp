@@ -100,12 +100,11 @@ class RunWorker final : public Worker {
 
   /// `silent`: the parent hears nothing of it.
   Outcome judge(Case& test, Generator* generator, bool silent) {
-    const auto tell = [&](const char* word) {
-      if (!silent) channel_.send({word, std::to_string(test.index)});
+    const Progress progress = [&](RunPhase phase) {
+      if (!silent) channel_.send({std::string(word_of(phase)), std::to_string(test.index)});
     };
-    const Progress progress([&] { tell("run"); }, [&] { tell("compile"); });
     // Any step of it may compile.
-    if (test.sequence) return api().run(test, [&] { tell("compile"); });
+    if (test.sequence) return api().run(test, [&] { progress(RunPhase::kCompile); });
     if (test.refusal) return harness_.run(test, nullptr, progress);
     Expectation expectation = expect(test, harness_.profile());
     std::string vacuous = vacuity(expectation);

@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iterator>
 #include <sstream>
@@ -13,6 +14,8 @@
 namespace tenon::conformance {
 
 namespace {
+
+constexpr std::string_view kPhases[] = {"compile", "first", "run"};  // in the order of RunPhase
 
 std::string unescape(std::string_view text) {
   std::string out;
@@ -51,6 +54,14 @@ std::vector<uint32_t> parse_cells(const std::string& text) {
 }
 
 }  // namespace
+
+std::string_view word_of(RunPhase phase) { return kPhases[static_cast<size_t>(phase)]; }
+
+std::optional<RunPhase> phase_of(std::string_view word) {
+  const auto at = std::ranges::find(kPhases, word);
+  if (at == std::end(kPhases)) return std::nullopt;
+  return static_cast<RunPhase>(at - std::begin(kPhases));
+}
 
 std::string pack(const std::vector<std::string>& fields) {
   std::string line;

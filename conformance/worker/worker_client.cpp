@@ -174,19 +174,24 @@ void WorkerClient::take_case(const std::vector<std::string>& fields, std::vector
     running_ = Finished{
         std::stoull(fields[1]), std::stoull(fields[2]), {fields[3], fields[4], fields[5]}, {}, {},
         process_begin_};
-    is_new_ = launched_ = false;
+    is_new_ = false;
     journal_.line(fmt::format("begin {}:{}", seed_, running_->index));
-    watchdog_.expect_within(options_.compile_seconds);
-  } else if (word == "run" && running_) {
-    launched_ = true;
-    watchdog_.expect_within(options_.run_seconds);
-  } else if (word == "compile" && running_) {
-    launched_ = false;
-    watchdog_.expect_within(options_.compile_seconds);
+    enter(RunPhase::kCompile);
+  } else if (const auto phase = phase_of(word); phase && running_) {
+    enter(*phase);
   } else if (word == "end" && running_) {
     read_end(fields, *running_);
     finish(std::move(*running_), out);
   }
+}
+
+void WorkerClient::enter(RunPhase phase) {
+  run_phase_ = phase;
+  watchdog_.expect_within(limit_of_phase());
+}
+
+double WorkerClient::limit_of_phase() const {
+  return run_phase_ == RunPhase::kLaunch ? options_.run_seconds : options_.compile_seconds;
 }
 
 void WorkerClient::finish(Finished finished, std::vector<Finished>& out) {
@@ -267,7 +272,8 @@ void WorkerClient::start_failed(const std::string& reason) {
 void WorkerClient::charge(const WorkerProcess::End& how, std::vector<Finished>& out) {
   const bool is_earlier = !running_ && !text_.empty();
   if (!running_) running_ = Finished{next_, 0, {"?", "?", "?"}, {}, {}, process_begin_};
-  const char* phase = launched_ ? "running" : "compiling";
+  const bool launched = run_phase_ != RunPhase::kCompile;
+  const char* phase = launched ? "running" : "compiling";
   Finished finished = std::move(*running_);
   switch (kill_) {
     case Kill::kNone:
@@ -280,9 +286,11 @@ void WorkerClient::charge(const WorkerProcess::End& how, std::vector<Finished>& 
                       reason_)};
       break;
     case Kill::kLate:
-      finished.outcome = {Status::kTimeout, launched_ ? "run" : "compile",
-                          fmt::format("no end of {} within {} s", phase,
-                                      launched_ ? options_.run_seconds : options_.compile_seconds)};
+      finished.outcome = {
+          Status::kTimeout, launched ? "run" : "compile",
+          fmt::format("no end of {} within {} s",
+                      run_phase_ == RunPhase::kFirstLaunch ? "the first launch" : phase,
+                      limit_of_phase())};
       break;
     case Kill::kMemory:
       finished.outcome = failed("memory", fmt::format("the process grew over {} MiB while {}",

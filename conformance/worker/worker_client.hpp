@@ -12,6 +12,7 @@
 
 #include "conformance/cases/outcome.hpp"
 #include "conformance/cases/target.hpp"
+#include "conformance/judge/progress.hpp"
 #include "conformance/worker/journal.hpp"
 #include "conformance/worker/watchdog.hpp"
 #include "conformance/worker/worker_process.hpp"
@@ -85,6 +86,8 @@ class WorkerClient {
   void died(std::vector<Finished>& out);
   void start_failed(const std::string& reason);
   void charge(const WorkerProcess::End& how, std::vector<Finished>& out);
+  void enter(RunPhase phase);
+  double limit_of_phase() const;
   void finish(Finished finished, std::vector<Finished>& out);
 
   WorkerOptions options_;
@@ -106,7 +109,7 @@ class WorkerClient {
   std::string text_;                        ///< sent instead of a range
   uint64_t process_begin_ = 0;
   std::optional<Finished> running_;
-  bool launched_ = false;
+  RunPhase run_phase_ = RunPhase::kCompile;  ///< of the case in flight
   Clock::time_point memory_seen_;
   Watchdog watchdog_;
 };

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "core/cli/cli.hpp"
+#include "core/cli/failure_text.hpp"
 #include "core/runtime/driver_noise.hpp"
 #include "core/support/error.hpp"
 #include "core/support/output.hpp"
@@ -29,6 +30,7 @@ int exit_code_of(ErrorKind kind) {
 int main(int argc, char** argv) {
   quiet_drivers();
   CLI::App app("Tensors on any device whose driver is a shared library.", "tenon");
+  app.failure_message(failure_text);
   app.set_version_flag("--version", std::string("tenon ") + TENON_VERSION);
   app.require_subcommand(1);
   app.footer("Exit codes: 0 ok, 1 found failures, 2 bad usage or input, 3 environment.");

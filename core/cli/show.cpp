@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/cli/cli.hpp"
+#include "core/cli/survey.hpp"
 #include "core/ir/text.hpp"
 #include "core/lower/lower.hpp"
 #include "core/rewrite/passes.hpp"
@@ -44,6 +45,7 @@ std::string show_kernel(const KernelCall& call, const ShowOptions& options,
 
 /// For a target that need not be there.
 std::vector<std::string> show_target(const ShowOptions& options) {
+  expect_probed(options.backend);
   const TargetCompiler compiler(options.backend, options.target);
   Builder builder;
   const Graph graph = parse_graph(read_file(options.file), builder, options.file);

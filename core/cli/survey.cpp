@@ -24,6 +24,31 @@ std::string status_name(ProbeResult::Status status) {
   return "rejected";
 }
 
+namespace {
+
+/// Throws kInvalid for a variable that says nothing.
+std::shared_ptr<Probes> probes_of_environment(Probes::Options how) {
+  if (const auto text = environment("TENON_PROBE_SECONDS"))
+    how.seconds = parse_seconds("TENON_PROBE_SECONDS", *text);
+  const auto folder = environment("TENON_CACHE_DIR");
+  return std::make_shared<Probes>(
+      std::make_shared<DiskCache>(folder ? parse_folder("TENON_CACHE_DIR", *folder)
+                                         : default_cache_dir()),
+      how);
+}
+
+}  // namespace
+
+void expect_probed(const std::string& backend) {
+  const Discovery discovery = installed_plugins();
+  const PluginCandidate* candidate = find_backend(discovery, backend);
+  if (!candidate) return;
+  const ProbeResult probe = probes_of_environment({})->of(*candidate);
+  if (probe.status != ProbeResult::Status::kOk)
+    fail(ErrorKind::kEnvironment, "[target] {} is not loaded: {}", candidate->path.string(),
+         probe.reason);
+}
+
 Survey survey_devices() {
   Survey survey;
   Discovery discovery = installed_plugins();
@@ -33,13 +58,7 @@ Survey survey_devices() {
   how.afresh = true;  // what was remembered may be wrong by now
   how.warns = false;  // the caller shows it
   try {
-    if (const auto text = environment("TENON_PROBE_SECONDS"))
-      how.seconds = parse_seconds("TENON_PROBE_SECONDS", *text);
-    const auto folder = environment("TENON_CACHE_DIR");
-    options.probes = std::make_shared<Probes>(
-        std::make_shared<DiskCache>(folder ? parse_folder("TENON_CACHE_DIR", *folder)
-                                           : default_cache_dir()),
-        how);
+    options.probes = probes_of_environment(how);
   } catch (const Error& error) {
     survey.selector_error = error.what();
     survey.selector_is_wrong = true;

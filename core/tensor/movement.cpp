@@ -11,21 +11,15 @@
 namespace tenon {
 
 Tensor Tensor::reshape(std::vector<int64_t> shape) const {
-  int64_t known = 1;
-  int64_t* unknown = nullptr;
-  for (int64_t& dim : shape) {
-    TN_REQUIRE(dim >= -1 && !(dim == -1 && unknown != nullptr),
-               "[reshape] expected sizes with at most one -1, got [{}]", fmt::join(shape, ", "));
-    if (dim == -1) {
-      unknown = &dim;
-    } else {
-      known *= dim;
-    }
-  }
-  if (unknown != nullptr) {
+  const auto unknown = std::ranges::find(shape, -1);
+  if (unknown != shape.end()) {
+    const std::string asked = fmt::format("{}", fmt::join(shape, ", "));
+    *unknown = 1;
+    TN_REQUIRE(std::ranges::find(shape, -1) == shape.end(),
+               "[reshape] expected sizes with at most one -1, got [{}]", asked);
+    const int64_t known = count_of("reshape", shape);
     TN_REQUIRE(known != 0 && size() % known == 0,
-               "[reshape] expected a shape of {} elements, got [{}]", size(),
-               fmt::join(shape, ", "));
+               "[reshape] expected a shape of {} elements, got [{}]", size(), asked);
     *unknown = size() / known;
   }
   return make_tensor(context(), builder_of(*this).reshape(node(), to_shape(shape)));

@@ -43,11 +43,10 @@ struct RandomPair {
   Tensor first, second;  ///< f32 in [0, 1)
 };
 
-RandomPair uniform_pair(const std::vector<int64_t>& shape, uint64_t seed, Context& context) {
+RandomPair uniform_pair(const char* op, const std::vector<int64_t>& shape, uint64_t seed,
+                        Context& context) {
   Builder& builder = context.builder();
-  int64_t count = 1;
-  for (const int64_t dim : shape) count *= dim;
-  const Shape flat{Dim(count)};
+  const Shape flat{Dim(count_of(op, shape))};
   const NodeRef position = builder.index(0, flat);
   const NodeRef shift = builder.constant(Scalar::of_int(DType::kI64, 32), flat);
   const auto bits =
@@ -67,12 +66,12 @@ RandomPair uniform_pair(const std::vector<int64_t>& shape, uint64_t seed, Contex
 }  // namespace
 
 Tensor Tensor::rand(std::vector<int64_t> shape, uint64_t seed, Context& context) {
-  return uniform_pair(shape, seed, context).first;
+  return uniform_pair("rand", shape, seed, context).first;
 }
 
 Tensor Tensor::randn(std::vector<int64_t> shape, uint64_t seed, Context& context) {
   // Box and Muller, 1958; 1 - u is in (0, 1], so the logarithm is finite
-  const RandomPair u = uniform_pair(shape, seed, context);
+  const RandomPair u = uniform_pair("randn", shape, seed, context);
   const Tensor radius = ((1.0f - u.first).log() * -2.0f).sqrt();
   return radius * (u.second * static_cast<float>(2 * std::numbers::pi)).cos();
 }

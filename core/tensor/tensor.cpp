@@ -50,6 +50,15 @@ BufferRef buffer_of(const Node& node) {
 
 Shape to_shape(const std::vector<int64_t>& shape) { return {shape.begin(), shape.end()}; }
 
+int64_t count_of(const char* op, const std::vector<int64_t>& shape) {
+  int64_t count = 1;
+  for (const int64_t dim : shape)
+    TN_REQUIRE(dim >= 0 && !__builtin_mul_overflow(count, dim, &count),
+               "[{}] expected sizes of at least 0 and below 2^63 elements, got [{}]", op,
+               fmt::join(shape, ", "));
+  return count;
+}
+
 std::vector<int64_t> static_shape(const Node& node) {
   std::vector<int64_t> shape;
   for (const Dim& dim : node.shape) shape.push_back(dim.value());
@@ -159,11 +168,7 @@ Tensor Tensor::from_npy(const std::filesystem::path& path, Context& context) {
 
 template <class T>
 Tensor Tensor::from(std::span<const T> values, std::vector<int64_t> shape, Context& context) {
-  int64_t count = 1;
-  for (const int64_t dim : shape)
-    TN_REQUIRE(dim >= 0 && !__builtin_mul_overflow(count, dim, &count),
-               "[from] expected sizes of at least 0 and below 2^63 elements, got [{}]",
-               fmt::join(shape, ", "));
+  const int64_t count = count_of("from", shape);
   TN_REQUIRE(count == static_cast<int64_t>(values.size()),
              "[from] expected {} values for shape [{}], got {}", count, fmt::join(shape, ", "),
              values.size());

@@ -41,7 +41,7 @@ inline Case case_of(std::string_view text, Builder& builder) {
 
 inline Outcome judged(Harness& harness, const Case& test) {
   const Expectation expectation = expect(test, harness.profile());
-  return harness.run(test, &expectation, Progress([] {}));
+  return harness.run(test, &expectation, [](RunPhase) {});
 }
 
 }  // namespace tenon::conformance

@@ -96,6 +96,7 @@ TEST_CASE("a crash costs its case and is named by its signal") {
 TEST_CASE("a hang costs its case and its time") {
   CampaignOptions options = planted("hang", 32);
   options.worker.run_seconds = 0.3;
+  options.worker.compile_seconds = 0.5;
   options.most_shrunk = 1;
   options.shrink_seconds = 4;
   const Campaign result = run_campaign(options);

@@ -152,7 +152,7 @@ TEST_CASE("claimed limits can be used, or it is said") {
     std::string out;
     for (uint64_t seed = 1; seed <= 30; ++seed) {
       test.oracle_seed = seed * 4 + 1;
-      const Outcome outcome = harness.run(test, nullptr, Progress([] {}));
+      const Outcome outcome = harness.run(test, nullptr, [](RunPhase) {});
       if (outcome.status == Status::kPass) continue;
       CHECK(outcome.kind == "support");
       out += outcome.text + "\n";

@@ -87,13 +87,22 @@ TEST_CASE("a plugin that ends its process costs a case each time") {
 
 TEST_CASE("what hangs is killed with all that it started") {
   CampaignOptions options = misbehaving("stubborn");
-  options.worker.run_seconds = 0.3;
+  options.worker.compile_seconds = 0.5;
   options.stop_after = 3;
   const Campaign result = run_campaign(options);
   CHECK(of(result.report.counts, Status::kTimeout) == 3);
   CHECK(result.report.stopped == "3 failures");
   CHECK(of(result.report.counts, Status::kTimeout) == failing(result.report.counts));
   CHECK(processes_of_group_with("misbehaves_stubborn") == 0);
+}
+
+TEST_CASE("a driver may compile at the first launch") {
+  CampaignOptions options = misbehaving("compiles_late");
+  options.end = 12;
+  options.worker.run_seconds = 0.3;
+  const Campaign result = run_campaign(options);
+  CHECK(result.report.cases() == options.end);
+  CHECK(failing(result.report.counts) == 0);
 }
 
 TEST_CASE("what a plugin prints is its own affair") {

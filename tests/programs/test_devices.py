@@ -38,6 +38,12 @@ class Devices(unittest.TestCase):
         self.assertEqual(found["cpu"]["status"], "ok")
         self.assertEqual(facts["default"], "cpu:0")
 
+    def test_nor_is_a_bad_one_loaded_to_compile_for_a_target(self):
+        result = run("tenon", "show", SOFTMAX, "--backend", "aborts", "--target", "x", TENON_PLUGIN_PATH=f"{BAD}:{GOOD}")
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("libtenon_aborts.so is not loaded: ", result.stderr)
+        self.assertIn("SIGABRT", result.stderr)
+
     def test_good_plugins_run_beside_bad_ones(self):
         result = run("tenon", "run", SOFTMAX, "--random", 1, "--check", TENON_PLUGIN_PATH=f"{BAD}:{GOOD}")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -112,7 +118,9 @@ class CommandLine(unittest.TestCase):
                     self.assertEqual(result.returncode, 0, result.stderr)
                     self.assertIn(program, result.stdout)
             with self.subTest(program):
-                self.assertEqual(run(program, "--bogus").returncode, 2)
+                wrong = run(program, "--bogus\033[2J")
+                self.assertEqual(wrong.returncode, 2)
+                self.assertNotIn("\033", wrong.stderr)
 
     def test_no_colour_when_not_a_terminal(self):
         self.assertNotIn("\033", run("tenon", "devices").stdout)

@@ -15,21 +15,6 @@ using namespace tenon::test;
 
 namespace {
 
-std::vector<std::string> backends() {
-  std::vector<std::string> found;
-  for (const char* name : {"null", "cpu"})
-    if (fs::exists(plugin_file(name))) found.emplace_back(name);
-  if (found.empty()) throw std::runtime_error("expected the null or cpu plugin beside the tests");
-  return found;
-}
-
-Array numbers(DType dtype, std::vector<int64_t> shape) {
-  Array array = Array::zeros(dtype, std::move(shape));
-  for (int64_t i = 0; i < array.count(); ++i)
-    array.set(i, Scalar::of(dtype, static_cast<double>(i % 7) - 2));
-  return array;
-}
-
 bool is_nan(const Scalar& value) { return is_float(value.dtype) && std::isnan(value.as_double()); }
 
 /// Bit for bit, but for which NaN it is.

@@ -14,21 +14,6 @@ using namespace tenon::test;
 
 namespace {
 
-std::vector<std::string> backends() {
-  std::vector<std::string> found;
-  for (const char* name : {"null", "cpu"})
-    if (fs::exists(plugin_file(name))) found.emplace_back(name);
-  if (found.empty()) throw std::runtime_error("expected the null or cpu plugin beside the tests");
-  return found;
-}
-
-Array numbers(DType dtype, std::vector<int64_t> shape) {
-  Array array = Array::zeros(dtype, std::move(shape));
-  for (int64_t i = 0; i < array.count(); ++i)
-    array.set(i, Scalar::of(dtype, static_cast<double>(i % 7) - 2));
-  return array;
-}
-
 void check_run(Context& context, const std::string& text, const std::vector<Array>& inputs,
                const SymbolValues& symbols = {}, RunStats* stats = nullptr) {
   const Graph graph = parse_graph(text, context.builder());

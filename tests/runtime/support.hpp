@@ -65,6 +65,23 @@ inline ContextOptions options_for(const std::string& devices, const std::string&
   return options;
 }
 
+/// Those of null and cpu that were built.
+inline std::vector<std::string> backends() {
+  std::vector<std::string> found;
+  for (const char* name : {"null", "cpu"})
+    if (fs::exists(plugin_file(name))) found.emplace_back(name);
+  if (found.empty()) throw std::runtime_error("expected the null or cpu plugin beside the tests");
+  return found;
+}
+
+/// -2 to 4, over and over.
+inline Array numbers(DType dtype, std::vector<int64_t> shape) {
+  Array array = Array::zeros(dtype, std::move(shape));
+  for (int64_t i = 0; i < array.count(); ++i)
+    array.set(i, Scalar::of(dtype, static_cast<double>(i % 7) - 2));
+  return array;
+}
+
 /// What `action` throws, or "" if it does not.
 template <class F>
 std::string error_of(F&& action, ErrorKind* kind = nullptr) {

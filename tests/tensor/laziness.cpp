@@ -141,6 +141,9 @@ TEST_CASE("mistakes are named") {
     refuses([&] { x.matmul(x); }, "[matmul]");
     refuses([&] { x.reshape({4, -1}); }, "[reshape]");
     refuses([&] { x.reshape({-1, -1}); }, "[reshape]");
+    refuses([&] { x.reshape({int64_t{1} << 62, 3, -1}); }, "below 2^63 elements");
+    refuses([&] { x.reshape({-1, -2}); }, "[reshape]");
+    refuses([&] { Tensor::rand({int64_t{1} << 62, 4}, 1, x.context()); }, "below 2^63 elements");
     refuses([&] { x.sum({2}); }, "[sum] expected an axis");
     refuses([&] { x.sum({0, -2}); }, "each axis once");
     refuses([&] { n.exp(); }, "expected a float dtype, got i32");
