@@ -28,6 +28,8 @@ NodeRef Builder::make(Op op, DType dtype, Shape shape, std::vector<NodeRef> sour
   return table_->nodes.intern(std::move(node));
 }
 
+bool Builder::owns(const Node& node) const { return table_->nodes.holds(node); }
+
 NodeRef Builder::constant(Scalar value, Shape shape) {
   return make(Op::CONST, value.dtype, std::move(shape), {}, ConstAttr{value});
 }

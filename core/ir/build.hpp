@@ -54,6 +54,8 @@ class Builder {
   /// `shape` and `dtype` matter only where they cannot be inferred (CONST, PARAM, INDEX, CAST,
   /// reshape, expand).
   NodeRef make(Op op, DType dtype, Shape shape, std::vector<NodeRef> sources, Attr attr);
+  /// Whether make() would give this very node for its parts.
+  bool owns(const Node& node) const;
 
  private:
   struct Table;

@@ -2,7 +2,7 @@
 // Walks of a graph. None recurses over nodes: graphs may be a million nodes deep.
 #include "core/ir/node.hpp"
 
-#include <unordered_set>
+#include "core/support/flat_map.hpp"
 
 namespace tenon {
 
@@ -18,14 +18,14 @@ DType default_accumulator(DType dtype) {
 
 std::vector<NodeRef> topological(const std::vector<NodeRef>& outputs) {
   std::vector<NodeRef> order;
-  std::unordered_set<const Node*> seen;
+  FlatSet<const Node*> seen;
   struct Visit {
     const NodeRef* node;
     size_t next = 0;
   };
   std::vector<Visit> stack;
   for (const NodeRef& output : outputs) {
-    if (!output || !seen.insert(output.get()).second) continue;
+    if (!output || !seen.try_emplace(output.get()).second) continue;
     stack.push_back({&output});
     while (!stack.empty()) {
       Visit& top = stack.back();
@@ -36,7 +36,7 @@ std::vector<NodeRef> topological(const std::vector<NodeRef>& outputs) {
         continue;
       }
       const NodeRef& source = sources[top.next++];
-      if (source && seen.insert(source.get()).second) stack.push_back({&source});
+      if (source && seen.try_emplace(source.get()).second) stack.push_back({&source});
     }
   }
   return order;

@@ -1,87 +1,124 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/ir/node_table.hpp"
 
-#include <unordered_map>
+#include <algorithm>
 #include <vector>
 
 #include "core/ir/node_hash.hpp"
 #include "core/support/process.hpp"
 
 namespace tenon {
-
-struct NodeTable::State {
-  struct Entry {
-    const Node* node;
-    std::weak_ptr<const Node> alive;
-  };
-  ForkSafeMutex mutex;  ///< nodes of the parent die in a child too
-  std::unordered_multimap<uint64_t, Entry> entries;
-
-  void remove(const Node* node) {
-    const std::lock_guard lock(mutex);
-    const auto [begin, end] = entries.equal_range(node->hash);
-    for (auto it = begin; it != end; ++it) {
-      if (it->second.node == node) {
-        entries.erase(it);
-        return;
-      }
-    }
-  }
-};
-
 namespace {
 
-/// A node's last owner may be another node, a million deep: deletions queue up instead of nesting.
-void delete_later(const Node* node) {
+/// A node's last owner may be another node, a million deep: they are let go one after the other.
+void let_go(std::vector<NodeRef> nodes) {
   // A bare pointer: nodes of static tensors die after a thread-local vector would have.
-  thread_local std::vector<const Node*>* queue = nullptr;
+  thread_local std::vector<NodeRef>* queue = nullptr;
   if (queue != nullptr) {
-    queue->push_back(node);
+    queue->insert(queue->end(), std::move_iterator(nodes.begin()), std::move_iterator(nodes.end()));
     return;
   }
-  std::vector<const Node*> pending{node};
-  queue = &pending;
-  while (!pending.empty()) {
-    const Node* next = pending.back();
-    pending.pop_back();
-    delete next;
+  queue = &nodes;
+  while (!nodes.empty()) {
+    const NodeRef next = std::move(nodes.back());
+    nodes.pop_back();
   }
   queue = nullptr;
 }
 
 }  // namespace
 
-struct NodeTable::Deleter {
-  std::shared_ptr<State> state;
-  void operator()(const Node* node) const {
-    state->remove(node);
-    delete_later(node);
+/// A node that leaves its table as it dies.
+struct NodeTable::Interned : Node, std::enable_shared_from_this<Interned> {
+  Interned(Node node, std::shared_ptr<State> table)
+      : Node(std::move(node)), table(std::move(table)) {}
+  ~Interned();
+  Interned(const Interned&) = delete;
+  Interned& operator=(const Interned&) = delete;
+
+  std::shared_ptr<State> table;
+};
+
+/// Open addressing: what is taken is stepped over.
+struct NodeTable::State {
+  struct Slot {
+    uint64_t hash = 0;
+    Interned* node = nullptr;
+  };
+  ForkSafeMutex mutex;  ///< nodes of the parent die in a child too
+  std::vector<Slot> slots = std::vector<Slot>(64);
+  size_t size = 0;
+
+  size_t after(size_t place) const { return (place + 1) & (slots.size() - 1); }
+  size_t home(uint64_t hash) const { return hash & (slots.size() - 1); }
+
+  void make_room() {
+    if (4 * (size + 1) <= 3 * slots.size()) return;
+    std::vector<Slot> old(2 * slots.size());
+    old.swap(slots);
+    for (const Slot& slot : old)
+      if (slot.node) put(slot);
+  }
+
+  void put(const Slot& slot) {
+    size_t place = home(slot.hash);
+    while (slots[place].node) place = after(place);
+    slots[place] = slot;
+  }
+
+  void remove(const Interned* node) {
+    const std::lock_guard lock(mutex);
+    size_t hole = home(node->hash);
+    while (slots[hole].node != node) hole = after(hole);
+    // What was pushed beyond the hole moves up, unless that is before its home.
+    for (size_t place = after(hole); slots[place].node; place = after(place)) {
+      const size_t mask = slots.size() - 1;
+      if (((place - home(slots[place].hash)) & mask) < ((place - hole) & mask)) continue;
+      slots[hole] = slots[place];
+      hole = place;
+    }
+    slots[hole] = {};
+    --size;
   }
 };
+
+NodeTable::Interned::~Interned() {
+  table->remove(this);
+  let_go(std::move(sources));
+}
 
 NodeTable::NodeTable() : state_(std::make_shared<State>()) {}
 
 NodeRef NodeTable::intern(Node node) {
   node.hash = hash_node(node);
-  const uint64_t hash = node.hash;
-  // Made before the lock and dropped after it: a deleter takes the lock too.
-  const NodeRef fresh(new const Node(std::move(node)), Deleter{state_});
-  NodeRef found;
-  const std::lock_guard lock(state_->mutex);
-  const auto [begin, end] = state_->entries.equal_range(hash);
-  for (auto it = begin; it != end; ++it) {
-    // An entry's node is there until its deleter has taken the entry out, so it may be read.
-    if (!equal_node(*it->second.node, *fresh)) continue;
-    found = it->second.alive.lock();
-    if (found) return found;
+  State& table = *state_;
+  const std::lock_guard lock(table.mutex);
+  for (size_t at = table.home(node.hash); table.slots[at].node; at = table.after(at)) {
+    const State::Slot& slot = table.slots[at];
+    // A node stays readable until it has left the table; then it may be dying, which lock() says.
+    // Never a weak pointer to const: converting one owns the node for a moment, and the last owner
+    // takes the lock.
+    if (slot.hash != node.hash || !equal_node(*slot.node, node)) continue;
+    if (NodeRef found = slot.node->weak_from_this().lock()) return found;
   }
-  state_->entries.emplace(hash, State::Entry{fresh.get(), fresh});
+  table.make_room();  // before the node is there: a node that dies takes the lock
+  auto fresh = std::make_shared<Interned>(std::move(node), state_);
+  table.put({fresh->hash, fresh.get()});
+  ++table.size;
   return fresh;
+}
+
+bool NodeTable::holds(const Node& node) const {
+  State& table = *state_;
+  const std::lock_guard lock(table.mutex);
+  for (size_t at = table.home(node.hash); table.slots[at].node; at = table.after(at))
+    if (table.slots[at].node == &node) return true;
+  return false;
 }
 
 size_t NodeTable::size() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->entries.size();
+  return state_->size;
 }
 
 }  // namespace tenon

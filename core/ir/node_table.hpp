@@ -14,11 +14,13 @@ class NodeTable {
   NodeTable();
   /// The living node equal to this one, or a new one.
   NodeRef intern(Node node);
+  /// Whether this very node is one of the table.
+  bool holds(const Node& node) const;
   size_t size() const;
 
  private:
   struct State;
-  struct Deleter;
+  struct Interned;
   std::shared_ptr<State> state_;
 };
 

@@ -2,6 +2,7 @@
 #include "core/ir/skeleton.hpp"
 
 #include <set>
+#include <unordered_map>
 
 #include "core/ir/fold.hpp"
 #include "core/ir/node_hash.hpp"
@@ -50,7 +51,7 @@ Skeleton::Skeleton(const Graph& graph, DTypeSet varying)
   std::vector<const Scalar*> operands;
   for (size_t i = 0; i < order_.size(); ++i) {
     const Node& node = *order_[i];
-    number_.emplace(&node, i);
+    number_.try_emplace(&node, i);
     operands.clear();
     for (const NodeRef& source : node.sources) operands.push_back(known(source));
     known_[i] = value_of(node, operands);
@@ -174,7 +175,7 @@ Graph lift(const Skeleton& skeleton, const std::vector<LiftedInput>& inputs,
     while (!taken.insert(name).second) name += "_";
     out.params.push_back(builder.param(name, input.dtype, {Dim(input.count)}));
   }
-  std::unordered_map<const Node*, NodeRef> copies;
+  FlatMap<const Node*, NodeRef> copies;
   size_t next = 0;  // uses come in the order in which this walk meets them
   const auto source_of = [&](const Node* consumer, size_t operand, const NodeRef& source) {
     const auto& uses = skeleton.uses();
@@ -191,10 +192,10 @@ Graph lift(const Skeleton& skeleton, const std::vector<LiftedInput>& inputs,
     std::vector<NodeRef> sources;
     for (size_t s = 0; s < node->sources.size(); ++s)
       sources.push_back(source_of(node.get(), s, node->sources[s]));
-    copies.emplace(node.get(), sources == node->sources
-                                   ? node
-                                   : builder.make(node->op, node->dtype, node->shape,
-                                                  std::move(sources), node->attr));
+    copies.try_emplace(node.get(), sources == node->sources
+                                       ? node
+                                       : builder.make(node->op, node->dtype, node->shape,
+                                                      std::move(sources), node->attr));
   }
   for (size_t o = 0; o < out.outputs.size(); ++o)
     out.outputs[o] = source_of(nullptr, o, out.outputs[o]);

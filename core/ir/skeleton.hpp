@@ -6,10 +6,10 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "core/ir/build.hpp"
+#include "core/support/flat_map.hpp"
 
 namespace tenon {
 
@@ -51,9 +51,9 @@ class Skeleton {
   DTypeSet varying_;
   std::map<std::string, Expr> names_;  ///< of symbols, as their places
   std::vector<NodeRef> order_;
-  std::unordered_map<const Node*, size_t> number_;  ///< in order_
-  std::vector<std::optional<Scalar>> known_;        ///< of order_
-  std::vector<uint64_t> hashes_;                    ///< of order_; 0 for known ones
+  FlatMap<const Node*, size_t> number_;       ///< in order_
+  std::vector<std::optional<Scalar>> known_;  ///< of order_
+  std::vector<uint64_t> hashes_;              ///< of order_; 0 for known ones
   std::vector<ConstantUse> uses_;
   std::vector<Scalar> values_;
   uint64_t hash_ = 0;

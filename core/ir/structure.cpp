@@ -2,9 +2,8 @@
 // Structure of graphs, blind to names: params and symbols count by their place.
 #include "core/ir/structure.hpp"
 
-#include <unordered_map>
-
 #include "core/ir/node_hash.hpp"
+#include "core/support/flat_map.hpp"
 
 namespace tenon {
 namespace structure {
@@ -55,7 +54,7 @@ namespace {
 /// Number of each node: params by place, then the others in topological order.
 struct Numbering {
   std::vector<NodeRef> order;
-  std::unordered_map<const Node*, size_t> number;
+  FlatMap<const Node*, size_t> number;
 
   explicit Numbering(const Graph& graph) {
     for (const NodeRef& p : graph.params)

@@ -84,18 +84,19 @@ void Cursor::expect_word(std::string_view word) {
   if (!accept_word(word)) expected(fmt::format("'{}'", word));
 }
 
-std::string Cursor::checked_name(std::string name, size_t start) const {
+void Cursor::check_name(std::string_view name, size_t start) const {
   if (name.size() > kMaxName)
     error_at(start,
              fmt::format("expected a name of at most {} bytes, got {}", kMaxName, name.size()));
-  return name;
 }
 
 std::string Cursor::identifier(std::string_view what) {
   const size_t start = position();
   if (!is_letter(next())) expected(what);
   while (is_word(next())) ++at_;
-  return checked_name(std::string(text_.substr(start, at_ - start)), start);
+  const std::string_view name = text_.substr(start, at_ - start);
+  check_name(name, start);
+  return std::string(name);
 }
 
 std::string Cursor::quoted_text() {
@@ -122,7 +123,8 @@ std::string Cursor::quoted_text() {
     }
   }
   ++at_;
-  return checked_name(std::move(out), start);
+  check_name(out, start);
+  return out;
 }
 
 std::string Cursor::name(std::string_view what) {
@@ -130,18 +132,19 @@ std::string Cursor::name(std::string_view what) {
   return next() == '"' ? quoted_text() : identifier(what);
 }
 
-std::string Cursor::value_name() {
+std::string_view Cursor::value_name() {
   const size_t start = position();
   if (next() != '%') expected("a value like %x");
   ++at_;
-  if (next() == '"') return quoted_text();
+  if (next() == '"') return unquoted_.emplace_back("%" + quoted_text());
   const size_t first = at_;
   while (is_word(next())) ++at_;
   if (at_ == first) {
     at_ = start;
     expected("a value like %x");
   }
-  return checked_name(std::string(text_.substr(first, at_ - first)), start);
+  check_name(text_.substr(first, at_ - first), start);
+  return text_.substr(start, at_ - start);
 }
 
 std::string_view Cursor::number() {
@@ -163,6 +166,17 @@ int64_t Cursor::integer(std::string_view what) {
     error_at(start, fmt::format("expected {}, got one beyond 64 bits", what));
   if (error != std::errc()) expected(what);
   at_ = static_cast<size_t>(end - text_.data());
+  return value;
+}
+
+std::optional<int64_t> Cursor::lone_number() {
+  const std::string_view rest = text_.substr(position());
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+  const bool stands_alone = error == std::errc() && end != rest.data() + rest.size() &&
+                            (*end == ',' || *end == ']' || *end == ')');
+  if (!stands_alone) return std::nullopt;
+  at_ += static_cast<size_t>(end - rest.data());
   return value;
 }
 

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,9 +36,11 @@ class Cursor {
 
   std::string identifier(std::string_view what);
   std::string name(std::string_view what);  ///< identifier or quoted text
-  std::string value_name();                 ///< of %name, %0 or %"quoted"
+  std::string_view value_name();            ///< %name, %0 or %"quoted", then without the quotes
   std::string_view number();                ///< characters of a scalar, unchecked
   int64_t integer(std::string_view what);
+  /// Most expressions: digits right before a comma or a bracket.
+  std::optional<int64_t> lone_number();
 
   [[noreturn]] void expected(std::string_view what);
   [[noreturn]] void error_at(size_t position, const std::string& message) const;
@@ -44,11 +48,12 @@ class Cursor {
  private:
   char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   std::string quoted_text();
-  std::string checked_name(std::string name, size_t start) const;
+  void check_name(std::string_view name, size_t start) const;
 
   std::string_view text_;
   std::string_view origin_;
   size_t at_ = 0;
+  std::deque<std::string> unquoted_;  ///< what value_name() took out of quotes
 };
 
 }  // namespace tenon

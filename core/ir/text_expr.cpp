@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/ir/text_expr.hpp"
 
+#include <optional>
+
 #include "core/ir/expr_node.hpp"
 #include "core/support/error.hpp"
 
@@ -130,6 +132,7 @@ class ExprParser {
 
 Expr parse_expr(Cursor& cursor, const SymbolTable& symbols) {
   const size_t start = cursor.position();
+  if (const std::optional<int64_t> number = cursor.lone_number()) return *number;
   try {
     return ExprParser(cursor, symbols).any();
   } catch (const Error& error) {

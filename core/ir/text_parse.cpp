@@ -80,8 +80,8 @@ class GraphParser {
 
   void param(Graph& graph, Scope& scope) {
     const size_t start = cursor_.position();
-    const std::string value = cursor_.value_name();
-    std::string name = value;
+    const std::string_view value = cursor_.value_name();
+    std::string name(value.substr(1));
     if (cursor_.peek("\"")) name = cursor_.name("the param's name");
     cursor_.expect(":");
     const WrittenType written = parse_type(cursor_, scope.symbols);
@@ -107,7 +107,7 @@ class GraphParser {
 
   void statement(Scope& scope) {
     const size_t start = cursor_.position();
-    const std::string name = cursor_.value_name();
+    const std::string_view name = cursor_.value_name();
     cursor_.expect("=");
     scope.define(cursor_, start, name, parse_statement(cursor_, scope, builder_));
   }
@@ -122,10 +122,10 @@ class GraphParser {
         cursor_.expect("=");
       }
       const size_t start = cursor_.position();
-      const std::string value = cursor_.value_name();
+      const std::string_view value = cursor_.value_name();
       graph.outputs.push_back(scope.value(cursor_, start, value));
-      const bool numbered = value.find_first_not_of("0123456789") == std::string::npos;
-      if (!named && !numbered) name = value;
+      const bool numbered = value.find_first_not_of("0123456789", 1) == std::string_view::npos;
+      if (!named && !numbered) name = value.substr(1);
       graph.output_names.push_back(std::move(name));
     } while (cursor_.accept(","));
   }

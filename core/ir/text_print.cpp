@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Graphs as text. Values are numbered in topological order, but params and named outputs, which
 // keep their names.
+#include <algorithm>
 #include <set>
 #include <unordered_map>
 
 #include "core/ir/text.hpp"
 #include "core/ir/text_cursor.hpp"
 #include "core/support/error.hpp"
+#include "core/support/flat_map.hpp"
 
 namespace tenon {
 namespace {
@@ -62,17 +64,17 @@ class GraphPrinter {
   void name_values() {
     for (const NodeRef& p : graph_.params) {
       const std::string& name = p->as<ParamAttr>().name;
-      values_.emplace(p.get(), free_name(is_value_name(name) ? name : "p"));
+      values_.try_emplace(p.get(), free_name(is_value_name(name) ? name : "p"));
     }
     for (size_t i = 0; i < graph_.outputs.size(); ++i) {
       const std::string name = output_name(i);
       const Node* node = graph_.outputs[i].get();
       if (is_value_name(name) && !values_.contains(node) && taken_.insert(name).second)
-        values_.emplace(node, name);
+        values_.try_emplace(node, name);
     }
     size_t number = 0;
     for (const NodeRef& n : order_)
-      if (!values_.contains(n.get())) values_.emplace(n.get(), std::to_string(number++));
+      if (!values_.contains(n.get())) values_.try_emplace(n.get(), std::to_string(number++));
   }
 
   std::string params() const {
@@ -113,15 +115,17 @@ class GraphPrinter {
   }
 
   void line(const Node& node) {
-    std::string text = fmt::format("{}  %{} = {}", indent_, values_.at(&node), statement(node));
-    if (text.size() < kTypeColumn) text.resize(kTypeColumn, ' ');
-    out_ += fmt::format("{} : {}\n", text, type_string(node));
+    const size_t start = out_.size();
+    out_.append(indent_).append("  %").append(values_.at(&node)).append(" = ");
+    out_ += statement(node);
+    out_.append(std::max(out_.size(), start + kTypeColumn) - out_.size(), ' ');
+    out_.append(" : ").append(type_string(node)).append("\n");
   }
 
   std::string operands(const Node& node) const {
     std::string out;
     for (const NodeRef& s : node.sources)
-      out += fmt::format("{}%{}", out.empty() ? "" : ", ", values_.at(s.get()));
+      out.append(out.empty() ? "%" : ", %").append(values_.at(s.get()));
     return out;
   }
 
@@ -148,7 +152,7 @@ class GraphPrinter {
     if (const auto* a = std::get_if<LoopAttr>(&node.attr))
       return fmt::format("loop {}, body={}, carried={}{}, result={}", xs, graph_name(a->body),
                          a->carried, a->is_while ? ", while=true" : "", a->result);
-    return fmt::format("{} {}", op_info(node.op).text, xs);
+    return std::string(op_info(node.op).text).append(" ").append(xs);
   }
 
   std::string graph_name(const GraphRef& graph) const {
@@ -200,7 +204,7 @@ class GraphPrinter {
   const Graph& graph_;
   const std::string indent_;
   const std::vector<NodeRef> order_;
-  std::unordered_map<const Node*, std::string> values_;
+  FlatMap<const Node*, std::string> values_;
   std::unordered_map<const Graph*, std::string> graph_names_;
   std::set<std::string> taken_, taken_graphs_;
   std::string out_;

@@ -315,20 +315,20 @@ class Statement {
 
 }  // namespace
 
-void Scope::define(Cursor& cursor, size_t start, const std::string& name, NodeRef node) {
+void Scope::define(Cursor& cursor, size_t start, std::string_view name, NodeRef node) {
   if (values.size() >= kMaxNodes)
     cursor.error_at(start,
                     fmt::format("expected at most {} values in a graph, got more", kMaxNodes));
-  if (!values.emplace(name, std::move(node)).second)
-    cursor.error_at(start, fmt::format("expected each value once, got %{} twice", name));
+  if (!numbers.try_emplace(name, static_cast<uint32_t>(values.size())).second)
+    cursor.error_at(start, fmt::format("expected each value once, got {} twice", name));
+  values.push_back(std::move(node));
 }
 
-const NodeRef& Scope::value(Cursor& cursor, size_t start, const std::string& name) const {
-  const auto at = values.find(name);
-  if (at == values.end())
-    cursor.error_at(start,
-                    fmt::format("expected a value defined above, got {}", quoted("%" + name)));
-  return at->second;
+const NodeRef& Scope::value(Cursor& cursor, size_t start, std::string_view name) const {
+  const uint32_t* number = numbers.find(name);
+  if (!number)
+    cursor.error_at(start, fmt::format("expected a value defined above, got {}", quoted(name)));
+  return values[*number];
 }
 
 NodeRef parse_statement(Cursor& cursor, const Scope& scope, Builder& builder) {

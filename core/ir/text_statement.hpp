@@ -4,22 +4,25 @@
 
 #include <map>
 #include <string>
-#include <unordered_map>
+#include <string_view>
+#include <vector>
 
 #include "core/ir/build.hpp"
 #include "core/ir/text_expr.hpp"
 #include "core/support/error.hpp"
+#include "core/support/flat_map.hpp"
 
 namespace tenon {
 
 /// What names mean inside one graph.
 struct Scope {
   SymbolTable symbols;
-  std::unordered_map<std::string, NodeRef> values;
+  std::vector<NodeRef> values;                  ///< in the order of the text
+  FlatMap<std::string_view, uint32_t> numbers;  ///< in values, by the cursor's names
   std::map<std::string, GraphRef> graphs;
 
-  void define(Cursor& cursor, size_t start, const std::string& name, NodeRef node);
-  const NodeRef& value(Cursor& cursor, size_t start, const std::string& name) const;
+  void define(Cursor& cursor, size_t start, std::string_view name, NodeRef node);
+  const NodeRef& value(Cursor& cursor, size_t start, std::string_view name) const;
 };
 
 NodeRef parse_statement(Cursor& cursor, const Scope& scope, Builder& builder);

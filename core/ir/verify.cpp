@@ -31,6 +31,7 @@ void check_symbols(const Graph& graph, Symbols& symbols) {
 }
 
 void check_expr(const Expr& e, const Symbols& symbols) {
+  if (e.is_const()) return;
   Symbols used;
   e.collect_symbols(used);
   for (const auto& [name, symbol] : used) {
@@ -111,8 +112,9 @@ class Verifier {
 
   void node(const Node& node, const std::unordered_set<const Node*>& params) {
     Attr attr = node.attr;
-    const NodeType type = infer(node.op, {node.dtype, node.shape}, node.sources, attr);
-    TN_REQUIRE(type == (NodeType{node.dtype, node.shape}), "[node] expected type {}, got {}",
+    const NodeType given{node.dtype, node.shape};
+    const NodeType type = infer(node.op, given, node.sources, attr);
+    TN_REQUIRE(type == given, "[node] expected type {}, got {}",
                type_string(type.dtype, type.shape), type_string(node));
     TN_REQUIRE(attr == node.attr, "[reduce] expected an accumulator, got none");
     TN_REQUIRE(node.hash == hash_node(node),

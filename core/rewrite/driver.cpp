@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/rewrite/driver.hpp"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
 #include "core/support/error.hpp"
+#include "core/support/flat_map.hpp"
 #include "core/support/log.hpp"
 
 namespace tenon::rewrite {
@@ -44,13 +46,12 @@ class Driver {
       if (done_.contains(top.node.get())) {
         stack.pop_back();
       } else if (top.next < top.node->sources.size()) {
-        const NodeRef source = top.node->sources[top.next++];
+        const NodeRef& source = top.node->sources[top.next++];
         if (!done_.contains(source.get())) stack.push_back({source, 0, nullptr, nullptr});
       } else if (!top.rebuilt) {
-        top.rebuilt = rebuild(*top.node);
-        const auto known = done_.find(top.rebuilt.get());
-        if (known != done_.end()) {
-          finish(top.node, known->second);
+        top.rebuilt = rebuild(top.node);
+        if (const NodeRef* known = done_.find(top.rebuilt.get())) {
+          finish(top.node, NodeRef(*known));
         } else if (NodeRef made = apply(top.rebuilt)) {
           top.replacement = made;
           stack.push_back({made, 0, nullptr, nullptr});
@@ -68,10 +69,20 @@ class Driver {
   }
 
   void finish(const NodeRef& node, NodeRef result) {
-    if (done_.try_emplace(node.get(), std::move(result)).second) kept_.push_back(node);
+    const bool keeps_itself = node == result;
+    if (done_.try_emplace(node.get(), std::move(result)).second && !keeps_itself)
+      kept_.push_back(node);
   }
 
-  NodeRef rebuild(const Node& node) {
+  bool is_final(const Node& node) const {
+    return node.op != Op::IF && node.op != Op::LOOP &&
+           std::ranges::all_of(node.sources,
+                               [&](const NodeRef& s) { return done_.at(s.get()) == s; });
+  }
+
+  NodeRef rebuild(const NodeRef& at) {
+    const Node& node = *at;
+    if (is_final(node) && builder_.owns(node)) return at;
     std::vector<NodeRef> sources;
     sources.reserve(node.sources.size());
     for (const NodeRef& source : node.sources) sources.push_back(done_.at(source.get()));
@@ -113,8 +124,8 @@ class Driver {
 
   Builder& builder_;
   std::array<std::vector<const Rule*>, 256> by_op_;
-  std::unordered_map<const Node*, NodeRef> done_;
-  std::vector<NodeRef> kept_;  ///< keeps the keys of done_ alive
+  FlatMap<const Node*, NodeRef> done_;
+  std::vector<NodeRef> kept_;  ///< keeps those keys of done_ alive that are no results
   std::unordered_map<const Graph*, std::pair<GraphRef, GraphRef>> regions_;
   size_t budget_ = 0;  ///< replacements left: a bound for rules that undo each other
 };

@@ -77,7 +77,8 @@ Scalar number_of(double value, DType dtype) {
                          : Scalar::of_int(dtype, static_cast<int64_t>(value));
 }
 
-using Bindings = std::array<NodeRef, 26>;
+/// By letter; the nodes live as long as the node that is matched.
+using Bindings = std::array<const NodeRef*, 26>;
 
 bool match(const Pattern& pattern, const NodeRef& node, Bindings& bound) {
   switch (pattern.kind) {
@@ -85,9 +86,9 @@ bool match(const Pattern& pattern, const NodeRef& node, Bindings& bound) {
       return node->op == Op::CONST && (!pattern.boolean || node->dtype == DType::kBool) &&
              node->as<ConstAttr>().value == number_of(pattern.number, node->dtype);
     case Pattern::Kind::kVariable: {
-      NodeRef& slot = bound[pattern.variable - 'a'];
-      if (slot) return slot == node;
-      slot = node;
+      const NodeRef*& slot = bound[pattern.variable - 'a'];
+      if (slot) return *slot == node;
+      slot = &node;
       return true;
     }
     case Pattern::Kind::kOp:
@@ -113,7 +114,7 @@ NodeRef build(const Pattern& pattern, const Node& root, const Bindings& bound, B
     case Pattern::Kind::kNumber:
       return builder.constant(number_of(pattern.number, root.dtype), root.shape);
     case Pattern::Kind::kVariable:
-      return bound[pattern.variable - 'a'];
+      return *bound[pattern.variable - 'a'];
     case Pattern::Kind::kOp:
       break;
   }
@@ -140,7 +141,7 @@ Rules compile(std::span<const TextRule> texts) {
     const uint8_t types = text.types;
     rules.push_back(
         {text.name, {pattern->op}, [=](const NodeRef& node, Builder& builder) -> NodeRef {
-           Bindings bound;
+           Bindings bound{};
            if (!(types & type_bit(*node)) || !match(*pattern, node, bound)) return nullptr;
            return build(*replacement, *node, bound, builder);
          }});

@@ -39,9 +39,9 @@ DTypeSet storable_dtypes(const DeviceList& devices, const std::vector<int>& inpu
 }
 
 std::vector<int> devices_of_uses(const Skeleton& skeleton, const ScheduleOptions& options) {
-  std::unordered_map<const Node*, int> index;
+  FlatMap<const Node*, int> index;
   for (const NodeRef& node : skeleton.nodes())
-    index.emplace(node.get(), static_cast<int>(index.size()));
+    index.try_emplace(node.get(), static_cast<int>(index.size()));
   const std::vector<int> placed =
       scheduling::node_devices(skeleton.graph(), options, skeleton.nodes(), index);
   const auto computes = [&](size_t d) { return options.devices[d].capabilities.compute; };

@@ -64,8 +64,7 @@ class Emitter {
       const std::string& name = param->as<ParamAttr>().name;
       const int b = add_buffer(BufferKind::kInput, *param, where, name);
       out_.inputs.push_back(b);
-      const auto it = work_.index.find(param.get());
-      if (it != work_.index.end()) buffer_[it->second] = b;
+      if (const int* i = work_.index.find(param.get())) buffer_[*i] = b;
       // A temporary is t7: an input that looks like one, or repeats a name, is called otherwise.
       const bool plain = !name.empty() && name.size() < kLongName && !looks_temporary(name) &&
                          taken_.insert(name).second;

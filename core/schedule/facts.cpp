@@ -110,7 +110,7 @@ Work::Work(const Graph& graph, const ScheduleOptions& options)
   sources.resize(nodes.size());
   facts.reserve(nodes.size());
   for (size_t i = 0; i < nodes.size(); ++i) {
-    index.emplace(nodes[i].get(), static_cast<int>(i));
+    index.try_emplace(nodes[i].get(), static_cast<int>(i));
     for (const NodeRef& s : nodes[i]->sources) sources[i].push_back(at(s));
     facts.push_back(facts_of(*this, static_cast<int>(i)));
   }

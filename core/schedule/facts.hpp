@@ -4,11 +4,11 @@
 
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "core/ir/node.hpp"
 #include "core/schedule/schedule.hpp"
+#include "core/support/flat_map.hpp"
 
 namespace tenon::scheduling {
 
@@ -44,7 +44,7 @@ struct Work {
   const ScheduleOptions& options;
   SizeEstimate estimate;
   std::vector<NodeRef> nodes;
-  std::unordered_map<const Node*, int> index;
+  FlatMap<const Node*, int> index;
   std::vector<std::vector<int>> sources;
   std::vector<Facts> facts;
   std::vector<int> device;  ///< of each node; -1: anywhere

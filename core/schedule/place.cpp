@@ -45,7 +45,7 @@ bool stays_in_place(const Node& node, size_t source) {
 }
 
 /// A floating node goes where its first consumer runs; what no one places goes to the default.
-void settle(const std::vector<NodeRef>& nodes, const std::unordered_map<const Node*, int>& index,
+void settle(const std::vector<NodeRef>& nodes, const FlatMap<const Node*, int>& index,
             const ScheduleOptions& options, std::vector<int>& device) {
   for (size_t i = nodes.size(); i-- > 0;) {
     if (is_leaf(*nodes[i])) continue;
@@ -74,12 +74,11 @@ int find_device(const ScheduleOptions& options, const std::string& name) {
 
 std::vector<int> node_devices(const Graph& graph, const ScheduleOptions& options,
                               const std::vector<NodeRef>& nodes,
-                              const std::unordered_map<const Node*, int>& index) {
+                              const FlatMap<const Node*, int>& index) {
   std::vector<int> device(nodes.size(), -1), of_sources;
   for (size_t p = 0; p < graph.params.size(); ++p) {
-    const auto it = index.find(graph.params[p].get());
-    if (it != index.end())
-      device[it->second] = options.input_devices.empty() ? 0 : options.input_devices[p];
+    if (const int* i = index.find(graph.params[p].get()))
+      device[*i] = options.input_devices.empty() ? 0 : options.input_devices[p];
   }
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (is_param(*nodes[i]) || is_leaf(*nodes[i])) continue;
@@ -102,8 +101,8 @@ Graph place(const Graph& graph, const ScheduleOptions& options, Builder& builder
                "[schedule] expected a device number below {}, got {}", options.devices.size(), d);
   if (one_device(graph, options)) return graph;
   const std::vector<NodeRef> nodes = topological(graph.outputs);
-  std::unordered_map<const Node*, int> index;
-  for (size_t i = 0; i < nodes.size(); ++i) index.emplace(nodes[i].get(), static_cast<int>(i));
+  FlatMap<const Node*, int> index;
+  for (size_t i = 0; i < nodes.size(); ++i) index.try_emplace(nodes[i].get(), static_cast<int>(i));
   const std::vector<int> device = node_devices(graph, options, nodes, index);
   std::vector<NodeRef> placed(nodes.size());
   const auto moved_to = [&](int source, int target) {

@@ -4,18 +4,18 @@
 #pragma once
 
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "core/ir/build.hpp"
 #include "core/schedule/schedule.hpp"
+#include "core/support/flat_map.hpp"
 
 namespace tenon::scheduling {
 
 /// Device of each node of a placed graph, an index into options.devices. -1: anywhere (constants).
 std::vector<int> node_devices(const Graph& graph, const ScheduleOptions& options,
                               const std::vector<NodeRef>& nodes,
-                              const std::unordered_map<const Node*, int>& index);
+                              const FlatMap<const Node*, int>& index);
 
 /// The same graph with a COPY on each edge that crosses devices, and none that does not.
 /// `result_device` >= 0: the outputs end there. Throws kInvalid for an unknown device.

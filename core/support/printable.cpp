@@ -57,7 +57,13 @@ uint32_t shown(uint32_t code, bool lines) {
 
 std::string with_pictures(std::string_view text, bool lines) {
   std::string out;
-  for (size_t at = 0; at < text.size();) append(out, shown(next(text, at), lines));
+  out.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    if (text[at] >= ' ' && text[at] < 0x7f)
+      out += text[at++];
+    else
+      append(out, shown(next(text, at), lines));
+  }
   return out;
 }
 

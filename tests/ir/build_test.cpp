@@ -169,6 +169,38 @@ TEST_CASE("a table holds living nodes only, also from many threads") {
   CHECK(table.size() == 0);
 }
 
+TEST_CASE("a table finds its nodes after others have left it, in any order") {
+  NodeTable table;
+  const auto make = [&](int64_t i) {
+    Node node;
+    node.op = Op::CONST;
+    node.dtype = DType::kI64;
+    node.attr = ConstAttr{Scalar::of_int(DType::kI64, i)};
+    return table.intern(std::move(node));
+  };
+  std::vector<NodeRef> nodes;
+  for (int64_t i = 0; i < 1000; ++i) nodes.push_back(make(i));
+  for (size_t step : {7, 3, 1}) {  // divide no power of two
+    for (size_t i = 0; i < nodes.size(); i += step) nodes[i] = nullptr;
+    size_t left = 0;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (!nodes[i]) continue;
+      ++left;
+      REQUIRE(table.holds(*nodes[i]));
+      REQUIRE(make(static_cast<int64_t>(i)) == nodes[i]);
+    }
+    REQUIRE(table.size() == left);
+  }
+}
+
+TEST_CASE("a builder owns what it made") {
+  Builder b, other;
+  const NodeRef x = b.param("x", DType::kF32, {4});
+  CHECK(b.owns(*x));
+  CHECK(!other.owns(*x));
+  CHECK(!b.owns(*other.param("x", DType::kF32, {4})));
+}
+
 TEST_CASE("nodes outlive their builder") {
   NodeRef kept;
   {
