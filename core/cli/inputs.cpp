@@ -67,7 +67,8 @@ std::vector<int64_t> shape_of(const Node& param, const SymbolValues& symbols) {
 /// Floats in [-1, 1), integers in [-8, 8) or [0, 8), bools by a coin.
 Array random_array(DType dtype, std::vector<int64_t> shape, std::mt19937_64& engine) {
   Array array = Array::zeros(dtype, std::move(shape));
-  for (int64_t i = 0; i < array.count(); ++i) {
+  const int64_t count = array.count();
+  for (int64_t i = 0; i < count; ++i) {
     const auto bits = static_cast<int64_t>(engine() >> 40);  // 24 of them: exact in f32
     if (is_float(dtype)) {
       array.set(i, Scalar::of(dtype, static_cast<double>(bits) * 0x1p-23 - 1.0));

@@ -43,9 +43,18 @@ constexpr auto kCodes = [] {
   return codes;
 }();
 
+/// Asked for each element of an array: row of each code.
+constexpr auto kRowOf = [] {
+  std::array<uint8_t, 256> rows{};
+  rows.fill(0xFF);
+  for (size_t i = 0; i < kRows.size(); ++i)
+    rows[static_cast<uint8_t>(kRows[i].dtype)] = static_cast<uint8_t>(i);
+  return rows;
+}();
+
 const Row* find_row(DType dtype) {
-  const auto* row = std::ranges::find(kRows, dtype, &Row::dtype);
-  return row == kRows.end() ? nullptr : row;
+  const uint8_t row = kRowOf[static_cast<uint8_t>(dtype)];
+  return row == 0xFF ? nullptr : &kRows[row];
 }
 
 const Row& row_of(DType dtype) {

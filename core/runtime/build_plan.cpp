@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <map>
 #include <set>
 #include <system_error>
@@ -175,8 +176,14 @@ class PlanBuilder {
 
   void compile() {
     TN_LOG("plan", "{} kernels, {} different ones", jobs_.size(), distinct_.size());
-    for_all(distinct_.size(), [&](size_t i) {
-      Distinct& distinct = distinct_[i];
+    // The longest first: else one thread may begin it when the others are done.
+    std::vector<Distinct*> order;
+    for (Distinct& distinct : distinct_) order.push_back(&distinct);
+    std::ranges::stable_sort(order, std::greater(), [](const Distinct* distinct) {
+      return distinct->kernel.program.get()->total_size;
+    });
+    for_all(order.size(), [&](size_t i) {
+      Distinct& distinct = *order[i];
       distinct.executable =
           devices_[static_cast<size_t>(distinct.device)]->compile(*distinct.kernel.program.get());
     });
