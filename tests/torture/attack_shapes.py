@@ -163,12 +163,22 @@ RIGHT = {
 }
 
 
+def shown(name, text):
+    path = os.path.join(FOLDER.name, name + ".tn")
+    with open(path, "w") as file:
+        file.write(text)
+    result = run("tenon", "show", path, "--stage", "graph", timeout=120)
+    assert result.returncode == 0 and result.stdout.count("\n") > 10 ** 6, (result.returncode, result.stderr[-500:])
+
+
 def attacks():
     for count in (1, 3, 9, 17, 40):
         for seed in range(4):
             yield (f"{count} pairs, seed {seed}",
                    lambda n=count, s=seed: right(f"pairs{n}_{s}", pairs(n, 720, [2, 3, 5], s)))
     yield "1,000 pairs of one kind", lambda: right("same", pairs(1000, 720, [2], 5))
+    yield "a million in a chain", lambda: shown("million", chain(10 ** 6))
+    yield "1,000 pairs of many kinds", lambda: right("thousand", pairs(1000, 720, [2, 3, 4, 5], 0))
     yield "300 pairs of many kinds", lambda: right("many", pairs(300, 720, [2, 3, 4], 6))
     yield "pairs of a prime", lambda: right("prime", pairs(20, 719, [2], 7))
     yield "pairs of 5040 elements", lambda: right("large", pairs(30, 5040, [2, 3, 6], 8))
