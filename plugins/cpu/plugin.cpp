@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The CPU backend: one device, the host's own processor.
 #include <algorithm>
-#include <map>
 #include <memory>
-#include <mutex>
 
 #include "plugins/cpu/device.hpp"
 #include "plugins/cpu/executable.hpp"
 #include "plugins/cpu/supports.hpp"
 #include "sdk/helpers/checksum.hpp"
+#include "sdk/helpers/named_targets.hpp"
 
 namespace tenon::cpu {
 namespace {
@@ -43,12 +42,10 @@ class CpuBackend : public sdk::Backend {
   }
 
   const tn_properties* target(std::string_view name) override {
-    const std::lock_guard lock(mutex_);
-    if (auto known = targets_.find(name); known != targets_.end()) return &known->second->get();
-    const auto spec = find_target(name);
-    if (!spec) return nullptr;
-    auto made = std::make_unique<Properties>(*spec, host_, host_.threads);
-    return &targets_.emplace(name, std::move(made)).first->second->get();
+    return targets_.find(name, [&] {
+      const auto spec = find_target(name);
+      return spec ? std::make_unique<Properties>(*spec, host_, host_.threads) : nullptr;
+    });
   }
 
   tn_support supports(const sdk::Target&, const sdk::ProgramView& program,
@@ -77,8 +74,7 @@ class CpuBackend : public sdk::Backend {
   }
 
   const HostInfo host_ = read_host_info();
-  std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<Properties>, std::less<>> targets_;
+  sdk::NamedTargets<Properties> targets_;
 };
 
 }  // namespace

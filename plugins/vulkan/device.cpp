@@ -16,9 +16,9 @@ constexpr VkFlags kCached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
 
 }  // namespace
 
-VulkanDevice::VulkanDevice(std::shared_ptr<Driver> driver, const Adapter& adapter,
-                           const TargetSpec& target, bool staged)
-    : driver_(std::move(driver)), adapter_(adapter), target_(target), vk_(driver_->functions()) {
+VulkanDevice::VulkanDevice(Driver& driver, const Adapter& adapter, const TargetSpec& target,
+                           bool staged)
+    : driver_(driver), adapter_(adapter), target_(target), vk_(driver.functions()) {
   create();
   choose_spaces(staged);
   properties_ = device_properties(adapter, target, alignment(), spaces_, staged);
@@ -110,19 +110,14 @@ void VulkanDevice::require_alive() const {
 
 std::unique_ptr<sdk::Memory> VulkanDevice::allocate(uint32_t space, uint64_t size) {
   require_alive();
-  const tn_memory_space& row = properties().memory_spaces[space];
-  if (size > row.largest) throw std::bad_alloc();
-  auto memory = std::make_unique<VulkanMemory>(*this, spaces_[space], size,
-                                               row.flags & TN_MEMORY_HOST_VISIBLE);
+  const bool is_mapped = properties().memory_spaces[space].flags & TN_MEMORY_HOST_VISIBLE;
+  auto memory = std::make_unique<VulkanMemory>(*this, spaces_[space], size, is_mapped);
   check_messages();
   return memory;
 }
 
-std::unique_ptr<sdk::Memory> VulkanDevice::import_host(uint32_t space, void* pointer,
-                                                       uint64_t size) {
+std::unique_ptr<sdk::Memory> VulkanDevice::import_host(uint32_t, void* pointer, uint64_t size) {
   require_alive();
-  if (!(properties().memory_spaces[space].flags & TN_MEMORY_IMPORT))
-    throw sdk::Failure(TN_ERROR_UNSUPPORTED, "memory_import: the memory space takes none");
   auto memory = std::make_unique<VulkanMemory>(*this, pointer, size);
   check_messages();
   return memory;

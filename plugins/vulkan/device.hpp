@@ -19,8 +19,7 @@ class Batch;
 class VulkanDevice : public sdk::Device, private sdk::CountedQueue {
  public:
   /// `staged`: its memory counts as apart from the host's even where it is not.
-  VulkanDevice(std::shared_ptr<Driver> driver, const Adapter& adapter, const TargetSpec& target,
-               bool staged);
+  VulkanDevice(Driver& driver, const Adapter& adapter, const TargetSpec& target, bool staged);
   ~VulkanDevice() override;
 
   const tn_properties& properties() const override { return properties_->get(); }
@@ -46,7 +45,7 @@ class VulkanDevice : public sdk::Device, private sdk::CountedQueue {
             const char* what) {
     check(create(handle(), &info, nullptr, out.fill(handle(), destroy)), what);
   }
-  void check_messages() { driver_->check_messages(); }
+  void check_messages() { driver_.check_messages(); }
   /// Throws TN_ERROR_DEVICE_LOST once it was lost.
   void require_alive() const;
 
@@ -65,7 +64,7 @@ class VulkanDevice : public sdk::Device, private sdk::CountedQueue {
   std::shared_ptr<Batch> take_batch();
   void hand_over(std::shared_ptr<Batch> batch, uint64_t number, uint64_t after);
 
-  std::shared_ptr<Driver> driver_;
+  Driver& driver_;
   const Adapter& adapter_;
   const TargetSpec target_;
   Functions vk_;

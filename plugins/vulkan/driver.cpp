@@ -60,14 +60,10 @@ Driver::Driver(bool validate) {
       kTypes,
       receive,
       this};
+  VkDebugUtilsMessengerEXT messenger;
   if (validate)
-    check(vk_.CreateDebugUtilsMessengerEXT(instance_, &info, nullptr, &messenger_), "messenger");
+    check(vk_.CreateDebugUtilsMessengerEXT(instance_, &info, nullptr, &messenger), "messenger");
   list_adapters();
-}
-
-Driver::~Driver() {
-  if (messenger_) vk_.DestroyDebugUtilsMessengerEXT(instance_, messenger_, nullptr);
-  vk_.DestroyInstance(instance_, nullptr);
 }
 
 void Driver::create_instance(bool validate) {

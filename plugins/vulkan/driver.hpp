@@ -9,11 +9,11 @@
 
 namespace tenon::vulkan {
 
+/// Never destroyed: drivers run threads of their own.
 class Driver {
  public:
   /// Throws TN_ERROR_NOT_FOUND with the reason where there is no loader, instance or layer.
   explicit Driver(bool validate);
-  ~Driver();
   Driver(const Driver&) = delete;
 
   const Functions& functions() const { return vk_; }
@@ -31,7 +31,6 @@ class Driver {
 
   Functions vk_;
   VkInstance instance_ = VK_NULL_HANDLE;
-  VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
   std::vector<std::unique_ptr<Adapter>> adapters_;
   std::string reason_;
   std::mutex mutex_;

@@ -13,10 +13,10 @@
 // clang-format off
 #define TENON_VK_GLOBAL(X) X(EnumerateInstanceVersion) X(EnumerateInstanceLayerProperties) X(CreateInstance)
 #define TENON_VK_INSTANCE(X) \
-  X(DestroyInstance) X(EnumeratePhysicalDevices) X(EnumerateDeviceExtensionProperties) \
+  X(EnumeratePhysicalDevices) X(EnumerateDeviceExtensionProperties) \
   X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceFeatures2) X(GetPhysicalDeviceMemoryProperties) \
   X(GetPhysicalDeviceQueueFamilyProperties) X(CreateDevice) X(GetDeviceProcAddr) \
-  X(CreateDebugUtilsMessengerEXT) X(DestroyDebugUtilsMessengerEXT)
+  X(CreateDebugUtilsMessengerEXT)
 #define TENON_VK_DEVICE(X) \
   X(DestroyDevice) X(DeviceWaitIdle) X(GetDeviceQueue) X(QueueSubmit) X(AllocateMemory) X(FreeMemory) \
   X(MapMemory) X(GetMemoryHostPointerPropertiesEXT) X(CreateBuffer) X(DestroyBuffer) \

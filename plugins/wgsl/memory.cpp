@@ -43,14 +43,12 @@ Ref<WGPUBuffer> WgslDevice::make_buffer(WGPUBufferUsage usage, uint64_t size) co
 std::unique_ptr<sdk::Memory> WgslDevice::allocate(uint32_t space, uint64_t size) {
   if (space == 1) return std::make_unique<sdk::HostMemory>(size, 64);
   check(TN_ERROR_INTERNAL);
-  if (size > limits_.maxBufferSize / 4 * 4) throw std::bad_alloc();
   auto memory = std::make_unique<BufferMemory>(make_buffer(kMemoryUsage, whole_words(size)), size);
   check(TN_ERROR_OUT_OF_MEMORY);
   return memory;
 }
 
-std::unique_ptr<sdk::Memory> WgslDevice::import_host(uint32_t space, void* pointer, uint64_t size) {
-  if (space != 1) return sdk::Device::import_host(space, pointer, size);
+std::unique_ptr<sdk::Memory> WgslDevice::import_host(uint32_t, void* pointer, uint64_t size) {
   return std::make_unique<sdk::HostMemory>(pointer, size);
 }
 

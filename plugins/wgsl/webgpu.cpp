@@ -3,11 +3,10 @@
 #include "plugins/wgsl/webgpu.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <mutex>
 
+#include "sdk/helpers/per_process.hpp"
 #include "sdk/helpers/shared_library.hpp"
 
 namespace tenon::wgsl {
@@ -40,6 +39,27 @@ std::string read(const sdk::SharedLibrary& from, Library& to) {
   return "";
 }
 
+std::unique_ptr<Adapters> list_adapters() {
+  auto made = std::make_unique<Adapters>();
+  made->reason = library().reason;
+  if (!made->reason.empty()) return made;
+  const WebGpu& gpu = library().gpu;
+  // OpenGL's adapters are not listed; its drivers would be opened all the same, and their handlers
+  // of exit() wait for threads that a child made by fork does not have.
+  WGPUInstanceExtras extras{};
+  extras.chain.sType = static_cast<WGPUSType>(WGPUSType_InstanceExtras);
+  extras.backends = WGPUInstanceBackend_Primary;
+  WGPUInstanceDescriptor wanted = WGPU_INSTANCE_DESCRIPTOR_INIT;
+  wanted.nextInChain = &extras.chain;
+  const WGPUInstance instance = gpu.CreateInstance(&wanted);
+  const WGPUInstanceEnumerateAdapterOptions options{nullptr, WGPUInstanceBackend_Primary};
+  auto& all = made->handles;
+  all.resize(gpu.InstanceEnumerateAdapters(instance, &options, nullptr));
+  all.resize(gpu.InstanceEnumerateAdapters(instance, &options, all.data()));
+  if (all.empty()) made->reason = library().name + ": lists no adapter";
+  return made;
+}
+
 }  // namespace
 
 const Library& library() {
@@ -52,32 +72,8 @@ const Library& library() {
 }
 
 const Adapters& adapters() {
-  static std::mutex mutex;
-  static const Adapters* listed = nullptr;
-  static pid_t process = 0;
-  const std::lock_guard lock(mutex);
-  if (process == getpid()) return *listed;
-  auto* made = new Adapters;  // never destroyed; of a parent's, the threads are not here to end
-  made->reason = library().reason;
-  if (made->reason.empty()) {
-    const WebGpu& gpu = library().gpu;
-    // OpenGL's adapters are not listed; its drivers would be opened all the same, and their
-    // handlers of exit() wait for threads that a child made by fork does not have.
-    WGPUInstanceExtras extras{};
-    extras.chain.sType = static_cast<WGPUSType>(WGPUSType_InstanceExtras);
-    extras.backends = WGPUInstanceBackend_Primary;
-    WGPUInstanceDescriptor wanted = WGPU_INSTANCE_DESCRIPTOR_INIT;
-    wanted.nextInChain = &extras.chain;
-    const WGPUInstance instance = gpu.CreateInstance(&wanted);
-    const WGPUInstanceEnumerateAdapterOptions options{nullptr, WGPUInstanceBackend_Primary};
-    auto& all = made->handles;
-    all.resize(gpu.InstanceEnumerateAdapters(instance, &options, nullptr));
-    all.resize(gpu.InstanceEnumerateAdapters(instance, &options, all.data()));
-    if (all.empty()) made->reason = library().name + ": lists no adapter";
-  }
-  process = getpid();
-  listed = made;
-  return *listed;
+  static sdk::PerProcess<Adapters> listed;
+  return listed.get(list_adapters);
 }
 
 }  // namespace tenon::wgsl

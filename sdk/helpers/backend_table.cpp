@@ -47,13 +47,24 @@ void deliver(tn_sink sink, void* user, const void* bytes, size_t size) {
   sink(user, bytes, size);
 }
 
+const tn_memory_space& space_of(tn_device* device, uint32_t space, const char* message) {
+  const tn_properties& p = device_of(device)->properties();
+  require(space < p.memory_space_count, message);
+  return *row_at(p.memory_spaces, p.memory_space_stride, space);
+}
+
 int32_t memory_allocate(tn_device* device, uint32_t space, uint64_t size, tn_memory** out,
                         tn_error* error) {
   return guarded(error, [&] {
     require(device && out, "memory_allocate: expected a device and out_memory, got null");
-    require(space < device_of(device)->properties().memory_space_count,
-            "memory_allocate: expected a memory space of the device");
+    const uint64_t largest =
+        space_of(device, space, "memory_allocate: expected a memory space of the device").largest;
     require(size > 0, "memory_allocate: expected a size above 0");
+    if (largest && size > largest) {
+      throw Failure(
+          TN_ERROR_OUT_OF_MEMORY,
+          fmt::format("memory_allocate: expected at most {} bytes, got {}", largest, size));
+    }
     hand_out(out, device_of(device)->allocate(space, size));
   });
 }
@@ -62,9 +73,13 @@ int32_t memory_import(tn_device* device, uint32_t space, void* pointer, uint64_t
                       tn_memory** out, tn_error* error) {
   return guarded(error, [&] {
     require(device && out && pointer, "memory_import: expected a device, memory and out_memory");
-    require(space < device_of(device)->properties().memory_space_count,
-            "memory_import: expected a memory space of the device");
+    const uint32_t flags =
+        space_of(device, space, "memory_import: expected a memory space of the device").flags;
     require(size > 0, "memory_import: expected a size above 0");
+    if (!(flags & TN_MEMORY_IMPORT)) {
+      throw Failure(TN_ERROR_UNSUPPORTED,
+                    fmt::format("memory_import: memory space {} takes no host memory", space));
+    }
     hand_out(out, device_of(device)->import_host(space, pointer, size));
   });
 }

@@ -97,7 +97,7 @@ void run_work(const HostWork& work, const LaunchFunction& launch);
 /// asynchronous.
 class HostDevice : public Device {
  public:
-  /// Memory space 0's alignment and largest allocation are kept to.
+  /// Aligned as the memory space says.
   std::unique_ptr<Memory> allocate(uint32_t space, uint64_t size) override;
   std::unique_ptr<Memory> import_host(uint32_t space, void* pointer, uint64_t size) override;
   void submit(const Submission& submission) override;

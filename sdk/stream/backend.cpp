@@ -112,12 +112,10 @@ std::unique_ptr<Device> StreamBackend::open(uint32_t index, Options&) {
 }
 
 const tn_properties* StreamBackend::target(std::string_view name) {
-  const std::optional<StreamLimits> limits = compiler().find_target(name);
-  if (!limits) return nullptr;
-  const std::lock_guard lock(mutex_);
-  auto at = targets_.find(name);
-  if (at == targets_.end()) at = targets_.emplace(name, make_table(*limits, name)).first;
-  return &at->second->get();
+  return targets_.find(name, [&] {
+    const std::optional<StreamLimits> limits = compiler().find_target(name);
+    return limits ? make_table(*limits, name) : nullptr;
+  });
 }
 
 tn_support StreamBackend::supports(const Target&, const ProgramView& program, std::string& reason) {

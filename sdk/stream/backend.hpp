@@ -2,7 +2,6 @@
 // A backend of stream devices: all but the driver's names, the language and the compiler.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,7 +10,7 @@
 #include <vector>
 
 #include "sdk/helpers/backend.hpp"
-#include "sdk/helpers/property_table.hpp"
+#include "sdk/helpers/named_targets.hpp"
 #include "sdk/render/dialect.hpp"
 #include "sdk/stream/executable.hpp"
 #include "sdk/stream/timeline.hpp"
@@ -76,9 +75,9 @@ class StreamBackend : public Backend {
   std::string reason_;      ///< why there are none
   int driver_version_ = 0;  ///< 0: no driver
   StreamScheduler scheduler_;
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< of the compiler
   std::unique_ptr<StreamCompiler> compiler_;
-  std::map<std::string, std::shared_ptr<PropertyTable>, std::less<>> targets_;
+  NamedTargets<> targets_;
 };
 
 }  // namespace tenon::sdk

@@ -168,3 +168,16 @@ TEST_CASE("executables are saved and loaded, and damage is noticed") {
   CHECK(host.plugin().executable_load(&target, saved.data(), saved.size(), &second, &host.error) ==
         TN_ERROR_INCOMPATIBLE);
 }
+
+TEST_CASE("a slab above the space's largest is refused before the backend is asked") {
+  PluginHost host(null_plugin());
+  tn_target target = TN_INIT(tn_target);
+  target.device = host.device();
+  const tn_properties* properties = nullptr;
+  host.check(host.plugin().properties(&target, &properties, &host.error));
+  const uint64_t largest = properties->memory_spaces[0].largest;
+  tn_memory* memory = nullptr;
+  CHECK(host.plugin().memory_allocate(host.device(), 0, largest + 1, &memory, &host.error) ==
+        TN_ERROR_OUT_OF_MEMORY);
+  CHECK(memory == nullptr);
+}

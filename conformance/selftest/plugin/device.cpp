@@ -30,8 +30,6 @@ PlantedDevice::PlantedDevice(Variant variant)
 }
 
 std::unique_ptr<sdk::Memory> PlantedDevice::allocate(uint32_t, uint64_t size) {
-  const uint64_t largest = properties().memory_spaces[0].largest;
-  if (largest && size > largest) throw std::bad_alloc();
   return slabs_->allocate(size);
 }
 
