@@ -25,7 +25,7 @@ function(tenon_pkg_config name component)
     COMPONENT ${component})
 endfunction()
 
-# The sdk: it needs nothing of the rest.
+# The sdk: it needs nothing of the rest, and Tenon::spirv in it shaderc.
 set_target_properties(tenon_abi PROPERTIES EXPORT_NAME abi)
 set_target_properties(tenon_sdk PROPERTIES EXPORT_NAME sdk)
 install(TARGETS tenon_abi tenon_sdk EXPORT TenonSdk
@@ -35,18 +35,26 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/include/tenon DESTINATION ${CMAKE_IN
 tenon_headers(sdk/helpers sdk sdk)
 tenon_headers(sdk/render sdk sdk)
 tenon_headers(sdk/stream sdk sdk)
+tenon_headers(sdk/shader sdk sdk)
 tenon_export(Sdk sdk)
+if(TARGET tenon_spirv)
+  set_target_properties(tenon_spirv PROPERTIES EXPORT_NAME spirv)
+  install(TARGETS tenon_spirv EXPORT TenonSpirv
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sdk)
+  tenon_headers(sdk/spirv sdk sdk)
+  tenon_export(Spirv sdk)
+endif()
 tenon_pkg_config(tenon-sdk sdk)
 
 configure_package_config_file(${cmake_folder}/TenonConfig.cmake.in
   ${build_package}/TenonConfig.cmake INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${build_package}/TenonConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
-foreach(file TenonBackend.cmake exports.map)
+foreach(file TenonBackend.cmake TenonShaderc.cmake exports.map)
   configure_file(${cmake_folder}/${file} ${build_package}/${file} COPYONLY)
 endforeach()
 install(FILES ${build_package}/TenonConfig.cmake ${build_package}/TenonConfigVersion.cmake
-  ${build_package}/TenonBackend.cmake ${build_package}/exports.map
+  ${build_package}/TenonBackend.cmake ${build_package}/TenonShaderc.cmake ${build_package}/exports.map
   DESTINATION ${package_folder} COMPONENT sdk)
 
 if(TARGET tenon)

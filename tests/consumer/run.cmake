@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Installs COMPONENTS of BUILD into WORK/prefix, builds a copy of SOURCE against it, runs RUN.
+# Installs COMPONENTS of BUILD into WORK/prefix, builds a copy of SOURCE against it with OPTION, runs RUN.
 function(run)
   execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE status
     OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -38,7 +38,7 @@ if(PKG_CONFIG)
 else()
   # An app does not read TENON_SANITIZE; tenon_add_backend does.
   run(${CMAKE_COMMAND} --no-warn-unused-cli -S source -B build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${WORK}/prefix
-    -DCMAKE_CXX_COMPILER=${CXX} -DTENON_SANITIZE=${SANITIZE} "-DCMAKE_CXX_FLAGS=${flags}")
+    -DCMAKE_CXX_COMPILER=${CXX} -DTENON_SANITIZE=${SANITIZE} "-DCMAKE_CXX_FLAGS=${flags}" ${OPTION})
   run(${CMAKE_COMMAND} --build build)
 endif()
 separate_arguments(words UNIX_COMMAND "${RUN}")

@@ -19,6 +19,8 @@ ROOMS = {
     "sdk/helpers": SDK,
     "sdk/render": SDK + ["sdk/helpers"],
     "sdk/stream": SDK + ["sdk/helpers", "sdk/render"],
+    "sdk/shader": SDK + ["sdk/helpers", "sdk/render", "sdk/stream"],
+    "sdk/spirv": SDK + ["sdk/helpers", "sdk/render", "sdk/shader"],
     "plugins": ["sdk"],
     "core/support": [],
     "core/ir": IR,
@@ -57,7 +59,8 @@ RESERVED = {
     r"llvm/": ["plugins/cpu"],
     r"tbb/|oneapi/tbb": ["plugins/cpu"],
     r"sqlite3\.h": ["core/runtime"],
-    r"cuda|nvrtc|hip/|vulkan/|shaderc/|webgpu": ["plugins"],
+    r"cuda|nvrtc|hip/|vulkan/|webgpu": ["plugins"],
+    r"shaderc/": ["sdk/spirv", "plugins"],
 }
 # one plugin never sees another, and the C headers only these
 C_STANDARD = {"stddef.h", "stdint.h"}

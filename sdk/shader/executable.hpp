@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A program whose launches bind buffers, and bring its scalars as one block of bytes.
+#pragma once
+
+#include <utility>
+
+#include "sdk/helpers/host_device.hpp"
+#include "sdk/render/scalar_layout.hpp"
+
+namespace tenon::sdk {
+
+/// What a Recorder launches.
+class ShaderExecutable : public ProgramExecutable {
+ public:
+  /// `device` null: it can be looked at and saved, not launched.
+  ShaderExecutable(Program program, const Device* device)
+      : ProgramExecutable(std::move(program)),
+        device_(device),
+        bindings_(ProgramExecutable::program()) {}
+
+  const Device* device() const { return device_; }
+  const ShaderBindings& bindings() const { return bindings_; }
+
+ private:
+  const Device* const device_;
+  const ShaderBindings bindings_;
+};
+
+}  // namespace tenon::sdk

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What SPIR-V code may use of a device that is there or not, and what such a device can then do.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sdk/helpers/property_table.hpp"
+#include "sdk/render/glsl_dialect.hpp"
+
+namespace tenon::sdk {
+
+struct SpirvTarget {
+  bool i8 = false, i16 = false;  ///< integers of these widths, in buffers too
+  bool i64 = false, f64 = false;
+  bool specials = false;     ///< NaN, infinities and the sign of zeros are kept
+  bool denormals = false;    ///< kept
+  bool rounding = false;     ///< to nearest even
+  bool is_software = false;  ///< the driver computes on the host's processor
+  uint32_t subgroup = 0;     ///< threads; 0 without subgroup operations
+
+  /// As "spirv1.5+i8+i16+f64+subgroup8".
+  std::string name() const;
+  GlslOptions glsl_options() const;
+};
+
+/// "vulkan1.2" has all but subgroups, "spirv1.5" nothing that is optional.
+std::optional<SpirvTarget> find_spirv_target(std::string_view name);
+
+/// What print_glsl() has words for, with the limits that Vulkan 1.2 requires of every device; no
+/// memory space.
+std::unique_ptr<PropertyTable> spirv_properties(const SpirvTarget& target);
+/// The same for a target by name, with one memory space; null if the name means nothing.
+std::unique_ptr<PropertyTable> named_spirv_properties(std::string_view name);
+
+/// Limits that tn_properties has no field for; these are what every device of Vulkan 1.2 has.
+struct SpirvLimits {
+  uint32_t push_constant_bytes = 128;
+  uint32_t usual_subgroup = 0;                ///< threads, where a pipeline asks for no size
+  uint32_t workgroup_subgroups = UINT32_MAX;  ///< of another size, in a workgroup
+};
+/// Empty, or why a program within the properties cannot be compiled. For Backend::supports.
+std::string exceeds_spirv_limits(const ProgramView& program, const SpirvLimits& limits = {});
+
+}  // namespace tenon::sdk

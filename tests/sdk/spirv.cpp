@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// SPIR-V without a device: targets by name, words, texts, saved forms, limits.
+#include <catch2/catch_test_macros.hpp>
+
+#include "sdk/spirv/compiler.hpp"
+#include "sdk/spirv/executable.hpp"
+#include "tests/sdk/plugin_host.hpp"
+#include "tests/sdk/samples.hpp"
+
+namespace tenon::sdk {
+namespace {
+
+constexpr uint32_t kMagic = 0x07230203, kVersion = 0x00010500;
+
+int32_t load_status(std::span<const std::byte> bytes, const SpirvTarget& target,
+                    std::string_view identity) {
+  return guarded(nullptr, [&] { load_spirv(bytes, target, identity); });
+}
+
+struct CachingExecutable : SpirvExecutable {
+  using SpirvExecutable::SpirvExecutable;
+  std::vector<std::byte> driver_data() const override { return std::vector(3, std::byte{7}); }
+};
+
+}  // namespace
+
+TEST_CASE("targets of SPIR-V by name") {
+  const SpirvTarget least = find_spirv_target("spirv1.5").value();
+  CHECK(least.name() == "spirv1.5");
+  SpirvTarget most = find_spirv_target("vulkan1.2").value();
+  CHECK(most.name() == "spirv1.5+i8+i16+i64+f64+specials+denormals+rte");
+  most.subgroup = 8;
+  most.is_software = true;
+  CHECK(most.name() == "spirv1.5+i8+i16+i64+f64+specials+denormals+rte+software+subgroup8");
+  CHECK_FALSE(find_spirv_target("spirv"));
+  CHECK(named_spirv_properties("spirv") == nullptr);
+  CHECK(spirv_properties(least)->get().storage_bytes == 4);
+  CHECK(spirv_properties(most)->get().storage_bytes == 1);
+  CHECK(spirv_properties(most)->get().subgroup_max == 8);
+  CHECK(spirv_properties(least)->get().numerics != 0);
+  CHECK(spirv_properties(most)->get().numerics == 0);
+  CHECK(named_spirv_properties("vulkan1.2")->get().memory_space_count == 1);
+}
+
+TEST_CASE("a program becomes words and texts, and comes back from its saved form") {
+  const SpirvTarget target = find_spirv_target("vulkan1.2").value();
+  const SpirvCode code = compile_spirv(parsed(samples::kSoftmax).view(), target);
+  REQUIRE(code.words.size() > 5);
+  CHECK(code.words[0] == kMagic);
+  CHECK(code.words[1] == kVersion);
+  const CachingExecutable made(code, nullptr, "mine 1");
+  CHECK(made.text(TN_TEXT_SOURCE).find("#version 450") == 0);
+  CHECK(made.text(TN_TEXT_ASSEMBLY).find("OpEntryPoint GLCompute") != std::string::npos);
+  std::vector<std::byte> bytes = made.save();
+  const SpirvCode loaded = load_spirv(bytes, target, "mine 1");
+  CHECK(loaded.words == code.words);
+  CHECK(loaded.driver_data == std::vector(3, std::byte{7}));
+  CHECK(loaded.program.size() == code.program.size());
+  CHECK(load_status(bytes, target, "mine 2") == TN_ERROR_INCOMPATIBLE);
+  CHECK(load_status(bytes, SpirvTarget(), "mine 1") == TN_ERROR_INCOMPATIBLE);
+  bytes[bytes.size() / 2] ^= std::byte{1};
+  CHECK(load_status(bytes, target, "mine 1") == TN_ERROR_INCOMPATIBLE);
+}
+
+TEST_CASE("GLSL that is none fails with the compiler's words") {
+  tn_error error = TN_INIT(tn_error);
+  CHECK(guarded(&error, [] { compile_glsl("#version 450\nvoid main() { x = 1; }"); }) ==
+        TN_ERROR_COMPILE_FAILED);
+  CHECK(std::string(error.message).find("undeclared identifier") != std::string::npos);
+}
+
+TEST_CASE("limits beyond the properties: push constants, whole subgroups") {
+  const Program softmax = parsed(samples::kSoftmax);
+  CHECK(exceeds_spirv_limits(softmax.view()).empty());
+  CHECK_FALSE(exceeds_spirv_limits(softmax.view(), {.push_constant_bytes = 8}).empty());
+  const Program groups = parsed(samples::kSubgroup);  // 64 threads in subgroups of 32
+  CHECK(exceeds_spirv_limits(groups.view()).empty());
+  CHECK(exceeds_spirv_limits(groups.view(), {.usual_subgroup = 32, .workgroup_subgroups = 1})
+            .empty());
+  CHECK_FALSE(
+      exceeds_spirv_limits(groups.view(), {.usual_subgroup = 8, .workgroup_subgroups = 1}).empty());
+  std::string text(samples::kSubgroup);
+  text.replace(text.find("workgroup 64 1 1"), 16, "workgroup 16 4 1");
+  CHECK_FALSE(exceeds_spirv_limits(parsed(text).view()).empty());
+}
+
+}  // namespace tenon::sdk
