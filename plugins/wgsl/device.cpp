@@ -28,7 +28,7 @@ void on_device(WGPURequestDeviceStatus, WGPUDevice made, WGPUStringView message,
 
 }  // namespace
 
-WgslDevice::WgslDevice(WGPUAdapter adapter) {
+WgslDevice::WgslDevice(WGPUAdapter adapter) : Recorder(static_cast<const sdk::Device&>(*this)) {
   gpu_.AdapterGetLimits(adapter, &limits_);
   properties_ = make_properties(limits_);
   WGPUDeviceDescriptor wanted = WGPU_DEVICE_DESCRIPTOR_INIT;
@@ -59,15 +59,12 @@ void WgslDevice::check(tn_status on_validation) const {
   throw sdk::Failure(status, "webgpu: " + report);
 }
 
-void WgslDevice::submit(const sdk::Submission& submission) {
+void WgslDevice::begin(uint32_t, uint32_t) {
   check(TN_ERROR_INTERNAL);
   encoder_.reset(gpu_.DeviceCreateCommandEncoder(handle(), nullptr));
-  for (uint32_t i = 0; i < submission.command_count(); ++i) {
-    const tn_command command = submission.command(i);
-    if (command.kind == TN_COMMAND_LAUNCH) launch(command);
-    if (command.kind == TN_COMMAND_COPY) copy(command);
-    if (command.kind == TN_COMMAND_FILL) fill(command);
-  }
+}
+
+void WgslDevice::end() {
   flush();
   gpu_.DevicePoll(handle(), true, nullptr);
   check(TN_ERROR_INTERNAL);
@@ -82,25 +79,20 @@ void WgslDevice::flush() {
   check(TN_ERROR_INTERNAL);
 }
 
-void WgslDevice::launch(const tn_command& command) {
-  const auto& code = static_cast<const WgslExecutable&>(*sdk::executable_of(command.executable));
-  check_launch(command, code.signature());
-  if (code.device != this)
-    throw sdk::Failure(TN_ERROR_INVALID_ARGUMENT, "launch: expected an executable of this device");
-  if (!command.grid[0] || !command.grid[1] || !command.grid[2]) return;
-  const sdk::ShaderBindings::Bound given = code.bindings.bind(command);
+void WgslDevice::dispatch(const Launch& launch) {
+  const auto& code = static_cast<const WgslExecutable&>(launch.executable);
   std::vector<WGPUBindGroupEntry> entries;
   const auto bind = [&](WGPUBuffer buffer, uint64_t offset, uint64_t size) {
     entries.push_back({{}, static_cast<uint32_t>(entries.size()), buffer, offset, size, {}, {}});
   };
-  for (const auto& [from, is_written] : given.buffers) {
-    if (from->size > 0) bind(buffer_of(from->memory), from->offset, whole_words(from->size));
-    if (from->size == 0) bind(bounce_.get(), 0, 16);  // WebGPU binds no empty range
+  for (const sdk::Range& from : launch.buffers) {
+    if (from.memory) bind(buffer_of(from.memory), from.offset, sdk::whole_words(from.size));
+    if (!from.memory) bind(bounce_.get(), 0, 16);  // WebGPU binds no empty range
   }
   Ref<WGPUBuffer> scalars;
-  if (const size_t size = given.scalars.size()) {
+  if (const size_t size = launch.scalars.size()) {
     scalars = make_buffer(WGPUBufferUsage_Uniform | WGPUBufferUsage_CopyDst, size);
-    gpu_.QueueWriteBuffer(queue_.get(), scalars.get(), 0, given.scalars.data(), size);
+    gpu_.QueueWriteBuffer(queue_.get(), scalars.get(), 0, launch.scalars.data(), size);
     bind(scalars.get(), 0, size);
   }
   const WGPUBindGroupDescriptor all{{}, {}, code.layout.get(), entries.size(), entries.data()};
@@ -110,42 +102,40 @@ void WgslDevice::launch(const tn_command& command) {
       gpu_.CommandEncoderBeginComputePass(encoder_.get(), nullptr)};
   gpu_.ComputePassEncoderSetPipeline(pass.get(), code.pipeline.get());
   gpu_.ComputePassEncoderSetBindGroup(pass.get(), 0, bound.get(), 0, nullptr);
-  gpu_.ComputePassEncoderDispatchWorkgroups(pass.get(), command.grid[0], command.grid[1],
-                                            command.grid[2]);
+  gpu_.ComputePassEncoderDispatchWorkgroups(pass.get(), launch.grid[0], launch.grid[1],
+                                            launch.grid[2]);
   gpu_.ComputePassEncoderEnd(pass.get());
 }
 
-WgslExecutable::WgslExecutable(sdk::Program made, const sdk::Device* of)
-    : ProgramExecutable(std::move(made)),
-      device(static_cast<const WgslDevice*>(of)),
-      bindings(program()),
-      source(sdk::print_wgsl(program())) {
-  if (!of) return;
+WgslExecutable::WgslExecutable(sdk::Program made, const sdk::Device* device)
+    : ShaderExecutable(std::move(made), device), source(sdk::print_wgsl(program())) {
+  if (!device) return;
+  const auto* on = static_cast<const WgslDevice*>(device);
   const WebGpu& gpu = library().gpu;
   WGPUBindGroupLayoutEntry entry = WGPU_BIND_GROUP_LAYOUT_ENTRY_INIT;
   entry.visibility = WGPUShaderStage_Compute;
   // Writable all: the core cuts many from one of WebGPU's, which a launch has as one or the other.
   entry.buffer.type = WGPUBufferBindingType_Storage;
-  std::vector<WGPUBindGroupLayoutEntry> entries(bindings.buffer_count(), entry);
+  std::vector<WGPUBindGroupLayoutEntry> entries(bindings().buffer_count(), entry);
   entry.buffer.type = WGPUBufferBindingType_Uniform;
-  if (bindings.scalar_bytes() > 0) entries.push_back(entry);
+  if (bindings().scalar_bytes() > 0) entries.push_back(entry);
   for (uint32_t i = 0; auto& each : entries) each.binding = i++;
   const WGPUBindGroupLayoutDescriptor group{{}, {}, entries.size(), entries.data()};
-  layout.reset(gpu.DeviceCreateBindGroupLayout(device->handle(), &group));
+  layout.reset(gpu.DeviceCreateBindGroupLayout(on->handle(), &group));
   const WGPUBindGroupLayout groups[] = {layout.get()};
   const WGPUPipelineLayoutDescriptor all{{}, {}, 1, groups, 0};
-  const Ref<WGPUPipelineLayout> everything{gpu.DeviceCreatePipelineLayout(device->handle(), &all)};
+  const Ref<WGPUPipelineLayout> everything{gpu.DeviceCreatePipelineLayout(on->handle(), &all)};
   WGPUShaderSourceWGSL code{{nullptr, WGPUSType_ShaderSourceWGSL}, view_of(source)};
   const WGPUShaderModuleDescriptor text{&code.chain, {}};
   // Without a counter in each loop: those of programs end.
   const Ref<WGPUShaderModule> module{gpu.DeviceCreateShaderModuleTrusted(
-      device->handle(), &text, WGPUShaderRuntimeChecks_BoundsChecks)};
-  device->check(TN_ERROR_COMPILE_FAILED);
+      on->handle(), &text, WGPUShaderRuntimeChecks_BoundsChecks)};
+  on->check(TN_ERROR_COMPILE_FAILED);
   const std::string name = sdk::Dialect::function_name(program());
   const WGPUComputePipelineDescriptor wanted{
       nullptr, {}, everything.get(), {nullptr, module.get(), view_of(name), 0, nullptr}};
-  pipeline.reset(gpu.DeviceCreateComputePipeline(device->handle(), &wanted));
-  device->check(TN_ERROR_COMPILE_FAILED);
+  pipeline.reset(gpu.DeviceCreateComputePipeline(on->handle(), &wanted));
+  on->check(TN_ERROR_COMPILE_FAILED);
 }
 
 std::string WgslExecutable::text(tn_text_kind kind) const {

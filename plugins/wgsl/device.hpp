@@ -6,9 +6,8 @@
 #include <atomic>
 
 #include "plugins/wgsl/webgpu.hpp"
-#include "sdk/helpers/host_device.hpp"
 #include "sdk/helpers/property_table.hpp"
-#include "sdk/render/scalar_layout.hpp"
+#include "sdk/shader/recorder.hpp"
 
 namespace tenon::wgsl {
 
@@ -20,10 +19,7 @@ constexpr uint64_t kPieceBytes = uint64_t{4} << 20;  ///< that a copy moves at a
 constexpr WGPUBufferUsage kMemoryUsage =
     WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst;
 
-/// WebGPU copies and binds whole 32-bit words.
-constexpr uint64_t whole_words(uint64_t bytes) { return (bytes + 3) / 4 * 4; }
-
-class WgslDevice : public sdk::Device {
+class WgslDevice : public sdk::Device, private sdk::Recorder {
  public:
   explicit WgslDevice(WGPUAdapter adapter);
   ~WgslDevice() override;
@@ -32,7 +28,7 @@ class WgslDevice : public sdk::Device {
   /// Space 0 is what kernels see and the host does not; space 1 is host memory, for copies.
   std::unique_ptr<sdk::Memory> allocate(uint32_t space, uint64_t size) override;
   std::unique_ptr<sdk::Memory> import_host(uint32_t space, void* pointer, uint64_t size) override;
-  void submit(const sdk::Submission& submission) override;
+  void submit(const sdk::Submission& submission) override { record(submission); }
 
   WGPUDevice handle() const { return device_.get(); }
   /// Throws if the device is lost, and what WebGPU reported to this thread since the last call;
@@ -42,12 +38,14 @@ class WgslDevice : public sdk::Device {
  private:
   Ref<WGPUBuffer> make_buffer(WGPUBufferUsage usage, uint64_t size) const;
   void flush();  ///< hands over what encoder_ holds
-  void launch(const tn_command& command);
+  void begin(uint32_t launches, uint32_t buffers) override;
+  void end() override;
+  void dispatch(const Launch& launch) override;
+  void copy(const sdk::Range& to, const sdk::Range& from) override;
+  void fill_words(const sdk::Range& to, uint32_t word) override;
   // In order with what was recorded; bytes at any offset and size.
-  void copy(const tn_command& command);
-  void fill(const tn_command& command);
-  void write(tn_memory* to, uint64_t offset, const std::byte* from, uint64_t size);
-  void read(tn_memory* from, uint64_t offset, std::byte* to, uint64_t size);
+  void write(const sdk::Range& to, const std::byte* from) override;
+  void read(const sdk::Range& from, std::byte* to);
 
   const WebGpu& gpu_ = library().gpu;
   WGPULimits limits_ = WGPU_LIMITS_INIT;
@@ -60,17 +58,15 @@ class WgslDevice : public sdk::Device {
 };
 
 /// Throws TN_ERROR_INVALID_ARGUMENT for memory of space 1.
-WGPUBuffer buffer_of(tn_memory* memory);
+WGPUBuffer buffer_of(const sdk::Memory* memory);
 
 /// WebGPU has no form of a pipeline to save: the program is saved, and compiled again.
-class WgslExecutable : public sdk::ProgramExecutable {
+class WgslExecutable : public sdk::ShaderExecutable {
  public:
   /// `device` may be null. Throws TN_ERROR_COMPILE_FAILED with WebGPU's message.
   WgslExecutable(sdk::Program program, const sdk::Device* device);
   std::string text(tn_text_kind kind) const override;
 
-  const WgslDevice* const device;
-  const sdk::ShaderBindings bindings;
   const std::string source;
   Ref<WGPUBindGroupLayout> layout;
   Ref<WGPUComputePipeline> pipeline;

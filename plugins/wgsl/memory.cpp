@@ -18,9 +18,9 @@ struct BufferMemory : sdk::Memory {
 };
 
 /// Null for memory of space 0.
-std::byte* host_data(tn_memory* memory, uint64_t offset) {
-  const auto* host = dynamic_cast<const sdk::HostMemory*>(sdk::memory_of(memory));
-  return host ? host->data() + offset : nullptr;
+std::byte* host_data(const sdk::Range& range) {
+  const auto* host = dynamic_cast<const sdk::HostMemory*>(range.memory);
+  return host ? host->data() + range.offset : nullptr;
 }
 
 void on_mapped(WGPUMapAsyncStatus status, WGPUStringView, void* to, void*) {
@@ -29,9 +29,8 @@ void on_mapped(WGPUMapAsyncStatus status, WGPUStringView, void* to, void*) {
 
 }  // namespace
 
-WGPUBuffer buffer_of(tn_memory* memory) {
-  if (const auto* device = dynamic_cast<const BufferMemory*>(sdk::memory_of(memory)))
-    return device->buffer.get();
+WGPUBuffer buffer_of(const sdk::Memory* memory) {
+  if (const auto* device = dynamic_cast<const BufferMemory*>(memory)) return device->buffer.get();
   throw sdk::Failure(TN_ERROR_INVALID_ARGUMENT, "launch: expected memory of space 0");
 }
 
@@ -43,7 +42,8 @@ Ref<WGPUBuffer> WgslDevice::make_buffer(WGPUBufferUsage usage, uint64_t size) co
 std::unique_ptr<sdk::Memory> WgslDevice::allocate(uint32_t space, uint64_t size) {
   if (space == 1) return std::make_unique<sdk::HostMemory>(size, 64);
   check(TN_ERROR_INTERNAL);
-  auto memory = std::make_unique<BufferMemory>(make_buffer(kMemoryUsage, whole_words(size)), size);
+  auto memory =
+      std::make_unique<BufferMemory>(make_buffer(kMemoryUsage, sdk::whole_words(size)), size);
   check(TN_ERROR_OUT_OF_MEMORY);
   return memory;
 }
@@ -52,64 +52,57 @@ std::unique_ptr<sdk::Memory> WgslDevice::import_host(uint32_t, void* pointer, ui
   return std::make_unique<sdk::HostMemory>(pointer, size);
 }
 
-void WgslDevice::copy(const tn_command& c) {
-  sdk::check_range(c.source, c.source_offset, c.size, "a source");
-  sdk::check_range(c.destination, c.destination_offset, c.size, "a destination");
-  if (c.size == 0) return;
-  if (std::byte* from = host_data(c.source, c.source_offset))
-    return write(c.destination, c.destination_offset, from, c.size);
-  if (std::byte* to = host_data(c.destination, c.destination_offset))
-    return read(c.source, c.source_offset, to, c.size);
-  const bool is_aligned = (c.source_offset | c.destination_offset | c.size) % 4 == 0;
-  std::vector<std::byte> bytes(is_aligned ? 0 : std::min(c.size, kPieceBytes));
-  for (uint64_t done = 0, part; done < c.size; done += part) {
-    const uint64_t from = c.source_offset + done, to = c.destination_offset + done;
-    part = std::min(c.size - done, kPieceBytes);
+void WgslDevice::copy(const sdk::Range& to, const sdk::Range& from) {
+  if (const std::byte* data = host_data(from)) return write(to, data);
+  if (std::byte* data = host_data(to)) return read(from, data);
+  const bool is_aligned = (from.offset | to.offset | to.size) % 4 == 0;
+  std::vector<std::byte> bytes(is_aligned ? 0 : std::min(to.size, kPieceBytes));
+  for (uint64_t done = 0, size; done < to.size; done += size) {
+    size = std::min(to.size - done, kPieceBytes);
+    const sdk::Range source = from.part(done, size), target = to.part(done, size);
     if (is_aligned) {
-      gpu_.CommandEncoderCopyBufferToBuffer(encoder_.get(), buffer_of(c.source), from,
-                                            bounce_.get(), 0, part);
+      gpu_.CommandEncoderCopyBufferToBuffer(encoder_.get(), buffer_of(source.memory), source.offset,
+                                            bounce_.get(), 0, size);
       gpu_.CommandEncoderCopyBufferToBuffer(encoder_.get(), bounce_.get(), 0,
-                                            buffer_of(c.destination), to, part);
+                                            buffer_of(target.memory), target.offset, size);
     } else {
-      read(c.source, from, bytes.data(), part);
-      write(c.destination, to, bytes.data(), part);
+      read(source, bytes.data());
+      write(target, bytes.data());
     }
   }
 }
 
-void WgslDevice::fill(const tn_command& c) {
-  sdk::check_range(c.destination, c.destination_offset, c.size, "a destination");
-  std::vector<std::byte> block(std::min(c.size, kPieceBytes));
-  for (uint64_t i = 0; i < block.size(); i += c.pattern_size)
-    std::memcpy(&block[i], &c.pattern, c.pattern_size);
-  for (uint64_t done = 0; done < c.size; done += block.size())
-    write(c.destination, c.destination_offset + done, block.data(),
-          std::min<uint64_t>(c.size - done, block.size()));
+void WgslDevice::fill_words(const sdk::Range& to, uint32_t word) {
+  const std::vector<uint32_t> block(std::min(to.size, kPieceBytes) / sizeof word, word);
+  for (uint64_t done = 0; done < to.size; done += kPieceBytes)
+    write(to.part(done, std::min(to.size - done, kPieceBytes)),
+          reinterpret_cast<const std::byte*>(block.data()));
 }
 
-void WgslDevice::write(tn_memory* to, uint64_t offset, const std::byte* from, uint64_t size) {
-  if (std::byte* host = host_data(to, offset)) return (void)std::memcpy(host, from, size);
+void WgslDevice::write(const sdk::Range& to, const std::byte* from) {
+  if (std::byte* host = host_data(to)) return (void)std::memcpy(host, from, to.size);
   flush();  // what is written comes before all that is submitted later
-  for (uint64_t part; size > 0; offset += part, from += part, size -= part) {
-    const uint64_t first = offset % 4;
-    part = first ? 0 : size / 4 * 4;
-    if (part) {
-      gpu_.QueueWriteBuffer(queue_.get(), buffer_of(to), offset, from, part);
+  for (uint64_t done = 0, size; done < to.size; done += size) {
+    const uint64_t at = to.offset + done, first = at % 4, left = to.size - done;
+    size = first ? 0 : left / 4 * 4;
+    if (size) {
+      gpu_.QueueWriteBuffer(queue_.get(), buffer_of(to.memory), at, from + done, size);
     } else {  // a word that others share; no kernel runs now
       std::byte word[4];
-      read(to, offset - first, word, sizeof word);
-      std::memcpy(word + first, from, part = std::min(4 - first, size));
-      gpu_.QueueWriteBuffer(queue_.get(), buffer_of(to), offset - first, word, sizeof word);
+      size = std::min(4 - first, left);
+      read({to.memory, at - first, sizeof word}, word);
+      std::memcpy(word + first, from + done, size);
+      gpu_.QueueWriteBuffer(queue_.get(), buffer_of(to.memory), at - first, word, sizeof word);
     }
   }
 }
 
-void WgslDevice::read(tn_memory* from, uint64_t offset, std::byte* to, uint64_t size) {
-  for (uint64_t part; size > 0; offset += part, to += part, size -= part) {
-    const uint64_t first = offset % 4;
-    part = std::min(size, kPieceBytes - 4);
-    const uint64_t bytes = whole_words(first + part);
-    gpu_.CommandEncoderCopyBufferToBuffer(encoder_.get(), buffer_of(from), offset - first,
+void WgslDevice::read(const sdk::Range& from, std::byte* to) {
+  for (uint64_t done = 0, size; done < from.size; done += size) {
+    const uint64_t at = from.offset + done, first = at % 4;
+    size = std::min(from.size - done, kPieceBytes - 4);
+    const uint64_t bytes = sdk::whole_words(first + size);
+    gpu_.CommandEncoderCopyBufferToBuffer(encoder_.get(), buffer_of(from.memory), at - first,
                                           readback_.get(), 0, bytes);
     flush();
     WGPUMapAsyncStatus status{};
@@ -120,7 +113,7 @@ void WgslDevice::read(tn_memory* from, uint64_t offset, std::byte* to, uint64_t 
     if (status != WGPUMapAsyncStatus_Success)
       throw sdk::Failure(TN_ERROR_INTERNAL, "webgpu: a buffer was not mapped");
     const void* mapped = gpu_.BufferGetConstMappedRange(readback_.get(), 0, bytes);
-    std::memcpy(to, static_cast<const std::byte*>(mapped) + first, part);
+    std::memcpy(to + done, static_cast<const std::byte*>(mapped) + first, size);
     gpu_.BufferUnmap(readback_.get());
   }
 }

@@ -2,19 +2,16 @@
 // The WGSL backend: every adapter of a WebGPU implementation is a device.
 #include "plugins/wgsl/device.hpp"
 #include "sdk/render/wgsl_dialect.hpp"
+#include "sdk/shader/properties.hpp"
 
 namespace tenon::wgsl {
 
 std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits) {
-  auto made = std::make_unique<sdk::PropertyTable>(TN_DEVICE_COMPUTE | TN_DEVICE_DETERMINISTIC |
-                                                   TN_DEVICE_SYMBOLIC | TN_DEVICE_SAVE);
+  auto made = sdk::shader_properties();
   made->compute({TN_DTYPE_BOOL, TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_F32});
   made->store({TN_DTYPE_I8, TN_DTYPE_I16, TN_DTYPE_U8, TN_DTYPE_U16, TN_DTYPE_F16, TN_DTYPE_BF16,
                TN_DTYPE_F8E4M3, TN_DTYPE_F8E5M2});
   made->atomics({TN_DTYPE_U32});
-  made->claim({TN_OP_NEG, TN_OP_SUB, TN_OP_FDIV, TN_OP_SHL, TN_OP_SHR, TN_OP_CMPEQ, TN_OP_TRUNC,
-               TN_OP_FLOOR, TN_OP_EXP, TN_OP_LN, TN_OP_COS, TN_OP_MIN, TN_OP_BARRIER,
-               TN_OP_ATOMIC});
   tn_memory_space space = TN_INIT(tn_memory_space);
   space.flags = TN_MEMORY_DEVICE;
   space.alignment = limits.minStorageBufferOffsetAlignment;
@@ -27,10 +24,8 @@ std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits) {
                   limits.maxComputeWorkgroupSizeZ, limits.maxComputeInvocationsPerWorkgroup);
   tn_properties& p = made->fields();
   // What WGSL leaves open: https://www.w3.org/TR/WGSL/#floating-point-evaluation
-  p.accuracy = TN_ACCURACY_RELAXED;
   p.numerics = TN_NUMERICS_FLUSH_INPUT | TN_NUMERICS_FLUSH_OUTPUT | TN_NUMERICS_NO_NAN |
                TN_NUMERICS_NO_INF | TN_NUMERICS_NO_SIGNED_ZERO | TN_NUMERICS_CONTRACT;
-  p.index_bits = 32;
   p.storage_bytes = 4;
   for (uint32_t& axis : p.max_grid) axis = limits.maxComputeWorkgroupsPerDimension;
   p.max_bindings = limits.maxStorageBuffersPerShaderStage;
