@@ -6,27 +6,34 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 #include "plugins/vulkan/target.hpp"
 #include "sdk/helpers/property_table.hpp"
 
 namespace tenon::vulkan {
 
-Adapter::Adapter(const Functions& vk, VkPhysicalDevice physical)
-    : handle(physical), extensions(listed<VkExtensionProperties>([&](auto* count, auto* out) {
-        return vk.EnumerateDeviceExtensionProperties(physical, nullptr, count, out);
-      })) {
+Adapter::Adapter(const Functions& vk, VkPhysicalDevice physical) : handle(physical) {
   vk.GetPhysicalDeviceProperties2(handle, &core);
   if (core.properties.apiVersion < VK_API_VERSION_1_2) return;
   core.pNext = &v11;
   v11.pNext = &v12;
   features.pNext = &f11;
   f11.pNext = &f12;
-  if (has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) {
+  const auto all = listed<VkExtensionProperties>([&](auto* count, auto* out) {
+    return vk.EnumerateDeviceExtensionProperties(handle, nullptr, count, out);
+  });
+  const auto uses = [&](const char* name) {
+    const bool has = std::ranges::any_of(
+        all, [&](const auto& row) { return std::string_view(row.extensionName) == name; });
+    if (has) extensions.push_back(name);
+    return has;
+  };
+  if (uses(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) {
     v12.pNext = &subgroup;
     f12.pNext = &size_control;
   }
-  if (has(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME))
+  if (uses(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME))
     (v12.pNext ? subgroup.pNext : v12.pNext) = &host_import;
   vk.GetPhysicalDeviceProperties2(handle, &core);
   vk.GetPhysicalDeviceFeatures2(handle, &features);
@@ -50,9 +57,18 @@ Adapter::Adapter(const Functions& vk, VkPhysicalDevice physical)
   if (computes != families.end()) family = static_cast<uint32_t>(computes - families.begin());
 }
 
-bool Adapter::has(std::string_view extension) const {
-  return std::ranges::any_of(extensions,
-                             [&](const auto& row) { return row.extensionName == extension; });
+std::optional<uint32_t> Adapter::memory_type(uint32_t allowed, VkFlags with,
+                                             VkFlags without) const {
+  constexpr VkFlags kCached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+  const VkFlags others = without | ~(kLocal | kCoherent | kCached);
+  std::optional<std::tuple<VkFlags, VkDeviceSize, uint32_t>> best;
+  for (uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
+    const VkMemoryType& type = memory.memoryTypes[i];
+    if ((type.propertyFlags & (with | others)) != with || !(allowed >> i & 1)) continue;
+    const std::tuple rank(type.propertyFlags & kCached, memory.memoryHeaps[type.heapIndex].size, i);
+    if (!best || rank > *best) best = rank;
+  }
+  return best ? std::optional(std::get<2>(*best)) : std::nullopt;
 }
 
 std::string Adapter::refusal() const {

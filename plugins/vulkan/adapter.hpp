@@ -2,6 +2,8 @@
 // What a physical device says of itself.
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,13 +12,23 @@
 
 namespace tenon::vulkan {
 
+constexpr VkFlags kLocal = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+constexpr VkFlags kCoherent =
+    VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+
 /// Stays where it was made: its structs point to each other.
 struct Adapter {
   Adapter(const Functions& vk, VkPhysicalDevice handle);
   Adapter(const Adapter&) = delete;
 
-  bool has(std::string_view extension) const;
   const VkPhysicalDeviceLimits& limits() const { return core.properties.limits; }
+  /// Bytes, of what a launch binds.
+  uint64_t alignment() const {
+    return std::max<uint64_t>(limits().minStorageBufferOffsetAlignment, 16);
+  }
+  /// The best memory type of those whose bit is in `allowed`, with these flags and without those.
+  /// Memory that needs flushes is left out: Vulkan promises some that does not.
+  std::optional<uint32_t> memory_type(uint32_t allowed, VkFlags with, VkFlags without = 0) const;
   /// Whether a pipeline must ask for subgroups of this size: otherwise it gets the usual one.
   bool must_set(uint32_t subgroup_size) const { return subgroup_size != v11.subgroupSize; }
   /// Empty, or why it cannot be used.
@@ -26,8 +38,8 @@ struct Adapter {
   std::string identity() const;
 
   const VkPhysicalDevice handle;
-  const std::vector<VkExtensionProperties> extensions;
-  uint32_t family = UINT32_MAX;  ///< of queues that compute
+  std::vector<const char*> extensions;  ///< that it has and the plugin uses
+  uint32_t family = UINT32_MAX;         ///< of queues that compute
   VkPhysicalDeviceProperties2 core{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
   VkPhysicalDeviceVulkan11Properties v11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES};
   VkPhysicalDeviceVulkan12Properties v12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES};

@@ -5,37 +5,34 @@
 #include <optional>
 
 #include "plugins/vulkan/memory.hpp"
-#include "sdk/helpers/hazards.hpp"
-#include "sdk/helpers/submission.hpp"
+#include "sdk/shader/recorder.hpp"
 
 namespace tenon::vulkan {
 
-class Batch {
+class Batch : public sdk::Recorder {
  public:
   explicit Batch(VulkanDevice& device);
-  /// Throws TN_ERROR_INVALID_ARGUMENT where a command does not fit its memory or executable.
-  void record(const sdk::Submission& submission);
   VkCommandBuffer commands() const { return commands_; }
-  uint64_t number = 0;  ///< of the submission
 
  private:
-  void reserve_sets(const sdk::Submission& submission);
-  void launch(const tn_command& command);
-  void fill(const tn_command& command);
-  void copy(const VulkanMemory& to, uint64_t to_offset, const VulkanMemory& from,
-            uint64_t from_offset, uint64_t size);
-  /// Sets a barrier where the command needs one.
-  void touch(const std::vector<sdk::Hazards::Access>& command);
-  void barrier(VkPipelineStageFlags stage, VkAccessFlags access);
-  const VulkanMemory& own(tn_memory* memory) const;
+  void begin(uint32_t launches, uint32_t buffers) override;
+  void end() override;
+  void dispatch(const Launch& launch) override;
+  void copy(const sdk::Range& to, const sdk::Range& from) override;
+  void fill_words(const sdk::Range& to, uint32_t word) override;
+  void write(const sdk::Range& to, const std::byte* from) override;
+  void barrier() override;
+  void barrier_before(VkPipelineStageFlags stage, VkAccessFlags access);
+  /// Makes room for descriptors, or takes what there is anew.
+  void reserve(uint32_t sets, uint32_t buffers);
+  const VulkanMemory& own(const sdk::Range& range) const;
 
   VulkanDevice& device_;
   Owned<VkCommandPool> pool_;
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
   Owned<VkDescriptorPool> descriptors_;
-  uint32_t sets_ = 0, buffers_ = 0;   ///< that it has room for
-  std::optional<VulkanMemory> seed_;  ///< of patterns that vkCmdFillBuffer cannot write
-  sdk::Hazards hazards_;
+  uint32_t sets_ = 0, buffers_ = 0;      ///< that it has room for
+  std::optional<VulkanMemory> written_;  ///< what write() copies from
 };
 
 }  // namespace tenon::vulkan

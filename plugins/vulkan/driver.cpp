@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string_view>
 #include <tuple>
-#include <utility>
 
 #include "sdk/helpers/shared_library.hpp"
 
@@ -30,7 +29,7 @@ VKAPI_ATTR VkBool32 VKAPI_CALL receive(VkDebugUtilsMessageSeverityFlagBitsEXT,
                                        VkDebugUtilsMessageTypeFlagsEXT,
                                        const VkDebugUtilsMessengerCallbackDataEXT* data,
                                        void* user) {
-  static_cast<Driver*>(user)->add_message(data->pMessage);
+  static_cast<sdk::DriverMessages*>(user)->add(data->pMessage);
   return VK_FALSE;
 }
 
@@ -59,7 +58,7 @@ Driver::Driver(bool validate) {
       kSeverities,
       kTypes,
       receive,
-      this};
+      &messages_};
   VkDebugUtilsMessengerEXT messenger;
   if (validate)
     check(vk_.CreateDebugUtilsMessengerEXT(instance_, &info, nullptr, &messenger), "messenger");
@@ -108,17 +107,6 @@ void Driver::list_adapters() {
   }
   std::ranges::stable_sort(adapters_, {}, order_of);
   if (adapters_.empty() && reason_.empty()) reason_ = "libvulkan.so.1: lists no device";
-}
-
-void Driver::add_message(const char* text) {
-  const std::lock_guard lock(mutex_);
-  messages_.append(messages_.empty() ? "" : "; ").append(text);
-}
-
-void Driver::check_messages() {
-  const std::lock_guard lock(mutex_);
-  if (messages_.empty()) return;
-  throw sdk::Failure(TN_ERROR_INTERNAL, "validation: " + std::exchange(messages_, {}));
 }
 
 }  // namespace tenon::vulkan

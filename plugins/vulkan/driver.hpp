@@ -3,9 +3,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 
 #include "plugins/vulkan/adapter.hpp"
+#include "sdk/helpers/driver_messages.hpp"
 
 namespace tenon::vulkan {
 
@@ -22,8 +22,7 @@ class Driver {
   /// Why others cannot be used, or there are none.
   const std::string& reason() const { return reason_; }
   /// Throws TN_ERROR_INTERNAL with what the validation layer has said since the last call.
-  void check_messages();
-  void add_message(const char* text);
+  void check_messages() { messages_.check("validation"); }
 
  private:
   void create_instance(bool validate);
@@ -33,8 +32,7 @@ class Driver {
   VkInstance instance_ = VK_NULL_HANDLE;
   std::vector<std::unique_ptr<Adapter>> adapters_;
   std::string reason_;
-  std::mutex mutex_;
-  std::string messages_;
+  sdk::DriverMessages messages_;
 };
 
 }  // namespace tenon::vulkan

@@ -2,14 +2,14 @@
 // Slabs of coherent or device memory: maps need no flush.
 #include "plugins/vulkan/memory.hpp"
 
+#include "plugins/vulkan/batch.hpp"
 #include "plugins/vulkan/device.hpp"
 
 namespace tenon::vulkan {
 
 VulkanMemory::VulkanMemory(VulkanDevice& device, uint32_t type, uint64_t size, bool is_mapped)
     : device_(device), size_(size) {
-  const uint64_t words = (size + 3) & ~uint64_t{3};  // for fills
-  bind(make_buffer(device, words, nullptr, buffer_).size, type, nullptr);
+  bind(make_buffer(device, sdk::whole_words(size), nullptr, buffer_).size, type, nullptr);
   if (!is_mapped) return;
   void* mapped = nullptr;
   device.check(device.vk().MapMemory(device.handle(), memory_, 0, VK_WHOLE_SIZE, 0, &mapped),
@@ -22,10 +22,10 @@ VulkanMemory::VulkanMemory(VulkanDevice& device, void* pointer, uint64_t size)
   constexpr auto kHandle = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
   const uint64_t page = device.adapter().host_import.minImportedHostPointerAlignment;
   base_ = reinterpret_cast<uintptr_t>(pointer) % page;
-  if (base_ % device.alignment())
+  if (base_ % device.adapter().alignment())
     throw sdk::Failure(
         TN_ERROR_UNSUPPORTED,
-        fmt::format("memory_import: expected memory aligned to {}", device.alignment()));
+        fmt::format("memory_import: expected memory aligned to {}", device.adapter().alignment()));
   const uint64_t bytes = (base_ + size + page - 1) / page * page;
   const VkExternalMemoryBufferCreateInfo external{
       VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO, nullptr, kHandle};
@@ -36,7 +36,9 @@ VulkanMemory::VulkanMemory(VulkanDevice& device, void* pointer, uint64_t size)
                                                              import.pHostPointer, &types),
                "memory_import");
   const uint32_t allowed = make_buffer(device, bytes, &external, buffer_).memoryTypeBits;
-  bind(bytes, device.coherent_type(allowed & types.memoryTypeBits), &import);
+  const auto type = device.adapter().memory_type(allowed & types.memoryTypeBits, kCoherent);
+  if (!type) throw sdk::Failure(TN_ERROR_UNSUPPORTED, "memory_import: the device cannot take it");
+  bind(bytes, *type, &import);
 }
 
 VkMemoryRequirements make_buffer(VulkanDevice& device, uint64_t bytes, const void* next,

@@ -38,51 +38,47 @@ class VulkanBackend : public sdk::Backend {
     const bool packs = options.take_integer("packed", 0, 1, 0);
     Driver& opened = driver(validate);
     const Adapter& adapter = *opened.adapters().at(index);
-    TargetSpec target = target_of(adapter);
+    sdk::SpirvTarget target = target_of(adapter);
     if (packs) target.i8 = target.i16 = false;
     return std::make_unique<VulkanDevice>(opened, adapter, target, staged);
   }
 
   const tn_properties* target(std::string_view name) override {
-    return targets_.find(name, [&]() -> std::unique_ptr<sdk::PropertyTable> {
-      const auto spec = find_target(name);
-      if (!spec) return nullptr;
-      auto table = target_properties(*spec);
-      tn_memory_space space = TN_INIT(tn_memory_space);
-      space.flags = TN_MEMORY_DEVICE;
-      space.alignment = 256;  // at most, in Vulkan 1.2
-      space.copy_from = 1;
-      table->add_memory(space);
-      return table;
-    });
+    return targets_.find(name, [&] { return sdk::named_spirv_properties(name); });
   }
 
   tn_support supports(const sdk::Target& target, const sdk::ProgramView& program,
                       std::string& reason) override {
-    reason = unsupported(program, target.device ? &device_of(target)->adapter() : nullptr);
+    const auto* device = device_of(target);
+    reason = sdk::exceeds_spirv_limits(program,
+                                       device ? limits_of(device->adapter()) : sdk::SpirvLimits{});
     return reason.empty() ? TN_SUPPORT_YES : TN_SUPPORT_NO;
   }
 
   std::unique_ptr<sdk::Executable> compile(const sdk::Target& target,
                                            const sdk::ProgramView& program,
                                            tn_compile_report& report) override {
-    auto executable = VulkanExecutable::compile(program, spec_of(target), device_of(target));
-    report.binary_bytes = executable->binary_bytes();
+    auto executable = std::make_unique<VulkanExecutable>(
+        sdk::compile_spirv(program, spirv_target(target)), device_of(target));
+    report.binary_bytes = executable->words().size_bytes();
     report.shared_bytes = program.header().shared_bytes;
     return executable;
   }
 
   std::unique_ptr<sdk::Executable> load(const sdk::Target& target,
                                         std::span<const std::byte> bytes) override {
-    return VulkanExecutable::load(bytes, spec_of(target), device_of(target));
+    VulkanDevice* const device = device_of(target);
+    return std::make_unique<VulkanExecutable>(
+        sdk::load_spirv(bytes, spirv_target(target), VulkanExecutable::identity(device)), device);
   }
 
  private:
   static VulkanDevice* device_of(const sdk::Target& target) {
     return static_cast<VulkanDevice*>(target.device);
   }
-  static TargetSpec spec_of(const sdk::Target& target) {
-    return target.device ? device_of(target)->target() : find_target(target.name).value();
+  static sdk::SpirvTarget spirv_target(const sdk::Target& target) {
+    return target.device ? device_of(target)->target()
+                         : sdk::find_spirv_target(target.name).value();
   }
 
   Driver& driver(bool validate) {

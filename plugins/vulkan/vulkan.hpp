@@ -81,9 +81,9 @@ inline void check(VkResult result, const char* what) {
 }
 
 /// All elements of what Vulkan lists in two calls.
-template <class Element, class List>
+template <class Element, class Count = uint32_t, class List>
 std::vector<Element> listed(const List& list) {
-  uint32_t count = 0;
+  Count count = 0;
   if (list(&count, static_cast<Element*>(nullptr)) < 0) return {};
   std::vector<Element> out(count);
   if (count && list(&count, out.data()) < 0) count = 0;

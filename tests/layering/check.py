@@ -60,7 +60,7 @@ RESERVED = {
     r"tbb/|oneapi/tbb": ["plugins/cpu"],
     r"sqlite3\.h": ["core/runtime"],
     r"cuda|nvrtc|hip/|vulkan/|webgpu": ["plugins"],
-    r"shaderc/": ["sdk/spirv", "plugins"],
+    r"shaderc/": ["sdk/spirv"],
 }
 # one plugin never sees another, and the C headers only these
 C_STANDARD = {"stddef.h", "stdint.h"}
