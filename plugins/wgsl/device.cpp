@@ -138,8 +138,4 @@ WgslExecutable::WgslExecutable(sdk::Program made, const sdk::Device* device)
   on->check(TN_ERROR_COMPILE_FAILED);
 }
 
-std::string WgslExecutable::text(tn_text_kind kind) const {
-  return kind == TN_TEXT_SOURCE ? source : sdk::Executable::text(kind);
-}
-
 }  // namespace tenon::wgsl

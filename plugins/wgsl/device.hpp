@@ -65,7 +65,10 @@ class WgslExecutable : public sdk::ShaderExecutable {
  public:
   /// `device` may be null. Throws TN_ERROR_COMPILE_FAILED with WebGPU's message.
   WgslExecutable(sdk::Program program, const sdk::Device* device);
-  std::string text(tn_text_kind kind) const override;
+  std::string text(tn_text_kind kind) const override {
+    if (kind == TN_TEXT_SOURCE) return source;
+    throw sdk::Failure(TN_ERROR_UNSUPPORTED, "executable_text: WebGPU shows no assembly");
+  }
 
   const std::string source;
   Ref<WGPUBindGroupLayout> layout;
