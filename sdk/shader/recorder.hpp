@@ -44,7 +44,7 @@ class Recorder {
     const uint32_t (&grid)[3];           ///< without a zero
   };
 
-  /// A submission of so many launches, which bind so many buffers in all.
+  /// A submission of so many launches, which bind at most so many buffers in all.
   virtual void begin(uint32_t launches, uint32_t buffers) = 0;
   virtual void end() = 0;
   virtual void dispatch(const Launch& launch) = 0;
@@ -63,6 +63,7 @@ class Recorder {
   /// Before a command that does this: sets the barrier that it needs. Done for all but write().
   void touch(std::span<const Hazards::Access> accesses);
   void touch(const Range& range, bool writes);
+  /// copy() behind the barrier that it needs.
   void copy_in_order(const Range& to, const Range& from);
 
  private:
