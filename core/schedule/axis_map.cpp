@@ -117,6 +117,7 @@ IndexMap through_take(const Node& take, const IndexMap& map) {
   AxisIndex& axis = out.axes[take.as<TakeAttr>().axis];
   axis = {map.variables(), mix(take.sources[1]->hash, 4) | 1};
   out.irregular = true;
+  ++out.splits;
   return out;
 }
 

@@ -20,7 +20,7 @@ struct AxisIndex {
 struct IndexMap {
   std::vector<AxisIndex> axes;
   bool irregular = false;  ///< went through a gather or a pad: may repeat or skip elements
-  int splits = 0;          ///< divisions, each with its remainder, that reshapes ask for
+  int splits = 0;          ///< divisions that reshapes ask for, and bounds that gathers do
   int views = 0;           ///< gone through
   /// The same elements, by whatever way.
   bool operator==(const IndexMap& o) const { return axes == o.axes && irregular == o.irregular; }

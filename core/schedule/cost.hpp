@@ -10,6 +10,7 @@ namespace tenon::scheduling {
 
 constexpr size_t kMostKnownDemands = 32;  // a node with more of them gets a buffer
 constexpr int kMostNodes = 512;           // of one kernel: compile time stays in proportion
+constexpr int kMostReductions = 8;        // each is a loop, which rules make up to six axes of
 constexpr int kMostSplits = 64;           // on the way to an element: else it is put where it goes
 constexpr int kMostViews = 512;
 

@@ -151,7 +151,8 @@ class Cutter {
       if (after > k.open.size() && static_cast<int>(after) + 1 > binding_limit(work_, k.root))
         return false;
       if (k.size >= kMostNodes) return false;
-      if (work_.node(i).op == Op::REDUCE &&
+      if (work_.node(i).op != Op::REDUCE) continue;
+      if (k.reductions >= kMostReductions ||
           k.variables.size() + work_.node(i).as<ReduceAttr>().axes.size() > kMostVariables)
         return false;
     }
@@ -203,6 +204,7 @@ class Cutter {
         inside.axes[axis] = new_variable(k, size, row, contraction);
     }
     k.reduces = {true, contraction, row, product(k, row), length};
+    ++k.reductions;
     demand(work_.sources[i][0], {at.kernel, inside});
   }
 

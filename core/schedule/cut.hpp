@@ -43,6 +43,7 @@ struct CutKernel {
   std::unordered_set<int> open;  ///< nodes with buffers that it may come to read
   std::vector<CutRead> reads;
   int size = 1;  ///< nodes
+  int reductions = 0;
 };
 
 struct Cut {

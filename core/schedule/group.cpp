@@ -115,6 +115,7 @@ class Grouper {
     unit.reads = reads_of(kernel.reads);
     unit.reduces = kernel.reduces;
     unit.size = kernel.size;
+    unit.reductions = kernel.reductions;
     if (work_.node(kernel.root).op == Op::STORE) unit.kind = Unit::Kind::kStore;
     int highest = -1;
     unit.level = level_of(unit.reads, &highest);
@@ -132,7 +133,8 @@ class Grouper {
     const Unit& target = out_.units[into];
     if (target.kind != Unit::Kind::kKernel || target.reduces.contraction ||
         unit.reduces.contraction || target.roots.size() >= kMostRoots ||
-        target.size + unit.size > kMostNodes)
+        target.size + unit.size > kMostNodes ||
+        target.reductions + unit.reductions > kMostReductions)
       return false;
     const int a = unit.roots[0], b = target.roots[0];
     if (work_.device[a] != work_.device[b]) return false;
@@ -195,6 +197,7 @@ class Grouper {
     }
     if (unit.reduces.any) target.reduces = unit.reduces;
     target.size += unit.size;
+    target.reductions += unit.reductions;
     target.roots.push_back(unit.roots[0]);
     out_.unit_of[unit.roots[0]] = into;
     remember(target, into);

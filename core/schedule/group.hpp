@@ -14,6 +14,7 @@ struct Unit {
   std::vector<CutRead> reads;  ///< nodes with buffers, each once
   ReduceClass reduces;
   int size = 1;
+  int reductions = 0;
   int level = 0;  ///< above every unit that it reads
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Large graphs: no deep recursion, and time that grows with the size.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 
@@ -27,6 +28,17 @@ Graph chain(Models& m, int length) {
   return m.graph("chain", {x});
 }
 
+int most_of(const Schedule& s, Op op) {
+  int most = 0;
+  for (int k = 0; k < kernel_count(s); ++k) {
+    const auto nodes = topological(kernel(s, k).graph.outputs);
+    const auto count =
+        std::ranges::count_if(nodes, [&](const NodeRef& node) { return node->op == op; });
+    most = std::max(most, static_cast<int>(count));
+  }
+  return most;
+}
+
 TEST_CASE("a chain of 100,000 nodes") {
   Models m;
   const Graph small = chain(m, 10000), large = chain(m, 100000);
@@ -43,6 +55,35 @@ TEST_CASE("one value read by 20,000 kernels") {
   for (int i = 0; i < 20000; ++i)
     outputs.push_back(m.builder.reduce(Op::ADD, m.scaled(shared, i), {i % 2}));
   REQUIRE(seconds_to_schedule(m, m.graph("wide", outputs)) < 60);
+}
+
+// Each is a loop, and rules make several axes of one, of which a kernel has 256.
+TEST_CASE("reductions one after another share kernels by the handful") {
+  Models m;
+  const NodeRef x = m.param("x", {64, 512});
+  NodeRef y = x;
+  for (int i = 0; i < 50; ++i)
+    y = m.add(m.builder.expand(m.builder.reduce(Op::MAX, y, {1}), x->shape), x);
+  std::vector<NodeRef> sums;
+  for (int i = 0; i < 50; ++i) sums.push_back(m.builder.reduce(Op::ADD, m.scaled(x, i + 2), {1}));
+  NodeRef z = sums[0];
+  for (int i = 1; i < 50; ++i) z = m.add(z, sums[static_cast<size_t>(i)]);
+  for (const NodeRef& output : {y, z}) {
+    const Schedule s = schedule(m.graph("reductions", {output}), on_one_device(), m.builder);
+    CHECK(most_of(s, Op::REDUCE) > 1);
+    CHECK(most_of(s, Op::REDUCE) <= 8);
+  }
+}
+
+// Each asks whether its index is in bounds, within all bounds before: more than quadratic work.
+TEST_CASE("gathers one after another share kernels by the dozen") {
+  Models m;
+  const NodeRef index = m.param("i", {64}, DType::kI32);
+  NodeRef y = m.param("x", {64});
+  for (int i = 0; i < 400; ++i) y = m.builder.take(y, index, 0);
+  const Schedule s = schedule(m.graph("gathers", {y}), on_one_device(), m.builder);
+  CHECK(most_of(s, Op::TAKE) > 1);
+  CHECK(most_of(s, Op::TAKE) <= 100);
 }
 
 }  // namespace

@@ -85,6 +85,18 @@ def chain(count, width=16):
     return graph(f"%x: f32[{width}]", lines, f"%v{count - 1}")
 
 
+def reductions(count):
+    lines = [line for i in range(count) for line in (
+        f"%r{i} = reduce.max %{'x' if i == 0 else f'a{i - 1}'}, axes=[1]", f"%e{i} = expand %r{i} : f32[64, 512]",
+        f"%a{i} = add %e{i}, %x")]
+    return graph("%x: f32[64, 512]", lines, f"%a{count - 1}")
+
+
+def gathers(count):
+    lines = [f"%t{i} = take %{'x' if i == 0 else f't{i - 1}'}, %i, axis=0" for i in range(count)]
+    return graph("%x: f32[64], %i: i32[64]", lines, f"%t{count - 1}")
+
+
 def nested(kind, depth):
     """IF or LOOP graphs in each other, `depth` graphs in all."""
     def inner(level):
@@ -160,6 +172,8 @@ RIGHT = {
                                         "//2+n%3)" * 40 + ", 0)]", "%y = neg %p"]),
     "16 graphs in each other, if": nested("if", 16),
     "10,000 in a chain": chain(10000),
+    "200 reductions in a chain": reductions(200),
+    "500 gathers in a chain": gathers(500),
 }
 
 
