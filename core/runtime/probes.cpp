@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/runtime/probes.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -51,6 +53,18 @@ class Answers {
   std::map<std::string, ProbeResult> answers_;
 };
 
+/// A plugin that fails for want of stack or memory may be good in a program that has them.
+std::string limits() {
+  std::string text;
+  for (const auto resource : {RLIMIT_AS, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_MEMLOCK, RLIMIT_NOFILE,
+                              RLIMIT_NPROC, RLIMIT_STACK}) {
+    rlimit limit{};
+    getrlimit(resource, &limit);
+    text += fmt::format(" {}", limit.rlim_cur);
+  }
+  return text;
+}
+
 }  // namespace
 
 Probes::Probes(std::shared_ptr<DiskCache> cache, Options options)
@@ -64,7 +78,7 @@ ProbeResult Probes::remembered_or_asked(const std::filesystem::path& path) const
                   path.filename().string(), (error ? path : real).string(), file_identity(path));
   const auto day =
       std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()).time_since_epoch();
-  const std::string today = fmt::format("{} | day {}", key, day.count());
+  const std::string today = fmt::format("{} | day {} | limits{}", key, day.count(), limits());
   for (const std::string& name : {key, today}) {
     if (options_.afresh) break;
     if (auto answer = Answers::here().get(name)) return *std::move(answer);

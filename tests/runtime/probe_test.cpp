@@ -2,6 +2,8 @@
 // What a probe answers, what is remembered of it, and what that means for who names a plugin.
 #include "core/runtime/probe.hpp"
 
+#include <sys/resource.h>
+
 #include <catch2/catch_test_macros.hpp>
 
 #include "core/runtime/open_devices.hpp"
@@ -12,6 +14,26 @@
 
 using namespace tenon;
 using namespace tenon::test;
+
+namespace {
+
+class Limit {
+ public:
+  Limit(__rlimit_resource which, rlim_t value) : which_(which) {
+    getrlimit(which_, &before_);
+    const rlimit now{value, before_.rlim_max};
+    REQUIRE(setrlimit(which_, &now) == 0);
+  }
+  ~Limit() { setrlimit(which_, &before_); }
+  Limit(const Limit&) = delete;
+  Limit& operator=(const Limit&) = delete;
+
+ private:
+  __rlimit_resource which_;
+  rlimit before_{};
+};
+
+}  // namespace
 
 TEST_CASE("a probe survives a plugin that ends its process") {
   const ProbeResult crashed = probe_plugin(plugin_file("aborts"), false);
@@ -79,6 +101,25 @@ TEST_CASE("answers are remembered: good ones, bad ones for a while, none without
   fs::last_write_time(file, time);
   CHECK(ask({}).status == ProbeResult::Status::kOk);
   CHECK(ask({.seconds = 0}).devices.size() == 3);
+}
+
+TEST_CASE("a bad answer under other limits says nothing") {
+  TempFolder folder;
+  const PluginCandidate candidate{plugin_file("aborts"), "aborts", "test"};
+  const auto cache = std::make_shared<DiskCache>(folder.path / "cache");
+  const auto ask = [&] { return Probes(cache, {.seconds = 0}).of(candidate); };
+  CHECK(Probes(cache, {}).of(candidate).status == ProbeResult::Status::kCrashed);
+  CHECK(ask().status == ProbeResult::Status::kCrashed);  // remembered
+  {
+    const Limit other(RLIMIT_STACK, 1 << 20);
+    CHECK(ask().status == ProbeResult::Status::kTimeout);
+  }
+  CHECK(ask().status == ProbeResult::Status::kCrashed);
+}
+
+TEST_CASE("a probe that cannot run says nothing of the plugin") {
+  const Limit few(RLIMIT_NOFILE, 9);
+  CHECK(probe_plugin(plugin_file("fake"), false).status == ProbeResult::Status::kUnknown);
 }
 
 TEST_CASE("what is refused is not probed") {
