@@ -129,7 +129,8 @@ Tensor Tensor::cat(const std::vector<Tensor>& tensors, int axis) {
     const int64_t extent = tensor.size(axis);
     std::vector<std::pair<Dim, Dim>> pairs(whole.size(), {Dim(0), Dim(0)});
     pairs[at] = {Dim(begin), Dim(total - begin - extent)};
-    NodeRef part = builder.pad(tensor.node(), std::move(pairs), zero(first.dtype()));
+    NodeRef part =
+        builder.pad(node_in(first.context(), tensor), std::move(pairs), zero(first.dtype()));
     const NodeRef start = builder.constant(Scalar::of_int(DType::kI64, begin), to_shape(whole));
     result = begin == 0 && !result
                  ? part

@@ -58,6 +58,8 @@ std::vector<int> normalise_axes(const char* op, const std::vector<int>& axes, in
 /// The builder of a tensor's context, a node of constants like another, and so on: short names for
 /// compositions.
 Builder& builder_of(const Tensor& x);
+/// The node of an operand beside one of `context`. Throws if it is of another.
+NodeRef node_in(Context& context, const Tensor& x);
 Tensor constant_like(const Tensor& x, Number value);
 
 }  // namespace tenon

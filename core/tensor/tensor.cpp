@@ -125,11 +125,16 @@ DType dtype_of_both(const Tensor& a, const Tensor& b) {
 NodeRef operand(const char* op, const Tensor& x, Context& context, DType dtype) {
   const Tensor::State& state = *x.state();
   if (is_number(x)) return context.builder().constant(state.number->as(op, dtype));
-  TN_REQUIRE(&state.context.get() == &context, "[tensor] expected tensors of one context, got two");
-  return state.node;
+  return node_in(context, x);
 }
 
 }  // namespace
+
+NodeRef node_in(Context& context, const Tensor& x) {
+  TN_REQUIRE(is_number(x) || &x.context() == &context,
+             "[tensor] expected tensors of one context, got two");
+  return x.node();
+}
 
 Operands meet(const char* op, const Tensor& a, const Tensor& b) {
   Operands result;
@@ -235,11 +240,9 @@ Context& Tensor::context() const { return context_of(*this); }
 
 const NodeRef& Tensor::node() const {
   State& own = *state();
-  if (own.number) {  // it stands alone: from now on it is a tensor of the standard context
+  // It stands alone here, and may meet a tensor later: it stays a number.
+  if (own.number && !own.node)
     own.node = Context::standard().builder().constant(own.number->as("tensor", dtype()));
-    own.context = ContextRef(Context::standard());
-    own.number.reset();
-  }
   return own.node;
 }
 

@@ -58,6 +58,19 @@ TEST_CASE("a lazy tensor that outlives its context is refused, its shape and dty
   refuses([&] { (void)Tensor::where(y > 0.0f, *x, y); }, kGone);
 }
 
+TEST_CASE("tensors of two contexts meet nowhere") {
+  constexpr const char* kTwo = "expected tensors of one context, got two";
+  Context one(on_cpu()), two(on_cpu());
+  const Tensor x = Tensor::ones({2}, DType::kF32, one), y = Tensor::ones({2}, DType::kF32, two);
+  const Tensor index = Tensor::zeros({2}, DType::kI64, two);
+  refuses([&] { (void)(x + y); }, kTwo);
+  refuses([&] { (void)Tensor::cat({x, y}); }, kTwo);
+  refuses([&] { (void)x.gather(0, index); }, kTwo);
+  refuses([&] { (void)x.take(0, index); }, kTwo);
+  refuses([&] { (void)x.scatter(0, index, x); }, kTwo);
+  refuses([&] { (void)y.scatter_add(0, index, x); }, kTwo);
+}
+
 TEST_CASE("what is realised can be read after its context is destroyed") {
   std::optional<Tensor> x, sum;
   std::shared_ptr<Device> device;

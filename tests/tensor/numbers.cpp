@@ -65,6 +65,15 @@ TEST_CASE("numbers that meet no tensor") {
   CHECK(Tensor(0.5).dtype() == DType::kF32);
 }
 
+TEST_CASE("a number that was read is still one") {
+  on_each_device([](Context& context) {
+    const Tensor x = Tensor::from<double>({1, 2}, {2}, context), two(2);
+    CHECK(two.item<int64_t>() == 2);
+    CHECK((x * two).to_vector<double>() == std::vector<double>{2, 4});
+    CHECK(two.item<int64_t>() == 2);
+  });
+}
+
 TEST_CASE("the mean of more narrow floats than their dtype counts") {
   on_each_device([](Context& context) {
     const Tensor ones = Tensor::ones({100000}, DType::kF16, context);
