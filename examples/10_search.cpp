@@ -24,7 +24,7 @@ struct Section {
 std::vector<Section> read_sections(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (entry.path().extension() == ".md") files.push_back(entry.path());
+    if (entry.is_regular_file() && entry.path().extension() == ".md") files.push_back(entry.path());
   }
   std::ranges::sort(files);
   std::vector<Section> sections;
@@ -34,7 +34,8 @@ std::vector<Section> read_sections(const std::filesystem::path& folder) {
     sections.push_back({name, "", ""});
     for (std::string line; std::getline(file, line);) {
       if (line.starts_with("#"))
-        sections.push_back({name, line.substr(line.find_first_not_of("# ")), ""});
+        sections.push_back(
+            {name, line.substr(std::min(line.find_first_not_of("# "), line.size())), ""});
       sections.back().text += line + "\n";
     }
   }
@@ -112,4 +113,7 @@ int main(int argc, char** argv) try {
 } catch (const tenon::Error& error) {
   std::fprintf(stderr, "10_search: %s\n", error.what());
   return error.kind() == tenon::ErrorKind::kInvalid ? 2 : 3;
+} catch (const std::exception& error) {  // of folders
+  std::fprintf(stderr, "10_search: %s\n", error.what());
+  return 3;
 }

@@ -102,4 +102,7 @@ int main(int argc, char** argv) try {
 } catch (const tenon::Error& error) {
   std::fprintf(stderr, "11_image: %s\n", error.what());
   return error.kind() == tenon::ErrorKind::kInvalid ? 2 : 3;
+} catch (const std::exception& error) {  // of folders, and of no memory
+  std::fprintf(stderr, "11_image: %s\n", error.what());
+  return 3;
 }

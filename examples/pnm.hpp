@@ -59,6 +59,9 @@ inline Image read_pnm(const std::string& path) {
                   image.pixels.size(), in.gcount());
     }
   }
+  // A sample is a share of the maximum.
+  for (uint8_t& pixel : image.pixels)
+    pixel = static_cast<uint8_t>((std::min<int64_t>(pixel, maximum) * 255 + maximum / 2) / maximum);
   return image;
 }
 

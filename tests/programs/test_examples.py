@@ -159,6 +159,28 @@ class Examples(unittest.TestCase):
             self.assertEqual(run("example_11_image", os.path.join(folder, "none"), folder).returncode, 3)
             self.assertEqual(run("example_10_search", folder, "x").returncode, 2)
 
+    def test_images_of_other_maxima(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "dim.pgm")
+            with open(path, "wb") as file:
+                file.write(b"P5\n3 1\n15\n\x0f\x0f\x0f")
+            self.assertEqual(run("example_11_image", path, folder).returncode, 0)
+            self.assertEqual(read_pnm(os.path.join(folder, "blur.pgm"))[3], b"\xff" * 3)
+
+    def test_no_folder_for_the_results(self):
+        result = run("example_11_image", HARBOUR, HARBOUR)
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn(HARBOUR, result.stderr)
+
+    def test_search_over_empty_headings_and_pipes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkfifo(os.path.join(folder, "pipe.md"))
+            with open(os.path.join(folder, "empty.md"), "w") as file:
+                file.write("# \nwords here\n###\nothers\n")
+            result = run("example_10_search", folder, "others")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stdout.count("empty.md"), 2)
+
 
 if __name__ == "__main__":
     unittest.main()
