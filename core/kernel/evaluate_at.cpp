@@ -11,6 +11,7 @@ namespace {
 /// Of an index that a view works with. Larger ones get a name, so that what is made of them stays
 /// small.
 constexpr uint32_t kMostIndex = 32;
+constexpr int64_t kFar = int64_t{1} << 62;  // no size is, and the difference from one fits
 
 }  // namespace
 
@@ -145,12 +146,13 @@ KValueRef IndexEvaluator::reduce(const NodeRef& node, const IndexTuple& index, c
 }
 
 IndexEvaluator::Position IndexEvaluator::position(const KValueRef& value, const Expr& size) {
-  if (value->kind == KValueKind::kConst ||
-      (value->kind == KValueKind::kIndex && holds(value->dtype, value->index))) {
-    const Expr i =
-        value->kind == KValueKind::kConst ? Expr(value->constant.as_int()) : value->index;
-    return {i, logical_and(less(-1, i), less(i, size))};
+  const auto near = [](const Expr& i) { return i.min() >= -kFar && i.max() <= kFar; };
+  if (value->kind == KValueKind::kConst) {
+    const Expr i(value->constant.as_int());
+    return near(i) ? Position{i, logical_and(less(-1, i), less(i, size))} : Position{0, 0};
   }
+  if (value->kind == KValueKind::kIndex && holds(value->dtype, value->index) && near(value->index))
+    return {value->index, logical_and(less(-1, value->index), less(value->index, size))};
   // In the narrowest of i32, u32 and i64 that holds the index and the size.
   const bool small = size.max() <= INT32_MAX;
   DType dtype = DType::kI64;

@@ -224,6 +224,31 @@ TEST_CASE("what constants shape stays structure") {
     for (const char* step : {"1.0", "0.5", "2.5"}) runs_right(context, loop(trips, step), {x});
 }
 
+TEST_CASE("positions at the ends of 64 bits are out of bounds") {
+  Context context(options_for("null", "null"));
+  const std::vector<Array> inputs{numbers(DType::kF32, {9}), numbers(DType::kF32, {4})};
+  for (const char* k : {"-9223372036854775808", "-9223372036854775807", "9223372036854775807",
+                        "-4611686018427387905", "4611686018427387905", "-1", "9", "8"})
+    runs_right(context,
+               parse_graph(fmt::format(R"(graph ends(%x: f32[9], %v: f32[4]) {{
+  %k = const {} : i64[4]
+  %i = index axis=0 : i64[4]
+  %n = max %i, %k
+  %m = min %i, %k
+  %a = take %x, %k, axis=0
+  %b = take %x, %n, axis=0
+  %c = take %x, %m, axis=0
+  %d = store %x, %k, %v, axis=0
+  %e = store.add %x, %m, %v, axis=0
+  %l = cmplt %k, %i
+  %o = cmpeq %m, %i
+  return %a, %b, %c, %d, %e, %l, %o
+}})",
+                                       k),
+                           context.builder()),
+               inputs);
+}
+
 TEST_CASE("constants of graphs with symbols, and without inputs") {
   Context context(options_for("null", "null"));
   const auto scale = [&](const std::string& c, const std::string& n) {
