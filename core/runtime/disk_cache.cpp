@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSchema = 2;
+constexpr int kSchema = 3;
 constexpr int kMostWaitMilliseconds = 500;
 constexpr int kMostRepairs = 2;
 
@@ -168,10 +168,12 @@ int DiskCache::check_schema() {
   }
   const bool made = execute(
       "BEGIN IMMEDIATE; DROP TABLE IF EXISTS entries;"
-      "CREATE TABLE entries(key TEXT PRIMARY KEY, about BLOB NOT NULL, bytes BLOB NOT NULL,"
-      " size INTEGER NOT NULL, sum INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;"
-      "CREATE INDEX entries_used ON entries(used);"
-      "PRAGMA user_version = 2; COMMIT;");
+      // Keys lie in indices of their own, and sizes with them: of large rows SQLite reads all when
+      // it compares a key, and the sum of their sizes would read all that the cache holds.
+      "CREATE TABLE entries(key TEXT PRIMARY KEY NOT NULL, about BLOB NOT NULL,"
+      " bytes BLOB NOT NULL, size INTEGER NOT NULL, sum INTEGER NOT NULL, used INTEGER NOT NULL);"
+      "CREATE INDEX entries_used ON entries(used, key, size);"
+      "PRAGMA user_version = 3; COMMIT;");
   if (made) return SQLITE_OK;
   const int code = sqlite3_errcode(database_);
   if (!sqlite3_get_autocommit(database_)) execute("ROLLBACK");

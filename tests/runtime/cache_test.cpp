@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <catch2/catch_test_macros.hpp>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -60,6 +61,24 @@ TEST_CASE("the size is bounded") {
   CHECK(kept <= 10);
   cache.put("huge", std::vector<uint8_t>(20'000));
   CHECK_FALSE(cache.get("huge"));
+}
+
+TEST_CASE("an entry is added without a look at the others") {
+  TempFolder folder;
+  DiskCache cache(folder.path);
+  for (int i = 0; i < 32; ++i)
+    cache.put(std::to_string(i), std::vector<uint8_t>(1 << 20, static_cast<uint8_t>(i)));
+  const auto bytes_read = [] {
+    std::ifstream io("/proc/self/io");
+    std::string name;
+    uint64_t count = 0;
+    io >> name >> count;
+    return count;
+  };
+  const uint64_t before = bytes_read();
+  cache.put("small", bytes_of("one"));
+  CHECK(bytes_read() - before < 1 << 20);
+  CHECK(cache.get("small") == bytes_of("one"));
 }
 
 TEST_CASE("a damaged file is set aside and started anew") {
