@@ -41,7 +41,7 @@ void enumerate_capacity(const CheckContext& c) {
   // Room for one more than there are, spaced widely: the last one and the gaps stay as they are.
   constexpr uint32_t kStride = sizeof(tn_device_info) + 40;
   for (const uint32_t room : {c.subject.devices, c.subject.devices - 1}) {
-    std::vector<unsigned char> bytes(kStride * (c.subject.devices + 1), 0xC7);
+    std::vector<unsigned char> bytes(size_t{kStride} * (c.subject.devices + 1), 0xC7);
     const auto row = [&](uint32_t i) {
       return reinterpret_cast<tn_device_info*>(bytes.data() + size_t{i} * kStride);
     };

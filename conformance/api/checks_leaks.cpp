@@ -46,7 +46,7 @@ Footprint footprint() {
 void expect_no_growth(const CheckContext& c, int rounds, int64_t heap_bytes, const char* what,
                       const std::function<void()>& round) {
   constexpr int kStretches = 4;
-  constexpr int64_t kResidentBytes = 4 * 4096;  // a round
+  constexpr int64_t kResidentBytes = int64_t{4} * 4096;  // a round
   const int64_t wrong_releases = host_counts().wrong_releases;
   const auto run = [&] {
     for (int i = 0; i < rounds; ++i) {

@@ -113,7 +113,7 @@ Kernel::Extent Kernel::extent(uint64_t count) const {
     e.inputs = e.outputs * length();
   } else if (spec_.kind == "grid") {
     std::copy_n(kGrid, 3, e.grid);
-    e.outputs = kGrid[0] * kGrid[1] * kGrid[2];
+    e.outputs = uint64_t{kGrid[0]} * kGrid[1] * kGrid[2];
   } else if (spec_.kind == "shifted") {
     e.inputs += static_cast<uint64_t>(shift());
   }

@@ -44,7 +44,7 @@ sdk::Program shared_program(uint32_t words, uint32_t arrays, uint32_t threads) {
   };
   uint32_t first = 0;
   for (const auto& [array, count] : shared) {
-    each(count, [&, at = first](Value i) {
+    each(count, [&, array = array, at = first](Value i) {
       const Value number = index_op(b, TN_OP_ADD, i, whole(b, at + 1));
       const Value word =
           b.op(TN_OP_MUL, TN_DTYPE_U32, 1,
@@ -56,7 +56,7 @@ sdk::Program shared_program(uint32_t words, uint32_t arrays, uint32_t threads) {
   b.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, TN_SCOPE_BLOCK);
   first = 0;
   for (const auto& [array, count] : shared) {
-    each(count, [&, at = first, last = count - 1](Value i) {
+    each(count, [&, array = array, at = first, last = count - 1](Value i) {
       const Value other = index_op(b, TN_OP_SUB, whole(b, last), i);
       const Value word = b.op(TN_OP_TAKE, TN_DTYPE_U32, 1, {array, other});
       b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, index_op(b, TN_OP_ADD, i, whole(b, at)), word});

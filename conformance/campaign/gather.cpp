@@ -144,7 +144,8 @@ class Gatherer {
       }
       ++flaky;
       count_flaky(finished);
-      merge("flaky " + reduced.failure.name, {std::move(reduced), &finished});
+      const std::string key = "flaky " + reduced.failure.name;  // before it is moved
+      merge(key, {std::move(reduced), &finished});
       group.members.erase(group.members.begin());
     }
     if (group.members.empty()) return;
@@ -152,7 +153,8 @@ class Gatherer {
     Reduced named;
     named.failure = reducer_.describe(finished);
     named.failure.same = group.members.size() - 1;
-    merge("not shrunk " + named.failure.name, {std::move(named), &finished});
+    const std::string key = "not shrunk " + named.failure.name;
+    merge(key, {std::move(named), &finished});
   }
 
   /// The smallest case stays.

@@ -82,8 +82,8 @@ ProgramValue ProgramPool::constant(tn_dtype dtype, uint16_t lanes) {
     const Exact exact = input_exact(static_cast<uint8_t>(dtype));
     const auto most = static_cast<int64_t>(std::ldexp(exact.bound, exact.unit));
     const int64_t drawn = choices_.between(0, 2 * most);  // 0, 1, -1, 2, ...
-    const double value =
-        std::ldexp(static_cast<double>((drawn + 1) / 2), -exact.unit) * (drawn % 2 ? 1 : -1);
+    const int64_t steps = (drawn + 1) / 2;
+    const double value = std::ldexp(static_cast<double>(steps), -exact.unit) * (drawn % 2 ? 1 : -1);
     const uint64_t bits = from_double(value, static_cast<uint8_t>(dtype));
     return {builder_.constant(dtype, bits, lanes), dtype, lanes, {std::fabs(value), exact.unit}};
   }

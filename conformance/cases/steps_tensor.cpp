@@ -60,7 +60,7 @@ Entry grow_reduce(Grower& g) {
 }
 
 Entry grow_take(Grower& g) {
-  const Entry x = with_axis(g, g.any());
+  Entry x = with_axis(g, g.any());
   const int axis = axis_of(g, x.node->shape);
   Shape shape = x.node->shape;
   if (g.choices().chance(60)) shape[static_cast<size_t>(axis)] = Dim(g.choices().between(1, 40));
@@ -127,7 +127,7 @@ Entry grow_softmax(Grower& g) {
 }
 
 Entry grow_cat(Grower& g) {
-  const Entry x = with_axis(g, g.any_float());
+  Entry x = with_axis(g, g.any_float());
   const Entry y = g.to_shape(g.to_dtype(g.any_float(), x.node->dtype), x.node->shape);
   const auto axis = static_cast<size_t>(axis_of(g, x.node->shape));
   Shape whole = x.node->shape;

@@ -14,7 +14,7 @@ constexpr double kWide = 0.05;                        ///< of an interval, over 
 constexpr int64_t kMostWide = 4, kLeastTelling = 10;  ///< one in so many elements
 
 std::string interval_text(const IntervalArray& expected, int64_t i) {
-  const std::string value = to_string(expected.value.at(i));
+  std::string value = to_string(expected.value.at(i));
   const Interval range = expected.at(i);
   if (range.any) return value + " (or anything)";
   if (expected.exact() || range.low == range.high) return value;

@@ -19,7 +19,7 @@ constexpr size_t kMostSamples = 64;
 std::string expected_text(const IntervalArray& expected, int64_t i) {
   const Interval range = expected.at(i);
   if (range.any) return "anything";
-  const std::string value = to_string(expected.value.at(i));
+  std::string value = to_string(expected.value.at(i));
   if (expected.exact() || (range.low == range.high && !range.nan)) return value;
   return fmt::format("{} in [{}, {}]{}", value, range.low, range.high, range.nan ? " or nan" : "");
 }

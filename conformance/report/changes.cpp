@@ -46,7 +46,7 @@ std::vector<Change> changes_between(const Report& before, const Report& after, d
   std::vector<Change> out;
   compare_cells(before, after, factor, out);
   compare_runs(before, after, factor, out);
-  std::ranges::stable_partition(out, [](const Change& c) { return c.kind == "failure"; });
+  std::ranges::stable_sort(out, {}, [](const Change& c) { return c.kind != "failure"; });
   return out;
 }
 

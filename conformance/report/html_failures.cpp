@@ -80,7 +80,7 @@ std::string_view side(Status status) {
 }
 
 std::string start_of(const std::string& text) {
-  const std::string line = printable(text.substr(0, text.find('\n')));
+  std::string line = printable(text.substr(0, text.find('\n')));
   if (line.size() <= kShortText) return line;
   size_t end = kShortText;
   while ((static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) --end;
