@@ -114,7 +114,7 @@ int implication(const Expr& a, const Expr& b) {
 /// kAnd keeps the stronger of two operands (sign 1), kOr the weaker (sign -1).
 Expr junction(ExprKind kind, const Expr& a, const Expr& b, int sign) {
   const int64_t absorbing = sign > 0 ? 0 : 1;
-  const Expr x = truth(a), y = truth(b);
+  Expr x = truth(a), y = truth(b);
   if (x.is_const(absorbing) || y.is_const(absorbing)) return absorbing;
   if (x.is_const()) return y;
   if (y.is_const()) return x;

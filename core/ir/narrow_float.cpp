@@ -50,7 +50,7 @@ uint64_t round_to_format(bool negative, uint64_t mantissa, int exponent,
                          const FloatFormat& format) {
   const uint64_t sign = negative ? format.sign : 0;
   if (mantissa == 0) return sign;
-  const int top = exponent + std::bit_width(mantissa) - 1;
+  const int top = exponent + static_cast<int>(std::bit_width(mantissa)) - 1;
   const int smallest_normal = 1 - format.bias;
   if (top > format.bias + 1) return sign | format.overflow;
   const int clamped = std::max(top, smallest_normal);

@@ -180,7 +180,7 @@ KValueRef IndexEvaluator::take(const NodeRef& node, const IndexTuple& index, con
   if (p.inside.is_const(0)) return make_const(zero(node->dtype));
   IndexTuple from = index;
   from[axis] = p.index;
-  const KValueRef value = at(source, from, logical_and(guard, p.inside));
+  KValueRef value = at(source, from, logical_and(guard, p.inside));
   if (value->kind == KValueKind::kLoad && value->constant.bits == 0 &&
       value->mask == logical_and(guard, p.inside))
     return value;

@@ -64,8 +64,8 @@ int64_t tile_rows(int64_t most, const Expr& extent) {
   int64_t best = most;
   double best_rate = 0;
   for (int64_t rows = most; rows >= std::max<int64_t>(1, most * 2 / 3); --rows) {
-    const double filled =
-        static_cast<double>(m) / static_cast<double>((m + rows - 1) / rows * rows);
+    const int64_t whole = (m + rows - 1) / rows * rows;
+    const double filled = static_cast<double>(m) / static_cast<double>(whole);
     const double rate = filled * (1 - 0.01 * static_cast<double>(most - rows));
     if (rate > best_rate) best_rate = rate, best = rows;
   }

@@ -15,8 +15,9 @@ bool Emitter::begin_matrix(Active& active) {
   active.atom = find_atom(kernel_, s, active.product, m, n, k, subgroup_, capabilities_);
   TN_ASSERT(active.atom);
   active.jam = jam_;
-  active.accumulators.assign(static_cast<size_t>(active.instances * active.copies),
-                             constant(s.states[0].dtype, 0, active.atom->c_lanes));
+  active.accumulators.assign(
+      static_cast<size_t>(active.instances) * static_cast<size_t>(active.copies),
+      constant(s.states[0].dtype, 0, active.atom->c_lanes));
   return true;
 }
 

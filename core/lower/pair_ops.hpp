@@ -15,7 +15,7 @@ class PairOps {
  public:
   using Value = OpTree::Value;
   PairOps(OpTree& tree, const Capabilities& capabilities)
-      : tree_(tree), capabilities_(capabilities), words_(tree, capabilities) {}
+      : tree_(tree), words_(tree, capabilities) {}
 
   Pair constant(uint64_t bits, int lanes);
   /// An op of two (NEG: one) 64-bit operands of `dtype` with a 64-bit result.
@@ -54,7 +54,6 @@ class PairOps {
   Value any(Value x, Value y) { return words_.op(TN_OP_OR, DType::kBool, {x, y}); }
 
   OpTree& tree_;
-  const Capabilities& capabilities_;
   WordOps words_;
 };
 

@@ -54,7 +54,7 @@ int lowest_bit(double x) {
 }
 
 /// gamma_n for a unit roundoff; infinity where it says nothing.
-long double gamma(double steps, double unit) {
+double gamma(double steps, double unit) {
   return steps * unit >= 0.5 ? kInfinity : steps * unit / (1 - steps * unit);
 }
 

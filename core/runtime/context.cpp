@@ -34,7 +34,7 @@ std::optional<std::string> variable(const ContextOptions& options, const char* n
 }  // namespace
 
 struct Context::Impl {
-  explicit Impl(const ContextOptions& options) {
+  explicit Impl(ContextOptions options) {
     require_running();
     if (const auto log = variable(options, "TENON_LOG")) {
       check_log_channels("TENON_LOG", *log);
@@ -55,12 +55,12 @@ struct Context::Impl {
     open.device.poison = options.poison;
     open.origin = options.devices ? "devices" : "TENON_DEVICES";
     open.selector = options.devices ? options.devices : variable(options, "TENON_DEVICES");
-    const Discovery found = options.use_environment ? installed_plugins(options.plugins)
+    const Discovery found = options.use_environment ? installed_plugins(std::move(options.plugins))
                                                     : discover_plugins({options.plugins, {}, {}});
     if (!found.problems.empty()) throw Error(ErrorKind::kEnvironment, found.problems[0]);
     open.require_compute = options.require_compute;
     open.probe = options.probe;
-    open.probes = options.probes;
+    open.probes = std::move(options.probes);
     if (!open.probes) {
       Probes::Options how;
       if (const auto text = variable(options, "TENON_PROBE_SECONDS"))
@@ -88,7 +88,7 @@ struct Context::Impl {
     if (const auto text = variable(options, "TENON_CACHE_DIR"))
       return parse_folder("TENON_CACHE_DIR", *text);
     if (!options.disk_cache) return {};
-    const std::filesystem::path standard = default_cache_dir();
+    std::filesystem::path standard = default_cache_dir();
     tighten_folder(standard);
     return standard;
   }
@@ -179,7 +179,7 @@ struct Context::Impl {
   Precision matmul = Precision::kDefault;
 };
 
-Context::Context(ContextOptions options) : impl_(std::make_unique<Impl>(options)) {}
+Context::Context(ContextOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 
 Context::~Context() {
   *life_ = nullptr;

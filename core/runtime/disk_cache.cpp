@@ -110,7 +110,7 @@ std::string hash_text(std::string_view bytes) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-DiskCache::DiskCache(fs::path folder, uint64_t most_bytes) : most_bytes_(most_bytes) {
+DiskCache::DiskCache(const fs::path& folder, uint64_t most_bytes) : most_bytes_(most_bytes) {
   if (folder.empty()) return;
   const std::string why = make_private_folder(folder);
   std::error_code error;

@@ -26,7 +26,7 @@ class DiskCache {
   static constexpr uint64_t kDefaultBytes = uint64_t{512} << 20;
 
   /// Never throws. `folder` empty: no cache. The least recently used go when `most_bytes` are held.
-  explicit DiskCache(std::filesystem::path folder, uint64_t most_bytes = kDefaultBytes);
+  explicit DiskCache(const std::filesystem::path& folder, uint64_t most_bytes = kDefaultBytes);
   ~DiskCache();
   DiskCache(const DiskCache&) = delete;
   DiskCache& operator=(const DiskCache&) = delete;

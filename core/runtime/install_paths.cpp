@@ -20,7 +20,7 @@ fs::path core_file() {
       const fs::path self = fs::read_symlink("/proc/self/exe", error);
       if (!error) file = self;
     }
-    const fs::path real = fs::canonical(file, error);
+    fs::path real = fs::canonical(file, error);
     if (!error) return real;
   }
 #endif
@@ -46,7 +46,7 @@ fs::path probe_program() {
   if (core.empty()) return {};
   std::error_code error;
   for (const char* folder : {".", "../bin", "../libexec", "../../bin", "../../libexec"}) {
-    const fs::path file = (core / folder / "tenon-probe").lexically_normal();
+    fs::path file = (core / folder / "tenon-probe").lexically_normal();
     if (fs::is_regular_file(file, error)) return file;
   }
   return {};

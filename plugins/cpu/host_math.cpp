@@ -48,8 +48,9 @@ void* address(F* function) {
 }  // namespace
 
 #if defined(__x86_64__)
-extern "C" _Float16 __truncsfhf2(float);
-extern "C" float __extendhfsf2(_Float16);
+// The compiler's own, of float and _Float16. Only their addresses are used.
+extern "C" void __truncsfhf2();   // NOLINT(bugprone-reserved-identifier)
+extern "C" void __extendhfsf2();  // NOLINT(bugprone-reserved-identifier)
 #endif
 
 std::span<const HostFunction> host_functions() {

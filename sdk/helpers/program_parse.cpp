@@ -419,7 +419,7 @@ class Parser {
 
   /// Verifies; an error is told at the line of the op.
   Program finish(const Token& name) {
-    const Program program = builder_.finish();
+    Program program = builder_.finish();
     const std::string error = verify_program(program.get(), program.size());
     if (error.empty()) return program;
     Token at = name;

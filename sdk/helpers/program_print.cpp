@@ -85,7 +85,7 @@ class Printer {
 
   /// Opcode with all that is neither operand nor type.
   std::string op_name(const tn_op& op) const {
-    const std::string name(op_text(op.op));
+    std::string name(op_text(op.op));
     if (op.op == TN_OP_CONST) return name + " " + scalar_text(op.imm, op.dtype);
     if (op.op == TN_OP_INDEX) return name + " " + std::string(words::text_of(words::kAxes, op.imm));
     if (op.op == TN_OP_CAST && op.imm == TN_CAST_BITS) return name + ".bits";
