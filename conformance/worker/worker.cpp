@@ -10,6 +10,7 @@
 #include <csignal>
 #include <sstream>
 
+#include "conformance/worker/driver_caches.hpp"
 #include "conformance/worker/wire.hpp"
 #include "core/support/error.hpp"
 
@@ -81,6 +82,7 @@ void Worker::announce(const Case& test, uint64_t attempt) {
 
 int serve(const Target& target) {
   confine();
+  leave_driver_caches();
   Channel channel;
   try {
     const std::unique_ptr<Worker> worker = make_worker(target, channel);
