@@ -90,7 +90,7 @@ ProbeResult Probes::remembered_or_asked(const std::filesystem::path& path) const
       cache_->remove(name);
     }
   }
-  const ProbeResult result = probe_plugin(path, /*selftest=*/true, options_.seconds);
+  ProbeResult result = probe_plugin(path, /*selftest=*/true, options_.seconds);
   const bool may_come = result.status == Status::kOk && result.devices.empty();
   if (result.status == Status::kUnknown) return result;
   const std::string& kept = is_good(result) ? key : today;

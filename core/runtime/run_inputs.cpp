@@ -46,7 +46,7 @@ void check_symbols(const Graph& graph, const SymbolValues& symbols) {
   if (symbols.size() == graph.symbols.size()) return;
   for (const auto& [name, value] : symbols) {
     const bool known = std::ranges::any_of(
-        graph.symbols, [&](const Expr& symbol) { return symbol.name() == name; });
+        graph.symbols, [&, &name = name](const Expr& symbol) { return symbol.name() == name; });
     TN_REQUIRE(known, "[run] expected only symbols of graph {}, got {} = {}", graph.name, name,
                value);
   }

@@ -45,14 +45,12 @@ IndexMap through_reshape(const Shape& source, const Shape& target, const IndexMa
     if (j < target.size()) q = target[j++];
     while (!(p == q)) {
       const bool grow_p = estimate.of(p) < estimate.of(q) ? i < source.size() : j >= target.size();
-      if (grow_p && i < source.size()) {
-        p = p * source[i++];
-      } else if (j < target.size()) {
-        q = q * target[j++];
-      } else if (i < source.size()) {
+      const bool more_p = i < source.size(), more_q = j < target.size();
+      if (!more_p && !more_q) break;
+      if (more_p && (grow_p || !more_q)) {
         p = p * source[i++];
       } else {
-        break;
+        q = q * target[j++];
       }
     }
     map_reshape_group(source, target, i0, i, j0, j, map, out);

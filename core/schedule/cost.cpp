@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 
 namespace tenon::scheduling {
 namespace {
@@ -136,7 +137,8 @@ bool may_inline(const Work& work, const std::vector<CutKernel>& kernels, int i,
   for (size_t begin = 0; begin < demands.size();) {
     size_t end = begin;
     while (end < demands.size() && demands[end].kernel == demands[begin].kernel) ++end;
-    const std::vector<Demand> group(demands.begin() + begin, demands.begin() + end);
+    const auto each = std::span(demands).subspan(begin, end - begin);
+    const std::vector<Demand> group(each.begin(), each.end());
     if (!may_inline_elementwise(work, kernels[demands[begin].kernel], i, group)) return false;
     begin = end;
   }

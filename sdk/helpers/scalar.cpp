@@ -225,6 +225,7 @@ template <uint16_t kOp, bool kInt, bool kFloat, bool kBool, size_t... i>
 constexpr Row make_row(std::index_sequence<i...>) {
   return {[]() -> ScalarFunction {
     constexpr uint8_t d = kDTypes[i];
+    // NOLINTNEXTLINE(bugprone-branch-clone): two of them may be the same for an op
     constexpr bool kTaken = d == TN_DTYPE_BOOL ? kBool : d >= TN_DTYPE_F16 ? kFloat : kInt;
     if constexpr (kTaken) return evaluate<kOp, d>;
     return nullptr;

@@ -379,7 +379,7 @@ class OpVerifier {
     }
     for (uint32_t k = 0; k < expected; ++k) {
       const tn_op& carry = program_.op(region.opener + 1 + k);
-      const auto e =
+      auto e =
           k < carries ? expect(op, k, carry.dtype, carry.lanes) : expect(op, k, TN_DTYPE_BOOL, 1);
       if (!e.empty()) return e;
     }

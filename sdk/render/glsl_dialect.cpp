@@ -193,7 +193,7 @@ class GlslDialect : public ShaderDialect {
   }
 
   std::string load(const Element& at, const tn_op&) const override {
-    const std::string value = element(at);
+    std::string value = element(at);
     const uint8_t dtype = at.dtype();
     if (is_private(at) || value_type(dtype) == memory_type(dtype)) return value;
     if (dtype == TN_DTYPE_BOOL) return fmt::format("(uint({}) != 0u)", value);

@@ -62,7 +62,7 @@ std::string gpu_literal(uint64_t bits, uint8_t dtype) {
 
 std::string gpu_cast(const std::string& value, uint8_t from, uint8_t to) {
   if (from == to) return value;
-  const std::string wide =
+  std::string wide =
       is_narrow(from) ? fmt::format("tn_decode_{}({})", dtype_text(from), value) : value;
   if (to == TN_DTYPE_BOOL) return fmt::format("(({}) != 0)", wide);
   if (is_narrow(to)) {

@@ -63,8 +63,7 @@ std::string ShaderDialect::wrap(const std::string& value, uint8_t to) const {
 }
 
 std::string ShaderDialect::truncate(const std::string& value, uint8_t from, uint8_t to) const {
-  const std::string wide =
-      fmt::format("tn_{}_of_{}({})", dtype_text(held(to)), dtype_text(from), value);
+  std::string wide = fmt::format("tn_{}_of_{}({})", dtype_text(held(to)), dtype_text(from), value);
   if (!is_narrow_integer(to)) return wide;
   const uint32_t bits = 8 * dtype_bytes(to);
   if (!is_signed(to)) return fmt::format("min({}, {}u)", wide, (1u << bits) - 1);

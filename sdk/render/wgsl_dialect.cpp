@@ -238,7 +238,7 @@ class WgslDialect : public ShaderDialect {
 
   std::string element_type(const ProgramView& program, const tn_param& param) const {
     const auto dtype = static_cast<uint8_t>(param.dtype);
-    const std::string type(memory_type(dtype));
+    std::string type(memory_type(dtype));
     if (type.empty()) {
       throw Failure(TN_ERROR_UNSUPPORTED,
                     fmt::format("wgsl: param {}: expected memory in 32-bit words, got {}",

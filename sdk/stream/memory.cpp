@@ -67,7 +67,7 @@ void* StreamMemory::map(uint64_t offset, uint64_t) {
   return host_ + offset;
 }
 
-std::unique_ptr<StreamMemory> allocate_device_memory(std::shared_ptr<StreamContext> context,
+std::unique_ptr<StreamMemory> allocate_device_memory(const std::shared_ptr<StreamContext>& context,
                                                      uint64_t size, ApiStream* stream) {
   const ActiveDevice active = context->activate();
   const StreamApi& api = context->api();
@@ -88,7 +88,7 @@ std::unique_ptr<StreamMemory> allocate_device_memory(std::shared_ptr<StreamConte
   return memory;
 }
 
-std::unique_ptr<StreamMemory> allocate_pinned_memory(std::shared_ptr<StreamContext> context,
+std::unique_ptr<StreamMemory> allocate_pinned_memory(const std::shared_ptr<StreamContext>& context,
                                                      uint64_t size) {
   const ActiveDevice active = context->activate();
   void* host = nullptr;
@@ -99,7 +99,7 @@ std::unique_ptr<StreamMemory> allocate_pinned_memory(std::shared_ptr<StreamConte
   });
 }
 
-std::unique_ptr<StreamMemory> import_host_memory(std::shared_ptr<StreamContext> context,
+std::unique_ptr<StreamMemory> import_host_memory(const std::shared_ptr<StreamContext>& context,
                                                  void* pointer, uint64_t size) {
   const ActiveDevice active = context->activate();
   context->check(context->api().host_register(pointer, size, kApiHostPortable | kApiHostMapped),

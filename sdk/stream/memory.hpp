@@ -34,12 +34,12 @@ class StreamMemory : public HostMemory {
 
 /// `stream` is where stream-ordered allocations and frees go, null to do without. No work runs on
 /// it, so that an allocation is there when the call returns, and a free waits for nobody.
-std::unique_ptr<StreamMemory> allocate_device_memory(std::shared_ptr<StreamContext> context,
+std::unique_ptr<StreamMemory> allocate_device_memory(const std::shared_ptr<StreamContext>& context,
                                                      uint64_t size, ApiStream* stream);
-std::unique_ptr<StreamMemory> allocate_pinned_memory(std::shared_ptr<StreamContext> context,
+std::unique_ptr<StreamMemory> allocate_pinned_memory(const std::shared_ptr<StreamContext>& context,
                                                      uint64_t size);
 /// Pins memory of the caller's.
-std::unique_ptr<StreamMemory> import_host_memory(std::shared_ptr<StreamContext> context,
+std::unique_ptr<StreamMemory> import_host_memory(const std::shared_ptr<StreamContext>& context,
                                                  void* pointer, uint64_t size);
 
 }  // namespace tenon::sdk
