@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads report.json. What can be computed from the rest is not read: it is computed again.
 #include <charconv>
-#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "conformance/cases/files.hpp"
@@ -24,10 +24,11 @@ Counts parse_counts(const Json& json) {
 double parse_number(const Json& json) {
   if (!json.is_string()) return json.get<double>();
   const auto text = json.get<std::string>();
-  if (text == "inf") return INFINITY;
-  if (text == "-inf") return -INFINITY;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (text == "inf") return kInfinity;
+  if (text == "-inf") return -kInfinity;
   TN_REQUIRE(text == "nan", "[report] expected a number, inf, -inf or nan, got \"{}\"", text);
-  return NAN;
+  return std::numeric_limits<double>::quiet_NaN();
 }
 
 CellRow parse_cell(const Json& json) {

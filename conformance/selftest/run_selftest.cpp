@@ -161,7 +161,7 @@ fs::path planted_plugin() {
   std::string tried;
   std::error_code error;
   for (const fs::path& plugins : plugin_folders()) {
-    const fs::path path = (plugins.parent_path() / file).lexically_normal();
+    fs::path path = (plugins.parent_path() / file).lexically_normal();
     if (fs::is_regular_file(path, error)) return path;
     tried += "\n  " + path.string();
   }

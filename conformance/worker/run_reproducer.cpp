@@ -22,7 +22,7 @@ bool ended_badly(const Outcome& outcome) {
 Outcome run_apart(WorkerClient& client, const Reproducer& reproducer) {
   Reproducer alone = reproducer;
   alone.after.clear();
-  const Outcome first = run_fresh(client, alone);
+  Outcome first = run_fresh(client, alone);
   if (is_failure(first.status)) return first;
   const bool has_history = !reproducer.after.empty();
   Outcome again;

@@ -29,7 +29,6 @@ void Buffer::set_last_use(uint64_t submission) {
   }
 }
 
-// NOLINTNEXTLINE(performance-unnecessary-value-param): it is kept, as a weak pointer
 void Buffer::add_reader(std::shared_ptr<Device> device, uint64_t submission) {
   const std::lock_guard lock(readers_mutex_);
   for (auto& [known, last] : readers_) {
