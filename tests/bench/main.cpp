@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "core/cli/failure_text.hpp"
+#include "core/runtime/driver_noise.hpp"
 #include "core/support/error.hpp"
 #include "core/support/output.hpp"
 #include "tests/bench/limits.hpp"
@@ -37,6 +38,7 @@ int run(const std::string& only, bool json) {
 }
 
 int tenon_bench(int argc, char** argv) {
+  tenon::quiet_drivers();
   CLI::App app{"Measures Tenon beside the machine's limits and beside peers, in one run."};
   app.failure_message(tenon::cli::failure_text);
   bool json = false;
