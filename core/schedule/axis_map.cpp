@@ -44,10 +44,9 @@ IndexMap through_reshape(const Shape& source, const Shape& target, const IndexMa
     if (i < source.size()) p = source[i++];
     if (j < target.size()) q = target[j++];
     while (!(p == q)) {
-      const bool grow_p = estimate.of(p) < estimate.of(q) ? i < source.size() : j >= target.size();
       const bool more_p = i < source.size(), more_q = j < target.size();
       if (!more_p && !more_q) break;
-      if (more_p && (grow_p || !more_q)) {
+      if (more_p && (!more_q || estimate.of(p) < estimate.of(q))) {
         p = p * source[i++];
       } else {
         q = q * target[j++];

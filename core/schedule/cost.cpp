@@ -77,7 +77,7 @@ bool may_share(const Work& work, int i, const std::vector<Demand>& demands) {
 }
 
 bool may_inline_elementwise(const Work& work, const CutKernel& k, int i,
-                            const std::vector<Demand>& demands) {
+                            std::span<const Demand> demands) {
   const Facts& facts = work.facts[i];
   double total = 0, most = 0;
   bool in_reduction = false, in_contraction = false;
@@ -137,8 +137,7 @@ bool may_inline(const Work& work, const std::vector<CutKernel>& kernels, int i,
   for (size_t begin = 0; begin < demands.size();) {
     size_t end = begin;
     while (end < demands.size() && demands[end].kernel == demands[begin].kernel) ++end;
-    const auto each = std::span(demands).subspan(begin, end - begin);
-    const std::vector<Demand> group(each.begin(), each.end());
+    const auto group = std::span(demands).subspan(begin, end - begin);
     if (!may_inline_elementwise(work, kernels[demands[begin].kernel], i, group)) return false;
     begin = end;
   }

@@ -13,13 +13,14 @@ namespace tenon {
 Tensor Tensor::reshape(std::vector<int64_t> shape) const {
   const auto unknown = std::ranges::find(shape, -1);
   if (unknown != shape.end()) {
-    const std::string asked = fmt::format("{}", fmt::join(shape, ", "));
+    const std::vector<int64_t> asked = shape;
     *unknown = 1;
     TN_REQUIRE(std::ranges::find(shape, -1) == shape.end(),
-               "[reshape] expected sizes with at most one -1, got [{}]", asked);
+               "[reshape] expected sizes with at most one -1, got [{}]", fmt::join(asked, ", "));
     const int64_t known = count_of("reshape", shape);
     TN_REQUIRE(known != 0 && size() % known == 0,
-               "[reshape] expected a shape of {} elements, got [{}]", size(), asked);
+               "[reshape] expected a shape of {} elements, got [{}]", size(),
+               fmt::join(asked, ", "));
     *unknown = size() / known;
   }
   return make_tensor(context(), builder_of(*this).reshape(node(), to_shape(shape)));

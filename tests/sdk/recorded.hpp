@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A recorder that does at once, on host memory, what it would record; and short words for commands.
+// A recorder that does at once, on host memory, what it would record.
 #pragma once
 
 #include <cstring>
@@ -9,6 +9,7 @@
 
 #include "sdk/helpers/property_table.hpp"
 #include "sdk/shader/recorder.hpp"
+#include "tests/sdk/commands.hpp"
 
 namespace tenon::sdk {
 
@@ -57,32 +58,6 @@ class LoggingRecorder : public Recorder {
   }
   void barrier() override { log.push_back("barrier"); }
 };
-
-inline tn_memory* handle_of(Memory& memory) { return reinterpret_cast<tn_memory*>(&memory); }
-
-inline tn_command fill_command(Memory& to, uint64_t offset, uint64_t size, uint64_t pattern,
-                               uint32_t pattern_size) {
-  tn_command c = TN_INIT(tn_command);
-  c.kind = TN_COMMAND_FILL;
-  c.destination = handle_of(to);
-  c.destination_offset = offset;
-  c.size = size;
-  c.pattern = pattern;
-  c.pattern_size = pattern_size;
-  return c;
-}
-
-inline tn_command copy_command(Memory& to, uint64_t to_offset, Memory& from, uint64_t from_offset,
-                               uint64_t size) {
-  tn_command c = TN_INIT(tn_command);
-  c.kind = TN_COMMAND_COPY;
-  c.destination = handle_of(to);
-  c.destination_offset = to_offset;
-  c.source = handle_of(from);
-  c.source_offset = from_offset;
-  c.size = size;
-  return c;
-}
 
 inline tn_submission submission_of(std::span<const tn_command> commands) {
   tn_submission s = TN_INIT(tn_submission);

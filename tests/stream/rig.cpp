@@ -4,11 +4,11 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "sdk/helpers/program_builder.hpp"
+#include "tests/sdk/commands.hpp"
 
 namespace tenon::sdk {
 namespace {
 
-tn_memory* handle(Memory& memory) { return reinterpret_cast<tn_memory*>(&memory); }
 tn_timeline* handle(Timeline& timeline) { return reinterpret_cast<tn_timeline*>(&timeline); }
 
 }  // namespace
@@ -62,25 +62,13 @@ std::unique_ptr<Executable> compiled(Rig& rig, StreamDevice& device, const Progr
 
 Work& Work::copy(Memory& to, uint64_t to_offset, Memory& from, uint64_t from_offset,
                  uint64_t size) {
-  tn_command& c = commands_.emplace_back(TN_INIT(tn_command));
-  c.kind = TN_COMMAND_COPY;
-  c.destination = handle(to);
-  c.destination_offset = to_offset;
-  c.source = handle(from);
-  c.source_offset = from_offset;
-  c.size = size;
+  commands_.push_back(copy_command(to, to_offset, from, from_offset, size));
   return *this;
 }
 
 Work& Work::fill(Memory& to, uint64_t offset, uint64_t size, uint64_t pattern,
                  uint32_t pattern_size) {
-  tn_command& c = commands_.emplace_back(TN_INIT(tn_command));
-  c.kind = TN_COMMAND_FILL;
-  c.destination = handle(to);
-  c.destination_offset = offset;
-  c.size = size;
-  c.pattern = pattern;
-  c.pattern_size = pattern_size;
+  commands_.push_back(fill_command(to, offset, size, pattern, pattern_size));
   return *this;
 }
 
@@ -89,7 +77,7 @@ Work& Work::launch(Executable& executable, Memory& in, Memory& out) {
   Memory* const memories[] = {&in, &out};
   for (int i = 0; i < 2; ++i) {
     arguments[i].kind = TN_ARGUMENT_BUFFER;
-    arguments[i].memory = handle(*memories[i]);
+    arguments[i].memory = handle_of(*memories[i]);
     arguments[i].size = memories[i]->size();
   }
   tn_command& c = commands_.emplace_back(TN_INIT(tn_command));
