@@ -4,16 +4,16 @@
 
 #include <CLI/CLI.hpp>
 
-#include "conformance/api/guest.hpp"
+#include "conformance/abi/isolated_process.hpp"
 #include "conformance/cases/generator.hpp"
 #include "conformance/commands/commands.hpp"
 #include "conformance/selftest/selftest.hpp"
 #include "conformance/worker/worker.hpp"
-#include "core/cli/failure_text.hpp"
-#include "core/cli/number_option.hpp"
-#include "core/runtime/driver_noise.hpp"
+#include "core/plugin/driver_noise.hpp"
 #include "core/support/error.hpp"
 #include "core/support/output.hpp"
+#include "frontend/cli/failure_text.hpp"
+#include "frontend/cli/number_option.hpp"
 
 namespace {
 
@@ -189,7 +189,7 @@ int tenon_conformance(int argc, char** argv) {
     if (!options.plugin.empty()) target.plugin = options.plugin;
     if (*guest) {
       constexpr int kResult = 3;
-      host_guest(target, kResult);
+      run_isolated_process(target, kResult);
       return kExitOk;
     }
     return serve(target);

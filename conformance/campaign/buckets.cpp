@@ -5,10 +5,10 @@
 #include <map>
 #include <set>
 
-#include "conformance/cases/cells.hpp"
-#include "conformance/cases/programs.hpp"
+#include "conformance/cases/abi/programs.hpp"
+#include "conformance/cases/graphs/cells.hpp"
 #include "core/support/error.hpp"
-#include "sdk/helpers/program_text.hpp"
+#include "sdk/program/text.hpp"
 
 namespace tenon::conformance {
 namespace {

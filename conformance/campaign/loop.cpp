@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
+#include "conformance/cases/abi/memory_cases.hpp"
 #include "conformance/cases/generator.hpp"
-#include "conformance/cases/memory_cases.hpp"
 #include "conformance/cases/plan.hpp"
 #include "conformance/cases/random.hpp"
-#include "core/runtime/plugin_library.hpp"
+#include "core/plugin/library.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {

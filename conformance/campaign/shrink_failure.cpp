@@ -32,7 +32,8 @@ class FailureShrinker {
  private:
   void shrink_cases() {
     // A lost device takes its process with it, and two processes are compared fresh.
-    const bool may_be_warm = best_.reproducer.after.empty() && !best_.reproducer.apart && !is_dear_;
+    const bool may_be_warm =
+        best_.reproducer.after.empty() && !best_.reproducer.apart && !is_expensive_;
     if (may_be_warm && shrink_case(true)) return;
     if (left() > 0) shrink_case(false);
   }
@@ -91,7 +92,7 @@ class FailureShrinker {
       return outcome;
     };
     const Shrunk found = shrink(original.test, original.outcome, probe, builder_,
-                                {.seconds = left() * share, .is_dear = is_dear_});
+                                {.seconds = left() * share, .is_expensive = is_expensive_});
     if (!misled) {
       // Cases that had to run first are perhaps not needed any more.
       if (!original.after.empty() && !original.apart && take_case(found, false)) return true;
@@ -124,7 +125,7 @@ class FailureShrinker {
   }
 
   Rerun& rerun_;
-  const bool rarely_, is_dear_ = rerun_.wanted().status == Status::kDeviceLost;
+  const bool rarely_, is_expensive_ = rerun_.wanted().status == Status::kDeviceLost;
   const double seconds_;
   Builder& builder_;
   ShrunkFailure best_;

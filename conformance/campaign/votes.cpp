@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/runtime/discovery.hpp"
+#include "core/plugin/discovery.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "conformance/cases/abi/sequence.hpp"
 #include "conformance/cases/choices.hpp"
 #include "conformance/cases/outcome.hpp"
-#include "conformance/cases/sequence.hpp"
 #include "core/ir/node.hpp"
 #include "core/reference/reference.hpp"
 

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <charconv>
 
-#include "conformance/cases/cells.hpp"
-#include "conformance/cases/coverage.hpp"
-#include "conformance/cases/edge.hpp"
-#include "conformance/cases/graphs.hpp"
-#include "conformance/cases/memory_cases.hpp"
+#include "conformance/cases/abi/memory_cases.hpp"
+#include "conformance/cases/abi/programs.hpp"
+#include "conformance/cases/graphs/cells.hpp"
+#include "conformance/cases/graphs/coverage.hpp"
+#include "conformance/cases/graphs/edge.hpp"
+#include "conformance/cases/graphs/graphs.hpp"
 #include "conformance/cases/plan.hpp"
-#include "conformance/cases/programs.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {

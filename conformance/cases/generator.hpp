@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "conformance/cases/graphs/template.hpp"
 #include "conformance/cases/plan.hpp"
-#include "conformance/cases/template.hpp"
 #include "core/ir/build.hpp"
 
 namespace tenon::conformance {

@@ -6,11 +6,11 @@
 #include <set>
 #include <tuple>
 
-#include "conformance/cases/cells.hpp"
-#include "conformance/cases/coverage.hpp"
+#include "conformance/cases/abi/sequence.hpp"
 #include "conformance/cases/generator.hpp"
+#include "conformance/cases/graphs/cells.hpp"
+#include "conformance/cases/graphs/coverage.hpp"
 #include "conformance/cases/random.hpp"
-#include "conformance/cases/sequence.hpp"
 
 namespace tenon::conformance {
 namespace {

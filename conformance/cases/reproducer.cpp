@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "conformance/cases/generator.hpp"
+#include "conformance/cases/graphs/shapes.hpp"
 #include "conformance/cases/scalar_list.hpp"
-#include "conformance/cases/shapes.hpp"
 #include "core/ir/text.hpp"
-#include "core/kernel/transform.hpp"
+#include "core/kernel/transforms/transform.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
@@ -62,10 +62,10 @@ class Header {
     } else if (key == "transform_seed") {
       test.transform_seed = whole(in);
     } else if (key == "transforms") {
-      test.transforms.push_back(
-          checked("transforms as in core/kernel/transform.hpp", rest(in), [](const std::string& t) {
-            if (t != kNoTransforms) parse_transforms(t);
-          }));
+      test.transforms.push_back(checked("transforms as in core/kernel/transforms/transform.hpp",
+                                        rest(in), [](const std::string& t) {
+                                          if (t != kNoTransforms) parse_transforms(t);
+                                        }));
     } else if (key == "sequence") {
       sequence(rest(in));
     } else if (key == "apart") {

@@ -8,9 +8,9 @@
 #include <set>
 
 #include "conformance/campaign/campaign.hpp"
-#include "conformance/cases/cells.hpp"
 #include "conformance/cases/files.hpp"
 #include "conformance/cases/generator.hpp"
+#include "conformance/cases/graphs/cells.hpp"
 #include "conformance/cases/plan.hpp"
 #include "core/support/error.hpp"
 #include "core/support/output.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "conformance/cases/case.hpp"
-#include "core/reference/interval.hpp"
+#include "core/interval/interval.hpp"
 
 namespace tenon::conformance {
 

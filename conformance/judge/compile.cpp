@@ -4,16 +4,16 @@
 #include <optional>
 #include <string_view>
 
-#include "conformance/cases/cells.hpp"
 #include "conformance/cases/files.hpp"
 #include "conformance/cases/generator.hpp"
+#include "conformance/cases/graphs/cells.hpp"
 #include "conformance/cases/random.hpp"
 #include "conformance/judge/refusal.hpp"
 #include "core/lower/lower.hpp"
 #include "core/rewrite/passes.hpp"
-#include "core/schedule/each_kernel.hpp"
+#include "core/schedule/schedule.hpp"
 #include "core/support/error.hpp"
-#include "sdk/helpers/program_text.hpp"
+#include "sdk/program/text.hpp"
 
 namespace tenon::conformance {
 namespace {

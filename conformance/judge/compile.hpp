@@ -8,10 +8,10 @@
 #include "conformance/cases/case.hpp"
 #include "conformance/judge/harness.hpp"
 #include "conformance/judge/transform_choice.hpp"
+#include "core/device/target_compiler.hpp"
 #include "core/lower/lower.hpp"
-#include "core/runtime/target_compiler.hpp"
 #include "core/schedule/schedule.hpp"
-#include "sdk/helpers/program_builder.hpp"
+#include "sdk/program/builder.hpp"
 
 namespace tenon::conformance {
 

@@ -5,9 +5,9 @@
 
 #include "core/ir/dtype.hpp"
 #include "core/ir/op.hpp"
-#include "core/runtime/abi_struct.hpp"
-#include "core/runtime/probe.hpp"
-#include "core/runtime/status.hpp"
+#include "core/plugin/abi_struct.hpp"
+#include "core/plugin/probe.hpp"
+#include "core/plugin/status.hpp"
 #include "tenon/ext/files.h"
 #include "tenon/ext/graphs.h"
 #include "tenon/ext/peers.h"

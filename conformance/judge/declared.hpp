@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/runtime/device.hpp"
+#include "core/device/device.hpp"
 
 namespace tenon::conformance {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "conformance/cases/graphs/shapes.hpp"
 #include "conformance/cases/random.hpp"
-#include "conformance/cases/shapes.hpp"
 #include "core/support/error.hpp"
 
 #define XXH_INLINE_ALL

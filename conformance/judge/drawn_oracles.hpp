@@ -11,7 +11,7 @@
 #include "conformance/judge/compare.hpp"
 #include "conformance/judge/device_run.hpp"
 #include "conformance/judge/history.hpp"
-#include "core/reference/interval.hpp"
+#include "core/interval/interval.hpp"
 
 namespace tenon::conformance {
 

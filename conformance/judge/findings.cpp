@@ -6,8 +6,8 @@
 #include <cstring>
 #include <map>
 
-#include "core/reference/allowed_ulps.hpp"
-#include "core/reference/interval_ops.hpp"
+#include "core/interval/allowed_ulps.hpp"
+#include "core/interval/ops.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {

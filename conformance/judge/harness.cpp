@@ -9,7 +9,7 @@
 #include "conformance/judge/needs.hpp"
 #include "conformance/judge/refusal.hpp"
 #include "conformance/judge/transform_choice.hpp"
-#include "core/runtime/discovery.hpp"
+#include "core/plugin/discovery.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {

@@ -12,7 +12,7 @@
 #include "conformance/judge/compare.hpp"
 #include "conformance/judge/device_run.hpp"
 #include "conformance/judge/drawn_oracles.hpp"
-#include "core/reference/interval.hpp"
+#include "core/interval/interval.hpp"
 #include "core/runtime/context.hpp"
 
 namespace tenon::conformance {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "conformance/cases/gradually.hpp"
-#include "core/runtime/abi_struct.hpp"
+#include "core/plugin/abi_struct.hpp"
 #include "core/support/error.hpp"
-#include "sdk/helpers/program_builder.hpp"
+#include "sdk/program/builder.hpp"
 
 namespace tenon::conformance {
 namespace {

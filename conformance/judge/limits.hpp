@@ -4,7 +4,7 @@
 
 #include "conformance/cases/outcome.hpp"
 #include "conformance/judge/device_run.hpp"
-#include "core/runtime/device.hpp"
+#include "core/device/device.hpp"
 
 namespace tenon::conformance {
 

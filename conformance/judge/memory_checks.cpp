@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "conformance/judge/declared.hpp"
-#include "core/runtime/discovery.hpp"
+#include "core/plugin/discovery.hpp"
 #include "core/support/error.hpp"
 #include "tenon/ext/files.h"
 

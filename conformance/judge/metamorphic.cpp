@@ -6,8 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "conformance/cases/graphs/shapes.hpp"
 #include "conformance/cases/random.hpp"
-#include "conformance/cases/shapes.hpp"
 #include "conformance/judge/rewrite.hpp"
 #include "core/support/error.hpp"
 

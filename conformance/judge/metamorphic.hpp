@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "conformance/cases/case.hpp"
+#include "core/interval/interval.hpp"
 #include "core/ir/build.hpp"
-#include "core/reference/interval.hpp"
 
 namespace tenon::conformance {
 

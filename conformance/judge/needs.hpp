@@ -3,7 +3,7 @@
 #pragma once
 
 #include "conformance/cases/case.hpp"
-#include "core/reference/interval.hpp"
+#include "core/interval/interval.hpp"
 
 namespace tenon::conformance {
 

@@ -2,9 +2,9 @@
 // Writes the program of one op with the sdk and offers it.
 #include "conformance/judge/refusal.hpp"
 
-#include "conformance/cases/shapes.hpp"
+#include "conformance/cases/graphs/shapes.hpp"
 #include "core/support/error.hpp"
-#include "sdk/helpers/program_builder.hpp"
+#include "sdk/program/builder.hpp"
 
 namespace tenon::conformance {
 namespace {

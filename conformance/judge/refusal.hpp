@@ -4,7 +4,7 @@
 #pragma once
 
 #include "conformance/cases/case.hpp"
-#include "core/runtime/target_compiler.hpp"
+#include "core/device/target_compiler.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {

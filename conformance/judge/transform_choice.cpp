@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "conformance/cases/random.hpp"
-#include "core/kernel/build.hpp"
-#include "core/kernel/random_transforms.hpp"
-#include "core/kernel/rules.hpp"
+#include "core/kernel/heuristics/heuristics.hpp"
+#include "core/kernel/transforms/random_transforms.hpp"
+#include "core/kernel/tree/build.hpp"
 #include "core/lower/pack.hpp"
 #include "core/support/error.hpp"
 

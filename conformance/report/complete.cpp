@@ -8,8 +8,8 @@
 #include <set>
 #include <thread>
 
-#include "conformance/cases/cells.hpp"
-#include "conformance/cases/coverage.hpp"
+#include "conformance/cases/graphs/cells.hpp"
+#include "conformance/cases/graphs/coverage.hpp"
 #include "conformance/cases/shell.hpp"
 #include "conformance/report/report.hpp"
 #include "core/support/error.hpp"

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "conformance/cases/cell_names.hpp"
+#include "conformance/cases/graphs/cell_names.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {

@@ -14,7 +14,7 @@
 #include "conformance/selftest/plugin/variants.hpp"
 #include "conformance/selftest/selftest.hpp"
 #include "conformance/selftest/variant_process.hpp"
-#include "core/runtime/install_paths.hpp"
+#include "core/plugin/install_paths.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {

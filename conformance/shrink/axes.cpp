@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "conformance/cases/shapes.hpp"
+#include "conformance/cases/graphs/shapes.hpp"
 #include "conformance/shrink/edit.hpp"
 #include "core/support/error.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sdk/helpers/verify_program.hpp"
+#include "sdk/program/verify.hpp"
 
 namespace tenon::conformance {
 

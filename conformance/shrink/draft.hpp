@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sdk/helpers/program_builder.hpp"
+#include "sdk/program/builder.hpp"
 
 namespace tenon::conformance {
 

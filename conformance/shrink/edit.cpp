@@ -6,7 +6,7 @@
 #include <functional>
 #include <set>
 
-#include "conformance/cases/shapes.hpp"
+#include "conformance/cases/graphs/shapes.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {

@@ -3,13 +3,13 @@
 // its buffer: then the model refuses it, and it does not fail in the same way.
 #include <functional>
 
-#include "conformance/cases/programs.hpp"
-#include "conformance/cases/scalars.hpp"
+#include "conformance/cases/abi/programs.hpp"
+#include "conformance/cases/abi/scalars.hpp"
 #include "conformance/shrink/draft.hpp"
 #include "conformance/shrink/search.hpp"
 #include "core/support/error.hpp"
-#include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/program_text.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/program/text.hpp"
 
 namespace tenon::conformance {
 namespace {

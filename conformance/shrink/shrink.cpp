@@ -2,7 +2,7 @@
 // The order of the passes.
 #include "conformance/shrink/shrink.hpp"
 
-#include "conformance/cases/programs.hpp"
+#include "conformance/cases/abi/programs.hpp"
 #include "conformance/shrink/search.hpp"
 
 namespace tenon::conformance {
@@ -31,7 +31,7 @@ Shrunk shrink(Case failing, const Outcome& outcome, const Probe& probe, Builder&
     if (shrink_steps(search)) shrink_programs(search);
     return {search.best()};
   }
-  if (!limits.is_dear) shrink_draws(search);
+  if (!limits.is_expensive) shrink_draws(search);
   Shrunk out{search.best(), shrink_transforms(search)};
   shrink_graph(search);
   shrink_values(search);

@@ -19,7 +19,7 @@ struct ShrinkLimits {
   double seconds = 10;
   int probes = 2000;
   /// Each failure costs much: only what makes large steps, which edits of choices do not.
-  bool is_dear = false;
+  bool is_expensive = false;
 };
 
 struct Shrunk {

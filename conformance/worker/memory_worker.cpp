@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A worker for a device that computes nothing: rules and sequences of layer 4, and checks of what
 // it holds.
-#include "conformance/api/api_harness.hpp"
+#include "conformance/abi/harness.hpp"
+#include "conformance/cases/abi/memory_cases.hpp"
 #include "conformance/cases/generator.hpp"
-#include "conformance/cases/memory_cases.hpp"
 #include "conformance/cases/reproducer.hpp"
 #include "conformance/judge/memory_checks.hpp"
 #include "conformance/worker/wire.hpp"

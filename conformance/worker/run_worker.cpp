@@ -2,9 +2,9 @@
 // A worker that runs cases on a device.
 #include <optional>
 
-#include "conformance/api/api_harness.hpp"
-#include "conformance/cases/coverage.hpp"
+#include "conformance/abi/harness.hpp"
 #include "conformance/cases/generator.hpp"
+#include "conformance/cases/graphs/coverage.hpp"
 #include "conformance/cases/reproducer.hpp"
 #include "conformance/judge/harness.hpp"
 #include "conformance/worker/known_answer.hpp"

@@ -2,7 +2,7 @@
 // Rules common to all ops, and those of leaves and elementwise ops.
 #include "core/ir/infer.hpp"
 
-#include "core/ir/op_types.hpp"
+#include "core/ir/op.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {

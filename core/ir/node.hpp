@@ -14,8 +14,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/expr/expr.hpp"
 #include "core/ir/dtype.hpp"
-#include "core/ir/expr.hpp"
 #include "core/ir/op.hpp"
 #include "core/ir/precision.hpp"
 

@@ -48,4 +48,20 @@ bool is_elementwise(Op op) {
          kind == OpKind::TERNARY;
 }
 
+bool takes(OpTypes types, DType dtype) {
+  switch (types) {
+    case OpTypes::ALL:
+      return true;
+    case OpTypes::FLOAT:
+      return is_float(dtype);
+    case OpTypes::INT:
+      return is_int(dtype);
+    case OpTypes::BITS:
+      return is_int(dtype) || dtype == DType::kBool;
+    case OpTypes::NUM:
+      return is_int(dtype) || is_float(dtype);
+  }
+  return false;
+}
+
 }  // namespace tenon

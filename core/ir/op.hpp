@@ -7,6 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "core/ir/dtype.hpp"
+
 namespace tenon {
 
 enum class Op : uint16_t {
@@ -53,6 +55,8 @@ std::optional<Op> op_from_text(std::string_view text);
 
 /// UNARY, BINARY, COMPARE or TERNARY: the same op on each element.
 bool is_elementwise(Op op);
+/// Whether a row of ops.def with these TYPES has operands of the dtype.
+bool takes(OpTypes types, DType dtype);
 inline bool is_hint(Op op) { return op_info(op).flags & kHint; }
 
 }  // namespace tenon

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "core/ir/expr_node.hpp"
+#include "core/expr/expr_node.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "core/ir/expr.hpp"
+#include "core/expr/expr.hpp"
 #include "core/ir/infer.hpp"
 #include "core/ir/text_cursor.hpp"
 

@@ -13,7 +13,7 @@
 #include <tuple>
 
 #include "core/ir/capabilities.hpp"
-#include "core/kernel/matrix.hpp"
+#include "core/kernel/tree/matrix.hpp"
 #include "core/lower/op_tree.hpp"
 
 namespace tenon {

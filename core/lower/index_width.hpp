@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/ir/capabilities.hpp"
-#include "core/kernel/kernel.hpp"
+#include "core/kernel/tree/kernel.hpp"
 
 namespace tenon {
 

@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <set>
 
-#include "core/kernel/build.hpp"
-#include "core/kernel/legality.hpp"
-#include "core/kernel/rules.hpp"
-#include "core/kernel/transform.hpp"
+#include "core/kernel/heuristics/heuristics.hpp"
+#include "core/kernel/transforms/legality.hpp"
+#include "core/kernel/transforms/transform.hpp"
+#include "core/kernel/tree/build.hpp"
 #include "core/lower/emitter.hpp"
 #include "core/lower/pack.hpp"
 #include "core/lower/split.hpp"
 #include "core/lower/word_ops.hpp"
 #include "core/support/error.hpp"
-#include "sdk/helpers/verify_program.hpp"
+#include "sdk/program/verify.hpp"
 
 namespace tenon {
 namespace {

@@ -9,9 +9,9 @@
 #include "core/ir/build.hpp"
 #include "core/ir/capabilities.hpp"
 #include "core/ir/node.hpp"
-#include "core/kernel/transform.hpp"
+#include "core/kernel/transforms/transform.hpp"
 #include "core/lower/index_width.hpp"
-#include "sdk/helpers/program_builder.hpp"
+#include "sdk/program/builder.hpp"
 
 namespace tenon {
 

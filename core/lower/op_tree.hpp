@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sdk/helpers/program_builder.hpp"
+#include "sdk/program/builder.hpp"
 
 namespace tenon {
 

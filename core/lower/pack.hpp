@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/ir/capabilities.hpp"
-#include "sdk/helpers/program_builder.hpp"
+#include "sdk/program/builder.hpp"
 
 namespace tenon {
 

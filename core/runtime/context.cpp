@@ -7,16 +7,16 @@
 #include <chrono>
 #include <mutex>
 
+#include "core/device/open_devices.hpp"
+#include "core/device/process_end.hpp"
 #include "core/ir/verify.hpp"
+#include "core/plugin/environment.hpp"
 #include "core/rewrite/passes.hpp"
-#include "core/runtime/environment.hpp"
-#include "core/runtime/open_devices.hpp"
 #include "core/runtime/plan_cache.hpp"
-#include "core/runtime/private_folder.hpp"
-#include "core/runtime/process_end.hpp"
 #include "core/runtime/run_inputs.hpp"
 #include "core/runtime/run_plan.hpp"
 #include "core/support/log.hpp"
+#include "core/support/private_folder.hpp"
 
 namespace tenon {
 namespace {

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "core/device/device.hpp"
 #include "core/ir/build.hpp"
 #include "core/ir/node.hpp"
 #include "core/reference/reference.hpp"
-#include "core/runtime/device.hpp"
 #include "core/runtime/plan_use.hpp"
 #include "core/schedule/memory_plan.hpp"
 #include "core/schedule/schedule.hpp"

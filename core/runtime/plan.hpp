@@ -9,10 +9,10 @@
 #include <mutex>
 #include <vector>
 
+#include "core/device/device.hpp"
 #include "core/ir/build.hpp"
 #include "core/lower/index_width.hpp"
 #include "core/reference/reference.hpp"
-#include "core/runtime/device.hpp"
 #include "core/runtime/kernel_lowering.hpp"
 #include "core/schedule/memory_plan.hpp"
 #include "core/schedule/schedule.hpp"

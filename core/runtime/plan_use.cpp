@@ -5,7 +5,7 @@
 
 #include "core/runtime/plan.hpp"
 #include "core/runtime/run_plan.hpp"
-#include "core/schedule/place.hpp"
+#include "core/schedule/assign_devices.hpp"
 
 namespace tenon {
 

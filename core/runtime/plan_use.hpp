@@ -6,8 +6,8 @@
 #include <mutex>
 #include <vector>
 
+#include "core/device/device.hpp"
 #include "core/ir/skeleton.hpp"
-#include "core/runtime/device.hpp"
 #include "core/runtime/kernel_lowering.hpp"
 #include "core/schedule/schedule.hpp"
 

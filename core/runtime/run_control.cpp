@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/runtime/abi_struct.hpp"
+#include "core/plugin/abi_struct.hpp"
 #include "core/runtime/run_plan.hpp"
 
 namespace tenon {

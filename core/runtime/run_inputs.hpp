@@ -4,9 +4,9 @@
 
 #include <vector>
 
+#include "core/device/device.hpp"
 #include "core/ir/node.hpp"
 #include "core/reference/reference.hpp"
-#include "core/runtime/device.hpp"
 
 namespace tenon {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/runtime/abi_struct.hpp"
+#include "core/plugin/abi_struct.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/interval/interval.hpp"
 #include "core/ir/text.hpp"
-#include "core/reference/interval.hpp"
 #include "core/runtime/run_plan.hpp"
 #include "core/support/error.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/ir/node.hpp"
-#include "core/schedule/facts.hpp"
+#include "core/schedule/node_analysis.hpp"
 
 namespace tenon::scheduling {
 

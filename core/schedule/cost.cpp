@@ -50,35 +50,37 @@ bool inside_contraction(const CutKernel& k, const IndexMap& map) {
   return false;
 }
 
-bool may_inline_reduce(const Work& work, const CutKernel& k, int i, const Demand& d) {
-  const Facts& facts = work.facts[i];
+bool may_inline_reduce(const SchedulerInput& input, const CutKernel& k, int i, const Demand& d) {
+  const NodeAnalysis& analysis = input.analysis[i];
   if (d.map.irregular || inside_reduction(k, d.map)) return false;
   const uint64_t row = closure(k, d.map.variables());
   const double rows = product(k, row);
-  if (rows > facts.size * kSlack) return false;
-  const Node& node = work.node(i);
+  if (rows > analysis.size * kSlack) return false;
+  const Node& node = input.node(i);
   double length = 1;
   for (int axis : node.as<ReduceAttr>().axes)
-    length *= std::max(1.0, work.estimate.of(node.sources[0]->shape[axis]));
-  const ReduceClass here{true, facts.contraction, row, rows, length};
+    length *= std::max(1.0, input.estimate.of(node.sources[0]->shape[axis]));
+  const ReduceClass here{true, analysis.contraction, row, rows, length};
   if (k.reduces.any || k.reduces.contraction) return !here.contraction && here == k.reduces;
   const bool whole = row == k.root_variables;
   if (whole || here.contraction) return whole;
-  if (evaluations(k, d.map) > facts.size * kSlack) return false;  // the row is not the inner loop
-  const double units = std::max(1u, work.capabilities(i).compute_units);
+  if (evaluations(k, d.map) > analysis.size * kSlack)
+    return false;  // the row is not the inner loop
+  const double units = std::max(1u, input.capabilities(i).compute_units);
   return rows >= 2 * units || product(k, k.root_variables) <= kLongRow * rows;
 }
 
-bool may_share(const Work& work, int i, const std::vector<Demand>& demands) {
-  const Facts& facts = work.facts[i];
-  if (facts.epilogue || demands.size() > kMostDemands) return false;
-  if (!facts.needs_buffer) return facts.chain <= kSharedPositions;
-  return facts.leaves <= 1 && facts.chain <= kSharedChain && facts.views <= kMostSharedViews;
+bool may_share(const SchedulerInput& input, int i, const std::vector<Demand>& demands) {
+  const NodeAnalysis& analysis = input.analysis[i];
+  if (analysis.epilogue || demands.size() > kMostDemands) return false;
+  if (!analysis.needs_buffer) return analysis.chain <= kSharedPositions;
+  return analysis.leaves <= 1 && analysis.chain <= kSharedChain &&
+         analysis.views <= kMostSharedViews;
 }
 
-bool may_inline_elementwise(const Work& work, const CutKernel& k, int i,
+bool may_inline_elementwise(const SchedulerInput& input, const CutKernel& k, int i,
                             std::span<const Demand> demands) {
-  const Facts& facts = work.facts[i];
+  const NodeAnalysis& analysis = input.analysis[i];
   double total = 0, most = 0;
   bool in_reduction = false, in_contraction = false;
   for (const Demand& d : demands) {
@@ -86,14 +88,15 @@ bool may_inline_elementwise(const Work& work, const CutKernel& k, int i,
     total += times;
     most = std::max(most, times);
     in_reduction |= inside_reduction(k, d.map);
-    in_contraction |= inside_contraction(k, d.map) && times > facts.size * kSlack;
+    in_contraction |= inside_contraction(k, d.map) && times > analysis.size * kSlack;
   }
-  const bool again = total > facts.size * kSlack;
-  if (facts.epilogue && (again || in_reduction)) return false;
+  const bool again = total > analysis.size * kSlack;
+  if (analysis.epilogue && (again || in_reduction)) return false;
   if (!again) return true;
-  if (in_contraction) return facts.trivial || (!facts.needs_buffer && facts.chain <= kSharedChain);
-  if (most > facts.size * 1.5 && facts.chain > kBroadcastChain) return false;
-  return static_cast<float>(demands.size() - 1) * facts.chain <= kRoundTrip;
+  if (in_contraction)
+    return analysis.trivial || (!analysis.needs_buffer && analysis.chain <= kSharedChain);
+  if (most > analysis.size * 1.5 && analysis.chain > kBroadcastChain) return false;
+  return static_cast<float>(demands.size() - 1) * analysis.chain <= kRoundTrip;
 }
 
 }  // namespace
@@ -112,24 +115,25 @@ double product(const CutKernel& kernel, uint64_t variables) {
   return out;
 }
 
-bool may_inline(const Work& work, const std::vector<CutKernel>& kernels, int i,
+bool may_inline(const SchedulerInput& input, const std::vector<CutKernel>& kernels, int i,
                 const std::vector<Demand>& demands) {
-  const Node& node = work.node(i);
-  const Facts& facts = work.facts[i];
+  const Node& node = input.node(i);
+  const NodeAnalysis& analysis = input.analysis[i];
   if (node.op == Op::STORE || demands.size() > kMostKnownDemands) return false;
   for (const Demand& d : demands)
-    if (work.device[kernels[d.kernel].root] != work.device[i] && work.device[i] >= 0) return false;
+    if (input.device[kernels[d.kernel].root] != input.device[i] && input.device[i] >= 0)
+      return false;
   for (const Demand& d : demands)
     if (d.map.splits > kMostSplits || d.map.views > kMostViews) return false;
   const bool several = kernel_count(demands) > 1;
   if (node.op == Op::VIEW) {
-    return !several || (facts.views <= kMostSharedViews && demands.size() <= kMostDemands * 2);
+    return !several || (analysis.views <= kMostSharedViews && demands.size() <= kMostDemands * 2);
   }
   if (node.op == Op::REDUCE)
     return demands.size() == 1 &&
-           may_inline_reduce(work, kernels[demands[0].kernel], i, demands[0]);
+           may_inline_reduce(input, kernels[demands[0].kernel], i, demands[0]);
   if (several) {
-    if (!may_share(work, i, demands)) return false;
+    if (!may_share(input, i, demands)) return false;
   } else if (demands.size() > kMostDemands) {
     return false;
   }
@@ -138,7 +142,7 @@ bool may_inline(const Work& work, const std::vector<CutKernel>& kernels, int i,
     size_t end = begin;
     while (end < demands.size() && demands[end].kernel == demands[begin].kernel) ++end;
     const auto group = std::span(demands).subspan(begin, end - begin);
-    if (!may_inline_elementwise(work, kernels[demands[begin].kernel], i, group)) return false;
+    if (!may_inline_elementwise(input, kernels[demands[begin].kernel], i, group)) return false;
     begin = end;
   }
   return true;

@@ -26,7 +26,7 @@ uint64_t closure(const CutKernel& kernel, uint64_t variables);
 /// How many values they take together.
 double product(const CutKernel& kernel, uint64_t variables);
 
-bool may_inline(const Work& work, const std::vector<CutKernel>& kernels, int i,
+bool may_inline(const SchedulerInput& input, const std::vector<CutKernel>& kernels, int i,
                 const std::vector<Demand>& demands);
 
 }  // namespace tenon::scheduling

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/schedule/contiguous_view.hpp"
 #include "core/schedule/cost.hpp"
-#include "core/schedule/range.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::scheduling {
@@ -16,14 +16,14 @@ constexpr int kMostVariables = 64;
 
 class Cutter {
  public:
-  explicit Cutter(const Work& work)
-      : work_(work), demands_(work.nodes.size()), wanted_(work.nodes.size()) {
-    out_.buffer_of.assign(work.nodes.size(), -1);
+  explicit Cutter(const SchedulerInput& input)
+      : input_(input), demands_(input.nodes.size()), wanted_(input.nodes.size()) {
+    out_.buffer_of.assign(input.nodes.size(), -1);
   }
 
   Cut run() {
-    for (const NodeRef& o : work_.graph.outputs) want(work_.at(o));
-    for (int i = static_cast<int>(work_.nodes.size()); i-- > 0;) visit(i);
+    for (const NodeRef& o : input_.graph.outputs) want(input_.at(o));
+    for (int i = static_cast<int>(input_.nodes.size()); i-- > 0;) visit(i);
     resolve_aliases();
     std::reverse(out_.kernels.begin(), out_.kernels.end());
     return std::move(out_);
@@ -34,10 +34,10 @@ class Cutter {
 
   /// A wanted reshape takes the buffer of what it reshapes, unless others own that.
   bool renames(int i) {
-    const Node& node = work_.node(i);
+    const Node& node = input_.node(i);
     if (node.op != Op::VIEW || node.as<ViewAttr>().kind != ViewKind::kReshape) return false;
-    const int source = work_.sources[i][0];
-    const Node& below = work_.node(source);
+    const int source = input_.sources[i][0];
+    const Node& below = input_.node(source);
     if (is_param(below) || is_leaf(below) || below.op == Op::IF || below.op == Op::LOOP)
       return false;
     if (wanted_[source] || out_.buffer_of[source] >= 0) return false;
@@ -48,16 +48,16 @@ class Cutter {
   }
 
   void visit(int i) {
-    const Node& node = work_.node(i);
+    const Node& node = input_.node(i);
     const bool demanded = !demands_[i].empty();
     if (is_param(node)) {
       out_.buffer_of[i] = i;
       note_reads(i);
     } else if (is_command(node)) {
       if (node.op == Op::COPY) {
-        want(copied_range(work_, i).base);
+        want(copied_range(input_, i).base);
       } else {
-        for (int s : work_.sources[i]) want(s);
+        for (int s : input_.sources[i]) want(s);
       }
       out_.buffer_of[i] = i;
       note_reads(i);
@@ -68,7 +68,7 @@ class Cutter {
         begin_kernel(i);
       }
     } else if (demanded && !is_leaf(node)) {
-      if (work_.options.fuse && may_inline(work_, out_.kernels, i, demands_[i]) && fits(i))
+      if (input_.options.fuse && may_inline(input_, out_.kernels, i, demands_[i]) && fits(i))
         inline_into_all(i);
       else
         begin_kernel(i);
@@ -93,13 +93,13 @@ class Cutter {
   void begin_kernel(int i) {
     out_.buffer_of[i] = i;
     note_reads(i);
-    const Node& node = work_.node(i);
+    const Node& node = input_.node(i);
     CutKernel k;
     k.root = i;
     const Shape& loops = node.op == Op::STORE ? node.sources[2]->shape : node.shape;
     for (const Dim& dim : loops) {
       AxisIndex axis;
-      if (!dim.is_const(1)) axis = new_variable(k, work_.estimate.of(dim), 0, false);
+      if (!dim.is_const(1)) axis = new_variable(k, input_.estimate.of(dim), 0, false);
       k.identity.axes.push_back(axis);
     }
     k.root_variables = k.identity.variables();
@@ -107,16 +107,16 @@ class Cutter {
     out_.kernels.push_back(std::move(k));
     open_sources(out_.kernels.back(), i);
     const int used = static_cast<int>(out_.kernels.back().open.size()) + 1;
-    if (used > binding_limit(work_, i))
+    if (used > binding_limit(input_, i))
       fail(ErrorKind::kUnsupported, "[{}] expected at most {} buffers in one launch on {}, got {}",
-           op_info(node.op).text, binding_limit(work_, i),
-           work_.options.devices[std::max(0, work_.device[i])].name, used);
+           op_info(node.op).text, binding_limit(input_, i),
+           input_.options.devices[std::max(0, input_.device[i])].name, used);
     if (node.op == Op::STORE) {
-      want(work_.sources[i][0]);
-      out_.kernels.back().reads.push_back({work_.sources[i][0], false});
+      want(input_.sources[i][0]);
+      out_.kernels.back().reads.push_back({input_.sources[i][0], false});
       out_.kernels.back().reduces.contraction = true;  // nothing else joins a scatter
-      demand(work_.sources[i][1], {number, out_.kernels.back().identity});
-      demand(work_.sources[i][2], {number, out_.kernels.back().identity});
+      demand(input_.sources[i][1], {number, out_.kernels.back().identity});
+      demand(input_.sources[i][2], {number, out_.kernels.back().identity});
     } else {
       push(i, {number, out_.kernels.back().identity});
     }
@@ -132,11 +132,11 @@ class Cutter {
 
   /// Also what could be computed again where it is used, if it is an output and so in memory.
   bool needs_buffer(int i) const {
-    return work_.facts[i].needs_buffer || (wanted_[i] && !is_leaf(work_.node(i)));
+    return input_.analysis[i].needs_buffer || (wanted_[i] && !is_leaf(input_.node(i)));
   }
 
   void open_sources(CutKernel& k, int i) {
-    for (int s : work_.sources[i])
+    for (int s : input_.sources[i])
       if (needs_buffer(s)) k.open.insert(s);
   }
 
@@ -147,13 +147,13 @@ class Cutter {
       last = d.kernel;
       const CutKernel& k = out_.kernels[d.kernel];
       size_t after = k.open.size() - k.open.count(i);
-      for (int s : work_.sources[i]) after += needs_buffer(s) && !k.open.count(s);
-      if (after > k.open.size() && static_cast<int>(after) + 1 > binding_limit(work_, k.root))
+      for (int s : input_.sources[i]) after += needs_buffer(s) && !k.open.count(s);
+      if (after > k.open.size() && static_cast<int>(after) + 1 > binding_limit(input_, k.root))
         return false;
       if (k.size >= kMostNodes) return false;
-      if (work_.node(i).op != Op::REDUCE) continue;
+      if (input_.node(i).op != Op::REDUCE) continue;
       if (k.reductions >= kMostReductions ||
-          k.variables.size() + work_.node(i).as<ReduceAttr>().axes.size() > kMostVariables)
+          k.variables.size() + input_.node(i).as<ReduceAttr>().axes.size() > kMostVariables)
         return false;
     }
     return true;
@@ -166,7 +166,7 @@ class Cutter {
       if (d.kernel != last) {
         k.open.erase(i);
         open_sources(k, i);
-        k.size += work_.node(i).op != Op::VIEW;
+        k.size += input_.node(i).op != Op::VIEW;
       }
       last = d.kernel;
       push(i, d);
@@ -175,10 +175,10 @@ class Cutter {
 
   /// Node i is evaluated at `at`: so its sources are evaluated where it reads them.
   void push(int i, const Demand& at) {
-    const Node& node = work_.node(i);
-    const std::vector<int>& sources = work_.sources[i];
+    const Node& node = input_.node(i);
+    const std::vector<int>& sources = input_.sources[i];
     if (node.op == Op::VIEW) {
-      demand(sources[0], {at.kernel, through_view(node, at.map, work_.estimate)});
+      demand(sources[0], {at.kernel, through_view(node, at.map, input_.estimate)});
     } else if (node.op == Op::TAKE) {
       demand(sources[1], {at.kernel, at.map});
       demand(sources[0], {at.kernel, through_take(node, at.map)});
@@ -191,13 +191,13 @@ class Cutter {
 
   void push_reduce(int i, const Demand& at) {
     CutKernel& k = out_.kernels[at.kernel];
-    const Node& node = work_.node(i);
-    const bool contraction = work_.facts[i].contraction;
+    const Node& node = input_.node(i);
+    const bool contraction = input_.analysis[i].contraction;
     const uint64_t row = closure(k, at.map.variables());
     IndexMap inside = at.map;
     double length = 1;
     for (int axis : node.as<ReduceAttr>().axes) {
-      const double size = work_.estimate.of(node.sources[0]->shape[axis]);
+      const double size = input_.estimate.of(node.sources[0]->shape[axis]);
       length *= std::max(1.0, size);
       inside.axes[axis] = {};
       if (!node.sources[0]->shape[axis].is_const(1))
@@ -205,14 +205,14 @@ class Cutter {
     }
     k.reduces = {true, contraction, row, product(k, row), length};
     ++k.reductions;
-    demand(work_.sources[i][0], {at.kernel, inside});
+    demand(input_.sources[i][0], {at.kernel, inside});
   }
 
   void demand(int i, Demand d) {
-    if (is_leaf(work_.node(i))) return;
+    if (is_leaf(input_.node(i))) return;
     std::vector<Demand>& all = demands_[i];
     // More than any rule lets be inlined: no need to compare, it gets a buffer.
-    if (is_param(work_.node(i)) || all.size() > kMostKnownDemands) return note_read(i, d);
+    if (is_param(input_.node(i)) || all.size() > kMostKnownDemands) return note_read(i, d);
     for (const Demand& known : all)
       if (known == d) return;
     // Kept together by kernel, so that each is met once.
@@ -222,12 +222,12 @@ class Cutter {
   }
 
   void resolve_aliases() {
-    for (int i = 0; i < static_cast<int>(work_.nodes.size()); ++i)
+    for (int i = 0; i < static_cast<int>(input_.nodes.size()); ++i)
       if (out_.buffer_of[i] >= 0 && out_.buffer_of[i] != i)
         out_.buffer_of[i] = out_.buffer_of[out_.buffer_of[i]];
   }
 
-  const Work& work_;
+  const SchedulerInput& input_;
   Cut out_;
   std::vector<std::vector<Demand>> demands_;
   std::vector<bool> wanted_;
@@ -235,11 +235,11 @@ class Cutter {
 
 }  // namespace
 
-int binding_limit(const Work& work, int i) {
-  const uint32_t limit = work.capabilities(i).max_bindings;
+int binding_limit(const SchedulerInput& input, int i) {
+  const uint32_t limit = input.capabilities(i).max_bindings;
   return limit ? static_cast<int>(std::min<uint32_t>(limit, 1000)) : kUsualBindings;
 }
 
-Cut cut(const Work& work) { return Cutter(work).run(); }
+Cut cut(const SchedulerInput& input) { return Cutter(input).run(); }
 
 }  // namespace tenon::scheduling

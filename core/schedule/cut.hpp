@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/schedule/axis_map.hpp"
-#include "core/schedule/facts.hpp"
+#include "core/schedule/node_analysis.hpp"
 
 namespace tenon::scheduling {
 
@@ -52,9 +52,9 @@ struct Cut {
 };
 
 /// Bindings that a kernel on the device of node i may have.
-int binding_limit(const Work& work, int i);
+int binding_limit(const SchedulerInput& input, int i);
 
 /// Throws kUnsupported where one op alone has more operands than the device binds.
-Cut cut(const Work& work);
+Cut cut(const SchedulerInput& input);
 
 }  // namespace tenon::scheduling

@@ -5,8 +5,8 @@
 #include <limits>
 #include <set>
 
+#include "core/schedule/contiguous_view.hpp"
 #include "core/schedule/kernel_graph.hpp"
-#include "core/schedule/range.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::scheduling {
@@ -17,16 +17,16 @@ constexpr int kForEver = std::numeric_limits<int>::max();
 
 class Emitter {
  public:
-  Emitter(const Work& work, const Cut& cut, const Units& units, Builder& builder)
-      : work_(work), cut_(cut), units_(units), builder_(builder) {
-    buffer_.assign(work.nodes.size(), -1);
-    last_read_.assign(work.nodes.size(), -1);
+  Emitter(const SchedulerInput& input, const Cut& cut, const Units& units, Builder& builder)
+      : input_(input), cut_(cut), units_(units), builder_(builder) {
+    buffer_.assign(input.nodes.size(), -1);
+    last_read_.assign(input.nodes.size(), -1);
   }
 
   Schedule run() {
-    out_.name = work_.graph.name;
-    out_.symbols = work_.graph.symbols;
-    for (const ScheduleDevice& d : work_.options.devices) out_.devices.push_back(d.name);
+    out_.name = input_.graph.name;
+    out_.symbols = input_.graph.symbols;
+    for (const ScheduleDevice& d : input_.options.devices) out_.devices.push_back(d.name);
     find_lives();
     add_inputs();
     for (size_t u = 0; u < units_.units.size(); ++u) emit_unit(static_cast<int>(u));
@@ -36,14 +36,15 @@ class Emitter {
   }
 
  private:
-  int device(int i) const { return std::max(0, work_.device[i]); }
+  int device(int i) const { return std::max(0, input_.device[i]); }
 
   void find_lives() {
     for (size_t u = 0; u < units_.units.size(); ++u)
       for (const CutRead& read : units_.units[u].reads)
         last_read_[read.node] =
             std::max(last_read_[read.node], crosses(u, read.node) ? kForEver : static_cast<int>(u));
-    for (const NodeRef& o : work_.graph.outputs) last_read_[cut_.buffer_of[work_.at(o)]] = kForEver;
+    for (const NodeRef& o : input_.graph.outputs)
+      last_read_[cut_.buffer_of[input_.at(o)]] = kForEver;
   }
 
   /// A copy to another device: what it reads is not written again, as nothing waits for its end.
@@ -58,13 +59,13 @@ class Emitter {
   }
 
   void add_inputs() {
-    for (size_t p = 0; p < work_.graph.params.size(); ++p) {
-      const NodeRef& param = work_.graph.params[p];
-      const int where = work_.options.input_devices.empty() ? 0 : work_.options.input_devices[p];
+    for (size_t p = 0; p < input_.graph.params.size(); ++p) {
+      const NodeRef& param = input_.graph.params[p];
+      const int where = input_.options.input_devices.empty() ? 0 : input_.options.input_devices[p];
       const std::string& name = param->as<ParamAttr>().name;
       const int b = add_buffer(BufferKind::kInput, *param, where, name);
       out_.inputs.push_back(b);
-      if (const int* i = work_.index.find(param.get())) buffer_[*i] = b;
+      if (const int* i = input_.index.find(param.get())) buffer_[*i] = b;
       // A temporary is t7: an input that looks like one, or repeats a name, is called otherwise.
       const bool plain = !name.empty() && name.size() < kLongName && !looks_temporary(name) &&
                          taken_.insert(name).second;
@@ -84,7 +85,7 @@ class Emitter {
   bool is_needed(int root) const { return last_read_[root] > units_.unit_of[root]; }
 
   int define(int root) {
-    return buffer_[root] = add_buffer(BufferKind::kTemporary, work_.node(root), device(root));
+    return buffer_[root] = add_buffer(BufferKind::kTemporary, input_.node(root), device(root));
   }
 
   void add_step(std::variant<KernelCall, CopyCall, IfCall, LoopCall> call, int device,
@@ -104,19 +105,19 @@ class Emitter {
       case Unit::Kind::kCopy:
         return emit_copy(root);
       case Unit::Kind::kControl:
-        return work_.node(root).op == Op::IF ? emit_if(unit) : emit_loop(unit);
+        return input_.node(root).op == Op::IF ? emit_if(unit) : emit_loop(unit);
     }
   }
 
   void emit_copy(int root) {
-    const CopiedRange range = copied_range(work_, root);
+    const CopiedRange range = copied_range(input_, root);
     define(root);
     add_step(CopyCall{buffer_[cut_.buffer_of[range.base]], buffer_[root], range.offset},
              device(root));
   }
 
   int source_buffer(int node, int source) const {
-    return buffer_[cut_.buffer_of[work_.sources[node][source]]];
+    return buffer_[cut_.buffer_of[input_.sources[node][source]]];
   }
 
   static bool is_empty(const Node& node) {
@@ -131,7 +132,7 @@ class Emitter {
     if (roots.empty()) return;
     for (int root : roots) define(root);
     // All outputs have one shape; nothing is to be computed for none.
-    if (is_empty(work_.node(roots[0]))) return;
+    if (is_empty(input_.node(roots[0]))) return;
     KernelGraph kernel = write(roots, unit.roots);
     KernelCall call;
     std::vector<bool> identity;
@@ -149,7 +150,7 @@ class Emitter {
 
   KernelGraph write(const std::vector<int>& outputs, const std::vector<int>& inside) {
     KernelGraph kernel = kernel_graph(
-        work_, cut_, outputs, inside, [&](int node) { return name_of(node); }, builder_);
+        input_, cut_, outputs, inside, [&](int node) { return name_of(node); }, builder_);
     kernel.graph.name = fmt::format("k{}", kernels_++);
     return kernel;
   }
@@ -157,8 +158,8 @@ class Emitter {
   /// In place if what it updates is a temporary that nothing reads any more; else on a copy.
   void emit_store(int root, int u) {
     if (!is_needed(root)) return;
-    const int updated = cut_.buffer_of[work_.sources[root][0]];
-    if (is_empty(work_.node(root))) {
+    const int updated = cut_.buffer_of[input_.sources[root][0]];
+    if (is_empty(input_.node(root))) {
       define(root);
       return;
     }
@@ -185,7 +186,7 @@ class Emitter {
   std::vector<int> result_buffers(const Unit& unit, const std::vector<NodeRef>& like) {
     std::vector<int> out(like.size(), -1);
     for (int root : unit.roots) {
-      const Node& node = work_.node(root);
+      const Node& node = input_.node(root);
       const int result = node.op == Op::IF ? node.as<IfAttr>().result : node.as<LoopAttr>().result;
       out[result] = define(root);
     }
@@ -195,7 +196,7 @@ class Emitter {
   }
 
   ScheduleOptions region_options(const std::vector<int>& captured) const {
-    ScheduleOptions options = work_.options;
+    ScheduleOptions options = input_.options;
     options.input_devices.clear();
     for (int b : captured) options.input_devices.push_back(out_.buffers[b].device);
     return options;
@@ -204,16 +205,17 @@ class Emitter {
   std::shared_ptr<const Schedule> region(const Graph& graph, const ScheduleOptions& options,
                                          int where) {
     Graph inner = graph;
-    if (inner.symbols.empty()) inner.symbols = work_.graph.symbols;  // those of the graph around it
+    if (inner.symbols.empty())
+      inner.symbols = input_.graph.symbols;  // those of the graph around it
     return std::make_shared<const Schedule>(schedule_region(inner, options, builder_, where));
   }
 
   void emit_if(const Unit& unit) {
     const int root = unit.roots[0], where = device(root);
-    const IfAttr& attr = work_.node(root).as<IfAttr>();
+    const IfAttr& attr = input_.node(root).as<IfAttr>();
     IfCall call;
     call.condition = source_buffer(root, 0);
-    for (size_t s = 1; s < work_.sources[root].size(); ++s)
+    for (size_t s = 1; s < input_.sources[root].size(); ++s)
       call.captured.push_back(source_buffer(root, static_cast<int>(s)));
     const ScheduleOptions options = region_options(call.captured);
     call.then_schedule = region(*attr.then_graph, options, where);
@@ -224,15 +226,15 @@ class Emitter {
 
   void emit_loop(const Unit& unit) {
     const int root = unit.roots[0], where = device(root);
-    const LoopAttr& attr = work_.node(root).as<LoopAttr>();
+    const LoopAttr& attr = input_.node(root).as<LoopAttr>();
     LoopCall call;
     call.is_while = attr.is_while;
     call.trips = source_buffer(root, 0);
     std::vector<NodeRef> carried;
-    for (int s = 1; s < static_cast<int>(work_.sources[root].size()); ++s) {
+    for (int s = 1; s < static_cast<int>(input_.sources[root].size()); ++s) {
       const bool is_carried = s <= attr.carried;
       (is_carried ? call.initial : call.captured).push_back(source_buffer(root, s));
-      if (is_carried) carried.push_back(work_.node(root).sources[s]);
+      if (is_carried) carried.push_back(input_.node(root).sources[s]);
     }
     std::vector<int> inputs = call.initial;
     inputs.insert(inputs.end(), call.captured.begin(), call.captured.end());
@@ -244,18 +246,18 @@ class Emitter {
   }
 
   void name_outputs() {
-    for (size_t o = 0; o < work_.graph.outputs.size(); ++o) {
-      const int b = buffer_[cut_.buffer_of[work_.at(work_.graph.outputs[o])]];
+    for (size_t o = 0; o < input_.graph.outputs.size(); ++o) {
+      const int b = buffer_[cut_.buffer_of[input_.at(input_.graph.outputs[o])]];
       out_.outputs.push_back(b);
       ScheduledBuffer& buffer = out_.buffers[b];
       if (buffer.kind != BufferKind::kTemporary) continue;
       buffer.kind = BufferKind::kOutput;
-      buffer.shape = work_.graph.outputs[o]->shape;
-      if (o < work_.graph.output_names.size()) buffer.name = work_.graph.output_names[o];
+      buffer.shape = input_.graph.outputs[o]->shape;
+      if (o < input_.graph.output_names.size()) buffer.name = input_.graph.output_names[o];
     }
   }
 
-  const Work& work_;
+  const SchedulerInput& input_;
   const Cut& cut_;
   const Units& units_;
   Builder& builder_;
@@ -269,8 +271,8 @@ class Emitter {
 
 }  // namespace
 
-Schedule emit(const Work& work, const Cut& cut, const Units& units, Builder& builder) {
-  return Emitter(work, cut, units, builder).run();
+Schedule emit(const SchedulerInput& input, const Cut& cut, const Units& units, Builder& builder) {
+  return Emitter(input, cut, units, builder).run();
 }
 
 }  // namespace tenon::scheduling

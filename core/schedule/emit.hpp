@@ -7,7 +7,7 @@
 
 namespace tenon::scheduling {
 
-Schedule emit(const Work& work, const Cut& cut, const Units& units, Builder& builder);
+Schedule emit(const SchedulerInput& input, const Cut& cut, const Units& units, Builder& builder);
 
 /// Outputs take the place of inputs that end there: single-output elementwise kernels whose
 /// temporary input is read at the position that is written, and never again.

@@ -6,8 +6,8 @@
 #include <queue>
 #include <unordered_map>
 
+#include "core/schedule/contiguous_view.hpp"
 #include "core/schedule/cost.hpp"
-#include "core/schedule/range.hpp"
 
 namespace tenon::scheduling {
 namespace {
@@ -18,14 +18,14 @@ constexpr size_t kMostRoots = 8;
 /// here can never wait for itself.
 class Grouper {
  public:
-  Grouper(const Work& work, const Cut& cut) : work_(work), cut_(cut) {
-    out_.unit_of.assign(work.nodes.size(), -1);
+  Grouper(const SchedulerInput& input, const Cut& cut) : input_(input), cut_(cut) {
+    out_.unit_of.assign(input.nodes.size(), -1);
   }
 
   Units run() {
     size_t next_kernel = 0;
-    for (int i = 0; i < static_cast<int>(work_.nodes.size()); ++i) {
-      const Node& node = work_.node(i);
+    for (int i = 0; i < static_cast<int>(input_.nodes.size()); ++i) {
+      const Node& node = input_.node(i);
       if (next_kernel < cut_.kernels.size() && cut_.kernels[next_kernel].root == i) {
         add_kernel(cut_.kernels[next_kernel++]);
       } else if (node.op == Op::COPY) {
@@ -78,9 +78,9 @@ class Grouper {
     unit.roots = {i};
     std::vector<CutRead> raw;
     if (kind == Unit::Kind::kCopy) {
-      raw.push_back({copied_range(work_, i).base, false});
+      raw.push_back({copied_range(input_, i).base, false});
     } else {
-      for (int s : work_.sources[i]) raw.push_back({s, false});
+      for (int s : input_.sources[i]) raw.push_back({s, false});
     }
     unit.reads = reads_of(raw);
     unit.level = level_of(unit.reads, nullptr);
@@ -89,7 +89,7 @@ class Grouper {
 
   /// IF and LOOP nodes that differ only in which result they name are one call.
   void add_control(int i) {
-    const Node& node = work_.node(i);
+    const Node& node = input_.node(i);
     const void* graphs[2] = {nullptr, nullptr};
     if (node.op == Op::IF) {
       graphs[0] = node.as<IfAttr>().then_graph.get();
@@ -98,7 +98,7 @@ class Grouper {
       graphs[0] = node.as<LoopAttr>().body.get();
       graphs[1] = node.as<LoopAttr>().is_while ? graphs[0] : nullptr;
     }
-    const auto key = std::make_tuple(node.op, graphs[0], graphs[1], work_.sources[i]);
+    const auto key = std::make_tuple(node.op, graphs[0], graphs[1], input_.sources[i]);
     const auto it = controls_.find(key);
     if (it != controls_.end()) {
       out_.units[it->second].roots.push_back(i);
@@ -116,10 +116,10 @@ class Grouper {
     unit.reduces = kernel.reduces;
     unit.size = kernel.size;
     unit.reductions = kernel.reductions;
-    if (work_.node(kernel.root).op == Op::STORE) unit.kind = Unit::Kind::kStore;
+    if (input_.node(kernel.root).op == Op::STORE) unit.kind = Unit::Kind::kStore;
     int highest = -1;
     unit.level = level_of(unit.reads, &highest);
-    if (work_.options.fuse && unit.kind == Unit::Kind::kKernel) {
+    if (input_.options.fuse && unit.kind == Unit::Kind::kKernel) {
       if (highest >= 0 && may_join(unit, highest) && join_is_vertical(unit, highest))
         return merge(unit, highest);
       const int beside = find_beside(unit);
@@ -137,12 +137,12 @@ class Grouper {
         target.reductions + unit.reductions > kMostReductions)
       return false;
     const int a = unit.roots[0], b = target.roots[0];
-    if (work_.device[a] != work_.device[b]) return false;
-    if (!same_shape(work_.node(a).shape, work_.node(b).shape)) return false;
+    if (input_.device[a] != input_.device[b]) return false;
+    if (!same_shape(input_.node(a).shape, input_.node(b).shape)) return false;
     if (unit.reduces.any && target.reduces.any && !(unit.reduces == target.reduces)) return false;
     size_t bindings = target.reads.size() + target.roots.size() + 1;
     for (const CutRead& read : unit.reads) bindings += !reads(target, read.node);
-    return static_cast<int>(bindings) <= binding_limit(work_, a);
+    return static_cast<int>(bindings) <= binding_limit(input_, a);
   }
 
   /// The unit goes on with what `into` made, at the same position, and needs nothing as late.
@@ -171,7 +171,7 @@ class Grouper {
     for (const CutRead& read : unit.reads) {
       const auto it = beside_.find({unit.level, read.node});
       if (it == beside_.end()) continue;
-      if (work_.facts[read.node].size < work_.facts[unit.roots[0]].size) continue;
+      if (input_.analysis[read.node].size < input_.analysis[unit.roots[0]].size) continue;
       if (out_.units[it->second].level == unit.level && may_join(unit, it->second))
         return it->second;
     }
@@ -221,7 +221,7 @@ class Grouper {
     for (size_t u = 0; u < count; ++u)
       if (!waiting[u]) ready.emplace(out_.units[u].roots[0], static_cast<int>(u));
     Units result;
-    result.unit_of.assign(work_.nodes.size(), -1);
+    result.unit_of.assign(input_.nodes.size(), -1);
     while (!ready.empty()) {
       const int u = ready.top().second;
       ready.pop();
@@ -234,7 +234,7 @@ class Grouper {
     return result;
   }
 
-  const Work& work_;
+  const SchedulerInput& input_;
   const Cut& cut_;
   Units out_;
   std::map<std::tuple<Op, const void*, const void*, std::vector<int>>, int> controls_;
@@ -243,6 +243,6 @@ class Grouper {
 
 }  // namespace
 
-Units group(const Work& work, const Cut& cut) { return Grouper(work, cut).run(); }
+Units group(const SchedulerInput& input, const Cut& cut) { return Grouper(input, cut).run(); }
 
 }  // namespace tenon::scheduling

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Merges kernels that loop over one shape into kernels with several outputs, and orders all work.
+// Merges kernels that loop over one shape into kernels with several outputs, and orders all input.
 #pragma once
 
 #include <vector>
@@ -23,6 +23,6 @@ struct Units {
   std::vector<int> unit_of;  ///< of each node with a buffer of its own; -1: a param or none
 };
 
-Units group(const Work& work, const Cut& cut);
+Units group(const SchedulerInput& input, const Cut& cut);
 
 }  // namespace tenon::scheduling

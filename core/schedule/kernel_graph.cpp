@@ -9,10 +9,10 @@ namespace {
 
 class Writer {
  public:
-  Writer(const Work& work, const Cut& cut, const std::vector<int>& outputs,
+  Writer(const SchedulerInput& input, const Cut& cut, const std::vector<int>& outputs,
          const std::vector<int>& inside, const std::function<std::string(int)>& name_of,
          Builder& builder)
-      : work_(work),
+      : input_(input),
         cut_(cut),
         outputs_(outputs),
         inside_(inside),
@@ -20,31 +20,32 @@ class Writer {
         builder_(builder) {}
 
   KernelGraph run() {
-    const Node& first = work_.node(outputs_[0]);
+    const Node& first = input_.node(outputs_[0]);
     if (first.op == Op::STORE) {
       write_store(outputs_[0]);
     } else {
       for (int root : outputs_) out_.graph.outputs.push_back(write(root));
     }
     out_.graph.output_names.resize(out_.graph.outputs.size());
-    out_.graph.symbols = symbols_used(out_.graph.outputs, work_.graph.symbols);
+    out_.graph.symbols = symbols_used(out_.graph.outputs, input_.graph.symbols);
     return std::move(out_);
   }
 
  private:
   void write_store(int root) {
-    const std::vector<int>& sources = work_.sources[root];
+    const std::vector<int>& sources = input_.sources[root];
     // A param of its own, so that it can be bound to a copy where the other operands read it too.
     const int updated = cut_.buffer_of[sources[0]];
-    const NodeRef target = builder_.param(
-        name_of_(updated) + "_updated", work_.node(sources[0]).dtype, work_.node(sources[0]).shape);
+    const NodeRef target =
+        builder_.param(name_of_(updated) + "_updated", input_.node(sources[0]).dtype,
+                       input_.node(sources[0]).shape);
     out_.graph.params.push_back(target);
     out_.reads.push_back(updated);
     const NodeRef index = write(sources[1]);
     const NodeRef values = write(sources[2]);
     out_.reads_updated =
         std::find(out_.reads.begin() + 1, out_.reads.end(), updated) != out_.reads.end();
-    const Node& node = work_.node(root);
+    const Node& node = input_.node(root);
     out_.graph.outputs.push_back(
         builder_.make(node.op, node.dtype, node.shape, {target, index, values}, node.attr));
   }
@@ -54,7 +55,7 @@ class Writer {
   }
 
   NodeRef read(int i) {
-    const Node& node = work_.node(i);
+    const Node& node = input_.node(i);
     // Never the user's own node: it may keep a buffer alive, and kernels are kept.
     NodeRef param = builder_.param(name_of_(i), node.dtype, node.shape);
     out_.graph.params.push_back(param);
@@ -69,15 +70,15 @@ class Writer {
       const auto [i, expanded] = stack.back();
       stack.pop_back();
       if (written_.count(i)) continue;
-      if (is_leaf(work_.node(i))) {
-        written_[i] = work_.nodes[i];
+      if (is_leaf(input_.node(i))) {
+        written_[i] = input_.nodes[i];
       } else if (is_read(i)) {
         written_[i] = read(i);
       } else if (expanded) {
         written_[i] = rebuilt(i);
       } else {
         stack.emplace_back(i, true);
-        const std::vector<int>& sources = work_.sources[i];
+        const std::vector<int>& sources = input_.sources[i];
         for (size_t s = sources.size(); s-- > 0;) stack.emplace_back(sources[s], false);
       }
     }
@@ -85,14 +86,14 @@ class Writer {
   }
 
   NodeRef rebuilt(int i) {
-    const NodeRef& node = work_.nodes[i];
+    const NodeRef& node = input_.nodes[i];
     std::vector<NodeRef> sources;
-    for (int s : work_.sources[i]) sources.push_back(written_.at(s));
+    for (int s : input_.sources[i]) sources.push_back(written_.at(s));
     if (sources == node->sources) return node;
     return builder_.make(node->op, node->dtype, node->shape, std::move(sources), node->attr);
   }
 
-  const Work& work_;
+  const SchedulerInput& input_;
   const Cut& cut_;
   const std::vector<int>&outputs_, &inside_;
   const std::function<std::string(int)>& name_of_;
@@ -108,10 +109,10 @@ void collect(const Shape& shape, std::map<std::string, Expr>& out) {
 
 }  // namespace
 
-KernelGraph kernel_graph(const Work& work, const Cut& cut, const std::vector<int>& outputs,
-                         const std::vector<int>& inside,
+KernelGraph kernel_graph(const SchedulerInput& input, const Cut& cut,
+                         const std::vector<int>& outputs, const std::vector<int>& inside,
                          const std::function<std::string(int)>& name_of, Builder& builder) {
-  return Writer(work, cut, outputs, inside, name_of, builder).run();
+  return Writer(input, cut, outputs, inside, name_of, builder).run();
 }
 
 std::vector<Expr> symbols_used(const std::vector<NodeRef>& outputs, const std::vector<Expr>& all) {

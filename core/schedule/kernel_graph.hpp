@@ -18,8 +18,8 @@ struct KernelGraph {
 
 /// `outputs` are written; `inside` are the other roots that are computed here too. `name_of` gives
 /// the param of a node a name that no other has.
-KernelGraph kernel_graph(const Work& work, const Cut& cut, const std::vector<int>& outputs,
-                         const std::vector<int>& inside,
+KernelGraph kernel_graph(const SchedulerInput& input, const Cut& cut,
+                         const std::vector<int>& outputs, const std::vector<int>& inside,
                          const std::function<std::string(int)>& name_of, Builder& builder);
 
 /// The symbols among `all` that the nodes below the outputs use.

@@ -2,11 +2,11 @@
 // Scheduling as a list: place, cut, group, emit, check.
 #include "core/schedule/schedule.hpp"
 
+#include "core/schedule/assign_devices.hpp"
 #include "core/schedule/cut.hpp"
 #include "core/schedule/emit.hpp"
 #include "core/schedule/group.hpp"
 #include "core/schedule/limits.hpp"
-#include "core/schedule/place.hpp"
 #include "core/support/log.hpp"
 
 namespace tenon {
@@ -14,18 +14,32 @@ namespace tenon {
 Schedule scheduling::schedule_region(const Graph& graph, const ScheduleOptions& options,
                                      Builder& builder, int result_device) {
   const Graph placed = place(graph, options, builder, result_device);
-  const Work work(placed, options);
-  const Cut kernels = cut(work);
-  const Units units = group(work, kernels);
-  Schedule out = emit(work, kernels, units, builder);
+  const SchedulerInput input(placed, options);
+  const Cut kernels = cut(input);
+  const Units units = group(input, kernels);
+  Schedule out = emit(input, kernels, units, builder);
   check_limits(out, options);
-  TN_LOG("schedule", "{}: {} nodes, {} cuts, {} steps", graph.name, work.nodes.size(),
+  TN_LOG("schedule", "{}: {} nodes, {} cuts, {} steps", graph.name, input.nodes.size(),
          kernels.kernels.size(), out.steps.size());
   return out;
 }
 
 Schedule schedule(const Graph& graph, const ScheduleOptions& options, Builder& builder) {
   return scheduling::schedule_region(graph, options, builder, -1);
+}
+
+void each_kernel(const Schedule& schedule,
+                 const std::function<void(const KernelCall&, int device)>& use) {
+  for (const Step& step : schedule.steps) {
+    if (const auto* kernel = std::get_if<KernelCall>(&step.call)) {
+      use(*kernel, step.device);
+    } else if (const auto* branch = std::get_if<IfCall>(&step.call)) {
+      each_kernel(*branch->then_schedule, use);
+      each_kernel(*branch->else_schedule, use);
+    } else if (const auto* loop = std::get_if<LoopCall>(&step.call)) {
+      each_kernel(*loop->body, use);
+    }
+  }
 }
 
 }  // namespace tenon

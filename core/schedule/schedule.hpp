@@ -5,6 +5,7 @@
 // text form shows a schedule, and the reference can run each kernel alone.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -91,5 +92,10 @@ Schedule schedule(const Graph& graph, const ScheduleOptions& options, Builder& b
 /// As `tenon show --stage schedule` prints it: each kernel as a graph, each copy as a line, then
 /// the memory plan.
 std::string print(const Schedule& schedule);
+
+/// Every kernel of a schedule and of the schedules inside its branches and loops, in order, with
+/// the index of its device.
+void each_kernel(const Schedule& schedule,
+                 const std::function<void(const KernelCall&, int device)>& use);
 
 }  // namespace tenon

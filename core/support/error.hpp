@@ -13,7 +13,7 @@ namespace tenon {
 /// What went wrong, in the terms of a program's exit codes and of a caller's choices.
 enum class ErrorKind {
   kInvalid,      ///< the caller's mistake: shape, dtype, text, option, file content
-  kUnsupported,  ///< a legal wish that no chosen device can meet
+  kUnsupported,  ///< a legal request that no chosen device can serve
   kEnvironment,  ///< missing plugin, driver, file, permission
   kOutOfMemory,
   kDeviceLost,

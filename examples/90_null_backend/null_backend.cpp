@@ -3,11 +3,11 @@
 // it, and replace Interpreter by what your device does.
 #include <algorithm>
 
-#include "sdk/helpers/backend.hpp"
-#include "sdk/helpers/host_device.hpp"
-#include "sdk/helpers/program_text.hpp"
-#include "sdk/helpers/property_table.hpp"
-#include "sdk/helpers/scalar.hpp"
+#include "sdk/backend/backend.hpp"
+#include "sdk/backend/host_device.hpp"
+#include "sdk/backend/property_table.hpp"
+#include "sdk/program/scalar.hpp"
+#include "sdk/program/text.hpp"
 
 namespace {
 namespace sdk = tenon::sdk;

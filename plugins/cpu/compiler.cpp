@@ -16,7 +16,7 @@
 #include "plugins/cpu/emitter.hpp"
 #include "plugins/cpu/optimise.hpp"
 #include "plugins/cpu/target_machine.hpp"
-#include "sdk/helpers/failure.hpp"
+#include "sdk/support/failure.hpp"
 
 namespace tenon::cpu {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "plugins/cpu/target.hpp"
-#include "sdk/helpers/program_view.hpp"
+#include "sdk/program/view.hpp"
 
 namespace tenon::cpu {
 

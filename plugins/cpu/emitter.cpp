@@ -14,7 +14,7 @@
 
 #include "plugins/cpu/emit_cast.hpp"
 #include "plugins/cpu/emit_elementwise.hpp"
-#include "sdk/helpers/host_device.hpp"
+#include "sdk/backend/host_device.hpp"
 
 namespace tenon::cpu {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "plugins/cpu/types.hpp"
-#include "sdk/helpers/program_view.hpp"
+#include "sdk/program/view.hpp"
 
 namespace tenon::cpu {
 

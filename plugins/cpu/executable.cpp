@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "plugins/cpu/host_info.hpp"
-#include "sdk/helpers/saved_executable.hpp"
-#include "sdk/helpers/verify_program.hpp"
+#include "sdk/backend/saved_executable.hpp"
+#include "sdk/program/verify.hpp"
 
 namespace tenon::cpu {
 namespace {

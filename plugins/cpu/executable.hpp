@@ -11,8 +11,8 @@
 #include "plugins/cpu/compiler.hpp"
 #include "plugins/cpu/linker.hpp"
 #include "plugins/cpu/target.hpp"
-#include "sdk/helpers/host_device.hpp"
-#include "sdk/helpers/program_builder.hpp"
+#include "sdk/backend/host_device.hpp"
+#include "sdk/program/builder.hpp"
 
 namespace tenon::cpu {
 

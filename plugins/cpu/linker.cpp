@@ -10,7 +10,7 @@
 
 #include "plugins/cpu/emitter.hpp"
 #include "plugins/cpu/host_math.hpp"
-#include "sdk/helpers/failure.hpp"
+#include "sdk/support/failure.hpp"
 
 namespace tenon::cpu {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 
-#include "sdk/helpers/host_device.hpp"
+#include "sdk/backend/host_device.hpp"
 
 namespace tenon::cpu {
 

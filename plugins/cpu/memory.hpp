@@ -5,7 +5,7 @@
 #include <atomic>
 #include <memory>
 
-#include "sdk/helpers/host_device.hpp"
+#include "sdk/backend/host_device.hpp"
 
 namespace tenon::cpu {
 

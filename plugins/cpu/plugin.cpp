@@ -6,8 +6,8 @@
 #include "plugins/cpu/device.hpp"
 #include "plugins/cpu/executable.hpp"
 #include "plugins/cpu/supports.hpp"
-#include "sdk/helpers/checksum.hpp"
-#include "sdk/helpers/named_targets.hpp"
+#include "sdk/backend/checksum.hpp"
+#include "sdk/backend/named_targets.hpp"
 
 namespace tenon::cpu {
 namespace {

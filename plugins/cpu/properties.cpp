@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/program_view.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/program/view.hpp"
 
 namespace tenon::cpu {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "plugins/cpu/launcher.hpp"
-#include "sdk/helpers/timeline.hpp"
+#include "sdk/backend/timeline.hpp"
 
 namespace tenon::cpu {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "sdk/helpers/program_view.hpp"
+#include "sdk/program/view.hpp"
 
 namespace tenon::cpu {
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "plugins/cpu/target_machine.hpp"
-#include "sdk/helpers/checksum.hpp"
-#include "sdk/helpers/failure.hpp"
+#include "sdk/backend/checksum.hpp"
+#include "sdk/support/failure.hpp"
 
 namespace tenon::cpu {
 namespace {

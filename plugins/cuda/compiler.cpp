@@ -9,7 +9,7 @@
 #include <climits>
 #include <span>
 
-#include "sdk/helpers/failure.hpp"
+#include "sdk/support/failure.hpp"
 
 namespace tenon::cuda {
 namespace {

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "plugins/cuda/targets.hpp"
-#include "sdk/helpers/failure.hpp"
-#include "sdk/helpers/shared_library.hpp"
+#include "sdk/backend/shared_library.hpp"
+#include "sdk/support/failure.hpp"
 
 namespace tenon::cuda {
 namespace {

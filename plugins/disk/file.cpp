@@ -12,7 +12,7 @@
 #include <limits>
 #include <system_error>
 
-#include "sdk/helpers/failure.hpp"
+#include "sdk/support/failure.hpp"
 
 namespace tenon::disk {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "plugins/disk/file.hpp"
-#include "sdk/helpers/files.hpp"
+#include "sdk/backend/files.hpp"
 
 namespace tenon::disk {
 

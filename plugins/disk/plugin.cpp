@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "plugins/disk/memory.hpp"
-#include "sdk/helpers/property_table.hpp"
+#include "sdk/backend/property_table.hpp"
 
 namespace tenon::disk {
 namespace {

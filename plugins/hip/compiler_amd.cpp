@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "plugins/hip/platform_amd.hpp"
-#include "sdk/helpers/failure.hpp"
 #include "sdk/stream/compiler.hpp"
+#include "sdk/support/failure.hpp"
 
 namespace tenon::hip {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "plugins/hip/platform_amd.hpp"
-#include "sdk/helpers/failure.hpp"
 #include "sdk/render/hip_dialect.hpp"
+#include "sdk/support/failure.hpp"
 
 namespace tenon::hip {
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "plugins/hip/driver.hpp"
-#include "sdk/helpers/shared_library.hpp"
+#include "sdk/backend/shared_library.hpp"
 
 namespace tenon::hip {
 

@@ -8,7 +8,7 @@
 
 #include "plugins/hip/driver.hpp"
 #include "plugins/hip/nvidia.hpp"
-#include "sdk/helpers/shared_library.hpp"
+#include "sdk/backend/shared_library.hpp"
 #include "sdk/render/cuda_dialect.hpp"
 #include "sdk/stream/compiler.hpp"
 

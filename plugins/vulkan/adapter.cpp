@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "plugins/vulkan/target.hpp"
-#include "sdk/helpers/property_table.hpp"
+#include "sdk/backend/property_table.hpp"
 
 namespace tenon::vulkan {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "sdk/helpers/shared_library.hpp"
+#include "sdk/backend/shared_library.hpp"
 
 namespace tenon::vulkan {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "plugins/vulkan/adapter.hpp"
-#include "sdk/helpers/driver_messages.hpp"
+#include "sdk/backend/driver_messages.hpp"
 
 namespace tenon::vulkan {
 

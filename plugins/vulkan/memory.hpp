@@ -3,7 +3,7 @@
 #pragma once
 
 #include "plugins/vulkan/vulkan.hpp"
-#include "sdk/helpers/backend.hpp"
+#include "sdk/backend/backend.hpp"
 
 namespace tenon::vulkan {
 

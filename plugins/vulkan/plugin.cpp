@@ -4,8 +4,8 @@
 
 #include "plugins/vulkan/device.hpp"
 #include "plugins/vulkan/executable.hpp"
-#include "sdk/helpers/named_targets.hpp"
-#include "sdk/helpers/per_process.hpp"
+#include "sdk/backend/named_targets.hpp"
+#include "sdk/backend/per_process.hpp"
 
 namespace tenon::vulkan {
 namespace {

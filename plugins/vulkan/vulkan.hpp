@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "sdk/helpers/failure.hpp"
+#include "sdk/support/failure.hpp"
 
 // clang-format off
 #define TENON_VK_GLOBAL(X) X(EnumerateInstanceVersion) X(EnumerateInstanceLayerProperties) X(CreateInstance)

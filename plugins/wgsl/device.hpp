@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "plugins/wgsl/webgpu.hpp"
-#include "sdk/helpers/property_table.hpp"
+#include "sdk/backend/property_table.hpp"
 #include "sdk/shader/recorder.hpp"
 
 namespace tenon::wgsl {

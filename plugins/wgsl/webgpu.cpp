@@ -6,8 +6,8 @@
 
 #include <cstdlib>
 
-#include "sdk/helpers/per_process.hpp"
-#include "sdk/helpers/shared_library.hpp"
+#include "sdk/backend/per_process.hpp"
+#include "sdk/backend/shared_library.hpp"
 
 namespace tenon::wgsl {
 namespace {

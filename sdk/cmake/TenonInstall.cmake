@@ -32,7 +32,9 @@ install(TARGETS tenon_abi tenon_sdk EXPORT TenonSdk
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sdk)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/include/tenon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   COMPONENT sdk)
-tenon_headers(sdk/helpers sdk sdk)
+tenon_headers(sdk/support sdk sdk)
+tenon_headers(sdk/program sdk sdk)
+tenon_headers(sdk/backend sdk sdk)
 tenon_headers(sdk/render sdk sdk)
 tenon_headers(sdk/stream sdk sdk)
 tenon_headers(sdk/shader sdk sdk)
@@ -64,10 +66,11 @@ if(TARGET tenon)
   target_include_directories(tenon PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tenon>)
   target_compile_features(tenon PUBLIC cxx_std_20)
-  foreach(room support ir rewrite reference schedule kernel lower runtime tensor)
-    tenon_headers(core/${room} core core)
+  foreach(module support expr ir rewrite reference interval schedule kernel lower plugin device runtime)
+    tenon_headers(core/${module} core core)
   endforeach()
-  install(FILES ${PROJECT_SOURCE_DIR}/core/include/tenon/tenon.hpp
+  tenon_headers(frontend/tensor core frontend)
+  install(FILES ${PROJECT_SOURCE_DIR}/frontend/tensor/include/tenon/tenon.hpp
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon COMPONENT core)
   tenon_export(Core core)
   tenon_pkg_config(tenon core)

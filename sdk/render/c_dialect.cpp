@@ -7,9 +7,9 @@
 #include <bit>
 #include <cmath>
 
-#include "sdk/helpers/failure.hpp"
-#include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/scalar.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/program/scalar.hpp"
+#include "sdk/support/failure.hpp"
 
 namespace tenon::sdk {
 namespace {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <set>
 
-#include "sdk/helpers/failure.hpp"
-#include "sdk/helpers/op_info.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/support/failure.hpp"
 
 namespace tenon::sdk {
 namespace {

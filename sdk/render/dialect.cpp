@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-#include "sdk/helpers/failure.hpp"
-#include "sdk/helpers/op_info.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/support/failure.hpp"
 
 namespace tenon::sdk {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sdk/helpers/program_view.hpp"
+#include "sdk/program/view.hpp"
 #include "tenon/program.h"
 
 namespace tenon::sdk {

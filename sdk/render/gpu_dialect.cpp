@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-#include "sdk/helpers/failure.hpp"
-#include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/text_words.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/program/words.hpp"
 #include "sdk/render/gpu_types.hpp"
+#include "sdk/support/failure.hpp"
 
 namespace tenon::sdk {
 namespace {

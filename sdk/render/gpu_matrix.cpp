@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "sdk/helpers/op_info.hpp"
+#include "sdk/program/op_info.hpp"
 #include "sdk/render/gpu_types.hpp"
 
 namespace tenon::sdk {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sdk/helpers/program_view.hpp"
+#include "sdk/program/view.hpp"
 #include "tenon/plugin.h"
 
 namespace tenon::sdk {

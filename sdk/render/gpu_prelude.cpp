@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <set>
 
-#include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/program_view.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/program/view.hpp"
 #include "sdk/render/gpu_types.hpp"
 
 namespace tenon::sdk {

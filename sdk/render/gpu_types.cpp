@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/scalar.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/program/scalar.hpp"
 
 namespace tenon::sdk {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sdk/helpers/submission.hpp"
+#include "sdk/backend/submission.hpp"
 
 namespace tenon::sdk {
 

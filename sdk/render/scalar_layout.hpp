@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sdk/helpers/program_view.hpp"
+#include "sdk/program/view.hpp"
 #include "tenon/plugin.h"
 
 namespace tenon::sdk {

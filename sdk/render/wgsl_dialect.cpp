@@ -9,12 +9,12 @@
 #include <cmath>
 #include <set>
 
-#include "sdk/helpers/failure.hpp"
-#include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/scalar.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/program/scalar.hpp"
 #include "sdk/render/c_printer.hpp"
 #include "sdk/render/scalar_layout.hpp"
 #include "sdk/render/shader_helpers.hpp"
+#include "sdk/support/failure.hpp"
 
 namespace tenon::sdk {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "sdk/helpers/host_device.hpp"
+#include "sdk/backend/host_device.hpp"
 #include "sdk/render/scalar_layout.hpp"
 
 namespace tenon::sdk {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "sdk/helpers/property_table.hpp"
+#include "sdk/backend/property_table.hpp"
 
 namespace tenon::sdk {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "sdk/helpers/hazards.hpp"
+#include "sdk/backend/hazards.hpp"
 #include "sdk/shader/executable.hpp"
 
 namespace tenon::sdk {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <new>
 
-#include "sdk/helpers/failure.hpp"
+#include "sdk/support/failure.hpp"
 
 namespace tenon::sdk {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <cstring>
 
-#include "sdk/helpers/saved_executable.hpp"
-#include "sdk/helpers/verify_program.hpp"
+#include "sdk/backend/saved_executable.hpp"
+#include "sdk/program/verify.hpp"
 #include "sdk/spirv/compiler.hpp"
 
 namespace tenon::sdk {

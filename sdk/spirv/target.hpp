@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "sdk/helpers/property_table.hpp"
+#include "sdk/backend/property_table.hpp"
 #include "sdk/render/glsl_dialect.hpp"
 
 namespace tenon::sdk {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "sdk/helpers/backend.hpp"
-#include "sdk/helpers/named_targets.hpp"
+#include "sdk/backend/backend.hpp"
+#include "sdk/backend/named_targets.hpp"
 #include "sdk/render/dialect.hpp"
 #include "sdk/stream/executable.hpp"
 #include "sdk/stream/timeline.hpp"

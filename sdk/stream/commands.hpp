@@ -2,7 +2,7 @@
 // Puts checked commands into a stream: the same for a submission and for the recording of a graph.
 #pragma once
 
-#include "sdk/helpers/host_device.hpp"
+#include "sdk/backend/host_device.hpp"
 #include "sdk/stream/context.hpp"
 
 namespace tenon::sdk {

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "sdk/helpers/failure.hpp"
+#include "sdk/support/failure.hpp"
 
 namespace tenon::sdk {
 namespace {

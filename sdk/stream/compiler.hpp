@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sdk/helpers/shared_library.hpp"
+#include "sdk/backend/shared_library.hpp"
 
 namespace tenon::sdk {
 

@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "sdk/helpers/failure.hpp"
 #include "sdk/stream/event.hpp"
 #include "sdk/stream/vendor.hpp"
+#include "sdk/support/failure.hpp"
 
 namespace tenon::sdk {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-#include "sdk/helpers/submission.hpp"
+#include "sdk/backend/submission.hpp"
 #include "sdk/stream/timeline.hpp"
 
 namespace tenon::sdk {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "sdk/helpers/property_table.hpp"
+#include "sdk/backend/property_table.hpp"
 #include "sdk/stream/memory.hpp"
 #include "sdk/stream/timeline.hpp"
 #include "tenon/ext/graphs.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sdk/helpers/host_device.hpp"
+#include "sdk/backend/host_device.hpp"
 #include "sdk/stream/context.hpp"
 
 namespace tenon::sdk {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "sdk/helpers/host_device.hpp"
+#include "sdk/backend/host_device.hpp"
 #include "sdk/stream/context.hpp"
 
 namespace tenon::sdk {

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <thread>
 
-#include "sdk/helpers/timeline.hpp"
+#include "sdk/backend/timeline.hpp"
 
 namespace tenon::sdk {
 namespace {

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "sdk/helpers/backend.hpp"
+#include "sdk/backend/backend.hpp"
 #include "sdk/stream/event.hpp"
 
 namespace tenon::sdk {

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "sdk/helpers/failure.hpp"
-#include "sdk/helpers/property_table.hpp"
+#include "sdk/backend/property_table.hpp"
+#include "sdk/support/failure.hpp"
 
 namespace tenon::sdk {
 

@@ -3,8 +3,8 @@
 // computes, whatever it is.
 #include <fmt/format.h>
 
-#include "core/runtime/discovery.hpp"
-#include "core/runtime/probe.hpp"
+#include "core/plugin/discovery.hpp"
+#include "core/plugin/probe.hpp"
 #include "core/support/error.hpp"
 #include "tests/bench/passes.hpp"
 #include "tests/bench/suite.hpp"

@@ -5,10 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <regex>
 
-#include "core/cli/failure_text.hpp"
-#include "core/runtime/driver_noise.hpp"
+#include "core/plugin/driver_noise.hpp"
 #include "core/support/error.hpp"
 #include "core/support/output.hpp"
+#include "frontend/cli/failure_text.hpp"
 #include "tests/bench/limits.hpp"
 #include "tests/bench/suite.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "conformance/cases/random.hpp"
-#include "core/reference/interval.hpp"
+#include "core/interval/interval.hpp"
 
 namespace tenon::conformance {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "conformance/api/api_harness.hpp"
-#include "conformance/api/check.hpp"
-#include "conformance/api/guest.hpp"
-#include "conformance/cases/sequence.hpp"
+#include "conformance/abi/checks/check.hpp"
+#include "conformance/abi/harness.hpp"
+#include "conformance/abi/isolated_process.hpp"
+#include "conformance/cases/abi/sequence.hpp"
 
 using namespace tenon;
 using namespace tenon::conformance;
@@ -65,7 +65,7 @@ TEST_CASE("every check has a name and every name a check") {
 }
 
 TEST_CASE("plugins that keep the rules pass every check") {
-  guest_program = kBinary / "bin/tenon-conformance";
+  isolated_program = kBinary / "bin/tenon-conformance";
   for (const auto& base : {kSync, kAsync}) {
     ApiHarness harness(breaking(base, ""));
     for (const std::string& name : abi_checks()) {
@@ -153,7 +153,7 @@ TEST_CASE("a broken rule is found by its check") {
 }
 
 TEST_CASE("what a plugin does to its process is found") {
-  guest_program = kBinary / "bin/tenon-conformance";
+  isolated_program = kBinary / "bin/tenon-conformance";
   struct Row {
     const char *rule, *said;
   };

@@ -3,8 +3,8 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "conformance/cases/generator.hpp"
+#include "conformance/cases/graphs/shapes.hpp"
 #include "conformance/cases/reproducer.hpp"
-#include "conformance/cases/shapes.hpp"
 #include "core/ir/verify.hpp"
 #include "core/support/error.hpp"
 

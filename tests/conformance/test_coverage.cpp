@@ -4,9 +4,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <set>
 
-#include "conformance/cases/coverage.hpp"
-#include "conformance/cases/edge.hpp"
-#include "conformance/cases/graphs.hpp"
+#include "conformance/cases/graphs/coverage.hpp"
+#include "conformance/cases/graphs/edge.hpp"
+#include "conformance/cases/graphs/graphs.hpp"
 
 using namespace tenon;
 using namespace tenon::conformance;

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "conformance/cases/cells.hpp"
 #include "conformance/cases/generator.hpp"
+#include "conformance/cases/graphs/cells.hpp"
 #include "conformance/cases/reproducer.hpp"
 #include "conformance/judge/compare.hpp"
 #include "core/ir/text.hpp"

@@ -10,8 +10,8 @@
 #include <fstream>
 
 #include "conformance/campaign/failure_book.hpp"
+#include "conformance/cases/abi/memory_cases.hpp"
 #include "conformance/cases/generator.hpp"
-#include "conformance/cases/memory_cases.hpp"
 #include "core/support/error.hpp"
 #include "tests/conformance/campaign_on.hpp"
 

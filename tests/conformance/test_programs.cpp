@@ -6,19 +6,19 @@
 #include <optional>
 #include <set>
 
-#include "conformance/api/api_harness.hpp"
-#include "conformance/api/program_model.hpp"
-#include "conformance/cases/program_data.hpp"
-#include "conformance/cases/programs.hpp"
+#include "conformance/abi/harness.hpp"
+#include "conformance/abi/programs/model.hpp"
+#include "conformance/cases/abi/program_data.hpp"
+#include "conformance/cases/abi/programs.hpp"
+#include "conformance/cases/abi/scalars.hpp"
 #include "conformance/cases/reproducer.hpp"
-#include "conformance/cases/scalars.hpp"
 #include "conformance/shrink/draft.hpp"
 #include "conformance/shrink/shrink.hpp"
 #include "conformance/shrink/size.hpp"
 #include "core/support/error.hpp"
-#include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/program_text.hpp"
-#include "sdk/helpers/verify_program.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/program/text.hpp"
+#include "sdk/program/verify.hpp"
 
 using namespace tenon;
 using namespace tenon::conformance;

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "conformance/cases/choices.hpp"
-#include "conformance/cases/coverage.hpp"
+#include "conformance/cases/graphs/coverage.hpp"
 #include "conformance/report/expectations.hpp"
 #include "conformance/report/report.hpp"
 #include "core/support/error.hpp"

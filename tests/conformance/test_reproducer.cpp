@@ -3,7 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "conformance/cases/generator.hpp"
-#include "conformance/cases/lattice.hpp"
+#include "conformance/cases/graphs/boundary_values.hpp"
 #include "conformance/cases/reproducer.hpp"
 #include "conformance/cases/scalar_list.hpp"
 #include "core/support/error.hpp"
@@ -162,7 +162,7 @@ TEST_CASE("what is wrong with a case of the history is said with its line in the
 
 TEST_CASE("every edge of every dtype has a text") {
   for (const DType dtype : all_dtypes())
-    for (const uint64_t bits : lattice(dtype)) {
+    for (const uint64_t bits : boundary_values(dtype)) {
       const Scalar value{dtype, bits};
       INFO(dtype_name(dtype) << " " << bits << " as " << write_scalar(value));
       CHECK(read_scalar(write_scalar(value), dtype) == value);

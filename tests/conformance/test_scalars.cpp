@@ -6,10 +6,9 @@
 #include <cmath>
 #include <vector>
 
-#include "conformance/cases/scalars.hpp"
+#include "conformance/cases/abi/scalars.hpp"
 #include "core/ir/op.hpp"
-#include "core/ir/op_types.hpp"
-#include "sdk/helpers/scalar.hpp"
+#include "sdk/program/scalar.hpp"
 
 using namespace tenon;
 using namespace tenon::conformance;

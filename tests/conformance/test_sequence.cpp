@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "conformance/cases/sequence.hpp"
+#include "conformance/cases/abi/sequence.hpp"
 #include "core/support/error.hpp"
 
 using namespace tenon;

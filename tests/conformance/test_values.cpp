@@ -5,9 +5,9 @@
 #include <cmath>
 #include <functional>
 
-#include "conformance/cases/cells.hpp"
-#include "conformance/cases/lattice.hpp"
-#include "conformance/cases/template.hpp"
+#include "conformance/cases/graphs/boundary_values.hpp"
+#include "conformance/cases/graphs/cells.hpp"
+#include "conformance/cases/graphs/template.hpp"
 
 using namespace tenon;
 using namespace tenon::conformance;
@@ -172,6 +172,6 @@ TEST_CASE("neighbours and core values are what they say") {
   CHECK(neighbour(highest(DType::kI8).bits, DType::kI8, true) == highest(DType::kI8).bits);
   CHECK(core_values(DType::kBF16)[0] == Scalar::of(DType::kBF16, 1.0).bits);
   for (const DType dtype : all_dtypes())
-    for (const uint64_t bits : lattice(dtype))
+    for (const uint64_t bits : boundary_values(dtype))
       CHECK((dtype_bits(dtype) == 64 || bits >> dtype_bits(dtype) == 0));
 }

@@ -2,7 +2,7 @@
 // A matrix product as the core would tile it, written by hand: to see what the plugin makes of it.
 #pragma once
 
-#include "sdk/helpers/program_builder.hpp"
+#include "sdk/program/builder.hpp"
 
 namespace tenon::cpu_test {
 

@@ -8,8 +8,8 @@
 #include <random>
 #include <stdexcept>
 
-#include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/program_view.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/program/view.hpp"
 
 namespace tenon::cpu_test {
 

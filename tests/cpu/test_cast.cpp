@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// CAST between every two dtypes: all values of 8 and 16 bits, and for wider ones a lattice and
-// values beside every rounding boundary.
+// CAST between every two dtypes: all values of 8 and 16 bits, and for wider ones boundary values
+// and values beside every rounding boundary.
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <random>
 
-#include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/program_view.hpp"
-#include "sdk/helpers/scalar.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/program/scalar.hpp"
+#include "sdk/program/view.hpp"
 #include "tests/cpu/harness.hpp"
 
 namespace tenon::cpu_test {

@@ -4,7 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-#include "sdk/helpers/program_view.hpp"
+#include "sdk/program/view.hpp"
 #include "tests/cpu/gemm_program.hpp"
 #include "tests/cpu/harness.hpp"
 

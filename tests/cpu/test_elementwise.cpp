@@ -4,9 +4,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-#include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/program_view.hpp"
-#include "sdk/helpers/scalar.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/program/scalar.hpp"
+#include "sdk/program/view.hpp"
 #include "tests/cpu/harness.hpp"
 
 namespace tenon::cpu_test {

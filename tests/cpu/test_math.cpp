@@ -9,7 +9,7 @@
 #include <limits>
 #include <random>
 
-#include "sdk/helpers/program_view.hpp"
+#include "sdk/program/view.hpp"
 #include "tests/cpu/harness.hpp"
 
 namespace tenon::cpu_test {

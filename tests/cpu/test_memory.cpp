@@ -3,7 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <numeric>
 
-#include "sdk/helpers/program_view.hpp"
+#include "sdk/program/view.hpp"
 #include "tests/cpu/harness.hpp"
 
 namespace tenon::cpu_test {

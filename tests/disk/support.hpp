@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "core/tensor/tensor.hpp"
+#include "frontend/tensor/tensor.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace tenon::test {

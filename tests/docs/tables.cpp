@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "core/ir/op.hpp"
-#include "core/runtime/environment.hpp"
+#include "core/plugin/environment.hpp"
 
 namespace {
 

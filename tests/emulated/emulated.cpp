@@ -2,12 +2,12 @@
 // A backend with the properties of a GPU's, whose kernels the emulator runs on the host.
 #include <mutex>
 
-#include "sdk/helpers/failure.hpp"
-#include "sdk/helpers/host_device.hpp"
+#include "sdk/backend/host_device.hpp"
 #include "sdk/render/c_printer.hpp"
 #include "sdk/render/cuda_dialect.hpp"
 #include "sdk/render/hip_dialect.hpp"
 #include "sdk/stream/backend.hpp"
+#include "sdk/support/failure.hpp"
 #include "tests/sdk/gpu_kernels.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <random>
 
-#include "core/ir/expr.hpp"
+#include "core/expr/expr.hpp"
 #include "core/ir/text_expr.hpp"
 
 namespace tenon {

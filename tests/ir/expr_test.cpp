@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the simplifier must see through, and the interface of Expr.
-#include "core/ir/expr.hpp"
+#include "core/expr/expr.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

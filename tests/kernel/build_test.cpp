@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "core/ir/text.hpp"
-#include "core/kernel/build.hpp"
+#include "core/kernel/tree/build.hpp"
 #include "core/support/error.hpp"
 
 using namespace tenon;

@@ -4,8 +4,8 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include "core/ir/text.hpp"
-#include "core/kernel/build.hpp"
-#include "core/kernel/transform.hpp"
+#include "core/kernel/transforms/transform.hpp"
+#include "core/kernel/tree/build.hpp"
 #include "core/support/error.hpp"
 
 using namespace tenon;

@@ -12,7 +12,7 @@
 #include <optional>
 #include <thread>
 
-#include "core/include/tenon/tenon.hpp"
+#include "frontend/tensor/include/tenon/tenon.hpp"
 
 namespace {
 

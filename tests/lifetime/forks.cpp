@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-#include "core/include/tenon/tenon.hpp"
+#include "frontend/tensor/include/tenon/tenon.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "core/include/tenon/tenon.hpp"
+#include "frontend/tensor/include/tenon/tenon.hpp"
 
 namespace {
 

@@ -3,8 +3,8 @@
 // that goes beyond them fails to compile, so the conformance tool tests legalisation with it.
 #include <string>
 
-#include "sdk/helpers/backend.hpp"
-#include "sdk/helpers/verify_program.hpp"
+#include "sdk/backend/backend.hpp"
+#include "sdk/program/verify.hpp"
 #undef TENON_BACKEND
 #define TENON_BACKEND(Type)  // its classes are wanted, not its entry
 #include "examples/90_null_backend/null_backend.cpp"

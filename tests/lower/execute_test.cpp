@@ -3,8 +3,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <random>
 
-#include "core/kernel/build.hpp"
-#include "core/kernel/random_transforms.hpp"
+#include "core/kernel/transforms/random_transforms.hpp"
+#include "core/kernel/tree/build.hpp"
 #include "core/support/error.hpp"
 #include "tests/lower/harness.hpp"
 

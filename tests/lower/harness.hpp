@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/ir/text.hpp"
-#include "core/kernel/transform.hpp"
+#include "core/kernel/transforms/transform.hpp"
 #include "tests/lower/interpreter.hpp"
 
 namespace tenon::test {

@@ -4,7 +4,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include "core/support/error.hpp"
-#include "sdk/helpers/program_text.hpp"
+#include "sdk/program/text.hpp"
 #include "tests/lower/harness.hpp"
 
 using namespace tenon;

@@ -5,10 +5,10 @@
 
 #include <random>
 
-#include "core/kernel/build.hpp"
-#include "core/kernel/random_transforms.hpp"
+#include "core/kernel/transforms/random_transforms.hpp"
+#include "core/kernel/tree/build.hpp"
 #include "core/support/error.hpp"
-#include "sdk/helpers/program_text.hpp"
+#include "sdk/program/text.hpp"
 #include "tests/lower/harness.hpp"
 
 using namespace tenon;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/reference/reference.hpp"
-#include "sdk/helpers/program_view.hpp"
+#include "sdk/program/view.hpp"
 
 namespace tenon::test {
 

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <random>
 
+#include "core/interval/interval.hpp"
 #include "core/ir/scalar_op.hpp"
-#include "core/reference/interval.hpp"
 
 using namespace tenon;
 

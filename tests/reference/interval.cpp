@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Intervals: wide enough for every correct device, too narrow for wrong ones.
-#include "core/reference/interval.hpp"
+#include "core/interval/interval.hpp"
 
 #include "core/ir/build.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What ops.def pins, on single values.
 #include "core/ir/scalar_op.hpp"
-#include "core/reference/interval.hpp"
+#include "core/interval/interval.hpp"
 #include "tenon/plugin.h"
 
 #include <catch2/catch_test_macros.hpp>

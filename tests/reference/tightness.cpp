@@ -8,8 +8,8 @@
 #include <numbers>
 #include <random>
 
+#include "core/interval/interval.hpp"
 #include "core/ir/build.hpp"
-#include "core/reference/interval.hpp"
 
 using namespace tenon;
 

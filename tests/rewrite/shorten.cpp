@@ -7,7 +7,7 @@
 #include "core/ir/text.hpp"
 #include "core/reference/reference.hpp"
 #include "core/rewrite/passes.hpp"
-#include "core/rewrite/range.hpp"
+#include "core/rewrite/value_range.hpp"
 #include "core/support/error.hpp"
 
 using namespace tenon;

@@ -8,7 +8,7 @@
 #include <random>
 #include <thread>
 
-#include "core/runtime/disk_cache.hpp"
+#include "core/support/disk_cache.hpp"
 #include "tests/runtime/support.hpp"
 
 using namespace tenon;

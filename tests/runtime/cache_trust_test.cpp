@@ -9,9 +9,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <functional>
 
-#include "core/runtime/disk_cache.hpp"
-#include "core/runtime/private_folder.hpp"
+#include "core/support/disk_cache.hpp"
 #include "core/support/log.hpp"
+#include "core/support/private_folder.hpp"
 #include "tests/runtime/support.hpp"
 
 using namespace tenon;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Devices that fail: out of memory, lost, slow, refusing. On a synchronous device and on an
 // asynchronous one whose memory the host does not see.
-#include "core/runtime/device.hpp"
+#include "core/device/device.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which files are candidates, in which order, and what is wrong with the others.
-#include "core/runtime/discovery.hpp"
+#include "core/plugin/discovery.hpp"
 
 #include <sys/resource.h>
 
@@ -8,9 +8,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <random>
 
-#include "core/runtime/elf_check.hpp"
-#include "core/runtime/environment.hpp"
-#include "core/runtime/plugin_library.hpp"
+#include "core/plugin/elf_check.hpp"
+#include "core/plugin/environment.hpp"
+#include "core/plugin/library.hpp"
 #include "tests/runtime/support.hpp"
 
 using namespace tenon;

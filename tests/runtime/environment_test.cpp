@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Contexts made from the environment: what is offered when nothing is chosen, and wrong values.
-#include "core/runtime/environment.hpp"
+#include "core/plugin/environment.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

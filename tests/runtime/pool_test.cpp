@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The pool against a source that counts and refuses.
-#include "core/runtime/pool.hpp"
+#include "core/device/pool.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <map>

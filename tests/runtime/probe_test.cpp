@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a probe answers, what is remembered of it, and what that means for who names a plugin.
-#include "core/runtime/probe.hpp"
+#include "core/plugin/probe.hpp"
 
 #include <sys/resource.h>
 
 #include <catch2/catch_test_macros.hpp>
 
-#include "core/runtime/open_devices.hpp"
-#include "core/runtime/plugin_library.hpp"
-#include "core/runtime/probes.hpp"
-#include "core/runtime/process_state.hpp"
+#include "core/device/open_devices.hpp"
+#include "core/plugin/library.hpp"
+#include "core/plugin/probes.hpp"
+#include "core/plugin/process_state.hpp"
 #include "tests/runtime/support.hpp"
 
 using namespace tenon;

@@ -3,8 +3,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <random>
 
-#include "core/runtime/open_devices.hpp"
-#include "core/runtime/selector.hpp"
+#include "core/device/open_devices.hpp"
+#include "core/device/selector.hpp"
 #include "tests/runtime/support.hpp"
 
 using namespace tenon;

@@ -12,7 +12,7 @@
 
 #include "core/runtime/context.hpp"
 #include "core/support/error.hpp"
-#include "sdk/helpers/program_builder.hpp"
+#include "sdk/program/builder.hpp"
 
 namespace tenon::test {
 

@@ -75,7 +75,7 @@ TEST_CASE("reductions one after another share kernels by the handful") {
   }
 }
 
-// Each asks whether its index is in bounds, within all bounds before: more than quadratic work.
+// Each asks whether its index is in bounds, within all bounds before: more than quadratic input.
 TEST_CASE("gathers one after another share kernels by the dozen") {
   Models m;
   const NodeRef index = m.param("i", {64}, DType::kI32);

@@ -7,8 +7,8 @@
 #include <new>
 #include <thread>
 
-#include "sdk/helpers/backend.hpp"
-#include "sdk/helpers/timeline.hpp"
+#include "sdk/backend/backend.hpp"
+#include "sdk/backend/timeline.hpp"
 
 using namespace tenon::sdk;
 

@@ -2,7 +2,7 @@
 // Short words for commands on memory of the sdk's, without a C interface between.
 #pragma once
 
-#include "sdk/helpers/backend.hpp"
+#include "sdk/backend/backend.hpp"
 
 namespace tenon::sdk {
 

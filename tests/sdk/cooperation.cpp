@@ -6,9 +6,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 
-#include "sdk/helpers/check_support.hpp"
-#include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/program_text.hpp"
+#include "sdk/backend/check_support.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/program/text.hpp"
 #include "sdk/render/cuda_dialect.hpp"
 #include "tests/sdk/samples.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sdk/helpers/program_builder.hpp"
+#include "sdk/program/builder.hpp"
 #include "sdk/render/dialect.hpp"
 #include "tests/sdk/plugin_host.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Barriers stand where two commands touch the same bytes and one writes, and nowhere else.
-#include "sdk/helpers/hazards.hpp"
+#include "sdk/backend/hazards.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
-#include "sdk/helpers/submission.hpp"
+#include "sdk/backend/submission.hpp"
 
 namespace tenon::sdk {
 namespace {

@@ -5,8 +5,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <stdexcept>
 
-#include "sdk/helpers/named_targets.hpp"
-#include "sdk/helpers/per_process.hpp"
+#include "sdk/backend/named_targets.hpp"
+#include "sdk/backend/per_process.hpp"
 
 namespace tenon::sdk {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "sdk/helpers/program_text.hpp"
-#include "sdk/helpers/verify_program.hpp"
+#include "sdk/program/text.hpp"
+#include "sdk/program/verify.hpp"
 #include "tests/sdk/samples.hpp"
 
 using namespace tenon::sdk;

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/scalar.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/program/scalar.hpp"
 
 namespace tenon::sdk {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sdk/helpers/program_builder.hpp"
+#include "sdk/program/builder.hpp"
 #include "tests/sdk/plugin_host.hpp"
 
 namespace tenon::sdk {

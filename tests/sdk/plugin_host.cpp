@@ -9,7 +9,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "sdk/helpers/program_text.hpp"
+#include "sdk/program/text.hpp"
 
 namespace tenon::sdk {
 

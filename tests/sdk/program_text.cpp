@@ -3,8 +3,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>
 
-#include "sdk/helpers/program_text.hpp"
-#include "sdk/helpers/verify_program.hpp"
+#include "sdk/program/text.hpp"
+#include "sdk/program/verify.hpp"
 #include "tests/sdk/samples.hpp"
 
 using namespace tenon::sdk;

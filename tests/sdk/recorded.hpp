@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sdk/helpers/property_table.hpp"
+#include "sdk/backend/property_table.hpp"
 #include "sdk/shader/recorder.hpp"
 #include "tests/sdk/commands.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-#include "sdk/helpers/driver_messages.hpp"
+#include "sdk/backend/driver_messages.hpp"
 #include "tests/sdk/recorded.hpp"
 
 namespace tenon::sdk {

@@ -11,8 +11,8 @@
 #include <cstring>
 #include <numeric>
 
-#include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/scalar.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/program/scalar.hpp"
 #include "sdk/render/c_printer.hpp"
 #include "sdk/render/cuda_dialect.hpp"
 #include "sdk/render/hip_dialect.hpp"

@@ -5,11 +5,11 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-#include "sdk/helpers/failure.hpp"
-#include "sdk/helpers/op_info.hpp"
+#include "sdk/program/op_info.hpp"
 #include "sdk/render/c_printer.hpp"
 #include "sdk/render/cuda_dialect.hpp"
 #include "sdk/render/hip_dialect.hpp"
+#include "sdk/support/failure.hpp"
 #include "tests/sdk/op_cases.hpp"
 #include "tests/sdk/samples.hpp"
 #include "tests/sdk/vendor_compilers.hpp"

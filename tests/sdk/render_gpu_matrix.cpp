@@ -7,13 +7,13 @@
 #include <cmath>
 #include <cstring>
 
-#include "sdk/helpers/failure.hpp"
-#include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/scalar.hpp"
-#include "sdk/helpers/verify_program.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/program/scalar.hpp"
+#include "sdk/program/verify.hpp"
 #include "sdk/render/c_printer.hpp"
 #include "sdk/render/cuda_dialect.hpp"
 #include "sdk/render/hip_dialect.hpp"
+#include "sdk/support/failure.hpp"
 #include "tests/sdk/gpu_kernels.hpp"
 #include "tests/sdk/vendor_compilers.hpp"
 

@@ -7,9 +7,9 @@
 #include <random>
 #include <vector>
 
-#include "sdk/helpers/op_info.hpp"
-#include "sdk/helpers/program_view.hpp"
-#include "sdk/helpers/scalar.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/program/scalar.hpp"
+#include "sdk/program/view.hpp"
 
 using namespace tenon::sdk;
 

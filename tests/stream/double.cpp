@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "sdk/helpers/program_builder.hpp"
+#include "sdk/program/builder.hpp"
 #include "tests/stream/machine.hpp"
 
 namespace tenon::sdk {

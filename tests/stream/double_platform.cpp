@@ -2,7 +2,7 @@
 // A driver and a compiler for StreamBackend.
 #include <span>
 
-#include "sdk/helpers/program_text.hpp"
+#include "sdk/program/text.hpp"
 #include "sdk/render/cuda_dialect.hpp"
 #include "sdk/render/hip_dialect.hpp"
 #include "tests/stream/machine.hpp"

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "core/support/error.hpp"
-#include "core/tensor/tensor.hpp"
+#include "frontend/tensor/tensor.hpp"
 #include "tests/tensor/devices.hpp"
 
 using namespace tenon;

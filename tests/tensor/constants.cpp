@@ -2,7 +2,7 @@
 // Numbers that change from step to step do not make plans: rates, seeds, constants.
 #include <cmath>
 
-#include "core/tensor/tensor.hpp"
+#include "frontend/tensor/tensor.hpp"
 #include "tests/tensor/devices.hpp"
 
 using namespace tenon;

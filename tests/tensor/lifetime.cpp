@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "core/support/error.hpp"
-#include "core/tensor/tensor.hpp"
+#include "frontend/tensor/tensor.hpp"
 #include "tests/tensor/devices.hpp"
 
 namespace tenon {

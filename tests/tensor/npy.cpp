@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // .npy files: round trips, refusals with the byte, and mutated files that must never crash.
-#include "core/tensor/npy.hpp"
+#include "frontend/tensor/npy.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>

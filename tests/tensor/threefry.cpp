@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random bits against the published vectors, and the numbers made of them.
-#include "core/tensor/threefry.hpp"
+#include "frontend/tensor/threefry.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sdk/helpers/program_builder.hpp"
+#include "sdk/program/builder.hpp"
 #include "tenon/plugin.h"
 
 namespace tenon::vulkan_test {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "sdk/helpers/program_text.hpp"
+#include "sdk/program/text.hpp"
 
 namespace tenon::wgsl_test {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "conformance/selftest/plugin/variants.hpp"
-#include "sdk/helpers/scalar.hpp"
+#include "sdk/program/scalar.hpp"
 
 namespace tenon::planted {
 

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "conformance/selftest/plugin/device.hpp"
-#include "sdk/helpers/check_support.hpp"
-#include "sdk/helpers/verify_program.hpp"
+#include "sdk/backend/check_support.hpp"
+#include "sdk/program/verify.hpp"
 
 namespace tenon::planted {
 namespace {

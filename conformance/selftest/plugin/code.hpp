@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "conformance/selftest/plugin/variants.hpp"
-#include "sdk/helpers/host_device.hpp"
-#include "sdk/helpers/scalar.hpp"
+#include "sdk/backend/host_device.hpp"
+#include "sdk/program/scalar.hpp"
 
 namespace tenon::planted {
 

@@ -10,7 +10,7 @@
 #include "conformance/selftest/plugin/code.hpp"
 #include "conformance/selftest/plugin/slabs.hpp"
 #include "conformance/selftest/plugin/work_queue.hpp"
-#include "sdk/helpers/property_table.hpp"
+#include "sdk/backend/property_table.hpp"
 
 namespace tenon::planted {
 

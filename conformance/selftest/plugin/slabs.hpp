@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include "sdk/helpers/host_device.hpp"
+#include "sdk/backend/host_device.hpp"
 
 namespace tenon::planted {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "conformance/selftest/plugin/variants.hpp"
-#include "sdk/helpers/host_device.hpp"
-#include "sdk/helpers/timeline.hpp"
+#include "sdk/backend/host_device.hpp"
+#include "sdk/backend/timeline.hpp"
 
 namespace tenon::planted {
 

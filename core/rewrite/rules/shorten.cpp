@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "core/rewrite/range.hpp"
 #include "core/rewrite/rules/rules.hpp"
+#include "core/rewrite/value_range.hpp"
 
 namespace tenon::rewrite {
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-#include "sdk/helpers/program_builder.hpp"
+#include "sdk/program/builder.hpp"
 #include "tenon/plugin.h"
 
 extern "C" const tn_plugin* null_plugin_query(const tn_host*, uint32_t, uint32_t, tn_error*);

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <set>
 
-#include "sdk/helpers/program_builder.hpp"
+#include "sdk/program/builder.hpp"
 #include "tenon/plugin.h"
 
 extern "C" const tn_plugin* null_plugin_query(const tn_host*, uint32_t, uint32_t, tn_error*);

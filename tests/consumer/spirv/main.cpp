@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A backend's author compiles a program to SPIR-V with the installed sdk.
-#include "sdk/helpers/program_builder.hpp"
+#include "sdk/program/builder.hpp"
 #include "sdk/spirv/executable.hpp"
 
 int main() {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/abi/checks/check.hpp"
+
+#include "core/support/error.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+std::vector<CheckRow> all_rows() {
+  std::vector<CheckRow> rows;
+  for (const auto group : {entry_checks(), device_checks(), refusal_checks(), struct_checks(),
+                           memory_checks(), slab_checks(), program_checks(), op_checks(),
+                           limit_checks(), submission_checks(), work_checks(), leak_checks()})
+    rows.insert(rows.end(), group.begin(), group.end());
+  return rows;
+}
+
+}  // namespace
+
+void run_check(std::string_view name, const CheckContext& context) {
+  for (const CheckRow& row : all_rows()) {
+    if (row.name != name) continue;
+    context.alive();
+    return row.run(context);
+  }
+  fail(ErrorKind::kInvalid, "[check] expected the name of a check, got \"{}\"", name);
+}
+
+std::vector<std::string> implemented_checks() {
+  std::vector<std::string> names;
+  for (const CheckRow& row : all_rows()) names.emplace_back(row.name);
+  return names;
+}
+
+Loaded any_kernel(const Opened& device) {
+  need(device.computes(), "the device has memory only");
+  for (const tn_dtype dtype : {TN_DTYPE_U32, TN_DTYPE_I32, TN_DTYPE_F32}) {
+    KernelSpec spec;
+    spec.dtype = dtype;
+    if (auto loaded = load_kernel(spec, device)) return std::move(*loaded);
+  }
+  throw NotThere{"the device takes none of the small programs"};
+}
+
+MemoryHandle any_memory(const Opened& device, uint64_t size) {
+  MemoryHandle memory = device.allocate(0, size);
+  need(memory != nullptr, "no room for a slab");
+  return memory;
+}
+
+void need(bool condition, const char* what) {
+  if (!condition) throw NotThere{what};
+}
+
+}  // namespace tenon::conformance

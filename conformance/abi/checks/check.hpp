@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The named checks of the ABI's rules. Each is a function that throws a Finding where the plugin
+// breaks its rule, and NotThere where the plugin leaves out what it is about.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "conformance/abi/kernel.hpp"
+#include "conformance/abi/opened.hpp"
+
+namespace tenon::conformance {
+
+struct CheckContext {
+  const Subject& subject;
+  uint64_t seed = 0;
+  const std::function<void()>& alive;
+
+  const tn_plugin& table() const { return subject.table; }
+  Opened open() const { return Opened(subject, subject.index, subject.options_or_null()); }
+};
+
+struct CheckRow {
+  std::string_view name;  ///< of abi_checks()
+  void (*run)(const CheckContext&);
+};
+
+/// One table for each group, in its own file.
+std::span<const CheckRow> entry_checks();
+std::span<const CheckRow> device_checks();
+std::span<const CheckRow> refusal_checks();
+std::span<const CheckRow> struct_checks();
+std::span<const CheckRow> memory_checks();
+std::span<const CheckRow> slab_checks();
+std::span<const CheckRow> program_checks();
+std::span<const CheckRow> op_checks();
+std::span<const CheckRow> limit_checks();
+std::span<const CheckRow> submission_checks();
+std::span<const CheckRow> work_checks();
+std::span<const CheckRow> leak_checks();
+
+/// Throws kInvalid for a name that is none.
+void run_check(std::string_view name, const CheckContext& context);
+/// Every name that has a function.
+std::vector<std::string> implemented_checks();
+
+/// An executable that the device takes, for checks that need any; throws NotThere.
+Loaded any_kernel(const Opened& device);
+/// A slab of space 0; throws NotThere where there is no room.
+MemoryHandle any_memory(const Opened& device, uint64_t size);
+/// Throws NotThere.
+void need(bool condition, const char* what);
+
+}  // namespace tenon::conformance

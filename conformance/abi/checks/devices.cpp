@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Checks of enumeration, opening, and what a device declares.
+#include <cstring>
+#include <set>
+#include <string>
+
+#include "conformance/abi/canary.hpp"
+#include "conformance/abi/checks/check.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+int32_t enumerate(const CheckContext& c, uint32_t capacity, uint32_t stride, tn_device_info* infos,
+                  uint32_t& count) {
+  tn_error error = abi_struct<tn_error>();
+  const int32_t status =
+      c.table().device_enumerate(capacity, stride, infos, 0, nullptr, &count, &error);
+  expect_ok(status, error, "device_enumerate");
+  return status;
+}
+
+std::vector<tn_device_info> all_infos(const CheckContext& c) {
+  std::vector<tn_device_info> infos(c.subject.devices, abi_struct<tn_device_info>());
+  uint32_t count = 0;
+  enumerate(c, c.subject.devices, sizeof(tn_device_info), infos.data(), count);
+  expect(count == c.subject.devices, "device_enumerate: expected {} devices as before, got {}",
+         c.subject.devices, count);
+  return infos;
+}
+
+void enumerate_capacity(const CheckContext& c) {
+  uint32_t count = 0;
+  enumerate(c, 0, sizeof(tn_device_info), nullptr, count);
+  expect(count == c.subject.devices,
+         "device_enumerate: expected the whole number {} with a capacity of 0, got {}",
+         c.subject.devices, count);
+  char reason[3] = {'x', 'x', 'x'};
+  expect(c.table().device_enumerate(0, 0, nullptr, 1, reason, &count, nullptr) == TN_OK,
+         "device_enumerate: expected TN_OK with error null");
+  expect(reason[1] == 'x', "device_enumerate: expected 1 byte of reason, got more");
+  // Room for one more than there are, spaced widely: the last one and the gaps stay as they are.
+  constexpr uint32_t kStride = sizeof(tn_device_info) + 40;
+  for (const uint32_t room : {c.subject.devices, c.subject.devices - 1}) {
+    std::vector<unsigned char> bytes(size_t{kStride} * (c.subject.devices + 1), 0xC7);
+    const auto row = [&](uint32_t i) {
+      return reinterpret_cast<tn_device_info*>(bytes.data() + size_t{i} * kStride);
+    };
+    for (uint32_t i = 0; i <= c.subject.devices; ++i) {
+      const tn_device_info blank = abi_struct<tn_device_info>();
+      std::memcpy(static_cast<void*>(row(i)), &blank, sizeof blank);
+    }
+    const std::vector<unsigned char> before = bytes;
+    enumerate(c, room, kStride, row(0), count);
+    expect(count == c.subject.devices, "device_enumerate: expected a count of {}, got {}",
+           c.subject.devices, count);
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      const bool outside = i / kStride >= room || i % kStride >= sizeof(tn_device_info);
+      expect(!outside || bytes[i] == before[i],
+             "device_enumerate: expected {} infos {} bytes apart, got byte {} changed", room,
+             kStride, i);
+    }
+  }
+}
+
+void enumerate_short(const CheckContext& c) {
+  constexpr uint32_t kSizes[] = {16,
+                                 20,
+                                 24,
+                                 offsetof(tn_device_info, uuid),
+                                 offsetof(tn_device_info, driver),
+                                 offsetof(tn_device_info, target),
+                                 sizeof(tn_device_info) + 64};
+  for (const uint32_t size : kSizes) {
+    Canary<tn_device_info> info(size);
+    uint32_t count = 0;
+    enumerate(c, 1, size, info.get(), count);
+    info.expect_intact("device_enumerate");
+    expect(info.get()->struct_size == size,
+           "device_enumerate: expected struct_size {} left as the caller set it, got {}", size,
+           info.get()->struct_size);
+  }
+}
+
+void enumerate_stable(const CheckContext& c) {
+  const auto first = all_infos(c);
+  { const Opened device = c.open(); }
+  const auto second = all_infos(c);
+  for (size_t i = 0; i < first.size(); ++i)
+    expect(is_same(first[i], second[i]),
+           "device_enumerate: expected device {} as before, got something else", i);
+}
+
+template <size_t N>
+void check_text(const char (&text)[N], const char* field, uint32_t i, bool may_be_empty) {
+  const size_t length = strnlen(text, N);
+  expect(length < N, "device {}: expected {} with a NUL in its {} bytes, got none", i, field, N);
+  expect(may_be_empty || length > 0, "device {}: expected a {}, got an empty text", i, field);
+}
+
+void info_strings(const CheckContext& c) {
+  const auto infos = all_infos(c);
+  for (uint32_t i = 0; i < infos.size(); ++i) {
+    check_text(infos[i].name, "name", i, false);
+    check_text(infos[i].driver, "driver", i, true);
+    check_text(infos[i].target, "target", i, true);
+    expect(infos[i].kind >= TN_DEVICE_CPU && infos[i].kind <= TN_DEVICE_STORAGE,
+           "device {}: expected a kind from 1 to 4, got {}", i, infos[i].kind);
+  }
+}
+
+void unknown_option(const CheckContext& c) {
+  tn_error error = abi_struct<tn_error>();
+  tn_device* opened = nullptr;
+  const std::string options =
+      c.subject.options + (c.subject.options.empty() ? "" : ",") + "no_such_option_is_known=1";
+  const int32_t status = c.table().device_open(c.subject.index, options.c_str(), &opened, &error);
+  if (status == TN_OK && opened) c.table().device_close(opened);
+  expect(status == TN_ERROR_INVALID_ARGUMENT,
+         "device_open: expected TN_ERROR_INVALID_ARGUMENT for an unknown option, got {}",
+         status == TN_OK ? "TN_OK" : status_text(status));
+  expect(!opened, "device_open: expected no device after an error, got one");
+  expect(fixed_string(error.message).find("no_such_option") != std::string::npos,
+         "device_open: expected a message that names the option, got \"{}\"",
+         fixed_string(error.message));
+}
+
+void open_twice(const CheckContext& c) {
+  const Opened first = c.open();
+  const MemoryHandle kept = any_memory(first, 64);
+  const std::vector<uint8_t> bytes(64, 0x5E);
+  first.write(kept.get(), 0, 0, bytes);
+  for (int round = 0; round < 3; ++round) {
+    const Opened second = c.open();
+    const MemoryHandle other = any_memory(second, 64);
+    second.write(other.get(), 0, 0, std::vector<uint8_t>(64, 0x77));
+  }
+  std::vector<uint8_t> got(64);
+  first.read(kept.get(), 0, 0, got);
+  expect(got == bytes, "device_close: expected memory of another handle untouched, got it changed");
+}
+
+bool is_power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
+
+void check_limits(const tn_properties& p) {
+  expect(p.index_bits == 32 || p.index_bits == 64,
+         "properties: expected index_bits 32 or 64, got {}", p.index_bits);
+  expect(p.accuracy == TN_ACCURACY_STRICT || p.accuracy == TN_ACCURACY_RELAXED,
+         "properties: expected accuracy 1 or 2, got {}", p.accuracy);
+  expect(p.subgroup_min <= p.subgroup_max,
+         "properties: expected subgroup_min <= subgroup_max, got {} and {}", p.subgroup_min,
+         p.subgroup_max);
+  expect(p.storage_bytes <= 4 && (p.storage_bytes == 0 || is_power_of_two(p.storage_bytes)),
+         "properties: expected storage_bytes 0, 1, 2 or 4, got {}", p.storage_bytes);
+}
+
+void check_dtypes(const Opened& device) {
+  const tn_properties& p = device.properties();
+  std::set<uint32_t> seen;
+  for (uint32_t i = 0; i < p.dtype_count; ++i) {
+    const tn_dtype_caps row = abi_element(p.dtypes, p.dtype_stride, i);
+    expect(seen.insert(row.dtype).second, "properties: expected each dtype once, got {} twice",
+           row.dtype);
+    expect(!(row.flags & TN_DTYPE_ARITHMETIC) || (row.flags & TN_DTYPE_STORAGE),
+           "properties: expected storage of dtype {} as arithmetic is claimed, got none",
+           row.dtype);
+  }
+  if (device.computes())
+    expect(!seen.empty(), "properties: expected dtypes of a device that computes, got none");
+}
+
+void check_spaces(const Opened& device) {
+  const size_t count = device.spaces().size();
+  for (size_t s = 0; s < count; ++s) {
+    const tn_memory_space& space = device.spaces()[s];
+    expect(is_power_of_two(space.alignment),
+           "memory space {}: expected an alignment that is a power of two, got {}", s,
+           space.alignment);
+    expect(space.total == 0 || space.largest <= space.total,
+           "memory space {}: expected largest <= total {}, got {}", s, space.total, space.largest);
+    expect(count >= 32 || space.copy_from < (uint64_t{1} << count),
+           "memory space {}: expected copy_from among {} spaces, got {:#x}", s, count,
+           space.copy_from);
+  }
+  if (device.computes())
+    expect(device.spaces()[0].flags & TN_MEMORY_DEVICE,
+           "memory space 0: expected one that kernels reach, as buffers go there, got flags {}",
+           device.spaces()[0].flags);
+}
+
+void properties_sane(const CheckContext& c) {
+  const Opened device = c.open();
+  if (device.computes()) check_limits(device.properties());
+  check_dtypes(device);
+  check_spaces(device);
+}
+
+void properties_stable(const CheckContext& c) {
+  const Opened device = c.open();
+  const tn_target target = device.target();
+  const tn_properties* again = nullptr;
+  tn_error error = abi_struct<tn_error>();
+  expect_ok(c.table().properties(&target, &again, &error), error, "properties");
+  const auto without_addresses = [](tn_properties p) {
+    p.next = nullptr;
+    p.dtypes = nullptr;
+    p.memory_spaces = nullptr;
+    p.matrix_atoms = nullptr;
+    return p;
+  };
+  const tn_properties first = without_addresses(device.properties());
+  const tn_properties second = without_addresses(abi_read(again));
+  expect(std::memcmp(&second, &first, sizeof second) == 0,
+         "properties: expected the same on each call, got another answer");
+  const Opened other = c.open();
+  expect(other.properties().flags == device.properties().flags,
+         "properties: expected the same flags for each handle of a device");
+}
+
+void unknown_target(const CheckContext& c) {
+  tn_target target = abi_struct<tn_target>();
+  for (const char* name : {"no-such-target-is-known", ""}) {
+    target.name = name;
+    const tn_properties* properties = nullptr;
+    tn_error error = abi_struct<tn_error>();
+    const int32_t status = c.table().properties(&target, &properties, &error);
+    expect(status == TN_ERROR_NOT_FOUND,
+           "properties: expected TN_ERROR_NOT_FOUND for the target \"{}\", got {}", name,
+           status == TN_OK ? "TN_OK" : status_text(status));
+    expect(!properties, "properties: expected nothing written after an error");
+  }
+}
+
+constexpr CheckRow kRows[] = {
+    {"enumerate_capacity", enumerate_capacity}, {"enumerate_short", enumerate_short},
+    {"enumerate_stable", enumerate_stable},     {"info_strings", info_strings},
+    {"unknown_option", unknown_option},         {"open_twice", open_twice},
+    {"properties_sane", properties_sane},       {"properties_stable", properties_stable},
+    {"unknown_target", unknown_target},
+};
+
+}  // namespace
+
+std::span<const CheckRow> device_checks() { return kRows; }
+
+}  // namespace tenon::conformance

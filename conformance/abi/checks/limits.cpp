@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Checks that what the properties claim is there up to the last word, thread and workgroup.
+#include <algorithm>
+
+#include "conformance/abi/checks/check.hpp"
+#include "conformance/abi/checks/probe_programs.hpp"
+#include "conformance/cases/gradually.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+constexpr uint32_t kMostShared = 1 << 20;
+constexpr uint32_t kMostThreads = 1 << 12;
+
+Opened computing(const CheckContext& c) {
+  Opened device = c.open();
+  need(device.computes() && device.submits(), "the device has memory only");
+  return device;
+}
+
+void shared_memory(const CheckContext& c) {
+  const Opened device = computing(c);
+  const uint32_t words = std::min(device.properties().max_shared_bytes, kMostShared) / 4;
+  need(words >= 8, "the device claims no shared memory");
+  const uint32_t threads = std::min(most_threads(device.properties(), 64), words);
+  bool any = false;
+  for (const uint32_t arrays : {1u, 2u, 3u, 8u}) {
+    c.alive();
+    // What is aligned between the arrays counts as well.
+    const uint32_t used = arrays == 3 ? words - 3 * 4 : words / arrays * arrays;
+    if (used < arrays) continue;
+    any |= run_probe(device, shared_program(used, arrays, std::min(threads, used)), false);
+  }
+  need(any, "the device takes no program with shared memory");
+}
+
+void workgroup_shapes(const CheckContext& c) {
+  const Opened device = computing(c);
+  const tn_properties& p = device.properties();
+  const uint32_t most =
+      p.max_workgroup_threads ? std::min(p.max_workgroup_threads, kMostThreads) : kMostThreads;
+  uint32_t axes[3];
+  for (int axis = 0; axis < 3; ++axis)
+    axes[axis] = p.max_workgroup[axis] ? std::min(p.max_workgroup[axis], most) : most;
+  std::vector<std::array<uint32_t, 3>> shapes = {{axes[0], 1, 1}, {1, axes[1], 1}, {1, 1, axes[2]},
+                                                 {3, 2, 2},       {2, 3, 5},       {1, 4, 3}};
+  // As full as it goes in two and in three axes.
+  const uint32_t half = std::min(axes[0], std::max(most / 2, 1u));
+  shapes.push_back({half, std::min(axes[1], most / half), 1});
+  const uint32_t x = std::min(axes[0], 4u), y = std::min(axes[1], std::max(most / x / 2, 1u));
+  shapes.push_back({x, y, std::min(axes[2], most / x / y)});
+  bool any = false;
+  for (const auto& shape : shapes) {
+    c.alive();
+    const uint32_t workgroup[3] = {shape[0], shape[1], shape[2]};
+    any |= run_probe(device, shape_program(workgroup), false, 2);
+  }
+  need(any, "the device takes no such program");
+}
+
+/// out[0..3] are written by the last workgroups of an axis alone, out[4] by the first.
+sdk::Program far_program(tn_axis axis, uint32_t groups) {
+  sdk::ProgramBuilder b("far");
+  const auto out = b.buffer("out", TN_DTYPE_I32, TN_ACCESS_READ | TN_ACCESS_WRITE, 8);
+  const auto group = b.index(axis, TN_DTYPE_I32);
+  const auto number = [&](uint32_t n) { return b.constant(TN_DTYPE_I32, n); };
+  const auto from_end = b.op(TN_OP_SUB, TN_DTYPE_I32, 1, {number(groups - 1), group});
+  const auto is_late = b.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {from_end, number(4)});
+  b.begin_if(is_late);
+  b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, from_end, group});
+  b.end();
+  return b.finish();
+}
+
+/// False if the device does not take the program.
+bool try_grid(const Opened& device, tn_memory* memory, int axis, uint32_t groups) {
+  const sdk::Program program = far_program(static_cast<tn_axis>(TN_AXIS_GRID_X + axis), groups);
+  const CompileAnswer answer = device.compile(*program.get());
+  if (!answer.executable) return false;
+  tn_argument argument{};
+  argument.kind = TN_ARGUMENT_BUFFER;
+  argument.memory = memory;
+  argument.size = 32;
+  tn_command command = abi_struct<tn_command>();
+  command.kind = TN_COMMAND_LAUNCH;
+  command.executable = answer.executable.get();
+  for (int k = 0; k < 3; ++k) {
+    command.grid[k] = k == axis ? groups : 1;
+    command.block[k] = command.cluster[k] = 1;
+  }
+  command.argument_count = 1;
+  command.argument_stride = sizeof argument;
+  command.arguments = &argument;
+  device.write(memory, 0, 0, std::vector<uint8_t>(32, 0xEE));
+  device.run({&command, 1});
+  std::vector<uint8_t> got(32);
+  device.read(memory, 0, 0, got);
+  for (uint32_t i = 0; i < 4; ++i) {
+    uint32_t word = 0;
+    std::memcpy(&word, got.data() + size_t{i} * 4, 4);
+    if (word != groups - 1 - i)
+      find("mismatch",
+           "a grid of {} along axis {}, where {} are claimed: expected workgroup {} to have run, "
+           "got {:#x} from it",
+           groups, axis, device.properties().max_grid[axis], groups - 1 - i, word);
+  }
+  return true;
+}
+
+void grid_limits(const CheckContext& c) {
+  const Opened device = computing(c);
+  need(device.dtype_flags(TN_DTYPE_I32) & TN_DTYPE_ARITHMETIC, "no arithmetic on i32 is claimed");
+  constexpr uint32_t kFirstGroups = 256, kMostGroups = 1 << 16;
+  const MemoryHandle memory = any_memory(device, 32);
+  bool any = false;
+  for (int axis = 0; axis < 3; ++axis) {
+    const uint32_t limit = device.properties().max_grid[axis];
+    const uint32_t most = limit ? std::min(limit, kMostGroups) : kMostGroups;
+    if (most < 4) continue;
+    gradually(kFirstGroups, most, [&](uint32_t groups) {
+      c.alive();
+      any |= try_grid(device, memory.get(), axis, groups);
+    });
+  }
+  need(any, "the device takes no such program");
+}
+
+void scalars(const CheckContext& c) {
+  const Opened device = computing(c);
+  need(device.properties().flags & TN_DEVICE_SYMBOLIC, "the device takes no scalars");
+  bool any = false;
+  for (const tn_dtype_caps& row : device.dtypes()) {
+    if (!(row.flags & TN_DTYPE_STORAGE)) continue;
+    for (const uint32_t count : {2u, 7u, 16u}) {
+      c.alive();
+      any |= run_probe(device, scalar_program(static_cast<tn_dtype>(row.dtype), count), false);
+    }
+  }
+  need(any, "the device takes no such program");
+}
+
+/// What a loaded executable may have lost.
+void reloaded_programs(const CheckContext& c) {
+  const Opened device = computing(c);
+  need(device.properties().flags & TN_DEVICE_SAVE, "the device saves no executables");
+  bool any = false;
+  const auto run = [&](const sdk::Program& program, uint32_t groups = 1) {
+    c.alive();
+    any |= run_probe(device, program, true, groups);
+  };
+  for (const tn_dtype dtype : {TN_DTYPE_I64, TN_DTYPE_U64, TN_DTYPE_F64}) {
+    if (!(device.dtype_flags(dtype) & TN_DTYPE_STORAGE)) continue;
+    run(constant_program(dtype));
+    run(scalar_program(dtype, 5));
+  }
+  run(scalar_program(TN_DTYPE_I32, 5));
+  const uint32_t threads = most_threads(device.properties(), 12);
+  if (threads == 12)
+    for (const auto& shape : {std::array{3u, 2u, 2u}, std::array{1u, 4u, 3u}}) {
+      const uint32_t workgroup[3] = {shape[0], shape[1], shape[2]};
+      run(shape_program(workgroup), 2);
+    }
+  const uint32_t words = std::min(device.properties().max_shared_bytes / 4, 1024u);
+  if (words >= 64) run(shared_program(words, 2, std::min(threads, words)));
+  need(any, "the device takes no such program");
+}
+
+constexpr CheckRow kRows[] = {
+    {"shared_memory", shared_memory},
+    {"workgroup_shapes", workgroup_shapes},
+    {"grid_limits", grid_limits},
+    {"scalars", scalars},
+    {"reloaded_programs", reloaded_programs},
+};
+
+}  // namespace
+
+std::span<const CheckRow> limit_checks() { return kRows; }
+
+}  // namespace tenon::conformance

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Programs written for one question each, for checks: what is kept of wide constants and scalars,
+// whether shared memory and workgroups are as large as claimed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "conformance/abi/checks/check.hpp"
+
+namespace tenon::conformance {
+
+/// Each thread writes its own words of `arrays` shared arrays of about equal size, `words` u32 in
+/// all, every word another; behind a barrier the others' words go to the output.
+sdk::Program shared_program(uint32_t words, uint32_t arrays, uint32_t threads);
+/// out[number of the thread] = its coordinates.
+sdk::Program shape_program(const uint32_t (&workgroup)[3]);
+/// Several SCALAR params of a dtype, and each at a place of its own in the output.
+sdk::Program scalar_program(tn_dtype dtype, uint32_t scalars);
+/// Constants whose bits differ in every byte; `data` is the output's dtype.
+sdk::Program constant_program(tn_dtype dtype);
+
+/// Threads of one workgroup that are claimed, in x alone.
+uint32_t most_threads(const tn_properties& properties, uint32_t most);
+
+/// Runs it and compares every byte with what it means (program_runner.hpp). Answers whether the
+/// device claims what it needs.
+bool run_probe(const Opened& device, const sdk::Program& program, bool reloaded,
+               uint32_t groups = 1);
+
+}  // namespace tenon::conformance

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/abi/harness.hpp"
+
+#include "conformance/abi/checks/check.hpp"
+#include "conformance/abi/sequences/runner.hpp"
+#include "conformance/cases/abi/programs.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+Outcome outcome_of(Status status, std::string text) {
+  Outcome outcome;
+  outcome.status = status;
+  outcome.text = std::move(text);
+  return outcome;
+}
+
+}  // namespace
+
+Outcome ApiHarness::run_steps(const Sequence& sequence, const std::function<void()>& alive) {
+  SequenceRunner runner(subject_);
+  try {
+    runner.run(sequence, alive);
+  } catch (const Finding& finding) {
+    return failed(finding.kind, fmt::format("{}, at {}", finding.text, runner.where()));
+  } catch (const Lost& lost) {
+    return outcome_of(Status::kDeviceLost, fmt::format("{}, at {}", lost.text, runner.where()));
+  }
+  if (runner.done() == 0 && is_programs(sequence)) {
+    const LeftOut& left_out = runner.left_out();
+    return outcome_of(left_out.too_long ? Status::kVacuous : Status::kUnsupported, left_out.why);
+  }
+  if (runner.done() == 0) return outcome_of(Status::kVacuous, "no step was possible");
+  return {};
+}
+
+Outcome ApiHarness::run(const Case& test, const std::function<void()>& alive) {
+  try {
+    if (test.sequence->check.empty()) return run_steps(*test.sequence, alive);
+    run_check(test.sequence->check, {subject_, test.seed, alive});
+    return {};
+  } catch (const Finding& finding) {
+    return failed(finding.kind, finding.text);
+  } catch (const NotThere& reason) {
+    return outcome_of(Status::kUnsupported, reason.text);
+  } catch (const Lost& lost) {
+    return outcome_of(Status::kDeviceLost, lost.text);
+  } catch (const std::exception& error) {
+    return failed("sequence", error.what());
+  }
+}
+
+}  // namespace tenon::conformance

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A process that has a plugin for its guest: it knows what it was like before the plugin was
+// loaded, sees every device in the order of the very first enumeration, and ends as a program does,
+// through main. The named check process_untouched starts one.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+#include "conformance/cases/target.hpp"
+
+namespace tenon::conformance {
+
+/// Serves as the process: loads, opens, compiles, launches and closes, and writes to descriptor
+/// `result` what the plugin did to the process, then "done".
+void run_isolated_process(const Target& target, int result);
+
+/// The program whose subcommand "guest" calls run_isolated_process; this one, unless a test says
+/// otherwise.
+inline std::filesystem::path isolated_program = "/proc/self/exe";
+
+/// Starts one and waits for it; `alive` is called meanwhile. Throws a Finding for what the plugin
+/// did to it, and NotThere where it could not be looked at.
+void run_isolated(const Target& target, const std::function<void()>& alive);
+
+}  // namespace tenon::conformance

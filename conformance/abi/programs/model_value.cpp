@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/abi/programs/model_value.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "conformance/abi/lowest_bit.hpp"
+#include "conformance/cases/abi/scalars.hpp"
+#include "core/support/error.hpp"
+#include "sdk/program/op_info.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+bool is_plain(double value, uint8_t dtype) {
+  return value == 0 || (std::isfinite(value) && std::fabs(value) >= least_normal(dtype));
+}
+
+bool all_known(std::span<const ModelValue> values) {
+  return std::ranges::all_of(values, &ModelValue::known);
+}
+
+/// Nothing was lost: the exact sum and product are the results (Knuth's two-sum, and an FMA).
+bool is_sum(double a, double b, double sum) {
+  const double part = sum - a;
+  return a + b == sum && (a - (sum - part)) + (b - part) == 0;
+}
+bool is_product(double a, double b, double product) {
+  return a * b == product && std::fma(a, b, -product) == 0;
+}
+
+/// Whether the float op has one answer for these operands.
+bool is_exact(uint16_t op, std::span<const double> x, double result, uint8_t dtype) {
+  const auto fits = [&](double value) {
+    return is_plain(value, dtype) && to_double(from_double(value, dtype), dtype) == value;
+  };
+  switch (op) {
+    case TN_OP_ADD:
+      return is_sum(x[0], x[1], result);
+    case TN_OP_SUB:
+      return is_sum(x[0], -x[1], result);
+    case TN_OP_MUL:
+      return is_product(x[0], x[1], result);
+    case TN_OP_FMA: {
+      const double product = x[0] * x[1];
+      return fits(product) && is_product(x[0], x[1], product) && is_sum(product, x[2], result);
+    }
+    case TN_OP_NEG:
+    case TN_OP_MAX:
+    case TN_OP_MIN:
+    case TN_OP_TRUNC:
+    case TN_OP_FLOOR:
+      return true;
+    default:
+      return false;  // rounds, or has an error of its own
+  }
+}
+
+ModelValue compute(uint16_t op, uint8_t from, uint8_t to, std::span<const ModelValue> in) {
+  const auto bits = [&](size_t k) { return k < in.size() ? in[k].bits : 0; };
+  const uint64_t result = evaluate_op(op, from, to, bits(0), bits(1), bits(2));
+  if (!all_known(in)) return {result, false};
+  if (op == TN_OP_CAST) {
+    // Integers wrap, floats saturate; to a float only what it holds.
+    const bool is_same = !sdk::is_float(to) || convert(result, to, from) == in[0].bits;
+    return {result, is_same && as_it_is(to, result).known};
+  }
+  if (!sdk::is_float(from)) return {result, true};
+  double x[3] = {};
+  for (size_t k = 0; k < in.size(); ++k) x[k] = to_double(in[k].bits, from);
+  for (size_t k = 0; k < in.size(); ++k)
+    if (!is_plain(x[k], from)) return {result, false};
+  if (to == TN_DTYPE_BOOL) return {result, true};
+  const double value = to_double(result, to);
+  return {result, is_plain(value, to) && is_exact(op, x, value, to)};
+}
+
+/// No order of the additions rounds.
+bool adds_exactly(std::span<const ModelValue> lanes, uint8_t dtype) {
+  double unit = HUGE_VAL, total = 0;
+  for (const ModelValue& lane : lanes) {
+    const double term = to_double(lane.bits, dtype);
+    if (term == 0) continue;
+    unit = std::min(unit, lowest_bit(term));
+    total += std::fabs(term);
+  }
+  if (total == 0) return true;
+  // One more unit than the sum: then it fits without its lowest bit, or with it.
+  const uint64_t most = from_double(total, dtype);
+  const uint64_t odd = from_double(total - unit, dtype);
+  return to_double(most, dtype) == total && to_double(odd, dtype) == total - unit;
+}
+
+}  // namespace
+
+ModelValue as_it_is(uint8_t dtype, uint64_t bits) {
+  return {bits, !sdk::is_float(dtype) || is_plain(to_double(bits, dtype), dtype)};
+}
+
+ModelValue elementwise(const sdk::ProgramView& program, const tn_op& op,
+                       std::span<const ModelValue> operands) {
+  if (op.op == TN_OP_WHERE) {
+    const ModelValue& chosen = operands[operands[0].bits ? 1 : 2];
+    return {chosen.bits, operands[0].known && chosen.known};
+  }
+  const uint8_t from = program.op(program.operands(op).back()).dtype;
+  if (op.op == TN_OP_CAST && op.imm == TN_CAST_BITS) {
+    ModelValue out = as_it_is(op.dtype, operands[0].bits);
+    out.known = out.known && operands[0].known;
+    // A zero may have either sign, and a bool has no other bits than 0 and 1.
+    if (sdk::is_float(from) && to_double(out.bits, from) == 0) out.known = false;
+    if (op.dtype == TN_DTYPE_BOOL && out.bits > 1) out = {1, false};
+    return out;
+  }
+  return compute(op.op, from, op.dtype, operands);
+}
+
+ModelValue reduce_lanes(const tn_op& op, std::span<const ModelValue> lanes) {
+  ModelValue out = lanes[0];
+  for (size_t l = 1; l < lanes.size(); ++l) {
+    const ModelValue pair[] = {out, lanes[l]};
+    out = compute(static_cast<uint16_t>(op.imm), op.dtype, op.dtype, pair);
+  }
+  if (!sdk::is_float(op.dtype) || op.imm == TN_OP_MAX) return out;
+  out.known = out.known && op.imm == TN_OP_ADD && adds_exactly(lanes, op.dtype);
+  return out;
+}
+
+ModelValue after_atomic(const tn_op& op, const ModelValue& old, const ModelValue& value,
+                        const ModelValue& wanted) {
+  const auto combined = [&](uint16_t code) {
+    const ModelValue pair[] = {old, value};
+    ModelValue out = compute(code, op.dtype, op.dtype, pair);
+    // Floats: MAX and MIN of zeros may be either.
+    out.known = out.known && (!sdk::is_float(op.dtype) || code == TN_OP_ADD);
+    return out;
+  };
+  switch (op.imm & 0xff) {
+    case TN_ATOMIC_ADD:
+      return combined(TN_OP_ADD);
+    case TN_ATOMIC_MIN:
+      return combined(TN_OP_MIN);
+    case TN_ATOMIC_MAX:
+      return combined(TN_OP_MAX);
+    case TN_ATOMIC_EXCHANGE:
+      return value;
+    case TN_ATOMIC_COMPARE_EXCHANGE: {
+      ModelValue out = old.bits == wanted.bits ? value : old;
+      out.known = old.known && value.known && wanted.known && !sdk::is_float(op.dtype);
+      return out;
+    }
+    default:
+      fail(ErrorKind::kInvalid, "[program] atomic {} is not modelled", op.imm & 0xff);
+  }
+}
+
+bool agree(uint8_t dtype, uint64_t a, uint64_t b, bool signed_zeros) {
+  if (a == b) return true;
+  return !signed_zeros && sdk::is_float(dtype) && to_double(a, dtype) == 0 &&
+         to_double(b, dtype) == 0;
+}
+
+}  // namespace tenon::conformance

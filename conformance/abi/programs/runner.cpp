@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/abi/programs/runner.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "conformance/abi/programs/model.hpp"
+#include "conformance/abi/saved.hpp"
+#include "conformance/cases/abi/program_data.hpp"
+#include "conformance/cases/abi/programs.hpp"
+#include "conformance/cases/abi/scalars.hpp"
+#include "core/support/error.hpp"
+#include "sdk/backend/check_support.hpp"
+#include "sdk/program/op_info.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+constexpr uint64_t kGuard = 64;  ///< bytes on both sides of a buffer
+constexpr uint8_t kGuardByte = 0xA7;
+constexpr uint64_t kMostElements = 1 << 20;
+constexpr int64_t kMostGroups = 1024;
+
+/// A launch of a program on memory of its own.
+class ProgramRun {
+ public:
+  ProgramRun(const Opened& device, const sdk::Program& program, const SequenceStep& step)
+      : device_(device), program_(program.view()), step_(step) {
+    for (size_t axis = 0; axis < 3; ++axis)
+      grid_[axis] = static_cast<uint32_t>(std::clamp<int64_t>(number(axis), 0, kMostGroups));
+    place();
+  }
+
+  const uint32_t (&grid() const)[3] { return grid_; }
+
+  /// What it means.
+  ProgramModel model() const {
+    ProgramModel out(program_, contents(), grid_);
+    out.run();
+    return out;
+  }
+
+  void expect_result(const ProgramModel& model) {
+    CompileAnswer answer = compile();
+    if (!answer.executable) return;
+    MemoryHandle memory = device_.allocate(0, before_.size());
+    if (!memory) return;
+    device_.write(memory.get(), 0, 0, before_);
+    const tn_command command = launch(answer.executable.get(), memory.get());
+    device_.run(std::span(&command, 1));
+    std::vector<uint8_t> after(before_.size());
+    device_.read(memory.get(), 0, 0, after);
+    compare(model, after);
+  }
+
+ private:
+  int64_t number(size_t i) const { return i < step_.numbers.size() ? step_.numbers[i] : 0; }
+  uint64_t seed() const { return static_cast<uint64_t>(number(3)); }
+  bool is_buffer(uint32_t i) const { return program_.param(i).kind == TN_PARAM_BUFFER; }
+  uint64_t bytes_of(const tn_param& param) const {
+    return sdk::dtype_bytes(static_cast<uint8_t>(param.dtype));
+  }
+
+  uint64_t input(uint32_t i, uint64_t element) const {
+    const tn_param& param = program_.param(i);
+    const std::string_view name = program_.string(param.name);
+    if (param.kind == TN_PARAM_SCALAR) return program_scalar(seed(), name, param);
+    return program_input(seed(), name, static_cast<uint8_t>(param.dtype), element);
+  }
+
+  /// All buffers in one slab, with guards between them.
+  void place() {
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < program_.param_count(); ++i) {
+      const tn_param& param = program_.param(i);
+      offsets_.push_back(0);
+      if (!is_buffer(i)) continue;
+      TN_REQUIRE(param.count <= kMostElements, "[program] expected buffers of at most {} elements",
+                 kMostElements);
+      const uint64_t alignment =
+          std::max<uint64_t>({device_.spaces()[0].alignment, param.alignment, 16});
+      offsets_[i] = (end + kGuard + alignment - 1) / alignment * alignment;
+      end = offsets_[i] + param.count * bytes_of(param);
+    }
+    before_.assign((end + kGuard + 15) / 16 * 16, kGuardByte);
+    for (uint32_t i = 0; i < program_.param_count(); ++i)
+      for (uint64_t e = 0; is_buffer(i) && e < program_.param(i).count; ++e)
+        put(before_, i, e, input(i, e));
+  }
+
+  void put(std::vector<uint8_t>& bytes, uint32_t param, uint64_t element, uint64_t bits) const {
+    const uint64_t size = bytes_of(program_.param(param));
+    std::memcpy(bytes.data() + offsets_[param] + element * size, &bits, size);
+  }
+  uint64_t get(const std::vector<uint8_t>& bytes, uint32_t param, uint64_t element) const {
+    const uint64_t size = bytes_of(program_.param(param));
+    uint64_t bits = 0;
+    std::memcpy(&bits, bytes.data() + offsets_[param] + element * size, size);
+    return bits;
+  }
+
+  std::vector<std::vector<ModelValue>> contents() const {
+    std::vector<std::vector<ModelValue>> out(program_.param_count());
+    for (uint32_t i = 0; i < out.size(); ++i) {
+      const tn_param& param = program_.param(i);
+      for (uint64_t e = 0; param.kind != TN_PARAM_ALLOC && e < param.count; ++e)
+        out[i].push_back({input(i, e), true});
+    }
+    return out;
+  }
+
+  CompileAnswer compile() const {
+    sdk::Program block(program_);
+    CompileAnswer answer = device_.compile(*block.get());
+    std::memset(const_cast<tn_program*>(block.get()), 0xDD, block.size());
+    if (!answer.executable && answer.status != TN_ERROR_OUT_OF_MEMORY)
+      find("support", "compile: expected a program within what is claimed to be taken, got {} ({})",
+           status_text(answer.status), answer.text);
+    if (!answer.executable || number(4) == 0 || !can_save(device_)) return answer;
+    LoadAnswer loaded = load(device_, save(device_, answer.executable.get()));
+    if (loaded.status != TN_OK)
+      find("error", "executable_load: expected TN_OK for what executable_save gave, got {}",
+           status_text(loaded.status));
+    answer.executable = std::move(loaded.executable);
+    return answer;
+  }
+
+  tn_command launch(tn_executable* executable, tn_memory* memory) {
+    for (uint32_t i = 0; i < program_.param_count(); ++i) {
+      const tn_param& param = program_.param(i);
+      if (param.kind == TN_PARAM_ALLOC) continue;
+      tn_argument row{};
+      row.kind = is_buffer(i) ? TN_ARGUMENT_BUFFER : TN_ARGUMENT_SCALAR;
+      if (is_buffer(i)) {
+        row.size = param.count * bytes_of(param);
+        row.memory = row.size ? memory : nullptr;
+        row.offset = row.size ? offsets_[i] : 0;
+      } else {
+        row.scalar = input(i, 0);
+      }
+      arguments_.push_back(row);
+    }
+    tn_command command = abi_struct<tn_command>();
+    command.kind = TN_COMMAND_LAUNCH;
+    command.executable = executable;
+    std::copy_n(grid_, 3, command.grid);
+    std::copy_n(program_.header().workgroup, 3, command.block);
+    std::fill_n(command.cluster, 3, 1u);
+    command.argument_count = static_cast<uint32_t>(arguments_.size());
+    command.argument_stride = sizeof(tn_argument);
+    command.arguments = arguments_.data();
+    return command;
+  }
+
+  void compare(const ProgramModel& model, const std::vector<uint8_t>& after) const {
+    const bool signed_zeros = !(device_.properties().numerics & TN_NUMERICS_NO_SIGNED_ZERO);
+    std::vector<uint8_t> rest = before_;  // what belongs to no buffer
+    for (uint32_t i = 0; i < program_.param_count(); ++i) {
+      const tn_param& param = program_.param(i);
+      const auto dtype = static_cast<uint8_t>(param.dtype);
+      uint64_t wrong = 0, first = 0;
+      for (uint64_t e = 0; is_buffer(i) && e < param.count; ++e) {
+        const ModelValue& value = model.memory(i).value(e);
+        const uint64_t got = get(after, i, e);
+        put(rest, i, e, got);
+        if (!value.known || agree(dtype, value.bits, got, signed_zeros)) continue;
+        if (wrong++ == 0) first = e;
+      }
+      if (wrong)
+        find("mismatch", "{} [{}]: expected {}, got {}; {} of {} elements differ",
+             program_.string(param.name), first,
+             scalar_text(model.memory(i).value(first).bits, dtype),
+             scalar_text(get(after, i, first), dtype), wrong, param.count);
+    }
+    const auto [at, other] = std::ranges::mismatch(rest, after);
+    if (at != rest.end())
+      find("guard", "byte {} of the slab, outside of all buffers: expected {:#04x}, got {:#04x}",
+           at - rest.begin(), *at, *other);
+  }
+
+  const Opened& device_;
+  sdk::ProgramView program_;
+  const SequenceStep& step_;
+  uint32_t grid_[3] = {};
+  std::vector<uint64_t> offsets_;  ///< of buffers in the slab, by param
+  std::vector<uint8_t> before_;
+  std::vector<tn_argument> arguments_;
+};
+
+}  // namespace
+
+std::string unclaimed(const Opened& device, const sdk::ProgramView& program,
+                      const uint32_t (&grid)[3]) {
+  if (!device.computes() || !device.submits()) return "the device has memory only";
+  const tn_properties& p = device.properties();
+  if (std::string e = sdk::exceeds_properties(program, p); !e.empty()) return e;
+  // Where memory is packed in words, a dtype that is only stored is never a value.
+  for (uint32_t i = 0; i < program.op_count(); ++i) {
+    const tn_op& op = program.op(i);
+    if (op.lanes && op.dtype != TN_DTYPE_BOOL && sdk::dtype_bytes(op.dtype) < p.storage_bytes &&
+        !(device.dtype_flags(op.dtype) & TN_DTYPE_ARITHMETIC))
+      return fmt::format("values of {} are only stored", sdk::dtype_text(op.dtype));
+  }
+  for (int axis = 0; axis < 3; ++axis)
+    if (p.max_grid[axis] && grid[axis] > p.max_grid[axis]) return "a smaller grid";
+  for (uint32_t i = 0; i < program.param_count(); ++i) {
+    const tn_param& param = program.param(i);
+    const uint64_t bytes = param.count * sdk::dtype_bytes(static_cast<uint8_t>(param.dtype));
+    if (param.kind == TN_PARAM_SCALAR && !(p.flags & TN_DEVICE_SYMBOLIC)) return "no scalars";
+    if (param.kind == TN_PARAM_BUFFER && p.max_buffer_bytes && bytes > p.max_buffer_bytes)
+      return "a smaller buffer";
+  }
+  return {};
+}
+
+LeftOut run_program(const Opened& device, const SequenceStep& step) {
+  const sdk::Program program = program_of(step);
+  ProgramRun run(device, program, step);
+  if (std::string why = unclaimed(device, program.view(), run.grid()); !why.empty()) return {why};
+  std::optional<ProgramModel> model;
+  try {
+    model.emplace(run.model());
+  } catch (const ProgramTooLong& error) {
+    return {error.what(), true};
+  } catch (const Error& error) {
+    find(std::string(kProgramKind), "{}", error.what());
+  }
+  run.expect_result(*model);
+  return {};
+}
+
+}  // namespace tenon::conformance

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Runs a program on a device and in the model, and compares every byte.
+#pragma once
+
+#include <string>
+
+#include "conformance/abi/opened.hpp"
+#include "conformance/cases/abi/sequence.hpp"
+#include "sdk/program/builder.hpp"
+
+namespace tenon::conformance {
+
+/// Why the device need not take the program; "" if it must.
+std::string unclaimed(const Opened& device, const sdk::ProgramView& program,
+                      const uint32_t (&grid)[3]);
+
+/// Why a program was not run: the device need not take it, or the model does not get through it.
+struct LeftOut {
+  std::string why;  ///< "" if it was run
+  bool too_long = false;
+};
+
+/// Runs a step `program`, see cases/programs.hpp. Throws a Finding; of kind "program" where the
+/// program has no certain meaning, which is not the plugin's fault.
+LeftOut run_program(const Opened& device, const SequenceStep& step);
+
+}  // namespace tenon::conformance

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/abi/saved.hpp"
+
+#include <memory>
+
+#include "conformance/cases/random.hpp"
+
+namespace tenon::conformance {
+
+bool can_save(const Opened& device) { return device.properties().flags & TN_DEVICE_SAVE; }
+
+std::vector<uint8_t> save(const Opened& device, tn_executable* executable) {
+  std::vector<uint8_t> bytes;
+  const tn_sink sink = [](void* user, const void* data, size_t size) {
+    auto& all = *static_cast<std::vector<uint8_t>*>(user);
+    const auto* begin = static_cast<const uint8_t*>(data);
+    all.insert(all.end(), begin, begin + size);
+  };
+  tn_error error = abi_struct<tn_error>();
+  expect_ok(device.table().executable_save(executable, sink, &bytes, &error), error,
+            "executable_save");
+  expect(!bytes.empty(), "executable_save: expected bytes, got none");
+  return bytes;
+}
+
+LoadAnswer load(const Opened& device, std::span<const uint8_t> bytes) {
+  // At the very end of what was allocated, and nowhere aligned, so that overreads are seen.
+  const auto copy = std::make_unique<uint8_t[]>(bytes.size() + 1);
+  std::copy(bytes.begin(), bytes.end(), copy.get() + 1);
+  const tn_target target = device.target();
+  tn_error error = abi_struct<tn_error>();
+  tn_executable* made = nullptr;
+  LoadAnswer answer;
+  answer.status =
+      device.table().executable_load(&target, copy.get() + 1, bytes.size(), &made, &error);
+  if (answer.status == TN_ERROR_DEVICE_LOST) throw Lost{error_message(answer.status, error)};
+  expect(answer.status == TN_OK ? made != nullptr : made == nullptr,
+         "executable_load: expected an executable with TN_OK only");
+  if (made) answer.executable = device.own(made);
+  return answer;
+}
+
+void expect_damage_is_refused(const Opened& device, std::vector<uint8_t> bytes, uint64_t seed) {
+  Random random(seed);
+  std::string what;
+  if (seed % 4 == 0) {
+    bytes.resize(1 + random.below(bytes.size() - 1));
+    what = fmt::format("the first {} bytes", bytes.size());
+  } else {
+    const uint64_t at = random.below(bytes.size());
+    const auto bit = static_cast<unsigned>(random.below(8));
+    bytes[at] = static_cast<uint8_t>(bytes[at] ^ (1u << bit));
+    what = fmt::format("bit {} of byte {} turned", bit, at);
+  }
+  const LoadAnswer answer = load(device, bytes);
+  if (answer.status != TN_ERROR_INCOMPATIBLE)
+    find("error", "executable_load: expected TN_ERROR_INCOMPATIBLE with {}, got {}", what,
+         answer.status == TN_OK ? "TN_OK" : status_text(answer.status));
+}
+
+}  // namespace tenon::conformance

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Executables as bytes, whole and damaged.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "conformance/abi/opened.hpp"
+
+namespace tenon::conformance {
+
+bool can_save(const Opened& device);
+std::vector<uint8_t> save(const Opened& device, tn_executable* executable);
+
+struct LoadAnswer {
+  ExecutableHandle executable;
+  int32_t status = TN_OK;
+};
+LoadAnswer load(const Opened& device, std::span<const uint8_t> bytes);
+
+/// Cuts the bytes or changes one, by the seed; load must say TN_ERROR_INCOMPATIBLE.
+void expect_damage_is_refused(const Opened& device, std::vector<uint8_t> bytes, uint64_t seed);
+
+}  // namespace tenon::conformance

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Random programs, handed to a plugin as they are: what the core would never lower to is tried
+// too. They are legal by construction: they end, each thread writes its own elements, shared ones
+// only between barriers, nothing is read before it is written, and every value that can be seen is
+// the same on each device that keeps its word.
+//
+// A step `program X Y Z SEED RELOADED` has the grid, the seed of the contents of its buffers and
+// scalars (program_data.hpp), and whether the executable is saved and loaded first; its text is the
+// program, whose buffers all have a count.
+#pragma once
+
+#include "conformance/cases/abi/sequence.hpp"
+#include "sdk/program/builder.hpp"
+
+namespace tenon::conformance {
+
+/// `is_single`: one thread a workgroup, as some devices have no more.
+SequenceStep draw_program(Choices& choices, bool is_single = false);
+/// Steps of one to four programs, the first of which is single.
+Sequence draw_programs(Choices& choices);
+
+/// Of a failure that is the program's own: it has no certain meaning. A smaller program may have
+/// none for another reason, so only its choices are shrunk, which make legal programs alone.
+inline constexpr std::string_view kProgramKind = "program";
+
+inline bool is_program(const SequenceStep& step) { return step.verb == "program"; }
+/// Whether it is made of programs alone.
+bool is_programs(const Sequence& sequence);
+/// Of a step. Throws kInvalid.
+sdk::Program program_of(const SequenceStep& step);
+
+}  // namespace tenon::conformance

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The table of domains.
+#include "conformance/cases/graphs/domains.hpp"
+
+#include "conformance/cases/graphs/boundary_values.hpp"
+
+namespace tenon::conformance {
+namespace {
+
+/// Powers of two up to it are far from the ends of the dtype.
+double exponent_reach(DType dtype) {
+  if (is_small_float(dtype)) return 5;
+  if (dtype == DType::kF16) return 11;
+  return dtype == DType::kF64 ? 600 : 80;
+}
+
+Domain float_domain(Op op, DType dtype, int operand) {
+  const bool small = is_small_float(dtype);
+  switch (op) {
+    case Op::SQRT:
+    case Op::LOG2:
+    case Op::LN:
+      return {.low = 0x1p-6, .high = small ? 400.0 : 20000.0};
+    case Op::RECIP:
+      return {.low = -64, .high = 64, .smallest = 0x1p-6};
+    case Op::FDIV:
+      return operand == 1 ? Domain{.low = -16, .high = 16, .smallest = 0.125} : Domain{};
+    case Op::EXP2:
+    case Op::EXP:
+      return {.low = -exponent_reach(dtype), .high = exponent_reach(dtype)};
+    case Op::SIN:
+    case Op::COS:  // a relaxed device promises nothing further out
+      return {.low = -3.140625, .high = 3.140625};
+    case Op::TRUNC:
+    case Op::FLOOR:
+    case Op::CAST:
+      return {.low = -300, .high = 300};
+    default:
+      return {};
+  }
+}
+
+Domain integer_domain(Op op, DType dtype, int operand) {
+  const bool second = operand == 1;
+  if ((op == Op::SHL || op == Op::SHR) && second)
+    return {.low = -1, .high = static_cast<double>(dtype_bits(dtype)) + 1};
+  if (op == Op::SHR) return {.low = lowest(dtype).as_double(), .high = highest(dtype).as_double()};
+  if ((op == Op::IDIV || op == Op::MOD) && second) return {.low = -7, .high = 7};
+  if (op == Op::CAST) return {.low = -70000, .high = 70000};
+  return {.low = -100, .high = 100};
+}
+
+Tie tie_of(Op op, DType dtype) {
+  switch (op) {
+    case Op::CMPEQ:
+    case Op::CMPNE:
+    case Op::CMPLT:
+    case Op::MAX:
+    case Op::MIN:
+      return Tie::kEqual;
+    case Op::ADD:
+    case Op::SUB:
+    case Op::FMA:
+      return Tie::kCancel;
+    case Op::MUL:
+    case Op::FDIV:
+      return is_float(dtype) ? Tie::kScale : Tie::kNone;
+    default:
+      return Tie::kNone;
+  }
+}
+
+/// Counts and divisors from all over the range would leave zeros only.
+bool takes_few(Op op, int operand) {
+  return operand == 1 && (op == Op::SHL || op == Op::SHR || op == Op::IDIV);
+}
+
+}  // namespace
+
+Domain operand_domain(Op op, DType dtype, int operand, DType other) {
+  Domain domain =
+      is_float(dtype) ? float_domain(op, dtype, operand) : integer_domain(op, dtype, operand);
+  domain.edges = &op_edges(op, dtype, other, operand);
+  domain.tie = tie_of(op, dtype);
+  domain.wide = !takes_few(op, operand) || is_float(dtype);
+  domain.small_share = !domain.wide;
+  return domain;
+}
+
+Domain term_domain(Op op, DType dtype) {
+  Domain domain;
+  if (!is_float(dtype))
+    domain = {.low = op == Op::MUL ? 1.0 : -100, .high = op == Op::MUL ? 7.0 : 100};
+  // Half of the powers of two within one octave of 1: a long product stays in range.
+  else if (op == Op::MUL)
+    domain = {.low = 0.97, .high = 1.03};
+  else if (op == Op::ADD)
+    domain = {.low = -0.25, .high = is_small_float(dtype) ? 1.0 : 4.0};
+  domain.summed = true;
+  domain.odd = op == Op::MUL && is_int(dtype);
+  domain.one_sided = op == Op::MAX || op == Op::MIN || (op == Op::ADD && is_float(dtype));
+  return domain;
+}
+
+Domain index_domain(int64_t size) { return {.positions = size}; }
+
+}  // namespace tenon::conformance

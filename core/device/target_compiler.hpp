@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Compiles programs with a plugin and shows what came out: for an open device, or for a target that
+// is known by name only and need not be there.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/device/device.hpp"
+#include "core/ir/capabilities.hpp"
+
+namespace tenon {
+
+class PluginLibrary;
+
+/// One compiled program; owns the plugin's executable.
+class CompiledProgram {
+ public:
+  CompiledProgram(const tn_plugin& plugin, std::string who, tn_executable* handle,
+                  const tn_compile_report& report)
+      : plugin_(&plugin), who_(std::move(who)), handle_(handle), report_(report) {}
+  ~CompiledProgram();
+  CompiledProgram(CompiledProgram&& other) noexcept;
+  CompiledProgram(const CompiledProgram&) = delete;
+  CompiledProgram& operator=(const CompiledProgram&) = delete;
+
+  const tn_compile_report& report() const { return report_; }
+  /// The plugin's executable, for a new owner.
+  tn_executable* release() { return std::exchange(handle_, nullptr); }
+  /// Source or assembly; throws kUnsupported if the plugin gives none.
+  std::string text(tn_text_kind kind) const;
+  /// What the plugin would keep in a cache; empty if it saves nothing.
+  std::vector<uint8_t> saved() const;
+
+ private:
+  const tn_plugin* plugin_;
+  std::string who_;
+  tn_executable* handle_;
+  tn_compile_report report_;
+};
+
+class TargetCompiler {
+ public:
+  explicit TargetCompiler(Device& device);
+  /// Finds the backend's plugin as a Context does, or takes `file`. Throws kEnvironment if there is
+  /// no such plugin, kInvalid if it does not know the target.
+  TargetCompiler(const std::string& backend, const std::string& target,
+                 const std::optional<std::filesystem::path>& file = {});
+  ~TargetCompiler();
+
+  const std::string& who() const { return who_; }  ///< "cpu:0", "cuda sm_90a"
+  const std::string& plugin_path() const { return path_; }
+  const Capabilities& capabilities() const { return capabilities_; }
+  /// The plugin's answer; `reason` gets its sentence where that is not yes.
+  tn_support supports(const tn_program& program, std::string& reason) const;
+  /// Throws kUnsupported with the plugin's reason where it says no, and what its error means.
+  CompiledProgram compile(const tn_program& program) const;
+  /// Without asking whether it is supported.
+  CompiledProgram compile_unasked(const tn_program& program) const;
+
+ private:
+  tn_target target() const;
+
+  std::shared_ptr<PluginLibrary> library_;  ///< of a named target
+  const tn_plugin* plugin_;
+  tn_device* device_ = nullptr;
+  std::string name_, who_, path_;
+  Capabilities capabilities_;
+};
+
+}  // namespace tenon

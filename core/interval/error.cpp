@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The table of allowed errors (docs/conformance.md). Where a format is not named there: f64 has
+// f32's row in its own units. Relaxed rows are those of the Vulkan specification 1.3, appendix A,
+// "Precision of Individual Operations", for single and half precision. A unit in the last place is
+// the distance of neighbours in the binade of the exact result.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "core/interval/ops.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::reference {
+namespace {
+
+double largest(const Interval& x) { return std::max(std::abs(x.low), std::abs(x.high)); }
+
+/// Here and beyond, exp2 is 0 or infinity in every format.
+constexpr double kBeyondExp = 1100;
+constexpr double kDivision = 2.5, kInverseSqrt = 2;
+
+bool meets(const Interval& x, double low, double high) { return x.low <= high && x.high >= low; }
+
+AllowedError relaxed_error(Op op, DType dtype, const Interval& x) {
+  const bool half = dtype == DType::kF16;
+  switch (op) {
+    case Op::RECIP:
+    case Op::FDIV:
+      return {.ulps = kDivision};
+    case Op::SQRT:  // in plain units; inherited_error has what the formula adds at some operands
+      return {.ulps = kInverseSqrt + kDivision};
+    case Op::EXP2:
+    case Op::EXP:
+      return {.ulps = (half ? 1 : 3) + 2 * std::min(largest(x), kBeyondExp)};
+    case Op::LOG2:
+    case Op::LN:
+      if (!meets(x, 0.5, 2)) return {.ulps = 3};
+      return {.ulps = 3, .absolute = std::ldexp(1, half ? -7 : -21)};
+    case Op::SIN:
+    case Op::COS:
+      if (largest(x) > std::numbers::pi_v<float>) return {.unbounded = true};
+      return {.absolute = std::ldexp(1, half ? -7 : -11)};
+    // No error but that of one rounding.
+    case Op::CAST:
+    case Op::ADD:
+    case Op::MUL:
+    case Op::IDIV:
+    case Op::MOD:
+    case Op::MAX:
+    case Op::AND:
+    case Op::OR:
+    case Op::XOR:
+    case Op::WHERE:
+    case Op::NEG:
+    case Op::SUB:
+    case Op::SHL:
+    case Op::SHR:
+    case Op::TRUNC:
+    case Op::FLOOR:
+    case Op::FMA:
+    case Op::MIN:
+    case Op::CMPLT:
+    case Op::CMPNE:
+    case Op::CMPEQ:
+#include "core/ir/not_elementwise.def"
+      break;
+  }
+  return {};
+}
+
+AllowedError strict_error(Op op, DType dtype) {
+  const bool half = dtype == DType::kF16;
+  switch (op) {
+    case Op::EXP2:
+    case Op::EXP:
+    case Op::LOG2:
+    case Op::LN:
+      return {.ulps = half ? 2.0 : 3.0};
+    case Op::SIN:
+    case Op::COS:
+      return {.ulps = half ? 2.0 : 4.0};
+    // No error but that of one rounding.
+    case Op::RECIP:
+    case Op::SQRT:
+    case Op::FDIV:
+    case Op::CAST:
+    case Op::ADD:
+    case Op::MUL:
+    case Op::IDIV:
+    case Op::MOD:
+    case Op::MAX:
+    case Op::AND:
+    case Op::OR:
+    case Op::XOR:
+    case Op::WHERE:
+    case Op::NEG:
+    case Op::SUB:
+    case Op::SHL:
+    case Op::SHR:
+    case Op::TRUNC:
+    case Op::FLOOR:
+    case Op::FMA:
+    case Op::MIN:
+    case Op::CMPLT:
+    case Op::CMPNE:
+    case Op::CMPEQ:
+#include "core/ir/not_elementwise.def"
+      break;
+  }
+  return {};
+}
+
+/// "Inherited from 1.0 / inversesqrt()": as far from sqrt(x) on both sides as the formula can be.
+Interval square_root(double x, DType dtype) {
+  const double root = std::sqrt(x);
+  if (!(x > 0) || std::isinf(x)) return point(root);
+  const Interval inverse = widen(point(1 / root), {.ulps = kInverseSqrt}, dtype);
+  const Interval found =
+      widen({1 / inverse.high, 1 / inverse.low, false, false}, {.ulps = kDivision}, dtype);
+  const double off = std::max(root - found.low, found.high - root);
+  return {root - off, root + off, false, false};
+}
+
+/// Where the divisor leaves [2^-n, 2^n] by what a fast reciprocal makes of it: zero beyond,
+/// infinity below. Vulkan promises nothing at all there.
+Interval far_division(const Interval& a, const Interval& b, DType dtype, Interval x) {
+  const double normal = float_facts(dtype).min_normal();
+  const double most = largest(b);
+  if (most > 1 / normal && !(is_point(b) && std::isinf(b.low)))
+    x = hull(x, {-0.0, 0.0, false, false});
+  const bool below = b.low < normal && b.high > -normal && (b.low != 0 || b.high != 0);
+  if (!below) return x;
+  if (contains(a, 0)) return {-kInfinity, kInfinity, true, x.any};
+  if (x.high > 0) x.high = kInfinity;
+  if (x.low < 0) x.low = -kInfinity;
+  return x;
+}
+
+}  // namespace
+
+bool rounds(Op op) {
+  switch (op) {
+    case Op::MAX:
+    case Op::MIN:
+    case Op::NEG:
+    case Op::TRUNC:
+    case Op::FLOOR:
+    case Op::WHERE:
+      return false;
+    case Op::CAST:
+    case Op::RECIP:
+    case Op::SQRT:
+    case Op::EXP2:
+    case Op::LOG2:
+    case Op::SIN:
+    case Op::ADD:
+    case Op::MUL:
+    case Op::IDIV:
+    case Op::MOD:
+    case Op::AND:
+    case Op::OR:
+    case Op::XOR:
+    case Op::SUB:
+    case Op::FDIV:
+    case Op::SHL:
+    case Op::SHR:
+    case Op::FMA:
+    case Op::EXP:
+    case Op::LN:
+    case Op::COS:
+    case Op::CMPLT:
+    case Op::CMPNE:
+    case Op::CMPEQ:
+#include "core/ir/not_elementwise.def"
+      break;
+  }
+  return true;
+}
+
+AllowedError allowed_error(Op op, DType dtype, const Interval& argument, const Profile& profile) {
+  return profile.strict ? strict_error(op, dtype) : relaxed_error(op, dtype, argument);
+}
+
+Interval inherited_error(Op op, DType dtype, const Interval* x, const Interval& plain) {
+  if (op == Op::SQRT && !is_empty(x[0]) && x[0].high >= 0) {
+    const double least = std::max(x[0].low, 0.0);
+    Interval out = hull(square_root(least, dtype), square_root(x[0].high, dtype));
+    // Units change at the root's next power of two.
+    if (const double power = std::ldexp(1, 2 * (std::ilogb(std::sqrt(least)) + 1));
+        least > 0 && power < x[0].high)
+      for (const double at : {power, std::nextafter(power, 0)})
+        out = hull(out, square_root(at, dtype));
+    return hull(plain, nearest(out, dtype));
+  }
+  if (is_empty(plain) || plain.any) return plain;
+  if (op == Op::RECIP) return far_division(point(1), x[0], dtype, plain);
+  if (op == Op::FDIV) return far_division(x[0], x[1], dtype, plain);
+  return plain;
+}
+
+bool is_pinned(Op op, DType operand, DType result, const Profile& profile) {
+  if (!is_float(operand) && !is_float(result)) return true;
+  // Selection keeps every bit, but where the core casts to a wider dtype and back around it.
+  if (op == Op::WHERE) return profile.numerics == 0 || compute_dtype(result, profile) == result;
+  if (profile.numerics != 0) return false;
+  switch (op) {
+    case Op::CAST:
+    case Op::CMPLT:
+    case Op::CMPNE:
+    case Op::CMPEQ:
+      return true;
+    case Op::ADD:
+    case Op::SUB:
+    case Op::MUL:
+      return compute_dtype(result, profile) != DType::kBF16;
+    case Op::RECIP:
+    case Op::SQRT:
+      return profile.strict && compute_dtype(result, profile) != DType::kBF16;
+    case Op::FDIV:
+      return profile.strict && profile.has(op) && compute_dtype(result, profile) != DType::kBF16;
+    case Op::FMA:
+      return profile.strict && profile.has(op) && (result == DType::kF32 || result == DType::kF64);
+    default:
+      return !rounds(op);
+  }
+}
+
+}  // namespace tenon::reference

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Intervals through a graph: values by the reference, and beside them what may stand in their
+// place.
+#include "core/interval/interval.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "core/interval/nodes.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon {
+
+Profile Profile::of(const Capabilities& capabilities) {
+  Profile profile;
+  profile.strict = capabilities.strict;
+  profile.numerics = capabilities.numerics;
+  profile.native_ops = capabilities.native_ops;
+  // What memory holds packed in words, the core computes in a wider dtype.
+  for (const DType dtype : all_dtypes())
+    profile.arithmetic[static_cast<size_t>(dtype)] =
+        capabilities.of(dtype).arithmetic &&
+        dtype_size(dtype) >= static_cast<size_t>(capabilities.storage_bytes);
+  for (const MatrixAtom& atom : capabilities.atoms)
+    profile.cuts_sums |= atom.truncates && atom.accumulator == DType::kF32;
+  return profile;
+}
+
+Interval IntervalArray::at(int64_t i) const {
+  return exact() ? reference::point(value.at(i).as_double()) : range[i];
+}
+
+namespace {
+
+using reference::IntervalOperands;
+
+std::vector<IntervalArray> run(const Graph& graph, std::vector<IntervalArray> inputs,
+                               const SymbolValues& given, const Profile& profile);
+
+IntervalArray in_doubt(const Node& node, const SymbolValues& symbols) {
+  IntervalArray out{Array::zeros(node.dtype, concrete_shape(node.shape, symbols)), {}, {}, false};
+  const auto count = static_cast<size_t>(out.value.count());
+  out.range.assign(count, reference::anything());
+  out.doubt.assign(count, 1);
+  return out;
+}
+
+bool doubtful(const IntervalArray& scalar) { return !scalar.exact() && scalar.doubt[0]; }
+
+std::vector<IntervalArray> copies(const IntervalOperands& operands, size_t begin, size_t end) {
+  std::vector<IntervalArray> out;
+  for (size_t i = begin; i < end; ++i) out.push_back(*operands[i]);
+  return out;
+}
+
+IntervalArray run_if(const Node& node, const IntervalOperands& operands,
+                     const SymbolValues& symbols, const Profile& profile) {
+  const auto& attr = node.as<IfAttr>();
+  if (doubtful(*operands[0])) return in_doubt(node, symbols);
+  const Graph& taken = operands[0]->value.at(0).bits ? *attr.then_graph : *attr.else_graph;
+  return run(taken, copies(operands, 1, operands.size()), symbols, profile)[attr.result];
+}
+
+IntervalArray run_loop(const Node& node, const IntervalOperands& operands,
+                       const SymbolValues& symbols, const Profile& profile) {
+  const auto& attr = node.as<LoopAttr>();
+  if (doubtful(*operands[0])) return in_doubt(node, symbols);
+  const size_t carried_end = 1 + static_cast<size_t>(attr.carried);
+  std::vector<IntervalArray> carried = copies(operands, 1, carried_end);
+  const int64_t trips = operands[0]->value.at(0).as_int();
+  for (int64_t i = 0; i < trips; ++i) {
+    std::vector<IntervalArray> inputs(1);
+    inputs[0].value = Array::zeros(DType::kI64, {});
+    inputs[0].value.set(0, Scalar::of_int(DType::kI64, i));
+    inputs.insert(inputs.end(), carried.begin(), carried.end());
+    for (size_t k = carried_end; k < operands.size(); ++k) inputs.push_back(*operands[k]);
+    std::vector<IntervalArray> results = run(*attr.body, std::move(inputs), symbols, profile);
+    if (attr.is_while) {
+      if (doubtful(results[0])) return in_doubt(node, symbols);
+      if (!results[0].value.at(0).bits) break;
+      results.erase(results.begin());
+    }
+    carried = std::move(results);
+  }
+  return std::move(carried[attr.result]);
+}
+
+IntervalArray node_interval(const Node& node, const IntervalOperands& operands,
+                            const SymbolValues& symbols, const Profile& profile) {
+  if (node.op == Op::IF) return run_if(node, operands, symbols, profile);
+  if (node.op == Op::LOOP) return run_loop(node, operands, symbols, profile);
+  std::vector<const Array*> values;
+  for (const IntervalArray* x : operands) values.push_back(&x->value);
+  IntervalArray out{evaluate_node(node, values, symbols), {}, {}, false};
+  if (is_elementwise(node.op)) {
+    reference::elementwise_intervals(node, operands, profile, out);
+  } else if (node.op == Op::VIEW) {
+    reference::view_intervals(node, *operands[0], symbols, out);
+  } else if (node.op == Op::REDUCE) {
+    reference::reduce_intervals(node, *operands[0], profile, out);
+  } else if (node.op == Op::TAKE) {
+    reference::take_intervals(node, *operands[0], *operands[1], out);
+  } else if (node.op == Op::STORE) {
+    reference::store_intervals(node, operands, profile, out);
+  } else if (node.op == Op::COPY) {
+    out = *operands[0];
+  }
+  reference::settle(out);
+  return out;
+}
+
+/// The products whose factors may be cut, and the bits that are left: those that a REDUCE with
+/// such a precision sums, moved or not.
+std::unordered_map<const Node*, int> cut_products(const std::vector<NodeRef>& order) {
+  std::unordered_map<const Node*, int> out;
+  for (const NodeRef& node : order) {
+    const int bits = node->op == Op::REDUCE ? factor_bits(node->as<ReduceAttr>().precision) : 0;
+    if (bits == 0) continue;
+    const Node* x = node->sources[0].get();
+    while (x->op == Op::VIEW) x = x->sources[0].get();
+    if (x->op != Op::MUL || x->dtype != DType::kF32) continue;
+    const auto [at, is_new] = out.emplace(x, bits);
+    at->second = std::min(at->second, bits);
+  }
+  return out;
+}
+
+std::vector<IntervalArray> run(const Graph& graph, std::vector<IntervalArray> inputs,
+                               const SymbolValues& given, const Profile& profile) {
+  TN_REQUIRE(inputs.size() == graph.params.size(), "[{}] expected {} inputs, got {}", graph.name,
+             graph.params.size(), inputs.size());
+  std::vector<std::vector<int64_t>> shapes;
+  for (const IntervalArray& input : inputs) shapes.push_back(input.value.shape);
+  const SymbolValues symbols = bind_symbols(graph, shapes, given);
+  std::unordered_map<const Node*, IntervalArray> values;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    TN_REQUIRE(inputs[i].value.dtype == graph.params[i]->dtype, "[{}] expected {} for %{}, got {}",
+               graph.name, dtype_name(graph.params[i]->dtype),
+               graph.params[i]->as<ParamAttr>().name, dtype_name(inputs[i].value.dtype));
+    values[graph.params[i].get()] = std::move(inputs[i]);
+  }
+  const std::vector<NodeRef> order = topological(graph.outputs);
+  const auto cut = cut_products(order);
+  for (const NodeRef& node : order) {
+    if (values.contains(node.get())) continue;
+    IntervalOperands operands;
+    for (const NodeRef& source : node->sources) operands.push_back(&values.at(source.get()));
+    IntervalArray factors[2];
+    if (const auto at = cut.find(node.get()); at != cut.end()) {
+      for (const size_t k : {0u, 1u}) {
+        factors[k] = reference::cut_factors(*operands[k], at->second);
+        operands[k] = &factors[k];
+      }
+    }
+    values[node.get()] = node_interval(*node, operands, symbols, profile);
+  }
+  std::vector<IntervalArray> outputs;
+  for (const NodeRef& output : graph.outputs) outputs.push_back(values.at(output.get()));
+  return outputs;
+}
+
+}  // namespace
+
+std::vector<IntervalArray> evaluate_intervals(const Graph& graph, const std::vector<Array>& inputs,
+                                              const SymbolValues& symbols, const Profile& profile) {
+  std::vector<IntervalArray> exact;
+  for (const Array& input : inputs) exact.push_back({input, {}, {}, false});
+  return run(graph, std::move(exact), symbols, profile);
+}
+
+}  // namespace tenon

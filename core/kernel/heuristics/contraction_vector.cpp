@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Contractions on processors with vector registers: a tile of accumulators in registers, the
+// operand that many tiles read packed into scratch.
+#include <algorithm>
+
+#include "core/kernel/heuristics/schedule_builder.hpp"
+
+namespace tenon {
+namespace {
+
+bool uses(const ScheduleBuilder& book, const KValueRef& v, int axis) {
+  return v->index.depends_on(book.kernel.axes[axis].name);
+}
+
+}  // namespace
+
+std::optional<Matmul> find_matmul(const ScheduleBuilder& book, const Statement& nest) {
+  Matmul out;
+  const std::vector<int> axes = book.chain(nest);
+  const std::vector<const Statement*> reductions = book.reductions(nest);
+  if (axes.size() < 2 || reductions.size() != 1) return std::nullopt;
+  const Statement& r = *reductions[0];
+  if (r.states.size() != 1 || r.states[0].op != Op::ADD || r.body.size() != 1) return std::nullopt;
+  for (const int a : axes)
+    if (book.kernel.axes[a].kind != AxisKind::kParallel) return std::nullopt;
+  const std::vector<int> reduce = book.chain(r.body[0]);
+  if (reduce.empty()) return std::nullopt;
+  out.k = reduce.back();
+  out.n = axes.back();
+  std::vector<KValueRef> loads = book.loads(r);
+  for (const KValueRef& v : loads) {
+    if (!v->mask.is_const(1)) return std::nullopt;
+    if (uses(book, v, out.n)) {
+      if (out.columns) return std::nullopt;
+      out.columns = v;
+    } else {
+      if (out.rows) return std::nullopt;
+      out.rows = v;
+    }
+  }
+  if (!out.rows || !out.columns) return std::nullopt;
+  for (size_t i = axes.size() - 1; i-- > 0;) {
+    if (out.m < 0 && uses(book, out.rows, axes[i]) && !uses(book, out.columns, axes[i]))
+      out.m = axes[i];
+    else
+      out.batch.insert(out.batch.begin(), axes[i]);
+  }
+  for (const Statement* s : book.stores(nest))
+    if (book.stride(s->index, out.n) != 1) return std::nullopt;
+  const bool large = book.size(out.n) >= 8 && book.size(out.k) >= 4;
+  if (out.m < 0 || book.size(out.m) < 2 || !large || !uses(book, out.rows, out.k) ||
+      !uses(book, out.columns, out.k))
+    return std::nullopt;
+  return out;
+}
+
+namespace {
+
+/// Rows of the tile: near the number that fills the registers, with little left over at the end.
+int64_t tile_rows(int64_t most, const Expr& extent) {
+  if (!extent.is_const()) return most;
+  const int64_t m = extent.value();
+  if (m <= most) return m;
+  int64_t best = most;
+  double best_rate = 0;
+  for (int64_t rows = most; rows >= std::max<int64_t>(1, most * 2 / 3); --rows) {
+    const int64_t whole = (m + rows - 1) / rows * rows;
+    const double filled = static_cast<double>(m) / static_cast<double>(whole);
+    const double rate = filled * (1 - 0.01 * static_cast<double>(most - rows));
+    if (rate > best_rate) best_rate = rate, best = rows;
+  }
+  return best;
+}
+
+}  // namespace
+
+bool schedule_matmul(ScheduleBuilder& book, int axis) {
+  const std::optional<Matmul> found = find_matmul(book, book.loop(axis));
+  if (!found) return false;
+  const Matmul& mm = *found;
+  const int64_t lanes = book.lanes(book.loop(axis));
+  const int64_t registers = book.caps.vector_registers ? book.caps.vector_registers : 16;
+  const int64_t columns = book.size(mm.n) <= lanes ? 1 : 2;
+  const int64_t rows =
+      tile_rows(std::min<int64_t>(14, (registers * 3 / 4) / columns), book.extent(mm.m));
+
+  const int b = mm.columns->buffer;
+  const size_t width = dtype_size(mm.columns->dtype);
+  auto [m_tiles, m_copy] = book.split(mm.m, rows);
+  auto [n_tiles, n_inside] = book.split(mm.n, lanes * columns);
+  book.unroll(m_copy);
+  if (columns > 1) {
+    const auto [n_copy, n_lane] = book.split(n_inside, lanes);
+    book.unroll(n_copy);
+    book.vectorize(n_lane);
+  } else {
+    book.vectorize(n_inside);
+  }
+  // Enough workgroups to balance, but each column panel is packed once for many rows.
+  const int64_t panels = book.size(n_tiles);
+  const int64_t wanted = 8 * std::max<int64_t>(1, book.caps.compute_units);
+  int m_blocks = -1;
+  int64_t batch = 1;
+  for (const int a : mm.batch) batch *= book.size(a);
+  if (panels * batch < wanted && book.size(m_tiles) >= 8) {
+    const int64_t blocks =
+        std::min((wanted + panels * batch - 1) / (panels * batch), book.size(m_tiles) / 4);
+    if (blocks > 1)
+      std::tie(m_blocks, m_tiles) = book.split(m_tiles, (book.size(m_tiles) + blocks - 1) / blocks);
+  }
+  std::vector<int> order = mm.batch;
+  order.push_back(n_tiles);
+  if (m_blocks >= 0) order.push_back(m_blocks);
+  order.push_back(m_tiles);
+  book.permute(order);
+  // The packed panel stays in the private cache beside what streams past it.
+  const int stage_at = m_blocks >= 0 ? m_blocks : n_tiles;
+  const int64_t cache = book.caps.l2_bytes ? static_cast<int64_t>(book.caps.l2_bytes) : 256 << 10;
+  int64_t panel = static_cast<int64_t>(width) * lanes * columns * book.extent(mm.k).max();
+  const bool fits = panel <= cache / 2 &&
+                    (book.caps.max_scratch_bytes == 0 || panel <= book.caps.max_scratch_bytes);
+  const bool strided = book.stride(mm.columns->index, mm.n) != 1;
+  if (fits && (book.size(m_tiles) >= 3 || strided) && book.stage(b, stage_at)) {
+    const int last = static_cast<int>(book.kernel.axes.size()) - 1;
+    const KernelAxis& lane = book.kernel.axes[last];
+    if (lane.extent.is_const(lanes) && !strided) book.vectorize(last);
+  }
+  bind_grid(book, n_tiles, 1);
+  if (m_blocks >= 0) bind_grid(book, m_blocks, 1, Bind::kGridY);
+  if (!mm.batch.empty()) bind_grid(book, mm.batch.front(), 1, Bind::kGridZ);
+  return true;
+}
+
+}  // namespace tenon

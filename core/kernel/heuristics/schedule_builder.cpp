@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/kernel/heuristics/schedule_builder.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_set>
+
+#include "core/kernel/transforms/cache_reduction.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr int64_t kAssumedSize = 4096;
+
+void count_divisions(const Expr& expr, std::unordered_set<const Expr::Node*>& seen, int& count) {
+  if (!seen.insert(expr.node()).second) return;
+  count += expr.kind() == ExprKind::kDiv || expr.kind() == ExprKind::kMod;
+  if (expr.kind() == ExprKind::kSum) {
+    for (const auto& [coefficient, term] : expr.terms()) count_divisions(term, seen, count);
+  } else if (expr.kind() != ExprKind::kConst && expr.kind() != ExprKind::kSymbol) {
+    for (const Expr& operand : expr.operands()) count_divisions(operand, seen, count);
+  }
+}
+
+int64_t floor_pow2(int64_t n) {
+  return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(1, n))));
+}
+
+}  // namespace
+
+int divisions(const Kernel& kernel) {
+  int count = 0;
+  std::unordered_set<const Expr::Node*> seen;
+  std::vector<KValueRef> keep;
+  const auto value = [&](const KValueRef& root) {
+    visit(root, [&](const KValueRef& v) {
+      count_divisions(v->index, seen, count);
+      count_divisions(v->mask, seen, count);
+    });
+  };
+  for (const Let& let : kernel.lets) value(let.value);
+  walk(kernel.body, [&](const Statement& s) {
+    count_divisions(s.index, seen, count);
+    count_divisions(s.mask, seen, count);
+    if (s.value) value(s.value);
+    for (const ReduceState& state : s.states) value(state.value);
+  });
+  return count;
+}
+
+namespace {
+
+/// Costs more than a pass through the cache.
+bool is_slow(const KValue& v) {
+  constexpr Op kSlow[] = {Op::EXP,   Op::EXP2, Op::LN,   Op::LOG2, Op::SIN, Op::COS,
+                          Op::RECIP, Op::FDIV, Op::SQRT, Op::IDIV, Op::MOD};
+  return v.kind == KValueKind::kOp && std::ranges::count(kSlow, v.op) > 0;
+}
+
+}  // namespace
+
+void ScheduleBuilder::step(Transform transform) {
+  apply_transform(kernel, transform);
+  list.push_back(std::move(transform));
+}
+
+bool ScheduleBuilder::step_if_legal(Transform transform) {
+  try {
+    step(std::move(transform));
+    return true;
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kInvalid) throw;
+    return false;
+  }
+}
+
+std::pair<int, int> ScheduleBuilder::split(int axis, int64_t factor) {
+  step({TransformKind::kSplit, {kernel.axes[axis].name}, factor, Bind::kLoop});
+  const int inner = static_cast<int>(kernel.axes.size()) - 1;
+  return {inner - 1, inner};
+}
+
+int ScheduleBuilder::merge(int outer, int inner) {
+  step({TransformKind::kMerge, {kernel.axes[outer].name, kernel.axes[inner].name}, 0, Bind::kLoop});
+  return static_cast<int>(kernel.axes.size()) - 1;
+}
+
+void ScheduleBuilder::permute(const std::vector<int>& axes) {
+  std::vector<std::string> names;
+  for (const int a : axes) names.push_back(kernel.axes[a].name);
+  step({TransformKind::kPermute, std::move(names), 0, Bind::kLoop});
+}
+
+void ScheduleBuilder::unroll(int axis) {
+  if (extent(axis).is_const(1)) return;
+  step({TransformKind::kUnroll, {kernel.axes[axis].name}, 0, Bind::kLoop});
+}
+
+void ScheduleBuilder::vectorize(int axis) {
+  if (extent(axis).is_const(1)) return;
+  step({TransformKind::kVectorize, {kernel.axes[axis].name}, 0, Bind::kLoop});
+}
+
+bool ScheduleBuilder::bind(int axis, Bind place) {
+  return step_if_legal({TransformKind::kBind, {kernel.axes[axis].name}, 0, place});
+}
+
+int ScheduleBuilder::group(int axis, int64_t threads) {
+  step({TransformKind::kGroup, {kernel.axes[axis].name}, threads, Bind::kLoop});
+  return static_cast<int>(kernel.axes.size()) - 1;
+}
+
+void ScheduleBuilder::tensorize(int m, int n, int k, int64_t threads) {
+  step({TransformKind::kTensorize,
+        {kernel.axes[m].name, kernel.axes[n].name, kernel.axes[k].name},
+        threads,
+        Bind::kLoop});
+}
+
+bool ScheduleBuilder::stage(int buffer, int axis, int64_t pad) {
+  return step_if_legal({TransformKind::kStage,
+                        {"b" + std::to_string(buffer), kernel.axes[axis].name},
+                        pad,
+                        Bind::kLoop});
+}
+
+bool ScheduleBuilder::keep(int reduce_axis, int later_axis) {
+  const KeptValues kept = find_kept(kernel, reduce_axis, later_axis);
+  int64_t bytes = 0;
+  bool pays = false;
+  for (const KValueRef& value : kept.values) {
+    bytes += static_cast<int64_t>(dtype_size(value->dtype));
+    visit(value, [&](const KValueRef& v) { pays |= is_slow(*v); });
+  }
+  // The row stays in the private cache beside what streams past it.
+  const int64_t cache = caps.l2_bytes ? static_cast<int64_t>(caps.l2_bytes) / 2 : 128 << 10;
+  const int64_t room =
+      caps.max_scratch_bytes ? std::min<int64_t>(cache, caps.max_scratch_bytes) : cache;
+  if (!pays || extent(reduce_axis).max() > room / bytes) return false;
+  return step_if_legal({TransformKind::kKeep,
+                        {kernel.axes[reduce_axis].name, kernel.axes[later_axis].name},
+                        0,
+                        Bind::kLoop});
+}
+
+int64_t ScheduleBuilder::size(int axis) const {
+  const Expr& e = extent(axis);
+  return e.is_const() ? e.value() : std::min(e.max(), kAssumedSize);
+}
+
+std::vector<int> ScheduleBuilder::chain(const Statement& loop) const {
+  std::vector<int> axes;
+  const Statement* s = &loop;
+  while (s->kind == Statement::Kind::kLoop) {
+    axes.push_back(s->axis);
+    if (s->body.size() != 1) break;
+    s = &s->body[0];
+  }
+  return axes;
+}
+
+std::vector<KValueRef> ScheduleBuilder::loads(const Statement& s) const {
+  std::vector<KValueRef> out;
+  std::unordered_set<const KValue*> seen;
+  const auto see = [&](const KValueRef& v) {
+    if (v->kind == KValueKind::kLoad && seen.insert(v.get()).second) out.push_back(v);
+  };
+  const auto one = [&](const Statement& t) {
+    if (t.value) visit(t.value, see);
+    for (const ReduceState& state : t.states) visit(state.value, see);
+  };
+  one(s);
+  walk(s.body, one);
+  return out;
+}
+
+std::vector<const Statement*> ScheduleBuilder::stores(const Statement& s) const {
+  std::vector<const Statement*> out;
+  if (s.kind == Statement::Kind::kStore) out.push_back(&s);
+  walk(s.body, [&](const Statement& t) {
+    if (t.kind == Statement::Kind::kStore) out.push_back(&t);
+  });
+  return out;
+}
+
+std::vector<const Statement*> ScheduleBuilder::reductions(const Statement& s) const {
+  std::vector<const Statement*> out;
+  if (s.kind == Statement::Kind::kReduce) out.push_back(&s);
+  walk(s.body, [&](const Statement& t) {
+    if (t.kind == Statement::Kind::kReduce) out.push_back(&t);
+  });
+  return out;
+}
+
+std::optional<int64_t> ScheduleBuilder::stride(const Expr& index, int axis) const {
+  const std::string& name = kernel.axes[axis].name;
+  for (const Let& let : kernel.lets)
+    if (index.depends_on(let.symbol)) return std::nullopt;
+  if (!index.depends_on(name)) return 0;
+  int64_t coefficient = 0;
+  Expr rest;
+  if (index.linear_in(name, coefficient, rest)) return coefficient;
+  return std::nullopt;
+}
+
+int64_t ScheduleBuilder::lanes(const Statement& s) const {
+  size_t bytes = 1;
+  const auto see = [&](const KValueRef& v) {
+    // Index arithmetic of a gather is wide, but it is not what fills the registers.
+    if (v->kind != KValueKind::kIndex) bytes = std::max(bytes, dtype_size(v->dtype));
+  };
+  const auto one = [&](const Statement& t) {
+    if (t.value) visit(t.value, see);
+    for (const ReduceState& state : t.states) visit(state.value, see);
+  };
+  one(s);
+  walk(s.body, one);
+  return std::clamp<int64_t>(static_cast<int64_t>(caps.vector_bytes / bytes), 1, 64);
+}
+
+int64_t ScheduleBuilder::bytes_moved(const Statement& s) const {
+  int64_t bytes = 0;
+  for (const KValueRef& v : loads(s)) bytes += static_cast<int64_t>(dtype_size(v->dtype));
+  for (const Statement* t : stores(s)) bytes += static_cast<int64_t>(dtype_size(t->value->dtype));
+  return std::max<int64_t>(1, bytes);
+}
+
+std::vector<int> ScheduleBuilder::merge_contiguous(std::vector<int> axes) {
+  for (size_t i = 0; i + 1 < axes.size();) {
+    const bool parallel = kernel.axes[axes[i]].kind == AxisKind::kParallel &&
+                          kernel.axes[axes[i + 1]].kind == AxisKind::kParallel;
+    Kernel trial = kernel;
+    if (parallel) {
+      apply_transform(trial, {TransformKind::kMerge,
+                              {kernel.axes[axes[i]].name, kernel.axes[axes[i + 1]].name},
+                              0,
+                              Bind::kLoop});
+    }
+    // Where indices are hard already, a little more costs less than short inner loops.
+    if (!parallel || divisions(trial) > divisions(kernel) + divisions(kernel) / 8) {
+      ++i;
+      continue;
+    }
+    axes[i] = merge(axes[i], axes[i + 1]);
+    axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  }
+  return axes;
+}
+
+void bind_grid(ScheduleBuilder& book, int axis, int64_t per_item, Bind place) {
+  const uint32_t limit =
+      book.caps.max_grid[static_cast<size_t>(place) - static_cast<size_t>(Bind::kGridX)];
+  // A power of two is likely to divide what is left.
+  auto factor =
+      static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(1, per_item))));
+  if (limit != 0) {
+    const int64_t most = book.extent(axis).max();
+    factor = std::max(factor, (most + limit - 1) / limit);
+  }
+  if (book.extent(axis).is_const() && book.extent(axis).value() <= factor) return;
+  book.bind(factor == 1 ? axis : book.split(axis, factor).first, place);
+}
+
+std::vector<KValueRef> ScheduleBuilder::loads_of_pass(int axis) {
+  const std::vector<Statement*> path = path_to(kernel, axis);
+  for (size_t i = path.size(); i-- > 0;)
+    if (path[i]->kind == Statement::Kind::kReduce) return loads(*path[i]);
+  return loads(*path.back());
+}
+
+int64_t ScheduleBuilder::short_vector(const Statement& s, int axis) const {
+  int64_t lanes = short_vector_of(loads(s), axis);
+  for (const Statement* t : stores(s)) {
+    const bool contiguous = stride(t->index, axis) == 1 && t->mask.is_const(1);
+    const Expr base = t->index.substitute({{kernel.axes[axis].name, Expr(0)}});
+    lanes = std::min<int64_t>(lanes, contiguous ? caps.of(t->value->dtype).vector_lanes : 1);
+    while (lanes > 1 && !base.divisible_by(lanes)) lanes /= 2;
+  }
+  return lanes;
+}
+
+int64_t ScheduleBuilder::short_vector_of(const std::vector<KValueRef>& loads, int axis) const {
+  if (!caps.has(Op::BROADCAST) || caps.storage_bytes > 1) return 1;
+  int64_t lanes = 16;
+  for (const KValueRef& v : loads) {
+    const auto step = stride(v->index, axis);
+    if (step == 0) continue;
+    const Expr base = v->index.substitute({{kernel.axes[axis].name, Expr(0)}});
+    lanes = std::min<int64_t>(lanes, step == 1 ? caps.of(v->dtype).vector_lanes : 1);
+    while (lanes > 1 && !base.divisible_by(lanes)) lanes /= 2;
+  }
+  const Expr& count = extent(axis);
+  if (count.is_const())
+    while (lanes > 1 && count.value() < lanes) lanes /= 2;
+  return floor_pow2(lanes);
+}
+
+int64_t ScheduleBuilder::placed(Bind place) const {
+  for (const KernelAxis& a : kernel.axes)
+    if (a.bind == place) return a.extent.value();
+  return 0;
+}
+
+int64_t ScheduleBuilder::threads_on_x(int64_t wanted) const {
+  int64_t most = caps.max_workgroup_threads;
+  if (caps.max_workgroup[0]) most = std::min<int64_t>(most, caps.max_workgroup[0]);
+  return floor_pow2(std::min(wanted, most));
+}
+
+int64_t ScheduleBuilder::threads_on_y(int64_t x, int64_t wanted) const {
+  int64_t most = caps.max_workgroup_threads / std::max<int64_t>(1, x);
+  if (caps.max_workgroup[1]) most = std::min<int64_t>(most, caps.max_workgroup[1]);
+  return floor_pow2(std::min(wanted, most));
+}
+
+int64_t ScheduleBuilder::subgroup_threads() const {
+  const bool fixed = caps.subgroup_min == caps.subgroup_max && caps.subgroup_max > 1;
+  return fixed && caps.has(Op::SUBGROUP_SHUFFLE) ? floor_pow2(caps.subgroup_max) : 1;
+}
+
+}  // namespace tenon

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the recipes of rules.hpp share: a kernel that is transformed as steps are chosen, and
+// questions about it.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "core/ir/capabilities.hpp"
+#include "core/kernel/transforms/transform.hpp"
+
+namespace tenon {
+
+class ScheduleBuilder {
+ public:
+  ScheduleBuilder(const Kernel& kernel, const Capabilities& capabilities)
+      : kernel(kernel), caps(capabilities) {}
+
+  Kernel kernel;
+  const Capabilities& caps;
+  TransformList list;
+
+  // Steps; each must be legal.
+  std::pair<int, int> split(int axis, int64_t factor);  ///< (outer, inner)
+  int merge(int outer, int inner);
+  void permute(const std::vector<int>& axes);
+  void unroll(int axis);
+  void vectorize(int axis);
+  /// False, and nothing done, where iterations depend on one another through memory.
+  bool bind(int axis, Bind place);
+  int group(int axis, int64_t threads);
+  /// False, and nothing done, if the tile is too large or the loads do not allow it.
+  bool stage(int buffer, int axis, int64_t pad = 0);
+  void tensorize(int m, int n, int k, int64_t threads);
+  /// False, and nothing done, if nothing expensive is computed twice or it does not fit a cache.
+  bool keep(int reduce_axis, int later_axis);
+
+  // Questions.
+  const Expr& extent(int axis) const { return kernel.axes[axis].extent; }
+  /// For choices: the extent, or for a symbolic one its upper bound, at most 4096.
+  int64_t size(int axis) const;
+  Statement& loop(int axis) { return *path_to(kernel, axis).back(); }
+  /// Axes of the loops from here inwards as long as each holds nothing but the next.
+  std::vector<int> chain(const Statement& loop) const;
+  /// Loads below a statement, each value once; and stores.
+  std::vector<KValueRef> loads(const Statement& s) const;
+  std::vector<const Statement*> stores(const Statement& s) const;
+  std::vector<const Statement*> reductions(const Statement& s) const;
+  /// Loads of what is computed inside a loop: also of the steps of a reduction that runs over it.
+  std::vector<KValueRef> loads_of_pass(int axis);
+  /// Lanes that a thread moves at once along an axis: as many as the device takes of each element
+  /// where all accesses are contiguous or equal and begin at a multiple; else 1.
+  int64_t short_vector(const Statement& s, int axis) const;
+  int64_t short_vector_of(const std::vector<KValueRef>& loads, int axis) const;
+  /// Threads on a block axis that the kernel has already; 0 if none.
+  int64_t placed(Bind place) const;
+  /// Powers of two within the device's limits.
+  int64_t threads_on_x(int64_t wanted) const;
+  int64_t threads_on_y(int64_t x, int64_t wanted) const;
+  /// Threads that exchange values without memory; 1: none.
+  int64_t subgroup_threads() const;
+  bool has_barriers() const { return caps.has(Op::BARRIER) && caps.max_shared_bytes > 0; }
+  /// How far an index moves with the axis: a constant, or nothing where that varies.
+  std::optional<int64_t> stride(const Expr& index, int axis) const;
+  /// Lanes that fill a register with the widest element below a statement.
+  int64_t lanes(const Statement& s) const;
+  /// Bytes that one innermost iteration of a statement moves.
+  int64_t bytes_moved(const Statement& s) const;
+
+  /// Merges directly nested parallel loops from the outside in where no index gets harder, and
+  /// gives the axes left.
+  std::vector<int> merge_contiguous(std::vector<int> axes);
+
+ private:
+  void step(Transform transform);
+  bool step_if_legal(Transform transform);
+};
+
+/// Different divisions and remainders that the indices and masks of a kernel ask for.
+int divisions(const Kernel& kernel);
+
+/// Two parallel axes, each used by one of two loads under one sum.
+struct Matmul {
+  std::vector<int> batch;   ///< parallel axes that both operands use, or that lie outside
+  int m = -1, n = -1;       ///< n is contiguous in the result
+  int k = -1;               ///< innermost reduce axis
+  KValueRef rows, columns;  ///< the loads that follow m and n
+};
+
+std::optional<Matmul> find_matmul(const ScheduleBuilder& book, const Statement& nest);
+
+/// Recipes. Each works on one outermost statement of the kernel, named by its axis (-1: a statement
+/// that is not a loop).
+void schedule_vector_nest(ScheduleBuilder& book, int axis);   ///< elementwise and row reductions
+bool schedule_matmul(ScheduleBuilder& book, int axis);        ///< false if it is not one
+void schedule_threads_nest(ScheduleBuilder& book, int axis);  ///< devices with workgroups
+/// Of the nests with workgroups; false, and nothing done, if the parallel `axes` hold no such
+/// thing.
+bool schedule_tiles(ScheduleBuilder& book,
+                    int axis);  ///< a contraction, its operands in shared memory
+bool schedule_rows(ScheduleBuilder& book, const std::vector<int>& axes);
+bool schedule_columns(ScheduleBuilder& book, const std::vector<int>& axes);
+void schedule_total(ScheduleBuilder& book,
+                    int reduction);  ///< an outermost one: all threads of a workgroup
+void schedule_plain_nest(ScheduleBuilder& book, int axis);  ///< neither vectors nor workgroups
+void schedule_reduction(ScheduleBuilder& book,
+                        int reduction);  ///< vector partials along its last axis
+
+/// Splits `axis` into workgroups of `per_item` iterations, within the limits of the grid; gives the
+/// axis that stays a loop, if any.
+void bind_grid(ScheduleBuilder& book, int axis, int64_t per_item, Bind place = Bind::kGridX);
+
+}  // namespace tenon

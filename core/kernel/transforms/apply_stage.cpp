@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// stage: copies the tile of an input that the inner loops use to near memory.
+#include <algorithm>
+#include <optional>
+
+#include "core/kernel/transforms/apply.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr int64_t kMaxTile = 1 << 22;  ///< elements
+
+struct TileAxis {
+  int axis = -1;
+  int copy = -1;  ///< the axis of the copy loop
+  int64_t size = 1;
+  int64_t order = 0;  ///< larger is further out
+  int64_t pitch = 1;  ///< elements between neighbours in the tile
+};
+
+class Stage {
+ public:
+  explicit Stage(const TransformStep& step) : step_(step), kernel_(step.kernel) {}
+
+  void run() {
+    buffer_ = find_buffer();
+    axis_ = step_.axis(1);
+    if (is_jam(kernel_.axes[axis_].bind))
+      step_.refuse("a loop that is not unrolled or a vector", kernel_.axes[axis_].name);
+    find_load();
+    find_axes();
+    const int tile = add_tile();
+    Statement stage = make_copy(tile);
+    add_guards();
+    use_tile(tile);
+    std::vector<Statement>& body = path_to(kernel_, axis_).back()->body;
+    body.insert(body.begin(), std::move(stage));
+  }
+
+ private:
+  int find_buffer() const {
+    const std::string& name = step_.transform.names[0];
+    for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
+      if (name != "b" + std::to_string(i)) continue;
+      const KernelBuffer& buffer = kernel_.buffers[i];
+      if (buffer.written || buffer.space != BufferSpace::kGlobal)
+        step_.refuse("an input that the kernel does not write", name);
+      return static_cast<int>(i);
+    }
+    step_.refuse("a buffer b0 to b" + std::to_string(kernel_.buffers.size() - 1), name);
+  }
+
+  void find_load() {
+    const auto see = [&](const KValueRef& v) {
+      if (v->kind != KValueKind::kLoad || v->buffer != buffer_) return;
+      if (load_ &&
+          !(load_->index == v->index && load_->mask == v->mask && load_->constant == v->constant))
+        step_.refuse("one way to index the buffer", "several");
+      load_ = v;
+    };
+    each_value([&](const KValueRef& v) { visit(v, see); });
+    if (!load_) step_.refuse("a load of it inside " + kernel_.axes[axis_].name, "none");
+    std::map<std::string, Expr> symbols;
+    load_->index.collect_symbols(symbols);
+    load_->mask.collect_symbols(symbols);
+    for (const Let& let : kernel_.lets)
+      if (symbols.contains(let.symbol)) step_.refuse("an index known ahead", "one from the data");
+  }
+
+  void find_axes() {
+    Dependence dependence(kernel_);
+    const AxisSet used = dependence.of(load_);
+    const bool shared = std::ranges::any_of(kernel_.axes, [](const KernelAxis& a) {
+      return is_block(a.bind) || a.bind == Bind::kMatrix;
+    });
+    space_ = shared ? BufferSpace::kShared : BufferSpace::kScratch;
+    const std::vector<Statement*> path = path_to(kernel_, axis_);
+    const auto take = [&](int a) {
+      if (!used[a]) return;
+      const KernelAxis& axis = kernel_.axes[a];
+      const Expr next = load_->index.substitute({{axis.name, axis.symbol() + 1}}) - load_->index;
+      tile_.push_back({a, -1, std::max<int64_t>(1, axis.extent.max()),
+                       axis.bind == Bind::kVector ? 0 : next.max()});
+    };
+    for (const Statement* s : path) {
+      if (s->kind != Statement::Kind::kLoop) continue;
+      const Bind bind = kernel_.axes[s->axis].bind;
+      if (is_jam(bind) || bind == Bind::kMatrix || (shared && is_block(bind))) take(s->axis);
+    }
+    walk(path.back()->body, [&](Statement& s) {
+      if (s.kind == Statement::Kind::kLoop) take(s.axis);
+    });
+    std::ranges::stable_sort(tile_, std::greater(), &TileAxis::order);
+    int64_t count = 1;
+    bool row = true;  // the axes from here inwards follow one another in the source
+    for (size_t i = tile_.size(); i-- > 0;) {
+      if (row && tile_[i].order > count) {
+        row = false;
+        count += step_.transform.factor;
+      }
+      tile_[i].pitch = count;
+      if (tile_[i].size > kMaxTile || (count *= tile_[i].size) > kMaxTile)
+        step_.refuse("a tile of at most 4194304 elements", "a larger one");
+    }
+    count_ = count;
+  }
+
+  int add_tile() {
+    const DType dtype = kernel_.buffers[buffer_].dtype;
+    const std::string base = "b" + std::to_string(buffer_);
+    int number = 0;
+    const auto taken = [&](const std::string& name) {
+      return kernel_.axis(name + ".c0") >= 0 ||
+             std::ranges::any_of(kernel_.buffers,
+                                 [&](const KernelBuffer& b) { return b.name == name + "_tile"; });
+    };
+    std::string name = base;
+    while (taken(name)) name = base + "_" + std::to_string(++number);
+    for (size_t i = 0; i < tile_.size(); ++i)
+      tile_[i].copy = kernel_.add_axis(name + ".c" + std::to_string(i),
+                                       kernel_.axes[tile_[i].axis].extent, AxisKind::kParallel);
+    kernel_.buffers.push_back({name + "_tile", dtype, count_, space_, -1, -1, true, true});
+    return static_cast<int>(kernel_.buffers.size()) - 1;
+  }
+
+  Expr position(bool copy) const {
+    Expr at = 0;
+    for (const TileAxis& t : tile_)
+      at = at + kernel_.axes[copy ? t.copy : t.axis].symbol() * t.pitch;
+    return at;
+  }
+
+  Statement make_copy(int tile) {
+    for (const TileAxis& t : tile_)
+      rename_.emplace(kernel_.axes[t.axis].name, kernel_.axes[t.copy].symbol());
+    Statement inner;
+    inner.kind = Statement::Kind::kStore;
+    inner.buffer = tile;
+    inner.index = position(true);
+    inner.value = make_load(buffer_, load_->dtype, load_->index.substitute(rename_),
+                            load_->mask.substitute(rename_), load_->constant);
+    for (size_t i = tile_.size(); i-- > 0;) {
+      Statement loop;
+      loop.axis = tile_[i].copy;
+      loop.body.push_back(std::move(inner));
+      inner = std::move(loop);
+    }
+    Statement stage;
+    stage.kind = Statement::Kind::kStage;
+    stage.buffer = tile;
+    stage.body.push_back(std::move(inner));
+    return stage;
+  }
+
+  /// The copy loops stay inside what was real for the axes that they stand for.
+  void add_guards() {
+    std::vector<Guard> more;
+    for (const Guard& g : kernel_.guards) {
+      const Guard copy{g.lower.substitute(rename_), g.upper.substitute(rename_), true};
+      if (!(copy.lower == g.lower && copy.upper == g.upper)) more.push_back(copy);
+    }
+    kernel_.guards.insert(kernel_.guards.end(), more.begin(), more.end());
+  }
+
+  void use_tile(int tile) {
+    const KValueRef from_tile = make_load(tile, load_->dtype, position(false), 1, load_->constant);
+    KValueRewriter rewrite([&](const KValueRef& v) {
+      return v->kind == KValueKind::kLoad && v->buffer == buffer_ ? from_tile : v;
+    });
+    each_value([&](KValueRef& v) { v = rewrite(v); });
+  }
+
+  /// What is computed inside the loop: also the steps of a reduction that runs over it.
+  void each_value(const std::function<void(KValueRef&)>& use) {
+    const std::vector<Statement*> path = path_to(kernel_, axis_);
+    if (steps_inside(path.back()->body)) {
+      const auto around = std::ranges::find_if(path.rbegin(), path.rend(), [](const Statement* s) {
+        return s->kind == Statement::Kind::kReduce;
+      });
+      for (ReduceState& state : (*around)->states) use(state.value);
+    }
+    walk(path.back()->body, [&](Statement& s) {
+      if (s.value) use(s.value);
+      for (ReduceState& state : s.states) use(state.value);
+    });
+  }
+
+  /// Whether the step of a reduction around these statements is among them.
+  static bool steps_inside(const std::vector<Statement>& body) {
+    return std::ranges::any_of(body, [](const Statement& s) {
+      return s.kind == Statement::Kind::kStep ||
+             (s.kind == Statement::Kind::kLoop && steps_inside(s.body));
+    });
+  }
+
+  const TransformStep& step_;
+  Kernel& kernel_;
+  int buffer_ = -1, axis_ = -1;
+  KValueRef load_;
+  BufferSpace space_ = BufferSpace::kScratch;
+  std::vector<TileAxis> tile_;
+  int64_t count_ = 1;
+  std::map<std::string, Expr> rename_;
+};
+
+}  // namespace
+
+void apply_stage(const TransformStep& step) { Stage(step).run(); }
+
+}  // namespace tenon

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tensorize: a tile of a sum of products becomes a matrix atom.
+#include <algorithm>
+
+#include "core/kernel/transforms/apply.hpp"
+#include "core/kernel/tree/matrix.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr int64_t kMaxTile = 1 << 14;  ///< elements
+
+class Tensorize {
+ public:
+  explicit Tensorize(const TransformStep& step) : step_(step), kernel_(step.kernel) {}
+
+  void run() {
+    m_ = outer_axis(0), n_ = outer_axis(1), k_ = step_.free_axis(2);
+    find_loops();
+    find_reduction();
+    const std::string wrong = check_matrix(kernel_, *reduction_, m_, n_, k_);
+    if (!wrong.empty()) step_.refuse(wrong, "another sum");
+    check_threads();
+    change();
+  }
+
+ private:
+  std::string name(int axis) const { return kernel_.axes[axis].name; }
+
+  int outer_axis(size_t i) const {
+    const int axis = step_.axis(i);
+    return kernel_.axes[axis].bind == Bind::kUnroll ? axis : step_.free_axis(i);
+  }
+
+  void find_loops() {
+    const std::vector<Statement*> path = path_to(kernel_, n_);
+    for (const Statement* s : path) {
+      if (s->kind != Statement::Kind::kLoop)
+        step_.refuse("loops around " + name(n_), "a reduction");
+      const KernelAxis& axis = kernel_.axes[s->axis];
+      if (axis.kind == AxisKind::kOrdered || axis.bind == Bind::kVector ||
+          axis.bind == Bind::kMatrix || axis.bind == Bind::kBlockX)
+        step_.refuse("no vector, no block.x and no order around " + name(n_), axis.name);
+      const bool inside = !between_.empty() || s->axis == m_;
+      if (inside && s->axis != n_ && s->body.size() != 1)
+        step_.refuse(name(n_) + " alone inside " + name(m_), "other statements");
+      if (inside && s->axis != m_ && s->axis != n_ && axis.bind != Bind::kUnroll)
+        step_.refuse("only unrolled loops between " + name(m_) + " and " + name(n_), axis.name);
+      if (inside) between_.push_back(s->axis);
+      if (s->axis == m_) outer_ = path;
+    }
+    if (outer_.empty()) step_.refuse(name(m_) + " around " + name(n_), "another nesting");
+    between_.erase(between_.begin());
+    between_.pop_back();
+    for (const int a : {m_, n_}) {
+      const KernelAxis& axis = kernel_.axes[a];
+      if (axis.kind != AxisKind::kParallel || !axis.extent.is_const())
+        step_.refuse("parallel axes of constant extents", axis.name);
+    }
+    for (const KernelBuffer& b : kernel_.buffers)
+      if (b.space == BufferSpace::kGlobal && b.read && b.written)
+        step_.refuse("a kernel that changes nothing in place", b.name);
+  }
+
+  void find_reduction() {
+    std::vector<Statement>& body = path_to(kernel_, n_).back()->body;
+    if (body.size() < 2 || body[0].kind != Statement::Kind::kReduce ||
+        std::ranges::any_of(body.begin() + 1, body.end(),
+                            [](const Statement& s) { return s.kind != Statement::Kind::kStore; }))
+      step_.refuse("a reduction and stores inside " + name(n_), "other statements");
+    reduction_ = &body[0];
+    const std::vector<Statement*> path = path_to(kernel_, k_);
+    const auto at = std::ranges::find(path, reduction_);
+    if (at == path.end()) step_.refuse(name(k_) + " in the reduction", "another axis");
+    for (auto s = at + 1; s != path.end(); ++s)
+      if ((*s)->kind != Statement::Kind::kLoop || kernel_.axes[(*s)->axis].bind != Bind::kLoop)
+        step_.refuse("loops that are not bound around " + name(k_), "others");
+    const std::vector<Statement>& inner = path.back()->body;
+    if (inner.size() != 1 || inner[0].kind != Statement::Kind::kStep)
+      step_.refuse("the steps alone inside " + name(k_), "other statements");
+    if (!kernel_.axes[k_].extent.is_const())
+      step_.refuse("a constant extent of " + name(k_), to_string(kernel_.axes[k_].extent));
+  }
+
+  void check_threads() const {
+    const int64_t threads = step_.transform.factor;
+    if (threads > 1024) step_.refuse("at most 1024 threads", std::to_string(threads));
+    for (const KernelAxis& a : kernel_.axes)
+      if (a.bind == Bind::kBlockX && !a.extent.is_const(threads))
+        step_.refuse("the extent of " + a.name + ", " + to_string(a.extent),
+                     std::to_string(threads));
+    const auto same = [&](const Statement& s) {
+      if (s.kind == Statement::Kind::kMatrix && s.threads != threads)
+        step_.refuse("subgroups of one size", std::to_string(threads));
+    };
+    walk(std::as_const(kernel_).body, same);
+  }
+
+  void change() {
+    const int64_t m = kernel_.axes[m_].extent.value(), n = kernel_.axes[n_].extent.value();
+    int64_t pitch = n;
+    for (const int a : between_) pitch *= kernel_.axes[a].extent.value();
+    // Each subgroup has a tile of its own.
+    Expr first = 0;
+    int64_t tiles = 1;
+    for (const Statement* s : outer_) {
+      if (s->kind != Statement::Kind::kLoop || !is_block(kernel_.axes[s->axis].bind)) continue;
+      first = first * kernel_.axes[s->axis].extent + kernel_.axes[s->axis].symbol();
+      tiles *= kernel_.axes[s->axis].extent.value();
+    }
+    if (m * pitch > kMaxTile || tiles > kMaxTile / (m * pitch))
+      step_.refuse("a tile of at most 16384 elements", "a larger one");
+    const DType dtype = reduction_->states[0].dtype;
+    const int id = reduction_->id, tile = static_cast<int>(kernel_.buffers.size());
+    KernelBuffer buffer{"sums" + std::to_string(tile), dtype, tiles * m * pitch,
+                        BufferSpace::kShared};
+    buffer.read = buffer.written = true;
+    kernel_.buffers.push_back(std::move(buffer));
+
+    Statement matrix;
+    matrix.kind = Statement::Kind::kMatrix;
+    matrix.id = id;
+    matrix.buffer = tile;
+    matrix.pitch = pitch;
+    matrix.threads = step_.transform.factor;
+    const Expr begin = first * (m * pitch);
+    Expr column = 0;
+    for (const int a : between_)
+      column = column * kernel_.axes[a].extent + kernel_.axes[a].symbol();
+    matrix.index = begin + column * n;
+    matrix.body = take_elements(begin, tile, dtype, id);
+
+    for (const int a : {m_, n_, k_}) kernel_.axes[a].bind = Bind::kMatrix;
+    std::vector<Statement>* body = &kernel_.body;
+    const std::vector<Statement*> path = path_to(kernel_, m_);
+    if (path.size() > 1) body = &path[path.size() - 2]->body;
+    const auto at = std::ranges::find_if(*body, [&](const Statement& s) {
+      return s.kind == Statement::Kind::kLoop && s.axis == m_;
+    });
+    body->insert(at + 1, std::move(matrix));
+  }
+
+  /// The statements behind the reduction, in loops over the tile.
+  std::vector<Statement> take_elements(const Expr& begin, int tile, DType dtype, int id) {
+    std::vector<int> axes{m_};
+    axes.insert(axes.end(), between_.begin(), between_.end());
+    axes.push_back(n_);
+    std::map<std::string, Expr> rename;
+    std::vector<int> copies;
+    Expr at = 0;
+    for (const int a : axes) {
+      std::string copy = kernel_.axes[a].name + ".c";
+      while (kernel_.axis(copy) >= 0) copy += "_";
+      copies.push_back(kernel_.add_axis(copy, kernel_.axes[a].extent, AxisKind::kParallel));
+      rename.emplace(kernel_.axes[a].name, kernel_.axes[copies.back()].symbol());
+      at = at * kernel_.axes[a].extent + kernel_.axes[copies.back()].symbol();
+    }
+    std::vector<Guard> more;
+    for (const Guard& g : kernel_.guards) {
+      const Guard copy{g.lower.substitute(rename), g.upper.substitute(rename), g.fills};
+      if (!(copy.lower == g.lower && copy.upper == g.upper)) more.push_back(copy);
+    }
+    kernel_.guards.insert(kernel_.guards.end(), more.begin(), more.end());
+
+    std::vector<Statement>& body = path_to(kernel_, n_).back()->body;
+    std::vector<Statement> inner(std::make_move_iterator(body.begin() + 1),
+                                 std::make_move_iterator(body.end()));
+    body.erase(body.begin() + 1, body.end());
+    const KValueRef sum = make_load(tile, dtype, begin + at, 1, zero(dtype));
+    KValueRewriter rewrite([&](const KValueRef& v) -> KValueRef {
+      if (v->kind == KValueKind::kResult) return v->reduction == id ? sum : v;
+      if (v->kind != KValueKind::kIndex && v->kind != KValueKind::kLoad) return v;
+      Expr index = v->index.substitute(rename), mask = v->mask.substitute(rename);
+      if (index == v->index && mask == v->mask) return v;
+      if (v->kind == KValueKind::kIndex) return make_index(std::move(index), v->dtype);
+      return make_load(v->buffer, v->dtype, std::move(index), std::move(mask), v->constant);
+    });
+    for (Statement& s : inner) {
+      s.index = s.index.substitute(rename);
+      s.mask = s.mask.substitute(rename);
+      s.value = rewrite(s.value);
+    }
+    for (size_t i = copies.size(); i-- > 0;) {
+      Statement loop;
+      loop.axis = copies[i];
+      loop.body = std::move(inner);
+      inner.clear();
+      inner.push_back(std::move(loop));
+    }
+    return inner;
+  }
+
+  const TransformStep& step_;
+  Kernel& kernel_;
+  int m_ = -1, n_ = -1, k_ = -1;
+  std::vector<Statement*> outer_;
+  std::vector<int> between_;
+  Statement* reduction_ = nullptr;
+};
+
+}  // namespace
+
+void apply_tensorize(const TransformStep& step) { Tensorize(step).run(); }
+
+}  // namespace tenon

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The loop tree: one kernel as loops with named axes around loads, reductions and stores.
+//
+// Statements run in order. What a tree computes does not depend on how axes are bound: a binding
+// only says how a loop is run. An axis bound to unroll or vector is replicated innermost through
+// every statement of its loop ("jam"), so around a reduction it makes a tile of accumulators.
+#pragma once
+
+#include <bitset>
+#include <string>
+#include <vector>
+
+#include "core/ir/precision.hpp"
+#include "core/kernel/tree/value.hpp"
+
+namespace tenon {
+
+inline constexpr int kMaxAxes = 256;
+using AxisSet = std::bitset<kMaxAxes>;
+
+enum class AxisKind : uint8_t {
+  kParallel,  ///< iterations are independent
+  kOrdered,   ///< iterations run in order (the axis of a scatter)
+  kReduce,    ///< iterations combine into accumulators
+};
+
+enum class Bind : uint8_t {
+  kLoop,
+  kUnroll,
+  kVector,
+  kMatrix,  ///< of a matrix atom: a subgroup does all iterations together
+  kGridX,
+  kGridY,
+  kGridZ,
+  kBlockX,
+  kBlockY,
+  kBlockZ,
+};
+std::string_view bind_name(Bind bind);  ///< "grid.x"; "" for kLoop
+inline bool is_jam(Bind b) { return b == Bind::kUnroll || b == Bind::kVector; }
+inline bool is_grid(Bind b) { return b >= Bind::kGridX && b <= Bind::kGridZ; }
+inline bool is_block(Bind b) { return b >= Bind::kBlockX; }
+
+struct KernelAxis {
+  std::string name;
+  Expr extent;
+  AxisKind kind = AxisKind::kParallel;
+  Bind bind = Bind::kLoop;
+  Expr symbol() const;  ///< its position, in [0, extent)
+};
+
+enum class BufferSpace : uint8_t { kGlobal, kScratch, kShared };
+
+struct KernelBuffer {
+  std::string name;
+  DType dtype = DType::kVoid;
+  Expr count;
+  BufferSpace space = BufferSpace::kGlobal;
+  int input = -1, output = -1;  ///< of the graph; both for an aliased output
+  bool read = false, written = false;
+  bool kept = false;  ///< scratch that a reduction fills for loops behind it
+};
+
+/// One component of a reduction's state: a monoid. The identity follows from op and dtype.
+/// Components of one reduction share its loops.
+struct ReduceState {
+  Op op = Op::ADD;
+  DType dtype = DType::kVoid;                 ///< of the accumulator
+  KValueRef value;                            ///< what a step combines into it
+  Precision precision = Precision::kDefault;  ///< of the factors of a sum of products
+};
+
+struct Statement {
+  enum class Kind : uint8_t {
+    kLoop,    ///< `axis`, `body`
+    kReduce,  ///< reduction `id`: starts `states`, runs `body` (loops around its one kStep)
+    kStep,    ///< of the reduction around it
+    kStore,   ///< `value` to element `index` of `buffer` where `mask` holds
+    kStage,   ///< `body` copies into the tile `buffer`; workgroup barriers around it if shared
+    kMatrix,  ///< reduction `id`, done with matrix atoms, goes into the tile `buffer` of the
+              ///< subgroup; `body` takes its elements from there
+  };
+  Kind kind = Kind::kLoop;
+  int axis = -1;
+  int id = -1;
+  int buffer = -1;
+  Expr index;
+  Expr mask = 1;
+  KValueRef value;
+  std::vector<ReduceState> states;
+  std::vector<Statement> body;
+  // kMatrix: `index` is where the atom that stands first in the tile begins
+  int64_t pitch = 0;    ///< elements between rows of the tile
+  int64_t threads = 0;  ///< of the subgroup, on block.x
+};
+
+/// A split or padding that does not divide: points with lower < upper are real, others are not.
+struct Guard {
+  Expr lower, upper;
+  bool fills = false;  ///< of a copy: an unreal point of the tile gets the fill of its load
+  Expr condition() const { return less(lower, upper); }
+};
+
+/// A symbol of Exprs that the data defines.
+struct Let {
+  std::string symbol;
+  KValueRef value;  ///< bool: the symbol is 0 or 1
+};
+
+struct Kernel {
+  std::string name;
+  std::vector<Expr> symbols;  ///< of the graph
+  std::vector<KernelBuffer> buffers;
+  std::vector<KernelAxis> axes;
+  std::vector<Let> lets;
+  std::vector<Guard> guards;
+  std::vector<Statement> body;
+  int reductions = 0;
+
+  int axis(std::string_view axis_name) const;  ///< -1 if there is none
+  int add_axis(std::string axis_name, Expr extent, AxisKind kind);
+};
+
+/// Identity of a reduction's op in a dtype.
+Scalar identity(Op op, DType dtype);
+
+/// Statements from the outermost to the loop of an axis, both ends included; empty if there is
+/// none.
+std::vector<Statement*> path_to(Kernel& kernel, int axis);
+void walk(std::vector<Statement>& body, const std::function<void(Statement&)>& use);
+void walk(const std::vector<Statement>& body, const std::function<void(const Statement&)>& use);
+void substitute(Kernel& kernel, const std::map<std::string, Expr>& values);
+/// Rewrites every value of the kernel: stores, steps and lets.
+void rewrite_values(Kernel& kernel, const std::function<KValueRef(const KValueRef&)>& change);
+
+/// Which axes something depends on, through lets and reductions. Valid until the kernel changes.
+class Dependence {
+ public:
+  explicit Dependence(const Kernel& kernel);
+  const AxisSet& of(const Expr& expr);
+  const AxisSet& of(const KValueRef& value);
+  const AxisSet& of_reduction(int id);
+
+ private:
+  struct Reduction {
+    const Statement* statement = nullptr;
+    AxisSet own, outside;
+    bool known = false;
+  };
+  void collect(const Expr& expr, AxisSet& out);
+  const Kernel& kernel_;
+  std::unordered_map<std::string, int> axes_, lets_;
+  std::unordered_map<const Expr::Node*, AxisSet> exprs_;
+  std::unordered_map<const KValue*, AxisSet> values_;
+  std::vector<Reduction> reductions_;
+  std::vector<Expr> keep_;  ///< so that no address in exprs_ is used again
+  std::vector<KValueRef> keep_values_;
+};
+
+/// The tree as people read it.
+std::string print(const Kernel& kernel);
+
+}  // namespace tenon

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/kernel/tree/matrix.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+namespace {
+
+/// The load below a widening cast.
+KValueRef load_of(const KValueRef& v) {
+  const bool widens = v->kind == KValueKind::kOp && v->op == Op::CAST && !v->bits &&
+                      dtype_size(v->operands[0]->dtype) <= dtype_size(v->dtype) &&
+                      is_float(v->dtype) == is_float(v->operands[0]->dtype);
+  const KValueRef load = widens ? v->operands[0] : v;
+  return load->kind == KValueKind::kLoad ? load : nullptr;
+}
+
+/// Row and column axes of a factor; false if its index does not go along them as a matrix does.
+bool is_matrix(const Kernel& kernel, const KValueRef& load, int row, int column,
+               MatrixOperand& out) {
+  int64_t across = 0, down = 0;
+  Expr rest, base;
+  if (!load->index.linear_in(kernel.axes[row].name, down, rest) ||
+      !rest.linear_in(kernel.axes[column].name, across, base) || down < 1 || across < 1)
+    return false;
+  out = {load, across == 1 ? down : across, across != 1};
+  return across == 1 || down == 1;
+}
+
+bool find_product(const Kernel& kernel, const Statement& reduction, int m, int n, int k,
+                  MatrixProduct& out) {
+  if (reduction.states.size() != 1 || reduction.states[0].op != Op::ADD) return false;
+  const KValueRef& value = reduction.states[0].value;
+  if (value->kind != KValueKind::kOp || value->op != Op::MUL) return false;
+  KValueRef x = load_of(value->operands[0]), y = load_of(value->operands[1]);
+  if (!x || !y) return false;
+  const auto uses = [&](const KValueRef& v, int axis) {
+    return v->index.depends_on(kernel.axes[axis].name);
+  };
+  if (!uses(x, m)) std::swap(x, y);
+  if (!uses(x, m) || uses(x, n) || !uses(y, n) || uses(y, m)) return false;
+  return is_matrix(kernel, x, m, k, out.a) && is_matrix(kernel, y, k, n, out.b);
+}
+
+/// Where the tile of a load comes from; null if it is not a tile.
+const KValue* copied(const Kernel& kernel, const KValueRef& load) {
+  const KValue* from = nullptr;
+  walk(kernel.body, [&](const Statement& s) {
+    if (s.kind == Statement::Kind::kStore && s.buffer == load->buffer &&
+        s.value->kind == KValueKind::kLoad)
+      from = s.value.get();
+  });
+  return from;
+}
+
+}  // namespace
+
+std::string check_matrix(Kernel& kernel, const Statement& reduction, int m, int n, int k) {
+  MatrixProduct product;
+  if (!find_product(kernel, reduction, m, n, k, product))
+    return "a sum of products of two loads along the axes, contiguous along one each";
+  Dependence dependence(kernel);
+  AxisSet own;  // an iteration that is not real must add nothing
+  walk(reduction.body, [&](const Statement& s) {
+    if (s.kind == Statement::Kind::kLoop && kernel.axes[s.axis].kind == AxisKind::kReduce)
+      own.set(s.axis);
+  });
+  for (const MatrixOperand* operand : {&product.a, &product.b}) {
+    const KValueRef& load = operand->load;
+    std::map<std::string, Expr> symbols;
+    load->index.collect_symbols(symbols);
+    const bool known = std::ranges::none_of(
+        kernel.lets, [&](const Let& let) { return symbols.contains(let.symbol); });
+    if (!load->mask.is_const(1) || !known) return "loads without masks at indices known ahead";
+    const BufferSpace space = kernel.buffers[load->buffer].space;
+    if (space == BufferSpace::kShared) {
+      const KValue* from = copied(kernel, load);
+      if (!from || from->constant.bits != 0) return "tiles whose fill is 0";
+    } else if (space != BufferSpace::kGlobal) {
+      return "loads from global or shared memory";
+    }
+    const AxisSet used = dependence.of(load->index) | own;
+    for (const Guard& g : kernel.guards) {
+      if (g.fills || ((dependence.of(g.lower) | dependence.of(g.upper)) & used).none()) continue;
+      const bool filled = std::ranges::any_of(
+          kernel.guards, [&](const Guard& f) { return f.fills && f.upper == g.upper; });
+      if (space == BufferSpace::kGlobal || !filled) return "whole matrices or shared tiles";
+    }
+    const Expr& count = kernel.buffers[load->buffer].count;
+    if (space == BufferSpace::kShared && load->index.max() >= count.value())
+      return "atoms inside a shared tile";
+  }
+  return {};
+}
+
+MatrixProduct matrix_product(const Kernel& kernel, const Statement& reduction, int m, int n,
+                             int k) {
+  MatrixProduct product;
+  find_product(kernel, reduction, m, n, k, product);
+  return product;
+}
+
+std::array<int, 3> matrix_axes(const Kernel& kernel, const Statement& reduction) {
+  std::array<int, 3> axes{-1, -1, -1};
+  const auto is_matrix_loop = [&](const Statement& s) {
+    return s.kind == Statement::Kind::kLoop && kernel.axes[s.axis].bind == Bind::kMatrix;
+  };
+  walk(reduction.body, [&](const Statement& s) {
+    if (is_matrix_loop(s)) axes[2] = s.axis;
+  });
+  if (axes[2] < 0) return axes;
+  // Rows around columns: the loop of the columns is the one that holds the reduction.
+  walk(kernel.body, [&](const Statement& s) {
+    if (!is_matrix_loop(s)) return;
+    bool around = false;
+    walk(s.body, [&](const Statement& r) { around |= &r == &reduction; });
+    if (around) axes[axes[0] < 0 ? 0 : 1] = s.axis;
+  });
+  return axes;
+}
+
+const MatrixAtom* find_atom(const Kernel& kernel, const Statement& reduction,
+                            const MatrixProduct& product, int m, int n, int k, int64_t threads,
+                            const Capabilities& capabilities) {
+  const auto extent = [&](int axis) { return kernel.axes[axis].extent.value(); };
+  for (const MatrixAtom& atom : capabilities.atoms)
+    if (atom.m == extent(m) && atom.n == extent(n) && atom.k == extent(k) &&
+        atom.a == product.a.load->dtype && atom.b == product.b.load->dtype &&
+        atom.accumulator == reduction.states[0].dtype && atom.subgroup == threads &&
+        capabilities.keeps_promises(atom, reduction.states[0].precision))
+      return &atom;
+  return nullptr;
+}
+
+}  // namespace tenon

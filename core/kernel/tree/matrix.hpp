@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A sum of products as matrix atoms take it.
+#pragma once
+
+#include <array>
+
+#include "core/ir/capabilities.hpp"
+#include "core/kernel/tree/kernel.hpp"
+
+namespace tenon {
+
+/// The factor of a product that is a matrix: rows are m (A) or k (B), columns k (A) or n (B).
+struct MatrixOperand {
+  KValueRef load;
+  int64_t stride = 0;  ///< between rows, or between columns if transposed
+  bool transposed = false;
+};
+
+struct MatrixProduct {
+  MatrixOperand a, b;
+};
+
+/// Empty if the reduction is a sum of products of loads along these axes, that need no masks; else
+/// what was expected.
+std::string check_matrix(Kernel& kernel, const Statement& reduction, int m, int n, int k);
+/// Of a reduction that check_matrix found in order.
+MatrixProduct matrix_product(const Kernel& kernel, const Statement& reduction, int m, int n, int k);
+
+/// m, n and k of a reduction that was tensorized; each -1 if it was not.
+std::array<int, 3> matrix_axes(const Kernel& kernel, const Statement& reduction);
+
+/// The device's atom for a reduction whose innermost axes are bound to matrix; null if there is
+/// none. `m`, `n`, `k`: extents.
+const MatrixAtom* find_atom(const Kernel& kernel, const Statement& reduction,
+                            const MatrixProduct& product, int m, int n, int k, int64_t threads,
+                            const Capabilities& capabilities);
+
+}  // namespace tenon

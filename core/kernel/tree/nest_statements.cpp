@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/kernel/tree/nest_statements.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "core/support/error.hpp"
+
+namespace tenon {
+namespace {
+
+using IdSet = std::vector<bool>;
+
+/// Reductions whose result a value needs, directly or through other reductions and lets.
+class Needs {
+ public:
+  explicit Needs(const Kernel& kernel) : kernel_(kernel), of_(kernel.reductions) {
+    for (const Statement& r : kernel.body) {  // operands first
+      IdSet& set = of_[r.id];
+      set.assign(kernel.reductions, false);
+      seen_.clear();
+      for (const ReduceState& state : r.states) add(state.value, set);
+    }
+  }
+  bool needs(int user, int id) const { return of_[user][id]; }
+
+ private:
+  void add(const KValueRef& value, IdSet& set) {
+    visit(value, [&](const KValueRef& v) {
+      if (v->kind == KValueKind::kResult) {
+        set[v->reduction] = true;
+        for (size_t i = 0; i < set.size(); ++i) set[i] = set[i] || of_[v->reduction][i];
+      }
+      if (v->kind == KValueKind::kIndex || v->kind == KValueKind::kLoad) {
+        add(v->index, set);
+        add(v->mask, set);
+      }
+    });
+  }
+  void add(const Expr& expr, IdSet& set) {
+    std::map<std::string, Expr> symbols;
+    expr.collect_symbols(symbols);
+    for (const Let& let : kernel_.lets)
+      if (symbols.contains(let.symbol) && seen_.insert(&let).second) add(let.value, set);
+  }
+  const Kernel& kernel_;
+  std::unordered_set<const Let*> seen_;  ///< lets use lets: each once
+  std::vector<IdSet> of_;
+};
+
+std::vector<int> own_axes(const Statement& reduction) {
+  std::vector<int> axes;
+  walk(reduction.body, [&](const Statement& s) {
+    if (s.kind == Statement::Kind::kLoop) axes.push_back(s.axis);
+  });
+  return axes;
+}
+
+bool same_extents(const Kernel& kernel, const std::vector<int>& a, const std::vector<int>& b) {
+  return std::ranges::equal(
+      a, b, [&](int x, int y) { return kernel.axes[x].extent == kernel.axes[y].extent; });
+}
+
+/// Moves the states of reduction `from` behind those of `to`, everywhere.
+void absorb(Kernel& kernel, std::vector<LoopNest>& nests, int to, int from) {
+  Statement& target = kernel.body[to];
+  Statement& source = kernel.body[from];
+  const std::vector<int> into = own_axes(target), axes = own_axes(source);
+  const int first = static_cast<int>(target.states.size());
+  for (ReduceState& state : source.states) target.states.push_back(std::move(state));
+  const int to_id = target.id, from_id = source.id;
+  kernel.body.erase(kernel.body.begin() + from);
+  std::map<std::string, Expr> rename;
+  for (size_t i = 0; i < axes.size(); ++i)
+    rename.emplace(kernel.axes[axes[i]].name, kernel.axes[into[i]].symbol());
+  // The stores take part in the rewriting as statements of the body.
+  const size_t reductions = kernel.body.size();
+  for (LoopNest& nest : nests)
+    for (Statement& store : nest.stores) kernel.body.push_back(std::move(store));
+  substitute(kernel, rename);
+  rewrite_values(kernel, [&](const KValueRef& v) -> KValueRef {
+    if (v->kind != KValueKind::kResult || v->reduction != from_id) return v;
+    return make_result(to_id, first + v->state, v->dtype);
+  });
+  size_t next = reductions;
+  for (LoopNest& nest : nests)
+    for (Statement& store : nest.stores) store = std::move(kernel.body[next++]);
+  kernel.body.resize(reductions);
+}
+
+/// True if `from` needs no reduction at or behind `to`, so that it can run there.
+bool can_share(const Kernel& kernel, size_t to, size_t from) {
+  const Needs needs(kernel);
+  for (size_t k = to; k < from; ++k)
+    if (needs.needs(kernel.body[from].id, kernel.body[k].id)) return false;
+  return true;
+}
+
+bool share_one(Kernel& kernel, std::vector<LoopNest>& nests) {
+  Dependence dependence(kernel);
+  for (size_t from = 1; from < kernel.body.size(); ++from) {
+    for (size_t to = 0; to < from; ++to) {
+      const Statement& a = kernel.body[to];
+      const Statement& b = kernel.body[from];
+      if (dependence.of_reduction(a.id) != dependence.of_reduction(b.id) ||
+          !same_extents(kernel, own_axes(a), own_axes(b)) || !can_share(kernel, to, from))
+        continue;
+      absorb(kernel, nests, static_cast<int>(to), static_cast<int>(from));
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The body of the deepest loop of an axis in the set; the kernel's own if there is none.
+std::vector<Statement>& deepest(Kernel& kernel, const AxisSet& axes) {
+  std::vector<Statement>* body = &kernel.body;
+  size_t depth = 0;
+  for (size_t i = 0; i < kernel.axes.size(); ++i) {
+    if (!axes[i]) continue;
+    const std::vector<Statement*> path = path_to(kernel, static_cast<int>(i));
+    if (path.size() <= depth) continue;
+    depth = path.size();
+    body = &path.back()->body;
+  }
+  return *body;
+}
+
+}  // namespace
+
+void share_reductions(Kernel& kernel, std::vector<LoopNest>& nests) {
+  while (share_one(kernel, nests)) {
+  }
+}
+
+void place_statements(Kernel& kernel, std::vector<LoopNest> nests) {
+  std::vector<Statement> reductions = kernel.body;
+  std::vector<AxisSet> needed;
+  std::vector<std::vector<AxisSet>> stores(nests.size());
+  {
+    Dependence dependence(kernel);
+    for (const Statement& r : reductions) needed.push_back(dependence.of_reduction(r.id));
+    for (size_t n = 0; n < nests.size(); ++n)
+      for (const Statement& s : nests[n].stores)
+        stores[n].push_back(dependence.of(s.index) | dependence.of(s.mask) |
+                            dependence.of(s.value));
+  }
+  kernel.body.clear();
+  for (size_t n = 0; n < nests.size(); ++n) {
+    LoopNest& nest = nests[n];
+    const auto users = [&](int axis) {
+      return std::ranges::count_if(needed, [&](const AxisSet& s) { return s[axis]; }) +
+             std::ranges::count_if(stores[n], [&](const AxisSet& s) { return s[axis]; });
+    };
+    std::ranges::stable_sort(nest.axes, std::greater(), users);
+    std::vector<Statement>* body = &kernel.body;
+    for (const int axis : nest.axes) {
+      Statement loop;
+      loop.axis = axis;
+      body->push_back(std::move(loop));
+      body = &body->back().body;
+    }
+    // A store stands behind the loops beside it: they may still read what it overwrites.
+    for (size_t i = 0; i < nest.stores.size(); ++i) {
+      AxisSet own;
+      for (const int axis : nest.axes) own[axis] = nest.ordered || stores[n][i][axis];
+      deepest(kernel, own).push_back(std::move(nest.stores[i]));
+    }
+  }
+  // Users come later in the list, so going backwards their loops are there already.
+  for (size_t i = reductions.size(); i-- > 0;) {
+    std::vector<Statement>& body = deepest(kernel, needed[i]);
+    body.insert(body.begin(), std::move(reductions[i]));
+  }
+}
+
+}  // namespace tenon

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/plugin/process_state.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cfenv>
+#include <clocale>
+#include <cstring>
+#include <filesystem>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace tenon {
+namespace {
+
+/// Not SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT and the real-time ones: drivers use them for
+/// memory that moves, for crash reports and to talk to their threads.
+struct Signal {
+  int number;
+  const char* name;
+};
+constexpr Signal kSignals[] = {{SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGTERM, "SIGTERM"},
+                               {SIGCHLD, "SIGCHLD"}, {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"},
+                               {SIGUSR1, "SIGUSR1"}, {SIGUSR2, "SIGUSR2"}, {SIGFPE, "SIGFPE"},
+                               {SIGCONT, "SIGCONT"}, {SIGTSTP, "SIGTSTP"}, {SIGWINCH, "SIGWINCH"}};
+
+uintptr_t handler_of(int number) {
+  struct sigaction action {};
+  sigaction(number, nullptr, &action);
+  return action.sa_flags & SA_SIGINFO ? reinterpret_cast<uintptr_t>(action.sa_sigaction)
+                                      : reinterpret_cast<uintptr_t>(action.sa_handler);
+}
+
+uint64_t float_register() {
+#if defined(__x86_64__)
+  return _mm_getcsr() & ~0x3fu;  // without what has happened so far
+#elif defined(__aarch64__)
+  uint64_t control = 0;
+  asm volatile("mrs %0, fpcr" : "=r"(control));
+  return control;
+#else
+  return 0;
+#endif
+}
+
+/// File and flags of a descriptor, as text.
+std::string stream_of(int descriptor) {
+  struct stat file {};
+  const int flags = fcntl(descriptor, F_GETFL);
+  if (flags < 0 || fstat(descriptor, &file) != 0) return "";
+  return fmt::format("file {}:{}, flags {:#o}", file.st_dev, file.st_ino, flags);
+}
+
+std::map<std::string, std::string> environment_now() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const char* equals = std::strchr(*entry, '=');
+    if (equals)
+      variables.emplace(std::string(*entry, static_cast<size_t>(equals - *entry)), equals + 1);
+  }
+  return variables;
+}
+
+/// Names that other code of the process, or a child of it, acts upon.
+bool is_shared_name(std::string_view name) {
+  constexpr std::string_view kStarts[] = {"LD_", "LC_",     "LANG",   "PATH",   "HOME", "TZ",
+                                          "TMP", "MALLOC_", "GLIBC_", "TENON_", "XDG_", "PYTHON"};
+  return std::ranges::any_of(kStarts, [&](auto start) { return name.starts_with(start); });
+}
+
+std::string variable_difference(const std::map<std::string, std::string>& before,
+                                const std::map<std::string, std::string>& after) {
+  for (const auto& [name, value] : before) {
+    const auto at = after.find(name);
+    if (at == after.end())
+      return fmt::format("the environment: expected {} as before, got none", name);
+    if (at->second != value)
+      return fmt::format("the environment: expected {} as before, got another value", name);
+  }
+  for (const auto& [name, value] : after)
+    if (!before.contains(name) && is_shared_name(name))
+      return fmt::format("the environment: expected no {}, got one", name);
+  return {};
+}
+
+}  // namespace
+
+ProcessState ProcessState::now() {
+  ProcessState state;
+  std::error_code error;
+  state.directory = std::filesystem::current_path(error).string();
+  state.locale = std::setlocale(LC_ALL, nullptr);
+  state.umask = ::umask(0);
+  ::umask(state.umask);
+  static_assert(std::size(kSignals) == std::tuple_size_v<decltype(state.handlers)>);
+  for (size_t i = 0; i < std::size(kSignals); ++i)
+    state.handlers[i] = handler_of(kSignals[i].number);
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  for (size_t i = 1; i < state.blocked.size(); ++i)
+    state.blocked[i] = sigismember(&blocked, static_cast<int>(i)) == 1;
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  if (sched_getaffinity(0, sizeof processors, &processors) == 0)
+    for (int i = 0; i < CPU_SETSIZE; ++i) state.processors.push_back(CPU_ISSET(i, &processors));
+  state.rounding = std::fegetround();
+  state.float_control = float_register();
+  for (int i = 0; i < 3; ++i) state.streams[static_cast<size_t>(i)] = stream_of(i);
+  state.variables = environment_now();
+  itimerval timer{};
+  getitimer(ITIMER_REAL, &timer);
+  state.alarm = timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0;
+  return state;
+}
+
+void ProcessState::make_plain() {
+  ::umask(022);
+  for (const Signal& each : kSignals) std::signal(each.number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, nullptr);
+}
+
+std::string difference(const ProcessState& before, const ProcessState& after) {
+  if (after.directory != before.directory)
+    return fmt::format("the working directory: expected {}, got {}", before.directory,
+                       after.directory);
+  if (after.locale != before.locale)
+    return fmt::format("the locale: expected {}, got {}", before.locale, after.locale);
+  if (after.umask != before.umask)
+    return fmt::format("the umask: expected {:03o}, got {:03o}", before.umask, after.umask);
+  for (size_t i = 0; i < before.handlers.size(); ++i)
+    if (after.handlers[i] != before.handlers[i])
+      return fmt::format("the action of {}: expected it as before, got another", kSignals[i].name);
+  for (size_t i = 0; i < before.blocked.size(); ++i)
+    if (after.blocked[i] != before.blocked[i])
+      return fmt::format("signal {} of the calling thread: expected it {}, got the opposite", i,
+                         before.blocked[i] ? "blocked" : "not blocked");
+  if (after.processors != before.processors)
+    return "the processors of the calling thread: expected them as before, got others";
+  if (after.rounding != before.rounding)
+    return fmt::format("the rounding of the calling thread: expected {:#x}, got {:#x}",
+                       before.rounding, after.rounding);
+  if (after.float_control != before.float_control)
+    return fmt::format(
+        "the floating point control (traps, subnormals) of the calling thread: expected {:#x}, got "
+        "{:#x}",
+        before.float_control, after.float_control);
+  constexpr const char* kStreams[] = {"standard input", "standard output", "standard error"};
+  for (size_t i = 0; i < before.streams.size(); ++i)
+    if (after.streams[i] != before.streams[i])
+      return fmt::format("{}: expected {}, got {}", kStreams[i], before.streams[i],
+                         after.streams[i].empty() ? "it closed" : after.streams[i]);
+  if (after.alarm && !before.alarm) return "the timer of SIGALRM: expected none, got one";
+  return variable_difference(before.variables, after.variables);
+}
+
+}  // namespace tenon

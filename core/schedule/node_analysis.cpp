@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/schedule/node_analysis.hpp"
+
+#include <algorithm>
+
+#include "core/schedule/assign_devices.hpp"
+
+namespace tenon::scheduling {
+namespace {
+
+constexpr int64_t kTypicalSymbol = 256;
+constexpr float kMostChain = 10000;
+
+bool is_constant(const Node& node) {
+  const Node* n = &node;
+  while (n->op == Op::VIEW || n->op == Op::CAST) n = n->sources[0].get();
+  return n->op == Op::CONST;
+}
+
+/// Casts, sign flips, and a product with a constant.
+bool is_trivial_op(const Node& node) {
+  if (node.op == Op::VIEW || node.op == Op::CAST || node.op == Op::NEG) return true;
+  return node.op == Op::MUL && (is_constant(*node.sources[0]) || is_constant(*node.sources[1]));
+}
+
+bool comes_from_expand(const Node& node) {
+  const Node* n = &node;
+  while (n->op == Op::VIEW || n->op == Op::CAST) {
+    if (n->op == Op::VIEW && n->as<ViewAttr>().kind == ViewKind::kExpand) return true;
+    n = n->sources[0].get();
+  }
+  return false;
+}
+
+bool is_contraction(const Node& reduce) {
+  if (reduce.as<ReduceAttr>().op != Op::ADD) return false;
+  const Node* n = reduce.sources[0].get();
+  while (n->op == Op::CAST) n = n->sources[0].get();
+  return n->op == Op::MUL && comes_from_expand(*n->sources[0]) && comes_from_expand(*n->sources[1]);
+}
+
+/// Keeps each element: moves that neither repeat nor add elements.
+bool is_reorder(const Node& node) {
+  if (node.op != Op::VIEW) return false;
+  const ViewKind kind = node.as<ViewAttr>().kind;
+  return kind == ViewKind::kReshape || kind == ViewKind::kPermute || kind == ViewKind::kFlip;
+}
+
+NodeAnalysis analyse_node(const SchedulerInput& input, int i) {
+  const Node& node = input.node(i);
+  NodeAnalysis out;
+  for (int s : input.sources[i]) out.depth = std::max(out.depth, input.analysis[s].depth);
+  out.size = std::max(1.0, input.estimate.of(node.shape));
+  if (is_leaf(node)) {
+    out.needs_buffer = false;
+    out.trivial = true;
+    return out;
+  }
+  if (is_param(node) || is_command(node) || node.op == Op::STORE) {
+    out.leaves = 1;
+    out.trivial = true;
+    return out;
+  }
+  if (node.op == Op::REDUCE) {
+    out.leaves = 2;
+    out.epilogue = true;
+    ++out.depth;
+    out.contraction = is_contraction(node);
+    return out;
+  }
+  out.needs_buffer = false;
+  out.trivial = is_trivial_op(node);
+  out.chain = op_cost(node.op);
+  const bool passes = is_elementwise(node.op) || is_reorder(node);
+  for (int s : input.sources[i]) {
+    const NodeAnalysis& source = input.analysis[s];
+    out.chain += source.chain;
+    out.leaves += source.leaves;
+    out.needs_buffer |= source.needs_buffer;
+    out.trivial &= source.trivial;
+    out.epilogue |= passes && source.epilogue && source.depth == out.depth;
+    if (node.op == Op::VIEW) out.views = source.views + 1;
+  }
+  if (node.op == Op::TAKE) out.leaves = std::max(out.leaves, 2);
+  out.chain = std::min(out.chain, kMostChain);
+  out.leaves = std::min(out.leaves, 1000);
+  return out;
+}
+
+}  // namespace
+
+SizeEstimate::SizeEstimate(const std::vector<Expr>& symbols) {
+  for (const Expr& s : symbols)
+    values_[s.name()] = std::clamp(kTypicalSymbol, s.min(), std::max(s.min(), s.max()));
+}
+
+double SizeEstimate::of(const Dim& dim) const {
+  return static_cast<double>(dim.is_const() ? dim.value() : dim.evaluate(values_));
+}
+
+double SizeEstimate::of(const Shape& shape) const {
+  double out = 1;
+  for (const Dim& dim : shape) out *= of(dim);
+  return out;
+}
+
+SchedulerInput::SchedulerInput(const Graph& graph, const ScheduleOptions& options)
+    : graph(graph), options(options), estimate(graph.symbols), nodes(topological(graph.outputs)) {
+  index.reserve(nodes.size());
+  sources.resize(nodes.size());
+  analysis.reserve(nodes.size());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    index.try_emplace(nodes[i].get(), static_cast<int>(i));
+    for (const NodeRef& s : nodes[i]->sources) sources[i].push_back(at(s));
+    analysis.push_back(analyse_node(*this, static_cast<int>(i)));
+  }
+  device = node_devices(graph, options, nodes, index);
+}
+
+const Capabilities& SchedulerInput::capabilities(int i) const {
+  return options.devices[std::max(0, device[i])].capabilities;
+}
+
+bool is_leaf(const Node& node) {
+  return node.op == Op::CONST || node.op == Op::INDEX ||
+         (node.op == Op::PARAM && node.as<ParamAttr>().is_dim);
+}
+
+bool is_param(const Node& node) { return node.op == Op::PARAM && !node.as<ParamAttr>().is_dim; }
+
+bool is_command(const Node& node) {
+  return node.op == Op::COPY || node.op == Op::IF || node.op == Op::LOOP;
+}
+
+float op_cost(Op op) {
+  switch (op) {
+    case Op::VIEW:
+      return 0;
+    case Op::RECIP:
+    case Op::SQRT:
+    case Op::FDIV:
+      return 6;
+    case Op::EXP2:
+    case Op::EXP:
+    case Op::LOG2:
+    case Op::LN:
+    case Op::SIN:
+    case Op::COS:
+    case Op::IDIV:
+    case Op::MOD:
+      return 14;
+    case Op::TAKE:
+      return 4;
+    default:
+      return 1;
+  }
+}
+
+}  // namespace tenon::scheduling

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the scheduler knows of every node before it cuts: cost and shape of the cone below it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/ir/node.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/support/flat_map.hpp"
+
+namespace tenon::scheduling {
+
+/// Sizes as plain numbers, for costs only: a symbol counts as 256, or the nearest in its bounds.
+class SizeEstimate {
+ public:
+  explicit SizeEstimate(const std::vector<Expr>& symbols);
+  double of(const Dim& dim) const;
+  double of(const Shape& shape) const;
+  const std::map<std::string, int64_t>& values() const { return values_; }
+
+ private:
+  std::map<std::string, int64_t> values_;
+};
+
+struct NodeAnalysis {
+  double size = 1;           ///< elements
+  float chain = 0;           ///< cost of one element of the elementwise run that ends here
+  int leaves = 0;            ///< buffers at the ends of that run, about
+  int views = 0;             ///< longest run of views that ends here
+  bool needs_buffer = true;  ///< false: made of constants and positions alone
+  bool trivial = false;      ///< a buffer, or a few casts, moves and scalings of one
+  int depth = 0;             ///< most reductions on a path from an input
+  bool epilogue = false;  ///< a REDUCE, or an elementwise run over one that waits for no later one
+  bool contraction = false;  ///< REDUCE of a product whose operands were expanded
+};
+
+/// The graph as indices: node i's sources come before it.
+struct SchedulerInput {
+  SchedulerInput(const Graph& graph, const ScheduleOptions& options);
+
+  const Graph& graph;
+  const ScheduleOptions& options;
+  SizeEstimate estimate;
+  std::vector<NodeRef> nodes;
+  FlatMap<const Node*, int> index;
+  std::vector<std::vector<int>> sources;
+  std::vector<NodeAnalysis> analysis;
+  std::vector<int> device;  ///< of each node; -1: anywhere
+
+  const Node& node(int i) const { return *nodes[i]; }
+  int at(const NodeRef& node) const { return index.at(node.get()); }
+  const Capabilities& capabilities(int i) const;
+};
+
+/// CONST, INDEX and the values of dimensions: never a buffer of their own unless they are outputs.
+bool is_leaf(const Node& node);
+bool is_param(const Node& node);  ///< an input buffer
+/// Neither a kernel nor part of one: COPY, IF, LOOP.
+bool is_command(const Node& node);
+/// Relative cost of one element: an addition is 1.
+float op_cost(Op op);
+
+}  // namespace tenon::scheduling

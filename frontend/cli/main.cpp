@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tenon: lists devices, runs and shows graphs, starts new backends.
+#include <CLI/CLI.hpp>
+
+#include "core/plugin/driver_noise.hpp"
+#include "core/support/error.hpp"
+#include "core/support/output.hpp"
+#include "frontend/cli/cli.hpp"
+#include "frontend/cli/failure_text.hpp"
+
+namespace tenon::cli {
+
+namespace {
+
+int exit_code_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kInvalid:
+    case ErrorKind::kUnsupported:
+      return kUsage;
+    case ErrorKind::kEnvironment:
+    case ErrorKind::kOutOfMemory:
+    case ErrorKind::kDeviceLost:
+      return kEnvironmentFault;
+    case ErrorKind::kInternal:
+      return kFailures;
+  }
+  return kFailures;
+}
+
+int main(int argc, char** argv) {
+  quiet_drivers();
+  CLI::App app("Tensors on any device whose driver is a shared library.", "tenon");
+  app.failure_message(failure_text);
+  app.set_version_flag("--version", std::string("tenon ") + TENON_VERSION);
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 ok, 1 found failures, 2 bad usage or input, 3 environment.");
+  int exit_code = kOk;
+  add_devices(app, exit_code);
+  add_run(app, exit_code);
+  add_show(app, exit_code);
+  add_new_backend(app, exit_code);
+  add_doctor(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const auto is_meant = [&](const CLI::App* sub) {
+      return argc > 1 && sub->get_name() == argv[1];
+    };
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_meant).empty()) {
+      complain("tenon", fmt::format("expected devices, run, show, new-backend or doctor, got '{}'",
+                                    argv[1]));
+      return kUsage;
+    }
+    return app.exit(error) == 0 ? kOk : kUsage;
+  } catch (const Error& error) {
+    complain("tenon", error.what());
+    return exit_code_of(error.kind());
+  } catch (const std::exception& error) {
+    complain("tenon", error.what());
+    return kEnvironmentFault;
+  }
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace tenon::cli
+
+int main(int argc, char** argv) {
+  tenon::open_standard_streams();
+  const int code = tenon::cli::main(argc, argv);
+  return tenon::finish_output("tenon", code, tenon::cli::kEnvironmentFault);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tenon show: a graph at each stage of its way to the device.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/device/target_compiler.hpp"
+#include "core/ir/text.hpp"
+#include "core/lower/lower.hpp"
+#include "core/rewrite/passes.hpp"
+#include "core/runtime/context.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/support/error.hpp"
+#include "core/support/file_io.hpp"
+#include "core/support/output.hpp"
+#include "frontend/cli/cli.hpp"
+#include "frontend/cli/survey.hpp"
+#include "sdk/program/text.hpp"
+
+namespace tenon::cli {
+namespace {
+
+struct ShowOptions {
+  std::string file, stage = "schedule", devices, backend, target, transforms;
+  std::vector<std::string> on;  ///< "x=cpu:0"
+  bool json = false;
+};
+
+/// One kernel at a stage below the schedule.
+std::string show_kernel(const KernelCall& call, const ShowOptions& options,
+                        const TargetCompiler& compiler, Builder& builder) {
+  const Capabilities& capabilities = compiler.capabilities();
+  const Graph legal = legalise(call.graph, capabilities, builder);
+  LowerOptions lower_options;
+  lower_options.alias = call.alias;
+  lower_options.transforms = options.transforms;
+  if (options.stage == "kernel") return print_kernel(legal, capabilities, lower_options);
+  const LoweredKernel kernel = lower_kernel(legal, capabilities, lower_options);
+  if (options.stage == "program") return sdk::print_program(kernel.program.view());
+  return compiler.compile(*kernel.program.get())
+      .text(options.stage == "asm" ? TN_TEXT_ASSEMBLY : TN_TEXT_SOURCE);
+}
+
+/// For a target that need not be there.
+std::vector<std::string> show_target(const ShowOptions& options) {
+  expect_probed(options.backend);
+  const TargetCompiler compiler(options.backend, options.target);
+  Builder builder;
+  const Graph graph = parse_graph(read_file(options.file), builder, options.file);
+  ScheduleOptions schedule_options;
+  schedule_options.devices.push_back({compiler.who(), compiler.capabilities()});
+  const Capabilities& capabilities = compiler.capabilities();
+  const Schedule cut =
+      schedule(simplify_for(graph, {&capabilities, 1}, builder), schedule_options, builder);
+  if (options.stage == "schedule") return {print(cut)};
+  std::vector<std::string> texts;
+  each_kernel(cut, [&](const KernelCall& call, int) {
+    texts.push_back(show_kernel(call, options, compiler, builder));
+  });
+  return texts;
+}
+
+/// What would be taken and do nothing.
+void refuse_idle_options(const ShowOptions& options) {
+  const auto refuse = [&](bool given, const char* option, const char* wanted) {
+    TN_REQUIRE(!given, "[show] expected {} with {}, got --stage {}{}", option, wanted,
+               options.stage, options.target.empty() ? "" : " and --target");
+  };
+  const bool graph = options.stage == "graph", schedule = options.stage == "schedule";
+  refuse(graph && !options.devices.empty(), "--devices", "a stage after graph");
+  refuse(graph && !options.target.empty(), "--backend and --target", "a stage after graph");
+  refuse(graph && !options.on.empty(), "--on", "a stage after graph");
+  refuse(!options.target.empty() && !options.on.empty(), "--on", "devices");
+  refuse((graph || schedule) && !options.transforms.empty(), "--transforms",
+         "a stage after schedule");
+}
+
+/// Where inputs live, by --on.
+std::map<std::string, std::string> places_of(const ShowOptions& options) {
+  std::map<std::string, std::string> places;
+  for (const std::string& place : options.on) {
+    const size_t equals = place.find('=');
+    TN_REQUIRE(equals != std::string::npos, "[show] expected --on INPUT=DEVICE, got '{}'", place);
+    const bool inserted = places.emplace(place.substr(0, equals), place.substr(equals + 1)).second;
+    TN_REQUIRE(inserted, "[show] expected --on once for each input, got '{}' twice",
+               place.substr(0, equals));
+  }
+  return places;
+}
+
+std::vector<std::string> show_stage(const ShowOptions& options) {
+  TN_REQUIRE(options.backend.empty() == options.target.empty(),
+             "[show] expected --backend and --target together, got one of them");
+  TN_REQUIRE(options.target.empty() || options.devices.empty(),
+             "[show] expected --devices or --target, got both");
+  refuse_idle_options(options);
+  if (options.stage == "graph") {  // needs no device
+    Builder builder;
+    return {print(simplify(parse_graph(read_file(options.file), builder, options.file), builder))};
+  }
+  if (!options.target.empty()) return show_target(options);
+  ContextOptions context_options;
+  if (!options.devices.empty()) context_options.devices = options.devices;
+  Context context(context_options);
+  const Graph graph = parse_graph(read_file(options.file), context.builder(), options.file);
+  const Schedule cut = context.schedule_for(graph, places_of(options));
+  if (options.stage == "schedule") return {print(cut)};
+  std::vector<std::string> texts;
+  each_kernel(cut, [&](const KernelCall& call, int device) {
+    // Compiled anew: an executable from the cache may have lost its source.
+    const TargetCompiler compiler(context.device(cut.devices.at(static_cast<size_t>(device))));
+    texts.push_back(show_kernel(call, options, compiler, context.builder()));
+  });
+  return texts;
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("show", "Print a graph at a stage of its way to the device");
+  auto options = std::make_shared<ShowOptions>();
+  command->add_option("file", options->file, "Graph in text form (.tn)")->required();
+  command->add_option("--stage", options->stage, "What to print")
+      ->check(CLI::IsMember({"graph", "schedule", "kernel", "program", "source", "asm"}))
+      ->capture_default_str();
+  command->add_option("--devices", options->devices, "Devices, as in TENON_DEVICES");
+  command->add_option("--on", options->on, "Where an input lives, as x=cuda:0; may be repeated");
+  command->add_option("--backend", options->backend, "Backend of --target, as cuda");
+  command->add_option("--target", options->target,
+                      "What to compile for, as sm_90a: no device is needed");
+  command->add_option("--transforms", options->transforms,
+                      "Transform list instead of the rules' choice");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options, &exit_code] {
+    const std::vector<std::string> texts = show_stage(*options);
+    if (options->json) {
+      say("{}\n", Lines{json_text(nlohmann::json{
+                      {"file", options->file}, {"stage", options->stage}, {"texts", texts}})});
+    } else {
+      for (const std::string& text : texts)
+        write_output(printable(text) + (text.ends_with('\n') ? "" : "\n"));
+    }
+    exit_code = kOk;
+  });
+}
+
+}  // namespace tenon::cli

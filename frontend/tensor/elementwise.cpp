@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Elementwise operations: one op each, or a composition written here once.
+#include <cmath>
+#include <numbers>
+
+#include "core/support/error.hpp"
+#include "frontend/tensor/state.hpp"
+
+namespace tenon {
+namespace {
+
+Tensor unary(Op op, const Tensor& x) {
+  return make_tensor(x.context(), builder_of(x).unary(op, x.node()));
+}
+
+Tensor float_unary(Op op, const Tensor& x) {
+  TN_REQUIRE(is_float(x.dtype()), "[{}] expected a float dtype, got {}; use cast", op_info(op).text,
+             dtype_name(x.dtype()));
+  return unary(op, x);
+}
+
+Tensor binary(Op op, const Tensor& a, const Tensor& b) {
+  const Operands operands = promote_and_broadcast(std::string(op_info(op).text).c_str(), a, b);
+  return make_tensor(*operands.context,
+                     operands.context->builder().binary(op, operands.a, operands.b));
+}
+
+}  // namespace
+
+Tensor Tensor::cast(DType dtype) const {
+  return make_tensor(context(), builder_of(*this).cast(node(), dtype));
+}
+Tensor Tensor::bit_cast(DType dtype) const {
+  return make_tensor(context(), builder_of(*this).bit_cast(node(), dtype));
+}
+
+Tensor Tensor::neg() const { return unary(Op::NEG, *this); }
+Tensor Tensor::recip() const { return float_unary(Op::RECIP, *this); }
+Tensor Tensor::sqrt() const { return float_unary(Op::SQRT, *this); }
+Tensor Tensor::rsqrt() const { return sqrt().recip(); }
+Tensor Tensor::exp() const { return float_unary(Op::EXP, *this); }
+Tensor Tensor::exp2() const { return float_unary(Op::EXP2, *this); }
+Tensor Tensor::log() const { return float_unary(Op::LN, *this); }
+Tensor Tensor::log2() const { return float_unary(Op::LOG2, *this); }
+Tensor Tensor::sin() const { return float_unary(Op::SIN, *this); }
+Tensor Tensor::cos() const { return float_unary(Op::COS, *this); }
+Tensor Tensor::floor() const { return float_unary(Op::FLOOR, *this); }
+Tensor Tensor::trunc() const { return float_unary(Op::TRUNC, *this); }
+Tensor Tensor::square() const { return *this * *this; }
+Tensor Tensor::abs() const {
+  return is_float(dtype()) || is_signed(dtype()) ? maximum(neg()) : *this;
+}
+Tensor Tensor::relu() const { return maximum(constant_like(*this, 0)); }
+Tensor Tensor::sigmoid() const {
+  return constant_like(*this, 1) / (constant_like(*this, 1) + neg().exp());
+}
+
+Tensor Tensor::tanh() const {
+  // Near zero 1 - 2/(e^2x + 1) cancels; there the polynomial of Cephes' tanhf (netlib.org/cephes,
+  // single/tanhf.c), good to f32 and narrower. f64 keeps more terms by going through e^x - e^-x.
+  const Tensor x = *this;
+  const auto number = [&](double value) { return constant_like(x, value); };
+  const Tensor far = number(1) - number(2) / ((x + x).exp() + number(1));
+  if (dtype() == DType::kF64) {
+    const Tensor z = x.square();
+    const Tensor near =
+        x * (number(1) + z * (number(-1.0 / 3) + z * (number(2.0 / 15) + z * number(-17.0 / 315))));
+    return where(x.abs() < number(1e-2), near, far);
+  }
+  const Tensor z = x.square();
+  Tensor p = number(-5.70498872745e-3);
+  for (const double c :
+       {2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1}) {
+    p = p * z + number(c);
+  }
+  return where(x.abs() < number(0.625), p * z * x + x, far);
+}
+
+Tensor Tensor::gelu() const {
+  // x * (1 + tanh(u)) / 2 = x * sigmoid(2u), u = sqrt(2/pi) * (x + 0.044715 x^3): Hendrycks and
+  // Gimpel, 2016
+  const Tensor u = *this + constant_like(*this, 0.044715) * square() * *this;
+  return *this * (u * constant_like(*this, 2 * std::sqrt(2 / std::numbers::pi))).sigmoid();
+}
+
+Tensor Tensor::pow(double exponent) const {
+  const double magnitude = std::abs(exponent);
+  if (magnitude == std::floor(magnitude) &&
+      magnitude <= 64) {  // by squaring: exact for exact values
+    Tensor result = constant_like(*this, 1);
+    Tensor base = *this;
+    for (auto bits = static_cast<unsigned>(magnitude); bits != 0;
+         bits >>= 1, base = base.square()) {
+      if (bits & 1) result = result * base;
+    }
+    return exponent < 0 ? result.recip() : result;
+  }
+  if (exponent == 0.5) return sqrt();
+  return (log2() * constant_like(*this, exponent)).exp2();
+}
+
+Tensor Tensor::maximum(const Tensor& other) const { return binary(Op::MAX, *this, other); }
+Tensor Tensor::minimum(const Tensor& other) const { return binary(Op::MIN, *this, other); }
+Tensor Tensor::idiv(const Tensor& other) const { return binary(Op::IDIV, *this, other); }
+
+Tensor Tensor::where(const Tensor& condition, const Tensor& a, const Tensor& b) {
+  Operands sides = promote_and_broadcast("where", a, b);
+  const std::vector<int64_t> shape =
+      broadcast_shapes("where", condition.shape(), static_shape(*sides.a));
+  Context& context = condition.context();
+  TN_REQUIRE(sides.context == &context || (a.state()->number && b.state()->number),
+             "[where] expected tensors of one context, got two");
+  Builder& builder = context.builder();
+  return make_tensor(context, builder.where(broadcast_to(builder, condition.node(), shape),
+                                            broadcast_to(builder, sides.a, shape),
+                                            broadcast_to(builder, sides.b, shape)));
+}
+
+Tensor operator+(const Tensor& a, const Tensor& b) { return binary(Op::ADD, a, b); }
+Tensor operator-(const Tensor& a, const Tensor& b) { return binary(Op::SUB, a, b); }
+Tensor operator*(const Tensor& a, const Tensor& b) { return binary(Op::MUL, a, b); }
+Tensor operator/(const Tensor& a, const Tensor& b) {
+  const Operands operands = promote_and_broadcast("div", a, b);
+  const Op op = is_float(operands.a->dtype) ? Op::FDIV : Op::IDIV;
+  return make_tensor(*operands.context,
+                     operands.context->builder().binary(op, operands.a, operands.b));
+}
+Tensor operator%(const Tensor& a, const Tensor& b) { return binary(Op::MOD, a, b); }
+Tensor operator-(const Tensor& a) { return a.neg(); }
+Tensor operator<(const Tensor& a, const Tensor& b) { return binary(Op::CMPLT, a, b); }
+Tensor operator>(const Tensor& a, const Tensor& b) { return b < a; }
+Tensor operator==(const Tensor& a, const Tensor& b) { return binary(Op::CMPEQ, a, b); }
+Tensor operator!=(const Tensor& a, const Tensor& b) { return binary(Op::CMPNE, a, b); }
+Tensor operator<=(const Tensor& a, const Tensor& b) { return (a < b) | (a == b); }  // false for NaN
+Tensor operator>=(const Tensor& a, const Tensor& b) { return b <= a; }
+Tensor operator&(const Tensor& a, const Tensor& b) { return binary(Op::AND, a, b); }
+Tensor operator|(const Tensor& a, const Tensor& b) { return binary(Op::OR, a, b); }
+Tensor operator^(const Tensor& a, const Tensor& b) { return binary(Op::XOR, a, b); }
+
+}  // namespace tenon

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Random tensors: bits by threefry from (seed, position), so the same on every device and in any
+// order.
+#include <numbers>
+
+#include "frontend/tensor/state.hpp"
+#include "frontend/tensor/threefry.hpp"
+
+namespace tenon {
+
+std::pair<NodeRef, NodeRef> threefry2x32(Builder& builder, NodeRef c0, NodeRef c1, uint32_t k0,
+                                         uint32_t k1) {
+  constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
+  constexpr uint32_t kParity = 0x1BD11BDA;
+  const uint32_t key[3] = {k0, k1, kParity ^ k0 ^ k1};
+  const Shape shape = c0->shape;
+  const auto word = [&](uint32_t value) {
+    return builder.constant(Scalar{DType::kU32, value}, shape);
+  };
+  const auto add = [&](NodeRef a, NodeRef b) {
+    return builder.binary(Op::ADD, std::move(a), std::move(b));
+  };
+  const auto rotate = [&](const NodeRef& x, int bits) {
+    return builder.binary(Op::OR, builder.binary(Op::SHL, x, word(static_cast<uint32_t>(bits))),
+                          builder.binary(Op::SHR, x, word(static_cast<uint32_t>(32 - bits))));
+  };
+  NodeRef x0 = add(std::move(c0), word(key[0]));
+  NodeRef x1 = add(std::move(c1), word(key[1]));
+  for (uint32_t group = 0; group < 5; ++group) {
+    for (const int bits : kRotations[group % 2]) {
+      x0 = add(x0, x1);
+      x1 = builder.binary(Op::XOR, rotate(x1, bits), x0);
+    }
+    x0 = add(x0, word(key[(group + 1) % 3]));
+    x1 = add(x1, word(key[(group + 2) % 3] + group + 1));
+  }
+  return {x0, x1};
+}
+
+namespace {
+
+struct RandomPair {
+  Tensor first, second;  ///< f32 in [0, 1)
+};
+
+RandomPair uniform_pair(const char* op, const std::vector<int64_t>& shape, uint64_t seed,
+                        Context& context) {
+  Builder& builder = context.builder();
+  const Shape flat{Dim(count_of(op, shape))};
+  const NodeRef position = builder.index(0, flat);
+  const NodeRef shift = builder.constant(Scalar::of_int(DType::kI64, 32), flat);
+  const auto bits =
+      threefry2x32(builder, builder.cast(position, DType::kU32),
+                   builder.cast(builder.binary(Op::SHR, position, shift), DType::kU32),
+                   static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32));
+  // The upper 24 bits are exact in f32.
+  const auto uniform = [&](const NodeRef& word) {
+    const NodeRef eight = builder.constant(Scalar::of_int(DType::kU32, 8), flat);
+    const NodeRef scale = builder.constant(Scalar::of(DType::kF32, 0x1p-24), flat);
+    const NodeRef value = builder.cast(builder.binary(Op::SHR, word, eight), DType::kF32);
+    return make_tensor(context, builder.binary(Op::MUL, value, scale)).reshape(shape);
+  };
+  return {uniform(bits.first), uniform(bits.second)};
+}
+
+}  // namespace
+
+Tensor Tensor::rand(std::vector<int64_t> shape, uint64_t seed, Context& context) {
+  return uniform_pair("rand", shape, seed, context).first;
+}
+
+Tensor Tensor::randn(std::vector<int64_t> shape, uint64_t seed, Context& context) {
+  // Box and Muller, 1958; 1 - u is in (0, 1], so the logarithm is finite
+  const RandomPair u = uniform_pair("randn", shape, seed, context);
+  const Tensor radius = ((1.0f - u.first).log() * -2.0f).sqrt();
+  return radius * (u.second * static_cast<float>(2 * std::numbers::pi)).cos();
+}
+
+}  // namespace tenon

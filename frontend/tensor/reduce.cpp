@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reductions and what is made of them.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/support/error.hpp"
+#include "frontend/tensor/state.hpp"
+
+namespace tenon {
+namespace {
+
+Tensor reduce(const char* name, Op op, const Tensor& x, const std::vector<int>& axes, bool keep,
+              Precision precision = Precision::kDefault) {
+  const std::vector<int> reduced = normalise_axes(name, axes, x.rank());
+  Tensor kept = make_tensor(x.context(),
+                            builder_of(x).reduce(op, x.node(), reduced, DType::kVoid, precision));
+  if (keep) return kept;
+  std::vector<int64_t> shape;
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    if (std::ranges::find(reduced, axis) == reduced.end()) shape.push_back(x.size(axis));
+  }
+  return kept.reshape(std::move(shape));
+}
+
+/// How many elements each result of a reduction combines.
+double reduced_count(const Tensor& x, const std::vector<int>& axes) {
+  double count = 1;
+  for (const int axis : normalise_axes("mean", axes, x.rank()))
+    count *= static_cast<double>(x.size(axis));
+  return count;
+}
+
+void require_float(const char* op, const Tensor& x) {
+  TN_REQUIRE(is_float(x.dtype()), "[{}] expected a float dtype, got {}; use cast", op,
+             dtype_name(x.dtype()));
+}
+
+}  // namespace
+
+Tensor Tensor::sum(std::vector<int> axes, bool keep) const {
+  return reduce("sum", Op::ADD, *this, axes, keep);
+}
+Tensor Tensor::prod(std::vector<int> axes, bool keep) const {
+  return reduce("prod", Op::MUL, *this, axes, keep);
+}
+Tensor Tensor::max(std::vector<int> axes, bool keep) const {
+  return reduce("max", Op::MAX, *this, axes, keep);
+}
+Tensor Tensor::min(std::vector<int> axes, bool keep) const {
+  return reduce("min", Op::MIN, *this, axes, keep);
+}
+
+Tensor Tensor::mean(std::vector<int> axes, bool keep) const {
+  require_float("mean", *this);
+  // A count may be beyond what a narrow float holds.
+  if (dtype_bits(dtype()) < 32) return cast(DType::kF32).mean(axes, keep).cast(dtype());
+  const Tensor total = sum(axes, keep);
+  return total / constant_like(total, reduced_count(*this, axes));
+}
+
+Tensor Tensor::var(std::vector<int> axes, bool keep) const {
+  require_float("var", *this);
+  return (*this - mean(axes, /*keep=*/true)).square().mean(axes, keep);
+}
+
+Tensor Tensor::argmax(int axis, bool keep) const {
+  axis = normalise_axis("argmax", axis, rank());
+  const int64_t extent = size(axis);
+  TN_REQUIRE(extent > 0, "[argmax] expected a non-empty axis, got size 0 on axis {}", axis);
+  // The first of equals has the largest extent - position. NaN counts as the largest, as in NumPy.
+  Builder& builder = builder_of(*this);
+  const Tensor position = make_tensor(context(), builder.index(axis, to_shape(shape())));
+  Tensor is_best = *this == max({axis}, /*keep=*/true);
+  if (is_float(dtype())) is_best = is_best | (*this != *this);
+  const Tensor rank_from_end = constant_like(position, extent) - position;
+  const Tensor best = where(is_best, rank_from_end, constant_like(position, 0)).max({axis}, keep);
+  return constant_like(best, extent) - best;
+}
+
+Tensor Tensor::softmax(int axis) const {
+  require_float("softmax", *this);
+  const Tensor weights = (*this - max({axis}, /*keep=*/true)).exp();
+  return weights / weights.sum({axis}, /*keep=*/true);
+}
+
+Tensor Tensor::layer_norm(int axis, double epsilon) const {
+  require_float("layer_norm", *this);
+  const Tensor centred = *this - mean({axis}, /*keep=*/true);
+  const Tensor variance = centred.square().mean({axis}, /*keep=*/true);
+  return centred * (variance + constant_like(variance, epsilon)).rsqrt();
+}
+
+Tensor Tensor::cumsum(int axis) const {
+  // out[.., i] = sum over j <= i of x[.., j]: a triangle of terms, reduced
+  axis = normalise_axis("cumsum", axis, rank());
+  const Tensor last = transpose(axis, -1);
+  const int64_t extent = last.size(-1);
+  std::vector<int64_t> shape = last.shape();
+  shape.push_back(extent);
+  Builder& builder = builder_of(*this);
+  const int rows = static_cast<int>(shape.size()) - 2;
+  const Tensor i = make_tensor(context(), builder.index(rows, to_shape(shape)));
+  const Tensor j = make_tensor(context(), builder.index(rows + 1, to_shape(shape)));
+  const Tensor terms = last.unsqueeze(-2).expand(shape);
+  return where(i < j, constant_like(terms, 0), terms).sum({-1}).transpose(axis, -1);
+}
+
+Tensor Tensor::matmul(const Tensor& other, Precision precision) const {
+  TN_REQUIRE(rank() >= 1 && other.rank() >= 1,
+             "[matmul] expected tensors of rank 1 or more, got ranks {} and {}", rank(),
+             other.rank());
+  if (rank() == 1) return unsqueeze(0).matmul(other, precision).squeeze(other.rank() == 1 ? 0 : -2);
+  if (other.rank() == 1) return matmul(other.unsqueeze(-1), precision).squeeze(-1);
+  TN_REQUIRE(size(-1) == other.size(-2),
+             "[matmul] expected [.., m, k] and [.., k, n], got [{}] and [{}]",
+             fmt::join(shape(), ", "), fmt::join(other.shape(), ", "));
+  // Products of narrow floats are exact in f32, which is also what matrix units sum in.
+  if (dtype() == other.dtype() && is_float(dtype()) && dtype_bits(dtype()) < 32)
+    return cast(DType::kF32).matmul(other.cast(DType::kF32)).cast(dtype());
+  const Tensor products = unsqueeze(-1) * other.unsqueeze(-3);
+  // Only the factors of f32 are cut.
+  if (products.dtype() != DType::kF32) precision = Precision::kDefault;
+  return reduce("matmul", Op::ADD, products, {-2}, /*keep=*/false, precision);
+}
+
+}  // namespace tenon

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a Tensor is a handle of, and how two of them meet. Internal to frontend/tensor.
+#pragma once
+
+#include <optional>
+
+#include "frontend/tensor/tensor.hpp"
+
+namespace tenon {
+
+/// A tensor's context, which may be destroyed before the tensor.
+class ContextRef {
+ public:
+  ContextRef() = default;
+  explicit ContextRef(const Context& context) : life_(context.life()) {}
+  bool is_set() const { return life_ != nullptr; }
+  /// Throws kInvalid if the context is gone.
+  Context& get() const;
+
+ private:
+  ContextLife life_;
+};
+
+/// Lazy (a node) or realised (a PARAM node whose owner is the buffer). A number that has not met a
+/// tensor yet has no context; it takes context and dtype from what it meets.
+struct Tensor::State {
+  ContextRef context;
+  NodeRef node;
+  std::optional<Number> number;
+};
+
+Tensor make_tensor(Context& context, NodeRef node);
+/// A PARAM node that owns the buffer.
+NodeRef buffer_node(Context& context, BufferRef buffer, DType dtype,
+                    const std::vector<int64_t>& shape);
+/// The buffer behind a PARAM of buffer_node, or null.
+BufferRef buffer_of(const Node& node);
+
+/// Context, and operands of one dtype and one (broadcast) shape. `op` is for messages.
+struct Operands {
+  Context* context = nullptr;
+  NodeRef a, b;
+};
+Operands promote_and_broadcast(const char* op, const Tensor& a, const Tensor& b);
+
+std::vector<int64_t> static_shape(const Node& node);
+Shape to_shape(const std::vector<int64_t>& shape);
+/// Elements of a shape that a caller gave. Throws kInvalid for a negative size and from 2^63 on.
+int64_t count_of(const char* op, const std::vector<int64_t>& shape);
+std::vector<int64_t> broadcast_shapes(const char* op, const std::vector<int64_t>& a,
+                                      const std::vector<int64_t>& b);
+NodeRef broadcast_to(Builder& builder, NodeRef x, const std::vector<int64_t>& shape);
+/// A negative axis counts from the end. Throws kInvalid.
+int normalise_axis(const char* op, int axis, int rank);
+/// No axes: all. Ascending, without repeats.
+std::vector<int> normalise_axes(const char* op, const std::vector<int>& axes, int rank);
+
+/// The builder of a tensor's context, a node of constants like another, and so on: short names for
+/// compositions.
+Builder& builder_of(const Tensor& x);
+/// The node of an operand beside one of `context`. Throws if it is of another.
+NodeRef node_in(Context& context, const Tensor& x);
+Tensor constant_like(const Tensor& x, Number value);
+
+}  // namespace tenon

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Handles, making tensors from values, and how two operands meet.
+#include "frontend/tensor/tensor.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "core/support/error.hpp"
+#include "frontend/tensor/npy.hpp"
+#include "frontend/tensor/state.hpp"
+
+namespace tenon {
+
+Context& ContextRef::get() const {
+  Context* const context = *life_;
+  TN_REQUIRE(context != nullptr,
+             "[tensor] expected a Tensor whose Context is there, got one that outlived it");
+  return *context;
+}
+
+const std::shared_ptr<Tensor::State>& Tensor::state() const {
+  TN_REQUIRE(state_ != nullptr, "[tensor] expected a Tensor, got one that was moved from");
+  return state_;
+}
+
+Tensor make_tensor(Context& context, NodeRef node) {
+  auto state = std::make_shared<Tensor::State>();
+  state->context = ContextRef(context);
+  state->node = std::move(node);
+  return Tensor(std::move(state));
+}
+
+NodeRef buffer_node(Context& context, BufferRef buffer, DType dtype,
+                    const std::vector<int64_t>& shape) {
+  static std::atomic<uint64_t> next_identity{1};
+  ParamAttr attr;
+  attr.name = "buffer";
+  attr.identity = next_identity++;
+  attr.owner = std::move(buffer);
+  return context.builder().make(Op::PARAM, dtype, to_shape(shape), {}, std::move(attr));
+}
+
+BufferRef buffer_of(const Node& node) {
+  const auto* attr = std::get_if<ParamAttr>(&node.attr);
+  return attr != nullptr ? std::static_pointer_cast<Buffer>(attr->owner) : nullptr;
+}
+
+Shape to_shape(const std::vector<int64_t>& shape) { return {shape.begin(), shape.end()}; }
+
+int64_t count_of(const char* op, const std::vector<int64_t>& shape) {
+  int64_t count = 1;
+  for (const int64_t dim : shape)
+    TN_REQUIRE(dim >= 0 && !__builtin_mul_overflow(count, dim, &count),
+               "[{}] expected sizes of at least 0 and below 2^63 elements, got [{}]", op,
+               fmt::join(shape, ", "));
+  return count;
+}
+
+std::vector<int64_t> static_shape(const Node& node) {
+  std::vector<int64_t> shape;
+  for (const Dim& dim : node.shape) shape.push_back(dim.value());
+  return shape;
+}
+
+int normalise_axis(const char* op, int axis, int rank) {
+  TN_REQUIRE(-rank <= axis && axis < rank, "[{}] expected an axis in [{}, {}), got {}", op, -rank,
+             rank, axis);
+  return axis < 0 ? axis + rank : axis;
+}
+
+std::vector<int> normalise_axes(const char* op, const std::vector<int>& axes, int rank) {
+  std::vector<int> result;
+  for (int axis = 0; axes.empty() && axis < rank; ++axis) result.push_back(axis);
+  for (const int axis : axes) result.push_back(normalise_axis(op, axis, rank));
+  std::ranges::sort(result);
+  TN_REQUIRE(std::ranges::adjacent_find(result) == result.end(),
+             "[{}] expected each axis once, got {}", op, fmt::join(axes, ", "));
+  return result;
+}
+
+std::vector<int64_t> broadcast_shapes(const char* op, const std::vector<int64_t>& a,
+                                      const std::vector<int64_t>& b) {
+  std::vector<int64_t> shape(std::max(a.size(), b.size()));
+  for (size_t i = 0; i < shape.size(); ++i) {  // from the last axis
+    const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
+    const int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    TN_REQUIRE(x == y || x == 1 || y == 1, "[{}] expected shapes that broadcast, got [{}] and [{}]",
+               op, fmt::join(a, ", "), fmt::join(b, ", "));
+    shape[shape.size() - 1 - i] = x == 1 ? y : x;
+  }
+  return shape;
+}
+
+NodeRef broadcast_to(Builder& builder, NodeRef x, const std::vector<int64_t>& shape) {
+  const Shape target = to_shape(shape);
+  if (same_shape(x->shape, target)) return x;
+  if (x->op == Op::CONST) return builder.constant(x->as<ConstAttr>().value, target);
+  Shape padded(target.size() - x->shape.size(), Dim(1));
+  padded.insert(padded.end(), x->shape.begin(), x->shape.end());
+  return builder.expand(builder.reshape(std::move(x), std::move(padded)), target);
+}
+
+namespace {
+
+/// A number that never met a tensor belongs to the standard context.
+Context& context_of(const Tensor& x) {
+  const ContextRef& context = x.state()->context;
+  return context.is_set() ? context.get() : Context::standard();
+}
+
+bool is_number(const Tensor& x) { return !x.state()->context.is_set(); }
+
+/// Beside a tensor a number takes its dtype; two numbers agree on the wider of their kinds.
+DType dtype_of_both(const Tensor& a, const Tensor& b) {
+  if (!is_number(a) || !is_number(b)) return is_number(a) ? b.dtype() : a.dtype();
+  const Number &x = *a.state()->number, &y = *b.state()->number;
+  if (x.is_float() || y.is_float()) return DType::kF32;
+  return dtype_bits(x.dtype()) < dtype_bits(y.dtype()) || y.dtype() == DType::kU64 ? y.dtype()
+                                                                                   : x.dtype();
+}
+
+NodeRef operand(const char* op, const Tensor& x, Context& context, DType dtype) {
+  const Tensor::State& state = *x.state();
+  if (is_number(x)) return context.builder().constant(state.number->as(op, dtype));
+  return node_in(context, x);
+}
+
+}  // namespace
+
+NodeRef node_in(Context& context, const Tensor& x) {
+  TN_REQUIRE(is_number(x) || &x.context() == &context,
+             "[tensor] expected tensors of one context, got two");
+  return x.node();
+}
+
+Operands promote_and_broadcast(const char* op, const Tensor& a, const Tensor& b) {
+  Operands result;
+  result.context = is_number(a) ? &context_of(b) : &context_of(a);
+  const DType dtype = dtype_of_both(a, b);
+  TN_REQUIRE((is_number(a) || a.dtype() == dtype) && (is_number(b) || b.dtype() == dtype),
+             "[{}] expected equal dtypes, got {} and {}; use cast", op, dtype_name(a.dtype()),
+             dtype_name(b.dtype()));
+  Builder& builder = result.context->builder();
+  const std::vector<int64_t> shape = broadcast_shapes(op, a.shape(), b.shape());
+  result.a = broadcast_to(builder, operand(op, a, *result.context, dtype), shape);
+  result.b = broadcast_to(builder, operand(op, b, *result.context, dtype), shape);
+  return result;
+}
+
+Builder& builder_of(const Tensor& x) { return x.context().builder(); }
+
+Tensor constant_like(const Tensor& x, Number value) {
+  Builder& builder = builder_of(x);
+  return make_tensor(x.context(),
+                     builder.constant(value.as("constant", x.dtype()), to_shape(x.shape())));
+}
+
+Tensor::Tensor(Number value) : state_(std::make_shared<State>()) { state_->number = value; }
+
+Tensor Tensor::from(const Array& array, Context& context) {
+  BufferRef buffer = context.device().allocate(array.bytes.size(), "tensor");
+  if (!array.bytes.empty())
+    buffer->device().write(*buffer, 0, array.bytes.data(), array.bytes.size());
+  return make_tensor(context, buffer_node(context, std::move(buffer), array.dtype, array.shape));
+}
+
+Tensor Tensor::from_npy(const std::filesystem::path& path, Context& context) {
+  return from(read_npy(path), context);
+}
+
+template <class T>
+Tensor Tensor::from(std::span<const T> values, std::vector<int64_t> shape, Context& context) {
+  const int64_t count = count_of("from", shape);
+  TN_REQUIRE(count == static_cast<int64_t>(values.size()),
+             "[from] expected {} values for shape [{}], got {}", count, fmt::join(shape, ", "),
+             values.size());
+  Array array = Array::zeros(DTypeOf<T>::value, std::move(shape));
+  if (!values.empty()) std::memcpy(array.bytes.data(), values.data(), values.size_bytes());
+  return from(array, context);
+}
+
+template <class T>
+Tensor Tensor::from(std::initializer_list<T> values, std::vector<int64_t> shape, Context& context) {
+  return from(std::span<const T>(values.begin(), values.size()), std::move(shape), context);
+}
+
+#define TENON_FROM(T)                                                                  \
+  template Tensor Tensor::from<T>(std::span<const T>, std::vector<int64_t>, Context&); \
+  template Tensor Tensor::from<T>(std::initializer_list<T>, std::vector<int64_t>, Context&);
+TENON_FROM(bool)
+TENON_FROM(int8_t)
+TENON_FROM(int16_t)
+TENON_FROM(int32_t)
+TENON_FROM(int64_t)
+TENON_FROM(uint8_t)
+TENON_FROM(uint16_t)
+TENON_FROM(uint32_t)
+TENON_FROM(uint64_t)
+TENON_FROM(float)
+TENON_FROM(double)
+#undef TENON_FROM
+
+Tensor Tensor::full(std::vector<int64_t> shape, Number value, DType dtype, Context& context) {
+  return make_tensor(context, context.builder().constant(value.as("full", dtype), to_shape(shape)));
+}
+
+Tensor Tensor::zeros(std::vector<int64_t> shape, DType dtype, Context& context) {
+  return full(std::move(shape), 0, dtype, context);
+}
+
+Tensor Tensor::ones(std::vector<int64_t> shape, DType dtype, Context& context) {
+  return full(std::move(shape), 1, dtype, context);
+}
+
+Tensor Tensor::arange(int64_t n, DType dtype, Context& context) {
+  TN_REQUIRE(n >= 0, "[arange] expected a size of at least 0, got {}", n);
+  if (n > 0) Number(n - 1).as("arange", dtype);
+  Builder& builder = context.builder();
+  const NodeRef index = builder.index(0, {Dim(n)});
+  return make_tensor(context, dtype == DType::kI64 ? index : builder.cast(index, dtype));
+}
+
+DType Tensor::dtype() const {
+  return state()->number ? state()->number->dtype() : state()->node->dtype;
+}
+std::vector<int64_t> Tensor::shape() const {
+  return state()->number ? std::vector<int64_t>{} : static_shape(*state()->node);
+}
+int Tensor::rank() const {
+  return state()->number ? 0 : static_cast<int>(state()->node->shape.size());
+}
+int64_t Tensor::size() const { return state()->number ? 1 : product(state()->node->shape).value(); }
+int64_t Tensor::size(int axis) const {
+  return shape()[static_cast<size_t>(normalise_axis("size", axis, rank()))];
+}
+Context& Tensor::context() const { return context_of(*this); }
+
+const NodeRef& Tensor::node() const {
+  State& own = *state();
+  // It stands alone here, and may meet a tensor later: it stays a number.
+  if (own.number && !own.node)
+    own.node = Context::standard().builder().constant(own.number->as("tensor", dtype()));
+  return own.node;
+}
+
+}  // namespace tenon

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A lazy tensor: calls build a graph; reading a value schedules and runs it.
+//
+// A Tensor is a cheap handle. Shapes broadcast as NumPy's do (size-1 axes grow, missing leading
+// axes are added); a negative axis counts from the end. Errors are tenon::Error of kind kInvalid:
+// "[op] expected ..., got ...". Values that are there can be read after the Context is destroyed;
+// what is still lazy then is such an error, as is a use of a Tensor that was moved from.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "core/expr/expr.hpp"
+#include "core/ir/dtype.hpp"
+#include "core/ir/number.hpp"
+#include "core/reference/reference.hpp"
+#include "core/runtime/context.hpp"
+
+namespace tenon {
+
+template <class T>
+struct DTypeOf;
+template <>
+struct DTypeOf<bool> {
+  static constexpr DType value = DType::kBool;
+};
+template <>
+struct DTypeOf<int8_t> {
+  static constexpr DType value = DType::kI8;
+};
+template <>
+struct DTypeOf<int16_t> {
+  static constexpr DType value = DType::kI16;
+};
+template <>
+struct DTypeOf<int32_t> {
+  static constexpr DType value = DType::kI32;
+};
+template <>
+struct DTypeOf<int64_t> {
+  static constexpr DType value = DType::kI64;
+};
+template <>
+struct DTypeOf<uint8_t> {
+  static constexpr DType value = DType::kU8;
+};
+template <>
+struct DTypeOf<uint16_t> {
+  static constexpr DType value = DType::kU16;
+};
+template <>
+struct DTypeOf<uint32_t> {
+  static constexpr DType value = DType::kU32;
+};
+template <>
+struct DTypeOf<uint64_t> {
+  static constexpr DType value = DType::kU64;
+};
+template <>
+struct DTypeOf<float> {
+  static constexpr DType value = DType::kF32;
+};
+template <>
+struct DTypeOf<double> {
+  static constexpr DType value = DType::kF64;
+};
+
+/// A half-open range of an axis, as Python's begin:end; negative counts from the end.
+struct Slice {
+  int64_t begin = 0;
+  std::optional<int64_t> end;
+};
+
+class Tensor {
+ public:
+  /// Numbers are tensors, so that x * 2 reads well. A number keeps its value until it meets a
+  /// tensor, whose dtype it takes; throws there if that dtype does not hold it.
+  template <class T>
+  requires std::is_arithmetic_v<T> Tensor(T value) : Tensor(Number(value)) {}  // NOLINT
+  explicit Tensor(Number value);
+  // Making.
+  template <class T>
+  static Tensor from(std::span<const T> values, std::vector<int64_t> shape,
+                     Context& context = Context::standard());
+  template <class T>
+  static Tensor from(std::initializer_list<T> values, std::vector<int64_t> shape,
+                     Context& context = Context::standard());
+  static Tensor from(const Array& array, Context& context = Context::standard());
+  static Tensor from_npy(const std::filesystem::path& path, Context& context = Context::standard());
+  /// What a file holds from byte `offset` on, little-endian, the last axis fastest. `device` is one
+  /// of files, as "disk:/data/w.bin". Nothing is read before it is used, and then of a `slice`
+  /// along leading axes only those rows. Throws kEnvironment if the file is shorter.
+  static Tensor from_file(const std::string& device, DType dtype, std::vector<int64_t> shape,
+                          uint64_t offset = 0, Context& context = Context::standard());
+  static Tensor full(std::vector<int64_t> shape, Number value, DType dtype = DType::kF32,
+                     Context& context = Context::standard());
+  static Tensor zeros(std::vector<int64_t> shape, DType dtype = DType::kF32,
+                      Context& context = Context::standard());
+  static Tensor ones(std::vector<int64_t> shape, DType dtype = DType::kF32,
+                     Context& context = Context::standard());
+  /// 0, 1, .. n - 1; throws if the dtype does not hold them.
+  static Tensor arange(int64_t n, DType dtype = DType::kI64,
+                       Context& context = Context::standard());
+  /// Uniform in [0, 1), f32, by threefry2x32 of (seed, position): the same numbers on every device.
+  static Tensor rand(std::vector<int64_t> shape, uint64_t seed,
+                     Context& context = Context::standard());
+  static Tensor randn(std::vector<int64_t> shape, uint64_t seed,
+                      Context& context = Context::standard());
+
+  // Facts.
+  DType dtype() const;
+  std::vector<int64_t> shape() const;
+  int rank() const;
+  int64_t size() const;
+  int64_t size(int axis) const;
+  /// Id of the device that holds it or, while it is lazy, that will compute it.
+  std::string device() const;
+  Context& context() const;
+  const NodeRef& node() const;
+
+  // Reading: each schedules what is needed, runs it and waits.
+  Array to_array() const;
+  template <class T>
+  std::vector<T> to_vector() const;  ///< T must be the dtype's; f16, bf16, fp8 read as float
+  template <class T>
+  T item() const;  ///< the one element
+  void save_npy(const std::filesystem::path& path) const;
+  /// Writes the elements into a file at byte `offset`, as from_file reads them; the file grows if
+  /// it ends before, and what lies between is zero. Throws kEnvironment, for want of space before a
+  /// byte is written.
+  void write_file(const std::string& device, uint64_t offset = 0) const;
+  /// Schedules several tensors as one graph and submits it; reading does this by itself.
+  static void realize(const std::vector<Tensor>& tensors);
+
+  // Movement.
+  Tensor reshape(std::vector<int64_t> shape) const;  ///< one -1 is inferred
+  Tensor expand(std::vector<int64_t> shape) const;
+  Tensor permute(std::vector<int> axes) const;
+  Tensor transpose(int a = -2, int b = -1) const;
+  Tensor flip(std::vector<int> axes) const;
+  Tensor pad(std::vector<std::pair<int64_t, int64_t>> pairs, Number value = 0) const;
+  Tensor slice(std::vector<Slice> ranges) const;  ///< leading axes; the rest whole
+  Tensor select(int axis, int64_t index) const;   ///< drops the axis
+  Tensor squeeze(int axis) const;
+  Tensor unsqueeze(int axis) const;
+  Tensor flatten() const;
+  static Tensor cat(const std::vector<Tensor>& tensors, int axis = 0);
+
+  // Elementwise.
+  Tensor cast(DType dtype) const;
+  Tensor bit_cast(DType dtype) const;
+  Tensor neg() const;
+  Tensor abs() const;
+  Tensor recip() const;
+  Tensor sqrt() const;
+  Tensor rsqrt() const;
+  Tensor exp() const;
+  Tensor exp2() const;
+  Tensor log() const;
+  Tensor log2() const;
+  Tensor sin() const;
+  Tensor cos() const;
+  Tensor tanh() const;
+  Tensor sigmoid() const;
+  Tensor relu() const;
+  Tensor gelu() const;  ///< gelu: the tanh form
+  Tensor floor() const;
+  Tensor trunc() const;
+  Tensor square() const;
+  Tensor pow(double exponent) const;
+  Tensor maximum(const Tensor& other) const;
+  Tensor minimum(const Tensor& other) const;
+  Tensor idiv(const Tensor& other) const;
+  static Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
+
+  // Reductions. No axes: all of them. `keep` leaves them with size 1.
+  Tensor sum(std::vector<int> axes = {}, bool keep = false) const;
+  Tensor prod(std::vector<int> axes = {}, bool keep = false) const;
+  Tensor max(std::vector<int> axes = {}, bool keep = false) const;
+  Tensor min(std::vector<int> axes = {}, bool keep = false) const;
+  Tensor mean(std::vector<int> axes = {}, bool keep = false) const;
+  Tensor var(std::vector<int> axes = {}, bool keep = false) const;  ///< population variance
+  Tensor argmax(int axis, bool keep = false) const;                 ///< i64; the first of equals
+  Tensor softmax(int axis = -1) const;
+  Tensor layer_norm(int axis = -1, double epsilon = 1e-5) const;
+  Tensor cumsum(int axis) const;
+
+  // Products and indexing.
+  /// [.., m, k] x [.., k, n]; leading axes broadcast. `precision`: what f32 factors may be cut to;
+  /// kDefault is the Context's.
+  Tensor matmul(const Tensor& other, Precision precision = Precision::kDefault) const;
+  Tensor gather(int axis, const Tensor& index) const;  ///< as TAKE
+  Tensor take(int axis, const Tensor& index) const;    ///< whole slices: index is 1-d
+  Tensor scatter(int axis, const Tensor& index,
+                 const Tensor& values) const;  ///< as STORE, the last duplicate stays
+  Tensor scatter_add(int axis, const Tensor& index,
+                     const Tensor& values) const;  ///< as STORE, adding
+  Tensor to(const std::string& device) const;
+
+  struct State;
+  explicit Tensor(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  const std::shared_ptr<State>& state() const;  ///< throws kInvalid for one that was moved from
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+Tensor operator+(const Tensor& a, const Tensor& b);
+Tensor operator-(const Tensor& a, const Tensor& b);
+Tensor operator*(const Tensor& a, const Tensor& b);
+Tensor operator/(const Tensor& a, const Tensor& b);  ///< floats divide; integers truncate
+Tensor operator%(const Tensor& a, const Tensor& b);
+Tensor operator-(const Tensor& a);
+Tensor operator<(const Tensor& a, const Tensor& b);
+Tensor operator>(const Tensor& a, const Tensor& b);
+Tensor operator<=(const Tensor& a, const Tensor& b);
+Tensor operator>=(const Tensor& a, const Tensor& b);
+Tensor operator==(const Tensor& a, const Tensor& b);
+Tensor operator!=(const Tensor& a, const Tensor& b);
+Tensor operator&(const Tensor& a, const Tensor& b);
+Tensor operator|(const Tensor& a, const Tensor& b);
+Tensor operator^(const Tensor& a, const Tensor& b);
+
+}  // namespace tenon
