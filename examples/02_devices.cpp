@@ -13,11 +13,10 @@ int main() try {
   Context& context = Context::standard();
   std::string last;
   for (const std::string& id : context.device_ids()) {
-    const tenon::Device& device = context.device(id);  // is opened when it is first asked for
-    const tenon::Capabilities& can = device.capabilities();
-    std::printf("%-8s %s: %u compute units, vectors of %u bytes\n", id.c_str(), device.info().name,
-                can.compute_units, can.vector_bytes);
-    if (can.compute) last = id;  // files are devices too, and hold memory only
+    const tenon::DeviceInfo device = context.device(id);  // is opened when it is first asked for
+    std::printf("%-8s %s: %u compute units, vectors of %u bytes\n", id.c_str(), device.name.c_str(),
+                device.compute_units, device.vector_bytes);
+    if (device.compute) last = id;  // files are devices too, and hold memory only
   }
 
   // Work runs where its inputs are. `to` copies, and says so in the schedule.

@@ -22,13 +22,13 @@ graph mean_square(%x: f32[n, 4]) where 1 <= n <= 1000000 {
 
 int main() try {
   Context& context = Context::standard();
-  const Graph graph = parse_graph(kText, context.builder(), "mean_square");
+  const Function mean_square = Function::parse(kText, context, "mean_square");
   for (const int64_t n : {2, 1000, 3}) {
     Array x = Array::zeros(DType::kF32, {n, 4});
     for (int64_t i = 0; i < x.count(); ++i)
       x.set(i, Scalar::of(DType::kF32, static_cast<double>(i % 4)));
     RunStats stats;
-    const std::vector<Array> y = context.run(graph, {x}, {{"n", n}}, "", &stats);
+    const std::vector<Array> y = context.run(mean_square, {x}, {{"n", n}}, "", &stats);
     std::printf("n = %4d: %g %g %g %g (%s)\n", static_cast<int>(n), y[0].at(0).as_double(),
                 y[0].at(1).as_double(), y[0].at(2).as_double(), y[0].at(3).as_double(),
                 stats.plan_cached ? "plan from before" : "planned and compiled");

@@ -64,8 +64,8 @@ Tensor normalised(const Tensor& rows) {
 int run(const std::filesystem::path& folder, const std::string& query) {
   const std::vector<Section> sections = read_sections(folder);
   if (sections.empty())
-    tenon::fail(tenon::ErrorKind::kInvalid, "[{}] expected Markdown files, found none",
-                folder.string());
+    throw tenon::Error(tenon::ErrorKind::kInvalid,
+                       "[" + folder.string() + "] expected Markdown files, found none");
   const auto count = static_cast<int64_t>(sections.size());
   std::vector<float> words(static_cast<size_t>(count * kBuckets)), asked(kBuckets);
   for (size_t i = 0; i < sections.size(); ++i)

@@ -49,17 +49,17 @@ std::string changed_input(Device& device, const std::vector<Array>& arrays,
 
 }  // namespace
 
-DeviceRun run_on_device(Context& context, const Case& test, const RunSettings& settings,
+DeviceRun run_on_device(Runtime& runtime, const Case& test, const RunSettings& settings,
                         const Progress& progress) {
-  Device& device = context.device();
+  Device& device = runtime.device();
   device.set_poison(settings.poison);
   const std::vector<BufferRef> inputs = upload(device, test.inputs, settings.share_inputs);
-  const PlanUse kept = settings.plan ? PlanUse() : context.planned(test.graph, inputs);
+  const PlanUse kept = settings.plan ? PlanUse() : runtime.planned(test.graph, inputs);
   // A run may wait for its own launches, so its time begins before it.
   progress(settings.is_first ? RunPhase::kFirstLaunch : RunPhase::kLaunch);
   const std::vector<BufferRef> outputs =
-      settings.plan ? context.run_planned(test.graph, *settings.plan, inputs, test.symbols)
-                    : context.run_planned(test.graph, kept, inputs, test.symbols);
+      settings.plan ? runtime.run_planned(test.graph, *settings.plan, inputs, test.symbols)
+                    : runtime.run_planned(test.graph, kept, inputs, test.symbols);
   device.synchronize();
   DeviceRun run;
   for (size_t i = 0; i < outputs.size(); ++i) {

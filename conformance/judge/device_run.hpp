@@ -8,7 +8,7 @@
 
 #include "conformance/cases/case.hpp"
 #include "conformance/judge/progress.hpp"
-#include "core/runtime/context.hpp"
+#include "core/runtime/runtime.hpp"
 
 namespace tenon::conformance {
 
@@ -28,7 +28,7 @@ struct DeviceRun {
 };
 
 /// Throws what the runtime throws.
-DeviceRun run_on_device(Context& context, const Case& test, const RunSettings& settings,
+DeviceRun run_on_device(Runtime& runtime, const Case& test, const RunSettings& settings,
                         const Progress& progress);
 
 /// A hash of dtypes, shapes and every bit of the outputs; never 0.

@@ -42,10 +42,10 @@ std::vector<std::pair<size_t, size_t>> alike(const std::vector<Array>& inputs) {
 
 }  // namespace
 
-DrawnOracles::DrawnOracles(Context& context, const Profile& profile)
-    : context_(context),
+DrawnOracles::DrawnOracles(Runtime& runtime, const Profile& profile)
+    : runtime_(runtime),
       profile_(profile),
-      deterministic_(context.device().capabilities().deterministic) {}
+      deterministic_(runtime.device().capabilities().deterministic) {}
 
 bool DrawnOracles::trims(uint64_t oracle_seed) {
   return oracle_seed && stream(oracle_seed, 0).chance(kTrimPercent);
@@ -80,7 +80,7 @@ std::optional<Finding> DrawnOracles::aliased(const Passed& passed, uint64_t seed
   test.inputs[j] = test.inputs[i];
   const std::string relation = fmt::format("inputs {} and {} in one buffer", i, j);
   const DeviceRun run =
-      run_on_device(context_, test,
+      run_on_device(runtime_, test,
                     {.plan = passed.plan.get(), .share_inputs = true, .is_first = false}, progress);
   if (auto found = damage(run, relation)) return found;
   const Comparison comparison = compare(expect(test, profile_), run.outputs, profile_);
@@ -90,14 +90,14 @@ std::optional<Finding> DrawnOracles::aliased(const Passed& passed, uint64_t seed
 
 std::optional<Finding> DrawnOracles::related(const Passed& passed, uint64_t seed,
                                              const Progress& progress) {
-  const auto variant = draw_variant(passed.test, seed, profile_, context_.builder());
+  const auto variant = draw_variant(passed.test, seed, profile_, runtime_.builder());
   if (!variant) return std::nullopt;
   progress(RunPhase::kCompile);
   DeviceRun run;
   try {
-    run = run_on_device(context_, variant->test, {}, progress);
+    run = run_on_device(runtime_, variant->test, {}, progress);
   } catch (const Error& error) {
-    const Outcome outcome = from_error(error, variant->test, context_.device().capabilities());
+    const Outcome outcome = from_error(error, variant->test, runtime_.device().capabilities());
     if (outcome.status == Status::kUnsupported) return std::nullopt;
     if (outcome.status == Status::kDeviceLost) throw;
     return Finding{outcome.kind, fmt::format("{}: {}", variant->relation, outcome.text)};
@@ -113,7 +113,7 @@ std::optional<Finding> DrawnOracles::scaled_up(const Passed& passed, uint64_t se
                                                const Progress& progress) {
   const auto scaling = draw_scaling(passed.test, seed);
   if (!scaling) return std::nullopt;
-  const DeviceRun run = run_on_device(context_, scaling->test,
+  const DeviceRun run = run_on_device(runtime_, scaling->test,
                                       {.plan = passed.plan.get(), .is_first = false}, progress);
   const std::string relation = "inputs times a power of two";
   if (auto found = damage(run, relation)) return found;
@@ -128,7 +128,7 @@ std::optional<Finding> DrawnOracles::earlier(uint64_t seed, const Progress& prog
   const History::Entry* entry = history_.draw(seed);
   if (!entry) return std::nullopt;
   progress(RunPhase::kCompile);
-  const DeviceRun run = run_on_device(context_, entry->test, {.plan = entry->plan.get()}, progress);
+  const DeviceRun run = run_on_device(runtime_, entry->test, {.plan = entry->plan.get()}, progress);
   const std::string relation =
       fmt::format("case {} again", case_name(entry->test.seed, entry->test.index));
   if (auto found = damage(run, relation)) return found;

@@ -25,7 +25,7 @@ struct Passed {
 
 class DrawnOracles {
  public:
-  DrawnOracles(Context& context, const Profile& profile);
+  DrawnOracles(Runtime& runtime, const Profile& profile);
 
   /// Does the case give the pool's slabs back between its two runs?
   static bool trims(uint64_t oracle_seed);
@@ -39,7 +39,7 @@ class DrawnOracles {
   std::optional<Finding> scaled_up(const Passed& passed, uint64_t seed, const Progress& progress);
   std::optional<Finding> earlier(uint64_t seed, const Progress& progress);
 
-  Context& context_;
+  Runtime& runtime_;
   Profile profile_;
   bool deterministic_;
   History history_;

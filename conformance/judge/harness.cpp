@@ -19,8 +19,8 @@ constexpr uint32_t kGuardBytes = 256;
 constexpr uint64_t kRefusalsALimit = 4;  ///< there are few limits, and each is compiled
 constexpr uint8_t kPoison = 0xA5, kOtherPoison = 0x5A;
 
-std::unique_ptr<Context> make_context(const Target& target) {
-  ContextOptions options;
+std::unique_ptr<Runtime> make_runtime(const Target& target) {
+  RuntimeOptions options;
   options.devices = target.backend;
   if (target.plugin) options.plugins.push_back(*target.plugin);
   options.probe = false;  // a worker process is one
@@ -29,7 +29,7 @@ std::unique_ptr<Context> make_context(const Target& target) {
   options.matmul = Precision::kExact;  // what a case allows, its graph says
   options.guard_bytes = kGuardBytes;
   options.constants_vary = false;
-  return std::make_unique<Context>(std::move(options));
+  return std::make_unique<Runtime>(std::move(options));
 }
 
 /// The operands of one element, where all inputs have the output's shape.
@@ -64,15 +64,15 @@ void become(const Outcome& verdict, Outcome& outcome) {
 }  // namespace
 
 Harness::Harness(const Target& target)
-    : context_(make_context(target)),
+    : runtime_(make_runtime(target)),
       plugin_(target.plugin),
-      capabilities_(context_->device().capabilities()),
+      capabilities_(runtime_->device().capabilities()),
       profile_(Profile::of(capabilities_)),
-      drawn_(*context_, profile_) {}
+      drawn_(*runtime_, profile_) {}
 
-std::string Harness::device_id() const { return context_->device().id(); }
-std::string Harness::device_name() const { return context_->device().info().name; }
-std::string Harness::properties() const { return declared_properties(context_->device()); }
+std::string Harness::device_id() const { return runtime_->device().id(); }
+std::string Harness::device_name() const { return runtime_->device().info().name; }
+std::string Harness::properties() const { return declared_properties(runtime_->device()); }
 
 std::string Harness::plugin_path() const {
   if (plugin_) return plugin_->string();
@@ -110,7 +110,7 @@ SchedulePlanRef Harness::transformed(const Case& test, std::string& transforms) 
     return choice.lower(kernel, capabilities, options, number);
   };
   try {
-    SchedulePlanRef plan = context_->plan(test.graph, lowering);
+    SchedulePlanRef plan = runtime_->plan(test.graph, lowering);
     transforms = choice.text();
     latest_ = {test.graph.outputs, test.graph.params, test.transform_seed,
                test.transforms,    transforms,        plan};
@@ -147,7 +147,7 @@ void Harness::judge(const Case& test, const Expectation& expectation, const Prog
   SchedulePlanRef plan;
   if (TransformChoice::wanted(test)) plan = transformed(test, outcome.transforms);
   const DeviceRun first =
-      run_on_device(*context_, test, {.poison = kPoison, .plan = plan.get()}, progress);
+      run_on_device(*runtime_, test, {.poison = kPoison, .plan = plan.get()}, progress);
   outcome.digest = digest_of(first.outputs);
   const Comparison comparison = compare(expectation, first.outputs, profile_);
   outcome.worst_ulp = comparison.worst_ulp;
@@ -161,9 +161,9 @@ void Harness::judge(const Case& test, const Expectation& expectation, const Prog
   };
   if (!first.guards.empty()) return fails({"guard", first.guards});
   if (!first.changed.empty()) return fails({"input", first.changed});
-  if (DrawnOracles::trims(test.oracle_seed)) context_->device().trim();
+  if (DrawnOracles::trims(test.oracle_seed)) runtime_->device().trim();
   const DeviceRun second = run_on_device(
-      *context_, test, {.poison = kOtherPoison, .plan = plan.get(), .is_first = false}, progress);
+      *runtime_, test, {.poison = kOtherPoison, .plan = plan.get(), .is_first = false}, progress);
   const Passed runs{test, expectation, first.outputs, plan};
   if (const auto finding = compare_runs(runs, comparison, first, second)) {
     if (comparison.mismatch) outcome.diff = diff_of(expectation, first.outputs, profile_);
@@ -178,7 +178,7 @@ Outcome Harness::run(const Case& test, const Expectation* expectation, const Pro
   Outcome outcome;
   try {
     if (test.refusal) {
-      Device& device = context_->device();
+      Device& device = runtime_->device();
       outcome = offer_op(TargetCompiler(device), *test.graph.outputs[0]);
       if (outcome.status == Status::kPass && test.oracle_seed % kRefusalsALimit == 1)
         outcome = check_limit(device, test.oracle_seed / kRefusalsALimit, progress);

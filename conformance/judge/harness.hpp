@@ -13,13 +13,13 @@
 #include "conformance/judge/device_run.hpp"
 #include "conformance/judge/drawn_oracles.hpp"
 #include "core/interval/interval.hpp"
-#include "core/runtime/context.hpp"
+#include "core/runtime/runtime.hpp"
 
 namespace tenon::conformance {
 
 class Harness {
  public:
-  /// Throws what the Context throws.
+  /// Throws what the Runtime throws.
   explicit Harness(const Target& target);
 
   std::string device_id() const;
@@ -31,7 +31,7 @@ class Harness {
   std::string properties() const;
   bool deterministic() const { return capabilities_.deterministic; }
   const Profile& profile() const { return profile_; }
-  Builder& builder() { return context_->builder(); }
+  Builder& builder() { return runtime_->builder(); }
 
   /// Never throws.
   Outcome run(const Case& test, const Expectation* expectation, const Progress& progress);
@@ -51,7 +51,7 @@ class Harness {
     SchedulePlanRef plan;
   };
 
-  std::unique_ptr<Context> context_;
+  std::unique_ptr<Runtime> runtime_;
   std::optional<std::filesystem::path> plugin_;
   Capabilities capabilities_;
   Profile profile_;

@@ -119,8 +119,8 @@ constexpr struct {
                {"neighbours", check_neighbours}, {"commands", check_commands},
                {"growth", check_growth},         {"file", check_file}};
 
-ContextOptions memory_options(const Target& target) {
-  ContextOptions options;
+RuntimeOptions memory_options(const Target& target) {
+  RuntimeOptions options;
   options.devices = target.backend;
   if (target.plugin) options.plugins.push_back(*target.plugin);
   options.probe = false;  // a worker process is one
@@ -136,7 +136,7 @@ Outcome from_exception(const Error& error) {
 }  // namespace
 
 MemoryHarness::MemoryHarness(const Target& target)
-    : target_(target), context_(std::make_unique<Context>(memory_options(target))) {}
+    : target_(target), runtime_(std::make_unique<Runtime>(memory_options(target))) {}
 
 std::string MemoryHarness::plugin_path() const {
   if (target_.plugin) return target_.plugin->string();

@@ -8,13 +8,13 @@
 
 #include "conformance/cases/outcome.hpp"
 #include "conformance/cases/target.hpp"
-#include "core/runtime/context.hpp"
+#include "core/runtime/runtime.hpp"
 
 namespace tenon::conformance {
 
 class MemoryHarness {
  public:
-  /// Throws what the Context throws.
+  /// Throws what the Runtime throws.
   explicit MemoryHarness(const Target& target);
 
   bool computes() const { return device().capabilities().compute; }
@@ -30,10 +30,10 @@ class MemoryHarness {
   Outcome run(const std::string& check);
 
  private:
-  Device& device() const { return context_->device(); }
+  Device& device() const { return runtime_->device(); }
 
   const Target target_;
-  std::unique_ptr<Context> context_;
+  std::unique_ptr<Runtime> runtime_;
 };
 
 }  // namespace tenon::conformance

@@ -129,7 +129,10 @@ bool WorkerProcess::read(double timeout_seconds, std::vector<std::string>& lines
   for (size_t end; (end = partial_.find('\n', begin)) != partial_.npos; begin = end + 1)
     lines.push_back(partial_.substr(begin, end - begin));
   partial_.erase(0, begin);
-  if (partial_.size() > kLongestLine) lines.push_back(std::exchange(partial_, {}));
+  if (partial_.size() > kLongestLine) {
+    lines.push_back(std::move(partial_));
+    partial_.clear();
+  }
   return true;
 }
 

@@ -11,12 +11,15 @@
 #include <string>
 #include <vector>
 
+#include "core/device/process_end.hpp"
 #include "core/ir/capabilities.hpp"
 #include "tenon/plugin.h"
 
 namespace tenon {
 
 class Device;
+class DiskCache;
+class PluginLibrary;
 
 /// A range of a pool's slab, or of a file. Released when the last reference goes; the pool reuses
 /// it only after the work that was submitted with it has ended.
@@ -61,65 +64,88 @@ struct Executable {
 };
 using ExecutableRef = std::shared_ptr<Executable>;
 
-class Device : public std::enable_shared_from_this<Device> {
- public:
-  virtual ~Device() = default;
+struct DeviceOptions {
+  std::string id;              ///< "cpu:0", or "BACKEND:PATH"
+  std::string plugin_options;  ///< "threads=2": for device_open
+  uint64_t pool_limit = 0;     ///< bytes; 0: none
+  uint32_t guard_bytes = 0;
+  uint8_t poison = 0;
+};
 
-  virtual const std::string& id() const = 0;  ///< "cpu:0"
-  virtual const tn_device_info& info() const = 0;
-  virtual const tn_plugin& plugin() const = 0;
-  virtual tn_device* handle() const = 0;
-  virtual const Capabilities& capabilities() const = 0;
+class Device final : public std::enable_shared_from_this<Device>, public ClosedAtExit {
+ public:
+  /// Throws what the plugin says. `cache` null: executables are not kept on disk.
+  Device(std::shared_ptr<PluginLibrary> library, uint32_t index, const tn_device_info& info,
+         const DeviceOptions& options, std::shared_ptr<DiskCache> cache);
+  ~Device() override;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  const std::string& id() const;  ///< "cpu:0"
+  const tn_device_info& info() const;
+  const tn_plugin& plugin() const;
+  tn_device* handle() const;
+  const Capabilities& capabilities() const;
 
   /// Throws kOutOfMemory, naming the largest holders, after trimming the pool did not help. size 0
   /// is legal.
-  virtual BufferRef allocate(uint64_t size, const std::string& purpose = "") = 0;
+  BufferRef allocate(uint64_t size, const std::string& purpose = "");
   /// Both wait for the work in flight on the buffer. Range is in bytes.
-  virtual void write(Buffer& buffer, uint64_t offset, const void* data, uint64_t size) = 0;
-  virtual void read(const Buffer& buffer, uint64_t offset, void* data, uint64_t size) = 0;
+  void write(Buffer& buffer, uint64_t offset, const void* data, uint64_t size);
+  void read(const Buffer& buffer, uint64_t offset, void* data, uint64_t size);
   /// Bytes of a buffer of any device into one of this, in the order of this device's submissions,
   /// once what `from` waits for has ended. Returns at once, with the number; `from` is kept alive.
-  virtual uint64_t copy(Buffer& from, uint64_t from_offset, Buffer& to, uint64_t to_offset,
-                        uint64_t size) = 0;
+  uint64_t copy(Buffer& from, uint64_t from_offset, Buffer& to, uint64_t to_offset, uint64_t size);
   /// Until a submission has ended; throws its failure.
-  virtual void wait(uint64_t submission) = 0;
+  void wait(uint64_t submission);
 
   /// Bytes [offset, offset + size) of the file behind a storage device. `write`: they may lie
-  /// behind its end, and the file grows at once. Throws kEnvironment, naming the file, kUnsupported
+  /// beyond its end, and the file grows at once. Throws kEnvironment, naming the file, kUnsupported
   /// where there is none.
-  virtual BufferRef open_range(uint64_t offset, uint64_t size, bool write) = 0;
+  BufferRef open_range(uint64_t offset, uint64_t size, bool write);
 
   /// From the executable cache if it is there. Thread-safe. Throws kUnsupported with the plugin's
   /// reason.
-  virtual ExecutableRef compile(const tn_program& program) = 0;
+  ExecutableRef compile(const tn_program& program);
   /// Returns at once, or after the first launch of a kernel; commands run in order after all
   /// earlier submissions. Buffers are kept alive until they ended.
-  virtual void submit(const std::vector<tn_command>& commands, std::vector<BufferRef> used) = 0;
+  void submit(const std::vector<tn_command>& commands, std::vector<BufferRef> used);
   /// The same, for callers that submit often; the buffers are kept by what their release waits for.
-  virtual void submit(const std::vector<tn_command>& commands, std::span<Buffer* const> used) = 0;
+  void submit(const std::vector<tn_command>& commands, std::span<Buffer* const> used);
   /// Waits for all submitted work; throws the first failure of it (kDeviceLost is for good).
-  virtual void synchronize() = 0;
+  void synchronize();
 
   /// Empty if every guard zone is intact, else a sentence that names buffer, side and offset. Waits
   /// for all work.
-  virtual std::string check_guards() = 0;
+  std::string check_guards();
   /// What guard zones and fresh buffers are filled with from here on; no guard zones, no effect.
-  virtual void set_poison(uint8_t poison) = 0;
+  void set_poison(uint8_t poison);
 
-  virtual uint64_t bytes_in_use() const = 0;
-  virtual uint64_t bytes_reserved() const = 0;  ///< slabs held from the plugin
-  virtual void trim() = 0;                      ///< gives unused slabs back
+  uint64_t bytes_in_use() const;
+  uint64_t bytes_reserved() const;  ///< slabs held from the plugin
+  void trim();                      ///< gives unused slabs back
 
-  virtual uint64_t memory_alignment() const = 0;  ///< bytes, of every offset that a launch binds
-  virtual bool guarded() const = 0;               ///< buffers have guard zones
+  uint64_t memory_alignment() const;  ///< bytes, of every offset that a launch binds
+  bool guarded() const;               ///< buffers have guard zones
+
+  void drain() noexcept override;
+  void close() noexcept override;
 
  private:
   friend class Buffer;
   friend struct Executable;
-  virtual void wait_idle(uint64_t submission) noexcept = 0;
+  struct Parts;
+  void wait_idle(uint64_t submission) noexcept;
+  void wait_for(uint64_t submission);
   /// What the destructors do: the work in flight may still use both.
-  virtual void release(const Buffer& buffer) noexcept = 0;
-  virtual void retire(tn_executable* executable) noexcept = 0;
+  void release(const Buffer& buffer) noexcept;
+  void retire(tn_executable* executable) noexcept;
+  /// Waits for the buffer's work, then holds off new submissions while the host is at it.
+  std::unique_lock<std::mutex> settle(const Buffer& buffer);
+  void check_range(const Buffer& buffer, uint64_t offset, uint64_t size, const char* what) const;
+  void destroy_retired() noexcept;
+
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace tenon

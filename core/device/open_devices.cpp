@@ -7,6 +7,7 @@
 
 #include "core/device/process_end.hpp"
 #include "core/plugin/abi_struct.hpp"
+#include "core/plugin/library.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
 
@@ -203,9 +204,8 @@ class DeviceOpener::Impl {
           "path=" + *path + (request.plugin_options.empty() ? "" : "," + request.plugin_options);
     try {
       const InUse use(birthplace());
-      auto device =
-          std::make_shared<DeviceImpl>(library, static_cast<uint32_t>(index), info, options,
-                                       options_.disk_cache ? options_.cache : nullptr);
+      auto device = std::make_shared<Device>(library, static_cast<uint32_t>(index), info, options,
+                                             options_.disk_cache ? options_.cache : nullptr);
       close_at_exit(device, name);
       return device;
     } catch (...) {

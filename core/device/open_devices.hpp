@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/device/device_impl.hpp"
+#include "core/device/device.hpp"
 #include "core/device/selector.hpp"
 #include "core/plugin/discovery.hpp"
 #include "core/plugin/probes.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Intervals of whole nodes: each function fills `range` and `doubt` of a result whose values are
-// there already, and leaves both empty where every element is pinned. Private to the room.
+// there already, and leaves both empty where every element is pinned. Private to the module.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Ops on single intervals of floats, with the error that a profile allows. Private to the room.
+// Ops on single intervals of floats, with the error that a profile allows. Private to the module.
 #pragma once
 
 #include <cmath>

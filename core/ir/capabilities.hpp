@@ -11,7 +11,7 @@
 
 #include "core/ir/dtype.hpp"
 #include "core/ir/op.hpp"
-#include "core/ir/precision.hpp"
+#include "tenon/precision.hpp"
 
 namespace tenon {
 

@@ -17,7 +17,7 @@
 #include "core/expr/expr.hpp"
 #include "core/ir/dtype.hpp"
 #include "core/ir/op.hpp"
-#include "core/ir/precision.hpp"
+#include "tenon/precision.hpp"
 
 namespace tenon {
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "core/ir/number.hpp"
+#include "tenon/number.hpp"
 
 #include <cmath>
 
+#include "core/ir/dtype.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "core/ir/precision.hpp"
+#include "tenon/precision.hpp"
 
 namespace tenon {
 namespace {

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "core/ir/dtype.hpp"
-#include "core/ir/number.hpp"
+#include "tenon/number.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {

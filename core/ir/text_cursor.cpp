@@ -27,7 +27,7 @@ bool is_symbol_name(std::string_view text) {
          text.size() <= kMaxName && text != "min" && text != "max";
 }
 
-std::string quoted(std::string_view text) {
+std::string quote(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -187,7 +187,7 @@ void Cursor::expected(std::string_view what) {
     size_t end = start + 1;
     if (is_word(text_[start]) || text_[start] == '%')
       while (end < text_.size() && end < start + 24 && is_word(text_[end])) ++end;
-    got = quoted(text_.substr(start, end - start));
+    got = quote(text_.substr(start, end - start));
   }
   error_at(start, fmt::format("expected {}, got {}", what, got));
 }

@@ -16,7 +16,7 @@ inline constexpr int kMaxGraphDepth = 16;
 
 bool is_identifier(std::string_view text);   ///< letters, digits, _ and dots; no digit first
 bool is_symbol_name(std::string_view text);  ///< no dots; none of the words of expressions
-std::string quoted(std::string_view text);   ///< in "", other than printable ASCII as \xNN
+std::string quote(std::string_view text);    ///< in "", other than printable ASCII as \xNN
 
 class Cursor {
  public:

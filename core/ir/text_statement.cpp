@@ -72,7 +72,7 @@ class Statement {
   }
 
   [[noreturn]] void unknown(const std::string& word, size_t start) {
-    cursor_.error_at(start, fmt::format("expected an op of graphs, got {}", quoted(word)));
+    cursor_.error_at(start, fmt::format("expected an op of graphs, got {}", quote(word)));
   }
 
   static std::optional<ViewKind> view_of(std::string_view word) {
@@ -171,7 +171,7 @@ class Statement {
     const auto value = scalar_from_string(dtype, text);
     if (!value)
       cursor_.error_at(position, fmt::format("expected a value of {}, got {}", dtype_name(dtype),
-                                             quoted(text.substr(0, 40))));
+                                             quote(text.substr(0, 40))));
     return *value;
   }
 
@@ -218,7 +218,7 @@ class Statement {
       const size_t at = cursor_.position();
       const std::string dtype = cursor_.identifier("a dtype");
       const auto found = dtype_from_name(dtype);
-      if (!found) cursor_.error_at(at, fmt::format("expected a dtype, got {}", quoted(dtype)));
+      if (!found) cursor_.error_at(at, fmt::format("expected a dtype, got {}", quote(dtype)));
       attr.accumulator = *found;
     }
     if (optional_key("matmul")) {
@@ -226,8 +226,7 @@ class Statement {
       const std::string precision = cursor_.identifier("exact, tf32 or bf16");
       const auto found = precision_from_name(precision);
       if (!found)
-        cursor_.error_at(at,
-                         fmt::format("expected exact, tf32 or bf16, got {}", quoted(precision)));
+        cursor_.error_at(at, fmt::format("expected exact, tf32 or bf16, got {}", quote(precision)));
       attr.precision = *found;
     }
     attr_ = std::move(attr);
@@ -253,7 +252,7 @@ class Statement {
     const std::string name = cursor_.name("a graph's name");
     const auto at = scope_.graphs.find(name);
     if (at == scope_.graphs.end())
-      cursor_.error_at(start, fmt::format("expected a graph defined above, got {}", quoted(name)));
+      cursor_.error_at(start, fmt::format("expected a graph defined above, got {}", quote(name)));
     return at->second;
   }
 
@@ -327,7 +326,7 @@ void Scope::define(Cursor& cursor, size_t start, std::string_view name, NodeRef 
 const NodeRef& Scope::value(Cursor& cursor, size_t start, std::string_view name) const {
   const uint32_t* number = numbers.find(name);
   if (!number)
-    cursor.error_at(start, fmt::format("expected a value defined above, got {}", quoted(name)));
+    cursor.error_at(start, fmt::format("expected a value defined above, got {}", quote(name)));
   return values[*number];
 }
 

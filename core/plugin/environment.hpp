@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/ir/precision.hpp"
+#include "tenon/precision.hpp"
 
 namespace tenon {
 

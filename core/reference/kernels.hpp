@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The loops of the reference, one function a kind of node. Private to the room.
+// The loops of the reference, one function a kind of node. Private to the module.
 #pragma once
 
 #include <functional>

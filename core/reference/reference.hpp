@@ -14,24 +14,9 @@
 
 #include "core/ir/node.hpp"
 #include "core/ir/scalar_op.hpp"
+#include "tenon/array.hpp"
 
 namespace tenon {
-
-using SymbolValues = std::map<std::string, int64_t>;
-
-/// A dense row-major array on the host.
-struct Array {
-  DType dtype = DType::kVoid;
-  std::vector<int64_t> shape;
-  std::vector<uint8_t> bytes;  ///< count() * dtype_size(dtype)
-
-  int64_t count() const;
-  Scalar at(int64_t i) const;  ///< flat index
-  void set(int64_t i, const Scalar& value);
-  /// Throws kInvalid for a negative size, kOutOfMemory for what the host cannot hold.
-  static Array zeros(DType dtype, std::vector<int64_t> shape);
-  bool operator==(const Array&) const = default;
-};
 
 /// Sizes of a shape under values of the symbols. Throws kInvalid for a symbol without a value.
 std::vector<int64_t> concrete_shape(const Shape& shape, const SymbolValues& symbols);

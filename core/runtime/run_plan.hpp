@@ -2,7 +2,7 @@
 // Executes a plan on buffers.
 #pragma once
 
-#include "core/runtime/context.hpp"
+#include "core/runtime/runtime.hpp"
 #include "core/runtime/layout.hpp"
 #include "core/runtime/plan.hpp"
 

@@ -1,34 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Errors: exceptions inside the core, status codes at the ABI.
+// How the core throws and asserts.
 #pragma once
 
 #include <fmt/format.h>
 
-#include <stdexcept>
-#include <string>
-#include <string_view>
+#include "tenon/error.hpp"
 
 namespace tenon {
-
-/// What went wrong, in the terms of a program's exit codes and of a caller's choices.
-enum class ErrorKind {
-  kInvalid,      ///< the caller's mistake: shape, dtype, text, option, file content
-  kUnsupported,  ///< a legal request that no chosen device can serve
-  kEnvironment,  ///< missing plugin, driver, file, permission
-  kOutOfMemory,
-  kDeviceLost,
-  kInternal,  ///< a bug in Tenon or in a plugin
-};
-
-/// Thrown by every public function. The message reads "[op] expected ..., got ...".
-class Error : public std::runtime_error {
- public:
-  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
-  ErrorKind kind() const { return kind_; }
-
- private:
-  ErrorKind kind_;
-};
 
 template <class... Args>
 [[noreturn]] void fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {

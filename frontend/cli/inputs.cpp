@@ -9,7 +9,7 @@
 #include <random>
 
 #include "core/support/error.hpp"
-#include "frontend/tensor/npy.hpp"
+#include "tenon/npy.hpp"
 
 namespace tenon::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/ir/text.hpp"
-#include "core/runtime/context.hpp"
+#include "core/runtime/runtime.hpp"
 #include "core/support/error.hpp"
 #include "core/support/file_io.hpp"
 #include "core/support/output.hpp"
@@ -19,7 +19,7 @@
 #include "frontend/cli/cli.hpp"
 #include "frontend/cli/inputs.hpp"
 #include "frontend/cli/number_option.hpp"
-#include "frontend/tensor/npy.hpp"
+#include "tenon/npy.hpp"
 
 namespace tenon::cli {
 namespace {
@@ -89,17 +89,17 @@ Outcome run(const RunOptions& options) {
     outcome.device = "reference";
     outcome.outputs = evaluate(graph, inputs.arrays, inputs.symbols);
   } else {
-    ContextOptions context_options;
-    if (!options.devices.empty()) context_options.devices = options.devices;
-    Context context(context_options);
-    const Graph graph = parse_graph(read_file(options.file), context.builder(), options.file);
+    RuntimeOptions runtime_options;
+    if (!options.devices.empty()) runtime_options.devices = options.devices;
+    Runtime runtime(runtime_options);
+    const Graph graph = parse_graph(read_file(options.file), runtime.builder(), options.file);
     outcome.names = output_names(graph, options);
     const GraphInputs inputs = load_inputs(graph, options.inputs);
-    outcome.device = context.device().id();
-    outcome.outputs = context.run(graph, inputs.arrays, inputs.symbols, "", &outcome.stats);
+    outcome.device = runtime.device().id();
+    outcome.outputs = runtime.run(graph, inputs.arrays, inputs.symbols, "", &outcome.stats);
     if (options.check) {
-      outcome.check = check_outputs(context.as_run(graph), inputs, outcome.outputs,
-                                    context.device().capabilities());
+      outcome.check = check_outputs(runtime.as_run(graph), inputs, outcome.outputs,
+                                    runtime.device().capabilities());
     }
   }
   save_outputs(options, outcome);

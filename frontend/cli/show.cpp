@@ -10,7 +10,7 @@
 #include "core/ir/text.hpp"
 #include "core/lower/lower.hpp"
 #include "core/rewrite/passes.hpp"
-#include "core/runtime/context.hpp"
+#include "core/runtime/runtime.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/support/error.hpp"
 #include "core/support/file_io.hpp"
@@ -101,17 +101,17 @@ std::vector<std::string> show_stage(const ShowOptions& options) {
     return {print(simplify(parse_graph(read_file(options.file), builder, options.file), builder))};
   }
   if (!options.target.empty()) return show_target(options);
-  ContextOptions context_options;
-  if (!options.devices.empty()) context_options.devices = options.devices;
-  Context context(context_options);
-  const Graph graph = parse_graph(read_file(options.file), context.builder(), options.file);
-  const Schedule cut = context.schedule_for(graph, places_of(options));
+  RuntimeOptions runtime_options;
+  if (!options.devices.empty()) runtime_options.devices = options.devices;
+  Runtime runtime(runtime_options);
+  const Graph graph = parse_graph(read_file(options.file), runtime.builder(), options.file);
+  const Schedule cut = runtime.schedule_for(graph, places_of(options));
   if (options.stage == "schedule") return {print(cut)};
   std::vector<std::string> texts;
   each_kernel(cut, [&](const KernelCall& call, int device) {
     // Compiled anew: an executable from the cache may have lost its source.
-    const TargetCompiler compiler(context.device(cut.devices.at(static_cast<size_t>(device))));
-    texts.push_back(show_kernel(call, options, compiler, context.builder()));
+    const TargetCompiler compiler(runtime.device(cut.devices.at(static_cast<size_t>(device))));
+    texts.push_back(show_kernel(call, options, compiler, runtime.builder()));
   });
   return texts;
 }

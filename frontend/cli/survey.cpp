@@ -3,7 +3,7 @@
 
 #include "core/plugin/environment.hpp"
 #include "core/plugin/probes.hpp"
-#include "core/runtime/context.hpp"
+#include "core/runtime/runtime.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::cli {
@@ -53,7 +53,7 @@ Survey survey_devices() {
   Survey survey;
   Discovery discovery = installed_plugins();
   survey.problems = std::move(discovery.problems);
-  ContextOptions options;
+  RuntimeOptions options;
   Probes::Options how;
   how.afresh = true;  // what was remembered may be wrong by now
   how.warns = false;  // the caller shows it
@@ -78,7 +78,7 @@ Survey survey_devices() {
     survey.plugins.push_back({std::move(candidate), std::move(probe)});
   }
   try {
-    survey.default_device = Context(options).device().id();
+    survey.default_device = Runtime(options).device().id();
   } catch (const Error& error) {
     survey.selector_error = error.what();
     survey.selector_is_wrong = error.kind() == ErrorKind::kInvalid;

@@ -8,7 +8,7 @@
 #include "core/plugin/abi_struct.hpp"
 #include "core/plugin/library.hpp"
 #include "core/plugin/process_state.hpp"
-#include "core/runtime/context.hpp"
+#include "core/runtime/runtime.hpp"
 #include "core/support/error.hpp"
 #include "frontend/probe/probe_process.hpp"
 
@@ -29,26 +29,26 @@ bool say(const std::string& line) {
 std::string selftest(const std::filesystem::path& path, const std::string& id) {
   constexpr int64_t kCount = 100;
   try {
-    ContextOptions options;
+    RuntimeOptions options;
     options.devices = id;
     options.plugins = {path};
     options.disk_cache = false;
     options.use_environment = false;
     options.require_compute = false;
     options.probe = false;
-    Context context(options);
+    Runtime runtime(options);
     std::vector<int32_t> a(kCount), b(kCount);
     for (int32_t i = 0; i < kCount; ++i) {
       a[static_cast<size_t>(i)] = 3 * i - 7;
       b[static_cast<size_t>(i)] = 1 << (i % 20);
     }
-    if (!context.device().capabilities().compute) {
-      const BufferRef buffer = context.device().allocate(kCount * sizeof(int32_t), "selftest");
-      context.device().write(*buffer, 0, a.data(), buffer->size());
-      context.device().read(*buffer, 0, b.data(), buffer->size());
+    if (!runtime.device().capabilities().compute) {
+      const BufferRef buffer = runtime.device().allocate(kCount * sizeof(int32_t), "selftest");
+      runtime.device().write(*buffer, 0, a.data(), buffer->size());
+      runtime.device().read(*buffer, 0, b.data(), buffer->size());
       return a == b ? "" : "memory gave other bytes than were written";
     }
-    Builder& build = context.builder();
+    Builder& build = runtime.builder();
     Graph graph;
     graph.name = "selftest";
     for (const char* name : {"a", "b"})
@@ -59,7 +59,7 @@ std::string selftest(const std::filesystem::path& path, const std::string& id) {
                               Array::zeros(DType::kI32, {kCount})};
     std::memcpy(inputs[0].bytes.data(), a.data(), inputs[0].bytes.size());
     std::memcpy(inputs[1].bytes.data(), b.data(), inputs[1].bytes.size());
-    const std::vector<Array> got = context.run(graph, inputs, {}, "");
+    const std::vector<Array> got = runtime.run(graph, inputs, {}, "");
     const std::vector<Array> expected = evaluate(graph, inputs);
     return got.at(0).bytes == expected.at(0).bytes ? "" : "a+b gave a wrong sum";
   } catch (const std::exception& error) {

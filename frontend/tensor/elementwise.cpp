@@ -10,7 +10,7 @@ namespace tenon {
 namespace {
 
 Tensor unary(Op op, const Tensor& x) {
-  return make_tensor(x.context(), builder_of(x).unary(op, x.node()));
+  return make_tensor(x.context(), builder_of(x).unary(op, node_of(x)));
 }
 
 Tensor float_unary(Op op, const Tensor& x) {
@@ -22,16 +22,16 @@ Tensor float_unary(Op op, const Tensor& x) {
 Tensor binary(Op op, const Tensor& a, const Tensor& b) {
   const Operands operands = promote_and_broadcast(std::string(op_info(op).text).c_str(), a, b);
   return make_tensor(*operands.context,
-                     operands.context->builder().binary(op, operands.a, operands.b));
+                     builder_of(*operands.context).binary(op, operands.a, operands.b));
 }
 
 }  // namespace
 
 Tensor Tensor::cast(DType dtype) const {
-  return make_tensor(context(), builder_of(*this).cast(node(), dtype));
+  return make_tensor(context(), builder_of(*this).cast(node_of(*this), dtype));
 }
 Tensor Tensor::bit_cast(DType dtype) const {
-  return make_tensor(context(), builder_of(*this).bit_cast(node(), dtype));
+  return make_tensor(context(), builder_of(*this).bit_cast(node_of(*this), dtype));
 }
 
 Tensor Tensor::neg() const { return unary(Op::NEG, *this); }
@@ -110,8 +110,8 @@ Tensor Tensor::where(const Tensor& condition, const Tensor& a, const Tensor& b) 
   Context& context = condition.context();
   TN_REQUIRE(sides.context == &context || (a.state()->number && b.state()->number),
              "[where] expected tensors of one context, got two");
-  Builder& builder = context.builder();
-  return make_tensor(context, builder.where(broadcast_to(builder, condition.node(), shape),
+  Builder& builder = builder_of(context);
+  return make_tensor(context, builder.where(broadcast_to(builder, node_of(condition), shape),
                                             broadcast_to(builder, sides.a, shape),
                                             broadcast_to(builder, sides.b, shape)));
 }
@@ -123,7 +123,7 @@ Tensor operator/(const Tensor& a, const Tensor& b) {
   const Operands operands = promote_and_broadcast("div", a, b);
   const Op op = is_float(operands.a->dtype) ? Op::FDIV : Op::IDIV;
   return make_tensor(*operands.context,
-                     operands.context->builder().binary(op, operands.a, operands.b));
+                     builder_of(*operands.context).binary(op, operands.a, operands.b));
 }
 Tensor operator%(const Tensor& a, const Tensor& b) { return binary(Op::MOD, a, b); }
 Tensor operator-(const Tensor& a) { return a.neg(); }

@@ -25,14 +25,14 @@ uint64_t bytes_of(DType dtype, const std::vector<int64_t>& shape) {
 Tensor Tensor::from_file(const std::string& device, DType dtype, std::vector<int64_t> shape,
                          uint64_t offset, Context& context) {
   BufferRef range =
-      context.device(device).open_range(offset, bytes_of(dtype, shape), /*write=*/false);
+      runtime_of(context).device(device).open_range(offset, bytes_of(dtype, shape), /*write=*/false);
   return make_tensor(context, buffer_node(context, std::move(range), dtype, shape));
 }
 
 void Tensor::write_file(const std::string& device, uint64_t offset) const {
-  Device& files = context().device(device);
+  Device& files = runtime_of(context()).device(device);
   realize({*this});
-  const BufferRef from = buffer_of(*node());
+  const BufferRef from = buffer_of(*node_of(*this));
   if (from->size() == 0) return;
   const BufferRef to = files.open_range(offset, from->size(), /*write=*/true);
   files.wait(files.copy(*from, 0, *to, 0, from->size()));

@@ -8,7 +8,7 @@
 namespace tenon {
 
 Tensor Tensor::gather(int axis, const Tensor& index) const {
-  return make_tensor(context(), builder_of(*this).take(node(), node_in(context(), index),
+  return make_tensor(context(), builder_of(*this).take(node_of(*this), node_in(context(), index),
                                                        normalise_axis("gather", axis, rank())));
 }
 
@@ -24,13 +24,13 @@ Tensor Tensor::take(int axis, const Tensor& index) const {
 
 Tensor Tensor::scatter(int axis, const Tensor& index, const Tensor& values) const {
   return make_tensor(context(), builder_of(*this).store(
-                                    node(), node_in(context(), index), node_in(context(), values),
+                                    node_of(*this), node_in(context(), index), node_in(context(), values),
                                     normalise_axis("scatter", axis, rank()), StoreMode::kLast));
 }
 
 Tensor Tensor::scatter_add(int axis, const Tensor& index, const Tensor& values) const {
   return make_tensor(context(), builder_of(*this).store(
-                                    node(), node_in(context(), index), node_in(context(), values),
+                                    node_of(*this), node_in(context(), index), node_in(context(), values),
                                     normalise_axis("scatter_add", axis, rank()), StoreMode::kAdd));
 }
 

@@ -23,19 +23,19 @@ Tensor Tensor::reshape(std::vector<int64_t> shape) const {
                fmt::join(asked, ", "));
     *unknown = size() / known;
   }
-  return make_tensor(context(), builder_of(*this).reshape(node(), to_shape(shape)));
+  return make_tensor(context(), builder_of(*this).reshape(node_of(*this), to_shape(shape)));
 }
 
 Tensor Tensor::expand(std::vector<int64_t> shape) const {
   const std::vector<int64_t> reached = broadcast_shapes("expand", this->shape(), shape);
   TN_REQUIRE(reached == shape, "[expand] expected a shape that [{}] broadcasts to, got [{}]",
              fmt::join(this->shape(), ", "), fmt::join(shape, ", "));
-  return make_tensor(context(), broadcast_to(builder_of(*this), node(), shape));
+  return make_tensor(context(), broadcast_to(builder_of(*this), node_of(*this), shape));
 }
 
 Tensor Tensor::permute(std::vector<int> axes) const {
   for (int& axis : axes) axis = normalise_axis("permute", axis, rank());
-  return make_tensor(context(), builder_of(*this).permute(node(), std::move(axes)));
+  return make_tensor(context(), builder_of(*this).permute(node_of(*this), std::move(axes)));
 }
 
 Tensor Tensor::transpose(int a, int b) const {
@@ -48,12 +48,12 @@ Tensor Tensor::transpose(int a, int b) const {
 
 Tensor Tensor::flip(std::vector<int> axes) const {
   return make_tensor(context(),
-                     builder_of(*this).flip(node(), normalise_axes("flip", axes, rank())));
+                     builder_of(*this).flip(node_of(*this), normalise_axes("flip", axes, rank())));
 }
 
 Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> pairs, Number value) const {
   const std::vector<std::pair<Dim, Dim>> dims(pairs.begin(), pairs.end());
-  return make_tensor(context(), builder_of(*this).pad(node(), dims, value.as("pad", dtype())));
+  return make_tensor(context(), builder_of(*this).pad(node_of(*this), dims, value.as("pad", dtype())));
 }
 
 Tensor Tensor::slice(std::vector<Slice> ranges) const {
@@ -71,7 +71,7 @@ Tensor Tensor::slice(std::vector<Slice> ranges) const {
                range.begin, range.end.value_or(shape[axis]));
     pairs.emplace_back(begin, end);
   }
-  return make_tensor(context(), builder_of(*this).shrink(node(), std::move(pairs)));
+  return make_tensor(context(), builder_of(*this).shrink(node_of(*this), std::move(pairs)));
 }
 
 Tensor Tensor::select(int axis, int64_t index) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The .npy format: numpy.org/neps/nep-0001-npy-format.html
-#include "frontend/tensor/npy.hpp"
+#include "tenon/npy.hpp"
 
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -201,12 +201,12 @@ Array parse_npy(std::span<const std::byte> bytes, const std::string& origin,
   return array;
 }
 
-Array read_npy(const std::filesystem::path& path, std::optional<DType> as) {
+Array read_npy(const std::string& path, std::optional<DType> as) {
   const std::string text = read_file(path, most_bytes());
-  return parse_npy(std::as_bytes(std::span(text)), path.string(), as);
+  return parse_npy(std::as_bytes(std::span(text)), path, as);
 }
 
-void write_npy(const std::filesystem::path& path, const Array& array) {
+void write_npy(const std::string& path, const Array& array) {
   std::string_view descr;
   for (const Format& format : kFormats) {
     if (format.dtype == array.dtype) descr = format.descr;

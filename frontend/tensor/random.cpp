@@ -45,7 +45,7 @@ struct RandomPair {
 
 RandomPair uniform_pair(const char* op, const std::vector<int64_t>& shape, uint64_t seed,
                         Context& context) {
-  Builder& builder = context.builder();
+  Builder& builder = builder_of(context);
   const Shape flat{Dim(count_of(op, shape))};
   const NodeRef position = builder.index(0, flat);
   const NodeRef shift = builder.constant(Scalar::of_int(DType::kI64, 32), flat);

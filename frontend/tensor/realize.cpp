@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "core/support/error.hpp"
-#include "frontend/tensor/npy.hpp"
+#include "tenon/npy.hpp"
 #include "frontend/tensor/state.hpp"
 
 namespace tenon {
@@ -48,16 +48,16 @@ void Tensor::realize(const std::vector<Tensor>& tensors) {
   std::vector<NodeRef> outputs;
   std::vector<const Tensor*> lazy;
   for (const Tensor& tensor : tensors) {
-    if (buffer_of(*tensor.node())) continue;
+    if (buffer_of(*node_of(tensor))) continue;
     TN_REQUIRE(lazy.empty() || &tensor.context() == &lazy[0]->context(),
                "[realize] expected tensors of one context, got two");
-    outputs.push_back(tensor.node());
+    outputs.push_back(node_of(tensor));
     lazy.push_back(&tensor);
   }
   if (lazy.empty()) return;
   Context& context = lazy[0]->context();
-  const Collected collected = collect(context.builder(), outputs);
-  std::vector<BufferRef> results = context.run(collected.graph, collected.inputs);
+  const Collected collected = collect(builder_of(context), outputs);
+  std::vector<BufferRef> results = runtime_of(context).run(collected.graph, collected.inputs);
   for (size_t i = 0; i < lazy.size(); ++i) {
     lazy[i]->state()->node =
         buffer_node(context, std::move(results[i]), outputs[i]->dtype, static_shape(*outputs[i]));
@@ -65,16 +65,16 @@ void Tensor::realize(const std::vector<Tensor>& tensors) {
 }
 
 std::string Tensor::device() const {
-  if (const BufferRef buffer = buffer_of(*node())) return buffer->device().id();
+  if (const BufferRef buffer = buffer_of(*node_of(*this))) return buffer->device().id();
   // Where the scheduler puts it: operands, copies and what a device can do have their say.
-  const Collected collected = collect(context().builder(), {node()});
-  return context().result_device(collected.graph, collected.inputs);
+  const Collected collected = collect(builder_of(context()), {node_of(*this)});
+  return runtime_of(context()).result_device(collected.graph, collected.inputs);
 }
 
 Array Tensor::to_array() const {
   realize({*this});
   Array array = Array::zeros(dtype(), shape());
-  const BufferRef buffer = buffer_of(*node());
+  const BufferRef buffer = buffer_of(*node_of(*this));
   if (!array.bytes.empty())
     buffer->device().read(*buffer, 0, array.bytes.data(), array.bytes.size());
   return array;
@@ -123,11 +123,11 @@ TENON_READ(float)
 TENON_READ(double)
 #undef TENON_READ
 
-void Tensor::save_npy(const std::filesystem::path& path) const { write_npy(path, to_array()); }
+void Tensor::save_npy(const std::string& path) const { write_npy(path, to_array()); }
 
 Tensor Tensor::to(const std::string& device) const {
-  const std::string id = context().device(device).id();
-  return make_tensor(context(), builder_of(*this).copy(node(), id));
+  const std::string id = runtime_of(context()).device(device).id();
+  return make_tensor(context(), builder_of(*this).copy(node_of(*this), id));
 }
 
 }  // namespace tenon

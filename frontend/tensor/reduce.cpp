@@ -14,7 +14,7 @@ Tensor reduce(const char* name, Op op, const Tensor& x, const std::vector<int>& 
               Precision precision = Precision::kDefault) {
   const std::vector<int> reduced = normalise_axes(name, axes, x.rank());
   Tensor kept = make_tensor(x.context(),
-                            builder_of(x).reduce(op, x.node(), reduced, DType::kVoid, precision));
+                            builder_of(x).reduce(op, node_of(x), reduced, DType::kVoid, precision));
   if (keep) return kept;
   std::vector<int64_t> shape;
   for (int axis = 0; axis < x.rank(); ++axis) {

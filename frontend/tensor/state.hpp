@@ -1,24 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a Tensor is a handle of, and how two of them meet. Internal to frontend/tensor.
+// What a Tensor and a Context are handles of, and how two tensors meet. Internal to the library.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <optional>
 
-#include "frontend/tensor/tensor.hpp"
+#include "core/runtime/runtime.hpp"
+#include "tenon/tensor.hpp"
 
 namespace tenon {
+
+struct Context::Impl {
+  Impl(Context* context, ContextOptions options)
+      : runtime(std::move(options)), life(std::make_shared<std::atomic<Context*>>(context)) {}
+  Runtime runtime;
+  std::shared_ptr<std::atomic<Context*>> life;  ///< null once the context is destroyed
+};
+
+inline Runtime& runtime_of(Context& context) { return context.impl().runtime; }
+inline Builder& builder_of(Context& context) { return runtime_of(context).builder(); }
 
 /// A tensor's context, which may be destroyed before the tensor.
 class ContextRef {
  public:
   ContextRef() = default;
-  explicit ContextRef(const Context& context) : life_(context.life()) {}
+  explicit ContextRef(const Context& context) : life_(context.impl().life) {}
   bool is_set() const { return life_ != nullptr; }
   /// Throws kInvalid if the context is gone.
   Context& get() const;
 
  private:
-  ContextLife life_;
+  std::shared_ptr<std::atomic<Context*>> life_;
 };
 
 /// Lazy (a node) or realised (a PARAM node whose owner is the buffer). A number that has not met a
@@ -29,6 +42,7 @@ struct Tensor::State {
   std::optional<Number> number;
 };
 
+const NodeRef& node_of(const Tensor& x);
 Tensor make_tensor(Context& context, NodeRef node);
 /// A PARAM node that owns the buffer.
 NodeRef buffer_node(Context& context, BufferRef buffer, DType dtype,

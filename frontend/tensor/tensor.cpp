@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Handles, making tensors from values, and how two operands meet.
-#include "frontend/tensor/tensor.hpp"
+#include "tenon/tensor.hpp"
 
 #include <fmt/ranges.h>
 
@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "core/support/error.hpp"
-#include "frontend/tensor/npy.hpp"
+#include "tenon/npy.hpp"
 #include "frontend/tensor/state.hpp"
 
 namespace tenon {
@@ -40,7 +40,7 @@ NodeRef buffer_node(Context& context, BufferRef buffer, DType dtype,
   attr.name = "buffer";
   attr.identity = next_identity++;
   attr.owner = std::move(buffer);
-  return context.builder().make(Op::PARAM, dtype, to_shape(shape), {}, std::move(attr));
+  return builder_of(context).make(Op::PARAM, dtype, to_shape(shape), {}, std::move(attr));
 }
 
 BufferRef buffer_of(const Node& node) {
@@ -124,7 +124,7 @@ DType dtype_of_both(const Tensor& a, const Tensor& b) {
 
 NodeRef operand(const char* op, const Tensor& x, Context& context, DType dtype) {
   const Tensor::State& state = *x.state();
-  if (is_number(x)) return context.builder().constant(state.number->as(op, dtype));
+  if (is_number(x)) return builder_of(context).constant(state.number->as(op, dtype));
   return node_in(context, x);
 }
 
@@ -133,7 +133,7 @@ NodeRef operand(const char* op, const Tensor& x, Context& context, DType dtype) 
 NodeRef node_in(Context& context, const Tensor& x) {
   TN_REQUIRE(is_number(x) || &x.context() == &context,
              "[tensor] expected tensors of one context, got two");
-  return x.node();
+  return node_of(x);
 }
 
 Operands promote_and_broadcast(const char* op, const Tensor& a, const Tensor& b) {
@@ -143,14 +143,14 @@ Operands promote_and_broadcast(const char* op, const Tensor& a, const Tensor& b)
   TN_REQUIRE((is_number(a) || a.dtype() == dtype) && (is_number(b) || b.dtype() == dtype),
              "[{}] expected equal dtypes, got {} and {}; use cast", op, dtype_name(a.dtype()),
              dtype_name(b.dtype()));
-  Builder& builder = result.context->builder();
+  Builder& builder = builder_of(*result.context);
   const std::vector<int64_t> shape = broadcast_shapes(op, a.shape(), b.shape());
   result.a = broadcast_to(builder, operand(op, a, *result.context, dtype), shape);
   result.b = broadcast_to(builder, operand(op, b, *result.context, dtype), shape);
   return result;
 }
 
-Builder& builder_of(const Tensor& x) { return x.context().builder(); }
+Builder& builder_of(const Tensor& x) { return builder_of(x.context()); }
 
 Tensor constant_like(const Tensor& x, Number value) {
   Builder& builder = builder_of(x);
@@ -161,13 +161,13 @@ Tensor constant_like(const Tensor& x, Number value) {
 Tensor::Tensor(Number value) : state_(std::make_shared<State>()) { state_->number = value; }
 
 Tensor Tensor::from(const Array& array, Context& context) {
-  BufferRef buffer = context.device().allocate(array.bytes.size(), "tensor");
+  BufferRef buffer = runtime_of(context).device().allocate(array.bytes.size(), "tensor");
   if (!array.bytes.empty())
     buffer->device().write(*buffer, 0, array.bytes.data(), array.bytes.size());
   return make_tensor(context, buffer_node(context, std::move(buffer), array.dtype, array.shape));
 }
 
-Tensor Tensor::from_npy(const std::filesystem::path& path, Context& context) {
+Tensor Tensor::from_npy(const std::string& path, Context& context) {
   return from(read_npy(path), context);
 }
 
@@ -204,7 +204,7 @@ TENON_FROM(double)
 #undef TENON_FROM
 
 Tensor Tensor::full(std::vector<int64_t> shape, Number value, DType dtype, Context& context) {
-  return make_tensor(context, context.builder().constant(value.as("full", dtype), to_shape(shape)));
+  return make_tensor(context, builder_of(context).constant(value.as("full", dtype), to_shape(shape)));
 }
 
 Tensor Tensor::zeros(std::vector<int64_t> shape, DType dtype, Context& context) {
@@ -218,7 +218,7 @@ Tensor Tensor::ones(std::vector<int64_t> shape, DType dtype, Context& context) {
 Tensor Tensor::arange(int64_t n, DType dtype, Context& context) {
   TN_REQUIRE(n >= 0, "[arange] expected a size of at least 0, got {}", n);
   if (n > 0) Number(n - 1).as("arange", dtype);
-  Builder& builder = context.builder();
+  Builder& builder = builder_of(context);
   const NodeRef index = builder.index(0, {Dim(n)});
   return make_tensor(context, dtype == DType::kI64 ? index : builder.cast(index, dtype));
 }
@@ -238,11 +238,11 @@ int64_t Tensor::size(int axis) const {
 }
 Context& Tensor::context() const { return context_of(*this); }
 
-const NodeRef& Tensor::node() const {
-  State& own = *state();
+const NodeRef& node_of(const Tensor& x) {
+  Tensor::State& own = *x.state();
   // It stands alone here, and may meet a tensor later: it stays a number.
   if (own.number && !own.node)
-    own.node = Context::standard().builder().constant(own.number->as("tensor", dtype()));
+    own.node = builder_of(Context::standard()).constant(own.number->as("tensor", x.dtype()));
   return own.node;
 }
 

@@ -7,6 +7,7 @@ function(tenon_add_backend name)
     target_link_libraries(tenon_${name} PRIVATE Tenon::sdk)
   else()
     target_link_libraries(tenon_${name} PRIVATE tenon_sdk tenon_options)
+    tenon_use_precompiled(tenon_${name})
   endif()
   set_target_properties(tenon_${name} PROPERTIES
     C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What `cmake --install` lays out, in the components sdk, core and plugins; and the same package in
 # the build folder, so that a backend builds against either.
-#   include/tenon/{plugin.h,program.h,ops.def,ext/,tenon.hpp}, include/tenon/{sdk,core}/<room>/*.hpp
+#   include/tenon/{plugin.h,program.h,ops.def,ext/}, include/tenon/sdk/<module>/*.hpp   for backends
+#   include/tenon/*.hpp                                                            for applications
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
 set(build_package ${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
@@ -63,15 +64,11 @@ if(TARGET tenon)
   set_target_properties(tenon PROPERTIES EXPORT_NAME core)
   install(TARGETS tenon EXPORT TenonCore
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT core)
-  target_include_directories(tenon PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
-    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tenon>)
+  target_include_directories(tenon PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(tenon PUBLIC cxx_std_20)
-  foreach(module support expr ir rewrite reference interval schedule kernel lower plugin device runtime)
-    tenon_headers(core/${module} core core)
+  foreach(folder core/include/tenon frontend/tensor/include/tenon)
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT core)
   endforeach()
-  tenon_headers(frontend/tensor core frontend)
-  install(FILES ${PROJECT_SOURCE_DIR}/frontend/tensor/include/tenon/tenon.hpp
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon COMPONENT core)
   tenon_export(Core core)
   tenon_pkg_config(tenon core)
 endif()

@@ -23,19 +23,19 @@ std::vector<std::string> other_devices() {
   return ids;
 }
 
-void bench_pass(Suite& suite, Context& context, const std::string& id, const Pass& pass) {
+void bench_pass(Suite& suite, Runtime& runtime, const std::string& id, const Pass& pass) {
   const std::string name = fmt::format("{} {}/{}x{}", id, pass.name, kPassRows, kPassColumns);
   if (!suite.wanted(name)) return;
-  Context& cpu = suite.context(suite.most_threads());
+  Runtime& cpu = suite.runtime(suite.most_threads());
   const std::vector<float> x = random_floats(kPassCount, 3);
-  const auto on = [&](Context& where) {
+  const auto on = [&](Runtime& where) {
     return runner(where, pass.graph(where.builder()), {to_device(where, x)});
   };
-  const std::vector<Timing> timings = measure({on(context), on(cpu)});
+  const std::vector<Timing> timings = measure({on(runtime), on(cpu)});
   std::vector<float> y(kPassCount);
   pass.plain(y.data(), x.data());
   const std::vector<BufferRef> got =
-      context.run(pass.graph(context.builder()), std::vector<BufferRef>{to_device(context, x)});
+      runtime.run(pass.graph(runtime.builder()), std::vector<BufferRef>{to_device(runtime, x)});
   Row row;
   row.name = name;
   row.ours = kPassGigabytes / timings[0].seconds;
@@ -52,12 +52,12 @@ void bench_pass(Suite& suite, Context& context, const std::string& id, const Pas
 
 void bench_devices(Suite& suite) {
   for (const std::string& id : other_devices()) {
-    ContextOptions options;
+    RuntimeOptions options;
     options.devices = id;
     options.disk_cache = false;
-    Context context(options);
-    for (const Pass& pass : passes()) bench_pass(suite, context, id, pass);
-    bench_replay(suite, context, id + " replay per launch");
+    Runtime runtime(options);
+    for (const Pass& pass : passes()) bench_pass(suite, runtime, id, pass);
+    bench_replay(suite, runtime, id + " replay per launch");
   }
 }
 

@@ -112,12 +112,12 @@ struct Series {
 }  // namespace
 
 int print_first_result() {
-  Context context;
+  Runtime runtime;
   const std::vector<BufferRef> inputs{
-      to_device(context, std::vector<float>(static_cast<size_t>(kElementwiseCount), 1.0f))};
+      to_device(runtime, std::vector<float>(static_cast<size_t>(kElementwiseCount), 1.0f))};
   RunStats stats;
   const std::vector<BufferRef> out =
-      context.run(elementwise_graph(context.builder(), kElementwiseCount), inputs, {}, &stats);
+      runtime.run(elementwise_graph(runtime.builder(), kElementwiseCount), inputs, {}, &stats);
   const nlohmann::json facts{{"compile_ms", stats.compile_ms},
                              {"wrong", elementwise_fault(to_host(out[0], 1)[0])}};
   fmt::print("{}\n", facts.dump());

@@ -13,12 +13,12 @@ void bench_pass(Suite& suite, const Pass& pass, int threads) {
   const std::string name =
       fmt::format("{}/{}x{}/threads={}", pass.name, kPassRows, kPassColumns, threads);
   if (!suite.wanted(name)) return;
-  Context& context = suite.context(threads);
-  const Graph graph = pass.graph(context.builder());
+  Runtime& runtime = suite.runtime(threads);
+  const Graph graph = pass.graph(runtime.builder());
   const std::vector<float> x = random_floats(kPassCount, 3);
-  const std::vector<BufferRef> inputs{to_device(context, x)};
+  const std::vector<BufferRef> inputs{to_device(runtime, x)};
   std::vector<float> y(kPassCount);
-  std::vector<std::function<void()>> contenders{runner(context, graph, inputs),
+  std::vector<std::function<void()>> contenders{runner(runtime, graph, inputs),
                                                 copy_contender(threads)};
   const auto plain = [&] { pass.plain(y.data(), x.data()); };
   if (threads == 1) contenders.emplace_back(plain);
@@ -29,7 +29,7 @@ void bench_pass(Suite& suite, const Pass& pass, int threads) {
   row.ours = kPassGigabytes / timings[0].seconds;
   row.unit = "GB/s";
   row.spread = timings[0].spread;
-  row.wrong = difference(to_host(context.run(graph, inputs)[0], kPassCount), y, pass.relative);
+  row.wrong = difference(to_host(runtime.run(graph, inputs)[0], kPassCount), y, pass.relative);
   row.peer_name = "plain C++ loops";
   if (threads == 1)
     row.peer = kPassGigabytes / timings[2].seconds;

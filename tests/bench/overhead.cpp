@@ -21,16 +21,16 @@ constexpr int kCalls = 200000;
 void bench_compile(Suite& suite) {
   const std::string name = "compile elementwise, later in a process";
   if (!suite.wanted(name)) return;
-  Context& context = suite.context(1);
+  Runtime& runtime = suite.runtime(1);
   std::vector<double> seconds;
   std::string wrong;
   for (int i = 0; i < kColdCompiles; ++i) {
     const int64_t count = kElementwiseCount + i;
     const std::vector<BufferRef> inputs{
-        to_device(context, std::vector<float>(static_cast<size_t>(count), 1.0f))};
+        to_device(runtime, std::vector<float>(static_cast<size_t>(count), 1.0f))};
     RunStats stats;
     const std::vector<BufferRef> out =
-        context.run(elementwise_graph(context.builder(), count), inputs, {}, &stats);
+        runtime.run(elementwise_graph(runtime.builder(), count), inputs, {}, &stats);
     if (i > 0) seconds.push_back(stats.compile_ms * 1e-3);  // the first one also warms LLVM up
     if (std::string fault = elementwise_fault(to_host(out[0], 1)[0]); !fault.empty())
       wrong = std::move(fault);
@@ -45,11 +45,11 @@ void bench_compile(Suite& suite) {
 void bench_constants(Suite& suite) {
   const std::string name = "step, the rate";
   if (!suite.wanted(name)) return;
-  Context& context = suite.context(1);
-  Builder& b = context.builder();
+  Runtime& runtime = suite.runtime(1);
+  Builder& b = runtime.builder();
   const Shape shape{kElementwiseCount};
   const std::vector<float> ones(static_cast<size_t>(kElementwiseCount), 1.0f);
-  const std::vector<BufferRef> inputs{to_device(context, ones), to_device(context, ones)};
+  const std::vector<BufferRef> inputs{to_device(runtime, ones), to_device(runtime, ones)};
   std::string wrong;
   const auto seconds = [&](const std::function<float(int)>& rate) {
     std::vector<double> taken;
@@ -60,7 +60,7 @@ void bench_constants(Suite& suite) {
       const NodeRef next = b.binary(Op::SUB, w, b.binary(Op::MUL, c, g));
       RunStats stats;
       const std::vector<BufferRef> out =
-          context.run(make_graph("step", {w, g}, {next}), inputs, {}, &stats);
+          runtime.run(make_graph("step", {w, g}, {next}), inputs, {}, &stats);
       if (i >= 2) taken.push_back(now() - begin);
       if (i >= 2 && !stats.plan_cached) wrong = "a plan was made for a rate";
       const float got = to_host(out[0], 1)[0];
@@ -82,7 +82,7 @@ void bench_constants(Suite& suite) {
 void bench_plugin_call(Suite& suite) {
   const std::string name = "plugin call";
   if (!suite.wanted(name)) return;
-  Device& device = suite.context(1).device();
+  Device& device = suite.runtime(1).device();
   const tn_plugin& plugin = device.plugin();
   tn_target target = TN_INIT(tn_target);
   target.device = device.handle();
@@ -115,7 +115,7 @@ std::string elementwise_fault(float got) {
 void bench_overhead(Suite& suite) {
   bench_compile(suite);
   bench_constants(suite);
-  bench_replay(suite, suite.context(1), "replay per launch");
+  bench_replay(suite, suite.runtime(1), "replay per launch");
   bench_plugin_call(suite);
 }
 

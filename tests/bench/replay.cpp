@@ -28,27 +28,27 @@ Graph tiny_graph(Builder& b) {
 
 }  // namespace
 
-void bench_replay(Suite& suite, Context& context, const std::string& name) {
+void bench_replay(Suite& suite, Runtime& runtime, const std::string& name) {
   if (!suite.wanted(name)) return;
-  const Graph graph = tiny_graph(context.builder());
+  const Graph graph = tiny_graph(runtime.builder());
   const std::vector<BufferRef> inputs{
-      to_device(context, std::vector<float>(static_cast<size_t>(kTiny * kTiny), 1.0f))};
-  context.run(graph, inputs);
+      to_device(runtime, std::vector<float>(static_cast<size_t>(kTiny * kTiny), 1.0f))};
+  runtime.run(graph, inputs);
   RunStats stats;
-  const std::vector<BufferRef> out = context.run(graph, inputs, {}, &stats);
+  const std::vector<BufferRef> out = runtime.run(graph, inputs, {}, &stats);
   const float got = to_host(out[0], 1)[0];
   std::string wrong;
   if (std::abs(got - 2) > 1e-5f) wrong = fmt::format("expected 2, got {}", got);
   if (!stats.plan_cached) wrong = "the plan was not cached";
   const double kernels = std::max(1, stats.kernels);
-  const Timing whole = measure({runner(context, graph, inputs)})[0];
+  const Timing whole = measure({runner(runtime, graph, inputs)})[0];
   // Until `run` returns: the core's part alone, with the kernels of earlier runs ended.
   std::vector<double> until_return;
   for (int i = 0; i < 200; ++i) {
     const double begin = now();
-    const std::vector<BufferRef> kept = context.run(graph, inputs);
+    const std::vector<BufferRef> kept = runtime.run(graph, inputs);
     until_return.push_back(now() - begin);
-    context.device().synchronize();
+    runtime.device().synchronize();
   }
   Row row = against_bar(name + fmt::format(" ({} kernels)", stats.kernels), summary(until_return),
                         1e6 / kernels, "us", 5);

@@ -10,8 +10,8 @@
 namespace tenon::bench {
 namespace {
 
-Graph sgemm_graph(Context& context, int64_t n) {
-  Builder& b = context.builder();
+Graph sgemm_graph(Runtime& runtime, int64_t n) {
+  Builder& b = runtime.builder();
   const NodeRef x = b.param("a", DType::kF32, {n, n}), y = b.param("b", DType::kF32, {n, n});
   const NodeRef left = b.expand(b.reshape(x, {n, n, 1}), {n, n, n});
   const NodeRef right = b.expand(b.reshape(y, {1, n, n}), {n, n, n});
@@ -44,10 +44,10 @@ void bench_one(Suite& suite, std::vector<SgemmPeer>& peers, int n, int threads) 
   const std::string name = name_of(n, threads);
   const size_t count = static_cast<size_t>(n) * static_cast<size_t>(n);
   const std::vector<float> a = random_floats(count, 1), b = random_floats(count, 2);
-  Context& context = suite.context(threads);
-  const Graph graph = sgemm_graph(context, n);
-  const std::vector<BufferRef> inputs{to_device(context, a), to_device(context, b)};
-  std::vector<std::function<void()>> contenders{runner(context, graph, inputs)};
+  Runtime& runtime = suite.runtime(threads);
+  const Graph graph = sgemm_graph(runtime, n);
+  const std::vector<BufferRef> inputs{to_device(runtime, a), to_device(runtime, b)};
+  std::vector<std::function<void()>> contenders{runner(runtime, graph, inputs)};
   std::vector<float> c(count);
   for (SgemmPeer& peer : peers) {
     if (!peer.missing.empty()) continue;
@@ -58,7 +58,7 @@ void bench_one(Suite& suite, std::vector<SgemmPeer>& peers, int n, int threads) 
   }
   const std::vector<Timing> timings = measure(contenders);
   const std::string wrong =
-      check(a, b, to_host(context.run(graph, inputs)[0], count), static_cast<size_t>(n));
+      check(a, b, to_host(runtime.run(graph, inputs)[0], count), static_cast<size_t>(n));
   const double flops = 2.0 * n * n * n * 1e-9;
   size_t next = 1;
   for (size_t p = 0; p < peers.size(); ++p) {

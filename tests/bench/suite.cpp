@@ -21,15 +21,15 @@ void Suite::add(Row row) {
   report_.rows.push_back(std::move(row));
 }
 
-Context& Suite::context(int threads) {
-  std::unique_ptr<Context>& context = contexts_[threads];
-  if (!context) {
-    ContextOptions options;
+Runtime& Suite::runtime(int threads) {
+  std::unique_ptr<Runtime>& runtime = runtimes_[threads];
+  if (!runtime) {
+    RuntimeOptions options;
     options.devices = fmt::format("cpu@threads={}", threads);
     options.disk_cache = false;
-    context = std::make_unique<Context>(options);
+    runtime = std::make_unique<Runtime>(options);
   }
-  return *context;
+  return *runtime;
 }
 
 std::vector<float> random_floats(size_t count, uint32_t seed) {
@@ -39,10 +39,10 @@ std::vector<float> random_floats(size_t count, uint32_t seed) {
   return out;
 }
 
-BufferRef to_device(Context& context, const std::vector<float>& values) {
+BufferRef to_device(Runtime& runtime, const std::vector<float>& values) {
   const uint64_t bytes = values.size() * sizeof(float);
-  BufferRef out = context.device().allocate(bytes, "benchmark input");
-  context.device().write(*out, 0, values.data(), bytes);
+  BufferRef out = runtime.device().allocate(bytes, "benchmark input");
+  runtime.device().write(*out, 0, values.data(), bytes);
   return out;
 }
 
@@ -62,11 +62,11 @@ Graph make_graph(const std::string& name, std::vector<NodeRef> params,
   return out;
 }
 
-std::function<void()> runner(Context& context, const Graph& graph,
+std::function<void()> runner(Runtime& runtime, const Graph& graph,
                              const std::vector<BufferRef>& inputs) {
-  return [&context, graph, inputs] {
-    context.run(graph, inputs);
-    context.device().synchronize();
+  return [&runtime, graph, inputs] {
+    runtime.run(graph, inputs);
+    runtime.device().synchronize();
   };
 }
 

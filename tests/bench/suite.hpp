@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/runtime/context.hpp"
+#include "core/runtime/runtime.hpp"
 #include "tests/bench/measure.hpp"
 #include "tests/bench/report.hpp"
 
@@ -26,29 +26,29 @@ class Suite {
   int most_threads() const;
 
   /// Of the CPU plugin with so many threads; without a disk cache, so that compiling is measured.
-  Context& context(int threads);
+  Runtime& runtime(int threads);
 
  private:
   Report& report_;
   std::regex only_;
-  std::map<int, std::unique_ptr<Context>> contexts_;
+  std::map<int, std::unique_ptr<Runtime>> runtimes_;
 };
 
 /// Uniform in [-1, 1), the same on each call.
 std::vector<float> random_floats(size_t count, uint32_t seed);
-BufferRef to_device(Context& context, const std::vector<float>& values);
+BufferRef to_device(Runtime& runtime, const std::vector<float>& values);
 std::vector<float> to_host(const BufferRef& buffer, size_t count);
 Graph make_graph(const std::string& name, std::vector<NodeRef> params,
                  std::vector<NodeRef> outputs);
 
 /// Runs the graph, lets it end, throws its output away.
-std::function<void()> runner(Context& context, const Graph& graph,
+std::function<void()> runner(Runtime& runtime, const Graph& graph,
                              const std::vector<BufferRef>& inputs);
 
 /// A time beside the bar that was set for it; seconds times `scale` are `unit`s.
 Row against_bar(std::string name, const Timing& timing, double scale, std::string unit, double bar);
 /// Adds what a launch of a cached plan costs until the call returns, and until all is done.
-void bench_replay(Suite& suite, Context& context, const std::string& name);
+void bench_replay(Suite& suite, Runtime& runtime, const std::string& name);
 
 /// sqrt(3 x + x) over so many elements: a size that is new is a kernel that no cache knows.
 Graph elementwise_graph(Builder& b, int64_t count);

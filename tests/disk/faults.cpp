@@ -109,8 +109,8 @@ TEST_CASE("a file that another shortens is an error, and the process lives") {
                               "shortened"));
     CHECK(has(error_of([&] { (x + 1.0f).sum().item<float>(); }), "it was shortened"));
     CHECK(x.slice({{0, 100}}).sum().item<float>() == 4950);  // the rest is still good
-    const tn_plugin& plugin = context.device("disk").plugin();
-    const BufferRef buffer = context.device("disk").open_range(0, 400, false);
+    const tn_plugin& plugin = runtime_of(context).device("disk").plugin();
+    const BufferRef buffer = runtime_of(context).device("disk").open_range(0, 400, false);
     fs::resize_file(path, 4);
     tn_error error = TN_INIT(tn_error);
     void* mapped = nullptr;
@@ -125,7 +125,7 @@ TEST_CASE("whoever wants to shorten a file whose pages are in use waits") {
   write_floats(path, counted(50'000));
   for (const std::string options : {"@readonly", ""}) {
     Context context(with_files(computing() + "," + disk(path) + options));
-    Device& device = context.device("disk");
+    Device& device = runtime_of(context).device("disk");
     const auto* files = static_cast<const tn_files*>(device.plugin().get_extension(TN_FILES_ID));
     const BufferRef range = device.open_range(4000, 100'000, false);
     tn_error error = TN_INIT(tn_error);
@@ -200,7 +200,7 @@ TEST_CASE("a map of a range is private until it is unmapped, and only changes ar
   const fs::path path = folder.path / "x.bin";
   write_floats(path, counted(50'000));
   Context context(with_files(computing() + "," + disk(path)));
-  Device& files = context.device("disk");
+  Device& files = runtime_of(context).device("disk");
   const tn_plugin& plugin = files.plugin();
   const BufferRef buffer = files.open_range(0, 200'000, true);
   tn_error error = TN_INIT(tn_error);

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "frontend/tensor/tensor.hpp"
+#include "frontend/tensor/state.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace tenon::test {

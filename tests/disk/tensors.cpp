@@ -15,8 +15,8 @@ TEST_CASE("a file is a tensor that computations read") {
   write_floats(path, counted(60));
   for (const std::string options : {"", "@readonly"}) {
     Context context(with_files(computing() + "," + disk(path) + options));
-    CHECK(context.devices()[1]->id() == disk(path));
-    CHECK_FALSE(context.devices()[1]->capabilities().compute);
+    CHECK(runtime_of(context).devices()[1]->id() == disk(path));
+    CHECK_FALSE(runtime_of(context).devices()[1]->capabilities().compute);
     const Tensor x = Tensor::from_file(disk(path), DType::kF32, {6, 10}, 0, context);
     CHECK(x.device() == disk(path));
     CHECK(x.to_vector<float>() == counted(60));
@@ -72,7 +72,7 @@ TEST_CASE("memory without a name: in a folder, beside a file, in the scratch fol
     CHECK(there.to_vector<float>()[99'999] == 100'000);
     const Tensor again = there.slice({{1, 2}}).to("disk");
     CHECK(again.to_vector<float>()[0] == 1001);
-    CHECK(context.device("disk").bytes_in_use() > 400'000);
+    CHECK(context.device("disk").bytes_in_use > 400'000);
     CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);  // nothing to be seen
   }
   CHECK(read_floats(path) == counted(4));
@@ -89,8 +89,8 @@ TEST_CASE("every device reads and writes files, also one whose memory the host d
     for (const std::string option : {"", "@readonly"}) {
       CAPTURE(device, option);
       Context context(with_files(device + "," + disk(path) + option));
-      Device& files = context.device("disk");
-      Device& on = context.device();
+      Device& files = runtime_of(context).device("disk");
+      Device& on = runtime_of(context).device();
       const auto* imports =
           on.plugin().get_extension
               ? static_cast<const uint64_t*>(on.plugin().get_extension("org.tenon.fake.imports"))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A number keeps its value until it meets a dtype; what does not fit is refused, with both named.
-#include "core/ir/number.hpp"
+#include "tenon/number.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>

@@ -22,22 +22,24 @@ MODULES = {
     "sdk/shader": ["sdk/include", "sdk/support", "sdk/program", "sdk/backend", "sdk/render", "sdk/stream"],
     "sdk/spirv": ["sdk/include", "sdk/support", "sdk/program", "sdk/backend", "sdk/render", "sdk/shader"],
     "plugins": ["sdk"],
-    "core/support": [],
-    "core/expr": ["core/support"],
-    "core/ir": ["core/support", "core/expr", "sdk/include/tenon/ops.def"],
-    "core/rewrite": ["core/support", "core/expr", "core/ir"],
-    "core/reference": ["core/support", "core/expr", "core/ir"],
-    "core/interval": ["core/support", "core/expr", "core/ir", "core/reference"],
-    "core/schedule": ["core/support", "core/expr", "core/ir"],
-    "core/kernel": ["core/support", "core/expr", "core/ir"],
-    "core/lower": ["core/support", "core/expr", "core/ir", "core/kernel", "sdk/include", "sdk/program"],
-    "core/plugin": ["core/support", "core/ir", "sdk/include"],
-    "core/device": ["core/support", "core/ir", "core/plugin", "sdk/include"],
+    "core/include": [],
+    "core/support": ["core/include"],
+    "core/expr": ["core/include", "core/support"],
+    "core/ir": ["core/include", "core/support", "core/expr", "sdk/include/tenon/ops.def"],
+    "core/rewrite": ["core/include", "core/support", "core/expr", "core/ir"],
+    "core/reference": ["core/include", "core/support", "core/expr", "core/ir"],
+    "core/interval": ["core/include", "core/support", "core/expr", "core/ir", "core/reference"],
+    "core/schedule": ["core/include", "core/support", "core/expr", "core/ir"],
+    "core/kernel": ["core/include", "core/support", "core/expr", "core/ir"],
+    "core/lower": ["core/include", "core/support", "core/expr", "core/ir", "core/kernel", "sdk/include", "sdk/program"],
+    "core/plugin": ["core/include", "core/support", "core/ir", "sdk/include"],
+    "core/device": ["core/include", "core/support", "core/ir", "core/plugin", "sdk/include"],
     "core/runtime": ["core", "sdk/include", "sdk/program"],
-    "frontend/tensor": ["core/support", "core/expr", "core/ir", "core/reference", "core/runtime", "core/device",
+    "frontend/tensor/include": ["core/include"],
+    "frontend/tensor": ["core/include", "core/support", "core/expr", "core/ir", "core/reference", "core/runtime", "core/device",
                         "core/schedule"],
     "frontend/cli": ["core", "sdk", "frontend/tensor"],
-    "frontend/probe": ["core/support", "core/ir", "core/plugin", "core/device", "core/runtime", "sdk/include"],
+    "frontend/probe": ["core/include", "core/support", "core/ir", "core/plugin", "core/device", "core/runtime", "sdk/include"],
     "conformance": ["core", "sdk", "conformance", "frontend/cli"],
     "conformance/cases": ["core", "sdk"],
     "conformance/judge": ["core", "sdk", "conformance/cases"],
@@ -50,7 +52,7 @@ MODULES = {
     "conformance/selftest": ["core", "sdk", "conformance/cases", "conformance/report", "conformance/campaign",
                              "conformance/worker"],
     "conformance/selftest/plugin": ["sdk"],
-    "examples": ["frontend/tensor/include", "sdk/include", "core"],
+    "examples": ["frontend/tensor/include", "core/include"],
     "examples/90_null_backend": ["sdk"],
 }
 # headers that a module may not include although their folder is open to it -> why
@@ -86,7 +88,7 @@ def plugin_of(path):
 def resolve(root, including, name):
     """The repository path of an include, or None for a system header."""
     here = os.path.normpath(os.path.join(os.path.dirname(including), name))
-    for candidate in (name, here, "sdk/include/" + name, "frontend/tensor/include/" + name):
+    for candidate in (name, here, "sdk/include/" + name, "core/include/" + name, "frontend/tensor/include/" + name):
         if os.path.isfile(os.path.join(root, candidate)):
             return candidate
     return None
@@ -142,6 +144,56 @@ def check(root):
     return problems, count
 
 
+def words(root, path):
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def check_links(root):
+    """core/CMakeLists.txt links what MODULES lets in, and nothing else."""
+    needs = {}
+    for name, rest in re.findall(r"^tenon_module\((\w+) NEEDS ([^)]*)\)", words(root, "core/CMakeLists.txt"), re.M):
+        needs["core/" + name] = {"core/" + n for n in re.findall(r"\btenon_(\w+)", rest.split("PRIVATE")[0])
+                                 if n not in ("sdk", "abi", "options")}
+    problems = []
+    for module in (m for m in MODULES if m.startswith("core/") and m not in ("core/include",)):
+        if module not in needs:
+            problems.append(f"core/CMakeLists.txt: expected a library for {module}, found none")
+            continue
+        reached, queue = set(), [module]
+        while queue:
+            new = needs.get(queue.pop(), set()) - reached
+            reached |= new
+            queue += new
+        allowed = {m for m in MODULES if any(m == a or m.startswith(a + "/") for a in MODULES[module])}
+        for other in sorted(needs[module] - allowed):
+            problems.append(f"core/CMakeLists.txt: {module} may not link {other}")
+        linkable = {m for m in allowed if m in needs} - {module} if "core" not in MODULES[module] else set()
+        for other in sorted(linkable - reached):
+            problems.append(f"core/CMakeLists.txt: {module} includes {other} and does not link it")
+    return problems
+
+
+def check_architecture(root):
+    """docs/architecture.md names the modules of this table, and paths that are there."""
+    path = "docs/architecture.md"
+    text = words(root, path)
+    problems = []
+    rows = re.findall(r"^\| `([a-z/]+)` \|", text.split("## The modules")[1].split("\n## ")[0], re.M)
+    for module in sorted(set(MODULES) - set(rows)):
+        if module.count("/") < 2 and not module.startswith(("conformance/", "examples/")):
+            problems.append(f"{path}: expected a row for `{module}`, found none")
+    for module in sorted(set(rows) - set(MODULES)):
+        problems.append(f"{path}: expected a module, got `{module}`")
+    for name in re.findall(r"`([\w./]+/[\w./]*)`", text):
+        if not any(os.path.exists(os.path.join(root, base, name)) for base in ("", "core", "core/rewrite")):
+            problems.append(f"{path}: expected a path of this repository, got `{name}`")
+    places = re.findall(r"^\| an? [^|]+\|[^|]*`", text.split("## Where do I add")[1].split("\n## ")[0], re.M)
+    if len(places) < 10:
+        problems.append(f"{path}: expected at least ten places to add something, got {len(places)}")
+    return problems
+
+
 def self_test():
     planted = {
         "core/ir/a.hpp": '#include "core/runtime/b.hpp"\n',
@@ -161,6 +213,20 @@ def self_test():
             with open(os.path.join(root, path), "w", encoding="utf-8") as file:
                 file.write(text)
         found = {p.split(":")[0] for p in check(root)[0]}
+    links = "".join(f"tenon_module({m[5:]} NEEDS {'tenon_runtime' if m == 'core/ir' else ''})\n"
+                    for m in MODULES if m.startswith("core/") and m != "core/include")
+    page = "## The modules\n| `core/nothing` | x | y |\n## Where do I add\n| a | `core/no/such.cpp` |\n"
+    with tempfile.TemporaryDirectory() as root:
+        for path, text in (("core/CMakeLists.txt", links), ("docs/architecture.md", page)):
+            os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+            with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+                file.write(text)
+        said = "\n".join(check_links(root) + check_architecture(root))
+    for wanted in ("core/ir may not link core/runtime", "core/ir includes core/expr and does not link it",
+                   "expected a row for `core/ir`", "expected a module, got `core/nothing`",
+                   "got `core/no/such.cpp`", "expected at least ten places"):
+        if wanted not in said:
+            sys.exit(f"not said: {wanted}")
     harmless = {"plugins/cpu/e.hpp", "sdk/program/scalar.hpp", "conformance/selftest/plugin/h.cpp"}
     missed = (set(planted) - harmless - found) | (harmless & found)
     if missed:
@@ -175,6 +241,7 @@ def main():
         print(__doc__, file=sys.stderr)
         sys.exit(2)
     problems, count = check(sys.argv[1])
+    problems += check_links(sys.argv[1]) + check_architecture(sys.argv[1])
     print("\n".join(problems))
     print(f"{count} sources, {len(problems)} problems")
     sys.exit(1 if problems else 0)

@@ -12,7 +12,7 @@
 #include <optional>
 #include <thread>
 
-#include "frontend/tensor/include/tenon/tenon.hpp"
+#include "tenon/tenon.hpp"
 
 namespace {
 

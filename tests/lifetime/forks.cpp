@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +15,7 @@
 #include <string>
 #include <thread>
 
-#include "frontend/tensor/include/tenon/tenon.hpp"
+#include "tenon/tenon.hpp"
 
 namespace {
 
@@ -65,7 +67,7 @@ int parents_context() {
     attempt("standard", [&] { return lazy(16, Context::standard()).item<float>(); });
     attempt("realised", [&] { return realised.item<float>(); });
     attempt("lazy", [&] { return open.item<float>(); });
-    attempt("device", [&] { return Context::standard().device().id(); });
+    attempt("device", [&] { return Context::standard().device().id; });
   });
   attempt("parent again", [&] { return open.item<float>(); });
   return status;

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "frontend/tensor/include/tenon/tenon.hpp"
+#include "tenon/tenon.hpp"
 
 namespace {
 

@@ -26,11 +26,11 @@ int files_with(const fs::path& folder, const std::string& part) {
 }
 
 bool from_cache(const fs::path& folder, const std::string& devices = "fake:0") {
-  ContextOptions options = options_for(devices, "fake");
+  RuntimeOptions options = options_for(devices, "fake");
   options.disk_cache = true;
   options.cache_dir = folder;
-  Context context(options);
-  return context.device().compile(*named_program("fill7").get())->from_cache;
+  Runtime runtime(options);
+  return runtime.device().compile(*named_program("fill7").get())->from_cache;
 }
 
 }  // namespace

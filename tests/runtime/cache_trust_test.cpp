@@ -191,11 +191,11 @@ TEST_CASE("an entry under the right key that is about something else is not take
 TEST_CASE("an executable of another program is not run") {
   TempFolder folder;
   const auto compile = [&](const char* name) {
-    ContextOptions options = options_for("fake:0", "fake");
+    RuntimeOptions options = options_for("fake:0", "fake");
     options.disk_cache = true;
     options.cache_dir = folder.path;
-    Context context(options);
-    return context.device().compile(*named_program(name).get())->from_cache;
+    Runtime runtime(options);
+    return runtime.device().compile(*named_program(name).get())->from_cache;
   };
   CHECK_FALSE(compile("fill7"));
   CHECK_FALSE(compile("fill8"));

@@ -26,10 +26,10 @@ bool same(const Array& a, const Array& b) {
 }
 
 /// Runs it on arrays and compares with the reference; true if the plan was there.
-bool runs_right(Context& context, const Graph& graph, const std::vector<Array>& inputs,
+bool runs_right(Runtime& runtime, const Graph& graph, const std::vector<Array>& inputs,
                 const SymbolValues& symbols = {}) {
   RunStats stats;
-  const std::vector<Array> got = context.run(graph, inputs, symbols, "", &stats);
+  const std::vector<Array> got = runtime.run(graph, inputs, symbols, "", &stats);
   const std::vector<Array> expected = evaluate(graph, inputs, symbols);
   REQUIRE(got.size() == expected.size());
   for (size_t o = 0; o < got.size(); ++o) {
@@ -115,21 +115,21 @@ Graph random_graph(Builder& b, DType dtype, uint64_t seed, const std::vector<Sca
 TEST_CASE("a rate that changes a thousand times takes one more plan") {
   for (const std::string& backend : backends()) {
     CAPTURE(backend);
-    Context context(options_for(backend, backend));
+    Runtime runtime(options_for(backend, backend));
     const std::vector<Array> inputs{numbers(DType::kF32, {6}), numbers(DType::kF32, {6})};
     for (int i = 0; i < 1000; ++i) {
       const bool cached = runs_right(
-          context, step(context.builder(), 0.5f / static_cast<float>(i + 1), 1.0f), inputs);
+          runtime, step(runtime.builder(), 0.5f / static_cast<float>(i + 1), 1.0f), inputs);
       CHECK(cached == (i >= 2));
     }
-    CHECK(context.plan_count() == 2);
+    CHECK(runtime.plan_count() == 2);
     // Another constant begins to change: one more, and old values are still right.
     for (int i = 0; i < 100; ++i)
-      runs_right(context, step(context.builder(), 0.25f, 1.0f - 0.001f * static_cast<float>(i)),
+      runs_right(runtime, step(runtime.builder(), 0.25f, 1.0f - 0.001f * static_cast<float>(i)),
                  inputs);
-    CHECK(context.plan_count() == 3);
-    CHECK(runs_right(context, step(context.builder(), 0.5f, 1.0f), inputs));
-    CHECK(context.plan_count() == 3);
+    CHECK(runtime.plan_count() == 3);
+    CHECK(runs_right(runtime, step(runtime.builder(), 0.5f, 1.0f), inputs));
+    CHECK(runtime.plan_count() == 3);
   }
 }
 
@@ -142,34 +142,34 @@ TEST_CASE("values that rules know keep their meaning whichever plan serves them"
          {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI32, DType::kI64, DType::kU8,
           DType::kI16, DType::kU32, DType::kU64, DType::kI8, DType::kU16, DType::kBool}) {
       CAPTURE(dtype_name(dtype));
-      ContextOptions options = options_for(backend, backend);
+      RuntimeOptions options = options_for(backend, backend);
       const fs::path limited = fs::path(TENON_BINARY_DIR) / "test-plugins/limited";
       if (backend.starts_with("limited"))
         options.plugins = {limited / ("libtenon_" + backend + ".so")};
-      Context context(options);
-      if (!context.device().capabilities().of(dtype).storage) continue;
+      Runtime runtime(options);
+      if (!runtime.device().capabilities().of(dtype).storage) continue;
       const std::vector<Scalar> values = edge_values(dtype);
       std::mt19937_64 random(static_cast<uint64_t>(dtype));
       const Array x = numbers(dtype, {2, 5});
       const int graphs = backend == "cpu" ? 2 : 6;
       for (int g = 0; g < graphs; ++g) {
-        const size_t before = context.plan_count();
+        const size_t before = runtime.plan_count();
         std::vector<Scalar> constants(1 + random() % 4, values[0]);
         const uint64_t seed = random();
         for (int round = 0; round < 12; ++round) {
           for (Scalar& c : constants)
             if (random() % 2) c = values[random() % values.size()];
-          runs_right(context, random_graph(context.builder(), dtype, seed, constants), {x});
+          runs_right(runtime, random_graph(runtime.builder(), dtype, seed, constants), {x});
         }
-        CHECK(context.plan_count() - before <= 4);
+        CHECK(runtime.plan_count() - before <= 4);
       }
     }
   }
 }
 
 TEST_CASE("a graph's constants are told apart by their bits") {
-  Context context(options_for("null", "null"));
-  Builder& b = context.builder();
+  Runtime runtime(options_for("null", "null"));
+  Builder& b = runtime.builder();
   Array x = Array::zeros(DType::kF32, {2});
   x.set(0, Scalar::of(DType::kF32, -0.0));
   const auto sum = [&](Scalar c) {
@@ -177,16 +177,16 @@ TEST_CASE("a graph's constants are told apart by their bits") {
     return graph_of({p}, {b.binary(Op::ADD, p, b.constant(c, {Expr(2)}))});
   };
   for (int i = 0; i < 3; ++i) {
-    runs_right(context, sum(Scalar::of(DType::kF32, -0.0)), {x});
-    runs_right(context, sum(Scalar::of(DType::kF32, 0.0)), {x});
-    runs_right(context, sum(Scalar{DType::kF32, 0x7fc00001}), {x});
+    runs_right(runtime, sum(Scalar::of(DType::kF32, -0.0)), {x});
+    runs_right(runtime, sum(Scalar::of(DType::kF32, 0.0)), {x});
+    runs_right(runtime, sum(Scalar{DType::kF32, 0x7fc00001}), {x});
   }
-  CHECK(context.plan_count() <= 3);
+  CHECK(runtime.plan_count() <= 3);
 }
 
 TEST_CASE("constants that happen to be equal do not hide a plan") {
-  Context context(options_for("null", "null"));
-  Builder& b = context.builder();
+  Runtime runtime(options_for("null", "null"));
+  Builder& b = runtime.builder();
   const Array x = numbers(DType::kF32, {4});
   const auto scaled = [&](float p, float q) {
     const Shape shape{Expr(4)};
@@ -197,12 +197,12 @@ TEST_CASE("constants that happen to be equal do not hide a plan") {
     return graph_of({in}, {b.unary(Op::NEG, times(p)), b.unary(Op::SQRT, times(q))});
   };
   for (int i = 0; i < 40; ++i)
-    runs_right(context, scaled(static_cast<float>(i % 5), static_cast<float>(i % 3)), {x});
-  CHECK(context.plan_count() <= 4);
+    runs_right(runtime, scaled(static_cast<float>(i % 5), static_cast<float>(i % 3)), {x});
+  CHECK(runtime.plan_count() <= 4);
 }
 
 TEST_CASE("what constants shape stays structure") {
-  Context context(options_for("null", "null"));
+  Runtime runtime(options_for("null", "null"));
   const auto loop = [&](int trips, const char* step) {
     return parse_graph(fmt::format(R"(graph repeat(%x: f32[4]) {{
   graph body(%i: i64[], %a: f32[4]) {{
@@ -217,19 +217,19 @@ TEST_CASE("what constants shape stays structure") {
   return %y, %t
 }})",
                                    step, trips),
-                       context.builder());
+                       runtime.builder());
   };
   const Array x = numbers(DType::kF32, {4});
   for (const int trips : {3, 0, 5, 3})
-    for (const char* step : {"1.0", "0.5", "2.5"}) runs_right(context, loop(trips, step), {x});
+    for (const char* step : {"1.0", "0.5", "2.5"}) runs_right(runtime, loop(trips, step), {x});
 }
 
 TEST_CASE("positions at the ends of 64 bits are out of bounds") {
-  Context context(options_for("null", "null"));
+  Runtime runtime(options_for("null", "null"));
   const std::vector<Array> inputs{numbers(DType::kF32, {9}), numbers(DType::kF32, {4})};
   for (const char* k : {"-9223372036854775808", "-9223372036854775807", "9223372036854775807",
                         "-4611686018427387905", "4611686018427387905", "-1", "9", "8"})
-    runs_right(context,
+    runs_right(runtime,
                parse_graph(fmt::format(R"(graph ends(%x: f32[9], %v: f32[4]) {{
   %k = const {} : i64[4]
   %i = index axis=0 : i64[4]
@@ -245,38 +245,38 @@ TEST_CASE("positions at the ends of 64 bits are out of bounds") {
   return %a, %b, %c, %d, %e, %l, %o
 }})",
                                        k),
-                           context.builder()),
+                           runtime.builder()),
                inputs);
 }
 
 TEST_CASE("constants of graphs with symbols, and without inputs") {
-  Context context(options_for("null", "null"));
+  Runtime runtime(options_for("null", "null"));
   const auto scale = [&](const std::string& c, const std::string& n) {
     return parse_graph("graph s(%x: f32[" + n + ", 3]) where 0 <= " + n + " <= 50 {\n%c = const " +
                            c + " : f32[" + n + ", 3]\n%y = mul %x, %c\nreturn %y, %c\n}",
-                       context.builder());
+                       runtime.builder());
   };
   int made = 0;
   for (const char* c : {"3.0", "4.0", "5.0", "0.0", "nan", "3.0"})
     for (const int64_t n : {4, 0, 9})
-      made += !runs_right(context, scale(c, n == 9 ? "m" : "n"), {numbers(DType::kF32, {n, 3})},
+      made += !runs_right(runtime, scale(c, n == 9 ? "m" : "n"), {numbers(DType::kF32, {n, 3})},
                           {{n == 9 ? "m" : "n", n}});
   CHECK(made == 2);
   made = 0;
   for (const char* c : {"1", "2", "3", "4", "1"})
     made += !runs_right(
-        context,
+        runtime,
         parse_graph(std::string("graph f() {\n%c = const ") + c + " : i64[1]\n%d = const " + c +
                         " : i16[3]\n%i = index axis=0 : i64[1]\n%y = add %i, "
                         "%c\nreturn %c, %d, %y\n}",
-                    context.builder()),
+                    runtime.builder()),
         {});
   CHECK(made == 2);
 }
 
 TEST_CASE("threads with constants of their own share plans") {
   for (const std::string& backend : backends()) {
-    Context context(options_for(backend, backend));
+    Runtime runtime(options_for(backend, backend));
     std::atomic<int> wrong{0};
     const std::vector<Array> inputs{numbers(DType::kF32, {6}), numbers(DType::kF32, {6})};
     {
@@ -284,26 +284,26 @@ TEST_CASE("threads with constants of their own share plans") {
       for (int t = 0; t < 4; ++t)
         threads.emplace_back([&, t] {
           for (int i = 0; i < 50; ++i) {
-            const Graph graph = step(context.builder(), 0.1f * static_cast<float>(t + 4 * i), 1.5f);
-            const auto got = context.run(graph, inputs, {}, "");
+            const Graph graph = step(runtime.builder(), 0.1f * static_cast<float>(t + 4 * i), 1.5f);
+            const auto got = runtime.run(graph, inputs, {}, "");
             const auto expected = evaluate(graph, inputs, {});
             for (size_t o = 0; o < got.size(); ++o) wrong += !same(got[o], expected[o]);
           }
         });
     }
     CHECK(wrong == 0);
-    CHECK(context.plan_count() <= 4);
+    CHECK(runtime.plan_count() <= 4);
   }
 }
 
 TEST_CASE("the guards and the reference agree while constants change") {
-  ContextOptions options = options_for("null", "null");
+  RuntimeOptions options = options_for("null", "null");
   options.guard_bytes = 256;
   options.validate = true;
-  Context context(options);
+  Runtime runtime(options);
   const std::vector<Array> inputs{numbers(DType::kF32, {6}), numbers(DType::kF32, {6})};
   for (int i = 0; i < 20; ++i)
-    runs_right(context, step(context.builder(), 0.1f * static_cast<float>(i), 0.5f), inputs);
-  CHECK(context.plan_count() == 2);
-  CHECK(context.device().check_guards().empty());
+    runs_right(runtime, step(runtime.builder(), 0.1f * static_cast<float>(i), 0.5f), inputs);
+  CHECK(runtime.plan_count() == 2);
+  CHECK(runtime.device().check_guards().empty());
 }

@@ -30,14 +30,14 @@ void check(const std::function<Graph(Builder&)>& make, const std::vector<Array>&
     if (!fs::exists(plugin_file(backend))) continue;
     for (const bool validate : {false, true}) {
       CAPTURE(backend, validate);
-      ContextOptions options = options_for(backend, backend);
+      RuntimeOptions options = options_for(backend, backend);
       options.validate = validate;
       options.guard_bytes = validate ? 64 : 0;
-      Context context(options);
-      const Graph graph = make(context.builder());
+      Runtime runtime(options);
+      const Graph graph = make(runtime.builder());
       const auto expected = evaluate(graph, inputs, symbols);
       for (int again = 0; again < 2; ++again) {
-        const auto got = context.run(graph, inputs, symbols, "");
+        const auto got = runtime.run(graph, inputs, symbols, "");
         REQUIRE(got.size() == expected.size());
         for (size_t o = 0; o < got.size(); ++o) {
           CAPTURE(o);
@@ -45,7 +45,7 @@ void check(const std::function<Graph(Builder&)>& make, const std::vector<Array>&
           CHECK(got[o].bytes == expected[o].bytes);
         }
       }
-      CHECK(context.device().check_guards().empty());
+      CHECK(runtime.device().check_guards().empty());
     }
   }
 }
@@ -135,39 +135,39 @@ TEST_CASE("stores and takes") {
 }
 
 TEST_CASE("a graph over two devices copies what crosses") {
-  ContextOptions options = options_for("null,fake:0", "fake");
+  RuntimeOptions options = options_for("null,fake:0", "fake");
   options.plugins.push_back(plugin_file("null"));
-  Context context(options);
-  Builder& b = context.builder();
+  Runtime runtime(options);
+  Builder& b = runtime.builder();
   Graph graph;
   graph.params = {b.param("x", DType::kI64, {Expr(4)})};
   graph.outputs = {b.copy(b.binary(Op::ADD, graph.params[0], graph.params[0]), "fake:0")};
   graph.output_names = {""};
   const Array x = row({1, 2, 3, 4});
-  const BufferRef input = context.device().allocate(32, "x");
-  context.device().write(*input, 0, x.bytes.data(), 32);
-  const auto outputs = context.run(graph, std::vector<BufferRef>{input});
+  const BufferRef input = runtime.device().allocate(32, "x");
+  runtime.device().write(*input, 0, x.bytes.data(), 32);
+  const auto outputs = runtime.run(graph, std::vector<BufferRef>{input});
   CHECK(outputs[0]->device().id() == "fake:0");
   Array got = row({0, 0, 0, 0});
   outputs[0]->device().read(*outputs[0], 0, got.bytes.data(), 32);
   CHECK(got.bytes == row({2, 4, 6, 8}).bytes);
-  Context other(options_for("fake:2", "fake"));
+  Runtime other(options_for("fake:2", "fake"));
   CHECK(has(error_of([&] { other.run(graph, std::vector<BufferRef>{input}); }),
             "expected buffers of this context's devices, got one of null:0"));
 }
 
 TEST_CASE("validation names the first kernel that differs") {
-  ContextOptions options = options_for("fake:0", "fake");
+  RuntimeOptions options = options_for("fake:0", "fake");
   options.validate = true;
-  Context context(options);  // its kernels write 7 into the first argument and no other
+  Runtime runtime(options);  // its kernels write 7 into the first argument and no other
   const char* const text = R"(graph wrong(%x: i32[2]) {
   %y = add %x, %x       : i32[2]
   return %y
 })";
-  const Graph graph = parse_graph(text, context.builder());
+  const Graph graph = parse_graph(text, runtime.builder());
   ErrorKind kind{};
   const std::string message =
-      error_of([&] { context.run(graph, {Array::zeros(DType::kI32, {2})}, {}, ""); }, &kind);
+      error_of([&] { runtime.run(graph, {Array::zeros(DType::kI32, {2})}, {}, ""); }, &kind);
   CHECK(has(message,
             "[validate] kernel k0 on fake:0, output 0, element 0: expected 0 (of [0, 0]), got "));
   CHECK(kind == ErrorKind::kInternal);

@@ -15,8 +15,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-ContextOptions options_of(const std::string& devices) {
-  ContextOptions options = options_for(devices, "fake");
+RuntimeOptions options_of(const std::string& devices) {
+  RuntimeOptions options = options_for(devices, "fake");
   for (const char* name : {"null", "cpu", "disk"})
     if (fs::exists(plugin_file(name))) options.plugins.push_back(plugin_file(name));
   return options;
@@ -51,9 +51,9 @@ TEST_CASE("a copy waits for its source, and nobody for the copy") {
     CAPTURE(from, to);
     // The asynchronous fake device runs in submit: only the others are slow.
     const std::string slow = std::string(from) == "fake:1" ? "" : "@slow=300";
-    Context context(options_of(std::string(from) + slow + "," + to));
-    Device& source = context.device(from);
-    Device& target = context.device(to);
+    Runtime runtime(options_of(std::string(from) + slow + "," + to));
+    Device& source = runtime.device(from);
+    Device& target = runtime.device(to);
     const ExecutableRef fill = kernel(source, "fill7");
     BufferRef a = filled(source, 5 << 20, 1);
     const BufferRef b = target.allocate(5 << 20), c = target.allocate(64);
@@ -73,9 +73,9 @@ TEST_CASE("a copy waits for its source, and nobody for the copy") {
 }
 
 TEST_CASE("independent work of the source goes on while a copy waits for the target") {
-  Context context(options_of("fake:0,fake:2@slow=400"));
-  Device& source = context.device("fake:0");
-  Device& target = context.device("fake:2");
+  Runtime runtime(options_of("fake:0,fake:2@slow=400"));
+  Device& source = runtime.device("fake:0");
+  Device& target = runtime.device("fake:2");
   const BufferRef a = filled(source, 64, 3), b = target.allocate(64), c = target.allocate(64);
   launch(kernel(target, "fill7"), c);  // for 400 ms
   const auto begin = Clock::now();
@@ -94,9 +94,9 @@ TEST_CASE("a failure travels with the copy, and both devices go on") {
   for (const std::string from : {"fake:0", "fake:1"}) {
     const std::string to = from == "fake:0" ? "fake:1" : "fake:0";
     CAPTURE(from);
-    Context context(options_of(from + "," + to));
-    Device& source = context.device(from);
-    Device& target = context.device(to);
+    Runtime runtime(options_of(from + "," + to));
+    Device& source = runtime.device(from);
+    Device& target = runtime.device(to);
     for (int i = 0; i < 3; ++i) {
       const BufferRef bad = filled(source, 64, 1), there = target.allocate(64);
       launch(kernel(source, "broken"), bad);
@@ -116,9 +116,9 @@ TEST_CASE("a failure travels with the copy, and both devices go on") {
 TEST_CASE("a lost device takes nobody with it") {
   for (const std::string lost : {"fake:0", "fake:1"}) {
     CAPTURE(lost);
-    Context context(options_of(lost + "@lose=1,null"));
-    Device& gone = context.device(lost);
-    Device& other = context.device("null");
+    Runtime runtime(options_of(lost + "@lose=1,null"));
+    Device& gone = runtime.device(lost);
+    Device& other = runtime.device("null");
     const BufferRef a = filled(other, 64, 1), b = gone.allocate(64), c = other.allocate(64);
     launch(kernel(gone, "fill7"), b);
     ErrorKind kind{};
@@ -133,29 +133,29 @@ TEST_CASE("a lost device takes nobody with it") {
       CHECK(has(error_of([&] { copy_all(b, c); }, &kind), "[submit] " + lost));
       CHECK(kind == ErrorKind::kDeviceLost);
       CHECK(has(error_of([&] { copy_all(a, b); }), "[submit] " + lost));
-      // Graphs on the other device still run, in the same context.
-      Builder& build = context.builder();
+      // Graphs on the other device still run, in the same runtime.
+      Builder& build = runtime.builder();
       Graph graph;
       graph.params = {build.param("x", DType::kI32, {Expr(4)})};
       graph.outputs = {build.binary(Op::ADD, graph.params[0], graph.params[0])};
       graph.output_names = {""};
       Array x = Array::zeros(DType::kI32, {4});
       x.set(2, Scalar::of_int(DType::kI32, 21));
-      const auto results = context.run(graph, std::vector<Array>{x}, {}, "null");
+      const auto results = runtime.run(graph, std::vector<Array>{x}, {}, "null");
       CHECK(results[0].at(2) == Scalar::of_int(DType::kI32, 42));
     }
   }
 }
 
 TEST_CASE("devices that copy to each other from several threads come to an end") {
-  Context context(options_of("fake:0,fake:1,fake:2"));
+  Runtime runtime(options_of("fake:0,fake:1,fake:2"));
   std::atomic<int> wrong{0};
   std::vector<std::jthread> threads;
   for (unsigned t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       std::mt19937 random(t);
       const auto device = [&]() -> Device& {
-        return context.device("fake:" + std::to_string(random() % 3));
+        return runtime.device("fake:" + std::to_string(random() % 3));
       };
       BufferRef at = filled(device(), 70'000, static_cast<uint8_t>(t));
       for (int i = 0; i < 300; ++i) {
@@ -220,28 +220,28 @@ TEST_CASE("random graphs over several devices are right") {
   if (fs::exists(plugin_file("cpu"))) selectors = {"cpu," + selectors[0], selectors[0] + ",cpu"};
   for (const std::string& selector : selectors) {
     CAPTURE(selector);
-    Context context(options_of(selector));
+    Runtime runtime(options_of(selector));
     std::vector<std::string> all, computing;
-    for (const auto& device : context.devices()) {
+    for (const auto& device : runtime.devices()) {
       all.push_back(device->id());
       if (device->capabilities().compute) computing.push_back(device->id());
     }
     std::mt19937 random(3);
     for (int i = 0; i < count; ++i) {
       CAPTURE(i);
-      const Graph graph = random_graph(context.builder(), random, i % 2 ? all : computing);
+      const Graph graph = random_graph(runtime.builder(), random, i % 2 ? all : computing);
       std::vector<Array> inputs(3, Array::zeros(DType::kI64, {6, 5}));
       std::vector<BufferRef> buffers;
       for (Array& input : inputs) {
         for (int64_t k = 0; k < 30; ++k)
           input.set(k, Scalar::of_int(DType::kI64, static_cast<int64_t>(random() % 1000)));
-        Device& device = context.device(all[random() % all.size()]);
+        Device& device = runtime.device(all[random() % all.size()]);
         buffers.push_back(device.allocate(input.bytes.size()));
         device.write(*buffers.back(), 0, input.bytes.data(), input.bytes.size());
       }
       const std::vector<Array> expected = evaluate(graph, inputs);
       for (int again = 0; again < 2; ++again) {
-        const auto got = context.run(graph, buffers);
+        const auto got = runtime.run(graph, buffers);
         for (size_t o = 0; o < got.size(); ++o) CHECK(contents(got[o]) == expected[o].bytes);
       }
     }

@@ -33,8 +33,8 @@ BufferRef filled(Device& device, uint64_t size, uint8_t byte) {
 
 TEST_CASE("bytes go there and back, in parts, larger than the staging slab") {
   for (const char* id : kDevices) {
-    Context context(options_for(id, "fake"));
-    Device& device = context.device();
+    Runtime runtime(options_for(id, "fake"));
+    Device& device = runtime.device();
     const uint64_t size = (9 << 20) + 13;
     const BufferRef buffer = device.allocate(size, "big");
     std::vector<uint8_t> bytes(size), back(size);
@@ -55,8 +55,8 @@ TEST_CASE("bytes go there and back, in parts, larger than the staging slab") {
 
 TEST_CASE("reads wait for the work on the buffer") {
   for (const char* id : kDevices) {
-    Context context(options_for(std::string(id) + "@slow=20", "fake"));
-    Device& device = context.device();
+    Runtime runtime(options_for(std::string(id) + "@slow=20", "fake"));
+    Device& device = runtime.device();
     const BufferRef buffer = filled(device, 1000, 1);
     const ExecutableRef fill = device.compile(*named_program("fill7").get());
     launch(fill, buffer);
@@ -65,8 +65,8 @@ TEST_CASE("reads wait for the work on the buffer") {
 }
 
 TEST_CASE("a buffer released in flight is reused only after its work") {
-  Context context(options_for("fake:0@slow=30", "fake"));
-  Device& device = context.device();
+  Runtime runtime(options_for("fake:0@slow=30", "fake"));
+  Device& device = runtime.device();
   const ExecutableRef fill = device.compile(*named_program("fill7").get());
   BufferRef first = filled(device, 4096, 1);
   tn_memory* memory = first->memory();
@@ -83,8 +83,8 @@ TEST_CASE("a buffer released in flight is reused only after its work") {
 
 TEST_CASE("out of memory has no side effect and names the holders") {
   for (const char* id : kDevices) {
-    Context context(options_for(std::string(id) + "@oom=12000000", "fake"));
-    Device& device = context.device();
+    Runtime runtime(options_for(std::string(id) + "@oom=12000000", "fake"));
+    Device& device = runtime.device();
     BufferRef weights = device.allocate(3'500'000, "weights");
     ErrorKind kind{};
     const std::string message = error_of([&] { device.allocate(9'000'000, "batch"); }, &kind);
@@ -99,17 +99,17 @@ TEST_CASE("out of memory has no side effect and names the holders") {
 }
 
 TEST_CASE("@pool= bounds what a device holds") {
-  Context context(options_for("fake:0@pool=4M", "fake"));
-  const BufferRef a = context.device().allocate(3 << 20, "a");
-  CHECK(has(error_of([&] { context.device().allocate(2 << 20, "b"); }), "of @pool=4.0 MiB"));
-  CHECK(context.device().bytes_reserved() <= 4 << 20);
+  Runtime runtime(options_for("fake:0@pool=4M", "fake"));
+  const BufferRef a = runtime.device().allocate(3 << 20, "a");
+  CHECK(has(error_of([&] { runtime.device().allocate(2 << 20, "b"); }), "of @pool=4.0 MiB"));
+  CHECK(runtime.device().bytes_reserved() <= 4 << 20);
 }
 
 TEST_CASE("a failed kernel is told once, its buffers stay bad, the device goes on") {
   for (const char* id : kDevices) {
     CAPTURE(id);
-    Context context(options_for(id, "fake"));
-    Device& device = context.device();
+    Runtime runtime(options_for(id, "fake"));
+    Device& device = runtime.device();
     const ExecutableRef broken = device.compile(*named_program("broken").get());
     const ExecutableRef fill = device.compile(*named_program("fill7").get());
     const BufferRef bad = filled(device, 64, 1), skipped = filled(device, 64, 1);
@@ -129,8 +129,8 @@ TEST_CASE("a failed kernel is told once, its buffers stay bad, the device goes o
 TEST_CASE("a failure told by a read does not spoil what comes after") {
   for (const char* id : kDevices) {
     CAPTURE(id);
-    Context context(options_for(id, "fake"));
-    Device& device = context.device();
+    Runtime runtime(options_for(id, "fake"));
+    Device& device = runtime.device();
     const ExecutableRef broken = device.compile(*named_program("broken").get());
     const ExecutableRef fill = device.compile(*named_program("fill7").get());
     for (int i = 0; i < 3; ++i) {
@@ -151,8 +151,8 @@ TEST_CASE("a lost device stays lost, the others go on") {
   for (const char* id : kDevices) {
     CAPTURE(id);
     const std::string other = std::string(id) == "fake:0" ? "fake:1" : "fake:0";
-    Context context(options_for(std::string(id) + "@lose=3," + other, "fake"));
-    Device& device = context.device();
+    Runtime runtime(options_for(std::string(id) + "@lose=3," + other, "fake"));
+    Device& device = runtime.device();
     const ExecutableRef fill = device.compile(*named_program("fill7").get());
     const BufferRef buffer = device.allocate(64, "b");
     ErrorKind kind{};
@@ -167,7 +167,7 @@ TEST_CASE("a lost device stays lost, the others go on") {
                     device.synchronize();
                   }).empty());
     }
-    Device& healthy = context.device(other);
+    Device& healthy = runtime.device(other);
     const BufferRef there = filled(healthy, 64, 1);
     launch(healthy.compile(*named_program("fill7").get()), there);
     CHECK(contents(there)[0] == 7);
@@ -175,9 +175,9 @@ TEST_CASE("a lost device stays lost, the others go on") {
 }
 
 TEST_CASE("a refused program gives the plugin's reason") {
-  Context context(options_for("fake:0", "fake"));
+  Runtime runtime(options_for("fake:0", "fake"));
   ErrorKind kind{};
-  CHECK(has(error_of([&] { context.device().compile(*named_program("refused").get()); }, &kind),
+  CHECK(has(error_of([&] { runtime.device().compile(*named_program("refused").get()); }, &kind),
             "kernel refused is refused: the fake device has principles"));
   CHECK(kind == ErrorKind::kUnsupported);
 }
@@ -185,10 +185,10 @@ TEST_CASE("a refused program gives the plugin's reason") {
 TEST_CASE("guard zones tell who wrote too far, also when the buffer is gone") {
   for (const bool keep : {true, false}) {
     for (const char* id : kDevices) {
-      ContextOptions options = options_for(id, "fake");
+      RuntimeOptions options = options_for(id, "fake");
       options.guard_bytes = 64;
-      Context context(options);
-      Device& device = context.device();
+      Runtime runtime(options);
+      Device& device = runtime.device();
       BufferRef buffer = device.allocate(100, "scores");
       CHECK(contents(buffer) == std::vector<uint8_t>(100, 0xA5));
       launch(device.compile(*named_program("fill7").get()), buffer);
@@ -206,8 +206,8 @@ TEST_CASE("guard zones tell who wrote too far, also when the buffer is gone") {
 
 TEST_CASE("threads share a device") {
   for (const char* id : kDevices) {
-    Context context(options_for(id, "fake"));
-    Device& device = context.device();
+    Runtime runtime(options_for(id, "fake"));
+    Device& device = runtime.device();
     const ExecutableRef fill = device.compile(*named_program("fill7").get());
     std::vector<std::jthread> threads;
     std::atomic<int> wrong{0};

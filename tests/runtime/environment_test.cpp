@@ -26,9 +26,9 @@ struct Variables {
   }
 };
 
-std::string ids(const Context& context) {
+std::string ids(const Runtime& runtime) {
   std::string text;
-  for (const std::string& id : context.device_ids()) text += id + " ";
+  for (const std::string& id : runtime.device_ids()) text += id + " ";
   return text;
 }
 
@@ -40,14 +40,14 @@ TEST_CASE("unset: what passes its self-test, by kind, priority and name; crashes
                             ":" + plugin_file("fake").string();
   const Variables variables{{"TENON_PLUGINS", files}, {"TENON_CACHE_DIR", cache.path.string()}};
   for (int again = 0; again < 2; ++again) {  // probed, then remembered
-    Context context;
-    CHECK(ids(context) == "fake:1 fake:0 null:0 ");  // gpu, cpu; fake:2 adds wrongly
-    CHECK(context.devices().size() == 1);            // the default; others when they are named
-    CHECK(context.device("null").id() == "null:0");
-    CHECK(context.devices().size() == 2);
-    CHECK(&context.device("null:0") == context.devices()[1].get());
-    CHECK(ids(context) == "fake:1 null:0 fake:0 ");
-    CHECK(has(error_of([&] { context.device("fake:2"); }),
+    Runtime runtime;
+    CHECK(ids(runtime) == "fake:1 fake:0 null:0 ");  // gpu, cpu; fake:2 adds wrongly
+    CHECK(runtime.devices().size() == 1);            // the default; others when they are named
+    CHECK(runtime.device("null").id() == "null:0");
+    CHECK(runtime.devices().size() == 2);
+    CHECK(&runtime.device("null:0") == runtime.devices()[1].get());
+    CHECK(ids(runtime) == "fake:1 null:0 fake:0 ");
+    CHECK(has(error_of([&] { runtime.device("fake:2"); }),
               "[device] expected one of fake:1, null:0, fake:0, got 'fake:2'"));
   }
 }
@@ -58,7 +58,7 @@ TEST_CASE("only negative terms imply all others") {
   const Variables variables{{"TENON_PLUGINS", files},
                             {"TENON_CACHE_DIR", cache.path.string()},
                             {"TENON_DEVICES", "-null,-fake:gpu"}};
-  CHECK(ids(Context()) == "fake:0 ");
+  CHECK(ids(Runtime()) == "fake:0 ");
 }
 
 TEST_CASE("storage is on offer and never the default") {
@@ -66,14 +66,14 @@ TEST_CASE("storage is on offer and never the default") {
   TempFolder folder;
   const std::string files = plugin_file("disk").string() + ":" + plugin_file("null").string();
   const Variables variables{{"TENON_PLUGINS", files}, {"TENON_CACHE_DIR", folder.path.string()}};
-  Context context;
-  CHECK(ids(context) == "null:0 disk:0 ");
+  Runtime runtime;
+  CHECK(ids(runtime) == "null:0 disk:0 ");
   write_file(folder.path / "a+b.bin", "contents");
-  Device& file = context.device("disk:" + (folder.path / "a%2Bb.bin").string());
+  Device& file = runtime.device("disk:" + (folder.path / "a%2Bb.bin").string());
   CHECK(file.id() == "disk:" + (folder.path / "a%2Bb.bin").string());
-  CHECK(&context.device(file.id()) == &file);
-  CHECK(has(error_of([&] { context.device("disk:/none/x"); }), "/none/x: expected a file"));
-  CHECK(has(error_of([&] { context.device("null:/none/x"); }), "option path"));
+  CHECK(&runtime.device(file.id()) == &file);
+  CHECK(has(error_of([&] { runtime.device("disk:/none/x"); }), "/none/x: expected a file"));
+  CHECK(has(error_of([&] { runtime.device("null:/none/x"); }), "option path"));
 }
 
 TEST_CASE("wrong values name the variable") {
@@ -81,7 +81,7 @@ TEST_CASE("wrong values name the variable") {
   const std::string fake = plugin_file("fake").string(), folder = cache.path.string();
   const auto message = [](std::initializer_list<std::pair<const char*, std::string>> values) {
     const Variables variables(values);
-    return error_of([] { Context context; });
+    return error_of([] { Runtime runtime; });
   };
   CHECK(has(message({{"TENON_PLUGINS", fake}, {"TENON_CACHE_DIR", folder}, {"TENON_DEVICES", ""}}),
             "[TENON_DEVICES] expected a selector, got ''; there is: fake:0"));
@@ -104,27 +104,27 @@ TEST_CASE(
   const Variables variables{{"TENON_PLUGINS", plugin_file("null").string()},
                             {"TENON_CACHE_DIR", cache.path.string()},
                             {"TENON_MATMUL", "tf32"}};
-  const auto schedule_of = [](Context& context, const std::string& said) {
+  const auto schedule_of = [](Runtime& runtime, const std::string& said) {
     const Graph graph = parse_graph(
         "graph g(%a: f32[4, 8], %b: f32[4, 8]) {\n%p = mul %a, %b : f32[4, 8]\n"
         "%s = reduce.add %p, axes=[1]" +
             said +
             " : f32[4, 1]\n%t = reduce.add %a, axes=[1]\n"
             "return %s, %t }",
-        context.builder());
-    return print(context.schedule_for(graph));
+        runtime.builder());
+    return print(runtime.schedule_for(graph));
   };
-  Context asked;
+  Runtime asked;
   const std::string text = schedule_of(asked, "");
   CHECK(has(text, ", axes=[1], matmul=tf32"));
   CHECK(text.find("matmul=") == text.rfind("matmul="));  // the sum of no products is exact
   CHECK(has(schedule_of(asked, ", matmul=exact"), "matmul=exact"));
   CHECK(!has(schedule_of(asked, ", matmul=exact"), "tf32"));
-  ContextOptions exact;
+  RuntimeOptions exact;
   exact.matmul = Precision::kExact;
-  Context sure(exact);
+  Runtime sure(exact);
   CHECK(!has(schedule_of(sure, ""), "matmul="));
   CHECK(has(schedule_of(sure, ", matmul=bf16"), "matmul=bf16"));
   const Variables wrong{{"TENON_MATMUL", "double"}};
-  CHECK(has(error_of([] { Context context; }), "[TENON_MATMUL] expected exact, tf32 or bf16"));
+  CHECK(has(error_of([] { Runtime runtime; }), "[TENON_MATMUL] expected exact, tf32 or bf16"));
 }

@@ -20,11 +20,11 @@ Array numbers(std::vector<int64_t> shape, int first) {
 }
 
 /// Runs it, compares with the reference and gives what the run took.
-RunStats run(Context& context, const std::string& text, const std::vector<Array>& inputs,
+RunStats run(Runtime& runtime, const std::string& text, const std::vector<Array>& inputs,
              const SymbolValues& symbols = {}) {
-  const Graph graph = parse_graph(text, context.builder());
+  const Graph graph = parse_graph(text, runtime.builder());
   RunStats stats;
-  const std::vector<Array> got = context.run(graph, inputs, symbols, "", &stats);
+  const std::vector<Array> got = runtime.run(graph, inputs, symbols, "", &stats);
   const std::vector<Array> expected = evaluate(graph, inputs, symbols);
   REQUIRE(got.size() == expected.size());
   for (size_t o = 0; o < got.size(); ++o) CHECK(got[o] == expected[o]);
@@ -37,18 +37,18 @@ TEST_CASE("a transformer of four equal blocks is compiled from ten programs or f
   for (const char* backend : {"cpu", "null"}) {
     if (!fs::exists(plugin_file(backend))) continue;
     CAPTURE(backend);
-    Context context(options_for(backend, backend));
+    Runtime runtime(options_for(backend, backend));
     const Graph graph =
         parse_graph(read_file(fs::path(TENON_SOURCE_DIR) / "tests/golden/in/transformer4.tn"),
-                    context.builder());
+                    runtime.builder());
     std::vector<BufferRef> inputs;
     for (const NodeRef& param : graph.params) {
       const auto bytes = static_cast<size_t>(product(param->shape).value()) * 4;
-      inputs.push_back(context.device().allocate(bytes));
+      inputs.push_back(runtime.device().allocate(bytes));
       const std::vector<uint8_t> zeros(bytes);
-      context.device().write(*inputs.back(), 0, zeros.data(), bytes);
+      runtime.device().write(*inputs.back(), 0, zeros.data(), bytes);
     }
-    const SchedulePlanRef plan = context.planned(graph, inputs).plan;
+    const SchedulePlanRef plan = runtime.planned(graph, inputs).plan;
     size_t kernels = 0;
     for (const Step& step : plan->schedule().steps)
       kernels += std::holds_alternative<KernelCall>(step.call);
@@ -60,8 +60,8 @@ TEST_CASE("a transformer of four equal blocks is compiled from ten programs or f
 }
 
 TEST_CASE("names of inputs do not enter programs") {
-  Context context(options_for("null", "null"));
-  const RunStats stats = run(context, R"(graph two(%left: f32[4, 6], %right.hand: f32[4, 6]) {
+  Runtime runtime(options_for("null", "null"));
+  const RunStats stats = run(runtime, R"(graph two(%left: f32[4, 6], %right.hand: f32[4, 6]) {
   %a = reduce.add %left, axes=[1]        : f32[4, 1]
   %b = reduce.add %right.hand, axes=[1]  : f32[4, 1]
   %x = expand %a : f32[4, 6]
@@ -78,7 +78,7 @@ TEST_CASE("names of inputs do not enter programs") {
 }
 
 TEST_CASE("names of symbols do not enter programs, whatever order they sort in") {
-  Context context(options_for("null", "null"));
+  Runtime runtime(options_for("null", "null"));
   const char* const text =
       R"(graph scale(%x: f32[n, m], %y: f32[a, z]) where 0 <= n <= 100, 0 <= m <= 100, 0 <= z <= 100, 0 <= a <= 100 {
   %p = add %x, %x                  : f32[n, m]
@@ -87,13 +87,13 @@ TEST_CASE("names of symbols do not enter programs, whatever order they sort in")
   %s = reduce.add %q, axes=[0]     : f32[1, z]
   return %r, %s
 })";
-  const RunStats stats = run(context, text, {numbers({3, 5}, 0), numbers({7, 2}, 4)},
+  const RunStats stats = run(runtime, text, {numbers({3, 5}, 0), numbers({7, 2}, 4)},
                              {{"n", 3}, {"m", 5}, {"a", 7}, {"z", 2}});
   CHECK(stats.kernels == 2);
   // Symbols count by their place among the graph's: n, m and z, a are in another order.
   CHECK(stats.programs <= 2);
   // Swapped names must not be taken for each other.
-  run(context, R"(graph swapped(%x: f32[n1, n0]) where 0 <= n1 <= 100, 0 <= n0 <= 100 {
+  run(runtime, R"(graph swapped(%x: f32[n1, n0]) where 0 <= n1 <= 100, 0 <= n0 <= 100 {
   %p = add %x, %x                  : f32[n1, n0]
   %r = reduce.add %p, axes=[0]     : f32[1, n0]
   return %p, %r
@@ -124,13 +124,13 @@ TEST_CASE("what a device refuses is named as the graph names it") {
   const fs::path plugin =
       fs::path(TENON_BINARY_DIR) / "test-plugins/limited/libtenon_limited_webgpu.so";
   if (!fs::exists(plugin)) return;
-  ContextOptions options = options_for("limited_webgpu", "null");
+  RuntimeOptions options = options_for("limited_webgpu", "null");
   options.plugins = {plugin};
-  Context context(options);
+  Runtime runtime(options);
   const auto refused = [&](const char* text, const SymbolValues& symbols) {
-    const Graph graph = parse_graph(text, context.builder());
+    const Graph graph = parse_graph(text, runtime.builder());
     return error_of([&] {
-      const SchedulePlanRef plan = context.plan(graph, {});
+      const SchedulePlanRef plan = runtime.plan(graph, {});
       const std::shared_ptr<Layout> layout = plan->layout(symbols);
       layout->release(layout->acquire(*plan));
     });

@@ -153,8 +153,8 @@ TEST_CASE("where a device refuses constants as inputs they stay in plans") {
 
 TEST_CASE("a replayed plan of 100 launches costs little for each") {
   // The fake device's kernels do next to nothing, so what is measured is the core.
-  Context context(options_for("fake:0", "fake"));
-  Builder& b = context.builder();
+  Runtime runtime(options_for("fake:0", "fake"));
+  Builder& b = runtime.builder();
   Graph graph;
   const Shape square{Expr(8), Expr(8)};
   graph.params = {b.param("x", DType::kF32, square)};
@@ -163,18 +163,18 @@ TEST_CASE("a replayed plan of 100 launches costs little for each") {
     x = b.binary(Op::ADD, x, b.expand(b.reduce(Op::ADD, x, {i % 2}), square));
   graph.outputs = {x};
   graph.output_names = {""};
-  const BufferRef input = context.device().allocate(256, "x");
+  const BufferRef input = runtime.device().allocate(256, "x");
   RunStats stats;
-  context.run(graph, std::vector<BufferRef>{input}, {}, &stats);
+  runtime.run(graph, std::vector<BufferRef>{input}, {}, &stats);
   const int kernels = stats.kernels;
   CHECK(kernels >= 50);
   double best = 1e9;
   for (int i = 0; i < 50; ++i) {
     const auto begin = std::chrono::steady_clock::now();
-    context.run(graph, std::vector<BufferRef>{input}, {}, &stats);
+    runtime.run(graph, std::vector<BufferRef>{input}, {}, &stats);
     const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;
     best = std::min(best, time.count() / kernels);
-    context.device().synchronize();
+    runtime.device().synchronize();
   }
   CHECK(stats.plan_cached);
   WARN("core overhead per launch: " << best << " us over " << kernels << " launches");

@@ -132,9 +132,9 @@ TEST_CASE("what is refused is not probed") {
 
 TEST_CASE("a plugin that is named is probed, unless @noprobe") {
   const auto open = [](const std::string& devices, const std::string& backend) {
-    ContextOptions options = options_for(devices, backend);
+    RuntimeOptions options = options_for(devices, backend);
     options.probe = true;
-    return error_of([&] { Context context(options); });
+    return error_of([&] { Runtime runtime(options); });
   };
   CHECK(open("fake:0", "fake").empty());
   CHECK(has(open("aborts", "aborts"),
@@ -149,7 +149,7 @@ TEST_CASE("a plugin that is named is probed, unless @noprobe") {
 
 TEST_CASE("an option that is wrong is a mistake, whether the device is optional or not") {
   const auto open = [](const std::string& devices) {
-    return error_of([&] { Context context(options_for(devices, "fake")); });
+    return error_of([&] { Runtime runtime(options_for(devices, "fake")); });
   };
   CHECK(has(open("fake:0@colour=red@optional,fake:1"), "unknown option of the fake device"));
   CHECK(open("fake:9@colour=red@optional,fake:1").empty());
@@ -159,7 +159,7 @@ TEST_CASE("a second term for an open device asks for the same or for nothing") {
   const auto open = [](const std::string& devices) {
     ErrorKind kind = ErrorKind::kInvalid;
     const std::string text =
-        error_of([&] { Context context(options_for(devices, "fake")); }, &kind);
+        error_of([&] { Runtime runtime(options_for(devices, "fake")); }, &kind);
     CHECK(kind == ErrorKind::kInvalid);
     return text;
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Context::run end to end, on the null backend and on the CPU plugin where it is built.
+// Runtime::run end to end, on the null backend and on the CPU plugin where it is built.
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>
@@ -14,10 +14,10 @@ using namespace tenon::test;
 
 namespace {
 
-void check_run(Context& context, const std::string& text, const std::vector<Array>& inputs,
+void check_run(Runtime& runtime, const std::string& text, const std::vector<Array>& inputs,
                const SymbolValues& symbols = {}, RunStats* stats = nullptr) {
-  const Graph graph = parse_graph(text, context.builder());
-  const std::vector<Array> got = context.run(graph, inputs, symbols, "", stats);
+  const Graph graph = parse_graph(text, runtime.builder());
+  const std::vector<Array> got = runtime.run(graph, inputs, symbols, "", stats);
   const std::vector<Array> expected = evaluate(graph, inputs, symbols);
   REQUIRE(got.size() == expected.size());
   for (size_t o = 0; o < got.size(); ++o) {
@@ -44,13 +44,13 @@ const char* const kSymbolic = R"(graph scale(%x: f32[n, 3]) where 0 <= n <= 1000
 TEST_CASE("a graph runs and agrees with the reference") {
   for (const std::string& backend : backends()) {
     CAPTURE(backend);
-    Context context(options_for(backend, backend));
+    Runtime runtime(options_for(backend, backend));
     RunStats stats;
-    check_run(context, kSum, {numbers(DType::kF32, {4, 6}), numbers(DType::kF32, {4, 6})}, {},
+    check_run(runtime, kSum, {numbers(DType::kF32, {4, 6}), numbers(DType::kF32, {4, 6})}, {},
               &stats);
     CHECK(stats.kernels >= 1);
     CHECK_FALSE(stats.plan_cached);
-    check_run(context, kSum, {numbers(DType::kF32, {4, 6}), numbers(DType::kF32, {4, 6})}, {},
+    check_run(runtime, kSum, {numbers(DType::kF32, {4, 6}), numbers(DType::kF32, {4, 6})}, {},
               &stats);
     CHECK(stats.plan_cached);
     CHECK(stats.compile_ms == 0);
@@ -60,11 +60,11 @@ TEST_CASE("a graph runs and agrees with the reference") {
 TEST_CASE("other values of symbols re-use the plan, zero-size ones too") {
   for (const std::string& backend : backends()) {
     CAPTURE(backend);
-    Context context(options_for(backend, backend));
+    Runtime runtime(options_for(backend, backend));
     bool first = true;
     for (const int64_t n : {5, 17, 0, 1, 5, 1000}) {
       RunStats stats;
-      check_run(context, kSymbolic, {numbers(DType::kF32, {n, 3})}, {{"n", n}}, &stats);
+      check_run(runtime, kSymbolic, {numbers(DType::kF32, {n, 3})}, {{"n", n}}, &stats);
       CHECK(stats.plan_cached == !first);
       first = false;
     }
@@ -72,10 +72,10 @@ TEST_CASE("other values of symbols re-use the plan, zero-size ones too") {
 }
 
 TEST_CASE("inputs and symbols are checked by name") {
-  Context context(options_for(backends()[0], backends()[0]));
-  const Graph graph = parse_graph(kSymbolic, context.builder());
+  Runtime runtime(options_for(backends()[0], backends()[0]));
+  const Graph graph = parse_graph(kSymbolic, runtime.builder());
   const auto run = [&](const Array& x, const SymbolValues& symbols) {
-    return error_of([&] { context.run(graph, std::vector<Array>{x}, symbols, ""); });
+    return error_of([&] { runtime.run(graph, std::vector<Array>{x}, symbols, ""); });
   };
   const Array x = numbers(DType::kF32, {5, 3});
   CHECK(run(x, {}) == "");
@@ -84,50 +84,50 @@ TEST_CASE("inputs and symbols are checked by name") {
   CHECK(has(run(x, {{"n", 5}, {"m", 2}}), "got m = 2"));
   CHECK(has(run(numbers(DType::kI32, {5, 3}), {}), "expected f32, got i32"));
   CHECK(has(error_of([&] {
-              context.run(graph, std::vector<Array>{}, {{"n", 5}}, "");
+              runtime.run(graph, std::vector<Array>{}, {{"n", 5}}, "");
             }),
             "expected 1 inputs, got 0"));
-  const BufferRef small = context.device().allocate(8);
+  const BufferRef small = runtime.device().allocate(8);
   CHECK(has(error_of([&] {
-              context.run(graph, std::vector<BufferRef>{small}, {{"n", 5}});
+              runtime.run(graph, std::vector<BufferRef>{small}, {{"n", 5}});
             }),
             "expected 60 bytes for f32[n, 3], got 8"));
-  CHECK(has(error_of([&] { context.run(graph, std::vector<BufferRef>{small}, {}); }),
+  CHECK(has(error_of([&] { runtime.run(graph, std::vector<BufferRef>{small}, {}); }),
             "expected a value of symbol n"));
-  CHECK(has(error_of([&] { context.device("gpu:7"); }), "got 'gpu:7'"));
+  CHECK(has(error_of([&] { runtime.device("gpu:7"); }), "got 'gpu:7'"));
 }
 
 TEST_CASE("an output that is an input is the same buffer") {
-  Context context(options_for(backends()[0], backends()[0]));
-  Builder& b = context.builder();
+  Runtime runtime(options_for(backends()[0], backends()[0]));
+  Builder& b = runtime.builder();
   Graph graph;
   graph.params = {b.param("x", DType::kI32, {Expr(4)})};
   graph.outputs = {graph.params[0], b.binary(Op::ADD, graph.params[0], graph.params[0])};
   graph.output_names = {"", ""};
-  const BufferRef x = context.device().allocate(16);
+  const BufferRef x = runtime.device().allocate(16);
   const int32_t values[4] = {1, 2, 3, 4};
-  context.device().write(*x, 0, values, 16);
-  const auto outputs = context.run(graph, std::vector<BufferRef>{x});
+  runtime.device().write(*x, 0, values, 16);
+  const auto outputs = runtime.run(graph, std::vector<BufferRef>{x});
   CHECK(outputs[0] == x);
   int32_t doubled[4];
-  context.device().read(*outputs[1], 0, doubled, 16);
+  runtime.device().read(*outputs[1], 0, doubled, 16);
   CHECK(doubled[3] == 8);
 }
 
 TEST_CASE("several threads run on one context") {
   for (const std::string& backend : backends()) {
-    Context context(options_for(backend, backend));
+    Runtime runtime(options_for(backend, backend));
     std::vector<std::jthread> threads;
     std::atomic<int> wrong{0};
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&, t] {
-        const Graph graph = parse_graph(t % 2 ? kSum : kSymbolic, context.builder());
+        const Graph graph = parse_graph(t % 2 ? kSum : kSymbolic, runtime.builder());
         for (int i = 0; i < 20; ++i) {
           const int64_t n = 1 + i % 5;
           std::vector<Array> inputs{numbers(DType::kF32, {t % 2 ? 4 : n, t % 2 ? 6 : 3})};
           if (t % 2) inputs.push_back(inputs[0]);
           const SymbolValues symbols = t % 2 ? SymbolValues{} : SymbolValues{{"n", n}};
-          const auto got = context.run(graph, inputs, symbols, "");
+          const auto got = runtime.run(graph, inputs, symbols, "");
           const auto expected = evaluate(graph, inputs, symbols);
           for (size_t o = 0; o < got.size(); ++o) wrong += got[o].bytes != expected[o].bytes;
         }
@@ -141,11 +141,11 @@ TEST_CASE("several threads run on one context") {
 TEST_CASE("guard zones keep what a kernel writes over in one buffer") {
   for (const std::string& backend : backends()) {
     CAPTURE(backend);
-    ContextOptions options = options_for(backend, backend);
+    RuntimeOptions options = options_for(backend, backend);
     options.guard_bytes = 256;
-    Context context(options);
+    Runtime runtime(options);
     // The difference goes over the sum that it is made from.
-    check_run(context, R"(graph centre(%x: f32[2, 4]) {
+    check_run(runtime, R"(graph centre(%x: f32[2, 4]) {
   %d = add %x, %x                  : f32[2, 4]
   %m = reduce.max %d, axes=[0]     : f32[1, 4]
   %e = expand %m                   : f32[2, 4]
@@ -156,15 +156,15 @@ TEST_CASE("guard zones keep what a kernel writes over in one buffer") {
   return %o
 })",
               {numbers(DType::kF32, {2, 4})});
-    CHECK(context.device().check_guards().empty());
+    CHECK(runtime.device().check_guards().empty());
   }
 }
 
 TEST_CASE("a plan of its own is lowered by the caller and kept by nobody") {
   for (const std::string& backend : backends()) {
     CAPTURE(backend);
-    Context context(options_for(backend, backend));
-    const Graph graph = parse_graph(kSum, context.builder());
+    Runtime runtime(options_for(backend, backend));
+    const Graph graph = parse_graph(kSum, runtime.builder());
     std::atomic<size_t> kernels{0};
     const auto plain = [&](const Graph& kernel, const Capabilities& capabilities,
                            const LowerOptions& options, size_t number) {
@@ -176,21 +176,21 @@ TEST_CASE("a plan of its own is lowered by the caller and kept by nobody") {
       CHECK(lowered.transforms.empty());
       return lowered;
     };
-    const SchedulePlanRef plan = context.plan(graph, plain);
+    const SchedulePlanRef plan = runtime.plan(graph, plain);
     CHECK(kernels > 0);
     const std::vector<Array> inputs{numbers(DType::kF32, {4, 6}), numbers(DType::kF32, {4, 6})};
     std::vector<BufferRef> buffers;
     for (const Array& input : inputs) {
-      buffers.push_back(context.device().allocate(input.bytes.size()));
-      context.device().write(*buffers.back(), 0, input.bytes.data(), input.bytes.size());
+      buffers.push_back(runtime.device().allocate(input.bytes.size()));
+      runtime.device().write(*buffers.back(), 0, input.bytes.data(), input.bytes.size());
     }
-    const std::vector<BufferRef> outputs = context.run_planned(graph, *plan, buffers);
+    const std::vector<BufferRef> outputs = runtime.run_planned(graph, *plan, buffers);
     Array got = Array::zeros(DType::kF32, {4, 1});
-    context.device().read(*outputs[0], 0, got.bytes.data(), got.bytes.size());
+    runtime.device().read(*outputs[0], 0, got.bytes.data(), got.bytes.size());
     CHECK(got == evaluate(graph, inputs)[0]);
     RunStats stats;
-    check_run(context, kSum, inputs, {}, &stats);
+    check_run(runtime, kSum, inputs, {}, &stats);
     CHECK(!stats.plan_cached);
-    CHECK_THROWS(context.run_planned(graph, *plan, {buffers[0]}));
+    CHECK_THROWS(runtime.run_planned(graph, *plan, {buffers[0]}));
   }
 }

@@ -121,9 +121,9 @@ TEST_CASE("mutated selectors give an answer or an error") {
 
 TEST_CASE("a selector picks devices in its order") {
   const auto ids = [](const std::string& selector) {
-    Context context(options_for(selector, "fake"));
+    Runtime runtime(options_for(selector, "fake"));
     std::string text;
-    for (const auto& device : context.devices()) text += (text.empty() ? "" : " ") + device->id();
+    for (const auto& device : runtime.devices()) text += (text.empty() ? "" : " ") + device->id();
     return text;
   };
   CHECK(ids("fake") == "fake:0 fake:1 fake:2");
@@ -140,7 +140,7 @@ TEST_CASE("a selector picks devices in its order") {
 
 TEST_CASE("what a selector asks for and is not there is an error with a list") {
   const auto message = [](const std::string& selector) {
-    return error_of([&] { Context context(options_for(selector, "fake")); });
+    return error_of([&] { Runtime runtime(options_for(selector, "fake")); });
   };
   CHECK(has(message(""), "expected a selector, got ''; there is: fake:0 (cpu, fake device 0)"));
   CHECK(has(message("abacus"), "term 'abacus': there is no backend 'abacus'; there is: fake:0"));

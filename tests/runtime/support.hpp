@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "core/runtime/context.hpp"
+#include "core/runtime/runtime.hpp"
 #include "core/support/error.hpp"
 #include "sdk/program/builder.hpp"
 
@@ -55,8 +55,8 @@ inline std::string read_file(const fs::path& path) {
 }
 
 /// A context on given devices, without environment, disk cache and probe.
-inline ContextOptions options_for(const std::string& devices, const std::string& backend) {
-  ContextOptions options;
+inline RuntimeOptions options_for(const std::string& devices, const std::string& backend) {
+  RuntimeOptions options;
   options.devices = devices;
   options.plugins = {plugin_file(backend)};
   options.use_environment = false;

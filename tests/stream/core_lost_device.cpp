@@ -27,11 +27,11 @@ Array numbers() {
   return array;
 }
 
-void check_run(Context& context, const std::string& device) {
-  const Graph graph = parse_graph(kGraph, context.builder());
+void check_run(Runtime& runtime, const std::string& device) {
+  const Graph graph = parse_graph(kGraph, runtime.builder());
   const std::vector<Array> expected = evaluate(graph, {numbers()}, {});
   for (int i = 0; i < 3; ++i) {
-    const std::vector<Array> got = context.run(graph, {numbers()}, {}, device);
+    const std::vector<Array> got = runtime.run(graph, {numbers()}, {}, device);
     REQUIRE(got.size() == 1);
     CHECK(got[0].bytes == expected[0].bytes);
   }
@@ -40,14 +40,14 @@ void check_run(Context& context, const std::string& device) {
 }  // namespace
 
 TEST_CASE("graphs run on the double, whose streams run as late as they can") {
-  Context context(options_for("double:0", "double"));
-  check_run(context, "");
+  Runtime runtime(options_for("double:0", "double"));
+  check_run(runtime, "");
 }
 
 TEST_CASE("a device lost half-way leaves the core able to go on with the others") {
-  Context context(options_for("double:0+1", "double"));
-  check_run(context, "double:0");
-  Device& lost = context.device("double:0");
+  Runtime runtime(options_for("double:0+1", "double"));
+  check_run(runtime, "double:0");
+  Device& lost = runtime.device("double:0");
   const BufferRef buffer = lost.allocate(64, "b");
   const std::vector<uint8_t> bytes(64, 1);
   lost.write(*buffer, 0, bytes.data(), bytes.size());
@@ -56,8 +56,8 @@ TEST_CASE("a device lost half-way leaves the core able to go on with the others"
   for (int i = 0; i < 2; ++i) {
     CHECK_FALSE(error_of([&] { lost.synchronize(); }, &kind).empty());
     CHECK(kind == ErrorKind::kDeviceLost);
-    CHECK_FALSE(error_of([&] { check_run(context, "double:0"); }, &kind).empty());
+    CHECK_FALSE(error_of([&] { check_run(runtime, "double:0"); }, &kind).empty());
     CHECK(kind == ErrorKind::kDeviceLost);
   }
-  check_run(context, "double:1");
+  check_run(runtime, "double:1");
 }

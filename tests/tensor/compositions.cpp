@@ -5,7 +5,7 @@
 #include <random>
 
 #include "core/support/error.hpp"
-#include "frontend/tensor/tensor.hpp"
+#include "tenon/tensor.hpp"
 #include "tests/tensor/devices.hpp"
 
 using namespace tenon;

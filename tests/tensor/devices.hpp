@@ -7,17 +7,17 @@
 #include <functional>
 #include <vector>
 
-#include "core/runtime/context.hpp"
+#include "core/runtime/runtime.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 namespace tenon::test {
 
-inline std::vector<std::filesystem::path> plugin_files() {
+inline std::vector<std::string> plugin_files() {
   const std::filesystem::path lib = std::filesystem::path(TENON_BINARY_DIR) / "lib";
-  std::vector<std::filesystem::path> files;
+  std::vector<std::string> files;
   for (const char* name : {"tenon/libtenon_cpu.so", "tenon-examples/libtenon_null.so"})
-    if (std::filesystem::exists(lib / name)) files.push_back(lib / name);
+    if (std::filesystem::exists(lib / name)) files.push_back((lib / name).string());
   return files;
 }
 
@@ -28,12 +28,12 @@ inline void on_each_device(const std::function<void(Context&)>& test) {
   for (const auto& file : files) {
     ContextOptions options;
     options.plugins = {file};
-    const std::string stem = file.stem().string();
+    const std::string stem = std::filesystem::path(file).stem().string();
     options.devices = stem.substr(stem.rfind('_') + 1);
     options.use_environment = false;
     options.disk_cache = false;
     Context context(options);
-    INFO("on " << context.device().id());
+    INFO("on " << context.device().id);
     test(context);
   }
 }

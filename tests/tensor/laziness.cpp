@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "core/support/error.hpp"
-#include "frontend/tensor/tensor.hpp"
+#include "frontend/tensor/state.hpp"
 #include "tests/tensor/devices.hpp"
 
 using namespace tenon;
@@ -27,11 +27,11 @@ TEST_CASE("reading replaces the graph by its result") {
   on_each_device([](Context& context) {
     const Tensor x = Tensor::from<float>({1, 2, 3}, {3}, context);
     const Tensor y = x * 2.0f + 1.0f;
-    CHECK(y.node()->op == Op::ADD);
+    CHECK(node_of(y)->op == Op::ADD);
     CHECK(y.to_vector<float>() == F{3, 5, 7});
-    CHECK(y.node()->op == Op::PARAM);
+    CHECK(node_of(y)->op == Op::PARAM);
     const Tensor z = y + x;
-    CHECK(topological({z.node()}).size() == 3);
+    CHECK(topological({node_of(z)}).size() == 3);
     CHECK(z.to_vector<float>() == F{4, 7, 10});
   });
 }
@@ -41,9 +41,9 @@ TEST_CASE("several tensors run as one graph") {
     const Tensor x = Tensor::from<float>({1, 2, 3, 4}, {4}, context);
     const Tensor a = x + 1.0f, b = x * 3.0f, unread = x - 1.0f;
     Tensor::realize({a, b});
-    CHECK(a.node()->op == Op::PARAM);
-    CHECK(b.node()->op == Op::PARAM);
-    CHECK(unread.node()->op != Op::PARAM);
+    CHECK(node_of(a)->op == Op::PARAM);
+    CHECK(node_of(b)->op == Op::PARAM);
+    CHECK(node_of(unread)->op != Op::PARAM);
     CHECK(a.to_vector<float>() == F{2, 3, 4, 5});
     CHECK(b.to_vector<float>() == F{3, 6, 9, 12});
   });
@@ -85,8 +85,8 @@ TEST_CASE("empty and 0-d tensors") {
 TEST_CASE("copies to a device") {
   on_each_device([](Context& context) {
     const Tensor x = Tensor::from<float>({1, 2}, {2}, context);
-    const Tensor y = (x + 1.0f).to(context.device().id());
-    CHECK(y.device() == context.device().id());
+    const Tensor y = (x + 1.0f).to(context.device().id);
+    CHECK(y.device() == context.device().id);
     CHECK((y * 2.0f).to_vector<float>() == F{4, 6});
     refuses([&] { x.to("nosuch:7"); }, "nosuch");
   });

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "core/support/error.hpp"
-#include "frontend/tensor/tensor.hpp"
+#include "frontend/tensor/state.hpp"
 #include "tests/tensor/devices.hpp"
 
 namespace tenon {
@@ -27,7 +27,7 @@ ContextOptions on_cpu() {
   REQUIRE_FALSE(files.empty());
   ContextOptions options;
   options.plugins = {files[0]};
-  options.devices = files[0].filename() == "libtenon_cpu.so" ? "cpu" : "null";
+  options.devices = files[0].ends_with("libtenon_cpu.so") ? "cpu" : "null";
   options.use_environment = false;
   options.disk_cache = false;
   return options;
@@ -80,7 +80,7 @@ TEST_CASE("what is realised can be read after its context is destroyed") {
     x = Tensor::from<float>({1, 2, 3}, {3}, context);
     sum = x->sum();
     Tensor::realize({*sum});
-    device = context.devices()[0];
+    device = runtime_of(context).devices()[0];
     buffer = device->allocate(64, "kept");
   }
   CHECK(x->to_vector<float>() == std::vector<float>{1, 2, 3});

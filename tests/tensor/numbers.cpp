@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "core/support/error.hpp"
-#include "frontend/tensor/tensor.hpp"
+#include "tenon/tensor.hpp"
 #include "tests/tensor/devices.hpp"
 
 namespace tenon::test {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/ir/text.hpp"
-#include "core/runtime/context.hpp"
+#include "core/runtime/runtime.hpp"
 #include "core/support/error.hpp"
 
 namespace {
@@ -34,23 +34,23 @@ bool is_right(const tenon::Array& sums) {
 
 int main(int count, char** arguments) try {
   if (count != 3) return 2;
-  tenon::ContextOptions options;
+  tenon::RuntimeOptions options;
   options.devices = std::string(arguments[1]) + "@optional," + arguments[2] + "@optional";
   options.disk_cache = false;
-  tenon::Context context(std::move(options));
-  if (context.devices().size() < 2) {
+  tenon::Runtime runtime(std::move(options));
+  if (runtime.devices().size() < 2) {
     std::puts("skipped: one of the two has no device");
     return 4;
   }
-  const tenon::Graph graph = tenon::parse_graph(kGraph, context.builder());
+  const tenon::Graph graph = tenon::parse_graph(kGraph, runtime.builder());
   tenon::Array rows = tenon::Array::zeros(tenon::DType::kF32, {4, 100});
   for (int i = 0; i < 400; ++i) {
     const float value = static_cast<float>(i / 100);
     std::memcpy(rows.bytes.data() + i * sizeof value, &value, sizeof value);
   }
   for (int round = 0; round < 2; ++round) {
-    for (const auto& device : context.devices()) {
-      if (!is_right(context.run(graph, {rows}, {}, device->id()).at(0))) {
+    for (const auto& device : runtime.devices()) {
+      if (!is_right(runtime.run(graph, {rows}, {}, device->id()).at(0))) {
         std::printf("wrong sums on %s\n", device->id().c_str());
         return 1;
       }

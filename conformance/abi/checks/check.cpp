@@ -17,11 +17,11 @@ std::vector<CheckRow> all_rows() {
 
 }  // namespace
 
-void run_check(std::string_view name, const CheckContext& context) {
+void run_check(std::string_view name, const CheckContext& runtime) {
   for (const CheckRow& row : all_rows()) {
     if (row.name != name) continue;
-    context.alive();
-    return row.run(context);
+    runtime.alive();
+    return row.run(runtime);
   }
   fail(ErrorKind::kInvalid, "[check] expected the name of a check, got \"{}\"", name);
 }

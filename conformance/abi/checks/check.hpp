@@ -41,7 +41,7 @@ std::span<const CheckRow> work_checks();
 std::span<const CheckRow> leak_checks();
 
 /// Throws kInvalid for a name that is none.
-void run_check(std::string_view name, const CheckContext& context);
+void run_check(std::string_view name, const CheckContext& runtime);
 /// Every name that has a function.
 std::vector<std::string> implemented_checks();
 

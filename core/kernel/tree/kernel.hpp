@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/ir/precision.hpp"
+#include "tenon/precision.hpp"
 #include "core/kernel/tree/value.hpp"
 
 namespace tenon {

@@ -2,8 +2,10 @@
 // All that an application includes.
 #pragma once
 
-#include "core/ir/text.hpp"            // IWYU pragma: export
-#include "core/runtime/context.hpp"    // IWYU pragma: export
-#include "core/support/error.hpp"      // IWYU pragma: export
-#include "frontend/tensor/npy.hpp"     // IWYU pragma: export
-#include "frontend/tensor/tensor.hpp"  // IWYU pragma: export
+#include "tenon/array.hpp"     // IWYU pragma: export
+#include "tenon/context.hpp"   // IWYU pragma: export
+#include "tenon/dtype.hpp"     // IWYU pragma: export
+#include "tenon/error.hpp"     // IWYU pragma: export
+#include "tenon/function.hpp"  // IWYU pragma: export
+#include "tenon/npy.hpp"       // IWYU pragma: export
+#include "tenon/tensor.hpp"    // IWYU pragma: export

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "core/runtime/context.hpp"
+#include "core/runtime/runtime.hpp"
 
 #include <fmt/ranges.h>
 
@@ -27,14 +27,14 @@ double milliseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-std::optional<std::string> variable(const ContextOptions& options, const char* name) {
+std::optional<std::string> variable(const RuntimeOptions& options, const char* name) {
   return options.use_environment ? environment(name) : std::nullopt;
 }
 
 }  // namespace
 
-struct Context::Impl {
-  explicit Impl(ContextOptions options) {
+struct Runtime::Impl {
+  explicit Impl(RuntimeOptions options) {
     require_running();
     if (const auto log = variable(options, "TENON_LOG")) {
       check_log_channels("TENON_LOG", *log);
@@ -55,8 +55,9 @@ struct Context::Impl {
     open.device.poison = options.poison;
     open.origin = options.devices ? "devices" : "TENON_DEVICES";
     open.selector = options.devices ? options.devices : variable(options, "TENON_DEVICES");
-    const Discovery found = options.use_environment ? installed_plugins(std::move(options.plugins))
-                                                    : discover_plugins({options.plugins, {}, {}});
+    const std::vector<std::filesystem::path> files(options.plugins.begin(), options.plugins.end());
+    const Discovery found =
+        options.use_environment ? installed_plugins(files) : discover_plugins({files, {}, {}});
     if (!found.problems.empty()) throw Error(ErrorKind::kEnvironment, found.problems[0]);
     open.require_compute = options.require_compute;
     open.probe = options.probe;
@@ -83,7 +84,7 @@ struct Context::Impl {
     }
   }
 
-  static std::filesystem::path cache_folder(const ContextOptions& options) {
+  static std::filesystem::path cache_folder(const RuntimeOptions& options) {
     if (options.cache_dir) return *options.cache_dir;
     if (const auto text = variable(options, "TENON_CACHE_DIR"))
       return parse_folder("TENON_CACHE_DIR", *text);
@@ -148,10 +149,10 @@ struct Context::Impl {
   /// Plans for the cache.
   class Maker : public PlanMaker {
    public:
-    explicit Maker(Context& context) : context_(context), impl_(*context.impl_) {}
+    explicit Maker(Runtime& runtime) : runtime_(runtime), impl_(*runtime.impl_) {}
 
     SchedulePlanRef build(const Graph& graph, const std::vector<int>& input_devices) override {
-      context_.open_copied(graph);
+      runtime_.open_copied(graph);
       const DeviceList devices = impl_.opened();
       return build_plan(impl_.schedule(graph, devices, input_devices), devices, impl_.builder);
     }
@@ -165,7 +166,7 @@ struct Context::Impl {
     Builder& builder() override { return impl_.builder; }
 
    private:
-    Context& context_;
+    Runtime& runtime_;
     Impl& impl_;
   };
 
@@ -179,31 +180,23 @@ struct Context::Impl {
   Precision matmul = Precision::kDefault;
 };
 
-Context::Context(ContextOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Runtime::Runtime(RuntimeOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 
-Context::~Context() {
-  *life_ = nullptr;
+Runtime::~Runtime() {
   // In a child the threads that its parts would wait for are not there.
   if (!is_native(impl_->made_in)) keep_for_ever(std::move(impl_));
 }
 
-Context::Impl& Context::impl() const {
+Runtime::Impl& Runtime::impl() const {
   require_native(impl_->made_in, "Context");
   return *impl_;
 }
 
-Context& Context::standard() {
-  // Never destroyed, as static objects may come here late. Its devices are closed
-  // (process_end.hpp).
-  static Context* const context = new Context();
-  return *context;
-}
+Builder& Runtime::builder() { return impl().builder; }
 
-Builder& Context::builder() { return impl().builder; }
+std::vector<std::shared_ptr<Device>> Runtime::devices() const { return impl().opened(); }
 
-std::vector<std::shared_ptr<Device>> Context::devices() const { return impl().opened(); }
-
-std::vector<std::string> Context::device_ids() const {
+std::vector<std::string> Runtime::device_ids() const {
   const std::lock_guard lock(impl().devices_mutex);
   std::vector<std::string> ids;
   for (const auto& device : impl().devices) ids.push_back(device->id());
@@ -211,7 +204,7 @@ std::vector<std::string> Context::device_ids() const {
   return ids;
 }
 
-Device& Context::device(const std::string& id) {
+Device& Runtime::device(const std::string& id) {
   {
     const std::lock_guard lock(impl().devices_mutex);
     if (Device* device = impl().find(id)) return *device;
@@ -224,11 +217,11 @@ Device& Context::device(const std::string& id) {
        id);
 }
 
-Graph Context::as_run(const Graph& graph) {
+Graph Runtime::as_run(const Graph& graph) {
   return allow_precision(graph, impl().matmul, impl().builder);
 }
 
-SchedulePlanRef Context::plan(const Graph& graph, const KernelLowering& lowering,
+SchedulePlanRef Runtime::plan(const Graph& graph, const KernelLowering& lowering,
                               const std::string& device_id) {
   std::vector<int> input_devices(graph.params.size(), impl().index_of(device(device_id)));
   open_copied(graph);
@@ -237,7 +230,7 @@ SchedulePlanRef Context::plan(const Graph& graph, const KernelLowering& lowering
                     impl().builder, lowering);
 }
 
-std::vector<BufferRef> Context::run_planned(const Graph& graph, const SchedulePlan& plan,
+std::vector<BufferRef> Runtime::run_planned(const Graph& graph, const SchedulePlan& plan,
                                             const std::vector<BufferRef>& inputs,
                                             const SymbolValues& symbols, RunStats* stats) {
   check_symbols(graph, symbols);
@@ -245,7 +238,7 @@ std::vector<BufferRef> Context::run_planned(const Graph& graph, const SchedulePl
   return run_plan(plan, inputs, symbols, {impl().validate, stats});
 }
 
-std::vector<BufferRef> Context::run_planned(const Graph& graph, const PlanUse& use,
+std::vector<BufferRef> Runtime::run_planned(const Graph& graph, const PlanUse& use,
                                             const std::vector<BufferRef>& inputs,
                                             const SymbolValues& symbols, RunStats* stats) {
   check_symbols(graph, symbols);
@@ -253,7 +246,7 @@ std::vector<BufferRef> Context::run_planned(const Graph& graph, const PlanUse& u
   return impl().run(graph, use, inputs, symbols, stats);
 }
 
-std::string Context::result_device(const Graph& graph, const std::vector<BufferRef>& inputs) {
+std::string Runtime::result_device(const Graph& graph, const std::vector<BufferRef>& inputs) {
   std::vector<int> input_devices;
   input_devices.reserve(inputs.size());
   for (const BufferRef& input : inputs) input_devices.push_back(impl_->index_of(input->device()));
@@ -263,7 +256,7 @@ std::string Context::result_device(const Graph& graph, const std::vector<BufferR
       .devices[static_cast<size_t>(plan.buffers[static_cast<size_t>(plan.outputs[0])].device)];
 }
 
-PlanUse Context::planned(const Graph& graph, const std::vector<BufferRef>& inputs,
+PlanUse Runtime::planned(const Graph& graph, const std::vector<BufferRef>& inputs,
                          bool* out_cached) {
   std::vector<int> input_devices;
   input_devices.reserve(inputs.size());
@@ -275,7 +268,7 @@ PlanUse Context::planned(const Graph& graph, const std::vector<BufferRef>& input
   return use;
 }
 
-std::vector<BufferRef> Context::run(const Graph& graph, const std::vector<BufferRef>& inputs,
+std::vector<BufferRef> Runtime::run(const Graph& graph, const std::vector<BufferRef>& inputs,
                                     const SymbolValues& symbols, RunStats* stats) {
   const auto begin = Clock::now();
   check_symbols(graph, symbols);
@@ -296,7 +289,7 @@ std::vector<BufferRef> Context::run(const Graph& graph, const std::vector<Buffer
   return outputs;
 }
 
-std::vector<Array> Context::run(const Graph& graph, const std::vector<Array>& inputs,
+std::vector<Array> Runtime::run(const Graph& graph, const std::vector<Array>& inputs,
                                 const SymbolValues& symbols, const std::string& device_id,
                                 RunStats* stats) {
   Device& on = device(device_id);
@@ -323,15 +316,15 @@ std::vector<Array> Context::run(const Graph& graph, const std::vector<Array>& in
   return outputs;
 }
 
-size_t Context::plan_count() const { return impl().plans.size(); }
+size_t Runtime::plan_count() const { return impl().plans.size(); }
 
-Schedule Context::schedule_for(const Graph& graph, const std::string& device_id) {
+Schedule Runtime::schedule_for(const Graph& graph, const std::string& device_id) {
   std::map<std::string, std::string> devices;
   for (const NodeRef& param : graph.params) devices[param->as<ParamAttr>().name] = device_id;
   return schedule_for(graph, devices);
 }
 
-Schedule Context::schedule_for(const Graph& graph,
+Schedule Runtime::schedule_for(const Graph& graph,
                                const std::map<std::string, std::string>& devices) {
   std::vector<int> input_devices(graph.params.size(), 0);
   size_t known = 0;
@@ -348,7 +341,7 @@ Schedule Context::schedule_for(const Graph& graph,
 }
 
 /// What a COPY names may be on offer only.
-void Context::open_copied(const Graph& graph) {
+void Runtime::open_copied(const Graph& graph) {
   for (const NodeRef& node : topological(graph.outputs)) {
     if (node->op == Op::COPY) device(node->as<CopyAttr>().device);
     if (node->op == Op::IF) {

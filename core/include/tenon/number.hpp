@@ -8,11 +8,11 @@
 #include <optional>
 #include <string>
 
-#include "core/ir/dtype.hpp"
+#include "tenon/dtype.hpp"
 
 namespace tenon {
 
-class Number {
+class TENON_API Number {
  public:
   Number(bool value) : exact_{DType::kBool, value} {}  // NOLINT: numbers convert
   template <std::integral T>

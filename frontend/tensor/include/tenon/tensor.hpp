@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -17,60 +16,40 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/expr/expr.hpp"
-#include "core/ir/dtype.hpp"
-#include "core/ir/number.hpp"
-#include "core/reference/reference.hpp"
-#include "core/runtime/context.hpp"
+#include "tenon/array.hpp"
+#include "tenon/context.hpp"
+#include "tenon/dtype.hpp"
+#include "tenon/export.hpp"
+#include "tenon/number.hpp"
+#include "tenon/precision.hpp"
 
 namespace tenon {
 
+/// DTypeOf<float>::value is DType::kF32.
 template <class T>
 struct DTypeOf;
 template <>
-struct DTypeOf<bool> {
-  static constexpr DType value = DType::kBool;
-};
+struct DTypeOf<bool> : std::integral_constant<DType, DType::kBool> {};
 template <>
-struct DTypeOf<int8_t> {
-  static constexpr DType value = DType::kI8;
-};
+struct DTypeOf<int8_t> : std::integral_constant<DType, DType::kI8> {};
 template <>
-struct DTypeOf<int16_t> {
-  static constexpr DType value = DType::kI16;
-};
+struct DTypeOf<int16_t> : std::integral_constant<DType, DType::kI16> {};
 template <>
-struct DTypeOf<int32_t> {
-  static constexpr DType value = DType::kI32;
-};
+struct DTypeOf<int32_t> : std::integral_constant<DType, DType::kI32> {};
 template <>
-struct DTypeOf<int64_t> {
-  static constexpr DType value = DType::kI64;
-};
+struct DTypeOf<int64_t> : std::integral_constant<DType, DType::kI64> {};
 template <>
-struct DTypeOf<uint8_t> {
-  static constexpr DType value = DType::kU8;
-};
+struct DTypeOf<uint8_t> : std::integral_constant<DType, DType::kU8> {};
 template <>
-struct DTypeOf<uint16_t> {
-  static constexpr DType value = DType::kU16;
-};
+struct DTypeOf<uint16_t> : std::integral_constant<DType, DType::kU16> {};
 template <>
-struct DTypeOf<uint32_t> {
-  static constexpr DType value = DType::kU32;
-};
+struct DTypeOf<uint32_t> : std::integral_constant<DType, DType::kU32> {};
 template <>
-struct DTypeOf<uint64_t> {
-  static constexpr DType value = DType::kU64;
-};
+struct DTypeOf<uint64_t> : std::integral_constant<DType, DType::kU64> {};
 template <>
-struct DTypeOf<float> {
-  static constexpr DType value = DType::kF32;
-};
+struct DTypeOf<float> : std::integral_constant<DType, DType::kF32> {};
 template <>
-struct DTypeOf<double> {
-  static constexpr DType value = DType::kF64;
-};
+struct DTypeOf<double> : std::integral_constant<DType, DType::kF64> {};
 
 /// A half-open range of an axis, as Python's begin:end; negative counts from the end.
 struct Slice {
@@ -78,7 +57,7 @@ struct Slice {
   std::optional<int64_t> end;
 };
 
-class Tensor {
+class TENON_API Tensor {
  public:
   /// Numbers are tensors, so that x * 2 reads well. A number keeps its value until it meets a
   /// tensor, whose dtype it takes; throws there if that dtype does not hold it.
@@ -93,7 +72,7 @@ class Tensor {
   static Tensor from(std::initializer_list<T> values, std::vector<int64_t> shape,
                      Context& context = Context::standard());
   static Tensor from(const Array& array, Context& context = Context::standard());
-  static Tensor from_npy(const std::filesystem::path& path, Context& context = Context::standard());
+  static Tensor from_npy(const std::string& path, Context& context = Context::standard());
   /// What a file holds from byte `offset` on, little-endian, the last axis fastest. `device` is one
   /// of files, as "disk:/data/w.bin". Nothing is read before it is used, and then of a `slice`
   /// along leading axes only those rows. Throws kEnvironment if the file is shorter.
@@ -123,7 +102,6 @@ class Tensor {
   /// Id of the device that holds it or, while it is lazy, that will compute it.
   std::string device() const;
   Context& context() const;
-  const NodeRef& node() const;
 
   // Reading: each schedules what is needed, runs it and waits.
   Array to_array() const;
@@ -131,7 +109,7 @@ class Tensor {
   std::vector<T> to_vector() const;  ///< T must be the dtype's; f16, bf16, fp8 read as float
   template <class T>
   T item() const;  ///< the one element
-  void save_npy(const std::filesystem::path& path) const;
+  void save_npy(const std::string& path) const;
   /// Writes the elements into a file at byte `offset`, as from_file reads them; the file grows if
   /// it ends before, and what lies between is zero. Throws kEnvironment, for want of space before a
   /// byte is written.
@@ -212,20 +190,20 @@ class Tensor {
   std::shared_ptr<State> state_;
 };
 
-Tensor operator+(const Tensor& a, const Tensor& b);
-Tensor operator-(const Tensor& a, const Tensor& b);
-Tensor operator*(const Tensor& a, const Tensor& b);
-Tensor operator/(const Tensor& a, const Tensor& b);  ///< floats divide; integers truncate
-Tensor operator%(const Tensor& a, const Tensor& b);
-Tensor operator-(const Tensor& a);
-Tensor operator<(const Tensor& a, const Tensor& b);
-Tensor operator>(const Tensor& a, const Tensor& b);
-Tensor operator<=(const Tensor& a, const Tensor& b);
-Tensor operator>=(const Tensor& a, const Tensor& b);
-Tensor operator==(const Tensor& a, const Tensor& b);
-Tensor operator!=(const Tensor& a, const Tensor& b);
-Tensor operator&(const Tensor& a, const Tensor& b);
-Tensor operator|(const Tensor& a, const Tensor& b);
-Tensor operator^(const Tensor& a, const Tensor& b);
+TENON_API Tensor operator+(const Tensor& a, const Tensor& b);
+TENON_API Tensor operator-(const Tensor& a, const Tensor& b);
+TENON_API Tensor operator*(const Tensor& a, const Tensor& b);
+TENON_API Tensor operator/(const Tensor& a, const Tensor& b);  ///< floats divide; integers truncate
+TENON_API Tensor operator%(const Tensor& a, const Tensor& b);
+TENON_API Tensor operator-(const Tensor& a);
+TENON_API Tensor operator<(const Tensor& a, const Tensor& b);
+TENON_API Tensor operator>(const Tensor& a, const Tensor& b);
+TENON_API Tensor operator<=(const Tensor& a, const Tensor& b);
+TENON_API Tensor operator>=(const Tensor& a, const Tensor& b);
+TENON_API Tensor operator==(const Tensor& a, const Tensor& b);
+TENON_API Tensor operator!=(const Tensor& a, const Tensor& b);
+TENON_API Tensor operator&(const Tensor& a, const Tensor& b);
+TENON_API Tensor operator|(const Tensor& a, const Tensor& b);
+TENON_API Tensor operator^(const Tensor& a, const Tensor& b);
 
 }  // namespace tenon

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "tenon/export.hpp"
+
 namespace tenon {
 
 /// What the f32 factors of the products that a REDUCE.ADD sums may be cut to before they are
@@ -13,9 +15,9 @@ namespace tenon {
 /// says, and kExact where none is asked.
 enum class Precision : uint8_t { kDefault, kExact, kTf32, kBf16 };
 
-std::string_view precision_name(Precision precision);  ///< "tf32"; "default"
+TENON_API std::string_view precision_name(Precision precision);  ///< "tf32"; "default"
 /// Of "exact", "tf32" and "bf16".
-std::optional<Precision> precision_from_name(std::string_view name);
+TENON_API std::optional<Precision> precision_from_name(std::string_view name);
 /// Significant bits that a factor keeps: 11 of tf32, 8 of bf16, 0 for all of them.
 int factor_bits(Precision precision);
 

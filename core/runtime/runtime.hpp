@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A Context owns everything that lives: plugins, devices, pools, caches. There are no other
+// A Runtime owns everything that lives: plugins, devices, pools, caches. There are no other
 // globals.
 #pragma once
 
@@ -18,24 +18,20 @@
 #include "core/runtime/plan_use.hpp"
 #include "core/schedule/memory_plan.hpp"
 #include "core/schedule/schedule.hpp"
+#include "tenon/context_options.hpp"
 
 namespace tenon {
 
 class Probes;
 
-struct ContextOptions {
-  std::optional<std::string> devices;              ///< as TENON_DEVICES
-  std::vector<std::filesystem::path> plugins;      ///< files that come before all others
-  std::optional<std::filesystem::path> cache_dir;  ///< as TENON_CACHE_DIR
-  std::optional<bool> validate;                    ///< as TENON_VALIDATE
-  /// As TENON_MATMUL: of every contraction that says nothing of its own (core/ir/precision.hpp).
-  std::optional<Precision> matmul;
-  bool disk_cache = true;  ///< false: executables are not kept on disk
+/// What the core's own tools set beside what everybody may.
+struct RuntimeOptions : ContextOptions {
+  RuntimeOptions() = default;
+  RuntimeOptions(ContextOptions options) : ContextOptions(std::move(options)) {}  // NOLINT
   /// Bytes of guard zone on both sides of every buffer, filled with `poison`, as new buffers are.
   /// For the conformance tool; Device::check_guards tells what was overwritten.
   uint32_t guard_bytes = 0;
   uint8_t poison = 0xA5;
-  bool use_environment = true;  ///< false: the variables are not read
   /// false: constants never become inputs, each value takes a plan of its own; for the conformance
   /// tool, whose cases shall not depend on those before.
   bool constants_vary = true;
@@ -47,32 +43,13 @@ struct ContextOptions {
   std::shared_ptr<Probes> probes;  ///< what is known of plugins already; null: nothing
 };
 
-/// What one run took.
-struct RunStats {
-  int kernels = 0;        ///< launches
-  int programs = 0;       ///< that the plan's kernels were compiled from; 0 when it was cached
-  double compile_ms = 0;  ///< 0 when the plan was cached
-  double run_ms = 0;
-  int64_t arena_bytes = 0;  ///< planned for temporaries
-  int64_t sum_bytes = 0;    ///< of temporaries without reuse
-  bool plan_cached = false;
-};
-
-class Context;
-/// For what may outlive a context: null once that is destroyed.
-using ContextLife = std::shared_ptr<std::atomic<Context*>>;
-
-class Context {
+class Runtime {
  public:
-  explicit Context(ContextOptions options = {});
-  ~Context();
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
+  explicit Runtime(RuntimeOptions options = {});
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
 
-  /// Made at first use from the environment, closed at exit; for programs that need just one.
-  static Context& standard();
-
-  const ContextLife& life() const { return life_; }
   Builder& builder();
   /// The open devices; [0] is the default, the others come in order of priority or as they were
   /// opened. Never empty: the constructor throws instead.
@@ -129,7 +106,6 @@ class Context {
   struct Impl;
   Impl& impl() const;
   std::unique_ptr<Impl> impl_;
-  const ContextLife life_ = std::make_shared<std::atomic<Context*>>(this);
 };
 
 }  // namespace tenon

@@ -3,20 +3,22 @@
 // ("<V2", "|V1") only when a dtype is given to read them as.
 #pragma once
 
-#include <filesystem>
+#include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 
-#include "core/reference/reference.hpp"
+#include "tenon/array.hpp"
+#include "tenon/export.hpp"
 
 namespace tenon {
 
 /// Throws kEnvironment for what the system refuses, kInvalid for a malformed file (with the byte
 /// offset), for what is no regular file, and for one larger than half of the machine's memory.
-Array read_npy(const std::filesystem::path& path, std::optional<DType> as = std::nullopt);
-Array parse_npy(std::span<const std::byte> bytes, const std::string& origin,
+TENON_API Array read_npy(const std::string& path, std::optional<DType> as = std::nullopt);
+TENON_API Array parse_npy(std::span<const std::byte> bytes, const std::string& origin,
                 std::optional<DType> as = std::nullopt);
-/// As write_file() of core/support: an error leaves an old file as it was.
-void write_npy(const std::filesystem::path& path, const Array& array);
+/// An error leaves an old file as it was.
+TENON_API void write_npy(const std::string& path, const Array& array);
 
 }  // namespace tenon

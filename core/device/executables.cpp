@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/device/executables.hpp"
+
+#include "core/device/target_compiler.hpp"
+#include "core/plugin/abi_struct.hpp"
+#include "core/plugin/status.hpp"
+#include "core/support/log.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr int kCacheSchema = 2;  ///< of what the subject is made of and of what is stored
+
+tn_target target_of(tn_device* device) {
+  tn_target target = abi_struct<tn_target>();
+  target.device = device;
+  return target;
+}
+
+}  // namespace
+
+/// All that an executable depends on: the driver, the device and every byte of the program.
+std::string Executables::subject_of(const tn_program& program) const {
+  std::string subject = fmt::format(
+      "{} | {} | {} | {} | {} | {} | {}", kCacheSchema, TN_PROGRAM_VERSION,
+      opened_.library->backend(), opened_.library->build(), fixed_string(opened_.info.target),
+      fixed_string(opened_.info.driver), opened_.facts.capabilities.hash());
+  subject += '\0';
+  return subject.append(reinterpret_cast<const char*>(&program), program.total_size);
+}
+
+ExecutableRef Executables::wrap(tn_executable* handle, const tn_compile_report& report,
+                                bool from_cache, Device& device) {
+  auto executable = std::make_shared<Executable>();
+  executable->device = device.shared_from_this();
+  executable->handle = handle;
+  executable->report = report;
+  executable->from_cache = from_cache;
+  const std::lock_guard lock(retired_mutex_);
+  held_.insert(handle);
+  unlaunched_.insert(handle);
+  has_unlaunched_ = true;
+  return executable;
+}
+
+ExecutableRef Executables::compile(const tn_program& program, Device& device) {
+  if (!opened_.facts.capabilities.compute)
+    fail(ErrorKind::kUnsupported, "[compile] {}: expected a device that computes, got memory only",
+         opened_.id);
+  std::string subject = subject_of(program);
+  const std::string key = hash_text(subject);
+  {
+    const std::lock_guard lock(compiled_mutex_);
+    if (const auto at = compiled_.find(key); at != compiled_.end())
+      if (ExecutableRef executable = at->second.lock(); executable && executable->about == subject)
+        return executable;
+  }
+  ExecutableRef executable = load(subject, device);
+  if (!executable) executable = compile_fresh(program, subject, device);
+  executable->about = std::move(subject);
+  const std::lock_guard lock(compiled_mutex_);
+  if (compiled_.size() > 4096)
+    std::erase_if(compiled_, [](const auto& item) { return item.second.expired(); });
+  compiled_[key] = executable;
+  return executable;
+}
+
+ExecutableRef Executables::load(const std::string& subject, Device& device) {
+  if (!cache_ || !(opened_.facts.flags & TN_DEVICE_SAVE)) return nullptr;
+  const auto bytes = cache_->get(subject);
+  if (!bytes) return nullptr;
+  const tn_target target = target_of(opened_.handle);
+  tn_error error = abi_struct<tn_error>();
+  tn_executable* handle = nullptr;
+  const int32_t status =
+      opened_.plugin().executable_load(&target, bytes->data(), bytes->size(), &handle, &error);
+  if (status == TN_OK && handle) {
+    TN_LOG("cache", "{}: loaded {}", opened_.id, hash_text(subject));
+    return wrap(handle, abi_struct<tn_compile_report>(), true, device);
+  }
+  TN_LOG("cache", "{}: {} refused: {}", opened_.id, hash_text(subject),
+         error_message(status, error));
+  cache_->remove(subject);
+  return nullptr;
+}
+
+ExecutableRef Executables::compile_fresh(const tn_program& program, const std::string& subject,
+                                         Device& device) {
+  CompiledProgram compiled = TargetCompiler(device).compile(program);
+  TN_LOG("plan", "{}: compiled {} in {} us", opened_.id,
+         reinterpret_cast<const char*>(&program) + program.name,
+         compiled.report().compile_ns / 1000);
+  save(compiled, subject);
+  const tn_compile_report report = compiled.report();
+  return wrap(compiled.release(), report, false, device);
+}
+
+void Executables::save(const CompiledProgram& compiled, const std::string& subject) {
+  if (!cache_ || !(opened_.facts.flags & TN_DEVICE_SAVE)) return;
+  try {
+    const std::vector<uint8_t> bytes = compiled.saved();
+    if (!bytes.empty()) cache_->put(subject, bytes);
+  } catch (const std::bad_alloc&) {  // no memory for it: nothing is cached
+  } catch (const Error& error) {
+    TN_LOG("cache", "{}: not saved: {}", opened_.id, error.what());
+  }
+}
+
+void Executables::retire(tn_executable* executable, uint64_t submitted) noexcept {
+  const std::lock_guard lock(retired_mutex_);
+  held_.erase(executable);
+  unlaunched_.erase(executable);
+  retired_.emplace_back(submitted, executable);
+  has_retired_ = true;
+}
+
+void Executables::destroy_retired(uint64_t ended) noexcept {
+  if (!has_retired_) return;
+  const std::lock_guard lock(retired_mutex_);
+  std::erase_if(retired_, [&](const auto& item) {
+    if (item.first > ended) return false;
+    opened_.plugin().executable_destroy(item.second);
+    return true;
+  });
+  has_retired_ = !retired_.empty();
+}
+
+void Executables::destroy_all() noexcept {
+  destroy_retired(UINT64_MAX);
+  for (tn_executable* executable : held_) opened_.plugin().executable_destroy(executable);
+}
+
+bool Executables::take_first_launches(const std::vector<tn_command>& commands) {
+  if (!has_unlaunched_) return false;
+  const std::lock_guard lock(retired_mutex_);
+  bool any = false;
+  for (const tn_command& command : commands)
+    any |= command.kind == TN_COMMAND_LAUNCH && unlaunched_.erase(command.executable) > 0;
+  has_unlaunched_ = !unlaunched_.empty();
+  return any;
+}
+
+}  // namespace tenon

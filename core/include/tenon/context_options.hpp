@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How a Context is made, and what a run of it took.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tenon/precision.hpp"
+
+namespace tenon {
+
+/// What is set here comes before the environment variables (docs/environment.md).
+struct ContextOptions {
+  std::optional<std::string> devices;    ///< as TENON_DEVICES
+  std::vector<std::string> plugins;      ///< files that come before all others
+  std::optional<std::string> cache_dir;  ///< as TENON_CACHE_DIR
+  std::optional<bool> validate;          ///< as TENON_VALIDATE
+  /// As TENON_MATMUL: of every contraction that says nothing of its own (tenon/precision.hpp).
+  std::optional<Precision> matmul;
+  bool disk_cache = true;       ///< false: executables are not kept on disk
+  bool use_environment = true;  ///< false: the variables are not read
+};
+
+/// What one run took.
+struct RunStats {
+  int kernels = 0;        ///< launches
+  int programs = 0;       ///< that the plan's kernels were compiled from; 0 when it was cached
+  double compile_ms = 0;  ///< 0 when the plan was cached
+  double run_ms = 0;
+  int64_t arena_bytes = 0;  ///< planned for temporaries
+  int64_t sum_bytes = 0;    ///< of temporaries without reuse
+  bool plan_cached = false;
+};
+
+}  // namespace tenon

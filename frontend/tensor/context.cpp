@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The public Context over the core's Runtime, and functions from text.
+#include "tenon/context.hpp"
+
+#include "core/ir/text.hpp"
+#include "core/support/error.hpp"
+#include "frontend/tensor/state.hpp"
+
+namespace tenon {
+
+Context::Context(ContextOptions options)
+    : impl_(std::make_unique<Impl>(this, std::move(options))) {}
+
+Context::~Context() { *impl_->life = nullptr; }
+
+Context& Context::standard() {
+  // Never destroyed, as static objects may come here late. Its devices are closed
+  // (core/device/process_end.hpp).
+  static Context* const context = new Context();
+  return *context;
+}
+
+std::vector<std::string> Context::device_ids() const { return impl_->runtime.device_ids(); }
+
+DeviceInfo Context::device(const std::string& id) {
+  const Device& device = impl_->runtime.device(id);
+  const Capabilities& can = device.capabilities();
+  DeviceInfo info;
+  info.id = device.id();
+  info.name = device.info().name;
+  info.compute = can.compute;
+  info.compute_units = can.compute_units;
+  info.vector_bytes = can.vector_bytes;
+  info.bytes_in_use = device.bytes_in_use();
+  info.bytes_reserved = device.bytes_reserved();
+  return info;
+}
+
+std::vector<Array> Context::run(const Function& function, const std::vector<Array>& inputs,
+                                const SymbolValues& symbols, const std::string& device,
+                                RunStats* stats) {
+  return impl_->runtime.run(function.graph(), inputs, symbols, device, stats);
+}
+
+Function Function::parse(std::string_view text, Context& context, std::string_view origin) {
+  return Function(std::make_shared<Graph>(parse_graph(text, builder_of(context), origin)));
+}
+
+const std::string& Function::name() const { return graph_->name; }
+
+std::string Function::text() const { return print(*graph_); }
+
+}  // namespace tenon

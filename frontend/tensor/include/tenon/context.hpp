@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A Context owns everything that lives: plugins, devices, pools, plans, caches.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tenon/array.hpp"
+#include "tenon/context_options.hpp"
+#include "tenon/export.hpp"
+#include "tenon/function.hpp"
+
+namespace tenon {
+
+/// What a device says of itself, and what it holds now.
+struct DeviceInfo {
+  std::string id;              ///< "cpu:0"
+  std::string name;            ///< "AMD EPYC 9654", in the vendor's words
+  bool compute = true;         ///< false: it holds memory, as a disk does, and runs nothing
+  uint32_t compute_units = 0;  ///< cores, multiprocessors
+  uint32_t vector_bytes = 0;   ///< of a register; 0: none
+  uint64_t bytes_in_use = 0;
+  uint64_t bytes_reserved = 0;  ///< held from the driver, for buffers to come too
+};
+
+class TENON_API Context {
+ public:
+  /// Throws kInvalid for options or variables that mean nothing, kEnvironment where a device or
+  /// plugin that is asked for cannot be had; both name what there is.
+  explicit Context(ContextOptions options = {});
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  /// Made at first use from the environment, closed at exit; for programs that need just one.
+  static Context& standard();
+
+  /// Ids that `device` takes: open ones, the default first, then those that it would open.
+  std::vector<std::string> device_ids() const;
+  /// "" is the default; "cpu" the first of its backend; "BACKEND:PATH" a file or folder of a
+  /// storage backend. Where TENON_DEVICES names no devices, one that is not open yet is opened.
+  /// Throws kInvalid with the list of what there is.
+  DeviceInfo device(const std::string& id = "");
+
+  /// Runs a function on a device ("" for the default) and waits for the end. Symbols that the shape
+  /// of an input tells need not be given. Equal graphs share one plan; other values of symbols
+  /// re-use it. Throws kInvalid for inputs that do not fit, kUnsupported for what the device lacks.
+  std::vector<Array> run(const Function& function, const std::vector<Array>& inputs,
+                         const SymbolValues& symbols = {}, const std::string& device = "",
+                         RunStats* stats = nullptr);
+
+  struct Impl;  ///< the library's own
+  Impl& impl() const { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tenon
