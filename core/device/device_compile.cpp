@@ -4,6 +4,7 @@
 #include "core/device/target_compiler.hpp"
 #include "core/plugin/abi_struct.hpp"
 #include "core/plugin/status.hpp"
+#include "core/support/hash.hpp"
 #include "core/support/log.hpp"
 
 namespace tenon {
@@ -50,7 +51,7 @@ ExecutableRef DeviceImpl::compile(const tn_program& program) {
   const InUse use(made_in_);
   const ForkHold hold;
   std::string subject = cache_subject(program);
-  const std::string key = hash_text(subject);
+  const std::string key = hash_digits(subject);
   {
     const std::lock_guard lock(compiled_mutex_);
     if (const auto at = compiled_.find(key); at != compiled_.end())
@@ -77,10 +78,10 @@ ExecutableRef DeviceImpl::load_cached(const std::string& subject) {
   const int32_t status =
       plugin().executable_load(&target, bytes->data(), bytes->size(), &handle, &error);
   if (status == TN_OK && handle) {
-    TN_LOG("cache", "{}: loaded {}", id_, hash_text(subject));
+    TN_LOG("cache", "{}: loaded {}", id_, hash_digits(subject));
     return wrap(handle, abi_struct<tn_compile_report>(), true);
   }
-  TN_LOG("cache", "{}: {} refused: {}", id_, hash_text(subject), error_message(status, error));
+  TN_LOG("cache", "{}: {} refused: {}", id_, hash_digits(subject), error_message(status, error));
   cache_->remove(subject);
   return nullptr;
 }
