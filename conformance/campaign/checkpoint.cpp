@@ -10,29 +10,29 @@
 namespace tenon::conformance {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 Json finished_json(const std::vector<Finished>& list) {
   Json out = Json::array();
   for (const Finished& f : list)
-    out.push_back({f.attempt, f.process_begin, f.cell.op, f.cell.dtype, f.cell.layout,
-                   end_fields(f.index, f.outcome), f.before});
+    out.push_back({{"index", f.index},
+                   {"attempt", f.attempt},
+                   {"cell", f.cell},
+                   {"outcome", f.outcome},
+                   {"process_begin", f.process_begin},
+                   {"before", f.before}});
   return out;
 }
 
 std::vector<Finished> parse_finished(const Json& json) {
   std::vector<Finished> out;
-  for (const Json& one : json) {
-    Finished f;
-    f.attempt = one.at(0);
-    f.process_begin = one.at(1);
-    f.cell = {one.at(2), one.at(3), one.at(4)};
-    const auto fields = one.at(5).get<std::vector<std::string>>();
-    read_end(fields, f);
-    f.index = std::stoull(fields[1]);
-    f.before = one.at(6).get<std::vector<uint64_t>>();
-    out.push_back(std::move(f));
-  }
+  for (const Json& one : json)
+    out.push_back({.index = one.at("index"),
+                   .attempt = one.at("attempt"),
+                   .cell = one.at("cell"),
+                   .outcome = one.at("outcome"),
+                   .process_begin = one.at("process_begin"),
+                   .before = one.at("before").get<std::vector<uint64_t>>()});
   return out;
 }
 

@@ -9,16 +9,13 @@
 #include "conformance/cases/shell.hpp"
 #include "conformance/worker/run_reproducer.hpp"
 #include "core/support/error.hpp"
+#include "core/support/hash.hpp"
 
 namespace tenon::conformance {
 namespace {
 
-/// FNV-1a: the same in every build, so that a bucket keeps its file name.
-uint32_t short_hash(std::string_view text) {
-  uint32_t hash = 2166136261U;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  return hash;
-}
+/// The same in every build, so that a bucket keeps its file name.
+uint32_t short_hash(std::string_view text) { return static_cast<uint32_t>(hash_bytes(0, text)); }
 
 std::string file_name(std::string_view text) {
   std::string out(text);

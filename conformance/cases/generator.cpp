@@ -3,7 +3,6 @@
 #include "conformance/cases/generator.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "conformance/cases/abi/memory_cases.hpp"
 #include "conformance/cases/abi/programs.hpp"
@@ -13,6 +12,7 @@
 #include "conformance/cases/graphs/graphs.hpp"
 #include "conformance/cases/plan.hpp"
 #include "core/support/error.hpp"
+#include "sdk/support/scanner.hpp"
 
 namespace tenon::conformance {
 namespace {
@@ -131,17 +131,11 @@ Case Generator::remake(const Case& like, const Origin& origin) {
 std::string case_name(uint64_t seed, uint64_t index) { return fmt::format("{}:{}", seed, index); }
 
 std::pair<uint64_t, uint64_t> parse_case_name(std::string_view text) {
-  uint64_t numbers[2] = {};
-  const size_t colon = text.find(':');
-  const std::string_view parts[2] = {text.substr(0, colon),
-                                     colon == text.npos ? "" : text.substr(colon + 1)};
-  for (int i = 0; i < 2; ++i) {
-    const char* end = parts[i].data() + parts[i].size();
-    const auto [stop, error] = std::from_chars(parts[i].data(), end, numbers[i]);
-    TN_REQUIRE(error == std::errc() && stop == end && !parts[i].empty(),
-               "[replay] expected SEED:INDEX or a file, got \"{}\"", text);
-  }
-  return {numbers[0], numbers[1]};
+  const size_t colon = std::min(text.find(':'), text.size());
+  const auto seed = sdk::number_of<uint64_t>(text.substr(0, colon));
+  const auto index = sdk::number_of<uint64_t>(text.substr(std::min(colon + 1, text.size())));
+  TN_REQUIRE(seed && index, "[replay] expected SEED:INDEX or a file, got \"{}\"", text);
+  return {*seed, *index};
 }
 
 }  // namespace tenon::conformance

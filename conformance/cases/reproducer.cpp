@@ -11,6 +11,7 @@
 #include "core/ir/text.hpp"
 #include "core/kernel/transforms/transform.hpp"
 #include "core/support/error.hpp"
+#include "sdk/support/scanner.hpp"
 
 namespace tenon::conformance {
 namespace {
@@ -43,17 +44,17 @@ class Header {
 
   void line(int number, const std::string& text) {
     number_ = number;
-    std::istringstream in(text);
-    std::string mark, key;
-    in >> mark >> key;
+    sdk::Scanner in(text);
+    in.accept("#");
+    const std::string_view key = in.word();
     Case& test = out_.test;
     if (key == "case") {
-      std::string name;
-      in >> name >> test.cell.op >> test.cell.dtype;
-      std::tie(test.seed, test.index) = case_of(name);
-      test.cell.layout = rest(in);
+      std::tie(test.seed, test.index) = case_of(std::string(in.word()));
+      test.cell.op = in.word();
+      test.cell.dtype = in.word();
+      test.cell.layout = in.rest();
     } else if (key == "mode") {
-      test.mode = mode(rest(in));
+      test.mode = mode(in.rest());
     } else if (key == "refusal") {
       ends(in);
       test.refusal = true;
@@ -63,11 +64,11 @@ class Header {
       test.transform_seed = whole(in);
     } else if (key == "transforms") {
       test.transforms.push_back(checked("transforms as in core/kernel/transforms/transform.hpp",
-                                        rest(in), [](const std::string& t) {
+                                        std::string(in.rest()), [](const std::string& t) {
                                           if (t != kNoTransforms) parse_transforms(t);
                                         }));
     } else if (key == "sequence") {
-      sequence(rest(in));
+      sequence(std::string(in.rest()));
     } else if (key == "apart") {
       ends(in);
       out_.apart = true;
@@ -113,15 +114,14 @@ class Header {
     return parse_case_name(name);
   }
 
-  void ends(std::istringstream& in) {
-    if (const std::string more = rest(in); !more.empty())
-      expected(fmt::format("the end of the line, got \"{}\"", more));
+  void ends(sdk::Scanner& in) {
+    if (!in.at_end()) expected(fmt::format("the end of the line, got \"{}\"", in.rest()));
   }
 
-  uint64_t whole(std::istringstream& in) {
-    uint64_t number = 0;
-    if (!(in >> number) || !(in >> std::ws).eof()) expected("one number");
-    return number;
+  uint64_t whole(sdk::Scanner& in) {
+    const auto number = sdk::number_of<uint64_t>(in.word());
+    if (!number || !in.at_end()) expected("one number");
+    return *number;
   }
 
   void sequence(const std::string& text) {
@@ -130,57 +130,48 @@ class Header {
   }
 
   /// What was seen when the file was written; any other comment is for people.
-  void outcome(const std::string& key, std::istringstream& in) {
+  void outcome(std::string_view key, sdk::Scanner& in) {
     if (key == "status") {
-      std::string name;
-      in >> name;
+      const std::string name(in.word());
       checked("a status", name, status_from_name);
       out_.outcome.status = status_from_name(name);
-      out_.outcome.kind = rest(in);
+      out_.outcome.kind = std::string(in.rest());
     } else if (key == "text") {
-      out_.outcome.text = rest(in);
+      out_.outcome.text = std::string(in.rest());
     } else if (key == "diff") {
-      out_.outcome.diff += (out_.outcome.diff.empty() ? "" : "\n") + rest(in);
+      out_.outcome.diff += (out_.outcome.diff.empty() ? "" : "\n") + std::string(in.rest());
     } else if (key == "backend") {
-      out_.backend = rest(in);
+      out_.backend = std::string(in.rest());
     } else if (key == "plugin") {
-      out_.plugin = rest(in);
+      out_.plugin = std::string(in.rest());
     }
   }
 
-  static std::string rest(std::istringstream& in) {
-    std::string text;
-    std::getline(in >> std::ws, text);
-    return text;
-  }
-
-  ValueMode mode(const std::string& text) {
+  ValueMode mode(std::string_view text) {
     for (const ValueMode mode : {ValueMode::kExact, ValueMode::kConditioned, ValueMode::kSpecial})
       if (mode_name(mode) == text) return mode;
     expected("mode exact, conditioned or special");
   }
 
-  void symbol(std::istringstream& in) {
-    std::string name, equals;
+  void symbol(sdk::Scanner& in) {
+    const std::string name(in.word());
     int64_t value = 0;
-    if (!(in >> name >> equals >> value) || equals != "=") expected("symbol NAME = VALUE");
+    if (name.empty() || in.word() != "=" || in.number(value) != std::errc())
+      expected("symbol NAME = VALUE");
     ends(in);
     if (!out_.test.symbols.emplace(name, value).second)
       expected(fmt::format("a symbol once, got {} again", name));
   }
 
-  void input(std::istringstream& in) {
-    std::string name, dtype_text, shape;
-    in >> name >> dtype_text;
-    const auto dtype = dtype_from_name(dtype_text);
+  void input(sdk::Scanner& in) {
+    in.word();  // its name, which the graph has too
+    const auto dtype = dtype_from_name(in.word());
     if (!dtype || *dtype == DType::kVoid) expected("input NAME DTYPE [SHAPE] = VALUES");
-    std::getline(in >> std::ws, shape, '=');
-    const std::vector<int64_t> sizes = parse_shape(shape);
-    Array array = Array::zeros(*dtype, sizes);
-    std::string word;
+    Array array = Array::zeros(*dtype, shape(in));
+    if (!in.accept("=") && !in.at_end()) ends(in);
     int64_t i = 0;
-    for (; in >> word; ++i) {
-      const auto value = read_scalar(word, *dtype);
+    for (; !in.at_end(); ++i) {
+      const auto value = read_scalar(in.word(), *dtype);
       if (!value) expected("values of the input's dtype");
       if (i == array.count()) expected("as many values as the shape says, got more");
       array.set(i, *value);
@@ -189,25 +180,18 @@ class Header {
     out_.test.inputs.push_back(std::move(array));
   }
 
-  std::vector<int64_t> parse_shape(const std::string& text) {
-    std::istringstream in(text);
+  std::vector<int64_t> shape(sdk::Scanner& in) {
     std::vector<int64_t> sizes;
-    char mark = 0;
     int64_t size = 0, count = 1;
-    if (!(in >> mark) || mark != '[') expected("a shape in brackets");
-    while (in >> size) {
+    if (!in.accept("[")) expected("a shape in brackets");
+    if (in.accept("]")) return sizes;
+    do {
+      if (in.number(size) != std::errc()) expected("a shape in brackets");
       if (size < 0 || size > kMaxElements || (count *= std::max<int64_t>(size, 1)) > kMaxElements)
         expected("a shape of at most 2^20 elements");
       sizes.push_back(size);
-      if (in >> mark && mark == ']') {
-        ends(in);
-        return sizes;
-      }
-      if (mark != ',') expected("a comma or a bracket in the shape");
-    }
-    in.clear();
-    if (!(in >> mark) || mark != ']' || !sizes.empty()) expected("a shape in brackets");
-    ends(in);
+    } while (in.accept(","));
+    if (!in.accept("]")) expected("a comma or a bracket in the shape");
     return sizes;
   }
 

@@ -5,31 +5,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
+#include "sdk/support/scanner.hpp"
+
 namespace tenon::conformance {
-namespace {
-
-template <class T>
-std::optional<T> whole(std::string_view text, int base = 10) {
-  T value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value, base);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
-
-std::optional<double> whole_double(std::string_view text) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
-
-}  // namespace
-
 std::string write_scalar(const Scalar& value) {
   if (!is_float(value.dtype))
     return is_signed(value.dtype) ? std::to_string(value.as_int()) : std::to_string(value.bits);
@@ -45,25 +25,25 @@ std::string write_scalar(const Scalar& value) {
 std::optional<Scalar> read_scalar(std::string_view text, DType dtype) {
   const int bits = static_cast<int>(dtype_bits(dtype));
   if (text.starts_with("0x")) {
-    const auto code = whole<uint64_t>(text.substr(2), 16);
+    const auto code = sdk::number_of<uint64_t>(text.substr(2), 16);
     if (!code || (bits < 64 && *code >> bits) || (dtype == DType::kBool && *code > 1))
       return std::nullopt;
     return Scalar{dtype, *code};
   }
   if (is_float(dtype)) {
-    const auto number = whole_double(text);
+    const auto number = sdk::number_of<double>(text);
     if (!number || !std::isfinite(*number)) return std::nullopt;
     return Scalar::of(dtype, *number);
   }
   const uint64_t mask = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
   if (is_signed(dtype)) {
-    const auto number = whole<int64_t>(text);
+    const auto number = sdk::number_of<int64_t>(text);
     if (!number || (bits < 64 && (*number < -(int64_t{1} << (bits - 1)) ||
                                   *number >= (int64_t{1} << (bits - 1)))))
       return std::nullopt;
     return Scalar{dtype, static_cast<uint64_t>(*number) & mask};
   }
-  const auto number = whole<uint64_t>(text);
+  const auto number = sdk::number_of<uint64_t>(text);
   if (!number || *number > mask || (dtype == DType::kBool && *number > 1)) return std::nullopt;
   return Scalar{dtype, *number};
 }

@@ -6,9 +6,7 @@
 #include "conformance/cases/graphs/shapes.hpp"
 #include "conformance/cases/random.hpp"
 #include "core/support/error.hpp"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "core/support/hash.hpp"
 
 namespace tenon::conformance {
 namespace {
@@ -78,7 +76,9 @@ uint64_t digest_of(const std::vector<Array>& outputs) {
   for (const Array& array : outputs) {
     digest = mix(digest, static_cast<uint64_t>(array.dtype));
     for (const int64_t size : array.shape) digest = mix(digest, static_cast<uint64_t>(size));
-    digest = mix(digest, XXH3_64bits(array.bytes.data(), array.bytes.size()));
+    const std::string_view bytes(reinterpret_cast<const char*>(array.bytes.data()),
+                                 array.bytes.size());
+    digest = mix(digest, hash_bytes(0, bytes));
   }
   return digest ? digest : 1;
 }

@@ -13,6 +13,7 @@
 #include "conformance/cases/shell.hpp"
 #include "conformance/report/report.hpp"
 #include "core/support/error.hpp"
+#include "core/support/hash.hpp"
 #include "tenon/plugin.h"
 
 namespace tenon::conformance {
@@ -78,11 +79,6 @@ std::vector<Missing> missing_dtypes(const Report& report) {
   return grouped(missing);
 }
 
-uint64_t mixed(uint64_t hash, std::string_view text) {  // FNV-1a
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return (hash ^ 0xff) * 0x100000001b3;
-}
-
 /// Of "add > reduce.max f16 permuted" and "add > reduce.max, split": add, reduce.max.
 std::pair<std::string, std::string> ops_of(const std::string& name) {
   const size_t arrow = name.find(" > ");
@@ -93,10 +89,10 @@ std::pair<std::string, std::string> ops_of(const std::string& name) {
 
 void find_missing_pairs(Report& report) {
   std::map<std::pair<std::string, std::string>, bool> pairs;
-  uint64_t hash = 0xcbf29ce484222325;
+  uint64_t hash = 0;
   for (uint32_t cell = 0; cell < report.reached.size(); ++cell) {
     const std::string name = coverage_name(cell);
-    hash = mixed(hash, name);
+    hash = hash_bytes(hash, name);
     const auto ops = ops_of(name);
     if (!ops.first.empty()) pairs[ops] = pairs[ops] || report.reached[cell];
   }

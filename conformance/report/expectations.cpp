@@ -6,6 +6,7 @@
 
 #include "conformance/cases/graphs/cell_names.hpp"
 #include "core/support/error.hpp"
+#include "sdk/support/scanner.hpp"
 
 namespace tenon::conformance {
 namespace {
@@ -29,13 +30,14 @@ Expectations::Expectations(std::string_view text, std::string_view origin) : str
   std::istringstream in{std::string(text)};
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
-    std::istringstream words(line);
-    std::string kind;
-    if (!(words >> kind) || kind.starts_with('#')) continue;
+    sdk::Scanner words(line);
+    const std::string_view kind = words.word();
+    if (kind.empty() || kind.starts_with('#')) continue;
     ExpectationLine out;
     out.line = number;
-    words >> out.op >> out.dtype;
-    std::getline(words >> std::ws, out.reason);
+    out.op = words.word();
+    out.dtype = words.word();
+    out.reason = words.rest();
     TN_REQUIRE((kind == "unsupported" || kind == "xfail") && !out.reason.empty(),
                "[expectations] {}:{}: expected \"unsupported|xfail OP DTYPE REASON\", got \"{}\"",
                origin, number, line);

@@ -29,14 +29,4 @@ std::string escape_markup(std::string_view text) {
   return out;
 }
 
-std::string identifier(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '_' || c == '.';
-    out += plain ? std::string(1, c) : fmt::format("~{:02x}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
-
 }  // namespace tenon::conformance

@@ -12,7 +12,4 @@ namespace tenon::conformance {
 /// printable, with &, <, > and both quotes as HTML and XML want them.
 std::string escape_markup(std::string_view text);
 
-/// As an id or a word of a class: letters, digits, '-', '_' and '.', the rest by its code.
-std::string identifier(std::string_view text);
-
 }  // namespace tenon::conformance

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads report.json. What can be computed from the rest is not read: it is computed again.
-#include <charconv>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "conformance/cases/files.hpp"
+#include "conformance/cases/json_number.hpp"
 #include "conformance/report/profile.hpp"
 #include "conformance/report/report.hpp"
 #include "core/support/error.hpp"
+#include "sdk/support/scanner.hpp"
 
 namespace tenon::conformance {
 namespace {
@@ -21,29 +21,19 @@ Counts parse_counts(const Json& json) {
   return counts;
 }
 
-double parse_number(const Json& json) {
-  if (!json.is_string()) return json.get<double>();
-  const auto text = json.get<std::string>();
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (text == "inf") return kInfinity;
-  if (text == "-inf") return -kInfinity;
-  TN_REQUIRE(text == "nan", "[report] expected a number, inf, -inf or nan, got \"{}\"", text);
-  return std::numeric_limits<double>::quiet_NaN();
-}
-
 CellRow parse_cell(const Json& json) {
   CellRow row;
   row.op = json.at("op");
   row.dtype = json.at("dtype");
   row.counts = parse_counts(json.at("counts"));
-  row.worst_ulp = parse_number(json.at("worst_ulp"));
+  row.worst_ulp = number_of(json.at("worst_ulp"));
   row.worst_input = json.at("worst_input");
   row.layouts = json.at("layouts").get<std::map<std::string, uint64_t>>();
   for (const Json& sample : json.at("ulps")) {
     const Json& bound = sample.at("bound");
-    row.ulps[sample.at("bucket")] = {sample.at("bucket"), parse_number(sample.at("ulp")),
-                                     parse_number(sample.at("at")),
-                                     bound.is_null() ? -1 : parse_number(bound)};
+    row.ulps[sample.at("bucket")] = {sample.at("bucket"), number_of(sample.at("ulp")),
+                                     number_of(sample.at("at")),
+                                     bound.is_null() ? -1 : number_of(bound)};
   }
   return row;
 }
@@ -96,11 +86,10 @@ std::vector<bool> parse_hex(const std::string& text, uint64_t size) {
 }
 
 uint64_t parse_digest(const std::string& text) {
-  uint64_t digest = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), digest, 16);
-  TN_REQUIRE(error == std::errc{} && end == text.data() + text.size() && text.size() == 16,
+  const auto digest = sdk::number_of<uint64_t>(text, 16);
+  TN_REQUIRE(digest && text.size() == 16,
              "[report] expected a digest of 16 hexadecimal digits, got \"{}\"", text);
-  return digest;
+  return *digest;
 }
 
 uint32_t parse_freedoms(const Json& json) {

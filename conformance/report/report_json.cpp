@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "conformance/cases/json_number.hpp"
 #include "conformance/report/profile.hpp"
 #include "conformance/report/report.hpp"
 #include "core/support/error.hpp"
@@ -19,13 +20,6 @@ Json counts_json(const Counts& counts) {
   return out;
 }
 
-/// JSON has no infinity and no NaN: they are strings.
-Json number(double value) {
-  if (std::isfinite(value)) return value;
-  if (std::isnan(value)) return "nan";
-  return value > 0 ? "inf" : "-inf";
-}
-
 double rounded(double value, double parts) { return std::round(value * parts) / parts; }
 
 Json cell_json(const CellRow& row) {
@@ -35,15 +29,15 @@ Json cell_json(const CellRow& row) {
               {"cases", row.cases()},
               {"counts", counts_json(row.counts)},
               {"vacuous_share", rounded(row.vacuous_share(), 1e4)},
-              {"worst_ulp", number(row.worst_ulp)},
+              {"worst_ulp", json_number<Json>(row.worst_ulp)},
               {"worst_input", row.worst_input},
               {"layouts", row.layouts},
               {"ulps", Json::array()}};
   for (const auto& [bucket, sample] : row.ulps)
     out["ulps"].push_back({{"bucket", bucket},
-                           {"ulp", number(sample.ulp)},
-                           {"at", number(sample.at)},
-                           {"bound", sample.bound < 0 ? Json() : number(sample.bound)}});
+                           {"ulp", json_number<Json>(sample.ulp)},
+                           {"at", json_number<Json>(sample.at)},
+                           {"bound", sample.bound < 0 ? Json() : json_number<Json>(sample.bound)}});
   return out;
 }
 

@@ -7,8 +7,6 @@
 
 #include <cerrno>
 
-#include "conformance/worker/wire.hpp"
-
 namespace tenon::conformance {
 namespace {
 
@@ -33,13 +31,11 @@ Channel::End Channel::move(int fd) {
 }
 
 Channel::Channel() : commands_(move(kCommandFd)), results_(move(kResultFd)) {
-  std::string first;
-  if (!line(first)) _exit(0);
-  token_ = first.substr(first.find(' ') + 1);
+  if (!line(token_)) _exit(0);
 }
 
-void Channel::send(const std::vector<std::string>& fields) {
-  const std::string line = token_ + '\t' + pack(fields);
+void Channel::send(const Message& message) {
+  const std::string line = token_ + ' ' + write_message(message) + '\n';
   for (size_t sent = 0; sent < line.size();) {
     const ssize_t n = write(results_.moved, line.data() + sent, line.size() - sent);
     if (n < 0 && errno == EINTR) continue;

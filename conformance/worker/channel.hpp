@@ -6,7 +6,8 @@
 #include <sys/stat.h>
 
 #include <string>
-#include <vector>
+
+#include "conformance/worker/wire.hpp"
 
 namespace tenon::conformance {
 
@@ -22,7 +23,7 @@ class Channel {
   Channel();
 
   /// Writes one line, or ends the process if there is nobody to read it.
-  void send(const std::vector<std::string>& fields);
+  void send(const Message& message);
   bool line(std::string& out);  ///< false when the parent has closed the pipe
   bool bytes(size_t count, std::string& out);
   /// What became of the two descriptors of above, as a sentence; "" if they are as they were.

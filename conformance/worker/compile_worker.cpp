@@ -2,7 +2,6 @@
 // A worker for a target that need not be there: it only compiles.
 #include "conformance/cases/generator.hpp"
 #include "conformance/judge/compile.hpp"
-#include "conformance/worker/wire.hpp"
 #include "conformance/worker/worker.hpp"
 
 namespace tenon::conformance {
@@ -12,32 +11,28 @@ class CompileWorker final : public Worker {
  public:
   CompileWorker(const Target& target, Channel& channel) : Worker(channel), harness_(target) {}
 
-  std::vector<std::string> ready() const override {
-    return {"ready",
-            harness_.compiler().who(),
-            "compiled only",
-            "none: nothing runs",
-            harness_.compiler().plugin_path(),
-            "{}",
-            "0",
-            "1"};
+  DeviceFacts facts() const override {
+    return {.id = harness_.compiler().who(),
+            .name = "compiled only",
+            .declaration = "none: nothing runs",
+            .plugin = harness_.compiler().plugin_path()};
   }
 
-  std::vector<std::string> probe() override { return {"probe", "none", ""}; }
+  Probed probe() override { return {}; }
 
   bool run_range(uint64_t seed, uint64_t begin, uint64_t end) override {
     Generator generator(seed, harness_.builder());
     for (uint64_t index = begin; index < end; ++index) {
       const Case test = generator.make_plain(index);
       announce(test, 0);
-      channel_.send(end_fields(index, harness_.run(test)));
+      channel_.send(Ended{index, harness_.run(test)});
     }
     return true;
   }
 
   bool run_text(const std::string&) override {
     announce(Case{}, 0);
-    channel_.send(end_fields(0, failed("text", "a target only compiles")));
+    channel_.send(Ended{0, failed("text", "a target only compiles")});
     return true;
   }
 

@@ -3,15 +3,12 @@
 // loss.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "conformance/judge/harness.hpp"
+#include "conformance/worker/wire.hpp"
 
 namespace tenon::conformance {
 
-/// A sum of four elements in the first dtype that the device adds. The "probe" line of wire.hpp:
-/// "ok", "wrong" with a sentence, or "none" if the device adds nothing.
-std::vector<std::string> known_answer(Harness& harness, Builder& builder);
+/// A sum of four elements in the first dtype that the device adds, if there is one.
+Probed known_answer(Harness& harness, Builder& builder);
 
 }  // namespace tenon::conformance

@@ -6,7 +6,6 @@
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/reproducer.hpp"
 #include "conformance/judge/memory_checks.hpp"
-#include "conformance/worker/wire.hpp"
 #include "conformance/worker/worker.hpp"
 #include "core/support/error.hpp"
 
@@ -20,20 +19,18 @@ class MemoryWorker final : public Worker {
 
   bool computes() const { return harness_.computes(); }
 
-  std::vector<std::string> ready() const override {
-    return {"ready",
-            harness_.device_id(),
-            harness_.device_name(),
-            "memory only",
-            harness_.plugin_path(),
-            harness_.properties(),
-            "0",
-            "0"};
+  DeviceFacts facts() const override {
+    return {.id = harness_.device_id(),
+            .name = harness_.device_name(),
+            .declaration = "memory only",
+            .plugin = harness_.plugin_path(),
+            .properties = harness_.properties(),
+            .memory_only = true};
   }
 
-  std::vector<std::string> probe() override {
+  Probed probe() override {
     const std::string wrong = harness_.known_answer();
-    return {"probe", wrong.empty() ? "ok" : "wrong", wrong};
+    return {!wrong.empty(), wrong};
   }
 
   bool run_range(uint64_t seed, uint64_t begin, uint64_t end) override {
@@ -51,7 +48,7 @@ class MemoryWorker final : public Worker {
       return run(reproducer.test);
     } catch (const Error& error) {
       announce(Case{}, 0);
-      channel_.send(end_fields(0, failed("text", error.what())));
+      channel_.send(Ended{0, failed("text", error.what())});
       return true;
     }
   }
@@ -59,10 +56,10 @@ class MemoryWorker final : public Worker {
  private:
   bool run(const Case& test) {
     announce(test, 0);
-    Outcome outcome = judge(test, [&] { channel_.send({"compile", std::to_string(test.index)}); });
+    Outcome outcome = judge(test, [&] { channel_.send(Entered{RunPhase::kCompile}); });
     const std::string damage = channel_.damage();
     if (!damage.empty()) outcome = {Status::kCrash, "protocol", damage};
-    channel_.send(end_fields(test.index, outcome));
+    channel_.send(Ended{test.index, outcome});
     return outcome.status != Status::kDeviceLost && damage.empty();
   }
 

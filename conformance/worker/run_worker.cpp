@@ -8,7 +8,6 @@
 #include "conformance/cases/reproducer.hpp"
 #include "conformance/judge/harness.hpp"
 #include "conformance/worker/known_answer.hpp"
-#include "conformance/worker/wire.hpp"
 #include "conformance/worker/worker.hpp"
 #include "core/support/error.hpp"
 
@@ -22,18 +21,16 @@ class RunWorker final : public Worker {
   RunWorker(const Target& target, Channel& channel)
       : Worker(channel), target_(target), harness_(target), reached_(coverage_size()) {}
 
-  std::vector<std::string> ready() const override {
-    return {"ready",
-            harness_.device_id(),
-            harness_.device_name(),
-            harness_.declaration(),
-            harness_.plugin_path(),
-            harness_.properties(),
-            harness_.deterministic() ? "1" : "0",
-            "1"};
+  DeviceFacts facts() const override {
+    return {.id = harness_.device_id(),
+            .name = harness_.device_name(),
+            .declaration = harness_.declaration(),
+            .plugin = harness_.plugin_path(),
+            .properties = harness_.properties(),
+            .deterministic = harness_.deterministic()};
   }
 
-  std::vector<std::string> probe() override { return known_answer(harness_, builder_); }
+  Probed probe() override { return known_answer(harness_, builder_); }
 
   bool run_range(uint64_t seed, uint64_t begin, uint64_t end) override {
     Generator generator(seed, builder_);
@@ -51,7 +48,7 @@ class RunWorker final : public Worker {
       test = std::move(reproducer.test);
     } catch (const std::exception& error) {
       announce(Case{}, 0);
-      channel_.send(end_fields(0, failed("text", error.what())));
+      channel_.send(Ended{0, failed("text", error.what())});
       return true;
     }
     test.index = 0;
@@ -64,8 +61,8 @@ class RunWorker final : public Worker {
   bool give_up(const Case& before) {
     announce(Case{}, 0);
     channel_.send(
-        end_fields(0, failed("earlier", fmt::format("the device was lost by the case before it, {}",
-                                                    case_name(before.seed, before.index)))));
+        Ended{0, failed("earlier", fmt::format("the device was lost by the case before it, {}",
+                                               case_name(before.seed, before.index)))});
     return false;
   }
 
@@ -77,7 +74,7 @@ class RunWorker final : public Worker {
     } catch (const std::exception& error) {
       // Our own bug, which must not hide.
       announce(test, 0);
-      channel_.send(end_fields(index, failed("generator", error.what())));
+      channel_.send(Ended{index, failed("generator", error.what())});
       return true;
     }
     announce(test, 0);
@@ -93,7 +90,7 @@ class RunWorker final : public Worker {
     }
     const std::string damage = channel_.damage();
     if (!damage.empty()) outcome = {Status::kCrash, "protocol", damage};
-    channel_.send(end_fields(test.index, outcome, newly_reached(test, outcome)));
+    channel_.send(Ended{test.index, outcome, newly_reached(test, outcome)});
     // Damage to a guard zone stays; so a fresh process goes on.
     return outcome.status != Status::kDeviceLost && outcome.kind != "guard" && damage.empty();
   }
@@ -101,7 +98,7 @@ class RunWorker final : public Worker {
   /// `silent`: the parent hears nothing of it.
   Outcome judge(Case& test, Generator* generator, bool silent) {
     const Progress progress = [&](RunPhase phase) {
-      if (!silent) channel_.send({std::string(word_of(phase)), std::to_string(test.index)});
+      if (!silent) channel_.send(Entered{phase});
     };
     // Any step of it may compile.
     if (test.sequence) return api().run(test, [&] { progress(RunPhase::kCompile); });

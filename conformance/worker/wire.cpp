@@ -1,127 +1,130 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Packs fields into lines and back.
 #include "conformance/worker/wire.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <iterator>
-#include <sstream>
+#include <nlohmann/json.hpp>
+#include <span>
 
+#include "conformance/cases/json_number.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
 
+using Json = nlohmann::json;
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceFacts, id, name, declaration, plugin, properties,
+                                   deterministic, memory_only)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ready, facts)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Refused, reason)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Probed, wrong, text)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Begun, index, attempt, cell)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ended, index, outcome, reached)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Bye, reason)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunRange, seed, begin, end)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunText, bytes)
+
+inline void to_json(Json& json, const Idle&) { json = Json::object(); }
+inline void from_json(const Json&, Idle&) {}
+inline void to_json(Json& json, const RunProbe&) { json = Json::object(); }
+inline void from_json(const Json&, RunProbe&) {}
+
+inline void to_json(Json& json, const Entered& entered) {
+  json = {{"phase", static_cast<int>(entered.phase)}};
+}
+inline void from_json(const Json& json, Entered& entered) {
+  const int phase = json.at("phase");
+  TN_REQUIRE(phase >= 0 && phase <= static_cast<int>(RunPhase::kLaunch),
+             "[worker] expected a phase, got {}", phase);
+  entered.phase = static_cast<RunPhase>(phase);
+}
+
+inline void to_json(Json& json, const UlpSample& sample) {
+  json = {sample.bucket, json_number<Json>(sample.ulp), json_number<Json>(sample.at),
+          json_number<Json>(sample.bound)};
+}
+inline void from_json(const Json& json, UlpSample& sample) {
+  sample = {json.at(0), number_of(json.at(1)), number_of(json.at(2)), number_of(json.at(3))};
+}
+
+void to_json(Json& json, const Cell& cell) { json = {cell.op, cell.dtype, cell.layout}; }
+void from_json(const Json& json, Cell& cell) { cell = {json.at(0), json.at(1), json.at(2)}; }
+
+void to_json(Json& json, const Outcome& outcome) {
+  json = {{"status", status_name(outcome.status)},
+          {"kind", outcome.kind},
+          {"text", outcome.text},
+          {"worst_ulp", json_number<Json>(outcome.worst_ulp)},
+          {"worst_input", outcome.worst_input},
+          {"digest", outcome.digest},
+          {"needs", outcome.needs},
+          {"ulps", outcome.ulps},
+          {"diff", outcome.diff},
+          {"transforms", outcome.transforms}};
+}
+void from_json(const Json& json, Outcome& outcome) {
+  outcome = {.status = status_from_name(json.at("status").get<std::string>()),
+             .kind = json.at("kind"),
+             .text = json.at("text"),
+             .worst_ulp = number_of(json.at("worst_ulp")),
+             .worst_input = json.at("worst_input"),
+             .digest = json.at("digest"),
+             .needs = json.at("needs"),
+             .ulps = json.at("ulps").get<std::vector<UlpSample>>(),
+             .diff = json.at("diff"),
+             .transforms = json.at("transforms")};
+}
+
 namespace {
 
-constexpr std::string_view kPhases[] = {"compile", "first", "run"};  // in the order of RunPhase
+// In the order of the variants.
+constexpr std::string_view kMessages[] = {"ready",   "refused", "probed", "begun",
+                                          "entered", "ended",   "idle",   "bye"};
+constexpr std::string_view kCommands[] = {"probe", "range", "text"};
+static_assert(std::size(kMessages) == std::variant_size_v<Message>);
+static_assert(std::size(kCommands) == std::variant_size_v<Command>);
 
-std::string unescape(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\' || i + 1 == text.size()) {
-      out += text[i];
-      continue;
-    }
-    const char c = text[++i];
-    out += c == 't' ? '\t' : c == 'n' ? '\n' : c;
+/// ["word", {...}]
+template <class Variant>
+std::string write(const Variant& value, std::span<const std::string_view> words) {
+  Json json = Json::array({words[value.index()]});
+  std::visit([&](const auto& one) { json.emplace_back(one); }, value);
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+template <class Variant, size_t I = 0>
+std::optional<Variant> read_as(const Json& json, size_t index) {
+  if constexpr (I == std::variant_size_v<Variant>) {
+    return std::nullopt;
+  } else {
+    if (index == I) return json.get<std::variant_alternative_t<I, Variant>>();
+    return read_as<Variant, I + 1>(json, index);
   }
-  return out;
 }
 
-/// "bucket ulp at bound" by fours.
-std::string ulps_text(const std::vector<UlpSample>& ulps) {
-  std::string out;
-  for (const UlpSample& s : ulps)
-    out += fmt::format("{}{} {} {} {}", out.empty() ? "" : " ", s.bucket, s.ulp, s.at, s.bound);
-  return out;
-}
-
-std::vector<UlpSample> parse_ulps(const std::string& text) {
-  std::vector<UlpSample> out;
-  std::istringstream in(text);
-  std::string bucket, ulp, at, bound;  // as words: streams do not read "inf"
-  while (in >> bucket >> ulp >> at >> bound)
-    out.push_back({std::atoi(bucket.c_str()), std::strtod(ulp.c_str(), nullptr),
-                   std::strtod(at.c_str(), nullptr), std::strtod(bound.c_str(), nullptr)});
-  return out;
-}
-
-std::vector<uint32_t> parse_cells(const std::string& text) {
-  std::istringstream in(text);
-  return {std::istream_iterator<uint32_t>(in), {}};
+template <class Variant>
+std::optional<Variant> read(std::string_view line, std::span<const std::string_view> words) {
+  try {
+    const Json json = Json::parse(line);
+    const auto word = json.at(0).get<std::string>();
+    return read_as<Variant>(json.at(1),
+                            static_cast<size_t>(std::ranges::find(words, word) - words.begin()));
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace
 
-std::string_view word_of(RunPhase phase) { return kPhases[static_cast<size_t>(phase)]; }
-
-std::optional<RunPhase> phase_of(std::string_view word) {
-  const auto at = std::ranges::find(kPhases, word);
-  if (at == std::end(kPhases)) return std::nullopt;
-  return static_cast<RunPhase>(at - std::begin(kPhases));
+std::string write_message(const Message& message) { return write(message, kMessages); }
+std::optional<Message> read_message(std::string_view line) {
+  return read<Message>(line, kMessages);
 }
 
-std::string pack(const std::vector<std::string>& fields) {
-  std::string line;
-  for (const std::string& field : fields) {
-    if (&field != &fields.front()) line += '\t';
-    for (const char c : field) {
-      if (c == '\t')
-        line += "\\t";
-      else if (c == '\n')
-        line += "\\n";
-      else if (c == '\\')
-        line += "\\\\";
-      else if (c != '\r')
-        line += c;
-    }
-  }
-  return line + '\n';
-}
-
-std::vector<std::string> unpack(std::string_view line) {
-  std::vector<std::string> fields;
-  for (size_t begin = 0;;) {
-    const size_t end = line.find('\t', begin);
-    fields.push_back(unescape(line.substr(begin, end == line.npos ? end : end - begin)));
-    if (end == line.npos) return fields;
-    begin = end + 1;
-  }
-}
-
-std::vector<std::string> end_fields(uint64_t index, const Outcome& outcome,
-                                    const std::vector<uint32_t>& reached) {
-  return {"end",
-          std::to_string(index),
-          std::string(status_name(outcome.status)),
-          outcome.kind,
-          fmt::format("{}", outcome.worst_ulp),
-          outcome.worst_input,
-          outcome.text,
-          std::to_string(outcome.digest),
-          std::to_string(outcome.needs),
-          ulps_text(outcome.ulps),
-          outcome.diff,
-          outcome.transforms,
-          fmt::format("{}", fmt::join(reached, " "))};
-}
-
-void read_end(const std::vector<std::string>& fields, Finished& finished) {
-  TN_REQUIRE(fields.size() == 13 && fields[0] == "end", "[worker] expected an end line, got \"{}\"",
-             fields.empty() ? "" : fields[0]);
-  finished.outcome = {.status = status_from_name(fields[2]),
-                      .kind = fields[3],
-                      .text = fields[6],
-                      .worst_ulp = std::strtod(fields[4].c_str(), nullptr),
-                      .worst_input = fields[5],
-                      .digest = std::strtoull(fields[7].c_str(), nullptr, 10),
-                      .needs = static_cast<uint32_t>(std::strtoul(fields[8].c_str(), nullptr, 10)),
-                      .ulps = parse_ulps(fields[9]),
-                      .diff = fields[10],
-                      .transforms = fields[11]};
-  finished.reached = parse_cells(fields[12]);
+std::string write_command(const Command& command) { return write(command, kCommands); }
+std::optional<Command> read_command(std::string_view line) {
+  return read<Command>(line, kCommands);
 }
 
 }  // namespace tenon::conformance

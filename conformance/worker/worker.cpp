@@ -8,10 +8,8 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <sstream>
 
 #include "conformance/worker/driver_caches.hpp"
-#include "conformance/worker/wire.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
@@ -30,35 +28,28 @@ void confine() {
   }
 }
 
+/// False when the process is of no more use, or the parent is gone.
+bool obey(const Command& command, Worker& worker, Channel& channel) {
+  if (const auto* range = std::get_if<RunRange>(&command))
+    return worker.run_range(range->seed, range->begin, range->end);
+  const uint64_t bytes = std::get<RunText>(command).bytes;
+  TN_REQUIRE(bytes < kMostText, "[worker] expected at most {} bytes, got {}", kMostText, bytes);
+  std::string text;
+  return channel.bytes(bytes, text) && worker.run_text(text);
+}
+
 void serve_commands(Worker& worker, Channel& channel) {
   for (std::string line; channel.line(line);) {
-    std::istringstream in(line);
-    std::string verb;
-    in >> verb;
-    bool goes_on = true;
-    if (verb == "probe") {
+    const std::optional<Command> command = read_command(line);
+    TN_REQUIRE(command, "[worker] expected a command, got \"{}\"", line);
+    if (std::holds_alternative<RunProbe>(*command)) {
       channel.send(worker.probe());
-      continue;
-    }
-    if (verb == "range") {
-      uint64_t seed = 0, begin = 0, end = 0;
-      in >> seed >> begin >> end;
-      TN_REQUIRE(!in.fail(), "[worker] expected range SEED BEGIN END, got \"{}\"", line);
-      goes_on = worker.run_range(seed, begin, end);
+    } else if (obey(*command, worker, channel)) {
+      channel.send(Idle{});
     } else {
-      size_t size = 0;
-      std::string text;
-      in >> size;
-      TN_REQUIRE(verb == "text" && !in.fail() && size < kMostText,
-                 "[worker] expected text BYTES, got \"{}\"", line);
-      if (!channel.bytes(size, text)) return;
-      goes_on = worker.run_text(text);
-    }
-    if (!goes_on) {
-      channel.send({"bye", "what the case did to the process stays in it"});
+      channel.send(Bye{"what the case did to the process stays in it"});
       return;
     }
-    channel.send({"idle"});
   }
 }
 
@@ -76,8 +67,7 @@ std::unique_ptr<Worker> make_worker(const Target& target, Channel& channel) {
 }  // namespace
 
 void Worker::announce(const Case& test, uint64_t attempt) {
-  channel_.send({"begin", std::to_string(test.index), std::to_string(attempt), test.cell.op,
-                 test.cell.dtype, test.cell.layout});
+  channel_.send(Begun{test.index, attempt, test.cell});
 }
 
 int serve(const Target& target) {
@@ -86,12 +76,12 @@ int serve(const Target& target) {
   Channel channel;
   try {
     const std::unique_ptr<Worker> worker = make_worker(target, channel);
-    channel.send(worker->ready());
+    channel.send(Ready{worker->facts()});
     serve_commands(*worker, channel);
     // Like a plugin, its threads are never taken down in order: a driver's exit handlers may hang.
     _exit(0);
   } catch (const std::exception& error) {
-    channel.send({"refused", error.what()});
+    channel.send(Refused{error.what()});
   }
   _exit(0);
 }

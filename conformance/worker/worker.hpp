@@ -18,8 +18,8 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  virtual std::vector<std::string> ready() const = 0;
-  virtual std::vector<std::string> probe() = 0;
+  virtual DeviceFacts facts() const = 0;
+  virtual Probed probe() = 0;
   virtual bool run_range(uint64_t seed, uint64_t begin, uint64_t end) = 0;
   virtual bool run_text(const std::string& text) = 0;
 
@@ -35,11 +35,7 @@ std::unique_ptr<Worker> make_compile_worker(const Target& target, Channel& chann
 /// Null if the device computes, or is not there.
 std::unique_ptr<Worker> make_memory_worker(const Target& target, Channel& channel);
 
-/// Serves commands until the parent closes the pipe:
-///   probe                    the case with a known answer
-///   range SEED BEGIN END     cases of the generator
-///   text BYTES               a reproducer of so many bytes follows; its index is 0
-/// Returns the exit code.
+/// Serves commands until the parent closes the pipe. Returns the exit code.
 int serve(const Target& target);
 
 }  // namespace tenon::conformance

@@ -6,7 +6,6 @@
 #include <random>
 #include <thread>
 
-#include "conformance/worker/wire.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
@@ -49,7 +48,7 @@ void WorkerClient::spawn() {
   std::this_thread::sleep_for(std::chrono::milliseconds(400) * failed_starts_);
   process_ = std::make_unique<WorkerProcess>(options_.program, arguments, options_.log);
   token_ = new_token();
-  process_->send("session " + token_ + "\n");
+  process_->send(token_ + "\n");
   phase_ = Phase::kStarting;
   kill_ = Kill::kNone;
   reason_.clear();
@@ -108,45 +107,43 @@ void WorkerClient::send_work() {
   watchdog_.expect_within(options_.compile_seconds);
   if (idle()) return;
   if (!text_.empty())
-    process_->send("text " + std::to_string(text_.size()) + "\n" + text_);
+    process_->send(write_command(RunText{text_.size()}) + "\n" + text_);
   else
-    process_->send(fmt::format("range {} {} {}\n", seed_, next_, end_));
+    process_->send(write_command(RunRange{seed_, next_, end_}) + "\n");
 }
 
 void WorkerClient::take(const std::string& line, std::vector<Finished>& out) {
   if (kill_ == Kill::kGarbage) return;
-  std::vector<std::string> fields = unpack(line);
-  if (fields[0] != token_ || fields.size() < 2) {
+  std::optional<Message> message;
+  if (line.starts_with(token_ + ' '))
+    message = read_message(std::string_view(line).substr(token_.size() + 1));
+  if (!message) {
     kill_ = Kill::kGarbage;
     reason_ = excerpt(line);
-    return;
+  } else if (phase_ == Phase::kServing) {
+    take_case(*message, out);
+  } else {
+    take_start(*message);
   }
-  fields.erase(fields.begin());
-  if (phase_ == Phase::kServing)
-    take_case(fields, out);
-  else
-    take_start(fields);
 }
 
-void WorkerClient::take_start(const std::vector<std::string>& fields) {
-  const std::string& word = fields[0];
-  if (word == "ready" && fields.size() == 8) {
-    facts_ = {fields[1], fields[2],        fields[3],       fields[4],
-              fields[5], fields[6] == "1", fields[7] == "0"};
-  } else if (word == "refused" && fields.size() == 2) {
-    reason_ = fields[1];
+void WorkerClient::take_start(const Message& message) {
+  if (const auto* refused = std::get_if<Refused>(&message)) {
+    reason_ = refused->reason;
+    return;
   }
-  if (word == "ready") {
+  if (const auto* ready = std::get_if<Ready>(&message)) {
+    facts_ = ready->facts;
     was_ready_ = true;
     if (probes_) {
       phase_ = Phase::kProbing;
       watchdog_.expect_within(options_.compile_seconds + options_.run_seconds);
-      process_->send("probe\n");
+      process_->send(write_command(RunProbe{}) + "\n");
       return;
     }
-  } else if (word == "probe" && fields.size() == 3) {
-    if (fields[1] == "wrong") {
-      reason_ = "the known answer came out wrong: " + fields[2];
+  } else if (const auto* probed = std::get_if<Probed>(&message)) {
+    if (probed->wrong) {
+      reason_ = "the known answer came out wrong: " + probed->text;
       // Wrong from the beginning: no sign of a lost device, and the cases will tell the rest.
       if (answered_) {
         process_->kill();
@@ -164,23 +161,22 @@ void WorkerClient::take_start(const std::vector<std::string>& fields) {
   send_work();
 }
 
-void WorkerClient::take_case(const std::vector<std::string>& fields, std::vector<Finished>& out) {
-  const std::string& word = fields[0];
-  if (word == "bye") {
+void WorkerClient::take_case(Message& message, std::vector<Finished>& out) {
+  if (std::holds_alternative<Bye>(message)) {
     bye_ = true;
   } else if (idle()) {
     return;  // it was told to end, and has not heard
-  } else if (word == "begin" && fields.size() == 6) {
-    running_ = Finished{
-        std::stoull(fields[1]), std::stoull(fields[2]), {fields[3], fields[4], fields[5]}, {}, {},
-        process_begin_};
+  } else if (auto* begun = std::get_if<Begun>(&message)) {
+    running_ =
+        Finished{begun->index, begun->attempt, std::move(begun->cell), {}, {}, process_begin_};
     is_new_ = false;
     journal_.line(fmt::format("begin {}:{}", seed_, running_->index));
     enter(RunPhase::kCompile);
-  } else if (const auto phase = phase_of(word); phase && running_) {
-    enter(*phase);
-  } else if (word == "end" && running_) {
-    read_end(fields, *running_);
+  } else if (const auto* entered = std::get_if<Entered>(&message); entered && running_) {
+    enter(entered->phase);
+  } else if (auto* ended = std::get_if<Ended>(&message); ended && running_) {
+    running_->outcome = std::move(ended->outcome);
+    running_->reached = std::move(ended->reached);
     finish(std::move(*running_), out);
   }
 }

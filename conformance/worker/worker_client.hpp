@@ -15,6 +15,7 @@
 #include "conformance/judge/progress.hpp"
 #include "conformance/worker/journal.hpp"
 #include "conformance/worker/watchdog.hpp"
+#include "conformance/worker/wire.hpp"
 #include "conformance/worker/worker_process.hpp"
 
 namespace tenon::conformance {
@@ -79,8 +80,8 @@ class WorkerClient {
   void send_work();
   void step(double seconds, std::vector<Finished>& out);
   void take(const std::string& line, std::vector<Finished>& out);
-  void take_start(const std::vector<std::string>& fields);
-  void take_case(const std::vector<std::string>& fields, std::vector<Finished>& out);
+  void take_start(const Message& message);
+  void take_case(Message& message, std::vector<Finished>& out);
   bool too_big();
   void bite(Kill reason, std::vector<Finished>& out);
   void died(std::vector<Finished>& out);

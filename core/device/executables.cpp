@@ -4,6 +4,7 @@
 #include "core/device/target_compiler.hpp"
 #include "core/plugin/abi_struct.hpp"
 #include "core/plugin/status.hpp"
+#include "core/support/hash.hpp"
 #include "core/support/log.hpp"
 
 namespace tenon {
@@ -48,7 +49,7 @@ ExecutableRef Executables::compile(const tn_program& program, Device& device) {
     fail(ErrorKind::kUnsupported, "[compile] {}: expected a device that computes, got memory only",
          opened_.id);
   std::string subject = subject_of(program);
-  const std::string key = hash_text(subject);
+  const std::string key = hash_digits(subject);
   {
     const std::lock_guard lock(compiled_mutex_);
     if (const auto at = compiled_.find(key); at != compiled_.end())
@@ -75,10 +76,10 @@ ExecutableRef Executables::load(const std::string& subject, Device& device) {
   const int32_t status =
       opened_.plugin().executable_load(&target, bytes->data(), bytes->size(), &handle, &error);
   if (status == TN_OK && handle) {
-    TN_LOG("cache", "{}: loaded {}", opened_.id, hash_text(subject));
+    TN_LOG("cache", "{}: loaded {}", opened_.id, hash_digits(subject));
     return wrap(handle, abi_struct<tn_compile_report>(), true, device);
   }
-  TN_LOG("cache", "{}: {} refused: {}", opened_.id, hash_text(subject),
+  TN_LOG("cache", "{}: {} refused: {}", opened_.id, hash_digits(subject),
          error_message(status, error));
   cache_->remove(subject);
   return nullptr;

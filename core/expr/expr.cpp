@@ -7,24 +7,13 @@
 
 #include "core/expr/expr_node.hpp"
 #include "core/support/error.hpp"
+#include "core/support/hash.hpp"
 
 namespace tenon {
 namespace expr {
 namespace {
 
 constexpr uint8_t kMaxLevels = 200;
-
-uint64_t mix(uint64_t h, uint64_t v) {
-  h ^= v + 0x9e3779b97f4a7c15 + (h << 6) + (h >> 2);
-  h *= 0xff51afd7ed558ccd;
-  return h ^ (h >> 32);
-}
-
-uint64_t hash_name(std::string_view name) {
-  uint64_t h = 0xcbf29ce484222325;
-  for (const char c : name) h = (h ^ static_cast<uint8_t>(c)) * 0x100000001b3;
-  return h;
-}
 
 template <class T>
 int order(const T& a, const T& b) {
@@ -43,26 +32,26 @@ Step::Step() {
 Step::~Step() { --steps_open; }
 Step::operator bool() const { return steps_left > 0; }
 
-uint64_t name_mask(std::string_view name) { return uint64_t{1} << (mix(0, hash_name(name)) & 63); }
+uint64_t name_mask(std::string_view name) { return uint64_t{1} << (hash_bytes(0, name) & 63); }
 
 Expr finish(Expr::Node node) {
-  uint64_t h = mix(static_cast<uint64_t>(node.kind), static_cast<uint64_t>(node.value));
+  uint64_t h = hash_mix(static_cast<uint64_t>(node.kind), static_cast<uint64_t>(node.value));
   uint8_t levels = 0;
   uint64_t size = 1;
   if (node.kind == ExprKind::kSymbol) {
-    h = mix(mix(mix(h, hash_name(node.name)), static_cast<uint64_t>(node.min)),
-            static_cast<uint64_t>(node.max));
+    h = hash_mix(hash_mix(hash_bytes(h, node.name), static_cast<uint64_t>(node.min)),
+                 static_cast<uint64_t>(node.max));
     node.mask = name_mask(node.name);
   }
   for (const Expr& e : node.operands) {
-    h = mix(h, e.hash());
+    h = hash_mix(h, e.hash());
     levels = std::max(levels, e.node()->levels);
     if (node.kind != ExprKind::kSymbol) size += e.node()->size;
     // A symbol does not depend on its extent: the extent only bounds it.
     if (node.kind != ExprKind::kSymbol) node.mask |= e.node()->mask;
   }
   for (const auto& [coefficient, e] : node.terms) {
-    h = mix(mix(h, static_cast<uint64_t>(coefficient)), e.hash());
+    h = hash_mix(hash_mix(h, static_cast<uint64_t>(coefficient)), e.hash());
     levels = std::max(levels, e.node()->levels);
     size += e.node()->size;
     node.mask |= e.node()->mask;

@@ -20,7 +20,7 @@ struct AttrHash {
   uint64_t operator()(const std::monostate&) const { return h; }
   uint64_t operator()(const ConstAttr& a) const { return hash_scalar(h, a.value); }
   uint64_t operator()(const ParamAttr& a) const {
-    return hash_mix(hash_mix(hash_mix(hash_text(h, a.name), a.is_dim), a.dim.hash()), a.identity);
+    return hash_mix(hash_mix(hash_mix(hash_bytes(h, a.name), a.is_dim), a.dim.hash()), a.identity);
   }
   uint64_t operator()(const IndexAttr& a) const {
     return hash_mix(h, static_cast<uint64_t>(a.axis));
@@ -42,7 +42,7 @@ struct AttrHash {
   uint64_t operator()(const StoreAttr& a) const {
     return hash_mix(hash_mix(h, static_cast<uint64_t>(a.axis)), static_cast<uint64_t>(a.mode));
   }
-  uint64_t operator()(const CopyAttr& a) const { return hash_text(h, a.device); }
+  uint64_t operator()(const CopyAttr& a) const { return hash_bytes(h, a.device); }
   // By structure, not by address, so that hashes are the same in every run.
   uint64_t operator()(const IfAttr& a) const {
     return hash_mix(
@@ -58,18 +58,6 @@ struct AttrHash {
 };
 
 }  // namespace
-
-uint64_t hash_mix(uint64_t h, uint64_t v) {
-  h ^= v + 0x9e3779b97f4a7c15 + (h << 6) + (h >> 2);
-  h *= 0xff51afd7ed558ccd;
-  return h ^ (h >> 32);
-}
-
-uint64_t hash_text(uint64_t h, std::string_view text) {
-  uint64_t f = 0xcbf29ce484222325;
-  for (const char c : text) f = (f ^ static_cast<uint8_t>(c)) * 0x100000001b3;
-  return hash_mix(h, f);
-}
 
 uint64_t hash_alone(const Node& node) {
   uint64_t h = hash_mix(static_cast<uint64_t>(node.op), static_cast<uint64_t>(node.dtype));

@@ -2,14 +2,10 @@
 // Hashing of attributes; private to core/ir.
 #pragma once
 
-#include <string_view>
-
 #include "core/ir/node.hpp"
+#include "core/support/hash.hpp"
 
 namespace tenon {
-
-uint64_t hash_mix(uint64_t h, uint64_t v);
-uint64_t hash_text(uint64_t h, std::string_view text);
 
 /// Of op, dtype, shape and attribute.
 uint64_t hash_alone(const Node& node);

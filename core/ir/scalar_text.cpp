@@ -11,6 +11,7 @@
 #include "core/ir/dtype.hpp"
 #include "tenon/number.hpp"
 #include "core/support/error.hpp"
+#include "sdk/support/scanner.hpp"
 
 namespace tenon {
 namespace {
@@ -35,18 +36,9 @@ std::string finite_text(const Scalar& s) {
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
-template <class T>
-std::optional<T> number(std::string_view text, auto... format) {
-  T value{};
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value, format...);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 std::optional<Scalar> nan_from_string(DType dtype, std::string_view payload) {
   if (!payload.starts_with("(0x") || !payload.ends_with(")")) return std::nullopt;
-  const auto bits = number<uint64_t>(payload.substr(3, payload.size() - 4), 16);
+  const auto bits = sdk::number_of<uint64_t>(payload.substr(3, payload.size() - 4), 16);
   if (!bits || (dtype_bits(dtype) < 64 && *bits >> dtype_bits(dtype))) return std::nullopt;
   const Scalar s{dtype, *bits};
   if (!std::isnan(s.as_double())) return std::nullopt;
@@ -97,7 +89,7 @@ std::optional<std::string> whole_digits(std::string_view text) {
   if (exponent_at != std::string_view::npos) {
     std::string_view written = text.substr(exponent_at + 1);
     if (written.starts_with('+')) written.remove_prefix(1);
-    const auto value = number<int>(written);
+    const auto value = sdk::number_of<int>(written);
     if (!value) return std::nullopt;
     exponent = *value;
     text = text.substr(0, exponent_at);
@@ -130,7 +122,7 @@ std::optional<Scalar> int_from_string(DType dtype, std::string_view text) {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   const auto digits = hex ? std::string(text.substr(2)) : whole_digits(text);
   if (!digits) return std::nullopt;
-  const auto magnitude = number<uint64_t>(*digits, hex ? 16 : 10);
+  const auto magnitude = sdk::number_of<uint64_t>(*digits, hex ? 16 : 10);
   if (!magnitude) return std::nullopt;
   if (!negative) return Number(*magnitude).in(dtype);
   if (*magnitude > uint64_t{1} << 63) return std::nullopt;

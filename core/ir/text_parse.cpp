@@ -101,8 +101,8 @@ class GraphParser {
     const auto graph = std::make_shared<const Graph>(
         GraphParser(cursor_, builder_).parse(scope.symbols, depth + 1));
     if (!scope.graphs.emplace(graph->name, graph).second)
-      cursor_.error_at(
-          start, fmt::format("expected another name than {}, got it twice", quote(graph->name)));
+      cursor_.error_at(start, fmt::format("expected another name than {}, got it twice",
+                                          sdk::quoted(graph->name)));
   }
 
   void statement(Scope& scope) {

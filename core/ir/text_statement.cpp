@@ -72,7 +72,7 @@ class Statement {
   }
 
   [[noreturn]] void unknown(const std::string& word, size_t start) {
-    cursor_.error_at(start, fmt::format("expected an op of graphs, got {}", quote(word)));
+    cursor_.error_at(start, fmt::format("expected an op of graphs, got {}", sdk::quoted(word)));
   }
 
   static std::optional<ViewKind> view_of(std::string_view word) {
@@ -167,11 +167,11 @@ class Statement {
 
   Scalar scalar(DType dtype, size_t position) {
     cursor_.seek(position);
-    const std::string_view text = cursor_.number();
+    const std::string_view text = cursor_.scalar();
     const auto value = scalar_from_string(dtype, text);
     if (!value)
       cursor_.error_at(position, fmt::format("expected a value of {}, got {}", dtype_name(dtype),
-                                             quote(text.substr(0, 40))));
+                                             sdk::quoted(text.substr(0, 40))));
     return *value;
   }
 
@@ -198,7 +198,7 @@ class Statement {
   void constant() {
     op_ = Op::CONST;
     number_at_ = cursor_.position();
-    cursor_.number();
+    cursor_.scalar();
     needs_dtype_ = needs_shape_ = true;
   }
 
@@ -218,7 +218,7 @@ class Statement {
       const size_t at = cursor_.position();
       const std::string dtype = cursor_.identifier("a dtype");
       const auto found = dtype_from_name(dtype);
-      if (!found) cursor_.error_at(at, fmt::format("expected a dtype, got {}", quote(dtype)));
+      if (!found) cursor_.error_at(at, fmt::format("expected a dtype, got {}", sdk::quoted(dtype)));
       attr.accumulator = *found;
     }
     if (optional_key("matmul")) {
@@ -226,7 +226,8 @@ class Statement {
       const std::string precision = cursor_.identifier("exact, tf32 or bf16");
       const auto found = precision_from_name(precision);
       if (!found)
-        cursor_.error_at(at, fmt::format("expected exact, tf32 or bf16, got {}", quote(precision)));
+        cursor_.error_at(
+            at, fmt::format("expected exact, tf32 or bf16, got {}", sdk::quoted(precision)));
       attr.precision = *found;
     }
     attr_ = std::move(attr);
@@ -252,7 +253,8 @@ class Statement {
     const std::string name = cursor_.name("a graph's name");
     const auto at = scope_.graphs.find(name);
     if (at == scope_.graphs.end())
-      cursor_.error_at(start, fmt::format("expected a graph defined above, got {}", quote(name)));
+      cursor_.error_at(start,
+                       fmt::format("expected a graph defined above, got {}", sdk::quoted(name)));
     return at->second;
   }
 
@@ -326,7 +328,8 @@ void Scope::define(Cursor& cursor, size_t start, std::string_view name, NodeRef 
 const NodeRef& Scope::value(Cursor& cursor, size_t start, std::string_view name) const {
   const uint32_t* number = numbers.find(name);
   if (!number)
-    cursor.error_at(start, fmt::format("expected a value defined above, got {}", quote(name)));
+    cursor.error_at(start,
+                    fmt::format("expected a value defined above, got {}", sdk::quoted(name)));
   return values[*number];
 }
 

@@ -4,19 +4,15 @@
 #include <algorithm>
 
 #include "core/support/error.hpp"
+#include "core/support/hash.hpp"
 
 namespace tenon {
 namespace {
 
-uint64_t mix(uint64_t h, uint64_t v) {
-  h = (h ^ v) * 0x9E3779B97F4A7C15u;
-  return h ^ (h >> 29);
-}
-
 uint64_t hash_of(const OpTree::Op& op, std::span<const uint32_t> operands) {
-  uint64_t h = mix(uint64_t{op.op} << 32 | uint64_t{op.dtype} << 16 | op.lanes, op.imm);
-  h = mix(h, op.flags);
-  for (const uint32_t v : operands) h = mix(h, v);
+  uint64_t h = hash_mix(uint64_t{op.op} << 32 | uint64_t{op.dtype} << 16 | op.lanes, op.imm);
+  h = hash_mix(h, op.flags);
+  for (const uint32_t v : operands) h = hash_mix(h, v);
   return h;
 }
 

@@ -2,10 +2,10 @@
 #include "core/plugin/environment.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 
 #include "core/support/error.hpp"
+#include "sdk/support/scanner.hpp"
 
 namespace tenon {
 namespace {
@@ -80,12 +80,10 @@ Precision parse_precision(std::string_view name, std::string_view value) {
 }
 
 double parse_seconds(std::string_view name, std::string_view value) {
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-  TN_REQUIRE(error == std::errc() && end == value.data() + value.size() && seconds >= 0.1 &&
-                 seconds <= 600,
+  const auto seconds = sdk::number_of<double>(value);
+  TN_REQUIRE(seconds && *seconds >= 0.1 && *seconds <= 600,
              "[{}] expected seconds from 0.1 to 600, got '{}'", name, value);
-  return seconds;
+  return *seconds;
 }
 
 std::filesystem::path parse_folder(std::string_view name, std::string_view value) {

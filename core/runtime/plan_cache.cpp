@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/support/error.hpp"
+#include "core/support/hash.hpp"
 #include "core/support/log.hpp"
 
 namespace tenon {
@@ -14,23 +15,18 @@ namespace {
 /// The last plan for one structure takes every constant as an input, so there are no more of them.
 constexpr int kMostLifted = 3;
 
-uint64_t mix(uint64_t hash, uint64_t value) {
-  hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
-  return hash * 0xff51afd7ed558ccdu;
-}
-
-uint64_t mix(uint64_t hash, const std::vector<int>& devices) {
-  for (const int device : devices) hash = mix(hash, static_cast<uint64_t>(device));
+uint64_t hash_devices(uint64_t hash, const std::vector<int>& devices) {
+  for (const int device : devices) hash = hash_mix(hash, static_cast<uint64_t>(device));
   return hash;
 }
 
 uint64_t pointer_hash(const Graph& graph, const std::vector<int>& input_devices) {
   uint64_t hash = graph.outputs.size();
   for (const NodeRef& node : graph.outputs)
-    hash = mix(hash, reinterpret_cast<uintptr_t>(node.get()));
+    hash = hash_mix(hash, reinterpret_cast<uintptr_t>(node.get()));
   for (const NodeRef& node : graph.params)
-    hash = mix(hash, reinterpret_cast<uintptr_t>(node.get()));
-  return mix(hash, input_devices);
+    hash = hash_mix(hash, reinterpret_cast<uintptr_t>(node.get()));
+  return hash_devices(hash, input_devices);
 }
 
 template <class Index, class Place>
@@ -100,7 +96,8 @@ bool accepts(const Lifting* lifting, const std::vector<Scalar>& own,
 }  // namespace
 
 void PlanCache::erase(Place entry) {
-  drop(by_skeleton_, mix(entry->family->skeleton->hash(), entry->family->input_devices), entry);
+  drop(by_skeleton_, hash_devices(entry->family->skeleton->hash(), entry->family->input_devices),
+       entry);
   drop(by_pointers_, entry->pointers, entry);
   entries_.erase(entry);
 }
@@ -131,7 +128,7 @@ bool PlanCache::find_recent(const Graph& graph, const std::vector<int>& input_de
 PlanCache::Claim PlanCache::claim(const std::shared_ptr<const Skeleton>& skeleton,
                                   const std::vector<int>& input_devices, uint64_t pointers,
                                   std::promise<SchedulePlanRef>& promise, PlanMaker& maker) {
-  const uint64_t hash = mix(skeleton->hash(), input_devices);
+  const uint64_t hash = hash_devices(skeleton->hash(), input_devices);
   const std::lock_guard lock(mutex_);
   // The plan with the fewest inputs that computes this graph, and a family for a new plan.
   Place best = entries_.end();

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 
+#include "core/support/hash.hpp"
+
 namespace tenon::scheduling {
 namespace {
 
 AxisIndex moved(const AxisIndex& axis, uint64_t salt) {
-  return {axis.variables, mix(axis.signature, salt) | 1};
+  return {axis.variables, hash_mix(axis.signature, salt) | 1};
 }
 
 void map_reshape_group(const Shape& source, const Shape& target, size_t source_begin,
@@ -26,9 +28,9 @@ void map_reshape_group(const Shape& source, const Shape& target, size_t source_b
   AxisIndex all{0, 0x7265736861706555ULL};
   for (size_t j : wide_targets) {
     all.variables |= map.axes[j].variables;
-    all.signature = mix(mix(all.signature, map.axes[j].signature), target[j].hash());
+    all.signature = hash_mix(hash_mix(all.signature, map.axes[j].signature), target[j].hash());
   }
-  for (size_t i : wide_sources) all.signature = mix(all.signature, source[i].hash());
+  for (size_t i : wide_sources) all.signature = hash_mix(all.signature, source[i].hash());
   for (size_t k = 0; k < wide_sources.size(); ++k) out.axes[wide_sources[k]] = moved(all, k);
 }
 
@@ -59,13 +61,6 @@ IndexMap through_reshape(const Shape& source, const Shape& target, const IndexMa
 
 }  // namespace
 
-uint64_t mix(uint64_t a, uint64_t b) {
-  uint64_t x = a * 0x9E3779B97F4A7C15ULL ^ (b + 0x632BE59BD9B4E019ULL);
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
-  return x ^ (x >> 31);
-}
-
 uint64_t IndexMap::variables() const {
   uint64_t out = 0;
   for (const AxisIndex& axis : axes) out |= axis.variables;
@@ -89,19 +84,19 @@ IndexMap through_view(const Node& view, const IndexMap& map, const SizeEstimate&
       for (size_t i = 0; i < out.axes.size(); ++i) {
         const auto& [before, after] = attr.pairs[i];
         if (before.is_const(0) && after.is_const(0)) continue;
-        out.axes[i] = moved(map.axes[i], mix(before.hash(), 1));
+        out.axes[i] = moved(map.axes[i], hash_mix(before.hash(), 1));
         out.irregular = true;
       }
       break;
     case ViewKind::kShrink:
       for (size_t i = 0; i < out.axes.size(); ++i) {
         if (!attr.pairs[i].first.is_const(0))
-          out.axes[i] = moved(map.axes[i], mix(attr.pairs[i].first.hash(), 2));
+          out.axes[i] = moved(map.axes[i], hash_mix(attr.pairs[i].first.hash(), 2));
       }
       break;
     case ViewKind::kFlip:
       for (int axis : attr.axes)
-        out.axes[axis] = moved(map.axes[axis], mix(source[axis].hash(), 3));
+        out.axes[axis] = moved(map.axes[axis], hash_mix(source[axis].hash(), 3));
       break;
   }
   for (size_t i = 0; i < source.size(); ++i)
@@ -112,7 +107,7 @@ IndexMap through_view(const Node& view, const IndexMap& map, const SizeEstimate&
 IndexMap through_take(const Node& take, const IndexMap& map) {
   IndexMap out = map;
   AxisIndex& axis = out.axes[take.as<TakeAttr>().axis];
-  axis = {map.variables(), mix(take.sources[1]->hash, 4) | 1};
+  axis = {map.variables(), hash_mix(take.sources[1]->hash, 4) | 1};
   out.irregular = true;
   ++out.splits;
   return out;

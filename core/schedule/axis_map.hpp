@@ -27,8 +27,6 @@ struct IndexMap {
   uint64_t variables() const;
 };
 
-uint64_t mix(uint64_t a, uint64_t b);
-
 /// Where `view` at `map` reads its source.
 IndexMap through_view(const Node& view, const IndexMap& map, const SizeEstimate& estimate);
 /// Where a TAKE at `map` reads its first source; the index tensor is read at `map` itself.

@@ -7,6 +7,7 @@
 #include "core/schedule/contiguous_view.hpp"
 #include "core/schedule/cost.hpp"
 #include "core/support/error.hpp"
+#include "core/support/hash.hpp"
 
 namespace tenon::scheduling {
 namespace {
@@ -127,7 +128,7 @@ class Cutter {
                kMostVariables);
     const uint64_t bit = uint64_t{1} << k.variables.size();
     k.variables.push_back({std::max(1.0, size), context | bit, contraction});
-    return {bit, mix(0x10090, k.variables.size()) | 1};
+    return {bit, hash_mix(0x10090, k.variables.size()) | 1};
   }
 
   /// Also what could be computed again where it is used, if it is an output and so in memory.

@@ -4,9 +4,6 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -14,6 +11,7 @@
 #include <cstring>
 #include <set>
 
+#include "core/support/hash.hpp"
 #include "core/support/hold_signals.hpp"
 #include "core/support/log.hpp"
 #include "core/support/private_folder.hpp"
@@ -23,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSchema = 3;
+constexpr int kSchema = 4;
 constexpr int kMostWaitMilliseconds = 500;
 constexpr int kMostRepairs = 2;
 
@@ -35,13 +33,8 @@ int64_t now() {
 
 /// Of an entry as a whole, so that halves of two entries are none.
 int64_t checksum(std::string_view about, const std::vector<uint8_t>& bytes) {
-  XXH3_state_t state;
-  XXH3_64bits_reset(&state);
-  const uint64_t size = about.size();
-  XXH3_64bits_update(&state, &size, sizeof size);
-  XXH3_64bits_update(&state, about.data(), about.size());
-  XXH3_64bits_update(&state, bytes.data(), bytes.size());
-  return static_cast<int64_t>(XXH3_64bits_digest(&state));
+  const std::string_view data(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return static_cast<int64_t>(hash_bytes(hash_bytes(about.size(), about), data));
 }
 
 /// Once in a process, however many contexts find the same.
@@ -104,11 +97,6 @@ class Statement {
 };
 
 }  // namespace
-
-std::string hash_text(std::string_view bytes) {
-  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
-}
 
 DiskCache::DiskCache(const fs::path& folder, uint64_t most_bytes) : most_bytes_(most_bytes) {
   if (folder.empty()) return;
@@ -173,7 +161,7 @@ int DiskCache::check_schema() {
       "CREATE TABLE entries(key TEXT PRIMARY KEY NOT NULL, about BLOB NOT NULL,"
       " bytes BLOB NOT NULL, size INTEGER NOT NULL, sum INTEGER NOT NULL, used INTEGER NOT NULL);"
       "CREATE INDEX entries_used ON entries(used, key, size);"
-      "PRAGMA user_version = 3; COMMIT;");
+      "PRAGMA user_version = 4; COMMIT;");
   if (made) return SQLITE_OK;
   const int code = sqlite3_errcode(database_);
   if (!sqlite3_get_autocommit(database_)) execute("ROLLBACK");
@@ -247,7 +235,7 @@ void DiskCache::attempt(F&& action) {
 
 std::optional<std::vector<uint8_t>> DiskCache::get(const std::string& about) {
   std::optional<std::vector<uint8_t>> result;
-  const std::string key = hash_text(about);
+  const std::string key = hash_digits(about);
   attempt([&]() -> int {
     int64_t used = 0;
     {
@@ -275,7 +263,7 @@ std::optional<std::vector<uint8_t>> DiskCache::get(const std::string& about) {
 void DiskCache::put(const std::string& about, const std::vector<uint8_t>& bytes) {
   const uint64_t size = about.size() + bytes.size();
   if (size > most_bytes_) return;
-  const std::string key = hash_text(about);
+  const std::string key = hash_digits(about);
   const std::vector<uint8_t> subject(about.begin(), about.end());
   attempt([&]() -> int {
     evict(size);
@@ -292,7 +280,7 @@ void DiskCache::put(const std::string& about, const std::vector<uint8_t>& bytes)
 }
 
 void DiskCache::remove(const std::string& about) {
-  const std::string key = hash_text(about);
+  const std::string key = hash_digits(about);
   attempt([&]() -> int {
     Statement erase(database_, "DELETE FROM entries WHERE key = ?");
     erase.bind(1, key);

@@ -57,7 +57,4 @@ class DiskCache {
   int waited_ms_ = 0;  ///< for other processes' locks
 };
 
-/// XXH3-128 as 32 hexadecimal digits.
-std::string hash_text(std::string_view bytes);
-
 }  // namespace tenon

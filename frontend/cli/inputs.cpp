@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <random>
 
 #include "core/support/error.hpp"
+#include "sdk/support/scanner.hpp"
 #include "tenon/npy.hpp"
 
 namespace tenon::cli {
@@ -38,11 +38,9 @@ void bind_options(const Graph& graph, const std::vector<std::string>& options,
         std::ranges::find(graph.symbols, name, [](const Expr& e) { return e.name(); });
     TN_REQUIRE(symbol != graph.symbols.end(), "[--symbol] expected a symbol of graph {}, got '{}'",
                graph.name, name);
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    TN_REQUIRE(error == std::errc() && end == text.data() + text.size(),
-               "[--symbol {}] expected an integer, got '{}'", name, text);
-    bind_symbol(*symbol, value, "--symbol " + name, symbols);
+    const auto value = sdk::number_of<int64_t>(text);
+    TN_REQUIRE(value, "[--symbol {}] expected an integer, got '{}'", name, text);
+    bind_symbol(*symbol, *value, "--symbol " + name, symbols);
   }
 }
 

@@ -6,10 +6,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <string>
+
+#include "sdk/support/scanner.hpp"
 
 namespace tenon::cli {
 
@@ -17,11 +18,9 @@ namespace tenon::cli {
 inline CLI::Validator whole_number(uint64_t least = 0, uint64_t most = UINT64_MAX) {
   return CLI::Validator(
       [=](std::string& text) -> std::string {
-        uint64_t value = 0;
-        const char* end = text.data() + text.size();
-        const auto [stop, error] = std::from_chars(text.data(), end, value);
-        if (error == std::errc() && stop == end && value >= least && value <= most) {
-          text = std::to_string(value);  // CLI11 reads a leading 0 as octal
+        const auto value = sdk::number_of<uint64_t>(text);
+        if (value && *value >= least && *value <= most) {
+          text = std::to_string(*value);  // CLI11 reads a leading 0 as octal
           return {};
         }
         return fmt::format("expected a whole number from {} to {}, got \"{}\"", least, most, text);
@@ -40,11 +39,8 @@ CLI::Validator whole_number_of(uint64_t least = 0) {
 inline CLI::Validator positive_number(double least = 0, double most = 1e9) {
   return CLI::Validator(
       [=](std::string& text) -> std::string {
-        double value = 0;
-        const char* end = text.data() + text.size();
-        const auto [stop, error] = std::from_chars(text.data(), end, value);
-        if (error == std::errc() && stop == end && value > 0 && value >= least && value <= most)
-          return {};
+        const auto value = sdk::number_of<double>(text);
+        if (value && *value > 0 && *value >= least && *value <= most) return {};
         return fmt::format("expected a number {} {}, at most {}, got \"{}\"",
                            least > 0 ? "of at least" : "above", least, most, text);
       },

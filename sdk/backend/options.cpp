@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "sdk/support/failure.hpp"
+#include "sdk/support/scanner.hpp"
 
 namespace tenon::sdk {
 namespace {
@@ -18,16 +18,14 @@ std::string percent_decoded(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     out += text[i];
     if (text[i] != '%') continue;
-    unsigned code = 0;
     const std::string_view digits = text.substr(i + 1, 2);
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-    if (error != std::errc() || digits.size() != 2 || end != digits.data() + 2 || code == 0) {
+    const auto code = number_of<uint8_t>(digits, 16);
+    if (!code || digits.size() != 2 || *code == 0) {
       throw Failure(
           TN_ERROR_INVALID_ARGUMENT,
           fmt::format("options: expected two hexadecimal digits after %, got \"{}\"", text));
     }
-    out.back() = static_cast<char>(code);
+    out.back() = static_cast<char>(*code);
     i += 2;
   }
   return out;
@@ -58,15 +56,13 @@ int64_t Options::take_integer(std::string_view key, int64_t minimum, int64_t max
                               int64_t otherwise) {
   const std::optional<std::string> text = take(key);
   if (!text) return otherwise;
-  int64_t value = 0;
-  const char* end = text->data() + text->size();
-  const auto [at, code] = std::from_chars(text->data(), end, value);
-  if (code != std::errc() || at != end || value < minimum || value > maximum) {
+  const auto value = number_of<int64_t>(*text);
+  if (!value || *value < minimum || *value > maximum) {
     throw Failure(TN_ERROR_INVALID_ARGUMENT,
                   fmt::format("option {}: expected a number from {} to {}, got \"{}\"", key,
                               minimum, maximum, *text));
   }
-  return value;
+  return *value;
 }
 
 void Options::require_all_taken() const {

@@ -13,7 +13,7 @@
 namespace tenon::sdk {
 namespace {
 
-constexpr char kMagic[8] = {'T', 'N', 'S', 'A', 'V', 'E', 'D', '1'};
+constexpr char kMagic[8] = {'T', 'N', 'S', 'A', 'V', 'E', 'D', '2'};
 
 struct Header {
   char magic[8];

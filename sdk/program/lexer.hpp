@@ -5,23 +5,27 @@
 #include <string>
 #include <string_view>
 
+#include "sdk/support/scanner.hpp"
+
 namespace tenon::sdk {
 
 struct Token {
   enum class Kind { kWord, kValue, kMark, kNewline, kEnd } kind = Kind::kEnd;
   std::string_view text;  ///< of a value without its %
-  int line = 1, column = 1;
+  size_t position = 0;
 };
 
 /// Thrown and caught inside the parser.
 struct TextError {
-  int line, column;
+  size_t position;
   std::string message;
 };
 
 class Lexer {
  public:
-  explicit Lexer(std::string_view text) : rest_(text) { advance(); }
+  explicit Lexer(std::string_view text) : scanner_(text, {.spaces = " \t\r", .comment = '#'}) {
+    advance();
+  }
   const Token& peek() const { return token_; }
   Token next() {
     const Token token = token_;
@@ -31,9 +35,7 @@ class Lexer {
 
  private:
   void advance();
-  void skip(size_t count);
-  std::string_view rest_;
-  int line_ = 1, column_ = 1;
+  Scanner scanner_;
   Token token_;
 };
 

@@ -92,11 +92,9 @@ class Parser {
   template <class T>
   T take_number(const char* what) {
     const Token token = take(Kind::kWord, what);
-    T value{};
-    const char* end = token.text.data() + token.text.size();
-    const auto [at, code] = std::from_chars(token.text.data(), end, value);
-    if (code != std::errc() || at != end) fail_at(token, fmt::format("{} as a number", what));
-    return value;
+    const std::optional<T> value = number_of<T>(token.text);
+    if (!value) fail_at(token, fmt::format("{} as a number", what));
+    return *value;
   }
   template <class Words>
   uint32_t take_choice(const Words& words, const char* what) {
@@ -149,15 +147,11 @@ class Parser {
     const Token token = take(Kind::kWord, "a type");
     const size_t x = std::min(token.text.rfind('x'), token.text.size());
     const uint8_t dtype = dtype_by_text(token.text.substr(0, x));
-    uint16_t lanes = 1;
-    bool is_good = dtype != TN_DTYPE_VOID;
-    if (x < token.text.size()) {
-      const char* end = token.text.data() + token.text.size();
-      const auto [at, code] = std::from_chars(token.text.data() + x + 1, end, lanes);
-      is_good = is_good && code == std::errc() && at == end && lanes > 1;
-    }
-    if (!is_good) fail_at(token, "a type as f32 or f32x8");
-    return {static_cast<tn_dtype>(dtype), lanes};
+    const bool is_vector = x < token.text.size();
+    const auto lanes = number_of<uint16_t>(is_vector ? token.text.substr(x + 1) : "1");
+    if (dtype == TN_DTYPE_VOID || !lanes || (is_vector && *lanes < 2))
+      fail_at(token, "a type as f32 or f32x8");
+    return {static_cast<tn_dtype>(dtype), *lanes};
   }
 
   // ---- Params ----
@@ -428,7 +422,7 @@ class Parser {
       verify_ops(program.view(), &op);
       if (op < places_.size()) at = places_[op];
     }
-    throw TextError{at.line, at.column, error};
+    throw TextError{at.position, error};
   }
 
   Lexer lexer_;
@@ -444,11 +438,12 @@ Program parse_program(std::string_view text, std::string& error) {
   error.clear();
   try {
     if (text.size() > kMaxProgramBytes) {
-      throw TextError{1, 1, fmt::format("expected at most {} bytes", kMaxProgramBytes)};
+      throw TextError{0, fmt::format("expected at most {} bytes", kMaxProgramBytes)};
     }
     return Parser(text).run();
   } catch (const TextError& e) {
-    error = fmt::format("line {}, column {}: {}", e.line, e.column, e.message);
+    const Place at = Scanner(text).place(e.position);
+    error = fmt::format("line {}, column {}: {}", at.line, at.column, e.message);
     return {};
   }
 }

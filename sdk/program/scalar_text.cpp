@@ -3,37 +3,29 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <charconv>
 #include <cmath>
 
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/scalar.hpp"
 #include "sdk/program/view.hpp"
+#include "sdk/support/scanner.hpp"
 
 namespace tenon::sdk {
 namespace {
-
-template <class T>
-std::optional<T> number(std::string_view text, auto... base) {
-  T value{};
-  const char* end = text.data() + text.size();
-  const auto [at, code] = std::from_chars(text.data(), end, value, base...);
-  return code == std::errc() && at == end ? std::optional(value) : std::nullopt;
-}
 
 uint64_t all_ones(uint8_t dtype) { return ~uint64_t{0} >> (64 - dtype_bytes(dtype) * 8); }
 
 std::optional<uint64_t> parse_float(std::string_view text, uint8_t dtype) {
   if (text.starts_with("nan(0x") && text.ends_with(")")) {
-    const auto bits = number<uint64_t>(text.substr(6, text.size() - 7), 16);
+    const auto bits = number_of<uint64_t>(text.substr(6, text.size() - 7), 16);
     const bool fits = bits && *bits <= all_ones(dtype) && std::isnan(to_double(*bits, dtype));
     return fits ? bits : std::nullopt;
   }
   if (dtype == TN_DTYPE_F32) {  // one rounding from the text
-    const auto value = number<float>(text);
+    const auto value = number_of<float>(text);
     return value ? std::optional<uint64_t>(std::bit_cast<uint32_t>(*value)) : std::nullopt;
   }
-  const auto value = number<double>(text);
+  const auto value = number_of<double>(text);
   return value ? std::optional(from_double(*value, dtype)) : std::nullopt;
 }
 
@@ -65,13 +57,13 @@ std::optional<uint64_t> parse_scalar(std::string_view text, uint8_t dtype) {
   if (is_float(dtype)) return parse_float(text, dtype);
   if (!is_integer(dtype)) return std::nullopt;
   if (is_signed(dtype)) {
-    const auto value = number<int64_t>(text);
+    const auto value = number_of<int64_t>(text);
     if (!value) return std::nullopt;
     const uint64_t bits = convert(static_cast<uint64_t>(*value), TN_DTYPE_I64, dtype);
     const bool fits = static_cast<int64_t>(convert(bits, dtype, TN_DTYPE_I64)) == *value;
     return fits ? std::optional(bits) : std::nullopt;
   }
-  const auto value = number<uint64_t>(text);
+  const auto value = number_of<uint64_t>(text);
   return value && *value <= all_ones(dtype) ? value : std::nullopt;
 }
 

@@ -225,18 +225,75 @@ class Page(Reports):
         self.assertNotEqual(self.browser.value("getComputedStyle(document.body).backgroundColor"), dark)
         self.assert_quiet(self.path)
 
-    def test_it_is_whole_without_script(self):
+    def test_without_script_it_says_what_became_of_the_run(self):
         self.browser.call("Emulation.setScriptExecutionDisabled", value=True)
         self.load()
         self.browser.call("DOM.enable")
         root = self.browser.call("DOM.getDocument")["root"]["nodeId"]
         def nodes(selector):
             return self.browser.call("DOM.querySelectorAll", nodeId=root, selector=selector)["nodeIds"]
-        self.assertEqual(len(nodes(".matrix td > a[title]")), len(self.cells()))
-        self.assertTrue(self.browser.call("DOM.getBoxModel", nodeId=nodes(".matrix td > a")[0])["model"]["width"])
-        self.assertEqual(len(nodes("#filter[hidden]")), 1)
-        self.assertEqual(len(nodes("#cells tbody tr")), len(self.cells()))
+        def text(selector):
+            return self.browser.call("DOM.getOuterHTML", nodeId=nodes(selector)[0])["outerHTML"]
+        self.assertIn("planted_wrong fails: ", text("h1"))
+        self.assertIn(f"{self.report['counts']['FAIL']} FAIL", text("noscript p"))
+        self.assertTrue(self.browser.call("DOM.getBoxModel", nodeId=nodes("noscript p")[0])["model"]["width"])
+        self.assertEqual(nodes("main > *"), [])
         self.assert_quiet(self.path)
+
+    def page_of(self, report, name):
+        """The path of the page that is made from a report.json of this content."""
+        source = os.path.join(self.temporary.name, name + ".json")
+        with open(source, "w", encoding="utf-8") as file:
+            json.dump(report, file)
+        folder = os.path.join(self.temporary.name, name)
+        result = run("tenon-conformance", "report", source, "--report", folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return os.path.join(folder, "report.html")
+
+    def test_the_page_holds_the_report(self):
+        self.load()
+        self.assertEqual(self.browser.value("JSON.parse(document.getElementById('report').textContent)"), self.report)
+
+    def test_a_plot_draws_the_bound_and_marks_an_error_beyond_it(self):
+        report = read(self.folder)
+        tried = [cell for cell in report["cells"] if cell["ulps"]]
+        self.assertGreater(len(tried), 1)
+        for cell in tried:
+            for sample in cell["ulps"]:
+                sample.update(ulp=1, bound=3)
+        one = tried[0]["ulps"][0]
+        one.update(ulp=900, at=40)
+        for sample in tried[1]["ulps"]:
+            sample["ulp"] = 0
+        page = self.page_of(report, "plots")
+        self.load(page)
+        self.assertEqual(self.shown("figure svg .error"), len(tried) - 1)
+        self.assertEqual(self.shown("figure svg .bound"), len(tried) - 1)
+        self.assertEqual(self.browser.value("[...document.querySelectorAll('.over title')].map(one => one.textContent)"),
+                         ["900 ULP at 40, allowed 3"])
+        self.assertIn(f"at every operand tried: {tried[1]['op']} {tried[1]['dtype']}.",
+                      self.browser.value("document.getElementById('accuracy').parentNode.textContent"))
+        self.assert_quiet(page)
+
+    def test_the_tables_of_facts(self):
+        report = read(self.folder)
+        report["properties"] = {"max_buffer_bytes": 2 ** 64 - 1, "strict": True, "note": None,
+                                "dtypes": [{"name": "f32", "rate": 1}, {"name": "f16", "rate": 20000}],
+                                "limits": {"grid": [1, 2, 3]}}
+        report["coverage"]["dtypes_never_reached"] = {"take": ["f64", "f16"]}
+        report["failures"][0]["diff"] = "[0, 2]\t4 in [3.5, 4.5]\tnan\tinf\nno table"
+        page = self.page_of(report, "facts")
+        self.load(page)
+        def text(identity):
+            return self.browser.value(f"[...document.getElementById('{identity}').parentNode.querySelectorAll('tr')].map("
+                                      "row => [...row.children].map(field => field.textContent).join(' | '))")
+        self.assertEqual(text("declarations"),
+                         ["max buffer bytes | 18,446,744,073,709,551,615", "strict | yes", "note | not known",
+                          "name | rate", "f32 | 1", "f16 | 20,000", "grid | 1, 2, 3"])
+        self.assertEqual(self.browser.value("document.querySelector('.names').textContent"), "take f64, f16")
+        self.assertEqual(text("failures")[:3], ["element | expected | got | ULP apart",
+                                                "[0, 2] | 4 in [3.5, 4.5] | nan | inf", "no table"])
+        self.assert_quiet(page)
 
     def test_text_of_a_plugin_stays_text(self):
         report = read(self.folder)
@@ -244,19 +301,18 @@ class Page(Reports):
         report["properties"] = {"name": HOSTILE, HOSTILE: [{HOSTILE: HOSTILE}], "deep": {HOSTILE: [HOSTILE]}}
         for field in ("text", "replay", "reproducer", "diff", "votes", "transform", "layout", "kind"):
             report["failures"][0][field] = HOSTILE
-        source = os.path.join(self.temporary.name, "hostile.json")
-        with open(source, "w", encoding="utf-8") as file:
-            json.dump(report, file)
-        folder = os.path.join(self.temporary.name, "hostile")
-        result = run("tenon-conformance", "report", source, "--report", folder)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        xml.etree.ElementTree.fromstring(read(folder, "junit.xml"))
-        page = os.path.join(folder, "report.html")
+        for field in ("op", "dtype"):
+            report["cells"][0][field] = HOSTILE
+        page = self.page_of(report, "hostile")
+        xml.etree.ElementTree.fromstring(read(os.path.dirname(page), "junit.xml"))
         self.load(page)
         self.assertNotEqual(self.browser.value("document.title"), "taken")
         self.assertEqual(self.browser.value("document.querySelectorAll('img').length"), 0)
-        self.assertEqual(self.browser.value("document.querySelectorAll('script').length"), 1)
+        self.assertEqual(self.browser.value("document.querySelectorAll('script').length"), 3)
         self.assertIn("</script><script>", self.browser.value("document.querySelector('h1').textContent"))
+        shown = self.browser.value("document.querySelector('.failure .facts').textContent")
+        self.assertIn("</script><script>", shown)
+        self.assertIn("\u241b\u2400\ufffdend", shown)  # pictures of control characters; text does not turn round
         self.assert_quiet(page)
 
     def test_a_planted_error_is_seen(self):

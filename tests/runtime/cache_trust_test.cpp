@@ -10,6 +10,7 @@
 #include <functional>
 
 #include "core/support/disk_cache.hpp"
+#include "core/support/hash.hpp"
 #include "core/support/log.hpp"
 #include "core/support/private_folder.hpp"
 #include "tests/runtime/support.hpp"
@@ -180,7 +181,7 @@ TEST_CASE("an entry under the right key that is about something else is not take
   run_sql(folder.path / "cache.sqlite",
           fmt::format("UPDATE entries SET key = 'x' WHERE key = '{0}';"
                       "UPDATE entries SET key = '{0}' WHERE key = '{1}'",
-                      hash_text("a"), hash_text("b")));
+                      hash_digits("a"), hash_digits("b")));
   DiskCache cache(folder.path);
   CHECK_FALSE(cache.get("a"));
   CHECK(cache.works());

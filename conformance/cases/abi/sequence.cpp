@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "core/support/error.hpp"
+#include "sdk/support/scanner.hpp"
 
 namespace tenon::conformance {
 
@@ -27,16 +28,19 @@ void parse_line(const std::string& line, Sequence& sequence) {
     sequence.steps.back().text += line.substr(line.starts_with("| ") ? 2 : 1) + "\n";
     return;
   }
-  std::istringstream words(line);
-  std::string verb;
-  if (!(words >> verb)) return;
+  sdk::Scanner words(line);
+  const std::string verb(words.word());
+  if (verb.empty()) return;
   if (verb == "check") {
-    words >> sequence.check;
+    sequence.check = words.word();
     return;
   }
   SequenceStep step{verb, {}};
-  for (int64_t number; words >> number;) step.numbers.push_back(number);
-  TN_REQUIRE(words.eof(), "[sequence] expected a verb and numbers, got \"{}\"", line);
+  while (!words.at_end()) {
+    const auto number = sdk::number_of<int64_t>(words.word());
+    TN_REQUIRE(number, "[sequence] expected a verb and numbers, got \"{}\"", line);
+    step.numbers.push_back(*number);
+  }
   sequence.steps.push_back(std::move(step));
 }
 

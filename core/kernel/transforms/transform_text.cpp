@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The text form of transform lists.
-#include <charconv>
+#include <algorithm>
 
 #include "core/kernel/transforms/transform.hpp"
 #include "core/support/error.hpp"
+#include "sdk/support/scanner.hpp"
 
 namespace tenon {
 namespace {
@@ -38,16 +39,16 @@ const Row& row_of(TransformKind kind) {
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  explicit Parser(std::string_view text) : scanner_(text, {.spaces = " \n\t\r"}) {}
 
   TransformList parse() {
     TransformList list;
     for (;;) {
-      while (skip_space(), pos_ < text_.size() && text_[pos_] == ';') ++pos_;
-      if (pos_ == text_.size()) return list;
+      while (scanner_.accept(";")) {
+      }
+      if (scanner_.at_end()) return list;
       list.push_back(one());
-      skip_space();
-      if (pos_ < text_.size() && text_[pos_] != ';') mistake("';' or the end", word());
+      if (!at_end()) mistake("';' or the end", word());
     }
   }
 
@@ -57,43 +58,25 @@ class Parser {
          got.empty() ? std::string("the end") : "\"" + std::string(got.substr(0, 40)) + "\"");
   }
 
-  void skip_space() {
-    while (pos_ < text_.size() && (text_[pos_] == ' ' || text_[pos_] == '\n' ||
-                                   text_[pos_] == '\t' || text_[pos_] == '\r'))
-      ++pos_;
-    start_ = pos_;
-  }
-
   std::string_view word() {
-    skip_space();
-    while (pos_ < text_.size() &&
-           std::string_view(" \n\t\r;").find(text_[pos_]) == std::string_view::npos)
-      ++pos_;
-    return text_.substr(start_, pos_ - start_);
+    start_ = scanner_.position();
+    return scanner_.word(";");
   }
 
-  bool at_end() {
-    skip_space();
-    return pos_ == text_.size() || text_[pos_] == ';';
-  }
+  bool at_end() { return scanner_.at_end() || scanner_.peek(";"); }
 
   std::string name() {
     const std::string_view w = word();
-    for (const char c : w)
-      if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
-          c != '.' && c != '_')
-        mistake("a name", w);
-    if (w.empty()) mistake("a name", w);
+    const auto is_part = [](char c) { return sdk::is_letter(c) || sdk::is_digit(c) || c == '.'; };
+    if (w.empty() || !std::ranges::all_of(w, is_part)) mistake("a name", w);
     return std::string(w);
   }
 
   int64_t number() {
     const std::string_view w = word();
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(w.data(), w.data() + w.size(), value);
-    if (error != std::errc() || end != w.data() + w.size() || value < 1 || value > (1 << 30))
-      mistake("a number from 1 to 2^30", w);
-    return value;
+    const auto value = sdk::number_of<int64_t>(w);
+    if (!value || *value < 1 || *value > (1 << 30)) mistake("a number from 1 to 2^30", w);
+    return *value;
   }
 
   Bind place() {
@@ -127,8 +110,8 @@ class Parser {
     mistake("a transform", verb);
   }
 
-  std::string_view text_;
-  size_t pos_ = 0, start_ = 0;
+  sdk::Scanner scanner_;
+  size_t start_ = 0;  ///< of the last word
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/support/error.hpp"
+#include "core/support/hash.hpp"
 
 namespace tenon {
 namespace {
@@ -16,8 +17,8 @@ constexpr int64_t kFar = int64_t{1} << 62;  // no size is, and the difference fr
 }  // namespace
 
 size_t IndexEvaluator::KeyHash::operator()(const Key& key) const {
-  size_t h = std::hash<const Node*>()(key.node) ^ key.guard.hash();
-  for (const Expr& e : key.index) h = h * 0x9E3779B97F4A7C15u + e.hash();
+  uint64_t h = hash_mix(reinterpret_cast<uintptr_t>(key.node), key.guard.hash());
+  for (const Expr& e : key.index) h = hash_mix(h, e.hash());
   return h;
 }
 

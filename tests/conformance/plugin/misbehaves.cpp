@@ -61,7 +61,10 @@ void mark() { fclose(fopen(marker().c_str(), "w")); }
 }
 
 void forge(int fd) {
-  constexpr char kLine[] = "end\t1\tPASS\t\t0\t\t\t0\t0\t\t\t\t\n";
+  constexpr char kLine[] =
+      "[\"ended\",{\"index\":1,\"outcome\":{\"diff\":\"\",\"digest\":0,\"kind\":\"\",\"needs\":0,"
+      "\"status\":\"PASS\",\"text\":\"\",\"transforms\":\"\",\"ulps\":[],\"worst_input\":\"\","
+      "\"worst_ulp\":0},\"reached\":[]}]\n";
   if (write(fd, kLine, sizeof kLine - 1) < 0) return;
 }
 
