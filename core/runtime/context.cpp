@@ -7,9 +7,9 @@
 #include <chrono>
 #include <mutex>
 
+#include "core/compile/compiler.hpp"
 #include "core/device/open_devices.hpp"
 #include "core/device/process_end.hpp"
-#include "core/ir/verify.hpp"
 #include "core/plugin/environment.hpp"
 #include "core/rewrite/passes.hpp"
 #include "core/runtime/plan_cache.hpp"
@@ -34,7 +34,7 @@ std::optional<std::string> variable(const ContextOptions& options, const char* n
 }  // namespace
 
 struct Context::Impl {
-  explicit Impl(ContextOptions options) {
+  explicit Impl(ContextOptions options) : compiler(builder, {.observer = options.observer}) {
     require_running();
     if (const auto log = variable(options, "TENON_LOG")) {
       check_log_channels("TENON_LOG", *log);
@@ -117,13 +117,9 @@ struct Context::Impl {
     return static_cast<int>(at - devices.begin());
   }
 
-  Schedule schedule(const Graph& graph, const DeviceList& on, std::vector<int> input_devices) {
-    verify(graph);
-    std::vector<Capabilities> capabilities;
-    for (const auto& device : on) capabilities.push_back(device->capabilities());
-    const Graph allowed = allow_precision(graph, matmul, builder);
-    return tenon::schedule(simplify_for(allowed, capabilities, builder),
-                           schedule_options(on, std::move(input_devices)), builder);
+  Schedule schedule(const Graph& graph, const DeviceList& on,
+                    std::vector<int> input_devices) const {
+    return compiler.schedule(graph, schedule_options(on, std::move(input_devices)), matmul);
   }
 
   std::vector<BufferRef> run(const Graph& graph, const PlanUse& use,
@@ -153,7 +149,9 @@ struct Context::Impl {
     SchedulePlanRef build(const Graph& graph, const std::vector<int>& input_devices) override {
       context_.open_copied(graph);
       const DeviceList devices = impl_.opened();
-      return build_plan(impl_.schedule(graph, devices, input_devices), devices, impl_.builder);
+      HeuristicChooser heuristics;
+      return build_plan(impl_.schedule(graph, devices, input_devices), devices, impl_.compiler,
+                        heuristics);
     }
     DTypeSet varying(const std::vector<int>& input_devices) override {
       return impl_.constants_vary ? storable_dtypes(impl_.opened(), input_devices) : 0;
@@ -171,6 +169,7 @@ struct Context::Impl {
 
   const Birthplace made_in = birthplace();
   Builder builder;
+  const Compiler compiler;
   mutable std::mutex devices_mutex;
   std::unique_ptr<DeviceOpener> opener;
   DeviceList devices;  ///< only grows
@@ -201,6 +200,8 @@ Context& Context::standard() {
 
 Builder& Context::builder() { return impl().builder; }
 
+const Compiler& Context::compiler() const { return impl().compiler; }
+
 std::vector<std::shared_ptr<Device>> Context::devices() const { return impl().opened(); }
 
 std::vector<std::string> Context::device_ids() const {
@@ -228,13 +229,13 @@ Graph Context::as_run(const Graph& graph) {
   return allow_precision(graph, impl().matmul, impl().builder);
 }
 
-SchedulePlanRef Context::plan(const Graph& graph, const KernelLowering& lowering,
+SchedulePlanRef Context::plan(const Graph& graph, TransformChooser& chooser,
                               const std::string& device_id) {
   std::vector<int> input_devices(graph.params.size(), impl().index_of(device(device_id)));
   open_copied(graph);
   const DeviceList devices = impl().opened();
   return build_plan(impl().schedule(graph, devices, std::move(input_devices)), devices,
-                    impl().builder, lowering);
+                    impl().compiler, chooser);
 }
 
 std::vector<BufferRef> Context::run_planned(const Graph& graph, const SchedulePlan& plan,

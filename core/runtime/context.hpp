@@ -21,7 +21,10 @@
 
 namespace tenon {
 
+class Compiler;
+class PassObserver;
 class Probes;
+class TransformChooser;
 
 struct ContextOptions {
   std::optional<std::string> devices;              ///< as TENON_DEVICES
@@ -44,7 +47,8 @@ struct ContextOptions {
   /// false: plugins that `devices` names are loaded without a probe, as with @noprobe. For programs
   /// that guard themselves.
   bool probe = true;
-  std::shared_ptr<Probes> probes;  ///< what is known of plugins already; null: nothing
+  std::shared_ptr<Probes> probes;    ///< what is known of plugins already; null: nothing
+  PassObserver* observer = nullptr;  ///< of what is compiled; outlives the context
 };
 
 /// What one run took.
@@ -74,6 +78,7 @@ class Context {
 
   const ContextLife& life() const { return life_; }
   Builder& builder();
+  const Compiler& compiler() const;
   /// The open devices; [0] is the default, the others come in order of priority or as they were
   /// opened. Never empty: the constructor throws instead.
   std::vector<std::shared_ptr<Device>> devices() const;
@@ -101,9 +106,9 @@ class Context {
   /// The plan that `run` uses for these inputs: compiled now, if it was not yet, and kept.
   PlanUse planned(const Graph& graph, const std::vector<BufferRef>& inputs,
                   bool* out_cached = nullptr);
-  /// A plan of its own, for inputs on `device`: what search and the conformance tool lower in their
-  /// own way. Nothing is kept of it.
-  SchedulePlanRef plan(const Graph& graph, const KernelLowering& lowering,
+  /// A plan of its own, for inputs on `device`, with transforms that the caller chooses. Nothing is
+  /// kept of it.
+  SchedulePlanRef plan(const Graph& graph, TransformChooser& chooser,
                        const std::string& device = "");
   /// Runs the plan of a graph as `run` does its own.
   std::vector<BufferRef> run_planned(const Graph& graph, const PlanUse& use,

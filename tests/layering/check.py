@@ -31,6 +31,8 @@ MODULES = {
     "core/schedule": ["core/support", "core/expr", "core/ir"],
     "core/kernel": ["core/support", "core/expr", "core/ir"],
     "core/lower": ["core/support", "core/expr", "core/ir", "core/kernel", "sdk/include", "sdk/program"],
+    "core/compile": ["core/support", "core/expr", "core/ir", "core/rewrite", "core/schedule", "core/kernel",
+                     "core/lower", "sdk/include", "sdk/program"],
     "core/plugin": ["core/support", "core/ir", "sdk/include"],
     "core/device": ["core/support", "core/ir", "core/plugin", "sdk/include"],
     "core/runtime": ["core", "sdk/include", "sdk/program"],
