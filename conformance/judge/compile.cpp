@@ -9,9 +9,6 @@
 #include "conformance/cases/graphs/cells.hpp"
 #include "conformance/cases/random.hpp"
 #include "conformance/judge/refusal.hpp"
-#include "core/lower/lower.hpp"
-#include "core/rewrite/passes.hpp"
-#include "core/schedule/schedule.hpp"
 #include "core/support/error.hpp"
 #include "sdk/program/text.hpp"
 
@@ -42,16 +39,16 @@ Outcome CompileHarness::run(const Case& test) {
     kernel_ = 0;
     ScheduleOptions options;
     options.devices.push_back({compiler_.who(), compiler_.capabilities()});
-    const Graph graph = simplify_for(test.graph, {&compiler_.capabilities(), 1}, builder_);
-    const Schedule cut = schedule(graph, options, builder_);
+    const Schedule cut = pipeline_.schedule(test.graph, options);
     std::optional<TransformChoice> choice;
     if (TransformChoice::wanted(test))
       choice.emplace(test);
     else if (takes_random_transforms(test))
       choice.emplace(mix(test.seed, test.index));
-    each_kernel(cut, [&](const KernelCall& call, int) {
-      compile_kernel(test, call, choice ? &*choice : nullptr, outcome);
-    });
+    HeuristicChooser heuristics;
+    TransformChooser& chooser = choice ? static_cast<TransformChooser&>(*choice) : heuristics;
+    each_kernel(cut,
+                [&](const KernelCall& call, int) { compile_kernel(test, call, chooser, outcome); });
     if (choice) outcome.transforms = choice->text();
   } catch (const Error& error) {
     return from_error(error, test, compiler_.capabilities());
@@ -62,15 +59,11 @@ Outcome CompileHarness::run(const Case& test) {
 }
 
 void CompileHarness::compile_kernel(const Case& test, const KernelCall& call,
-                                    TransformChoice* choice, Outcome& outcome) {
-  const Graph legal = legalise(call.graph, compiler_.capabilities(), builder_);
-  LowerOptions options;
-  options.alias = call.alias;
-  options.name = fmt::format("kernel_{}", kernel_);
-  const auto number = static_cast<size_t>(kernel_);
-  const LoweredKernel lowered =
-      choice ? choice->lower(legal, compiler_.capabilities(), options, number)
-             : lower_kernel(legal, compiler_.capabilities(), options);
+                                    TransformChooser& chooser, Outcome& outcome) {
+  const Graph legal = pipeline_.legalise(call.graph, compiler_.capabilities());
+  const LowerOptions options{.alias = call.alias, .name = fmt::format("kernel_{}", kernel_)};
+  const LoweredKernel lowered = pipeline_.lower(legal, compiler_.capabilities(), options, chooser,
+                                                static_cast<size_t>(kernel_));
   const CompiledProgram compiled = compiler_.compile(*lowered.program.get());
   keep(test, lowered.program, compiled);
   const auto failed = [&](const char* kind, std::string text) {

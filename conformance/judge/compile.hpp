@@ -8,9 +8,8 @@
 #include "conformance/cases/case.hpp"
 #include "conformance/judge/harness.hpp"
 #include "conformance/judge/transform_choice.hpp"
+#include "core/compile/compiler.hpp"
 #include "core/device/target_compiler.hpp"
-#include "core/lower/lower.hpp"
-#include "core/schedule/schedule.hpp"
 #include "sdk/program/builder.hpp"
 
 namespace tenon::conformance {
@@ -29,11 +28,12 @@ class CompileHarness {
   Outcome run(const Case& test);
 
  private:
-  void compile_kernel(const Case& test, const KernelCall& call, TransformChoice* choice,
+  void compile_kernel(const Case& test, const KernelCall& call, TransformChooser& chooser,
                       Outcome& outcome);
   void keep(const Case& test, const sdk::Program& program, const CompiledProgram& compiled);
 
   Builder builder_;
+  Compiler pipeline_{builder_};
   TargetCompiler compiler_;
   std::string folder_;
   int kernel_ = 0;  ///< of the case

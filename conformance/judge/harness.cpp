@@ -105,12 +105,8 @@ SchedulePlanRef Harness::transformed(const Case& test, std::string& transforms) 
   }
   latest_ = {};
   TransformChoice choice(test);
-  const auto lowering = [&](const Graph& kernel, const Capabilities& capabilities,
-                            const LowerOptions& options, size_t number) {
-    return choice.lower(kernel, capabilities, options, number);
-  };
   try {
-    SchedulePlanRef plan = runtime_->plan(test.graph, lowering);
+    SchedulePlanRef plan = runtime_->plan(test.graph, choice);
     transforms = choice.text();
     latest_ = {test.graph.outputs, test.graph.params, test.transform_seed,
                test.transforms,    transforms,        plan};

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "conformance/cases/case.hpp"
-#include "core/runtime/kernel_lowering.hpp"
+#include "core/runtime/plan_ref.hpp"
 
 namespace tenon::conformance {
 

@@ -8,7 +8,6 @@
 #include "conformance/cases/random.hpp"
 #include "core/kernel/heuristics/heuristics.hpp"
 #include "core/kernel/transforms/random_transforms.hpp"
-#include "core/kernel/tree/build.hpp"
 #include "core/lower/pack.hpp"
 #include "core/support/error.hpp"
 
@@ -37,14 +36,12 @@ double iterations(const Kernel& kernel, const std::vector<Statement>& body) {
   return total;
 }
 
-/// Padding on padding makes lists that take minutes: their first part will do.
-void shorten(const Kernel& kernel, TransformList& list) {
-  const double most = std::max(kFewIterations, kMoreIterations * iterations(kernel, kernel.body));
-  for (; !list.empty(); list.resize(list.size() / 2)) {
-    Kernel transformed = kernel;
-    apply_transforms(transformed, list);
-    if (iterations(transformed, transformed.body) <= most) return;
-  }
+/// What the first half of a list makes of the tree.
+Chosen first_half(const Kernel& tree, TransformList list) {
+  list.resize(list.size() / 2);
+  Chosen chosen{tree, std::move(list)};
+  apply_transforms(chosen.kernel, chosen.list);
+  return chosen;
 }
 
 uint64_t size_of(const sdk::ProgramView& program, const Capabilities& capabilities) {
@@ -54,21 +51,23 @@ uint64_t size_of(const sdk::ProgramView& program, const Capabilities& capabiliti
   return total;
 }
 
-TransformList draw(const Graph& graph, const std::vector<int>& alias,
-                   const Capabilities& capabilities, Random& random) {
-  const Kernel kernel = build_kernel(graph, alias);
+Chosen draw(const Kernel& tree, const Capabilities& capabilities, Random& random) {
   RandomTransformOptions options;
   options.vectors = capabilities.has(Op::BROADCAST);
   options.threads = capabilities.max_workgroup_threads > 1 && capabilities.has(Op::BARRIER);
-  // Some steps, as those for matrix atoms, come only in the right order: what the rules begin with.
+  // Some steps, as those for matrix atoms, come only in the right order: what heuristics begin
+  // with.
   if (random.chance(30)) {
-    options.first = choose_transforms(kernel, capabilities);
+    options.first = choose_transforms(tree, capabilities).list;
     options.first.resize(random.below(options.first.size() + 1));
   }
   const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random.below(n)); };
-  TransformList list = random_transforms(kernel, below, options);
-  shorten(kernel, list);
-  return list;
+  Chosen chosen = random_transforms(tree, below, options);
+  // Padding on padding makes lists that take minutes: their first part will do.
+  const double most = std::max(kFewIterations, kMoreIterations * iterations(tree, tree.body));
+  while (!chosen.list.empty() && iterations(chosen.kernel, chosen.kernel.body) > most)
+    chosen = first_half(tree, std::move(chosen.list));
+  return chosen;
 }
 
 }  // namespace
@@ -78,49 +77,49 @@ TransformChoice::TransformChoice(const Case& test)
       written_(test.transforms),
       is_written_(!test.transforms.empty()) {}
 
-LoweredKernel TransformChoice::lower(const Graph& kernel, const Capabilities& capabilities,
-                                     const LowerOptions& options, size_t number) {
-  LoweredKernel lowered = is_written_ ? lower_written(kernel, capabilities, options, number)
-                                      : lower_at_random(kernel, capabilities, options, number);
+LoweredKernel TransformChoice::choose(const UnchosenKernel& kernel) {
+  LoweredKernel lowered = is_written_ ? choose_written(kernel) : choose_at_random(kernel);
+  const TransformList& list = lowered.chosen.list;
   const std::lock_guard lock(mutex_);
-  if (applied_.size() <= number) applied_.resize(number + 1);
-  applied_[number] = lowered.transforms.empty() ? kNone : print(lowered.transforms);
+  if (applied_.size() <= kernel.number) applied_.resize(kernel.number + 1);
+  applied_[kernel.number] = list.empty() ? kNone : print(list);
   return lowered;
 }
 
-LoweredKernel TransformChoice::lower_written(const Graph& kernel, const Capabilities& capabilities,
-                                             LowerOptions options, size_t number) {
-  options.use_rules = false;
-  if (number < written_.size() && written_[number] != kNone) options.transforms = written_[number];
+LoweredKernel TransformChoice::choose_written(const UnchosenKernel& kernel) {
+  const bool has_list = kernel.number < written_.size() && written_[kernel.number] != kNone;
+  const std::string text = has_list ? written_[kernel.number] : "";
   try {
-    return lower_kernel(kernel, capabilities, options);
+    LoweredKernel lowered = WrittenChooser(parse_transforms(text)).choose(kernel);
+    check_memory(lowered.program, kernel.capabilities);
+    return lowered;
   } catch (const Error& error) {
     const std::lock_guard lock(mutex_);
     if (error.kind() != ErrorKind::kInternal)
-      refused_ = fmt::format("kernel {}, \"{}\": {}", number, options.transforms, error.what());
+      refused_ = fmt::format("kernel {}, \"{}\": {}", kernel.number, text, error.what());
     throw;
   }
 }
 
-LoweredKernel TransformChoice::lower_at_random(const Graph& kernel,
-                                               const Capabilities& capabilities,
-                                               LowerOptions options, size_t number) const {
-  TransformList list;
+LoweredKernel TransformChoice::choose_at_random(const UnchosenKernel& kernel) const {
+  const Capabilities& capabilities = kernel.capabilities;
   if (takes_transforms(capabilities)) {
-    Random random(mix(seed_, number));
-    list = draw(kernel, options.alias, capabilities, random);
-  }
-  for (; !list.empty(); list.resize(list.size() / 2)) {
-    options.transforms = print(list);
-    try {
-      LoweredKernel lowered = lower_kernel(kernel, capabilities, options);
-      if (size_of(lowered.program.view(), capabilities) <= kMostOps) return lowered;
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kUnsupported) throw;
+    Random random(mix(seed_, kernel.number));
+    Chosen chosen = draw(kernel.tree, capabilities, random);
+    while (!chosen.list.empty()) {
+      const TransformList list = chosen.list;
+      try {
+        LoweredKernel lowered = kernel.lower(std::move(chosen));
+        if (fits_memory(lowered.program, capabilities) &&
+            size_of(lowered.program.view(), capabilities) <= kMostOps)
+          return lowered;
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::kUnsupported) throw;
+      }
+      chosen = first_half(kernel.tree, list);
     }
   }
-  options.transforms.clear();
-  return lower_kernel(kernel, capabilities, options);
+  return HeuristicChooser().choose(kernel);
 }
 
 std::string TransformChoice::text() const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Layer 3: kernels lowered with transforms of the case's own in place of the rules' choice.
+// Layer 3: kernels lowered with transforms of the case's own in place of the heuristics' choice.
 #pragma once
 
 #include <mutex>
@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "conformance/cases/case.hpp"
-#include "core/lower/lower.hpp"
+#include "core/compile/chooser.hpp"
 
 namespace tenon::conformance {
 
-class TransformChoice {
+class TransformChoice : public TransformChooser {
  public:
   /// Of a case with written lists or a seed.
   explicit TransformChoice(const Case& test);
@@ -19,22 +19,18 @@ class TransformChoice {
 
   static bool wanted(const Case& test) { return test.transform_seed || !test.transforms.empty(); }
 
-  /// A KernelLowering. A random list that asks for more memory, threads or code than there is gives
-  /// way to its first half, and at last to the rules. A written list is taken as it is, and kernels
-  /// past the last one get none: what is not legal, or does not fit, throws and is noted in
-  /// `refused`.
-  LoweredKernel lower(const Graph& kernel, const Capabilities& capabilities,
-                      const LowerOptions& options, size_t number);
+  /// A random list that asks for more memory, threads or code than there is gives way to its first
+  /// half, and at last to heuristics. A written list is taken as it is, and kernels past the last
+  /// one get none: what is not legal, or does not fit, throws and is noted in `refused`.
+  LoweredKernel choose(const UnchosenKernel& kernel) override;
 
   /// What was applied: one list a line, in the order of the schedule; "none" for an empty one.
   std::string text() const;
   std::string refused() const;  ///< why a written list could not be; "" if all could
 
  private:
-  LoweredKernel lower_written(const Graph& kernel, const Capabilities& capabilities,
-                              LowerOptions options, size_t number);
-  LoweredKernel lower_at_random(const Graph& kernel, const Capabilities& capabilities,
-                                LowerOptions options, size_t number) const;
+  LoweredKernel choose_written(const UnchosenKernel& kernel);
+  LoweredKernel choose_at_random(const UnchosenKernel& kernel) const;
 
   uint64_t seed_ = 0;
   std::vector<std::string> written_;

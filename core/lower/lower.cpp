@@ -2,16 +2,11 @@
 #include "core/lower/lower.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
-#include "core/kernel/heuristics/heuristics.hpp"
 #include "core/kernel/transforms/legality.hpp"
-#include "core/kernel/transforms/transform.hpp"
-#include "core/kernel/tree/build.hpp"
 #include "core/lower/emitter.hpp"
-#include "core/lower/pack.hpp"
-#include "core/lower/split.hpp"
-#include "core/lower/word_ops.hpp"
 #include "core/support/error.hpp"
 #include "sdk/program/verify.hpp"
 
@@ -19,21 +14,6 @@ namespace tenon {
 namespace {
 
 tn_dtype abi(DType dtype) { return static_cast<tn_dtype>(dtype); }
-
-/// Words that hold several elements are written without atomics by one thread alone.
-bool needs_one_thread(const Kernel& kernel, const Capabilities& capabilities) {
-  if (capabilities.storage_bytes < 4 || has_word_atomics(capabilities)) return false;
-  return std::ranges::any_of(kernel.buffers, [](const KernelBuffer& b) {
-    return b.written && b.space == BufferSpace::kGlobal && is_narrow(b.dtype);
-  });
-}
-
-TransformList transforms_for(const Kernel& kernel, const Capabilities& capabilities,
-                             const LowerOptions& options) {
-  if (!options.transforms.empty()) return parse_transforms(options.transforms);
-  if (needs_one_thread(kernel, capabilities)) return {};
-  return options.use_rules ? choose_transforms(kernel, capabilities) : TransformList{};
-}
 
 /// A C identifier that no other param has.
 std::string param_name(std::string_view wanted, std::set<std::string>& taken) {
@@ -103,37 +83,35 @@ std::vector<uint32_t> declare_params(const Kernel& kernel, const Emitter& emitte
   return values;
 }
 
-void verify(const sdk::Program& program, const std::string& name) {
-  if (const std::string error = sdk::verify_program(program.get(), program.size()); !error.empty())
-    fail(ErrorKind::kInternal, "[lower] kernel {}: expected a legal program, got: {}", name, error);
+/// The first memory that the program asks more of than there is.
+struct Shortage {
+  std::string_view memory;
+  uint32_t limit, asked;
+};
+
+std::optional<Shortage> shortage(const sdk::Program& program, const Capabilities& capabilities) {
+  const tn_program& p = *program.get();
+  if (p.shared_bytes > capabilities.max_shared_bytes)
+    return Shortage{"shared memory", capabilities.max_shared_bytes, p.shared_bytes};
+  if (capabilities.max_scratch_bytes && p.scratch_bytes > capabilities.max_scratch_bytes)
+    return Shortage{"scratch memory", capabilities.max_scratch_bytes, p.scratch_bytes};
+  return {};
 }
 
-void check_memory(const sdk::Program& program, const Capabilities& capabilities,
-                  const std::string& name) {
-  const auto check = [&](uint32_t bytes, uint32_t limit, std::string_view what) {
-    if (bytes > limit)
-      fail(ErrorKind::kUnsupported, "[lower] kernel {}: expected at most {} bytes of {}, got {}",
-           name, limit, what, bytes);
-  };
-  check(program.get()->shared_bytes, capabilities.max_shared_bytes, "shared memory");
-  if (capabilities.max_scratch_bytes)
-    check(program.get()->scratch_bytes, capabilities.max_scratch_bytes, "scratch memory");
-}
+}  // namespace
 
-LoweredKernel lower_by_rules(const Graph& graph, const Capabilities& capabilities,
-                             const Capabilities& seen_by_rules, const LowerOptions& options) {
-  Kernel kernel = build_kernel(graph, options.alias);
-  TransformList transforms = transforms_for(kernel, seen_by_rules, options);
-  apply_transforms(kernel, transforms);
+LoweredKernel emit_program(Chosen chosen, const Capabilities& capabilities,
+                           const std::string& name) {
+  LoweredKernel out;
+  out.chosen = std::move(chosen);
+  const Kernel& kernel = out.chosen.kernel;
   check_limits(kernel, capabilities);
 
   Emitter emitter(kernel, capabilities);
   emitter.run();
 
-  LoweredKernel out;
-  out.transforms = std::move(transforms);
   out.index_bounds = index_bounds(kernel, capabilities);
-  sdk::ProgramBuilder builder(options.name);
+  sdk::ProgramBuilder builder(name);
   const std::vector<uint32_t> params =
       declare_params(kernel, emitter, capabilities, builder, out.arguments);
   for (int d = 0; d < 3; ++d) {
@@ -145,36 +123,23 @@ LoweredKernel lower_by_rules(const Graph& graph, const Capabilities& capabilitie
   builder.subgroup(emitter.subgroup());
   emitter.tree().write(builder, params);
   out.program = builder.finish();
-  if (capabilities.storage_bytes == 4) out.program = pack_storage(out.program, capabilities);
-  if (capabilities.splits_wide()) out.program = split_wide(out.program, capabilities);
-  verify(out.program, options.name);
   return out;
 }
 
-}  // namespace
-
-LoweredKernel lower_kernel(const Graph& graph, const Capabilities& capabilities,
-                           const LowerOptions& options) {
-  LoweredKernel out = lower_by_rules(graph, capabilities, capabilities, options);
-  if (options.transforms.empty() &&
-      out.program.get()->shared_bytes > capabilities.max_shared_bytes) {
-    // The rules see one reduction at a time. Where all of them together want more shared memory
-    // than there is, each thread reduces for itself.
-    Capabilities alone = capabilities;
-    alone.max_shared_bytes = 0;
-    out = lower_by_rules(graph, capabilities, alone, options);
-  }
-  check_memory(out.program, capabilities, options.name);
-  return out;
+void check_program(const sdk::Program& program) {
+  if (const std::string error = sdk::verify_program(program.get(), program.size()); !error.empty())
+    fail(ErrorKind::kInternal, "[lower] kernel {}: expected a legal program, got: {}",
+         program.view().name(), error);
 }
 
-std::string print_kernel(const Graph& graph, const Capabilities& capabilities,
-                         const LowerOptions& options) {
-  Kernel kernel = build_kernel(graph, options.alias);
-  const TransformList transforms = lower_kernel(graph, capabilities, options).transforms;
-  apply_transforms(kernel, transforms);
-  const std::string list = print(transforms);
-  return "transforms: " + (list.empty() ? std::string("none") : list) + "\n" + print(kernel);
+bool fits_memory(const sdk::Program& program, const Capabilities& capabilities) {
+  return !shortage(program, capabilities);
+}
+
+void check_memory(const sdk::Program& program, const Capabilities& capabilities) {
+  if (const auto s = shortage(program, capabilities))
+    fail(ErrorKind::kUnsupported, "[lower] kernel {}: expected at most {} bytes of {}, got {}",
+         program.view().name(), s->limit, s->memory, s->asked);
 }
 
 }  // namespace tenon

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From a kernel's graph to the program that crosses the ABI: the list of passes, in their order.
+// From a loop tree to the program that crosses the ABI.
 #pragma once
 
 #include <array>
 #include <string>
 #include <vector>
 
-#include "core/ir/build.hpp"
 #include "core/ir/capabilities.hpp"
-#include "core/ir/node.hpp"
 #include "core/kernel/transforms/transform.hpp"
 #include "core/lower/index_width.hpp"
 #include "sdk/program/builder.hpp"
@@ -29,22 +27,20 @@ struct LoweredKernel {
   std::array<uint32_t, 3> block{1, 1, 1};
   std::vector<LaunchArgument> arguments;
   std::vector<IndexBound> index_bounds;  ///< to be checked before a launch
-  TransformList transforms;              ///< what was applied
+  Chosen chosen;                         ///< what it was lowered from
 };
 
-struct LowerOptions {
-  std::vector<int> alias;       ///< as in KernelCall
-  std::string transforms;       ///< text of a transform list; empty: chosen by rules
-  bool use_rules = true;        ///< false with empty transforms: none at all
-  std::string name = "kernel";  ///< a C identifier
-};
+/// The program of a tree, named by a C identifier. Throws kUnsupported for what the device cannot
+/// run, but for memory: check_memory asks that of the finished program.
+LoweredKernel emit_program(Chosen chosen, const Capabilities& capabilities,
+                           const std::string& name);
 
-/// `graph` is one kernel of a schedule, legalised for the capabilities.
-LoweredKernel lower_kernel(const Graph& graph, const Capabilities& capabilities,
-                           const LowerOptions& options);
+/// Throws kInternal for a program that breaks the rules of tenon/program.h.
+void check_program(const sdk::Program& program);
 
-/// The loop tree and the transform list, as `tenon show --stage kernel` prints them.
-std::string print_kernel(const Graph& graph, const Capabilities& capabilities,
-                         const LowerOptions& options);
+/// Whether shared and scratch memory suffice.
+bool fits_memory(const sdk::Program& program, const Capabilities& capabilities);
+/// Throws kUnsupported if they do not.
+void check_memory(const sdk::Program& program, const Capabilities& capabilities);
 
 }  // namespace tenon

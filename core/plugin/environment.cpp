@@ -20,9 +20,8 @@ constexpr EnvironmentVariable kVariables[] = {
      "Absolute folders searched for `libtenon_<backend>.so` before the folder beside the core "
      "library and the install folder."},
     {"TENON_LOG", "channels, separated by ,", "none",
-     "Log lines on stderr: all, cache, loader, memory, plan, plugin, rewrite, runtime, schedule, "
-     "kernel, "
-     "lower, trace."},
+     "Log lines on stderr: all, cache, compile (each pass with its time), loader, memory, plan, "
+     "plugin, rewrite, runtime, schedule, kernel, lower, trace."},
     {"TENON_CACHE_DIR", "folder", "$XDG_CACHE_HOME/tenon or ~/.cache/tenon",
      "Absolute folder of compiled kernels and probe results, shared by all processes of a user. It "
      "is "
@@ -37,9 +36,9 @@ constexpr EnvironmentVariable kVariables[] = {
      "1: checks every kernel against the reference and stops at the first that differs."},
 };
 
-constexpr std::string_view kChannels[] = {"all",      "cache",  "loader",  "memory",
-                                          "plan",     "plugin", "rewrite", "runtime",
-                                          "schedule", "kernel", "lower",   "trace"};
+constexpr std::string_view kChannels[] = {"all",    "cache",  "compile", "loader",  "memory",
+                                          "plan",   "plugin", "rewrite", "runtime", "schedule",
+                                          "kernel", "lower",  "trace"};
 
 const char* read_variable(const char* name) {
 #if defined(__GLIBC__)

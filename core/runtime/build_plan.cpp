@@ -10,8 +10,7 @@
 #include <thread>
 #include <tuple>
 
-#include "core/lower/lower.hpp"
-#include "core/rewrite/passes.hpp"
+#include "core/compile/compiler.hpp"
 #include "core/runtime/plan.hpp"
 #include "core/schedule/canonical.hpp"
 #include "core/support/error.hpp"
@@ -53,21 +52,10 @@ void for_all(size_t count, F&& action) {
     if (error) std::rethrow_exception(error);
 }
 
-/// A name made from what the kernel does, so that equal kernels become equal programs.
-std::string kernel_name(const Graph& graph) {
-  std::string_view verb = "move";
-  for (const NodeRef& node : topological(graph.outputs)) {
-    if (node->op == Op::STORE) verb = "store";
-    if (node->op == Op::REDUCE && verb != "store") verb = "reduce";
-    if (is_elementwise(node->op) && verb == "move") verb = "map";
-  }
-  return fmt::format("{}_{:016x}", verb, structure_hash(graph));
-}
-
 class PlanBuilder {
  public:
-  PlanBuilder(const DeviceList& devices, Builder& builder, const KernelLowering& lowering)
-      : devices_(devices), builder_(builder), lowering_(lowering) {}
+  PlanBuilder(const DeviceList& devices, const Compiler& compiler, TransformChooser& chooser)
+      : devices_(devices), compiler_(compiler), chooser_(chooser) {}
 
   SchedulePlanRef build(const Schedule& schedule) {
     auto plan = skeleton(schedule);
@@ -105,12 +93,11 @@ class PlanBuilder {
   void add_kernel(Draft* draft, size_t step) {
     const KernelCall& call = std::get<KernelCall>(draft->schedule->steps[step].call);
     const int device = draft->schedule->steps[step].device;
-    Job job{draft, step, distinct_.size(), canonical_kernel(call.graph, builder_)};
+    Job job{draft, step, distinct_.size(), canonical_kernel(call.graph, compiler_.builder())};
     const Graph& graph = job.names.graph;
-    // Who lowers in his own way may lower equal kernels differently.
     const auto [at, is_new] =
         numbers_.try_emplace(Key{device, call.alias, graph.params, graph.outputs}, job.distinct);
-    if (is_new || lowering_) {
+    if (is_new || chooser_.tells_equal_kernels_apart()) {
       distinct_.push_back({&call, graph, device, {}, nullptr});
     } else {
       job.distinct = at->second;
@@ -147,11 +134,8 @@ class PlanBuilder {
 
   LoweredKernel lowered(const Graph& graph, const Distinct& distinct, size_t number) const {
     const Capabilities& caps = devices_[static_cast<size_t>(distinct.device)]->capabilities();
-    const Graph legal = legalise(graph, caps, builder_);
-    LowerOptions options;
-    options.alias = distinct.first->alias;
-    options.name = kernel_name(legal);
-    return lowering_ ? lowering_(legal, caps, options, number) : lower_kernel(legal, caps, options);
+    const LowerOptions options{.alias = distinct.first->alias, .name = {}};
+    return compiler_.lower(compiler_.legalise(graph, caps), caps, options, chooser_, number);
   }
 
   void lower(Distinct& distinct, size_t number) const {
@@ -166,7 +150,7 @@ class PlanBuilder {
   /// Says what was refused by the names that the user knows.
   [[noreturn]] void refuse(const Distinct& distinct, size_t number, Error error) const {
     try {
-      if (!lowering_) lowered(distinct.first->graph, distinct, number);
+      if (!chooser_.tells_equal_kernels_apart()) lowered(distinct.first->graph, distinct, number);
     } catch (const Error& named) {
       error = named;
     }
@@ -262,8 +246,8 @@ class PlanBuilder {
   }
 
   const DeviceList& devices_;
-  Builder& builder_;
-  const KernelLowering& lowering_;
+  const Compiler& compiler_;
+  TransformChooser& chooser_;
   std::vector<Job> jobs_;
   std::vector<Distinct> distinct_;
   std::map<Key, size_t> numbers_;
@@ -271,9 +255,9 @@ class PlanBuilder {
 
 }  // namespace
 
-SchedulePlanRef build_plan(const Schedule& schedule, const DeviceList& devices, Builder& builder,
-                           const KernelLowering& lowering) {
-  return PlanBuilder(devices, builder, lowering).build(schedule);
+SchedulePlanRef build_plan(const Schedule& schedule, const DeviceList& devices,
+                           const Compiler& compiler, TransformChooser& chooser) {
+  return PlanBuilder(devices, compiler, chooser).build(schedule);
 }
 
 }  // namespace tenon

@@ -13,12 +13,14 @@
 #include "core/ir/build.hpp"
 #include "core/lower/index_width.hpp"
 #include "core/reference/reference.hpp"
-#include "core/runtime/kernel_lowering.hpp"
+#include "core/runtime/plan_ref.hpp"
 #include "core/schedule/memory_plan.hpp"
 #include "core/schedule/schedule.hpp"
 
 namespace tenon {
 
+class Compiler;
+class TransformChooser;
 using DeviceList = std::vector<std::shared_ptr<Device>>;
 
 /// One tn_argument: a buffer of the schedule, or a scalar computed from the symbols.
@@ -70,9 +72,9 @@ class SchedulePlan {
   mutable std::vector<std::shared_ptr<Layout>> layouts_;  ///< the most recent first
 };
 
-/// Lowers and compiles every kernel; equal ones once, several at a time. Without `lowering` the
-/// rules choose the transforms.
-SchedulePlanRef build_plan(const Schedule& schedule, const DeviceList& devices, Builder& builder,
-                           const KernelLowering& lowering = {});
+/// Lowers and compiles every kernel; equal ones once, unless the chooser tells them apart; several
+/// at a time.
+SchedulePlanRef build_plan(const Schedule& schedule, const DeviceList& devices,
+                           const Compiler& compiler, TransformChooser& chooser);
 
 }  // namespace tenon

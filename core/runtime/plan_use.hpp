@@ -8,7 +8,7 @@
 
 #include "core/device/device.hpp"
 #include "core/ir/skeleton.hpp"
-#include "core/runtime/kernel_lowering.hpp"
+#include "core/runtime/plan_ref.hpp"
 #include "core/schedule/schedule.hpp"
 
 namespace tenon {

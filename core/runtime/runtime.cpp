@@ -7,9 +7,9 @@
 #include <chrono>
 #include <mutex>
 
+#include "core/compile/compiler.hpp"
 #include "core/device/open_devices.hpp"
 #include "core/device/process_end.hpp"
-#include "core/ir/verify.hpp"
 #include "core/plugin/environment.hpp"
 #include "core/rewrite/passes.hpp"
 #include "core/runtime/plan_cache.hpp"
@@ -34,7 +34,7 @@ std::optional<std::string> variable(const RuntimeOptions& options, const char* n
 }  // namespace
 
 struct Runtime::Impl {
-  explicit Impl(RuntimeOptions options) {
+  explicit Impl(RuntimeOptions options) : compiler(builder, {.observer = options.observer}) {
     require_running();
     if (const auto log = variable(options, "TENON_LOG")) {
       check_log_channels("TENON_LOG", *log);
@@ -118,13 +118,9 @@ struct Runtime::Impl {
     return static_cast<int>(at - devices.begin());
   }
 
-  Schedule schedule(const Graph& graph, const DeviceList& on, std::vector<int> input_devices) {
-    verify(graph);
-    std::vector<Capabilities> capabilities;
-    for (const auto& device : on) capabilities.push_back(device->capabilities());
-    const Graph allowed = allow_precision(graph, matmul, builder);
-    return tenon::schedule(simplify_for(allowed, capabilities, builder),
-                           schedule_options(on, std::move(input_devices)), builder);
+  Schedule schedule(const Graph& graph, const DeviceList& on,
+                    std::vector<int> input_devices) const {
+    return compiler.schedule(graph, schedule_options(on, std::move(input_devices)), matmul);
   }
 
   std::vector<BufferRef> run(const Graph& graph, const PlanUse& use,
@@ -154,7 +150,9 @@ struct Runtime::Impl {
     SchedulePlanRef build(const Graph& graph, const std::vector<int>& input_devices) override {
       runtime_.open_copied(graph);
       const DeviceList devices = impl_.opened();
-      return build_plan(impl_.schedule(graph, devices, input_devices), devices, impl_.builder);
+      HeuristicChooser heuristics;
+      return build_plan(impl_.schedule(graph, devices, input_devices), devices, impl_.compiler,
+                        heuristics);
     }
     DTypeSet varying(const std::vector<int>& input_devices) override {
       return impl_.constants_vary ? storable_dtypes(impl_.opened(), input_devices) : 0;
@@ -172,6 +170,7 @@ struct Runtime::Impl {
 
   const Birthplace made_in = birthplace();
   Builder builder;
+  const Compiler compiler;
   mutable std::mutex devices_mutex;
   std::unique_ptr<DeviceOpener> opener;
   DeviceList devices;  ///< only grows
@@ -193,6 +192,10 @@ Runtime::Impl& Runtime::impl() const {
 }
 
 Builder& Runtime::builder() { return impl().builder; }
+
+std::vector<std::shared_ptr<Device>> Runtime::devices() const { return impl().opened(); }
+
+const Compiler& Runtime::compiler() const { return impl().compiler; }
 
 std::vector<std::shared_ptr<Device>> Runtime::devices() const { return impl().opened(); }
 
@@ -221,13 +224,13 @@ Graph Runtime::as_run(const Graph& graph) {
   return allow_precision(graph, impl().matmul, impl().builder);
 }
 
-SchedulePlanRef Runtime::plan(const Graph& graph, const KernelLowering& lowering,
+SchedulePlanRef Runtime::plan(const Graph& graph, TransformChooser& chooser,
                               const std::string& device_id) {
   std::vector<int> input_devices(graph.params.size(), impl().index_of(device(device_id)));
   open_copied(graph);
   const DeviceList devices = impl().opened();
   return build_plan(impl().schedule(graph, devices, std::move(input_devices)), devices,
-                    impl().builder, lowering);
+                    impl().compiler, chooser);
 }
 
 std::vector<BufferRef> Runtime::run_planned(const Graph& graph, const SchedulePlan& plan,

@@ -22,7 +22,10 @@
 
 namespace tenon {
 
+class Compiler;
+class PassObserver;
 class Probes;
+class TransformChooser;
 
 /// What the core's own tools set beside what everybody may.
 struct RuntimeOptions : ContextOptions {
@@ -40,7 +43,8 @@ struct RuntimeOptions : ContextOptions {
   /// false: plugins that `devices` names are loaded without a probe, as with @noprobe. For programs
   /// that guard themselves.
   bool probe = true;
-  std::shared_ptr<Probes> probes;  ///< what is known of plugins already; null: nothing
+  std::shared_ptr<Probes> probes;    ///< what is known of plugins already; null: nothing
+  PassObserver* observer = nullptr;  ///< of what is compiled; outlives the context
 };
 
 class Runtime {
@@ -51,6 +55,7 @@ class Runtime {
   Runtime& operator=(const Runtime&) = delete;
 
   Builder& builder();
+  const Compiler& compiler() const;
   /// The open devices; [0] is the default, the others come in order of priority or as they were
   /// opened. Never empty: the constructor throws instead.
   std::vector<std::shared_ptr<Device>> devices() const;
@@ -78,9 +83,9 @@ class Runtime {
   /// The plan that `run` uses for these inputs: compiled now, if it was not yet, and kept.
   PlanUse planned(const Graph& graph, const std::vector<BufferRef>& inputs,
                   bool* out_cached = nullptr);
-  /// A plan of its own, for inputs on `device`: what search and the conformance tool lower in their
-  /// own way. Nothing is kept of it.
-  SchedulePlanRef plan(const Graph& graph, const KernelLowering& lowering,
+  /// A plan of its own, for inputs on `device`, with transforms that the caller chooses. Nothing is
+  /// kept of it.
+  SchedulePlanRef plan(const Graph& graph, TransformChooser& chooser,
                        const std::string& device = "");
   /// Runs the plan of a graph as `run` does its own.
   std::vector<BufferRef> run_planned(const Graph& graph, const PlanUse& use,

@@ -4,14 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "core/compile/compiler.hpp"
 #include "core/device/target_compiler.hpp"
 #include "core/ir/text.hpp"
-#include "core/lower/lower.hpp"
-#include "core/rewrite/passes.hpp"
 #include "core/runtime/runtime.hpp"
-#include "core/schedule/schedule.hpp"
 #include "core/support/error.hpp"
 #include "core/support/file_io.hpp"
 #include "core/support/output.hpp"
@@ -28,36 +27,48 @@ struct ShowOptions {
   bool json = false;
 };
 
+/// `--stage all`: the text after each pass.
+class PassTexts : public PassObserver {
+ public:
+  void saw(const PassReport& report) override {
+    texts.push_back(fmt::format("== {}: {} ({}), {:.3f} ms\n{}", report.subject,
+                                pass_info(report.pass).name, pass_info(report.pass).gives,
+                                report.ms, report.text()));
+  }
+  std::vector<std::string> texts;
+};
+
 /// One kernel at a stage below the schedule.
 std::string show_kernel(const KernelCall& call, const ShowOptions& options,
-                        const TargetCompiler& compiler, Builder& builder) {
-  const Capabilities& capabilities = compiler.capabilities();
-  const Graph legal = legalise(call.graph, capabilities, builder);
-  LowerOptions lower_options;
-  lower_options.alias = call.alias;
-  lower_options.transforms = options.transforms;
-  if (options.stage == "kernel") return print_kernel(legal, capabilities, lower_options);
-  const LoweredKernel kernel = lower_kernel(legal, capabilities, lower_options);
+                        const TargetCompiler& target, const Compiler& compiler) {
+  std::unique_ptr<TransformChooser> chooser = std::make_unique<HeuristicChooser>();
+  if (!options.transforms.empty())
+    chooser = std::make_unique<WrittenChooser>(parse_transforms(options.transforms));
+  const Capabilities& capabilities = target.capabilities();
+  const LoweredKernel kernel =
+      compiler.lower(compiler.legalise(call.graph, capabilities), capabilities,
+                     {.alias = call.alias, .name = "kernel"}, *chooser);
+  if (options.stage == "all") return {};  // was told of it all
+  if (options.stage == "kernel") return print(kernel.chosen);
   if (options.stage == "program") return sdk::print_program(kernel.program.view());
-  return compiler.compile(*kernel.program.get())
+  return target.compile(*kernel.program.get())
       .text(options.stage == "asm" ? TN_TEXT_ASSEMBLY : TN_TEXT_SOURCE);
 }
 
 /// For a target that need not be there.
-std::vector<std::string> show_target(const ShowOptions& options) {
+std::vector<std::string> show_target(const ShowOptions& options, PassObserver* observer) {
   expect_probed(options.backend);
-  const TargetCompiler compiler(options.backend, options.target);
+  const TargetCompiler target(options.backend, options.target);
   Builder builder;
+  const Compiler compiler(builder, {.observer = observer});
   const Graph graph = parse_graph(read_file(options.file), builder, options.file);
   ScheduleOptions schedule_options;
-  schedule_options.devices.push_back({compiler.who(), compiler.capabilities()});
-  const Capabilities& capabilities = compiler.capabilities();
-  const Schedule cut =
-      schedule(simplify_for(graph, {&capabilities, 1}, builder), schedule_options, builder);
+  schedule_options.devices.push_back({target.who(), target.capabilities()});
+  const Schedule cut = compiler.schedule(graph, schedule_options);
   if (options.stage == "schedule") return {print(cut)};
   std::vector<std::string> texts;
   each_kernel(cut, [&](const KernelCall& call, int) {
-    texts.push_back(show_kernel(call, options, compiler, builder));
+    texts.push_back(show_kernel(call, options, target, compiler));
   });
   return texts;
 }
@@ -90,6 +101,23 @@ std::map<std::string, std::string> places_of(const ShowOptions& options) {
   return places;
 }
 
+std::vector<std::string> show_devices(const ShowOptions& options, PassObserver* observer) {
+  RuntimeOptions runtime_options;
+  if (!options.devices.empty()) runtime_options.devices = options.devices;
+  runtime_options.observer = observer;
+  Runtime runtime(runtime_options);
+  const Graph graph = parse_graph(read_file(options.file), runtime.builder(), options.file);
+  const Schedule cut = runtime.schedule_for(graph, places_of(options));
+  if (options.stage == "schedule") return {print(cut)};
+  std::vector<std::string> texts;
+  each_kernel(cut, [&](const KernelCall& call, int device) {
+    // Compiled anew: an executable from the cache may have lost its source.
+    const TargetCompiler target(runtime.device(cut.devices.at(static_cast<size_t>(device))));
+    texts.push_back(show_kernel(call, options, target, runtime.compiler()));
+  });
+  return texts;
+}
+
 std::vector<std::string> show_stage(const ShowOptions& options) {
   TN_REQUIRE(options.backend.empty() == options.target.empty(),
              "[show] expected --backend and --target together, got one of them");
@@ -98,22 +126,14 @@ std::vector<std::string> show_stage(const ShowOptions& options) {
   refuse_idle_options(options);
   if (options.stage == "graph") {  // needs no device
     Builder builder;
-    return {print(simplify(parse_graph(read_file(options.file), builder, options.file), builder))};
+    return {print(
+        Compiler(builder).simplify(parse_graph(read_file(options.file), builder, options.file)))};
   }
-  if (!options.target.empty()) return show_target(options);
-  RuntimeOptions runtime_options;
-  if (!options.devices.empty()) runtime_options.devices = options.devices;
-  Runtime runtime(runtime_options);
-  const Graph graph = parse_graph(read_file(options.file), runtime.builder(), options.file);
-  const Schedule cut = runtime.schedule_for(graph, places_of(options));
-  if (options.stage == "schedule") return {print(cut)};
-  std::vector<std::string> texts;
-  each_kernel(cut, [&](const KernelCall& call, int device) {
-    // Compiled anew: an executable from the cache may have lost its source.
-    const TargetCompiler compiler(runtime.device(cut.devices.at(static_cast<size_t>(device))));
-    texts.push_back(show_kernel(call, options, compiler, runtime.builder()));
-  });
-  return texts;
+  PassTexts passes;
+  PassObserver* observer = options.stage == "all" ? &passes : nullptr;
+  std::vector<std::string> texts =
+      options.target.empty() ? show_devices(options, observer) : show_target(options, observer);
+  return observer ? passes.texts : texts;
 }
 
 }  // namespace
@@ -123,8 +143,8 @@ void add_show(CLI::App& app, int& exit_code) {
       app.add_subcommand("show", "Print a graph at a stage of its way to the device");
   auto options = std::make_shared<ShowOptions>();
   command->add_option("file", options->file, "Graph in text form (.tn)")->required();
-  command->add_option("--stage", options->stage, "What to print")
-      ->check(CLI::IsMember({"graph", "schedule", "kernel", "program", "source", "asm"}))
+  command->add_option("--stage", options->stage, "What to print; all: after each pass")
+      ->check(CLI::IsMember({"graph", "schedule", "kernel", "program", "source", "asm", "all"}))
       ->capture_default_str();
   command->add_option("--devices", options->devices, "Devices, as in TENON_DEVICES");
   command->add_option("--on", options->on, "Where an input lives, as x=cuda:0; may be repeated");
@@ -132,7 +152,7 @@ void add_show(CLI::App& app, int& exit_code) {
   command->add_option("--target", options->target,
                       "What to compile for, as sm_90a: no device is needed");
   command->add_option("--transforms", options->transforms,
-                      "Transform list instead of the rules' choice");
+                      "Transform list instead of the heuristics' choice");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &exit_code] {
     const std::vector<std::string> texts = show_stage(*options);

@@ -4,7 +4,7 @@
 
 #include "conformance/cases/generator.hpp"
 #include "conformance/judge/compare.hpp"
-#include "core/rewrite/passes.hpp"
+#include "core/compile/compiler.hpp"
 #include "core/support/error.hpp"
 #include "tests/conformance/plausible_device.hpp"
 
@@ -59,6 +59,7 @@ TEST_CASE("a careless but correct device is accepted, whatever its profile") {
   for (const Row& row : kRows) {
     const Capabilities capabilities = capabilities_of(row);
     const Profile profile = Profile::of(capabilities);
+    const Compiler compiler(builder);
     Generator generator(kSeed, builder);
     int judged = 0, wrong = 0;
     for (uint64_t k = 0; k < kCases; ++k) {
@@ -67,8 +68,7 @@ TEST_CASE("a careless but correct device is accepted, whatever its profile") {
       if (test.refusal || test.sequence || has_region(test.graph)) continue;
       Graph legal;
       try {
-        legal = legalise(simplify_for(test.graph, std::vector{capabilities}, builder), capabilities,
-                         builder);
+        legal = compiler.legalise(compiler.simplify(test.graph, {&capabilities, 1}), capabilities);
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::kUnsupported) throw;
         continue;

@@ -46,7 +46,7 @@ TEST_CASE("a sound plugin gives right answers under random transforms") {
     }
   }
   for (const char* kind :
-       {"split", "merge", "permute", "pad", "unroll", "vectorize", "bind", "group", "stage"}) {
+       {"split", "fuse", "reorder", "pad", "unroll", "vectorize", "bind", "group", "stage"}) {
     INFO(kind);
     CHECK(kinds.contains(kind));
   }
@@ -114,7 +114,7 @@ TEST_CASE("a bug in staged kernels is found by transforms alone") {
     CHECK(outcome.kind == "mismatch");
     CHECK(!outcome.diff.empty());
     CHECK((outcome.transforms.find("stage") != outcome.transforms.npos ||
-           outcome.transforms.find("keep") != outcome.transforms.npos));
+           outcome.transforms.find("cache_reduction") != outcome.transforms.npos));
   }
   CHECK(found);
 }

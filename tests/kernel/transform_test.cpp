@@ -39,12 +39,19 @@ std::string after(Kernel kernel, const char* list) {
 
 TEST_CASE("transform lists round trip through text") {
   const std::string text =
-      "split a0 12; merge a0 a1; permute a1.o a0.o r0; pad a0 16; unroll a0.i; vectorize a1.i; "
-      "bind a0.o grid.x; group r0 8; stage b1 at a1.o; stage b0 at a0 pad 8; keep r0 a1; tensorize "
+      "split a0 12; fuse a0 a1; reorder a1.o a0.o r0; pad a0 16; unroll a0.i; vectorize a1.i; "
+      "bind a0.o grid.x; group r0 8; stage b1 at a1.o; stage b0 at a0 pad 8; cache_reduction r0 "
+      "a1; tensorize "
       "a0 a1 r0 32; pipeline r0 2";
   CHECK(print(parse_transforms(text)) == text);
   CHECK(print(parse_transforms(" split  a0 12 ;;\n")) == "split a0 12");
   CHECK(parse_transforms("").empty());
+}
+
+TEST_CASE("old words are read as the new ones") {
+  const TransformList old = parse_transforms("merge a0 a1; permute a1 a0; keep r0 a1");
+  CHECK(print(old) == "fuse a0 a1; reorder a1 a0; cache_reduction r0 a1");
+  CHECK(old == parse_transforms(print(old)));
 }
 
 TEST_CASE("malformed lists name the column and what was expected") {
@@ -69,18 +76,18 @@ TEST_CASE("split guards a tail only where there is one") {
   CHECK_THAT(after(matmul(), "pad r0 48"), ContainsSubstring("for r0 in 96"));
 }
 
-TEST_CASE("merge leaves contiguous indices without division") {
+TEST_CASE("fuse leaves contiguous indices without division") {
   const Kernel k = kernel_of(R"(graph g(%x: f32[6, 8]) {
     %y = add %x, %x : f32[6, 8]
     return %y })");
-  const std::string text = after(k, "merge a0 a1");
+  const std::string text = after(k, "fuse a0 a1");
   CHECK_THAT(text, ContainsSubstring("for a0_a1 in 48"));
   CHECK_THAT(text, ContainsSubstring("b1[a0_a1] = add(b0[a0_a1], b0[a0_a1])"));
 }
 
 TEST_CASE("stage packs the tile in the order of its source, lanes last") {
   const std::string text = after(
-      matmul(), "split a1 16; vectorize a1.i; permute a1.o a0; stage b1 at a1.o; stage b0 at a0");
+      matmul(), "split a1 16; vectorize a1.i; reorder a1.o a0; stage b1 at a1.o; stage b0 at a0");
   CHECK_THAT(text, ContainsSubstring("b1_tile: f32[1024] scratch"));
   CHECK_THAT(text, ContainsSubstring("b3[b1.c0*16 + b1.c1] = b1[a1.o*16 + b1.c0*48 + b1.c1]"));
   CHECK_THAT(text, ContainsSubstring("add mul(b4[r0], b3[a1.i + r0*16])"));
@@ -112,9 +119,9 @@ TEST_CASE("illegal transforms are refused with what was expected") {
   const std::pair<const char*, const char*> bad[] = {
       {"split a9 4", "[transform] split a9 4: expected an axis of the kernel (a0 a1 r0), got a9"},
       {"split a0 4; split a0 2", "got a0"},
-      {"merge a0 r0", "expected r0 directly inside a0, got another nesting"},
-      {"permute a0 r0", "expected loops nested directly, got other statements inside a1"},
-      {"permute a0 a0", "expected different axes, got a0 twice"},
+      {"fuse a0 r0", "expected r0 directly inside a0, got another nesting"},
+      {"reorder a0 r0", "expected loops nested directly, got other statements inside a1"},
+      {"reorder a0 a0", "expected different axes, got a0 twice"},
       {"unroll r0; unroll r0", "expected r0 not to be bound yet, got unroll"},
       {"unroll a0; split a0 2", "expected a0 not to be bound yet"},
       {"vectorize a0", "expected an extent that is a power of two, got 24"},
@@ -147,7 +154,7 @@ TEST_CASE("a scatter keeps the order of its axis") {
   CHECK_THAT(print(k), ContainsSubstring("for ordered a1 in 6"));
   CHECK_THROWS_WITH(after(k, "unroll a1"), ContainsSubstring("whose iterations have an order"));
   CHECK_THROWS_WITH(after(k, "bind a1 grid.x"), ContainsSubstring("expected a parallel axis"));
-  CHECK_THROWS_WITH(after(k, "split a1 2; permute a1.i a1.o"),
+  CHECK_THROWS_WITH(after(k, "split a1 2; reorder a1.i a1.o"),
                     ContainsSubstring("to keep it, got another order"));
   CHECK_NOTHROW(after(k, "unroll a0; split a1 2"));
 }
@@ -177,28 +184,33 @@ Kernel softmax() {
 }
 }  // namespace
 
-TEST_CASE("keep stores what a reduction computes and loads it in a later loop") {
-  const std::string text = after(softmax(), "keep r1 a1; split r1 16; vectorize r1.i");
+TEST_CASE("cache_reduction stores what a reduction computes and loads it in a later loop") {
+  const std::string text = after(softmax(), "cache_reduction r1 a1; split r1 16; vectorize r1.i");
   CHECK_THAT(text, ContainsSubstring("kept2: f32[32] scratch"));
   CHECK_THAT(text,
              ContainsSubstring("b2[r1.i + r1.o*16] = exp(sub(b0[a0*32 + r1.i + r1.o*16], s0.0))"));
   CHECK_THAT(text, ContainsSubstring("b1[a0*32 + a1] = fdiv(b2[a1], s1.0)"));
 }
 
-TEST_CASE("keep is refused where a thread or a copy would miss its values") {
+TEST_CASE("cache_reduction is refused where a thread or a copy would miss its values") {
   const std::pair<const char*, const char*> bad[] = {
-      {"keep a1 r1", "expected the only axis of a reduction, got a1"},
-      {"keep r1 r0", "expected r0 behind the reduction over r1, got another place"},
-      {"keep r0 a1", "expected an op that the steps over r0 compute too, got none"},
-      {"keep r1 a0", "expected a0 behind the reduction over r1, got another place"},
-      {"split r1 16; keep r1.i a1", "expected the only axis of a reduction, got r1.i"},
-      {"split a1 16; keep r1 a1.i", "expected axes of one extent, got 32 and 16"},
-      {"pad r1 5; pad a1 5; keep r1 a1", "expected a reduce axis without padding, got r1"},
-      {"unroll a0; keep r1 a1", "expected keep before the loops around are unrolled, got a0"},
-      {"keep r1 a1; unroll a0", "expected a loop without kept values that depend on it, got a0"},
-      {"keep r1 a1; group r1 8", "expected a reduction whose values each thread can keep, got r1"},
-      {"keep r1 a1; stage b2 at a0", "expected an input that the kernel does not write, got b2"},
-      {"keep r1 a1; bind a1 block.x; split a0 2; bind a0.o grid.x", ""},
+      {"cache_reduction a1 r1", "expected the only axis of a reduction, got a1"},
+      {"cache_reduction r1 r0", "expected r0 behind the reduction over r1, got another place"},
+      {"cache_reduction r0 a1", "expected an op that the steps over r0 compute too, got none"},
+      {"cache_reduction r1 a0", "expected a0 behind the reduction over r1, got another place"},
+      {"split r1 16; cache_reduction r1.i a1", "expected the only axis of a reduction, got r1.i"},
+      {"split a1 16; cache_reduction r1 a1.i", "expected axes of one extent, got 32 and 16"},
+      {"pad r1 5; pad a1 5; cache_reduction r1 a1",
+       "expected a reduce axis without padding, got r1"},
+      {"unroll a0; cache_reduction r1 a1",
+       "expected cache_reduction before the loops around are unrolled, got a0"},
+      {"cache_reduction r1 a1; unroll a0",
+       "expected a loop without kept values that depend on it, got a0"},
+      {"cache_reduction r1 a1; group r1 8",
+       "expected a reduction whose values each thread can keep, got r1"},
+      {"cache_reduction r1 a1; stage b2 at a0",
+       "expected an input that the kernel does not write, got b2"},
+      {"cache_reduction r1 a1; bind a1 block.x; split a0 2; bind a0.o grid.x", ""},
   };
   for (const auto& [list, message] : bad) {
     INFO(list);

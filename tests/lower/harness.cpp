@@ -76,19 +76,25 @@ Capabilities everything() {
   return c;
 }
 
+LoweredKernel lower(const Graph& legal, const Capabilities& capabilities,
+                    const std::string& transforms, bool heuristics, const std::vector<int>& alias) {
+  Builder builder;
+  const Compiler compiler(builder, {.verify = true});
+  const LowerOptions options{.alias = alias, .name = "kernel"};
+  if (heuristics && transforms.empty()) return compiler.lower(legal, capabilities, options);
+  WrittenChooser written(parse_transforms(transforms));
+  return compiler.lower(legal, capabilities, options, written);
+}
+
 std::string difference(const Case& c, const Capabilities& capabilities,
-                       const std::string& transforms, bool rules, uint32_t seed) {
+                       const std::string& transforms, bool heuristics, uint32_t seed) {
   Builder builder;
   const Graph graph = parse_graph(c.graph, builder);
   std::mt19937 random(seed);
   std::vector<Array> inputs;
   for (const NodeRef& p : graph.params)
     inputs.push_back(random_array(*p, c.symbols, random, c.high));
-  LowerOptions options;
-  options.alias = c.alias;
-  options.transforms = transforms;
-  options.use_rules = rules;
-  const LoweredKernel kernel = lower_kernel(graph, capabilities, options);
+  const LoweredKernel kernel = lower(graph, capabilities, transforms, heuristics, c.alias);
   const std::vector<Array> expected = evaluate(graph, inputs, c.symbols);
   const std::vector<Array> got = run(kernel, graph, c.alias, inputs, c.symbols, capabilities.atoms);
   for (size_t o = 0; o < expected.size(); ++o)

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "core/compile/compiler.hpp"
 #include "core/ir/text.hpp"
-#include "core/kernel/transforms/transform.hpp"
 #include "tests/lower/interpreter.hpp"
 
 namespace tenon::test {
@@ -29,9 +29,15 @@ Capabilities waves_like();  ///< subgroups of 64, square atoms
 Capabilities software_like();  ///< subgroups of 8 on few cores
 Capabilities web_like();       ///< 32-bit indices, few bindings, packed storage, no subgroups
 
+/// A kernel's graph lowered with a written list, or by heuristics where that is empty and they
+/// shall choose.
+LoweredKernel lower(const Graph& legal, const Capabilities& capabilities,
+                    const std::string& transforms, bool heuristics,
+                    const std::vector<int>& alias = {});
+
 /// Empty if outputs agree; else what differs. Throws what lowering and running throw.
 std::string difference(const Case& c, const Capabilities& capabilities,
-                       const std::string& transforms, bool rules, uint32_t seed = 1);
+                       const std::string& transforms, bool heuristics, uint32_t seed = 1);
 
 /// Graphs that meet every statement and leaf of a loop tree.
 const std::vector<std::pair<std::string, Case>>& representative_cases();

@@ -14,14 +14,10 @@ using Catch::Matchers::ContainsSubstring;
 namespace {
 
 LoweredKernel lower(const std::string& text, const Capabilities& capabilities,
-                    const std::string& transforms = "", bool rules = false,
+                    const std::string& transforms = "", bool heuristics = false,
                     const std::vector<int>& alias = {}) {
   Builder builder;
-  LowerOptions options;
-  options.transforms = transforms;
-  options.use_rules = rules;
-  options.alias = alias;
-  return lower_kernel(parse_graph(text, builder), capabilities, options);
+  return test::lower(parse_graph(text, builder), capabilities, transforms, heuristics, alias);
 }
 
 std::string program(const LoweredKernel& kernel) {
@@ -141,7 +137,7 @@ TEST_CASE("rows that fit the cache take their exponentials once") {
 TEST_CASE("a load without a mask stays in a loop that may have no iteration") {
   const std::string text = program(
       lower("graph g(%x: u32[2, 1]) { %e = expand %x : u32[2, 2] return %e }", scalar_like(),
-            "merge a0 a1; split a0_a1 128; split a0_a1.i 64; split a0_a1.i.i 2"));
+            "fuse a0 a1; split a0_a1 128; split a0_a1.i 64; split a0_a1.i.i 2"));
   const size_t load = text.find("load");
   REQUIRE(load != std::string::npos);
   CHECK(count(text.substr(0, load), "= loop") == 3);

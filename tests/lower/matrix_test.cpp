@@ -41,24 +41,21 @@ Case product(int m, int k, int n, const std::string& dtype = "f16", bool transpo
 }
 
 std::string lowered(const Case& c, const Capabilities& capabilities, const std::string& transforms,
-                    bool rules = false) {
+                    bool heuristics = false) {
   Builder builder;
-  LowerOptions options;
-  options.transforms = transforms;
-  options.use_rules = rules;
   return sdk::print_program(
-      lower_kernel(parse_graph(c.graph, builder), capabilities, options).program.view());
+      lower(parse_graph(c.graph, builder), capabilities, transforms, heuristics).program.view());
 }
 
 /// Two subgroups, a tile of 64 x 16, the matrices staged in shared memory.
 constexpr const char* kTiled =
     "split a0 64; split a1 16; split a0.i 16; split a0.i.o 2; split a1.i 8; "
     "split r0 32; split r0.i 16; "
-    "permute a0.o a1.o a0.i.o.o a0.i.o.i a1.i.o a0.i.i a1.i.i; "
+    "reorder a0.o a1.o a0.i.o.o a0.i.o.i a1.i.o a0.i.i a1.i.i; "
     "bind a0.o grid.y; bind a1.o grid.x; bind a0.i.o.o block.y; "
     "unroll a0.i.o.i; unroll a1.i.o; unroll a0.i.i; unroll a1.i.i; "
     "stage b0 at r0.o pad 8; stage b1 at r0.o pad 8; tensorize a0.i.i a1.i.i r0.i.i 32; "
-    "merge a0.i.i.c a1.i.i.c; split a0.i.i.c_a1.i.i.c 32; bind a0.i.i.c_a1.i.i.c.i block.x; ";
+    "fuse a0.i.i.c a1.i.i.c; split a0.i.i.c_a1.i.i.c 32; bind a0.i.i.c_a1.i.i.c.i block.x; ";
 
 }  // namespace
 
@@ -153,8 +150,8 @@ TEST_CASE("matrix atoms on shared tiles take edges that do not divide") {
 
 TEST_CASE("unrolled loops between the atom's axes make its tile wider") {
   const std::string list =
-      "split a1 8; split r0 16; permute a0 a1.o a1.i; unroll a1.o; "
-      "tensorize a0 a1.i r0.i 32; merge a0.c a1.o.c; merge a0.c_a1.o.c a1.i.c; "
+      "split a1 8; split r0 16; reorder a0 a1.o a1.i; unroll a1.o; "
+      "tensorize a0 a1.i r0.i 32; fuse a0.c a1.o.c; fuse a0.c_a1.o.c a1.i.c; "
       "split a0.c_a1.o.c_a1.i.c 128; split a0.c_a1.o.c_a1.i.c.i 4; "
       "vectorize a0.c_a1.o.c_a1.i.c.i.i; bind a0.c_a1.o.c_a1.i.c.i.o block.x";
   const Case c = product(16, 32, 32);
@@ -224,8 +221,10 @@ TEST_CASE("any legal list behind tensorize gives the same result") {
       const auto below = [&](uint32_t n) {
         return std::uniform_int_distribution<uint32_t>(0, n - 1)(random);
       };
-      const TransformList more = random_transforms(
-          kernel, below, {.steps = tiled ? 3 : 8, .vectors = true, .threads = !tiled});
+      const TransformList more =
+          random_transforms(kernel, below,
+                            {.steps = tiled ? 3 : 8, .vectors = true, .threads = !tiled})
+              .list;
       longer += !more.empty();
       const std::string list = std::string(start) + print(more);
       INFO(list);

@@ -6,7 +6,6 @@
 #include <random>
 
 #include "core/lower/pack.hpp"
-#include "core/rewrite/passes.hpp"
 #include "core/support/error.hpp"
 #include "tests/lower/harness.hpp"
 
@@ -58,10 +57,8 @@ std::string difference_in_words(const std::string& text, const std::vector<Array
                                 const Capabilities& caps, const std::vector<int>& alias = {}) {
   Builder builder;
   const Graph graph = parse_graph(text, builder);
-  const Graph legal = legalise(graph, caps, builder);
-  LowerOptions options;
-  options.alias = alias;
-  const LoweredKernel kernel = lower_kernel(legal, caps, options);
+  const Graph legal = Compiler(builder).legalise(graph, caps);
+  const LoweredKernel kernel = lower(legal, caps, "", true, alias);
   const sdk::ProgramView program = kernel.program.view();
   for (uint32_t i = 0; i < program.op_count(); ++i) {
     const auto dtype = static_cast<DType>(program.op(i).dtype);
@@ -219,7 +216,7 @@ TEST_CASE("packed: without atomics one thread writes") {
   CHECK(difference_in_words(text, {array}, caps) == "");
   Builder builder;
   const LoweredKernel kernel =
-      lower_kernel(legalise(parse_graph(text, builder), caps, builder), caps, {});
+      lower(Compiler(builder).legalise(parse_graph(text, builder), caps), caps, "", true);
   CHECK(kernel.grid[0].is_const(1));
   CHECK(kernel.block[0] == 1);
 }
@@ -237,7 +234,7 @@ TEST_CASE("32-bit indices: what fits, what fits for some sizes, what never does"
   const Capabilities caps = words();
   Builder builder;
   const auto lowered = [&](const std::string& text) {
-    return lower_kernel(legalise(parse_graph(text, builder), caps, builder), caps, {});
+    return lower(Compiler(builder).legalise(parse_graph(text, builder), caps), caps, "", true);
   };
   const LoweredKernel symbolic = lowered(R"(
     graph g(%x: f32[n, m]) where 1 <= n <= 1000000, 1 <= m <= 1000000 {

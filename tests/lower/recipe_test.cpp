@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the rules choose for kinds of devices with workgroups, against tests/golden/kernel. To
+// What heuristics choose for kinds of devices with workgroups, against tests/golden/kernel. To
 // accept a change, copy what the failing test prints.
 #include <catch2/catch_test_macros.hpp>
 #include <fstream>
@@ -22,7 +22,7 @@ void check_recipe(const std::string& name, const Capabilities& capabilities) {
   REQUIRE(cut != std::string::npos);
   Builder builder;
   const Graph graph = parse_graph(text.str().substr(0, cut), builder, name);
-  CHECK(print_kernel(graph, capabilities, {}) == text.str().substr(cut + 4));
+  CHECK(print(lower(graph, capabilities, "", true).chosen) == text.str().substr(cut + 4));
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ TEST_CASE("several reductions share what a workgroup has") {
   }
   graph.output_names.resize(graph.outputs.size());
   Capabilities caps = software_like();
-  const uint32_t together = lower_kernel(graph, caps, {}).program.get()->shared_bytes;
+  const uint32_t together = lower(graph, caps, "", true).program.get()->shared_bytes;
   REQUIRE(together > 0);  // they do meet in shared memory
   caps.max_shared_bytes = together - 1;
-  CHECK(lower_kernel(graph, caps, {}).program.get()->shared_bytes < together);
+  CHECK(lower(graph, caps, "", true).program.get()->shared_bytes < together);
 }

@@ -8,7 +8,6 @@
 #include <limits>
 #include <random>
 
-#include "core/rewrite/passes.hpp"
 #include "core/support/error.hpp"
 #include "tests/lower/harness.hpp"
 
@@ -52,11 +51,8 @@ std::string difference_in_pairs(const std::string& text, const std::vector<Array
                                 const std::string& transforms = "") {
   Builder builder;
   const Graph graph = parse_graph(text, builder);
-  const Graph legal = legalise(graph, caps, builder);
-  LowerOptions options;
-  options.alias = alias;
-  options.transforms = transforms;
-  const LoweredKernel kernel = lower_kernel(legal, caps, options);
+  const Graph legal = Compiler(builder).legalise(graph, caps);
+  const LoweredKernel kernel = lower(legal, caps, transforms, true, alias);
   const sdk::ProgramView program = kernel.program.view();
   for (uint32_t i = 0; i < program.op_count(); ++i)
     if (is_wide(static_cast<DType>(program.op(i).dtype))) return "a 64-bit integer is left";
@@ -265,7 +261,7 @@ TEST_CASE("pairs of words: the bits of an f64 are no pair, and a word's index mu
   Builder builder;
   const auto lowered = [&](const std::string& text) {
     const Capabilities caps = no_wide();
-    return lower_kernel(legalise(parse_graph(text, builder), caps, builder), caps, {});
+    return lower(Compiler(builder).legalise(parse_graph(text, builder), caps), caps, "", true);
   };
   CHECK_THROWS_MATCHES(
       lowered("graph g(%x: i64[3]) {\n%y = bitcast %x : f64[3]\nreturn %y }"), Error,

@@ -106,11 +106,17 @@ class Run(unittest.TestCase):
 
     def test_every_stage_shows_something(self):
         for stage, word in (("graph", "graph"), ("schedule", "graph"), ("kernel", "grid"), ("program", "program"),
-                            ("source", "define"), ("asm", "ret")):
+                            ("source", "define"), ("asm", "ret"), ("all", ": choose (")):
             with self.subTest(stage):
                 result = run("tenon", "show", graph("softmax"), "--stage", stage, TENON_DEVICES="cpu")
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertIn(word, result.stdout)
+
+    def test_passes_are_logged_with_their_time(self):
+        result = run("tenon", "show", graph("softmax"), "--stage", "program", TENON_DEVICES="cpu", TENON_LOG="compile")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for name in ("simplify", "schedule", "legalise", "build", "choose", "emit"):
+            self.assertRegex(result.stderr, rf"tenon\[compile\] \w+: {name} \d+\.\d+ ms")
 
     def test_copies_between_devices_are_shown(self):
         null = os.path.join(BUILD, "lib", "tenon-examples")

@@ -2,6 +2,7 @@
 // Kernels that differ in names alone are lowered and compiled once.
 #include <catch2/catch_test_macros.hpp>
 
+#include "core/compile/chooser.hpp"
 #include "core/ir/text.hpp"
 #include "core/runtime/layout.hpp"
 #include "core/schedule/canonical.hpp"
@@ -130,7 +131,8 @@ TEST_CASE("what a device refuses is named as the graph names it") {
   const auto refused = [&](const char* text, const SymbolValues& symbols) {
     const Graph graph = parse_graph(text, runtime.builder());
     return error_of([&] {
-      const SchedulePlanRef plan = runtime.plan(graph, {});
+      HeuristicChooser heuristics;
+      const SchedulePlanRef plan = runtime.plan(graph, heuristics);
       const std::shared_ptr<Layout> layout = plan->layout(symbols);
       layout->release(layout->acquire(*plan));
     });

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <thread>
 
+#include "core/compile/chooser.hpp"
 #include "core/ir/text.hpp"
-#include "core/lower/lower.hpp"
 #include "tests/runtime/support.hpp"
 
 using namespace tenon;
@@ -160,24 +160,30 @@ TEST_CASE("guard zones keep what a kernel writes over in one buffer") {
   }
 }
 
-TEST_CASE("a plan of its own is lowered by the caller and kept by nobody") {
+namespace {
+/// No transforms at all.
+class Plain : public WrittenChooser {
+ public:
+  LoweredKernel choose(const UnchosenKernel& kernel) override {
+    ++kernels;
+    LoweredKernel lowered = WrittenChooser::choose(kernel);
+    ok = ok && kernel.number < 4 && lowered.chosen.list.empty();
+    return lowered;
+  }
+  std::atomic<size_t> kernels{0};
+  std::atomic<bool> ok{true};
+};
+}  // namespace
+
+TEST_CASE("a plan of its own is chosen by the caller and kept by nobody") {
   for (const std::string& backend : backends()) {
     CAPTURE(backend);
     Runtime runtime(options_for(backend, backend));
     const Graph graph = parse_graph(kSum, runtime.builder());
-    std::atomic<size_t> kernels{0};
-    const auto plain = [&](const Graph& kernel, const Capabilities& capabilities,
-                           const LowerOptions& options, size_t number) {
-      CHECK(number < 4);
-      ++kernels;
-      LowerOptions own = options;
-      own.use_rules = false;
-      LoweredKernel lowered = lower_kernel(kernel, capabilities, own);
-      CHECK(lowered.transforms.empty());
-      return lowered;
-    };
+    Plain plain;
     const SchedulePlanRef plan = runtime.plan(graph, plain);
-    CHECK(kernels > 0);
+    CHECK(plain.kernels > 0);
+    CHECK(plain.ok);
     const std::vector<Array> inputs{numbers(DType::kF32, {4, 6}), numbers(DType::kF32, {4, 6})};
     std::vector<BufferRef> buffers;
     for (const Array& input : inputs) {

@@ -7,15 +7,24 @@
 #include <set>
 
 #include "conformance/cases/graphs/edge.hpp"
+#include "core/kernel/transforms/transform.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
 namespace {
 
-/// What random lists are made of (core/kernel/transforms/random_transforms.hpp).
-constexpr std::string_view kTransforms[] = {"split",     "merge", "permute", "pad",  "unroll",
-                                            "vectorize", "bind",  "group",   "keep", "stage"};
-constexpr uint32_t kTransformCount = std::size(kTransforms);
+/// What random lists are made of.
+const std::vector<TransformInfo>& drawn() {
+  static const std::vector<TransformInfo> all = [] {
+    std::vector<TransformInfo> out;
+    for (const TransformInfo& info : all_transforms())
+      if (info.weight > 0) out.push_back(info);
+    return out;
+  }();
+  return all;
+}
+
+uint32_t drawn_count() { return static_cast<uint32_t>(drawn().size()); }
 
 /// Pairs of ops with an edge of any dtype between them.
 struct Pairs {
@@ -48,9 +57,15 @@ std::string op_name(int place) { return edge_op_name(edge_ops()[static_cast<size
 /// Kinds that the lists name, as bits.
 uint32_t kinds_of(const std::vector<std::string>& lists) {
   uint32_t kinds = 0;
-  for (const std::string& list : lists)
-    for (uint32_t k = 0; k < kTransformCount; ++k)
-      if (list.find(kTransforms[k]) != list.npos) kinds |= 1u << k;
+  for (std::string_view list : lists) {
+    while (!list.empty()) {
+      list.remove_prefix(std::min(list.find_first_not_of(" ;"), list.size()));
+      const std::string_view word = list.substr(0, list.find(' '));
+      for (uint32_t k = 0; k < drawn_count(); ++k)
+        if (drawn()[k].word == word || drawn()[k].old_word == word) kinds |= 1u << k;
+      list.remove_prefix(std::min(list.find(';'), list.size()));
+    }
+  }
   return kinds;
 }
 
@@ -68,7 +83,7 @@ uint32_t stride() {
 }  // namespace
 
 uint32_t coverage_size() {
-  return edge_count() + static_cast<uint32_t>(pairs().all.size()) * kTransformCount;
+  return edge_count() + static_cast<uint32_t>(pairs().all.size()) * drawn_count();
 }
 
 std::string coverage_name(uint32_t cell) {
@@ -79,9 +94,9 @@ std::string coverage_name(uint32_t cell) {
     return fmt::format("{} > {} {} {}", op_name(edge.producer), op_name(edge.consumer),
                        dtype_name(edge.dtype), edge_layout_name(edge.layout));
   }
-  const auto [producer, consumer] = pairs().all[(cell - edge_count()) / kTransformCount];
+  const auto [producer, consumer] = pairs().all[(cell - edge_count()) / drawn_count()];
   return fmt::format("{} > {}, {}", op_name(producer), op_name(consumer),
-                     kTransforms[(cell - edge_count()) % kTransformCount]);
+                     drawn()[(cell - edge_count()) % drawn_count()].word);
 }
 
 std::vector<uint32_t> coverage_of(const Case& test) {
@@ -92,9 +107,9 @@ std::vector<uint32_t> coverage_of(const Case& test) {
       if (const auto number = edge_number(edge)) cells.insert(*number);
       const int pair = pairs().place[static_cast<size_t>(edge.producer) * edge_ops().size() +
                                      static_cast<size_t>(edge.consumer)];
-      for (uint32_t k = 0; pair >= 0 && k < kTransformCount; ++k)
+      for (uint32_t k = 0; pair >= 0 && k < drawn_count(); ++k)
         if (kinds >> k & 1)
-          cells.insert(edge_count() + static_cast<uint32_t>(pair) * kTransformCount + k);
+          cells.insert(edge_count() + static_cast<uint32_t>(pair) * drawn_count() + k);
     }
   return {cells.begin(), cells.end()};
 }

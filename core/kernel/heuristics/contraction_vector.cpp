@@ -8,29 +8,29 @@
 namespace tenon {
 namespace {
 
-bool uses(const ScheduleBuilder& book, const KValueRef& v, int axis) {
-  return v->index.depends_on(book.kernel.axes[axis].name);
+bool uses(const ScheduleBuilder& builder, const KValueRef& v, int axis) {
+  return v->index.depends_on(builder.kernel.axes[axis].name);
 }
 
 }  // namespace
 
-std::optional<Matmul> find_matmul(const ScheduleBuilder& book, const Statement& nest) {
+std::optional<Matmul> find_matmul(const ScheduleBuilder& builder, const Statement& nest) {
   Matmul out;
-  const std::vector<int> axes = book.chain(nest);
-  const std::vector<const Statement*> reductions = book.reductions(nest);
+  const std::vector<int> axes = builder.chain(nest);
+  const std::vector<const Statement*> reductions = builder.reductions(nest);
   if (axes.size() < 2 || reductions.size() != 1) return std::nullopt;
   const Statement& r = *reductions[0];
   if (r.states.size() != 1 || r.states[0].op != Op::ADD || r.body.size() != 1) return std::nullopt;
   for (const int a : axes)
-    if (book.kernel.axes[a].kind != AxisKind::kParallel) return std::nullopt;
-  const std::vector<int> reduce = book.chain(r.body[0]);
+    if (builder.kernel.axes[a].kind != AxisKind::kParallel) return std::nullopt;
+  const std::vector<int> reduce = builder.chain(r.body[0]);
   if (reduce.empty()) return std::nullopt;
   out.k = reduce.back();
   out.n = axes.back();
-  std::vector<KValueRef> loads = book.loads(r);
+  std::vector<KValueRef> loads = builder.loads(r);
   for (const KValueRef& v : loads) {
     if (!v->mask.is_const(1)) return std::nullopt;
-    if (uses(book, v, out.n)) {
+    if (uses(builder, v, out.n)) {
       if (out.columns) return std::nullopt;
       out.columns = v;
     } else {
@@ -40,16 +40,16 @@ std::optional<Matmul> find_matmul(const ScheduleBuilder& book, const Statement& 
   }
   if (!out.rows || !out.columns) return std::nullopt;
   for (size_t i = axes.size() - 1; i-- > 0;) {
-    if (out.m < 0 && uses(book, out.rows, axes[i]) && !uses(book, out.columns, axes[i]))
+    if (out.m < 0 && uses(builder, out.rows, axes[i]) && !uses(builder, out.columns, axes[i]))
       out.m = axes[i];
     else
       out.batch.insert(out.batch.begin(), axes[i]);
   }
-  for (const Statement* s : book.stores(nest))
-    if (book.stride(s->index, out.n) != 1) return std::nullopt;
-  const bool large = book.size(out.n) >= 8 && book.size(out.k) >= 4;
-  if (out.m < 0 || book.size(out.m) < 2 || !large || !uses(book, out.rows, out.k) ||
-      !uses(book, out.columns, out.k))
+  for (const Statement* s : builder.stores(nest))
+    if (builder.stride(s->index, out.n) != 1) return std::nullopt;
+  const bool large = builder.size(out.n) >= 8 && builder.size(out.k) >= 4;
+  if (out.m < 0 || builder.size(out.m) < 2 || !large || !uses(builder, out.rows, out.k) ||
+      !uses(builder, out.columns, out.k))
     return std::nullopt;
   return out;
 }
@@ -74,60 +74,62 @@ int64_t tile_rows(int64_t most, const Expr& extent) {
 
 }  // namespace
 
-bool schedule_matmul(ScheduleBuilder& book, int axis) {
-  const std::optional<Matmul> found = find_matmul(book, book.loop(axis));
+bool schedule_matmul(ScheduleBuilder& builder, int axis) {
+  const std::optional<Matmul> found = find_matmul(builder, builder.loop(axis));
   if (!found) return false;
   const Matmul& mm = *found;
-  const int64_t lanes = book.lanes(book.loop(axis));
-  const int64_t registers = book.caps.vector_registers ? book.caps.vector_registers : 16;
-  const int64_t columns = book.size(mm.n) <= lanes ? 1 : 2;
+  const int64_t lanes = builder.lanes(builder.loop(axis));
+  const int64_t registers = builder.caps.vector_registers ? builder.caps.vector_registers : 16;
+  const int64_t columns = builder.size(mm.n) <= lanes ? 1 : 2;
   const int64_t rows =
-      tile_rows(std::min<int64_t>(14, (registers * 3 / 4) / columns), book.extent(mm.m));
+      tile_rows(std::min<int64_t>(14, (registers * 3 / 4) / columns), builder.extent(mm.m));
 
   const int b = mm.columns->buffer;
   const size_t width = dtype_size(mm.columns->dtype);
-  auto [m_tiles, m_copy] = book.split(mm.m, rows);
-  auto [n_tiles, n_inside] = book.split(mm.n, lanes * columns);
-  book.unroll(m_copy);
+  auto [m_tiles, m_copy] = builder.split(mm.m, rows);
+  auto [n_tiles, n_inside] = builder.split(mm.n, lanes * columns);
+  builder.unroll(m_copy);
   if (columns > 1) {
-    const auto [n_copy, n_lane] = book.split(n_inside, lanes);
-    book.unroll(n_copy);
-    book.vectorize(n_lane);
+    const auto [n_copy, n_lane] = builder.split(n_inside, lanes);
+    builder.unroll(n_copy);
+    builder.vectorize(n_lane);
   } else {
-    book.vectorize(n_inside);
+    builder.vectorize(n_inside);
   }
   // Enough workgroups to balance, but each column panel is packed once for many rows.
-  const int64_t panels = book.size(n_tiles);
-  const int64_t wanted = 8 * std::max<int64_t>(1, book.caps.compute_units);
+  const int64_t panels = builder.size(n_tiles);
+  const int64_t wanted = 8 * std::max<int64_t>(1, builder.caps.compute_units);
   int m_blocks = -1;
   int64_t batch = 1;
-  for (const int a : mm.batch) batch *= book.size(a);
-  if (panels * batch < wanted && book.size(m_tiles) >= 8) {
+  for (const int a : mm.batch) batch *= builder.size(a);
+  if (panels * batch < wanted && builder.size(m_tiles) >= 8) {
     const int64_t blocks =
-        std::min((wanted + panels * batch - 1) / (panels * batch), book.size(m_tiles) / 4);
+        std::min((wanted + panels * batch - 1) / (panels * batch), builder.size(m_tiles) / 4);
     if (blocks > 1)
-      std::tie(m_blocks, m_tiles) = book.split(m_tiles, (book.size(m_tiles) + blocks - 1) / blocks);
+      std::tie(m_blocks, m_tiles) =
+          builder.split(m_tiles, (builder.size(m_tiles) + blocks - 1) / blocks);
   }
   std::vector<int> order = mm.batch;
   order.push_back(n_tiles);
   if (m_blocks >= 0) order.push_back(m_blocks);
   order.push_back(m_tiles);
-  book.permute(order);
+  builder.reorder(order);
   // The packed panel stays in the private cache beside what streams past it.
   const int stage_at = m_blocks >= 0 ? m_blocks : n_tiles;
-  const int64_t cache = book.caps.l2_bytes ? static_cast<int64_t>(book.caps.l2_bytes) : 256 << 10;
-  int64_t panel = static_cast<int64_t>(width) * lanes * columns * book.extent(mm.k).max();
-  const bool fits = panel <= cache / 2 &&
-                    (book.caps.max_scratch_bytes == 0 || panel <= book.caps.max_scratch_bytes);
-  const bool strided = book.stride(mm.columns->index, mm.n) != 1;
-  if (fits && (book.size(m_tiles) >= 3 || strided) && book.stage(b, stage_at)) {
-    const int last = static_cast<int>(book.kernel.axes.size()) - 1;
-    const KernelAxis& lane = book.kernel.axes[last];
-    if (lane.extent.is_const(lanes) && !strided) book.vectorize(last);
+  const int64_t cache =
+      builder.caps.l2_bytes ? static_cast<int64_t>(builder.caps.l2_bytes) : 256 << 10;
+  int64_t panel = static_cast<int64_t>(width) * lanes * columns * builder.extent(mm.k).max();
+  const bool fits = panel <= cache / 2 && (builder.caps.max_scratch_bytes == 0 ||
+                                           panel <= builder.caps.max_scratch_bytes);
+  const bool strided = builder.stride(mm.columns->index, mm.n) != 1;
+  if (fits && (builder.size(m_tiles) >= 3 || strided) && builder.stage(b, stage_at)) {
+    const int last = static_cast<int>(builder.kernel.axes.size()) - 1;
+    const KernelAxis& lane = builder.kernel.axes[last];
+    if (lane.extent.is_const(lanes) && !strided) builder.vectorize(last);
   }
-  bind_grid(book, n_tiles, 1);
-  if (m_blocks >= 0) bind_grid(book, m_blocks, 1, Bind::kGridY);
-  if (!mm.batch.empty()) bind_grid(book, mm.batch.front(), 1, Bind::kGridZ);
+  bind_grid(builder, n_tiles, 1);
+  if (m_blocks >= 0) bind_grid(builder, m_blocks, 1, Bind::kGridY);
+  if (!mm.batch.empty()) bind_grid(builder, mm.batch.front(), 1, Bind::kGridZ);
   return true;
 }
 

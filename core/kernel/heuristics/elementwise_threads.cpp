@@ -15,83 +15,84 @@ int64_t ceil_pow2(int64_t n) {
 }
 
 /// Workgroups that keep the device busy to the end.
-int64_t many_groups(const ScheduleBuilder& book) {
-  return 8 * std::max<int64_t>(1, book.caps.compute_units);
+int64_t many_groups(const ScheduleBuilder& builder) {
+  return 8 * std::max<int64_t>(1, builder.caps.compute_units);
 }
 
 /// Splits off a thread's lanes and the threads; gives what stays outside.
-int spread_over_threads(ScheduleBuilder& book, int axis, int64_t threads, int64_t lanes,
+int spread_over_threads(ScheduleBuilder& builder, int axis, int64_t threads, int64_t lanes,
                         int64_t copies, Bind place) {
-  auto [outer, inner] = book.split(axis, threads * lanes * copies);
+  auto [outer, inner] = builder.split(axis, threads * lanes * copies);
   if (lanes > 1) {
-    const auto [rest, lane] = book.split(inner, lanes);
-    book.vectorize(lane);
+    const auto [rest, lane] = builder.split(inner, lanes);
+    builder.vectorize(lane);
     inner = rest;
   }
   if (copies > 1) {
-    const auto [copy, rest] = book.split(inner, threads);
-    book.unroll(copy);
+    const auto [copy, rest] = builder.split(inner, threads);
+    builder.unroll(copy);
     inner = rest;
   }
-  book.bind(inner, place);
+  builder.bind(inner, place);
   return outer;
 }
 
 /// One element after another: the innermost axis on x, the next one on y.
-void schedule_elements(ScheduleBuilder& book, std::vector<int> axes) {
+void schedule_elements(ScheduleBuilder& builder, std::vector<int> axes) {
   // A short row wastes threads unless rows follow one another on x.
-  while (axes.size() > 1 && book.size(axes.back()) < 32) {
-    axes[axes.size() - 2] = book.merge(axes[axes.size() - 2], axes.back());
+  while (axes.size() > 1 && builder.size(axes.back()) < 32) {
+    axes[axes.size() - 2] = builder.fuse(axes[axes.size() - 2], axes.back());
     axes.pop_back();
   }
   const int row = axes.back();
-  const int64_t lanes = book.short_vector(book.loop(row), row);
-  const int64_t pieces = (book.size(row) + lanes - 1) / lanes;
+  const int64_t lanes = builder.short_vector(builder.loop(row), row);
+  const int64_t pieces = (builder.size(row) + lanes - 1) / lanes;
   int64_t total = pieces;
-  for (size_t i = 0; i + 1 < axes.size(); ++i) total *= book.size(axes[i]);
-  int64_t x = book.placed(Bind::kBlockX), y = book.placed(Bind::kBlockY);
-  const int64_t wanted = book.threads_on_x(kThreads);
+  for (size_t i = 0; i + 1 < axes.size(); ++i) total *= builder.size(axes[i]);
+  int64_t x = builder.placed(Bind::kBlockX), y = builder.placed(Bind::kBlockY);
+  const int64_t wanted = builder.threads_on_x(kThreads);
   if (x == 0) x = std::min(wanted, ceil_pow2(pieces));
-  if (y == 0 && axes.size() > 1) y = book.threads_on_y(x, wanted / x);
+  if (y == 0 && axes.size() > 1) y = builder.threads_on_y(x, wanted / x);
   int64_t copies = 1;
   while (copies < 4 && copies * lanes < 8 && pieces >= 2 * copies * x &&
-         total >= 2 * copies * many_groups(book) * x * std::max<int64_t>(1, y))
+         total >= 2 * copies * many_groups(builder) * x * std::max<int64_t>(1, y))
     copies *= 2;
-  const int columns = spread_over_threads(book, row, x, lanes, copies, Bind::kBlockX);
-  bind_grid(book, columns, 1);
+  const int columns = spread_over_threads(builder, row, x, lanes, copies, Bind::kBlockX);
+  bind_grid(builder, columns, 1);
   if (axes.size() < 2) return;
   int rows = axes[axes.size() - 2];
-  if (y > 1) rows = spread_over_threads(book, rows, y, 1, 1, Bind::kBlockY);
-  bind_grid(book, rows, 1, Bind::kGridY);
-  if (axes.size() > 2) bind_grid(book, axes[axes.size() - 3], 1, Bind::kGridZ);
+  if (y > 1) rows = spread_over_threads(builder, rows, y, 1, 1, Bind::kBlockY);
+  bind_grid(builder, rows, 1, Bind::kGridY);
+  if (axes.size() > 2) bind_grid(builder, axes[axes.size() - 3], 1, Bind::kGridZ);
 }
 
 }  // namespace
 
-void schedule_threads_nest(ScheduleBuilder& book, int axis) {
-  if (schedule_tiles(book, axis)) return;
-  std::vector<int> axes = book.merge_contiguous(book.chain(book.loop(axis)));
+void schedule_threads_nest(ScheduleBuilder& builder, int axis) {
+  if (schedule_tiles(builder, axis)) return;
+  std::vector<int> axes = builder.fuse_contiguous(builder.chain(builder.loop(axis)));
   for (const int a : axes)
-    if (book.kernel.axes[a].kind != AxisKind::kParallel) {
-      if (a != axes.front()) bind_grid(book, axes.front(), 1);
+    if (builder.kernel.axes[a].kind != AxisKind::kParallel) {
+      if (a != axes.front()) bind_grid(builder, axes.front(), 1);
       return;
     }
-  if (book.reductions(book.loop(axes.front())).empty() && book.loop(axes.back()).body.size() > 0 &&
-      book.stores(book.loop(axes.back())).size() == book.loop(axes.back()).body.size()) {
-    schedule_elements(book, std::move(axes));
+  if (builder.reductions(builder.loop(axes.front())).empty() &&
+      builder.loop(axes.back()).body.size() > 0 &&
+      builder.stores(builder.loop(axes.back())).size() == builder.loop(axes.back()).body.size()) {
+    schedule_elements(builder, std::move(axes));
     return;
   }
-  if (schedule_rows(book, axes) || schedule_columns(book, axes)) return;
+  if (schedule_rows(builder, axes) || schedule_columns(builder, axes)) return;
   while (axes.size() > 1) {
-    axes[0] = book.merge(axes[0], axes[1]);
+    axes[0] = builder.fuse(axes[0], axes[1]);
     axes.erase(axes.begin() + 1);
   }
-  int64_t threads = book.placed(Bind::kBlockX);
+  int64_t threads = builder.placed(Bind::kBlockX);
   if (threads == 0)
-    threads = std::min(book.threads_on_x(kThreads / 2), ceil_pow2(book.size(axes[0])));
-  const auto [outer, inner] = book.split(axes[0], threads);
-  book.bind(inner, Bind::kBlockX);
-  bind_grid(book, outer, 1);
+    threads = std::min(builder.threads_on_x(kThreads / 2), ceil_pow2(builder.size(axes[0])));
+  const auto [outer, inner] = builder.split(axes[0], threads);
+  builder.bind(inner, Bind::kBlockX);
+  bind_grid(builder, outer, 1);
 }
 
 }  // namespace tenon

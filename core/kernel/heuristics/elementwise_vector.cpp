@@ -14,55 +14,55 @@ namespace {
 constexpr int64_t kItemBytes = 64 << 10;
 
 /// Lanes for an axis: a register's, fewer for a short axis, 1 where vectors do not pay.
-int64_t lanes_for(const ScheduleBuilder& book, const Statement& s, int axis) {
-  const int64_t full = book.lanes(s);
-  const Expr& extent = book.extent(axis);
+int64_t lanes_for(const ScheduleBuilder& builder, const Statement& s, int axis) {
+  const int64_t full = builder.lanes(s);
+  const Expr& extent = builder.extent(axis);
   if (!extent.is_const() || extent.value() >= full) return full;
   if (extent.value() < 4) return 1;
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(extent.value())));
 }
 
 /// How well the accesses below a statement suit lanes along an axis; below 0: not at all.
-int vector_score(const ScheduleBuilder& book, const Statement& s, int axis) {
+int vector_score(const ScheduleBuilder& builder, const Statement& s, int axis) {
   int score = 0;
   const auto access = [&](const Expr& index, int weight) {
-    const auto stride = book.stride(index, axis);
+    const auto stride = builder.stride(index, axis);
     if (stride == 1) score += 2 * weight;
     if (stride == 0) score += weight;
     if (!stride || *stride > 1 || *stride < 0) score -= 2 * weight;
   };
-  for (const KValueRef& v : book.loads(s)) access(v->index, 1);
-  for (const Statement* t : book.stores(s)) access(t->index, 3);
+  for (const KValueRef& v : builder.loads(s)) access(v->index, 1);
+  for (const Statement* t : builder.stores(s)) access(t->index, 3);
   return score;
 }
 
 /// Splits an axis into (loop, copies, lanes); gives the loop.
-int vector_split(ScheduleBuilder& book, int axis, int64_t lanes, int64_t copies) {
-  const Expr extent = book.extent(axis);
+int vector_split(ScheduleBuilder& builder, int axis, int64_t lanes, int64_t copies) {
+  const Expr extent = builder.extent(axis);
   if (extent.is_const()) copies = std::min(copies, (extent.value() + lanes - 1) / lanes);
   if (lanes == 1) return axis;
-  const auto [outer, inner] = book.split(axis, lanes * copies);
+  const auto [outer, inner] = builder.split(axis, lanes * copies);
   if (copies == 1) {
-    book.vectorize(inner);
+    builder.vectorize(inner);
   } else {
-    const auto [copy, lane] = book.split(inner, lanes);
-    book.unroll(copy);
-    book.vectorize(lane);
+    const auto [copy, lane] = builder.split(inner, lanes);
+    builder.unroll(copy);
+    builder.vectorize(lane);
   }
   return outer;
 }
 
 /// The loops around the step of a reduction, outermost first.
-std::vector<int> reduce_axes(const ScheduleBuilder& book, const Statement& reduction) {
+std::vector<int> reduce_axes(const ScheduleBuilder& builder, const Statement& reduction) {
   std::vector<int> axes;
   for (const Statement& s : reduction.body)
-    if (s.kind == Statement::Kind::kLoop) axes = book.chain(s);
+    if (s.kind == Statement::Kind::kLoop) axes = builder.chain(s);
   return axes;
 }
 
-const Statement* find_reduction(const ScheduleBuilder& book, int id) {
+const Statement* find_reduction(const ScheduleBuilder& builder, int id) {
   const Statement* found = nullptr;
-  walk(book.kernel.body, [&](const Statement& s) {
+  walk(builder.kernel.body, [&](const Statement& s) {
     if (s.kind == Statement::Kind::kReduce && s.id == id) found = &s;
   });
   return found;
@@ -77,120 +77,123 @@ void store_loops(const Statement& s, std::vector<int>& out) {
     if (t.kind == Statement::Kind::kLoop) store_loops(t, out);
 }
 
-int64_t copies_for(const ScheduleBuilder& book, const Statement& s) {
+int64_t copies_for(const ScheduleBuilder& builder, const Statement& s) {
   // Divisions of indices are work too: a chain of reshapes and permutes may have hundreds.
-  auto values = static_cast<size_t>(divisions(book.kernel));
-  for (const Statement* t : book.stores(s)) visit(t->value, [&](const KValueRef&) { ++values; });
+  auto values = static_cast<size_t>(divisions(builder.kernel));
+  for (const Statement* t : builder.stores(s)) visit(t->value, [&](const KValueRef&) { ++values; });
   return values <= 24 ? 4 : values <= 60 ? 2 : 1;
 }
 
 /// Work of one iteration of a loop: the product of what is inside, in bytes.
-int64_t bytes_inside(const ScheduleBuilder& book, const Statement& loop) {
+int64_t bytes_inside(const ScheduleBuilder& builder, const Statement& loop) {
   int64_t total = 0;
   bool leaf = true;
   for (const Statement& s : loop.body) {
     if (s.kind == Statement::Kind::kLoop) {
-      total += std::min<int64_t>(book.size(s.axis) * bytes_inside(book, s), int64_t{1} << 40);
+      total += std::min<int64_t>(builder.size(s.axis) * bytes_inside(builder, s), int64_t{1} << 40);
       leaf = false;
     }
-    if (s.kind == Statement::Kind::kReduce) total += bytes_inside(book, s);
+    if (s.kind == Statement::Kind::kReduce) total += bytes_inside(builder, s);
   }
-  return leaf ? std::max(total, book.bytes_moved(loop)) : total;
+  return leaf ? std::max(total, builder.bytes_moved(loop)) : total;
 }
 
 /// Spreads a loop over workgroups of about kItemBytes.
-void spread(ScheduleBuilder& book, int axis) {
-  if (book.kernel.axes[axis].kind != AxisKind::kParallel) return;
-  const int64_t inside = std::max<int64_t>(1, bytes_inside(book, book.loop(axis)));
+void spread(ScheduleBuilder& builder, int axis) {
+  if (builder.kernel.axes[axis].kind != AxisKind::kParallel) return;
+  const int64_t inside = std::max<int64_t>(1, bytes_inside(builder, builder.loop(axis)));
   const int64_t per_item = std::max<int64_t>(1, kItemBytes / inside);
-  bind_grid(book, axis, per_item);
+  bind_grid(builder, axis, per_item);
 }
 
 /// The outermost axis, made longer by the next ones while it cannot feed every core.
-int widen(ScheduleBuilder& book, int axis) {
-  const int64_t wanted = 8 * std::max<int64_t>(1, book.caps.compute_units);
+int widen(ScheduleBuilder& builder, int axis) {
+  const int64_t wanted = 8 * std::max<int64_t>(1, builder.caps.compute_units);
   for (;;) {
-    const Statement& loop = book.loop(axis);
-    const bool parallel = book.kernel.axes[axis].kind == AxisKind::kParallel;
-    if (!parallel || book.size(axis) >= wanted || loop.body.size() != 1) return axis;
+    const Statement& loop = builder.loop(axis);
+    const bool parallel = builder.kernel.axes[axis].kind == AxisKind::kParallel;
+    if (!parallel || builder.size(axis) >= wanted || loop.body.size() != 1) return axis;
     const Statement& inner = loop.body[0];
-    if (inner.kind != Statement::Kind::kLoop || is_jam(book.kernel.axes[inner.axis].bind) ||
-        book.kernel.axes[inner.axis].kind != AxisKind::kParallel)
+    if (inner.kind != Statement::Kind::kLoop || is_jam(builder.kernel.axes[inner.axis].bind) ||
+        builder.kernel.axes[inner.axis].kind != AxisKind::kParallel)
       return axis;
-    axis = book.merge(axis, inner.axis);
+    const int fused = builder.fuse(axis, inner.axis);
+    if (fused == axis) return axis;
+    axis = fused;
   }
 }
 
-bool is_laned(const ScheduleBuilder& book, const Statement& s) {
+bool is_laned(const ScheduleBuilder& builder, const Statement& s) {
   bool found = false;
   walk(s.body, [&](const Statement& t) {
-    found |= t.kind == Statement::Kind::kLoop && book.kernel.axes[t.axis].bind == Bind::kVector;
+    found |= t.kind == Statement::Kind::kLoop && builder.kernel.axes[t.axis].bind == Bind::kVector;
   });
   return found;
 }
 
 /// What a reduction computes for each element of a row stays for the passes behind it.
-void keep_rows(ScheduleBuilder& book, int outermost) {
+void cache_rows(ScheduleBuilder& builder, int outermost) {
   std::vector<int> passes;
-  for (const Statement* r : book.reductions(book.loop(outermost)))
-    if (const std::vector<int> own = reduce_axes(book, *r); own.size() == 1)
+  for (const Statement* r : builder.reductions(builder.loop(outermost)))
+    if (const std::vector<int> own = reduce_axes(builder, *r); own.size() == 1)
       passes.push_back(own[0]);
   const std::vector<int> reduced = passes;
-  store_loops(book.loop(outermost), passes);
+  store_loops(builder.loop(outermost), passes);
   for (const int r : reduced)
     for (const int later : passes)
-      if (later != r) book.keep(r, later);
+      if (later != r) builder.cache_reduction(r, later);
 }
 
 }  // namespace
 
-void schedule_reduction(ScheduleBuilder& book, int id) {
-  const Statement* reduction = find_reduction(book, id);
-  const std::vector<int> axes = reduce_axes(book, *reduction);
-  if (axes.empty() || is_laned(book, *reduction)) return;
+void schedule_reduction(ScheduleBuilder& builder, int id) {
+  const Statement* reduction = find_reduction(builder, id);
+  const std::vector<int> axes = reduce_axes(builder, *reduction);
+  if (axes.empty() || is_laned(builder, *reduction)) return;
   const int last = axes.back();
-  if (vector_score(book, *reduction, last) < 0) return;
+  if (vector_score(builder, *reduction, last) < 0) return;
   // Reductions inside keep their own lanes.
-  for (const Statement* inner : book.reductions(*reduction))
+  for (const Statement* inner : builder.reductions(*reduction))
     if (inner != reduction) return;
-  vector_split(book, last, lanes_for(book, *reduction, last), 4);
+  vector_split(builder, last, lanes_for(builder, *reduction, last), 4);
 }
 
-void schedule_vector_nest(ScheduleBuilder& book, int axis) {
-  std::vector<int> axes = book.merge_contiguous(book.chain(book.loop(axis)));
+void schedule_vector_nest(ScheduleBuilder& builder, int axis) {
+  std::vector<int> axes = builder.fuse_contiguous(builder.chain(builder.loop(axis)));
   int outermost = axes.front();
-  keep_rows(book, outermost);
+  cache_rows(builder, outermost);
   std::vector<int> stores;
-  store_loops(book.loop(outermost), stores);
+  store_loops(builder.loop(outermost), stores);
   std::vector<int> reductions;
-  for (const Statement* r : book.reductions(book.loop(outermost))) reductions.push_back(r->id);
+  for (const Statement* r : builder.reductions(builder.loop(outermost)))
+    reductions.push_back(r->id);
 
   for (const int id : reductions) {
-    const Statement* r = find_reduction(book, id);
-    const std::vector<int> own = reduce_axes(book, *r);
+    const Statement* r = find_reduction(builder, id);
+    const std::vector<int> own = reduce_axes(builder, *r);
     if (own.empty()) continue;
     // A column sum runs its lanes across columns: the loop of its result takes the vector below.
-    const int along = vector_score(book, *r, own.back());
+    const int along = vector_score(builder, *r, own.back());
     bool across = false;
     for (const int s : stores)
-      across |= book.loop(s).body.size() > 1 && vector_score(book, *r, s) > along;
-    if (!across) schedule_reduction(book, id);
+      across |= builder.loop(s).body.size() > 1 && vector_score(builder, *r, s) > along;
+    if (!across) schedule_reduction(builder, id);
   }
   for (const int s : stores) {
-    const Statement& loop = book.loop(s);
-    if (book.kernel.axes[s].kind != AxisKind::kParallel || is_laned(book, loop)) continue;
-    if (keeps_apart(book.kernel, s)) continue;
-    if (vector_score(book, loop, s) < 0) continue;
-    const int64_t copies = copies_for(book, loop), lanes = lanes_for(book, loop, s);
-    const int rest = vector_split(book, s, lanes, copies);
+    const Statement& loop = builder.loop(s);
+    if (builder.kernel.axes[s].kind != AxisKind::kParallel || is_laned(builder, loop)) continue;
+    if (keeps_apart(builder.kernel, s)) continue;
+    if (vector_score(builder, loop, s) < 0) continue;
+    const int64_t copies = copies_for(builder, loop), lanes = lanes_for(builder, loop, s);
+    const int rest = vector_split(builder, s, lanes, copies);
     if (s == outermost) outermost = rest;
   }
-  spread(book, widen(book, outermost));
+  spread(builder, widen(builder, outermost));
 }
 
-void schedule_plain_nest(ScheduleBuilder& book, int axis) {
-  const std::vector<int> axes = book.merge_contiguous(book.chain(book.loop(axis)));
-  spread(book, widen(book, axes.front()));
+void schedule_plain_nest(ScheduleBuilder& builder, int axis) {
+  const std::vector<int> axes = builder.fuse_contiguous(builder.chain(builder.loop(axis)));
+  spread(builder, widen(builder, axes.front()));
 }
 
 }  // namespace tenon

@@ -5,29 +5,30 @@
 
 namespace tenon {
 
-TransformList choose_transforms(const Kernel& kernel, const Capabilities& capabilities) {
-  ScheduleBuilder book(kernel, capabilities);
-  const bool threads = capabilities.max_workgroup_threads > 1;
-  const bool vectors = !threads && capabilities.vector_bytes > 1 && capabilities.has(Op::BROADCAST);
-  std::vector<int> totals;
-  std::vector<int> nests;
-  for (const Statement& s : kernel.body) {
+Chosen choose_transforms(Kernel tree, const Capabilities& capabilities) {
+  std::vector<int> totals, nests;
+  for (const Statement& s : tree.body) {
     if (s.kind == Statement::Kind::kLoop) nests.push_back(s.axis);
-    if (s.kind == Statement::Kind::kReduce && vectors) schedule_reduction(book, s.id);
     if (s.kind == Statement::Kind::kReduce) totals.push_back(s.id);
   }
-  if (threads)
-    for (const int id : totals) schedule_total(book, id);
+  ScheduleBuilder builder(std::move(tree), capabilities);
+  const bool threads = capabilities.max_workgroup_threads > 1;
+  const bool vectors = !threads && capabilities.vector_bytes > 1 && capabilities.has(Op::BROADCAST);
+  for (const int id : totals) {
+    if (vectors) schedule_reduction(builder, id);
+    if (threads) schedule_total(builder, id);
+  }
   for (const int axis : nests) {
     if (vectors) {
-      if (!schedule_matmul(book, axis)) schedule_vector_nest(book, axis);
+      if (!schedule_matmul(builder, axis)) schedule_vector_nest(builder, axis);
     } else if (threads) {
-      schedule_threads_nest(book, axis);
+      schedule_threads_nest(builder, axis);
     } else {
-      schedule_plain_nest(book, axis);
+      schedule_plain_nest(builder, axis);
     }
   }
-  return std::move(book.list);
+  if (const auto& no = builder.refusal()) throw Error(no->kind, no->message);
+  return {std::move(builder.kernel), std::move(builder.list)};
 }
 
 }  // namespace tenon

@@ -7,7 +7,8 @@
 
 namespace tenon {
 
-/// A list that is legal on the kernel (as build_kernel made it) and within the device's limits.
-TransformList choose_transforms(const Kernel& kernel, const Capabilities& capabilities);
+/// For a tree as build_kernel made it: what suits the device, within its limits. Throws only where
+/// a recipe asks for a step that is not legal.
+Chosen choose_transforms(Kernel tree, const Capabilities& capabilities);
 
 }  // namespace tenon

@@ -6,7 +6,6 @@
 #include <unordered_set>
 
 #include "core/kernel/transforms/cache_reduction.hpp"
-#include "core/support/error.hpp"
 
 namespace tenon {
 namespace {
@@ -60,55 +59,64 @@ bool is_slow(const KValue& v) {
 
 }  // namespace
 
-void ScheduleBuilder::step(Transform transform) {
-  apply_transform(kernel, transform);
+void ScheduleBuilder::give_up(std::string expected) {
+  if (!refusal_)
+    refusal_ = {ErrorKind::kInternal,
+                fmt::format("[heuristics] expected {}, got another", expected)};
+}
+
+bool ScheduleBuilder::step(Transform transform) {
+  if (refusal_) return false;
+  refusal_ = try_apply(kernel, transform);
+  if (refusal_) return false;
   list.push_back(std::move(transform));
+  return true;
 }
 
 bool ScheduleBuilder::step_if_legal(Transform transform) {
-  try {
-    step(std::move(transform));
-    return true;
-  } catch (const Error& e) {
-    if (e.kind() != ErrorKind::kInvalid) throw;
-    return false;
-  }
+  if (refusal_ || try_apply(kernel, transform)) return false;
+  list.push_back(std::move(transform));
+  return true;
+}
+
+std::pair<int, int> ScheduleBuilder::halves(bool done, int axis) const {
+  const int last = static_cast<int>(kernel.axes.size()) - 1;
+  return done ? std::pair(last - 1, last) : std::pair(axis, axis);
 }
 
 std::pair<int, int> ScheduleBuilder::split(int axis, int64_t factor) {
-  step({TransformKind::kSplit, {kernel.axes[axis].name}, factor, Bind::kLoop});
-  const int inner = static_cast<int>(kernel.axes.size()) - 1;
-  return {inner - 1, inner};
+  return halves(step({TransformKind::kSplit, {kernel.axes[axis].name}, factor, Bind::kLoop}), axis);
 }
 
-int ScheduleBuilder::merge(int outer, int inner) {
-  step({TransformKind::kMerge, {kernel.axes[outer].name, kernel.axes[inner].name}, 0, Bind::kLoop});
-  return static_cast<int>(kernel.axes.size()) - 1;
+int ScheduleBuilder::fuse(int outer, int inner) {
+  const bool done =
+      step({TransformKind::kFuse, {kernel.axes[outer].name, kernel.axes[inner].name}});
+  return done ? static_cast<int>(kernel.axes.size()) - 1 : outer;
 }
 
-void ScheduleBuilder::permute(const std::vector<int>& axes) {
+void ScheduleBuilder::reorder(const std::vector<int>& axes) {
   std::vector<std::string> names;
   for (const int a : axes) names.push_back(kernel.axes[a].name);
-  step({TransformKind::kPermute, std::move(names), 0, Bind::kLoop});
+  step({TransformKind::kReorder, std::move(names)});
 }
 
 void ScheduleBuilder::unroll(int axis) {
   if (extent(axis).is_const(1)) return;
-  step({TransformKind::kUnroll, {kernel.axes[axis].name}, 0, Bind::kLoop});
+  step({TransformKind::kUnroll, {kernel.axes[axis].name}});
 }
 
 void ScheduleBuilder::vectorize(int axis) {
   if (extent(axis).is_const(1)) return;
-  step({TransformKind::kVectorize, {kernel.axes[axis].name}, 0, Bind::kLoop});
+  step({TransformKind::kVectorize, {kernel.axes[axis].name}});
 }
 
 bool ScheduleBuilder::bind(int axis, Bind place) {
   return step_if_legal({TransformKind::kBind, {kernel.axes[axis].name}, 0, place});
 }
 
-int ScheduleBuilder::group(int axis, int64_t threads) {
-  step({TransformKind::kGroup, {kernel.axes[axis].name}, threads, Bind::kLoop});
-  return static_cast<int>(kernel.axes.size()) - 1;
+std::pair<int, int> ScheduleBuilder::group(int axis, int64_t threads) {
+  return halves(step({TransformKind::kGroup, {kernel.axes[axis].name}, threads, Bind::kLoop}),
+                axis);
 }
 
 void ScheduleBuilder::tensorize(int m, int n, int k, int64_t threads) {
@@ -125,7 +133,7 @@ bool ScheduleBuilder::stage(int buffer, int axis, int64_t pad) {
                         Bind::kLoop});
 }
 
-bool ScheduleBuilder::keep(int reduce_axis, int later_axis) {
+bool ScheduleBuilder::cache_reduction(int reduce_axis, int later_axis) {
   const KeptValues kept = find_kept(kernel, reduce_axis, later_axis);
   int64_t bytes = 0;
   bool pays = false;
@@ -138,10 +146,8 @@ bool ScheduleBuilder::keep(int reduce_axis, int later_axis) {
   const int64_t room =
       caps.max_scratch_bytes ? std::min<int64_t>(cache, caps.max_scratch_bytes) : cache;
   if (!pays || extent(reduce_axis).max() > room / bytes) return false;
-  return step_if_legal({TransformKind::kKeep,
-                        {kernel.axes[reduce_axis].name, kernel.axes[later_axis].name},
-                        0,
-                        Bind::kLoop});
+  return step_if_legal({TransformKind::kCacheReduction,
+                        {kernel.axes[reduce_axis].name, kernel.axes[later_axis].name}});
 }
 
 int64_t ScheduleBuilder::size(int axis) const {
@@ -226,40 +232,45 @@ int64_t ScheduleBuilder::bytes_moved(const Statement& s) const {
   return std::max<int64_t>(1, bytes);
 }
 
-std::vector<int> ScheduleBuilder::merge_contiguous(std::vector<int> axes) {
+std::vector<int> ScheduleBuilder::fuse_contiguous(std::vector<int> axes) {
+  int hard = divisions(kernel);
   for (size_t i = 0; i + 1 < axes.size();) {
+    const Transform fuse{TransformKind::kFuse,
+                         {kernel.axes[axes[i]].name, kernel.axes[axes[i + 1]].name}};
     const bool parallel = kernel.axes[axes[i]].kind == AxisKind::kParallel &&
                           kernel.axes[axes[i + 1]].kind == AxisKind::kParallel;
-    Kernel trial = kernel;
-    if (parallel) {
-      apply_transform(trial, {TransformKind::kMerge,
-                              {kernel.axes[axes[i]].name, kernel.axes[axes[i + 1]].name},
-                              0,
-                              Bind::kLoop});
-    }
-    // Where indices are hard already, a little more costs less than short inner loops.
-    if (!parallel || divisions(trial) > divisions(kernel) + divisions(kernel) / 8) {
+    Kernel before = kernel;
+    if (!parallel || !step_if_legal(fuse)) {
       ++i;
       continue;
     }
-    axes[i] = merge(axes[i], axes[i + 1]);
+    // Where indices are hard already, a little more costs less than short inner loops.
+    const int harder = divisions(kernel);
+    if (harder > hard + hard / 8) {
+      kernel = std::move(before);
+      list.pop_back();
+      ++i;
+      continue;
+    }
+    hard = harder;
+    axes[i] = static_cast<int>(kernel.axes.size()) - 1;
     axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(i) + 1);
   }
   return axes;
 }
 
-void bind_grid(ScheduleBuilder& book, int axis, int64_t per_item, Bind place) {
+void bind_grid(ScheduleBuilder& builder, int axis, int64_t per_item, Bind place) {
   const uint32_t limit =
-      book.caps.max_grid[static_cast<size_t>(place) - static_cast<size_t>(Bind::kGridX)];
+      builder.caps.max_grid[static_cast<size_t>(place) - static_cast<size_t>(Bind::kGridX)];
   // A power of two is likely to divide what is left.
   auto factor =
       static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(1, per_item))));
   if (limit != 0) {
-    const int64_t most = book.extent(axis).max();
+    const int64_t most = builder.extent(axis).max();
     factor = std::max(factor, (most + limit - 1) / limit);
   }
-  if (book.extent(axis).is_const() && book.extent(axis).value() <= factor) return;
-  book.bind(factor == 1 ? axis : book.split(axis, factor).first, place);
+  if (builder.extent(axis).is_const() && builder.extent(axis).value() <= factor) return;
+  builder.bind(factor == 1 ? axis : builder.split(axis, factor).first, place);
 }
 
 std::vector<KValueRef> ScheduleBuilder::loads_of_pass(int axis) {

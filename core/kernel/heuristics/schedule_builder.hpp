@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the recipes of rules.hpp share: a kernel that is transformed as steps are chosen, and
-// questions about it.
+// What the recipes share: a kernel that is transformed as steps are chosen, and questions about it.
 #pragma once
 
 #include <optional>
@@ -13,27 +12,32 @@ namespace tenon {
 
 class ScheduleBuilder {
  public:
-  ScheduleBuilder(const Kernel& kernel, const Capabilities& capabilities)
-      : kernel(kernel), caps(capabilities) {}
+  ScheduleBuilder(Kernel tree, const Capabilities& capabilities)
+      : kernel(std::move(tree)), caps(capabilities) {}
 
   Kernel kernel;
   const Capabilities& caps;
   TransformList list;
 
-  // Steps; each must be legal.
+  /// Why a step that had to be legal was refused, or what give_up was told. The steps after it do
+  /// nothing, so that a recipe need not ask after each.
+  const std::optional<Refusal>& refusal() const { return refusal_; }
+  void give_up(std::string expected);
+
+  // Steps; each must be legal. One that does nothing gives its axis back.
   std::pair<int, int> split(int axis, int64_t factor);  ///< (outer, inner)
-  int merge(int outer, int inner);
-  void permute(const std::vector<int>& axes);
+  int fuse(int outer, int inner);
+  void reorder(const std::vector<int>& axes);
   void unroll(int axis);
   void vectorize(int axis);
   /// False, and nothing done, where iterations depend on one another through memory.
   bool bind(int axis, Bind place);
-  int group(int axis, int64_t threads);
+  std::pair<int, int> group(int axis, int64_t threads);  ///< (outer, inner)
   /// False, and nothing done, if the tile is too large or the loads do not allow it.
   bool stage(int buffer, int axis, int64_t pad = 0);
   void tensorize(int m, int n, int k, int64_t threads);
   /// False, and nothing done, if nothing expensive is computed twice or it does not fit a cache.
-  bool keep(int reduce_axis, int later_axis);
+  bool cache_reduction(int reduce_axis, int later_axis);
 
   // Questions.
   const Expr& extent(int axis) const { return kernel.axes[axis].extent; }
@@ -67,13 +71,16 @@ class ScheduleBuilder {
   /// Bytes that one innermost iteration of a statement moves.
   int64_t bytes_moved(const Statement& s) const;
 
-  /// Merges directly nested parallel loops from the outside in where no index gets harder, and
-  /// gives the axes left.
-  std::vector<int> merge_contiguous(std::vector<int> axes);
+  /// Fuses directly nested parallel loops from the outside in where no index gets harder, and gives
+  /// the axes left.
+  std::vector<int> fuse_contiguous(std::vector<int> axes);
 
  private:
-  void step(Transform transform);
+  bool step(Transform transform);
   bool step_if_legal(Transform transform);
+  /// The two axes that a step has made of one.
+  std::pair<int, int> halves(bool done, int axis) const;
+  std::optional<Refusal> refusal_;
 };
 
 /// Different divisions and remainders that the indices and masks of a kernel ask for.
@@ -87,27 +94,27 @@ struct Matmul {
   KValueRef rows, columns;  ///< the loads that follow m and n
 };
 
-std::optional<Matmul> find_matmul(const ScheduleBuilder& book, const Statement& nest);
+std::optional<Matmul> find_matmul(const ScheduleBuilder& builder, const Statement& nest);
 
 /// Recipes. Each works on one outermost statement of the kernel, named by its axis (-1: a statement
 /// that is not a loop).
-void schedule_vector_nest(ScheduleBuilder& book, int axis);   ///< elementwise and row reductions
-bool schedule_matmul(ScheduleBuilder& book, int axis);        ///< false if it is not one
-void schedule_threads_nest(ScheduleBuilder& book, int axis);  ///< devices with workgroups
+void schedule_vector_nest(ScheduleBuilder& builder, int axis);   ///< elementwise and row reductions
+bool schedule_matmul(ScheduleBuilder& builder, int axis);        ///< false if it is not one
+void schedule_threads_nest(ScheduleBuilder& builder, int axis);  ///< devices with workgroups
 /// Of the nests with workgroups; false, and nothing done, if the parallel `axes` hold no such
 /// thing.
-bool schedule_tiles(ScheduleBuilder& book,
+bool schedule_tiles(ScheduleBuilder& builder,
                     int axis);  ///< a contraction, its operands in shared memory
-bool schedule_rows(ScheduleBuilder& book, const std::vector<int>& axes);
-bool schedule_columns(ScheduleBuilder& book, const std::vector<int>& axes);
-void schedule_total(ScheduleBuilder& book,
+bool schedule_rows(ScheduleBuilder& builder, const std::vector<int>& axes);
+bool schedule_columns(ScheduleBuilder& builder, const std::vector<int>& axes);
+void schedule_total(ScheduleBuilder& builder,
                     int reduction);  ///< an outermost one: all threads of a workgroup
-void schedule_plain_nest(ScheduleBuilder& book, int axis);  ///< neither vectors nor workgroups
-void schedule_reduction(ScheduleBuilder& book,
+void schedule_plain_nest(ScheduleBuilder& builder, int axis);  ///< neither vectors nor workgroups
+void schedule_reduction(ScheduleBuilder& builder,
                         int reduction);  ///< vector partials along its last axis
 
 /// Splits `axis` into workgroups of `per_item` iterations, within the limits of the grid; gives the
 /// axis that stays a loop, if any.
-void bind_grid(ScheduleBuilder& book, int axis, int64_t per_item, Bind place = Bind::kGridX);
+void bind_grid(ScheduleBuilder& builder, int axis, int64_t per_item, Bind place = Bind::kGridX);
 
 }  // namespace tenon

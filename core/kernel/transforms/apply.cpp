@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Applies transforms, each after checking that it is legal.
+// Applies transforms to a copy of the tree, which takes its place if they are legal.
 #include <algorithm>
 
 #include "core/kernel/transforms/apply.hpp"
@@ -7,28 +7,15 @@
 
 namespace tenon {
 
-void TransformStep::refuse(const std::string& expected, const std::string& got) const {
-  fail(ErrorKind::kInvalid, "[transform] {}: expected {}, got {}", print(TransformList{transform}),
-       expected, got);
+Refused TransformStep::refuse(std::string_view expected, std::string_view got) const {
+  return Refusal{ErrorKind::kInvalid, fmt::format("[transform] {}: expected {}, got {}",
+                                                  print(TransformList{transform}), expected, got)};
 }
 
-int TransformStep::axis(size_t i) const {
-  const int found = kernel.axis(transform.names[i]);
-  if (found >= 0 && !path_to(kernel, found).empty()) return found;
-  std::string have;
-  walk(std::as_const(kernel).body, [&](const Statement& s) {
-    if (s.kind == Statement::Kind::kLoop) have += " " + kernel.axes[s.axis].name;
-  });
-  refuse("an axis of the kernel (" + (have.empty() ? "none" : have.substr(1)) + ")",
-         transform.names[i]);
-}
-
-int TransformStep::free_axis(size_t i) const {
-  const int a = axis(i);
-  if (kernel.axes[a].bind != Bind::kLoop)
-    refuse(kernel.axes[a].name + " not to be bound yet",
-           std::string(bind_name(kernel.axes[a].bind)));
-  return a;
+Refused TransformStep::check_free(int a) const {
+  const KernelAxis& found = kernel.axes[a];
+  if (found.bind == Bind::kLoop) return {};
+  return refuse(found.name + " not to be bound yet", bind_name(found.bind));
 }
 
 namespace {
@@ -40,14 +27,14 @@ std::string unique_name(const Kernel& kernel, std::string name) {
   return name;
 }
 
-void permute(const TransformStep& step) {
+}  // namespace
+
+Refused apply_reorder(const TransformStep& step) {
   Kernel& kernel = step.kernel;
-  std::vector<int> order;
-  for (size_t i = 0; i < step.transform.names.size(); ++i) {
-    order.push_back(step.axis(i));
-    if (std::ranges::count(order, order.back()) > 1)
-      step.refuse("different axes", step.transform.names[i] + " twice");
-  }
+  const std::vector<int>& order = step.axes;
+  for (size_t i = 0; i < order.size(); ++i)
+    if (std::ranges::count(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(i), order[i]))
+      return step.refuse("different axes", step.transform.names[i] + " twice");
   std::vector<Statement*> path;
   for (const int a : order) {
     std::vector<Statement*> p = path_to(kernel, a);
@@ -57,12 +44,14 @@ void permute(const TransformStep& step) {
   for (Statement* s : path) {
     const bool wanted = s->kind == Statement::Kind::kLoop && std::ranges::count(order, s->axis);
     if (!loops.empty() && s->kind != Statement::Kind::kLoop)
-      step.refuse("loops nested directly", "a reduction between them");
+      return step.refuse("loops nested directly", "a reduction between them");
     if (wanted) loops.push_back(s);
     if (!loops.empty() && s != path.back() && s->body.size() != 1)
-      step.refuse("loops nested directly", "other statements inside " + kernel.axes[s->axis].name);
+      return step.refuse("loops nested directly",
+                         "other statements inside " + kernel.axes[s->axis].name);
   }
-  if (loops.size() != order.size()) step.refuse("axes around one another", "axes side by side");
+  if (loops.size() != order.size())
+    return step.refuse("axes around one another", "axes side by side");
   const auto ordered = [&] {
     std::vector<int> axes;
     for (const Statement* s : path)
@@ -70,27 +59,22 @@ void permute(const TransformStep& step) {
         axes.push_back(s->axis);
     return axes;
   };
-  std::vector<int> before;
-  for (const Statement* s : loops) before.push_back(s->axis);
-  const auto assign = [&](const std::vector<int>& axes) {
-    for (size_t i = 0; i < loops.size(); ++i) loops[i]->axis = axes[i];
-  };
   const std::vector<int> sequence = ordered();
-  assign(order);
-  if (ordered() == sequence) return;
-  assign(before);
-  step.refuse("axes whose iterations have an order to keep it", "another order");
+  for (size_t i = 0; i < loops.size(); ++i) loops[i]->axis = order[i];
+  if (ordered() == sequence) return {};
+  return step.refuse("axes whose iterations have an order to keep it", "another order");
 }
 
-void merge(const TransformStep& step) {
+Refused apply_fuse(const TransformStep& step) {
   Kernel& kernel = step.kernel;
-  const int a = step.free_axis(0), b = step.free_axis(1);
+  const int a = step.axes[0], b = step.axes[1];
   Statement& outer = *path_to(kernel, a).back();
   if (outer.body.size() != 1 || outer.body[0].kind != Statement::Kind::kLoop ||
       outer.body[0].axis != b)
-    step.refuse(kernel.axes[b].name + " directly inside " + kernel.axes[a].name, "another nesting");
-  if (kernel.axes[a].kind != kernel.axes[b].kind)
-    step.refuse("axes of one kind", "a parallel and an ordered one");
+    return step.refuse(step.axis(1).name + " directly inside " + step.axis(0).name,
+                       "another nesting");
+  if (step.axis(0).kind != step.axis(1).kind)
+    return step.refuse("axes of one kind", "a parallel and an ordered one");
   const Expr inner = kernel.axes[b].extent;
   const int m =
       kernel.add_axis(unique_name(kernel, kernel.axes[a].name + "_" + kernel.axes[b].name),
@@ -102,19 +86,19 @@ void merge(const TransformStep& step) {
   std::vector<Statement> body = std::move(loop.body[0].body);
   loop.axis = m;
   loop.body = std::move(body);
+  return {};
 }
 
-void pad(const TransformStep& step) {
+Refused apply_pad(const TransformStep& step) {
   Kernel& kernel = step.kernel;
-  KernelAxis& axis = kernel.axes[step.free_axis(0)];
-  if (axis.extent.divisible_by(step.transform.factor)) return;
+  KernelAxis& axis = kernel.axes[step.axes[0]];
+  if (axis.extent.divisible_by(step.transform.factor)) return {};
   const Expr before = axis.extent;
   axis.extent = ceil_div(before, step.transform.factor) * step.transform.factor;
   substitute(kernel, {{axis.name, axis.symbol()}});
   kernel.guards.push_back({axis.symbol(), before});
+  return {};
 }
-
-}  // namespace
 
 int split_axis(Kernel& kernel, int a, int64_t factor) {
   const KernelAxis axis = kernel.axes[a];
@@ -136,17 +120,65 @@ int split_axis(Kernel& kernel, int a, int64_t factor) {
   return inner;
 }
 
+Refused apply_split(const TransformStep& step) {
+  split_axis(step.kernel, step.axes[0], step.transform.factor);
+  return {};
+}
+
+Refused apply_pipeline(const TransformStep& step) {
+  return step.refuse("a transform that this version applies", "one it only reads");
+}
+
 namespace {
 
+using Apply = Refused (*)(const TransformStep&);
+constexpr Apply kApply[] = {
+#define TN_TRANSFORM(name, word, ...) apply_##word,
+#include "core/kernel/transforms/transforms.def"
+};
+
+/// Finds the axes that the transform names.
+Refused resolve(TransformStep& step) {
+  size_t name = 0;
+  for (const TransformArgument argument : transform_info(step.transform.kind).arguments) {
+    using enum TransformArgument;
+    if (argument == kBuffer) ++name;
+    const bool many = argument == kMoreAxes;
+    if (argument != kAxis && argument != kFreeAxis && !many) continue;
+    for (; name < step.transform.names.size(); ++name) {
+      const std::string& wanted = step.transform.names[name];
+      const int a = step.kernel.axis(wanted);
+      if (a < 0 || path_to(step.kernel, a).empty()) {
+        std::string have;
+        walk(std::as_const(step.kernel).body, [&](const Statement& s) {
+          if (s.kind == Statement::Kind::kLoop) have += " " + step.kernel.axes[s.axis].name;
+        });
+        return step.refuse(
+            "an axis of the kernel (" + (have.empty() ? "none" : have.substr(1)) + ")", wanted);
+      }
+      if (argument == kFreeAxis)
+        if (Refused no = step.check_free(a)) return no;
+      step.axes.push_back(a);
+      if (!many) {
+        ++name;
+        break;
+      }
+    }
+  }
+  return {};
+}
+
 /// What atoms load must still be there without masks.
-void check_matrices(const TransformStep& step) {
+Refused check_matrices(const TransformStep& step) {
+  Refused no;
   walk(std::as_const(step.kernel).body, [&](const Statement& s) {
-    if (s.kind != Statement::Kind::kReduce) return;
+    if (no || s.kind != Statement::Kind::kReduce) return;
     const auto [m, n, k] = matrix_axes(step.kernel, s);
     if (k < 0) return;
     const std::string wrong = check_matrix(step.kernel, s, m, n, k);
-    if (!wrong.empty()) step.refuse(wrong, "edges in a matrix atom");
+    if (!wrong.empty()) no = step.refuse(wrong, "edges in a matrix atom");
   });
+  return no;
 }
 
 bool has_matrices(const Kernel& kernel) {
@@ -154,57 +186,28 @@ bool has_matrices(const Kernel& kernel) {
                              [](const KernelAxis& a) { return a.bind == Bind::kMatrix; });
 }
 
-void apply_one(Kernel& kernel, const Transform& transform) {
-  const TransformStep step{kernel, transform};
-  switch (transform.kind) {
-    case TransformKind::kSplit:
-      split_axis(kernel, step.free_axis(0), transform.factor);
-      return;
-    case TransformKind::kMerge:
-      merge(step);
-      return;
-    case TransformKind::kPermute:
-      permute(step);
-      return;
-    case TransformKind::kPad:
-      pad(step);
-      return;
-    case TransformKind::kUnroll:
-    case TransformKind::kVectorize:
-      apply_jam(step);
-      return;
-    case TransformKind::kBind:
-      apply_bind(step);
-      return;
-    case TransformKind::kGroup:
-      apply_group(step);
-      return;
-    case TransformKind::kStage:
-      apply_stage(step);
-      return;
-    case TransformKind::kKeep:
-      apply_keep(step);
-      return;
-    case TransformKind::kTensorize:
-      apply_tensorize(step);
-      return;
-    case TransformKind::kPipeline:
-      step.refuse("a transform that this version applies", "one it only reads");
-  }
-}
-
 }  // namespace
 
-void apply_transform(Kernel& kernel, const Transform& transform) {
-  if (!has_matrices(kernel)) return apply_one(kernel, transform);
+Refused try_apply(Kernel& kernel, const Transform& transform) {
   Kernel next = kernel;
-  apply_one(next, transform);
-  check_matrices({next, transform});
+  TransformStep step{next, transform, {}};
+  if (Refused no = resolve(step)) return no;
+  try {
+    if (Refused no = kApply[static_cast<size_t>(transform.kind)](step)) return no;
+  } catch (const Error& error) {
+    // An index beyond 64 bits or too deep, or too many axes.
+    if (error.kind() == ErrorKind::kInternal) throw;
+    return Refusal{error.kind(), error.what()};
+  }
+  if (has_matrices(kernel))
+    if (Refused no = check_matrices(step)) return no;
   kernel = std::move(next);
+  return {};
 }
 
 void apply_transforms(Kernel& kernel, const TransformList& list) {
-  for (const Transform& transform : list) apply_transform(kernel, transform);
+  for (const Transform& transform : list)
+    if (const Refused no = try_apply(kernel, transform)) throw Error(no->kind, no->message);
 }
 
 }  // namespace tenon

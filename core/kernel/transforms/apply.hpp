@@ -3,26 +3,25 @@
 #pragma once
 
 #include "core/kernel/transforms/transform.hpp"
-#include "core/support/error.hpp"
 
 namespace tenon {
+
+using Refused = std::optional<Refusal>;
 
 struct TransformStep {
   Kernel& kernel;
   const Transform& transform;
+  std::vector<int> axes;  ///< that it names: each has a loop, and is free where it must be
 
-  [[noreturn]] void refuse(const std::string& expected, const std::string& got) const;
-  int axis(size_t i) const;       ///< names[i], which must have a loop
-  int free_axis(size_t i) const;  ///< and must not be bound
+  Refused refuse(std::string_view expected, std::string_view got) const;
+  const KernelAxis& axis(size_t i) const { return kernel.axes[axes[i]]; }
+  /// Of an axis that must not be bound.
+  Refused check_free(int axis) const;
 };
 
-/// Both return or leave the kernel whole: every check comes before the first change.
 int split_axis(Kernel& kernel, int axis, int64_t factor);  ///< gives the inner axis
-void apply_jam(const TransformStep& step);
-void apply_bind(const TransformStep& step);
-void apply_group(const TransformStep& step);
-void apply_stage(const TransformStep& step);
-void apply_keep(const TransformStep& step);
-void apply_tensorize(const TransformStep& step);
+
+#define TN_TRANSFORM(name, word, ...) Refused apply_##word(const TransformStep& step);
+#include "core/kernel/transforms/transforms.def"
 
 }  // namespace tenon

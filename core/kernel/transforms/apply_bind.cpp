@@ -65,7 +65,7 @@ bool same_part(const Expr& load, const Expr& store, const KernelAxis& axis) {
   return low >= 0 && high < a;
 }
 
-void check_in_place(const TransformStep& step, int a) {
+Refused check_in_place(const TransformStep& step, int a) {
   Kernel& kernel = step.kernel;
   std::vector<const Statement*> stores;
   walk(std::as_const(kernel).body, [&](const Statement& s) {
@@ -74,11 +74,10 @@ void check_in_place(const TransformStep& step, int a) {
       stores.push_back(&s);
   });
   for (const Statement* store : stores) {
+    bool apart = true;
     const auto check = [&](const KValueRef& v) {
-      if (v->kind != KValueKind::kLoad || v->buffer != store->buffer) return;
-      if (!same_part(v->index, store->index, kernel.axes[a]))
-        step.refuse("iterations that read only what they write in place",
-                    "buffer b" + std::to_string(store->buffer) + " read and written elsewhere");
+      if (v->kind == KValueKind::kLoad && v->buffer == store->buffer)
+        apart &= same_part(v->index, store->index, kernel.axes[a]);
     };
     const auto check_all = [&](const KValueRef& v) { visit(v, check); };
     for (const Let& let : kernel.lets) check_all(let.value);
@@ -86,98 +85,119 @@ void check_in_place(const TransformStep& step, int a) {
       if (s.value) check_all(s.value);
       for (const ReduceState& state : s.states) check_all(state.value);
     });
+    if (!apart)
+      return step.refuse(
+          "iterations that read only what they write in place",
+          "buffer b" + std::to_string(store->buffer) + " read and written elsewhere");
   }
+  return {};
 }
 
 /// The subgroups and their tiles are what they were when a nest was tensorized.
-void check_no_matrix(const TransformStep& step, int a) {
+Refused check_no_matrix(const TransformStep& step, int a) {
   for (const int other : related_axes(step.kernel, a))
     if (step.kernel.axes[other].bind == Bind::kMatrix)
-      step.refuse("this before tensorize", step.kernel.axes[other].name + " in a matrix");
+      return step.refuse("this before tensorize", step.kernel.axes[other].name + " in a matrix");
+  return {};
+}
+
+/// The threads that an axis asks for.
+Refused check_block(const TransformStep& step, int a, Bind bind, const Expr& extent) {
+  const Kernel& kernel = step.kernel;
+  if (Refused no = check_no_matrix(step, a)) return no;
+  Refused no;
+  if (bind == Bind::kBlockX)
+    walk(kernel.body, [&](const Statement& s) {
+      if (!no && s.kind == Statement::Kind::kMatrix && !extent.is_const(s.threads))
+        no = step.refuse("the " + std::to_string(s.threads) + " threads of a matrix",
+                         to_string(extent));
+    });
+  if (no) return no;
+  if (!extent.is_const() || extent.value() > kMaxBlock || extent.value() < 1)
+    return step.refuse("an extent from 1 to 1024", to_string(extent));
+  for (const KernelAxis& other : kernel.axes)
+    if (other.bind == bind && !(other.extent == extent))
+      return step.refuse("the extent of " + other.name + ", " + to_string(other.extent),
+                         to_string(extent));
+  if (stage_depends_on(step.kernel, a, true))
+    return step.refuse("bind before stage", "a shared tile that depends on the axis");
+  return {};
 }
 
 /// Everything that places an axis on a dimension of the launch must agree with.
-void check_place(const TransformStep& step, int a, Bind bind, const Expr& extent) {
+Refused check_place(const TransformStep& step, int a, Bind bind, const Expr& extent) {
   Kernel& kernel = step.kernel;
   for (const int other : related_axes(kernel, a))
     if (kernel.axes[other].bind == bind)
-      step.refuse("nothing else on " + std::string(bind_name(bind)) + " above or below",
-                  kernel.axes[other].name + " there");
-  if (is_block(bind)) {
-    check_no_matrix(step, a);
-    if (bind == Bind::kBlockX)
-      walk(std::as_const(kernel).body, [&](const Statement& s) {
-        if (s.kind == Statement::Kind::kMatrix && !extent.is_const(s.threads))
-          step.refuse("the " + std::to_string(s.threads) + " threads of a matrix",
-                      to_string(extent));
-      });
-    if (!extent.is_const() || extent.value() > kMaxBlock || extent.value() < 1)
-      step.refuse("an extent from 1 to 1024", to_string(extent));
-    for (const KernelAxis& other : kernel.axes)
-      if (other.bind == bind && !(other.extent == extent))
-        step.refuse("the extent of " + other.name + ", " + to_string(other.extent),
-                    to_string(extent));
-    if (stage_depends_on(kernel, a, true))
-      step.refuse("bind before stage", "a shared tile that depends on the axis");
-  }
-  if (const Statement* stage = stage_around(kernel, a)) {
+      return step.refuse("nothing else on " + std::string(bind_name(bind)) + " above or below",
+                         kernel.axes[other].name + " there");
+  if (is_block(bind))
+    if (Refused no = check_block(step, a, bind, extent)) return no;
+  if (const Statement* stage = stage_around(kernel, a))
     if (is_grid(bind) || kernel.buffers[stage->buffer].space != BufferSpace::kShared)
-      step.refuse("a copy loop of a shared tile on a block axis, or no copy loop",
-                  kernel.axes[a].name);
+      return step.refuse("a copy loop of a shared tile on a block axis, or no copy loop",
+                         kernel.axes[a].name);
+  return check_in_place(step, a);
+}
+
+/// unroll and vectorize: all iterations at once.
+Refused jam(const TransformStep& step, Bind bind, int64_t limit) {
+  Kernel& kernel = step.kernel;
+  const int a = step.axes[0];
+  KernelAxis& axis = kernel.axes[a];
+  const bool vector = bind == Bind::kVector;
+  if (!axis.extent.is_const() || axis.extent.value() < 1 || axis.extent.value() > limit)
+    return step.refuse("an extent from 1 to " + std::to_string(limit), to_string(axis.extent));
+  if (vector && (axis.extent.value() & (axis.extent.value() - 1)))
+    return step.refuse("an extent that is a power of two", to_string(axis.extent));
+  if (axis.kind == AxisKind::kOrdered)
+    return step.refuse("a parallel or reduce axis", axis.name + ", whose iterations have an order");
+  if (vector) {
+    if (Refused no = check_no_matrix(step, a)) return no;
+    for (const int other : related_axes(kernel, a))
+      if (kernel.axes[other].bind == Bind::kVector)
+        return step.refuse("one vector axis in a nest", kernel.axes[other].name + " is one too");
   }
-  check_in_place(step, a);
+  if (stage_depends_on(kernel, a, false))
+    return step.refuse("unroll and vectorize before stage", "a tile that depends on the axis");
+  if (keeps_apart(kernel, a))
+    return step.refuse("a loop without kept values that depend on it", axis.name);
+  axis.bind = bind;
+  return {};
 }
 
 }  // namespace
 
-void apply_jam(const TransformStep& step) {
-  Kernel& kernel = step.kernel;
-  const int a = step.free_axis(0);
-  KernelAxis& axis = kernel.axes[a];
-  const bool vector = step.transform.kind == TransformKind::kVectorize;
-  const int64_t limit = vector ? kMaxLanes : kMaxUnroll;
-  if (!axis.extent.is_const() || axis.extent.value() < 1 || axis.extent.value() > limit)
-    step.refuse("an extent from 1 to " + std::to_string(limit), to_string(axis.extent));
-  if (vector && (axis.extent.value() & (axis.extent.value() - 1)))
-    step.refuse("an extent that is a power of two", to_string(axis.extent));
-  if (axis.kind == AxisKind::kOrdered)
-    step.refuse("a parallel or reduce axis", axis.name + ", whose iterations have an order");
-  if (vector) {
-    check_no_matrix(step, a);
-    for (const int other : related_axes(kernel, a))
-      if (kernel.axes[other].bind == Bind::kVector)
-        step.refuse("one vector axis in a nest", kernel.axes[other].name + " is one too");
-  }
-  if (stage_depends_on(kernel, a, false))
-    step.refuse("unroll and vectorize before stage", "a tile that depends on the axis");
-  if (keeps_apart(kernel, a))
-    step.refuse("a loop without kept values that depend on it", axis.name);
-  axis.bind = vector ? Bind::kVector : Bind::kUnroll;
-}
+Refused apply_unroll(const TransformStep& step) { return jam(step, Bind::kUnroll, kMaxUnroll); }
 
-void apply_bind(const TransformStep& step) {
+Refused apply_vectorize(const TransformStep& step) { return jam(step, Bind::kVector, kMaxLanes); }
+
+Refused apply_bind(const TransformStep& step) {
   Kernel& kernel = step.kernel;
-  const int a = step.free_axis(0);
+  const int a = step.axes[0];
   if (kernel.axes[a].kind != AxisKind::kParallel)
-    step.refuse("a parallel axis (group binds reduce axes)", kernel.axes[a].name);
-  check_place(step, a, step.transform.bind, kernel.axes[a].extent);
+    return step.refuse("a parallel axis (group binds reduce axes)", kernel.axes[a].name);
+  if (Refused no = check_place(step, a, step.transform.bind, kernel.axes[a].extent)) return no;
   kernel.axes[a].bind = step.transform.bind;
+  return {};
 }
 
-void apply_group(const TransformStep& step) {
+Refused apply_group(const TransformStep& step) {
   Kernel& kernel = step.kernel;
-  const int a = step.free_axis(0);
-  if (kernel.axes[a].kind != AxisKind::kReduce) step.refuse("a reduce axis", kernel.axes[a].name);
+  const int a = step.axes[0];
+  if (kernel.axes[a].kind != AxisKind::kReduce)
+    return step.refuse("a reduce axis", kernel.axes[a].name);
   if (fills_kept(kernel, a))
-    step.refuse("a reduction whose values each thread can keep", kernel.axes[a].name);
+    return step.refuse("a reduction whose values each thread can keep", kernel.axes[a].name);
   const std::vector<int> related = related_axes(kernel, a);
   const bool taken = std::ranges::any_of(related, [&](int other) {
     return kernel.axes[other].bind == Bind::kBlockX &&
            kernel.axes[other].kind == AxisKind::kParallel;
   });
   const Bind place = taken ? Bind::kBlockY : Bind::kBlockX;
-  check_place(step, a, place, step.transform.factor);
+  if (Refused no = check_place(step, a, place, step.transform.factor)) return no;
   kernel.axes[split_axis(kernel, a, step.transform.factor)].bind = place;
+  return {};
 }
 
 }  // namespace tenon

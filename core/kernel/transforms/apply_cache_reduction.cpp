@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// keep: a reduction leaves what it computed for each element to a later loop.
+// cache_reduction: a reduction leaves what it computed for each element to a later loop.
 #include <algorithm>
 
 #include "core/kernel/transforms/apply.hpp"
@@ -20,13 +20,13 @@ int kept_in(const Kernel& kernel, const Statement& loop, const KValueRef& value)
 
 }  // namespace
 
-void apply_keep(const TransformStep& step) {
+Refused apply_cache_reduction(const TransformStep& step) {
   Kernel& kernel = step.kernel;
-  const int r = step.free_axis(0), a = step.free_axis(1);
+  const int r = step.axes[0], a = step.axes[1];
   const KeptValues kept = find_kept(kernel, r, a);
-  if (!kept.expected.empty()) step.refuse(kept.expected, kept.got);
+  if (!kept.expected.empty()) return step.refuse(kept.expected, kept.got);
   const int64_t count = std::max<int64_t>(1, kernel.axes[r].extent.max());
-  if (count > kMaxKept) step.refuse("at most 4194304 elements", "more");
+  if (count > kMaxKept) return step.refuse("at most 4194304 elements", "more");
 
   Statement& loop = kept.reduction->body[0];
   std::vector<KValueRef> loads;
@@ -70,6 +70,7 @@ void apply_keep(const TransformStep& step) {
     if (s.value) one(s.value);
     for (ReduceState& state : s.states) one(state.value);
   });
+  return {};
 }
 
 }  // namespace tenon

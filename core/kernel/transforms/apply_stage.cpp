@@ -20,54 +20,59 @@ struct TileAxis {
 
 class Stage {
  public:
-  explicit Stage(const TransformStep& step) : step_(step), kernel_(step.kernel) {}
+  explicit Stage(const TransformStep& step)
+      : step_(step), kernel_(step.kernel), axis_(step.axes[0]) {}
 
-  void run() {
-    buffer_ = find_buffer();
-    axis_ = step_.axis(1);
+  Refused run() {
+    if (Refused no = find_buffer()) return no;
     if (is_jam(kernel_.axes[axis_].bind))
-      step_.refuse("a loop that is not unrolled or a vector", kernel_.axes[axis_].name);
-    find_load();
-    find_axes();
+      return step_.refuse("a loop that is not unrolled or a vector", kernel_.axes[axis_].name);
+    if (Refused no = find_load()) return no;
+    if (Refused no = find_axes()) return no;
     const int tile = add_tile();
     Statement stage = make_copy(tile);
     add_guards();
     use_tile(tile);
     std::vector<Statement>& body = path_to(kernel_, axis_).back()->body;
     body.insert(body.begin(), std::move(stage));
+    return {};
   }
 
  private:
-  int find_buffer() const {
+  Refused find_buffer() {
     const std::string& name = step_.transform.names[0];
     for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
       if (name != "b" + std::to_string(i)) continue;
       const KernelBuffer& buffer = kernel_.buffers[i];
       if (buffer.written || buffer.space != BufferSpace::kGlobal)
-        step_.refuse("an input that the kernel does not write", name);
-      return static_cast<int>(i);
+        return step_.refuse("an input that the kernel does not write", name);
+      buffer_ = static_cast<int>(i);
+      return {};
     }
-    step_.refuse("a buffer b0 to b" + std::to_string(kernel_.buffers.size() - 1), name);
+    return step_.refuse("a buffer b0 to b" + std::to_string(kernel_.buffers.size() - 1), name);
   }
 
-  void find_load() {
+  Refused find_load() {
+    bool one = true;
     const auto see = [&](const KValueRef& v) {
       if (v->kind != KValueKind::kLoad || v->buffer != buffer_) return;
-      if (load_ &&
-          !(load_->index == v->index && load_->mask == v->mask && load_->constant == v->constant))
-        step_.refuse("one way to index the buffer", "several");
+      one &= !load_ ||
+             (load_->index == v->index && load_->mask == v->mask && load_->constant == v->constant);
       load_ = v;
     };
     each_value([&](const KValueRef& v) { visit(v, see); });
-    if (!load_) step_.refuse("a load of it inside " + kernel_.axes[axis_].name, "none");
+    if (!one) return step_.refuse("one way to index the buffer", "several");
+    if (!load_) return step_.refuse("a load of it inside " + kernel_.axes[axis_].name, "none");
     std::map<std::string, Expr> symbols;
     load_->index.collect_symbols(symbols);
     load_->mask.collect_symbols(symbols);
     for (const Let& let : kernel_.lets)
-      if (symbols.contains(let.symbol)) step_.refuse("an index known ahead", "one from the data");
+      if (symbols.contains(let.symbol))
+        return step_.refuse("an index known ahead", "one from the data");
+    return {};
   }
 
-  void find_axes() {
+  Refused find_axes() {
     Dependence dependence(kernel_);
     const AxisSet used = dependence.of(load_);
     const bool shared = std::ranges::any_of(kernel_.axes, [](const KernelAxis& a) {
@@ -100,9 +105,10 @@ class Stage {
       }
       tile_[i].pitch = count;
       if (tile_[i].size > kMaxTile || (count *= tile_[i].size) > kMaxTile)
-        step_.refuse("a tile of at most 4194304 elements", "a larger one");
+        return step_.refuse("a tile of at most 4194304 elements", "a larger one");
     }
     count_ = count;
+    return {};
   }
 
   int add_tile() {
@@ -195,7 +201,7 @@ class Stage {
 
   const TransformStep& step_;
   Kernel& kernel_;
-  int buffer_ = -1, axis_ = -1;
+  int axis_, buffer_ = -1;
   KValueRef load_;
   BufferSpace space_ = BufferSpace::kScratch;
   std::vector<TileAxis> tile_;
@@ -205,6 +211,6 @@ class Stage {
 
 }  // namespace
 
-void apply_stage(const TransformStep& step) { Stage(step).run(); }
+Refused apply_stage(const TransformStep& step) { return Stage(step).run(); }
 
 }  // namespace tenon

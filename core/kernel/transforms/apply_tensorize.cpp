@@ -12,91 +12,93 @@ constexpr int64_t kMaxTile = 1 << 14;  ///< elements
 
 class Tensorize {
  public:
-  explicit Tensorize(const TransformStep& step) : step_(step), kernel_(step.kernel) {}
+  explicit Tensorize(const TransformStep& step)
+      : step_(step), kernel_(step.kernel), m_(step.axes[0]), n_(step.axes[1]), k_(step.axes[2]) {}
 
-  void run() {
-    m_ = outer_axis(0), n_ = outer_axis(1), k_ = step_.free_axis(2);
-    find_loops();
-    find_reduction();
+  Refused run() {
+    for (const int a : {m_, n_})
+      if (kernel_.axes[a].bind != Bind::kUnroll)
+        if (Refused no = step_.check_free(a)) return no;
+    if (Refused no = find_loops()) return no;
+    if (Refused no = find_reduction()) return no;
     const std::string wrong = check_matrix(kernel_, *reduction_, m_, n_, k_);
-    if (!wrong.empty()) step_.refuse(wrong, "another sum");
-    check_threads();
-    change();
+    if (!wrong.empty()) return step_.refuse(wrong, "another sum");
+    if (Refused no = check_threads()) return no;
+    return change();
   }
 
  private:
   std::string name(int axis) const { return kernel_.axes[axis].name; }
 
-  int outer_axis(size_t i) const {
-    const int axis = step_.axis(i);
-    return kernel_.axes[axis].bind == Bind::kUnroll ? axis : step_.free_axis(i);
-  }
-
-  void find_loops() {
+  Refused find_loops() {
     const std::vector<Statement*> path = path_to(kernel_, n_);
     for (const Statement* s : path) {
       if (s->kind != Statement::Kind::kLoop)
-        step_.refuse("loops around " + name(n_), "a reduction");
+        return step_.refuse("loops around " + name(n_), "a reduction");
       const KernelAxis& axis = kernel_.axes[s->axis];
       if (axis.kind == AxisKind::kOrdered || axis.bind == Bind::kVector ||
           axis.bind == Bind::kMatrix || axis.bind == Bind::kBlockX)
-        step_.refuse("no vector, no block.x and no order around " + name(n_), axis.name);
+        return step_.refuse("no vector, no block.x and no order around " + name(n_), axis.name);
       const bool inside = !between_.empty() || s->axis == m_;
       if (inside && s->axis != n_ && s->body.size() != 1)
-        step_.refuse(name(n_) + " alone inside " + name(m_), "other statements");
+        return step_.refuse(name(n_) + " alone inside " + name(m_), "other statements");
       if (inside && s->axis != m_ && s->axis != n_ && axis.bind != Bind::kUnroll)
-        step_.refuse("only unrolled loops between " + name(m_) + " and " + name(n_), axis.name);
+        return step_.refuse("only unrolled loops between " + name(m_) + " and " + name(n_),
+                            axis.name);
       if (inside) between_.push_back(s->axis);
       if (s->axis == m_) outer_ = path;
     }
-    if (outer_.empty()) step_.refuse(name(m_) + " around " + name(n_), "another nesting");
+    if (outer_.empty()) return step_.refuse(name(m_) + " around " + name(n_), "another nesting");
     between_.erase(between_.begin());
     between_.pop_back();
     for (const int a : {m_, n_}) {
       const KernelAxis& axis = kernel_.axes[a];
       if (axis.kind != AxisKind::kParallel || !axis.extent.is_const())
-        step_.refuse("parallel axes of constant extents", axis.name);
+        return step_.refuse("parallel axes of constant extents", axis.name);
     }
     for (const KernelBuffer& b : kernel_.buffers)
       if (b.space == BufferSpace::kGlobal && b.read && b.written)
-        step_.refuse("a kernel that changes nothing in place", b.name);
+        return step_.refuse("a kernel that changes nothing in place", b.name);
+    return {};
   }
 
-  void find_reduction() {
+  Refused find_reduction() {
     std::vector<Statement>& body = path_to(kernel_, n_).back()->body;
     if (body.size() < 2 || body[0].kind != Statement::Kind::kReduce ||
         std::ranges::any_of(body.begin() + 1, body.end(),
                             [](const Statement& s) { return s.kind != Statement::Kind::kStore; }))
-      step_.refuse("a reduction and stores inside " + name(n_), "other statements");
+      return step_.refuse("a reduction and stores inside " + name(n_), "other statements");
     reduction_ = &body[0];
     const std::vector<Statement*> path = path_to(kernel_, k_);
     const auto at = std::ranges::find(path, reduction_);
-    if (at == path.end()) step_.refuse(name(k_) + " in the reduction", "another axis");
+    if (at == path.end()) return step_.refuse(name(k_) + " in the reduction", "another axis");
     for (auto s = at + 1; s != path.end(); ++s)
       if ((*s)->kind != Statement::Kind::kLoop || kernel_.axes[(*s)->axis].bind != Bind::kLoop)
-        step_.refuse("loops that are not bound around " + name(k_), "others");
+        return step_.refuse("loops that are not bound around " + name(k_), "others");
     const std::vector<Statement>& inner = path.back()->body;
     if (inner.size() != 1 || inner[0].kind != Statement::Kind::kStep)
-      step_.refuse("the steps alone inside " + name(k_), "other statements");
+      return step_.refuse("the steps alone inside " + name(k_), "other statements");
     if (!kernel_.axes[k_].extent.is_const())
-      step_.refuse("a constant extent of " + name(k_), to_string(kernel_.axes[k_].extent));
+      return step_.refuse("a constant extent of " + name(k_), to_string(kernel_.axes[k_].extent));
+    return {};
   }
 
-  void check_threads() const {
+  Refused check_threads() const {
     const int64_t threads = step_.transform.factor;
-    if (threads > 1024) step_.refuse("at most 1024 threads", std::to_string(threads));
+    if (threads > 1024) return step_.refuse("at most 1024 threads", std::to_string(threads));
     for (const KernelAxis& a : kernel_.axes)
       if (a.bind == Bind::kBlockX && !a.extent.is_const(threads))
-        step_.refuse("the extent of " + a.name + ", " + to_string(a.extent),
-                     std::to_string(threads));
-    const auto same = [&](const Statement& s) {
-      if (s.kind == Statement::Kind::kMatrix && s.threads != threads)
-        step_.refuse("subgroups of one size", std::to_string(threads));
-    };
-    walk(std::as_const(kernel_).body, same);
+        return step_.refuse("the extent of " + a.name + ", " + to_string(a.extent),
+                            std::to_string(threads));
+    bool same = true;
+    walk(std::as_const(kernel_).body, [&](const Statement& s) {
+      same &= s.kind != Statement::Kind::kMatrix || s.threads == threads;
+    });
+    if (!same) return step_.refuse("subgroups of one size", std::to_string(threads));
+    return {};
   }
 
-  void change() {
+  Refused change() {
     const int64_t m = kernel_.axes[m_].extent.value(), n = kernel_.axes[n_].extent.value();
     int64_t pitch = n;
     for (const int a : between_) pitch *= kernel_.axes[a].extent.value();
@@ -109,7 +111,7 @@ class Tensorize {
       tiles *= kernel_.axes[s->axis].extent.value();
     }
     if (m * pitch > kMaxTile || tiles > kMaxTile / (m * pitch))
-      step_.refuse("a tile of at most 16384 elements", "a larger one");
+      return step_.refuse("a tile of at most 16384 elements", "a larger one");
     const DType dtype = reduction_->states[0].dtype;
     const int id = reduction_->id, tile = static_cast<int>(kernel_.buffers.size());
     KernelBuffer buffer{"sums" + std::to_string(tile), dtype, tiles * m * pitch,
@@ -138,6 +140,7 @@ class Tensorize {
       return s.kind == Statement::Kind::kLoop && s.axis == m_;
     });
     body->insert(at + 1, std::move(matrix));
+    return {};
   }
 
   /// The statements behind the reduction, in loops over the tile.
@@ -192,7 +195,7 @@ class Tensorize {
 
   const TransformStep& step_;
   Kernel& kernel_;
-  int m_ = -1, n_ = -1, k_ = -1;
+  int m_, n_, k_;
   std::vector<Statement*> outer_;
   std::vector<int> between_;
   Statement* reduction_ = nullptr;
@@ -200,6 +203,6 @@ class Tensorize {
 
 }  // namespace
 
-void apply_tensorize(const TransformStep& step) { Tensorize(step).run(); }
+Refused apply_tensorize(const TransformStep& step) { return Tensorize(step).run(); }
 
 }  // namespace tenon

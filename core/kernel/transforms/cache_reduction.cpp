@@ -65,7 +65,8 @@ class Finder {
       for (size_t d = 0; d < depth_; ++d)
         if (around_[d]->kind == Statement::Kind::kLoop &&
             is_jam(kernel_.axes[around_[d]->axis].bind) && dependence_.of(v)[around_[d]->axis])
-          refuse("keep before the loops around are unrolled", kernel_.axes[around_[d]->axis].name);
+          refuse("cache_reduction before the loops around are unrolled",
+                 kernel_.axes[around_[d]->axis].name);
     return std::move(out_);
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// keep: what a reduction computes for each element and a later loop would compute again.
+// cache_reduction: what a reduction computes for each element and a later loop would compute again.
 #pragma once
 
 #include <unordered_map>

@@ -2,8 +2,7 @@
 #include "core/kernel/transforms/random_transforms.hpp"
 
 #include <iterator>
-
-#include "core/support/error.hpp"
+#include <utility>
 
 namespace tenon {
 namespace {
@@ -14,110 +13,102 @@ class Drawer {
  public:
   Drawer(Kernel kernel, const std::function<uint32_t(uint32_t)>& below,
          const RandomTransformOptions& options)
-      : kernel_(std::move(kernel)), below_(below), options_(options) {}
+      : chosen_{std::move(kernel), {}}, below_(below), options_(options) {
+    for (const TransformInfo& info : all_transforms()) weights_ += info.weight;
+  }
 
-  TransformList run() {
+  Chosen run() {
     for (const Transform& t : options_.first) add(t);
-    // Only axes that nothing has changed can be kept, so that comes first.
-    if (list_.empty() && below_(2)) keep_all();
+    // Only axes that nothing has changed can be cached, so that comes first.
+    if (chosen_.list.empty() && below_(2)) cache_all();
     for (int step = 0; step < options_.steps; ++step) {
       const std::vector<std::string> axes = loops();
       if (axes.empty()) break;
       add(draw(axes));
     }
-    return std::move(list_);
+    return std::move(chosen_);
   }
 
  private:
   std::vector<std::string> loops() const {
     std::vector<std::string> axes;
-    walk(kernel_.body, [&](const Statement& s) {
-      if (s.kind == Statement::Kind::kLoop) axes.push_back(kernel_.axes[s.axis].name);
+    walk(chosen_.kernel.body, [&](const Statement& s) {
+      if (s.kind == Statement::Kind::kLoop) axes.push_back(chosen_.kernel.axes[s.axis].name);
     });
     return axes;
   }
 
   /// If it is legal.
   void add(Transform t) {
-    Kernel next = kernel_;
-    try {
-      apply_transform(next, t);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kInvalid) throw;
-      return;
-    }
-    kernel_ = std::move(next);
-    list_.push_back(std::move(t));
+    if (!try_apply(chosen_.kernel, t)) chosen_.list.push_back(std::move(t));
   }
 
-  void keep_all() {
-    const std::vector<KernelAxis> axes = kernel_.axes;
+  void cache_all() {
+    const std::vector<KernelAxis> axes = chosen_.kernel.axes;
     for (const KernelAxis& r : axes)
       for (const KernelAxis& later : axes)
-        add({TransformKind::kKeep, {r.name, later.name}, 0, Bind::kLoop});
+        add({TransformKind::kCacheReduction, {r.name, later.name}, 0, Bind::kLoop});
+  }
+
+  TransformKind draw_kind() {
+    uint32_t left = below_(weights_);
+    TransformKind kind = TransformKind::kSplit;
+    for (const TransformInfo& info : all_transforms()) {
+      kind = info.kind;
+      if (left < info.weight) break;
+      left -= info.weight;
+    }
+    if (kind == TransformKind::kVectorize && !options_.vectors) return TransformKind::kUnroll;
+    if (kind == TransformKind::kGroup && !options_.threads) return TransformKind::kSplit;
+    return kind;
   }
 
   Transform draw(const std::vector<std::string>& axes) {
     const auto axis = [&] { return axes[below_(static_cast<uint32_t>(axes.size()))]; };
     Transform t;
-    t.names = {axis()};
+    std::optional<std::string> first = axis();
     const int64_t factor = kFactors[below_(std::size(kFactors))];
-    switch (below_(11)) {
-      case 0:
-      case 1:
-        t.kind = TransformKind::kSplit;
-        break;
-      case 2:
-        t.kind = TransformKind::kMerge;
-        t.names.push_back(axis());
-        break;
-      case 3:
-        t.kind = TransformKind::kPermute;
-        t.names.push_back(axis());
-        break;
-      case 4:
-        t.kind = TransformKind::kPad;
-        break;
-      case 5:
-        t.kind = TransformKind::kUnroll;
-        break;
-      case 6:
-        t.kind = options_.vectors ? TransformKind::kVectorize : TransformKind::kUnroll;
-        break;
-      case 7:
-        t.kind = TransformKind::kBind;
-        t.bind = static_cast<Bind>(static_cast<uint32_t>(Bind::kGridX) +
-                                   below_(options_.threads ? 6 : 3));
-        break;
-      case 8:
-        t.kind = options_.threads ? TransformKind::kGroup : TransformKind::kSplit;
-        break;
-      case 9:
-        t.kind = TransformKind::kKeep;
-        t.names.push_back(axis());
-        break;
-      default:
-        t.kind = TransformKind::kStage;
-        t.names.insert(t.names.begin(),
-                       fmt::format("b{}", below_(static_cast<uint32_t>(kernel_.buffers.size()))));
-        if (below_(2)) t.factor = factor;
+    t.kind = draw_kind();
+    for (const TransformArgument argument : transform_info(t.kind).arguments) {
+      using enum TransformArgument;
+      switch (argument) {
+        case kAxis:
+        case kFreeAxis:
+          t.names.push_back(first ? *std::exchange(first, {}) : axis());
+          break;
+        case kBuffer:
+          t.names.push_back(
+              fmt::format("b{}", below_(static_cast<uint32_t>(chosen_.kernel.buffers.size()))));
+          break;
+        case kPlace:
+          t.bind = static_cast<Bind>(static_cast<uint32_t>(Bind::kGridX) +
+                                     below_(options_.threads ? 6 : 3));
+          break;
+        case kFactor:
+          t.factor = factor;
+          break;
+        case kOptionalPad:
+          if (below_(2)) t.factor = factor;
+          break;
+        case kNone:
+        case kMoreAxes:
+        case kAt:
+          break;
+      }
     }
-    const bool has_factor = t.kind == TransformKind::kSplit || t.kind == TransformKind::kPad ||
-                            t.kind == TransformKind::kGroup;
-    if (has_factor) t.factor = factor;
     return t;
   }
 
-  Kernel kernel_;
+  Chosen chosen_;
   const std::function<uint32_t(uint32_t)>& below_;
   const RandomTransformOptions& options_;
-  TransformList list_;
+  uint32_t weights_ = 0;
 };
 
 }  // namespace
 
-TransformList random_transforms(Kernel kernel, const std::function<uint32_t(uint32_t)>& below,
-                                const RandomTransformOptions& options) {
+Chosen random_transforms(Kernel kernel, const std::function<uint32_t(uint32_t)>& below,
+                         const RandomTransformOptions& options) {
   return Drawer(std::move(kernel), below, options).run();
 }
 

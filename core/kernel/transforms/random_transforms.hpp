@@ -18,7 +18,7 @@ struct RandomTransformOptions {
 };
 
 /// `below(n)` gives a random number in [0, n); the list depends on nothing else.
-TransformList random_transforms(Kernel kernel, const std::function<uint32_t(uint32_t)>& below,
-                                const RandomTransformOptions& options);
+Chosen random_transforms(Kernel kernel, const std::function<uint32_t(uint32_t)>& below,
+                         const RandomTransformOptions& options);
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The text form of transform lists.
+// The text form of transform lists, by the table of transforms.
 #include <algorithm>
 
 #include "core/kernel/transforms/transform.hpp"
@@ -9,33 +9,28 @@
 namespace tenon {
 namespace {
 
-struct Row {
-  TransformKind kind;
-  std::string_view word;
-  int min_names, max_names;
-  bool factor;
+using enum TransformArgument;
+
+constexpr TransformInfo kRows[] = {
+#define TN_TRANSFORM(name, word, old_word, weight, ...) \
+  {TransformKind::k##name, #word, old_word, weight, {__VA_ARGS__}},
+#include "core/kernel/transforms/transforms.def"
 };
 
-constexpr Row kRows[] = {
-    {TransformKind::kSplit, "split", 1, 1, true},
-    {TransformKind::kMerge, "merge", 2, 2, false},
-    {TransformKind::kPermute, "permute", 2, 64, false},
-    {TransformKind::kPad, "pad", 1, 1, true},
-    {TransformKind::kUnroll, "unroll", 1, 1, false},
-    {TransformKind::kVectorize, "vectorize", 1, 1, false},
-    {TransformKind::kBind, "bind", 1, 1, false},
-    {TransformKind::kGroup, "group", 1, 1, true},
-    {TransformKind::kStage, "stage", 2, 2, false},
-    {TransformKind::kKeep, "keep", 2, 2, false},
-    {TransformKind::kTensorize, "tensorize", 3, 3, true},
-    {TransformKind::kPipeline, "pipeline", 1, 1, true},
-};
+}  // namespace
 
-const Row& row_of(TransformKind kind) {
-  for (const Row& row : kRows)
-    if (row.kind == kind) return row;
-  TN_ASSERT(false);
+std::span<const TransformInfo> all_transforms() { return kRows; }
+
+const TransformInfo& transform_info(TransformKind kind) { return kRows[static_cast<size_t>(kind)]; }
+
+const TransformInfo* find_transform(std::string_view word) {
+  if (word.empty()) return nullptr;
+  const auto row = std::ranges::find_if(
+      kRows, [&](const TransformInfo& info) { return info.word == word || info.old_word == word; });
+  return row == std::end(kRows) ? nullptr : row;
 }
+
+namespace {
 
 class Parser {
  public:
@@ -88,26 +83,41 @@ class Parser {
 
   Transform one() {
     const std::string_view verb = word();
-    for (const Row& row : kRows) {
-      if (row.word != verb) continue;
-      Transform t;
-      t.kind = row.kind;
-      t.names.push_back(name());
-      if (t.kind == TransformKind::kStage) {
-        if (const auto at = word(); at != "at") mistake("\"at\"", at);
-      }
-      while (static_cast<int>(t.names.size()) < row.max_names &&
-             (static_cast<int>(t.names.size()) < row.min_names || !at_end()))
+    const TransformInfo* info = find_transform(verb);
+    if (!info) mistake("a transform", verb);
+    Transform t;
+    t.kind = info->kind;
+    for (const TransformArgument argument : info->arguments) add(t, argument);
+    return t;
+  }
+
+  void add(Transform& t, TransformArgument argument) {
+    switch (argument) {
+      case kNone:
+        return;
+      case kAxis:
+      case kFreeAxis:
+      case kBuffer:
         t.names.push_back(name());
-      if (row.factor) t.factor = number();
-      if (t.kind == TransformKind::kStage && !at_end()) {
+        return;
+      case kMoreAxes:
+        while (!at_end()) t.names.push_back(name());
+        return;
+      case kAt:
+        if (const auto at = word(); at != "at") mistake("\"at\"", at);
+        return;
+      case kPlace:
+        t.bind = place();
+        return;
+      case kFactor:
+        t.factor = number();
+        return;
+      case kOptionalPad:
+        if (at_end()) return;
         if (const auto pad = word(); pad != "pad") mistake("\"pad\", ';' or the end", pad);
         t.factor = number();
-      }
-      if (t.kind == TransformKind::kBind) t.bind = place();
-      return t;
+        return;
     }
-    mistake("a transform", verb);
   }
 
   sdk::Scanner scanner_;
@@ -116,21 +126,54 @@ class Parser {
 
 }  // namespace
 
+namespace {
+
+void print(const Transform& t, std::string& out) {
+  const TransformInfo& info = transform_info(t.kind);
+  size_t name = 0;
+  out += info.word;
+  for (const TransformArgument argument : info.arguments) {
+    switch (argument) {
+      case kNone:
+        break;
+      case kAxis:
+      case kFreeAxis:
+      case kBuffer:
+        out += " " + t.names[name++];
+        break;
+      case kMoreAxes:
+        while (name < t.names.size()) out += " " + t.names[name++];
+        break;
+      case kAt:
+        out += " at";
+        break;
+      case kPlace:
+        out += " " + std::string(bind_name(t.bind));
+        break;
+      case kFactor:
+        out += " " + std::to_string(t.factor);
+        break;
+      case kOptionalPad:
+        if (t.factor) out += " pad " + std::to_string(t.factor);
+        break;
+    }
+  }
+}
+
+}  // namespace
+
 std::string print(const TransformList& list) {
   std::string out;
   for (const Transform& t : list) {
-    const Row& row = row_of(t.kind);
     if (!out.empty()) out += "; ";
-    out += row.word;
-    for (size_t i = 0; i < t.names.size(); ++i) {
-      out += t.kind == TransformKind::kStage && i == 1 ? " at " : " ";
-      out += t.names[i];
-    }
-    if (row.factor) out += " " + std::to_string(t.factor);
-    if (t.kind == TransformKind::kStage && t.factor) out += " pad " + std::to_string(t.factor);
-    if (t.kind == TransformKind::kBind) out += " " + std::string(bind_name(t.bind));
+    print(t, out);
   }
   return out;
+}
+
+std::string print(const Chosen& chosen) {
+  const std::string list = print(chosen.list);
+  return "transforms: " + (list.empty() ? std::string("none") : list) + "\n" + print(chosen.kernel);
 }
 
 TransformList parse_transforms(std::string_view text) { return Parser(text).parse(); }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Who chooses the transforms of a kernel: heuristics, a written list, a random one, a search.
+#pragma once
+
+#include <functional>
+
+#include "core/ir/capabilities.hpp"
+#include "core/kernel/transforms/transform.hpp"
+#include "core/lower/lower.hpp"
+
+namespace tenon {
+
+/// A kernel whose transforms are still to be chosen.
+struct UnchosenKernel {
+  const Kernel& tree;
+  const Capabilities& capabilities;
+  size_t number = 0;  ///< among the kernels of its schedule, as each_kernel counts them
+  /// The tree that is chosen is the tree that is lowered. May be called again for a better one.
+  /// Throws kUnsupported for what the device cannot run; of memory it says nothing (fits_memory).
+  std::function<LoweredKernel(Chosen)> lower;
+};
+
+class TransformChooser {
+ public:
+  virtual ~TransformChooser() = default;
+  /// What `lower` made of the choice. Called from several threads at once.
+  virtual LoweredKernel choose(const UnchosenKernel& kernel) = 0;
+  /// Whether kernels that are equal may be given different transforms.
+  virtual bool tells_equal_kernels_apart() const { return true; }
+};
+
+/// What suits the device, by core/kernel/heuristics.
+class HeuristicChooser : public TransformChooser {
+ public:
+  LoweredKernel choose(const UnchosenKernel& kernel) override;
+  bool tells_equal_kernels_apart() const override { return false; }
+};
+
+/// The same list for each kernel; none if it is empty. Throws what is not legal.
+class WrittenChooser : public TransformChooser {
+ public:
+  explicit WrittenChooser(TransformList list = {}) : list_(std::move(list)) {}
+  LoweredKernel choose(const UnchosenKernel& kernel) override;
+
+ private:
+  TransformList list_;
+};
+
+}  // namespace tenon

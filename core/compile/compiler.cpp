@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/compile/compiler.hpp"
+
+#include <chrono>
+
+#include "core/ir/structure.hpp"
+#include "core/ir/text.hpp"
+#include "core/ir/verify.hpp"
+#include "core/kernel/tree/build.hpp"
+#include "core/kernel/tree/verify.hpp"
+#include "core/lower/pack.hpp"
+#include "core/lower/split.hpp"
+#include "core/rewrite/passes.hpp"
+#include "core/support/log.hpp"
+#include "sdk/program/text.hpp"
+
+namespace tenon {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void check(const Graph& graph) { verify(graph); }
+void check(const Kernel& tree) { verify(tree); }
+void check(const Chosen& chosen) { verify(chosen.kernel); }
+void check(const sdk::Program& program) { check_program(program); }
+void check(const Schedule& schedule) {
+  each_kernel(schedule, [](const KernelCall& call, int) { verify(call.graph); });
+}
+
+std::string print(const sdk::Program& program) { return sdk::print_program(program.view()); }
+
+/// A name made from what the kernel does, so that equal kernels become equal programs.
+std::string kernel_name(const Graph& graph) {
+  std::string_view verb = "move";
+  for (const NodeRef& node : topological(graph.outputs)) {
+    if (node->op == Op::STORE) verb = "store";
+    if (node->op == Op::REDUCE && verb != "store") verb = "reduce";
+    if (is_elementwise(node->op) && verb == "move") verb = "map";
+  }
+  return fmt::format("{}_{:016x}", verb, structure_hash(graph));
+}
+
+}  // namespace
+
+/// Passes that follow one another on one graph or kernel.
+class Compiler::Run {
+ public:
+  Run(const Compiler& compiler, std::string subject)
+      : compiler_(compiler),
+        subject_(std::move(subject)),
+        logs_(log_enabled("compile")),
+        listens_(logs_ || compiler.options_.observer) {
+    if (listens_) begin_ = Clock::now();
+  }
+
+  template <class T>
+  T done(Pass pass, T given) {
+    tell(pass, given);
+    return given;
+  }
+
+  /// Verifies what the pass gave, and tells of it.
+  template <class T>
+  void tell(Pass pass, const T& given) {
+    const auto end = listens_ ? Clock::now() : begin_;
+    if (compiler_.options_.verify) check(given);
+    if (!listens_) return;
+    const double ms = std::chrono::duration<double, std::milli>(end - begin_).count();
+    if (logs_)
+      log_line("compile", fmt::format("{}: {} {:.3f} ms", subject_, pass_info(pass).name, ms));
+    if (compiler_.options_.observer) {
+      const std::function<std::string()> text = [&given] { return print(given); };
+      const std::lock_guard lock(compiler_.observing_);
+      compiler_.options_.observer->saw({pass, subject_, ms, text});
+    }
+    begin_ = Clock::now();
+  }
+
+ private:
+  const Compiler& compiler_;
+  const std::string subject_;
+  const bool logs_, listens_;
+  Clock::time_point begin_;
+};
+
+Graph Compiler::simplify(const Graph& graph, std::span<const Capabilities> devices) const {
+  Run run(*this, graph.name);
+  return run.done(Pass::kSimplify, simplify_for(graph, devices, builder_));
+}
+
+Schedule Compiler::schedule(const Graph& graph, const ScheduleOptions& options,
+                            Precision allowed) const {
+  verify(graph);
+  Run run(*this, graph.name);
+  Graph permitted = graph;
+  if (factor_bits(allowed) != 0)
+    permitted = run.done(Pass::kPrecision, allow_precision(graph, allowed, builder_));
+  std::vector<Capabilities> devices;
+  for (const ScheduleDevice& device : options.devices) devices.push_back(device.capabilities);
+  const Graph simple = run.done(Pass::kSimplify, simplify_for(permitted, devices, builder_));
+  return run.done(Pass::kSchedule, tenon::schedule(simple, options, builder_));
+}
+
+Graph Compiler::legalise(const Graph& kernel, const Capabilities& capabilities) const {
+  Run run(*this, kernel.name);
+  return run.done(Pass::kLegalise, tenon::legalise(kernel, capabilities, builder_));
+}
+
+LoweredKernel Compiler::lower(const Graph& legal, const Capabilities& capabilities,
+                              const LowerOptions& options, TransformChooser& chooser,
+                              size_t number) const {
+  const std::string name = options.name.empty() ? kernel_name(legal) : options.name;
+  Run run(*this, name);
+  const Kernel tree = run.done(Pass::kBuild, build_kernel(legal, options.alias));
+  const auto lower_chosen = [&](Chosen chosen) {
+    run.tell(Pass::kChoose, chosen);
+    LoweredKernel out = emit_program(std::move(chosen), capabilities, name);
+    run.tell(Pass::kEmit, out.program);
+    if (capabilities.storage_bytes == 4)
+      out.program = run.done(Pass::kPack, pack_storage(out.program, capabilities));
+    if (capabilities.splits_wide())
+      out.program = run.done(Pass::kSplit, split_wide(out.program, capabilities));
+    check_program(out.program);
+    return out;
+  };
+  LoweredKernel out = chooser.choose({tree, capabilities, number, lower_chosen});
+  check_memory(out.program, capabilities);
+  return out;
+}
+
+LoweredKernel Compiler::lower(const Graph& legal, const Capabilities& capabilities,
+                              const LowerOptions& options) const {
+  HeuristicChooser heuristics;
+  return lower(legal, capabilities, options, heuristics);
+}
+
+}  // namespace tenon

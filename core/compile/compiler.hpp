@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The one pipeline from a graph to the programs of its kernels. A context, `tenon show`, the
+// conformance tool and tests call it, and nothing else calls the passes.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/compile/chooser.hpp"
+#include "core/compile/pass.hpp"
+#include "core/ir/build.hpp"
+#include "core/schedule/schedule.hpp"
+
+namespace tenon {
+
+#ifdef NDEBUG
+inline constexpr bool kVerifyPasses = false;
+#else
+inline constexpr bool kVerifyPasses = true;
+#endif
+
+struct CompilerOptions {
+  PassObserver* observer = nullptr;  ///< outlives the compiler
+  bool verify = kVerifyPasses;       ///< what each pass gives; programs are verified in any case
+};
+
+struct LowerOptions {
+  std::vector<int> alias;  ///< as in KernelCall
+  std::string name;        ///< a C identifier; empty: made from what the kernel does
+};
+
+/// May be used from several threads. Equal nodes are the same for as long as the Builder lives.
+class Compiler {
+ public:
+  explicit Compiler(Builder& builder, CompilerOptions options = {})
+      : builder_(builder), options_(options) {}
+
+  Builder& builder() const { return builder_; }
+
+  /// What is simpler for these devices; for any if there are none.
+  Graph simplify(const Graph& graph, std::span<const Capabilities> devices = {}) const;
+
+  /// Verifies, lets contractions have the precision, simplifies, cuts into kernels.
+  Schedule schedule(const Graph& graph, const ScheduleOptions& options,
+                    Precision allowed = Precision::kDefault) const;
+
+  /// Of a kernel's graph: what its device has, or kUnsupported.
+  Graph legalise(const Graph& kernel, const Capabilities& capabilities) const;
+
+  /// Builds the loop tree of a legalised kernel, has its transforms chosen, and makes a program of
+  /// the tree. `number` counts the kernels of the schedule as each_kernel does.
+  LoweredKernel lower(const Graph& legal, const Capabilities& capabilities,
+                      const LowerOptions& options, TransformChooser& chooser,
+                      size_t number = 0) const;
+  /// By heuristics.
+  LoweredKernel lower(const Graph& legal, const Capabilities& capabilities,
+                      const LowerOptions& options) const;
+
+ private:
+  class Run;
+  Builder& builder_;
+  CompilerOptions options_;
+  mutable std::mutex observing_;
+};
+
+}  // namespace tenon

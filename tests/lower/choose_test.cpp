@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Choosing transforms: no exception on the way, a refused step changes nothing, and the tree that
+// is chosen is the tree that is lowered.
+#include <dlfcn.h>
+
+#include <atomic>
+#include <catch2/catch_test_macros.hpp>
+#include <random>
+
+#include "core/kernel/heuristics/heuristics.hpp"
+#include "core/kernel/transforms/random_transforms.hpp"
+#include "core/kernel/tree/build.hpp"
+#include "core/kernel/tree/verify.hpp"
+#include "core/support/file_io.hpp"
+#include "tests/lower/harness.hpp"
+
+namespace {
+std::atomic<size_t> thrown{0};
+}
+
+/// Counts every exception of this program, then throws it.
+extern "C" [[noreturn]] void __cxa_throw(void* object, void* type, void (*destroy)(void*)) {
+  using Throw = void (*)(void*, void*, void (*)(void*));
+  static const auto next = reinterpret_cast<Throw>(dlsym(RTLD_NEXT, "__cxa_throw"));
+  ++thrown;
+  next(object, type, destroy);
+  __builtin_unreachable();
+}
+
+using namespace tenon;
+using namespace tenon::test;
+
+namespace {
+
+std::vector<std::pair<const char*, Capabilities>> devices() {
+  return {{"scalar", scalar_like()},    {"cpu", cpu_like()},     {"gpu", gpu_like()},
+          {"both", everything()},       {"warps", warps_like()}, {"waves", waves_like()},
+          {"software", software_like()}};
+}
+
+/// The trees of the kernels that pass.
+class TreeKeeper : public TransformChooser {
+ public:
+  LoweredKernel choose(const UnchosenKernel& kernel) override {
+    trees.push_back(kernel.tree);
+    return kernel.lower({kernel.tree, {}});
+  }
+  std::vector<Kernel> trees;
+};
+
+std::vector<Kernel> trees_of(const std::vector<std::string>& graphs,
+                             const Capabilities& capabilities) {
+  TreeKeeper keeper;
+  for (const std::string& name : graphs) {
+    Builder builder;
+    const Compiler compiler(builder, {.verify = true});
+    const std::string path = std::string(TENON_SOURCE_DIR) + "/tests/golden/in/" + name + ".tn";
+    ScheduleOptions options;
+    options.devices.push_back({"device:0", capabilities});
+    const Schedule cut = compiler.schedule(parse_graph(read_file(path), builder, path), options);
+    each_kernel(cut, [&](const KernelCall& call, int) {
+      compiler.lower(compiler.legalise(call.graph, capabilities), capabilities,
+                     {.alias = call.alias, .name = "kernel"}, keeper);
+    });
+  }
+  return std::move(keeper.trees);
+}
+
+std::vector<Kernel> representative_trees() {
+  std::vector<Kernel> trees;
+  for (const auto& [name, c] : representative_cases()) {
+    Builder builder;
+    trees.push_back(build_kernel(parse_graph(c.graph, builder), c.alias));
+  }
+  return trees;
+}
+
+/// All that a tree is.
+std::string all_of(const Kernel& kernel) {
+  std::string text = print(kernel);
+  for (const KernelAxis& axis : kernel.axes)
+    text += fmt::format("{} {} {}\n", axis.name, to_string(axis.extent), bind_name(axis.bind));
+  for (const Guard& guard : kernel.guards)
+    text += fmt::format("{} {}\n", to_string(guard.condition()), guard.fills);
+  return text + fmt::format("{} {}", kernel.buffers.size(), kernel.reductions);
+}
+
+using Below = std::function<uint32_t(uint32_t)>;
+Below below_of(std::mt19937& random) {
+  return
+      [&random](uint32_t n) { return std::uniform_int_distribution<uint32_t>(0, n - 1)(random); };
+}
+
+/// Any transform of any axes, legal or not.
+Transform any_transform(const Kernel& kernel, const Below& below) {
+  const auto pick = [&](size_t count) { return below(static_cast<uint32_t>(count)); };
+  const TransformInfo& info = all_transforms()[pick(all_transforms().size())];
+  Transform t;
+  t.kind = info.kind;
+  for (const TransformArgument argument : info.arguments) {
+    using enum TransformArgument;
+    if (argument == kAxis || argument == kFreeAxis)
+      t.names.push_back(kernel.axes.empty() ? "a0" : kernel.axes[pick(kernel.axes.size())].name);
+    if (argument == kBuffer) t.names.push_back(fmt::format("b{}", pick(5)));
+    if (argument == kPlace)
+      t.bind = static_cast<Bind>(static_cast<uint32_t>(Bind::kGridX) + pick(6));
+    if (argument == kFactor || argument == kOptionalPad) t.factor = 1 + pick(20);
+  }
+  return t;
+}
+
+}  // namespace
+
+TEST_CASE("no exception is thrown by drawing ten thousand lists") {
+  const std::vector<Kernel> trees = representative_trees();
+  const size_t before = thrown;
+  size_t lists = 0, steps = 0;
+  for (uint32_t seed = 0; lists < 10'000; ++seed) {
+    for (const Kernel& tree : trees) {
+      std::mt19937 random(seed);
+      const Chosen chosen = random_transforms(tree, below_of(random),
+                                              {.vectors = seed % 2 != 0, .threads = seed % 4 < 2});
+      ++lists;
+      steps += chosen.list.size();
+    }
+  }
+  CHECK(thrown == before);
+  CHECK(steps > 3 * lists);
+}
+
+TEST_CASE("no exception is thrown by heuristics") {
+  size_t kernels = 0;
+  for (const auto& [device, capabilities] : devices()) {
+    INFO(device);
+    std::vector<Kernel> trees =
+        trees_of({"softmax", "transformer4", "matmul_bias_gelu"}, capabilities);
+    for (Kernel& tree : representative_trees()) trees.push_back(std::move(tree));
+    const size_t before = thrown;
+    for (const Kernel& tree : trees) {
+      const Chosen chosen = choose_transforms(tree, capabilities);
+      verify(chosen.kernel);
+      ++kernels;
+    }
+    CHECK(thrown == before);
+  }
+  CHECK(kernels > 200);
+}
+
+TEST_CASE("the counter counts") {
+  const size_t before = thrown;
+  CHECK_THROWS(parse_transforms("soup"));
+  CHECK(thrown > before);
+}
+
+TEST_CASE("a refused step leaves the tree as it was") {
+  size_t applied = 0, refused = 0;
+  for (const Kernel& tree : representative_trees()) {
+    for (uint32_t seed = 1; seed <= 8; ++seed) {
+      std::mt19937 random(seed);
+      const Below below = below_of(random);
+      Kernel kernel =
+          random_transforms(tree, below, {.steps = 6, .vectors = true, .threads = true}).kernel;
+      for (int step = 0; step < 12; ++step) {
+        const Transform t = any_transform(kernel, below);
+        INFO(print(kernel) << print(TransformList{t}));
+        const std::string before = all_of(kernel);
+        if (const auto no = try_apply(kernel, t)) {
+          CHECK(no->message.find("expected ") != std::string::npos);
+          CHECK(all_of(kernel) == before);
+          ++refused;
+        } else {
+          verify(kernel);
+          ++applied;
+        }
+      }
+    }
+  }
+  CHECK(refused > 500);
+  CHECK(applied > 200);
+}
+
+TEST_CASE("the tree that is chosen is what its list makes, and what is lowered") {
+  for (const auto& [device, capabilities] : devices()) {
+    for (const auto& [name, c] : representative_cases()) {
+      INFO(name << " on " << device);
+      Builder builder;
+      const Graph graph = parse_graph(c.graph, builder);
+      const LoweredKernel kernel = lower(graph, capabilities, "", true, c.alias);
+      Kernel again = build_kernel(graph, c.alias);
+      apply_transforms(again, parse_transforms(print(kernel.chosen.list)));
+      CHECK(all_of(again) == all_of(kernel.chosen.kernel));
+    }
+  }
+}
