@@ -11,27 +11,15 @@
 
 namespace tenon {
 
-/// Values equal tn_dtype.
+/// From dtypes.def; values equal tn_dtype.
 enum class DType : uint8_t {
   kVoid = 0,
-  kBool = 1,
-  kI8 = 2,
-  kI16 = 3,
-  kI32 = 4,
-  kI64 = 5,
-  kU8 = 6,
-  kU16 = 7,
-  kU32 = 8,
-  kU64 = 9,
-  kF16 = 16,
-  kBF16 = 17,
-  kF32 = 18,
-  kF64 = 19,
-  kF8E4M3 = 24,
-  kF8E5M2 = 25,
+#define TN_DTYPE(name, code, ...) k##name = code,
+#include "tenon/dtypes.def"
+  kBool = kBOOL,
 };
 
-/// The 15 dtypes that tensors may have, in the order of their codes.
+/// Those that tensors may have, in the order of their codes.
 std::span<const DType> all_dtypes();
 
 std::string_view dtype_name(DType dtype);  ///< "f32", "f8e4m3"
@@ -44,9 +32,11 @@ bool is_int(DType dtype);  ///< signed or unsigned, not bool
 constexpr bool is_wide(DType dtype) { return dtype == DType::kI64 || dtype == DType::kU64; }
 bool is_signed(DType dtype);       ///< signed integers and floats
 bool is_small_float(DType dtype);  ///< fp8: storage and conversion only
+bool has_infinity(DType dtype);
+DType default_accumulator(DType dtype);  ///< of a REDUCE that names none
 
 /// Bits of a narrow float as double, exactly; and back with one rounding to nearest even.
-/// Overflow gives infinity, except f8e4m3, which saturates to 448 (OCP OFP8). NaN stays NaN.
+/// Overflow gives infinity, or the largest number where there is none (OCP OFP8). NaN stays NaN.
 double narrow_to_double(uint64_t bits, DType dtype);
 uint64_t double_to_narrow(double value, DType dtype);
 
@@ -74,7 +64,8 @@ Scalar cast(const Scalar& value, DType to);
 
 Scalar zero(DType dtype);
 Scalar one(DType dtype);
-Scalar lowest(DType dtype);   ///< identity of MAX: -Inf, the smallest integer, false; f8e4m3: -448
+Scalar lowest(
+    DType dtype);  ///< identity of MAX: -Inf (or the smallest number), the smallest integer, false
 Scalar highest(DType dtype);  ///< identity of MIN
 
 }  // namespace tenon

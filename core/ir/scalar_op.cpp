@@ -201,6 +201,22 @@ uint64_t bits_op(Op op, DType dtype, uint64_t a, uint64_t b, uint64_t c) {
   return a ^ uint64_t { 1 } << (dtype_bits(dtype) - 1);
 }
 
+Scalar identity(Op op, DType dtype) {
+  switch (op_info(op).identity) {
+    case OpIdentity::ZERO:
+      return zero(dtype);
+    case OpIdentity::ONE:
+      return one(dtype);
+    case OpIdentity::LOWEST:
+      return lowest(dtype);
+    case OpIdentity::HIGHEST:
+      return highest(dtype);
+    case OpIdentity::NONE:
+      break;
+  }
+  fail(ErrorKind::kInvalid, "[reduce] expected add, mul, max or min, got {}", op_info(op).text);
+}
+
 Scalar evaluate_scalar(Op op, DType dtype, std::span<const Scalar> operands) {
   TN_ASSERT(is_elementwise(op) && static_cast<int>(operands.size()) == op_info(op).arity);
   const Scalar& a = operands[0];

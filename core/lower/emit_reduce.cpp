@@ -2,6 +2,7 @@
 // Reductions: accumulators for each copy of the jam, partial ones for each copy of an unrolled
 // reduce axis and each lane, merged when the loops are done.
 #include "core/lower/emitter.hpp"
+#include "core/ir/scalar_op.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What `cmake --install` lays out, in the components sdk, core and plugins; and the same package in
 # the build folder, so that a backend builds against either.
-#   include/tenon/{plugin.h,program.h,ops.def,ext/,tenon.hpp}, include/tenon/{sdk,core}/<room>/*.hpp
+#   include/tenon/{plugin.h,program.h,ops.def,dtypes.def,ext/,tenon.hpp}, include/tenon/{sdk,core}/<room>/*.hpp
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
 set(build_package ${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
@@ -16,7 +16,7 @@ endfunction()
 function(tenon_headers folder component)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon/${ARGN} COMPONENT ${component}
-    FILES_MATCHING PATTERN "*.hpp" PATTERN "CMakeFiles" EXCLUDE)
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def" PATTERN "CMakeFiles" EXCLUDE)
 endfunction()
 
 function(tenon_pkg_config name component)

@@ -24,7 +24,7 @@ MODULES = {
     "plugins": ["sdk"],
     "core/support": [],
     "core/expr": ["core/support"],
-    "core/ir": ["core/support", "core/expr", "sdk/include/tenon/ops.def"],
+    "core/ir": ["core/support", "core/expr", "sdk/include/tenon/ops.def", "sdk/include/tenon/dtypes.def"],
     "core/rewrite": ["core/support", "core/expr", "core/ir"],
     "core/reference": ["core/support", "core/expr", "core/ir"],
     "core/interval": ["core/support", "core/expr", "core/ir", "core/reference"],

@@ -121,9 +121,6 @@ struct Kernel {
   int add_axis(std::string axis_name, Expr extent, AxisKind kind);
 };
 
-/// Identity of a reduction's op in a dtype.
-Scalar identity(Op op, DType dtype);
-
 /// Statements from the outermost to the loop of an axis, both ends included; empty if there is
 /// none.
 std::vector<Statement*> path_to(Kernel& kernel, int axis);
