@@ -210,16 +210,8 @@ Interval exact_image(Op op, DType dtype, const Interval* x) {
       break;
     case Op::CAST:
     case Op::WHERE:
-    case Op::CMPLT:
-    case Op::CMPNE:
-    case Op::CMPEQ:
-    case Op::IDIV:
-    case Op::MOD:
-    case Op::AND:
-    case Op::OR:
-    case Op::XOR:
-    case Op::SHL:
-    case Op::SHR:
+#define TN_WITHOUT_INT
+#define TN_WITHOUT_COMPARE
 #include "core/ir/not_elementwise.def"
       fail(ErrorKind::kInternal, "[interval] expected an op on floats, got {}", op_info(op).text);
   }

@@ -113,16 +113,8 @@ double float_op(Op op, DType dtype, double a, double b, double c) {
     case Op::NEG:
     case Op::CAST:
     case Op::WHERE:
-    case Op::CMPLT:
-    case Op::CMPNE:
-    case Op::CMPEQ:
-    case Op::IDIV:
-    case Op::MOD:
-    case Op::AND:
-    case Op::OR:
-    case Op::XOR:
-    case Op::SHL:
-    case Op::SHR:
+#define TN_WITHOUT_INT
+#define TN_WITHOUT_COMPARE
 #include "core/ir/not_elementwise.def"
       break;
   }
@@ -165,21 +157,8 @@ uint64_t int_op(Op op, DType dtype, uint64_t a, uint64_t b) {
       return shift_right(dtype, a, b);
     case Op::CAST:
     case Op::WHERE:
-    case Op::CMPLT:
-    case Op::CMPNE:
-    case Op::CMPEQ:
-    case Op::RECIP:
-    case Op::SQRT:
-    case Op::EXP2:
-    case Op::LOG2:
-    case Op::SIN:
-    case Op::FDIV:
-    case Op::TRUNC:
-    case Op::FLOOR:
-    case Op::FMA:
-    case Op::EXP:
-    case Op::LN:
-    case Op::COS:
+#define TN_WITHOUT_FLOAT
+#define TN_WITHOUT_COMPARE
 #include "core/ir/not_elementwise.def"
       break;
   }

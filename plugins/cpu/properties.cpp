@@ -13,7 +13,7 @@ namespace {
 /// Without the instruction FMA would be a call for each element.
 bool is_native(sdk::OpClaim claim, bool fuses) {
   using enum sdk::OpClaim;
-  return claim == PLAIN || claim == MATH || claim == LANES || (claim == FUSED && fuses);
+  return claim == PLAIN || claim == MATH || claim == VECTOR || (claim == FUSED && fuses);
 }
 
 }  // namespace

@@ -30,6 +30,13 @@ PropertyTable& PropertyTable::claim(std::initializer_list<tn_opcode> ops) {
   return *this;
 }
 
+PropertyTable& PropertyTable::claim_elementwise() {
+  for (const OpInfo& op : all_ops()) {
+    if (is_elementwise(op) && (op.flags & kOpHint)) claim({static_cast<tn_opcode>(op.op)});
+  }
+  return *this;
+}
+
 PropertyTable& PropertyTable::store_all(uint32_t most_bytes) {
   for (const DTypeInfo& dtype : all_dtypes()) {
     if (dtype.claim == DTypeClaim::NONE || dtype.bytes > most_bytes) continue;

@@ -21,6 +21,8 @@ class PropertyTable {
   /// Optional ops by the CLAIM of ops.def, or one by one.
   PropertyTable& claim(std::initializer_list<OpClaim> claims);
   PropertyTable& claim(std::initializer_list<tn_opcode> ops);
+  /// Every optional elementwise op: what the dialects of C with <math.h> have words for.
+  PropertyTable& claim_elementwise();
   /// Storage: what dtypes.def claims of at most so many bytes, or these.
   PropertyTable& store_all(uint32_t most_bytes = 8);
   PropertyTable& store(std::initializer_list<tn_dtype> dtypes);

@@ -55,11 +55,11 @@ enum class OpClaim : uint8_t {
   PLAIN,
   MATH,
   FUSED,
-  LANES,
-  BLOCK,
+  VECTOR,
+  WORKGROUP,
   ATOMICS,
   SUBGROUP,
-  TILES,
+  MATRIX,
   ASYNC,
   NONE
 };

@@ -52,7 +52,7 @@ std::optional<SpirvTarget> find_spirv_target(std::string_view name) {
 
 std::unique_ptr<PropertyTable> spirv_properties(const SpirvTarget& target) {
   auto table = shader_properties();
-  table->claim({OpClaim::FUSED, OpClaim::LANES});
+  table->claim({OpClaim::FUSED, OpClaim::VECTOR});
   if (target.subgroup) table->claim({OpClaim::SUBGROUP});
   table->store_all().compute_all(1, 4).atomics({TN_DTYPE_I32, TN_DTYPE_U32});
   if (target.i64) table->compute({TN_DTYPE_I64, TN_DTYPE_U64});

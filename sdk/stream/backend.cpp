@@ -35,8 +35,8 @@ tn_memory_space pinned_space() {
 
 /// What the dialects of sdk/render have words for.
 void claim_words(PropertyTable& table) {
-  table.claim({OpClaim::PLAIN, OpClaim::FUSED, OpClaim::MATH, OpClaim::LANES, OpClaim::BLOCK,
-               OpClaim::SUBGROUP, OpClaim::ASYNC});
+  table.claim_elementwise().claim(
+      {OpClaim::VECTOR, OpClaim::WORKGROUP, OpClaim::SUBGROUP, OpClaim::ASYNC});
   table.store_all().compute_registers(kAccessBytes);
   table.atomics(
       {TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_F32, TN_DTYPE_I64, TN_DTYPE_U64, TN_DTYPE_F64});
@@ -54,7 +54,7 @@ std::shared_ptr<PropertyTable> StreamBackend::make_table(const StreamLimits& lim
   const std::span<const tn_matrix_atom> matrix = platform_.atoms(target);
   for (const tn_matrix_atom& atom : matrix) table->add_atom(atom);
   if (!matrix.empty()) {
-    table->claim({OpClaim::TILES});
+    table->claim({OpClaim::MATRIX});
   }
   table->workgroup(limits.workgroup[0], limits.workgroup[1], limits.workgroup[2],
                    limits.workgroup_threads);

@@ -25,7 +25,7 @@ std::unique_ptr<const sdk::PropertyTable> make_properties(Variant variant) {
   claim_dtypes(*table, wide);
   // Not MATH: the core decomposes EXP, LN and COS.
   using enum sdk::OpClaim;
-  table->claim({PLAIN, FUSED, LANES, BLOCK});
+  table->claim({PLAIN, FUSED, VECTOR, WORKGROUP});
   table->add_memory(sdk::host_memory_space(variant == Variant::large_alignment ? 4096 : 64));
   const uint32_t threads = tiny ? 4 : 64;
   table->workgroup(threads, threads, threads, threads);
