@@ -42,6 +42,8 @@ uint64_t round_to_format(bool negative, uint64_t mantissa, int exponent,
   return sign | (code > format.max_finite ? format.overflow : code);
 }
 
+uint64_t negate_bits(uint64_t bits, DType dtype) { return bits ^ float_format(dtype).sign; }
+
 double narrow_to_double(uint64_t bits, DType dtype) {
   const FloatFormat& format = float_format(dtype);
   const bool negative = bits & format.sign;

@@ -21,6 +21,9 @@ struct FloatFormat {
 /// Of any float dtype.
 const FloatFormat& float_format(DType dtype);
 
+/// NEG of a float by its bits, NaN's too.
+uint64_t negate_bits(uint64_t bits, DType dtype);
+
 /// The code nearest to (-1)^negative * mantissa * 2^exponent, ties to even. The exponent is within
 /// +-10000.
 uint64_t round_to_format(bool negative, uint64_t mantissa, int exponent, const FloatFormat& format);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "core/ir/narrow_float.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
@@ -177,7 +178,7 @@ bool int_compare(Op op, bool is_signed, uint64_t a, uint64_t b) {
 
 uint64_t bits_op(Op op, DType dtype, uint64_t a, uint64_t b, uint64_t c) {
   if (op == Op::WHERE) return a ? b : c;
-  return a ^ uint64_t { 1 } << (dtype_bits(dtype) - 1);
+  return negate_bits(a, dtype);
 }
 
 Scalar identity(Op op, DType dtype) {

@@ -20,6 +20,8 @@ struct NarrowFormat {
 
 /// Exact. NaN keeps its payload where the format has one.
 double decode_narrow(uint64_t bits, const NarrowFormat& format);
+/// NEG by the bits, NaN's too.
+uint64_t negate_narrow(uint64_t bits, const NarrowFormat& format);
 /// Rounded once, to nearest even.
 uint64_t encode_narrow(double value, const NarrowFormat& format);
 

@@ -136,7 +136,7 @@ uint64_t evaluate(uint64_t a, uint64_t b, uint64_t c) {
   if constexpr (kOp == TN_OP_CMPLT) return T::load(a) < T::load(b);
   if constexpr (kOp == TN_OP_CMPNE) return T::load(a) != T::load(b);
   if constexpr (kOp == TN_OP_CMPEQ) return T::load(a) == T::load(b);
-  if constexpr (T::kIsFloat && kOp == TN_OP_NEG) return a ^ uint64_t { 1 } << (T::kBits - 1);
+  if constexpr (T::kIsFloat && kOp == TN_OP_NEG) return negate_narrow(a, T::kInfo.format);
   if constexpr (T::kIsFloat) {
     return T::store(float_op<kOp, kDType>(T::load(a), T::load(b), T::load(c)));
   } else {
