@@ -21,7 +21,6 @@ bool is_native(sdk::OpClaim claim, bool fuses) {
 Properties::Properties(const TargetSpec& target, const HostInfo& host, unsigned threads)
     : table_(TN_INIT(tn_properties)), memory_(TN_INIT(tn_memory_space)) {
   for (const sdk::DTypeInfo& row : sdk::all_dtypes()) {
-    if (row.claim == sdk::DTypeClaim::NONE) continue;
     const bool computes = row.claim == sdk::DTypeClaim::COMPUTE;
     dtypes_.push_back({row.dtype, TN_DTYPE_STORAGE | (computes ? TN_DTYPE_ARITHMETIC : 0u),
                        target.vector_bytes / row.bytes, 0});
