@@ -74,8 +74,7 @@ int main(int argc, char** argv) try {
   }
   std::printf("%d MiB on disk times %d KiB, with %d MiB of memory on %s: right\n",
               static_cast<int>(kRows * kInner / 262144), static_cast<int>(kInner * kColumns / 256),
-              static_cast<int>(context.device().bytes_reserved >> 20),
-              context.device().id.c_str());
+              static_cast<int>(context.device().bytes_reserved >> 20), context.device().id.c_str());
   return 0;
 } catch (const tenon::Error& error) {
   std::fprintf(stderr, "12_disk_matmul: %s\n", error.what());

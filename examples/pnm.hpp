@@ -80,6 +80,5 @@ inline void write_pnm(const std::string& path, const Image& image) {
       << image.width << ' ' << image.height << "\n255\n";
   out.write(reinterpret_cast<const char*>(image.pixels.data()),
             static_cast<std::streamsize>(image.pixels.size()));
-  if (!out.flush())
-    refuse(tenon::ErrorKind::kEnvironment, path, "expected to write the file");
+  if (!out.flush()) refuse(tenon::ErrorKind::kEnvironment, path, "expected to write the file");
 }

@@ -109,26 +109,22 @@ json native_ops(const tn_properties& p) {
 }
 
 json limits(const tn_properties& p) {
-  return {{"max_workgroup", {p.max_workgroup[0], p.max_workgroup[1], p.max_workgroup[2]}},
-          {"max_workgroup_threads", p.max_workgroup_threads},
-          {"max_grid", {p.max_grid[0], p.max_grid[1], p.max_grid[2]}},
-          {"max_bindings", p.max_bindings},
-          {"max_buffer_bytes", p.max_buffer_bytes},
-          {"max_shared_bytes", p.max_shared_bytes},
-          {"max_scratch_bytes", p.max_scratch_bytes},
-          {"subgroup_min", p.subgroup_min},
-          {"subgroup_max", p.subgroup_max},
-          {"index_bits", p.index_bits},
-          {"storage_bytes", p.storage_bytes}};
+  json out = {{"max_workgroup", {p.max_workgroup[0], p.max_workgroup[1], p.max_workgroup[2]}},
+              {"max_grid", {p.max_grid[0], p.max_grid[1], p.max_grid[2]}},
+              {"index_bits", p.index_bits},
+              {"storage_bytes", p.storage_bytes}};
+#define TN_LIMIT(type, name, unless_told) out[#name] = p.name;
+#define TN_SIZE(type, name, unless_told)
+#include "core/ir/limits.def"
+  return out;
 }
 
 json hints(const tn_properties& p) {
-  return {{"compute_units", p.compute_units},
-          {"vector_bytes", p.vector_bytes},
-          {"vector_registers", p.vector_registers},
-          {"l1_bytes", p.l1_bytes},
-          {"l2_bytes", p.l2_bytes},
-          {"l3_bytes", p.l3_bytes}};
+  json out;
+#define TN_LIMIT(type, name, unless_told)
+#define TN_SIZE(type, name, unless_told) out[#name] = p.name;
+#include "core/ir/limits.def"
+  return out;
 }
 
 std::string text(const char* words) { return words ? words : ""; }

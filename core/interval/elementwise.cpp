@@ -73,8 +73,8 @@ Interval fused(const Interval& a, const Interval& b, const Interval& c, DType dt
 
 /// The least f64 power that overflows may come out finite: there double has no exact image of it.
 Interval near_overflow(Op op, DType dtype, const Interval& x, Interval image) {
-  const bool power = op == Op::EXP2 || op == Op::EXP;
-  if (dtype != DType::kF64 || !power || image.low != kInfinity) return image;
+  if (dtype != DType::kF64 || op_family(op) != OpFamily::POWER || image.low != kInfinity)
+    return image;
   const double edge = op == Op::EXP2 ? 1024 : 1024 * std::numbers::ln2;
   if (x.low < edge + 1e-9) image.low = float_facts(dtype).max;
   return image;
@@ -210,16 +210,8 @@ Interval exact_image(Op op, DType dtype, const Interval* x) {
       break;
     case Op::CAST:
     case Op::WHERE:
-    case Op::CMPLT:
-    case Op::CMPNE:
-    case Op::CMPEQ:
-    case Op::IDIV:
-    case Op::MOD:
-    case Op::AND:
-    case Op::OR:
-    case Op::XOR:
-    case Op::SHL:
-    case Op::SHR:
+#define TN_WITHOUT_INT
+#define TN_WITHOUT_COMPARE
 #include "core/ir/not_elementwise.def"
       fail(ErrorKind::kInternal, "[interval] expected an op on floats, got {}", op_info(op).text);
   }
@@ -261,7 +253,7 @@ Interval native(Op op, DType wide, const Interval* x, const Profile& profile) {
   const DType first = brief ? DType::kF32 : wide;
   const AllowedError error = allowed_error(op, first, x[0], profile);
   image = near_overflow(op, first, x[0], image);
-  const bool grows = !profile.strict && (op == Op::EXP2 || op == Op::EXP);
+  const bool grows = !profile.strict && op_family(op) == OpFamily::POWER;
   if (grows && !is_point(x[0]) && !is_empty(x[0])) {        // an error for each end
     const double next = std::min(x[0].low + 1, x[0].high);  // units grow once in an octave
     const AllowedError low = allowed_error(op, first, {x[0].low, next, false, false}, profile);
@@ -278,7 +270,10 @@ Interval native(Op op, DType wide, const Interval* x, const Profile& profile) {
   return brief ? outside(image, wide, profile.strict ? 0 : 1) : image;
 }
 
-bool is_transcendental_hint(Op op) { return op == Op::EXP || op == Op::LN || op == Op::COS; }
+bool is_transcendental(Op op) {
+  const OpFamily family = op_family(op);
+  return family == OpFamily::POWER || family == OpFamily::LOG || family == OpFamily::ANGLE;
+}
 
 /// Whether a product of f64 was not rounded, for all that can be seen in f64: what is left over of
 /// small ones is lost itself.
@@ -325,19 +320,19 @@ Interval apply(Op op, DType dtype, const Interval* x, const Profile& profile) {
   }
   Interval image = native(op, wide, in, profile);
   if (image.any) return image;
-  if ((op == Op::MAX || op == Op::MIN) && (profile.numerics & kFlushInput))
+  if (op_family(op) == OpFamily::EXTREME && (profile.numerics & kFlushInput))
     image = or_a_subnormal(in, float_facts(dtype).min_normal(), image);
   Interval out = finish(image, dtype, profile);
   // Reached in one rounding, as the reference does, or by way of the computing dtype.
   if (wide != dtype && rounds(op)) out = hull(out, nearest(exact_image(op, wide, in), dtype));
   if (may_decompose(op, profile)) {
     // The steps run in the computing dtype, or in f32; only their end is rounded to the narrow one.
-    const DType steps = is_transcendental_hint(op) && dtype_size(wide) < 4 ? DType::kF32 : wide;
+    const DType steps = is_transcendental(op) && dtype_size(wide) < 4 ? DType::kF32 : wide;
     const Interval other = decomposed(op, steps, in, profile);
     if (other.any) return anything();
     out = hull(out, steps == dtype ? other : nearest(other, dtype));
   }
-  if (op == Op::EXP2 || op == Op::EXP) out.low = std::max(out.low, 0.0);  // never negative
+  if (op_family(op) == OpFamily::POWER) out.low = std::max(out.low, 0.0);  // never negative
   if (op == Op::MUL && (profile.numerics & kContract)) out = unrounded(in, out, wide);
   return out;
 }

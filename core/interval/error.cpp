@@ -21,93 +21,38 @@ constexpr double kDivision = 2.5, kInverseSqrt = 2;
 
 bool meets(const Interval& x, double low, double high) { return x.low <= high && x.high >= low; }
 
-AllowedError relaxed_error(Op op, DType dtype, const Interval& x) {
+AllowedError relaxed_error(OpFamily family, DType dtype, const Interval& x) {
   const bool half = dtype == DType::kF16;
-  switch (op) {
-    case Op::RECIP:
-    case Op::FDIV:
+  switch (family) {
+    case OpFamily::QUOTIENT:
       return {.ulps = kDivision};
-    case Op::SQRT:  // in plain units; inherited_error has what the formula adds at some operands
+    case OpFamily::ROOT:  // in plain units; inherited_error has what the formula adds at some
+                          // operands
       return {.ulps = kInverseSqrt + kDivision};
-    case Op::EXP2:
-    case Op::EXP:
+    case OpFamily::POWER:
       return {.ulps = (half ? 1 : 3) + 2 * std::min(largest(x), kBeyondExp)};
-    case Op::LOG2:
-    case Op::LN:
+    case OpFamily::LOG:
       if (!meets(x, 0.5, 2)) return {.ulps = 3};
       return {.ulps = 3, .absolute = std::ldexp(1, half ? -7 : -21)};
-    case Op::SIN:
-    case Op::COS:
+    case OpFamily::ANGLE:
       if (largest(x) > std::numbers::pi_v<float>) return {.unbounded = true};
       return {.absolute = std::ldexp(1, half ? -7 : -11)};
-    // No error but that of one rounding.
-    case Op::CAST:
-    case Op::ADD:
-    case Op::MUL:
-    case Op::IDIV:
-    case Op::MOD:
-    case Op::MAX:
-    case Op::AND:
-    case Op::OR:
-    case Op::XOR:
-    case Op::WHERE:
-    case Op::NEG:
-    case Op::SUB:
-    case Op::SHL:
-    case Op::SHR:
-    case Op::TRUNC:
-    case Op::FLOOR:
-    case Op::FMA:
-    case Op::MIN:
-    case Op::CMPLT:
-    case Op::CMPNE:
-    case Op::CMPEQ:
-#include "core/ir/not_elementwise.def"
-      break;
+    default:  // no error but that of one rounding
+      return {};
   }
-  return {};
 }
 
-AllowedError strict_error(Op op, DType dtype) {
+AllowedError strict_error(OpFamily family, DType dtype) {
   const bool half = dtype == DType::kF16;
-  switch (op) {
-    case Op::EXP2:
-    case Op::EXP:
-    case Op::LOG2:
-    case Op::LN:
+  switch (family) {
+    case OpFamily::POWER:
+    case OpFamily::LOG:
       return {.ulps = half ? 2.0 : 3.0};
-    case Op::SIN:
-    case Op::COS:
+    case OpFamily::ANGLE:
       return {.ulps = half ? 2.0 : 4.0};
-    // No error but that of one rounding.
-    case Op::RECIP:
-    case Op::SQRT:
-    case Op::FDIV:
-    case Op::CAST:
-    case Op::ADD:
-    case Op::MUL:
-    case Op::IDIV:
-    case Op::MOD:
-    case Op::MAX:
-    case Op::AND:
-    case Op::OR:
-    case Op::XOR:
-    case Op::WHERE:
-    case Op::NEG:
-    case Op::SUB:
-    case Op::SHL:
-    case Op::SHR:
-    case Op::TRUNC:
-    case Op::FLOOR:
-    case Op::FMA:
-    case Op::MIN:
-    case Op::CMPLT:
-    case Op::CMPNE:
-    case Op::CMPEQ:
-#include "core/ir/not_elementwise.def"
-      break;
+    default:
+      return {};
   }
-  return {};
 }
 
 /// "Inherited from 1.0 / inversesqrt()": as far from sqrt(x) on both sides as the formula can be.
@@ -139,46 +84,20 @@ Interval far_division(const Interval& a, const Interval& b, DType dtype, Interva
 }  // namespace
 
 bool rounds(Op op) {
-  switch (op) {
-    case Op::MAX:
-    case Op::MIN:
-    case Op::NEG:
-    case Op::TRUNC:
-    case Op::FLOOR:
-    case Op::WHERE:
+  switch (op_family(op)) {
+    case OpFamily::EXTREME:
+    case OpFamily::SIGN:
+    case OpFamily::WHOLE:
+    case OpFamily::SELECT:
       return false;
-    case Op::CAST:
-    case Op::RECIP:
-    case Op::SQRT:
-    case Op::EXP2:
-    case Op::LOG2:
-    case Op::SIN:
-    case Op::ADD:
-    case Op::MUL:
-    case Op::IDIV:
-    case Op::MOD:
-    case Op::AND:
-    case Op::OR:
-    case Op::XOR:
-    case Op::SUB:
-    case Op::FDIV:
-    case Op::SHL:
-    case Op::SHR:
-    case Op::FMA:
-    case Op::EXP:
-    case Op::LN:
-    case Op::COS:
-    case Op::CMPLT:
-    case Op::CMPNE:
-    case Op::CMPEQ:
-#include "core/ir/not_elementwise.def"
-      break;
+    default:
+      return true;
   }
-  return true;
 }
 
 AllowedError allowed_error(Op op, DType dtype, const Interval& argument, const Profile& profile) {
-  return profile.strict ? strict_error(op, dtype) : relaxed_error(op, dtype, argument);
+  return profile.strict ? strict_error(op_family(op), dtype)
+                        : relaxed_error(op_family(op), dtype, argument);
 }
 
 Interval inherited_error(Op op, DType dtype, const Interval* x, const Interval& plain) {
@@ -205,9 +124,6 @@ bool is_pinned(Op op, DType operand, DType result, const Profile& profile) {
   if (profile.numerics != 0) return false;
   switch (op) {
     case Op::CAST:
-    case Op::CMPLT:
-    case Op::CMPNE:
-    case Op::CMPEQ:
       return true;
     case Op::ADD:
     case Op::SUB:
@@ -221,7 +137,7 @@ bool is_pinned(Op op, DType operand, DType result, const Profile& profile) {
     case Op::FMA:
       return profile.strict && profile.has(op) && (result == DType::kF32 || result == DType::kF64);
     default:
-      return !rounds(op);
+      return !rounds(op) || op_family(op) == OpFamily::ORDER;
   }
 }
 

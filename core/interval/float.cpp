@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Facts of the float formats, and what rounding, widening and flushing do to an interval.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/interval/ops.hpp"
+#include "core/ir/narrow_float.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::reference {
@@ -12,22 +14,18 @@ double FloatFacts::min_normal() const { return std::ldexp(1, min_exponent); }
 double FloatFacts::unit_roundoff() const { return std::ldexp(1, -precision); }
 
 FloatFacts float_facts(DType dtype) {
-  switch (dtype) {
-    case DType::kF64:
-      return {53, -1022, std::numeric_limits<double>::max()};
-    case DType::kF32:
-      return {24, -126, std::numeric_limits<float>::max()};
-    case DType::kF16:
-      return {11, -14, 65504};
-    case DType::kBF16:
-      return {8, -126, 0x1.FEp127};
-    case DType::kF8E4M3:
-      return {4, -6, 448};
-    case DType::kF8E5M2:
-      return {3, -14, 57344};
-    default:
-      fail(ErrorKind::kInternal, "[interval] expected a float dtype, got {}", dtype_name(dtype));
-  }
+  static const auto facts = [] {
+    std::array<FloatFacts, 32> all{};
+    for (const DType each : all_dtypes()) {
+      if (!is_float(each)) continue;
+      const FloatFormat& f = float_format(each);
+      all[static_cast<size_t>(each)] = {f.mantissa_bits + 1, 1 - f.bias,
+                                        Scalar{each, f.max_finite}.as_double()};
+    }
+    return all;
+  }();
+  TN_ASSERT(is_float(dtype));
+  return facts[static_cast<size_t>(dtype)];
 }
 
 double ulp(double y, DType dtype) {

@@ -25,15 +25,11 @@ uint64_t Capabilities::hash() const {
     mix(static_cast<uint64_t>(d.rate));
   }
   for (const uint32_t limit : max_workgroup) mix(limit);
-  mix(max_workgroup_threads);
   for (const uint32_t limit : max_grid) mix(limit);
-  mix(max_bindings);
-  mix(max_buffer_bytes);
+#define TN_LIMIT(type, name, unless_told) mix(name);
+#define TN_SIZE(type, name, unless_told) mix(name);
+#include "core/ir/limits.def"
   mix(alignment);
-  mix(max_shared_bytes);
-  mix(max_scratch_bytes);
-  mix(subgroup_min);
-  mix(subgroup_max);
   mix(static_cast<uint64_t>(storage_bytes));
   for (const MatrixAtom& a : atoms) {
     mix(a.id);
@@ -42,12 +38,6 @@ uint64_t Capabilities::hash() const {
       mix(static_cast<uint64_t>(v));
     for (const DType d : {a.a, a.b, a.accumulator}) mix(static_cast<uint64_t>(d));
   }
-  mix(compute_units);
-  mix(vector_bytes);
-  mix(vector_registers);
-  mix(l1_bytes);
-  mix(l2_bytes);
-  mix(l3_bytes);
   return h;
 }
 

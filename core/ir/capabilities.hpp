@@ -53,18 +53,13 @@ struct Capabilities {
   std::array<DTypeCaps, 32> dtypes{};
   // 0: no limit
   std::array<uint32_t, 3> max_workgroup{1, 1, 1};
-  uint32_t max_workgroup_threads = 1;
   std::array<uint32_t, 3> max_grid{0, 0, 0};
-  uint32_t max_bindings = 0;
-  uint64_t max_buffer_bytes = 0;
+#define TN_LIMIT(type, name, unless_told) type name = unless_told;
+#define TN_SIZE(type, name, unless_told) type name = unless_told;
+#include "core/ir/limits.def"
   uint32_t alignment = 0;  ///< bytes that every bound buffer is aligned to; 0: its element's size
-  uint32_t max_shared_bytes = 0, max_scratch_bytes = 0;
-  uint32_t subgroup_min = 0, subgroup_max = 0;  ///< 0: no subgroups
-  int storage_bytes = 1;  ///< of the narrowest element in memory; 4: narrower dtypes are packed
+  int storage_bytes = 1;   ///< of the narrowest element in memory; 4: narrower dtypes are packed
   std::vector<MatrixAtom> atoms;
-  // 0: unknown
-  uint32_t compute_units = 1, vector_bytes = 0, vector_registers = 0;
-  uint64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;
 
   const DTypeCaps& of(DType dtype) const { return dtypes[static_cast<size_t>(dtype)]; }
   bool has(Op op) const {

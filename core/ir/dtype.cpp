@@ -1,45 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Properties of data types, one row each.
+// Properties of data types, from dtypes.def.
 #include "core/ir/dtype.hpp"
 
 #include <algorithm>
 #include <array>
 
+#include "core/ir/narrow_float.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
 namespace {
 
-enum class Class : uint8_t { kBool, kSigned, kUnsigned, kFloat, kSmallFloat };
+enum class Class : uint8_t { BOOL, SIGNED, UNSIGNED, FLOAT, SMALL_FLOAT, PACKED };
 
 struct Row {
   DType dtype;
   std::string_view name;
   uint8_t size;
   Class kind;
+  DType accumulator;
+  FloatFormat format;
 };
 
-constexpr std::array kRows = {
-    Row{DType::kBool, "bool", 1, Class::kBool},
-    Row{DType::kI8, "i8", 1, Class::kSigned},
-    Row{DType::kI16, "i16", 2, Class::kSigned},
-    Row{DType::kI32, "i32", 4, Class::kSigned},
-    Row{DType::kI64, "i64", 8, Class::kSigned},
-    Row{DType::kU8, "u8", 1, Class::kUnsigned},
-    Row{DType::kU16, "u16", 2, Class::kUnsigned},
-    Row{DType::kU32, "u32", 4, Class::kUnsigned},
-    Row{DType::kU64, "u64", 8, Class::kUnsigned},
-    Row{DType::kF16, "f16", 2, Class::kFloat},
-    Row{DType::kBF16, "bf16", 2, Class::kFloat},
-    Row{DType::kF32, "f32", 4, Class::kFloat},
-    Row{DType::kF64, "f64", 8, Class::kFloat},
-    Row{DType::kF8E4M3, "f8e4m3", 1, Class::kSmallFloat},
-    Row{DType::kF8E5M2, "f8e5m2", 1, Class::kSmallFloat},
+constexpr uint64_t sign_bit(int bytes) { return bytes == 0 ? 0 : uint64_t{1} << (8 * bytes - 1); }
+
+constexpr Row kRows[] = {
+#define TN_DTYPE(name, code, text, bytes, kind, claim, accumulator, mantissa, bias, most, over, \
+                 nan, ...)                                                                      \
+  {DType::k##name,                                                                              \
+   text,                                                                                        \
+   bytes,                                                                                       \
+   Class::kind,                                                                                 \
+   DType::k##accumulator,                                                                       \
+   {mantissa, bias, sign_bit(bytes), most, over, nan, over != most}},
+#include "tenon/dtypes.def"
 };
+
+constexpr bool is_usable(const Row& row) { return row.kind != Class::PACKED; }
 
 constexpr auto kCodes = [] {
-  std::array<DType, kRows.size()> codes{};
-  for (size_t i = 0; i < kRows.size(); ++i) codes[i] = kRows[i].dtype;
+  std::array<DType, std::ranges::count_if(kRows, is_usable)> codes{};
+  size_t i = 0;
+  for (const Row& row : kRows)
+    if (is_usable(row)) codes[i++] = row.dtype;
   return codes;
 }();
 
@@ -47,8 +50,8 @@ constexpr auto kCodes = [] {
 constexpr auto kRowOf = [] {
   std::array<uint8_t, 256> rows{};
   rows.fill(0xFF);
-  for (size_t i = 0; i < kRows.size(); ++i)
-    rows[static_cast<uint8_t>(kRows[i].dtype)] = static_cast<uint8_t>(i);
+  for (size_t i = 0; i < std::size(kRows); ++i)
+    if (is_usable(kRows[i])) rows[static_cast<uint8_t>(kRows[i].dtype)] = static_cast<uint8_t>(i);
   return rows;
 }();
 
@@ -74,7 +77,7 @@ std::string_view dtype_name(DType dtype) {
 
 std::optional<DType> dtype_from_name(std::string_view name) {
   const auto* row = std::ranges::find(kRows, name, &Row::name);
-  if (row == kRows.end()) return std::nullopt;
+  if (row == std::end(kRows) || !is_usable(*row)) return std::nullopt;
   return row->dtype;
 }
 
@@ -84,22 +87,31 @@ size_t dtype_bits(DType dtype) { return 8 * dtype_size(dtype); }
 
 bool is_float(DType dtype) {
   const Row* row = find_row(dtype);
-  return row && (row->kind == Class::kFloat || row->kind == Class::kSmallFloat);
+  return row && (row->kind == Class::FLOAT || row->kind == Class::SMALL_FLOAT);
 }
 
 bool is_int(DType dtype) {
   const Row* row = find_row(dtype);
-  return row && (row->kind == Class::kSigned || row->kind == Class::kUnsigned);
+  return row && (row->kind == Class::SIGNED || row->kind == Class::UNSIGNED);
 }
 
 bool is_signed(DType dtype) {
   const Row* row = find_row(dtype);
-  return row && row->kind != Class::kUnsigned && row->kind != Class::kBool;
+  return row && row->kind != Class::UNSIGNED && row->kind != Class::BOOL;
 }
 
 bool is_small_float(DType dtype) {
   const Row* row = find_row(dtype);
-  return row && row->kind == Class::kSmallFloat;
+  return row && row->kind == Class::SMALL_FLOAT;
+}
+
+bool has_infinity(DType dtype) { return is_float(dtype) && float_format(dtype).has_infinity; }
+
+DType default_accumulator(DType dtype) { return row_of(dtype).accumulator; }
+
+const FloatFormat& float_format(DType dtype) {
+  TN_ASSERT(is_float(dtype));
+  return row_of(dtype).format;
 }
 
 }  // namespace tenon

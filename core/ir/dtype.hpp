@@ -8,9 +8,11 @@ namespace tenon {
 
 /// An integer of 64 bits.
 constexpr bool is_wide(DType dtype) { return dtype == DType::kI64 || dtype == DType::kU64; }
+bool has_infinity(DType dtype);
+DType default_accumulator(DType dtype);  ///< of a REDUCE that names none
 
 /// Bits of a narrow float as double, exactly; and back with one rounding to nearest even.
-/// Overflow gives infinity, except f8e4m3, which saturates to 448 (OCP OFP8). NaN stays NaN.
+/// Overflow gives infinity, or the largest number where there is none (OCP OFP8). NaN stays NaN.
 double narrow_to_double(uint64_t bits, DType dtype);
 uint64_t double_to_narrow(double value, DType dtype);
 
@@ -19,7 +21,8 @@ Scalar cast(const Scalar& value, DType to);
 
 Scalar zero(DType dtype);
 Scalar one(DType dtype);
-Scalar lowest(DType dtype);   ///< identity of MAX: -Inf, the smallest integer, false; f8e4m3: -448
+Scalar lowest(
+    DType dtype);  ///< identity of MAX: -Inf (or the smallest number), the smallest integer, false
 Scalar highest(DType dtype);  ///< identity of MIN
 
 }  // namespace tenon

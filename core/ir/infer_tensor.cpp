@@ -109,7 +109,7 @@ NodeType infer_view(const NodeType& given, const Node& x, const ViewAttr& attr) 
 }
 
 NodeType infer_reduce(const Node& x, ReduceAttr& attr) {
-  TN_REQUIRE(attr.op == Op::ADD || attr.op == Op::MUL || attr.op == Op::MAX || attr.op == Op::MIN,
+  TN_REQUIRE(attr.op != Op::INVALID && is_reduction(attr.op),
              "[reduce] expected add, mul, max or min, got {}",
              attr.op == Op::INVALID ? "none" : op_info(attr.op).text);
   check_axes("reduce", attr.axes, x.shape.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Exact conversions between double and f16, bf16, f8e4m3, f8e5m2, on integers throughout.
+// Exact conversions between double and narrower floats, on integers throughout.
 #include "core/ir/narrow_float.hpp"
 
 #include <algorithm>
@@ -11,11 +11,6 @@
 
 namespace tenon {
 namespace {
-
-constexpr FloatFormat kF16{10, 15, 0x8000, 0x7bff, 0x7c00, 0x7e00, true};
-constexpr FloatFormat kBF16{7, 127, 0x8000, 0x7f7f, 0x7f80, 0x7fc0, true};
-constexpr FloatFormat kF8E4M3{3, 7, 0x80, 0x7e, 0x7e, 0x7f, false};
-constexpr FloatFormat kF8E5M2{2, 15, 0x80, 0x7b, 0x7c, 0x7e, true};
 
 constexpr uint64_t kDoubleQuietNan = 0x7ff8000000000000;
 constexpr uint64_t kDoubleSign = uint64_t{1} << 63;
@@ -30,21 +25,6 @@ uint64_t shift_right_rounded(uint64_t mantissa, int shift) {
 }
 
 }  // namespace
-
-const FloatFormat& float_format(DType dtype) {
-  switch (dtype) {
-    case DType::kF16:
-      return kF16;
-    case DType::kBF16:
-      return kBF16;
-    case DType::kF8E4M3:
-      return kF8E4M3;
-    case DType::kF8E5M2:
-      return kF8E5M2;
-    default:
-      fail(ErrorKind::kInternal, "[dtype] expected a narrow float, got {}", dtype_name(dtype));
-  }
-}
 
 uint64_t round_to_format(bool negative, uint64_t mantissa, int exponent,
                          const FloatFormat& format) {
@@ -61,6 +41,8 @@ uint64_t round_to_format(bool negative, uint64_t mantissa, int exponent,
       (static_cast<uint64_t>(clamped - smallest_normal) << format.mantissa_bits) + kept;
   return sign | (code > format.max_finite ? format.overflow : code);
 }
+
+uint64_t negate_bits(uint64_t bits, DType dtype) { return bits ^ float_format(dtype).sign; }
 
 double narrow_to_double(uint64_t bits, DType dtype) {
   const FloatFormat& format = float_format(dtype);

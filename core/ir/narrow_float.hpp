@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Formats of the narrow floats and the one rounding step all conversions to them share.
+// Formats of the floats and the one rounding step all conversions to narrow ones share.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,11 @@ struct FloatFormat {
   bool has_infinity;
 };
 
-/// Of f16, bf16, f8e4m3, f8e5m2.
+/// Of any float dtype.
 const FloatFormat& float_format(DType dtype);
+
+/// NEG of a float by its bits, NaN's too.
+uint64_t negate_bits(uint64_t bits, DType dtype);
 
 /// The code nearest to (-1)^negative * mantissa * 2^exponent, ties to even. The exponent is within
 /// +-10000.

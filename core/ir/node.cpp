@@ -12,10 +12,6 @@ std::string type_string(DType dtype, const Shape& shape) {
 
 std::string type_string(const Node& node) { return type_string(node.dtype, node.shape); }
 
-DType default_accumulator(DType dtype) {
-  return is_float(dtype) && dtype_size(dtype) < 4 ? DType::kF32 : dtype;
-}
-
 std::vector<NodeRef> topological(const std::vector<NodeRef>& outputs) {
   std::vector<NodeRef> order;
   FlatSet<const Node*> seen;

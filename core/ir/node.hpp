@@ -156,9 +156,6 @@ std::string type_string(const Node& node);
 inline constexpr size_t kMaxRank = 16;
 inline constexpr size_t kMaxName = 256;
 
-/// What a REDUCE combines in unless it says otherwise: f32 for the floats narrower than it.
-DType default_accumulator(DType dtype);
-
 /// Every node below the outputs once, operands first, in a deterministic order.
 std::vector<NodeRef> topological(const std::vector<NodeRef>& outputs);
 

@@ -3,17 +3,21 @@
 
 #include <cmath>
 
-#include "core/ir/dtype.hpp"
+#include "core/ir/narrow_float.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
 namespace {
 
-/// Half way from 448, the largest f8e4m3, to where the next would be: that still rounds to 448.
-constexpr double kEndOfF8E4M3 = 464;
+/// Half way from the largest number to where the next would be: that still rounds to it.
+double end_of(DType dtype) {
+  const uint64_t most = float_format(dtype).max_finite;
+  const double largest = narrow_to_double(most, dtype);
+  return largest + (largest - narrow_to_double(most - 1, dtype)) / 2;
+}
 
 bool fits_float(double value, DType dtype) {
-  if (dtype == DType::kF8E4M3) return !(std::abs(value) > kEndOfF8E4M3);  // NaN fits
+  if (!has_infinity(dtype)) return !(std::abs(value) > end_of(dtype));  // NaN fits
   return !std::isfinite(value) || std::isfinite(Scalar::of(dtype, value).as_double());
 }
 

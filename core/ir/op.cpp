@@ -12,8 +12,11 @@ namespace {
 constexpr uint8_t COMM = kCommutative, ASSOC = kAssociative, IDEM = kIdempotent, HINT = kHint;
 
 constexpr OpInfo kOps[] = {
-#define TN_OP(name, code, text, arity, kind, types, level, flags, meaning) \
-  {Op::name, #name, text, arity, OpKind::kind, OpTypes::types, OpLevel::level, flags, meaning},
+#define TN_OP_ROW(name, code, text, arity, kind, types, level, flags, meaning, identity, cost, \
+                  family, ...)                                                                 \
+  {Op::name,       #name,           text,  arity,   OpKind::kind,                              \
+   OpTypes::types, OpLevel::level,  flags, meaning, OpIdentity::identity,                      \
+   cost,           OpFamily::family},
 #include "tenon/ops.def"
 };
 
@@ -47,6 +50,8 @@ bool is_elementwise(Op op) {
   return kind == OpKind::UNARY || kind == OpKind::BINARY || kind == OpKind::COMPARE ||
          kind == OpKind::TERNARY;
 }
+
+bool is_reduction(Op op) { return op_info(op).identity != OpIdentity::NONE; }
 
 bool takes(OpTypes types, DType dtype) {
   switch (types) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The operators, from ops.def: enum, names, arity, kinds. Nothing else lists them.
+// The operators, from ops.def: enum and rows. Nothing else lists them.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,27 @@ enum class OpKind : uint8_t {
 };
 enum class OpTypes : uint8_t { ALL, FLOAT, INT, BITS, NUM };
 enum class OpLevel : uint8_t { GRAPH, PROGRAM, BOTH };
+enum class OpIdentity : uint8_t { NONE, ZERO, ONE, LOWEST, HIGHEST };
+/// What an op does to numbers.
+enum class OpFamily : uint8_t {
+  NONE,
+  CONVERT,
+  QUOTIENT,
+  ROOT,
+  POWER,
+  LOG,
+  ANGLE,
+  SUM,
+  PRODUCT,
+  EXTREME,
+  ORDER,
+  SIGN,
+  WHOLE,
+  DIVISION,
+  SHIFT,
+  BITWISE,
+  SELECT
+};
 
 enum OpFlags : uint8_t { kCommutative = 1, kAssociative = 2, kIdempotent = 4, kHint = 8 };
 
@@ -47,6 +68,9 @@ struct OpInfo {
   OpLevel level;
   uint8_t flags;  ///< OpFlags
   std::string_view meaning;
+  OpIdentity identity;
+  uint8_t cost;  ///< of one element, an addition being 1
+  OpFamily family;
 };
 
 const OpInfo& op_info(Op op);
@@ -55,6 +79,9 @@ std::optional<Op> op_from_text(std::string_view text);
 
 /// UNARY, BINARY, COMPARE or TERNARY: the same op on each element.
 bool is_elementwise(Op op);
+/// REDUCE may be by it: add, mul, max, min.
+bool is_reduction(Op op);
+inline OpFamily op_family(Op op) { return op_info(op).family; }
 /// Whether a row of ops.def with these TYPES has operands of the dtype.
 bool takes(OpTypes types, DType dtype);
 inline bool is_hint(Op op) { return op_info(op).flags & kHint; }

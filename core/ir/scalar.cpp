@@ -99,9 +99,7 @@ int64_t Scalar::as_int() const {
                                               : static_cast<uint64_t>(int_value(*this)));
 }
 
-bool Scalar::is_zero() const {
-  return is_float(dtype) ? (bits & ~(uint64_t{1} << (dtype_bits(dtype) - 1))) == 0 : bits == 0;
-}
+bool Scalar::is_zero() const { return is_float(dtype) ? float_value(*this) == 0 : bits == 0; }
 
 Scalar zero(DType dtype) { return {dtype, 0}; }
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "core/ir/narrow_float.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
@@ -113,16 +114,8 @@ double float_op(Op op, DType dtype, double a, double b, double c) {
     case Op::NEG:
     case Op::CAST:
     case Op::WHERE:
-    case Op::CMPLT:
-    case Op::CMPNE:
-    case Op::CMPEQ:
-    case Op::IDIV:
-    case Op::MOD:
-    case Op::AND:
-    case Op::OR:
-    case Op::XOR:
-    case Op::SHL:
-    case Op::SHR:
+#define TN_WITHOUT_INT
+#define TN_WITHOUT_COMPARE
 #include "core/ir/not_elementwise.def"
       break;
   }
@@ -165,21 +158,8 @@ uint64_t int_op(Op op, DType dtype, uint64_t a, uint64_t b) {
       return shift_right(dtype, a, b);
     case Op::CAST:
     case Op::WHERE:
-    case Op::CMPLT:
-    case Op::CMPNE:
-    case Op::CMPEQ:
-    case Op::RECIP:
-    case Op::SQRT:
-    case Op::EXP2:
-    case Op::LOG2:
-    case Op::SIN:
-    case Op::FDIV:
-    case Op::TRUNC:
-    case Op::FLOOR:
-    case Op::FMA:
-    case Op::EXP:
-    case Op::LN:
-    case Op::COS:
+#define TN_WITHOUT_FLOAT
+#define TN_WITHOUT_COMPARE
 #include "core/ir/not_elementwise.def"
       break;
   }
@@ -198,7 +178,23 @@ bool int_compare(Op op, bool is_signed, uint64_t a, uint64_t b) {
 
 uint64_t bits_op(Op op, DType dtype, uint64_t a, uint64_t b, uint64_t c) {
   if (op == Op::WHERE) return a ? b : c;
-  return a ^ uint64_t { 1 } << (dtype_bits(dtype) - 1);
+  return negate_bits(a, dtype);
+}
+
+Scalar identity(Op op, DType dtype) {
+  switch (op_info(op).identity) {
+    case OpIdentity::ZERO:
+      return zero(dtype);
+    case OpIdentity::ONE:
+      return one(dtype);
+    case OpIdentity::LOWEST:
+      return lowest(dtype);
+    case OpIdentity::HIGHEST:
+      return highest(dtype);
+    case OpIdentity::NONE:
+      break;
+  }
+  fail(ErrorKind::kInvalid, "[reduce] expected add, mul, max or min, got {}", op_info(op).text);
 }
 
 Scalar evaluate_scalar(Op op, DType dtype, std::span<const Scalar> operands) {

@@ -32,4 +32,7 @@ bool int_compare(Op op, bool is_signed, uint64_t a, uint64_t b);
 /// kBits: WHERE, and NEG of floats, which flips a NaN's sign too.
 uint64_t bits_op(Op op, DType dtype, uint64_t a, uint64_t b, uint64_t c);
 
+/// Of a reduction by the op, in a dtype.
+Scalar identity(Op op, DType dtype);
+
 }  // namespace tenon

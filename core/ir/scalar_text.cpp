@@ -9,9 +9,9 @@
 #include <limits>
 
 #include "core/ir/dtype.hpp"
-#include "tenon/number.hpp"
 #include "core/support/error.hpp"
 #include "sdk/support/scanner.hpp"
+#include "tenon/number.hpp"
 
 namespace tenon {
 namespace {

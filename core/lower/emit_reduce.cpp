@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions: accumulators for each copy of the jam, partial ones for each copy of an unrolled
 // reduce axis and each lane, merged when the loops are done.
+#include "core/ir/scalar_op.hpp"
 #include "core/lower/emitter.hpp"
 #include "core/support/error.hpp"
 

@@ -59,7 +59,9 @@ void read_atoms(const tn_properties& p, const std::string& who, Capabilities& ou
                     p.matrix_atom_stride));
   for (uint32_t i = 0; i < p.matrix_atom_count; ++i) {
     const tn_matrix_atom atom = abi_element(p.matrix_atoms, p.matrix_atom_stride, i);
-    const auto is_known = [](uint32_t dtype) { return dtype > 0 && dtype <= TN_DTYPE_F8E5M2; };
+    const auto is_known = [](uint32_t dtype) {
+      return std::ranges::count(all_dtypes(), static_cast<DType>(dtype)) != 0 && dtype < 256;
+    };
     constexpr uint32_t kKnown =
         TN_ATOM_FLUSHES_SUBNORMALS | TN_ATOM_REDUCED_OPERANDS | TN_ATOM_TRUNCATES;
     // Of a vendor, newer than this core, or without what it takes to emit it.
@@ -107,25 +109,15 @@ DeviceFacts read_properties(const tn_properties* raw, const std::string& who) {
   std::copy(std::begin(p.native_ops), std::end(p.native_ops), c.native_ops.begin());
   read_dtypes(p, who, c);
   std::copy(std::begin(p.max_workgroup), std::end(p.max_workgroup), c.max_workgroup.begin());
-  c.max_workgroup_threads = p.max_workgroup_threads;
   std::copy(std::begin(p.max_grid), std::end(p.max_grid), c.max_grid.begin());
-  c.max_bindings = p.max_bindings;
-  c.max_buffer_bytes = p.max_buffer_bytes;
+#define TN_LIMIT(type, name, unless_told) c.name = p.name;
+#define TN_SIZE(type, name, unless_told) c.name = p.name;
+#include "core/ir/limits.def"
   c.alignment = facts.spaces.empty() ? 0 : facts.spaces[0].alignment;
-  c.max_shared_bytes = p.max_shared_bytes;
-  c.max_scratch_bytes = p.max_scratch_bytes;
-  c.subgroup_min = p.subgroup_min;
-  c.subgroup_max = p.subgroup_max;
   check(p.storage_bytes <= 1 || p.storage_bytes == 4, who,
         fmt::format("storage_bytes of 0, 1 or 4, got {}", p.storage_bytes));
   c.storage_bytes = p.storage_bytes == 4 ? 4 : 1;
   if (c.storage_bytes < 4) read_atoms(p, who, c);  // fragments are not loaded from packed words
-  c.compute_units = p.compute_units;
-  c.vector_bytes = p.vector_bytes;
-  c.vector_registers = p.vector_registers;
-  c.l1_bytes = p.l1_bytes;
-  c.l2_bytes = p.l2_bytes;
-  c.l3_bytes = p.l3_bytes;
   return facts;
 }
 

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // REDUCE: from the identity on, in the accumulator's dtype, in row-major order of the sources.
+#include "core/ir/scalar_op.hpp"
 #include "core/reference/kernels.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::reference {
-namespace {
-
-Scalar identity(Op op, DType dtype) {
-  if (op == Op::ADD) return zero(dtype);
-  if (op == Op::MUL) return one(dtype);
-  TN_ASSERT(op == Op::MAX || op == Op::MIN);
-  return op == Op::MAX ? lowest(dtype) : highest(dtype);
-}
-
-}  // namespace
 
 void walk_reduce(const ReduceAttr& attr, const std::vector<int64_t>& source_shape,
                  const std::function<void(int64_t, int64_t)>& element) {

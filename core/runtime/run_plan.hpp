@@ -2,9 +2,9 @@
 // Executes a plan on buffers.
 #pragma once
 
-#include "core/runtime/runtime.hpp"
 #include "core/runtime/layout.hpp"
 #include "core/runtime/plan.hpp"
+#include "core/runtime/runtime.hpp"
 
 namespace tenon {
 

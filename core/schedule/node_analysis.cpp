@@ -70,7 +70,7 @@ NodeAnalysis analyse_node(const SchedulerInput& input, int i) {
   }
   out.needs_buffer = false;
   out.trivial = is_trivial_op(node);
-  out.chain = op_cost(node.op);
+  out.chain = op_info(node.op).cost;
   const bool passes = is_elementwise(node.op) || is_reorder(node);
   for (int s : input.sources[i]) {
     const NodeAnalysis& source = input.analysis[s];
@@ -130,30 +130,6 @@ bool is_param(const Node& node) { return node.op == Op::PARAM && !node.as<ParamA
 
 bool is_command(const Node& node) {
   return node.op == Op::COPY || node.op == Op::IF || node.op == Op::LOOP;
-}
-
-float op_cost(Op op) {
-  switch (op) {
-    case Op::VIEW:
-      return 0;
-    case Op::RECIP:
-    case Op::SQRT:
-    case Op::FDIV:
-      return 6;
-    case Op::EXP2:
-    case Op::EXP:
-    case Op::LOG2:
-    case Op::LN:
-    case Op::SIN:
-    case Op::COS:
-    case Op::IDIV:
-    case Op::MOD:
-      return 14;
-    case Op::TAKE:
-      return 4;
-    default:
-      return 1;
-  }
 }
 
 }  // namespace tenon::scheduling

@@ -59,7 +59,5 @@ bool is_leaf(const Node& node);
 bool is_param(const Node& node);  ///< an input buffer
 /// Neither a kernel nor part of one: COPY, IF, LOOP.
 bool is_command(const Node& node);
-/// Relative cost of one element: an addition is 1.
-float op_cost(Op op);
 
 }  // namespace tenon::scheduling

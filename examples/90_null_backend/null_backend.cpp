@@ -222,11 +222,8 @@ const tn_properties& null_properties() {
   static const sdk::PropertyTable* const table = [] {
     auto* t = new sdk::PropertyTable(TN_DEVICE_COMPUTE | TN_DEVICE_DETERMINISTIC |
                                      TN_DEVICE_SYMBOLIC | TN_DEVICE_SAVE);
-    t->store_all().compute(
-        {TN_DTYPE_BOOL, TN_DTYPE_I8, TN_DTYPE_I16, TN_DTYPE_I32, TN_DTYPE_I64, TN_DTYPE_U8,
-         TN_DTYPE_U16, TN_DTYPE_U32, TN_DTYPE_U64, TN_DTYPE_F32, TN_DTYPE_F64},
-        4);
-    t->claim({TN_OP_BROADCAST, TN_OP_EXTRACT, TN_OP_COMPOSE, TN_OP_LANE_REDUCE, TN_OP_BARRIER});
+    t->store_all().compute_all(4);
+    t->claim({sdk::OpClaim::VECTOR, sdk::OpClaim::WORKGROUP});
     t->atomics({TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_I64, TN_DTYPE_U64});
     t->add_memory(sdk::host_memory_space(64)).workgroup(64, 64, 64, 64);
     t->fields().max_bindings = 16;

@@ -23,15 +23,17 @@ Tensor Tensor::take(int axis, const Tensor& index) const {
 }
 
 Tensor Tensor::scatter(int axis, const Tensor& index, const Tensor& values) const {
-  return make_tensor(context(), builder_of(*this).store(
-                                    node_of(*this), node_in(context(), index), node_in(context(), values),
-                                    normalise_axis("scatter", axis, rank()), StoreMode::kLast));
+  return make_tensor(
+      context(),
+      builder_of(*this).store(node_of(*this), node_in(context(), index), node_in(context(), values),
+                              normalise_axis("scatter", axis, rank()), StoreMode::kLast));
 }
 
 Tensor Tensor::scatter_add(int axis, const Tensor& index, const Tensor& values) const {
-  return make_tensor(context(), builder_of(*this).store(
-                                    node_of(*this), node_in(context(), index), node_in(context(), values),
-                                    normalise_axis("scatter_add", axis, rank()), StoreMode::kAdd));
+  return make_tensor(
+      context(),
+      builder_of(*this).store(node_of(*this), node_in(context(), index), node_in(context(), values),
+                              normalise_axis("scatter_add", axis, rank()), StoreMode::kAdd));
 }
 
 }  // namespace tenon

@@ -53,7 +53,8 @@ Tensor Tensor::flip(std::vector<int> axes) const {
 
 Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> pairs, Number value) const {
   const std::vector<std::pair<Dim, Dim>> dims(pairs.begin(), pairs.end());
-  return make_tensor(context(), builder_of(*this).pad(node_of(*this), dims, value.as("pad", dtype())));
+  return make_tensor(context(),
+                     builder_of(*this).pad(node_of(*this), dims, value.as("pad", dtype())));
 }
 
 Tensor Tensor::slice(std::vector<Slice> ranges) const {

@@ -18,15 +18,17 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 
-struct Format {
-  std::string_view descr;
-  DType dtype;
-};
-constexpr Format kFormats[] = {
-    {"|b1", DType::kBool}, {"|i1", DType::kI8},     {"<i2", DType::kI16},   {"<i4", DType::kI32},
-    {"<i8", DType::kI64},  {"|u1", DType::kU8},     {"<u2", DType::kU16},   {"<u4", DType::kU32},
-    {"<u8", DType::kU64},  {"<f2", DType::kF16},    {"<f4", DType::kF32},   {"<f8", DType::kF64},
-    {"<V2", DType::kBF16}, {"|V1", DType::kF8E4M3}, {"|V1", DType::kF8E5M2}};
+/// What a header calls the dtype: 'V' and its bytes where NumPy has no such float.
+std::string descr_of(DType dtype) {
+  const size_t bytes = dtype_size(dtype);
+  const bool is_known = !is_float(dtype) || dtype == DType::kF16 || bytes >= 4;
+  const char kind = dtype == DType::kBool ? 'b'
+                    : !is_known           ? 'V'
+                    : is_float(dtype)     ? 'f'
+                    : is_signed(dtype)    ? 'i'
+                                          : 'u';
+  return fmt::format("{}{}{}", bytes == 1 ? '|' : '<', kind, bytes);
+}
 
 /// Reads the header's Python dictionary; every complaint names the byte.
 class HeaderReader {
@@ -132,8 +134,8 @@ class HeaderReader {
 };
 
 DType dtype_of(const std::string& descr, std::optional<DType> as, const std::string& origin) {
-  for (const Format& format : kFormats) {
-    if (format.descr == descr && (descr[1] != 'V' || as == format.dtype)) return format.dtype;
+  for (const DType dtype : all_dtypes()) {
+    if (descr_of(dtype) == descr && (descr[1] != 'V' || as == dtype)) return dtype;
   }
   fail(ErrorKind::kInvalid, "{}: expected a little-endian bool, integer or float dtype{}, got '{}'",
        origin,
@@ -207,13 +209,9 @@ Array read_npy(const std::string& path, std::optional<DType> as) {
 }
 
 void write_npy(const std::string& path, const Array& array) {
-  std::string_view descr;
-  for (const Format& format : kFormats) {
-    if (format.dtype == array.dtype) descr = format.descr;
-  }
-  std::string header =
-      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,
-                  fmt::join(array.shape, ", "), array.shape.size() == 1 ? "," : "");
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
+                                   descr_of(array.dtype), fmt::join(array.shape, ", "),
+                                   array.shape.size() == 1 ? "," : "");
   header.append(63 - (10 + header.size()) % 64, ' ').push_back('\n');
   const auto length = static_cast<uint16_t>(header.size());
   const char preamble[4] = {1, 0, static_cast<char>(length & 0xFF), static_cast<char>(length >> 8)};

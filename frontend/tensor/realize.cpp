@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "core/support/error.hpp"
-#include "tenon/npy.hpp"
 #include "frontend/tensor/state.hpp"
+#include "tenon/npy.hpp"
 
 namespace tenon {
 namespace {

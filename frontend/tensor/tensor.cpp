@@ -9,8 +9,8 @@
 #include <cstring>
 
 #include "core/support/error.hpp"
-#include "tenon/npy.hpp"
 #include "frontend/tensor/state.hpp"
+#include "tenon/npy.hpp"
 
 namespace tenon {
 
@@ -204,7 +204,8 @@ TENON_FROM(double)
 #undef TENON_FROM
 
 Tensor Tensor::full(std::vector<int64_t> shape, Number value, DType dtype, Context& context) {
-  return make_tensor(context, builder_of(context).constant(value.as("full", dtype), to_shape(shape)));
+  return make_tensor(context,
+                     builder_of(context).constant(value.as("full", dtype), to_shape(shape)));
 }
 
 Tensor Tensor::zeros(std::vector<int64_t> shape, DType dtype, Context& context) {

@@ -5,6 +5,11 @@
 
 #include <llvm/IR/Intrinsics.h>
 
+#include <bit>
+#include <cmath>
+
+#include "sdk/program/dtype_info.hpp"
+
 namespace tenon::cpu {
 namespace {
 
@@ -24,34 +29,39 @@ Value* f16_to_f32(Builder& b, Value* bits) {
   return b.CreateArithmeticFence(wide, wide->getType());
 }
 
-Value* f8e4m3_to_f32(Builder& b, Value* byte) {
+Value* f8_to_f32(Builder& b, Value* byte, const sdk::NarrowFormat& format) {
+  const auto shift = static_cast<unsigned>(23 - format.mantissa_bits);
+  const double unit = std::ldexp(1, 1 - format.bias - format.mantissa_bits);
   Value* wide = b.CreateZExt(byte, shaped_like(byte, b.getInt32Ty()));
-  Value* magnitude = b.CreateAnd(wide, int_like(wide, 32, 0x7f));
-  Value* sign = b.CreateShl(b.CreateAnd(wide, int_like(wide, 32, 0x80)), int_like(wide, 32, 24));
-  Value* normal = b.CreateAdd(b.CreateShl(magnitude, int_like(wide, 32, 20)),
-                              int_like(wide, 32, uint64_t{120} << 23));
+  auto word = [&](uint64_t value) { return int_like(wide, 32, value); };
+  Value* magnitude = b.CreateAnd(wide, word(0x7f));
+  Value* sign = b.CreateShl(b.CreateAnd(wide, word(0x80)), word(24));
+  Value* normal = b.CreateAdd(b.CreateShl(magnitude, word(shift)),
+                              word(static_cast<uint64_t>(127 - format.bias) << 23));
   Value* subnormal =
       as_int(b,
              b.CreateFMul(b.CreateUIToFP(magnitude, shaped_like(wide, b.getFloatTy())),
-                          f32_like(wide, 0x1p-9f)),
+                          f32_like(wide, static_cast<float>(unit))),
              32);
-  Value* result =
-      b.CreateSelect(b.CreateICmpULT(magnitude, int_like(wide, 32, 8)), subnormal, normal);
-  result = b.CreateSelect(b.CreateICmpEQ(magnitude, int_like(wide, 32, 0x7f)),
-                          int_like(wide, 32, 0x7fc00000), result);
+  Value* least_normal = word(uint64_t{1} << format.mantissa_bits);
+  Value* result = b.CreateSelect(b.CreateICmpULT(magnitude, least_normal), subnormal, normal);
+  result =
+      b.CreateSelect(b.CreateICmpUGT(magnitude, word(format.max_finite)), word(0x7fc00000), result);
   return as_f32(b, b.CreateOr(result, sign));
 }
 
 /// Exact. `from` is a narrow float.
 Value* widen(Builder& b, Value* v, tn_dtype from) {
   if (from == TN_DTYPE_F16) return f16_to_f32(b, v);
-  if (from == TN_DTYPE_F8E4M3) return f8e4m3_to_f32(b, v);
   if (from == TN_DTYPE_F8E5M2) {
     Value* half = b.CreateZExt(v, shaped_like(v, b.getInt16Ty()));
     return f16_to_f32(b, b.CreateShl(half, int_like(v, 16, 8)));
   }
-  Value* wide = b.CreateZExt(v, shaped_like(v, b.getInt32Ty()));
-  return as_f32(b, b.CreateShl(wide, int_like(v, 32, 16)));
+  if (from == TN_DTYPE_BF16) {
+    Value* wide = b.CreateZExt(v, shaped_like(v, b.getInt32Ty()));
+    return as_f32(b, b.CreateShl(wide, int_like(v, 32, 16)));
+  }
+  return f8_to_f32(b, v, sdk::dtype_info(static_cast<uint8_t>(from))->format);
 }
 
 /// f64 to f32 rounded to odd: inexact results get an odd last bit, so a later rounding to fewer
@@ -80,41 +90,37 @@ Value* f32_to_bf16(Builder& b, Value* v) {
   return b.CreateTrunc(result, shaped_like(v, b.getInt16Ty()));
 }
 
-struct NarrowFormat {
-  unsigned mantissa;      // bits
-  uint32_t minimum;       // f32 bits of the smallest normal number
-  float magic;            // f32 whose last place is the smallest subnormal
-  uint32_t largest, nan;  // results for what is too large and for NaN
-};
-constexpr NarrowFormat kF8E4M3{3, 0x3c800000, 0x1p14f, 0x7e, 0x7f};
-constexpr NarrowFormat kF8E5M2{2, 0x38800000, 0x1p7f, 0x7c, 0x7e};
-
-Value* f32_to_f8(Builder& b, Value* v, const NarrowFormat& format) {
+Value* f32_to_f8(Builder& b, Value* v, const sdk::NarrowFormat& format) {
+  const auto f32_exponent = [](int e) { return static_cast<uint64_t>(127 + e) << 23; };
+  // The smallest normal number, and one whose last place is the smallest subnormal one.
+  const uint64_t minimum = f32_exponent(1 - format.bias);
+  const auto magic_bits =
+      static_cast<uint32_t>(f32_exponent(24 - format.bias - format.mantissa_bits));
   Value* bits = as_int(b, v, 32);
   auto word = [&](uint64_t value) { return int_like(v, 32, value); };
-  const unsigned shift = 23 - format.mantissa;
+  const unsigned shift = 23 - static_cast<unsigned>(format.mantissa_bits);
   Value* magnitude = b.CreateAnd(bits, word(0x7fffffff));
   Value* sign = b.CreateAnd(b.CreateLShr(bits, word(24)), word(0x80));
   Value* rebased = b.CreateSub(
-      magnitude, word(format.minimum - (uint64_t{1} << 23)));  // exponent 1 at the smallest normal
+      magnitude, word(minimum - (uint64_t{1} << 23)));  // exponent 1 at the smallest normal
   Value* last = b.CreateAnd(b.CreateLShr(rebased, word(shift)), word(1));
   Value* normal = b.CreateLShr(
       b.CreateAdd(rebased, b.CreateAdd(last, word((uint64_t{1} << (shift - 1)) - 1))), word(shift));
-  Value* magic = f32_like(v, format.magic);
+  Value* magic = f32_like(v, std::bit_cast<float>(magic_bits));
   Value* subnormal =
       b.CreateSub(as_int(b, b.CreateFAdd(as_f32(b, magnitude), magic), 32), as_int(b, magic, 32));
-  Value* result =
-      b.CreateSelect(b.CreateICmpULT(magnitude, word(format.minimum)), subnormal, normal);
-  result = b.CreateBinaryIntrinsic(ID(llvm::Intrinsic::umin), result, word(format.largest));
-  result = b.CreateSelect(b.CreateICmpUGT(magnitude, word(0x7f800000)), word(format.nan), result);
+  Value* result = b.CreateSelect(b.CreateICmpULT(magnitude, word(minimum)), subnormal, normal);
+  result = b.CreateBinaryIntrinsic(ID(llvm::Intrinsic::umin), result, word(format.overflow));
+  result =
+      b.CreateSelect(b.CreateICmpUGT(magnitude, word(0x7f800000)), word(format.quiet_nan), result);
   return b.CreateTrunc(b.CreateOr(result, sign), shaped_like(v, b.getInt8Ty()));
 }
 
 Value* narrow(Builder& b, Value* f32, tn_dtype to) {
   if (to == TN_DTYPE_BF16) return f32_to_bf16(b, f32);
-  if (to == TN_DTYPE_F8E4M3) return f32_to_f8(b, f32, kF8E4M3);
-  if (to == TN_DTYPE_F8E5M2) return f32_to_f8(b, f32, kF8E5M2);
-  return as_int(b, b.CreateFPTrunc(f32, shaped_like(f32, b.getHalfTy())), 16);
+  if (to == TN_DTYPE_F16)
+    return as_int(b, b.CreateFPTrunc(f32, shaped_like(f32, b.getHalfTy())), 16);
+  return f32_to_f8(b, f32, sdk::dtype_info(static_cast<uint8_t>(to))->format);
 }
 
 Value* int_to_float(Builder& b, Value* v, bool is_signed, llvm::Type* element) {

@@ -10,30 +10,20 @@
 namespace tenon::cpu {
 namespace {
 
-constexpr tn_opcode kNative[] = {TN_OP_NEG,       TN_OP_SUB,     TN_OP_FDIV,    TN_OP_SHL,
-                                 TN_OP_SHR,       TN_OP_CMPEQ,   TN_OP_TRUNC,   TN_OP_FLOOR,
-                                 TN_OP_EXP,       TN_OP_LN,      TN_OP_COS,     TN_OP_MIN,
-                                 TN_OP_BROADCAST, TN_OP_EXTRACT, TN_OP_COMPOSE, TN_OP_LANE_REDUCE};
-
-constexpr tn_dtype kDTypes[] = {TN_DTYPE_BOOL, TN_DTYPE_I8,     TN_DTYPE_I16,   TN_DTYPE_I32,
-                                TN_DTYPE_I64,  TN_DTYPE_U8,     TN_DTYPE_U16,   TN_DTYPE_U32,
-                                TN_DTYPE_U64,  TN_DTYPE_F16,    TN_DTYPE_BF16,  TN_DTYPE_F32,
-                                TN_DTYPE_F64,  TN_DTYPE_F8E4M3, TN_DTYPE_F8E5M2};
-
-bool has_arithmetic(tn_dtype dtype) {
-  return !sdk::is_float(dtype) || dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F64;
+/// Without the instruction FMA would be a call for each element.
+bool is_native(sdk::OpClaim claim, bool fuses) {
+  using enum sdk::OpClaim;
+  return claim == PLAIN || claim == MATH || claim == VECTOR || (claim == FUSED && fuses);
 }
 
 }  // namespace
 
 Properties::Properties(const TargetSpec& target, const HostInfo& host, unsigned threads)
     : table_(TN_INIT(tn_properties)), memory_(TN_INIT(tn_memory_space)) {
-  static_assert(std::size(kDTypes) == std::tuple_size_v<decltype(dtypes_)>);
-  for (size_t i = 0; i < dtypes_.size(); ++i) {
-    dtypes_[i] = {};
-    dtypes_[i].dtype = kDTypes[i];
-    dtypes_[i].flags = TN_DTYPE_STORAGE | (has_arithmetic(kDTypes[i]) ? TN_DTYPE_ARITHMETIC : 0);
-    dtypes_[i].vector_lanes = target.vector_bytes / sdk::dtype_bytes(kDTypes[i]);
+  for (const sdk::DTypeInfo& row : sdk::all_dtypes()) {
+    const bool computes = row.claim == sdk::DTypeClaim::COMPUTE;
+    dtypes_.push_back({row.dtype, TN_DTYPE_STORAGE | (computes ? TN_DTYPE_ARITHMETIC : 0u),
+                       target.vector_bytes / row.bytes, 0});
   }
   memory_.flags = TN_MEMORY_DEVICE | TN_MEMORY_HOST_VISIBLE | TN_MEMORY_COHERENT | TN_MEMORY_IMPORT;
   memory_.alignment = kMemoryAlignment;
@@ -45,10 +35,10 @@ Properties::Properties(const TargetSpec& target, const HostInfo& host, unsigned 
                  TN_DEVICE_SYMBOLIC | TN_DEVICE_SAVE;
   table_.accuracy = TN_ACCURACY_STRICT;
   table_.index_bits = 64;
-  for (tn_opcode op : kNative) table_.native_ops[op >> 6] |= uint64_t{1} << (op & 63);
-  // Without the instruction it would be a call for each element.
-  if (target.fuse_multiply_add)
-    table_.native_ops[TN_OP_FMA >> 6] |= uint64_t{1} << (TN_OP_FMA & 63);
+  for (const sdk::OpInfo& op : sdk::all_ops()) {
+    if (is_native(op.claim, target.fuse_multiply_add))
+      table_.native_ops[op.op >> 6] |= uint64_t{1} << (op.op & 63);
+  }
   table_.dtype_count = static_cast<uint32_t>(dtypes_.size());
   table_.dtype_stride = sizeof(tn_dtype_caps);
   table_.dtypes = dtypes_.data();

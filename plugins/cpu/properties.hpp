@@ -2,7 +2,7 @@
 // Capabilities of a processor, with the arrays that they point to.
 #pragma once
 
-#include <array>
+#include <vector>
 
 #include "plugins/cpu/host_info.hpp"
 #include "plugins/cpu/target.hpp"
@@ -22,7 +22,7 @@ class Properties {
 
  private:
   tn_properties table_;
-  std::array<tn_dtype_caps, 15> dtypes_;
+  std::vector<tn_dtype_caps> dtypes_;
   tn_memory_space memory_;
 };
 

@@ -5,67 +5,22 @@
 #include <stdexcept>
 #include <string>
 
+#include "sdk/program/dtype_info.hpp"
+#include "sdk/program/view.hpp"
+
 namespace tenon::cpu {
 
 DTypeClass dtype_class(tn_dtype dtype) {
-  switch (dtype) {
-    case TN_DTYPE_BOOL:
-      return DTypeClass::kBool;
-    case TN_DTYPE_I8:
-    case TN_DTYPE_I16:
-    case TN_DTYPE_I32:
-    case TN_DTYPE_I64:
-      return DTypeClass::kSigned;
-    case TN_DTYPE_U8:
-    case TN_DTYPE_U16:
-    case TN_DTYPE_U32:
-    case TN_DTYPE_U64:
-      return DTypeClass::kUnsigned;
-    case TN_DTYPE_F16:
-    case TN_DTYPE_BF16:
-    case TN_DTYPE_F8E4M3:
-    case TN_DTYPE_F8E5M2:
-      return DTypeClass::kNarrowFloat;
-    case TN_DTYPE_F32:
-    case TN_DTYPE_F64:
-      return DTypeClass::kFloat;
-    case TN_DTYPE_VOID:
-    case TN_DTYPE_I4:
-    case TN_DTYPE_U4:
-      break;
-  }
-  throw std::invalid_argument("[cpu] expected a dtype of version 1, got " +
-                              std::to_string(static_cast<unsigned>(dtype)));
+  const sdk::DTypeInfo* info = sdk::dtype_info(static_cast<uint8_t>(dtype));
+  if (!info)
+    throw std::invalid_argument("[cpu] expected a dtype of version 1, got " +
+                                std::to_string(static_cast<unsigned>(dtype)));
+  if (sdk::is_float(*info)) return info->bytes < 4 ? DTypeClass::kNarrowFloat : DTypeClass::kFloat;
+  if (info->kind == sdk::DTypeClass::BOOL) return DTypeClass::kBool;
+  return info->kind == sdk::DTypeClass::SIGNED ? DTypeClass::kSigned : DTypeClass::kUnsigned;
 }
 
-uint32_t dtype_bits(tn_dtype dtype) {
-  switch (dtype) {
-    case TN_DTYPE_BOOL:
-    case TN_DTYPE_I8:
-    case TN_DTYPE_U8:
-    case TN_DTYPE_F8E4M3:
-    case TN_DTYPE_F8E5M2:
-      return 8;
-    case TN_DTYPE_I16:
-    case TN_DTYPE_U16:
-    case TN_DTYPE_F16:
-    case TN_DTYPE_BF16:
-      return 16;
-    case TN_DTYPE_I32:
-    case TN_DTYPE_U32:
-    case TN_DTYPE_F32:
-      return 32;
-    case TN_DTYPE_I64:
-    case TN_DTYPE_U64:
-    case TN_DTYPE_F64:
-      return 64;
-    case TN_DTYPE_VOID:
-    case TN_DTYPE_I4:
-    case TN_DTYPE_U4:
-      break;
-  }
-  return 0;
-}
+uint32_t dtype_bits(tn_dtype dtype) { return 8 * sdk::dtype_bytes(static_cast<uint8_t>(dtype)); }
 
 static llvm::Type* with_lanes(llvm::Type* element, unsigned lanes) {
   return lanes > 1 ? llvm::FixedVectorType::get(element, lanes) : element;

@@ -9,8 +9,7 @@ namespace tenon::wgsl {
 std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits) {
   auto made = sdk::shader_properties();
   made->compute({TN_DTYPE_BOOL, TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_F32});
-  made->store({TN_DTYPE_I8, TN_DTYPE_I16, TN_DTYPE_U8, TN_DTYPE_U16, TN_DTYPE_F16, TN_DTYPE_BF16,
-               TN_DTYPE_F8E4M3, TN_DTYPE_F8E5M2});
+  made->store_all(2);  // packed in words
   made->atomics({TN_DTYPE_U32});
   tn_memory_space space = TN_INIT(tn_memory_space);
   space.flags = TN_MEMORY_DEVICE;

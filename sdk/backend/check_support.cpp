@@ -115,7 +115,7 @@ std::string exceeds_op(const ProgramView& program, const tn_op& op, const tn_pro
                        dtype_text(op.dtype));
   }
   if (op.lanes == 0) return {};
-  const bool is_compare = info.kind == OpKind::kCompare;
+  const bool is_compare = info.kind == OpKind::COMPARE;
   const uint8_t dtype = is_compare ? program.op(program.operands(op)[0]).dtype : op.dtype;
   const bool is_arithmetic = is_elementwise(info) && op.op != TN_OP_CAST && op.op != TN_OP_WHERE;
   const bool is_combined =

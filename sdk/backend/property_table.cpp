@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "sdk/program/op_info.hpp"
 #include "sdk/support/failure.hpp"
 
 namespace tenon::sdk {
@@ -19,14 +18,29 @@ PropertyTable::PropertyTable(uint32_t flags) {
   workgroup(1, 1, 1, 1);
 }
 
-PropertyTable& PropertyTable::claim(std::initializer_list<tn_opcode> hints) {
-  for (const uint32_t op : hints) properties_.native_ops[op >> 6] |= uint64_t{1} << (op & 63);
+PropertyTable& PropertyTable::claim(std::initializer_list<OpClaim> claims) {
+  for (const OpInfo& op : all_ops()) {
+    if (std::ranges::count(claims, op.claim) != 0) claim({static_cast<tn_opcode>(op.op)});
+  }
   return *this;
 }
 
-PropertyTable& PropertyTable::store_all() {
-  for (uint32_t dtype = TN_DTYPE_BOOL; dtype <= TN_DTYPE_F8E5M2; ++dtype) {
-    if (is_usable(static_cast<uint8_t>(dtype))) row(dtype).flags |= TN_DTYPE_STORAGE;
+PropertyTable& PropertyTable::claim(std::initializer_list<tn_opcode> ops) {
+  for (const uint32_t op : ops) properties_.native_ops[op >> 6] |= uint64_t{1} << (op & 63);
+  return *this;
+}
+
+PropertyTable& PropertyTable::claim_elementwise() {
+  for (const OpInfo& op : all_ops()) {
+    if (is_elementwise(op) && (op.flags & kOpHint)) claim({static_cast<tn_opcode>(op.op)});
+  }
+  return *this;
+}
+
+PropertyTable& PropertyTable::store_all(uint32_t most_bytes) {
+  for (const DTypeInfo& dtype : all_dtypes()) {
+    if (dtype.claim == DTypeClaim::NONE || dtype.bytes > most_bytes) continue;
+    row(dtype.dtype).flags |= TN_DTYPE_STORAGE;
   }
   point();
   return *this;
@@ -38,11 +52,25 @@ PropertyTable& PropertyTable::store(std::initializer_list<tn_dtype> dtypes) {
   return *this;
 }
 
-PropertyTable& PropertyTable::compute(std::initializer_list<tn_dtype> dtypes, uint32_t lanes) {
-  for (const uint32_t dtype : dtypes) {
-    row(dtype).flags |= TN_DTYPE_STORAGE | TN_DTYPE_ARITHMETIC;
-    row(dtype).vector_lanes = lanes;
+PropertyTable& PropertyTable::compute_all(uint32_t lanes, uint32_t most_bytes) {
+  for (const DTypeInfo& dtype : all_dtypes()) {
+    if (dtype.claim == DTypeClaim::COMPUTE && dtype.bytes <= most_bytes)
+      computes(dtype.dtype, lanes);
   }
+  point();
+  return *this;
+}
+
+PropertyTable& PropertyTable::compute_registers(uint32_t bytes) {
+  for (const DTypeInfo& dtype : all_dtypes()) {
+    if (dtype.claim == DTypeClaim::COMPUTE) computes(dtype.dtype, bytes / dtype.bytes);
+  }
+  point();
+  return *this;
+}
+
+PropertyTable& PropertyTable::compute(std::initializer_list<tn_dtype> dtypes, uint32_t lanes) {
+  for (const uint32_t dtype : dtypes) computes(dtype, lanes);
   point();
   return *this;
 }
@@ -76,6 +104,11 @@ PropertyTable& PropertyTable::workgroup(uint32_t x, uint32_t y, uint32_t z, uint
 tn_dtype_caps& PropertyTable::row(uint32_t dtype) {
   const auto at = std::ranges::find(dtypes_, dtype, &tn_dtype_caps::dtype);
   return at != dtypes_.end() ? *at : dtypes_.emplace_back(tn_dtype_caps{dtype, 0, 1, 0});
+}
+
+void PropertyTable::computes(uint32_t dtype, uint32_t lanes) {
+  row(dtype).flags |= TN_DTYPE_STORAGE | TN_DTYPE_ARITHMETIC;
+  row(dtype).vector_lanes = lanes;
 }
 
 void PropertyTable::point() {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sdk/program/op_info.hpp"
 #include "tenon/plugin.h"
 
 namespace tenon::sdk {
@@ -17,12 +18,20 @@ class PropertyTable {
   PropertyTable(const PropertyTable&) = delete;
   PropertyTable& operator=(const PropertyTable&) = delete;
 
-  PropertyTable& claim(std::initializer_list<tn_opcode> hints);
-  /// Every dtype as storage, or these.
-  PropertyTable& store_all();
+  /// Optional ops by the CLAIM of ops.def, or one by one.
+  PropertyTable& claim(std::initializer_list<OpClaim> claims);
+  PropertyTable& claim(std::initializer_list<tn_opcode> ops);
+  /// Every optional elementwise op: what the dialects of C with <math.h> have words for.
+  PropertyTable& claim_elementwise();
+  /// Storage: what dtypes.def claims of at most so many bytes, or these.
+  PropertyTable& store_all(uint32_t most_bytes = 8);
   PropertyTable& store(std::initializer_list<tn_dtype> dtypes);
-  /// Storage and arithmetic, `lanes` in a register (1 without vectors).
+  /// Storage and arithmetic, `lanes` in a register (1 without vectors): what dtypes.def has as
+  /// COMPUTE of at most so many bytes, or these.
+  PropertyTable& compute_all(uint32_t lanes = 1, uint32_t most_bytes = 8);
   PropertyTable& compute(std::initializer_list<tn_dtype> dtypes, uint32_t lanes = 1);
+  /// As compute_all, with as many lanes as fill a register of so many bytes.
+  PropertyTable& compute_registers(uint32_t bytes);
   /// ATOMIC on these, whose rows are there.
   PropertyTable& atomics(std::initializer_list<tn_dtype> dtypes);
   PropertyTable& add_memory(const tn_memory_space& space);
@@ -34,6 +43,7 @@ class PropertyTable {
 
  private:
   tn_dtype_caps& row(uint32_t dtype);
+  void computes(uint32_t dtype, uint32_t lanes);
   void point();
   tn_properties properties_ = TN_INIT(tn_properties);
   std::vector<tn_dtype_caps> dtypes_;

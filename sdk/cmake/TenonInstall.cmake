@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What `cmake --install` lays out, in the components sdk, core and plugins; and the same package in
 # the build folder, so that a backend builds against either.
-#   include/tenon/{plugin.h,program.h,ops.def,ext/}, include/tenon/sdk/<module>/*.hpp   for backends
+#   include/tenon/{plugin.h,program.h,ops.def,dtypes.def,ext/}, include/tenon/sdk/<module>/*.hpp   for backends
 #   include/tenon/*.hpp                                                            for applications
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
@@ -17,7 +17,7 @@ endfunction()
 function(tenon_headers folder component)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon/${ARGN} COMPONENT ${component}
-    FILES_MATCHING PATTERN "*.hpp" PATTERN "CMakeFiles" EXCLUDE)
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def" PATTERN "CMakeFiles" EXCLUDE)
 endfunction()
 
 function(tenon_pkg_config name component)
@@ -69,6 +69,8 @@ if(TARGET tenon)
   foreach(folder core/include/tenon frontend/tensor/include/tenon)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT core)
   endforeach()
+  install(FILES ${PROJECT_SOURCE_DIR}/sdk/include/tenon/dtypes.def # which dtype.hpp is made from
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon COMPONENT core)
   tenon_export(Core core)
   tenon_pkg_config(tenon core)
 endif()

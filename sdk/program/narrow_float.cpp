@@ -38,6 +38,8 @@ double decode_narrow(uint64_t bits, const NarrowFormat& format) {
   return std::bit_cast<double>(sign | (field + 1023 - format.bias) << 52 | fraction);
 }
 
+uint64_t negate_narrow(uint64_t bits, const NarrowFormat& format) { return bits ^ format.sign; }
+
 uint64_t encode_narrow(double value, const NarrowFormat& format) {
   const auto bits = std::bit_cast<uint64_t>(value);
   const uint64_t sign = bits & kDoubleSign ? format.sign : 0;

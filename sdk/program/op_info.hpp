@@ -6,27 +6,69 @@
 #include <span>
 #include <string_view>
 
+#include "sdk/program/dtype_info.hpp"
 #include "tenon/program.h"
 
 namespace tenon::sdk {
 
+// Named as in ops.def.
 enum class OpKind : uint8_t {
-  kLeaf,
-  kUnary,
-  kBinary,
-  kCompare,
-  kTernary,
-  kMove,
-  kReduce,
-  kMemory,
-  kControl,
-  kVector,
-  kSync,
-  kMatrix,
-  kReserved
+  LEAF,
+  UNARY,
+  BINARY,
+  COMPARE,
+  TERNARY,
+  MOVE,
+  REDUCE,
+  MEMORY,
+  CONTROL,
+  VECTOR,
+  SYNC,
+  MATRIX,
+  RESERVED
 };
-enum class OpTypes : uint8_t { kAll, kFloat, kInt, kBits, kNum };
-enum class OpLevel : uint8_t { kGraph, kProgram, kBoth };
+enum class OpTypes : uint8_t { ALL, FLOAT, INT, BITS, NUM };
+enum class OpLevel : uint8_t { GRAPH, PROGRAM, BOTH };
+/// What an op does to numbers.
+enum class OpFamily : uint8_t {
+  NONE,
+  CONVERT,
+  QUOTIENT,
+  ROOT,
+  POWER,
+  LOG,
+  ANGLE,
+  SUM,
+  PRODUCT,
+  EXTREME,
+  ORDER,
+  SIGN,
+  WHOLE,
+  DIVISION,
+  SHIFT,
+  BITWISE,
+  SELECT
+};
+/// Ops that a backend claims together.
+enum class OpClaim : uint8_t {
+  ALWAYS,
+  PLAIN,
+  MATH,
+  FUSED,
+  VECTOR,
+  WORKGROUP,
+  ATOMICS,
+  SUBGROUP,
+  MATRIX,
+  ASYNC,
+  NONE
+};
+/// How a C-like language says an elementwise op.
+struct OpSpelling {
+  enum class By : uint8_t { kOwn, kInfix, kCall, kMath };
+  By by = By::kOwn;
+  std::string_view word;
+};
 
 inline constexpr uint32_t kOpCommutes = 1, kOpAssociates = 2, kOpIdempotent = 4, kOpHint = 8;
 
@@ -34,10 +76,13 @@ struct OpInfo {
   uint16_t op = 0;        ///< tn_opcode
   std::string_view text;  ///< of programs: "load" for TAKE
   int arity = 0;          ///< -1 where it varies
-  OpKind kind = OpKind::kLeaf;
-  OpTypes types = OpTypes::kAll;
-  OpLevel level = OpLevel::kBoth;
+  OpKind kind = OpKind::LEAF;
+  OpTypes types = OpTypes::ALL;
+  OpLevel level = OpLevel::BOTH;
   uint32_t flags = 0;  ///< kOp bits
+  OpFamily family = OpFamily::NONE;
+  OpClaim claim = OpClaim::NONE;
+  OpSpelling spelling;
 };
 
 /// All rows, by ascending code.
@@ -47,16 +92,27 @@ const OpInfo* op_info(uint16_t op);
 /// By the text of programs; null if there is none.
 const OpInfo* op_by_text(std::string_view text);
 
-inline bool is_elementwise(const OpInfo& op) {
-  return op.kind == OpKind::kUnary || op.kind == OpKind::kBinary || op.kind == OpKind::kCompare ||
-         op.kind == OpKind::kTernary;
+constexpr bool is_elementwise(OpKind kind) {
+  return kind == OpKind::UNARY || kind == OpKind::BINARY || kind == OpKind::COMPARE ||
+         kind == OpKind::TERNARY;
 }
+constexpr bool is_elementwise(const OpInfo& op) { return is_elementwise(op.kind); }
 
-bool is_float(uint8_t dtype);
-bool is_signed(uint8_t dtype);   ///< i8 to i64
-bool is_integer(uint8_t dtype);  ///< signed and unsigned, without bool
-bool is_usable(uint8_t dtype);   ///< known and not reserved
+constexpr bool takes(OpTypes types, const DTypeInfo& dtype) {
+  switch (types) {
+    case OpTypes::ALL:
+      return true;
+    case OpTypes::FLOAT:
+      return is_float(dtype);
+    case OpTypes::INT:
+      return is_integer(dtype);
+    case OpTypes::BITS:
+      return is_integer(dtype) || dtype.kind == DTypeClass::BOOL;
+    case OpTypes::NUM:
+      return is_integer(dtype) || is_float(dtype);
+  }
+  return false;
+}
 bool takes(OpTypes types, uint8_t dtype);
-uint8_t dtype_by_text(std::string_view text);  ///< TN_DTYPE_VOID if unknown
 
 }  // namespace tenon::sdk

@@ -296,7 +296,7 @@ class Parser {
     }
     const size_t dot = std::min(name.text.find('.'), name.text.size());
     const OpInfo* info = op_by_text(name.text.substr(0, dot));
-    const bool is_plain = info && info->kind != OpKind::kControl && info->op != TN_OP_STORE &&
+    const bool is_plain = info && info->kind != OpKind::CONTROL && info->op != TN_OP_STORE &&
                           info->op != TN_OP_BARRIER && info->op != TN_OP_PARAM &&
                           !valueless(info->text);
     if (!is_plain) fail_at(name, "an op with a value");

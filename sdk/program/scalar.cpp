@@ -19,30 +19,20 @@ namespace {
 /// How the bits of a dtype become a value to compute with (double, int64_t or uint64_t), and back.
 template <uint8_t kDType>
 struct Type {
-  static constexpr bool kIsFloat = kDType >= TN_DTYPE_F16;
-  static constexpr bool kIsSigned = kDType >= TN_DTYPE_I8 && kDType <= TN_DTYPE_I64;
-  static constexpr int kBits = kDType == TN_DTYPE_BOOL                             ? 1
-                               : kDType == TN_DTYPE_F64                            ? 64
-                               : kDType == TN_DTYPE_F32                            ? 32
-                               : kDType == TN_DTYPE_F16 || kDType == TN_DTYPE_BF16 ? 16
-                               : kIsFloat                                          ? 8
-                                          : 8 << ((kDType - TN_DTYPE_I8) & 3);
+  static constexpr const DTypeInfo& kInfo = *dtype_info(kDType);
+  static constexpr bool kIsFloat = is_float(kInfo);
+  static constexpr bool kIsSigned = kInfo.kind == DTypeClass::SIGNED;
+  static constexpr int kBits = kDType == TN_DTYPE_BOOL ? 1 : 8 * kInfo.bytes;
   using Value =
       std::conditional_t<kIsFloat, double, std::conditional_t<kIsSigned, int64_t, uint64_t>>;
 
-  static constexpr const NarrowFormat& format() {
-    if constexpr (kDType == TN_DTYPE_F16) return kFormatF16;
-    if constexpr (kDType == TN_DTYPE_BF16) return kFormatBF16;
-    if constexpr (kDType == TN_DTYPE_F8E4M3) return kFormatF8E4M3;
-    return kFormatF8E5M2;
-  }
   static Value load(uint64_t bits) {
     if constexpr (kDType == TN_DTYPE_F64)
       return std::bit_cast<double>(bits);
     else if constexpr (kDType == TN_DTYPE_F32)
       return std::bit_cast<float>(static_cast<uint32_t>(bits));
     else if constexpr (kIsFloat)
-      return decode_narrow(bits, format());
+      return decode_narrow(bits, kInfo.format);
     else if constexpr (kIsSigned)
       return static_cast<int64_t>(bits << (64 - kBits)) >> (64 - kBits);
     else
@@ -54,7 +44,7 @@ struct Type {
     else if constexpr (kDType == TN_DTYPE_F32)
       return std::bit_cast<uint32_t>(static_cast<float>(value));
     else if constexpr (kIsFloat)
-      return encode_narrow(value, format());
+      return encode_narrow(value, kInfo.format);
     else if constexpr (kBits == 64)
       return static_cast<uint64_t>(value);
     else
@@ -146,7 +136,7 @@ uint64_t evaluate(uint64_t a, uint64_t b, uint64_t c) {
   if constexpr (kOp == TN_OP_CMPLT) return T::load(a) < T::load(b);
   if constexpr (kOp == TN_OP_CMPNE) return T::load(a) != T::load(b);
   if constexpr (kOp == TN_OP_CMPEQ) return T::load(a) == T::load(b);
-  if constexpr (T::kIsFloat && kOp == TN_OP_NEG) return a ^ uint64_t { 1 } << (T::kBits - 1);
+  if constexpr (T::kIsFloat && kOp == TN_OP_NEG) return negate_narrow(a, T::kInfo.format);
   if constexpr (T::kIsFloat) {
     return T::store(float_op<kOp, kDType>(T::load(a), T::load(b), T::load(c)));
   } else {
@@ -207,39 +197,29 @@ uint64_t cast(uint64_t bits, uint64_t, uint64_t) {
 
 // ---- Tables ------------------------------------------------------------------------------------
 
-constexpr std::array<uint8_t, 15> kDTypes = {
-    TN_DTYPE_BOOL, TN_DTYPE_I8,  TN_DTYPE_I16, TN_DTYPE_I32,    TN_DTYPE_I64,
-    TN_DTYPE_U8,   TN_DTYPE_U16, TN_DTYPE_U32, TN_DTYPE_U64,    TN_DTYPE_F16,
-    TN_DTYPE_BF16, TN_DTYPE_F32, TN_DTYPE_F64, TN_DTYPE_F8E4M3, TN_DTYPE_F8E5M2};
-
-constexpr size_t row_of(uint8_t dtype) {
-  size_t i = 0;
-  while (i < kDTypes.size() && kDTypes[i] != dtype) ++i;
-  return i;
-}
+constexpr const auto& kDTypes = all_dtypes();
 
 using Row = std::array<ScalarFunction, kDTypes.size()>;
 constexpr auto kEach = std::make_index_sequence<kDTypes.size()>();
 
-template <uint16_t kOp, bool kInt, bool kFloat, bool kBool, size_t... i>
+template <uint16_t kOp, OpKind kKind, OpTypes kTypes, size_t... i>
 constexpr Row make_row(std::index_sequence<i...>) {
   return {[]() -> ScalarFunction {
-    constexpr uint8_t d = kDTypes[i];
-    // NOLINTNEXTLINE(bugprone-branch-clone): two of them may be the same for an op
-    constexpr bool kTaken = d == TN_DTYPE_BOOL ? kBool : d >= TN_DTYPE_F16 ? kFloat : kInt;
-    if constexpr (kTaken) return evaluate<kOp, d>;
+    if constexpr (kOp != TN_OP_CAST && is_elementwise(kKind) && takes(kTypes, kDTypes[i])) {
+      return evaluate<kOp, kDTypes[i].dtype>;
+    }
     return nullptr;
   }()...};
 }
 
 template <uint8_t kFrom, size_t... i>
 constexpr Row make_casts(std::index_sequence<i...>) {
-  return {cast<kFrom, kDTypes[i]>...};
+  return {cast<kFrom, kDTypes[i].dtype>...};
 }
 
 template <size_t... i>
 constexpr std::array<Row, kDTypes.size()> make_all_casts(std::index_sequence<i...>) {
-  return {make_casts<kDTypes[i]>(kEach)...};
+  return {make_casts<kDTypes[i].dtype>(kEach)...};
 }
 
 constexpr std::array<Row, kDTypes.size()> kCasts = make_all_casts(kEach);
@@ -248,31 +228,16 @@ struct OpRow {
   uint16_t op;
   Row row;
 };
-template <uint16_t kOp, bool kInt, bool kFloat, bool kBool>
-constexpr OpRow op_row = {kOp, make_row<kOp, kInt, kFloat, kBool>(kEach)};
-
-// Which dtypes: integers, floats, bool.
 constexpr OpRow kRows[] = {
-    op_row<TN_OP_RECIP, false, true, false>, op_row<TN_OP_SQRT, false, true, false>,
-    op_row<TN_OP_EXP2, false, true, false>,  op_row<TN_OP_LOG2, false, true, false>,
-    op_row<TN_OP_SIN, false, true, false>,   op_row<TN_OP_COS, false, true, false>,
-    op_row<TN_OP_EXP, false, true, false>,   op_row<TN_OP_LN, false, true, false>,
-    op_row<TN_OP_TRUNC, false, true, false>, op_row<TN_OP_FLOOR, false, true, false>,
-    op_row<TN_OP_FDIV, false, true, false>,  op_row<TN_OP_FMA, false, true, false>,
-    op_row<TN_OP_ADD, true, true, true>,     op_row<TN_OP_MUL, true, true, true>,
-    op_row<TN_OP_MAX, true, true, true>,     op_row<TN_OP_MIN, true, true, true>,
-    op_row<TN_OP_CMPLT, true, true, true>,   op_row<TN_OP_CMPNE, true, true, true>,
-    op_row<TN_OP_CMPEQ, true, true, true>,   op_row<TN_OP_WHERE, true, true, true>,
-    op_row<TN_OP_NEG, true, true, false>,    op_row<TN_OP_SUB, true, true, false>,
-    op_row<TN_OP_IDIV, true, false, false>,  op_row<TN_OP_MOD, true, false, false>,
-    op_row<TN_OP_SHL, true, false, false>,   op_row<TN_OP_SHR, true, false, false>,
-    op_row<TN_OP_AND, true, false, true>,    op_row<TN_OP_OR, true, false, true>,
-    op_row<TN_OP_XOR, true, false, true>};
+#define TN_OP(name, code, text, arity, kind, types, ...) \
+  {code, make_row<code, OpKind::kind, OpTypes::types>(kEach)},
+#include "tenon/ops.def"
+};
 
 }  // namespace
 
 ScalarFunction scalar_function(uint16_t op, uint8_t from, uint8_t to) {
-  const size_t row = row_of(from), column = row_of(to);
+  const size_t row = dtype_row(from), column = dtype_row(to);
   if (row == kDTypes.size() || column == kDTypes.size()) return nullptr;
   if (op == TN_OP_CAST) return kCasts[row][column];
   for (const OpRow& each : kRows) {
@@ -293,7 +258,7 @@ ScalarFunction scalar_function(const ProgramView& program, const tn_op& op) {
 }
 
 uint64_t convert(uint64_t bits, uint8_t from, uint8_t to) {
-  return kCasts[row_of(from)][row_of(to)](bits, 0, 0);
+  return kCasts[dtype_row(from)][dtype_row(to)](bits, 0, 0);
 }
 double to_double(uint64_t bits, uint8_t dtype) {
   return std::bit_cast<double>(convert(bits, dtype, TN_DTYPE_F64));

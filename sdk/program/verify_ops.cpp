@@ -44,8 +44,8 @@ class OpVerifier {
   std::string check(uint32_t i, const tn_op& op) {
     const OpInfo* info = op_info(op.op);
     if (!info) return fmt::format("expected a known op, got code {}", op.op);
-    if (info->level == OpLevel::kGraph) return "expected an op of programs, got one of graphs";
-    if (info->kind == OpKind::kReserved && !is_cooperation(op.op)) {
+    if (info->level == OpLevel::GRAPH) return "expected an op of programs, got one of graphs";
+    if (info->kind == OpKind::RESERVED && !is_cooperation(op.op)) {
       return "reserved in format version 1";
     }
     if (op.reserved0 || op.reserved1 || op.attributes) return "expected reserved fields to be 0";
@@ -117,26 +117,26 @@ class OpVerifier {
 
   std::string check_kind(uint32_t i, const OpInfo& info, const tn_op& op) {
     switch (info.kind) {
-      case OpKind::kLeaf:
+      case OpKind::LEAF:
         return check_leaf(op);
-      case OpKind::kUnary:
-      case OpKind::kBinary:
-      case OpKind::kCompare:
-      case OpKind::kTernary:
+      case OpKind::UNARY:
+      case OpKind::BINARY:
+      case OpKind::COMPARE:
+      case OpKind::TERNARY:
         return check_elementwise(info, op);
-      case OpKind::kMemory:
+      case OpKind::MEMORY:
         return check_memory(op);
-      case OpKind::kControl:
+      case OpKind::CONTROL:
         return check_control(i, op);
-      case OpKind::kVector:
+      case OpKind::VECTOR:
         return check_vector(op);
-      case OpKind::kSync:
+      case OpKind::SYNC:
         return op.op == TN_OP_BARRIER ? check_barrier(op) : check_atomic(op);
-      case OpKind::kMove:
-      case OpKind::kReduce:
+      case OpKind::MOVE:
+      case OpKind::REDUCE:
         break;
-      case OpKind::kMatrix:
-      case OpKind::kReserved:
+      case OpKind::MATRIX:
+      case OpKind::RESERVED:
         return check_cooperation(program_, op);
     }
     return "not an op of programs";
@@ -203,8 +203,8 @@ class OpVerifier {
       if (auto e = expect(op, 0, TN_DTYPE_BOOL, op.lanes); !e.empty()) return e;
       first = 1;
     }
-    const uint8_t dtype = info.kind == OpKind::kCompare ? operand(op, 0).dtype : op.dtype;
-    if (info.kind == OpKind::kCompare && op.dtype != TN_DTYPE_BOOL) {
+    const uint8_t dtype = info.kind == OpKind::COMPARE ? operand(op, 0).dtype : op.dtype;
+    if (info.kind == OpKind::COMPARE && op.dtype != TN_DTYPE_BOOL) {
       return fmt::format("expected dtype bool, got {}", dtype_text(op.dtype));
     }
     if (!takes(info.types, dtype)) {
@@ -289,7 +289,7 @@ class OpVerifier {
     if (op.operand_count != count) {
       return fmt::format("expected {} operands, got {}", count, op.operand_count);
     }
-    if (op.lanes != 1 || !takes(OpTypes::kNum, op.dtype)) return "expected a scalar number";
+    if (op.lanes != 1 || !takes(OpTypes::NUM, op.dtype)) return "expected a scalar number";
     const uint32_t access = TN_ACCESS_READ | TN_ACCESS_WRITE;
     if (auto e = expect_access(program_, op, 0, access, op.dtype, 1); !e.empty()) return e;
     for (uint32_t k = 2; k < count; ++k) {

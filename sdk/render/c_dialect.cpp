@@ -14,46 +14,21 @@
 namespace tenon::sdk {
 namespace {
 
-constexpr TypeName kTypes[] = {
-    {TN_DTYPE_BOOL, "uint8_t", "uint8_t"},   {TN_DTYPE_I8, "int8_t", "int8_t"},
-    {TN_DTYPE_I16, "int16_t", "int16_t"},    {TN_DTYPE_I32, "int32_t", "int32_t"},
-    {TN_DTYPE_I64, "int64_t", "int64_t"},    {TN_DTYPE_U8, "uint8_t", "uint8_t"},
-    {TN_DTYPE_U16, "uint16_t", "uint16_t"},  {TN_DTYPE_U32, "uint32_t", "uint32_t"},
-    {TN_DTYPE_U64, "uint64_t", "uint64_t"},  {TN_DTYPE_F16, "uint16_t", "uint16_t"},
-    {TN_DTYPE_BF16, "uint16_t", "uint16_t"}, {TN_DTYPE_F32, "float", "float"},
-    {TN_DTYPE_F64, "double", "double"},      {TN_DTYPE_F8E4M3, "uint8_t", "uint8_t"},
-    {TN_DTYPE_F8E5M2, "uint8_t", "uint8_t"}};
-
 using On = Spelling::On;
 constexpr Spelling kSpellings[] = {
-    {TN_OP_CMPLT, On::kAny, "{0} < {1}"},        {TN_OP_CMPNE, On::kAny, "{0} != {1}"},
-    {TN_OP_CMPEQ, On::kAny, "{0} == {1}"},       {TN_OP_WHERE, On::kAny, "{0} ? {1} : {2}"},
-    {TN_OP_AND, On::kAny, "{0} & {1}"},          {TN_OP_OR, On::kAny, "{0} | {1}"},
-    {TN_OP_XOR, On::kAny, "{0} ^ {1}"},          {TN_OP_ADD, On::kBool, "{0} | {1}"},
-    {TN_OP_MUL, On::kBool, "{0} & {1}"},         {TN_OP_MAX, On::kBool, "{0} | {1}"},
-    {TN_OP_MIN, On::kBool, "{0} & {1}"},         {TN_OP_ADD, On::kF32, "{0} + {1}"},
-    {TN_OP_SUB, On::kF32, "{0} - {1}"},          {TN_OP_MUL, On::kF32, "{0} * {1}"},
-    {TN_OP_FDIV, On::kF32, "{0} / {1}"},         {TN_OP_RECIP, On::kF32, "1.0f / {0}"},
-    {TN_OP_SQRT, On::kF32, "sqrtf({0})"},        {TN_OP_EXP2, On::kF32, "exp2f({0})"},
-    {TN_OP_LOG2, On::kF32, "log2f({0})"},        {TN_OP_SIN, On::kF32, "sinf({0})"},
-    {TN_OP_COS, On::kF32, "cosf({0})"},          {TN_OP_EXP, On::kF32, "expf({0})"},
-    {TN_OP_LN, On::kF32, "logf({0})"},           {TN_OP_TRUNC, On::kF32, "truncf({0})"},
-    {TN_OP_FLOOR, On::kF32, "floorf({0})"},      {TN_OP_FMA, On::kF32, "fmaf({0}, {1}, {2})"},
-    {TN_OP_ADD, On::kF64, "{0} + {1}"},          {TN_OP_SUB, On::kF64, "{0} - {1}"},
-    {TN_OP_MUL, On::kF64, "{0} * {1}"},          {TN_OP_FDIV, On::kF64, "{0} / {1}"},
-    {TN_OP_RECIP, On::kF64, "1.0 / {0}"},        {TN_OP_SQRT, On::kF64, "sqrt({0})"},
-    {TN_OP_EXP2, On::kF64, "exp2({0})"},         {TN_OP_LOG2, On::kF64, "log2({0})"},
-    {TN_OP_SIN, On::kF64, "sin({0})"},           {TN_OP_COS, On::kF64, "cos({0})"},
-    {TN_OP_EXP, On::kF64, "exp({0})"},           {TN_OP_LN, On::kF64, "log({0})"},
-    {TN_OP_TRUNC, On::kF64, "trunc({0})"},       {TN_OP_FLOOR, On::kF64, "floor({0})"},
-    {TN_OP_FMA, On::kF64, "fma({0}, {1}, {2})"},
+    {TN_OP_WHERE, On::kAny, "{0} ? {1} : {2}"}, {TN_OP_ADD, On::kBool, "{0} | {1}"},
+    {TN_OP_MUL, On::kBool, "{0} & {1}"},        {TN_OP_MAX, On::kBool, "{0} | {1}"},
+    {TN_OP_MIN, On::kBool, "{0} & {1}"},        {TN_OP_RECIP, On::kF32, "1.0f / {0}"},
+    {TN_OP_RECIP, On::kF64, "1.0 / {0}"},
 };
 
 constexpr DialectData make_data() {
   DialectData data = {};
   data.name = "c";
-  data.types = kTypes;
+  data.type = &DTypeInfo::c;
   data.spellings = kSpellings;
+  data.float_suffix = "f";
+  data.has_math = true;
   for (int space : {TN_SPACE_GLOBAL, TN_SPACE_CONSTANT}) data.pointer_space[space] = "";
   for (int space : {TN_SPACE_SHARED, TN_SPACE_REGISTER, TN_SPACE_SCRATCH}) {
     data.array_space[space] = "";
@@ -71,10 +46,6 @@ constexpr DialectData make_data() {
   return data;
 }
 constexpr DialectData kData = make_data();
-
-bool is_narrow(uint8_t dtype) {
-  return is_float(dtype) && dtype != TN_DTYPE_F32 && dtype != TN_DTYPE_F64;
-}
 
 class CDialect : public Dialect {
  public:
@@ -122,16 +93,16 @@ class CDialect : public Dialect {
     return dtype == TN_DTYPE_U64 ? fmt::format("UINT64_C({})", bits) : fmt::format("{}u", bits);
   }
 
-  bool computes(uint16_t op, uint8_t dtype) const override {
-    return op == TN_OP_NEG || Dialect::computes(op, dtype);  // in f32 NaN would lose its bits
+  bool computes(uint16_t op, uint8_t) const override {
+    return op == TN_OP_NEG;  // in f32 NaN would lose its bits
   }
 
   std::string cast(const std::string& value, uint8_t from, uint8_t to) const override {
     if (from == to) return value;
     const std::string wide =
-        is_narrow(from) ? fmt::format("tn_decode_{}({})", dtype_text(from), value) : value;
+        is_narrow_float(from) ? fmt::format("tn_decode_{}({})", dtype_text(from), value) : value;
     if (to == TN_DTYPE_BOOL) return fmt::format("(uint8_t)(({}) != 0)", wide);
-    if (is_narrow(to)) {
+    if (is_narrow_float(to)) {
       const bool is_large = is_integer(from) && dtype_bytes(from) == 8;
       const std::string odd =
           is_large ? fmt::format("tn_odd_{}({})", dtype_text(from), value) : wide;

@@ -1,10 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The helper functions of the C dialect: what ops.def pins and C leaves open.
+#include <fmt/format.h>
+
+#include <string>
+
+#include "sdk/program/dtype_info.hpp"
 #include "sdk/render/c_dialect.hpp"
 
 namespace tenon::sdk {
 
-std::string_view c_prelude() {
+namespace {
+
+bool is_whole(const DTypeInfo& d) { return is_integer(d); }
+bool is_narrow(const DTypeInfo& d) { return is_float(d) && d.bytes < 4; }
+
+std::string negation(const DTypeInfo& d) {
+  return fmt::format("TN_NEG({}, {}, {:#x})\n", d.text, d.c, d.format.sign);
+}
+
+std::string wrapping(const DTypeInfo& d) {
+  return fmt::format("TN_INTEGER({}, {}, uint{}_t, {})\n", d.text, d.c, d.bytes == 8 ? 64 : 32,
+                     8 * d.bytes);
+}
+
+std::string saturation(const DTypeInfo& d) {
+  const bool is_signed = d.kind == DTypeClass::SIGNED;
+  const int bits = 8 * d.bytes;
+  const std::string range = fmt::format("{}INT{}_", is_signed ? "" : "U", bits);
+  return fmt::format("TN_SATURATE({}, {}, {}, 0x1p{}, {}MAX)\n", d.text, d.c,
+                     is_signed ? range + "MIN" : "0", bits - is_signed, range);
+}
+
+std::string conversion(const DTypeInfo& d) {
+  const NarrowFormat& f = d.format;
+  return fmt::format("TN_NARROW({}, {}, {:#x}, {}, {}, {:#x}, {:#x}, {:#x}, {:d})\n", d.text, d.c,
+                     f.sign, f.mantissa_bits, f.bias, f.max_finite, f.overflow, f.quiet_nan,
+                     f.has_infinity);
+}
+
+/// One line for each dtype of a kind.
+std::string rows(bool (*is_of)(const DTypeInfo&), std::string (*row)(const DTypeInfo&)) {
+  std::string out;
+  for (const DTypeInfo& dtype : all_dtypes()) {
+    if (is_of(dtype)) out += row(dtype);
+  }
+  return out;
+}
+
+std::string make_prelude() {
   return R"(#include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -31,11 +74,8 @@ static inline double tn_neg_f64(double x) {
 }
 #define TN_NEG(name, type, sign) \
   static inline type tn_neg_##name(type x) { return (type)(x ^ (sign)); }
-TN_NEG(f16, uint16_t, 0x8000)
-TN_NEG(bf16, uint16_t, 0x8000)
-TN_NEG(f8e4m3, uint8_t, 0x80)
-TN_NEG(f8e5m2, uint8_t, 0x80)
-
+)" + rows(is_narrow, negation) +
+         R"(
 /* Integers wrap: computed unsigned, at least in 32 bits. */
 #define TN_INTEGER(name, type, wide, bits) \
   static inline type tn_add_##name(type a, type b) { return (type)((wide)a + (wide)b); } \
@@ -59,15 +99,8 @@ TN_NEG(f8e5m2, uint8_t, 0x80)
     if ((uint64_t)b < bits) return (type)(a >> b); \
     return (type)(a < 0 ? -1 : 0); \
   }
-TN_INTEGER(i8, int8_t, uint32_t, 8)
-TN_INTEGER(i16, int16_t, uint32_t, 16)
-TN_INTEGER(i32, int32_t, uint32_t, 32)
-TN_INTEGER(i64, int64_t, uint64_t, 64)
-TN_INTEGER(u8, uint8_t, uint32_t, 8)
-TN_INTEGER(u16, uint16_t, uint32_t, 16)
-TN_INTEGER(u32, uint32_t, uint32_t, 32)
-TN_INTEGER(u64, uint64_t, uint64_t, 64)
-
+)" + rows(is_whole, wrapping) +
+         R"(
 /* Float to integer: truncates, saturates, NaN gives 0. */
 #define TN_SATURATE(name, type, least, end, most) \
   static inline type tn_saturate_##name(double x) { \
@@ -75,15 +108,8 @@ TN_INTEGER(u64, uint64_t, uint64_t, 64)
     if (x >= end) return most; \
     return x <= (double)(least) ? least : (type)x; \
   }
-TN_SATURATE(i8, int8_t, INT8_MIN, 0x1p7, INT8_MAX)
-TN_SATURATE(i16, int16_t, INT16_MIN, 0x1p15, INT16_MAX)
-TN_SATURATE(i32, int32_t, INT32_MIN, 0x1p31, INT32_MAX)
-TN_SATURATE(i64, int64_t, INT64_MIN, 0x1p63, INT64_MAX)
-TN_SATURATE(u8, uint8_t, 0, 0x1p8, UINT8_MAX)
-TN_SATURATE(u16, uint16_t, 0, 0x1p16, UINT16_MAX)
-TN_SATURATE(u32, uint32_t, 0, 0x1p32, UINT32_MAX)
-TN_SATURATE(u64, uint64_t, 0, 0x1p64, UINT64_MAX)
-
+)" + rows(is_whole, saturation) +
+         R"(
 /* 64-bit integers to a double whose last bit is sticky, so that rounding it again rounds once. */
 static inline double tn_odd_u64(uint64_t x) {
   if (x >> 53) x = (x & ~UINT64_C(0x7ff)) | (x & 0x7ff ? 0x800 : 0);
@@ -136,12 +162,15 @@ static inline uint32_t tn_encode(double x, uint32_t sign, int m, int bias, uint3
   static inline type tn_encode_##name(double x) { \
     return (type)tn_encode(x, sign, m, bias, most, over, nan, keeps); \
   }
-TN_NARROW(f16, uint16_t, 0x8000, 10, 15, 0x7bff, 0x7c00, 0x7e00, 1)
-TN_NARROW(bf16, uint16_t, 0x8000, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, 1)
-TN_NARROW(f8e4m3, uint8_t, 0x80, 3, 7, 0x7e, 0x7e, 0x7f, 0)
-TN_NARROW(f8e5m2, uint8_t, 0x80, 2, 15, 0x7b, 0x7c, 0x7e, 1)
+)" + rows(is_narrow, conversion) +
+         "\n";
+}
 
-)";
+}  // namespace
+
+std::string_view c_prelude() {
+  static const auto& text = *new std::string(make_prelude());
+  return text;
 }
 
 }  // namespace tenon::sdk

@@ -13,18 +13,7 @@
 namespace tenon::sdk {
 namespace {
 
-const TypeName& type_row(const Dialect& dialect, uint8_t dtype) {
-  const auto types = dialect.data().types;
-  const auto at = std::ranges::find(types, dtype, &TypeName::dtype);
-  if (at == types.end()) {
-    throw Failure(TN_ERROR_UNSUPPORTED,
-                  fmt::format("{}: expected a dtype that the language has, got {}",
-                              dialect.data().name, dtype_text(dtype)));
-  }
-  return *at;
-}
-
-bool matches(Spelling::On on, uint8_t dtype, bool has_narrow_floats) {
+bool matches(Spelling::On on, uint8_t dtype) {
   switch (on) {
     case Spelling::On::kAny:
       return true;
@@ -33,12 +22,18 @@ bool matches(Spelling::On on, uint8_t dtype, bool has_narrow_floats) {
     case Spelling::On::kInteger:
       return is_integer(dtype);
     case Spelling::On::kF32:
-      return dtype == TN_DTYPE_F32 ||
-             (has_narrow_floats && (dtype == TN_DTYPE_F16 || dtype == TN_DTYPE_BF16));
+      return dtype == TN_DTYPE_F32;
     case Spelling::On::kF64:
       return dtype == TN_DTYPE_F64;
   }
   return false;
+}
+
+/// Whether the language's own operator between operands of the dtype is the op.
+bool is_infix(const OpInfo& op, uint8_t dtype, bool integers_wrap) {
+  if (op.kind == OpKind::COMPARE || op.family == OpFamily::BITWISE) return true;
+  if (is_integer(dtype)) return integers_wrap;
+  return dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F64;
 }
 
 }  // namespace
@@ -53,8 +48,15 @@ std::string Dialect::param_name(const ProgramView& program, const tn_param& para
 
 std::string Dialect::value_name(uint32_t value) { return fmt::format("v{}", value); }
 
-std::string_view Dialect::value_type(uint8_t dtype) const { return type_row(*this, dtype).value; }
-std::string_view Dialect::memory_type(uint8_t dtype) const { return type_row(*this, dtype).memory; }
+std::string_view Dialect::value_type(uint8_t dtype) const {
+  const DTypeInfo* info = dtype_info(dtype);
+  if (!info || (info->*data().type).empty()) {
+    throw Failure(TN_ERROR_UNSUPPORTED,
+                  fmt::format("{}: expected a dtype that the language has, got {}", data().name,
+                              dtype_text(dtype)));
+  }
+  return info->*data().type;
+}
 
 std::string Dialect::allocation(const ProgramView& program, const tn_param& param,
                                 const AllocationPlace&) const {
@@ -67,16 +69,21 @@ std::string Dialect::allocation(const ProgramView& program, const tn_param& para
                      param_name(program, param), param.count);
 }
 
-bool Dialect::computes(uint16_t, uint8_t dtype) const {
-  return data().has_narrow_floats && (dtype == TN_DTYPE_F16 || dtype == TN_DTYPE_BF16);
-}
-
 std::string Dialect::spell(uint16_t op, uint8_t dtype,
                            std::span<const std::string> operands) const {
   for (const Spelling& row : data().spellings) {
-    if (row.op == op && matches(row.on, dtype, data().has_narrow_floats)) {
-      return fill_pattern(row.pattern, operands);
-    }
+    if (row.op == op && matches(row.on, dtype)) return fill_pattern(row.pattern, operands);
+  }
+  const OpInfo& info = *op_info(op);
+  const auto [by, word] = info.spelling;
+  using By = OpSpelling::By;
+  if (by == By::kInfix && is_infix(info, dtype, data().integers_wrap)) {
+    return fmt::format("{} {} {}", operands[0], word, operands[1]);
+  }
+  const bool is_real = dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F64;
+  if (is_real && (by == By::kCall || (by == By::kMath && data().has_math))) {
+    return fmt::format("{}{}({})", word, dtype == TN_DTYPE_F32 ? data().float_suffix : "",
+                       fmt::join(operands, ", "));
   }
   return fmt::format("tn_{}_{}({})", op_text(op), dtype_text(dtype), fmt::join(operands, ", "));
 }

@@ -10,13 +10,14 @@
 #include <string_view>
 #include <vector>
 
+#include "sdk/program/dtype_info.hpp"
 #include "sdk/program/view.hpp"
 #include "tenon/program.h"
 
 namespace tenon::sdk {
 
-/// Pattern of an op: {0} {1} {2} are its operands. Rows are searched in order; where none matches
-/// the op is a call of the prelude's function tn_<op>_<dtype>.
+/// Pattern of an op that the language says otherwise than the SPELLING of ops.def: {0} {1} {2} are
+/// its operands. Rows are searched in order.
 struct Spelling {
   enum class On : uint8_t { kAny, kBool, kInteger, kF32, kF64 };
   uint16_t op;
@@ -24,16 +25,13 @@ struct Spelling {
   std::string_view pattern;
 };
 
-struct TypeName {
-  uint8_t dtype;
-  std::string_view value;   ///< in variables
-  std::string_view memory;  ///< behind pointers and in arrays
-};
-
 struct DialectData {
   std::string_view name;
-  std::span<const TypeName> types;
+  std::string_view DTypeInfo::*type;  ///< of variables
   std::span<const Spelling> spellings;
+  std::string_view float_suffix;  ///< of functions on f32: "f" in C
+  bool has_math;                  ///< C's <math.h> is there
+  bool integers_wrap;             ///< + - * on integers are as ops.def has them
   /// By tn_space: what stands before a pointer to it, and before an array allocated in it. A null
   /// data() says that the language has no such space.
   std::string_view pointer_space[8];
@@ -53,7 +51,6 @@ struct DialectData {
   /// the product and the sum are printed apart.
   std::string_view contracted;
 
-  bool has_narrow_floats;             ///< arithmetic on f16 and bf16 is written as on f32
   bool has_plain_integers;            ///< i32 and i64 take + - * where TN_OP_NO_WRAP says they fit
   uint8_t wide_float = TN_DTYPE_F64;  ///< what other narrow floats are computed in, or TN_DTYPE_F32
 };
@@ -84,8 +81,9 @@ class Dialect {
   virtual std::string bit_cast(const std::string& value, uint8_t from, uint8_t to) const = 0;
 
   /// Whether spell() writes the op on a narrow float directly; else it goes through wide_float.
-  virtual bool computes(uint16_t op, uint8_t dtype) const;
-  /// An elementwise op but CAST as an expression; `dtype` is that of its (last) operand.
+  virtual bool computes(uint16_t, uint8_t) const { return false; }
+  /// An elementwise op but CAST as an expression; `dtype` is that of its (last) operand. By the
+  /// dialect's own rows, by ops.def, or else a call of the prelude's function tn_<op>_<dtype>.
   virtual std::string spell(uint16_t op, uint8_t dtype,
                             std::span<const std::string> operands) const;
   /// A statement that defines the scalar `name`, the value of `op`.
@@ -125,8 +123,10 @@ class Dialect {
   static std::string param_name(const ProgramView& program, const tn_param& param);
   static std::string value_name(uint32_t value);
 
+  /// Throw TN_ERROR_UNSUPPORTED where the language has none.
   std::string_view value_type(uint8_t dtype) const;
-  std::string_view memory_type(uint8_t dtype) const;
+  /// Behind pointers and in arrays.
+  virtual std::string_view memory_type(uint8_t dtype) const { return value_type(dtype); }
 
  protected:
   /// Throws TN_ERROR_UNSUPPORTED: the language has no words for the op.

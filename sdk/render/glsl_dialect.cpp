@@ -18,48 +18,35 @@
 namespace tenon::sdk {
 namespace {
 
-constexpr TypeName kTypes[] = {
-    {TN_DTYPE_BOOL, "bool", "uint8_t"},     {TN_DTYPE_I8, "int", "int8_t"},
-    {TN_DTYPE_I16, "int", "int16_t"},       {TN_DTYPE_I32, "int", "int"},
-    {TN_DTYPE_I64, "int64_t", "int64_t"},   {TN_DTYPE_U8, "uint", "uint8_t"},
-    {TN_DTYPE_U16, "uint", "uint16_t"},     {TN_DTYPE_U32, "uint", "uint"},
-    {TN_DTYPE_U64, "uint64_t", "uint64_t"}, {TN_DTYPE_F16, "uint", "uint16_t"},
-    {TN_DTYPE_BF16, "uint", "uint16_t"},    {TN_DTYPE_F32, "float", "float"},
-    {TN_DTYPE_F64, "double", "double"},     {TN_DTYPE_F8E4M3, "uint", "uint8_t"},
-    {TN_DTYPE_F8E5M2, "uint", "uint8_t"}};
-
 using On = Spelling::On;
 constexpr Spelling kSpellings[] = {
-    {TN_OP_CMPLT, On::kBool, "!{0} && {1}"},     {TN_OP_ADD, On::kBool, "{0} || {1}"},
-    {TN_OP_MUL, On::kBool, "{0} && {1}"},        {TN_OP_MAX, On::kBool, "{0} || {1}"},
-    {TN_OP_MIN, On::kBool, "{0} && {1}"},        {TN_OP_AND, On::kBool, "{0} && {1}"},
-    {TN_OP_OR, On::kBool, "{0} || {1}"},         {TN_OP_XOR, On::kBool, "{0} != {1}"},
-    {TN_OP_CMPNE, On::kF32, "!({0} == {1})"},    {TN_OP_CMPNE, On::kF64, "!({0} == {1})"},
-    {TN_OP_CMPLT, On::kAny, "{0} < {1}"},        {TN_OP_CMPNE, On::kAny, "{0} != {1}"},
-    {TN_OP_CMPEQ, On::kAny, "{0} == {1}"},       {TN_OP_WHERE, On::kAny, "{0} ? {1} : {2}"},
-    {TN_OP_AND, On::kInteger, "{0} & {1}"},      {TN_OP_OR, On::kInteger, "{0} | {1}"},
-    {TN_OP_XOR, On::kInteger, "{0} ^ {1}"},      {TN_OP_MAX, On::kInteger, "max({0}, {1})"},
-    {TN_OP_MIN, On::kInteger, "min({0}, {1})"},  {TN_OP_NEG, On::kInteger, "0 - {0}"},
-    {TN_OP_ADD, On::kInteger, "{0} + {1}"},      {TN_OP_SUB, On::kInteger, "{0} - {1}"},
-    {TN_OP_MUL, On::kInteger, "{0} * {1}"},      {TN_OP_ADD, On::kF32, "{0} + {1}"},
-    {TN_OP_SUB, On::kF32, "{0} - {1}"},          {TN_OP_MUL, On::kF32, "{0} * {1}"},
-    {TN_OP_FDIV, On::kF32, "{0} / {1}"},         {TN_OP_NEG, On::kF32, "-{0}"},
-    {TN_OP_RECIP, On::kF32, "1.0 / {0}"},        {TN_OP_SQRT, On::kF32, "sqrt({0})"},
-    {TN_OP_TRUNC, On::kF32, "trunc({0})"},       {TN_OP_FLOOR, On::kF32, "floor({0})"},
-    {TN_OP_FMA, On::kF32, "fma({0}, {1}, {2})"}, {TN_OP_ADD, On::kF64, "{0} + {1}"},
-    {TN_OP_SUB, On::kF64, "{0} - {1}"},          {TN_OP_MUL, On::kF64, "{0} * {1}"},
-    {TN_OP_FDIV, On::kF64, "{0} / {1}"},         {TN_OP_NEG, On::kF64, "-{0}"},
-    {TN_OP_RECIP, On::kF64, "1.0lf / {0}"},      {TN_OP_SQRT, On::kF64, "sqrt({0})"},
-    {TN_OP_TRUNC, On::kF64, "trunc({0})"},       {TN_OP_FLOOR, On::kF64, "floor({0})"},
-    {TN_OP_FMA, On::kF64, "fma({0}, {1}, {2})"},
+    {TN_OP_CMPLT, On::kBool, "!{0} && {1}"},
+    {TN_OP_ADD, On::kBool, "{0} || {1}"},
+    {TN_OP_MUL, On::kBool, "{0} && {1}"},
+    {TN_OP_MAX, On::kBool, "{0} || {1}"},
+    {TN_OP_MIN, On::kBool, "{0} && {1}"},
+    {TN_OP_AND, On::kBool, "{0} && {1}"},
+    {TN_OP_OR, On::kBool, "{0} || {1}"},
+    {TN_OP_XOR, On::kBool, "{0} != {1}"},
+    {TN_OP_CMPNE, On::kF32, "!({0} == {1})"},
+    {TN_OP_CMPNE, On::kF64, "!({0} == {1})"},
+    {TN_OP_WHERE, On::kAny, "{0} ? {1} : {2}"},
+    {TN_OP_MAX, On::kInteger, "max({0}, {1})"},
+    {TN_OP_MIN, On::kInteger, "min({0}, {1})"},
+    {TN_OP_NEG, On::kInteger, "0 - {0}"},
+    {TN_OP_NEG, On::kF32, "-{0}"},
+    {TN_OP_NEG, On::kF64, "-{0}"},
+    {TN_OP_RECIP, On::kF32, "1.0 / {0}"},
+    {TN_OP_RECIP, On::kF64, "1.0lf / {0}"},
 };
 
 constexpr DialectData make_data(bool keeps_loops) {
   DialectData data = {};
   data.name = "glsl";
   if (keeps_loops) data.roll_hint = "[[dont_unroll]]";
-  data.types = kTypes;
+  data.type = &DTypeInfo::glsl;
   data.spellings = kSpellings;
+  data.integers_wrap = true;
   data.index[TN_AXIS_GRID_X] = "gl_WorkGroupID.x";
   data.index[TN_AXIS_GRID_Y] = "gl_WorkGroupID.y";
   data.index[TN_AXIS_GRID_Z] = "gl_WorkGroupID.z";
@@ -120,6 +107,12 @@ class GlslDialect : public ShaderDialect {
     }
   }
   const DialectData& data() const override { return options_.keeps_loops ? kRolled : kData; }
+
+  /// Of the explicit sizes, which C has too.
+  std::string_view memory_type(uint8_t dtype) const override {
+    const std::string_view type = value_type(dtype);
+    return dtype_bytes(dtype) == 4 ? type : dtype_info(dtype)->c;
+  }
 
   std::string prelude(const ProgramView&, std::string_view kernel) const override {
     const std::string text = used_helpers(glsl_helpers(), kernel);

@@ -16,48 +16,15 @@ namespace {
 
 using On = Spelling::On;
 constexpr Spelling kSpellings[] = {
-    {TN_OP_CMPLT, On::kAny, "{0} < {1}"},
-    {TN_OP_CMPNE, On::kAny, "{0} != {1}"},
-    {TN_OP_CMPEQ, On::kAny, "{0} == {1}"},
     {TN_OP_WHERE, On::kAny, "{0} ? {1} : {2}"},
-    {TN_OP_AND, On::kAny, "{0} & {1}"},
-    {TN_OP_OR, On::kAny, "{0} | {1}"},
-    {TN_OP_XOR, On::kAny, "{0} ^ {1}"},
     {TN_OP_ADD, On::kBool, "{0} | {1}"},
     {TN_OP_MUL, On::kBool, "{0} & {1}"},
     {TN_OP_MAX, On::kBool, "{0} | {1}"},
     {TN_OP_MIN, On::kBool, "{0} & {1}"},
-    {TN_OP_ADD, On::kF32, "{0} + {1}"},
-    {TN_OP_SUB, On::kF32, "{0} - {1}"},
-    {TN_OP_MUL, On::kF32, "{0} * {1}"},
-    {TN_OP_FDIV, On::kF32, "{0} / {1}"},
-    {TN_OP_NEG, On::kF32, "tn_neg_f32({0})"},
     {TN_OP_RECIP, On::kF32, "1.0f / {0}"},
-    {TN_OP_SQRT, On::kF32, "tn_sqrt_f32({0})"},
-    {TN_OP_EXP2, On::kF32, "exp2f({0})"},
-    {TN_OP_LOG2, On::kF32, "log2f({0})"},
-    {TN_OP_SIN, On::kF32, "sinf({0})"},
-    {TN_OP_COS, On::kF32, "cosf({0})"},
-    {TN_OP_EXP, On::kF32, "expf({0})"},
-    {TN_OP_LN, On::kF32, "logf({0})"},
-    {TN_OP_TRUNC, On::kF32, "truncf({0})"},
-    {TN_OP_FLOOR, On::kF32, "floorf({0})"},
-    {TN_OP_FMA, On::kF32, "tn_fma({0}, {1}, {2})"},
-    {TN_OP_ADD, On::kF64, "{0} + {1}"},
-    {TN_OP_SUB, On::kF64, "{0} - {1}"},
-    {TN_OP_MUL, On::kF64, "{0} * {1}"},
-    {TN_OP_FDIV, On::kF64, "{0} / {1}"},
-    {TN_OP_NEG, On::kF64, "tn_neg_f64({0})"},
     {TN_OP_RECIP, On::kF64, "1.0 / {0}"},
-    {TN_OP_SQRT, On::kF64, "sqrt({0})"},
-    {TN_OP_EXP2, On::kF64, "exp2({0})"},
-    {TN_OP_LOG2, On::kF64, "log2({0})"},
-    {TN_OP_SIN, On::kF64, "sin({0})"},
-    {TN_OP_COS, On::kF64, "cos({0})"},
-    {TN_OP_EXP, On::kF64, "exp({0})"},
-    {TN_OP_LN, On::kF64, "log({0})"},
-    {TN_OP_TRUNC, On::kF64, "trunc({0})"},
-    {TN_OP_FLOOR, On::kF64, "floor({0})"},
+    {TN_OP_SQRT, On::kF32, "tn_sqrt_f32({0})"},
+    {TN_OP_FMA, On::kF32, "tn_fma({0}, {1}, {2})"},
     {TN_OP_FMA, On::kF64, "tn_fma({0}, {1}, {2})"},
 };
 
@@ -98,8 +65,10 @@ uint32_t access_bytes(const tn_param& param, uint32_t lanes, uint32_t flags) {
 
 GpuDialect::GpuDialect(const GpuWords& words) : words_(words), data_{} {
   data_.name = words.name;
-  data_.types = gpu_types();
+  data_.type = &DTypeInfo::cuda;
   data_.spellings = kSpellings;
+  data_.float_suffix = "f";
+  data_.has_math = true;
   for (int space : {TN_SPACE_GLOBAL, TN_SPACE_CONSTANT}) data_.pointer_space[space] = "";
   data_.array_space[TN_SPACE_SHARED] = "__shared__ ";
   for (int space : {TN_SPACE_REGISTER, TN_SPACE_SCRATCH}) data_.array_space[space] = "";

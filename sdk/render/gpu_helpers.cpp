@@ -21,15 +21,7 @@ constexpr GpuHelper kHelpers[] = {
     {"tn_mul_{}", "TN {t} tn_mul_{n}({t} a, {t} b) { return ({t})(({u})a * ({u})b); }\n"},
     {"tn_neg_{}", "TN {t} tn_neg_{n}({t} a) { return ({t})(({u})0 - ({u})a); }\n"},
     // Floats flip their sign bit, NaN too. As bits, since a compiler may make -x of 0 - x.
-    {"tn_neg_f16",
-     "TN unsigned short tn_neg_f16(unsigned short x) { return (unsigned short)(x ^ 0x8000u); }\n"},
-    {"tn_neg_bf16",
-     "TN unsigned short tn_neg_bf16(unsigned short x) { return (unsigned short)(x ^ 0x8000u); "
-     "}\n"},
-    {"tn_neg_f8e4m3",
-     "TN unsigned char tn_neg_f8e4m3(unsigned char x) { return (unsigned char)(x ^ 0x80u); }\n"},
-    {"tn_neg_f8e5m2",
-     "TN unsigned char tn_neg_f8e5m2(unsigned char x) { return (unsigned char)(x ^ 0x80u); }\n"},
+    {"tn_neg_{f}", "TN {t} tn_neg_{n}({t} x) { return ({t})(x ^ {sign}); }\n"},
     {"tn_neg_f32",
      "TN float tn_neg_f32(float x) { return tn_bits_f32(tn_bits_of_f32(x) ^ 0x80000000u); }\n"},
     {"tn_neg_f64",
@@ -126,12 +118,9 @@ constexpr GpuHelper kHelpers[] = {
      "  const unsigned high = (rounded >> (23 - m)) - ((unsigned)(127 - bias) << m);\n"
      "  const unsigned code = a < (unsigned)(128 - bias) << 23 ? low : high;\n"
      "  return (unsigned char)(sign | (code > most ? over : code));\n}\n"},
-    {"tn_encode_f8e4m3",
-     "TN unsigned char tn_encode_f8e4m3(float x) {\n"
-     "  return tn_narrow(x, 3, 7, 0x7e, 0x7e, 0x7f);\n}\n"},
-    {"tn_encode_f8e5m2",
-     "TN unsigned char tn_encode_f8e5m2(float x) {\n"
-     "  return tn_narrow(x, 2, 15, 0x7b, 0x7c, 0x7e);\n}\n"},
+    {"tn_encode_{f}",
+     "TN {t} tn_encode_{n}(float x) {\n  return tn_narrow(x, {m}, {bias}, {most}, {over}, "
+     "{nan});\n}\n"},
 
     // Runs of elements, moved as one access; the place is aligned to the size.
     {"tn_b16", "struct __attribute__((may_alias, aligned(16))) tn_b16 { unsigned w[4]; };\n"},

@@ -30,6 +30,15 @@ std::string instance(std::string_view family, uint8_t dtype) {
   std::string text = replaced(std::string(family), "{n}", dtype_text(dtype));
   text = replaced(text, "{t}", gpu_type(dtype));
   text = replaced(text, "{bits}", std::to_string(bits));
+  if (is_narrow_float(dtype)) {
+    const NarrowFormat& f = dtype_info(dtype)->format;
+    text = replaced(text, "{sign}", fmt::format("{:#x}u", f.sign));
+    text = replaced(text, "{m}", std::to_string(f.mantissa_bits));
+    text = replaced(text, "{bias}", std::to_string(f.bias));
+    text = replaced(text, "{most}", fmt::format("{:#x}", f.max_finite));
+    text = replaced(text, "{over}", fmt::format("{:#x}", f.overflow));
+    text = replaced(text, "{nan}", fmt::format("{:#x}", f.quiet_nan));
+  }
   if (!is_integer(dtype)) return text;
   text = replaced(text, "{u}", bits == 64 ? "unsigned long long" : "unsigned");
   const uint64_t ones = ~uint64_t{0} >> (64 - bits);
@@ -66,7 +75,9 @@ class HelperPicker {
     const size_t cut = name.rfind('_');
     const uint8_t dtype = dtype_by_text(name.substr(cut + 1));
     if (dtype == TN_DTYPE_VOID) return {};
-    return instance(row(fmt::format("{}_{{}}", name.substr(0, cut))), dtype);
+    const std::string_view stem = name.substr(0, cut);
+    const auto own = is_narrow_float(dtype) ? row(fmt::format("{}_{{f}}", stem)) : "";
+    return instance(own.empty() ? row(fmt::format("{}_{{}}", stem)) : own, dtype);
   }
 
   void pick(std::string_view name) {

@@ -13,6 +13,8 @@ namespace tenon::sdk {
 /// a family, one function for each dtype, and in its text
 ///   {n} is the dtype, {t} its type, {u} the unsigned type that computes it (at least 32 bits),
 ///   {bits} its bits, {least} and {most} its range if it is an integer.
+/// "_{f}": one for each narrow float, in whose text {sign} {m} {bias} {most} {over} {nan} are those
+/// of its NarrowFormat.
 struct GpuHelper {
   std::string_view name;
   std::string_view text;

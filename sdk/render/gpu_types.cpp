@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "sdk/program/op_info.hpp"
@@ -13,32 +12,13 @@
 namespace tenon::sdk {
 namespace {
 
-constexpr TypeName kTypes[] = {{TN_DTYPE_BOOL, "bool", "bool"},
-                               {TN_DTYPE_I8, "signed char", "signed char"},
-                               {TN_DTYPE_I16, "short", "short"},
-                               {TN_DTYPE_I32, "int", "int"},
-                               {TN_DTYPE_I64, "long long", "long long"},
-                               {TN_DTYPE_U8, "unsigned char", "unsigned char"},
-                               {TN_DTYPE_U16, "unsigned short", "unsigned short"},
-                               {TN_DTYPE_U32, "unsigned", "unsigned"},
-                               {TN_DTYPE_U64, "unsigned long long", "unsigned long long"},
-                               {TN_DTYPE_F16, "unsigned short", "unsigned short"},
-                               {TN_DTYPE_BF16, "unsigned short", "unsigned short"},
-                               {TN_DTYPE_F32, "float", "float"},
-                               {TN_DTYPE_F64, "double", "double"},
-                               {TN_DTYPE_F8E4M3, "unsigned char", "unsigned char"},
-                               {TN_DTYPE_F8E5M2, "unsigned char", "unsigned char"}};
-
 bool is_real(uint8_t dtype) { return dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F64; }
-bool is_narrow(uint8_t dtype) { return is_float(dtype) && !is_real(dtype); }
 
 }  // namespace
 
-std::span<const TypeName> gpu_types() { return kTypes; }
-
 std::string_view gpu_type(uint8_t dtype) {
-  const auto* at = std::ranges::find(kTypes, dtype, &TypeName::dtype);
-  return at == std::end(kTypes) ? std::string_view() : at->value;
+  const DTypeInfo* info = dtype_info(dtype);
+  return info ? info->cuda : std::string_view();
 }
 
 std::string gpu_integer(uint64_t bits, uint8_t dtype) {
@@ -52,7 +32,7 @@ std::string gpu_integer(uint64_t bits, uint8_t dtype) {
 
 std::string gpu_literal(uint64_t bits, uint8_t dtype) {
   if (dtype == TN_DTYPE_BOOL) return bits ? "true" : "false";
-  if (is_narrow(dtype)) return fmt::format("{:#x}", bits);
+  if (is_narrow_float(dtype)) return fmt::format("{:#x}", bits);
   if (is_integer(dtype)) return gpu_integer(bits, dtype);
   const double value = to_double(bits, dtype);
   if (std::isfinite(value)) return fmt::format("{:a}{}", value, dtype == TN_DTYPE_F32 ? "f" : "");
@@ -63,9 +43,9 @@ std::string gpu_literal(uint64_t bits, uint8_t dtype) {
 std::string gpu_cast(const std::string& value, uint8_t from, uint8_t to) {
   if (from == to) return value;
   std::string wide =
-      is_narrow(from) ? fmt::format("tn_decode_{}({})", dtype_text(from), value) : value;
+      is_narrow_float(from) ? fmt::format("tn_decode_{}({})", dtype_text(from), value) : value;
   if (to == TN_DTYPE_BOOL) return fmt::format("(({}) != 0)", wide);
-  if (is_narrow(to)) {
+  if (is_narrow_float(to)) {
     const bool is_large = from == TN_DTYPE_F64 || (is_integer(from) && dtype_bytes(from) >= 4);
     const std::string odd = is_large ? fmt::format("tn_odd_{}({})", dtype_text(from), value)
                                      : (is_float(from) ? wide : fmt::format("(float)({})", wide));
@@ -74,7 +54,7 @@ std::string gpu_cast(const std::string& value, uint8_t from, uint8_t to) {
   if (is_float(from) && is_integer(to)) {
     return fmt::format("tn_saturate_{}({})", dtype_text(to), wide);
   }
-  if (is_narrow(from) && to == TN_DTYPE_F32) return wide;
+  if (is_narrow_float(from) && to == TN_DTYPE_F32) return wide;
   return fmt::format("({})({})", gpu_type(to), wide);
 }
 

@@ -3,15 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
-#include "sdk/render/dialect.hpp"
-
 namespace tenon::sdk {
 
-std::span<const TypeName> gpu_types();
 /// Of variables and of memory; f16, bf16 and f8 are their bits.
 std::string_view gpu_type(uint8_t dtype);
 /// A literal of an integer dtype from its bits.

@@ -2,7 +2,29 @@
 // Conversions of f32: narrow floats live as their bits in a u32 and are rounded once, by integers.
 #include "sdk/render/shader_helpers.hpp"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sdk/program/dtype_info.hpp"
+
 namespace tenon::sdk {
+namespace {
+
+ShaderHelper encoder(const DTypeInfo& dtype) {
+  const NarrowFormat& f = dtype.format;
+  return {fmt::format("tn_encode_{}", dtype.text),
+          fmt::format(R"(fn tn_encode_{}(x: f32) -> u32 {{
+  let sign: u32 = (bitcast<u32>(x) >> {}u) & {:#x}u;
+  return sign | tn_encode(x, {}u, {:#x}u, {:.1f}f, {:#x}u, {:#x}u);
+}}
+)",
+                      dtype.text, 32 - 8 * dtype.bytes, f.sign, 23 - f.mantissa_bits,
+                      (127 - f.bias) << 23, std::ldexp(1, 24 - f.bias - f.mantissa_bits),
+                      f.overflow, f.quiet_nan)};
+}
+
+}  // namespace
 
 void add_cast_helpers(std::vector<ShaderHelper>& out) {
   const ShaderHelper helpers[] = {
@@ -100,21 +122,6 @@ void add_cast_helpers(std::vector<ShaderHelper>& out) {
   return min((magnitude - rebias + up) >> shift, over);
 }
 )"},
-      {"tn_encode_f16", R"(fn tn_encode_f16(x: f32) -> u32 {
-  let sign: u32 = (bitcast<u32>(x) >> 16u) & 0x8000u;
-  return sign | tn_encode(x, 13u, 0x38000000u, 0.5f, 0x7c00u, 0x7e00u);
-}
-)"},
-      {"tn_encode_f8e4m3", R"(fn tn_encode_f8e4m3(x: f32) -> u32 {
-  let sign: u32 = (bitcast<u32>(x) >> 24u) & 0x80u;
-  return sign | tn_encode(x, 20u, 0x3c000000u, 16384.0f, 0x7eu, 0x7fu);
-}
-)"},
-      {"tn_encode_f8e5m2", R"(fn tn_encode_f8e5m2(x: f32) -> u32 {
-  let sign: u32 = (bitcast<u32>(x) >> 24u) & 0x80u;
-  return sign | tn_encode(x, 21u, 0x38000000u, 128.0f, 0x7cu, 0x7eu);
-}
-)"},
       {"tn_encode_bf16", R"(fn tn_encode_bf16(x: f32) -> u32 {
   let bits: u32 = bitcast<u32>(x);
   if (tn_is_nan(x)) { return (bits >> 16u) | 0x40u; }
@@ -122,6 +129,10 @@ void add_cast_helpers(std::vector<ShaderHelper>& out) {
 }
 )"}};
   out.insert(out.end(), std::begin(helpers), std::end(helpers));
+  for (const DTypeInfo& dtype : all_dtypes()) {
+    const bool is_short = dtype.format.bias < 127;  // of fewer exponents than f32
+    if (is_narrow_float(dtype.dtype) && is_short) out.push_back(encoder(dtype));
+  }
 }
 
 }  // namespace tenon::sdk

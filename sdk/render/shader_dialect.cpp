@@ -42,7 +42,7 @@ std::string ShaderDialect::index_of(const Element& at) {
   return is_negative || (is_constant && is_sized && value >= at.param.count) ? "0" : at.index;
 }
 
-bool ShaderDialect::is_coded(uint8_t dtype) { return is_float(dtype) && dtype_bytes(dtype) < 4; }
+bool ShaderDialect::is_coded(uint8_t dtype) { return is_narrow_float(dtype); }
 
 uint8_t ShaderDialect::held(uint8_t dtype) {
   if (is_coded(dtype)) return TN_DTYPE_U32;
@@ -163,9 +163,15 @@ std::string ShaderDialect::with_zeros(uint16_t op, uint8_t dtype,
   return Dialect::spell(op, dtype, out);
 }
 
+bool ShaderDialect::is_native(OpFamily family) const {
+  return (family == OpFamily::POWER && math_.native_exp) ||
+         (family == OpFamily::LOG && math_.native_log) ||
+         (family == OpFamily::ANGLE && math_.native_sin);
+}
+
 /// The sign of what is held as bits is a bit, of NaN too.
 bool ShaderDialect::computes(uint16_t op, uint8_t dtype) const {
-  return (op == TN_OP_NEG && is_coded(dtype)) || Dialect::computes(op, dtype);
+  return op == TN_OP_NEG && is_coded(dtype);
 }
 
 std::string ShaderDialect::spell(uint16_t op, uint8_t dtype,
@@ -177,10 +183,9 @@ std::string ShaderDialect::spell(uint16_t op, uint8_t dtype,
     const std::string value = Dialect::spell(op, held(dtype), operands);
     return grows(op) ? wrap("(" + value + ")", dtype) : value;
   }
-  const auto native = [&](bool is_native, const char* function) {
-    return is_native && dtype == TN_DTYPE_F32 ? fmt::format("{}({})", function, operands[0])
-                                              : Dialect::spell(op, dtype, operands);
-  };
+  if (dtype == TN_DTYPE_F32 && is_native(op_info(op)->family)) {
+    return fmt::format("{}({})", op_info(op)->spelling.word, operands[0]);
+  }
   const bool is_real = dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F64;
   switch (op) {
     case TN_OP_WHERE:
@@ -190,18 +195,6 @@ std::string ShaderDialect::spell(uint16_t op, uint8_t dtype,
     case TN_OP_MUL:
     case TN_OP_FDIV:
       return is_real ? with_zeros(op, dtype, operands) : Dialect::spell(op, dtype, operands);
-    case TN_OP_EXP2:
-      return native(math_.native_exp, "exp2");
-    case TN_OP_EXP:
-      return native(math_.native_exp, "exp");
-    case TN_OP_LOG2:
-      return native(math_.native_log, "log2");
-    case TN_OP_LN:
-      return native(math_.native_log, "log");
-    case TN_OP_SIN:
-      return native(math_.native_sin, "sin");
-    case TN_OP_COS:
-      return native(math_.native_sin, "cos");
     default:
       return Dialect::spell(op, dtype, operands);
   }

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "sdk/program/op_info.hpp"
 #include "sdk/render/dialect.hpp"
 
 namespace tenon::sdk {
@@ -12,9 +13,9 @@ namespace tenon::sdk {
 /// How transcendental functions are printed: a driver's own may be less exact than the profile
 /// that its plugin declares.
 struct ShaderMath {
-  bool native_exp = false;  ///< EXP2 and EXP by the language's functions
-  bool native_log = false;  ///< LOG2 and LN
-  bool native_sin = false;  ///< SIN and COS
+  bool native_exp = false;  ///< the family POWER by the language's functions
+  bool native_log = false;  ///< LOG
+  bool native_sin = false;  ///< ANGLE
 };
 
 class ShaderDialect : public Dialect {
@@ -59,6 +60,7 @@ class ShaderDialect : public Dialect {
   std::string with_zeros(uint16_t op, uint8_t dtype, std::span<const std::string> operands) const;
   std::string wrap(const std::string& value, uint8_t to) const;
   std::string truncate(const std::string& value, uint8_t from, uint8_t to) const;
+  bool is_native(OpFamily family) const;
   ShaderMath math_;
 };
 

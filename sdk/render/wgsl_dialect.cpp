@@ -19,38 +19,31 @@
 namespace tenon::sdk {
 namespace {
 
-constexpr TypeName kTypes[] = {
-    {TN_DTYPE_BOOL, "bool", ""},  {TN_DTYPE_I8, "i32", ""},     {TN_DTYPE_I16, "i32", ""},
-    {TN_DTYPE_I32, "i32", "i32"}, {TN_DTYPE_U8, "u32", ""},     {TN_DTYPE_U16, "u32", ""},
-    {TN_DTYPE_U32, "u32", "u32"}, {TN_DTYPE_F16, "u32", ""},    {TN_DTYPE_BF16, "u32", ""},
-    {TN_DTYPE_F32, "f32", "f32"}, {TN_DTYPE_F8E4M3, "u32", ""}, {TN_DTYPE_F8E5M2, "u32", ""}};
-
 using On = Spelling::On;
 constexpr Spelling kSpellings[] = {
-    {TN_OP_CMPLT, On::kBool, "!{0} && {1}"},     {TN_OP_ADD, On::kBool, "{0} || {1}"},
-    {TN_OP_MUL, On::kBool, "{0} && {1}"},        {TN_OP_MAX, On::kBool, "{0} || {1}"},
-    {TN_OP_MIN, On::kBool, "{0} && {1}"},        {TN_OP_AND, On::kBool, "{0} && {1}"},
-    {TN_OP_OR, On::kBool, "{0} || {1}"},         {TN_OP_XOR, On::kBool, "{0} != {1}"},
+    {TN_OP_CMPLT, On::kBool, "!{0} && {1}"},
+    {TN_OP_ADD, On::kBool, "{0} || {1}"},
+    {TN_OP_MUL, On::kBool, "{0} && {1}"},
+    {TN_OP_MAX, On::kBool, "{0} || {1}"},
+    {TN_OP_MIN, On::kBool, "{0} && {1}"},
+    {TN_OP_AND, On::kBool, "{0} && {1}"},
+    {TN_OP_OR, On::kBool, "{0} || {1}"},
+    {TN_OP_XOR, On::kBool, "{0} != {1}"},
     {TN_OP_CMPNE, On::kF32, "!({0} == {1})"},  // naga's != is false for NaN
-    {TN_OP_CMPLT, On::kAny, "{0} < {1}"},        {TN_OP_CMPNE, On::kAny, "{0} != {1}"},
-    {TN_OP_CMPEQ, On::kAny, "{0} == {1}"},       {TN_OP_WHERE, On::kAny, "select({2}, {1}, {0})"},
-    {TN_OP_AND, On::kInteger, "{0} & {1}"},      {TN_OP_OR, On::kInteger, "{0} | {1}"},
-    {TN_OP_XOR, On::kInteger, "{0} ^ {1}"},      {TN_OP_MAX, On::kInteger, "max({0}, {1})"},
-    {TN_OP_MIN, On::kInteger, "min({0}, {1})"},  {TN_OP_NEG, On::kInteger, "0 - {0}"},
-    {TN_OP_ADD, On::kInteger, "{0} + {1}"},      {TN_OP_SUB, On::kInteger, "{0} - {1}"},
-    {TN_OP_MUL, On::kInteger, "{0} * {1}"},      {TN_OP_ADD, On::kF32, "{0} + {1}"},
-    {TN_OP_SUB, On::kF32, "{0} - {1}"},          {TN_OP_MUL, On::kF32, "{0} * {1}"},
-    {TN_OP_FDIV, On::kF32, "{0} / {1}"},         {TN_OP_NEG, On::kF32, "-{0}"},
-    {TN_OP_RECIP, On::kF32, "1.0f / {0}"},       {TN_OP_SQRT, On::kF32, "sqrt({0})"},
-    {TN_OP_TRUNC, On::kF32, "trunc({0})"},       {TN_OP_FLOOR, On::kF32, "floor({0})"},
-    {TN_OP_FMA, On::kF32, "fma({0}, {1}, {2})"},
+    {TN_OP_WHERE, On::kAny, "select({2}, {1}, {0})"},
+    {TN_OP_MAX, On::kInteger, "max({0}, {1})"},
+    {TN_OP_MIN, On::kInteger, "min({0}, {1})"},
+    {TN_OP_NEG, On::kInteger, "0 - {0}"},
+    {TN_OP_NEG, On::kF32, "-{0}"},
+    {TN_OP_RECIP, On::kF32, "1.0f / {0}"},
 };
 
 constexpr DialectData make_data() {
   DialectData data = {};
   data.name = "wgsl";
-  data.types = kTypes;
+  data.type = &DTypeInfo::wgsl;
   data.spellings = kSpellings;
+  data.integers_wrap = true;
   data.index[TN_AXIS_GRID_X] = "grid.x";
   data.index[TN_AXIS_GRID_Y] = "grid.y";
   data.index[TN_AXIS_GRID_Z] = "grid.z";
@@ -85,6 +78,12 @@ class WgslDialect : public ShaderDialect {
     }
   }
   const DialectData& data() const override { return kData; }
+
+  /// Empty where it is packed in words.
+  std::string_view memory_type(uint8_t dtype) const override {
+    const std::string_view type = value_type(dtype);
+    return dtype_bytes(dtype) == 4 ? type : std::string_view();
+  }
 
   std::string prelude(const ProgramView& program, std::string_view kernel) const override {
     const std::string out = used_helpers(wgsl_helpers(), kernel);

@@ -52,12 +52,9 @@ std::optional<SpirvTarget> find_spirv_target(std::string_view name) {
 
 std::unique_ptr<PropertyTable> spirv_properties(const SpirvTarget& target) {
   auto table = shader_properties();
-  table->claim({TN_OP_FMA, TN_OP_BROADCAST, TN_OP_EXTRACT, TN_OP_COMPOSE, TN_OP_LANE_REDUCE});
-  if (target.subgroup)
-    table->claim({TN_OP_SUBGROUP_SHUFFLE, TN_OP_SUBGROUP_REDUCE, TN_OP_SUBGROUP_BROADCAST});
-  table->store_all().atomics({TN_DTYPE_I32, TN_DTYPE_U32});
-  table->compute({TN_DTYPE_BOOL, TN_DTYPE_I8, TN_DTYPE_I16, TN_DTYPE_I32, TN_DTYPE_U8, TN_DTYPE_U16,
-                  TN_DTYPE_U32, TN_DTYPE_F32});
+  table->claim({OpClaim::FUSED, OpClaim::VECTOR});
+  if (target.subgroup) table->claim({OpClaim::SUBGROUP});
+  table->store_all().compute_all(1, 4).atomics({TN_DTYPE_I32, TN_DTYPE_U32});
   if (target.i64) table->compute({TN_DTYPE_I64, TN_DTYPE_U64});
   if (target.f64) table->compute({TN_DTYPE_F64});
   table->workgroup(128, 128, 64, 128);

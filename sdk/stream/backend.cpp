@@ -35,19 +35,11 @@ tn_memory_space pinned_space() {
 
 /// What the dialects of sdk/render have words for.
 void claim_words(PropertyTable& table) {
-  table
-      .claim({TN_OP_NEG, TN_OP_SUB, TN_OP_FDIV, TN_OP_SHL, TN_OP_SHR, TN_OP_CMPEQ, TN_OP_TRUNC,
-              TN_OP_FLOOR, TN_OP_FMA, TN_OP_EXP, TN_OP_LN, TN_OP_COS, TN_OP_MIN})
-      .claim({TN_OP_BROADCAST, TN_OP_EXTRACT, TN_OP_COMPOSE, TN_OP_LANE_REDUCE})
-      .claim({TN_OP_BARRIER, TN_OP_SUBGROUP_SHUFFLE, TN_OP_SUBGROUP_REDUCE,
-              TN_OP_SUBGROUP_BROADCAST, TN_OP_ASYNC_COPY, TN_OP_ASYNC_COMMIT, TN_OP_ASYNC_WAIT});
-  table.store_all();
-  table.compute({TN_DTYPE_BOOL, TN_DTYPE_I8, TN_DTYPE_U8}, kAccessBytes)
-      .compute({TN_DTYPE_I16, TN_DTYPE_U16}, kAccessBytes / 2)
-      .compute({TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_F32}, kAccessBytes / 4)
-      .compute({TN_DTYPE_I64, TN_DTYPE_U64, TN_DTYPE_F64}, kAccessBytes / 8)
-      .atomics(
-          {TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_F32, TN_DTYPE_I64, TN_DTYPE_U64, TN_DTYPE_F64});
+  table.claim_elementwise().claim(
+      {OpClaim::VECTOR, OpClaim::WORKGROUP, OpClaim::SUBGROUP, OpClaim::ASYNC});
+  table.store_all().compute_registers(kAccessBytes);
+  table.atomics(
+      {TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_F32, TN_DTYPE_I64, TN_DTYPE_U64, TN_DTYPE_F64});
 }
 
 }  // namespace
@@ -62,7 +54,7 @@ std::shared_ptr<PropertyTable> StreamBackend::make_table(const StreamLimits& lim
   const std::span<const tn_matrix_atom> matrix = platform_.atoms(target);
   for (const tn_matrix_atom& atom : matrix) table->add_atom(atom);
   if (!matrix.empty()) {
-    table->claim({TN_OP_MATRIX_LOAD, TN_OP_MATRIX_MULTIPLY, TN_OP_MATRIX_STORE});
+    table->claim({OpClaim::MATRIX});
   }
   table->workgroup(limits.workgroup[0], limits.workgroup[1], limits.workgroup[2],
                    limits.workgroup_threads);

@@ -6,3 +6,24 @@
 #include "tenon/plugin.h"
 
 tn_error abi_header_as_c = TN_INIT(tn_error);
+
+/* Consumers of the tables: one of nine columns, as version 1 had them, and ones that see more. */
+#define TN_OP(name, code, text, arity, kind, types, level, flags, meaning) \
+  {code, arity, sizeof text - 1, sizeof meaning - 1},
+struct op_row {
+  int code, arity;
+  unsigned long text, meaning;
+};
+const struct op_row abi_ops_of_nine[] = {
+#include "tenon/ops.def"
+};
+#define TN_OP_ROW(name, code, text, arity, kind, types, level, flags, meaning, ...) \
+  {code, arity, 0, 0},
+const struct op_row abi_ops[] = {
+#include "tenon/ops.def"
+};
+#define TN_DTYPE(name, code, text, ...) {code, 0, 0, 0},
+const struct op_row abi_dtypes[] = {
+#include "tenon/dtypes.def"
+};
+_Static_assert(sizeof abi_ops == sizeof abi_ops_of_nine, "both see every row");

@@ -130,7 +130,7 @@ TEST_CASE("random programs have every op, in every dtype that it takes") {
     const sdk::ProgramView view = program.view();
     for (uint32_t i = 0; i < view.op_count(); ++i) {
       const tn_op& op = view.op(i);
-      const bool compares = sdk::op_info(op.op)->kind == sdk::OpKind::kCompare;
+      const bool compares = sdk::op_info(op.op)->kind == sdk::OpKind::COMPARE;
       const uint8_t dtype = compares ? view.op(view.operands(op)[0]).dtype : op.dtype;
       seen.emplace(sdk::op_text(op.op), sdk::dtype_text(dtype));
       if (op.lanes > 1) more.insert(fmt::format("{} vector", sdk::op_text(op.op)));

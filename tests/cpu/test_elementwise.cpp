@@ -66,7 +66,7 @@ Inputs make_inputs(std::span<const tn_dtype> dtypes, uint16_t lanes) {
 }
 
 void check_op(const sdk::OpInfo& op, tn_dtype dtype, uint16_t lanes) {
-  const bool compares = op.kind == sdk::OpKind::kCompare;
+  const bool compares = op.kind == sdk::OpKind::COMPARE;
   const tn_dtype output = compares ? TN_DTYPE_BOOL : dtype;
   const sdk::ScalarFunction expected = sdk::scalar_function(op.op, dtype, output);
   if (!expected) return;

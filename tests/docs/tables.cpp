@@ -2,12 +2,13 @@
 // Holds the generated tables of docs/ against the code they come from.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 
-#include "core/ir/op.hpp"
 #include "core/plugin/environment.hpp"
 
 namespace {
@@ -38,34 +39,61 @@ void check_table(const std::string& document, const std::string& name, const std
   }
 }
 
-std::string level_name(tenon::OpLevel level) {
-  switch (level) {
-    case tenon::OpLevel::GRAPH:
-      return "graph";
-    case tenon::OpLevel::PROGRAM:
-      return "program";
-    case tenon::OpLevel::BOTH:
-      return "both";
-  }
-  return "";
+struct OpRow {
+  int code, arity;
+  std::string text, level, claim, meaning;
+};
+const OpRow kOps[] = {
+#define TN_OP_ROW(name, code, text, arity, kind, types, level, flags, meaning, identity, cost, \
+                  family, claim, ...)                                                          \
+  {code, arity, text, #level, #claim, meaning},
+#include "tenon/ops.def"
+};
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](char c) { return std::tolower(c); });
+  return text;
 }
 
-std::string op_table(bool principal) {
+std::string operands(const OpRow& op) { return op.arity < 0 ? "n" : std::to_string(op.arity); }
+
+std::string principal_table() {
   std::string table = "| code | op | operands | level | meaning |\n|---|---|---|---|---|\n";
-  for (const tenon::OpInfo& info : tenon::all_ops()) {
-    if ((static_cast<int>(info.op) <= 27) != principal) continue;
-    table += fmt::format("| {} | `{}` | {} | {} | {} |\n", static_cast<int>(info.op), info.text,
-                         info.arity < 0 ? "n" : std::to_string(info.arity), level_name(info.level),
-                         info.meaning);
-  }
+  for (const OpRow& op : kOps)
+    if (op.code <= 27)
+      table += fmt::format("| {} | `{}` | {} | {} | {} |\n", op.code, op.text, operands(op),
+                           lower(op.level), op.meaning);
+  return table;
+}
+
+std::string other_table() {
+  std::string table =
+      "| code | op | operands | level | claim | meaning |\n|---|---|---|---|---|---|\n";
+  for (const OpRow& op : kOps)
+    if (op.code > 27)
+      table += fmt::format("| {} | `{}` | {} | {} | {} | {} |\n", op.code, op.text, operands(op),
+                           lower(op.level), lower(op.claim), op.meaning);
+  return table;
+}
+
+std::string dtype_table() {
+  std::string table = "| code | dtype | bytes | claim | meaning |\n|---|---|---|---|---|\n";
+#define TN_DTYPE(name, code, text, bytes, kind, claim, accumulator, mantissa, bias, most, over, \
+                 nan, c, cuda, glsl, wgsl, meaning, ...)                                        \
+  table += fmt::format("| {} | `{}` | {} | {} | {} |\n", code, text, bytes, lower(#claim), meaning);
+#include "tenon/dtypes.def"
   return table;
 }
 
 }  // namespace
 
 TEST_CASE("docs/ir.md lists the operators as ops.def has them") {
-  check_table("ir.md", "principal operators", op_table(true));
-  check_table("ir.md", "other operators", op_table(false));
+  check_table("ir.md", "principal operators", principal_table());
+  check_table("ir.md", "other operators", other_table());
+}
+
+TEST_CASE("docs/ir.md lists the dtypes as dtypes.def has them") {
+  check_table("ir.md", "dtypes", dtype_table());
 }
 
 TEST_CASE("docs/environment.md lists the variables as the code reads them") {

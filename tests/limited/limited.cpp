@@ -23,8 +23,7 @@ const tn_properties& limited_properties() {
     auto* t =
         new sdk::PropertyTable(TN_DEVICE_COMPUTE | TN_DEVICE_DETERMINISTIC | TN_DEVICE_SYMBOLIC);
     t->compute({TN_DTYPE_BOOL, TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_F32});
-    t->store({TN_DTYPE_I8, TN_DTYPE_U8, TN_DTYPE_I16, TN_DTYPE_U16, TN_DTYPE_F16, TN_DTYPE_BF16,
-              TN_DTYPE_F8E4M3, TN_DTYPE_F8E5M2});
+    t->store_all(2);
     t->add_memory(sdk::host_memory_space(64));
     tn_properties& p = t->fields();
     p.index_bits = 32;
@@ -34,8 +33,7 @@ const tn_properties& limited_properties() {
     p.max_buffer_bytes = kKind == Kind::tight ? 1 << 20 : 128 << 20;
     for (uint32_t& limit : p.max_grid) limit = kKind == Kind::tight ? 3 : 65535;
     if (kKind == Kind::bare) return t;
-    t->claim({TN_OP_NEG, TN_OP_SUB, TN_OP_FDIV, TN_OP_SHL, TN_OP_SHR, TN_OP_CMPEQ, TN_OP_TRUNC,
-              TN_OP_FLOOR, TN_OP_EXP, TN_OP_LN, TN_OP_COS, TN_OP_MIN, TN_OP_BARRIER});
+    t->claim({sdk::OpClaim::PLAIN, sdk::OpClaim::MATH, sdk::OpClaim::WORKGROUP});
     t->atomics({TN_DTYPE_I32, TN_DTYPE_U32});
     p.max_shared_bytes = kKind == Kind::tight ? 1024 : 16384;
     return kKind == Kind::tight ? &t->workgroup(8, 2, 1, 8) : &t->workgroup(256, 256, 64, 256);

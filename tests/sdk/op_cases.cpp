@@ -68,7 +68,7 @@ std::vector<const OpInfo*> elementwise_ops(uint8_t dtype) {
   return ops;
 }
 tn_dtype result_dtype(const OpInfo& op, tn_dtype dtype) {
-  return op.kind == OpKind::kCompare ? TN_DTYPE_BOOL : dtype;
+  return op.kind == OpKind::COMPARE ? TN_DTYPE_BOOL : dtype;
 }
 
 std::vector<std::string> elementwise_differences(const OpCase& done, tn_dtype dtype) {

@@ -158,7 +158,7 @@ TEST_CASE("the table has a function for each elementwise op and dtype, and for n
   for (const OpInfo& op : all_ops()) {
     for (uint32_t dtype = 0; dtype < 64; ++dtype) {
       const auto code = static_cast<uint8_t>(dtype);
-      const uint8_t to = op.kind == OpKind::kCompare ? uint8_t{TN_DTYPE_BOOL} : code;
+      const uint8_t to = op.kind == OpKind::COMPARE ? uint8_t{TN_DTYPE_BOOL} : code;
       CHECK((scalar_function(op.op, code, to) != nullptr) ==
             (is_elementwise(op) && takes(op.types, code)));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "conformance/abi/checks/check.hpp"
 
+#include "conformance/cases/abi/sequence.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance {
@@ -26,9 +27,12 @@ void run_check(std::string_view name, const CheckContext& runtime) {
   fail(ErrorKind::kInvalid, "[check] expected the name of a check, got \"{}\"", name);
 }
 
-std::vector<std::string> implemented_checks() {
-  std::vector<std::string> names;
-  for (const CheckRow& row : all_rows()) names.emplace_back(row.name);
+const std::vector<std::string>& abi_checks() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const CheckRow& row : all_rows()) all.emplace_back(row.name);
+    return all;
+  }();
   return names;
 }
 

@@ -22,7 +22,7 @@ struct CheckContext {
 };
 
 struct CheckRow {
-  std::string_view name;  ///< of abi_checks()
+  std::string_view name;  ///< one of abi_checks(), each once
   void (*run)(const CheckContext&);
 };
 
@@ -41,9 +41,7 @@ std::span<const CheckRow> work_checks();
 std::span<const CheckRow> leak_checks();
 
 /// Throws kInvalid for a name that is none.
-void run_check(std::string_view name, const CheckContext& runtime);
-/// Every name that has a function.
-std::vector<std::string> implemented_checks();
+void run_check(std::string_view name, const CheckContext& context);
 
 /// An executable that the device takes, for checks that need any; throws NotThere.
 Loaded any_kernel(const Opened& device);

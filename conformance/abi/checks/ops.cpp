@@ -33,19 +33,17 @@ std::string name_of(const Row& row, tn_dtype dtype, uint16_t lanes) {
                      to);
 }
 
+/// Of one value, whatever the declared accuracy. A cast has rows of its own.
 bool is_certain(const sdk::OpInfo& op) {
-  switch (op.op) {
-    case TN_OP_RECIP:
-    case TN_OP_SQRT:
-    case TN_OP_EXP2:
-    case TN_OP_LOG2:
-    case TN_OP_SIN:
-    case TN_OP_FDIV:
-    case TN_OP_EXP:
-    case TN_OP_LN:
-    case TN_OP_COS:
-    case TN_OP_CAST:
-      return false;  // a cast has rows of its own
+  switch (op.family) {
+    using enum sdk::OpFamily;
+    case QUOTIENT:
+    case ROOT:
+    case POWER:
+    case LOG:
+    case ANGLE:
+    case CONVERT:
+      return false;
     default:
       return sdk::is_elementwise(op);
   }
@@ -82,7 +80,7 @@ class OpProgram {
  private:
   tn_dtype result_of(const Row& row) const {
     if (row.op == TN_OP_CAST) return row.to;
-    return sdk::op_info(row.op)->kind == sdk::OpKind::kCompare ? TN_DTYPE_BOOL : dtype_;
+    return sdk::op_info(row.op)->kind == sdk::OpKind::COMPARE ? TN_DTYPE_BOOL : dtype_;
   }
   /// What stands for it in memory, where that has no narrow elements.
   tn_dtype stored(tn_dtype dtype) const {

@@ -93,7 +93,7 @@ sdk::Program scalar_program(tn_dtype dtype, uint32_t scalars) {
   const Value out = b.buffer("out", dtype, kBoth, scalars);
   const bool is_whole = sdk::is_integer(uint8_t(dtype));
   const uint32_t bits = sdk::dtype_bytes(uint8_t(dtype)) * 8;
-  const bool is_signed = dtype >= TN_DTYPE_I8 && dtype <= TN_DTYPE_I64;
+  const bool is_signed = sdk::is_signed(uint8_t(dtype));
   const int64_t most = !is_whole ? 0
                        : is_signed || bits == 64
                            ? static_cast<int64_t>(~uint64_t{0} >> (65 - bits))

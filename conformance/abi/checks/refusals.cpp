@@ -79,15 +79,18 @@ std::vector<std::pair<std::string, sdk::Program>> refused_programs(const Opened&
                 sizeof wild);
     out.emplace_back(fmt::format("a program with {} {:#x}", what, wild), std::move(damaged));
   }
-  for (const tn_dtype dtype : {TN_DTYPE_F64, TN_DTYPE_F16, TN_DTYPE_BF16, TN_DTYPE_F8E4M3,
-                               TN_DTYPE_I8, TN_DTYPE_I64, TN_DTYPE_U64})
-    if (!device.dtype_flags(dtype))
-      out.emplace_back(fmt::format("dtype {}, which is not claimed", uint32_t{dtype}),
+  for (const sdk::DTypeInfo& row : sdk::all_dtypes())
+    if (const auto dtype = static_cast<tn_dtype>(row.dtype); !device.dtype_flags(dtype))
+      out.emplace_back(fmt::format("dtype {}, which is not claimed", row.dtype),
                        storing("unclaimed", dtype, TN_OP_INVALID));
-  for (const tn_opcode op : {TN_OP_COS, TN_OP_EXP, TN_OP_LN, TN_OP_FLOOR, TN_OP_NEG, TN_OP_SUB})
-    if (!device.claims(op))
-      out.emplace_back(fmt::format("op {}, which is not claimed", uint32_t{op}),
+  for (const sdk::OpInfo& row : sdk::all_ops()) {
+    const auto op = static_cast<tn_opcode>(row.op);
+    const bool is_arithmetic = row.kind == sdk::OpKind::UNARY || row.kind == sdk::OpKind::BINARY;
+    if (is_arithmetic && (row.flags & sdk::kOpHint) && sdk::takes(row.types, TN_DTYPE_F32) &&
+        !device.claims(op))
+      out.emplace_back(fmt::format("op {}, which is not claimed", row.op),
                        storing("unclaimed", TN_DTYPE_F32, op));
+  }
   if (const uint32_t most = device.properties().max_workgroup_threads) {
     sdk::ProgramBuilder b("wide");
     b.workgroup(most + 1, 1, 1);

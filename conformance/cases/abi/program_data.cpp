@@ -6,6 +6,7 @@
 
 #include "conformance/cases/abi/scalars.hpp"
 #include "conformance/cases/random.hpp"
+#include "core/ir/narrow_float.hpp"
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/view.hpp"
 
@@ -17,20 +18,8 @@ struct Format {
   int digits, exponent;
 };
 Format format_of(uint8_t dtype) {
-  switch (dtype) {
-    case TN_DTYPE_F64:
-      return {53, 1023};
-    case TN_DTYPE_F32:
-      return {24, 127};
-    case TN_DTYPE_F16:
-      return {11, 14};
-    case TN_DTYPE_BF16:
-      return {8, 127};
-    case TN_DTYPE_F8E4M3:
-      return {4, 6};
-    default:
-      return {3, 14};
-  }
+  const FloatFormat& f = float_format(static_cast<DType>(dtype));
+  return {f.mantissa_bits + 1, f.bias - 1};
 }
 
 /// A param has its values by its name: they stay when others go.

@@ -54,7 +54,7 @@ struct Sequence {
   std::vector<SequenceStep> steps;
 };
 
-/// Names of the checks, in a fixed order: cells "api.<name>".
+/// Names of the checks, in a fixed order: cells "api.<name>". From the rows of abi/checks.
 const std::vector<std::string>& abi_checks();
 
 Sequence draw_sequence(Choices& choices);

@@ -31,9 +31,9 @@ std::vector<CellSpec> make_cells() {
   for (const DType dtype : all_dtypes()) {
     for (int view = 0; view <= kViewChain; ++view)
       out.push_back({.kind = CellKind::kView, .op = Op::VIEW, .dtype = dtype, .variant = view});
-    for (const Op op : {Op::ADD, Op::MUL, Op::MAX, Op::MIN})
-      for (int axes = 0; axes < 5; ++axes)
-        out.push_back({.kind = CellKind::kReduce, .op = op, .dtype = dtype, .variant = axes});
+    for (const OpInfo& op : all_ops())
+      for (int axes = 0; is_reduction(op.op) && axes < 5; ++axes)
+        out.push_back({.kind = CellKind::kReduce, .op = op.op, .dtype = dtype, .variant = axes});
     for (const Layout layout : {Layout::kPermuted, Layout::kFlipped, Layout::kBroadcast})
       out.push_back({.kind = CellKind::kReduce,
                      .op = Op::ADD,

@@ -15,25 +15,19 @@ double exponent_reach(DType dtype) {
 }
 
 Domain float_domain(Op op, DType dtype, int operand) {
-  const bool small = is_small_float(dtype);
-  switch (op) {
-    case Op::SQRT:
-    case Op::LOG2:
-    case Op::LN:
-      return {.low = 0x1p-6, .high = small ? 400.0 : 20000.0};
-    case Op::RECIP:
-      return {.low = -64, .high = 64, .smallest = 0x1p-6};
-    case Op::FDIV:
+  switch (op_family(op)) {
+    case OpFamily::ROOT:
+    case OpFamily::LOG:
+      return {.low = 0x1p-6, .high = is_small_float(dtype) ? 400.0 : 20000.0};
+    case OpFamily::QUOTIENT:
+      if (op_info(op).arity == 1) return {.low = -64, .high = 64, .smallest = 0x1p-6};
       return operand == 1 ? Domain{.low = -16, .high = 16, .smallest = 0.125} : Domain{};
-    case Op::EXP2:
-    case Op::EXP:
+    case OpFamily::POWER:
       return {.low = -exponent_reach(dtype), .high = exponent_reach(dtype)};
-    case Op::SIN:
-    case Op::COS:  // a relaxed device promises nothing further out
+    case OpFamily::ANGLE:  // a relaxed device promises nothing further out
       return {.low = -3.140625, .high = 3.140625};
-    case Op::TRUNC:
-    case Op::FLOOR:
-    case Op::CAST:
+    case OpFamily::WHOLE:
+    case OpFamily::CONVERT:
       return {.low = -300, .high = 300};
     default:
       return {};
@@ -41,30 +35,26 @@ Domain float_domain(Op op, DType dtype, int operand) {
 }
 
 Domain integer_domain(Op op, DType dtype, int operand) {
+  const OpFamily family = op_family(op);
   const bool second = operand == 1;
-  if ((op == Op::SHL || op == Op::SHR) && second)
+  if (family == OpFamily::SHIFT && second)
     return {.low = -1, .high = static_cast<double>(dtype_bits(dtype)) + 1};
   if (op == Op::SHR) return {.low = lowest(dtype).as_double(), .high = highest(dtype).as_double()};
-  if ((op == Op::IDIV || op == Op::MOD) && second) return {.low = -7, .high = 7};
-  if (op == Op::CAST) return {.low = -70000, .high = 70000};
+  if (family == OpFamily::DIVISION && second) return {.low = -7, .high = 7};
+  if (family == OpFamily::CONVERT) return {.low = -70000, .high = 70000};
   return {.low = -100, .high = 100};
 }
 
 Tie tie_of(Op op, DType dtype) {
-  switch (op) {
-    case Op::CMPEQ:
-    case Op::CMPNE:
-    case Op::CMPLT:
-    case Op::MAX:
-    case Op::MIN:
+  switch (op_family(op)) {
+    case OpFamily::ORDER:
+    case OpFamily::EXTREME:
       return Tie::kEqual;
-    case Op::ADD:
-    case Op::SUB:
-    case Op::FMA:
+    case OpFamily::SUM:
       return Tie::kCancel;
-    case Op::MUL:
-    case Op::FDIV:
-      return is_float(dtype) ? Tie::kScale : Tie::kNone;
+    case OpFamily::PRODUCT:
+    case OpFamily::QUOTIENT:
+      return is_float(dtype) && op_info(op).arity == 2 ? Tie::kScale : Tie::kNone;
     default:
       return Tie::kNone;
   }
@@ -72,7 +62,7 @@ Tie tie_of(Op op, DType dtype) {
 
 /// Counts and divisors from all over the range would leave zeros only.
 bool takes_few(Op op, int operand) {
-  return operand == 1 && (op == Op::SHL || op == Op::SHR || op == Op::IDIV);
+  return operand == 1 && (op_family(op) == OpFamily::SHIFT || op == Op::IDIV);
 }
 
 }  // namespace
@@ -98,7 +88,7 @@ Domain term_domain(Op op, DType dtype) {
     domain = {.low = -0.25, .high = is_small_float(dtype) ? 1.0 : 4.0};
   domain.summed = true;
   domain.odd = op == Op::MUL && is_int(dtype);
-  domain.one_sided = op == Op::MAX || op == Op::MIN || (op == Op::ADD && is_float(dtype));
+  domain.one_sided = op_family(op) == OpFamily::EXTREME || (op == Op::ADD && is_float(dtype));
   return domain;
 }
 

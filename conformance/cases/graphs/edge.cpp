@@ -16,7 +16,8 @@ std::vector<EdgeOp> make_ops() {
   std::vector<EdgeOp> out{{Op::PARAM}, {Op::CONST}, {Op::INDEX}};
   for (const OpInfo& info : all_ops())
     if (is_elementwise(info.op) && info.level != OpLevel::PROGRAM) out.push_back({info.op});
-  for (const Op op : {Op::ADD, Op::MUL, Op::MAX, Op::MIN}) out.push_back({Op::REDUCE, op});
+  for (const OpInfo& info : all_ops())
+    if (is_reduction(info.op)) out.push_back({Op::REDUCE, info.op});
   out.push_back({Op::TAKE});
   out.push_back({Op::STORE});
   return out;

@@ -203,8 +203,7 @@ Entry Grower::positive(const Entry& x) {
 }
 
 double Grower::comfort(DType dtype) {
-  if (dtype == DType::kF8E4M3) return 64;
-  if (dtype == DType::kF8E5M2) return 256;
+  if (is_small_float(dtype)) return highest(dtype).as_double() < 1000 ? 64 : 256;
   return dtype == DType::kF16 ? 2000 : 20000;
 }
 

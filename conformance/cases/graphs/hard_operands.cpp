@@ -50,7 +50,7 @@ Format format_of(DType dtype) {
   Format f{};
   f.least_normal = Scalar{dtype, unit & ~(unit - 1)}.as_double();
   f.least = Scalar{dtype, 1}.as_double();
-  f.most = Scalar{dtype, highest(dtype).bits - (dtype == DType::kF8E4M3 ? 0 : 1)}.as_double();
+  f.most = Scalar{dtype, highest(dtype).bits - (has_infinity(dtype) ? 1 : 0)}.as_double();
   f.least_exponent = std::ilogb(f.least_normal);
   f.most_exponent = std::ilogb(f.most);
   f.precision = f.least_exponent - std::ilogb(f.least) + 1;
@@ -169,24 +169,19 @@ void casts(Edges& edges, DType from, DType to) {
 
 void float_edges(Edges& edges, Op op, DType dtype, DType other) {
   const Format f = format_of(dtype);
-  switch (op) {
-    case Op::EXP2:
-      return exponentials(edges, f, 1);
-    case Op::EXP:
-      return exponentials(edges, f, std::numbers::ln2);
-    case Op::LOG2:
-    case Op::LN:
+  switch (op_family(op)) {
+    case OpFamily::POWER:
+      return exponentials(edges, f, op == Op::EXP2 ? 1 : std::numbers::ln2);
+    case OpFamily::LOG:
       return logarithms(edges, f);
-    case Op::SIN:
-    case Op::COS:
+    case OpFamily::ANGLE:
       return angles(edges, f);
-    case Op::TRUNC:
-    case Op::FLOOR:
+    case OpFamily::WHOLE:
       return roundings(edges, f);
-    case Op::SQRT:
+    case OpFamily::ROOT:
       for (int i = 1; i < 40; ++i) edges.around(i * i);
       return powers(edges, f);
-    case Op::CAST:
+    case OpFamily::CONVERT:
       return casts(edges, dtype, other);
     default:
       return powers(edges, f);
@@ -195,14 +190,15 @@ void float_edges(Edges& edges, Op op, DType dtype, DType other) {
 
 void integer_edges(Edges& edges, Op op, DType dtype, DType other, int operand) {
   const int bits = static_cast<int>(dtype_bits(dtype));
-  if (op == Op::CAST) return casts(edges, dtype, other);
-  if ((op == Op::SHL || op == Op::SHR) && operand == 1) {
+  const OpFamily family = op_family(op);
+  if (family == OpFamily::CONVERT) return casts(edges, dtype, other);
+  if (family == OpFamily::SHIFT && operand == 1) {
     for (int count = -1; count <= 2 * bits; ++count) edges.integer(static_cast<uint64_t>(count));
     for (const uint64_t count : {255, 256, 257, 65536}) edges.integer(count);
-  } else if ((op == Op::IDIV || op == Op::MOD) && operand == 1) {
+  } else if (family == OpFamily::DIVISION && operand == 1) {
     for (int v = -10; v <= 10; ++v) edges.integer(static_cast<uint64_t>(v));
     for (const int e : {bits / 2, bits - 2}) edges.integer(uint64_t{1} << e);
-  } else if (op == Op::MUL) {  // products at the ends of the range
+  } else if (family == OpFamily::PRODUCT) {  // products at the ends of the range
     for (const int e : {bits / 2 - 1, bits / 2, bits / 2 + 1})
       for (int d = -1; d <= 1; ++d) edges.integer((uint64_t{1} << e) + static_cast<uint64_t>(d));
   }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "conformance/selftest/plugin/index_form.hpp"
+#include "sdk/program/dtype_info.hpp"
 
 namespace tenon::planted {
 namespace {
@@ -51,7 +52,7 @@ bool is_plain_sum(const Code& code, uint32_t loop) {
     if (i != loop && (op == TN_OP_LOOP || op == TN_OP_IF)) return false;
   }
   return std::ranges::all_of(all, [&](const Carried& c) {
-    return code.steps[c.carry].dtype >= TN_DTYPE_F16 && c.next != c.carry &&
+    return sdk::is_float(code.steps[c.carry].dtype) && c.next != c.carry &&
            accumulates(code, c.next, c.carry);
   });
 }
@@ -61,7 +62,7 @@ void mark_sums(Code& code, Quirk quirk) {
     Step& step = code.steps[i];
     if (step.op == TN_OP_LOOP && is_plain_sum(code, i)) step.quirk = quirk;
     const bool is_lane_sum = step.op == TN_OP_LANE_REDUCE && step.imm == TN_OP_ADD;
-    if (is_lane_sum && step.dtype >= TN_DTYPE_F16) step.quirk = quirk;
+    if (is_lane_sum && sdk::is_float(step.dtype)) step.quirk = quirk;
   }
 }
 
@@ -191,10 +192,10 @@ void mark_identity(Code& code) {
       Step& constant = code.steps[operand];
       if (constant.op != TN_OP_CONST) continue;
       const uint8_t d = constant.dtype;
-      const bool signed_integer = d >= TN_DTYPE_I8 && d <= TN_DTYPE_I64;
-      const bool lowest = signed_integer && constant.imm == uint64_t{1} << (8 * constant.bytes - 1);
-      const bool infinite = d >= TN_DTYPE_F16 && sdk::to_double(constant.imm, d) ==
-                                                     -std::numeric_limits<double>::infinity();
+      const bool lowest = sdk::is_signed(d) && constant.imm == uint64_t{1}
+                                                                   << (8 * constant.bytes - 1);
+      const bool infinite = sdk::is_float(d) && sdk::to_double(constant.imm, d) ==
+                                                    -std::numeric_limits<double>::infinity();
       if (lowest || infinite) constant.imm = 0;
     }
   }
@@ -202,7 +203,7 @@ void mark_identity(Code& code) {
 
 void mark_zeros(Code& code) {
   for (Step& step : code.steps)
-    if (step.op == TN_OP_CONST && step.dtype >= TN_DTYPE_F16 &&
+    if (step.op == TN_OP_CONST && sdk::is_float(step.dtype) &&
         sdk::to_double(step.imm, step.dtype) == 0)
       step.imm = 0;
 }

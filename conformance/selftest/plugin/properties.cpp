@@ -6,18 +6,12 @@
 namespace tenon::planted {
 namespace {
 
-constexpr tn_dtype kWide[] = {TN_DTYPE_I64, TN_DTYPE_U64, TN_DTYPE_F64};
-
 void claim_dtypes(sdk::PropertyTable& table, bool wide) {
-  table.compute({TN_DTYPE_BOOL, TN_DTYPE_I8, TN_DTYPE_I16, TN_DTYPE_I32, TN_DTYPE_U8, TN_DTYPE_U16,
-                 TN_DTYPE_U32, TN_DTYPE_F32},
-                4);
-  table.store({TN_DTYPE_F16, TN_DTYPE_BF16});
-  table.atomics({TN_DTYPE_I32, TN_DTYPE_U32});
-  if (!wide) return;
-  table.store_all();
-  for (const tn_dtype dtype : kWide) table.compute({dtype}, 4);
-  table.atomics({TN_DTYPE_I64, TN_DTYPE_U64});
+  table.compute_all(4, wide ? 8 : 4).atomics({TN_DTYPE_I32, TN_DTYPE_U32});
+  if (wide)
+    table.store_all().atomics({TN_DTYPE_I64, TN_DTYPE_U64});
+  else
+    table.store({TN_DTYPE_F16, TN_DTYPE_BF16});
 }
 
 }  // namespace
@@ -29,10 +23,9 @@ std::unique_ptr<const sdk::PropertyTable> make_properties(Variant variant) {
   const bool wide = variant != Variant::unsupported_dtypes;
   const bool tiny = variant == Variant::tiny_limits;
   claim_dtypes(*table, wide);
-  // Neither EXP, LN nor COS: the core decomposes them.
-  table->claim({TN_OP_NEG, TN_OP_SUB, TN_OP_FDIV, TN_OP_SHL, TN_OP_SHR, TN_OP_CMPEQ, TN_OP_TRUNC,
-                TN_OP_FLOOR, TN_OP_FMA, TN_OP_MIN});
-  table->claim({TN_OP_BROADCAST, TN_OP_EXTRACT, TN_OP_COMPOSE, TN_OP_LANE_REDUCE, TN_OP_BARRIER});
+  // Not MATH: the core decomposes EXP, LN and COS.
+  using enum sdk::OpClaim;
+  table->claim({PLAIN, FUSED, VECTOR, WORKGROUP});
   table->add_memory(sdk::host_memory_space(variant == Variant::large_alignment ? 4096 : 64));
   const uint32_t threads = tiny ? 4 : 64;
   table->workgroup(threads, threads, threads, threads);

@@ -13,27 +13,15 @@
 
 namespace tenon {
 
-/// Values equal tn_dtype.
+/// From dtypes.def; values equal tn_dtype.
 enum class DType : uint8_t {
   kVoid = 0,
-  kBool = 1,
-  kI8 = 2,
-  kI16 = 3,
-  kI32 = 4,
-  kI64 = 5,
-  kU8 = 6,
-  kU16 = 7,
-  kU32 = 8,
-  kU64 = 9,
-  kF16 = 16,
-  kBF16 = 17,
-  kF32 = 18,
-  kF64 = 19,
-  kF8E4M3 = 24,
-  kF8E5M2 = 25,
+#define TN_DTYPE(name, code, ...) k##name = code,
+#include "tenon/dtypes.def"
+  kBool = kBOOL,
 };
 
-/// The 15 dtypes that tensors may have, in the order of their codes.
+/// Those that tensors may have, in the order of their codes.
 TENON_API std::span<const DType> all_dtypes();
 
 TENON_API std::string_view dtype_name(DType dtype);  ///< "f32", "f8e4m3"
@@ -41,7 +29,7 @@ TENON_API std::optional<DType> dtype_from_name(std::string_view name);
 TENON_API size_t dtype_size(DType dtype);  ///< bytes
 TENON_API size_t dtype_bits(DType dtype);
 TENON_API bool is_float(DType dtype);
-TENON_API bool is_int(DType dtype);  ///< signed or unsigned, not bool
+TENON_API bool is_int(DType dtype);          ///< signed or unsigned, not bool
 TENON_API bool is_signed(DType dtype);       ///< signed integers and floats
 TENON_API bool is_small_float(DType dtype);  ///< fp8: storage and conversion only
 

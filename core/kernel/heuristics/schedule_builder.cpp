@@ -52,9 +52,8 @@ namespace {
 
 /// Costs more than a pass through the cache.
 bool is_slow(const KValue& v) {
-  constexpr Op kSlow[] = {Op::EXP,   Op::EXP2, Op::LN,   Op::LOG2, Op::SIN, Op::COS,
-                          Op::RECIP, Op::FDIV, Op::SQRT, Op::IDIV, Op::MOD};
-  return v.kind == KValueKind::kOp && std::ranges::count(kSlow, v.op) > 0;
+  constexpr int kPass = 5;
+  return v.kind == KValueKind::kOp && op_info(v.op).cost > kPass;
 }
 
 }  // namespace

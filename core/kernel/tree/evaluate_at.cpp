@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/ir/scalar_op.hpp"
 #include "core/support/error.hpp"
 #include "core/support/hash.hpp"
 

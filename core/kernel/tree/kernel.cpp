@@ -47,14 +47,6 @@ int Kernel::add_axis(std::string axis_name, Expr extent, AxisKind kind) {
   return static_cast<int>(axes.size()) - 1;
 }
 
-Scalar identity(Op op, DType dtype) {
-  if (op == Op::ADD) return zero(dtype);
-  if (op == Op::MUL) return one(dtype);
-  if (op == Op::MAX) return lowest(dtype);
-  if (op == Op::MIN) return highest(dtype);
-  fail(ErrorKind::kInvalid, "[reduce] expected add, mul, max or min, got {}", op_info(op).text);
-}
-
 namespace {
 
 bool find_path(std::vector<Statement>& body, int axis, std::vector<Statement*>& path) {

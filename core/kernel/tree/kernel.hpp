@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "tenon/precision.hpp"
 #include "core/kernel/tree/value.hpp"
+#include "tenon/precision.hpp"
 
 namespace tenon {
 
@@ -120,9 +120,6 @@ struct Kernel {
   int axis(std::string_view axis_name) const;  ///< -1 if there is none
   int add_axis(std::string axis_name, Expr extent, AxisKind kind);
 };
-
-/// Identity of a reduction's op in a dtype.
-Scalar identity(Op op, DType dtype);
 
 /// Statements from the outermost to the loop of an axis, both ends included; empty if there is
 /// none.

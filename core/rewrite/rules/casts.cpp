@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Casts: to the dtype that is there, and through a dtype that holds every value of the first.
+#include "core/ir/narrow_float.hpp"
 #include "core/rewrite/rules/rules.hpp"
 
 namespace tenon::rewrite {
@@ -10,12 +11,9 @@ struct FloatSize {
   int precision, max_exponent, min_exponent;  ///< min: of the smallest subnormal
 };
 FloatSize float_size(DType dtype) {
-  if (dtype == DType::kF64) return {53, 1023, -1074};
-  if (dtype == DType::kF32) return {24, 127, -149};
-  if (dtype == DType::kBF16) return {8, 127, -133};
-  if (dtype == DType::kF16) return {11, 15, -24};
-  if (dtype == DType::kF8E5M2) return {3, 15, -16};
-  return {4, 8, -9};
+  const FloatFormat& f = float_format(dtype);
+  return {f.mantissa_bits + 1, static_cast<int>(f.max_finite >> f.mantissa_bits) - f.bias,
+          1 - f.bias - f.mantissa_bits};
 }
 
 /// Every value of `from` is one of `to`.
@@ -25,7 +23,7 @@ bool lossless(DType from, DType to) {
   const int from_bits = static_cast<int>(dtype_bits(from)),
             to_bits = static_cast<int>(dtype_bits(to));
   if (is_float(from)) {
-    if (!is_float(to) || to == DType::kF8E4M3) return false;  // f8e4m3 has no infinity
+    if (!is_float(to) || !has_infinity(to)) return false;
     const FloatSize a = float_size(from), b = float_size(to);
     return a.precision <= b.precision && a.max_exponent <= b.max_exponent &&
            a.min_exponent >= b.min_exponent;

@@ -56,26 +56,11 @@ extern "C" {
 #define TN_PROGRAM_MAGIC 0x504E4E54u /* "TNNP" in memory */
 #define TN_PROGRAM_VERSION 1u        /* of the format below; grows by appending */
 
-/* Data types. Codes are never renumbered; 0x80 to 0xFF belong to vendors. */
+/* Data types, from dtypes.def. Codes are never renumbered; 0x80 to 0xFF belong to vendors. */
 typedef enum tn_dtype {
   TN_DTYPE_VOID = 0,
-  TN_DTYPE_BOOL = 1, /* one byte, 0 or 1 */
-  TN_DTYPE_I8 = 2,
-  TN_DTYPE_I16 = 3,
-  TN_DTYPE_I32 = 4,
-  TN_DTYPE_I64 = 5,
-  TN_DTYPE_U8 = 6,
-  TN_DTYPE_U16 = 7,
-  TN_DTYPE_U32 = 8,
-  TN_DTYPE_U64 = 9,
-  TN_DTYPE_F16 = 16,    /* IEEE binary16 */
-  TN_DTYPE_BF16 = 17,   /* the upper half of binary32 */
-  TN_DTYPE_F32 = 18,    /* IEEE binary32 */
-  TN_DTYPE_F64 = 19,    /* IEEE binary64 */
-  TN_DTYPE_F8E4M3 = 24, /* OCP OFP8 E4M3: no infinity, S.1111.111 is NaN; casts saturate to 448 */
-  TN_DTYPE_F8E5M2 = 25, /* OCP OFP8 E5M2: IEEE-like, with infinity */
-  TN_DTYPE_I4 = 32,     /* reserved: packed, two a byte */
-  TN_DTYPE_U4 = 33      /* reserved */
+#define TN_DTYPE(name, code, ...) TN_DTYPE_##name = code,
+#include "tenon/dtypes.def"
 } tn_dtype;
 
 /* Operator codes, from ops.def. Stored as uint16_t. */

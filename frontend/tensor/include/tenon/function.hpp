@@ -25,7 +25,8 @@ struct Graph;
 /// A cheap handle of a graph that does not change. It belongs to the Context that parsed it.
 class TENON_API Function {
  public:
-  /// `origin` is what errors call the text, as "softmax.tn". Throws kInvalid, naming line and column.
+  /// `origin` is what errors call the text, as "softmax.tn". Throws kInvalid, naming line and
+  /// column.
   static Function parse(std::string_view text, Context& context,
                         std::string_view origin = "<text>");
 

@@ -17,7 +17,7 @@ namespace tenon {
 /// offset), for what is no regular file, and for one larger than half of the machine's memory.
 TENON_API Array read_npy(const std::string& path, std::optional<DType> as = std::nullopt);
 TENON_API Array parse_npy(std::span<const std::byte> bytes, const std::string& origin,
-                std::optional<DType> as = std::nullopt);
+                          std::optional<DType> as = std::nullopt);
 /// An error leaves an old file as it was.
 TENON_API void write_npy(const std::string& path, const Array& array);
 
