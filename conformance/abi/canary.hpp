@@ -32,7 +32,7 @@ class Canary {
              what, size_, static_cast<int64_t>(i) - static_cast<int64_t>(kGuard));
     }
   }
-  /// For structs that a newer host makes: what lies behind the part that the plugin knows.
+  /// For structs that a newer host makes: what lies beyond the part that the plugin knows.
   void fill_tail(uint8_t value) {
     if (size_ > sizeof(T)) std::memset(at() + sizeof(T), value, size_ - sizeof(T));
   }

@@ -17,7 +17,7 @@ struct HostCounts {
 
 const tn_host& counting_host();
 HostCounts host_counts();
-/// Call number `n` from now on (1 is the next) and all behind it answer null; 0: none does.
+/// Call number `n` from now on (1 is the next) and all after it answer null; 0: none does.
 void fail_host_allocations(int64_t n);
 /// Whether one was refused since fail_host_allocations.
 bool host_refused();

@@ -27,7 +27,7 @@ struct Subject {
   const char* options_or_null() const { return options.empty() ? nullptr : options.c_str(); }
 };
 
-/// Field by field: what lies behind the end of a text is nobody's concern.
+/// Field by field: what lies beyond the end of a text is nobody's concern.
 bool is_same(const tn_device_info& a, const tn_device_info& b);
 
 }  // namespace tenon::conformance

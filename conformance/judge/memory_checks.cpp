@@ -109,7 +109,7 @@ void check_file(Device& device) {
   } catch (const Error&) {
     refused = true;
   }
-  if (!refused) fail(ErrorKind::kInternal, "a range behind the end of the file is not refused");
+  if (!refused) fail(ErrorKind::kInternal, "a range beyond the end of the file is not refused");
 }
 
 constexpr struct {

@@ -162,14 +162,14 @@ class Drawer {
     second[axis] = Dim(size - middle);
     const NodeRef a = new_param(first, view_.sliced(axis, 0, middle));
     const NodeRef b = new_param(second, view_.sliced(axis, middle, size));
-    std::vector<std::pair<Dim, Dim>> behind(first.size()), before(first.size());
-    behind[axis].second = Dim(size - middle);
+    std::vector<std::pair<Dim, Dim>> after(first.size()), before(first.size());
+    after[axis].second = Dim(size - middle);
     before[axis].first = Dim(middle);
     const Scalar fill{param_->dtype, 0};
     const NodeRef place = build_.index(static_cast<int>(axis), param_->shape, DType::kI32);
     const NodeRef limit = build_.constant(Scalar::of_int(DType::kI32, middle), param_->shape);
     return replace("split and joined",
-                   build_.where(build_.binary(Op::CMPLT, place, limit), build_.pad(a, behind, fill),
+                   build_.where(build_.binary(Op::CMPLT, place, limit), build_.pad(a, after, fill),
                                 build_.pad(b, before, fill)));
   }
 

@@ -32,7 +32,7 @@ bool is_claimed(const Node& op, const Capabilities& capabilities) {
     return capabilities.of(dtype).storage &&
            static_cast<int>(dtype_size(dtype)) >= capabilities.storage_bytes;
   };
-  if (is_hint(op.op) && !capabilities.has(op.op)) return false;
+  if (is_optional(op.op) && !capabilities.has(op.op)) return false;
   if (!declares(op.dtype)) return false;
   for (const NodeRef& source : op.sources)
     if (!declares(source->dtype) || !capabilities.of(source->dtype).arithmetic) return false;

@@ -33,7 +33,7 @@ class Draft {
   void make_constant(uint32_t i, uint64_t bits);
   /// A region goes, with what is in it; what a loop carried is what it began with.
   void drop_region(uint32_t opener);
-  /// A region's inside runs once, for its first turn.
+  /// A region's inside runs once, for its first iteration.
   void unwrap(uint32_t opener);
   /// Of a loop.
   void drop_carry(uint32_t loop, uint32_t number);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Images of intervals under elementwise ops, and the decompositions that hints may take.
+// Images of intervals under elementwise ops, and the decompositions that optional ops may take.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
@@ -142,7 +142,7 @@ Interval decomposed(Op op, DType dtype, const Interval* x, const Profile& profil
 }
 
 bool may_decompose(Op op, const Profile& profile) {
-  return is_hint(op) && (!profile.has(op) || (op == Op::FMA && !profile.strict));
+  return is_optional(op) && (!profile.has(op) || (op == Op::FMA && !profile.strict));
 }
 
 }  // namespace

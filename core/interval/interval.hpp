@@ -2,9 +2,10 @@
 // What a correct device may answer: an interval for each element, propagated through a graph.
 //
 // The interval of a node is the image of its operands' intervals, widened by the error that the
-// device's profile allows to the op (docs/conformance.md). A hint op that the device does not claim
-// may also be computed as the core decomposes it. Where an operand's interval straddles a boundary
-// (a comparison, a cast to an integer, an index) the element is in doubt, and says what it may be.
+// device's profile allows to the op (docs/conformance.md). An optional op that the device does not
+// claim may also be computed as the core decomposes it. Where an operand's interval straddles a
+// boundary (a comparison, a cast to an integer, an index) the element is in doubt, and says what it
+// may be.
 #pragma once
 
 #include <array>
@@ -21,7 +22,7 @@ namespace tenon {
 struct Profile {
   bool strict = true;
   uint32_t numerics = 0;                 ///< Numerics
-  std::array<uint64_t, 8> native_ops{};  ///< claimed hint ops; the others may be decomposed
+  std::array<uint64_t, 8> native_ops{};  ///< claimed optional ops; the others may be decomposed
   std::array<bool, 32> arithmetic{};     ///< by dtype: computed in it, not in a wider one
   bool cuts_sums = false;                ///< an atom truncates: sums in f32 may be cut, not rounded
 

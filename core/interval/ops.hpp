@@ -78,7 +78,7 @@ Interval finish(Interval x, DType dtype, const Profile& profile);
 
 /// The image without any rounding but double's own.
 Interval exact_image(Op op, DType dtype, const Interval* x);
-/// An elementwise op from floats to floats, hints and their decompositions too.
+/// An elementwise op from floats to floats, optional ones and their decompositions too.
 Interval apply(Op op, DType dtype, const Interval* x, const Profile& profile);
 
 /// Whether the op's last step may be a multiplication that rounds: one that a sum of its results

@@ -69,8 +69,8 @@ struct ViewAttr {
   bool operator==(const ViewAttr&) const = default;
 };
 
-/// REDUCE over `axes` (ascending), which stay with size 1. `op` is ADD, MUL, MAX or MIN (a hint
-/// op).
+/// REDUCE over `axes` (ascending), which stay with size 1. `op` is ADD, MUL, MAX or MIN (an
+/// optional op op).
 struct ReduceAttr {
   Op op = Op::ADD;
   std::vector<int> axes;

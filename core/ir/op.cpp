@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-constexpr uint8_t COMM = kCommutative, ASSOC = kAssociative, IDEM = kIdempotent, HINT = kHint;
+constexpr uint8_t COMM = kCommutative, ASSOC = kAssociative, IDEM = kIdempotent, HINT = kOptional;
 
 constexpr OpInfo kOps[] = {
 #define TN_OP_ROW(name, code, text, arity, kind, types, level, flags, meaning, identity, cost, \

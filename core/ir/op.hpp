@@ -56,7 +56,7 @@ enum class OpFamily : uint8_t {
   SELECT
 };
 
-enum OpFlags : uint8_t { kCommutative = 1, kAssociative = 2, kIdempotent = 4, kHint = 8 };
+enum OpFlags : uint8_t { kCommutative = 1, kAssociative = 2, kIdempotent = 4, kOptional = 8 };
 
 struct OpInfo {
   Op op;
@@ -84,6 +84,6 @@ bool is_reduction(Op op);
 inline OpFamily op_family(Op op) { return op_info(op).family; }
 /// Whether a row of ops.def with these TYPES has operands of the dtype.
 bool takes(OpTypes types, DType dtype);
-inline bool is_hint(Op op) { return op_info(op).flags & kHint; }
+inline bool is_optional(Op op) { return op_info(op).flags & kOptional; }
 
 }  // namespace tenon

@@ -71,7 +71,7 @@ struct LiftedPlace {
   int64_t element = 0;
 };
 
-/// The skeleton's graph with the new inputs behind its own; `places` has one entry a use.
+/// The skeleton's graph with the new inputs after its own; `places` has one entry a use.
 Graph lift(const Skeleton& skeleton, const std::vector<LiftedInput>& inputs,
            const std::vector<LiftedPlace>& places, Builder& builder);
 

@@ -16,7 +16,7 @@ using SymbolTable = std::map<std::string, Expr>;
 Expr parse_expr(Cursor& cursor, const SymbolTable& symbols);
 Shape parse_shape(Cursor& cursor, const SymbolTable& symbols);  ///< "[n, 10]"
 
-/// What stands behind the colon; parts may be left out: "f16", "[4, n]", "f16[..]".
+/// What stands after the colon; parts may be left out: "f16", "[4, n]", "f16[..]".
 struct WrittenType {
   size_t position = 0;
   bool has_dtype = false, has_shape = false;

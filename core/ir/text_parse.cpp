@@ -35,7 +35,7 @@ class GraphParser {
   }
 
  private:
-  /// The bounds stand behind the params that use them, so they are read first.
+  /// The bounds stand after the params that use them, so they are read first.
   void header(Graph& graph, Scope& scope) {
     const size_t open = cursor_.position();
     skip_params();

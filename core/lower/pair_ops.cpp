@@ -104,7 +104,7 @@ Pair PairOps::shift_right(const Pair& x, const Pair& by, bool is_signed) {
 }
 
 /// Bit by bit, the highest first: what is left of x moves out of `rest` into `part`, the quotient's
-/// bits come in behind it.
+/// bits come in after it.
 Pair PairOps::divide(tn_opcode op, const Pair& x, const Pair& y, bool is_signed) {
   const Pair n = is_signed ? magnitude(x) : x, d = is_signed ? magnitude(y) : y;
   const int lanes = std::max(words_.lanes(x.low), words_.lanes(y.low));

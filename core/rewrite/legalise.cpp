@@ -50,10 +50,10 @@ void check(const Graph& graph, const Capabilities& capabilities) {
       if (adds && dtype_size(node->dtype) >= 4) require_arithmetic(capabilities, op, node->dtype);
     } else if (op == Op::REDUCE) {
       require_arithmetic(capabilities, op, node->as<ReduceAttr>().accumulator);
-      if (is_hint(node->as<ReduceAttr>().op) && !capabilities.has(node->as<ReduceAttr>().op))
+      if (is_optional(node->as<ReduceAttr>().op) && !capabilities.has(node->as<ReduceAttr>().op))
         fail(ErrorKind::kInternal, "[reduce] expected a decomposition of min, got none");
     } else if (is_elementwise(op)) {
-      if (is_hint(op) && !capabilities.has(op))
+      if (is_optional(op) && !capabilities.has(op))
         fail(ErrorKind::kInternal, "[{}] expected a decomposition on {}, got none",
              op_info(op).text, dtype_name(node->dtype));
       for (const NodeRef& source : node->sources)

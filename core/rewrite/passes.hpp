@@ -23,7 +23,7 @@ Graph simplify_for(const Graph& graph, std::span<const Capabilities> devices, Bu
 /// the precision, so that kernels, their text and what judges them know of it.
 Graph allow_precision(const Graph& graph, Precision precision, Builder& builder);
 
-/// For one device: decomposes hint ops that it does not claim and computes dtypes without
+/// For one device: decomposes optional ops that it does not claim and computes dtypes without
 /// arithmetic in a wider one. Throws kUnsupported with op, dtype and what is missing for the rest.
 Graph legalise(const Graph& graph, const Capabilities& capabilities, Builder& builder);
 

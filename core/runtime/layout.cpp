@@ -41,7 +41,7 @@ uint64_t scalar_bits(const ArgumentPlan& argument, const SymbolValues& symbols) 
   return argument.bytes >= 8 ? bits : bits & ((uint64_t{1} << 8 * argument.bytes) - 1);
 }
 
-/// The pool's blocks end on a word, so the bytes behind a buffer are there to be bound.
+/// The pool's blocks end on a word, so the bytes after a buffer are there to be bound.
 uint64_t whole_words(uint64_t bytes, const Capabilities& capabilities) {
   const auto word = static_cast<uint64_t>(capabilities.storage_bytes);
   return (bytes + word - 1) / word * word;

@@ -13,7 +13,7 @@
 
 namespace tenon {
 
-/// How a plan takes constants as inputs behind the graph's own.
+/// How a plan takes constants as inputs after the graph's own.
 struct Lifting {
   std::vector<LiftedInput> inputs;
   std::vector<int> devices;         ///< of each input

@@ -60,7 +60,7 @@ void open_standard_streams() {
 int finish_output(std::string_view program, int code, int fault) {
   errno = 0;
   note_error(std::fflush(stdout) != 0 || std::ferror(stdout) != 0);
-  std::cout.flush();  // behind it, for it would take the reason away
+  std::cout.flush();  // after it, for it would take the reason away
   note_error(!std::cout);
   if (first_error() == 0) return code;
   complain(program, fmt::format("[output] expected to write standard output, got: {}",

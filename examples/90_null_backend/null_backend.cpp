@@ -107,7 +107,7 @@ class Interpreter {
       }
       if (!any(mask)) return;
       run(i + 1 + carries, last, mask);
-      fresh.clear();  // all are read before one is written, and the condition behind them
+      fresh.clear();  // all are read before one is written, and the condition after them
       for (const uint32_t value : next) {
         fresh.insert(fresh.end(), words(value),
                      words(value) + code_.threads * view_.op(value).lanes);

@@ -24,7 +24,7 @@
 namespace tenon::cli {
 namespace {
 
-constexpr size_t kMostFileName = 255 - 4;  ///< with .npy behind it
+constexpr size_t kMostFileName = 255 - 4;  ///< with .npy after it
 
 struct RunOptions {
   std::string file, devices, output_dir;

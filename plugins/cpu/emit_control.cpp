@@ -39,7 +39,7 @@ void Emitter::begin_loop(uint32_t i, const tn_op& op) {
 }
 
 /// The next induction value cannot wrap: by one it stays at or below the end, and a constant
-/// step fits behind a constant end.
+/// step fits beyond a constant end.
 static bool step_fits(const Value* end, const Value* step) {
   const auto* fixed_step = llvm::dyn_cast<llvm::ConstantInt>(step);
   if (!fixed_step) return false;
@@ -59,7 +59,7 @@ void Emitter::end_loop(const tn_op& end, Region& region) {
                                         step_fits(values_[bounds[1]], region.step));
   llvm::BasicBlock* latch = builder_.GetInsertBlock();
   region.induction->addIncoming(induction, latch);
-  // Read before values_ says what the carries are behind the loop: a next value may be a carry.
+  // Read before values_ says what the carries are after the loop: a next value may be a carry.
   std::vector<Value*> last;
   for (size_t c = 0; c < carried; ++c) last.push_back(values_[next[c]]);
   for (size_t c = 0; c < carried; ++c) region.carries[c]->addIncoming(last[c], latch);

@@ -94,7 +94,7 @@ std::string exceeds_matrix(const ProgramView& program, const tn_op& op, const tn
 
 std::string exceeds_op(const ProgramView& program, const tn_op& op, const tn_properties& p) {
   const OpInfo& info = *op_info(op.op);
-  if ((info.flags & kOpHint) && !claims(p, op.op)) return "expected the op to be claimed";
+  if ((info.flags & kOpOptional) && !claims(p, op.op)) return "expected the op to be claimed";
   if (op.lanes > 1 && !claims(p, TN_OP_BROADCAST)) {
     return fmt::format("expected vectors (broadcast) to be claimed, got {} lanes", op.lanes);
   }

@@ -17,7 +17,7 @@ class DriverMessages {
     const std::lock_guard lock(mutex_);
     messages_.append(messages_.empty() ? "" : "; ").append(text);
   }
-  /// Throws TN_ERROR_INTERNAL with what was said since the last call, behind `source`.
+  /// Throws TN_ERROR_INTERNAL with what was said since the last call, after `source`.
   void check(const std::string& source) {
     const std::lock_guard lock(mutex_);
     if (messages_.empty()) return;

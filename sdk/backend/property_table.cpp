@@ -32,7 +32,7 @@ PropertyTable& PropertyTable::claim(std::initializer_list<tn_opcode> ops) {
 
 PropertyTable& PropertyTable::claim_elementwise() {
   for (const OpInfo& op : all_ops()) {
-    if (is_elementwise(op) && (op.flags & kOpHint)) claim({static_cast<tn_opcode>(op.op)});
+    if (is_elementwise(op) && (op.flags & kOpOptional)) claim({static_cast<tn_opcode>(op.op)});
   }
   return *this;
 }

@@ -10,7 +10,7 @@
 
 namespace tenon::sdk {
 
-/// `sections` behind a header with a checksum and `identity`: who made them and what they are for.
+/// `sections` after a header with a checksum and `identity`: who made them and what they are for.
 /// The build id of the library is part of it.
 std::vector<std::byte> pack_saved(std::string_view identity,
                                   std::span<const std::span<const std::byte>> sections);

@@ -12,7 +12,8 @@ namespace {
 
 // Other words that ops.def uses in its columns.
 namespace words {
-constexpr uint32_t COMM = kOpCommutes, ASSOC = kOpAssociates, IDEM = kOpIdempotent, HINT = kOpHint;
+constexpr uint32_t COMM = kOpCommutes, ASSOC = kOpAssociates, IDEM = kOpIdempotent,
+                   HINT = kOpOptional;
 constexpr OpSpelling OWN = {};
 constexpr OpSpelling INFIX(std::string_view word) { return {OpSpelling::By::kInfix, word}; }
 constexpr OpSpelling CALL(std::string_view word) { return {OpSpelling::By::kCall, word}; }

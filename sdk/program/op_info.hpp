@@ -70,7 +70,7 @@ struct OpSpelling {
   std::string_view word;
 };
 
-inline constexpr uint32_t kOpCommutes = 1, kOpAssociates = 2, kOpIdempotent = 4, kOpHint = 8;
+inline constexpr uint32_t kOpCommutes = 1, kOpAssociates = 2, kOpIdempotent = 4, kOpOptional = 8;
 
 struct OpInfo {
   uint16_t op = 0;        ///< tn_opcode

@@ -40,7 +40,7 @@ class ShaderDialect : public Dialect {
   std::string to_bits(const std::string& value, uint8_t from) const;
   std::string convert(uint8_t to, const std::string& value) const;
 
-  /// Its index. A constant that lies outside can only stand behind a mask that is false, but
+  /// Its index. A constant that lies outside can only stand under a mask that is false, but
   /// compilers refuse it: then 0.
   static std::string index_of(const Element& at);
 

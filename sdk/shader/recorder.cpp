@@ -88,7 +88,7 @@ void Recorder::launch(const tn_command& command) {
   dispatch({executable, buffers, bound.scalars, command.grid});
 }
 
-/// Bytes up to a word, words, bytes behind them; or, of a pattern of eight bytes, a start that
+/// Bytes up to a word, words, bytes after them; or, of a pattern of eight bytes, a start that
 /// doubles.
 void Recorder::fill(const Range& to, uint64_t pattern) {
   const auto word = static_cast<uint32_t>(pattern);

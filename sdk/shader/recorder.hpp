@@ -63,7 +63,7 @@ class Recorder {
   /// Before a command that does this: sets the barrier that it needs. Done for all but write().
   void touch(std::span<const Hazards::Access> accesses);
   void touch(const Range& range, bool writes);
-  /// copy() behind the barrier that it needs.
+  /// copy() after the barrier that it needs.
   void copy_in_order(const Range& to, const Range& from);
 
  private:

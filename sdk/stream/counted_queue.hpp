@@ -28,7 +28,7 @@ class CountedQueue {
   /// Its functions throw the failure of a lost device.
   std::unique_ptr<Timeline> make_timeline(uint64_t value);
 
-  /// Hands a submission to the device, as `number`, behind submission number `after` (0: none).
+  /// Hands a submission to the device, as `number`, after submission number `after` (0: none).
   using Start = std::function<void(uint64_t number, uint64_t after)>;
   /// Calls `start` once every wait is reached or sure to be, one at a time, numbers ascending;
   /// what it throws fails the signals. Throws TN_ERROR_INVALID_ARGUMENT for the timelines of

@@ -72,7 +72,7 @@ class StreamScheduler {
   struct Work {
     const void* owner = nullptr;  ///< the device
     std::vector<StreamPoint> waits, signals;
-    /// Queues the commands behind the events of `waits`, and promises the signals.
+    /// Queues the commands after the events of `waits`, and promises the signals.
     std::function<void(const Work&)> start;
   };
   /// What `start` throws fails the signals; it reaches the caller where there are none.

@@ -60,7 +60,7 @@ Field field_or_zero(const Struct* from, Field Struct::*member) {
   return end <= from->struct_size ? from->*member : Field{};
 }
 
-/// Copies all behind the header into a caller's struct, as far as its struct_size reaches.
+/// Copies all after the header into a caller's struct, as far as its struct_size reaches.
 template <class Struct>
 void write_struct(Struct* to, const Struct& from) {
   constexpr size_t kHeader = 16;  // TN_HEADER stays the caller's

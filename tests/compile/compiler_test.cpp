@@ -102,7 +102,7 @@ TEST_CASE("passes that have nothing to do are left out") {
   CHECK(listener.passes == "legalise build choose emit");
 }
 
-TEST_CASE("a broken tree is found behind the pass that made it") {
+TEST_CASE("a broken tree is found after the pass that made it") {
   Builder builder;
   Spoiler spoiler;
   const Compiler compiler(builder, {.verify = true});

@@ -199,7 +199,7 @@ TEST_CASE("the model knows loops") {
                "    %7 = const 1 : i32\n    %8 = add %5, %7 : i32\n"
                "    end %8\n  }\n"
                "  store %y, %5, %5\n}\n") == std::vector<int64_t>{-3, -1, 1, 3});
-  // Ends when it says so, with the values of that turn; one without turns keeps the first ones.
+  // Ends when it says so, with the values of that iteration; one without any keeps the first ones.
   CHECK(result("program p(%y: global i32[2] write) workgroup 1 1 1 {\n"
                "  %1 = const 0 : i32\n  %2 = const 9 : i32\n  %3 = const 1 : i32\n"
                "  %4 = loop %1, %2, %3 while : i32 {\n"
@@ -212,7 +212,7 @@ TEST_CASE("the model knows loops") {
 }
 
 TEST_CASE("a loop's condition is read before its carries change") {
-  // The bools take turns: true in the first turn, false in the second.
+  // The bools take turns: true in the first iteration, false in the second.
   const std::string text =
       "program p(%y: global i32[1] write) workgroup 1 1 1 {\n"
       "  %1 = const 0 : i32\n  %2 = const 9 : i32\n  %3 = const 1 : i32\n"

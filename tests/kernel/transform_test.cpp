@@ -93,7 +93,7 @@ TEST_CASE("stage packs the tile in the order of its source, lanes last") {
   CHECK_THAT(text, ContainsSubstring("add mul(b4[r0], b3[a1.i + r0*16])"));
 }
 
-TEST_CASE("stage can leave room behind the rows of the source") {
+TEST_CASE("stage can leave room after the rows of the source") {
   const std::string text = after(matmul(), "split r0 16; stage b0 at r0.o pad 3");
   CHECK_THAT(text, ContainsSubstring("b0_tile: f32[16] scratch"));
   const std::string rows =
@@ -195,9 +195,9 @@ TEST_CASE("cache_reduction stores what a reduction computes and loads it in a la
 TEST_CASE("cache_reduction is refused where a thread or a copy would miss its values") {
   const std::pair<const char*, const char*> bad[] = {
       {"cache_reduction a1 r1", "expected the only axis of a reduction, got a1"},
-      {"cache_reduction r1 r0", "expected r0 behind the reduction over r1, got another place"},
+      {"cache_reduction r1 r0", "expected r0 after the reduction over r1, got another place"},
       {"cache_reduction r0 a1", "expected an op that the steps over r0 compute too, got none"},
-      {"cache_reduction r1 a0", "expected a0 behind the reduction over r1, got another place"},
+      {"cache_reduction r1 a0", "expected a0 after the reduction over r1, got another place"},
       {"split r1 16; cache_reduction r1.i a1", "expected the only axis of a reduction, got r1.i"},
       {"split a1 16; cache_reduction r1 a1.i", "expected axes of one extent, got 32 and 16"},
       {"pad r1 5; pad a1 5; cache_reduction r1 a1",

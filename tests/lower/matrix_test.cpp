@@ -204,7 +204,7 @@ TEST_CASE("contractions of symbolic sizes and batches are tiled too") {
   }
 }
 
-TEST_CASE("any legal list behind tensorize gives the same result") {
+TEST_CASE("any legal list after tensorize gives the same result") {
   const std::pair<const char*, Case> starts[] = {
       {"split r0 16; tensorize a0 a1 r0.i 32; ", product(16, 32, 8)},
       {"split a0 16; split r0 16; tensorize a0.i a1 r0.i 32; ", product(32, 16, 8, "f16", true)},

@@ -178,7 +178,7 @@ TEST_CASE("packed: narrow integers wrap, saturate and are told from their bits")
                               {array_of(DType::kI8, bytes)}, words()) == "");
 }
 
-TEST_CASE("packed: threads that share a word lose nothing, and nothing behind it changes") {
+TEST_CASE("packed: threads that share a word lose nothing, and nothing after it changes") {
   for (const Capabilities& caps : {words(), words_with_shifts()}) {
     for (const int64_t count : {1, 2, 3, 5, 7, 250, 1027}) {
       for (const DType dtype : {DType::kU8, DType::kI16, DType::kBF16}) {

@@ -22,7 +22,7 @@ void without_wide(Capabilities& c) {
   for (const DType dtype : {DType::kI64, DType::kU64}) c.dtypes[static_cast<size_t>(dtype)] = {};
 }
 
-/// Every dtype but 64-bit integers, short vectors, every hint op.
+/// Every dtype but 64-bit integers, short vectors, every optional op.
 Capabilities no_wide() {
   Capabilities c = warps_like();
   without_wide(c);

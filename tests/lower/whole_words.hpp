@@ -28,7 +28,7 @@ inline void cut_off(std::vector<Array>& arrays) {
   for (Array& a : arrays) {
     const size_t size = static_cast<size_t>(a.count()) * dtype_size(a.dtype);
     for (size_t i = size; i < a.bytes.size(); ++i)
-      if (a.bytes[i] != kOthers) throw std::runtime_error("a byte behind a buffer was changed");
+      if (a.bytes[i] != kOthers) throw std::runtime_error("a byte after a buffer was changed");
     a.bytes.resize(size);
   }
 }

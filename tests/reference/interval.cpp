@@ -316,7 +316,7 @@ TEST_CASE("a fused product in a sum may skip its rounding, elsewhere only if dec
   CHECK(takes(c.of(c.b.binary(Op::ADD, product, one), p), 0, apart, p));
 }
 
-TEST_CASE("hints: tight if claimed, as decomposed if not") {
+TEST_CASE("optional ops: tight if claimed, as decomposed if not") {
   Profile claimed = exact_profile(), minimal = exact_profile();
   minimal.native_ops.fill(0);
   Case c;
@@ -368,7 +368,7 @@ TEST_CASE("a reduction may fuse the products that feed it") {
   CHECK(takes(dot({3e38f, -3e38f}, {16, 1e13f}), 0, NAN, p));
 }
 
-TEST_CASE("a decomposed hint on narrow floats is rounded once, at its end") {
+TEST_CASE("a decomposed optional op on narrow floats is rounded once, at its end") {
   Profile p = exact_profile();
   p.native_ops.fill(0);
   for (const DType dtype : {DType::kF16, DType::kBF16}) {

@@ -15,7 +15,7 @@ using namespace tenon;
 
 namespace {
 
-/// Stores everything, computes on bool, 32 and 64 bits, claims no hint.
+/// Stores everything, computes on bool, 32 and 64 bits, claims no optional op.
 Capabilities minimal() {
   Capabilities c;
   for (const DType dtype : all_dtypes()) {
@@ -36,7 +36,7 @@ Graph graph_of(const std::vector<NodeRef>& params, const NodeRef& output) {
 
 }  // namespace
 
-TEST_CASE("each hint on each dtype, on random values") {
+TEST_CASE("each optional op on each dtype, on random values") {
   const Capabilities caps = minimal();
   const Profile profile = Profile::of(caps);
   for (const OpInfo& info : all_ops()) {
@@ -61,7 +61,7 @@ TEST_CASE("each hint on each dtype, on random values") {
       const Graph legal = legalise(graph, caps, b);
       verify(legal);
       for (const NodeRef& node : topological(legal.outputs)) {
-        CHECK((!is_hint(node->op) || !is_elementwise(node->op)));
+        CHECK((!is_optional(node->op) || !is_elementwise(node->op)));
         if (is_elementwise(node->op) && node->op != Op::CAST)
           CHECK((node->dtype == DType::kBool || dtype_size(node->dtype) >= 4));
       }

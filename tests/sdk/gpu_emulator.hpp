@@ -205,7 +205,7 @@ inline float brain(uint16_t bits) { return __builtin_bit_cast(float, uint32_t{bi
 #define __global__ static
 #define __forceinline__ inline __attribute__((unused))
 #define __launch_bounds__(threads)
-// A workgroup's threads are fibres of one thread: also legal behind extern, as dynamic memory is.
+// A workgroup's threads are fibres of one thread: also legal after extern, as dynamic memory is.
 #define __shared__ thread_local
 
 inline void __syncthreads() { emulator::meet(emulator::machine.block); }

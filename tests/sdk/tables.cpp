@@ -38,7 +38,8 @@ TEST_CASE("a claim is the ops of its rows and no others") {
 }
 
 TEST_CASE("only optional ops are claimed, each by one word or by its name") {
-  for (const OpInfo& op : all_ops()) CHECK((op.claim == OpClaim::ALWAYS) == !(op.flags & kOpHint));
+  for (const OpInfo& op : all_ops())
+    CHECK((op.claim == OpClaim::ALWAYS) == !(op.flags & kOpOptional));
 }
 
 TEST_CASE("every optional elementwise op is one that C has words for") {

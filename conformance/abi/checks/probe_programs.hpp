@@ -12,7 +12,7 @@
 namespace tenon::conformance {
 
 /// Each thread writes its own words of `arrays` shared arrays of about equal size, `words` u32 in
-/// all, every word another; behind a barrier the others' words go to the output.
+/// all, every word another; after a barrier the others' words go to the output.
 sdk::Program shared_program(uint32_t words, uint32_t arrays, uint32_t threads);
 /// out[number of the thread] = its coordinates.
 sdk::Program shape_program(const uint32_t (&workgroup)[3]);

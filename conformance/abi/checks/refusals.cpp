@@ -86,7 +86,7 @@ std::vector<std::pair<std::string, sdk::Program>> refused_programs(const Opened&
   for (const sdk::OpInfo& row : sdk::all_ops()) {
     const auto op = static_cast<tn_opcode>(row.op);
     const bool is_arithmetic = row.kind == sdk::OpKind::UNARY || row.kind == sdk::OpKind::BINARY;
-    if (is_arithmetic && (row.flags & sdk::kOpHint) && sdk::takes(row.types, TN_DTYPE_F32) &&
+    if (is_arithmetic && (row.flags & sdk::kOpOptional) && sdk::takes(row.types, TN_DTYPE_F32) &&
         !device.claims(op))
       out.emplace_back(fmt::format("op {}, which is not claimed", row.op),
                        storing("unclaimed", TN_DTYPE_F32, op));

@@ -63,7 +63,7 @@ void short_report(const CheckContext& c) {
   }
 }
 
-/// Structs whose end an older host did not know, with anything behind it.
+/// Structs whose end an older host did not know, with anything after it.
 struct Sizes {
   uint32_t target, command, submission;
 };
@@ -136,7 +136,7 @@ void run_with_sizes(const CheckContext& c, const Sizes& sizes, const tn_chain* c
 }
 
 void short_inputs(const CheckContext& c) {
-  // A synchronous device needs nothing behind the commands; a fill nothing behind its pattern.
+  // A synchronous device needs nothing after the commands; a fill nothing after its pattern.
   const bool async = c.open().is_async();
   const uint32_t submission =
       async ? offsetof(tn_submission, reserved1) : offsetof(tn_submission, waits);

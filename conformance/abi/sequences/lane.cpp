@@ -51,7 +51,7 @@ bool Lane::is_held(const Work& work) const {
   });
 }
 
-/// Makes `work` start behind the work `id`, unless it does already.
+/// Makes `work` start after the work `id`, unless it does already.
 void Lane::follow(Work& work, uint64_t id, std::vector<tn_point>& waits) {
   const Work* first = find_work(id);
   if (!first || work.before.contains(id)) return;

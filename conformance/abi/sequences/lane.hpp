@@ -39,7 +39,7 @@ class Lane {
 
   const Opened& device() const { return device_; }
 
-  /// Runs the batch behind all that it must not overtake. On a synchronous device it has ended
+  /// Runs the batch after all that it must not overtake. On a synchronous device it has ended
   /// when this returns. Nothing is submitted from memory that lives on.
   void submit(const Batch& batch, const SubmitRequest& request);
   /// Waits until no work in flight conflicts, or uses the executable.

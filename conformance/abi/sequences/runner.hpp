@@ -80,7 +80,7 @@ class SequenceRunner {
   Seat& seat(size_t slot);  ///< device 0 where the slot is empty
   Seat* seat_of(const Numbers& numbers, size_t i);
   bool is_mapped(const Access& access) const;
-  /// Commands run behind the open batch of their device; those of one batch in order.
+  /// Commands run after the open batch of their device; those of one batch in order.
   bool add(size_t device, const tn_command& command, std::vector<Access> accesses);
   void flush(size_t device);
   /// The host is about to use a range of a slab.

@@ -10,7 +10,7 @@ namespace tenon::conformance {
 /// Names of the checks, in the order of their cases.
 const std::vector<std::string>& memory_check_names();
 
-/// The case of the n-th check; it has it as its sequence's check. Throws kInvalid behind the last.
+/// The case of the n-th check; it has it as its sequence's check. Throws kInvalid after the last.
 Case memory_case(uint64_t seed, uint64_t number);
 
 /// Of the sequence's check: its name if it is one of memory_check_names(), else "".

@@ -7,8 +7,8 @@ namespace tenon::conformance {
 
 LoopBounds draw_bounds(Choices& choices, ProgramPool& pool, tn_dtype index, bool is_outer) {
   const Choices::Scope scope(choices, Part::kDimension);
-  const int64_t most_turns = is_outer && choices.chance(20) ? 37 : 6;
-  const int64_t turns = choices.between(0, most_turns), step = choices.between(1, 3);
+  const int64_t most_iterations = is_outer && choices.chance(20) ? 37 : 6;
+  const int64_t iterations = choices.between(0, most_iterations), step = choices.between(1, 3);
   const auto bounds = [&](int64_t begin, int64_t end, int64_t by) {
     return LoopBounds{pool.number(index, begin), pool.number(index, end), pool.number(index, by)};
   };
@@ -17,17 +17,17 @@ LoopBounds draw_bounds(Choices& choices, ProgramPool& pool, tn_dtype index, bool
   switch (choices.between(0, 7)) {
     case 0:
     case 1:
-      return bounds(0, turns * step, step);
+      return bounds(0, iterations * step, step);
     case 2:
-      return bounds(-turns * step, choices.between(0, 1), step);
+      return bounds(-iterations * step, choices.between(0, 1), step);
     case 3:
-      return bounds(-50, -50 + turns * step, step);
+      return bounds(-50, -50 + iterations * step, step);
     case 4:
       return bounds(choices.between(0, 9), -choices.between(0, 9), step);  // none
     case 5:
-      return bounds(most - turns, most, 1);
+      return bounds(most - iterations, most, 1);
     case 6:
-      return bounds(least, least + turns * step, step);
+      return bounds(least, least + iterations * step, step);
     default: {
       LoopBounds out = bounds(-2, 0, step);
       const ProgramValue data = pool.below(pool.any(index, 1), 8);

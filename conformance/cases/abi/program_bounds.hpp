@@ -13,8 +13,8 @@ struct LoopBounds {
   bool uniform = true;  ///< the same for all threads
 };
 
-/// At most six turns, or none; below zero, at the ends of the dtype, or as data says. An outer loop
-/// may have more.
+/// At most six iterations, or none; below zero, at the ends of the dtype, or as data says. An outer
+/// loop may have more.
 LoopBounds draw_bounds(Choices& choices, ProgramPool& pool, tn_dtype index, bool is_outer);
 
 /// Of a SCALAR: all of the dtype, its high half too, or a few numbers; zeros if it is no integer.

@@ -35,7 +35,9 @@ Exact joined(const Exact& a, const Exact& b) {
 
 }  // namespace
 
-bool Palette::has_hint(tn_opcode op) const { return std::ranges::find(hints, op) != hints.end(); }
+bool Palette::has_optional(tn_opcode op) const {
+  return std::ranges::find(optional_ops, op) != optional_ops.end();
+}
 
 Palette draw_palette(Choices& choices) {
   const Choices::Scope scope(choices, Part::kDType);
@@ -48,13 +50,13 @@ Palette draw_palette(Choices& choices) {
   }
   if (choices.chance(60))
     for (const tn_opcode op : kHints)
-      if (choices.chance(50)) out.hints.push_back(op);
+      if (choices.chance(50)) out.optional_ops.push_back(op);
   out.narrow_floats = is_wide && choices.chance(35);
   if (is_wide && choices.chance(35)) out.index = TN_DTYPE_I64;
   if (choices.chance(35)) {
     out.lanes = choices.pick(kLanes);
     for (const tn_opcode op : kVectorHints)
-      if (choices.chance(60)) out.hints.push_back(op);
+      if (choices.chance(60)) out.optional_ops.push_back(op);
   }
   return out;
 }
@@ -180,11 +182,11 @@ ProgramValue ProgramPool::any_mask(uint16_t lanes) {
 }
 
 ProgramValue ProgramPool::with(const std::vector<tn_opcode>& principal,
-                               const std::vector<tn_opcode>& hints, tn_dtype dtype,
+                               const std::vector<tn_opcode>& optional_ops, tn_dtype dtype,
                                const ProgramValue& x, const ProgramValue& y) {
   std::vector<tn_opcode> all = principal;
-  for (const tn_opcode hint : hints)
-    if (palette_.has_hint(hint)) all.push_back(hint);
+  for (const tn_opcode op : optional_ops)
+    if (palette_.has_optional(op)) all.push_back(op);
   const tn_opcode code = choices_.pick(all);
   return sdk::op_info(code)->arity == 1 ? op(code, dtype, {x}) : op(code, dtype, {x, y});
 }
@@ -232,8 +234,9 @@ ProgramValue ProgramPool::grow_float(tn_dtype dtype, uint16_t lanes) {
   const Exact product{x.exact.bound * y.exact.bound, x.exact.unit + y.exact.unit};
   std::vector<std::pair<tn_opcode, Exact>> ways = {{TN_OP_MAX, joined(x.exact, y.exact)}};
   const auto offer = [&](tn_opcode code, const Exact& exact) {
-    const bool is_hint = sdk::op_info(code)->flags & sdk::kOpHint;
-    if (holds(dtype, exact) && (!is_hint || palette_.has_hint(code))) ways.push_back({code, exact});
+    const bool is_optional = sdk::op_info(code)->flags & sdk::kOpOptional;
+    if (holds(dtype, exact) && (!is_optional || palette_.has_optional(code)))
+      ways.push_back({code, exact});
   };
   offer(TN_OP_ADD, sum);
   offer(TN_OP_MUL, product);
@@ -292,7 +295,7 @@ ProgramValue ProgramPool::grow_moved(tn_dtype dtype, uint16_t lanes) {
   const uint16_t wide = palette_.lanes;
   if (lanes == 1) {
     const ProgramValue from = any(dtype, wide);
-    const bool reduces = palette_.has_hint(TN_OP_LANE_REDUCE) && computes(dtype);
+    const bool reduces = palette_.has_optional(TN_OP_LANE_REDUCE) && computes(dtype);
     const auto scalar = [&](tn_opcode code, uint64_t imm, const Exact& exact) {
       return ProgramValue{builder_.op(code, dtype, 1, {from.id}, imm), dtype, 1, exact};
     };
@@ -305,11 +308,11 @@ ProgramValue ProgramPool::grow_moved(tn_dtype dtype, uint16_t lanes) {
       const bool adds = holds(dtype, sum) && choices_.chance(50);
       return scalar(TN_OP_LANE_REDUCE, adds ? TN_OP_ADD : TN_OP_MAX, adds ? sum : from.exact);
     }
-    if (palette_.has_hint(TN_OP_EXTRACT))
+    if (palette_.has_optional(TN_OP_EXTRACT))
       return scalar(TN_OP_EXTRACT, choices_.below(wide), from.exact);
     return grow_where(dtype, lanes);
   }
-  if (palette_.has_hint(TN_OP_COMPOSE) && choices_.chance(50)) {
+  if (palette_.has_optional(TN_OP_COMPOSE) && choices_.chance(50)) {
     std::vector<uint32_t> parts;
     Exact exact;
     for (uint16_t l = 0; l < wide; ++l) {

@@ -12,12 +12,12 @@ namespace tenon::conformance {
 
 /// What a program is made from; few things, so that a small device takes many programs.
 struct Palette {
-  std::vector<tn_dtype> dtypes;  ///< bool is always there, in values
-  std::vector<tn_opcode> hints;  ///< elementwise and vector ops that it may use
+  std::vector<tn_dtype> dtypes;         ///< bool is always there, in values
+  std::vector<tn_opcode> optional_ops;  ///< elementwise and vector ops that it may use
   tn_dtype index = TN_DTYPE_I32;
   uint16_t lanes = 1;          ///< of vectors; 1: none
   bool narrow_floats = false;  ///< computes in floats of 8 and 16 bits, not only stores them
-  bool has_hint(tn_opcode op) const;
+  bool has_optional(tn_opcode op) const;
 };
 Palette draw_palette(Choices& choices);
 
@@ -34,7 +34,7 @@ class ProgramPool {
       : choices_(choices), builder_(builder), palette_(palette) {}
 
   void add(const ProgramValue& value) { values_.push_back(value); }
-  /// Values of a region are gone behind its end.
+  /// Values of a region are gone after its end.
   size_t height() const { return values_.size(); }
   void cut(size_t height) { values_.resize(height); }
 
@@ -72,8 +72,9 @@ class ProgramPool {
   ProgramValue grow_bits(tn_dtype dtype, uint16_t lanes);
   ProgramValue grow_where(tn_dtype dtype, uint16_t lanes);
   ProgramValue grow_moved(tn_dtype dtype, uint16_t lanes);
-  ProgramValue with(const std::vector<tn_opcode>& principal, const std::vector<tn_opcode>& hints,
-                    tn_dtype dtype, const ProgramValue& x, const ProgramValue& y);
+  ProgramValue with(const std::vector<tn_opcode>& principal,
+                    const std::vector<tn_opcode>& optional_ops, tn_dtype dtype,
+                    const ProgramValue& x, const ProgramValue& y);
 
   Choices& choices_;
   sdk::ProgramBuilder& builder_;

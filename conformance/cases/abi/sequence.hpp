@@ -35,13 +35,13 @@ namespace tenon::conformance {
 ///   timeline T D VALUE             a fresh timeline
 ///   race.compile D DTYPE CONSTANT THREADS       the same and different programs at once
 ///   race.submit D THREADS ROUNDS   race.wait D
-///   huge D                         bytes behind 2 GiB and 4 GiB of one slab
+///   huge D                         bytes beyond 2 GiB and 4 GiB of one slab
 ///   end SEED                       the order in which all is destroyed
 ///   program X Y Z SEED RELOADED    a grid; the program is the step's text, see programs.hpp
 struct SequenceStep {
   std::string verb;
   std::vector<int64_t> numbers;
-  std::string text = {};  ///< of `program`: lines, printed behind "|" below the step
+  std::string text = {};  ///< of `program`: lines, printed after "|" below the step
 };
 
 /// How many slots there are.

@@ -17,7 +17,7 @@ namespace tenon::planted {
 enum class Quirk : uint8_t {
   none,
   shift_index,       ///< of a load: by `amount`, not below 0
-  short_stride,      ///< of a load: one short for each turn of loop `other`
+  short_stride,      ///< of a load: one short for each iteration of loop `other`
   shared_neighbour,  ///< of a load: threads with the index of the one before read on
   wrap_index,        ///< of a load: `amount` elements and no more
   zero_fill,         ///< of a masked-off load
@@ -31,8 +31,8 @@ enum class Quirk : uint8_t {
   bf16_sum,          ///< of an add
   backwards,         ///< of a loop or a lane_reduce: from the last to the first
   every_second,      ///< the same in every second launch
-  halves,            ///< of a loop: even and odd turns apart; of a lane_reduce: in pairs
-  short_count,       ///< of a loop of more than 8 turns: a multiple of 4
+  halves,            ///< of a loop: even and odd iterations apart; of a lane_reduce: in pairs
+  short_count,       ///< of a loop of more than 8 iterations: a multiple of 4
 };
 
 struct Step {

@@ -40,7 +40,7 @@ bool accumulates(const Code& code, uint32_t value, uint32_t carry, int depth = 0
          });
 }
 
-/// A loop that does nothing but add floats up: its turns may run in any order.
+/// A loop that does nothing but add floats up: its iterations may run in any order.
 bool is_plain_sum(const Code& code, uint32_t loop) {
   const Step& begin = code.steps[loop];
   const std::vector<Carried> all = carried(code, loop);
@@ -173,10 +173,10 @@ void mark_partial(Code& code) {
 void mark_barriers(Code& code) {
   for (uint32_t i = 0; i < code.steps.size(); ++i) {
     const auto threads = first_threads(code, i);
-    const uint32_t behind = code.steps[i].closes + 1;
-    if (threads && *threads <= kFewThreads && behind < code.steps.size() &&
-        code.steps[behind].op == TN_OP_BARRIER)
-      code.steps[behind].quirk = Quirk::no_barrier;
+    const uint32_t after = code.steps[i].closes + 1;
+    if (threads && *threads <= kFewThreads && after < code.steps.size() &&
+        code.steps[after].op == TN_OP_BARRIER)
+      code.steps[after].quirk = Quirk::no_barrier;
   }
 }
 

@@ -131,7 +131,7 @@ bool is_laned(const ScheduleBuilder& builder, const Statement& s) {
   return found;
 }
 
-/// What a reduction computes for each element of a row stays for the passes behind it.
+/// What a reduction computes for each element of a row stays for the passes after it.
 void cache_rows(ScheduleBuilder& builder, int outermost) {
   std::vector<int> passes;
   for (const Statement* r : builder.reductions(builder.loop(outermost)))

@@ -42,7 +42,7 @@ Refused apply_cache_reduction(const TransformStep& step) {
       store.buffer = buffer;
       store.index = kernel.axes[r].symbol();
       store.value = value;
-      loop.body.push_back(std::move(store));  // behind the step: it takes the value from there
+      loop.body.push_back(std::move(store));  // after the step: it takes the value from there
     }
     loads.push_back(
         make_load(buffer, value->dtype, kernel.axes[a].symbol(), 1, zero(value->dtype)));

@@ -143,7 +143,7 @@ class Tensorize {
     return {};
   }
 
-  /// The statements behind the reduction, in loops over the tile.
+  /// The statements after the reduction, in loops over the tile.
   std::vector<Statement> take_elements(const Expr& begin, int tile, DType dtype, int id) {
     std::vector<int> axes{m_};
     axes.insert(axes.end(), between_.begin(), between_.end());

@@ -96,7 +96,7 @@ class Finder {
         !std::equal(around_.begin(), around_.begin() + static_cast<std::ptrdiff_t>(depth_),
                     to_later.begin()) ||
         to_later[depth_] <= out_.reduction)
-      return refuse(a.name + " behind the reduction over " + r.name, "another place");
+      return refuse(a.name + " after the reduction over " + r.name, "another place");
     if (!(a.extent == r.extent))
       return refuse("axes of one extent", to_string(r.extent) + " and " + to_string(a.extent));
     for (const Guard& g : kernel_.guards)

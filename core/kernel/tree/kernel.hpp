@@ -58,7 +58,7 @@ struct KernelBuffer {
   BufferSpace space = BufferSpace::kGlobal;
   int input = -1, output = -1;  ///< of the graph; both for an aliased output
   bool read = false, written = false;
-  bool kept = false;  ///< scratch that a reduction fills for loops behind it
+  bool kept = false;  ///< scratch that a reduction fills for loops after it
 };
 
 /// One component of a reduction's state: a monoid. The identity follows from op and dtype.

@@ -61,7 +61,7 @@ bool same_extents(const Kernel& kernel, const std::vector<int>& a, const std::ve
       a, b, [&](int x, int y) { return kernel.axes[x].extent == kernel.axes[y].extent; });
 }
 
-/// Moves the states of reduction `from` behind those of `to`, everywhere.
+/// Moves the states of reduction `from` after those of `to`, everywhere.
 void absorb(Kernel& kernel, std::vector<LoopNest>& nests, int to, int from) {
   Statement& target = kernel.body[to];
   Statement& source = kernel.body[from];
@@ -88,7 +88,7 @@ void absorb(Kernel& kernel, std::vector<LoopNest>& nests, int to, int from) {
   kernel.body.resize(reductions);
 }
 
-/// True if `from` needs no reduction at or behind `to`, so that it can run there.
+/// True if `from` needs no reduction at or after `to`, so that it can run there.
 bool can_share(const Kernel& kernel, size_t to, size_t from) {
   const Needs needs(kernel);
   for (size_t k = to; k < from; ++k)
@@ -160,7 +160,7 @@ void place_statements(Kernel& kernel, std::vector<LoopNest> nests) {
       body->push_back(std::move(loop));
       body = &body->back().body;
     }
-    // A store stands behind the loops beside it: they may still read what it overwrites.
+    // A store stands after the loops beside it: they may still read what it overwrites.
     for (size_t i = 0; i < nest.stores.size(); ++i) {
       AxisSet own;
       for (const int axis : nest.axes) own[axis] = nest.ordered || stores[n][i][axis];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Hint ops that a device does not claim, in terms of the principal operators: the exact ones.
+// Optional ops that a device does not claim, in terms of the principal operators: the exact ones.
 #include <algorithm>
 #include <bit>
 #include <cmath>

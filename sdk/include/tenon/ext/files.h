@@ -19,7 +19,7 @@ extern "C" {
 #define TN_FILES_ID "org.tenon.files.v1"
 
 /* Flags of open_range. */
-#define TN_FILES_WRITE 1u /* the range may be written, and may lie behind the end of the file */
+#define TN_FILES_WRITE 1u /* the range may be written, and may lie beyond the end of the file */
 
 typedef struct tn_files {
   TN_HEADER;
