@@ -135,7 +135,7 @@ void Cursor::expected(std::string_view what) {
     size_t size = 1;
     if (is_word(next()) || next() == '%')
       while (size < 24 && start + size < text().size() && is_word(text()[start + size])) ++size;
-    got = sdk::quoted(text().substr(start, size));
+    got = sdk::quote(text().substr(start, size));
   }
   error_at(start, fmt::format("expected {}, got {}", what, got));
 }

@@ -106,7 +106,7 @@ class ExprParser {
     if (at == symbols_.end())
       cursor_.error_at(start, fmt::format("expected a symbol with bounds (where 1 <= {} <= ...), "
                                           "got {}",
-                                          name, sdk::quoted(name)));
+                                          name, sdk::quote(name)));
     return at->second;
   }
 
@@ -161,7 +161,7 @@ WrittenType parse_type(Cursor& cursor, const SymbolTable& symbols) {
     const std::string name = cursor.identifier("a type like f32[4, n]");
     const auto dtype = dtype_from_name(name);
     if (!dtype)
-      cursor.error_at(written.position, fmt::format("expected a dtype, got {}", sdk::quoted(name)));
+      cursor.error_at(written.position, fmt::format("expected a dtype, got {}", sdk::quote(name)));
     written.type.dtype = *dtype;
     written.has_dtype = true;
     if (!cursor.peek("[")) return written;
@@ -186,7 +186,7 @@ std::vector<Expr> parse_bounds(Cursor& cursor) {
     const size_t start = cursor.position();
     const std::string name = cursor.identifier("a symbol");
     if (!is_symbol_name(name))
-      cursor.error_at(start, fmt::format("expected a symbol name, got {}", sdk::quoted(name)));
+      cursor.error_at(start, fmt::format("expected a symbol name, got {}", sdk::quote(name)));
     for (const Expr& other : symbols)
       if (other.name() == name)
         cursor.error_at(start, fmt::format("expected each symbol once, got {} twice", name));

@@ -102,7 +102,7 @@ class GraphParser {
         GraphParser(cursor_, builder_).parse(scope.symbols, depth + 1));
     if (!scope.graphs.emplace(graph->name, graph).second)
       cursor_.error_at(start, fmt::format("expected another name than {}, got it twice",
-                                          sdk::quoted(graph->name)));
+                                          sdk::quote(graph->name)));
   }
 
   void statement(Scope& scope) {

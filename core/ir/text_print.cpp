@@ -18,7 +18,7 @@ constexpr size_t kTypeColumn = 44;
 bool is_value_name(std::string_view name) { return is_identifier(name) && name.size() <= kMaxName; }
 
 std::string name_text(std::string_view name) {
-  return is_identifier(name) ? std::string(name) : sdk::quoted(name);
+  return is_identifier(name) ? std::string(name) : sdk::quote(name);
 }
 
 std::string list_text(const std::vector<int>& values) {
@@ -83,7 +83,7 @@ class GraphPrinter {
       const std::string &value = values_.at(p.get()), &name = p->as<ParamAttr>().name;
       if (!out.empty()) out += ", ";
       out += "%" + value;
-      if (name != value) out += " " + sdk::quoted(name);
+      if (name != value) out += " " + sdk::quote(name);
       out += ": " + type_string(*p);
     }
     return out;
@@ -145,7 +145,7 @@ class GraphPrinter {
       return fmt::format("{} {}, axis={}", a->mode == StoreMode::kAdd ? "store.add" : "store", xs,
                          a->axis);
     if (const auto* a = std::get_if<CopyAttr>(&node.attr))
-      return fmt::format("copy {}, device={}", xs, sdk::quoted(a->device));
+      return fmt::format("copy {}, device={}", xs, sdk::quote(a->device));
     if (const auto* a = std::get_if<IfAttr>(&node.attr))
       return fmt::format("if {}, then={}, else={}, result={}", xs, graph_name(a->then_graph),
                          graph_name(a->else_graph), a->result);

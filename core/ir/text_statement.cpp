@@ -72,7 +72,7 @@ class Statement {
   }
 
   [[noreturn]] void unknown(const std::string& word, size_t start) {
-    cursor_.error_at(start, fmt::format("expected an op of graphs, got {}", sdk::quoted(word)));
+    cursor_.error_at(start, fmt::format("expected an op of graphs, got {}", sdk::quote(word)));
   }
 
   static std::optional<ViewKind> view_of(std::string_view word) {
@@ -171,7 +171,7 @@ class Statement {
     const auto value = scalar_from_string(dtype, text);
     if (!value)
       cursor_.error_at(position, fmt::format("expected a value of {}, got {}", dtype_name(dtype),
-                                             sdk::quoted(text.substr(0, 40))));
+                                             sdk::quote(text.substr(0, 40))));
     return *value;
   }
 
@@ -218,7 +218,7 @@ class Statement {
       const size_t at = cursor_.position();
       const std::string dtype = cursor_.identifier("a dtype");
       const auto found = dtype_from_name(dtype);
-      if (!found) cursor_.error_at(at, fmt::format("expected a dtype, got {}", sdk::quoted(dtype)));
+      if (!found) cursor_.error_at(at, fmt::format("expected a dtype, got {}", sdk::quote(dtype)));
       attr.accumulator = *found;
     }
     if (optional_key("matmul")) {
@@ -227,7 +227,7 @@ class Statement {
       const auto found = precision_from_name(precision);
       if (!found)
         cursor_.error_at(
-            at, fmt::format("expected exact, tf32 or bf16, got {}", sdk::quoted(precision)));
+            at, fmt::format("expected exact, tf32 or bf16, got {}", sdk::quote(precision)));
       attr.precision = *found;
     }
     attr_ = std::move(attr);
@@ -254,7 +254,7 @@ class Statement {
     const auto at = scope_.graphs.find(name);
     if (at == scope_.graphs.end())
       cursor_.error_at(start,
-                       fmt::format("expected a graph defined above, got {}", sdk::quoted(name)));
+                       fmt::format("expected a graph defined above, got {}", sdk::quote(name)));
     return at->second;
   }
 
@@ -329,7 +329,7 @@ const NodeRef& Scope::value(Cursor& cursor, size_t start, std::string_view name)
   const uint32_t* number = numbers.find(name);
   if (!number)
     cursor.error_at(start,
-                    fmt::format("expected a value defined above, got {}", sdk::quoted(name)));
+                    fmt::format("expected a value defined above, got {}", sdk::quote(name)));
   return values[*number];
 }
 

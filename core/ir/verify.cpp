@@ -20,7 +20,7 @@ void check_symbols(const Graph& graph, Symbols& symbols) {
   for (const Expr& s : graph.symbols) {
     TN_REQUIRE(s.kind() == ExprKind::kSymbol, "[graph] expected symbols, got {}", to_string(s));
     TN_REQUIRE(is_symbol_name(s.name()), "[graph] expected a symbol name like n or size_2, got {}",
-               sdk::quoted(s.name()));
+               sdk::quote(s.name()));
     TN_REQUIRE(own.insert(s.name()).second, "[graph] expected each symbol once, got {} twice",
                s.name());
     const Expr& known = symbols.emplace(s.name(), s).first->second;
@@ -69,7 +69,7 @@ class Verifier {
                  "[graph] expected params as its inputs, got {}",
                  !p ? "none" : (p->op == Op::PARAM ? "dim" : op_info(p->op).text));
       TN_REQUIRE(params.insert(p.get()).second, "[graph] expected each param once, got {} twice",
-                 sdk::quoted(p->as<ParamAttr>().name));
+                 sdk::quote(p->as<ParamAttr>().name));
     }
     for (const NodeRef& o : graph.outputs) TN_REQUIRE(o, "[graph] expected outputs, got none");
     TN_REQUIRE(graph.output_names.empty() || graph.output_names.size() == graph.outputs.size(),
@@ -121,7 +121,7 @@ class Verifier {
                "[node] expected the hash of its structure, got another");
     if (node.op == Op::PARAM && !node.as<ParamAttr>().is_dim)
       TN_REQUIRE(params.contains(&node), "[param] expected a param of the graph, got {}",
-                 sdk::quoted(node.as<ParamAttr>().name));
+                 sdk::quote(node.as<ParamAttr>().name));
   }
 
   void inner(const GraphRef& graph, const Symbols& symbols, int depth) {

@@ -30,7 +30,7 @@ std::optional<T> number_of(std::string_view text, auto... format) {
 }
 
 /// In "", other than printable ASCII as \xNN.
-inline std::string quoted(std::string_view text) {
+inline std::string quote(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';

@@ -12,11 +12,6 @@
 namespace tenon::sdk {
 namespace {
 
-constexpr tn_dtype kDTypes[] = {TN_DTYPE_BOOL, TN_DTYPE_I8,     TN_DTYPE_I16,   TN_DTYPE_I32,
-                                TN_DTYPE_I64,  TN_DTYPE_U8,     TN_DTYPE_U16,   TN_DTYPE_U32,
-                                TN_DTYPE_U64,  TN_DTYPE_F16,    TN_DTYPE_BF16,  TN_DTYPE_F32,
-                                TN_DTYPE_F64,  TN_DTYPE_F8E4M3, TN_DTYPE_F8E5M2};
-
 std::vector<uint64_t> special_values(uint8_t dtype) {
   if (dtype == TN_DTYPE_BOOL) return {0, 1};
   std::vector<uint64_t> out;
@@ -134,7 +129,14 @@ std::vector<TestArgument> OpCase::arguments() {
   return out;
 }
 
-std::span<const tn_dtype> all_dtypes() { return kDTypes; }
+std::span<const tn_dtype> tested_dtypes() {
+  static const auto& codes = *new std::vector<tn_dtype>([] {
+    std::vector<tn_dtype> all;
+    for (const DTypeInfo& row : all_dtypes()) all.push_back(static_cast<tn_dtype>(row.dtype));
+    return all;
+  }());
+  return codes;
+}
 
 OpCase elementwise_case(tn_dtype dtype) {
   OpCase out;

@@ -18,11 +18,11 @@ std::vector<CheckRow> all_rows() {
 
 }  // namespace
 
-void run_check(std::string_view name, const CheckContext& runtime) {
+void run_check(std::string_view name, const CheckContext& context) {
   for (const CheckRow& row : all_rows()) {
     if (row.name != name) continue;
-    runtime.alive();
-    return row.run(runtime);
+    context.alive();
+    return row.run(context);
   }
   fail(ErrorKind::kInvalid, "[check] expected the name of a check, got \"{}\"", name);
 }
