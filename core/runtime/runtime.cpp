@@ -193,8 +193,6 @@ Runtime::Impl& Runtime::impl() const {
 
 Builder& Runtime::builder() { return impl().builder; }
 
-std::vector<std::shared_ptr<Device>> Runtime::devices() const { return impl().opened(); }
-
 const Compiler& Runtime::compiler() const { return impl().compiler; }
 
 std::vector<std::shared_ptr<Device>> Runtime::devices() const { return impl().opened(); }
