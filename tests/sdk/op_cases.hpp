@@ -26,7 +26,7 @@ struct OpCase {
   std::vector<TestArgument> arguments();
 };
 
-std::span<const tn_dtype> all_dtypes();
+std::span<const tn_dtype> tested_dtypes();
 OpCase elementwise_case(tn_dtype dtype);
 OpCase cast_case(tn_dtype from);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Applies transforms to a copy of the tree, which takes its place if they are legal.
+// Applies transforms, to a copy of the tree where a step may fail half-way.
 #include <algorithm>
 
 #include "core/kernel/transforms/apply.hpp"
@@ -181,6 +181,12 @@ Refused check_matrices(const TransformStep& step) {
   return no;
 }
 
+/// What says how a loop is run and changes no index: every check comes before the change.
+bool only_binds(TransformKind kind) {
+  return kind == TransformKind::kUnroll || kind == TransformKind::kVectorize ||
+         kind == TransformKind::kBind;
+}
+
 bool has_matrices(const Kernel& kernel) {
   return std::ranges::any_of(kernel.axes,
                              [](const KernelAxis& a) { return a.bind == Bind::kMatrix; });
@@ -189,19 +195,22 @@ bool has_matrices(const Kernel& kernel) {
 }  // namespace
 
 Refused try_apply(Kernel& kernel, const Transform& transform) {
-  Kernel next = kernel;
-  TransformStep step{next, transform, {}};
-  if (Refused no = resolve(step)) return no;
+  const bool matrices = has_matrices(kernel);
+  const bool in_place = only_binds(transform.kind) && !matrices;
+  Kernel copy;
+  if (!in_place) copy = kernel;
+  TransformStep step{in_place ? kernel : copy, transform, {}};
   try {
+    if (Refused no = resolve(step)) return no;
     if (Refused no = kApply[static_cast<size_t>(transform.kind)](step)) return no;
+    if (matrices)
+      if (Refused no = check_matrices(step)) return no;
   } catch (const Error& error) {
     // An index beyond 64 bits or too deep, or too many axes.
     if (error.kind() == ErrorKind::kInternal) throw;
     return Refusal{error.kind(), error.what()};
   }
-  if (has_matrices(kernel))
-    if (Refused no = check_matrices(step)) return no;
-  kernel = std::move(next);
+  if (!in_place) kernel = std::move(copy);
   return {};
 }
 
