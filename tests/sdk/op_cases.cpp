@@ -96,7 +96,7 @@ struct CastOut {
 };
 std::vector<CastOut> casts_of(tn_dtype from) {
   std::vector<CastOut> out;
-  for (const tn_dtype to : kDTypes) {
+  for (const tn_dtype to : tested_dtypes()) {
     out.push_back({to, TN_CAST_VALUE});
     if (dtype_bytes(from) == dtype_bytes(to)) out.push_back({to, TN_CAST_BITS});
   }
