@@ -35,7 +35,7 @@ uint32_t declare_buffer(sdk::ProgramBuilder& builder, const KernelBuffer& b,
   if (b.space != BufferSpace::kGlobal)
     return builder.allocate(name, abi(b.dtype),
                             b.space == BufferSpace::kShared ? TN_SPACE_SHARED : TN_SPACE_SCRATCH,
-                            static_cast<uint64_t>(b.count.value()), Emitter::kTileAlignment);
+                            static_cast<uint64_t>(b.count.value()), kTileAlignment);
   uint32_t access = 0;
   if (b.read) access |= TN_ACCESS_READ;
   if (b.written) access |= TN_ACCESS_WRITE | TN_ACCESS_NOALIAS;
@@ -45,15 +45,15 @@ uint32_t declare_buffer(sdk::ProgramBuilder& builder, const KernelBuffer& b,
 }
 
 /// Buffers in the kernel's order, then symbols, then what the kernel allocates.
-std::vector<uint32_t> declare_params(const Kernel& kernel, const Emitter& emitter,
+std::vector<uint32_t> declare_params(const Kernel& kernel,
+                                     const std::vector<ProgramParams::Param>& params,
                                      const Capabilities& capabilities, sdk::ProgramBuilder& builder,
                                      std::vector<LaunchArgument>& arguments) {
-  using Kind = Emitter::Param::Kind;
-  const std::vector<Emitter::Param>& params = emitter.params();
+  using Kind = ProgramParams::Param::Kind;
   std::vector<uint32_t> order(params.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
   const auto rank = [&](uint32_t i) {
-    const Emitter::Param& p = params[i];
+    const ProgramParams::Param& p = params[i];
     if (p.kind == Kind::kScalar) return std::pair(1, std::string(p.symbol.name()));
     if (p.kind == Kind::kShared) return std::pair(3, std::string());
     const bool tile = kernel.buffers[p.buffer].space != BufferSpace::kGlobal;
@@ -63,14 +63,14 @@ std::vector<uint32_t> declare_params(const Kernel& kernel, const Emitter& emitte
   std::vector<uint32_t> values(params.size());
   std::set<std::string> taken;
   for (const uint32_t i : order) {
-    const Emitter::Param& p = params[i];
+    const ProgramParams::Param& p = params[i];
     if (p.kind == Kind::kScalar) {
       values[i] = builder.scalar(param_name(p.symbol.name(), taken), abi(p.dtype), p.symbol.min(),
                                  std::min(p.symbol.max(), highest(p.dtype).as_int()));
       arguments.push_back({LaunchArgument::Kind::kSymbol, 0, p.symbol});
     } else if (p.kind == Kind::kShared) {
       values[i] = builder.allocate(param_name("partial", taken), abi(p.dtype), TN_SPACE_SHARED,
-                                   static_cast<uint64_t>(p.count), Emitter::kTileAlignment);
+                                   static_cast<uint64_t>(p.count), kTileAlignment);
     } else {
       const KernelBuffer& b = kernel.buffers[p.buffer];
       values[i] = declare_buffer(builder, b, param_name(b.name, taken), capabilities);
@@ -113,14 +113,14 @@ LoweredKernel emit_program(Chosen chosen, const Capabilities& capabilities,
   out.index_bounds = index_bounds(kernel, capabilities);
   sdk::ProgramBuilder builder(name);
   const std::vector<uint32_t> params =
-      declare_params(kernel, emitter, capabilities, builder, out.arguments);
-  for (int d = 0; d < 3; ++d) {
-    out.grid[d] = emitter.extent(static_cast<Bind>(static_cast<int>(Bind::kGridX) + d));
-    out.block[d] = static_cast<uint32_t>(
-        emitter.extent(static_cast<Bind>(static_cast<int>(Bind::kBlockX) + d)).value());
+      declare_params(kernel, emitter.params().all(), capabilities, builder, out.arguments);
+  const LaunchPlaces& places = emitter.places();
+  for (size_t d = 0; d < 3; ++d) {
+    out.grid[d] = places.extent(LaunchPlaces::kGrid[d]);
+    out.block[d] = static_cast<uint32_t>(places.extent(LaunchPlaces::kBlock[d]).value());
   }
   builder.workgroup(out.block[0], out.block[1], out.block[2]);
-  builder.subgroup(emitter.subgroup());
+  builder.subgroup(places.subgroup());
   emitter.tree().write(builder, params);
   out.program = builder.finish();
   return out;

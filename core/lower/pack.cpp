@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/lower/word_ops.hpp"
+#include "core/lower/program_rewriter.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
@@ -12,142 +12,45 @@ namespace {
 
 constexpr uint64_t kWordBytes = 4;
 
-DType dtype_of(const tn_param& param) { return static_cast<DType>(param.dtype); }
-DType dtype_of(const tn_op& op) { return static_cast<DType>(op.dtype); }
-tn_dtype abi(DType dtype) { return static_cast<tn_dtype>(dtype); }
-
-/// Runs through the program once and says each op again, in words.
-class Packer {
+class Packer : public ProgramRewriter {
  public:
-  using Value = OpTree::Value;
-
   Packer(const sdk::ProgramView& program, const Capabilities& capabilities)
-      : program_(program), capabilities_(capabilities), words_(tree_, capabilities) {}
-
-  sdk::Program run() {
-    for (uint32_t i = 0; i < program_.op_count(); ++i) values_.push_back(say(i, program_.op(i)));
-    sdk::ProgramBuilder builder{std::string(program_.name())};
-    const auto& size = program_.header().workgroup;
-    builder.workgroup(size[0], size[1], size[2]);
-    builder.subgroup(program_.header().subgroup_size);
-    tree_.write(builder, declare(builder));
-    return builder.finish();
-  }
+      : ProgramRewriter(program, capabilities), capabilities_(capabilities) {}
 
  private:
-  struct Loop {
-    uint32_t op = 0;  ///< of the program; an IF has no carries
-    uint32_t carries = 0;
-    bool is_loop = false;
-  };
-
-  const tn_param& memory(const tn_op& access) const {
-    return program_.param(static_cast<uint32_t>(program_.op(program_.operands(access)[0]).imm));
-  }
-
-  std::vector<uint32_t> declare(sdk::ProgramBuilder& builder) const {
-    std::vector<uint32_t> out;
-    for (uint32_t p = 0; p < program_.param_count(); ++p) {
-      const tn_param& param = program_.param(p);
-      const std::string_view name = program_.string(param.name);
-      const bool narrow = is_narrow(dtype_of(param));
-      const auto dtype = narrow ? TN_DTYPE_U32 : static_cast<tn_dtype>(param.dtype);
-      if (param.kind == TN_PARAM_SCALAR) {
-        out.push_back(builder.scalar(name, dtype, param.minimum, param.maximum));
-      } else if (param.kind == TN_PARAM_ALLOC) {
-        out.push_back(builder.allocate(name, dtype, static_cast<tn_space>(param.space), param.count,
-                                       param.alignment));
-      } else {
-        const uint64_t size = dtype_size(dtype_of(param));
-        uint64_t count = param.count;
-        uint32_t access = param.access;
-        if (narrow) {
-          count = (count * size + kWordBytes - 1) / kWordBytes;
-          if (access & TN_ACCESS_WRITE) access |= TN_ACCESS_READ;
-        }
-        out.push_back(builder.buffer(name, dtype, access, count,
-                                     std::max<uint32_t>(param.alignment, kWordBytes),
-                                     static_cast<tn_space>(param.space)));
-      }
-    }
+  tn_param declared(const tn_param& param) const override {
+    tn_param out = param;
+    const bool narrow = is_narrow(dtype_of(param));
+    if (narrow) out.dtype = TN_DTYPE_U32;
+    if (param.kind != TN_PARAM_BUFFER) return out;
+    out.alignment = std::max<uint32_t>(param.alignment, kWordBytes);
+    if (!narrow) return out;
+    out.count = (param.count * dtype_size(dtype_of(param)) + kWordBytes - 1) / kWordBytes;
+    if (param.access & TN_ACCESS_WRITE) out.access |= TN_ACCESS_READ;
     return out;
   }
 
-  std::vector<Value> values(std::span<const uint32_t> operands) const {
-    std::vector<Value> out;
-    for (const uint32_t v : operands) out.push_back(values_[v]);
-    return out;
-  }
-
-  Value say(uint32_t i, const tn_op& op) {
-    const auto operands = program_.operands(op);
-    switch (op.op) {
-      case TN_OP_PARAM: {
-        const DType dtype = dtype_of(op);
-        return tree_.param(abi(is_narrow(dtype) ? DType::kU32 : dtype), op.imm);
-      }
-      case TN_OP_CONST:
-        return constant(op);
-      case TN_OP_CAST: {
-        const DType from = dtype_of(program_.op(operands[0])), to = dtype_of(op);
-        if (is_narrow(from) || is_narrow(to))
-          return words_.cast(values_[operands[0]], from, to, op.imm == TN_CAST_BITS);
-        break;
-      }
-      case TN_OP_TAKE:
-        return load(op, values(operands));
-      case TN_OP_STORE:
-        store(op, dtype_of(program_.op(operands[2])), values(operands));
-        return 0;
-      case TN_OP_ATOMIC:
-        return tree_.atomic(abi(dtype_of(op)), values(operands), op.imm);
-      case TN_OP_LOOP: {
-        const std::vector<Value> in = values(operands);
-        const Value loop = tree_.begin_loop(in[0], in[1], in[2], std::span(in).subspan(3));
-        open_.push_back({i, static_cast<uint32_t>(in.size()) - 3, true});
-        loop_ = loop;
-        return tree_.position(loop);
-      }
-      case TN_OP_CARRY:
-        return loop_ + 1 + static_cast<Value>(op.imm);
-      case TN_OP_IF:
-        tree_.begin_if(values_[operands[0]]);
-        open_.push_back({i, 0, false});
-        return 0;
-      case TN_OP_ELSE:
-        tree_.begin_else();
-        return 0;
-      case TN_OP_END:
-        close(operands);
-        return 0;
-      default:
-        break;
-    }
-    if (op.lanes == 0) {
-      tree_.effect(static_cast<tn_opcode>(op.op), values(operands), op.imm, op.flags);
-      return 0;
+  Pair computed(uint32_t i, const tn_op& op, Operands operands) override {
+    const DType dtype = dtype_of(op);
+    if (op.op == TN_OP_CONST) return {constant(op)};
+    if (op.op == TN_OP_CAST) {
+      const DType from = dtype_of(operands[0]);
+      if (is_narrow(from) || is_narrow(dtype))
+        return {words_.cast(values_[operands[0]].low, from, dtype, op.imm == TN_CAST_BITS)};
     }
     require_carried(i, op, operands);
-    return tree_.pure(static_cast<tn_opcode>(op.op), abi(carrier(dtype_of(op))), op.lanes,
-                      values(operands), op.imm, op.flags);
-  }
-
-  void close(std::span<const uint32_t> operands) {
-    const Loop loop = open_.back();
-    open_.pop_back();
-    if (!loop.is_loop) return tree_.end_if();
-    const std::vector<Value> results = tree_.end_loop(values(operands));
-    for (uint32_t k = 0; k < loop.carries; ++k) values_[loop.op + 1 + k] = results[k];
+    return {tree_.pure(static_cast<tn_opcode>(op.op), abi(carrier(dtype)), op.lanes, low(operands),
+                       op.imm, op.flags)};
   }
 
   /// Legalisation left no arithmetic on narrow dtypes; moving their carriers is all that works.
-  void require_carried(uint32_t i, const tn_op& op, std::span<const uint32_t> operands) const {
+  void require_carried(uint32_t i, const tn_op& op, Operands operands) const {
     TN_ASSERT(op.op < TN_OP_MATRIX_LOAD);
     const bool moves = op.op == TN_OP_WHERE || op.op == TN_OP_BROADCAST || op.op == TN_OP_EXTRACT ||
                        op.op == TN_OP_COMPOSE;
     if (moves) return;
     for (const uint32_t v : operands) {
-      const DType dtype = dtype_of(program_.op(v));
+      const DType dtype = dtype_of(v);
       if (is_narrow(dtype) && dtype != DType::kBool)
         fail(ErrorKind::kInternal,
              "[lower] kernel {}: expected no arithmetic on {} on a device of 32-bit words, got op "
@@ -162,14 +65,6 @@ class Packer {
     if (carrier(dtype) == DType::kI32 && is_narrow(dtype))
       bits = Scalar::of_int(DType::kI32, Scalar{dtype, bits}.as_int()).bits;
     return words_.constant(carrier(dtype), bits, op.lanes);
-  }
-
-  /// The element's index as one lane each.
-  Value spread(Value index, int lanes) {
-    if (words_.lanes(index) == lanes) return index;
-    const Value lane = tree_.pure(TN_OP_INDEX, abi(words_.dtype(index)),
-                                  static_cast<uint16_t>(lanes), {}, TN_AXIS_LANE);
-    return words_.add(index, lane);
   }
 
   /// 2 to the power of the bits below an element in its word: a u32.
@@ -207,17 +102,11 @@ class Packer {
     return words_.mask(moved, (int64_t{1} << dtype_bits(dtype)) - 1);
   }
 
-  Value load_words(const tn_param& from, std::vector<Value> operands, int lanes, uint32_t flags) {
-    const bool fixed = from.kind == TN_PARAM_ALLOC || (from.access & TN_ACCESS_WRITE);
-    const DType dtype = is_narrow(dtype_of(from)) ? DType::kU32 : dtype_of(from);
-    return tree_.load(abi(dtype), static_cast<uint16_t>(lanes), operands, flags, tree_.region(),
-                      fixed);
-  }
-
-  Value load(const tn_op& op, std::vector<Value> operands) {
+  Pair load(const tn_op& op, Operands of) override {
     const tn_param& from = memory(op);
     const DType dtype = dtype_of(op);
-    if (!is_narrow(dtype)) return load_words(from, operands, op.lanes, op.flags);
+    std::vector<Value> operands = low(of);
+    if (!is_narrow(dtype)) return {load_word(from, operands, op.lanes, op.flags)};
     const bool packed = from.kind == TN_PARAM_BUFFER;
     Value shift = 0;
     if (packed) {
@@ -228,10 +117,10 @@ class Packer {
     const bool filled = operands.size() > 3;
     const Value fill = filled ? operands[3] : 0;
     if (filled) operands[3] = words_.constant(DType::kU32, 0, op.lanes);
-    const Value word = load_words(from, operands, op.lanes, packed ? 0 : op.flags);
+    const Value word = load_word(from, operands, op.lanes, packed ? 0 : op.flags);
     const Value value = words_.from_bits(packed ? pick(word, shift, dtype) : word, dtype);
     const bool fills_zero = filled && tree_.at(fill).op == TN_OP_CONST && tree_.at(fill).imm == 0;
-    return filled && !fills_zero ? words_.select(operands[2], value, fill) : value;
+    return {filled && !fills_zero ? words_.select(operands[2], value, fill) : value};
   }
 
   Value lane(Value v, int l) {
@@ -240,8 +129,10 @@ class Packer {
                       static_cast<uint64_t>(l));
   }
 
-  void store(const tn_op& op, DType dtype, std::vector<Value> operands) {
+  void store(const tn_op& op, Operands of) override {
     const tn_param& to = memory(op);
+    const DType dtype = dtype_of(of[2]);
+    std::vector<Value> operands = low(of);
     if (is_narrow(dtype)) operands[2] = words_.to_bits(operands[2], dtype);
     if (!is_narrow(dtype) || to.kind == TN_PARAM_ALLOC)
       return tree_.effect(TN_OP_STORE, operands, 0, op.flags);
@@ -258,7 +149,7 @@ class Packer {
   /// Only this thread changes the element, so the old one is known; the others in the word may
   /// change between the load and the add, and keep what they became.
   void add_to_word(const tn_param& to, Value buffer, const Place& at, Value bits, DType dtype) {
-    const Value old = load_words(to, {buffer, at.word}, 1, 0);
+    const Value old = load_word(to, {buffer, at.word}, 1, 0);
     Value change = words_.subtract(bits, pick(old, at.shift, dtype));
     change = capabilities_.has(Op::SHL) ? words_.op(TN_OP_SHL, DType::kU32, {change, at.shift})
                                         : words_.multiply(change, scale(at.shift, dtype));
@@ -269,13 +160,7 @@ class Packer {
       tree_.effect(TN_OP_STORE, std::vector<Value>{buffer, at.word, words_.add(old, change)});
   }
 
-  const sdk::ProgramView program_;
   const Capabilities& capabilities_;
-  OpTree tree_;
-  WordOps words_;
-  std::vector<Value> values_;  ///< of each op of the program
-  std::vector<Loop> open_;
-  Value loop_ = 0;  ///< the last one begun
 };
 
 }  // namespace

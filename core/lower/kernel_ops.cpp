@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Single ops: lanes made equal, small constants folded.
+#include "core/lower/kernel_ops.hpp"
+
 #include <algorithm>
 
-#include "core/lower/emitter.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
@@ -22,19 +22,19 @@ int64_t sign_extend(uint64_t bits, DType dtype) {
 
 }  // namespace
 
-Emitter::Value Emitter::constant(DType dtype, uint64_t bits, int lanes) {
+KernelOps::Value KernelOps::constant(DType dtype, uint64_t bits, int lanes) {
   return tree_.pure(TN_OP_CONST, abi(dtype), static_cast<uint16_t>(lanes), {},
                     low_bits(bits, dtype));
 }
 
-bool Emitter::is_constant(Value v, int64_t& value) const {
+bool KernelOps::is_constant(Value v, int64_t& value) const {
   const OpTree::Op& o = tree_.at(v);
   if (o.op != TN_OP_CONST) return false;
   value = sign_extend(o.imm, static_cast<DType>(o.dtype));
   return true;
 }
 
-Emitter::Value Emitter::broadcast(Value v, int lanes) {
+KernelOps::Value KernelOps::broadcast(Value v, int lanes) {
   const OpTree::Op& o = tree_.at(v);
   if (o.lanes == lanes) return v;
   TN_ASSERT(o.lanes == 1);
@@ -42,20 +42,20 @@ Emitter::Value Emitter::broadcast(Value v, int lanes) {
   return tree_.pure(TN_OP_BROADCAST, o.dtype, static_cast<uint16_t>(lanes), std::span(&v, 1));
 }
 
-Emitter::Value Emitter::op(tn_opcode code, DType dtype, std::vector<Value> operands, uint64_t imm,
-                           uint32_t flags) {
+KernelOps::Value KernelOps::op(tn_opcode code, DType dtype, std::vector<Value> operands,
+                               uint64_t imm, uint32_t flags) {
   int lanes = 1;
   for (const Value v : operands) lanes = std::max<int>(lanes, tree_.at(v).lanes);
   for (Value& v : operands) v = broadcast(v, lanes);
   return tree_.pure(code, abi(dtype), static_cast<uint16_t>(lanes), operands, imm, flags);
 }
 
-Emitter::Value Emitter::cast(Value v, DType dtype) {
+KernelOps::Value KernelOps::cast(Value v, DType dtype) {
   if (tree_.at(v).dtype == abi(dtype)) return v;
   return op(TN_OP_CAST, dtype, {v}, TN_CAST_VALUE);
 }
 
-Emitter::Value Emitter::add(Value a, Value b) {
+KernelOps::Value KernelOps::add(Value a, Value b) {
   int64_t x = 0, y = 0;
   const bool a_known = is_constant(a, x), b_known = is_constant(b, y);
   const bool scalar = tree_.at(a).lanes == 1 && tree_.at(b).lanes == 1;
@@ -65,7 +65,7 @@ Emitter::Value Emitter::add(Value a, Value b) {
   return op(TN_OP_ADD, index_, {a, b}, 0, TN_OP_NO_WRAP);
 }
 
-Emitter::Value Emitter::multiply(Value a, Value b) {
+KernelOps::Value KernelOps::multiply(Value a, Value b) {
   int64_t x = 0, y = 0;
   const bool a_known = is_constant(a, x), b_known = is_constant(b, y);
   const bool scalar = tree_.at(a).lanes == 1 && tree_.at(b).lanes == 1;
@@ -75,19 +75,19 @@ Emitter::Value Emitter::multiply(Value a, Value b) {
   return op(TN_OP_MUL, index_, {a, b}, 0, TN_OP_NO_WRAP);
 }
 
-Emitter::Value Emitter::both(Value a, Value b) {
+KernelOps::Value KernelOps::both(Value a, Value b) {
   int64_t x = 0;
   if (is_constant(a, x) && x) return b;
   if (is_constant(b, x) && x) return a;
   return op(TN_OP_AND, DType::kBool, {a, b});
 }
 
-Emitter::Value Emitter::combine(Op code, DType dtype, Value a, Value b, uint32_t flags) {
+KernelOps::Value KernelOps::combine(Op code, DType dtype, Value a, Value b, uint32_t flags) {
   return op(static_cast<tn_opcode>(code), dtype, {a, b}, 0, flags);
 }
 
-Emitter::Value Emitter::lane_index() {
-  return tree_.pure(TN_OP_INDEX, abi(index_), static_cast<uint16_t>(lanes_), {}, TN_AXIS_LANE);
+KernelOps::Value KernelOps::lane_index(int lanes) {
+  return tree_.pure(TN_OP_INDEX, abi(index_), static_cast<uint16_t>(lanes), {}, TN_AXIS_LANE);
 }
 
 }  // namespace tenon

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/lower/emitter.hpp"
+
+#include <algorithm>
+
+#include "core/lower/index_width.hpp"
+
+namespace tenon {
+
+Emitter::Emitter(const Kernel& kernel, const Capabilities& capabilities)
+    : kernel_(kernel),
+      ops_(tree_, index_dtype(kernel, capabilities)),
+      positions_(kernel),
+      places_(kernel, ops_),
+      params_(kernel, ops_),
+      exprs_(kernel, capabilities, ops_, positions_, params_,
+             [this](const KValueRef& v) { return leaves_.value(v); }),
+      guards_(kernel, positions_),
+      accesses_(kernel, capabilities, ops_, positions_, guards_, exprs_),
+      leaves_(kernel, ops_, positions_, params_, exprs_, accesses_),
+      matrix_sums_(kernel, capabilities, ops_, positions_, params_, exprs_, leaves_),
+      group_totals_(capabilities, ops_, places_, params_),
+      reductions_(kernel, capabilities, ops_, positions_, places_, guards_, exprs_, leaves_,
+                  matrix_sums_, group_totals_),
+      stores_(kernel, capabilities, ops_, positions_, places_, params_, guards_, accesses_,
+              leaves_),
+      in_place_(std::ranges::any_of(kernel.buffers, [](const KernelBuffer& b) {
+        return b.read && b.written && b.space == BufferSpace::kGlobal;
+      })) {}
+
+void Emitter::body(const std::vector<Statement>& statements) {
+  const auto is_shared_copy = [&](size_t i) {
+    return i < statements.size() && statements[i].kind == Statement::Kind::kStage &&
+           kernel_.buffers[statements[i].buffer].space == BufferSpace::kShared;
+  };
+  const auto barrier = [&] { tree_.effect(TN_OP_BARRIER, {}, TN_SCOPE_BLOCK); };
+  for (size_t i = 0; i < statements.size(); ++i) {
+    const Statement& s = statements[i];
+    switch (s.kind) {
+      case Statement::Kind::kStore: {
+        const size_t first = i;
+        while (i + 1 < statements.size() && statements[i + 1].kind == Statement::Kind::kStore) ++i;
+        const auto run = std::span(statements).subspan(first, i + 1 - first);
+        fresh_if_in_place([&] { stores_.store(run); });
+        break;
+      }
+      case Statement::Kind::kLoop:
+        positions_.enter_loop(s.axis);
+        loop(s);
+        positions_.leave_loop(s.axis);
+        break;
+      case Statement::Kind::kReduce:
+        reduce(s);
+        break;
+      case Statement::Kind::kStep:
+        reductions_.step();
+        break;
+      case Statement::Kind::kStage:
+        // Copies beside one another need one pair of barriers.
+        if (is_shared_copy(i) && (i == 0 || !is_shared_copy(i - 1))) barrier();
+        stage(s);
+        if (is_shared_copy(i) && !is_shared_copy(i + 1)) barrier();
+        break;
+      case Statement::Kind::kMatrix:
+        matrix(s);
+        break;
+    }
+  }
+}
+
+void Emitter::fresh_if_in_place(const std::function<void()>& emit) {
+  if (!in_place_) return emit();
+  const Leaves::Scope scope(leaves_);
+  emit();
+}
+
+void Emitter::loop(const Statement& s) {
+  const auto inside = [&] { body(s.body); };
+  const auto once = [&] {
+    positions_.put_constant(s.axis, 0);
+    inside();
+    positions_.close(s.axis);
+  };
+  switch (kernel_.axes[s.axis].bind) {
+    case Bind::kLoop:
+      return serial_loop(s);
+    case Bind::kUnroll:
+      return positions_.in_jam(std::span(&s.axis, 1), inside);
+    case Bind::kMatrix:
+      return once();
+    case Bind::kVector:
+      if (kernel_.axes[s.axis].extent.is_const(1)) return once();
+      return positions_.in_vector(s.axis, inside);
+    case Bind::kGridX:
+    case Bind::kGridY:
+    case Bind::kGridZ:
+    case Bind::kBlockX:
+    case Bind::kBlockY:
+    case Bind::kBlockZ:
+      return launch_axis(s);
+  }
+}
+
+/// A part whose points are all real, without masks, and a guarded tail.
+void Emitter::serial_loop(const Statement& s) {
+  const Expr& extent = kernel_.axes[s.axis].extent;
+  const Guards::Peel p = guards_.peel(s.axis);
+  if (p.guards.empty()) return counted(s, 0, extent);
+  guards_.with_off(p.guards, [&] { counted(s, 0, p.full, true); });
+  if (!(p.full == extent)) guards_.without_peeling([&] { counted(s, p.full, extent); });
+}
+
+void Emitter::counted(const Statement& s, const Expr& begin, const Expr& end, bool bare) {
+  const Expr count = end - begin;
+  if (count.is_const() && count.value() <= 0) return;
+  const Leaves::Scope scope(leaves_);
+  if (count.is_const(1)) {
+    if (begin.is_const())
+      positions_.put_constant(s.axis, begin.value());
+    else
+      positions_.put_value(s.axis, exprs_.integer(begin));
+    body(s.body);
+  } else {
+    const bool carries = kernel_.axes[s.axis].kind == AxisKind::kReduce;
+    std::vector<Value> initial;
+    if (carries) initial = reductions_.accumulators();
+    const bool skips = bare && count.min() < 1;
+    const Value loop = tree_.begin_loop(exprs_.integer(begin), exprs_.integer(end),
+                                        ops_.index_constant(1), initial, skips);
+    if (carries)
+      for (size_t k = 0; k < initial.size(); ++k)
+        reductions_.accumulators()[k] = loop + 1 + static_cast<Value>(k);
+    positions_.put_value(s.axis, tree_.position(loop));
+    body(s.body);
+    if (carries)
+      reductions_.accumulators() = tree_.end_loop(reductions_.accumulators());
+    else
+      tree_.end_loop({});
+  }
+  positions_.close(s.axis);
+}
+
+void Emitter::branch(Value condition, const std::function<void()>& then,
+                     const std::function<void()>& other) {
+  const auto inside = [&](const std::function<void()>& emit) {
+    const Leaves::Scope scope(leaves_);
+    emit();
+  };
+  tree_.begin_if(condition);
+  inside(then);
+  if (other) {
+    tree_.begin_else();
+    inside(other);
+  }
+  tree_.end_if();
+}
+
+void Emitter::launch_axis(const Statement& s) {
+  const KernelAxis& axis = kernel_.axes[s.axis];
+  const Value at = places_.index(axis.bind);
+  positions_.put_value(s.axis, at);
+  places_.open(axis.bind);
+  if (places_.is_uneven(axis.bind))
+    branch(ops_.op(TN_OP_CMPLT, DType::kBool, {at, exprs_.integer(axis.extent)}),
+           [&] { launched(s, at); });
+  else
+    launched(s, at);
+  places_.close();
+  positions_.close(s.axis);
+}
+
+void Emitter::launched(const Statement& s, Value at) {
+  const KernelAxis& axis = kernel_.axes[s.axis];
+  const Guards::Peel p = guards_.peel(s.axis);
+  const auto bare = [&] { guards_.with_off(p.guards, [&] { body(s.body); }); };
+  if (!p.guards.empty() && p.full == axis.extent) {
+    bare();
+  } else if (p.guards.empty() || p.full.is_const(0) || is_block(axis.bind)) {
+    body(s.body);  // threads of a workgroup stay together: there may be barriers
+  } else {
+    branch(ops_.op(TN_OP_CMPLT, DType::kBool, {at, exprs_.integer(p.full)}), bare,
+           [&] { guards_.without_peeling([&] { body(s.body); }); });
+  }
+}
+
+void Emitter::reduce(const Statement& s) {
+  reductions_.begin(s);
+  fresh_if_in_place([&] { body(s.body); });
+  reductions_.end();
+}
+
+void Emitter::stage(const Statement& s) {
+  // The copy's own axes stand for the lanes around it and, where threads share it, for them too.
+  const bool shared = kernel_.buffers[s.buffer].space == BufferSpace::kShared;
+  const auto copied = [&](Bind bind) {
+    return bind == Bind::kVector || (shared && is_block(bind));
+  };
+  const auto copy = [&] {
+    const Leaves::Scope scope(leaves_);
+    body(s.body);
+  };
+  positions_.outside_loops(copied, [&] { shared ? places_.without_threads(copy) : copy(); });
+  params_.filled(s.buffer);
+}
+
+void Emitter::matrix(const Statement& s) {
+  positions_.each_copy([&] {
+    matrix_sums_.store(s);
+    const Leaves::Scope scope(leaves_);
+    body(s.body);
+  });
+}
+
+}  // namespace tenon

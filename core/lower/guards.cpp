@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/lower/guards.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace tenon {
+namespace {
+
+/// Whether the value may fall where the symbol grows.
+bool turns_back(const Expr& e, std::string_view symbol) {
+  if (e.kind() == ExprKind::kMod && e.depends_on(symbol)) return true;
+  if (e.kind() == ExprKind::kSum)
+    return std::ranges::any_of(e.terms(),
+                               [&](const auto& term) { return turns_back(term.second, symbol); });
+  if (e.kind() == ExprKind::kConst || e.kind() == ExprKind::kSymbol) return false;
+  return std::ranges::any_of(e.operands(),
+                             [&](const Expr& operand) { return turns_back(operand, symbol); });
+}
+
+}  // namespace
+
+Guards::Guards(const Kernel& kernel, Positions& positions)
+    : kernel_(kernel), positions_(positions), off_(kernel.guards.size(), false) {
+  for (const Guard& g : kernel.guards)
+    axes_.push_back(positions.axes_of(g.lower) | positions.axes_of(g.upper));
+}
+
+Expr Guards::condition(const Guard& guard, bool uniform) const {
+  // The left side grows with every axis, so an axis that does not matter here stands at 0. But a
+  // remainder (of padded loops that were merged) turns back: then some of the points may be real.
+  using Kind = Positions::Position::Kind;
+  std::map<std::string, Expr> zeros;
+  std::map<std::string, Expr> symbols;
+  guard.lower.collect_symbols(symbols);
+  guard.upper.collect_symbols(symbols);
+  for (const auto& [name, symbol] : symbols) {
+    const int axis = positions_.axis(name);
+    if (axis < 0) continue;
+    const Kind kind = positions_.at(axis).kind;
+    if (kind != Kind::kClosed && !(uniform && kind == Kind::kLane)) continue;
+    if (turns_back(guard.lower, name)) return 1;
+    zeros.emplace(name, Expr(0));
+  }
+  if (zeros.empty()) return guard.condition();
+  return less(guard.lower.substitute(zeros), guard.upper.substitute(zeros));
+}
+
+std::vector<Expr> Guards::conditions(const AxisSet& concerned, bool uniform) const {
+  std::vector<Expr> out;
+  for (size_t g = 0; g < kernel_.guards.size(); ++g)
+    if (!off_[g] && (axes_[g] & concerned).any())
+      out.push_back(condition(kernel_.guards[g], uniform));
+  return out;
+}
+
+Guards::Peel Guards::peel(int axis) const {
+  Peel out;
+  if (!peels_) return out;
+  const KernelAxis& a = kernel_.axes[axis];
+  out.full = a.extent;
+  for (size_t g = 0; g < kernel_.guards.size(); ++g) {
+    if (off_[g] || !axes_[g][axis]) continue;
+    Expr room = kernel_.guards[g].upper - kernel_.guards[g].lower;  // real where positive
+    bool possible = true;
+    for (size_t b = 0; b < kernel_.axes.size() && possible; ++b) {
+      const bool spread = positions_.at(static_cast<int>(b)).is_spread();
+      if (static_cast<int>(b) == axis || !axes_[g][b]) continue;
+      // Threads of a workgroup run a loop equally often: there may be barriers in it.
+      possible = spread || !is_block(kernel_.axes[b].bind);
+      if (!spread || !possible) continue;
+      // The worst copy or lane or thread counts; a loop further in is peeled there.
+      const KernelAxis& inner = kernel_.axes[b];
+      int64_t coefficient = 0;
+      Expr rest;
+      possible = inner.bind != Bind::kLoop && !is_grid(inner.bind) && inner.extent.is_const() &&
+                 room.linear_in(inner.name, coefficient, rest) && coefficient <= 0;
+      if (possible) room = rest + (inner.extent - 1) * coefficient;
+    }
+    int64_t coefficient = 0;
+    Expr rest;
+    if (!possible || !room.linear_in(a.name, coefficient, rest) || coefficient >= 0) continue;
+    out.guards.push_back(g);
+    out.full = min(out.full, max(ceil_div(rest, -coefficient), 0));
+  }
+  return out;
+}
+
+std::vector<size_t> Guards::filled(int buffer) const {
+  std::vector<size_t> guards;
+  const KernelBuffer& b = kernel_.buffers[buffer];
+  for (size_t g = 0; g < kernel_.guards.size(); ++g)
+    if (kernel_.guards[g].fills && !off_[g] && b.space != BufferSpace::kGlobal && !b.kept)
+      guards.push_back(g);
+  return guards;
+}
+
+void Guards::with_off(const std::vector<size_t>& guards, const std::function<void()>& emit) {
+  for (const size_t g : guards) off_[g] = true;
+  emit();
+  for (const size_t g : guards) off_[g] = false;
+}
+
+void Guards::without_peeling(const std::function<void()>& emit) {
+  peels_ = false;
+  emit();
+  peels_ = true;
+}
+
+}  // namespace tenon

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Guards of padded axes: which are on where the walk stands, what they ask there, and which part of
+// a loop needs none of them.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "core/lower/positions.hpp"
+
+namespace tenon {
+
+class Guards {
+ public:
+  Guards(const Kernel& kernel, Positions& positions);
+
+  /// Conditions of the guards that are on and concern one of these axes. `uniform`: for what may be
+  /// the same in all lanes.
+  std::vector<Expr> conditions(const AxisSet& concerned, bool uniform) const;
+
+  /// Guards that hold in a loop's iterations [0, full): those to switch off there.
+  struct Peel {
+    std::vector<size_t> guards;
+    Expr full;
+  };
+  Peel peel(int axis) const;
+  /// Those that a store into a tile need not heed: its positions are all there.
+  std::vector<size_t> filled(int buffer) const;
+
+  void with_off(const std::vector<size_t>& guards, const std::function<void()>& emit);
+  void without_peeling(const std::function<void()>& emit);
+
+ private:
+  Expr condition(const Guard& guard, bool uniform) const;
+
+  const Kernel& kernel_;
+  const Positions& positions_;
+  std::vector<AxisSet> axes_;
+  std::vector<bool> off_;
+  bool peels_ = true;
+};
+
+}  // namespace tenon

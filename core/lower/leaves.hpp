@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Values of a kernel: loads with their masks, elementwise ops, results of reductions. Each is
+// emitted once for each of its instances in a scope.
+#pragma once
+
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "core/kernel/tree/matrix.hpp"
+#include "core/lower/accesses.hpp"
+
+namespace tenon {
+
+class Leaves {
+ public:
+  using Value = OpTree::Value;
+
+  Leaves(const Kernel& kernel, KernelOps& ops, Positions& positions, ProgramParams& params,
+         IndexExprs& exprs, Accesses& accesses)
+      : kernel_(kernel),
+        ops_(ops),
+        positions_(positions),
+        params_(params),
+        exprs_(exprs),
+        accesses_(accesses),
+        scopes_(1) {}
+
+  /// While it lives, what is emitted is forgotten at its end: it stands where nothing after it may
+  /// use it.
+  class Scope {
+   public:
+    explicit Scope(Leaves& leaves) : leaves_(leaves) { leaves_.scopes_.emplace_back(); }
+    ~Scope() { leaves_.scopes_.pop_back(); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Leaves& leaves_;
+  };
+
+  Value value(const KValueRef& v);
+  /// What a matrix atom takes. `role`: TN_MATRIX_A or TN_MATRIX_B.
+  Value fragment(const MatrixOperand& operand, const MatrixAtom& atom, uint64_t role);
+  /// Of a reduction that has ended, for the instance where the walk stands.
+  void set_result(int reduction, int state, Value v);
+
+ private:
+  struct Key {
+    const KValue* what;
+    uint64_t instance;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    size_t operator()(const Key& k) const {
+      return std::hash<const void*>()(k.what) * 31 + k.instance;
+    }
+  };
+  using Memo = std::unordered_map<Key, Value, KeyHash>;
+
+  const Value* find(const Key& key) const;
+  Value emit(const KValueRef& v);
+  Value load(const KValue& v);
+  Value elementwise(const KValue& v);
+
+  const Kernel& kernel_;
+  KernelOps& ops_;
+  Positions& positions_;
+  ProgramParams& params_;
+  IndexExprs& exprs_;
+  Accesses& accesses_;
+  std::vector<Memo> scopes_;
+  std::map<std::tuple<int, int, uint64_t>, Value> results_;  ///< (reduction, state, instance)
+};
+
+}  // namespace tenon

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tensorized reductions: fragments are loaded, multiplied, carried like other accumulators, and
+// stored into the tile of their subgroup.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/lower/leaves.hpp"
+
+namespace tenon {
+
+/// How a reduction is done with atoms.
+struct AtomProduct {
+  MatrixProduct product;
+  const MatrixAtom* atom = nullptr;
+};
+
+class MatrixSums {
+ public:
+  using Value = OpTree::Value;
+  MatrixSums(const Kernel& kernel, const Capabilities& capabilities, KernelOps& ops,
+             Positions& positions, ProgramParams& params, IndexExprs& exprs, Leaves& leaves)
+      : kernel_(kernel),
+        capabilities_(capabilities),
+        ops_(ops),
+        positions_(positions),
+        params_(params),
+        exprs_(exprs),
+        leaves_(leaves) {}
+
+  /// Nothing if the reduction is not tensorized. `subgroup`: its threads.
+  std::optional<AtomProduct> product(const Statement& reduction, uint32_t subgroup) const;
+  /// Another step where the walk stands.
+  Value step(const AtomProduct& p, Value sum);
+
+  /// A reduction has ended: a fragment for each of its instances.
+  void keep(int reduction, const AtomProduct& p, std::vector<Value> fragments);
+  /// Stores the sums that a kMatrix statement takes, for the copy where the walk stands.
+  void store(const Statement& s);
+
+ private:
+  struct Sums {
+    const MatrixAtom* atom = nullptr;
+    std::vector<int> jam;  ///< that was open around the reduction
+    std::vector<Value> fragments;
+  };
+
+  const Kernel& kernel_;
+  const Capabilities& capabilities_;
+  KernelOps& ops_;
+  Positions& positions_;
+  ProgramParams& params_;
+  IndexExprs& exprs_;
+  Leaves& leaves_;
+  std::map<int, Sums> sums_;  ///< of reductions that have ended
+};
+
+}  // namespace tenon

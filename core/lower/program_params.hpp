@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The params of a program, each made where it is first used, and how far out loads of them may go.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/ir/capabilities.hpp"
+#include "core/kernel/tree/kernel.hpp"
+#include "core/lower/kernel_ops.hpp"
+
+namespace tenon {
+
+inline constexpr uint32_t kTileAlignment = 64;  ///< bytes
+
+/// Bytes that the first element of a bound buffer is aligned to.
+inline uint32_t buffer_alignment(const KernelBuffer& buffer, const Capabilities& capabilities) {
+  return std::max(capabilities.alignment, static_cast<uint32_t>(dtype_size(buffer.dtype)));
+}
+
+class ProgramParams {
+ public:
+  using Value = OpTree::Value;
+  struct Param {
+    enum class Kind : uint8_t { kBuffer, kScalar, kShared } kind = Kind::kBuffer;
+    int buffer = -1;  ///< kBuffer: of the kernel
+    Expr symbol = 0;  ///< kScalar
+    DType dtype = DType::kVoid;
+    int64_t count = 0;  ///< kShared
+  };
+
+  ProgramParams(const Kernel& kernel, KernelOps& ops);
+
+  const std::vector<Param>& all() const { return params_; }  ///< numbers of OpTree::param
+
+  Value buffer(int b);  ///< of the kernel
+  Value symbol(const Expr& symbol);
+  /// Memory of a workgroup, of its own each time.
+  Value shared(DType dtype, int64_t count);
+
+  /// A tile has new contents, from here on and while the current region is open.
+  void filled(int b);
+  /// The region that loads stay inside: memory may not be read where it is not needed, nor a tile
+  /// before it is filled.
+  uint32_t floor(int b) const;
+
+ private:
+  Value add(Param param);
+
+  const Kernel& kernel_;
+  KernelOps& ops_;
+  std::vector<Param> params_;
+  std::vector<Value> buffers_;            ///< kNone: not bound yet
+  std::map<std::string, Value> symbols_;  ///< SCALAR params
+  std::vector<uint32_t> floor_;           ///< of each buffer
+  static constexpr Value kNone = ~Value{0};
+};
+
+}  // namespace tenon

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/lower/reductions.hpp"
+
+#include "core/ir/scalar_op.hpp"
+
+namespace tenon {
+namespace {
+
+/// The loops around the step of a reduction, outermost first.
+bool loops_to_step(const std::vector<Statement>& body, std::vector<int>& axes) {
+  for (const Statement& s : body) {
+    if (s.kind == Statement::Kind::kStep) return true;
+    if (s.kind != Statement::Kind::kLoop) continue;
+    axes.push_back(s.axis);
+    if (loops_to_step(s.body, axes)) return true;
+    axes.pop_back();
+  }
+  return false;
+}
+
+}  // namespace
+
+void Reductions::begin(const Statement& s) {
+  Open open;
+  open.statement = &s;
+  open.outside = positions_.axes_of_reduction(s.id);
+  std::vector<int> axes;
+  loops_to_step(s.body, axes);
+  if (positions_.in_lanes(open.outside)) open.lanes = positions_.lanes();
+  for (const int a : axes) {
+    const KernelAxis& axis = kernel_.axes[a];
+    open.own.set(a);
+    if (axis.bind == Bind::kUnroll) open.copies *= static_cast<int>(axis.extent.value());
+    if (axis.bind == Bind::kVector) {
+      open.lanes = static_cast<int>(axis.extent.value());
+      open.lane_partials = open.lanes > 1;
+    }
+    if (is_block(axis.bind)) open.group_axis = a;
+  }
+  open.instances = positions_.count_instances(open.outside);
+  open.matrix = matrix_sums_.product(s, places_.subgroup());
+  for (int i = 0; i < open.instances * open.copies; ++i)
+    for (const ReduceState& state : s.states)
+      open.accumulators.push_back(
+          open.matrix
+              ? ops_.constant(state.dtype, 0, open.matrix->atom->c_lanes)
+              : ops_.constant(state.dtype, identity(state.op, state.dtype).bits, open.lanes));
+  open_.push_back(std::move(open));
+}
+
+void Reductions::end() {
+  Open open = std::move(open_.back());
+  open_.pop_back();
+  const Statement& s = *open.statement;
+  const size_t states = s.states.size();
+  std::vector<Value> totals;
+  for (int p = 0; p < open.instances; ++p) {
+    for (size_t k = 0; k < states; ++k) {
+      const ReduceState& state = s.states[k];
+      std::vector<Value> parts;
+      for (int c = 0; c < open.copies; ++c)
+        parts.push_back(open.accumulators[(p * open.copies + c) * states + k]);
+      const Value total = merge(state.op, state.dtype, std::move(parts));
+      totals.push_back(open.lane_partials ? lane_total(state.op, state.dtype, total) : total);
+    }
+  }
+  if (open.matrix) return matrix_sums_.keep(s.id, *open.matrix, std::move(totals));
+  if (open.group_axis >= 0)
+    totals = group_totals_.totals(s.states, kernel_.axes[open.group_axis], std::move(totals));
+  positions_.each_instance(open.outside, [&](int p) {
+    for (size_t k = 0; k < states; ++k)
+      leaves_.set_result(s.id, static_cast<int>(k), totals[p * states + k]);
+  });
+}
+
+void Reductions::step() {
+  Open& open = open_.back();
+  if (!open.matrix) return step_elements(open);
+  positions_.each_instance(open.outside | open.own, [&](int i) {
+    Value& sum = open.accumulators[static_cast<size_t>(i)];
+    sum = matrix_sums_.step(*open.matrix, sum);
+  });
+}
+
+void Reductions::step_elements(Open& open) {
+  const std::vector<ReduceState>& states = open.statement->states;
+  positions_.each_instance(open.outside | open.own, [&](int i) {
+    std::optional<Value> mask;
+    for (const Expr& condition : guards_.conditions(open.own, false)) {
+      const Value real = exprs_.condition(condition);
+      mask = mask ? ops_.both(*mask, real) : real;
+    }
+    for (size_t k = 0; k < states.size(); ++k) {
+      const ReduceState& state = states[k];
+      Value v = leaves_.value(state.value);
+      const bool product = !mask && state.op == Op::ADD && is_float(state.dtype) &&
+                           state.value->kind == KValueKind::kOp && state.value->op == Op::MUL;
+      if (mask)
+        v = ops_.op(TN_OP_WHERE, state.dtype,
+                    {*mask, v, ops_.constant(state.dtype, identity(state.op, state.dtype).bits)});
+      Value& accumulator = open.accumulators[static_cast<size_t>(i) * states.size() + k];
+      accumulator =
+          ops_.combine(state.op, state.dtype, accumulator, v, product ? TN_OP_CONTRACT : 0);
+    }
+  });
+}
+
+Reductions::Value Reductions::merge(Op code, DType dtype, std::vector<Value> parts) {
+  while (parts.size() > 1) {
+    std::vector<Value> next;
+    for (size_t i = 0; i + 1 < parts.size(); i += 2)
+      next.push_back(ops_.combine(code, dtype, parts[i], parts[i + 1]));
+    if (parts.size() % 2) next.push_back(parts.back());
+    parts = std::move(next);
+  }
+  return parts[0];
+}
+
+Reductions::Value Reductions::lane_total(Op code, DType dtype, Value v) {
+  const auto abi = static_cast<tn_dtype>(dtype);
+  const bool known = code == Op::ADD || code == Op::MUL || code == Op::MAX;
+  if (known && capabilities_.has(Op::LANE_REDUCE))
+    return ops_.tree().pure(TN_OP_LANE_REDUCE, abi, 1, std::span(&v, 1),
+                            static_cast<uint64_t>(code));
+  std::vector<Value> lanes;
+  for (int l = 0; l < ops_.lanes(v); ++l)
+    lanes.push_back(
+        ops_.tree().pure(TN_OP_EXTRACT, abi, 1, std::span(&v, 1), static_cast<uint64_t>(l)));
+  return merge(code, dtype, std::move(lanes));
+}
+
+}  // namespace tenon

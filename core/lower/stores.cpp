@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/lower/stores.hpp"
+
+#include "core/support/error.hpp"
+
+namespace tenon {
+
+void Stores::store(std::span<const Statement> run) {
+  // Every value comes before the first store: an output may overwrite what another one reads.
+  std::vector<std::vector<Value>> values(run.size());
+  std::vector<AxisSet> axes;
+  for (size_t i = 0; i < run.size(); ++i) {
+    axes.push_back(positions_.axes_of(run[i].index) | positions_.axes_of(run[i].mask));
+    positions_.each_instance(axes[i],
+                             [&](int) { values[i].push_back(leaves_.value(run[i].value)); });
+  }
+  for (size_t i = 0; i < run.size(); ++i)
+    positions_.each_instance(axes[i], [&](int k) { store(run[i], values[i][k]); });
+}
+
+std::optional<Stores::Value> Stores::mask(const Statement& s) {
+  std::optional<Value> mask;
+  guards_.with_off(guards_.filled(s.buffer),
+                   [&] { mask = accesses_.mask(s.index, s.mask, positions_.loops()); });
+  // Where no axis of the statement is bound to a place, its first thread stores for all.
+  const BufferSpace space = kernel_.buffers[s.buffer].space;
+  if (space == BufferSpace::kScratch) return mask;
+  for (const Bind place : LaunchPlaces::kAll) {
+    if (!places_.is_used(place) || places_.is_open(place)) continue;
+    if (space != BufferSpace::kGlobal && is_grid(place)) continue;
+    const Value first =
+        ops_.op(TN_OP_CMPLT, DType::kBool, {places_.index(place), ops_.index_constant(1)});
+    mask = mask ? ops_.both(*mask, first) : first;
+  }
+  return mask;
+}
+
+void Stores::store(const Statement& s, Value v) {
+  const std::optional<Value> mask = this->mask(s);
+  const Value to = params_.buffer(s.buffer);
+  const Access access = accesses_.at(s.buffer, s.index, mask && ops_.lanes(*mask) > 1);
+  TN_ASSERT(ops_.lanes(v) <= access.lanes);
+  std::vector<Value> operands{to, access.index, ops_.broadcast(v, access.lanes)};
+  if (mask) operands.push_back(*mask);
+  uint32_t flags = access.flags;
+  if (flags & TN_OP_ALIGNED && !mask && streams(s.buffer, access.lanes)) flags |= TN_OP_STREAM;
+  ops_.tree().effect(TN_OP_STORE, operands, 0, flags);
+}
+
+bool Stores::streams(int buffer, int lanes) const {
+  const KernelBuffer& b = kernel_.buffers[buffer];
+  const auto size = static_cast<int64_t>(dtype_size(b.dtype));
+  const int64_t cache =
+      capabilities_.l3_bytes ? static_cast<int64_t>(capabilities_.l3_bytes) / 2 : int64_t{16} << 20;
+  return b.space == BufferSpace::kGlobal && !b.read && lanes * size == capabilities_.vector_bytes &&
+         b.count.min() > cache / size;
+}
+
+}  // namespace tenon

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Stores of one loop body, side by side.
+#pragma once
+
+#include <span>
+
+#include "core/lower/launch_places.hpp"
+#include "core/lower/leaves.hpp"
+
+namespace tenon {
+
+class Stores {
+ public:
+  using Value = OpTree::Value;
+  Stores(const Kernel& kernel, const Capabilities& capabilities, KernelOps& ops,
+         Positions& positions, LaunchPlaces& places, ProgramParams& params, Guards& guards,
+         Accesses& accesses, Leaves& leaves)
+      : kernel_(kernel),
+        capabilities_(capabilities),
+        ops_(ops),
+        positions_(positions),
+        places_(places),
+        params_(params),
+        guards_(guards),
+        accesses_(accesses),
+        leaves_(leaves) {}
+
+  void store(std::span<const Statement> run);
+
+ private:
+  void store(const Statement& s, Value v);
+  std::optional<Value> mask(const Statement& s);
+  bool streams(int buffer, int lanes) const;  ///< too large to be found in a cache again
+
+  const Kernel& kernel_;
+  const Capabilities& capabilities_;
+  KernelOps& ops_;
+  Positions& positions_;
+  LaunchPlaces& places_;
+  ProgramParams& params_;
+  Guards& guards_;
+  Accesses& accesses_;
+  Leaves& leaves_;
+};
+
+}  // namespace tenon
