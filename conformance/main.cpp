@@ -26,14 +26,14 @@ using tenon::cli::whole_number_of;
 constexpr uint64_t kMostMebibytes = UINT64_MAX >> 20;  // as bytes they must fit
 constexpr uint64_t kMostCases = kRunBase;              // what is beyond is not for fuzz
 
-void add_target(CLI::App* command, RunOptions& options) {
+void add_target(CLI::App* command, commands::RunOptions& options) {
   command->add_option("--backend", options.backend,
                       "Backend, as one term of TENON_DEVICES (cpu, cpu:0@threads=1)");
   command->add_option("--plugin", options.plugin,
                       "A file libtenon_<backend>.so; --backend may say its device and options");
 }
 
-void add_limits(CLI::App* command, RunOptions& options) {
+void add_limits(CLI::App* command, commands::RunOptions& options) {
   command->add_option("--run-timeout", options.run_seconds, "Seconds that a case may run")
       ->check(positive_number());
   command
@@ -51,7 +51,7 @@ void add_limits(CLI::App* command, RunOptions& options) {
   command->add_flag("--json", options.json, "Facts as JSON on standard output");
 }
 
-void add_run(CLI::App* command, RunOptions& options) {
+void add_run(CLI::App* command, commands::RunOptions& options) {
   add_target(command, options);
   add_limits(command, options);
   command->add_option("--seed", options.seed, "Seed of all cases (1)")->transform(whole_number());
@@ -85,7 +85,7 @@ void add_run(CLI::App* command, RunOptions& options) {
                       "File of unsupported and xfail lines");
 }
 
-void add_selftest(CLI::App* command, SelftestOptions& options) {
+void add_selftest(CLI::App* command, selftest::SelftestOptions& options) {
   command->add_option("--time", options.seconds, "Seconds of new cases for each variant (30)")
       ->check(positive_number());
   command->add_option("--jobs", options.jobs, "Variants at the same time (one a core)")
@@ -123,7 +123,7 @@ int tenon_conformance(int argc, char** argv) {
   app.failure_message(tenon::cli::failure_text);
   app.require_subcommand(1);
   app.set_version_flag("--version", "tenon-conformance " TENON_VERSION);
-  RunOptions options;
+  commands::RunOptions options;
   std::string what, other, folder;
   double factor = 2;
   CLI::App* list = app.add_subcommand("list", "Print the cells of op, dtype and layout");
@@ -151,7 +151,7 @@ int tenon_conformance(int argc, char** argv) {
   CLI::App* report = app.add_subcommand("report", "The other forms of a report.json");
   report->add_option("file", what, "report.json")->required();
   report->add_option("--report", folder, "Folder to write; without it Markdown is printed");
-  SelftestOptions selftest_options;
+  selftest::SelftestOptions selftest_options;
   CLI::App* selftest =
       app.add_subcommand("selftest", "How many of 40 planted bugs the fuzzer finds");
   add_selftest(selftest, selftest_options);
@@ -177,22 +177,22 @@ int tenon_conformance(int argc, char** argv) {
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
   try {
-    if (*list) return list_command(options.json);
-    if (*run) return run_command(options, false);
-    if (*fuzz) return run_command(options, true);
-    if (*compile) return compile_command(options);
-    if (*replay) return replay_command(options, what);
-    if (*report) return report_command(what, folder);
-    if (*compare) return compare_command(what, other, factor, options.json);
-    if (*selftest) return selftest_command(selftest_options);
+    if (*list) return commands::list_command(options.json);
+    if (*run) return commands::run_command(options, false);
+    if (*fuzz) return commands::run_command(options, true);
+    if (*compile) return commands::compile_command(options);
+    if (*replay) return commands::replay_command(options, what);
+    if (*report) return commands::report_command(what, folder);
+    if (*compare) return commands::compare_command(what, other, factor, options.json);
+    if (*selftest) return selftest::selftest_command(selftest_options);
     Target target{options.backend, std::nullopt, options.target, options.keep};
     if (!options.plugin.empty()) target.plugin = options.plugin;
     if (*guest) {
       constexpr int kResult = 3;
-      run_isolated_process(target, kResult);
+      abi::run_isolated_process(target, kResult);
       return kExitOk;
     }
-    return serve(target);
+    return worker::serve(target);
   } catch (const tenon::Error& error) {
     tenon::complain("tenon-conformance", error.what());
     return exit_code(error.kind());

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 void at_once(int threads, const std::function<void(int thread)>& work) {
   std::vector<std::exception_ptr> thrown(static_cast<size_t>(threads));
@@ -27,4 +27,4 @@ void at_once(int threads, const std::function<void(int thread)>& work) {
     if (error) std::rethrow_exception(error);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

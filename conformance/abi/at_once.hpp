@@ -4,8 +4,8 @@
 
 #include <functional>
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 void at_once(int threads, const std::function<void(int thread)>& work);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

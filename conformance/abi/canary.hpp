@@ -8,7 +8,7 @@
 
 #include "conformance/abi/finding.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 template <class T>
 class Canary {
@@ -45,4 +45,4 @@ class Canary {
   std::vector<unsigned char> bytes_;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

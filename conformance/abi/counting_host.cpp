@@ -8,7 +8,7 @@
 
 #include "core/plugin/library.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 namespace {
 
 struct Block {
@@ -94,4 +94,4 @@ bool host_refused() {
   return state().refused;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

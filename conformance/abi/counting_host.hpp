@@ -6,7 +6,7 @@
 
 #include "tenon/plugin.h"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 struct HostCounts {
   int64_t allocations = 0;  ///< since the process began
@@ -22,4 +22,4 @@ void fail_host_allocations(int64_t n);
 /// Whether one was refused since fail_host_allocations.
 bool host_refused();
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -11,7 +11,7 @@
 #include "core/plugin/status.hpp"
 #include "tenon/plugin.h"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 /// The plugin leaves out, as it may, what the check is about.
 struct NotThere {
@@ -42,4 +42,4 @@ inline void expect_ok(int32_t status, const tn_error& error, const char* call) {
   find("error", "{}: expected TN_OK, got {} ({})", call, status_text(status), said);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

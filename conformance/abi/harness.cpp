@@ -6,7 +6,7 @@
 #include "conformance/cases/abi/programs.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 namespace {
 
 Outcome outcome_of(Status status, std::string text) {
@@ -19,7 +19,7 @@ Outcome outcome_of(Status status, std::string text) {
 }  // namespace
 
 Outcome ApiHarness::run_steps(const Sequence& sequence, const std::function<void()>& alive) {
-  SequenceRunner runner(subject_);
+  sequences::SequenceRunner runner(subject_);
   try {
     runner.run(sequence, alive);
   } catch (const Finding& finding) {
@@ -28,7 +28,7 @@ Outcome ApiHarness::run_steps(const Sequence& sequence, const std::function<void
     return outcome_of(Status::kDeviceLost, fmt::format("{}, at {}", lost.text, runner.where()));
   }
   if (runner.done() == 0 && is_programs(sequence)) {
-    const LeftOut& left_out = runner.left_out();
+    const programs::LeftOut& left_out = runner.left_out();
     return outcome_of(left_out.too_long ? Status::kVacuous : Status::kUnsupported, left_out.why);
   }
   if (runner.done() == 0) return outcome_of(Status::kVacuous, "no step was possible");
@@ -38,7 +38,7 @@ Outcome ApiHarness::run_steps(const Sequence& sequence, const std::function<void
 Outcome ApiHarness::run(const Case& test, const std::function<void()>& alive) {
   try {
     if (test.sequence->check.empty()) return run_steps(*test.sequence, alive);
-    run_check(test.sequence->check, {subject_, test.seed, alive});
+    checks::run_check(test.sequence->check, {subject_, test.seed, alive});
     return {};
   } catch (const Finding& finding) {
     return failed(finding.kind, finding.text);
@@ -51,4 +51,4 @@ Outcome ApiHarness::run(const Case& test, const std::function<void()>& alive) {
   }
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

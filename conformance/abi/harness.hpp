@@ -7,7 +7,7 @@
 #include "conformance/abi/subject.hpp"
 #include "conformance/cases/case.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 class ApiHarness {
  public:
@@ -25,4 +25,4 @@ class ApiHarness {
   Subject subject_;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -15,7 +15,7 @@
 #include "conformance/abi/checks/check.hpp"
 #include "core/plugin/process_state.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -139,7 +139,7 @@ void start(const Target& target, Child& child) {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   int ends[2];
-  need(pipe2(ends, O_CLOEXEC) == 0, "no pipe to a process of its own");
+  checks::need(pipe2(ends, O_CLOEXEC) == 0, "no pipe to a process of its own");
   // Above what the child uses, so that dup2 does not meet its own source.
   const int sink = fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
   close(ends[1]);
@@ -158,7 +158,7 @@ void start(const Target& target, Child& child) {
   posix_spawn_file_actions_destroy(&actions);
   close(sink);
   if (error != 0) child.pid = -1;
-  need(error == 0, "no process of its own can be started");
+  checks::need(error == 0, "no process of its own can be started");
 }
 
 double seconds_since(Clock::time_point begin) {
@@ -220,7 +220,7 @@ void run_isolated(const Target& target, const std::function<void()>& alive) {
   const bool is_done = said.ends_with("done\n");
   const std::optional<int> end = end_of(child, alive);
   if (!is_done) {
-    need(end.has_value(), "a process of its own did not come to an end");
+    checks::need(end.has_value(), "a process of its own did not come to an end");
     expect(!WIFSIGNALED(*end), "a process of its own: expected an end, got {}",
            strsignal(WTERMSIG(*end)));
     find("error", "a process of its own: expected an end, got exit status {}", WEXITSTATUS(*end));
@@ -241,4 +241,4 @@ void run_isolated(const Target& target, const std::function<void()>& alive) {
          WEXITSTATUS(*end));
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -9,7 +9,7 @@
 
 #include "conformance/cases/target.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 /// Serves as the process: loads, opens, compiles, launches and closes, and writes to descriptor
 /// `result` what the plugin did to the process, then "done".
@@ -23,4 +23,4 @@ inline std::filesystem::path isolated_program = "/proc/self/exe";
 /// did to it, and NotThere where it could not be looked at.
 void run_isolated(const Target& target, const std::function<void()>& alive);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

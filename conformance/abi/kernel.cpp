@@ -13,7 +13,7 @@
 #include "conformance/cases/abi/scalars.hpp"
 #include "sdk/program/op_info.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 namespace {
 
 constexpr uint32_t kGrid[3] = {4, 3, 2};
@@ -319,4 +319,4 @@ tn_command launch_command(const Kernel& kernel, tn_executable* executable,
   return command;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -10,7 +10,7 @@
 #include "conformance/abi/opened.hpp"
 #include "sdk/program/builder.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 /// What one of them is made from. Twins differ in one field.
 struct KernelSpec {
@@ -94,4 +94,4 @@ tn_command launch_command(const Kernel& kernel, tn_executable* executable,
                           const Kernel::Extent& extent, BoundRange out, BoundRange in,
                           uint64_t scalar, LaunchArguments& arguments);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 /// The lowest bit that is set in a finite number but 0.
 inline double lowest_bit(double value) {
@@ -15,4 +15,4 @@ inline double lowest_bit(double value) {
   return std::ldexp(1, exponent - 53 + std::countr_zero(static_cast<uint64_t>(fraction)));
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

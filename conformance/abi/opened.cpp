@@ -5,7 +5,7 @@
 
 #include "conformance/abi/refused.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 Opened::Opened(const Subject& subject, uint32_t index, const char* options) : subject_(subject) {
   tn_error error = abi_struct<tn_error>();
@@ -199,4 +199,4 @@ tn_submission submission_of(std::span<const tn_command> commands) {
   return submission;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -13,7 +13,7 @@
 #include "conformance/abi/subject.hpp"
 #include "core/plugin/abi_struct.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 /// Calls a destroying function of the table.
 template <class Handle>
@@ -97,4 +97,4 @@ tn_command copy_command(tn_memory* to, uint64_t to_offset, tn_memory* from, uint
                         uint64_t size);
 tn_submission submission_of(std::span<const tn_command> commands);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

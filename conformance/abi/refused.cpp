@@ -6,7 +6,7 @@
 
 #include "conformance/abi/canary.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 namespace refused {
 namespace {
 
@@ -76,4 +76,4 @@ void expect_reason(std::string_view reason, const char* of) {
          "supports: expected a sentence for NO of {}, got an empty text", of);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

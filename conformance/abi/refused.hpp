@@ -10,7 +10,7 @@
 
 #include "conformance/abi/finding.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 namespace refused {
 
@@ -63,4 +63,4 @@ constexpr char kNoReason = '\x01';
 /// A sentence with a NUL: what `supports` must give with NO.
 void expect_reason(std::string_view reason, const char* of);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

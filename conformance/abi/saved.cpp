@@ -5,7 +5,7 @@
 
 #include "conformance/cases/random.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 bool can_save(const Opened& device) { return device.properties().flags & TN_DEVICE_SAVE; }
 
@@ -58,4 +58,4 @@ void expect_damage_is_refused(const Opened& device, std::vector<uint8_t> bytes, 
          answer.status == TN_OK ? "TN_OK" : status_text(answer.status));
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -8,7 +8,7 @@
 
 #include "conformance/abi/opened.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 bool can_save(const Opened& device);
 std::vector<uint8_t> save(const Opened& device, tn_executable* executable);
@@ -22,4 +22,4 @@ LoadAnswer load(const Opened& device, std::span<const uint8_t> bytes);
 /// Cuts the bytes or changes one, by the seed; load must say TN_ERROR_INCOMPATIBLE.
 void expect_damage_is_refused(const Opened& device, std::vector<uint8_t> bytes, uint64_t seed);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 bool conflict(const Access& a, const Access& b) {
   return a.slab == b.slab && a.begin < b.end && b.begin < a.end && (a.writes || b.writes);
@@ -66,4 +66,4 @@ void Slab::compare(size_t slab, uint64_t offset, std::span<const uint8_t> got,
   }
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

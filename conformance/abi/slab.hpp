@@ -9,7 +9,7 @@
 #include "conformance/abi/kernel.hpp"
 #include "conformance/abi/opened.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 /// A range of a slab that work reads or writes.
 struct Access {
@@ -46,4 +46,4 @@ struct Slab {
                const std::string& when) const;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -14,7 +14,7 @@
 #include "core/plugin/status.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 namespace {
 
 PluginCandidate find_plugin(const Target& target, const std::string& backend) {
@@ -91,4 +91,4 @@ bool is_same(const tn_device_info& a, const tn_device_info& b) {
          fixed_string(a.target) == fixed_string(b.target);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

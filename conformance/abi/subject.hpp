@@ -9,7 +9,7 @@
 #include "conformance/cases/target.hpp"
 #include "tenon/plugin.h"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 struct Subject {
   /// Loads the file, with the tool's own tn_host. Throws kEnvironment or kInvalid.
@@ -30,4 +30,4 @@ struct Subject {
 /// Field by field: what lies beyond the end of a text is nobody's concern.
 bool is_same(const tn_device_info& a, const tn_device_info& b);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -10,14 +10,14 @@
 #include "core/support/error.hpp"
 #include "sdk/program/text.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 namespace {
 
 /// The op with what makes another op of it.
 std::string op_text(const Node& node) {
   std::string text(op_info(node.op).text);
   if (const auto* view = std::get_if<ViewAttr>(&node.attr))
-    text = view_name(static_cast<int>(view->kind));
+    text = graphs::view_name(static_cast<int>(view->kind));
   if (const auto* reduce = std::get_if<ReduceAttr>(&node.attr))
     text += fmt::format(".{}", op_info(reduce->op).text);
   if (const auto* cast = std::get_if<CastAttr>(&node.attr)) text += cast->bits ? ".bits" : "";
@@ -31,7 +31,7 @@ std::string typed_text(const Node& node) {
 }
 
 /// The ops of a program, each once.
-std::string ops_of(const SequenceStep& step) {
+std::string ops_of(const abi::SequenceStep& step) {
   std::string error;
   const sdk::Program program = sdk::parse_program(step.text, error);
   if (!error.empty()) return " (none)";
@@ -55,9 +55,9 @@ std::string bucket_of(const Reproducer& shrunk, const std::string& transform) {
   if (test.refusal) text += " refusal";
   if (test.sequence) {
     text += " " + test.sequence->check;
-    for (const SequenceStep& step : test.sequence->steps) {
+    for (const abi::SequenceStep& step : test.sequence->steps) {
       text += "; " + step.verb;
-      if (is_program(step)) text += ops_of(step);
+      if (abi::is_program(step)) text += ops_of(step);
     }
     return text;
   }
@@ -85,4 +85,4 @@ std::string main_op(const Case& shrunk) {
   return op_text(*shrunk.graph.outputs.front());
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

@@ -6,7 +6,7 @@
 
 #include "conformance/cases/reproducer.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 
 /// Of a shrunk failure: status, kind, and its ops with dtypes and edges (or its calls).
 /// `transform` is the step that layer 3 blames.
@@ -18,4 +18,4 @@ bool contains_ops(const Case& test, const Case& shrunk);
 /// "add", "reduce.max", "sequence": what a file of the failure is named after.
 std::string main_op(const Case& shrunk);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

@@ -9,20 +9,20 @@
 #include "conformance/campaign/regressions.hpp"
 #include "conformance/campaign/votes.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 namespace {
 
-void collect_votes(const CampaignOptions& options, const Loop& loop, Report& report) {
+void collect_votes(const CampaignOptions& options, const Loop& loop, report::Report& report) {
   Voters voters(options.worker);
-  for (Failure& failure : report.failures)
+  for (report::Failure& failure : report.failures)
     if (failure.status == Status::kFail && !failure.reproducer.empty() && !loop.stopped())
       failure.votes = voters.ask(failure.reproducer);
 }
 
 /// What the book did not list is like the first entry of its cell and kind.
-void count_alike(const FailureBook& book, Report& report) {
+void count_alike(const FailureBook& book, report::Report& report) {
   std::set<std::tuple<std::string, std::string, std::string>> counted;
-  for (Failure& failure : report.failures)
+  for (report::Failure& failure : report.failures)
     if (counted.emplace(failure.op, failure.dtype, failure.kind).second)
       failure.same += book.dropped(failure.op, failure.dtype, failure.kind);
 }
@@ -49,7 +49,7 @@ Campaign run_campaign(CampaignOptions options) {
   if (options.vote && !out.memory_only) collect_votes(options, loop, out.report);
   for (const std::string& line : options.expectations.stale()) {
     ++out.report.counts[static_cast<size_t>(Status::kXpass)];
-    Failure failure;
+    report::Failure failure;
     failure.status = Status::kXpass;
     failure.name = case_name(options.seed, options.begin);
     failure.text = line;
@@ -59,4 +59,4 @@ Campaign run_campaign(CampaignOptions options) {
   return out;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

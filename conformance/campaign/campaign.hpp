@@ -12,19 +12,19 @@
 #include "conformance/report/report.hpp"
 #include "conformance/worker/worker_client.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 
 /// The end of a run that only time ends.
 inline constexpr uint64_t kEndless = kRunBase;
 
 struct CampaignOptions {
-  WorkerOptions worker;
+  worker::WorkerOptions worker;
   uint64_t seed = 0, begin = 0, end = 0;  ///< indices [begin, end)
   std::optional<double> seconds;          ///< no new cases after so long
   uint32_t layers = UINT32_MAX;           ///< bit i: indices of layer i of kLayerNames
   int jobs = 1;
   std::optional<std::filesystem::path> folder;  ///< for journals, logs and reproducers
-  Expectations expectations;
+  report::Expectations expectations;
   bool progress = false;  ///< a line on stderr that is written over
   int most_shrunk = 20;   ///< failures that are shrunk; the others are named by case
   double shrink_seconds = 10;
@@ -43,7 +43,7 @@ struct CampaignOptions {
 };
 
 struct Campaign {
-  Report report;
+  report::Report report;
   bool lost = false;         ///< the device was lost three times
   bool in_doubt = false;     ///< it did not start, or did not know the known answer, three times
   bool memory_only = false;  ///< it computes nothing: only memory and layer 4 were tried
@@ -53,4 +53,4 @@ struct Campaign {
 /// Throws kEnvironment if the plugin cannot be loaded.
 Campaign run_campaign(CampaignOptions options);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

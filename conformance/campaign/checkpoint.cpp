@@ -7,7 +7,7 @@
 #include "conformance/worker/wire.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 namespace {
 
 using Json = nlohmann::json;
@@ -56,7 +56,7 @@ void write_checkpoint(const Checkpoint& c, const std::filesystem::path& file) {
   for (const auto& [name, value] : c.options) out["options"][name] = value;
   out["next"] = c.next;
   out["todo"] = Json::array();
-  for (const Range& range : c.todo) out["todo"].push_back({range.begin, range.end});
+  for (const worker::Range& range : c.todo) out["todo"].push_back({range.begin, range.end});
   out["failures"] = finished_json(c.failures);
   out["dropped"] = c.dropped;
   out["rechecks"] = finished_json(c.rechecks);
@@ -82,7 +82,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& file,
     c.dropped = json.at("dropped").get<std::map<std::string, uint64_t>>();
     c.rechecks = parse_finished(json.at("rechecks"));
     c.seen = {json.at("passed").get<std::set<int>>(), json.at("failed").get<std::set<int>>()};
-    c.report = parse_report(json.at("report").get<std::string>());
+    c.report = report::parse_report(json.at("report").get<std::string>());
     return c;
   } catch (const Json::exception& error) {
     fail(ErrorKind::kInvalid, "[resume] expected the state of a run in {}, got: {}", file.string(),
@@ -90,4 +90,4 @@ Checkpoint read_checkpoint(const std::filesystem::path& file,
   }
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

@@ -12,18 +12,18 @@
 #include "conformance/report/report.hpp"
 #include "conformance/worker/worker_client.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 
 struct Checkpoint {
   /// Options that make the cases and their outcomes, by name: they must be the same.
   std::vector<std::pair<std::string, std::string>> options;
-  uint64_t next = 0;        ///< the first index that was not given out
-  std::vector<Range> todo;  ///< below it, and not done
+  uint64_t next = 0;                ///< the first index that was not given out
+  std::vector<worker::Range> todo;  ///< below it, and not done
   std::vector<Finished> failures;
   std::map<std::string, uint64_t> dropped;  ///< FailureBook::dropped
   std::vector<Finished> rechecks;
-  Expectations::Seen seen;
-  Report report;
+  report::Expectations::Seen seen;
+  report::Report report;
 };
 
 /// In one step: a reader finds the old one or the new one. Throws kEnvironment.
@@ -32,4 +32,4 @@ void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path&
 Checkpoint read_checkpoint(const std::filesystem::path& file,
                            const std::vector<std::pair<std::string, std::string>>& options);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 namespace {
 
 constexpr size_t kMostAlike = 20;
@@ -47,4 +47,4 @@ std::vector<Finished> FailureBook::listed() const {
   return out;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

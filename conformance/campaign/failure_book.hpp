@@ -9,7 +9,7 @@
 
 #include "conformance/cases/outcome.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 
 class FailureBook {
  public:
@@ -28,4 +28,4 @@ class FailureBook {
   size_t seen_ = 0;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

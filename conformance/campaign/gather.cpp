@@ -12,7 +12,7 @@
 #include "conformance/campaign/regressions.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 namespace {
 
 constexpr int kMostFlaky = 3;  ///< cases of a group that are tried until one comes again
@@ -45,7 +45,7 @@ bool can_reduce(const Finished& finished) {
 
 class Gatherer {
  public:
-  Gatherer(const CampaignOptions& options, Report& report)
+  Gatherer(const CampaignOptions& options, report::Report& report)
       : options_(options), report_(report), reducer_(options) {}
 
   void run(const std::vector<Finished>& failures) {
@@ -161,9 +161,9 @@ class Gatherer {
   void merge(const std::string& key, Entry entry) {
     const auto [place, is_new] = entries_.try_emplace(key, entry);
     if (is_new) return;
-    Failure& now = place->second.reduced.failure;
+    report::Failure& now = place->second.reduced.failure;
     const uint64_t same = now.same + entry.reduced.failure.same + 1;
-    const auto size = [](const Failure& f) { return std::tuple(f.nodes, f.elements); };
+    const auto size = [](const report::Failure& f) { return std::tuple(f.nodes, f.elements); };
     if (size(entry.reduced.failure) < size(now)) place->second = std::move(entry);
     place->second.reduced.failure.same = same;
   }
@@ -172,12 +172,12 @@ class Gatherer {
     const auto from = static_cast<size_t>(finished.outcome.status);
     const auto to = static_cast<size_t>(Status::kFlaky);
     --report_.counts[from], ++report_.counts[to];
-    CellRow& row = report_.cells[{finished.cell.op, finished.cell.dtype}];
+    report::CellRow& row = report_.cells[{finished.cell.op, finished.cell.dtype}];
     --row.counts[from], ++row.counts[to];
   }
 
   void finish(Entry& entry) {
-    Failure& failure = entry.reduced.failure;
+    report::Failure& failure = entry.reduced.failure;
     if (options_.regressions && !failure.reproducer.empty())
       write_regression(*options_.regressions, options_.worker.target, entry.reduced.reproducer,
                        failure.transform);
@@ -186,21 +186,21 @@ class Gatherer {
 
  public:
   /// By index of the first case.
-  std::vector<Failure> entries() {
-    std::ranges::stable_sort(found_, {}, &std::pair<uint64_t, Failure>::first);
-    std::vector<Failure> out;
+  std::vector<report::Failure> entries() {
+    std::ranges::stable_sort(found_, {}, &std::pair<uint64_t, report::Failure>::first);
+    std::vector<report::Failure> out;
     for (auto& [index, failure] : found_) out.push_back(std::move(failure));
     return out;
   }
 
  private:
   const CampaignOptions& options_;
-  Report& report_;
+  report::Report& report_;
   FailureReducer reducer_;
   std::list<Group> groups_;
   std::vector<Group*> explained_;
   std::map<std::string, Entry> entries_;  ///< by bucket
-  std::vector<std::pair<uint64_t, Failure>> found_;
+  std::vector<std::pair<uint64_t, report::Failure>> found_;
   int shrunk_ = 0, explained_shrunk_ = 0;
   bool gone_ = false;  ///< the device does not start any more
 };
@@ -208,10 +208,10 @@ class Gatherer {
 }  // namespace
 
 void gather_failures(const CampaignOptions& options, const std::vector<Finished>& failures,
-                     Report& report) {
+                     report::Report& report) {
   Gatherer gatherer(options, report);
   gatherer.run(failures);
-  for (Failure& failure : gatherer.entries()) report.failures.push_back(std::move(failure));
+  for (report::Failure& failure : gatherer.entries()) report.failures.push_back(std::move(failure));
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

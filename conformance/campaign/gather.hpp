@@ -6,10 +6,10 @@
 
 #include "conformance/campaign/campaign.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 
 /// `failures` by index. Shrinks at most options.most_shrunk of them; counts what turns out FLAKY.
 void gather_failures(const CampaignOptions& options, const std::vector<Finished>& failures,
-                     Report& report);
+                     report::Report& report);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

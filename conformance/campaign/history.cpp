@@ -8,7 +8,7 @@
 #include "conformance/cases/generator.hpp"
 #include "conformance/shrink/minimise.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 namespace {
 
 /// What was run long ago hardly matters, and takes long to run again.
@@ -28,7 +28,7 @@ class HistorySearch {
   std::optional<std::vector<Case>> fewest_of(std::vector<uint64_t> indices, double seconds) {
     if (!fails_after(indices)) return std::nullopt;
     const auto begin = std::chrono::steady_clock::now();
-    indices = minimise(std::move(indices), [&](const std::vector<uint64_t>& fewer) {
+    indices = shrink::minimise(std::move(indices), [&](const std::vector<uint64_t>& fewer) {
       const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
       return used.count() < seconds && !rerun_.exhausted() && fails_after(fewer);
     });
@@ -75,4 +75,4 @@ std::optional<std::vector<Case>> find_history(Rerun& rerun, const Reproducer& re
   return std::nullopt;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

@@ -12,7 +12,7 @@
 #include "core/plugin/library.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 namespace {
 
 constexpr uint64_t kChunk = 4 * kBlock;
@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 std::vector<std::pair<std::string, std::string>> identity(const CampaignOptions& o,
                                                           const DeviceFacts& facts) {
   std::string lines;
-  for (const ExpectationLine& line : o.expectations.lines())
+  for (const report::ExpectationLine& line : o.expectations.lines())
     lines +=
         fmt::format("{} {} {} {};", line.line, static_cast<int>(line.kind), line.op, line.dtype);
   return {{"tool", file_identity(o.worker.program)},
@@ -61,7 +61,7 @@ bool Loop::lost() const { return lost_ >= kMostLost; }
 
 void Loop::start() {
   for (int i = 0; i < options_.jobs; ++i) {
-    WorkerOptions worker = options_.worker;
+    worker::WorkerOptions worker = options_.worker;
     worker.probe = options_.probe;
     if (options_.folder) {
       worker.journal = (*options_.folder / fmt::format("journal-{}.txt", i)).string();
@@ -70,7 +70,7 @@ void Loop::start() {
         for (const std::string& file : {worker.journal, worker.log})
           for (const char* suffix : {"", ".old"}) std::filesystem::remove(file + suffix);
     }
-    clients_.push_back(std::make_unique<WorkerClient>(std::move(worker)));
+    clients_.push_back(std::make_unique<worker::WorkerClient>(std::move(worker)));
     facts_ = clients_.back()->start();
   }
   if (facts_.memory_only) leave_out_compute();
@@ -90,7 +90,7 @@ void Loop::leave_out_compute() {
   options_.layers &= kept;
   TN_REQUIRE(options_.layers, "[layers] expected sequences or checks, since {} computes nothing",
              facts_.id);
-  todo_.push_back({kMemoryBase, kMemoryBase + memory_check_names().size()});
+  todo_.push_back({kMemoryBase, kMemoryBase + abi::memory_check_names().size()});
 }
 
 void Loop::resume() {
@@ -148,9 +148,9 @@ std::string Loop::why_no_more() const {
   return {};
 }
 
-Range Loop::next_range() {
+worker::Range Loop::next_range() {
   if (!todo_.empty()) {
-    const Range range = todo_.front();
+    const worker::Range range = todo_.front();
     todo_.pop_front();
     return range;
   }
@@ -159,7 +159,7 @@ Range Loop::next_range() {
            (options_.layers >> layer_of(plan_case(options_.seed, index)) & 1);
   };
   while (next_ < options_.end && !wanted(next_)) ++next_;
-  Range range{next_, next_};
+  worker::Range range{next_, next_};
   while (range.end < std::min(next_ + kChunk, options_.end) && wanted(range.end)) ++range.end;
   next_ = std::max(range.end, next_);
   return range;
@@ -170,13 +170,13 @@ bool Loop::share_out(bool more) {
   bool busy = false;
   for (auto& client : clients_) {
     if (client->idle() && more)
-      if (const Range range = next_range(); !range.empty()) give(*client, range);
+      if (const worker::Range range = next_range(); !range.empty()) give(*client, range);
     busy = busy || !client->idle();
   }
   return busy;
 }
 
-void Loop::give(WorkerClient& client, const Range& range) {
+void Loop::give(worker::WorkerClient& client, const worker::Range& range) {
   // Processes of different ages see different histories, and a small leak stays small.
   const bool old = mix(options_.seed, range.begin / kChunk) % kChunksAProcess == 0;
   const uint64_t limit = options_.worker.memory_mib;
@@ -188,7 +188,7 @@ void Loop::give(WorkerClient& client, const Range& range) {
 void Loop::call_back() {
   for (auto& client : clients_)
     if (!client->idle())
-      if (const Range rest = client->finish_soon(); !rest.empty()) todo_.push_back(rest);
+      if (const worker::Range rest = client->finish_soon(); !rest.empty()) todo_.push_back(rest);
 }
 
 void Loop::wait() {
@@ -210,7 +210,7 @@ void Loop::gather() {
     for (const std::string& text : client->take_doubts()) doubt(text);
     if (!client->hopeless()) continue;
     hopeless_ = true;
-    if (const Range rest = client->finish_soon(); !rest.empty()) todo_.push_back(rest);
+    if (const worker::Range rest = client->finish_soon(); !rest.empty()) todo_.push_back(rest);
   }
   for (Finished& failure : recheck_->take_failures()) take_again(std::move(failure));
 }
@@ -228,7 +228,7 @@ void Loop::take(Finished finished) {
 
 /// It was counted as PASS.
 void Loop::take_again(Finished failure) {
-  const auto move_one = [](Counts& counts) {
+  const auto move_one = [](report::Counts& counts) {
     --counts[static_cast<size_t>(Status::kPass)], ++counts[static_cast<size_t>(Status::kFail)];
   };
   move_one(report_.counts);
@@ -266,10 +266,11 @@ void Loop::show_progress() {
   double left = options_.seconds ? *options_.seconds - seconds : 1e18;
   if (options_.end != kEndless)
     left = std::min(left, (static_cast<double>(options_.end - options_.begin) - done) / rate);
-  progress_.show(fmt::format(
-      "{} cases, {:.0f} a second, {} failed, {} vacuous, {} coverage cells, {} left",
-      report_.cases(), rate, failing(report_.counts), of(report_.counts, Status::kVacuous),
-      report_.coverage(), duration_text(std::max(left, 0.0))));
+  progress_.show(
+      fmt::format("{} cases, {:.0f} a second, {} failed, {} vacuous, {} coverage cells, {} left",
+                  report_.cases(), rate, report::failing(report_.counts),
+                  report::of(report_.counts, Status::kVacuous), report_.coverage(),
+                  duration_text(std::max(left, 0.0))));
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

@@ -16,7 +16,7 @@
 #include "conformance/campaign/recheck.hpp"
 #include "conformance/campaign/stop_signal.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 
 class Loop {
  public:
@@ -27,7 +27,7 @@ class Loop {
   /// that run.
   void run();
 
-  Report& report() { return report_; }
+  report::Report& report() { return report_; }
   const FailureBook& failures() const { return book_; }
   bool memory_only() const { return facts_.memory_only; }
   bool lost() const;
@@ -42,9 +42,9 @@ class Loop {
   void resume();
   double elapsed() const;
   std::string why_no_more() const;
-  Range next_range();
+  worker::Range next_range();
   bool share_out(bool more);
-  void give(WorkerClient& client, const Range& range);
+  void give(worker::WorkerClient& client, const worker::Range& range);
   void call_back();
   void wait();
   void gather();
@@ -58,11 +58,12 @@ class Loop {
   StopSignal signal_;
   ProgressLine progress_;
   DeviceFacts facts_;
-  std::vector<std::unique_ptr<WorkerClient>> clients_;
+  std::vector<std::unique_ptr<worker::WorkerClient>> clients_;
   std::unique_ptr<Recheck> recheck_;
   uint64_t next_;
-  std::deque<Range> todo_;  ///< given back by workers, or by the run that this one goes on with
-  Report report_;
+  /// Given back by workers, or by the run that this one goes on with.
+  std::deque<worker::Range> todo_;
+  report::Report report_;
   FailureBook book_;
   std::vector<std::pair<std::string, std::string>> identity_;
   int lost_ = 0;
@@ -71,4 +72,4 @@ class Loop {
   std::chrono::steady_clock::time_point begin_, saved_;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

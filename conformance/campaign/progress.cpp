@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 
 bool ProgressLine::due() {
   return shown_ && std::chrono::steady_clock::now() - last_ > std::chrono::milliseconds(200);
@@ -32,4 +32,4 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 
 class ProgressLine {
  public:
@@ -26,4 +26,4 @@ class ProgressLine {
 /// "1 h 02 min", "3 min 20 s", "12 s".
 std::string duration_text(double seconds);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

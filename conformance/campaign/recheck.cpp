@@ -5,7 +5,7 @@
 #include "conformance/worker/run_reproducer.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 namespace {
 
 constexpr size_t kBatch = 32;  ///< cases to a fresh process
@@ -14,7 +14,7 @@ constexpr uint64_t kSalt = 0x7265636865636b;
 
 }  // namespace
 
-Recheck::Recheck(WorkerOptions worker, uint64_t seed, uint64_t one_in, bool bits)
+Recheck::Recheck(worker::WorkerOptions worker, uint64_t seed, uint64_t one_in, bool bits)
     : client_(std::move(worker)), seed_(seed), one_in_(one_in), bits_(bits) {}
 
 void Recheck::offer(const Finished& finished) {
@@ -70,7 +70,7 @@ void Recheck::next() {
 
 void Recheck::take(Finished again) {
   if (verifying_) return verify(std::move(again));
-  if (agree(again.outcome, batch_.front().outcome, bits_)) return next();
+  if (worker::agree(again.outcome, batch_.front().outcome, bits_)) return next();
   verifying_ = true;
   otherwise_ = std::move(again.outcome);
   ran_otherwise_.assign(ran_.begin(), ran_.end() - 1);
@@ -84,21 +84,23 @@ void Recheck::verify(Finished again) {
   Finished failure = batch_.front();
   const Outcome before = std::move(failure.outcome);
   const Outcome& now = alone_[0];
-  if (agree(now, alone_[1], bits_)) {
-    if (agree(now, before, bits_)) failure.before = ran_otherwise_;
-    failure.outcome = failed(
-        kHistoryKind,
-        fmt::format(
-            "depends on what its process ran before: {} in the one that began with case {}, "
-            "{} in another order, {} in one of its own",
-            answer_text(before), failure.process_begin, answer_text(otherwise_), answer_text(now)));
+  if (worker::agree(now, alone_[1], bits_)) {
+    if (worker::agree(now, before, bits_)) failure.before = ran_otherwise_;
+    failure.outcome =
+        failed(worker::kHistoryKind,
+               fmt::format(
+                   "depends on what its process ran before: {} in the one that began with case {}, "
+                   "{} in another order, {} in one of its own",
+                   worker::answer_text(before), failure.process_begin,
+                   worker::answer_text(otherwise_), worker::answer_text(now)));
   } else {
-    failure.outcome = failed(
-        kProcessKind, fmt::format("each process has its own: {}, {}, {}", answer_text(before),
-                                  answer_text(now), answer_text(alone_[1])));
+    failure.outcome =
+        failed(worker::kProcessKind,
+               fmt::format("each process has its own: {}, {}, {}", worker::answer_text(before),
+                           worker::answer_text(now), worker::answer_text(alone_[1])));
   }
   failures_.push_back(std::move(failure));
   next();
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

@@ -8,13 +8,13 @@
 
 #include "conformance/worker/worker_client.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 
 class Recheck {
  public:
   /// `bits`: the device declares that it is deterministic, so digests are compared and not only
   /// verdicts. `one_in` 0: none is sampled.
-  Recheck(WorkerOptions worker, uint64_t seed, uint64_t one_in, bool bits);
+  Recheck(worker::WorkerOptions worker, uint64_t seed, uint64_t one_in, bool bits);
 
   void offer(const Finished& finished);  ///< keeps it if it is of the sample
   /// Goes on as far as it can without waiting. `rest`: does not wait for more to come.
@@ -34,7 +34,7 @@ class Recheck {
   void take(Finished again);
   void verify(Finished again);
 
-  WorkerClient client_;
+  worker::WorkerClient client_;
   uint64_t seed_, one_in_;
   bool bits_;
   std::vector<Finished> waiting_;  ///< as they were the first time
@@ -47,4 +47,4 @@ class Recheck {
   std::vector<Finished> failures_;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

@@ -6,7 +6,7 @@
 
 #include "conformance/worker/run_reproducer.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 namespace {
 
 /// Within which a case that hangs has to say so while it shrinks; the last runs wait in full.
@@ -27,10 +27,10 @@ bool same_failure(const Outcome& a, const Outcome& b) {
 
 bool shows_apart(const Outcome& failure) {
   return failure.status == Status::kFail &&
-         (failure.kind == kHistoryKind || failure.kind == kProcessKind);
+         (failure.kind == worker::kHistoryKind || failure.kind == worker::kProcessKind);
 }
 
-Rerun::Rerun(WorkerOptions worker, Outcome wanted)
+Rerun::Rerun(worker::WorkerOptions worker, Outcome wanted)
     : patient_(std::move(worker)), wanted_(std::move(wanted)) {
   patient_.journal.clear();
   // Is it back? Then it knows the known answer.
@@ -49,15 +49,15 @@ Outcome Rerun::note(Outcome outcome) {
 }
 
 Outcome Rerun::fresh(const Reproducer& reproducer, bool patient) {
-  WorkerOptions options = patient ? patient_ : quick_;
+  worker::WorkerOptions options = patient ? patient_ : quick_;
   if (!reproducer.after.empty()) options.compile_seconds = kHistorySeconds;
-  WorkerClient client(options);
-  return note(run_reproducer(client, reproducer));
+  worker::WorkerClient client(options);
+  return note(worker::run_reproducer(client, reproducer));
 }
 
 Outcome Rerun::warm(const Reproducer& reproducer) {
-  if (!warm_) warm_ = std::make_unique<WorkerClient>(quick_);
-  return note(run_reproducer(*warm_, reproducer));
+  if (!warm_) warm_ = std::make_unique<worker::WorkerClient>(quick_);
+  return note(worker::run_reproducer(*warm_, reproducer));
 }
 
 int Rerun::count(const Reproducer& reproducer, int runs, Outcome& seen, bool patient) {
@@ -73,7 +73,7 @@ int Rerun::count(const Reproducer& reproducer, int runs, Outcome& seen, bool pat
 
 std::vector<Finished> Rerun::in_order(uint64_t seed, const std::vector<uint64_t>& indices,
                                       double seconds) {
-  WorkerClient client(quick_);
+  worker::WorkerClient client(quick_);
   std::vector<Finished> out;
   const auto start = Clock::now();
   for (size_t i = 0; i < indices.size();) {
@@ -94,7 +94,7 @@ std::vector<Finished> Rerun::in_order(uint64_t seed, const std::vector<uint64_t>
 }
 
 bool Rerun::differs(const Outcome& a, const Outcome& b) const {
-  return !agree(a, b, deterministic_);
+  return !worker::agree(a, b, deterministic_);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

@@ -11,7 +11,7 @@
 #include "conformance/cases/reproducer.hpp"
 #include "conformance/worker/worker_client.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 
 /// Of one kind, whatever the values: what shrinking must keep.
 bool same_failure(const Outcome& a, const Outcome& b);
@@ -22,7 +22,7 @@ bool shows_apart(const Outcome& failure);
 /// Runs reproducers apart from the run that found them.
 class Rerun {
  public:
-  Rerun(WorkerOptions worker, Outcome wanted);
+  Rerun(worker::WorkerOptions worker, Outcome wanted);
 
   /// In a new process.
   Outcome fresh(const Reproducer& reproducer, bool patient = false);
@@ -49,9 +49,9 @@ class Rerun {
   static constexpr int kMostLosses = 40;
   Outcome note(Outcome outcome);
 
-  WorkerOptions patient_, quick_;
+  worker::WorkerOptions patient_, quick_;
   Outcome wanted_;
-  std::unique_ptr<WorkerClient> warm_;
+  std::unique_ptr<worker::WorkerClient> warm_;
   int losses_ = 0;
   bool gone_ = false, deterministic_ = false;
 };
@@ -62,4 +62,4 @@ std::optional<std::vector<Case>> find_history(Rerun& rerun, const Reproducer& re
                                               const Finished& found, double seconds,
                                               Builder& builder);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

@@ -12,7 +12,7 @@
 #include "conformance/worker/run_reproducer.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 namespace {
 
 std::string replay_line(const std::string& what, const Target& target) {
@@ -33,8 +33,8 @@ std::string target_arguments(const Target& target) {
   return out;
 }
 
-Failure FailureReducer::describe(const Finished& finished) const {
-  Failure failure;
+report::Failure FailureReducer::describe(const Finished& finished) const {
+  report::Failure failure;
   failure.name = case_name(options_.seed, finished.index);
   failure.status = finished.outcome.status;
   failure.kind = finished.outcome.kind;
@@ -58,11 +58,12 @@ bool FailureReducer::find(Rerun& rerun, Reduced& reduced, Reproducer& whole,
   Outcome seen;
   int failures = 0;
   // What depends on a history never shows without one.
-  if (finished.outcome.kind != kHistoryKind) failures = rerun.count(whole, kConfirmations, seen);
+  if (finished.outcome.kind != worker::kHistoryKind)
+    failures = rerun.count(whole, kConfirmations, seen);
   reduced.rarely = failures > 0 && failures < kConfirmations;
   if (failures == 0) {
     std::optional<std::vector<Case>> after;
-    if (finished.outcome.kind != kProcessKind && !rerun.exhausted())
+    if (finished.outcome.kind != worker::kProcessKind && !rerun.exhausted())
       after = find_history(rerun, whole, finished, options_.shrink_seconds / 2, builder_);
     if (!after) {
       whole.outcome = std::move(seen);
@@ -76,9 +77,9 @@ bool FailureReducer::find(Rerun& rerun, Reduced& reduced, Reproducer& whole,
 }
 
 void FailureReducer::write(Reduced& reduced) const {
-  Failure& failure = reduced.failure;
+  report::Failure& failure = reduced.failure;
   const Reproducer& reproducer = reduced.reproducer;
-  const Size size = size_of(reproducer.test);
+  const shrink::Size size = shrink::size_of(reproducer.test);
   failure.nodes = size.nodes;
   failure.elements = size.elements;
   failure.text = reproducer.outcome.text;
@@ -125,4 +126,4 @@ Reduced FailureReducer::reduce(const Finished& finished) {
   return out;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

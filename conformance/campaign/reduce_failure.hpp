@@ -6,10 +6,10 @@
 #include "conformance/campaign/recurrence.hpp"
 #include "core/ir/build.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 
 struct Reduced {
-  Failure failure;
+  report::Failure failure;
   /// As small as it came; empty if the failure never came again.
   Reproducer reproducer;
   bool rarely = false;  ///< not in every run
@@ -21,7 +21,7 @@ class FailureReducer {
   explicit FailureReducer(const CampaignOptions& options) : options_(options) {}
 
   /// Named by its case only.
-  Failure describe(const Finished& finished) const;
+  report::Failure describe(const Finished& finished) const;
   /// Confirmed, shrunk, confirmed again three times in fresh processes; FLAKY only if it never
   /// comes again, neither alone nor after the cases that its process had run. As described if the
   /// device is gone, or if it is what several processes have seen together.
@@ -41,4 +41,4 @@ class FailureReducer {
 /// What follows the case on a command line, as words of a shell: "--backend cpu".
 std::string target_arguments(const Target& target);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

@@ -11,7 +11,7 @@
 #include "core/support/error.hpp"
 #include "core/support/hash.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 namespace {
 
 /// The same in every build, so that a bucket keeps its file name.
@@ -24,7 +24,8 @@ std::string file_name(std::string_view text) {
   return out;
 }
 
-Failure describe(const Regression& regression, const Finished& finished, const Target& target) {
+report::Failure describe(const Regression& regression, const Finished& finished,
+                         const Target& target) {
   return {.name = regression.path.filename().string(),
           .status = finished.outcome.status,
           .kind = finished.outcome.kind,
@@ -59,19 +60,19 @@ std::vector<Regression> load_regressions(const std::vector<std::filesystem::path
   return out;
 }
 
-std::vector<Failure> replay_regressions(const std::vector<Regression>& regressions,
-                                        CampaignOptions& options, Report& report) {
-  std::vector<Failure> failures;
-  WorkerOptions worker = options.worker;
+std::vector<report::Failure> replay_regressions(const std::vector<Regression>& regressions,
+                                                CampaignOptions& options, report::Report& report) {
+  std::vector<report::Failure> failures;
+  worker::WorkerOptions worker = options.worker;
   worker.journal.clear();
-  WorkerClient client(worker);
+  worker::WorkerClient client(worker);
   for (const Regression& regression : regressions) {
     const Case& test = regression.reproducer.test;
     Finished finished;
     finished.index = test.index;
     finished.cell = test.cell;
     finished.cell.layout = "regression";
-    finished.outcome = run_reproducer(client, regression.reproducer);
+    finished.outcome = worker::run_reproducer(client, regression.reproducer);
     options.expectations.apply(finished);
     report.add(finished);
     if (is_failure(finished.outcome.status))
@@ -89,4 +90,4 @@ void write_regression(const std::filesystem::path& folder, const Target& target,
   if (!std::filesystem::exists(path)) write_file(path, write_reproducer(shrunk));
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

@@ -10,7 +10,7 @@
 #include "conformance/campaign/campaign.hpp"
 #include "conformance/cases/reproducer.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 
 struct Regression {
   std::filesystem::path path;
@@ -24,12 +24,12 @@ std::vector<Regression> load_regressions(const std::vector<std::filesystem::path
                                          Builder& builder);
 
 /// Runs them; each is a case of layout "regression" for the report. Returns their failures.
-std::vector<Failure> replay_regressions(const std::vector<Regression>& regressions,
-                                        CampaignOptions& options, Report& report);
+std::vector<report::Failure> replay_regressions(const std::vector<Regression>& regressions,
+                                                CampaignOptions& options, report::Report& report);
 
 /// Writes a shrunk failure into the folder, as <backend>-<op>-<hash of the bucket>.tn. Nothing
 /// happens if there is a file for its bucket.
 void write_regression(const std::filesystem::path& folder, const Target& target,
                       const Reproducer& shrunk, const std::string& transform);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

@@ -6,7 +6,7 @@
 #include "conformance/shrink/minimise.hpp"
 #include "conformance/shrink/shrink.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 namespace {
 
 constexpr int kLookedAt = 8;          ///< of so many smaller cases of a warm process one
@@ -62,7 +62,7 @@ class FailureShrinker {
     return true;
   }
 
-  bool take_case(const Shrunk& found, bool with_history) {
+  bool take_case(const shrink::Shrunk& found, bool with_history) {
     Reproducer small = best_.reproducer;
     small.test = found.test;
     if (!with_history) small.after.clear();
@@ -91,8 +91,9 @@ class FailureShrinker {
       sure = candidate;
       return outcome;
     };
-    const Shrunk found = shrink(original.test, original.outcome, probe, builder_,
-                                {.seconds = left() * share, .is_expensive = is_expensive_});
+    const shrink::Shrunk found =
+        shrink::shrink(original.test, original.outcome, probe, builder_,
+                       {.seconds = left() * share, .is_expensive = is_expensive_});
     if (!misled) {
       // Cases that had to run first are perhaps not needed any more.
       if (!original.after.empty() && !original.apart && take_case(found, false)) return true;
@@ -106,7 +107,7 @@ class FailureShrinker {
   void shrink_history() {
     Reproducer small = best_.reproducer;
     const double enough = left() * (1 - kFewerShare);
-    small.after = minimise(small.after, [&](const std::vector<Case>& fewer) {
+    small.after = shrink::minimise(small.after, [&](const std::vector<Case>& fewer) {
       Reproducer tried = small;
       tried.after = fewer;
       return left() > enough && fails(tried, false);
@@ -119,7 +120,7 @@ class FailureShrinker {
         return Outcome{};  // what is seen is another case's
       };
       const double share = left() / static_cast<double>(small.after.size() - i);
-      small.after[i] = shrink(small.after[i], {}, probe, builder_, {.seconds = share}).test;
+      small.after[i] = shrink::shrink(small.after[i], {}, probe, builder_, {.seconds = share}).test;
     }
     take(std::move(small));
   }
@@ -139,4 +140,4 @@ ShrunkFailure shrink_failure(Rerun& rerun, const Reproducer& failing, bool rarel
   return FailureShrinker(rerun, failing, rarely, seconds, builder).run();
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

@@ -7,7 +7,7 @@
 #include "conformance/campaign/recurrence.hpp"
 #include "core/ir/build.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 
 inline constexpr int kConfirmations = 3;
 /// Runs in which a failure that comes rarely has to come once.
@@ -22,4 +22,4 @@ struct ShrunkFailure {
 ShrunkFailure shrink_failure(Rerun& rerun, const Reproducer& failing, bool rarely, double seconds,
                              Builder& builder);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM};
@@ -33,4 +33,4 @@ std::string StopSignal::name() const {
   return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : "";
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 
 class StopSignal {
  public:
@@ -23,4 +23,4 @@ class StopSignal {
   struct sigaction before_[2]{};
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

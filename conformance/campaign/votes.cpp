@@ -6,7 +6,7 @@
 #include "core/plugin/discovery.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 namespace {
 
 constexpr size_t kMostVoters = 3;
@@ -15,11 +15,11 @@ constexpr double kStartSeconds = 10;
 
 }  // namespace
 
-Voters::Voters(const WorkerOptions& worker) {
+Voters::Voters(const worker::WorkerOptions& worker) {
   const std::string own = worker.target.backend_name();
   for (const PluginCandidate& candidate : installed_plugins().candidates) {
     if (!candidate.serves() || candidate.backend == own) continue;
-    WorkerOptions other = worker;
+    worker::WorkerOptions other = worker;
     other.target = {candidate.backend, candidate.path};
     other.journal.clear();
     other.log.clear();
@@ -36,9 +36,9 @@ Voters::Voters(const WorkerOptions& worker) {
 /// Plugins without a device on this machine, or without compute, have no vote.
 void Voters::call_in() {
   while (voters_.size() < kMostVoters && !candidates_.empty()) {
-    const WorkerOptions options = std::move(candidates_.front());
+    const worker::WorkerOptions options = std::move(candidates_.front());
     candidates_.pop_front();
-    auto client = std::make_unique<WorkerClient>(options);
+    auto client = std::make_unique<worker::WorkerClient>(options);
     try {
       if (!client->start().memory_only)
         voters_.push_back({options.target.backend, std::move(client)});
@@ -71,4 +71,4 @@ std::string Voters::ask(const std::string& reproducer) {
   return lines;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

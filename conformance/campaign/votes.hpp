@@ -10,12 +10,12 @@
 
 #include "conformance/worker/worker_client.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::campaign {
 
 class Voters {
  public:
   /// The other backends that are installed. `worker`: of the plugin under test.
-  explicit Voters(const WorkerOptions& worker);
+  explicit Voters(const worker::WorkerOptions& worker);
 
   /// A line for each of up to three plugins ("null: PASS"), and what follows from them; "" if there
   /// is no other plugin, or no time left.
@@ -24,14 +24,14 @@ class Voters {
  private:
   struct Voter {
     std::string backend;
-    std::unique_ptr<WorkerClient> client;
+    std::unique_ptr<worker::WorkerClient> client;
   };
   void call_in();
 
-  WorkerOptions worker_;
-  std::deque<WorkerOptions> candidates_;
+  worker::WorkerOptions worker_;
+  std::deque<worker::WorkerOptions> candidates_;
   std::vector<Voter> voters_;
   double spent_ = 0;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::campaign

@@ -49,7 +49,7 @@ struct Case {
   std::optional<uint64_t> transform_seed;
   std::vector<std::string> transforms;
   /// Layer 4: calls of the ABI in place of the graph.
-  std::optional<Sequence> sequence;
+  std::optional<abi::Sequence> sequence;
   /// Seed of the oracles that are drawn: which metamorphic relation, which aliasing.
   uint64_t oracle_seed = 0;
   Origin origin;

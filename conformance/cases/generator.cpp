@@ -32,43 +32,45 @@ void check_sizes(const Graph& graph) {
   }
 }
 
-Template sequence_template(std::string op, Sequence sequence) {
-  Template out;
+graphs::Template sequence_template(std::string op, abi::Sequence sequence) {
+  graphs::Template out;
   out.cell = {"api." + std::move(op), "-", "-"};
   out.sequence = std::move(sequence);
   return out;
 }
 
-Template build_template(const Recipe& recipe, Choices& choices, Builder& builder) {
+graphs::Template build_template(const Recipe& recipe, Choices& choices, Builder& builder) {
   switch (recipe.layer) {
     case Layer::kCell:
-      TN_REQUIRE(recipe.number < all_cells().size(), "[generator] expected a cell below {}, got {}",
-                 all_cells().size(), recipe.number);
-      return build_cell(all_cells()[recipe.number], choices, builder, recipe.flags);
+      TN_REQUIRE(recipe.number < graphs::all_cells().size(),
+                 "[generator] expected a cell below {}, got {}", graphs::all_cells().size(),
+                 recipe.number);
+      return graphs::build_cell(graphs::all_cells()[recipe.number], choices, builder, recipe.flags);
     case Layer::kGraph: {
-      TN_REQUIRE(recipe.number <= edge_count(), "[generator] expected an aim below {}, got {}",
-                 edge_count(), recipe.number);
+      TN_REQUIRE(recipe.number <= graphs::edge_count(),
+                 "[generator] expected an aim below {}, got {}", graphs::edge_count(),
+                 recipe.number);
       std::optional<uint32_t> aim;
       if (recipe.number > 0) aim = recipe.number - 1;
-      return build_graph(choices, builder, aim, recipe.flags);
+      return graphs::build_graph(choices, builder, aim, recipe.flags);
     }
     case Layer::kCheck: {
-      TN_REQUIRE(recipe.number < abi_checks().size(),
-                 "[generator] expected a check below {}, got {}", abi_checks().size(),
+      TN_REQUIRE(recipe.number < abi::abi_checks().size(),
+                 "[generator] expected a check below {}, got {}", abi::abi_checks().size(),
                  recipe.number);
-      const std::string& name = abi_checks()[recipe.number];
+      const std::string& name = abi::abi_checks()[recipe.number];
       return sequence_template(name, {name, {}});
     }
     case Layer::kSequence:
       if (choices.chance(kProgramShare))
-        return sequence_template("program", draw_programs(choices));
-      return sequence_template("sequence", draw_sequence(choices));
+        return sequence_template("program", abi::draw_programs(choices));
+      return sequence_template("sequence", abi::draw_sequence(choices));
   }
   fail(ErrorKind::kInvalid, "[generator] expected a recipe, got {:#x}", recipe.pack());
 }
 
-Template build(uint64_t word, Choices choices, Builder& builder) {
-  Template shape = build_template(Recipe::unpack(word), choices, builder);
+graphs::Template build(uint64_t word, Choices choices, Builder& builder) {
+  graphs::Template shape = build_template(Recipe::unpack(word), choices, builder);
   check_sizes(shape.graph);
   shape.origin = {word, choices.draws(), choices.stretches(), 0};
   return shape;
@@ -77,15 +79,15 @@ Template build(uint64_t word, Choices choices, Builder& builder) {
 }  // namespace
 
 Case Generator::make(uint64_t index, uint64_t attempt) {
-  if (index >= kMemoryBase) return memory_case(seed_, index - kMemoryBase);
+  if (index >= kMemoryBase) return abi::memory_case(seed_, index - kMemoryBase);
   const Plan plan = plan_case(seed_, index);
-  const Template& shape = kept(plan);
-  Case out = instantiate(shape, seed_, index, mix(mix(seed_, index), attempt + 1));
+  const graphs::Template& shape = kept(plan);
+  Case out = graphs::instantiate(shape, seed_, index, mix(mix(seed_, index), attempt + 1));
   out.transform_seed = plan.transform_seed;
   return out;
 }
 
-const Template& Generator::kept(const Plan& plan) {
+const graphs::Template& Generator::kept(const Plan& plan) {
   const uint64_t recipe = plan.recipe.pack();
   for (const Kept& one : kept_)
     if (one.key == plan.key && one.shape.origin.recipe == recipe) return one.shape;
@@ -104,11 +106,12 @@ const Template& Generator::kept(const Plan& plan) {
 }
 
 Case Generator::make_plain(uint64_t index) {
-  const auto& cells = all_cells();
+  const auto& cells = graphs::all_cells();
   const uint64_t position = index - kCompileBase;
   Choices choices(mix(seed_, index));
-  Template shape = position < cells.size() ? build_cell(cells[position], choices, builder_)
-                                           : build_graph(choices, builder_);
+  graphs::Template shape = position < cells.size()
+                               ? graphs::build_cell(cells[position], choices, builder_)
+                               : graphs::build_graph(choices, builder_);
   Case out;
   out.seed = seed_;
   out.index = index;
@@ -119,8 +122,8 @@ Case Generator::make_plain(uint64_t index) {
 }
 
 Case Generator::remake(const Case& like, const Origin& origin) {
-  const Template shape = build(origin.recipe, Choices(origin.draws), builder_);
-  Case out = instantiate(shape, like.seed, like.index, origin.value_seed);
+  const graphs::Template shape = build(origin.recipe, Choices(origin.draws), builder_);
+  Case out = graphs::instantiate(shape, like.seed, like.index, origin.value_seed);
   out.mode = like.mode;
   out.transform_seed = like.transform_seed;
   out.transforms = like.transforms;

@@ -38,9 +38,9 @@ class Generator {
  private:
   struct Kept {
     uint64_t key = 0;
-    Template shape;
+    graphs::Template shape;
   };
-  const Template& kept(const Plan& plan);
+  const graphs::Template& kept(const Plan& plan);
 
   uint64_t seed_;
   Builder& builder_;

@@ -32,21 +32,23 @@ struct Groups {
   std::vector<std::vector<uint32_t>> twins;  ///< cells that differ in dtype only
 };
 
-bool is_movable(const CellSpec& spec) {
-  return can_be_big(spec) && spec.kind != CellKind::kIndex && spec.kind != CellKind::kStore;
+bool is_movable(const graphs::CellSpec& spec) {
+  return graphs::can_be_big(spec) && spec.kind != graphs::CellKind::kIndex &&
+         spec.kind != graphs::CellKind::kStore;
 }
 
 Groups make_groups() {
   Groups out;
   std::map<std::pair<std::string, std::string>, std::vector<uint32_t>> by_op;
-  std::map<std::tuple<CellKind, Op, DType, int, Layout>, std::vector<uint32_t>> twins;
-  for (uint32_t i = 0; i < all_cells().size(); ++i) {
-    const CellSpec& spec = all_cells()[i];
-    if (spec.kind == CellKind::kRefusal) {
+  std::map<std::tuple<graphs::CellKind, Op, DType, int, graphs::Layout>, std::vector<uint32_t>>
+      twins;
+  for (uint32_t i = 0; i < graphs::all_cells().size(); ++i) {
+    const graphs::CellSpec& spec = graphs::all_cells()[i];
+    if (spec.kind == graphs::CellKind::kRefusal) {
       out.refusals.push_back(i);
       continue;
     }
-    const Cell cell = describe(spec);
+    const Cell cell = graphs::describe(spec);
     out.cells.push_back(i);
     by_op[{cell.op, cell.dtype}].push_back(i);
     twins[{spec.kind, spec.op, spec.other, spec.variant, spec.layout}].push_back(i);
@@ -70,7 +72,7 @@ const T& pick(const std::vector<T>& items, uint64_t random) {
 
 uint64_t first_of(uint64_t index, uint64_t cases) { return index / cases * cases; }
 
-bool has_layer_4() { return !abi_checks().empty(); }
+bool has_layer_4() { return !abi::abi_checks().empty(); }
 
 Plan plan_of(Recipe recipe, uint64_t seed, uint64_t key) {
   return {recipe, mix(mix(seed, key), static_cast<uint64_t>(recipe.layer) + 1), key, {}};
@@ -79,7 +81,7 @@ Plan plan_of(Recipe recipe, uint64_t seed, uint64_t key) {
 /// Graphs number 0, 1, 2, ... aim at one cell of coverage after the other, in an order that the
 /// seed chooses.
 Recipe graph_recipe(uint64_t seed, uint64_t key) {
-  return {Layer::kGraph, 1 + coverage_aim(seed, key / kGraphCases)};
+  return {Layer::kGraph, 1 + graphs::coverage_aim(seed, key / kGraphCases)};
 }
 
 Plan plan_graph(uint64_t seed, uint64_t index) {
@@ -102,7 +104,8 @@ Plan plan_sequence(uint64_t seed, uint64_t index) {
 }
 
 Plan plan_check(uint64_t seed, uint64_t index, uint64_t number) {
-  return plan_of({Layer::kCheck, static_cast<uint32_t>(number % abi_checks().size())}, seed, index);
+  return plan_of({Layer::kCheck, static_cast<uint32_t>(number % abi::abi_checks().size())}, seed,
+                 index);
 }
 
 Plan plan_refusal(uint64_t seed, uint64_t index) {
@@ -116,7 +119,7 @@ Plan plan_cell(uint64_t seed, uint64_t index) {
   Random random(mix(seed, ~key));
   uint32_t cell = random.pick(groups().cells);
   if (random.chance(50)) cell = random.pick(random.pick(groups().by_op));
-  const bool has_big = random.chance(12) && can_be_big(all_cells()[cell]);
+  const bool has_big = random.chance(12) && graphs::can_be_big(graphs::all_cells()[cell]);
   if (has_big && index == key + kCellCases - 1)
     return plan_of({Layer::kCell, cell, kBig}, seed, index);
   return plan_of({Layer::kCell, cell}, seed, key);
@@ -129,7 +132,9 @@ Plan plan_twin(uint64_t seed, uint64_t index) {
   const auto& family = random.pick(groups().twins);
   const uint64_t first = random.below(family.size());
   uint64_t second = first + 1 + random.below(family.size() - 1);
-  const auto size = [&](uint64_t i) { return dtype_size(all_cells()[pick(family, i)].dtype); };
+  const auto size = [&](uint64_t i) {
+    return dtype_size(graphs::all_cells()[pick(family, i)].dtype);
+  };
   // Of one size, mostly: then nothing but the dtype itself tells the programs apart.
   for (uint64_t i = 0; i < 2 * family.size() && size(second) != size(first); ++i)
     second = first + 1 + random.below(family.size() - 1);
@@ -164,7 +169,7 @@ Plan plan_other(uint64_t seed, uint64_t index, uint64_t turn) {
   }
 }
 
-uint64_t check_blocks() { return (abi_checks().size() + kBlock - 1) / kBlock; }
+uint64_t check_blocks() { return (abi::abi_checks().size() + kBlock - 1) / kBlock; }
 
 /// Blocks of the sweep after the checks: of four, the last belongs to the other layers.
 uint64_t sweep_blocks() {
@@ -195,10 +200,10 @@ Plan plan_fuzz(uint64_t seed, uint64_t index) {
 /// The last case of a cell takes every code, or tens of thousands of elements.
 Plan plan_run_cell(uint64_t seed, uint64_t index, uint64_t position) {
   const uint32_t cell = groups().cells[position / kRunCellCases];
-  const CellSpec& spec = all_cells()[cell];
+  const graphs::CellSpec& spec = graphs::all_cells()[cell];
   if (position % kRunCellCases == kRunCellCases - 1) {
-    if (can_exhaust(spec)) return plan_of({Layer::kCell, cell, kExhaustive}, seed, index);
-    if (can_be_big(spec) && mix(seed, index) % 4 == 0)
+    if (graphs::can_exhaust(spec)) return plan_of({Layer::kCell, cell, kExhaustive}, seed, index);
+    if (graphs::can_be_big(spec) && mix(seed, index) % 4 == 0)
       return plan_of({Layer::kCell, cell, kBig}, seed, index);
   }
   return plan_of({Layer::kCell, cell}, seed, index - position % kRunCellCases);
@@ -209,7 +214,7 @@ struct RunCounts {
   uint64_t cells = first_of(groups().cells.size() * kRunCellCases, kBlock);
   uint64_t graphs = kRunGraphs, transforms = kRunTransforms;
   uint64_t sequences = has_layer_4() ? kRunSequences : 0;
-  uint64_t checks = abi_checks().size();
+  uint64_t checks = abi::abi_checks().size();
   uint64_t refusals = groups().refusals.size();
 };
 

@@ -125,8 +125,8 @@ class Header {
   }
 
   void sequence(const std::string& text) {
-    Sequence& all = out_.test.sequence ? *out_.test.sequence : out_.test.sequence.emplace();
-    checked("one call", text, [&](const std::string& line) { parse_line(line, all); });
+    abi::Sequence& all = out_.test.sequence ? *out_.test.sequence : out_.test.sequence.emplace();
+    checked("one call", text, [&](const std::string& line) { abi::parse_line(line, all); });
   }
 
   /// What was seen when the file was written; any other comment is for people.
@@ -205,7 +205,7 @@ class Header {
 void check_sizes(const Case& test, std::string_view origin) {
   for (const NodeRef& node : topological(test.graph.outputs)) {
     double count = 1;
-    for (const int64_t size : concrete(node->shape, test.symbols))
+    for (const int64_t size : graphs::concrete(node->shape, test.symbols))
       count *= static_cast<double>(size);
     TN_REQUIRE(count <= 16.0 * kMaxElements,
                "[replay] {}: expected tensors of at most 2^24 elements, got {}", origin,
@@ -225,7 +225,7 @@ void check_inputs(const Case& test, std::string_view origin) {
   TN_REQUIRE(params.size() == test.inputs.size(), "[replay] {}: expected {} inputs, got {}", origin,
              params.size(), test.inputs.size());
   for (size_t i = 0; i < params.size(); ++i) {
-    const auto shape = concrete(params[i]->shape, test.symbols);
+    const auto shape = graphs::concrete(params[i]->shape, test.symbols);
     TN_REQUIRE(params[i]->dtype == test.inputs[i].dtype && shape == test.inputs[i].shape,
                "[replay] {}: expected input {} as {}{}, got {}{}", origin, i,
                dtype_name(params[i]->dtype), shape_text(shape), dtype_name(test.inputs[i].dtype),
@@ -249,7 +249,7 @@ std::string head_text(const Case& test) {
 std::string body_text(const Case& test) {
   std::string out;
   if (test.sequence) {
-    const std::string calls = commented("sequence", print(*test.sequence));
+    const std::string calls = commented("sequence", abi::print(*test.sequence));
     return calls.empty() ? "# sequence\n" : calls;
   }
   for (const auto& [name, value] : test.symbols)

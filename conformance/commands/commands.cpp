@@ -15,13 +15,13 @@
 #include "core/support/error.hpp"
 #include "core/support/output.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::commands {
 namespace {
 
-Expectations load_expectations(const RunOptions& options, const Target& target) {
+report::Expectations load_expectations(const RunOptions& options, const Target& target) {
   if (!options.expectations.empty()) return {read_file(options.expectations), options.expectations};
   const std::string backend = target.backend_name();
-  const std::filesystem::path program = own_program();
+  const std::filesystem::path program = worker::own_program();
   const auto path =
       program.parent_path().parent_path() / "share/tenon/expectations" / (backend + ".txt");
   if (!std::filesystem::exists(path)) return {};
@@ -30,7 +30,7 @@ Expectations load_expectations(const RunOptions& options, const Target& target) 
 
 /// The files that come with the tool, and those of --regressions.
 std::vector<std::filesystem::path> regression_folders(const RunOptions& options) {
-  const std::filesystem::path program = own_program();
+  const std::filesystem::path program = worker::own_program();
   std::vector<std::filesystem::path> folders;
   const auto standard = program.parent_path().parent_path() / "share/tenon/regressions";
   if (std::filesystem::exists(standard)) folders.push_back(standard);
@@ -38,8 +38,8 @@ std::vector<std::filesystem::path> regression_folders(const RunOptions& options)
   return folders;
 }
 
-void print_summary(const Report& r) {
-  for (const Failure& f : r.failures)
+void print_summary(const report::Report& r) {
+  for (const report::Failure& f : r.failures)
     say("{} {} {} {} {}: {}\n    {}\n", paint(status_name(f.status), "31;1"), f.name, f.op, f.dtype,
         f.layout, Lines{f.text}, f.replay);
   for (const std::string& note : r.notes) say("{}\n", paint(note, "33"));
@@ -53,7 +53,7 @@ void print_summary(const Report& r) {
   }
 }
 
-bool any_failure(const Report& r) {
+bool any_failure(const report::Report& r) {
   for (int i = 0; i < kStatusCount; ++i)
     if (is_failure(static_cast<Status>(i)) && r.counts[static_cast<size_t>(i)]) return true;
   return false;
@@ -84,8 +84,8 @@ Target make_target(const RunOptions& options) {
 int list_command(bool json) {
   std::set<std::pair<std::string, std::string>> seen;
   std::string line;
-  for (const CellSpec& spec : all_cells()) {
-    const Cell cell = describe(spec);
+  for (const graphs::CellSpec& spec : graphs::all_cells()) {
+    const Cell cell = graphs::describe(spec);
     if (json) {
       line += fmt::format("{}{{\"op\":\"{}\",\"dtype\":\"{}\",\"layout\":\"{}\"}}",
                           line.empty() ? "" : ",\n", cell.op, cell.dtype, cell.layout);
@@ -96,7 +96,7 @@ int list_command(bool json) {
   if (json)
     say("{{\"cells\":[{}],\"run_cases\":{}}}\n", Lines{line}, run_end() - kRunBase);
   else
-    say("{} cells of op, dtype and layout; run has {} cases\n", all_cells().size(),
+    say("{} cells of op, dtype and layout; run has {} cases\n", graphs::all_cells().size(),
         run_end() - kRunBase);
   return kExitOk;
 }
@@ -112,9 +112,9 @@ double time_limit(const RunOptions& options) {
 }
 
 /// All but the range of cases.
-CampaignOptions campaign_options(const RunOptions& options) {
-  CampaignOptions campaign;
-  campaign.worker.program = own_program();
+campaign::CampaignOptions campaign_options(const RunOptions& options) {
+  campaign::CampaignOptions campaign;
+  campaign.worker.program = worker::own_program();
   campaign.worker.target = make_target(options);
   campaign.worker.run_seconds = options.run_seconds;
   campaign.worker.compile_seconds = options.compile_seconds;
@@ -152,10 +152,10 @@ uint32_t layers_of(const std::vector<std::string>& names) {
   return layers;
 }
 
-int finish(CampaignOptions campaign, const RunOptions& options) {
-  Campaign result = run_campaign(std::move(campaign));
-  complete(result.report, !result.memory_only);
-  if (!options.report.empty()) write_report(result.report, options.report);
+int finish(campaign::CampaignOptions campaign, const RunOptions& options) {
+  campaign::Campaign result = campaign::run_campaign(std::move(campaign));
+  report::complete(result.report, !result.memory_only);
+  if (!options.report.empty()) report::write_report(result.report, options.report);
   if (options.json)
     write_output(to_json(result.report));
   else
@@ -170,10 +170,10 @@ int finish(CampaignOptions campaign, const RunOptions& options) {
 }  // namespace
 
 int run_command(const RunOptions& options, bool fuzz) {
-  CampaignOptions campaign = campaign_options(options);
+  campaign::CampaignOptions campaign = campaign_options(options);
   if (fuzz) {
     campaign.layers = layers_of(options.layers);
-    const uint64_t standard = time_limit(options) > 0 ? kEndless : 10000;
+    const uint64_t standard = time_limit(options) > 0 ? campaign::kEndless : 10000;
     campaign.begin = options.first;
     campaign.end = options.cases ? options.first + options.cases
                                  : std::min(options.first + standard, kRunBase);
@@ -191,27 +191,27 @@ int run_command(const RunOptions& options, bool fuzz) {
 
 int compile_command(const RunOptions& options) {
   TN_REQUIRE(!options.target.empty(), "[compile] expected --target NAME, as sm_90a");
-  CampaignOptions campaign = campaign_options(options);
+  campaign::CampaignOptions campaign = campaign_options(options);
   if (!options.keep.empty()) {
     std::filesystem::create_directories(options.keep);
     campaign.worker.target.keep = std::filesystem::absolute(options.keep).string();
   }
   const uint64_t graphs = options.cases ? options.cases : 2000;
   campaign.begin = kCompileBase;
-  campaign.end = kCompileBase + all_cells().size() + graphs;
+  campaign.end = kCompileBase + graphs::all_cells().size() + graphs;
   TN_REQUIRE(campaign.end <= kMemoryBase, "[compile] expected at most {} graphs, got {}",
-             kMemoryBase - kCompileBase - all_cells().size(), graphs);
+             kMemoryBase - kCompileBase - graphs::all_cells().size(), graphs);
   campaign.most_shrunk = 0;
   return finish(std::move(campaign), options);
 }
 
 int report_command(const std::string& file, const std::string& folder) {
-  const Report report = read_report(file);
+  const report::Report report = report::read_report(file);
   if (folder.empty())
-    write_output(to_markdown(report));
+    write_output(report::to_markdown(report));
   else
-    write_report(report, folder);
+    report::write_report(report, folder);
   return kExitOk;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::commands

@@ -10,7 +10,7 @@
 #include "conformance/cases/exit_code.hpp"
 #include "conformance/cases/target.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::commands {
 
 /// Times by name.
 struct Budget {
@@ -55,4 +55,4 @@ int compare_command(const std::string& before_file, const std::string& after_fil
 /// backend that is given too.
 Target make_target(const RunOptions& options);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::commands

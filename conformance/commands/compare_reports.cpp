@@ -5,14 +5,16 @@
 #include "core/support/error.hpp"
 #include "core/support/output.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::commands {
 
 int compare_command(const std::string& before_file, const std::string& after_file, double factor,
                     bool json) {
-  const Report before = read_report(before_file), after = read_report(after_file);
-  const std::vector<Change> changes = changes_between(before, after, factor);
-  write_output(json ? changes_json(before, after, changes) : changes_text(before, after, changes));
-  return got_worse(changes) ? kExitFailures : kExitOk;
+  const report::Report before = report::read_report(before_file),
+                       after = report::read_report(after_file);
+  const std::vector<report::Change> changes = report::changes_between(before, after, factor);
+  write_output(json ? report::changes_json(before, after, changes)
+                    : report::changes_text(before, after, changes));
+  return report::got_worse(changes) ? kExitFailures : kExitOk;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::commands

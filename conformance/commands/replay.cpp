@@ -13,7 +13,7 @@
 #include "core/support/error.hpp"
 #include "core/support/output.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::commands {
 namespace {
 
 bool names_case(const std::string& what) {
@@ -22,7 +22,7 @@ bool names_case(const std::string& what) {
 }
 
 std::string text_of(const Case& test) {
-  return test.sequence ? print(*test.sequence) : print(test.graph);
+  return test.sequence ? abi::print(*test.sequence) : print(test.graph);
 }
 
 /// What is to run: the generator's case, or what a file says.
@@ -48,12 +48,12 @@ Request request_of(const std::string& what, RunOptions& options, Builder& builde
   return {file.test, std::move(file)};
 }
 
-Finished run(WorkerClient& client, const Request& request) {
+Finished run(worker::WorkerClient& client, const Request& request) {
   Finished finished;
   finished.index = request.test.index;
   finished.cell = request.test.cell;
   if (request.file) {
-    finished.outcome = run_reproducer(client, *request.file);
+    finished.outcome = worker::run_reproducer(client, *request.file);
     return finished;
   }
   client.give_range(request.test.seed, finished.index, finished.index + 1);
@@ -83,12 +83,12 @@ int replay_command(const RunOptions& options, const std::string& what) {
   Builder builder;
   RunOptions chosen = options;
   const Request request = request_of(what, chosen, builder);
-  WorkerOptions worker;
-  worker.program = own_program();
+  worker::WorkerOptions worker;
+  worker.program = worker::own_program();
   worker.target = make_target(chosen);
   worker.run_seconds = options.run_seconds;
   worker.compile_seconds = options.compile_seconds;
-  WorkerClient client(worker);
+  worker::WorkerClient client(worker);
   client.start();
   const Finished finished = run(client, request);
   const Outcome& outcome = finished.outcome;
@@ -104,4 +104,4 @@ int replay_command(const RunOptions& options, const std::string& what) {
   return is_failure(outcome.status) ? kExitFailures : kExitOk;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::commands

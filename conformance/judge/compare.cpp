@@ -7,7 +7,7 @@
 
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 namespace {
 
 constexpr double kWide = 0.05;                        ///< of an interval, over its magnitude
@@ -118,4 +118,4 @@ std::string position_text(int64_t index, const std::vector<int64_t>& shape) {
   return "[" + text + "]";
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

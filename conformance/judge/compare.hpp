@@ -9,7 +9,7 @@
 #include "conformance/cases/case.hpp"
 #include "core/interval/interval.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 
 using Expectation = std::vector<IntervalArray>;  ///< of each output
 
@@ -33,4 +33,4 @@ std::string first_difference(const std::vector<Array>& a, const std::vector<Arra
 /// "[3, 4]" of a flat index.
 std::string position_text(int64_t index, const std::vector<int64_t>& shape);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

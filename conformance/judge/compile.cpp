@@ -12,7 +12,7 @@
 #include "core/support/error.hpp"
 #include "sdk/program/text.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 namespace {
 
 /// A compiler may park a predicate or two; arrays and wide vectors in memory are many more.
@@ -24,7 +24,7 @@ constexpr std::string_view kElf =
 /// Cells, then graphs; every second graph takes random transforms.
 bool takes_random_transforms(const Case& test) {
   const uint64_t position = test.index - kCompileBase;
-  return position >= all_cells().size() && (position - all_cells().size()) % 2 == 1;
+  return position >= graphs::all_cells().size() && (position - graphs::all_cells().size()) % 2 == 1;
 }
 
 }  // namespace
@@ -92,4 +92,4 @@ void CompileHarness::keep(const Case& test, const sdk::Program& program,
   write_file(stem + ".bin", std::string(saved.begin(), saved.end()), Sync::kLater);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

@@ -12,7 +12,7 @@
 #include "core/device/target_compiler.hpp"
 #include "sdk/program/builder.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 
 class CompileHarness {
  public:
@@ -39,4 +39,4 @@ class CompileHarness {
   int kernel_ = 0;  ///< of the case
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

@@ -12,7 +12,7 @@
 #include "tenon/ext/graphs.h"
 #include "tenon/ext/peers.h"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 namespace {
 
 using nlohmann::json;
@@ -165,4 +165,4 @@ std::string declared_properties(const Device& device) {
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

@@ -6,9 +6,9 @@
 
 #include "core/device/device.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 
 /// As one JSON object, in the ABI's words.
 std::string declared_properties(const Device& device);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

@@ -8,7 +8,7 @@
 #include "core/support/error.hpp"
 #include "core/support/hash.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 namespace {
 
 BufferRef upload(Device& device, const Array& array) {
@@ -62,7 +62,7 @@ DeviceRun run_on_device(Runtime& runtime, const Case& test, const RunSettings& s
   DeviceRun run;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Node& node = *test.graph.outputs[i];
-    Array array = Array::zeros(node.dtype, concrete(node.shape, test.symbols));
+    Array array = Array::zeros(node.dtype, graphs::concrete(node.shape, test.symbols));
     if (!array.bytes.empty()) device.read(*outputs[i], 0, array.bytes.data(), array.bytes.size());
     run.outputs.push_back(std::move(array));
   }
@@ -83,4 +83,4 @@ uint64_t digest_of(const std::vector<Array>& outputs) {
   return digest ? digest : 1;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

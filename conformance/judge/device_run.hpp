@@ -10,7 +10,7 @@
 #include "conformance/judge/progress.hpp"
 #include "core/runtime/runtime.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 
 struct RunSettings {
   uint8_t poison = 0xA5;
@@ -34,4 +34,4 @@ DeviceRun run_on_device(Runtime& runtime, const Case& test, const RunSettings& s
 /// A hash of dtypes, shapes and every bit of the outputs; never 0.
 uint64_t digest_of(const std::vector<Array>& outputs);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

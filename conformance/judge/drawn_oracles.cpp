@@ -9,7 +9,7 @@
 #include "conformance/judge/refusal.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 namespace {
 
 constexpr uint32_t kTrimPercent = 3, kAliasPercent = 6, kScalePercent = 8, kOrderPercent = 6;
@@ -137,4 +137,4 @@ std::optional<Finding> DrawnOracles::earlier(uint64_t seed, const Progress& prog
   return Finding{"order", fmt::format("{}: {}", relation, difference)};
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

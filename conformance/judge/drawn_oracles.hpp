@@ -13,7 +13,7 @@
 #include "conformance/judge/history.hpp"
 #include "core/interval/interval.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 
 /// One case that has passed so far.
 struct Passed {
@@ -45,4 +45,4 @@ class DrawnOracles {
   History history_;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

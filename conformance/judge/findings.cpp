@@ -10,7 +10,7 @@
 #include "core/interval/ops.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 namespace {
 
 constexpr int kMostLines = 16;
@@ -89,4 +89,4 @@ std::vector<UlpSample> worst_ulps(const Case& test, const Expectation& expectati
   return out;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

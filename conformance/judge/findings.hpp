@@ -4,7 +4,7 @@
 
 #include "conformance/judge/compare.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 
 /// The first wrong elements, as Outcome::diff says.
 std::string diff_of(const Expectation& expectation, const std::vector<Array>& got,
@@ -15,4 +15,4 @@ std::string diff_of(const Expectation& expectation, const std::vector<Array>& go
 std::vector<UlpSample> worst_ulps(const Case& test, const Expectation& expectation,
                                   const std::vector<Array>& got);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

@@ -12,7 +12,7 @@
 #include "core/plugin/discovery.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 namespace {
 
 constexpr uint32_t kGuardBytes = 256;
@@ -191,4 +191,4 @@ Outcome Harness::run(const Case& test, const Expectation* expectation, const Pro
   return outcome;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

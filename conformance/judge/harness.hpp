@@ -15,7 +15,7 @@
 #include "core/interval/interval.hpp"
 #include "core/runtime/runtime.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 
 class Harness {
  public:
@@ -59,4 +59,4 @@ class Harness {
   Transformed latest_;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 namespace {
 
 constexpr size_t kMost = 4;
@@ -28,4 +28,4 @@ const History::Entry* History::draw(uint64_t seed) const {
   return &entries_[std::min<size_t>(seed % kMost, entries_.size() - 1)];
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

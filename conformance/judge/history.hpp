@@ -9,7 +9,7 @@
 #include "conformance/cases/case.hpp"
 #include "core/runtime/plan_ref.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 
 class History {
  public:
@@ -28,4 +28,4 @@ class History {
   std::deque<Entry> entries_;  ///< the latest first
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

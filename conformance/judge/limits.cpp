@@ -10,7 +10,7 @@
 #include "core/support/error.hpp"
 #include "sdk/program/builder.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 namespace {
 
 constexpr tn_dtype kDType = TN_DTYPE_I32;
@@ -230,4 +230,4 @@ Outcome check_limit(Device& device, uint64_t seed, const Progress& progress) {
   return outcome;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

@@ -6,7 +6,7 @@
 #include "conformance/judge/device_run.hpp"
 #include "core/device/device.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 
 /// Runs a program at one of the claimed limits, which the seed chooses: bindings, threads or
 /// workgroups of an axis, shared or scratch memory. FAIL of kind "support" where it is refused or
@@ -14,4 +14,4 @@ namespace tenon::conformance {
 /// memory grow as far as the device gets in time, buffers up to what it claims.
 Outcome check_limit(Device& device, uint64_t seed, const Progress& progress);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

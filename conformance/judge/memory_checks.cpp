@@ -8,7 +8,7 @@
 #include "core/support/error.hpp"
 #include "tenon/ext/files.h"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 namespace {
 
 /// Bytes that differ from place to place and from `seed` to `seed`.
@@ -170,4 +170,4 @@ Outcome MemoryHarness::run(const std::string& check) {
   }
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

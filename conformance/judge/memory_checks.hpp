@@ -10,7 +10,7 @@
 #include "conformance/cases/target.hpp"
 #include "core/runtime/runtime.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 
 class MemoryHarness {
  public:
@@ -36,4 +36,4 @@ class MemoryHarness {
   std::unique_ptr<Runtime> runtime_;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

@@ -11,7 +11,7 @@
 #include "conformance/judge/rewrite.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 namespace {
 
 enum class Relation {
@@ -117,7 +117,8 @@ class Drawer {
       case Relation::kReshapeInput: {
         Shape flat{product(shape)};
         if (random_.chance(50)) flat.insert(flat.begin() + random_.between(0, 1), Dim(1));
-        const NodeRef param = new_param(flat, Strided::dense(concrete(flat, test_.symbols)));
+        const NodeRef param =
+            new_param(flat, Strided::dense(graphs::concrete(flat, test_.symbols)));
         return replace("reshaped and back", build_.reshape(param, shape));
       }
       case Relation::kSplitInput:
@@ -136,7 +137,7 @@ class Drawer {
       large.push_back(dim + Dim(before + after));
       ranges.emplace_back(Dim(before), dim + Dim(before));
     }
-    Array padded = Array::zeros(param_->dtype, concrete(large, test_.symbols));
+    Array padded = Array::zeros(param_->dtype, graphs::concrete(large, test_.symbols));
     for (int64_t i = 0; i < padded.count(); ++i) padded.set(i, junk(padded.dtype));
     inside = Strided::dense(padded.shape);
     for (size_t axis = 0; axis < ranges.size(); ++axis) {
@@ -178,7 +179,7 @@ class Drawer {
     for (size_t k = 0; k < test_.graph.outputs.size(); ++k) {
       NodeRef& output = out_.test.graph.outputs[k];
       if (output->shape.empty()) continue;
-      const Strided view = Strided::dense(concrete(output->shape, test_.symbols));
+      const Strided view = Strided::dense(graphs::concrete(output->shape, test_.symbols));
       switch (relation) {
         case Relation::kPermuteOutput: {
           const std::vector<int> axes = draw_permutation(output->shape.size());
@@ -265,7 +266,7 @@ class Drawer {
   /// A param that holds these elements of the input.
   NodeRef new_param(const Shape& shape, const Strided& elements) {
     params_.push_back(named_param(shape, params_.size()));
-    arrays_.push_back(gather(input(), concrete(shape, test_.symbols), elements.places()));
+    arrays_.push_back(gather(input(), graphs::concrete(shape, test_.symbols), elements.places()));
     return params_.back();
   }
 
@@ -313,4 +314,4 @@ std::vector<Array> restored(const Variant& variant, const std::vector<Array>& pl
   return out;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

@@ -12,7 +12,7 @@
 #include "core/interval/interval.hpp"
 #include "core/ir/build.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 
 struct Variant {
   std::string relation;  ///< "input 1 flipped and back"
@@ -44,4 +44,4 @@ std::optional<Scaling> draw_scaling(const Case& test, uint64_t seed);
 /// Multiplied by powers of two.
 std::vector<Array> scaled(const std::vector<Array>& outputs, const std::vector<int>& exponents);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

@@ -3,7 +3,7 @@
 
 #include "conformance/judge/compare.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 namespace {
 
 struct Row {
@@ -51,4 +51,4 @@ uint32_t needs_of(const Case& test, const std::vector<Array>& outputs, const Pro
   return needs;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

@@ -4,11 +4,11 @@
 
 #include <functional>
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 
 /// Some drivers compile at the first launch of a kernel, so that one has a compiler's time.
 enum class RunPhase { kCompile, kFirstLaunch, kLaunch };
 
 using Progress = std::function<void(RunPhase)>;
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

@@ -6,7 +6,7 @@
 #include "core/support/error.hpp"
 #include "sdk/program/builder.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 namespace {
 
 sdk::Program program_of(const Node& op) {
@@ -58,7 +58,7 @@ std::string too_large(const Case& test, const Capabilities& capabilities) {
   nodes.insert(nodes.end(), test.graph.params.begin(), test.graph.params.end());
   for (const NodeRef& node : nodes) {
     double bytes = static_cast<double>(dtype_size(node->dtype));
-    for (const int64_t size : concrete(node->shape, test.symbols))
+    for (const int64_t size : graphs::concrete(node->shape, test.symbols))
       bytes *= static_cast<double>(size);
     if (bytes > static_cast<double>(capabilities.max_buffer_bytes))
       return fmt::format("the device's buffers have at most {} bytes, {}{} takes {:.0f}",
@@ -117,4 +117,4 @@ Outcome offer_op(const TargetCompiler& compiler, const Node& op) {
   return outcome;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

@@ -7,7 +7,7 @@
 #include "core/device/target_compiler.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 
 /// UNSUPPORTED where the case has a dtype that the device does not store or compute with, or, if
 /// the error is about room, a tensor larger than its buffers; else the failure that the error is.
@@ -19,4 +19,4 @@ Outcome from_error(const Error& error, const Case& test, const Capabilities& cap
 /// status (or compiles all the same).
 Outcome offer_op(const TargetCompiler& compiler, const Node& op);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <unordered_map>
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 
 std::vector<NodeRef> with_param(const std::vector<NodeRef>& outputs, const NodeRef& param,
                                 const NodeRef& node, Builder& builder) {
@@ -96,4 +96,4 @@ void scatter(const Array& from, const std::vector<int64_t>& places, Array& to) {
                 from.bytes.data() + i * size, size);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

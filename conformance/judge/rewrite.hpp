@@ -9,7 +9,7 @@
 #include "conformance/cases/case.hpp"
 #include "core/ir/build.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 
 /// The same outputs with `node` in the place of the param.
 std::vector<NodeRef> with_param(const std::vector<NodeRef>& outputs, const NodeRef& param,
@@ -34,4 +34,4 @@ Array gather(const Array& from, const std::vector<int64_t>& shape,
 /// Puts the elements of `from` at these places.
 void scatter(const Array& from, const std::vector<int64_t>& places, Array& to);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

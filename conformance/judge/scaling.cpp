@@ -9,7 +9,7 @@
 #include "conformance/cases/random.hpp"
 #include "conformance/judge/metamorphic.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 namespace {
 
 /// Of inputs and constants that are not zero.
@@ -178,4 +178,4 @@ std::vector<Array> scaled(const std::vector<Array>& outputs, const std::vector<i
   return out;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

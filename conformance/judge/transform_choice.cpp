@@ -11,7 +11,7 @@
 #include "core/lower/pack.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 namespace {
 
 /// Of a program, each counted for each lane where there are no vectors: some drivers take minutes
@@ -132,4 +132,4 @@ std::string TransformChoice::refused() const {
   return refused_;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

@@ -9,7 +9,7 @@
 #include "conformance/cases/case.hpp"
 #include "core/compile/chooser.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::judge {
 
 class TransformChoice : public TransformChooser {
  public:
@@ -40,4 +40,4 @@ class TransformChoice : public TransformChooser {
   std::string refused_;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::judge

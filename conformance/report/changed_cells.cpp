@@ -9,7 +9,7 @@
 #include "core/ir/op.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 namespace {
 
 /// Sums and graphs are held to an interval: their distance in ULP says nothing.
@@ -131,4 +131,4 @@ void compare_cells(const Report& before, const Report& after, double factor,
     if (!now.contains(text)) out.push_back({Turn::kBetter, "failure", "", "no more: " + text});
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

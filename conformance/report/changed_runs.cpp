@@ -8,7 +8,7 @@
 #include "conformance/report/verdict.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -140,4 +140,4 @@ void compare_runs(const Report& before, const Report& after, double factor,
   runs.how_made();
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

@@ -9,7 +9,7 @@
 #include "conformance/report/verdict.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -88,4 +88,4 @@ std::string changes_json(const Report& before, const Report& after,
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

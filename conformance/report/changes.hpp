@@ -8,7 +8,7 @@
 
 #include "conformance/report/report.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 
 enum class Turn : uint8_t { kWorse, kBetter, kNote };
 std::string_view turn_name(Turn turn);  ///< "worse"
@@ -37,4 +37,4 @@ std::string changes_text(const Report& before, const Report& after,
 std::string changes_json(const Report& before, const Report& after,
                          const std::vector<Change>& changes);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

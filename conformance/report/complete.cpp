@@ -16,7 +16,7 @@
 #include "core/support/hash.hpp"
 #include "tenon/plugin.h"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 namespace {
 
 std::string processor() {
@@ -71,8 +71,8 @@ std::vector<Missing> grouped(const std::vector<std::pair<std::string, std::strin
 std::vector<Missing> missing_dtypes(const Report& report) {
   std::set<std::pair<std::string, std::string>> seen;
   std::vector<std::pair<std::string, std::string>> missing;
-  for (const CellSpec& spec : all_cells()) {
-    const Cell cell = describe(spec);
+  for (const graphs::CellSpec& spec : graphs::all_cells()) {
+    const Cell cell = graphs::describe(spec);
     if (seen.emplace(cell.op, cell.dtype).second && !report.cells.contains({cell.op, cell.dtype}))
       missing.emplace_back(cell.op, cell.dtype);
   }
@@ -91,7 +91,7 @@ void find_missing_pairs(Report& report) {
   std::map<std::pair<std::string, std::string>, bool> pairs;
   uint64_t hash = 0;
   for (uint32_t cell = 0; cell < report.reached.size(); ++cell) {
-    const std::string name = coverage_name(cell);
+    const std::string name = graphs::coverage_name(cell);
     hash = hash_bytes(hash, name);
     const auto ops = ops_of(name);
     if (!ops.first.empty()) pairs[ops] = pairs[ops] || report.reached[cell];
@@ -112,9 +112,9 @@ void complete(Report& report, bool computes) {
       fmt::format("tenon-conformance {}, plugin ABI {}", TENON_VERSION, TN_ABI_VERSION),
       processor(), system_name(), date(), command_line()};
   if (!computes) return;
-  report.reached.resize(coverage_size());
+  report.reached.resize(graphs::coverage_size());
   report.gaps.dtypes = missing_dtypes(report);
   find_missing_pairs(report);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

@@ -4,7 +4,7 @@
 #include "conformance/report/report.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 namespace {
 
 std::string field(std::string_view text) {
@@ -38,4 +38,4 @@ std::string to_csv(const Report& r) {
   return out;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

@@ -8,17 +8,17 @@
 #include "core/support/error.hpp"
 #include "sdk/support/scanner.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 namespace {
 
 /// A word that names nothing would never fit a cell, and the line would be taken for granted.
 void check_words(const ExpectationLine& line, std::string_view origin) {
-  if (line.op != "*" && !cell_ops().contains(line.op))
+  if (line.op != "*" && !graphs::cell_ops().contains(line.op))
     fail(ErrorKind::kInvalid,
          "[expectations] {}:{}: expected an op as tenon-conformance list names it, graph, api.* or "
          "memory.* of a check, or *, got \"{}\"",
          origin, line.line, line.op);
-  if (line.dtype != "*" && !is_cell_dtype(line.dtype))
+  if (line.dtype != "*" && !graphs::is_cell_dtype(line.dtype))
     fail(ErrorKind::kInvalid,
          "[expectations] {}:{}: expected a dtype, * or - (of what has none), got \"{}\"", origin,
          line.line, line.dtype);
@@ -90,4 +90,4 @@ std::vector<std::string> Expectations::stale() const {
   return out;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

@@ -14,7 +14,7 @@
 
 #include "conformance/report/report.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 
 struct ExpectationLine {
   enum class Kind : uint8_t { kUnsupported, kXfail } kind = Kind::kXfail;
@@ -50,4 +50,4 @@ class Expectations {
   Seen seen_;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

@@ -6,7 +6,7 @@
 #include "conformance/report/verdict.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 namespace {
 
 std::string entry(const Failure& f) {
@@ -70,4 +70,4 @@ std::string to_junit(const Report& r) {
       escape_markup(r.device), r.seed, escape_markup(r.declaration), body);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

@@ -7,7 +7,7 @@
 #include "conformance/report/verdict.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 namespace {
 
 constexpr size_t kMostFailures = 20, kMostReproducers = 5, kMostCells = 20;
@@ -89,4 +89,4 @@ std::string to_markdown(const Report& r) {
   return out + profile(r) + vacuous(r) + failures(r);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

@@ -3,7 +3,7 @@
 
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 
 std::string escape_markup(std::string_view text) {
   std::string out;
@@ -29,4 +29,4 @@ std::string escape_markup(std::string_view text) {
   return out;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

@@ -7,9 +7,9 @@
 
 #include "core/support/printable.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 
 /// printable, with &, <, > and both quotes as HTML and XML want them.
 std::string escape_markup(std::string_view text);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

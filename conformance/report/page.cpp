@@ -9,7 +9,7 @@
 #include "core/ir/dtype.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -65,4 +65,4 @@ std::string to_html(const Report& r) {
       data("report", Json::parse(to_json(r))), data("tables", tables()), kPageScript);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

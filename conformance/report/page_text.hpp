@@ -4,9 +4,9 @@
 
 #include <string_view>
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 
 extern const std::string_view kPageStyle;   ///< page.css
 extern const std::string_view kPageScript;  ///< page_draw.js, page_plot.js, page_use.js
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

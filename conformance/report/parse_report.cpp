@@ -9,7 +9,7 @@
 #include "core/support/error.hpp"
 #include "sdk/support/scanner.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -154,4 +154,4 @@ Report read_report(const std::filesystem::path& file) {
   }
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

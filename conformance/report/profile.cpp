@@ -4,7 +4,7 @@
 
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 
 const std::vector<Freedom>& freedoms() {
   static const std::vector<Freedom> all = {
@@ -54,4 +54,4 @@ ProfileVerdict judge_profile(const Report& report) {
   return out;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

@@ -8,7 +8,7 @@
 
 #include "conformance/report/report.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 
 /// One freedom that a profile may claim.
 struct Freedom {
@@ -32,4 +32,4 @@ struct ProfileVerdict {
 uint32_t declared_freedoms(std::string_view declaration);
 ProfileVerdict judge_profile(const Report& report);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

@@ -9,7 +9,7 @@
 #include "conformance/cases/files.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 
 uint64_t sum(const Counts& counts) {
   return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
@@ -94,4 +94,4 @@ void write_report(const Report& report, const std::filesystem::path& folder) {
   write_file(folder / "report.html", to_html(read));
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

@@ -12,7 +12,7 @@
 #include "conformance/cases/outcome.hpp"
 #include "conformance/cases/target.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 
 using Counts = std::array<uint64_t, kStatusCount>;
 
@@ -118,4 +118,4 @@ std::string to_html(const Report& report);
 /// report.json, report.md, junit.xml, cells.csv and report.html. Throws kEnvironment.
 void write_report(const Report& report, const std::filesystem::path& folder);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

@@ -8,7 +8,7 @@
 #include "conformance/report/report.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -145,4 +145,4 @@ std::string to_json(const Report& r) {
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

@@ -7,7 +7,7 @@
 #include "core/ir/dtype.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 
 std::string grouped(uint64_t number) {
   std::string text = std::to_string(number);
@@ -83,4 +83,4 @@ std::vector<std::string> remarks(const Report& r) {
   return out;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

@@ -7,7 +7,7 @@
 
 #include "conformance/report/report.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::report {
 
 std::string grouped(uint64_t number);                          ///< "25,824"
 std::string counted(uint64_t number, std::string_view thing);  ///< "1 case", "25,824 cases"
@@ -21,4 +21,4 @@ std::string verdict(const Report& report);
 /// More sentences: crashes that the run survived, cells that are only vacuous, an early end.
 std::vector<std::string> remarks(const Report& report);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::report

@@ -17,7 +17,7 @@
 #include "core/plugin/install_paths.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::selftest {
 namespace {
 
 namespace fs = std::filesystem;
@@ -55,9 +55,9 @@ class Scratch {
 };
 
 /// The failure to show: one that comes again rather than one that does not.
-const Failure* first_failure(const Report& report) {
-  const Failure* first = nullptr;
-  for (const Failure& failure : report.failures) {
+const report::Failure* first_failure(const report::Report& report) {
+  const report::Failure* first = nullptr;
+  for (const report::Failure& failure : report.failures) {
     if (!is_failure(failure.status)) continue;
     if (!first || (first->status == Status::kFlaky && failure.status != Status::kFlaky))
       first = &failure;
@@ -65,13 +65,13 @@ const Failure* first_failure(const Report& report) {
   return first;
 }
 
-void read_report(const Report& report, SelftestRow& row) {
+void read_report(const report::Report& report, SelftestRow& row) {
   row.cases = report.cases();
   row.seconds = report.seconds;
-  row.found = failing(report.counts) > 0 || !report.failures.empty();
+  row.found = report::failing(report.counts) > 0 || !report.failures.empty();
   if (!row.found) return;
   if (report.first_failure_seconds >= 0) row.seconds = report.first_failure_seconds;
-  const Failure* failure = first_failure(report);
+  const report::Failure* failure = first_failure(report);
   if (!failure) return;
   row.status = status_name(failure->status);
   row.failure = failure->kind;
@@ -138,7 +138,7 @@ class Runs {
     if (late || text.empty())
       fail(ErrorKind::kEnvironment, "[selftest] {}: expected a report, got {}", one.row->name,
            late ? "none in time" : read_file(file(*one.row, ".log").string()));
-    read_report(parse_report(text), *one.row);
+    read_report(report::parse_report(text), *one.row);
     ++done_;
   }
 
@@ -189,4 +189,4 @@ SelftestScore run_selftest(const SelftestOptions& options) {
   return score;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::selftest

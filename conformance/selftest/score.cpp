@@ -7,7 +7,7 @@
 
 #include "conformance/selftest/selftest.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::selftest {
 namespace {
 
 double nodes_of(const SelftestRow& row) { return row.nodes; }
@@ -103,4 +103,4 @@ std::string to_json(const SelftestScore& score) {
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::selftest

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tenon::conformance {
+namespace tenon::conformance::selftest {
 
 struct SelftestOptions {
   double seconds = 30;  ///< of new cases, for each variant
@@ -61,4 +61,4 @@ SelftestScore run_selftest(const SelftestOptions& options);
 /// The command; gives the exit code.
 int selftest_command(const SelftestOptions& options);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::selftest

@@ -10,7 +10,7 @@
 #include "core/support/error.hpp"
 #include "core/support/output.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::selftest {
 namespace {
 
 constexpr int kMostShrunk = 3;  ///< the first may be one that does not come again
@@ -19,8 +19,8 @@ constexpr int kMostShrunk = 3;  ///< the first may be one that does not come aga
 int run_one(const SelftestOptions& options) {
   TN_REQUIRE(planted::find_variant(options.one),
              "[selftest] expected a name of the table, got \"{}\"", options.one);
-  CampaignOptions campaign;
-  campaign.worker.program = own_program();
+  campaign::CampaignOptions campaign;
+  campaign.worker.program = worker::own_program();
   campaign.worker.target = {.backend = "planted:0@bug=" + options.one, .plugin = planted_plugin()};
   campaign.seed = options.seed;
   campaign.end = kRunBase;
@@ -28,7 +28,7 @@ int run_one(const SelftestOptions& options) {
   campaign.stop_after = 1;
   campaign.most_shrunk = kMostShrunk;
   if (!options.report.empty()) campaign.folder = std::filesystem::absolute(options.report);
-  const Report report = run_campaign(std::move(campaign)).report;
+  const report::Report report = campaign::run_campaign(std::move(campaign)).report;
   write_output(to_json(report));
   return kExitOk;
 }
@@ -49,4 +49,4 @@ int selftest_command(const SelftestOptions& options) {
   return is_good(score, options) ? kExitOk : kExitFailures;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::selftest

@@ -14,12 +14,12 @@
 
 extern char** environ;
 
-namespace tenon::conformance {
+namespace tenon::conformance::selftest {
 
 VariantProcess::VariantProcess(const std::vector<std::string>& arguments,
                                const std::filesystem::path& out,
                                const std::filesystem::path& errors) {
-  const std::string program = own_program();
+  const std::string program = worker::own_program();
   std::vector<char*> argv{const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
@@ -48,4 +48,4 @@ bool VariantProcess::ended() {
   return pid_ < 0;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::selftest

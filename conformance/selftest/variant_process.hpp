@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace tenon::conformance {
+namespace tenon::conformance::selftest {
 
 class VariantProcess {
  public:
@@ -23,4 +23,4 @@ class VariantProcess {
   int pid_ = -1;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::selftest

@@ -7,7 +7,7 @@
 #include "conformance/shrink/edit.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::shrink {
 namespace {
 
 using Axis = std::pair<const Node*, size_t>;
@@ -171,4 +171,4 @@ std::optional<Case> with_smaller_axis(const Case& test, const NodeRef& node, siz
       keep, builder);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::shrink

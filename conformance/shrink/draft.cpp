@@ -5,7 +5,7 @@
 
 #include "sdk/program/verify.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::shrink {
 
 Draft::Draft(const sdk::ProgramView& program)
     : name_(program.name()), subgroup_(program.header().subgroup_size) {
@@ -121,4 +121,4 @@ std::optional<sdk::Program> Draft::finish() {
   return program;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::shrink

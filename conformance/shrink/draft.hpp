@@ -8,7 +8,7 @@
 
 #include "sdk/program/builder.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::shrink {
 
 class Draft {
  public:
@@ -47,4 +47,4 @@ class Draft {
   uint32_t subgroup_;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::shrink

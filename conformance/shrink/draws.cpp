@@ -8,7 +8,7 @@
 #include "conformance/shrink/search.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::shrink {
 namespace {
 
 using Draws = std::vector<uint64_t>;
@@ -155,4 +155,4 @@ bool shrink_draws(Search& search) {
   return DrawShrinker(search).run();
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::shrink

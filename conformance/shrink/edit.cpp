@@ -9,7 +9,7 @@
 #include "conformance/cases/graphs/shapes.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::shrink {
 namespace {
 
 using Mapped = std::map<const Node*, NodeRef>;
@@ -241,7 +241,7 @@ std::optional<Case> with_static_shapes(const Case& test, Builder& builder) {
   for (size_t i = 0; i < test.inputs.size(); ++i) {
     const Node& old = *test.graph.params[i];
     const NodeRef param =
-        builder.param(old.as<ParamAttr>().name, old.dtype, to_shape(test.inputs[i].shape));
+        builder.param(old.as<ParamAttr>().name, old.dtype, graphs::to_shape(test.inputs[i].shape));
     params[&old] = param;
     bindings.emplace_back(param, test.inputs[i]);
   }
@@ -267,7 +267,7 @@ std::optional<Case> rebuilt(const Case& test, const Remake& remake, Keep keep, B
     for (size_t i = 0; i < test.inputs.size(); ++i) {
       const NodeRef param = remake(*test.graph.params[i], {});
       params[test.graph.params[i].get()] = param;
-      bindings.emplace_back(param, crop(test.inputs[i], concrete(param->shape, {}), keep));
+      bindings.emplace_back(param, crop(test.inputs[i], graphs::concrete(param->shape, {}), keep));
     }
     return rebuild(
         test, bindings,
@@ -298,8 +298,9 @@ std::optional<Case> with_smaller_symbol(const Case& test, const std::string& sym
   Case out = test;
   out.symbols[symbol] = value;
   for (size_t i = 0; i < out.inputs.size(); ++i)
-    out.inputs[i] = crop(test.inputs[i], concrete(test.graph.params[i]->shape, out.symbols));
+    out.inputs[i] =
+        crop(test.inputs[i], graphs::concrete(test.graph.params[i]->shape, out.symbols));
   return out;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::shrink

@@ -9,7 +9,7 @@
 #include "conformance/cases/case.hpp"
 #include "core/ir/build.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::shrink {
 
 using NodeValues = std::map<const Node*, Array>;
 
@@ -43,4 +43,4 @@ std::optional<Case> rebuilt(const Case& test, const Remake& remake, Keep keep, B
 /// The first or last block of an array.
 Array crop(const Array& array, const std::vector<int64_t>& shape, Keep keep = Keep::kFirst);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::shrink

@@ -7,7 +7,7 @@
 #include "conformance/shrink/edit.hpp"
 #include "conformance/shrink/search.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::shrink {
 namespace {
 
 constexpr double kShare = 0.8;  ///< values come after it
@@ -176,4 +176,4 @@ class GraphShrinker {
 
 bool shrink_graph(Search& search) { return GraphShrinker(search).run(); }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::shrink

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace tenon::conformance {
+namespace tenon::conformance::shrink {
 
 /// `fails` says whether a shorter list still does; the list itself is taken to fail. The order
 /// stays.
@@ -31,4 +31,4 @@ std::vector<T> minimise(std::vector<T> items, const Fails& fails) {
   return items;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::shrink

@@ -11,7 +11,7 @@
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/text.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::shrink {
 namespace {
 
 class ProgramShrinker {
@@ -35,7 +35,7 @@ class ProgramShrinker {
  private:
   using Edit = std::function<void(Draft&)>;
 
-  sdk::Program program() const { return program_of(search_.best().sequence->steps[step_]); }
+  sdk::Program program() const { return abi::program_of(search_.best().sequence->steps[step_]); }
 
   bool attempt(const Edit& edit) {
     if (search_.spent()) return false;
@@ -94,7 +94,7 @@ class ProgramShrinker {
             }))
           return true;
       }
-      for (const uint64_t bits : {uint64_t{0}, convert(1, TN_DTYPE_U64, op.op.dtype)})
+      for (const uint64_t bits : {uint64_t{0}, abi::convert(1, TN_DTYPE_U64, op.op.dtype)})
         if (attempt([&](Draft& d) { d.make_constant(i, bits); })) return true;
       return false;
     });
@@ -127,7 +127,7 @@ class ProgramShrinker {
     return each([&](const Draft& draft, uint32_t i) {
       const tn_op& op = draft.at(i).op;
       if (op.op != TN_OP_CONST || op.imm == 0) return false;
-      const uint64_t one = convert(1, TN_DTYPE_U64, op.dtype);
+      const uint64_t one = abi::convert(1, TN_DTYPE_U64, op.dtype);
       for (const uint64_t bits : {uint64_t{0}, one, op.imm / 2})
         if (bits != op.imm && attempt([&](Draft& d) { d.ops[i].op.imm = bits; })) return true;
       return false;
@@ -158,8 +158,8 @@ class ProgramShrinker {
 bool shrink_programs(Search& search) {
   bool any = false;
   for (size_t i = 0; i < search.best().sequence->steps.size(); ++i) {
-    const SequenceStep& step = search.best().sequence->steps[i];
-    if (!is_program(step)) continue;
+    const abi::SequenceStep& step = search.best().sequence->steps[i];
+    if (!abi::is_program(step)) continue;
     try {
       any = ProgramShrinker(search, i).run() || any;
     } catch (const Error&) {
@@ -169,4 +169,4 @@ bool shrink_programs(Search& search) {
   return any;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::shrink

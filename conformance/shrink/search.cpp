@@ -3,7 +3,7 @@
 
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::shrink {
 
 Search::Search(Case failing, Outcome outcome, const Probe& probe, Builder& builder,
                const ShrinkLimits& limits)
@@ -40,4 +40,4 @@ bool Search::accept_smaller(std::optional<Case> candidate) {
   return candidate && size_of(*candidate) < size_ && accept(std::move(candidate));
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::shrink

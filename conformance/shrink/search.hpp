@@ -9,7 +9,7 @@
 #include "conformance/shrink/shrink.hpp"
 #include "conformance/shrink/size.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::shrink {
 
 class Search {
  public:
@@ -51,4 +51,4 @@ bool shrink_programs(Search& search);  ///< layer 4: the programs that calls han
 /// the result, or "" if it is none of them.
 std::string shrink_transforms(Search& search);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::shrink

@@ -5,7 +5,7 @@
 #include "conformance/cases/abi/programs.hpp"
 #include "conformance/shrink/search.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::shrink {
 namespace {
 
 /// Without the oracles that are drawn, if they are not what failed: each probe is quicker.
@@ -26,7 +26,7 @@ Shrunk shrink(Case failing, const Outcome& outcome, const Probe& probe, Builder&
   drop_drawn_oracles(search);
   if (search.best().sequence) {
     shrink_draws(search);
-    if (search.outcome().kind == kProgramKind) return {search.best()};
+    if (search.outcome().kind == abi::kProgramKind) return {search.best()};
     shrink_programs(search);
     if (shrink_steps(search)) shrink_programs(search);
     return {search.best()};
@@ -39,4 +39,4 @@ Shrunk shrink(Case failing, const Outcome& outcome, const Probe& probe, Builder&
   return out;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::shrink

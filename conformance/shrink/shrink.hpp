@@ -10,7 +10,7 @@
 #include "conformance/cases/case.hpp"
 #include "core/ir/build.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::shrink {
 
 /// The outcome of a candidate if it fails in the same way.
 using Probe = std::function<std::optional<Outcome>(const Case&)>;
@@ -32,4 +32,4 @@ struct Shrunk {
 Shrunk shrink(Case failing, const Outcome& outcome, const Probe& probe, Builder& builder,
               const ShrinkLimits& limits = {});
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::shrink

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace tenon::conformance {
+namespace tenon::conformance::shrink {
 namespace {
 
 int64_t count(const Shape& shape, const SymbolValues& symbols) {
@@ -15,10 +15,10 @@ int64_t count(const Shape& shape, const SymbolValues& symbols) {
 
 constexpr int64_t kMost = int64_t{1} << 40;  // so that sums do not overflow
 
-Size size_of(const Sequence& sequence) {
+Size size_of(const abi::Sequence& sequence) {
   Size size;  // a named check is one step
   size.nodes = static_cast<int>(sequence.steps.size()) + !sequence.check.empty();
-  for (const SequenceStep& step : sequence.steps) {
+  for (const abi::SequenceStep& step : sequence.steps) {
     for (const int64_t number : step.numbers)
       size.total += number == INT64_MIN ? kMost : std::min(std::abs(number), kMost);
     // A line an op; the first and the last one are the program's.
@@ -44,4 +44,4 @@ Size size_of(const Case& test) {
   return size;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::shrink

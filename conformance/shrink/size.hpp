@@ -7,7 +7,7 @@
 
 #include "conformance/cases/case.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::shrink {
 
 struct Size {
   int nodes = 0;         ///< of the graph, or steps of a sequence and ops of its programs
@@ -18,4 +18,4 @@ struct Size {
 
 Size size_of(const Case& test);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::shrink

@@ -3,17 +3,17 @@
 #include "conformance/shrink/minimise.hpp"
 #include "conformance/shrink/search.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::shrink {
 namespace {
 
-bool with_steps(Search& search, std::vector<SequenceStep> steps) {
+bool with_steps(Search& search, std::vector<abi::SequenceStep> steps) {
   Case candidate = search.best();
   candidate.sequence->steps = std::move(steps);
   return search.accept(std::move(candidate));
 }
 
 bool put(Search& search, size_t step, size_t at, int64_t value) {
-  std::vector<SequenceStep> steps = search.best().sequence->steps;
+  std::vector<abi::SequenceStep> steps = search.best().sequence->steps;
   steps[step].numbers[at] = value;
   return with_steps(search, std::move(steps));
 }
@@ -38,7 +38,7 @@ bool shrink_steps(Search& search) {
   bool any = false;
   for (bool again = true; again && !search.spent();) {
     const size_t before = search.best().sequence->steps.size();
-    minimise(search.best().sequence->steps, [&](const std::vector<SequenceStep>& steps) {
+    minimise(search.best().sequence->steps, [&](const std::vector<abi::SequenceStep>& steps) {
       return !search.spent() && with_steps(search, steps);
     });
     again = search.best().sequence->steps.size() < before;
@@ -50,4 +50,4 @@ bool shrink_steps(Search& search) {
   return any;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::shrink

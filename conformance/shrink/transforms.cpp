@@ -7,7 +7,7 @@
 #include "conformance/shrink/search.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::shrink {
 namespace {
 
 struct Step {
@@ -80,4 +80,4 @@ std::string shrink_transforms(Search& search) {
   return first;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::shrink

@@ -5,7 +5,7 @@
 
 #include "conformance/shrink/search.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::shrink {
 namespace {
 
 constexpr int64_t kChunks = 64;   ///< the finest look at a large array
@@ -103,4 +103,4 @@ class ValueShrinker {
 
 bool shrink_values(Search& search) { return ValueShrinker(search).run(); }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::shrink

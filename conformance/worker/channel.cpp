@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 namespace {
 
 /// Above what a plugin gets when it opens files.
@@ -81,4 +81,4 @@ std::string Channel::damage() const {
   return fmt::format("the plugin closed file descriptor {}, which was not its own", fd);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

@@ -9,7 +9,7 @@
 
 #include "conformance/worker/wire.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 
 /// Descriptors that the parent opens for the child: commands come in, lines of wire.hpp go out.
 /// Standard output stays the plugin's.
@@ -41,4 +41,4 @@ class Channel {
   std::string buffer_, token_;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

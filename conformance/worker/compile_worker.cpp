@@ -4,7 +4,7 @@
 #include "conformance/judge/compile.hpp"
 #include "conformance/worker/worker.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 namespace {
 
 class CompileWorker final : public Worker {
@@ -37,7 +37,7 @@ class CompileWorker final : public Worker {
   }
 
  private:
-  CompileHarness harness_;
+  judge::CompileHarness harness_;
 };
 
 }  // namespace
@@ -46,4 +46,4 @@ std::unique_ptr<Worker> make_compile_worker(const Target& target, Channel& chann
   return std::make_unique<CompileWorker>(target, channel);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

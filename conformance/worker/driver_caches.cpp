@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 
 void leave_driver_caches() {
   struct Setting {
@@ -18,4 +18,4 @@ void leave_driver_caches() {
   for (const auto& [name, value] : kSettings) setenv(name, value, /*overwrite=*/0);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

@@ -2,11 +2,11 @@
 // Caches of compiled kernels that drivers keep on disk, across processes.
 #pragma once
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 
 /// For main of a worker, before its plugin is loaded. A kernel that an earlier process compiled
 /// would be tried without the driver's compiler, and would say nothing of how long the next one
 /// takes. What the environment says already stays.
 void leave_driver_caches();
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

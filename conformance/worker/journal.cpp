@@ -7,7 +7,7 @@
 #include "conformance/cases/files.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 namespace {
 
 namespace fs = std::filesystem;
@@ -57,4 +57,4 @@ void bound_log(const std::string& path) {
   fs::resize_file(path, 0, error);  // the child appends, so it goes on at the beginning
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

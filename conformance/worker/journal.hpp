@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 
 class Journal {
  public:
@@ -30,4 +30,4 @@ class Journal {
 /// Keeps the end of a log that a plugin has made too long, beside it as "<path>.old".
 void bound_log(const std::string& path);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

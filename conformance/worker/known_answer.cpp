@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "conformance/worker/known_answer.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 namespace {
 
 constexpr DType kTried[] = {DType::kF32, DType::kI32, DType::kF16, DType::kI64, DType::kU8};
@@ -28,11 +28,11 @@ Case sum_case(DType dtype, Builder& build) {
 
 }  // namespace
 
-Probed known_answer(Harness& harness, Builder& builder) {
+Probed known_answer(judge::Harness& harness, Builder& builder) {
   for (const DType dtype : kTried) {
     const Case test = sum_case(dtype, builder);
-    const Expectation expectation = expect(test, harness.profile());
-    const Outcome outcome = harness.run(test, &expectation, [](RunPhase) {});
+    const judge::Expectation expectation = judge::expect(test, harness.profile());
+    const Outcome outcome = harness.run(test, &expectation, [](judge::RunPhase) {});
     if (outcome.status == Status::kUnsupported) continue;
     if (outcome.status == Status::kPass) return {};
     return {true, outcome.text};
@@ -40,4 +40,4 @@ Probed known_answer(Harness& harness, Builder& builder) {
   return {};
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

@@ -6,9 +6,9 @@
 #include "conformance/judge/harness.hpp"
 #include "conformance/worker/wire.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 
 /// A sum of four elements in the first dtype that the device adds, if there is one.
-Probed known_answer(Harness& harness, Builder& builder);
+Probed known_answer(judge::Harness& harness, Builder& builder);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

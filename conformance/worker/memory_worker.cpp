@@ -9,7 +9,7 @@
 #include "conformance/worker/worker.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 namespace {
 
 class MemoryWorker final : public Worker {
@@ -56,7 +56,7 @@ class MemoryWorker final : public Worker {
  private:
   bool run(const Case& test) {
     announce(test, 0);
-    Outcome outcome = judge(test, [&] { channel_.send(Entered{RunPhase::kCompile}); });
+    Outcome outcome = judge(test, [&] { channel_.send(Entered{judge::RunPhase::kCompile}); });
     const std::string damage = channel_.damage();
     if (!damage.empty()) outcome = {Status::kCrash, "protocol", damage};
     channel_.send(Ended{test.index, outcome});
@@ -66,13 +66,14 @@ class MemoryWorker final : public Worker {
   Outcome judge(const Case& test, const std::function<void()>& alive) {
     if (!test.sequence)
       return {.status = Status::kUnsupported, .text = "the device computes nothing"};
-    if (const std::string check = memory_check_of(test); !check.empty()) return harness_.run(check);
+    if (const std::string check = abi::memory_check_of(test); !check.empty())
+      return harness_.run(check);
     return api_.run(test, alive);
   }
 
   Builder builder_;
-  MemoryHarness harness_;
-  ApiHarness api_;
+  judge::MemoryHarness harness_;
+  abi::ApiHarness api_;
 };
 
 }  // namespace
@@ -87,4 +88,4 @@ std::unique_ptr<Worker> make_memory_worker(const Target& target, Channel& channe
   }
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

@@ -3,7 +3,7 @@
 
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 namespace {
 
 constexpr int kMostAgain = 4;  ///< processes that are compared with the first one
@@ -57,4 +57,4 @@ Outcome run_reproducer(WorkerClient& client, const Reproducer& reproducer) {
   return client.run_text(write_reproducer(reproducer));
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

@@ -7,7 +7,7 @@
 #include "conformance/cases/reproducer.hpp"
 #include "conformance/worker/worker_client.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 
 /// Kinds of FAIL that no process can see alone: the case passes in each.
 inline constexpr const char* kHistoryKind = "history";        ///< depends on what ran before
@@ -23,4 +23,4 @@ std::string answer_text(const Outcome& outcome);
 /// several times alone where there is none.
 Outcome run_reproducer(WorkerClient& client, const Reproducer& reproducer);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

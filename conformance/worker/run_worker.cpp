@@ -11,7 +11,7 @@
 #include "conformance/worker/worker.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 namespace {
 
 constexpr uint64_t kAttempts = 5;
@@ -19,7 +19,7 @@ constexpr uint64_t kAttempts = 5;
 class RunWorker final : public Worker {
  public:
   RunWorker(const Target& target, Channel& channel)
-      : Worker(channel), target_(target), harness_(target), reached_(coverage_size()) {}
+      : Worker(channel), target_(target), harness_(target), reached_(graphs::coverage_size()) {}
 
   DeviceFacts facts() const override {
     return {.id = harness_.device_id(),
@@ -97,19 +97,19 @@ class RunWorker final : public Worker {
 
   /// `silent`: the parent hears nothing of it.
   Outcome judge(Case& test, Generator* generator, bool silent) {
-    const Progress progress = [&](RunPhase phase) {
+    const judge::Progress progress = [&](judge::RunPhase phase) {
       if (!silent) channel_.send(Entered{phase});
     };
     // Any step of it may compile.
-    if (test.sequence) return api().run(test, [&] { progress(RunPhase::kCompile); });
+    if (test.sequence) return api().run(test, [&] { progress(judge::RunPhase::kCompile); });
     if (test.refusal) return harness_.run(test, nullptr, progress);
-    Expectation expectation = expect(test, harness_.profile());
-    std::string vacuous = vacuity(expectation);
+    judge::Expectation expectation = judge::expect(test, harness_.profile());
+    std::string vacuous = judge::vacuity(expectation);
     uint64_t attempt = 0;
     while (generator && !vacuous.empty() && attempt + 1 < kAttempts) {
       test = generator->make(test.index, ++attempt);
-      expectation = expect(test, harness_.profile());
-      vacuous = vacuity(expectation);
+      expectation = judge::expect(test, harness_.profile());
+      vacuous = judge::vacuity(expectation);
     }
     if (attempt > 0 && !silent) announce(test, attempt);
     Outcome outcome = harness_.run(test, &expectation, progress);
@@ -121,7 +121,7 @@ class RunWorker final : public Worker {
   }
 
   /// Layer 4 has the plugin to itself, beside the core's device.
-  ApiHarness& api() {
+  abi::ApiHarness& api() {
     if (!api_) api_.emplace(target_);
     return *api_;
   }
@@ -130,7 +130,7 @@ class RunWorker final : public Worker {
   std::vector<uint32_t> newly_reached(const Case& test, const Outcome& outcome) {
     std::vector<uint32_t> fresh;
     if (outcome.status == Status::kUnsupported) return fresh;
-    for (const uint32_t cell : coverage_of(test)) {
+    for (const uint32_t cell : graphs::coverage_of(test)) {
       if (reached_.at(cell)) continue;
       reached_[cell] = true;
       fresh.push_back(cell);
@@ -140,8 +140,8 @@ class RunWorker final : public Worker {
 
   const Target target_;
   Builder builder_;
-  Harness harness_;
-  std::optional<ApiHarness> api_;
+  judge::Harness harness_;
+  std::optional<abi::ApiHarness> api_;
   std::vector<bool> reached_;
 };
 
@@ -151,4 +151,4 @@ std::unique_ptr<Worker> make_run_worker(const Target& target, Channel& channel) 
   return std::make_unique<RunWorker>(target, channel);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 namespace {
 
 /// Work that ends within this is never looked at.
@@ -91,4 +91,4 @@ bool Watchdog::is_late(int pid) {
   return false;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <map>
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 
 /// Of one thread.
 struct ProcessorTime {
@@ -38,4 +38,4 @@ class Watchdog {
   std::map<int, ProcessorTime> before_;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

@@ -14,29 +14,6 @@ using Json = nlohmann::json;
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceFacts, id, name, declaration, plugin, properties,
                                    deterministic, memory_only)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ready, facts)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Refused, reason)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Probed, wrong, text)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Begun, index, attempt, cell)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ended, index, outcome, reached)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Bye, reason)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunRange, seed, begin, end)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunText, bytes)
-
-inline void to_json(Json& json, const Idle&) { json = Json::object(); }
-inline void from_json(const Json&, Idle&) {}
-inline void to_json(Json& json, const RunProbe&) { json = Json::object(); }
-inline void from_json(const Json&, RunProbe&) {}
-
-inline void to_json(Json& json, const Entered& entered) {
-  json = {{"phase", static_cast<int>(entered.phase)}};
-}
-inline void from_json(const Json& json, Entered& entered) {
-  const int phase = json.at("phase");
-  TN_REQUIRE(phase >= 0 && phase <= static_cast<int>(RunPhase::kLaunch),
-             "[worker] expected a phase, got {}", phase);
-  entered.phase = static_cast<RunPhase>(phase);
-}
 
 inline void to_json(Json& json, const UlpSample& sample) {
   json = {sample.bucket, json_number<Json>(sample.ulp), json_number<Json>(sample.at),
@@ -72,6 +49,34 @@ void from_json(const Json& json, Outcome& outcome) {
              .ulps = json.at("ulps").get<std::vector<UlpSample>>(),
              .diff = json.at("diff"),
              .transforms = json.at("transforms")};
+}
+
+}  // namespace tenon::conformance
+
+namespace tenon::conformance::worker {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ready, facts)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Refused, reason)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Probed, wrong, text)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Begun, index, attempt, cell)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ended, index, outcome, reached)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Bye, reason)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunRange, seed, begin, end)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunText, bytes)
+
+inline void to_json(Json& json, const Idle&) { json = Json::object(); }
+inline void from_json(const Json&, Idle&) {}
+inline void to_json(Json& json, const RunProbe&) { json = Json::object(); }
+inline void from_json(const Json&, RunProbe&) {}
+
+inline void to_json(Json& json, const Entered& entered) {
+  json = {{"phase", static_cast<int>(entered.phase)}};
+}
+inline void from_json(const Json& json, Entered& entered) {
+  const int phase = json.at("phase");
+  TN_REQUIRE(phase >= 0 && phase <= static_cast<int>(judge::RunPhase::kLaunch),
+             "[worker] expected a phase, got {}", phase);
+  entered.phase = static_cast<judge::RunPhase>(phase);
 }
 
 namespace {
@@ -127,4 +132,4 @@ std::optional<Command> read_command(std::string_view line) {
   return read<Command>(line, kCommands);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

@@ -15,7 +15,7 @@
 #include "conformance/cases/target.hpp"
 #include "conformance/judge/progress.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 
 // ---- From the worker ----
 
@@ -38,7 +38,7 @@ struct Begun {
   Cell cell;
 };
 struct Entered {
-  RunPhase phase = RunPhase::kCompile;
+  judge::RunPhase phase = judge::RunPhase::kCompile;
 };
 struct Ended {
   uint64_t index = 0;
@@ -74,8 +74,12 @@ using Command = std::variant<RunProbe, RunRange, RunText>;
 std::string write_command(const Command& command);
 std::optional<Command> read_command(std::string_view line);
 
-// ---- Parts of them, which state.json has too. The readers throw kInvalid, or what JSON throws.
-// ----
+}  // namespace tenon::conformance::worker
+
+namespace tenon::conformance {
+
+// ---- Parts of them, which state.json has too; JSON looks for them where their types are. The
+// readers throw kInvalid, or what JSON throws. ----
 
 void to_json(nlohmann::json& json, const Cell& cell);
 void from_json(const nlohmann::json& json, Cell& cell);

@@ -12,7 +12,7 @@
 #include "conformance/worker/driver_caches.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 namespace {
 
 constexpr size_t kMostText = size_t{1} << 28;
@@ -86,4 +86,4 @@ int serve(const Target& target) {
   _exit(0);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

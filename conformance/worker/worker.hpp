@@ -8,7 +8,7 @@
 #include "conformance/cases/target.hpp"
 #include "conformance/worker/channel.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 
 /// What a process does with its commands; false if it is of no more use afterwards.
 class Worker {
@@ -38,4 +38,4 @@ std::unique_ptr<Worker> make_memory_worker(const Target& target, Channel& channe
 /// Serves commands until the parent closes the pipe. Returns the exit code.
 int serve(const Target& target);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

@@ -8,7 +8,7 @@
 
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 namespace {
 
 constexpr double kSlice = 0.05;  ///< between looks at the size of a process
@@ -171,7 +171,7 @@ void WorkerClient::take_case(Message& message, std::vector<Finished>& out) {
         Finished{begun->index, begun->attempt, std::move(begun->cell), {}, {}, process_begin_};
     is_new_ = false;
     journal_.line(fmt::format("begin {}:{}", seed_, running_->index));
-    enter(RunPhase::kCompile);
+    enter(judge::RunPhase::kCompile);
   } else if (const auto* entered = std::get_if<Entered>(&message); entered && running_) {
     enter(entered->phase);
   } else if (auto* ended = std::get_if<Ended>(&message); ended && running_) {
@@ -181,13 +181,13 @@ void WorkerClient::take_case(Message& message, std::vector<Finished>& out) {
   }
 }
 
-void WorkerClient::enter(RunPhase phase) {
+void WorkerClient::enter(judge::RunPhase phase) {
   run_phase_ = phase;
   watchdog_.expect_within(limit_of_phase());
 }
 
 double WorkerClient::limit_of_phase() const {
-  return run_phase_ == RunPhase::kLaunch ? options_.run_seconds : options_.compile_seconds;
+  return run_phase_ == judge::RunPhase::kLaunch ? options_.run_seconds : options_.compile_seconds;
 }
 
 void WorkerClient::finish(Finished finished, std::vector<Finished>& out) {
@@ -268,7 +268,7 @@ void WorkerClient::start_failed(const std::string& reason) {
 void WorkerClient::charge(const WorkerProcess::End& how, std::vector<Finished>& out) {
   const bool is_earlier = !running_ && !text_.empty();
   if (!running_) running_ = Finished{next_, 0, {"?", "?", "?"}, {}, {}, process_begin_};
-  const bool launched = run_phase_ != RunPhase::kCompile;
+  const bool launched = run_phase_ != judge::RunPhase::kCompile;
   const char* phase = launched ? "running" : "compiling";
   Finished finished = std::move(*running_);
   switch (kill_) {
@@ -285,7 +285,7 @@ void WorkerClient::charge(const WorkerProcess::End& how, std::vector<Finished>& 
       finished.outcome = {
           Status::kTimeout, launched ? "run" : "compile",
           fmt::format("no end of {} within {} s",
-                      run_phase_ == RunPhase::kFirstLaunch ? "the first launch" : phase,
+                      run_phase_ == judge::RunPhase::kFirstLaunch ? "the first launch" : phase,
                       limit_of_phase())};
       break;
     case Kill::kMemory:
@@ -327,4 +327,4 @@ Outcome WorkerClient::run_text(const std::string& text) {
   return {Status::kCrash, "start", reason_};
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

@@ -18,7 +18,7 @@
 #include "conformance/worker/wire.hpp"
 #include "conformance/worker/worker_process.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 
 struct WorkerOptions {
   std::string program;  ///< tenon-conformance itself
@@ -87,7 +87,7 @@ class WorkerClient {
   void died(std::vector<Finished>& out);
   void start_failed(const std::string& reason);
   void charge(const WorkerProcess::End& how, std::vector<Finished>& out);
-  void enter(RunPhase phase);
+  void enter(judge::RunPhase phase);
   double limit_of_phase() const;
   void finish(Finished finished, std::vector<Finished>& out);
 
@@ -110,9 +110,9 @@ class WorkerClient {
   std::string text_;                        ///< sent instead of a range
   uint64_t process_begin_ = 0;
   std::optional<Finished> running_;
-  RunPhase run_phase_ = RunPhase::kCompile;  ///< of the case in flight
+  judge::RunPhase run_phase_ = judge::RunPhase::kCompile;  ///< of the case in flight
   Clock::time_point memory_seen_;
   Watchdog watchdog_;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

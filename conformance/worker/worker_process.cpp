@@ -23,7 +23,7 @@
 
 extern char** environ;
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -183,4 +183,4 @@ WorkerProcess::End WorkerProcess::wait() {
 
 std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tenon::conformance {
+namespace tenon::conformance::worker {
 
 class WorkerProcess {
  public:
@@ -46,4 +46,4 @@ class WorkerProcess {
 /// The path of the running program.
 std::string own_program();
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::worker

@@ -10,9 +10,10 @@
 namespace tenon::conformance {
 
 /// "planted_wrong", "misbehaves_eats". The seed is always the same.
-inline CampaignOptions campaign_on(const std::string& backend, uint64_t begin, uint64_t cases) {
+inline campaign::CampaignOptions campaign_on(const std::string& backend, uint64_t begin,
+                                             uint64_t cases) {
   const std::filesystem::path build = TENON_BINARY_DIR;
-  CampaignOptions options;
+  campaign::CampaignOptions options;
   options.worker.program = (build / "bin/tenon-conformance").string();
   options.worker.target = {backend,
                            build / ("test-plugins/conformance/libtenon_" + backend + ".so")};

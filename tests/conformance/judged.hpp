@@ -39,9 +39,9 @@ inline Case case_of(std::string_view text, Builder& builder) {
   return test;
 }
 
-inline Outcome judged(Harness& harness, const Case& test) {
-  const Expectation expectation = expect(test, harness.profile());
-  return harness.run(test, &expectation, [](RunPhase) {});
+inline Outcome judged(judge::Harness& harness, const Case& test) {
+  const judge::Expectation expectation = judge::expect(test, harness.profile());
+  return harness.run(test, &expectation, [](judge::RunPhase) {});
 }
 
 }  // namespace tenon::conformance

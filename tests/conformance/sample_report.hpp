@@ -13,8 +13,8 @@ inline Finished finished(const char* op, const char* dtype, Status status, doubl
   return {1, 0, {op, dtype, "contiguous"}, {status, "kind", "a \"text\" <&>", ulp, "1.5"}};
 }
 
-inline Failure sample_failure() {
-  Failure f;
+inline report::Failure sample_failure() {
+  report::Failure f;
   f.name = "7:1";
   f.kind = "mismatch";
   f.op = "add";
@@ -35,8 +35,8 @@ inline Failure sample_failure() {
 
 /// Four cells: add f32 fails, sin f64 is vacuous, sin bf16 unsupported, exp2 f32 passes; one check
 /// of calls.
-inline Report sample_report() {
-  Report r;
+inline report::Report sample_report() {
+  report::Report r;
   r.plugin = "/plugins/libtenon_x.so";
   r.backend = "x";
   r.device = "x:0 (a \"device\")";

@@ -10,6 +10,8 @@
 
 using namespace tenon;
 using namespace tenon::conformance;
+using namespace tenon::conformance::abi;
+using namespace tenon::conformance::graphs;
 
 namespace {
 

@@ -22,6 +22,9 @@
 
 using namespace tenon;
 using namespace tenon::conformance;
+using namespace tenon::conformance::abi;
+using namespace tenon::conformance::abi::programs;
+using namespace tenon::conformance::shrink;
 
 namespace {
 
@@ -360,7 +363,7 @@ TEST_CASE("random programs find planted bugs, and what is left of them is small"
         return std::nullopt;
       return outcome;
     };
-    const Shrunk small = shrink(failure->first, failure->second, probe, builder);
+    const Shrunk small = shrink::shrink(failure->first, failure->second, probe, builder);
     INFO(print(*small.test.sequence));
     CHECK(size_of(small.test).nodes <= 14);
     CHECK(harness.run(small.test, [] {}).kind == "mismatch");
@@ -420,7 +423,7 @@ TEST_CASE("a program without a meaning is no plugin's fault, and nothing shrinks
     Outcome now = harness.run(candidate, [] {});
     return now.kind == kProgramKind ? std::optional(now) : std::nullopt;
   };
-  const Shrunk small = shrink(test, outcome, probe, builder);
+  const Shrunk small = shrink::shrink(test, outcome, probe, builder);
   CHECK(print(*small.test.sequence) == print(*test.sequence));
   CHECK(probes == 0);
 }

@@ -15,6 +15,9 @@
 
 using namespace tenon;
 using namespace tenon::conformance;
+using namespace tenon::conformance::abi;
+using namespace tenon::conformance::graphs;
+using namespace tenon::conformance::report;
 
 TEST_CASE("report.json reads back the same") {
   const Report report = sample_report();

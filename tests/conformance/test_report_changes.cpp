@@ -9,6 +9,7 @@
 
 using namespace tenon;
 using namespace tenon::conformance;
+using namespace tenon::conformance::report;
 
 namespace {
 

@@ -12,6 +12,7 @@
 #include "core/support/error.hpp"
 
 using namespace tenon::conformance;
+using namespace tenon::conformance::selftest;
 using Catch::Matchers::ContainsSubstring;
 using tenon::planted::kVariants;
 

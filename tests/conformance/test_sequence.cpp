@@ -9,6 +9,7 @@
 
 using namespace tenon;
 using namespace tenon::conformance;
+using namespace tenon::conformance::abi;
 
 TEST_CASE("sequences are printed and parsed back") {
   for (uint64_t seed = 0; seed < 200; ++seed) {

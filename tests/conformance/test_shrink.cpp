@@ -16,6 +16,9 @@
 
 using namespace tenon;
 using namespace tenon::conformance;
+using namespace tenon::conformance::abi;
+using namespace tenon::conformance::graphs;
+using namespace tenon::conformance::shrink;
 
 namespace {
 
@@ -52,7 +55,7 @@ TEST_CASE("a bug in one op shrinks to that op") {
       if (test.cell.op != "graph" || !has(test, op) || nodes(test).size() < 8) continue;
       INFO("case 2:" << i << " " << op_info(op).text);
       const auto fails = [&](const Case& candidate) { return has(candidate, op); };
-      const Case small = shrink(test, {}, probe(fails), builder, {.seconds = 20}).test;
+      const Case small = shrink::shrink(test, {}, probe(fails), builder, {.seconds = 20}).test;
       REQUIRE(has(small, op));
       verify(small.graph);
       CHECK(nodes(small).size() <= 4);
@@ -79,7 +82,7 @@ TEST_CASE("a bug past a size shrinks to that size") {
     });
   };
   REQUIRE(fails(test));
-  const Case small = shrink(test, {}, probe(fails), builder).test;
+  const Case small = shrink::shrink(test, {}, probe(fails), builder).test;
   CHECK(nodes(small).size() == 2);
   const Shape& shape = nodes(small)[0]->shape;
   CHECK(shape[0].value() == 1);
@@ -101,7 +104,7 @@ TEST_CASE("a bug of one value shrinks to that value among zeros and ones") {
       if (candidate.inputs[0].at(i).as_double() == 300) return true;
     return false;
   };
-  const Case small = shrink(test, {}, probe(fails), builder).test;
+  const Case small = shrink::shrink(test, {}, probe(fails), builder).test;
   int others = 0;
   for (int64_t i = 0; i < small.inputs[0].count(); ++i) {
     const double value = small.inputs[0].at(i).as_double();
@@ -163,7 +166,7 @@ TEST_CASE("the first transform that changes the result is named, and the others 
   outcome.transforms =
       "bind a0 grid.x\nsplit a0 4; merge a0 a1; unroll a0.i; vectorize a1; unroll a2\nnone\n";
   // Unrolling what was split is wrong, and what was not split cannot be unrolled.
-  const Shrunk small = shrink(
+  const Shrunk small = shrink::shrink(
       test, outcome,
       [&](const Case& candidate) -> std::optional<Outcome> {
         if (candidate.transform_seed) return outcome;
@@ -189,7 +192,7 @@ TEST_CASE("a sequence of calls shrinks to those that it needs, with small number
       return step.verb == "copy" && step.numbers[0] >= 9;
     });
   };
-  const Case small = shrink(test, {}, probe(fails), builder).test;
+  const Case small = shrink::shrink(test, {}, probe(fails), builder).test;
   REQUIRE(small.sequence->steps.size() == 1);
   CHECK(small.sequence->steps[0].numbers == std::vector<int64_t>{9, 0});
 }
@@ -216,7 +219,7 @@ TEST_CASE("no accepted step makes a case larger") {
       return same;
     };
     if (!fails(test)) continue;
-    const Case small = shrink(test, {}, probe(fails), builder).test;
+    const Case small = shrink::shrink(test, {}, probe(fails), builder).test;
     CHECK(nodes(small).size() <= 3);
     CHECK(elements(small) <= 1);
     ++tried;
@@ -239,7 +242,7 @@ TEST_CASE("equal sizes that do not belong together shrink one by one") {
       return node->op == Op::REDUCE && node->sources[0]->shape[0].value() >= 20;
     });
   };
-  const Case small = shrink(test, {}, probe(fails), builder).test;
+  const Case small = shrink::shrink(test, {}, probe(fails), builder).test;
   CHECK(nodes(small).size() == 2);
   CHECK(nodes(small)[0]->shape[0].value() == 20);
   CHECK(nodes(small)[0]->shape[1].value() == 1);

@@ -12,6 +12,7 @@
 #include "conformance/worker/watchdog.hpp"
 
 using namespace tenon::conformance;
+using namespace tenon::conformance::worker;
 
 namespace {
 

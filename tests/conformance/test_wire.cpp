@@ -11,6 +11,8 @@
 
 using namespace tenon;
 using namespace tenon::conformance;
+using namespace tenon::conformance::judge;
+using namespace tenon::conformance::worker;
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include "conformance/cases/abi/sequence.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::checks {
 namespace {
 
 std::vector<CheckRow> all_rows() {
@@ -27,15 +27,6 @@ void run_check(std::string_view name, const CheckContext& context) {
   fail(ErrorKind::kInvalid, "[check] expected the name of a check, got \"{}\"", name);
 }
 
-const std::vector<std::string>& abi_checks() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const CheckRow& row : all_rows()) all.emplace_back(row.name);
-    return all;
-  }();
-  return names;
-}
-
 Loaded any_kernel(const Opened& device) {
   need(device.computes(), "the device has memory only");
   for (const tn_dtype dtype : {TN_DTYPE_U32, TN_DTYPE_I32, TN_DTYPE_F32}) {
@@ -56,4 +47,17 @@ void need(bool condition, const char* what) {
   if (!condition) throw NotThere{what};
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::checks
+
+namespace tenon::conformance::abi {
+
+const std::vector<std::string>& abi_checks() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const checks::CheckRow& row : checks::all_rows()) all.emplace_back(row.name);
+    return all;
+  }();
+  return names;
+}
+
+}  // namespace tenon::conformance::abi

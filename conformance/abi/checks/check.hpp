@@ -10,7 +10,7 @@
 #include "conformance/abi/kernel.hpp"
 #include "conformance/abi/opened.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::checks {
 
 struct CheckContext {
   const Subject& subject;
@@ -50,4 +50,4 @@ MemoryHandle any_memory(const Opened& device, uint64_t size);
 /// Throws NotThere.
 void need(bool condition, const char* what);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::checks

@@ -7,7 +7,7 @@
 #include "conformance/abi/canary.hpp"
 #include "conformance/abi/checks/check.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::checks {
 namespace {
 
 int32_t enumerate(const CheckContext& c, uint32_t capacity, uint32_t stride, tn_device_info* infos,
@@ -242,4 +242,4 @@ constexpr CheckRow kRows[] = {
 
 std::span<const CheckRow> device_checks() { return kRows; }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::checks

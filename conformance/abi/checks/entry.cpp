@@ -10,7 +10,7 @@
 #include "conformance/abi/isolated_process.hpp"
 #include "core/plugin/library.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::checks {
 namespace {
 
 void query_twice(const CheckContext& c) {
@@ -88,4 +88,4 @@ constexpr CheckRow kRows[] = {
 
 std::span<const CheckRow> entry_checks() { return kRows; }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::checks

@@ -9,7 +9,7 @@
 #include "conformance/abi/counting_host.hpp"
 #include "conformance/cases/files.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::checks {
 namespace {
 
 /// What a process can lose.
@@ -169,4 +169,4 @@ constexpr CheckRow kRows[] = {
 
 std::span<const CheckRow> leak_checks() { return kRows; }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::checks

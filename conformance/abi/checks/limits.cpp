@@ -6,7 +6,7 @@
 #include "conformance/abi/checks/probe_programs.hpp"
 #include "conformance/cases/gradually.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::checks {
 namespace {
 
 constexpr uint32_t kMostShared = 1 << 20;
@@ -177,4 +177,4 @@ constexpr CheckRow kRows[] = {
 
 std::span<const CheckRow> limit_checks() { return kRows; }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::checks

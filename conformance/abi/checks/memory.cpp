@@ -8,7 +8,7 @@
 #include "conformance/abi/saved.hpp"
 #include "conformance/abi/slab.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::checks {
 namespace {
 
 void map_ranges(const CheckContext& c) {
@@ -218,4 +218,4 @@ constexpr CheckRow kRows[] = {
 
 std::span<const CheckRow> memory_checks() { return kRows; }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::checks

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::checks {
 namespace {
 
 constexpr uint32_t kWild[] = {0, 1, 2, 3, 17, 255, 0x8000, 0x7fffffff, 0xffffffff, 0x10001, 9000};
@@ -136,4 +136,4 @@ Mutant mutate_program(const sdk::Program& program, Random& random) {
   }
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::checks

@@ -7,7 +7,7 @@
 #include "conformance/cases/random.hpp"
 #include "sdk/program/builder.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::checks {
 
 struct Mutant {
   sdk::Program program;  ///< total_size is never beyond the block
@@ -16,4 +16,4 @@ struct Mutant {
 
 Mutant mutate_program(const sdk::Program& program, Random& random);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::checks

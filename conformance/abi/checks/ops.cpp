@@ -9,7 +9,7 @@
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/text.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::checks {
 namespace {
 
 using sdk::ProgramBuilder;
@@ -178,14 +178,14 @@ std::vector<Row> rows_of(tn_dtype dtype, uint16_t lanes) {
 
 bool is_claimed(const Opened& device, const SequenceStep& step) {
   constexpr uint32_t kGrid[3] = {kThreads, 1, 1};
-  return unclaimed(device, program_of(step).view(), kGrid).empty();
+  return programs::unclaimed(device, program_of(step).view(), kGrid).empty();
 }
 
 /// The first of the rows that is wrong alone, and what it did.
 [[noreturn]] void name_culprit(const Opened& device, tn_dtype dtype, uint16_t lanes,
                                std::span<const Row> rows, const Finding& together) {
   for (const Row& row : rows) try {
-      run_program(device, OpProgram(device, dtype, lanes, std::span(&row, 1)).step());
+      programs::run_program(device, OpProgram(device, dtype, lanes, std::span(&row, 1)).step());
     } catch (const Finding& finding) {
       throw Finding{finding.kind, fmt::format("{}: {}", name_of(row, dtype, lanes), finding.text)};
     }
@@ -206,7 +206,7 @@ size_t run_ops(const CheckContext& c, const Opened& device, tn_dtype dtype, uint
       --end;
     c.alive();
     try {
-      run_program(device, OpProgram(device, dtype, lanes, some()).step());
+      programs::run_program(device, OpProgram(device, dtype, lanes, some()).step());
     } catch (const Finding& finding) {
       name_culprit(device, dtype, lanes, some(), finding);
     }
@@ -235,4 +235,4 @@ constexpr CheckRow kRows[] = {{"each_op", each_op}};
 
 std::span<const CheckRow> op_checks() { return kRows; }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::checks

@@ -7,7 +7,7 @@
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/text.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::checks {
 namespace {
 
 using sdk::ProgramBuilder;
@@ -129,7 +129,7 @@ bool run_probe(const Opened& device, const sdk::Program& program, bool reloaded,
   const SequenceStep step{"program",
                           {static_cast<int64_t>(groups), 1, 1, 11, reloaded ? 1 : 0},
                           sdk::print_program(program.view())};
-  return run_program(device, step).why.empty();
+  return programs::run_program(device, step).why.empty();
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::checks

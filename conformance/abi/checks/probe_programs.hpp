@@ -9,7 +9,7 @@
 
 #include "conformance/abi/checks/check.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::checks {
 
 /// Each thread writes its own words of `arrays` shared arrays of about equal size, `words` u32 in
 /// all, every word another; after a barrier the others' words go to the output.
@@ -29,4 +29,4 @@ uint32_t most_threads(const tn_properties& properties, uint32_t most);
 bool run_probe(const Opened& device, const sdk::Program& program, bool reloaded,
                uint32_t groups = 1);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::checks

@@ -12,7 +12,7 @@
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/verify.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::checks {
 namespace {
 
 constexpr uint64_t kBytes = 4096;
@@ -218,4 +218,4 @@ constexpr CheckRow kRows[] = {
 
 std::span<const CheckRow> program_checks() { return kRows; }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::checks

@@ -7,7 +7,7 @@
 #include "conformance/abi/saved.hpp"
 #include "sdk/program/op_info.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::checks {
 namespace {
 
 void open_beyond(const CheckContext& c) {
@@ -225,4 +225,4 @@ constexpr CheckRow kRows[] = {
 
 std::span<const CheckRow> refusal_checks() { return kRows; }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::checks

@@ -9,7 +9,7 @@
 #include "conformance/abi/slab.hpp"
 #include "conformance/cases/random.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::checks {
 namespace {
 
 /// Around powers of two, and what lies between two of them.
@@ -274,4 +274,4 @@ constexpr CheckRow kRows[] = {
 
 std::span<const CheckRow> slab_checks() { return kRows; }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::checks

@@ -7,7 +7,7 @@
 #include "conformance/abi/counting_host.hpp"
 #include "conformance/abi/slab.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::checks {
 namespace {
 
 /// A call that must fail, for its error.
@@ -200,4 +200,4 @@ constexpr CheckRow kRows[] = {
 
 std::span<const CheckRow> struct_checks() { return kRows; }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::checks

@@ -7,7 +7,7 @@
 #include "conformance/abi/checks/check.hpp"
 #include "conformance/abi/slab.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::checks {
 namespace {
 
 constexpr uint64_t kBytes = 1024;
@@ -199,4 +199,4 @@ constexpr CheckRow kRows[] = {
 
 std::span<const CheckRow> submission_checks() { return kRows; }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::checks

@@ -7,7 +7,7 @@
 #include "conformance/abi/checks/check.hpp"
 #include "conformance/abi/slab.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::checks {
 namespace {
 
 /// Fills, copies and launches, each of which writes what no other does, and some of which write
@@ -167,4 +167,4 @@ constexpr CheckRow kRows[] = {
 
 std::span<const CheckRow> work_checks() { return kRows; }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::checks

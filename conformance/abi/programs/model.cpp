@@ -6,7 +6,7 @@
 #include "core/support/error.hpp"
 #include "sdk/program/op_info.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::programs {
 
 ProgramModel::ProgramModel(const sdk::ProgramView& program,
                            std::vector<std::vector<ModelValue>> memory, const uint32_t (&grid)[3])
@@ -280,4 +280,4 @@ void ProgramModel::atomic(uint32_t i, uint32_t thread) {
   at(i, thread, 0) = old;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::programs

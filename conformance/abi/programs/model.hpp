@@ -11,7 +11,7 @@
 #include "conformance/abi/programs/model_memory.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::programs {
 
 /// More steps than the model takes.
 class ProgramTooLong : public Error {
@@ -70,4 +70,4 @@ class ProgramModel {
   uint64_t left_ = kMostLanes;  ///< that may still be computed
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::programs

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::programs {
 
 ModelMemory::ModelMemory(std::vector<ModelValue> values) : cells_(values.size()) {
   for (size_t i = 0; i < values.size(); ++i) cells_[i].value = values[i];
@@ -56,4 +56,4 @@ bool ModelMemory::atomic(size_t i, const ThreadId& who, uint32_t way, bool is_ol
 
 void ModelMemory::forget() { std::ranges::fill(cells_, Cell{}); }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::programs

@@ -7,7 +7,7 @@
 
 #include "conformance/abi/programs/model_value.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::programs {
 
 /// A thread of the launch, and how many barriers its workgroup has met.
 struct ThreadId {
@@ -46,4 +46,4 @@ class ModelMemory {
   std::vector<Cell> cells_;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::programs

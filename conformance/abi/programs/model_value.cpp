@@ -9,7 +9,7 @@
 #include "core/support/error.hpp"
 #include "sdk/program/op_info.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::programs {
 namespace {
 
 bool is_plain(double value, uint8_t dtype) {
@@ -160,4 +160,4 @@ bool agree(uint8_t dtype, uint64_t a, uint64_t b, bool signed_zeros) {
          to_double(b, dtype) == 0;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::programs

@@ -6,7 +6,7 @@
 
 #include "sdk/program/view.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::programs {
 
 struct ModelValue {
   uint64_t bits = 0;
@@ -27,4 +27,4 @@ ModelValue as_it_is(uint8_t dtype, uint64_t bits);
 /// Equal, but for the sign of a zero on a device that has none.
 bool agree(uint8_t dtype, uint64_t a, uint64_t b, bool signed_zeros);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::programs

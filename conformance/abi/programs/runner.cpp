@@ -14,7 +14,7 @@
 #include "sdk/backend/check_support.hpp"
 #include "sdk/program/op_info.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::programs {
 namespace {
 
 constexpr uint64_t kGuard = 64;  ///< bytes on both sides of a buffer
@@ -230,4 +230,4 @@ LeftOut run_program(const Opened& device, const SequenceStep& step) {
   return {};
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::programs

@@ -8,7 +8,7 @@
 #include "conformance/cases/abi/sequence.hpp"
 #include "sdk/program/builder.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::programs {
 
 /// Why the device need not take the program; "" if it must.
 std::string unclaimed(const Opened& device, const sdk::ProgramView& program,
@@ -24,4 +24,4 @@ struct LeftOut {
 /// program has no certain meaning, which is not the plugin's fault.
 LeftOut run_program(const Opened& device, const SequenceStep& step);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::programs

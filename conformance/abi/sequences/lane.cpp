@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::sequences {
 namespace {
 
 constexpr uint32_t kMostQueues = 4;
@@ -243,4 +243,4 @@ void Lane::peek() {
   }
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::sequences

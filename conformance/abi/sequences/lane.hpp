@@ -13,7 +13,7 @@
 #include "conformance/abi/opened.hpp"
 #include "conformance/abi/slab.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::sequences {
 
 /// Commands to submit at once, with all that they touch.
 struct Batch {
@@ -93,4 +93,4 @@ class Lane {
   std::vector<std::optional<bool>> queues_;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::sequences

@@ -12,7 +12,7 @@
 #include "conformance/cases/abi/programs.hpp"
 #include "conformance/cases/random.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::sequences {
 namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{48} << 20;
@@ -75,7 +75,7 @@ void SequenceRunner::run(const Sequence& sequence, const std::function<void()>& 
 bool SequenceRunner::run_step(const SequenceStep& step) {
   const Numbers numbers{step.numbers};
   if (is_program(step)) {
-    LeftOut left_out = run_program(seat(0).opened, step);
+    programs::LeftOut left_out = programs::run_program(seat(0).opened, step);
     const bool ran = left_out.why.empty();
     if (!ran && (left_out.too_long || !left_out_.too_long)) left_out_ = std::move(left_out);
     return ran;
@@ -229,4 +229,4 @@ SequenceRunner::~SequenceRunner() {
   for (auto& seat : seats_) (void)seat.release();
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::sequences

@@ -12,7 +12,7 @@
 #include "conformance/abi/sequences/lane.hpp"
 #include "conformance/cases/abi/sequence.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::sequences {
 
 class SequenceRunner {
  public:
@@ -24,7 +24,7 @@ class SequenceRunner {
   /// Steps that did something.
   size_t done() const { return done_; }
   /// Why programs were left out: of the last one that goes on for too long, if there is any.
-  const LeftOut& left_out() const { return left_out_; }
+  const programs::LeftOut& left_out() const { return left_out_; }
   /// What ran last, for messages.
   std::string where() const;
 
@@ -99,7 +99,7 @@ class SequenceRunner {
   size_t step_ = 0, done_ = 0;
   uint64_t end_seed_ = 0;
   std::string text_;  ///< of the step
-  LeftOut left_out_;
+  programs::LeftOut left_out_;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::sequences

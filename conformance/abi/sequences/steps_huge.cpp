@@ -6,7 +6,7 @@
 
 #include "conformance/abi/sequences/runner.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::sequences {
 namespace {
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
@@ -107,4 +107,4 @@ bool SequenceRunner::huge(const Numbers& numbers) {
   return true;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::sequences

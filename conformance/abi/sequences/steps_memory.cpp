@@ -6,7 +6,7 @@
 #include "conformance/abi/sequences/runner.hpp"
 #include "conformance/cases/random.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::sequences {
 namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{48} << 20;
@@ -175,4 +175,4 @@ bool SequenceRunner::unmap(const Numbers& numbers) {
   return true;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::sequences

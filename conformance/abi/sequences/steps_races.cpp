@@ -8,7 +8,7 @@
 #include "conformance/abi/at_once.hpp"
 #include "conformance/abi/sequences/runner.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::sequences {
 namespace {
 
 constexpr uint64_t kElements = 1024, kBytes = kElements * sizeof(uint32_t);
@@ -146,4 +146,4 @@ bool SequenceRunner::race_wait(const Numbers& numbers) {
   return true;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::sequences

@@ -6,7 +6,7 @@
 #include "conformance/abi/saved.hpp"
 #include "conformance/abi/sequences/runner.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi::sequences {
 
 bool SequenceRunner::fill(const Numbers& numbers) {
   constexpr uint32_t kWidths[] = {1, 2, 4, 8};
@@ -150,4 +150,4 @@ bool SequenceRunner::launch(const Numbers& numbers) {
   return true;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi::sequences

@@ -4,7 +4,7 @@
 #include "conformance/cases/generator.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 namespace {
 
 constexpr std::string_view kPrefix = "memory.";
@@ -34,4 +34,4 @@ std::string memory_check_of(const Case& test) {
   return test.sequence->check.substr(kPrefix.size());
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -5,7 +5,7 @@
 
 #include "conformance/cases/case.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 /// Names of the checks, in the order of their cases.
 const std::vector<std::string>& memory_check_names();
@@ -16,4 +16,4 @@ Case memory_case(uint64_t seed, uint64_t number);
 /// Of the sequence's check: its name if it is one of memory_check_names(), else "".
 std::string memory_check_of(const Case& test);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -3,7 +3,7 @@
 
 #include "sdk/program/op_info.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 LoopBounds draw_bounds(Choices& choices, ProgramPool& pool, tn_dtype index, bool is_outer) {
   const Choices::Scope scope(choices, Part::kDimension);
@@ -48,4 +48,4 @@ std::pair<int64_t, int64_t> draw_scalar_bounds(Choices& choices, tn_dtype dtype)
   return {is_signed && choices.chance(50) ? -1 - most : 0, most};
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -6,7 +6,7 @@
 
 #include "conformance/cases/abi/program_pool.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 struct LoopBounds {
   ProgramValue begin, end, step;
@@ -20,4 +20,4 @@ LoopBounds draw_bounds(Choices& choices, ProgramPool& pool, tn_dtype index, bool
 /// Of a SCALAR: all of the dtype, its high half too, or a few numbers; zeros if it is no integer.
 std::pair<int64_t, int64_t> draw_scalar_bounds(Choices& choices, tn_dtype dtype);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -10,7 +10,7 @@
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/view.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 namespace {
 
 /// Digits of the significand, the hidden one too, and of the exponent.
@@ -86,4 +86,4 @@ uint64_t program_scalar(uint64_t seed, std::string_view name, const tn_param& pa
   return convert(static_cast<uint64_t>(value), TN_DTYPE_I64, dtype);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -7,7 +7,7 @@
 
 #include "tenon/program.h"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 /// What is known of a float of a program without running it: a multiple of 2^-unit, of magnitude
 /// up to `bound`. A dtype that holds it makes sums, products and comparisons exact, so every
@@ -25,4 +25,4 @@ uint64_t program_input(uint64_t seed, std::string_view name, uint8_t dtype, uint
 /// The value of a SCALAR param, within its bounds.
 uint64_t program_scalar(uint64_t seed, std::string_view name, const tn_param& param);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -10,7 +10,7 @@
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/text.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 namespace {
 
 constexpr int64_t kInputs = 48, kReached = 32;  ///< elements of an input; first ones of a vector
@@ -496,4 +496,4 @@ SequenceStep draw_program(Choices& choices, bool is_single) {
   return ProgramDrawer(choices, is_single).draw();
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

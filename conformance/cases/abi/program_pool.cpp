@@ -10,7 +10,7 @@
 
 #include "sdk/program/op_info.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 namespace {
 
 constexpr tn_dtype kPlain[] = {TN_DTYPE_I32, TN_DTYPE_F32, TN_DTYPE_U32};
@@ -26,7 +26,7 @@ constexpr int64_t kNumbers[] = {0, 1, 2, -1, 3, 7, -2, 31, 32, 64, -8, 127, 255}
 
 bool is_float(tn_dtype dtype) { return sdk::is_float(static_cast<uint8_t>(dtype)); }
 bool holds(tn_dtype dtype, const Exact& exact) {
-  return conformance::holds(static_cast<uint8_t>(dtype), exact);
+  return abi::holds(static_cast<uint8_t>(dtype), exact);
 }
 bool within(const Exact& a, const Exact& b) { return a.bound <= b.bound && a.unit <= b.unit; }
 Exact joined(const Exact& a, const Exact& b) {
@@ -326,4 +326,4 @@ ProgramValue ProgramPool::grow_moved(tn_dtype dtype, uint16_t lanes) {
   return {builder_.op(TN_OP_BROADCAST, dtype, wide, {from.id}), dtype, wide, from.exact};
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -8,7 +8,7 @@
 #include "conformance/cases/choices.hpp"
 #include "sdk/program/builder.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 /// What a program is made from; few things, so that a small device takes many programs.
 struct Palette {
@@ -82,4 +82,4 @@ class ProgramPool {
   std::vector<ProgramValue> values_;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

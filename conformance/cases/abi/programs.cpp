@@ -6,7 +6,7 @@
 #include "core/support/error.hpp"
 #include "sdk/program/text.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 Sequence draw_programs(Choices& choices) {
   Sequence out;
@@ -29,4 +29,4 @@ sdk::Program program_of(const SequenceStep& step) {
   return program;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -12,7 +12,7 @@
 #include "conformance/cases/abi/sequence.hpp"
 #include "sdk/program/builder.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 /// `is_single`: one thread a workgroup, as some devices have no more.
 SequenceStep draw_program(Choices& choices, bool is_single = false);
@@ -29,4 +29,4 @@ bool is_programs(const Sequence& sequence);
 /// Of a step. Throws kInvalid.
 sdk::Program program_of(const SequenceStep& step);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

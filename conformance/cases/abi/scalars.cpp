@@ -8,7 +8,7 @@
 #include "core/ir/scalar_op.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 uint64_t evaluate_op(uint16_t op, uint8_t from, uint8_t to, uint64_t a, uint64_t b, uint64_t c) {
   const auto code = static_cast<Op>(op);
@@ -24,4 +24,4 @@ double least_normal(uint8_t dtype) {
   return reference::float_facts(static_cast<DType>(dtype)).min_normal();
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

@@ -9,7 +9,7 @@
 #include "core/ir/dtype.hpp"
 #include "tenon/program.h"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 inline Scalar scalar(uint8_t dtype, uint64_t bits) { return {static_cast<DType>(dtype), bits}; }
 
@@ -35,4 +35,4 @@ uint64_t evaluate_op(uint16_t op, uint8_t from, uint8_t to, uint64_t a, uint64_t
 /// Of a float dtype: 2^-14 for f16.
 double least_normal(uint8_t dtype);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

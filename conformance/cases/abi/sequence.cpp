@@ -7,7 +7,7 @@
 #include "core/support/error.hpp"
 #include "sdk/support/scanner.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 std::string print(const Sequence& sequence) {
   std::string text;
@@ -51,4 +51,4 @@ Sequence parse_sequence(std::string_view text) {
   return out;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

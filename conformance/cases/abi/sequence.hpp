@@ -9,7 +9,7 @@
 
 #include "conformance/cases/choices.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 
 /// One call with its numbers, which are requests: what an object is called (device D, slab M,
 /// executable E, timeline T: slots, counted modulo how many there are), and offsets, sizes and
@@ -64,4 +64,4 @@ std::string print(const Sequence& sequence);
 void parse_line(const std::string& line, Sequence& sequence);
 Sequence parse_sequence(std::string_view text);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

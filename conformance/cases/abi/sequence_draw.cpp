@@ -7,7 +7,7 @@
 #include "conformance/cases/abi/sequence.hpp"
 #include "tenon/program.h"
 
-namespace tenon::conformance {
+namespace tenon::conformance::abi {
 namespace {
 
 constexpr int64_t kSizes[] = {256, 64, 4096, 1000, 4, 65536, 12, 777, 1 << 20, 3};
@@ -289,4 +289,4 @@ const std::vector<std::string>& program_kinds() {
 
 Sequence draw_sequence(Choices& choices) { return Drawer(choices).draw(); }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::abi

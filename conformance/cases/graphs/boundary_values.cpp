@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 std::vector<uint64_t> integer_boundary_values(DType dtype) {
@@ -112,4 +112,4 @@ uint64_t neighbour(uint64_t bits, DType dtype, bool away) {
   return away ? bits + 1 : bits - 1;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

@@ -8,7 +8,7 @@
 #include "core/ir/dtype.hpp"
 #include "core/ir/op.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 
 /// The edges of a dtype: zeros, ones, extremes, subnormals, NaN, infinities, powers of two and
 /// their neighbours.
@@ -26,4 +26,4 @@ const std::vector<uint64_t>& op_edges(Op op, DType dtype, DType other, int opera
 /// The neighbour away from zero, or toward it; zeros, infinities and NaN stay what they are.
 uint64_t neighbour(uint64_t bits, DType dtype, bool away);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

@@ -10,7 +10,7 @@
 #include "conformance/cases/graphs/regions.hpp"
 #include "conformance/cases/graphs/shapes.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 constexpr int64_t kTaken[] = {1, 7, 33, 70}, kStored[] = {1, 5, 17, 40};
@@ -314,4 +314,4 @@ Template build_cell(const CellSpec& spec, Choices& choices, Builder& builder, ui
   return CellBuilder(spec, choices, builder, flags).build();
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

@@ -6,14 +6,14 @@
 #include "conformance/cases/graphs/cells.hpp"
 #include "core/ir/dtype.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 
 const std::set<std::string, std::less<>>& cell_ops() {
   static const std::set<std::string, std::less<>> names = [] {
     std::set<std::string, std::less<>> out{"graph", "api.sequence", "api.program"};
     for (const CellSpec& spec : all_cells()) out.insert(describe(spec).op);
-    for (const std::string& name : abi_checks()) out.insert("api." + name);
-    for (const std::string& name : memory_check_names()) out.insert("memory." + name);
+    for (const std::string& name : abi::abi_checks()) out.insert("api." + name);
+    for (const std::string& name : abi::memory_check_names()) out.insert("memory." + name);
     return out;
   }();
   return names;
@@ -24,4 +24,4 @@ bool is_cell_dtype(std::string_view name) {
   return name == "-" || (dtype && *dtype != DType::kVoid);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

@@ -7,7 +7,7 @@
 #include "conformance/cases/graphs/boundary_values.hpp"
 #include "conformance/cases/recipe.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 constexpr Layout kChained[] = {Layout::kPermuted, Layout::kFlipped,   Layout::kShrunk,
@@ -135,4 +135,4 @@ Scalar OperandBuilder::draw_constant(DType dtype, const Domain& domain) {
   return flags_ & kOtherConstant ? negated(value) : value;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

@@ -10,7 +10,7 @@
 #include "conformance/cases/graphs/values.hpp"
 #include "core/ir/build.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 
 class OperandBuilder {
  public:
@@ -41,4 +41,4 @@ class OperandBuilder {
 /// The same number with the other sign; of a bool, the other one.
 Scalar negated(const Scalar& value);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

@@ -5,7 +5,7 @@
 #include "conformance/cases/graphs/shapes.hpp"
 #include "core/ir/op.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 void add_layouts(std::vector<CellSpec>& out, CellSpec spec) {
@@ -194,4 +194,4 @@ bool can_be_big(const CellSpec& spec) {
   return false;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

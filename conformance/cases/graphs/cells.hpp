@@ -7,7 +7,7 @@
 #include "conformance/cases/recipe.hpp"
 #include "core/ir/build.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 
 enum class Layout : uint8_t {
   kContiguous,
@@ -63,4 +63,4 @@ bool can_be_big(const CellSpec& spec);
 /// A graph for the cell. `flags`: TemplateFlags.
 Template build_cell(const CellSpec& spec, Choices& choices, Builder& builder, uint32_t flags = 0);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

@@ -10,7 +10,7 @@
 #include "core/kernel/transforms/transform.hpp"
 #include "core/support/error.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 /// What random lists are made of.
@@ -123,4 +123,4 @@ uint32_t coverage_aim(uint64_t seed, uint64_t ordinal) {
   return static_cast<uint32_t>((mix(seed, 5) + steps % edge_count() * stride()) % edge_count());
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

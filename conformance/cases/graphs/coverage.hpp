@@ -11,7 +11,7 @@
 
 #include "conformance/cases/case.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 
 /// How many cells there are that a case can reach.
 uint32_t coverage_size();
@@ -27,4 +27,4 @@ uint32_t coverage_aim(uint64_t seed, uint64_t ordinal);
 inline constexpr uint32_t kAims = 4;
 uint32_t next_aim(uint32_t cell);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

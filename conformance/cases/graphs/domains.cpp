@@ -4,7 +4,7 @@
 
 #include "conformance/cases/graphs/boundary_values.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 /// Powers of two up to it are far from the ends of the dtype.
@@ -94,4 +94,4 @@ Domain term_domain(Op op, DType dtype) {
 
 Domain index_domain(int64_t size) { return {.positions = size}; }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

@@ -6,7 +6,7 @@
 #include "conformance/cases/graphs/values.hpp"
 #include "core/ir/op.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 
 /// Of a cell. `other`: what a CAST casts to.
 Domain operand_domain(Op op, DType dtype, int operand, DType other = DType::kVoid);
@@ -15,4 +15,4 @@ Domain term_domain(Op op, DType dtype);
 /// Positions along an axis, some of them outside it.
 Domain index_domain(int64_t size);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

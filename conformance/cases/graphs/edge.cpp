@@ -6,7 +6,7 @@
 
 #include "core/ir/op.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 constexpr std::string_view kLayoutNames[kEdgeLayoutCount] = {
@@ -150,4 +150,4 @@ std::vector<Edge> edges_into(const Node& node) {
   return out;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

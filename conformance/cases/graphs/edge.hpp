@@ -8,7 +8,7 @@
 
 #include "core/ir/node.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 
 /// An op at one end of an edge; a REDUCE also by what it combines with.
 struct EdgeOp {
@@ -49,4 +49,4 @@ std::optional<uint32_t> edge_number(const Edge& edge);
 /// The edges into a node.
 std::vector<Edge> edges_into(const Node& node);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

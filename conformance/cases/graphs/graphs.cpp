@@ -8,7 +8,7 @@
 #include "conformance/cases/graphs/coverage.hpp"
 #include "conformance/cases/graphs/steps.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 constexpr Step kSteps[] = {grow_binary, grow_unary,   grow_view,    grow_reduce, grow_where,
@@ -111,4 +111,4 @@ Template build_graph(Choices& choices, Builder& builder, std::optional<uint32_t>
   return GraphBuilder(choices, builder, aim, flags).build();
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

@@ -8,11 +8,11 @@
 #include "conformance/cases/graphs/template.hpp"
 #include "core/ir/build.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 
 /// With an aim the graph has kAims edges grown on purpose, from that coverage cell on, and random
 /// growth around them. `flags`: TemplateFlags.
 Template build_graph(Choices& choices, Builder& builder, std::optional<uint32_t> aim = {},
                      uint32_t flags = 0);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

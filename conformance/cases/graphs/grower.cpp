@@ -10,7 +10,7 @@
 #include "conformance/cases/graphs/shapes.hpp"
 #include "conformance/cases/recipe.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 constexpr DType kFloats[] = {DType::kF32, DType::kF32, DType::kF32, DType::kF32,
@@ -207,4 +207,4 @@ double Grower::comfort(DType dtype) {
   return dtype == DType::kF16 ? 2000 : 20000;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

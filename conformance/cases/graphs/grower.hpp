@@ -9,7 +9,7 @@
 #include "conformance/cases/graphs/values.hpp"
 #include "core/ir/build.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 
 /// A node and the range that its elements have for conditioned values.
 struct Entry {
@@ -71,4 +71,4 @@ class Grower {
   DType main_float_ = DType::kF32, main_int_ = DType::kI32;
 };
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

@@ -9,7 +9,7 @@
 
 #include "conformance/cases/graphs/boundary_values.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 /// Collects finite values of one dtype with both signs.
@@ -227,4 +227,4 @@ const std::vector<uint64_t>& op_edges(Op op, DType dtype, DType other, int opera
   return place->second;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

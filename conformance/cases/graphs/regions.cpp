@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "conformance/cases/graphs/regions.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 GraphRef region(const char* name, std::vector<NodeRef> params, std::vector<NodeRef> outputs) {
@@ -37,4 +37,4 @@ NodeRef loop_over(Builder& build, const NodeRef& trips, const NodeRef& x, const 
                     0);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

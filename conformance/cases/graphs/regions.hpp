@@ -4,7 +4,7 @@
 
 #include "core/ir/build.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 
 /// condition ? x + 1 : max(x, 1)
 NodeRef branch_on(Builder& build, const NodeRef& condition, const NodeRef& x);
@@ -12,4 +12,4 @@ NodeRef branch_on(Builder& build, const NodeRef& condition, const NodeRef& x);
 NodeRef loop_over(Builder& build, const NodeRef& trips, const NodeRef& x, const NodeRef& step,
                   bool is_while);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 constexpr int64_t kSizes[] = {1,  2,  3,  5,   7,   13,  16,  17,  31,   32,   33,   61,   63,
@@ -92,4 +92,4 @@ std::vector<int64_t> concrete(const Shape& shape, const SymbolValues& symbols) {
   return sizes;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

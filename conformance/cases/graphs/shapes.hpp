@@ -9,7 +9,7 @@
 #include "core/expr/expr.hpp"
 #include "core/reference/reference.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 
 /// Sizes whose product is at most `budget` (zero sizes are rare but legal).
 std::vector<int64_t> draw_sizes(Choices& choices, int rank, int64_t budget);
@@ -25,4 +25,4 @@ SymbolValues draw_symbol_values(Random& random, const std::vector<Expr>& symbols
 
 std::vector<int64_t> concrete(const Shape& shape, const SymbolValues& symbols);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

@@ -5,7 +5,7 @@
 #include "conformance/cases/graphs/edge.hpp"
 #include "conformance/cases/graphs/grower.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 
 using Step = Entry (*)(Grower&);
 
@@ -39,4 +39,4 @@ Entry with_axis(Grower& g, Entry x);                        ///< at least one ax
 Entry view_as(Grower& g, const Entry& x, EdgeLayout layout);
 Entry full_range(NodeRef node);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

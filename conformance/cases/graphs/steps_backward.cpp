@@ -5,7 +5,7 @@
 
 #include "conformance/cases/graphs/steps.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 /// A value of the param's type that lies where the param's values do; no node if none is at hand.
@@ -42,4 +42,4 @@ void grow_backward(Grower& g) {
   if (node && node->op != Op::PARAM) g.replace(param, node);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

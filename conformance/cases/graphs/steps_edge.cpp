@@ -4,7 +4,7 @@
 #include "conformance/cases/graphs/steps.hpp"
 #include "core/ir/op.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 /// Bounds of a result that nobody computed: later steps scale it down.
@@ -154,4 +154,4 @@ Entry grow_edge(Grower& g, const Edge& edge) {
   return unknown(apply(g, consumer, x, other_dtype(g, edge.dtype), true));
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

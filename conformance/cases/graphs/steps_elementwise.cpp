@@ -5,7 +5,7 @@
 
 #include "conformance/cases/graphs/steps.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 constexpr Op kUnary[] = {Op::NEG, Op::SQRT, Op::EXP2,  Op::LOG2,  Op::SIN, Op::RECIP,
@@ -136,4 +136,4 @@ Entry grow_cast(Grower& g) {
   return g.to_dtype(x, to);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

@@ -7,7 +7,7 @@
 #include "conformance/cases/graphs/regions.hpp"
 #include "conformance/cases/graphs/steps.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 double reduced_terms(const Shape& shape, const std::vector<int>& axes) {
@@ -156,4 +156,4 @@ Entry grow_region(Grower& g) {
   return {branch_on(g.build(), condition, x.node), std::min(x.low, 1.0), x.high + 1};
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

@@ -4,7 +4,7 @@
 
 #include "conformance/cases/graphs/steps.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 Entry split_or_merge(Grower& g, const Entry& x) {
@@ -131,4 +131,4 @@ Entry grow_view(Grower& g) {
   return g.fits(out.node->shape) ? out : x;
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

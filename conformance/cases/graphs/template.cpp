@@ -7,7 +7,7 @@
 
 #include "conformance/cases/graphs/shapes.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 constexpr ValueMode kModes[] = {ValueMode::kExact, ValueMode::kConditioned, ValueMode::kSpecial,
@@ -69,4 +69,4 @@ void finish_graph(Template& shape, std::vector<NodeRef> outputs,
   shape.graph.outputs = std::move(outputs);
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

@@ -6,15 +6,15 @@
 #include "conformance/cases/case.hpp"
 #include "conformance/cases/graphs/values.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 
 struct Template {
   Cell cell;
   Graph graph;
   std::vector<Domain> domains;  ///< of each param
   bool refusal = false;
-  std::optional<Sequence> sequence;  ///< in place of the graph
-  Origin origin;                     ///< but for the seed of the values
+  std::optional<abi::Sequence> sequence;  ///< in place of the graph
+  Origin origin;                          ///< but for the seed of the values
 };
 
 /// The case of this index with values from `value_seed`.
@@ -25,4 +25,4 @@ Case instantiate(const Template& shape, uint64_t seed, uint64_t index, uint64_t 
 void finish_graph(Template& shape, std::vector<NodeRef> outputs,
                   const std::vector<std::pair<NodeRef, Domain>>& params);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

@@ -9,7 +9,7 @@
 
 #include "conformance/cases/graphs/boundary_values.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 namespace {
 
 /// Mostly inside [0, size); else what wraps to the inside in too few bits, or counts from the end.
@@ -267,4 +267,4 @@ void tie(std::vector<Array>& inputs, const std::vector<Domain>& domains, Random&
   }
 }
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs

@@ -5,7 +5,7 @@
 #include "conformance/cases/case.hpp"
 #include "conformance/cases/random.hpp"
 
-namespace tenon::conformance {
+namespace tenon::conformance::graphs {
 
 /// How a second operand often relates to the first.
 enum class Tie : uint8_t {
@@ -41,4 +41,4 @@ void fill(Array& array, const Domain& domain, ValueMode mode, Random& random);
 /// Some elements of the later tied arrays follow from elements of the first one.
 void tie(std::vector<Array>& inputs, const std::vector<Domain>& domains, Random& random);
 
-}  // namespace tenon::conformance
+}  // namespace tenon::conformance::graphs
