@@ -328,8 +328,7 @@ void Scope::define(Cursor& cursor, size_t start, std::string_view name, NodeRef 
 const NodeRef& Scope::value(Cursor& cursor, size_t start, std::string_view name) const {
   const uint32_t* number = numbers.find(name);
   if (!number)
-    cursor.error_at(start,
-                    fmt::format("expected a value defined above, got {}", sdk::quote(name)));
+    cursor.error_at(start, fmt::format("expected a value defined above, got {}", sdk::quote(name)));
   return values[*number];
 }
 

@@ -16,9 +16,9 @@
  * Regions. LOOP and IF open a region, END closes it; they nest. A value is visible from its op to
  * the end of the region that holds it, except that a CARRY stays visible after its loop's END and
  * then is the value that left the loop. A LOOP runs its variable i = begin; i < end; i += step,
- * tested before each iteration, step > 0, and i + step fits its dtype. CARRY ops stand directly after
- * their LOOP, one for each initial value, in order, with it as operand. A tn_param has one PARAM,
- * and these stand in the order of tn_param[].
+ * tested before each iteration, step > 0, and i + step fits its dtype. CARRY ops stand directly
+ * after their LOOP, one for each initial value, in order, with it as operand. A tn_param has one
+ * PARAM, and these stand in the order of tn_param[].
  *
  * Threads. The launch runs grid x workgroup threads; INDEX reads a thread's coordinates. Without a
  * BARRIER nothing is promised about their order. A BARRIER is met by all threads of its scope or
