@@ -13,7 +13,6 @@
 using namespace tenon;
 using namespace tenon::conformance;
 using namespace tenon::conformance::abi;
-using namespace tenon::conformance::abi::checks;
 
 namespace {
 

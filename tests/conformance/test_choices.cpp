@@ -10,7 +10,6 @@
 
 using namespace tenon;
 using namespace tenon::conformance;
-using namespace tenon::conformance::abi;
 using namespace tenon::conformance::graphs;
 
 namespace {

@@ -8,7 +8,6 @@
 
 using namespace tenon;
 using namespace tenon::conformance;
-using namespace tenon::conformance::abi;
 using namespace tenon::conformance::judge;
 
 namespace {

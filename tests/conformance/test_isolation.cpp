@@ -19,10 +19,7 @@ using namespace tenon;
 using namespace tenon::conformance;
 using namespace tenon::conformance::abi;
 using namespace tenon::conformance::campaign;
-using namespace tenon::conformance::graphs;
-using namespace tenon::conformance::judge;
 using namespace tenon::conformance::report;
-using namespace tenon::conformance::worker;
 
 namespace {
 

@@ -15,7 +15,6 @@
 
 using namespace tenon;
 using namespace tenon::conformance;
-using namespace tenon::conformance::abi;
 using namespace tenon::conformance::graphs;
 using namespace tenon::conformance::report;
 

@@ -17,7 +17,6 @@
 using namespace tenon;
 using namespace tenon::conformance;
 using namespace tenon::conformance::abi;
-using namespace tenon::conformance::graphs;
 using namespace tenon::conformance::shrink;
 
 namespace {

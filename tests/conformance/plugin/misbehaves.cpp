@@ -231,14 +231,17 @@ extern "C" TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* host, uint3
                                                       uint32_t abi_max, tn_error* error) {
   const tn_plugin* const found = null_plugin_query(host, abi_min, abi_max, error);
   if (!found) return nullptr;
-  base = found;
   if (kWay == Way::hangs_at_exit) atexit([] { sleep_on(); });
-  static tn_plugin table;
-  table = *base;
-  table.backend = PLANTED_NAME;
-  table.compile = compile;
-  table.submit = submit;
-  table.device_open = device_open;
-  table.properties = properties;
+  // Made once: threads may ask at the same time.
+  static const tn_plugin table = [&] {
+    base = found;
+    tn_plugin made = *found;
+    made.backend = PLANTED_NAME;
+    made.compile = compile;
+    made.submit = submit;
+    made.device_open = device_open;
+    made.properties = properties;
+    return made;
+  }();
   return &table;
 }

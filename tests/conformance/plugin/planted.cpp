@@ -183,12 +183,15 @@ extern "C" TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* host, uint3
   if (kBug == Bug::aborts) std::abort();
   const tn_plugin* const found = null_plugin_query(host, abi_min, abi_max, error);
   if (!found) return nullptr;
-  base = found;
-  static tn_plugin table;
-  table = *base;
-  table.backend = PLANTED_NAME;
-  table.compile = compile;
-  table.submit = submit;
-  if (kBug == Bug::boasts) table.properties = properties;
+  // Made once: threads may ask at the same time.
+  static const tn_plugin table = [&] {
+    base = found;
+    tn_plugin made = *found;
+    made.backend = PLANTED_NAME;
+    made.compile = compile;
+    made.submit = submit;
+    if (kBug == Bug::boasts) made.properties = properties;
+    return made;
+  }();
   return &table;
 }
