@@ -10,7 +10,6 @@
 namespace tenon {
 namespace {
 
-constexpr uint64_t kTurn = uint64_t{16} << 20;  ///< bytes; then others get at the memory
 /// Below it importing costs more than it saves.
 constexpr uint64_t kSmallestImport = uint64_t{1} << 20;
 
@@ -18,7 +17,7 @@ constexpr uint64_t kSmallestImport = uint64_t{1} << 20;
 
 void HostAccess::copy_from(HostAccess& source, MemoryPlace from, MemoryPlace to, uint64_t size) {
   for (uint64_t done = 0; done < size;) {
-    uint64_t part = std::min(size - done, kTurn);
+    uint64_t part = std::min(size - done, kMappedPart);
     const MemoryPlace part_from{from.memory, from.offset + done},
         part_to{to.memory, to.offset + done};
     // Both at once, in whatever order: two devices may copy to each other.

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/device/executables.hpp"
-#include "core/device/file_ranges.hpp"
 #include "core/device/guards.hpp"
+#include "core/device/held_handles.hpp"
 #include "core/device/host_access.hpp"
 #include "core/device/opened_device.hpp"
 #include "core/device/pool.hpp"
@@ -67,7 +67,7 @@ struct Device::Parts : SlabSource {
       : opened(std::move(library), index, info, options.id, options.plugin_options),
         guards(options.guard_bytes, options.poison),
         executables(opened, std::move(cache)),
-        ranges(opened) {
+        ranges(opened.plugin().memory_free) {
     try {
       queue = opened.facts.flags & TN_DEVICE_ASYNC
                   ? make_timeline_queue(opened.plugin(), opened.handle, opened.id)
@@ -118,7 +118,7 @@ struct Device::Parts : SlabSource {
   OpenedDevice opened;
   Guards guards;
   Executables executables;
-  FileRanges ranges;
+  HeldHandles<tn_memory> ranges;  ///< of a file, slabs of their own
   std::unique_ptr<Queue> queue;
   std::unique_ptr<HostAccess> host;
   std::unique_ptr<Pool> pool;
@@ -163,8 +163,8 @@ void Device::drain() noexcept {
 void Device::close() noexcept {
   if (!parts_->opened.handle) return;
   wait_idle(parts_->queue->submitted());
-  parts_->executables.destroy_all();
-  parts_->ranges.free_all();
+  parts_->executables.handles().destroy_all();
+  parts_->ranges.destroy_all();
   parts_->host->free_staging();
   parts_->pool.reset();
   parts_->queue.reset();
@@ -241,8 +241,14 @@ BufferRef Device::open_range(uint64_t offset, uint64_t size, bool write) {
     fail(ErrorKind::kUnsupported, "[open_range] {}: expected a device of files, got {}", id(),
          capabilities().compute ? "one that computes" : "one without ranges");
   const InUse use(parts_->made_in);
-  tn_memory* memory = size == 0 ? nullptr : parts_->ranges.open(offset, size, write);
-  return std::make_shared<Buffer>(shared_from_this(), memory, 0, size, /*is_slab=*/size > 0);
+  if (size == 0) return std::make_shared<Buffer>(shared_from_this(), nullptr, 0, 0);
+  tn_error error = abi_struct<tn_error>();
+  tn_memory* memory = nullptr;
+  check_status(parts_->opened.files->open_range(handle(), offset, size, write ? TN_FILES_WRITE : 0u,
+                                                &memory, &error),
+               error, "open_range", id());
+  parts_->ranges.add(memory);
+  return std::make_shared<Buffer>(shared_from_this(), memory, 0, size, /*is_slab=*/true);
 }
 
 void Device::check_range(const Buffer& buffer, uint64_t offset, uint64_t size,
@@ -291,15 +297,8 @@ uint64_t Device::copy(Buffer& from, uint64_t from_offset, Buffer& to, uint64_t t
   const MemoryPlace source_place{from.memory(), from.offset() + from_offset};
   const MemoryPlace place{to.memory(), to.offset() + to_offset};
   if (&source == this) {
-    tn_command command = abi_struct<tn_command>();
-    command.kind = TN_COMMAND_COPY;
-    command.source = source_place.memory;
-    command.source_offset = source_place.offset;
-    command.destination = place.memory;
-    command.destination_offset = place.offset;
-    command.size = size;
     Buffer* const used[] = {&from, &to};
-    submit({command}, std::span<Buffer* const>(used));
+    submit({copy_command(source_place, place, size)}, std::span<Buffer* const>(used));
     return to.last_use();
   }
   source.parts_->queue->check_alive();
@@ -385,10 +384,11 @@ void Device::retire(tn_executable* executable) noexcept {
 }
 
 void Device::destroy_retired() noexcept {
-  if (!parts_->executables.has_retired() && !parts_->ranges.has_retired()) return;
+  HeldHandles<tn_executable>& executables = parts_->executables.handles();
+  if (!executables.has_retired() && !parts_->ranges.has_retired()) return;
   const uint64_t ended = parts_->queue->ended();
-  parts_->executables.destroy_retired(ended);
-  parts_->ranges.free_retired(ended);
+  executables.destroy_retired(ended);
+  parts_->ranges.destroy_retired(ended);
 }
 
 }  // namespace tenon

@@ -37,8 +37,8 @@ ExecutableRef Executables::wrap(tn_executable* handle, const tn_compile_report& 
   executable->handle = handle;
   executable->report = report;
   executable->from_cache = from_cache;
-  const std::lock_guard lock(retired_mutex_);
-  held_.insert(handle);
+  handles_.add(handle);
+  const std::lock_guard lock(unlaunched_mutex_);
   unlaunched_.insert(handle);
   has_unlaunched_ = true;
   return executable;
@@ -108,32 +108,16 @@ void Executables::save(const CompiledProgram& compiled, const std::string& subje
 }
 
 void Executables::retire(tn_executable* executable, uint64_t submitted) noexcept {
-  const std::lock_guard lock(retired_mutex_);
-  held_.erase(executable);
-  unlaunched_.erase(executable);
-  retired_.emplace_back(submitted, executable);
-  has_retired_ = true;
-}
-
-void Executables::destroy_retired(uint64_t ended) noexcept {
-  if (!has_retired_) return;
-  const std::lock_guard lock(retired_mutex_);
-  std::erase_if(retired_, [&](const auto& item) {
-    if (item.first > ended) return false;
-    opened_.plugin().executable_destroy(item.second);
-    return true;
-  });
-  has_retired_ = !retired_.empty();
-}
-
-void Executables::destroy_all() noexcept {
-  destroy_retired(UINT64_MAX);
-  for (tn_executable* executable : held_) opened_.plugin().executable_destroy(executable);
+  {
+    const std::lock_guard lock(unlaunched_mutex_);
+    unlaunched_.erase(executable);
+  }
+  handles_.retire(executable, submitted);
 }
 
 bool Executables::take_first_launches(const std::vector<tn_command>& commands) {
   if (!has_unlaunched_) return false;
-  const std::lock_guard lock(retired_mutex_);
+  const std::lock_guard lock(unlaunched_mutex_);
   bool any = false;
   for (const tn_command& command : commands)
     any |= command.kind == TN_COMMAND_LAUNCH && unlaunched_.erase(command.executable) > 0;

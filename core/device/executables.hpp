@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/device/device.hpp"
+#include "core/device/held_handles.hpp"
 #include "core/device/opened_device.hpp"
 #include "core/support/disk_cache.hpp"
 
@@ -24,18 +25,14 @@ class CompiledProgram;
 class Executables {
  public:
   Executables(const OpenedDevice& opened, std::shared_ptr<DiskCache> cache)
-      : opened_(opened), cache_(std::move(cache)) {}
+      : opened_(opened), cache_(std::move(cache)), handles_(opened.plugin().executable_destroy) {}
 
   /// Asked of memory, of the disk, then of the plugin. `device` is what it is an executable of.
   ExecutableRef compile(const tn_program& program, Device& device);
 
   /// Nobody holds it any more; work up to `submitted` may use it.
   void retire(tn_executable* executable, uint64_t submitted) noexcept;
-  bool has_retired() const { return has_retired_; }
-  /// Destroys what was retired and whose work has ended.
-  void destroy_retired(uint64_t ended) noexcept;
-  /// At the end of the device: also what someone holds.
-  void destroy_all() noexcept;
+  HeldHandles<tn_executable>& handles() { return handles_; }
 
   /// Whether a command launches what was never launched before. Each is told once.
   bool take_first_launches(const std::vector<tn_command>& commands);
@@ -56,11 +53,10 @@ class Executables {
   std::shared_ptr<DiskCache> cache_;
   std::mutex compiled_mutex_;
   std::unordered_map<std::string, std::weak_ptr<Executable>> compiled_;
-  std::atomic<bool> has_unlaunched_ = false, has_retired_ = false;
-  std::mutex retired_mutex_;                       ///< of these three
-  std::unordered_set<tn_executable*> held_;        ///< by someone
+  HeldHandles<tn_executable> handles_;
+  std::atomic<bool> has_unlaunched_ = false;
+  std::mutex unlaunched_mutex_;
   std::unordered_set<tn_executable*> unlaunched_;  ///< so far
-  std::vector<std::pair<uint64_t, tn_executable*>> retired_;
 };
 
 }  // namespace tenon

@@ -13,10 +13,20 @@
 namespace tenon {
 namespace {
 
-constexpr uint64_t kMappedPart = uint64_t{16} << 20;  ///< then others get their turn at the memory
 constexpr uint64_t kStagingBytes = uint64_t{4} << 20;
 
 }  // namespace
+
+tn_command copy_command(MemoryPlace from, MemoryPlace to, uint64_t size) {
+  tn_command command = abi_struct<tn_command>();
+  command.kind = TN_COMMAND_COPY;
+  command.source = from.memory;
+  command.source_offset = from.offset;
+  command.destination = to.memory;
+  command.destination_offset = to.offset;
+  command.size = size;
+  return command;
+}
 
 void HostAccess::read(MemoryPlace from, void* data, uint64_t size) {
   transfer(Access::kRead, from, data, size);
@@ -78,14 +88,7 @@ void HostAccess::free_staging() noexcept {
 }
 
 void HostAccess::run_copy(MemoryPlace from, MemoryPlace to, uint64_t size) {
-  tn_command command = abi_struct<tn_command>();
-  command.kind = TN_COMMAND_COPY;
-  command.source = from.memory;
-  command.source_offset = from.offset;
-  command.destination = to.memory;
-  command.destination_offset = to.offset;
-  command.size = size;
-  queue_.run_now({command});
+  queue_.run_now({copy_command(from, to, size)});
 }
 
 HostAccess::Window::Window(HostAccess& device, Access access, MemoryPlace place, uint64_t size)

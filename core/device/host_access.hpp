@@ -16,6 +16,11 @@ struct MemoryPlace {
   uint64_t offset;
 };
 
+tn_command copy_command(MemoryPlace from, MemoryPlace to, uint64_t size);
+
+/// Bytes that are mapped at once; then others get their turn at the memory.
+inline constexpr uint64_t kMappedPart = uint64_t{16} << 20;
+
 /// Nothing here waits for queued work: that is the caller's.
 class HostAccess {
  public:
