@@ -13,10 +13,9 @@ Tensor unary(Op op, const Tensor& x) {
   return make_tensor(x.context(), builder_of(x).unary(op, node_of(x)));
 }
 
+/// Integers and bools become f32.
 Tensor float_unary(Op op, const Tensor& x) {
-  TN_REQUIRE(is_float(x.dtype()), "[{}] expected a float dtype, got {}; use cast", op_info(op).text,
-             dtype_name(x.dtype()));
-  return unary(op, x);
+  return unary(op, is_float(x.dtype()) ? x : x.cast(DType::kF32));
 }
 
 Tensor binary(Op op, const Tensor& a, const Tensor& b) {
@@ -44,45 +43,13 @@ Tensor Tensor::log() const { return float_unary(Op::LN, *this); }
 Tensor Tensor::log2() const { return float_unary(Op::LOG2, *this); }
 Tensor Tensor::sin() const { return float_unary(Op::SIN, *this); }
 Tensor Tensor::cos() const { return float_unary(Op::COS, *this); }
-Tensor Tensor::floor() const { return float_unary(Op::FLOOR, *this); }
-Tensor Tensor::trunc() const { return float_unary(Op::TRUNC, *this); }
+Tensor Tensor::floor() const { return is_float(dtype()) ? unary(Op::FLOOR, *this) : *this; }
+Tensor Tensor::trunc() const { return is_float(dtype()) ? unary(Op::TRUNC, *this) : *this; }
 Tensor Tensor::square() const { return *this * *this; }
 Tensor Tensor::abs() const {
   return is_float(dtype()) || is_signed(dtype()) ? maximum(neg()) : *this;
 }
 Tensor Tensor::relu() const { return maximum(constant_like(*this, 0)); }
-Tensor Tensor::sigmoid() const {
-  return constant_like(*this, 1) / (constant_like(*this, 1) + neg().exp());
-}
-
-Tensor Tensor::tanh() const {
-  // Near zero 1 - 2/(e^2x + 1) cancels; there the polynomial of Cephes' tanhf (netlib.org/cephes,
-  // single/tanhf.c), good to f32 and narrower. f64 keeps more terms by going through e^x - e^-x.
-  const Tensor x = *this;
-  const auto number = [&](double value) { return constant_like(x, value); };
-  const Tensor far = number(1) - number(2) / ((x + x).exp() + number(1));
-  if (dtype() == DType::kF64) {
-    const Tensor z = x.square();
-    const Tensor near =
-        x * (number(1) + z * (number(-1.0 / 3) + z * (number(2.0 / 15) + z * number(-17.0 / 315))));
-    return where(x.abs() < number(1e-2), near, far);
-  }
-  const Tensor z = x.square();
-  Tensor p = number(-5.70498872745e-3);
-  for (const double c :
-       {2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1}) {
-    p = p * z + number(c);
-  }
-  return where(x.abs() < number(0.625), p * z * x + x, far);
-}
-
-Tensor Tensor::gelu() const {
-  // x * (1 + tanh(u)) / 2 = x * sigmoid(2u), u = sqrt(2/pi) * (x + 0.044715 x^3): Hendrycks and
-  // Gimpel, 2016
-  const Tensor u = *this + constant_like(*this, 0.044715) * square() * *this;
-  return *this * (u * constant_like(*this, 2 * std::sqrt(2 / std::numbers::pi))).sigmoid();
-}
-
 Tensor Tensor::pow(double exponent) const {
   const double magnitude = std::abs(exponent);
   if (magnitude == std::floor(magnitude) &&

@@ -7,6 +7,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
+#include "tenon/promote.hpp"
 
 namespace tenon {
 
@@ -57,22 +58,59 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> pairs, Number value)
                      builder_of(*this).pad(node_of(*this), dims, value.as("pad", dtype())));
 }
 
+namespace {
+
+/// Every step-th element of an axis, from the first on: rows of `step`, of which the first column
+/// stays.
+Tensor every(const Tensor& x, int axis, int64_t step) {
+  const int64_t extent = x.size(axis), count = (extent + step - 1) / step;
+  std::vector<int64_t> shape = x.shape();
+  const auto at = static_cast<size_t>(axis);
+  std::vector<std::pair<int64_t, int64_t>> pairs(shape.size(), {0, 0});
+  pairs[at].second = count * step - extent;
+  shape[at] = count;
+  shape.insert(shape.begin() + axis + 1, step);
+  const Tensor rows = x.pad(std::move(pairs)).reshape(std::move(shape));
+  return rows.select(axis + 1, 0);
+}
+
+}  // namespace
+
 Tensor Tensor::slice(std::vector<Slice> ranges) const {
   const std::vector<int64_t> shape = this->shape();
   TN_REQUIRE(ranges.size() <= shape.size(), "[slice] expected at most {} ranges, got {}",
              shape.size(), ranges.size());
+  ranges.resize(shape.size());
   std::vector<std::pair<Dim, Dim>> pairs;
+  std::vector<int> reversed;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    const Slice range = axis < ranges.size() ? ranges[axis] : Slice{};
-    const auto from_end = [&](int64_t at) { return at < 0 ? at + shape[axis] : at; };
-    const int64_t begin = from_end(range.begin);
-    const int64_t end = from_end(range.end.value_or(shape[axis]));
-    TN_REQUIRE(0 <= begin && begin <= end && end <= shape[axis],
-               "[slice] expected a range inside [0, {}) on axis {}, got {}:{}", shape[axis], axis,
-               range.begin, range.end.value_or(shape[axis]));
+    const int64_t extent = shape[axis];
+    const auto [first, last, step] = ranges[axis];
+    TN_REQUIRE(step != 0 && step != INT64_MIN,
+               "[slice] expected a step that is not {}, got it on axis {}", step, axis);
+    const auto from_end = [&](int64_t at) { return at < 0 ? at + extent : at; };
+    int64_t begin = from_end(first.value_or(0)), end = from_end(last.value_or(extent));
+    if (step < 0) {  // the same range, read forwards
+      end = first ? from_end(*first) + 1 : extent;
+      begin = last ? from_end(*last) + 1 : 0;
+      reversed.push_back(static_cast<int>(axis));
+    }
+    TN_REQUIRE(0 <= begin && begin <= end && end <= extent,
+               "[slice] expected a range inside [0, {}) on axis {}, got {}:{}", extent, axis,
+               first.value_or(step < 0 ? extent - 1 : 0),
+               last       ? fmt::to_string(*last)
+               : step < 0 ? ""
+                          : fmt::to_string(extent));
     pairs.emplace_back(begin, end);
   }
-  return make_tensor(context(), builder_of(*this).shrink(node_of(*this), std::move(pairs)));
+  Tensor result =
+      make_tensor(context(), builder_of(*this).shrink(node_of(*this), std::move(pairs)));
+  if (!reversed.empty()) result = result.flip(reversed);
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const int64_t step = std::abs(ranges[axis].step);
+    if (step > 1) result = every(result, static_cast<int>(axis), step);
+  }
+  return result;
 }
 
 Tensor Tensor::select(int axis, int64_t index) const {
@@ -108,17 +146,16 @@ Tensor Tensor::cat(const std::vector<Tensor>& tensors, int axis) {
   const Tensor& first = tensors[0];
   axis = normalise_axis("cat", axis, first.rank());
   const auto at = static_cast<size_t>(axis);
+  DType dtype = first.dtype();
   int64_t total = 0;
   for (const Tensor& tensor : tensors) {
-    std::vector<int64_t> shape = tensor.shape();
     std::vector<int64_t> expected = first.shape();
-    TN_REQUIRE(shape.size() == expected.size() && tensor.dtype() == first.dtype(),
-               "[cat] expected {}[{}], got {}[{}]", dtype_name(first.dtype()),
-               fmt::join(expected, ", "), dtype_name(tensor.dtype()), fmt::join(shape, ", "));
-    total += shape[at];
-    expected[at] = shape[at];
-    TN_REQUIRE(shape == expected, "[cat] expected equal sizes but on axis {}, got [{}] and [{}]",
-               axis, fmt::join(first.shape(), ", "), fmt::join(shape, ", "));
+    if (tensor.rank() == first.rank()) expected[at] = tensor.size(axis);
+    TN_REQUIRE(tensor.shape() == expected,
+               "[cat] expected equal sizes but on axis {}, got [{}] and [{}]", axis,
+               fmt::join(first.shape(), ", "), fmt::join(tensor.shape(), ", "));
+    total += expected[at];
+    dtype = promote_types(dtype, tensor.dtype());
   }
   // Each part is padded to the whole, and chosen where it belongs.
   Builder& builder = builder_of(first);
@@ -131,8 +168,9 @@ Tensor Tensor::cat(const std::vector<Tensor>& tensors, int axis) {
     const int64_t extent = tensor.size(axis);
     std::vector<std::pair<Dim, Dim>> pairs(whole.size(), {Dim(0), Dim(0)});
     pairs[at] = {Dim(begin), Dim(total - begin - extent)};
-    NodeRef part =
-        builder.pad(node_in(first.context(), tensor), std::move(pairs), zero(first.dtype()));
+    NodeRef own = node_in(first.context(), tensor);
+    if (own->dtype != dtype) own = builder.cast(std::move(own), dtype);
+    NodeRef part = builder.pad(std::move(own), std::move(pairs), zero(dtype));
     const NodeRef start = builder.constant(Scalar::of_int(DType::kI64, begin), to_shape(whole));
     result = begin == 0 && !result
                  ? part

@@ -11,6 +11,7 @@
 #include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
 #include "tenon/npy.hpp"
+#include "tenon/promote.hpp"
 
 namespace tenon {
 
@@ -113,9 +114,16 @@ Context& context_of(const Tensor& x) {
 
 bool is_number(const Tensor& x) { return !x.state()->context.is_set(); }
 
-/// Beside a tensor a number takes its dtype; two numbers agree on the wider of their kinds.
+/// Beside a tensor a number takes its dtype, unless it is of a higher kind (bool, integer, float);
+/// two numbers agree on the wider of their kinds.
 DType dtype_of_both(const Tensor& a, const Tensor& b) {
-  if (!is_number(a) || !is_number(b)) return is_number(a) ? b.dtype() : a.dtype();
+  if (!is_number(a) && !is_number(b)) return promote_types(a.dtype(), b.dtype());
+  if (is_number(a) != is_number(b)) {
+    const DType dtype = is_number(a) ? b.dtype() : a.dtype();
+    const Number& number = *(is_number(a) ? a : b).state()->number;
+    if (number.is_float()) return is_float(dtype) ? dtype : DType::kF32;
+    return dtype == DType::kBool ? number.dtype() : dtype;
+  }
   const Number &x = *a.state()->number, &y = *b.state()->number;
   if (x.is_float() || y.is_float()) return DType::kF32;
   return dtype_bits(x.dtype()) < dtype_bits(y.dtype()) || y.dtype() == DType::kU64 ? y.dtype()
@@ -125,7 +133,8 @@ DType dtype_of_both(const Tensor& a, const Tensor& b) {
 NodeRef operand(const char* op, const Tensor& x, Context& context, DType dtype) {
   const Tensor::State& state = *x.state();
   if (is_number(x)) return builder_of(context).constant(state.number->as(op, dtype));
-  return node_in(context, x);
+  NodeRef node = node_in(context, x);
+  return node->dtype == dtype ? node : builder_of(context).cast(std::move(node), dtype);
 }
 
 }  // namespace
@@ -140,9 +149,6 @@ Operands promote_and_broadcast(const char* op, const Tensor& a, const Tensor& b)
   Operands result;
   result.context = is_number(a) ? &context_of(b) : &context_of(a);
   const DType dtype = dtype_of_both(a, b);
-  TN_REQUIRE((is_number(a) || a.dtype() == dtype) && (is_number(b) || b.dtype() == dtype),
-             "[{}] expected equal dtypes, got {} and {}; use cast", op, dtype_name(a.dtype()),
-             dtype_name(b.dtype()));
   Builder& builder = builder_of(*result.context);
   const std::vector<int64_t> shape = broadcast_shapes(op, a.shape(), b.shape());
   result.a = broadcast_to(builder, operand(op, a, *result.context, dtype), shape);

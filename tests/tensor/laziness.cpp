@@ -135,9 +135,7 @@ TEST_CASE(".npy files keep a tensor") {
 TEST_CASE("mistakes are named") {
   on_each_device([](Context& context) {
     const Tensor x = Tensor::zeros({2, 3}, DType::kF32, context);
-    const Tensor n = Tensor::zeros({2, 3}, DType::kI32, context);
     refuses([&] { x + Tensor::zeros({4}, DType::kF32, context); }, "broadcast");
-    refuses([&] { x + n; }, "expected equal dtypes, got f32 and i32");
     refuses([&] { x.matmul(x); }, "[matmul]");
     refuses([&] { x.reshape({4, -1}); }, "[reshape]");
     refuses([&] { x.reshape({-1, -1}); }, "[reshape]");
@@ -146,7 +144,6 @@ TEST_CASE("mistakes are named") {
     refuses([&] { Tensor::rand({int64_t{1} << 62, 4}, 1, x.context()); }, "below 2^63 elements");
     refuses([&] { x.sum({2}); }, "[sum] expected an axis");
     refuses([&] { x.sum({0, -2}); }, "each axis once");
-    refuses([&] { n.exp(); }, "expected a float dtype, got i32");
     refuses([&] { x.to_vector<int32_t>(); }, "f32");
     refuses([&] { x.item<float>(); }, "one element, got 6");
     refuses([&] { x.slice({{0, 5}}); }, "[slice]");

@@ -2,10 +2,16 @@
 // All that an application includes.
 #pragma once
 
-#include "tenon/array.hpp"     // IWYU pragma: export
-#include "tenon/context.hpp"   // IWYU pragma: export
-#include "tenon/dtype.hpp"     // IWYU pragma: export
-#include "tenon/error.hpp"     // IWYU pragma: export
-#include "tenon/function.hpp"  // IWYU pragma: export
-#include "tenon/npy.hpp"       // IWYU pragma: export
-#include "tenon/tensor.hpp"    // IWYU pragma: export
+#include "tenon/activations.hpp"  // IWYU pragma: export
+#include "tenon/array.hpp"        // IWYU pragma: export
+#include "tenon/context.hpp"      // IWYU pragma: export
+#include "tenon/dtype.hpp"        // IWYU pragma: export
+#include "tenon/error.hpp"        // IWYU pragma: export
+#include "tenon/function.hpp"     // IWYU pragma: export
+#include "tenon/logic.hpp"        // IWYU pragma: export
+#include "tenon/make.hpp"         // IWYU pragma: export
+#include "tenon/math.hpp"         // IWYU pragma: export
+#include "tenon/move.hpp"         // IWYU pragma: export
+#include "tenon/npy.hpp"          // IWYU pragma: export
+#include "tenon/promote.hpp"      // IWYU pragma: export
+#include "tenon/tensor.hpp"       // IWYU pragma: export

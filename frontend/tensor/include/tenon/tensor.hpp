@@ -2,7 +2,8 @@
 // A lazy tensor: calls build a graph; reading a value schedules and runs it.
 //
 // A Tensor is a cheap handle. Shapes broadcast as NumPy's do (size-1 axes grow, missing leading
-// axes are added); a negative axis counts from the end. Errors are tenon::Error of kind kInvalid:
+// axes are added), dtypes promote (tenon/promote.hpp); a negative axis counts from the end. Errors
+// are tenon::Error of kind kInvalid:
 // "[op] expected ..., got ...". Values that are there can be read after the Context is destroyed;
 // what is still lazy then is such an error, as is a use of a Tensor that was moved from.
 #pragma once
@@ -51,16 +52,19 @@ struct DTypeOf<float> : std::integral_constant<DType, DType::kF32> {};
 template <>
 struct DTypeOf<double> : std::integral_constant<DType, DType::kF64> {};
 
-/// A half-open range of an axis, as Python's begin:end; negative counts from the end.
+/// A half-open range of an axis, as Python's begin:end:step; a negative begin or end counts from
+/// the end. A negative step goes from `begin` (the last element) down to above `end` (to the
+/// first).
 struct Slice {
-  int64_t begin = 0;
-  std::optional<int64_t> end;
+  std::optional<int64_t> begin, end;
+  int64_t step = 1;
 };
 
 class TENON_API Tensor {
  public:
   /// Numbers are tensors, so that x * 2 reads well. A number keeps its value until it meets a
-  /// tensor, whose dtype it takes; throws there if that dtype does not hold it.
+  /// tensor, whose dtype it takes; throws there if that dtype does not hold it. Beside integers a
+  /// float makes f32 of both; beside bools an integer makes i64.
   template <class T>
   requires std::is_arithmetic_v<T> Tensor(T value) : Tensor(Number(value)) {}  // NOLINT
   explicit Tensor(Number value);
@@ -124,14 +128,15 @@ class TENON_API Tensor {
   Tensor transpose(int a = -2, int b = -1) const;
   Tensor flip(std::vector<int> axes) const;
   Tensor pad(std::vector<std::pair<int64_t, int64_t>> pairs, Number value = 0) const;
-  Tensor slice(std::vector<Slice> ranges) const;  ///< leading axes; the rest whole
-  Tensor select(int axis, int64_t index) const;   ///< drops the axis
+  /// Leading axes; the rest whole. Throws for a range outside of the axis, and for step 0.
+  Tensor slice(std::vector<Slice> ranges) const;
+  Tensor select(int axis, int64_t index) const;  ///< drops the axis
   Tensor squeeze(int axis) const;
   Tensor unsqueeze(int axis) const;
   Tensor flatten() const;
   static Tensor cat(const std::vector<Tensor>& tensors, int axis = 0);
 
-  // Elementwise.
+  // Elementwise. Functions of real numbers cast integers and bools to f32.
   Tensor cast(DType dtype) const;
   Tensor bit_cast(DType dtype) const;
   Tensor neg() const;
@@ -193,7 +198,7 @@ class TENON_API Tensor {
 TENON_API Tensor operator+(const Tensor& a, const Tensor& b);
 TENON_API Tensor operator-(const Tensor& a, const Tensor& b);
 TENON_API Tensor operator*(const Tensor& a, const Tensor& b);
-TENON_API Tensor operator/(const Tensor& a, const Tensor& b);  ///< floats divide; integers truncate
+TENON_API Tensor operator/(const Tensor& a, const Tensor& b);  ///< as in C++: integers truncate
 TENON_API Tensor operator%(const Tensor& a, const Tensor& b);
 TENON_API Tensor operator-(const Tensor& a);
 TENON_API Tensor operator<(const Tensor& a, const Tensor& b);

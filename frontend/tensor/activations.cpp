@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tenon/activations.hpp"
+
+#include <numbers>
+
+#include "core/support/error.hpp"
+#include "frontend/tensor/formula.hpp"
+#include "tenon/math.hpp"
+
+namespace tenon {
+namespace {
+
+Tensor zero_like(const Tensor& x) { return constant_like(x, 0); }
+
+/// e^x - 1 for x <= 0; 0 elsewhere.
+Tensor expm1_below_zero(const Tensor& x) { return expm1(where(x > 0, zero_like(x), x)); }
+
+Tensor softplus_of(const Tensor& x) {
+  return where(x < 0, zero_like(x), x) + log1p((-magnitude(x)).exp());
+}
+
+}  // namespace
+
+Tensor Tensor::sigmoid() const {
+  return in_float(*this, [](const Tensor& x) {
+    const Tensor e = (-magnitude(x)).exp();  // at most 1
+    return where(x < 0, e, constant_like(x, 1)) / (e + 1);
+  });
+}
+
+Tensor Tensor::gelu() const {
+  // x (1 + tanh(u)) / 2 = x sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3): Hendrycks and Gimpel,
+  // 2016
+  return in_float(*this, [](const Tensor& x) {
+    // Beyond, the sigmoid is 0 or 1 in every dtype, and x^3 would overflow.
+    const Tensor near = clip(x, -40, 40);
+    const Tensor u = near + near * near * near * 0.044715;
+    return x * (u * (2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi)).sigmoid();
+  });
+}
+
+Tensor softplus(const Tensor& x) { return in_float(x, softplus_of); }
+
+Tensor log_sigmoid(const Tensor& x) {
+  return in_float(x, [](const Tensor& v) { return -softplus_of(-v); });
+}
+
+Tensor silu(const Tensor& x) {
+  return in_float(x, [](const Tensor& v) { return v * v.sigmoid(); });
+}
+
+Tensor elu(const Tensor& x, double alpha) {
+  return in_float(x, [&](const Tensor& v) { return where(v > 0, v, expm1_below_zero(v) * alpha); });
+}
+
+Tensor selu(const Tensor& x) {
+  constexpr double kAlpha = 1.6732632423543772848, kScale = 1.0507009873554804934;
+  return in_float(x, [](const Tensor& v) {
+    return where(v > 0, v * kScale, expm1_below_zero(v) * (kScale * kAlpha));
+  });
+}
+
+Tensor celu(const Tensor& x, double alpha) {
+  TN_REQUIRE(alpha != 0, "[celu] expected an alpha that is not 0, got 0");
+  return in_float(x, [&](const Tensor& v) {
+    const Tensor below = where(v > 0, zero_like(v), v);
+    return where(v > 0, v, expm1(below / alpha) * alpha);
+  });
+}
+
+Tensor mish(const Tensor& x) {
+  // tanh(ln(1 + e)) = e (e + 2) / (e (e + 2) + 2), which is 1 from x = 20 on.
+  return in_float(x, [](const Tensor& v) {
+    const Tensor e = where(v > 20, constant_like(v, 20), v).exp();
+    const Tensor w = e * (e + 2);
+    return v * (w / (w + 2));
+  });
+}
+
+Tensor relu6(const Tensor& x) { return clip(x, 0, 6); }
+
+Tensor hardsigmoid(const Tensor& x) {
+  return in_float(x, [](const Tensor& v) { return clip(v + 3, 0, 6) / 6; });
+}
+
+Tensor hardswish(const Tensor& x) {
+  return in_float(x, [](const Tensor& v) { return v * hardsigmoid(v); });
+}
+
+Tensor leaky_relu(const Tensor& x, double slope) {
+  return in_float(x, [&](const Tensor& v) { return where(v < 0, v * slope, v); });
+}
+
+Tensor prelu(const Tensor& x, const Tensor& slope) {
+  return in_float("prelu", x, slope,
+                  [](const Tensor& v, const Tensor& s) { return where(v < 0, v * s, v); });
+}
+
+Tensor gelu_exact(const Tensor& x) {
+  return in_float(x,
+                  [](const Tensor& v) { return v * 0.5 * erfc(v * (-std::numbers::sqrt2 / 2)); });
+}
+
+}  // namespace tenon

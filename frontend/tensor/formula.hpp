@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Words in which formulas over tensors are written. Internal to the library.
+//
+// What they hide from gradients is chosen: `leading` counts as a constant, and where a function is
+// cut in branches, the operand of the branch that is not taken is replaced by a harmless one before
+// anything that could make it infinite.
+#pragma once
+
+#include <initializer_list>
+
+#include "frontend/tensor/state.hpp"
+
+namespace tenon {
+
+inline bool is_double(const Tensor& x) { return x.dtype() == DType::kF64; }
+
+inline Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
+  return Tensor::where(condition, a, b);
+}
+
+/// A function of floats: narrow ones are computed in f32 and rounded back, integers and bools
+/// become f32.
+template <class F>
+Tensor in_float(const Tensor& x, const F& function) {
+  if (!is_float(x.dtype())) return function(x.cast(DType::kF32));
+  if (dtype_bits(x.dtype()) >= 32) return function(x);
+  return function(x.cast(DType::kF32)).cast(x.dtype());
+}
+
+/// Both in their common dtype and shape, f32 if that is no float; then as above.
+template <class F>
+Tensor in_float(const char* op, const Tensor& a, const Tensor& b, const F& function) {
+  const Operands operands = promote_and_broadcast(op, a, b);
+  const Tensor x = make_tensor(*operands.context, operands.a);
+  const Tensor y = make_tensor(*operands.context, operands.b);
+  const DType dtype = x.dtype();
+  if (!is_float(dtype)) return function(x.cast(DType::kF32), y.cast(DType::kF32));
+  if (dtype_bits(dtype) >= 32) return function(x, y);
+  return function(x.cast(DType::kF32), y.cast(DType::kF32)).cast(dtype);
+}
+
+/// By Horner's rule, the highest power first.
+Tensor polynomial(const Tensor& x, std::initializer_list<double> coefficients);
+/// |x| whose slope at 0 is 1 and not 0, as that of the branch for x >= 0 which goes on from it.
+Tensor magnitude(const Tensor& x);
+/// f(x) of an odd function from f(|x|), whose slope at 0 is 1.
+Tensor odd(const Tensor& x, const Tensor& of_magnitude);
+/// x without the lower half of its significant bits, so that products of two such are exact.
+Tensor leading(const Tensor& x);
+/// x y as a rounded product and what was rounded away: T. J. Dekker, 1971.
+struct Product {
+  Tensor rounded, rest;
+};
+Product exact_product(const Tensor& x, const Tensor& y);
+/// e^x / 2 for x >= 0, which overflows where that does and not before.
+Tensor half_exp(const Tensor& x);
+/// An integer as unsigned bits of the same width as the float x.
+DType bits_dtype(const Tensor& x);
+
+}  // namespace tenon

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tensors from shapes and rules; zeros, ones, full and arange(n) are members of Tensor. All are
+// lazy.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "tenon/export.hpp"
+#include "tenon/tensor.hpp"
+
+namespace tenon {
+
+// Shape, context and, if none is given, dtype of another tensor.
+TENON_API Tensor zeros_like(const Tensor& x, std::optional<DType> dtype = {});
+TENON_API Tensor ones_like(const Tensor& x, std::optional<DType> dtype = {});
+TENON_API Tensor full_like(const Tensor& x, Number value, std::optional<DType> dtype = {});
+
+/// begin, begin + step, .. before end; the size is ceil((end - begin) / step). i64 if all three are
+/// integers, else f32. Throws for step 0 and for what the dtype does not hold.
+TENON_API Tensor arange(Number begin, Number end, Number step = 1, std::optional<DType> dtype = {},
+                        Context& context = Context::standard());
+/// `count` numbers in equal steps from `begin` to `end`, which is the last one if `endpoint`. In
+/// float dtypes of 32 bits and more off by at most an ULP of the larger end.
+TENON_API Tensor linspace(double begin, double end, int64_t count = 50, bool endpoint = true,
+                          DType dtype = DType::kF32, Context& context = Context::standard());
+/// base to the powers linspace(begin, end, count, endpoint).
+TENON_API Tensor logspace(double begin, double end, int64_t count = 50, bool endpoint = true,
+                          double base = 10, DType dtype = DType::kF32,
+                          Context& context = Context::standard());
+
+/// [rows, columns] of zeros with ones where column = row + offset; no columns: as many as rows.
+TENON_API Tensor eye(int64_t rows, std::optional<int64_t> columns = {}, int64_t offset = 0,
+                     DType dtype = DType::kF32, Context& context = Context::standard());
+/// Ones where column <= row + offset.
+TENON_API Tensor tri(int64_t rows, std::optional<int64_t> columns = {}, int64_t offset = 0,
+                     DType dtype = DType::kF32, Context& context = Context::standard());
+/// x [.., rows, columns] with zeros where column > row + offset (tril), column < row + offset
+/// (triu).
+TENON_API Tensor tril(const Tensor& x, int64_t offset = 0);
+TENON_API Tensor triu(const Tensor& x, int64_t offset = 0);
+/// Integers [..] to [.., classes]: 1 at the position that the integer names, which may be none.
+TENON_API Tensor one_hot(const Tensor& x, int64_t classes, DType dtype = DType::kF32);
+/// Of tensors of rank 1 the tensors of all combinations; `ij`: axes in the order of the tensors,
+/// else, as NumPy has it, the first two change places.
+TENON_API std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes, bool ij = false);
+
+}  // namespace tenon

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tenon/make.hpp"
+
+#include <cmath>
+
+#include "core/support/error.hpp"
+#include "frontend/tensor/formula.hpp"
+#include "tenon/math.hpp"
+
+namespace tenon {
+namespace {
+
+/// Positions along an axis of a shape, i64.
+Tensor positions(Context& context, int axis, const std::vector<int64_t>& shape) {
+  return make_tensor(context, builder_of(context).index(axis, to_shape(shape)));
+}
+
+/// Where column <= row + offset, on the last two axes.
+Tensor lower_triangle(Context& context, const std::vector<int64_t>& shape, int64_t offset) {
+  const int rows = static_cast<int>(shape.size()) - 2;
+  return positions(context, rows + 1, shape) <= positions(context, rows, shape) + offset;
+}
+
+double as_double(const Number& number) { return number.as("arange", DType::kF64).as_double(); }
+
+void require_matrix(const char* op, const Tensor& x) {
+  TN_REQUIRE(x.rank() >= 2, "[{}] expected a tensor of rank 2 or more, got rank {}", op, x.rank());
+}
+
+std::vector<int64_t> matrix_shape(const char* op, int64_t rows, std::optional<int64_t> columns) {
+  std::vector<int64_t> shape = {rows, columns.value_or(rows)};
+  count_of(op, shape);
+  return shape;
+}
+
+}  // namespace
+
+Tensor full_like(const Tensor& x, Number value, std::optional<DType> dtype) {
+  return Tensor::full(x.shape(), value, dtype.value_or(x.dtype()), x.context());
+}
+Tensor zeros_like(const Tensor& x, std::optional<DType> dtype) { return full_like(x, 0, dtype); }
+Tensor ones_like(const Tensor& x, std::optional<DType> dtype) { return full_like(x, 1, dtype); }
+
+Tensor arange(Number begin, Number end, Number step, std::optional<DType> dtype, Context& context) {
+  const double from = as_double(begin), to = as_double(end), by = as_double(step);
+  TN_REQUIRE(by != 0 && std::isfinite(from) && std::isfinite(to) && std::isfinite(by),
+             "[arange] expected finite numbers and a step that is not 0, got {}, {} and {}",
+             begin.text(), end.text(), step.text());
+  const bool whole = !begin.is_float() && !end.is_float() && !step.is_float();
+  const double count = std::max(0.0, std::ceil((to - from) / by));
+  TN_REQUIRE(count < 0x1p62, "[arange] expected fewer than 2^62 numbers, got {}", count);
+  const auto size = static_cast<int64_t>(count);
+  const DType wanted = dtype.value_or(whole ? DType::kI64 : DType::kF32);
+  const Tensor index = positions(context, 0, {size});
+  if (whole && size > 0) {
+    const int64_t first = begin.as("arange", DType::kI64).as_int();
+    const int64_t distance = step.as("arange", DType::kI64).as_int();
+    const int64_t last = first + (size - 1) * distance;
+    begin.as("arange", wanted);
+    Number(last).as("arange", wanted);
+    return (index * distance + first).cast(wanted);
+  }
+  TN_REQUIRE(is_float(wanted) || whole, "[arange] expected a float dtype for {}, {} and {}, got {}",
+             begin.text(), end.text(), step.text(), dtype_name(wanted));
+  const DType inside = is_float(wanted) && dtype_bits(wanted) < 32 ? DType::kF32 : wanted;
+  return (index.cast(inside) * by + from).cast(wanted);
+}
+
+Tensor linspace(double begin, double end, int64_t count, bool endpoint, DType dtype,
+                Context& context) {
+  TN_REQUIRE(count >= 0, "[linspace] expected a count of at least 0, got {}", count);
+  TN_REQUIRE(is_float(dtype), "[linspace] expected a float dtype, got {}", dtype_name(dtype));
+  const int64_t steps = endpoint ? count - 1 : count;
+  const double step = steps > 0 ? (end - begin) / static_cast<double>(steps) : 0;
+  const DType inside = dtype_bits(dtype) < 32 ? DType::kF32 : dtype;
+  const Tensor index = positions(context, 0, {count});
+  const auto times = [&](const Tensor& n) { return n.cast(inside) * step; };
+  if (steps <= 0) return (times(index) + begin).cast(dtype);
+  // From the nearer end, so that the last number is the end.
+  const Tensor upper = index >= (steps + 1) / 2;
+  return where(upper, end - times(steps - index), times(index) + begin).cast(dtype);
+}
+
+Tensor logspace(double begin, double end, int64_t count, bool endpoint, double base, DType dtype,
+                Context& context) {
+  TN_REQUIRE(is_float(dtype), "[logspace] expected a float dtype, got {}", dtype_name(dtype));
+  const DType inside = dtype_bits(dtype) < 32 ? DType::kF32 : dtype;
+  const Tensor exponents = linspace(begin, end, count, endpoint, inside, context);
+  return pow(full_like(exponents, base), exponents).cast(dtype);
+}
+
+Tensor eye(int64_t rows, std::optional<int64_t> columns, int64_t offset, DType dtype,
+           Context& context) {
+  const std::vector<int64_t> shape = matrix_shape("eye", rows, columns);
+  return (positions(context, 1, shape) == positions(context, 0, shape) + offset).cast(dtype);
+}
+
+Tensor tri(int64_t rows, std::optional<int64_t> columns, int64_t offset, DType dtype,
+           Context& context) {
+  return lower_triangle(context, matrix_shape("tri", rows, columns), offset).cast(dtype);
+}
+
+Tensor tril(const Tensor& x, int64_t offset) {
+  require_matrix("tril", x);
+  return where(lower_triangle(x.context(), x.shape(), offset), x, constant_like(x, 0));
+}
+
+Tensor triu(const Tensor& x, int64_t offset) {
+  require_matrix("triu", x);
+  return where(lower_triangle(x.context(), x.shape(), offset - 1), constant_like(x, 0), x);
+}
+
+Tensor one_hot(const Tensor& x, int64_t classes, DType dtype) {
+  TN_REQUIRE(is_int(x.dtype()), "[one_hot] expected integers, got {}", dtype_name(x.dtype()));
+  TN_REQUIRE(classes >= 0, "[one_hot] expected a count of at least 0, got {}", classes);
+  std::vector<int64_t> shape = x.shape();
+  shape.push_back(classes);
+  const Tensor places = positions(x.context(), x.rank(), shape);
+  const DType wide = x.dtype() == DType::kU64 ? DType::kU64 : DType::kI64;
+  return (x.unsqueeze(-1).cast(wide) == places.cast(wide)).cast(dtype);
+}
+
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes, bool ij) {
+  std::vector<int64_t> shape;
+  for (const Tensor& axis : axes) {
+    TN_REQUIRE(axis.rank() == 1, "[meshgrid] expected tensors of rank 1, got rank {}", axis.rank());
+    shape.push_back(axis.size());
+  }
+  std::vector<Tensor> grids;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    std::vector<int64_t> own(axes.size(), 1);
+    own[i] = shape[i];
+    const Tensor grid = axes[i].reshape(std::move(own)).expand(shape);
+    grids.push_back(ij || axes.size() < 2 ? grid : grid.transpose(0, 1));
+  }
+  return grids;
+}
+
+}  // namespace tenon

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Signs, whole numbers, and functions of one or two lines.
+#include "tenon/math.hpp"
+
+#include <numbers>
+
+#include "core/support/error.hpp"
+#include "frontend/tensor/formula.hpp"
+#include "tenon/logic.hpp"
+
+namespace tenon {
+
+Tensor sign(const Tensor& x) {
+  TN_REQUIRE(x.dtype() != DType::kBool, "[sign] expected numbers, got bool");
+  const Tensor one = constant_like(x, 1);
+  if (!is_signed(x.dtype())) return where(x == 0, x, one);
+  return where(x > 0, one, where(x < 0, -one, x));
+}
+
+Tensor ceil(const Tensor& x) { return is_float(x.dtype()) ? -(-x).floor() : x; }
+
+Tensor round(const Tensor& x) {
+  if (!is_float(x.dtype())) return x;
+  return in_float(x, [](const Tensor& v) {
+    const Tensor size = magnitude(v), whole = size.floor();
+    const Tensor rest = size - whole, half = whole * 0.5;  // both exact
+    const Tensor up = (rest > 0.5) | ((rest == 0.5) & (half != half.floor()));
+    return copysign(where(up, whole + 1, whole), v);
+  });
+}
+
+Tensor frac(const Tensor& x) { return x - x.trunc(); }
+
+Tensor clip(const Tensor& x, const Tensor& low, const Tensor& high) {
+  return x.maximum(low).minimum(high);
+}
+
+Tensor copysign(const Tensor& magnitude, const Tensor& sign) {
+  return in_float("copysign", magnitude, sign, [](const Tensor& a, const Tensor& b) {
+    return where(signbit(a) == signbit(b), a, -a);
+  });
+}
+
+Tensor heaviside(const Tensor& x, const Tensor& at_zero) {
+  return in_float("heaviside", x, at_zero, [](const Tensor& v, const Tensor& h) {
+    return where(v == 0, h,
+                 where(v > 0, constant_like(v, 1), where(v < 0, constant_like(v, 0), v)));
+  });
+}
+
+Tensor degrees(const Tensor& radians) {
+  return in_float(radians, [](const Tensor& x) { return x * (180 / std::numbers::pi); });
+}
+
+Tensor radians(const Tensor& degrees) {
+  return in_float(degrees, [](const Tensor& x) { return x * (std::numbers::pi / 180); });
+}
+
+Tensor lerp(const Tensor& a, const Tensor& b, const Tensor& weight) {
+  // From the nearer end, so that weight 1 gives b.
+  const Tensor way = b - a;
+  return where(weight < 0.5, a + weight * way, b - way * (1 - weight));
+}
+
+Tensor fmax(const Tensor& a, const Tensor& b) {
+  return where(isnan(a), b, where(isnan(b), a, a.maximum(b)));
+}
+
+Tensor fmin(const Tensor& a, const Tensor& b) {
+  return where(isnan(a), b, where(isnan(b), a, a.minimum(b)));
+}
+
+}  // namespace tenon

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tenon/move.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/support/error.hpp"
+#include "frontend/tensor/state.hpp"
+
+namespace tenon {
+namespace {
+
+std::vector<int> all_axes(const Tensor& x) {
+  std::vector<int> axes(static_cast<size_t>(x.rank()));
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
+}
+
+/// [begin, end) of one axis.
+Tensor part(const Tensor& x, int axis, int64_t begin, int64_t end) {
+  std::vector<Slice> ranges(static_cast<size_t>(axis) + 1);
+  ranges.back() = {begin, end};
+  return x.slice(std::move(ranges));
+}
+
+Tensor rolled(const Tensor& x, int64_t shift, int axis) {
+  const int64_t extent = x.size(axis);
+  if (extent == 0) return x;
+  const int64_t begin = (extent - shift % extent) % extent;
+  if (begin == 0) return x;
+  return Tensor::cat({part(x, axis, begin, extent), part(x, axis, 0, begin)}, axis);
+}
+
+Tensor padded_axis(const Tensor& x, int axis, int64_t before, int64_t after, PadMode mode) {
+  const int64_t extent = x.size(axis), side = std::max(before, after);
+  std::vector<Tensor> parts;
+  const auto add = [&](const Tensor& tensor) {
+    if (tensor.size(axis) > 0) parts.push_back(tensor);
+  };
+  const auto require = [&](int64_t most) {
+    TN_REQUIRE(before >= 0 && after >= 0 && side <= most,
+               "[pad] expected sides in [0, {}] on axis {} of size {}, got {} and {}", most, axis,
+               extent, before, after);
+  };
+  switch (mode) {
+    case PadMode::kReflect:
+      require(std::max<int64_t>(extent - 1, 0));
+      add(part(x, axis, std::min<int64_t>(1, extent), before + std::min<int64_t>(1, extent))
+              .flip({axis}));
+      add(x);
+      add(part(x, axis, std::max<int64_t>(extent - 1 - after, 0), std::max<int64_t>(extent - 1, 0))
+              .flip({axis}));
+      break;
+    case PadMode::kReplicate: {
+      require(extent > 0 ? INT64_MAX / 4 : 0);
+      const auto edge = [&](int64_t at, int64_t count) {
+        if (count == 0) return;
+        std::vector<int64_t> shape = x.shape();
+        shape[static_cast<size_t>(axis)] = count;
+        add(part(x, axis, at, at + 1).expand(std::move(shape)));
+      };
+      edge(0, before);
+      add(x);
+      edge(extent - 1, after);
+      break;
+    }
+    case PadMode::kCircular:
+      require(extent);
+      add(part(x, axis, extent - before, extent));
+      add(x);
+      add(part(x, axis, 0, after));
+      break;
+  }
+  return parts.size() <= 1 ? x : Tensor::cat(parts, axis);
+}
+
+}  // namespace
+
+Tensor concatenate(const std::vector<Tensor>& tensors, int axis) {
+  return Tensor::cat(tensors, axis);
+}
+
+Tensor stack(const std::vector<Tensor>& tensors, int axis) {
+  TN_REQUIRE(!tensors.empty(), "[stack] expected at least one tensor, got none");
+  axis = normalise_axis("stack", axis, tensors[0].rank() + 1);
+  std::vector<Tensor> parts;
+  for (const Tensor& tensor : tensors) {
+    TN_REQUIRE(tensor.shape() == tensors[0].shape(),
+               "[stack] expected equal shapes, got [{}] and [{}]",
+               fmt::join(tensors[0].shape(), ", "), fmt::join(tensor.shape(), ", "));
+    parts.push_back(tensor.unsqueeze(axis));
+  }
+  return Tensor::cat(parts, axis);
+}
+
+Tensor vstack(const std::vector<Tensor>& tensors) {
+  std::vector<Tensor> rows;
+  for (const Tensor& tensor : tensors) rows.push_back(atleast_nd(tensor, 2));
+  return Tensor::cat(rows, 0);
+}
+
+Tensor hstack(const std::vector<Tensor>& tensors) {
+  std::vector<Tensor> parts;
+  for (const Tensor& tensor : tensors) parts.push_back(atleast_nd(tensor, 1));
+  return Tensor::cat(parts, !parts.empty() && parts[0].rank() == 1 ? 0 : 1);
+}
+
+std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, int axis) {
+  axis = normalise_axis("split", axis, x.rank());
+  const int64_t extent = x.size(axis);
+  TN_REQUIRE(std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) == extent &&
+                 std::ranges::all_of(sizes, [](int64_t size) { return size >= 0; }),
+             "[split] expected sizes that add up to {}, got [{}]", extent, fmt::join(sizes, ", "));
+  std::vector<Tensor> parts;
+  int64_t begin = 0;
+  for (const int64_t size : sizes) {
+    parts.push_back(part(x, axis, begin, begin + size));
+    begin += size;
+  }
+  return parts;
+}
+
+std::vector<Tensor> chunk(const Tensor& x, int64_t count, int axis) {
+  axis = normalise_axis("chunk", axis, x.rank());
+  TN_REQUIRE(count > 0, "[chunk] expected a count above 0, got {}", count);
+  const int64_t extent = x.size(axis), size = std::max<int64_t>(1, (extent + count - 1) / count);
+  std::vector<int64_t> sizes;
+  for (int64_t rest = extent; rest > 0; rest -= sizes.back()) sizes.push_back(std::min(rest, size));
+  if (sizes.empty()) sizes.push_back(0);
+  return split(x, sizes, axis);
+}
+
+Tensor tile(const Tensor& x, std::vector<int64_t> counts) {
+  count_of("tile", counts);
+  const Tensor whole = atleast_nd(x, static_cast<int>(counts.size()));
+  counts.insert(counts.begin(), static_cast<size_t>(whole.rank()) - counts.size(), 1);
+  std::vector<int64_t> single, repeated, joined;
+  const std::vector<int64_t> shape = whole.shape();
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    single.insert(single.end(), {1, shape[axis]});
+    repeated.insert(repeated.end(), {counts[axis], shape[axis]});
+    joined.push_back(counts[axis] * shape[axis]);
+  }
+  return whole.reshape(std::move(single)).expand(std::move(repeated)).reshape(std::move(joined));
+}
+
+Tensor repeat(const Tensor& x, int64_t count, int axis) {
+  axis = normalise_axis("repeat", axis, x.rank());
+  TN_REQUIRE(count >= 0, "[repeat] expected a count of at least 0, got {}", count);
+  std::vector<int64_t> repeated = x.shape(), joined = x.shape();
+  repeated.insert(repeated.begin() + axis + 1, count);
+  joined[static_cast<size_t>(axis)] *= count;
+  return x.unsqueeze(axis + 1).expand(std::move(repeated)).reshape(std::move(joined));
+}
+
+Tensor roll(const Tensor& x, std::vector<int64_t> shifts, std::vector<int> axes) {
+  if (axes.empty() && shifts.size() == 1)
+    return rolled(x.flatten(), shifts[0], 0).reshape(x.shape());
+  TN_REQUIRE(shifts.size() == axes.size(), "[roll] expected a shift for each of {} axes, got {}",
+             axes.size(), shifts.size());
+  Tensor result = x;
+  for (size_t i = 0; i < axes.size(); ++i)
+    result = rolled(result, shifts[i], normalise_axis("roll", axes[i], x.rank()));
+  return result;
+}
+
+Tensor broadcast_to(const Tensor& x, std::vector<int64_t> shape) {
+  return x.expand(std::move(shape));
+}
+
+Tensor moveaxis(const Tensor& x, std::vector<int> from, std::vector<int> to) {
+  TN_REQUIRE(from.size() == to.size(), "[moveaxis] expected as many places as axes, got {} and {}",
+             to.size(), from.size());
+  normalise_axes("moveaxis", from, x.rank());  // each once
+  normalise_axes("moveaxis", to, x.rank());
+  std::vector<int> order(static_cast<size_t>(x.rank()), -1), rest = all_axes(x);
+  for (size_t i = 0; i < from.size(); ++i) {
+    const int axis = normalise_axis("moveaxis", from[i], x.rank());
+    order[static_cast<size_t>(normalise_axis("moveaxis", to[i], x.rank()))] = axis;
+    std::erase(rest, axis);
+  }
+  auto next = rest.begin();
+  for (int& axis : order)
+    if (axis < 0) axis = *next++;
+  return x.permute(std::move(order));
+}
+
+Tensor swapaxes(const Tensor& x, int a, int b) { return x.transpose(a, b); }
+
+Tensor rot90(const Tensor& x, int times, int from, int to) {
+  from = normalise_axis("rot90", from, x.rank());
+  to = normalise_axis("rot90", to, x.rank());
+  TN_REQUIRE(from != to, "[rot90] expected two axes, got {} twice", from);
+  switch ((times % 4 + 4) % 4) {
+    case 1:
+      return x.flip({to}).transpose(from, to);
+    case 2:
+      return x.flip({from, to});
+    case 3:
+      return x.transpose(from, to).flip({to});
+    default:
+      return x;
+  }
+}
+
+Tensor expand_dims(const Tensor& x, std::vector<int> axes) {
+  const int rank = x.rank() + static_cast<int>(axes.size());
+  Tensor result = x;
+  if (axes.empty()) return result;
+  for (const int axis : normalise_axes("expand_dims", axes, rank)) result = result.unsqueeze(axis);
+  return result;
+}
+
+Tensor squeeze(const Tensor& x, std::vector<int> axes) {
+  const std::vector<int64_t> shape = x.shape();
+  const std::vector<int> dropped = normalise_axes("squeeze", axes, x.rank());
+  std::vector<int64_t> kept;
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    const int64_t extent = shape[static_cast<size_t>(axis)];
+    const bool named = !axes.empty() && std::ranges::binary_search(dropped, axis);
+    TN_REQUIRE(!named || extent == 1, "[squeeze] expected size 1 on axis {}, got {}", axis, extent);
+    if (axes.empty() ? extent != 1 : !named) kept.push_back(extent);
+  }
+  return x.reshape(std::move(kept));
+}
+
+Tensor atleast_nd(const Tensor& x, int rank) {
+  std::vector<int64_t> shape = x.shape();
+  if (x.rank() < rank) shape.insert(shape.begin(), static_cast<size_t>(rank - x.rank()), 1);
+  return x.reshape(std::move(shape));
+}
+
+Tensor ravel(const Tensor& x) { return x.flatten(); }
+
+Tensor as_strided(const Tensor& x, std::vector<int64_t> shape, std::vector<int64_t> strides,
+                  int64_t offset) {
+  TN_REQUIRE(shape.size() == strides.size(),
+             "[as_strided] expected a stride for each of {} axes, got {}", shape.size(),
+             strides.size());
+  const bool empty = count_of("as_strided", shape) == 0;
+  int64_t low = offset, high = offset;
+  bool fits = true;
+  for (size_t axis = 0; axis < shape.size() && !empty; ++axis) {
+    int64_t way = 0;
+    int64_t& end = strides[axis] < 0 ? low : high;
+    fits = fits && !__builtin_mul_overflow(shape[axis] - 1, strides[axis], &way) &&
+           !__builtin_add_overflow(end, way, &end);
+  }
+  TN_REQUIRE(empty || (fits && low >= 0 && high < x.size()),
+             "[as_strided] expected elements in [0, {}), got some outside with shape [{}], strides "
+             "[{}] and offset {}",
+             x.size(), fmt::join(shape, ", "), fmt::join(strides, ", "), offset);
+  Builder& builder = builder_of(x);
+  Tensor at = make_tensor(
+      x.context(),
+      builder.constant(Scalar::of_int(DType::kI64, empty ? 0 : offset), to_shape(shape)));
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const NodeRef index = builder.index(static_cast<int>(axis), to_shape(shape));
+    at = at + make_tensor(x.context(), index) * strides[axis];
+  }
+  return x.flatten().take(0, at.flatten()).reshape(std::move(shape));
+}
+
+Tensor diagonal(const Tensor& x, int64_t offset, int axis1, int axis2) {
+  axis1 = normalise_axis("diagonal", axis1, x.rank());
+  axis2 = normalise_axis("diagonal", axis2, x.rank());
+  TN_REQUIRE(axis1 != axis2, "[diagonal] expected two axes, got {} twice", axis1);
+  const Tensor last = moveaxis(x, {axis1, axis2}, {-2, -1});
+  const int rank = x.rank();
+  const int64_t rows = last.size(-2), columns = last.size(-1);
+  const int64_t row = std::min(std::max<int64_t>(0, -offset), rows);
+  const int64_t column = std::min(std::max<int64_t>(0, offset), columns);
+  const int64_t n = std::min(rows - row, columns - column);
+  const Tensor square = part(part(last, rank - 2, row, row + n), rank - 1, column, column + n);
+  // Rows one longer than the square's, laid over its elements, have the diagonal in front.
+  std::vector<int64_t> shape = square.shape();
+  shape.pop_back();
+  shape.back() = n * n;
+  std::vector<std::pair<int64_t, int64_t>> pairs(shape.size(), {0, 0});
+  pairs.back().second = n;
+  const Tensor flat = square.reshape(shape).pad(std::move(pairs));
+  shape.back() = n;
+  shape.push_back(n + 1);
+  return part(flat.reshape(std::move(shape)), rank - 1, 0, 1).squeeze(-1);
+}
+
+Tensor diag(const Tensor& x, int64_t offset) {
+  TN_REQUIRE(x.rank() == 1 || x.rank() == 2, "[diag] expected a tensor of rank 1 or 2, got rank {}",
+             x.rank());
+  if (x.rank() == 2) return diagonal(x, offset);
+  const int64_t n = x.size();
+  // The elements as a column, padded to rows one longer than the square's.
+  const Tensor square =
+      part(x.unsqueeze(-1).pad({{0, 0}, {0, n}}).flatten(), 0, 0, n * n).reshape({n, n});
+  const int64_t below = std::max<int64_t>(0, -offset), right = std::max<int64_t>(0, offset);
+  return square.pad({{below, right}, {right, below}});
+}
+
+Tensor unfold(const Tensor& x, int axis, int64_t size, int64_t step) {
+  axis = normalise_axis("unfold", axis, x.rank());
+  const int64_t extent = x.size(axis);
+  TN_REQUIRE(0 <= size && size <= extent && step > 0,
+             "[unfold] expected windows of size 0 to {} and a step above 0, got {} and {}", extent,
+             size, step);
+  const int64_t count = (extent - size) / step + 1;
+  Builder& builder = builder_of(x);
+  const auto index = [&](int of) {
+    return make_tensor(x.context(), builder.index(of, to_shape({count, size})));
+  };
+  const Tensor windows = x.take(axis, (index(0) * step + index(1)).flatten());
+  std::vector<int64_t> shape = x.shape();
+  shape[static_cast<size_t>(axis)] = count;
+  shape.insert(shape.begin() + axis + 1, size);
+  return moveaxis(windows.reshape(std::move(shape)), {axis + 1}, {-1});
+}
+
+Tensor pad(const Tensor& x, const std::vector<std::pair<int64_t, int64_t>>& pairs, PadMode mode) {
+  TN_REQUIRE(pairs.size() <= static_cast<size_t>(x.rank()),
+             "[pad] expected at most {} pairs, got {}", x.rank(), pairs.size());
+  Tensor result = x;
+  for (size_t axis = 0; axis < pairs.size(); ++axis)
+    result =
+        padded_axis(result, static_cast<int>(axis), pairs[axis].first, pairs[axis].second, mode);
+  return result;
+}
+
+Tensor contiguous(const Tensor& x) {
+  Tensor::realize({x});
+  return x;
+}
+
+Tensor copy(const Tensor& x) {
+  Tensor::realize({x});
+  const BufferRef from = buffer_of(*node_of(x));
+  BufferRef to = from->device().allocate(from->size(), "tensor");
+  if (from->size() > 0) from->device().copy(*from, 0, *to, 0, from->size());
+  return make_tensor(x.context(), buffer_node(x.context(), std::move(to), x.dtype(), x.shape()));
+}
+
+}  // namespace tenon

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Angles.
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "frontend/tensor/formula.hpp"
+#include "tenon/logic.hpp"
+#include "tenon/math.hpp"
+
+namespace tenon {
+namespace {
+
+using std::numbers::pi;
+
+/// (asin(x) - x) / x^3 of z = x^2 <= 1/4: Cephes, single/asinf.c; fdlibm, e_asin.c.
+Tensor asin_tail(const Tensor& z) {
+  if (!is_double(z))
+    return polynomial(
+        z, {4.2163199048e-2, 2.4181311049e-2, 4.5470025998e-2, 7.4953002686e-2, 1.6666752422e-1});
+  const Tensor p = polynomial(
+      z, {3.47933107596021167570e-05, 7.91534994289814532176e-04, -4.00555345006794114027e-02,
+          2.01212532134862925881e-01, -3.25565818622400915405e-01, 1.66666666666666657415e-01});
+  const Tensor q = polynomial(z, {7.70381505559019352791e-02, -6.88283971605453293030e-01,
+                                  2.02094576023350569471, -2.40339491173441421878, 1});
+  return p / q;
+}
+
+/// What asin and acos share: for |x| <= 1/2 asin(x) is value; beyond, acos(|x|) is twice value.
+struct ArcSine {
+  Tensor far, value;
+};
+ArcSine arc_sine(const Tensor& x) {
+  const Tensor size = magnitude(x), far = size > 0.5;
+  const Tensor half = (1 - size) * 0.5;
+  // The root's slope is infinite at 0, and right so; elsewhere it is not taken.
+  const Tensor root = where(far, half, constant_like(x, 1)).sqrt();
+  const Tensor a = where(far, root, x), z = where(far, half, x * x);
+  return {far, a + a * (z * asin_tail(z))};
+}
+
+/// (atan(t) - t) / t^3 of z = t^2, |t| <= 0.66 in f64 and 0.42 in f32: Cephes, double/atan.c and
+/// single/atanf.c.
+Tensor atan_tail(const Tensor& z) {
+  if (!is_double(z))
+    return polynomial(z,
+                      {8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1});
+  const Tensor p = polynomial(
+      z, {-8.750608600031904122785e-1, -1.615753718733365076637e1, -7.500855792314704667340e1,
+          -1.228866684490136173410e2, -6.485021904942025371773e1});
+  const Tensor q = polynomial(
+      z, {1, 2.485846490142306297962e1, 1.650270098316988542046e2, 4.328810604912902668951e2,
+          4.853903996359136964868e2, 1.945506571482613964425e2});
+  return p / q;
+}
+
+/// atan(numerator / denominator) for 0 <= numerator <= denominator, less a known multiple of pi/4:
+/// with t the quotient, atan(t) = pi/4 + atan((t - 1) / (t + 1)).
+Tensor atan_of_quotient(const Tensor& numerator, const Tensor& denominator) {
+  const Tensor upper = numerator > denominator * (is_double(numerator) ? 0.66 : 0.41421356);
+  const Tensor t = where(upper, numerator - denominator, numerator) /
+                   where(upper, numerator + denominator, denominator);
+  const Tensor z = t * t;
+  const Tensor near = t + t * (z * atan_tail(z));
+  return where(upper, near + pi / 4, near);
+}
+
+}  // namespace
+
+Tensor tan(const Tensor& x) {
+  return in_float(x, [](const Tensor& v) { return v.sin() / v.cos(); });
+}
+
+Tensor asin(const Tensor& x) {
+  return in_float(x, [](const Tensor& v) {
+    const ArcSine arc = arc_sine(v);
+    const Tensor far = pi / 2 - (arc.value + arc.value);
+    return where(arc.far, where(v < 0, -far, far), arc.value);
+  });
+}
+
+Tensor acos(const Tensor& x) {
+  return in_float(x, [](const Tensor& v) {
+    const ArcSine arc = arc_sine(v);
+    const Tensor far = arc.value + arc.value;
+    return where(arc.far, where(v < 0, pi - far, far), pi / 2 - arc.value);
+  });
+}
+
+Tensor atan(const Tensor& x) {
+  return in_float(x, [](const Tensor& v) {
+    const Tensor size = magnitude(v), steep = size > 1, one = constant_like(v, 1);
+    const Tensor quotient = 1 / where(steep, size, one);
+    const Tensor angle = atan_of_quotient(where(steep, quotient, size), one);
+    return odd(v, where(steep, pi / 2 - angle, angle));
+  });
+}
+
+Tensor atan2(const Tensor& y, const Tensor& x) {
+  return in_float("atan2", y, x, [](const Tensor& v, const Tensor& u) {
+    const Tensor rise = magnitude(v), run = magnitude(u), steep = rise > run;
+    const Tensor small = where(steep, run, rise), large = where(steep, rise, run);
+    // Both infinite: 45 degrees. Both zero: 0. Halves of large ones, as their sum may overflow.
+    const double infinity = std::numeric_limits<double>::infinity();
+    const Tensor no_quotient = (small == infinity) | (large == 0);
+    const Tensor half_of_one = constant_like(v, 0.5);
+    const Tensor scale = where(large > 1, half_of_one, constant_like(v, 1));
+    const Tensor top = where(small == infinity, half_of_one, small * scale);
+    const Tensor bottom = where(no_quotient, half_of_one, large * scale);
+    const Tensor angle = atan_of_quotient(top, bottom);
+    const Tensor quadrant = where(steep, pi / 2 - angle, angle);
+    const Tensor half = where(signbit(u), pi - quadrant, quadrant);
+    return where(signbit(v), -half, half);
+  });
+}
+
+Tensor hypot(const Tensor& a, const Tensor& b) {
+  return in_float("hypot", a, b, [](const Tensor& x, const Tensor& y) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    const Tensor p = magnitude(x), q = magnitude(y);
+    const Tensor large = where(p < q, q, p), small = where(p < q, p, q);
+    const Tensor endless = (p == infinity) | (q == infinity), zero = large == 0;
+    const Tensor one = constant_like(x, 1);
+    const Tensor quotient = where(endless | zero, one, small) / where(endless | zero, one, large);
+    const Tensor length = large * (quotient * quotient + 1).sqrt();
+    return where(endless, constant_like(x, infinity), where(zero, large, length));
+  });
+}
+
+}  // namespace tenon

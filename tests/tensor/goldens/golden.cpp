@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tests/tensor/goldens/golden.hpp"
+
+#include <cmath>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "core/interval/ops.hpp"
+#include "core/support/error.hpp"
+#include "frontend/tensor/state.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace tenon::test {
+namespace {
+
+struct Case {
+  int line = 0;
+  std::string function;
+  std::vector<Array> inputs, outputs;
+  std::map<std::string, std::string> attributes;
+};
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+std::vector<std::string> words(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; in >> part;) parts.push_back(part);
+  return parts;
+}
+
+/// dtype[shape]:hex
+Array parse_array(const std::string& text) {
+  const size_t open = text.find('['), close = text.find("]:");
+  TN_REQUIRE(open != std::string::npos && close != std::string::npos, "[golden] no array: {}",
+             text);
+  const auto dtype = dtype_from_name(text.substr(0, open));
+  TN_REQUIRE(dtype, "[golden] no dtype: {}", text);
+  std::vector<int64_t> shape;
+  for (const std::string& dim : split(text.substr(open + 1, close - open - 1), ','))
+    shape.push_back(std::stoll(dim));
+  Array array = Array::zeros(*dtype, shape);
+  const size_t digits = 2 * dtype_size(*dtype), begin = close + 2;
+  TN_REQUIRE(text.size() - begin == digits * static_cast<size_t>(array.count()),
+             "[golden] not {} elements: {}", array.count(), text);
+  for (int64_t i = 0; i < array.count(); ++i) {
+    const std::string bits = text.substr(begin + static_cast<size_t>(i) * digits, digits);
+    array.set(i, Scalar{*dtype, std::stoull(bits, nullptr, 16)});
+  }
+  return array;
+}
+
+std::vector<Case> read_cases(const std::string& file) {
+  const std::string path = std::string(TENON_SOURCE_DIR) + "/tests/tensor/goldens/" + file + ".txt";
+  std::ifstream in(path);
+  TN_REQUIRE(in, "[golden] cannot read {}", path);
+  std::map<std::string, Array> named;
+  std::vector<Case> cases;
+  int number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    if (line.empty() || line[0] == '#') continue;
+    const auto arrays = [&](const std::string& text) {
+      std::vector<Array> found;
+      for (const std::string& word : words(text))
+        found.push_back(word[0] == '@' ? named.at(word.substr(1)) : parse_array(word));
+      return found;
+    };
+    if (line[0] == '@') {
+      const auto parts = words(line);
+      named.emplace(parts.at(0).substr(1), parse_array(parts.at(2)));
+      continue;
+    }
+    const auto fields = split(line, '|');
+    TN_REQUIRE(fields.size() == 4, "[golden] {}:{}: expected four fields", path, number);
+    Case& c = cases.emplace_back();
+    c.line = number;
+    c.function = words(fields[0]).at(0);
+    c.inputs = arrays(fields[1]);
+    for (const std::string& word : words(fields[2])) {
+      const size_t equals = word.find('=');
+      c.attributes[word.substr(0, equals)] = word.substr(equals + 1);
+    }
+    c.outputs = arrays(fields[3]);
+  }
+  return cases;
+}
+
+/// Floats in the order of their values as integers one apart; both zeros are 0.
+int64_t ordered(const Scalar& s) {
+  const uint64_t sign = uint64_t{1} << (dtype_bits(s.dtype) - 1);
+  const auto size = static_cast<int64_t>(s.bits & (sign - 1));
+  return s.bits & sign ? -size : size;
+}
+
+struct Tolerance {
+  double ulps = 0;
+  bool signed_zero = true;
+  bool relaxed = false;  ///< subnormal numbers may be 0, and zeros have any sign
+  double absolute = 0;
+};
+
+bool is_subnormal(const Scalar& s) {
+  if (!is_float(s.dtype) || s.is_zero()) return false;
+  return std::abs(s.as_double()) < reference::float_facts(s.dtype).min_normal();
+}
+
+bool close(const Scalar& got, const Scalar& want, const Tolerance& t) {
+  if (!is_float(want.dtype)) return got == want;
+  const double a = got.as_double(), b = want.as_double();
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  if (t.relaxed && is_subnormal(want) &&
+      std::abs(a) <= reference::float_facts(want.dtype).min_normal())
+    return true;
+  if (a == 0 && b == 0) return t.relaxed || !t.signed_zero || std::signbit(a) == std::signbit(b);
+  if (std::abs(a - b) <= t.absolute) return true;
+  const int64_t x = ordered(got), y = ordered(want);
+  const auto apart = static_cast<uint64_t>(std::max(x, y)) - static_cast<uint64_t>(std::min(x, y));
+  return static_cast<double>(apart) <= t.ulps;
+}
+
+/// Empty if all elements are close, else what is wrong, with the worst few.
+std::string compare(const Array& got, const Array& want, const std::vector<Array>& inputs,
+                    Tolerance t, const Function& function) {
+  if (got.dtype != want.dtype || got.shape != want.shape) {
+    std::ostringstream out;
+    out << "got " << dtype_name(got.dtype) << " of rank " << got.shape.size() << " and "
+        << got.count() << " elements, expected " << dtype_name(want.dtype) << " of rank "
+        << want.shape.size() << " and " << want.count();
+    return out.str();
+  }
+  if (function.of_largest) {
+    double largest = 0;
+    for (int64_t i = 0; i < want.count(); ++i) {
+      const double size = std::abs(want.at(i).as_double());
+      if (std::isfinite(size)) largest = std::max(largest, size);
+    }
+    t.absolute = t.ulps * reference::ulp(largest, want.dtype);
+  }
+  std::ostringstream out;
+  int wrong = 0;
+  for (int64_t i = 0; i < want.count(); ++i) {
+    bool flushed = false;
+    for (const Array& input : inputs)
+      flushed = flushed || (t.relaxed && input.shape == want.shape && is_subnormal(input.at(i)));
+    if (flushed || close(got.at(i), want.at(i), t)) continue;
+    if (++wrong > 6) continue;
+    out << "\n  element " << i << ": got " << to_string(got.at(i)) << ", expected "
+        << to_string(want.at(i));
+    for (const Array& input : inputs)
+      if (input.shape == want.shape) out << ", of " << to_string(input.at(i));
+  }
+  return wrong == 0 ? "" : std::to_string(wrong) + " wrong elements" + out.str();
+}
+
+double ulps_of(const Function& function, DType dtype) {
+  if (dtype == DType::kF64) return function.f64;
+  if (dtype == DType::kF32) return function.f32;
+  return function.f32 > 0 ? std::max(1.0, function.of_largest ? function.f32 : 1.0) : 0;
+}
+
+}  // namespace
+
+const std::string& Call::word(const std::string& key) const {
+  const auto found = attributes.find(key);
+  TN_REQUIRE(found != attributes.end(), "[golden] expected an attribute {}", key);
+  return found->second;
+}
+std::vector<int64_t> Call::integers(const std::string& key) const {
+  std::vector<int64_t> values;
+  for (const std::string& value : split(word(key), ',')) values.push_back(std::stoll(value));
+  return values;
+}
+std::vector<int> Call::axes(const std::string& key) const {
+  std::vector<int> values;
+  if (!has(key)) return values;
+  for (const int64_t value : integers(key)) values.push_back(static_cast<int>(value));
+  return values;
+}
+int64_t Call::integer(const std::string& key) const { return std::stoll(word(key)); }
+double Call::real(const std::string& key) const { return std::stod(word(key)); }
+DType Call::dtype() const { return dtype_from_name(word("dtype")).value(); }
+
+namespace {
+
+/// A device that is not there is no failure; the environment names it.
+std::unique_ptr<Context> open_context() {
+  try {
+    return std::make_unique<Context>();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kEnvironment) SKIP(error.what());
+    throw;
+  }
+}
+
+}  // namespace
+
+void run_goldens(const std::string& file, std::span<const Function> functions) {
+  const std::unique_ptr<Context> opened = open_context();
+  Context& context = *opened;
+  const std::string device = context.device().id;
+  const Capabilities& can = runtime_of(context).device().capabilities();
+  std::map<std::string, const Function*> by_name;
+  for (const Function& function : functions) by_name[function.name] = &function;
+  std::set<std::string> met;
+  std::map<std::string, int> unsupported;
+  int count = 0;
+  for (const Case& c : read_cases(file)) {
+    INFO(file << ".txt:" << c.line << ": " << c.function << " on " << device);
+    const auto found = by_name.find(c.function);
+    REQUIRE(found != by_name.end());
+    const Function& function = *found->second;
+    met.insert(c.function);
+    ++count;
+    try {
+      Call call{context, {}, c.attributes};
+      for (const Array& input : c.inputs) call.in.push_back(Tensor::from(input, context));
+      const Tensors results = function.run(call);
+      REQUIRE(results.size() == c.outputs.size());
+      for (size_t i = 0; i < results.size(); ++i) {
+        const Tolerance tolerance{ulps_of(function, c.outputs[i].dtype), function.signed_zero,
+                                  can.numerics != 0};
+        const Array got = results[i].to_array();
+        CHECK(compare(got, c.outputs[i], c.inputs, tolerance, function) == "");
+      }
+    } catch (const Error& error) {
+      // A device may lack a dtype, and says so; nothing else may go wrong.
+      INFO(error.what());
+      CHECK(error.kind() == ErrorKind::kUnsupported);
+      ++unsupported[error.what()];
+    }
+  }
+  for (const Function& function : functions) {
+    INFO(function.name);
+    CHECK(met.contains(function.name));
+  }
+  int without = 0;
+  for (const auto& [reason, times] : unsupported) {
+    WARN(times << " of " << count << " cases UNSUPPORTED on " << device << ": " << reason);
+    without += times;
+    if (can.of(DType::kF64).arithmetic) FAIL_CHECK("expected a device with f64 to run everything");
+  }
+}
+
+}  // namespace tenon::test

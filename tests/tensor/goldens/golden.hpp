@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Cases of a golden file (make_goldens.py says what is in a line), run on the device of the
+// environment and compared.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tenon/tenon.hpp"
+
+namespace tenon::test {
+
+using Tensors = std::vector<Tensor>;
+
+/// Inputs and attributes of one case. What a case lacks is an error that names it.
+struct Call {
+  Context& context;
+  Tensors in;
+  std::map<std::string, std::string> attributes;
+
+  bool has(const std::string& key) const { return attributes.contains(key); }
+  const std::string& word(const std::string& key) const;
+  std::vector<int64_t> integers(const std::string& key) const;
+  std::vector<int> axes(const std::string& key = "axes") const;  ///< none where it is not given
+  int64_t integer(const std::string& key) const;
+  int axis() const { return static_cast<int>(integer("axis")); }
+  double real(const std::string& key) const;
+  DType dtype() const;
+};
+
+/// A function of the API under the name that golden files have for it.
+struct Function {
+  const char* name;
+  std::function<Tensors(const Call&)> run;
+  double f32 = 0;  ///< ULPs that it may be off; of narrower floats: 1 where this is above 0
+  double f64 = 0;
+  bool of_largest = false;  ///< ULPs of the largest number of the result: sums
+  bool signed_zero = true;  ///< a zero has NumPy's sign
+  int kernels = 1;          ///< launches on a CPU, at most
+};
+
+/// Runs every case of tests/tensor/goldens/FILE.txt; each function has cases, each case a function.
+void run_goldens(const std::string& file, std::span<const Function> functions);
+
+}  // namespace tenon::test
