@@ -91,21 +91,6 @@ Tensor Tensor::layer_norm(int axis, double epsilon) const {
   return centred * (variance + constant_like(variance, epsilon)).rsqrt();
 }
 
-Tensor Tensor::cumsum(int axis) const {
-  // out[.., i] = sum over j <= i of x[.., j]: a triangle of terms, reduced
-  axis = normalise_axis("cumsum", axis, rank());
-  const Tensor last = transpose(axis, -1);
-  const int64_t extent = last.size(-1);
-  std::vector<int64_t> shape = last.shape();
-  shape.push_back(extent);
-  Builder& builder = builder_of(*this);
-  const int rows = static_cast<int>(shape.size()) - 2;
-  const Tensor i = make_tensor(context(), builder.index(rows, to_shape(shape)));
-  const Tensor j = make_tensor(context(), builder.index(rows + 1, to_shape(shape)));
-  const Tensor terms = last.unsqueeze(-2).expand(shape);
-  return where(i < j, constant_like(terms, 0), terms).sum({-1}).transpose(axis, -1);
-}
-
 Tensor Tensor::matmul(const Tensor& other, Precision precision) const {
   TN_REQUIRE(rank() >= 1 && other.rank() >= 1,
              "[matmul] expected tensors of rank 1 or more, got ranks {} and {}", rank(),

@@ -14,4 +14,7 @@
 #include "tenon/move.hpp"         // IWYU pragma: export
 #include "tenon/npy.hpp"          // IWYU pragma: export
 #include "tenon/promote.hpp"      // IWYU pragma: export
+#include "tenon/reduce.hpp"       // IWYU pragma: export
+#include "tenon/scan.hpp"         // IWYU pragma: export
+#include "tenon/sort.hpp"         // IWYU pragma: export
 #include "tenon/tensor.hpp"       // IWYU pragma: export

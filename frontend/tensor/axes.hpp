@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What compositions along axes are written with. Internal to the library.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <vector>
+
+#include "frontend/tensor/state.hpp"
+
+namespace tenon {
+
+/// Positions along an axis of x's shape, i64.
+inline Tensor positions(const Tensor& x, int axis) {
+  const std::vector<int64_t> shape = x.shape();
+  return make_tensor(x.context(), builder_of(x).index(normalise_axis("positions", axis, x.rank()),
+                                                      to_shape(shape)));
+}
+
+/// 0, 1, .. n - 1 as i64, in x's context.
+inline Tensor counting(const Tensor& x, int64_t n) {
+  return Tensor::arange(n, DType::kI64, x.context());
+}
+
+/// Zeros, or another number, in x's context.
+inline Tensor filled(const Tensor& x, std::vector<int64_t> shape, Number value, DType dtype) {
+  return Tensor::full(std::move(shape), value, dtype, x.context());
+}
+
+/// Takes out axes of size 1.
+inline Tensor drop_axes(const Tensor& kept, const std::vector<int>& axes) {
+  std::vector<int64_t> shape;
+  for (int axis = 0; axis < kept.rank(); ++axis)
+    if (std::ranges::find(axes, axis) == axes.end()) shape.push_back(kept.size(axis));
+  return kept.reshape(std::move(shape));
+}
+
+inline Tensor axis_to_last(const Tensor& x, int axis) {
+  std::vector<int> axes(static_cast<size_t>(x.rank()));
+  std::iota(axes.begin(), axes.end(), 0);
+  axes.erase(axes.begin() + axis);
+  axes.push_back(axis);
+  return x.permute(std::move(axes));
+}
+
+inline Tensor last_to_axis(const Tensor& x, int axis) {
+  std::vector<int> axes(static_cast<size_t>(x.rank()) - 1);
+  std::iota(axes.begin(), axes.end(), 0);
+  axes.insert(axes.begin() + axis, x.rank() - 1);
+  return x.permute(std::move(axes));
+}
+
+/// A part of the last axis.
+inline Tensor part_of_last(const Tensor& x, int64_t begin, int64_t end) {
+  std::vector<Slice> ranges(static_cast<size_t>(x.rank()));
+  ranges.back() = Slice{begin, end};
+  return x.slice(std::move(ranges));
+}
+
+/// The dtype that a function of real numbers of x has.
+inline DType real_dtype(const Tensor& x) { return is_float(x.dtype()) ? x.dtype() : DType::kF32; }
+/// In f32 or f64, for what is rounded once at its end.
+inline Tensor as_real(const Tensor& x) {
+  return x.dtype() == DType::kF64 || x.dtype() == DType::kF32 ? x : x.cast(DType::kF32);
+}
+inline Tensor rounded(const Tensor& x, DType dtype) {
+  return x.dtype() == dtype ? x : x.cast(dtype);
+}
+
+inline Tensor is_nan(const Tensor& x) { return x != x; }
+
+/// The smallest k with 2^k >= n.
+inline int ceil_log2(int64_t n) {
+  return n <= 1 ? 0 : std::bit_width(static_cast<uint64_t>(n - 1));
+}
+
+}  // namespace tenon

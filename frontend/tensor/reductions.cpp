@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sums, extremes and questions over axes.
+#include <cmath>
+
+#include "core/support/error.hpp"
+#include "frontend/tensor/axes.hpp"
+#include "tenon/reduce.hpp"
+
+namespace tenon {
+namespace {
+
+Tensor is_set(const Tensor& x) { return x.dtype() == DType::kBool ? x : x != 0; }
+
+double count_over(const Tensor& x, const std::vector<int>& axes) {
+  double count = 1;
+  for (const int axis : axes) count *= static_cast<double>(x.size(axis));
+  return count;
+}
+
+void require_elements(const char* op, const Tensor& x, const std::vector<int>& axes) {
+  TN_REQUIRE(count_over(x, axes) > 0, "[{}] expected at least one element to reduce, got none", op);
+}
+
+/// The largest one where it is finite, else 0: what may be taken from exponents.
+Tensor finite_max(const Tensor& x, const std::vector<int>& axes) {
+  const Tensor most = x.max(axes, /*keep=*/true);
+  return Tensor::where(most - most == 0, most, 0);
+}
+
+/// Larger x for smaller ones.
+Tensor reversed(const Tensor& x) {
+  if (is_float(x.dtype())) return -x;
+  return x ^ constant_like(x, is_signed(x.dtype())
+                                  ? Number(-1)
+                                  : Number(~uint64_t{0} >> (64 - dtype_bits(x.dtype()))));
+}
+
+Tensor arg_extreme(const char* op, const Tensor& x, std::optional<int> axis, bool keep,
+                   bool least) {
+  TN_REQUIRE(x.size() > 0 || axis, "[{}] expected at least one element, got none", op);
+  const int at = axis ? normalise_axis(op, *axis, x.rank()) : 0;
+  TN_REQUIRE(!axis || x.size(at) > 0, "[{}] expected a non-empty axis, got size 0 on axis {}", op,
+             at);
+  Tensor values = x.dtype() == DType::kBool ? x.cast(DType::kU8) : x;
+  if (least) values = reversed(values);
+  if (axis) return values.argmax(at, keep);
+  const Tensor found = values.flatten().argmax(0);
+  return keep ? found.reshape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1)) : found;
+}
+
+}  // namespace
+
+Tensor any(const Tensor& x, std::vector<int> axes, bool keep) {
+  return is_set(x).sum(std::move(axes), keep);  // + of bools is or
+}
+Tensor all(const Tensor& x, std::vector<int> axes, bool keep) {
+  return is_set(x).prod(std::move(axes), keep);
+}
+Tensor count_nonzero(const Tensor& x, std::vector<int> axes, bool keep) {
+  return is_set(x).cast(DType::kI64).sum(std::move(axes), keep);
+}
+
+Tensor argmax(const Tensor& x, std::optional<int> axis, bool keep) {
+  return arg_extreme("argmax", x, axis, keep, /*least=*/false);
+}
+Tensor argmin(const Tensor& x, std::optional<int> axis, bool keep) {
+  return arg_extreme("argmin", x, axis, keep, /*least=*/true);
+}
+
+Tensor mean(const Tensor& x, std::vector<int> axes, bool keep) {
+  return rounded(as_real(x).mean(std::move(axes), keep), real_dtype(x));
+}
+
+Tensor var(const Tensor& x, std::vector<int> axes, bool keep, double ddof) {
+  axes = normalise_axes("var", axes, x.rank());
+  TN_REQUIRE(std::isfinite(ddof), "[var] expected a finite ddof, got {}", ddof);
+  if (x.rank() == 0) return var(x.reshape({1}), {0}, false, ddof);
+  const Tensor wide = as_real(x);
+  const Tensor squares = (wide - wide.mean(axes, /*keep=*/true)).square().sum(axes, keep);
+  return rounded(squares / std::max(count_over(x, axes) - ddof, 0.0), real_dtype(x));
+}
+
+Tensor stddev(const Tensor& x, std::vector<int> axes, bool keep, double ddof) {
+  return rounded(var(as_real(x), std::move(axes), keep, ddof).sqrt(), real_dtype(x));
+}
+
+Tensor ptp(const Tensor& x, std::vector<int> axes, bool keep) {
+  axes = normalise_axes("ptp", axes, x.rank());
+  require_elements("ptp", x, axes);
+  TN_REQUIRE(x.dtype() != DType::kBool, "[ptp] expected numbers, got bool");
+  if (x.rank() == 0) return x - x;
+  return x.max(axes, keep) - x.min(axes, keep);
+}
+
+Tensor norm(const Tensor& x, double p, std::vector<int> axes, bool keep) {
+  TN_REQUIRE(!std::isnan(p), "[norm] expected an order p, got NaN");
+  axes = normalise_axes("norm", axes, x.rank());
+  if (!(p > 0 && std::isfinite(p))) require_elements("norm", x, axes);
+  const DType dtype = real_dtype(x);
+  if (x.rank() == 0) return norm(x.reshape({1}), p, {0}, false);
+  const Tensor size = as_real(x).abs();
+  if (std::isinf(p)) return rounded(p > 0 ? size.max(axes, keep) : size.min(axes, keep), dtype);
+  if (p == 0) return rounded((size != 0).cast(size.dtype()).sum(axes, keep), dtype);
+  if (p == 1) return rounded(size.sum(axes, keep), dtype);
+  // Roots and broken powers have no finite slope at 0: that branch takes another number.
+  const Tensor none = size == 0;
+  const bool whole = p > 0 && p == std::floor(p);
+  const Tensor powers =
+      whole ? size.pow(p)
+            : Tensor::where(none, p > 0 ? 0.0 : INFINITY, Tensor::where(none, 1, size).pow(p));
+  const Tensor total = powers.sum(axes, keep);
+  const Tensor empty = total == 0;
+  return rounded(
+      Tensor::where(empty, p > 0 ? 0.0 : INFINITY, Tensor::where(empty, 1, total).pow(1 / p)),
+      dtype);
+}
+
+Tensor logsumexp(const Tensor& x, std::vector<int> axes, bool keep) {
+  axes = normalise_axes("logsumexp", axes, x.rank());
+  const Tensor wide = as_real(x);
+  const DType dtype = real_dtype(x);
+  if (x.rank() == 0) return rounded(wide, dtype);
+  const Tensor most = finite_max(wide, axes);
+  const Tensor result = (wide - most).exp().sum(axes, /*keep=*/true).log() + most;
+  return rounded(keep ? result : drop_axes(result, axes), dtype);
+}
+
+Tensor log_softmax(const Tensor& x, std::vector<int> axes) {
+  axes = normalise_axes("log_softmax", axes, x.rank());
+  const Tensor wide = as_real(x);
+  const Tensor centred = wide - wide.max(axes, /*keep=*/true);
+  return rounded(centred - centred.exp().sum(axes, /*keep=*/true).log(), real_dtype(x));
+}
+
+}  // namespace tenon

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tenon/scan.hpp"
+
+#include <cmath>
+
+#include "core/support/error.hpp"
+#include "frontend/tensor/axes.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr int64_t kBlock = 16;  ///< measured: 8 to 32 are near each other
+
+/// An associative combination.
+class Combination {
+ public:
+  explicit Combination(Number identity) : identity_(identity) {}
+  virtual ~Combination() = default;
+  /// Of all elements of the last axis, which goes.
+  virtual Tensor total(const Tensor& x) const = 0;
+  virtual Tensor both(const Tensor& before, const Tensor& x) const = 0;
+  Number identity() const { return identity_; }
+
+ private:
+  Number identity_;
+};
+
+class BySum final : public Combination {
+ public:
+  BySum() : Combination(0) {}
+  Tensor total(const Tensor& x) const override { return x.sum({-1}); }
+  Tensor both(const Tensor& before, const Tensor& x) const override { return before + x; }
+};
+
+class ByProduct final : public Combination {
+ public:
+  ByProduct() : Combination(1) {}
+  Tensor total(const Tensor& x) const override { return x.prod({-1}); }
+  Tensor both(const Tensor& before, const Tensor& x) const override { return before * x; }
+};
+
+class ByMax final : public Combination {
+ public:
+  using Combination::Combination;
+  Tensor total(const Tensor& x) const override { return x.max({-1}); }
+  Tensor both(const Tensor& before, const Tensor& x) const override { return before.maximum(x); }
+};
+
+class ByMin final : public Combination {
+ public:
+  using Combination::Combination;
+  Tensor total(const Tensor& x) const override { return x.min({-1}); }
+  Tensor both(const Tensor& before, const Tensor& x) const override { return before.minimum(x); }
+};
+
+/// ln(e^a + e^b + ..): exponents are taken from their largest, where that is finite.
+class ByLogSum final : public Combination {
+ public:
+  ByLogSum() : Combination(-INFINITY) {}
+  Tensor total(const Tensor& x) const override {
+    const Tensor most = finite(x.max({-1}, /*keep=*/true));
+    return ((x - most).exp().sum({-1}, /*keep=*/true).log() + most).squeeze(-1);
+  }
+  Tensor both(const Tensor& before, const Tensor& x) const override {
+    const Tensor most = finite(before.maximum(x));
+    return ((before - most).exp() + (x - most).exp()).log() + most;
+  }
+
+ private:
+  static Tensor finite(const Tensor& x) { return Tensor::where(x - x == 0, x, 0); }
+};
+
+/// The last axis in itself: all pairs of which the second is not before the first.
+Tensor scan_block(const Combination& by, const Tensor& x) {
+  std::vector<int64_t> shape = x.shape();
+  shape.push_back(x.size(-1));
+  const Tensor terms = x.unsqueeze(-2).expand(shape);
+  const Tensor later = positions(terms, -2) < positions(terms, -1);
+  return by.total(Tensor::where(later, constant_like(terms, by.identity()), terms));
+}
+
+/// [.., n]
+Tensor scan_last(const Combination& by, const Tensor& x) {
+  const int64_t count = x.size(-1), blocks = (count + kBlock - 1) / kBlock;
+  if (count <= kBlock) return scan_block(by, x);
+  std::vector<std::pair<int64_t, int64_t>> pairs(static_cast<size_t>(x.rank()), {0, 0});
+  pairs.back().second = blocks * kBlock - count;
+  std::vector<int64_t> shape = x.shape();
+  shape.back() = blocks;
+  shape.push_back(kBlock);
+  const Tensor rows = x.pad(pairs, by.identity()).reshape(std::move(shape));
+  // What comes before each block: of all blocks, one place further on.
+  std::vector<Slice> all_but_last_block(static_cast<size_t>(rows.rank()));
+  all_but_last_block[static_cast<size_t>(rows.rank()) - 2] = Slice{0, blocks - 1};
+  const Tensor totals = scan_last(by, by.total(rows.slice(all_but_last_block)));
+  pairs.back() = {1, 0};
+  const Tensor before = totals.pad(pairs, by.identity()).unsqueeze(-1);
+  std::vector<int64_t> padded = x.shape();
+  padded.back() = blocks * kBlock;
+  return part_of_last(by.both(before, scan_block(by, rows)).reshape(std::move(padded)), 0, count);
+}
+
+Tensor scan(const char* op, const Combination& by, const Tensor& x, std::optional<int> axis,
+            DType inside) {
+  if (!axis) return scan(op, by, x.flatten(), 0, inside);
+  const int at = normalise_axis(op, *axis, x.rank());
+  const Tensor wide = rounded(x, inside);
+  if (x.size() == 0) return wide;
+  return last_to_axis(scan_last(by, axis_to_last(wide, at)), at);
+}
+
+/// The dtype that numbers are combined in.
+DType counting_dtype(const Tensor& x) {
+  if (x.dtype() == DType::kBool) return DType::kI64;
+  return is_float(x.dtype()) ? as_real(x).dtype() : x.dtype();
+}
+
+DType result_dtype(const Tensor& x) { return x.dtype() == DType::kBool ? DType::kI64 : x.dtype(); }
+
+DType ordering_dtype(const Tensor& x) {
+  return x.dtype() == DType::kBool ? DType::kU8 : counting_dtype(x);
+}
+
+/// The least number of a dtype, or the greatest.
+Number bound(DType dtype, bool least) {
+  if (is_float(dtype)) return least ? -INFINITY : INFINITY;
+  const auto unused = static_cast<int>(64 - dtype_bits(dtype));
+  if (!is_signed(dtype)) return least ? Number(0) : Number(~uint64_t{0} >> unused);
+  return least ? Number(INT64_MIN >> unused) : Number(INT64_MAX >> unused);
+}
+
+}  // namespace
+
+Tensor cumsum(const Tensor& x, std::optional<int> axis) {
+  return rounded(scan("cumsum", BySum(), x, axis, counting_dtype(x)), result_dtype(x));
+}
+
+Tensor cumprod(const Tensor& x, std::optional<int> axis) {
+  return rounded(scan("cumprod", ByProduct(), x, axis, counting_dtype(x)), result_dtype(x));
+}
+
+Tensor cummax(const Tensor& x, std::optional<int> axis) {
+  const DType inside = ordering_dtype(x);
+  return rounded(scan("cummax", ByMax(bound(inside, true)), x, axis, inside), x.dtype());
+}
+
+Tensor cummin(const Tensor& x, std::optional<int> axis) {
+  const DType inside = ordering_dtype(x);
+  return rounded(scan("cummin", ByMin(bound(inside, false)), x, axis, inside), x.dtype());
+}
+
+Tensor logcumsumexp(const Tensor& x, std::optional<int> axis) {
+  return rounded(scan("logcumsumexp", ByLogSum(), x, axis, as_real(x).dtype()), real_dtype(x));
+}
+
+Tensor Tensor::cumsum(int axis) const { return tenon::cumsum(*this, axis); }
+
+}  // namespace tenon
