@@ -14,40 +14,97 @@ namespace {
 using Parts = std::vector<Tensor>;                                     ///< keys of falling weight
 using Before = std::function<Tensor(const Parts& a, const Parts& b)>;  ///< a strictly before b
 
-/// Each element meets its partner, which `axis` reversed puts in its place: the lower half of the
-/// axis keeps the one that comes before.
-void exchange(Parts& parts, int axis, const Before& before) {
+/// Rows whose elements lie so that the network seldom compares neighbours in memory: the upper bits
+/// of an element's position, which are compared least, are axes of two inside of the lower ones,
+/// and rows are the innermost axis.
+struct Layout {
+  int lower = 0, upper = 0;  ///< bits
+  int64_t rows = 1;
+
+  std::vector<int64_t> shape() const {
+    std::vector<int64_t> sizes{int64_t{1} << lower};
+    sizes.insert(sizes.end(), static_cast<size_t>(upper), 2);
+    sizes.push_back(rows);
+    return sizes;
+  }
+};
+
+constexpr int kInnerBits = 5;    ///< of the elements that are not compared with each other
+constexpr int kFewestLower = 5;  ///< shorter rows keep one axis
+
+Layout layout_of(int64_t rows, int bits) {
+  const int inner = kInnerBits - std::min(kInnerBits, ceil_log2(rows));
+  const int upper = bits - kFewestLower >= inner ? inner : 0;
+  return {bits - upper, upper, rows};
+}
+
+/// [rows, 2^bits] as the layout has it, and back. The highest bit is the innermost.
+Tensor to_layout(const Tensor& x, const Layout& layout) {
+  std::vector<int64_t> shape{layout.rows};
+  shape.insert(shape.end(), static_cast<size_t>(layout.upper), 2);
+  shape.push_back(int64_t{1} << layout.lower);
+  std::vector<int> axes(shape.size());
+  std::iota(axes.rbegin(), axes.rend(), 0);
+  return x.reshape(std::move(shape)).permute(std::move(axes));
+}
+
+Tensor from_layout(const Tensor& x, const Layout& layout) {
+  std::vector<int> axes(layout.shape().size());
+  std::iota(axes.rbegin(), axes.rend(), 0);
+  return x.permute(std::move(axes))
+      .reshape({layout.rows, int64_t{1} << (layout.lower + layout.upper)});
+}
+
+/// Each element meets its partner, which reversing `axes` puts in its place. The lower half of
+/// the axis `half` keeps the one that comes before.
+void exchange(Parts& parts, const std::vector<int>& axes, int half, const Before& before) {
   Parts partners;
-  for (const Tensor& part : parts) partners.push_back(part.flip({axis}));
-  const Tensor upper = positions(parts[0], axis) >= parts[0].size(axis) / 2;
+  for (const Tensor& part : parts) partners.push_back(part.flip(axes));
+  const Tensor upper = positions(parts[0], half) >= parts[0].size(half) / 2;
   const Tensor stays = Tensor::where(upper, before(partners, parts), before(parts, partners));
   for (size_t i = 0; i < parts.size(); ++i) parts[i] = Tensor::where(stays, parts[i], partners[i]);
 }
 
-/// Sorts rows [.., 2^k]: runs of two, four, .. are merged, each first with its mirror image.
-void bitonic(Parts& parts, const Before& before) {
-  const std::vector<int64_t> whole = parts[0].shape();
-  const int64_t length = whole.back();
-  const auto shaped = [&](std::vector<int64_t> last) {
-    std::vector<int64_t> shape(whole.begin(), whole.end() - 1);
-    shape.insert(shape.end(), last.begin(), last.end());
-    for (Tensor& part : parts) part = part.reshape(shape);
+/// Sorts rows: runs of two, four, .. are merged, each first with its mirror image.
+void bitonic(Parts& parts, const Layout& layout, const Before& before) {
+  const std::vector<int64_t> whole = layout.shape();
+  const int64_t length = whole[0];
+  const auto lower = [&](std::vector<int64_t> sizes, std::vector<int> axes, int half) {
+    sizes.insert(sizes.end(), whole.begin() + 1, whole.end());
+    for (Tensor& part : parts) part = part.reshape(sizes);
+    exchange(parts, axes, half, before);
+    for (Tensor& part : parts) part = part.reshape(whole);
   };
-  for (int64_t run = 2; run <= length; run *= 2) {
-    shaped({length / run, run});
-    exchange(parts, -1, before);
-    for (int64_t distance = run / 4; distance > 0; distance /= 2) {
-      shaped({length / (2 * distance), 2, distance});
-      exchange(parts, -2, before);
+  for (int stage = 1; stage <= layout.lower + layout.upper; ++stage) {
+    const int64_t run = int64_t{1} << std::min(stage, layout.lower);
+    if (stage <= layout.lower) {
+      lower({length / run, run}, {1}, 1);
+    } else {
+      std::vector<int> axes(static_cast<size_t>(stage - layout.lower) + 1);
+      std::iota(axes.begin(), axes.end(), 0);
+      exchange(parts, axes, axes.back(), before);
+      for (int axis = axes.back() - 1; axis > 0; --axis) exchange(parts, {axis}, axis, before);
     }
+    for (int64_t distance = stage <= layout.lower ? run / 4 : run / 2; distance > 0; distance /= 2)
+      lower({length / (2 * distance), 2, distance}, {1}, 1);
   }
-  shaped({length});
 }
 
-Tensor padded(const Tensor& x, int64_t length, Number value) {
-  std::vector<std::pair<int64_t, int64_t>> pairs(static_cast<size_t>(x.rank()), {0, 0});
-  pairs.back().second = length - x.size(-1);
-  return x.pad(std::move(pairs), value);
+/// Rows [.., n] with others behind them, sorted together by the first.
+Parts sort_parts(Parts parts, const std::vector<Number>& fills, const Before& before) {
+  const std::vector<int64_t> shape = parts[0].shape();
+  const int64_t count = shape.back();
+  const int bits = ceil_log2(count);
+  const Layout layout = layout_of(parts[0].size() / count, bits);
+  for (size_t i = 0; i < parts.size(); ++i)
+    parts[i] = to_layout(parts[i]
+                             .reshape({layout.rows, count})
+                             .pad({{0, 0}, {0, (int64_t{1} << bits) - count}}, fills[i]),
+                         layout);
+  bitonic(parts, layout, before);
+  for (Tensor& part : parts)
+    part = part_of_last(from_layout(part, layout), 0, count).reshape(shape);
+  return parts;
 }
 
 /// Unsigned integers, or i64, in the order of x: of floats the bits, mirrored below zero.
@@ -74,38 +131,36 @@ Number greatest(DType dtype) {
 
 /// Of rows [.., n].
 Tensor argsort_rows(const Tensor& x, bool descending) {
-  const int64_t count = x.size(-1), length = int64_t{1} << ceil_log2(count);
   Tensor key = order_key(x);
   if (descending)
     key = key ^ constant_like(key, is_signed(key.dtype()) ? Number(-1) : greatest(key.dtype()));
+  const Tensor place = positions(key, -1);
   if (dtype_bits(key.dtype()) == 32) {
     // Key and position in one word: a stable order without a second comparison.
     const DType wide = DType::kU64;
-    const Tensor word = (key.cast(wide) * (uint64_t{1} << 32)) + positions(key, -1).cast(wide);
-    Parts parts{padded(word, length, greatest(wide))};
-    bitonic(parts, [](const Parts& a, const Parts& b) { return a[0] < b[0]; });
-    return (part_of_last(parts[0], 0, count) & uint64_t{0xFFFFFFFF}).cast(DType::kI64);
+    const Tensor word = (key.cast(wide) * (uint64_t{1} << 32)) | place.cast(wide);
+    const Parts sorted = sort_parts({word}, {greatest(wide)},
+                                    [](const Parts& a, const Parts& b) { return a[0] < b[0]; });
+    return (sorted[0] & uint64_t{0xFFFFFFFF}).cast(DType::kI64);
   }
-  Parts parts{padded(key, length, greatest(key.dtype())),
-              padded(positions(key, -1).cast(DType::kI32), length, INT32_MAX)};
-  bitonic(parts, [](const Parts& a, const Parts& b) {
-    return (a[0] < b[0]) | ((a[0] == b[0]) & (a[1] < b[1]));
-  });
-  return part_of_last(parts[1], 0, count).cast(DType::kI64);
+  const Parts sorted =
+      sort_parts({key, place.cast(DType::kI32)}, {greatest(key.dtype()), INT32_MAX},
+                 [](const Parts& a, const Parts& b) {
+                   return (a[0] < b[0]) | ((a[0] == b[0]) & (a[1] < b[1]));
+                 });
+  return sorted[1].cast(DType::kI64);
 }
 
 /// Of rows [.., n]. NaN are taken for the largest number, and put back by their count.
 Tensor sort_rows(const Tensor& x) {
-  const int64_t count = x.size(-1), length = int64_t{1} << ceil_log2(count);
   const bool real = is_float(x.dtype());
   const Tensor missing = real ? is_nan(x) : Tensor(false);
   const Tensor numbers = real ? Tensor::where(missing, INFINITY, x) : x;
-  Parts parts{padded(numbers, length, real ? Number(INFINITY) : greatest(x.dtype()))};
-  bitonic(parts, [](const Parts& a, const Parts& b) { return a[0] < b[0]; });
-  const Tensor sorted = part_of_last(parts[0], 0, count);
+  const Tensor sorted = sort_parts({numbers}, {real ? Number(INFINITY) : greatest(x.dtype())},
+                                   [](const Parts& a, const Parts& b) { return a[0] < b[0]; })[0];
   if (!real) return sorted;
   const Tensor found = missing.cast(DType::kI64).sum({-1}, /*keep=*/true);
-  return Tensor::where(positions(sorted, -1) < count - found, sorted, NAN);
+  return Tensor::where(positions(sorted, -1) < x.size(-1) - found, sorted, NAN);
 }
 
 }  // namespace
