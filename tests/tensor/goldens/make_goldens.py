@@ -13,10 +13,14 @@ golden.cpp reads them. Cases come from the files *_cases.py beside this one.
 Real functions are evaluated in 80-bit floats (or by mpmath) on the exact inputs and rounded once;
 where JAX has the function too, it must agree. Everything else is NumPy's own answer.
 """
+import sys
+
 import numpy as np
 
 from binary_cases import binary_cases
 from golden_file import File
+from order_cases import order_cases, scan_cases
+from reduce_cases import reduce_cases
 from shape_cases import make_cases, move_cases
 from unary_cases import unary_cases
 
@@ -25,11 +29,16 @@ FILES = {  # name: what it is about, and what adds its cases
     "binary": ("Functions of two and three tensors, element by element.", binary_cases),
     "make": ("Tensors from shapes and rules.", make_cases),
     "move": ("Shapes, order and parts.", move_cases),
+    "reduce": ("Reductions.", reduce_cases),
+    "scan": ("Running sums, products and extremes.", scan_cases),
+    "order": ("Order and counting.", order_cases),
 }
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # all of them, or those that are named
     with np.errstate(all="ignore"):
         for name, (about, cases) in FILES.items():
+            if name not in (sys.argv[1:] or FILES):
+                continue
             file = File(name, about)
             cases(file)
             file.write()
