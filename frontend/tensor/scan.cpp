@@ -84,8 +84,8 @@ Tensor scan_block(const Combination& by, const Tensor& x) {
   std::vector<int64_t> shape = x.shape();
   shape.push_back(x.size(-1));
   const Tensor terms = x.unsqueeze(-1).expand(shape);
-  return by.total(Tensor::where(triangle(x, x.size(-1)), terms, constant_like(terms, by.identity())),
-                  -2);
+  return by.total(
+      Tensor::where(triangle(x, x.size(-1)), terms, constant_like(terms, by.identity())), -2);
 }
 
 /// [.., n]
