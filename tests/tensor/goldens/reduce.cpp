@@ -48,7 +48,7 @@ const Function kReduce[] = {
     {"count_nonzero", over_axes(count_nonzero)},
     {"argmax", over_axis(argmax)},
     {"argmin", over_axis(argmin)},
-    {"mean", over_axes(mean), 4, 4, true, false},
+    {"mean", over_axes(mean), 16, 16, true, false},
     {"var", [](const Call& c) { return Tensors{var(c.in.at(0), c.axes(), keep(c), ddof(c))}; }, 8,
      8},
     {"stddev",

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Brackets: views for what is regular, then one gather for all index tensors together.
+#include "tenon/index.hpp"
+
+#include <fmt/ranges.h>
+
+#include <optional>
+
+#include "core/support/error.hpp"
+#include "frontend/tensor/axes.hpp"
+#include "tenon/sort.hpp"
+
+namespace tenon {
+namespace {
+
+/// An index tensor and the axis that it reads.
+struct Lookup {
+  int axis = 0;
+  Tensor at;
+};
+
+bool is_mask(const Tensor& at) { return at.dtype() == DType::kBool; }
+
+template <class T>
+const T* part(const Index& index) {
+  return std::get_if<T>(&index.value());
+}
+
+/// Axes of x that one index stands for.
+int axes_of(const Index& index) {
+  if (part<Ellipsis>(index) || part<NewAxis>(index)) return 0;
+  const auto* at = part<Tensor>(index);
+  return at && is_mask(*at) ? at->rank() : 1;
+}
+
+/// The ends of a slice that reach beyond the axis are cut, as Python's are.
+Slice cut(Slice range, int64_t size) {
+  TN_REQUIRE(range.step != 0 && range.step != INT64_MIN,
+             "[index] expected a slice with a step that is not 0, got {}", range.step);
+  const auto inside = [&](int64_t at, int64_t least, int64_t most) {
+    return std::clamp(at < 0 ? at + size : at, least, most);
+  };
+  if (range.step > 0) {
+    const int64_t begin = inside(range.begin.value_or(0), 0, size);
+    return {begin, std::max(begin, inside(range.end.value_or(size), 0, size)), range.step};
+  }
+  // Read backwards from `begin`; there may be nothing before it.
+  const int64_t begin = range.begin ? inside(*range.begin, -1, size - 1) : size - 1;
+  const int64_t end = range.end ? inside(*range.end, -1, size - 1) : -1;
+  if (begin <= end) return {0, 0, 1};
+  return {begin, end < 0 ? std::nullopt : std::optional<int64_t>(end), range.step};
+}
+
+/// What an index comes to: x as views leave it, and lookups on its axes.
+class Brackets {
+ public:
+  Brackets(const Tensor& x, const std::vector<Index>& index) : result_(x) {
+    int used = 0, ellipses = 0;
+    for (const Index& one : index) {
+      used += axes_of(one);
+      ellipses += part<Ellipsis>(one) != nullptr;
+      has_lookups_ = has_lookups_ || part<Tensor>(one);
+    }
+    TN_REQUIRE(ellipses <= 1, "[index] expected at most one ellipsis, got {}", ellipses);
+    TN_REQUIRE(used <= x.rank(), "[index] expected at most {} indices, got {}", x.rank(), used);
+    for (const Index& one : index) {
+      if (part<Ellipsis>(one))
+        axis_ += x.rank() - used;
+      else
+        apply(one);
+      // Another kind of index between two lookups parts them.
+      const bool looks_up = part<Tensor>(one) || (part<int64_t>(one) && has_lookups_);
+      if (!looks_up && !lookups_.empty()) gap_ = true;
+      if (looks_up && gap_) apart_ = true;
+    }
+  }
+
+  Tensor result() const { return lookups_.empty() ? result_ : looked_up(); }
+
+ private:
+  void apply(const Index& one) {
+    if (const auto* range = part<Slice>(one)) {
+      std::vector<Slice> ranges(static_cast<size_t>(axis_) + 1);
+      ranges.back() = cut(*range, result_.size(axis_));
+      result_ = result_.slice(std::move(ranges));
+      ++axis_;
+    } else if (part<NewAxis>(one)) {
+      result_ = result_.unsqueeze(axis_++);
+    } else if (const auto* at = part<int64_t>(one)) {
+      apply(*at);
+    } else {
+      apply(std::get<Tensor>(one.value()));
+    }
+  }
+
+  void apply(int64_t at) {
+    const int64_t size = result_.size(axis_);
+    TN_REQUIRE(-size <= at && at < size, "[index] expected an index in [{}, {}) on axis {}, got {}",
+               -size, size, axis_, at);
+    if (has_lookups_)
+      lookups_.push_back({axis_++, filled(result_, {}, at, DType::kI64)});
+    else
+      result_ = result_.select(axis_, at);
+  }
+
+  void apply(const Tensor& at) {
+    if (!is_mask(at)) {
+      TN_REQUIRE(is_int(at.dtype()), "[index] expected an index of integers or bools, got {}",
+                 dtype_name(at.dtype()));
+      lookups_.push_back({axis_++, at.cast(DType::kI64)});
+      return;
+    }
+    TN_REQUIRE(at.rank() > 0, "[index] expected a mask of rank 1 or more, got rank 0");
+    for (int i = 0; i < at.rank(); ++i)
+      TN_REQUIRE(at.size(i) == result_.size(axis_ + i),
+                 "[index] expected a mask with size {} for axis {}, got [{}]",
+                 result_.size(axis_ + i), axis_ + i, fmt::join(at.shape(), ", "));
+    for (const Tensor& places : nonzero(at)) lookups_.push_back({axis_++, places});
+  }
+
+  /// One gather along an axis that joins all that are looked up.
+  Tensor looked_up() const {
+    std::vector<int64_t> found;
+    std::vector<int> order, others;
+    for (const Lookup& l : lookups_) {
+      found = broadcast_shapes("index", found, l.at.shape());
+      order.push_back(l.axis);
+    }
+    for (int axis = 0; axis < result_.rank(); ++axis)
+      if (std::ranges::find(order, axis) == order.end()) others.push_back(axis);
+    std::vector<int64_t> rest, joined{1};
+    for (const int axis : others) rest.push_back(result_.size(axis));
+    Tensor place = filled(result_, found, 0, DType::kI64), outside = place != 0;
+    for (const Lookup& l : lookups_) {
+      const int64_t size = result_.size(l.axis);
+      const Tensor at = Tensor::where(l.at < 0, l.at + size, l.at);
+      outside = outside | (at < 0) | (at >= size);
+      place = place * size + at;
+      joined[0] *= size;
+    }
+    place = Tensor::where(outside, -1, place);
+    order.insert(order.end(), others.begin(), others.end());
+    joined.insert(joined.end(), rest.begin(), rest.end());
+    Tensor values = result_.permute(order).reshape(std::move(joined)).take(0, place.flatten());
+    std::vector<int64_t> shape = found;
+    shape.insert(shape.end(), rest.begin(), rest.end());
+    values = values.reshape(std::move(shape));
+    return apart_ ? values : moved(values, static_cast<int>(found.size()));
+  }
+
+  /// The axes that were found, from the front to where the first lookup stood.
+  Tensor moved(const Tensor& values, int found) const {
+    const int before = lookups_[0].axis;
+    std::vector<int> axes;
+    for (int axis = 0; axis < before; ++axis) axes.push_back(found + axis);
+    for (int axis = 0; axis < found; ++axis) axes.push_back(axis);
+    for (int axis = found + before; axis < values.rank(); ++axis) axes.push_back(axis);
+    return values.permute(std::move(axes));
+  }
+
+  Tensor result_;
+  int axis_ = 0;  ///< of `result_`, that the next index is for
+  bool has_lookups_ = false, gap_ = false, apart_ = false;
+  std::vector<Lookup> lookups_;
+};
+
+/// The mask of an index that is nothing else, with an axis of size 1 for each that it leaves.
+std::optional<Tensor> lone_mask(const Tensor& x, const std::vector<Index>& index) {
+  if (index.size() != 1) return std::nullopt;
+  const auto* at = part<Tensor>(index[0]);
+  if (!at || !is_mask(*at) || at->rank() == 0 || at->rank() > x.rank()) return std::nullopt;
+  const std::vector<int64_t> whole = x.shape();
+  std::vector<int64_t> shape = at->shape();
+  if (!std::equal(shape.begin(), shape.end(), whole.begin())) return std::nullopt;
+  shape.resize(whole.size(), 1);
+  return at->reshape(std::move(shape)).expand(whole);
+}
+
+}  // namespace
+
+Tensor get(const Tensor& x, const std::vector<Index>& index) { return Brackets(x, index).result(); }
+
+Tensor set(const Tensor& x, const std::vector<Index>& index, const Tensor& values,
+           Combine combine) {
+  const bool number = !values.state()->context.is_set();
+  const Tensor own =
+      number ? Tensor::full({}, *values.state()->number, x.dtype(), x.context()) : values;
+  TN_REQUIRE(own.dtype() == x.dtype(), "[set] expected values of {}, got {}", dtype_name(x.dtype()),
+             dtype_name(own.dtype()));
+  const std::optional<Tensor> mask = lone_mask(x, index);
+  if (mask && own.size() == 1 && combine == Combine::kReplace)
+    return Tensor::where(*mask, own.reshape({}), x);
+  // Where the parts of x come from: the same brackets around its positions. 0 is nowhere.
+  const Tensor flat = counting(x, x.size()) + 1;
+  const Tensor places = Brackets(flat.reshape(x.shape()), index).result();
+  const std::vector<int64_t> shape = broadcast_shapes("set", own.shape(), places.shape());
+  TN_REQUIRE(shape == places.shape(), "[set] expected values that broadcast to [{}], got [{}]",
+             fmt::join(places.shape(), ", "), fmt::join(own.shape(), ", "));
+  const Tensor at = places.flatten() - 1;
+  // -1 would count from the end.
+  const Tensor to = Tensor::where(at < 0, x.size(), at);
+  return scatter(x.flatten(), 0, to, own.expand(shape).flatten(), combine).reshape(x.shape());
+}
+
+}  // namespace tenon

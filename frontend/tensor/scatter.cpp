@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Gather and scatter along an axis. STORE replaces and adds; for the rest runs of equal positions
+// are combined first.
+#include <fmt/ranges.h>
+
+#include "core/support/error.hpp"
+#include "frontend/tensor/axes.hpp"
+#include "tenon/index.hpp"
+#include "tenon/sort.hpp"
+
+namespace tenon {
+namespace {
+
+/// Positions as i64, those below zero counted from the end. Whatever is outside stays outside.
+Tensor from_begin(const char* op, const Tensor& index, int64_t size) {
+  TN_REQUIRE(is_int(index.dtype()), "[{}] expected an index of integers, got {}", op,
+             dtype_name(index.dtype()));
+  if (!is_signed(index.dtype())) return index.cast(DType::kI64);
+  const Tensor at = index.cast(DType::kI64);
+  return Tensor::where(at < 0, Tensor::where(at < -size, -1, at + size), at);
+}
+
+Tensor combined(Combine how, const Tensor& a, const Tensor& b) {
+  if (how == Combine::kMul) return a * b;
+  if (how == Combine::kMax) return a.maximum(b);
+  return a.minimum(b);
+}
+
+/// Along the last axis.
+Tensor scatter_runs(const Tensor& x, const Tensor& index, const Tensor& values, Combine how) {
+  const int64_t count = index.size(-1);
+  const Tensor order = argsort(index, -1);
+  const Tensor at = index.gather(-1, order);
+  Tensor run = values.gather(-1, order);
+  std::vector<std::pair<int64_t, int64_t>> pairs(static_cast<size_t>(x.rank()), {0, 0});
+  for (int64_t distance = 1; distance < count; distance *= 2) {
+    pairs.back() = {distance, 0};
+    const auto earlier = [&](const Tensor& all) { return part_of_last(all.pad(pairs), 0, count); };
+    const Tensor joins = (earlier(at) == at) & (positions(at, -1) >= distance);
+    run = Tensor::where(joins, combined(how, earlier(run), run), run);
+  }
+  // The last of a run holds all of it, and is the last that is stored.
+  return x.scatter(-1, at, combined(how, x.gather(-1, at), run));
+}
+
+}  // namespace
+
+Tensor gather(const Tensor& x, int axis, const Tensor& index) {
+  const int at = normalise_axis("gather", axis, x.rank());
+  return x.gather(at, from_begin("gather", index, x.size(at)));
+}
+
+Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& values,
+               Combine combine) {
+  const int at = normalise_axis("scatter", axis, x.rank());
+  TN_REQUIRE(index.shape() == values.shape(),
+             "[scatter] expected an index of the values' shape [{}], got [{}]",
+             fmt::join(values.shape(), ", "), fmt::join(index.shape(), ", "));
+  TN_REQUIRE(x.dtype() == values.dtype(), "[scatter] expected values of {}, got {}",
+             dtype_name(x.dtype()), dtype_name(values.dtype()));
+  const Tensor to = from_begin("scatter", index, x.size(at));
+  if (index.size() == 0 || x.size() == 0) return x;
+  switch (combine) {
+    case Combine::kReplace:
+      return x.scatter(at, to, values);
+    case Combine::kAdd:
+      return x.scatter_add(at, to, values);
+    case Combine::kMean: {
+      TN_REQUIRE(is_float(x.dtype()), "[scatter] expected a float dtype for a mean, got {}",
+                 dtype_name(x.dtype()));
+      const Tensor wide = as_real(x), ones = constant_like(as_real(values), 1);
+      const Tensor count = constant_like(wide, 1).scatter_add(at, to, ones);
+      return rounded(wide.scatter_add(at, to, as_real(values)) / count, x.dtype());
+    }
+    default:
+      break;
+  }
+  return last_to_axis(
+      scatter_runs(axis_to_last(x, at), axis_to_last(to, at), axis_to_last(values, at), combine),
+      at);
+}
+
+}  // namespace tenon
