@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "core/ir/structure.hpp"
+#include "core/ir/substitute.hpp"
 #include "core/ir/text.hpp"
 #include "core/ir/verify.hpp"
 #include "core/kernel/tree/build.hpp"
@@ -83,18 +84,22 @@ class Compiler::Run {
   Clock::time_point begin_;
 };
 
+Graph Compiler::inlined(Run& run, const Graph& graph) const {
+  return has_calls(graph) ? run.done(Pass::kInline, inline_calls(graph, builder_)) : graph;
+}
+
 Graph Compiler::simplify(const Graph& graph, std::span<const Capabilities> devices) const {
   Run run(*this, graph.name);
-  return run.done(Pass::kSimplify, simplify_for(graph, devices, builder_));
+  return run.done(Pass::kSimplify, simplify_for(inlined(run, graph), devices, builder_));
 }
 
 Schedule Compiler::schedule(const Graph& graph, const ScheduleOptions& options,
                             Precision allowed) const {
   verify(graph);
   Run run(*this, graph.name);
-  Graph permitted = graph;
+  Graph permitted = inlined(run, graph);
   if (factor_bits(allowed) != 0)
-    permitted = run.done(Pass::kPrecision, allow_precision(graph, allowed, builder_));
+    permitted = run.done(Pass::kPrecision, allow_precision(permitted, allowed, builder_));
   std::vector<Capabilities> devices;
   for (const ScheduleDevice& device : options.devices) devices.push_back(device.capabilities);
   const Graph simple = run.done(Pass::kSimplify, simplify_for(permitted, devices, builder_));

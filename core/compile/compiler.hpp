@@ -41,7 +41,7 @@ class Compiler {
   /// What is simpler for these devices; for any if there are none.
   Graph simplify(const Graph& graph, std::span<const Capabilities> devices = {}) const;
 
-  /// Verifies, lets contractions have the precision, simplifies, cuts into kernels.
+  /// Verifies, inlines calls, lets contractions have the precision, simplifies, cuts into kernels.
   Schedule schedule(const Graph& graph, const ScheduleOptions& options,
                     Precision allowed = Precision::kDefault) const;
 
@@ -59,6 +59,8 @@ class Compiler {
 
  private:
   class Run;
+  Graph inlined(Run& run, const Graph& graph) const;
+
   Builder& builder_;
   CompilerOptions options_;
   mutable std::mutex observing_;

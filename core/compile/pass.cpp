@@ -5,6 +5,7 @@ namespace tenon {
 namespace {
 
 constexpr PassInfo kPasses[] = {
+    {"inline", "the graph with the nodes of its calls in their place"},
     {"precision", "the graph with what its contractions may be computed in"},
     {"simplify", "a graph of fewer nodes"},
     {"schedule", "kernels, copies and buffers"},

@@ -12,6 +12,7 @@ namespace tenon {
 
 /// In the order in which they run.
 enum class Pass : uint8_t {
+  kInline,
   kPrecision,
   kSimplify,
   kSchedule,

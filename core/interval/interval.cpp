@@ -89,6 +89,10 @@ IntervalArray node_interval(const Node& node, const IntervalOperands& operands,
                             const SymbolValues& symbols, const Profile& profile) {
   if (node.op == Op::IF) return run_if(node, operands, symbols, profile);
   if (node.op == Op::LOOP) return run_loop(node, operands, symbols, profile);
+  if (node.op == Op::CALL) {
+    const auto& attr = node.as<CallAttr>();
+    return run(*attr.body, copies(operands, 0, operands.size()), symbols, profile)[attr.result];
+  }
   std::vector<const Array*> values;
   for (const IntervalArray* x : operands) values.push_back(&x->value);
   IntervalArray out{evaluate_node(node, values, symbols), {}, {}, false};

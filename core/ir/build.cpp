@@ -141,4 +141,10 @@ NodeRef Builder::loop(NodeRef trips, std::vector<NodeRef> initial, std::vector<N
               LoopAttr{std::move(body), carried, is_while, result});
 }
 
+NodeRef Builder::call(std::vector<NodeRef> inputs, GraphRef body, int result, CallMode mode,
+                      GraphRef gradient) {
+  return make(Op::CALL, DType::kVoid, {}, std::move(inputs),
+              CallAttr{std::move(body), std::move(gradient), mode, result});
+}
+
 }  // namespace tenon

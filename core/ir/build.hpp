@@ -50,6 +50,9 @@ class Builder {
   NodeRef loop(NodeRef trips, std::vector<NodeRef> initial, std::vector<NodeRef> captured,
                GraphRef body, bool is_while, int result);
 
+  NodeRef call(std::vector<NodeRef> inputs, GraphRef body, int result = 0,
+               CallMode mode = CallMode::kPlain, GraphRef gradient = nullptr);
+
   /// Any op from its parts, with the same checks; what the parser and the rewriter use.
   /// `shape` and `dtype` matter only where they cannot be inferred (CONST, PARAM, INDEX, CAST,
   /// reshape, expand).

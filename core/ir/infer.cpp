@@ -129,6 +129,8 @@ NodeType infer_type(const OpInfo& info, const NodeType& given, Sources s, Attr& 
       return infer_if(s, attr_of<IfAttr>(info, attr));
     case Op::LOOP:
       return infer_loop(s, attr_of<LoopAttr>(info, attr));
+    case Op::CALL:
+      return infer_call(s, attr_of<CallAttr>(info, attr));
     default:
       break;
   }

@@ -28,6 +28,7 @@ NodeType infer_store(const Node& x, const Node& index, const Node& values, const
 NodeType infer_copy(const Node& x, const CopyAttr& attr);
 NodeType infer_if(Sources sources, const IfAttr& attr);
 NodeType infer_loop(Sources sources, const LoopAttr& attr);
+NodeType infer_call(Sources sources, const CallAttr& attr);
 
 /// Throws unless axes ascend within [0, rank).
 void check_axes(std::string_view op, const std::vector<int>& axes, size_t rank);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Rules of IF and LOOP: the types at the edges of their graphs.
+// Rules of IF, LOOP and CALL: the types at the edges of their graphs.
 #include "core/ir/infer.hpp"
 #include "core/support/error.hpp"
 
@@ -84,6 +84,36 @@ NodeType infer_loop(Sources sources, const LoopAttr& attr) {
                text(sources[1 + i]), text(body.outputs[first + i]));
   check_result("loop", attr.result, attr.carried);
   return type_of(sources[1 + attr.result]);
+}
+
+NodeType infer_call(Sources sources, const CallAttr& attr) {
+  check_graph("call", attr.body);
+  check_params("call", "body", *attr.body, 0, sources);
+  check_result("call", attr.result, attr.body->outputs.size());
+  if (attr.gradient) {
+    TN_REQUIRE(attr.mode == CallMode::kPlain,
+               "[call] expected a gradient graph or another way of differentiation, got both");
+    check_graph("call", attr.gradient);
+    std::vector<NodeRef> given(sources.begin(), sources.end());
+    for (int pass = 0; pass < 2; ++pass)
+      given.insert(given.end(), attr.body->outputs.begin(), attr.body->outputs.end());
+    check_params("call", "gradient", *attr.gradient, 0, given);
+    size_t next = 0;
+    for (size_t i = 0; i < sources.size(); ++i) {
+      if (!is_float(sources[i]->dtype)) continue;
+      TN_REQUIRE(
+          next < attr.gradient->outputs.size() &&
+              type_of(attr.gradient->outputs[next]) == type_of(sources[i]),
+          "[call] expected output {} of its gradient graph to be {}, as operand {} is, got {}",
+          next, text(sources[i]), i,
+          next < attr.gradient->outputs.size() ? text(attr.gradient->outputs[next]) : "none");
+      ++next;
+    }
+    TN_REQUIRE(next == attr.gradient->outputs.size(),
+               "[call] expected {} outputs of its gradient graph, one a float operand, got {}",
+               next, attr.gradient->outputs.size());
+  }
+  return type_of(attr.body->outputs[attr.result]);
 }
 
 }  // namespace tenon

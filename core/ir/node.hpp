@@ -122,8 +122,25 @@ struct LoopAttr {
   bool operator==(const LoopAttr&) const = default;
 };
 
+/// How a gradient passes a CALL that has no gradient graph of its own.
+enum class CallMode : uint8_t {
+  kPlain,      ///< through the body
+  kRecompute,  ///< through the body, whose values are computed again for it and not kept
+  kStop,       ///< not at all
+};
+
+/// CALL(inputs...): output `result` of the body, a named group of nodes ("softmax") that runs as if
+/// its nodes stood there. `gradient`, if any, takes (inputs..., the body's outputs..., an adjoint
+/// for each of these) and gives an adjoint for each input of a float dtype, in order.
+struct CallAttr {
+  GraphRef body, gradient;
+  CallMode mode = CallMode::kPlain;
+  int result = 0;
+  bool operator==(const CallAttr&) const = default;
+};
+
 using Attr = std::variant<std::monostate, ConstAttr, ParamAttr, IndexAttr, CastAttr, ViewAttr,
-                          ReduceAttr, TakeAttr, StoreAttr, CopyAttr, IfAttr, LoopAttr>;
+                          ReduceAttr, TakeAttr, StoreAttr, CopyAttr, IfAttr, LoopAttr, CallAttr>;
 
 struct Node {
   Op op = Op::INVALID;
@@ -155,6 +172,7 @@ std::string type_string(const Node& node);
 /// Limits of every graph.
 inline constexpr size_t kMaxRank = 16;
 inline constexpr size_t kMaxName = 256;
+inline constexpr size_t kMaxNodes = size_t{1} << 21;  ///< of a text, and of a graph without calls
 
 /// Every node below the outputs once, operands first, in a deterministic order.
 std::vector<NodeRef> topological(const std::vector<NodeRef>& outputs);

@@ -55,6 +55,11 @@ struct AttrHash {
                  a.is_while),
         static_cast<uint64_t>(a.result));
   }
+  uint64_t operator()(const CallAttr& a) const {
+    uint64_t r = hash_mix(h, structure_hash(*a.body));
+    if (a.gradient) r = hash_mix(r, structure_hash(*a.gradient));
+    return hash_mix(hash_mix(r, static_cast<uint64_t>(a.mode)), static_cast<uint64_t>(a.result));
+  }
 };
 
 }  // namespace

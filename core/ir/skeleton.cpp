@@ -42,10 +42,11 @@ Skeleton::Skeleton(const Graph& graph, DTypeSet varying)
   hashes_.resize(order_.size());
   number_.reserve(order_.size());
   std::unordered_map<const Node*, size_t> places;
+  HashesInside inside;
   hash_ = hash_mix(graph_.params.size(), varying_);
   for (const Expr& s : graph_.symbols) hash_ = hash_mix(hash_, names_.at(s.name()).hash());
   for (const NodeRef& param : graph_.params) {
-    hash_ = hash_mix(hash_, hash_head(*param, names_));
+    hash_ = hash_mix(hash_, hash_head(*param, names_, inside));
     places.emplace(param.get(), places.size());
   }
   std::vector<const Scalar*> operands;
@@ -56,7 +57,7 @@ Skeleton::Skeleton(const Graph& graph, DTypeSet varying)
     for (const NodeRef& source : node.sources) operands.push_back(known(source));
     known_[i] = value_of(node, operands);
     if (known_[i]) continue;
-    uint64_t h = hash_head(node, names_);
+    uint64_t h = hash_head(node, names_, inside);
     if (is_input(node)) {
       const auto place = places.find(&node);
       h = hash_mix(h, place == places.end() ? places.size() : place->second);
@@ -109,8 +110,9 @@ std::optional<std::vector<Scalar>> Skeleton::values_in(const Skeleton& other) co
   // happen to be equal made equal nodes.
   std::vector<const Node*> image(order_.size());
   std::unordered_map<const Node*, const Node*> inputs;
+  SameInside inside;
   for (size_t i = 0; i < a.params.size(); ++i) {
-    if (!same_head(*a.params[i], names_, *b.params[i], other.names_)) return std::nullopt;
+    if (!same_head(*a.params[i], names_, *b.params[i], other.names_, inside)) return std::nullopt;
     inputs.emplace(a.params[i].get(), b.params[i].get());
   }
   std::vector<Scalar> values;
@@ -155,7 +157,7 @@ std::optional<std::vector<Scalar>> Skeleton::values_in(const Skeleton& other) co
       if (input == inputs.end() || input->second != &y) return std::nullopt;
       continue;
     }
-    if (!same_head(x, names_, y, other.names_)) return std::nullopt;
+    if (!same_head(x, names_, y, other.names_, inside)) return std::nullopt;
     for (size_t s = 0; s < x.sources.size(); ++s)
       if (!same(&x, s, x.sources[s], y.sources[s])) return std::nullopt;
   }

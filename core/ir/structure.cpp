@@ -38,6 +38,8 @@ Attr renamed(Attr attr, const Renaming& names) {
     choice->then_graph = choice->else_graph = nullptr;
   } else if (auto* loop = std::get_if<LoopAttr>(&attr)) {
     loop->body = nullptr;
+  } else if (auto* call = std::get_if<CallAttr>(&attr)) {
+    call->body = call->gradient = nullptr;
   }
   return attr;
 }
@@ -46,6 +48,10 @@ std::vector<const Graph*> graphs_of(const Attr& attr) {
   if (const auto* choice = std::get_if<IfAttr>(&attr))
     return {choice->then_graph.get(), choice->else_graph.get()};
   if (const auto* loop = std::get_if<LoopAttr>(&attr)) return {loop->body.get()};
+  if (const auto* call = std::get_if<CallAttr>(&attr)) {
+    if (call->gradient) return {call->body.get(), call->gradient.get()};
+    return {call->body.get()};
+  }
   return {};
 }
 
@@ -72,7 +78,7 @@ bool is_plain(const Node& node, const Renaming& names) {
 
 }  // namespace
 
-uint64_t hash_head(const Node& node, const Renaming& names) {
+uint64_t hash_head(const Node& node, const Renaming& names, HashesInside& inside) {
   if (is_plain(node, names)) return hash_alone(node);
   Node plain;
   plain.op = node.op;
@@ -81,22 +87,33 @@ uint64_t hash_head(const Node& node, const Renaming& names) {
   const auto graphs = graphs_of(node.attr);
   if (graphs.empty()) plain.attr = renamed(node.attr, names);
   uint64_t h = hash_alone(plain);
-  for (const Graph* g : graphs) h = hash_mix(h, hash_graph(*g, names));
+  for (const Graph* g : graphs) {
+    const uint64_t* known = inside.find(g);
+    if (!known) known = inside.try_emplace(g, hash_graph(*g, names)).first;
+    h = hash_mix(h, *known);
+  }
   if (const auto* choice = std::get_if<IfAttr>(&node.attr)) h = hash_mix(h, choice->result);
   if (const auto* loop = std::get_if<LoopAttr>(&node.attr))
     h = hash_mix(hash_mix(hash_mix(h, loop->carried), loop->is_while), loop->result);
+  if (const auto* call = std::get_if<CallAttr>(&node.attr))
+    h = hash_mix(hash_mix(h, static_cast<uint64_t>(call->mode)), call->result);
   return h;
 }
 
-bool same_head(const Node& a, const Renaming& names_a, const Node& b, const Renaming& names_b) {
+bool same_head(const Node& a, const Renaming& names_a, const Node& b, const Renaming& names_b,
+               SameInside& inside) {
   if (a.op != b.op || a.dtype != b.dtype || a.attr.index() != b.attr.index()) return false;
   if (is_plain(a, names_a) && is_plain(b, names_b)) return a.shape == b.shape && a.attr == b.attr;
   if (renamed(a.shape, names_a) != renamed(b.shape, names_b) ||
       !(renamed(a.attr, names_a) == renamed(b.attr, names_b)))
     return false;
   const auto graphs_a = graphs_of(a.attr), graphs_b = graphs_of(b.attr);
-  for (size_t g = 0; g < graphs_a.size(); ++g)
-    if (!same_graph(*graphs_a[g], names_a, *graphs_b[g], names_b)) return false;
+  if (graphs_a.size() != graphs_b.size()) return false;
+  for (size_t g = 0; g < graphs_a.size(); ++g) {
+    const auto [known, is_new] = inside.try_emplace({graphs_a[g], graphs_b[g]});
+    if (is_new) known->second = same_graph(*graphs_a[g], names_a, *graphs_b[g], names_b);
+    if (!known->second) return false;
+  }
   return true;
 }
 
@@ -106,8 +123,9 @@ uint64_t hash_graph(const Graph& graph, const Renaming& outer) {
   uint64_t h = hash_mix(graph.params.size(), graph.symbols.size());
   for (const Expr& s : graph.symbols) h = hash_mix(h, names.at(s.name()).hash());
   for (const NodeRef& p : graph.params) h = hash_mix(h, numbering.number.at(p.get()));
+  HashesInside inside;
   for (const NodeRef& n : numbering.order) {
-    h = hash_mix(h, hash_head(*n, names));
+    h = hash_mix(h, hash_head(*n, names, inside));
     for (const NodeRef& s : n->sources) h = hash_mix(h, numbering.number.at(s.get()));
   }
   for (const NodeRef& o : graph.outputs) h = hash_mix(h, numbering.number.at(o.get()));
@@ -129,9 +147,11 @@ bool same_graph(const Graph& a, const Renaming& outer_a, const Graph& b, const R
   const auto same_places = [&](const std::vector<NodeRef>& xs, const std::vector<NodeRef>& ys) {
     return std::equal(xs.begin(), xs.end(), ys.begin(), ys.end(), same_place);
   };
+  SameInside inside;
   for (size_t i = 0; i < in_a.order.size(); ++i) {
     const Node &x = *in_a.order[i], &y = *in_b.order[i];
-    if (!same_head(x, names_a, y, names_b) || !same_places(x.sources, y.sources)) return false;
+    if (!same_head(x, names_a, y, names_b, inside) || !same_places(x.sources, y.sources))
+      return false;
   }
   return same_places(a.params, b.params) && same_places(a.outputs, b.outputs);
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Comparing graphs blind to names; private to core/ir.
+// Comparing graphs blind to names, and the graphs inside of nodes.
 #pragma once
 
 #include <map>
 #include <string>
 
 #include "core/ir/node.hpp"
+#include "core/support/flat_map.hpp"
 
 namespace tenon::structure {
 
@@ -20,10 +21,15 @@ Attr renamed(Attr attr, const Renaming& names);
 
 uint64_t hash_graph(const Graph& graph, const Renaming& outer);
 bool same_graph(const Graph& a, const Renaming& outer_a, const Graph& b, const Renaming& outer_b);
-/// The graphs of an IF or LOOP.
+/// The graphs of an IF, LOOP or CALL.
 std::vector<const Graph*> graphs_of(const Attr& attr);
+/// What is known of the graphs inside of one graph's nodes: each is looked at once, as graphs in
+/// graphs in graphs would take a time that grows with every level.
+using HashesInside = FlatMap<const Graph*, uint64_t>;
+using SameInside = std::map<std::pair<const Graph*, const Graph*>, bool>;
 /// Op, dtype, shape and attribute, graphs inside included; not the sources.
-uint64_t hash_head(const Node& node, const Renaming& names);
-bool same_head(const Node& a, const Renaming& names_a, const Node& b, const Renaming& names_b);
+uint64_t hash_head(const Node& node, const Renaming& names, HashesInside& inside);
+bool same_head(const Node& a, const Renaming& names_a, const Node& b, const Renaming& names_b,
+               SameInside& inside);
 
 }  // namespace tenon::structure

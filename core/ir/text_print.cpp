@@ -111,6 +111,9 @@ class GraphPrinter {
       local_graph(choice->else_graph);
     } else if (const auto* loop = std::get_if<LoopAttr>(&attr)) {
       local_graph(loop->body);
+    } else if (const auto* call = std::get_if<CallAttr>(&attr)) {
+      local_graph(call->body);
+      if (call->gradient) local_graph(call->gradient);
     }
   }
 
@@ -152,11 +155,22 @@ class GraphPrinter {
     if (const auto* a = std::get_if<LoopAttr>(&node.attr))
       return fmt::format("loop {}, body={}, carried={}{}, result={}", xs, graph_name(a->body),
                          a->carried, a->is_while ? ", while=true" : "", a->result);
+    if (const auto* a = std::get_if<CallAttr>(&node.attr)) return call(*a, xs);
     return std::string(op_info(node.op).text).append(" ").append(xs);
   }
 
   std::string graph_name(const GraphRef& graph) const {
     return name_text(graph_names_.at(graph.get()));
+  }
+
+  std::string call(const CallAttr& attr, const std::string& xs) const {
+    std::string out = fmt::format("call{}{}body={}", xs.empty() ? " " : " " + xs,
+                                  xs.empty() ? "" : ", ", graph_name(attr.body));
+    if (attr.gradient) out += ", gradient=" + graph_name(attr.gradient);
+    if (attr.mode == CallMode::kRecompute) out += ", recompute=true";
+    if (attr.mode == CallMode::kStop) out += ", stop=true";
+    if (attr.body->outputs.size() > 1) out += fmt::format(", result={}", attr.result);
+    return out;
   }
 
   static std::string view(const ViewAttr& attr, const std::string& x) {

@@ -6,7 +6,6 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kMaxNodes = size_t{1} << 21;
 constexpr size_t kMaxOperands = 4096;
 
 /// A statement while it is being read: the parts that Builder::make takes.
@@ -60,6 +59,8 @@ class Statement {
         return choice();
       case Op::LOOP:
         return loop();
+      case Op::CALL:
+        return call();
       case Op::PARAM:
       case Op::VIEW:
       case Op::REDUCE:
@@ -249,6 +250,10 @@ class Statement {
   GraphRef graph(std::string_view role) {
     comma();
     key(role);
+    return named_graph();
+  }
+
+  GraphRef named_graph() {
     const size_t start = cursor_.position();
     const std::string name = cursor_.name("a graph's name");
     const auto at = scope_.graphs.find(name);
@@ -274,12 +279,33 @@ class Statement {
     comma();
     key("carried");
     attr.carried = small("a number of carried values");
-    if (optional_key("while")) {
-      attr.is_while = cursor_.accept_word("true");
-      if (!attr.is_while) cursor_.expect_word("false");
-    }
+    attr.is_while = flag("while");
     attr.result = result();
     attr_ = std::move(attr);
+  }
+
+  void call() {
+    op_ = Op::CALL;
+    CallAttr attr;
+    if (cursor_.peek("%")) {
+      values();
+      comma();
+    }
+    key("body");
+    attr.body = named_graph();
+    if (optional_key("gradient")) attr.gradient = named_graph();
+    if (flag("recompute")) attr.mode = CallMode::kRecompute;
+    if (flag("stop")) attr.mode = CallMode::kStop;
+    attr.result = result();
+    attr_ = std::move(attr);
+  }
+
+  /// ", name=true" if it comes next; false may be written too.
+  bool flag(std::string_view name) {
+    if (!optional_key(name)) return false;
+    if (cursor_.accept_word("true")) return true;
+    cursor_.expect_word("false");
+    return false;
   }
 
   void finish_const() {

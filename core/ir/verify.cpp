@@ -7,6 +7,7 @@
 
 #include "core/ir/infer.hpp"
 #include "core/ir/node_hash.hpp"
+#include "core/ir/substitute.hpp"
 #include "core/ir/text_cursor.hpp"
 #include "core/support/error.hpp"
 
@@ -91,6 +92,9 @@ class Verifier {
         inner(choice->else_graph, symbols, depth);
       } else if (const auto* loop = std::get_if<LoopAttr>(&n->attr)) {
         inner(loop->body, symbols, depth);
+      } else if (const auto* call = std::get_if<CallAttr>(&n->attr)) {
+        inner(call->body, symbols, depth);
+        if (call->gradient) inner(call->gradient, symbols, depth);
       }
     }
   }
@@ -133,6 +137,9 @@ class Verifier {
 
 }  // namespace
 
-void verify(const Graph& graph) { Verifier().graph(graph, {}, 1); }
+void verify(const Graph& graph) {
+  Verifier().graph(graph, {}, 1);
+  check_expansion(graph);
+}
 
 }  // namespace tenon

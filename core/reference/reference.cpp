@@ -61,16 +61,23 @@ std::vector<Array> run_loop(const LoopAttr& attr, const Operands& operands,
   return carried;
 }
 
-/// Every result of an IF or LOOP; nodes that differ only in `result` share one evaluation.
+bool is_region(const Node& node) {
+  return node.op == Op::IF || node.op == Op::LOOP || node.op == Op::CALL;
+}
+
+/// Every result of an IF, LOOP or CALL; nodes that differ only in `result` share one evaluation.
 std::vector<Array> run_region(const Node& node, const Operands& operands,
                               const SymbolValues& symbols) {
   if (node.op == Op::IF) return run_if(node.as<IfAttr>(), operands, symbols);
+  if (node.op == Op::CALL)
+    return evaluate(*node.as<CallAttr>().body, copies(operands, 0, operands.size()), symbols);
   return run_loop(node.as<LoopAttr>(), operands, symbols);
 }
 
 size_t result_of(const Node& node) {
-  return static_cast<size_t>(node.op == Op::IF ? node.as<IfAttr>().result
-                                               : node.as<LoopAttr>().result);
+  if (node.op == Op::IF) return static_cast<size_t>(node.as<IfAttr>().result);
+  if (node.op == Op::CALL) return static_cast<size_t>(node.as<CallAttr>().result);
+  return static_cast<size_t>(node.as<LoopAttr>().result);
 }
 
 /// Region nodes that compute the same thing have equal graphs and sources.
@@ -86,6 +93,8 @@ RegionKey region_key(const Node& node) {
   if (node.op == Op::IF) {
     key.first = node.as<IfAttr>().then_graph.get();
     key.second = node.as<IfAttr>().else_graph.get();
+  } else if (node.op == Op::CALL) {
+    key.first = node.as<CallAttr>().body.get();
   } else {
     key.first = node.as<LoopAttr>().body.get();
     key.is_while = node.as<LoopAttr>().is_while;
@@ -110,8 +119,7 @@ Array evaluate_node(const Node& node, const std::vector<const Array*>& operands,
   if (node.op == Op::TAKE) return reference::take(node, *operands[0], *operands[1]);
   if (node.op == Op::STORE) return reference::store(node, *operands[0], *operands[1], *operands[2]);
   if (node.op == Op::COPY) return *operands[0];
-  if (node.op == Op::IF || node.op == Op::LOOP)
-    return std::move(run_region(node, operands, symbols)[result_of(node)]);
+  if (is_region(node)) return std::move(run_region(node, operands, symbols)[result_of(node)]);
   fail(ErrorKind::kInvalid, "[{}] expected an operator of graphs, got one of programs",
        op_info(node.op).text);
 }
@@ -143,7 +151,7 @@ std::vector<Array> evaluate(const Graph& graph, const std::vector<Array>& inputs
     if (at.contains(node.get())) continue;
     Operands operands;
     for (const NodeRef& source : node->sources) operands.push_back(at.at(source.get()));
-    if (node->op == Op::IF || node->op == Op::LOOP) {
+    if (is_region(*node)) {
       auto [region, added] = regions.try_emplace(region_key(*node));
       if (added) region->second = run_region(*node, operands, symbols);
       values[node.get()] = region->second[result_of(*node)];

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rules as text: {"x + 0", kInt, "add(x, 0)", "x"}.
 //
-// A pattern is an op by its name in the text form, a variable (one lower-case letter) that stands
-// for any node, the same wherever it occurs, or a number: a CONST of that value in the dtype of its
-// place ("-0.0" and "0.0" are two; -1 has all bits set in unsigned dtypes too), or true or
-// false, a CONST of bool. Operands of
-// commutative ops match in either order. In a replacement a number is a CONST of the root's dtype
-// and shape.
+// Both sides are formulas (core/ir/formula.hpp). In a pattern a variable is the same node wherever
+// it occurs, and operands of commutative ops match in either order. In a replacement a number is a
+// CONST of the root's dtype and shape.
 #pragma once
 
 #include <span>
@@ -25,7 +22,7 @@ struct TextRule {
   std::string_view pattern, replacement;
 };
 
-/// Throws kInternal for text that is not a pattern.
+/// Throws kInternal for text that is no formula.
 Rules compile(std::span<const TextRule> rules);
 
 }  // namespace tenon::rewrite

@@ -10,6 +10,8 @@
 #include "core/compile/compiler.hpp"
 #include "core/device/open_devices.hpp"
 #include "core/device/process_end.hpp"
+#include "core/ir/structure.hpp"
+#include "core/ir/substitute.hpp"
 #include "core/plugin/environment.hpp"
 #include "core/rewrite/passes.hpp"
 #include "core/runtime/plan_cache.hpp"
@@ -219,7 +221,7 @@ Device& Runtime::device(const std::string& id) {
 }
 
 Graph Runtime::as_run(const Graph& graph) {
-  return allow_precision(graph, impl().matmul, impl().builder);
+  return allow_precision(inline_calls(graph, impl().builder), impl().matmul, impl().builder);
 }
 
 SchedulePlanRef Runtime::plan(const Graph& graph, TransformChooser& chooser,
@@ -264,7 +266,7 @@ PlanUse Runtime::planned(const Graph& graph, const std::vector<BufferRef>& input
   for (const BufferRef& input : inputs) input_devices.push_back(impl().index_of(input->device()));
   bool cached = false;
   Impl::Maker maker(*this);
-  PlanUse use = impl().plans.get(graph, input_devices, maker, cached);
+  PlanUse use = impl().plans.get(inline_calls(graph, impl().builder), input_devices, maker, cached);
   if (out_cached) *out_cached = cached;
   return use;
 }
@@ -343,13 +345,13 @@ Schedule Runtime::schedule_for(const Graph& graph,
 
 /// What a COPY names may be on offer only.
 void Runtime::open_copied(const Graph& graph) {
-  for (const NodeRef& node : topological(graph.outputs)) {
-    if (node->op == Op::COPY) device(node->as<CopyAttr>().device);
-    if (node->op == Op::IF) {
-      open_copied(*node->as<IfAttr>().then_graph);
-      open_copied(*node->as<IfAttr>().else_graph);
+  std::vector<const Graph*> graphs{&graph};
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    for (const NodeRef& node : topological(graphs[i]->outputs)) {
+      if (node->op == Op::COPY) device(node->as<CopyAttr>().device);
+      for (const Graph* inner : structure::graphs_of(node->attr))
+        if (std::ranges::find(graphs, inner) == graphs.end()) graphs.push_back(inner);
     }
-    if (node->op == Op::LOOP) open_copied(*node->as<LoopAttr>().body);
   }
 }
 

@@ -17,6 +17,7 @@ enum ExitCode { kOk = 0, kFailures = 1, kUsage = 2, kEnvironmentFault = 3 };
 void add_devices(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);
+void add_grad(CLI::App& app, int& exit_code);
 void add_new_backend(CLI::App& app, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);
 

@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   add_devices(app, exit_code);
   add_run(app, exit_code);
   add_show(app, exit_code);
+  add_grad(app, exit_code);
   add_new_backend(app, exit_code);
   add_doctor(app, exit_code);
   try {
@@ -47,7 +48,7 @@ int main(int argc, char** argv) {
       return argc > 1 && sub->get_name() == argv[1];
     };
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_meant).empty()) {
-      complain("tenon", fmt::format("expected devices, run, show, new-backend or doctor, got '{}'",
+      complain("tenon", fmt::format("expected devices, run, show, grad, new-backend or doctor, got '{}'",
                                     argv[1]));
       return kUsage;
     }

@@ -6,6 +6,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
+#include "frontend/tensor/tape.hpp"
 #include "tenon/npy.hpp"
 
 namespace tenon {
@@ -27,6 +28,11 @@ Collected collect(Builder& builder, const std::vector<NodeRef>& outputs) {
       copy = builder.param("p" + std::to_string(result.inputs.size()), node->dtype, node->shape);
       result.graph.params.push_back(copy);
       result.inputs.push_back(std::move(buffer));
+    } else if (node->op == Op::PARAM && !node->as<ParamAttr>().is_dim) {
+      fail(ErrorKind::kInvalid,
+           "[realize] expected tensors with values, got one that depends on an argument ({}) of a "
+           "function that is only traced",
+           type_string(*node));
     } else if (!node->sources.empty()) {
       std::vector<NodeRef> sources;
       for (const NodeRef& source : node->sources) sources.push_back(copies.at(source.get()));
@@ -61,6 +67,7 @@ void Tensor::realize(const std::vector<Tensor>& tensors) {
   for (size_t i = 0; i < lazy.size(); ++i) {
     lazy[i]->state()->node =
         buffer_node(context, std::move(results[i]), outputs[i]->dtype, static_shape(*outputs[i]));
+    if (Tape* const tape = Tape::current()) tape->record(lazy[i]->state()->node, outputs[i]);
   }
 }
 

@@ -3,18 +3,36 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/runtime/runtime.hpp"
 #include "tenon/tensor.hpp"
 
 namespace tenon {
 
+/// Bodies of composites: one for equal ones, so that equal calls are one node.
+class Bodies {
+ public:
+  GraphRef one_of(Graph graph);
+
+ private:
+  using Key = std::pair<std::string, std::vector<const Node*>>;  ///< params and outputs
+  std::mutex mutex_;
+  std::map<Key, std::weak_ptr<const Graph>> known_;
+  size_t alive_ = 64;  ///< how many there were when the others were last cleared away
+};
+
 struct Context::Impl {
   Impl(Context* context, ContextOptions options)
       : runtime(std::move(options)), life(std::make_shared<std::atomic<Context*>>(context)) {}
   Runtime runtime;
+  Bodies bodies;
   std::shared_ptr<std::atomic<Context*>> life;  ///< null once the context is destroyed
 };
 

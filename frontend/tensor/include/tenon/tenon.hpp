@@ -8,6 +8,7 @@
 #include "tenon/dtype.hpp"        // IWYU pragma: export
 #include "tenon/error.hpp"        // IWYU pragma: export
 #include "tenon/function.hpp"     // IWYU pragma: export
+#include "tenon/gradient.hpp"     // IWYU pragma: export
 #include "tenon/index.hpp"        // IWYU pragma: export
 #include "tenon/logic.hpp"        // IWYU pragma: export
 #include "tenon/make.hpp"         // IWYU pragma: export

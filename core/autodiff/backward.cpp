@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/autodiff/backward.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/autodiff/derivatives.hpp"
+#include "core/autodiff/taping.hpp"
+#include "core/ir/formula.hpp"
+#include "core/ir/structure.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::autodiff {
+namespace {
+
+bool is_region(const Node& node) {
+  return node.op == Op::IF || node.op == Op::LOOP || node.op == Op::CALL;
+}
+
+int result_of(const Node& node) {
+  if (node.op == Op::IF) return node.as<IfAttr>().result;
+  if (node.op == Op::LOOP) return node.as<LoopAttr>().result;
+  return node.as<CallAttr>().result;
+}
+
+/// Results of one region have equal keys.
+std::pair<std::vector<const void*>, bool> region_key(const Node& node) {
+  std::vector<const void*> key;
+  for (const Graph* graph : structure::graphs_of(node.attr)) key.push_back(graph);
+  for (const NodeRef& source : node.sources) key.push_back(source.get());
+  const auto* loop = std::get_if<LoopAttr>(&node.attr);
+  return {std::move(key), loop && loop->is_while};
+}
+
+size_t results_of(const Node& node) {
+  if (node.op == Op::IF) return node.as<IfAttr>().then_graph->outputs.size();
+  if (node.op == Op::LOOP) return static_cast<size_t>(node.as<LoopAttr>().carried);
+  return node.as<CallAttr>().body->outputs.size();
+}
+
+struct Formulas {
+  std::array<std::optional<Formula>, 3> of;
+};
+
+const Formulas& formulas_of(const Derivative& row) {
+  static auto& by_op = *new std::array<std::optional<Formulas>, 256>([] {
+    std::array<std::optional<Formulas>, 256> all;
+    for (const OpInfo& info : all_ops()) {
+      if (info.level == OpLevel::PROGRAM) continue;
+      Formulas& formulas = all[static_cast<size_t>(info.op)].emplace();
+      const Derivative& derivative = derivative_of(info.op);
+      for (size_t i = 0; i < 3; ++i)
+        if (!derivative.formulas[i].empty())
+          formulas.of[i] = Formula::parse(derivative.formulas[i]);
+    }
+    return all;
+  }());
+  return *by_op[static_cast<size_t>(row.op)];
+}
+
+/// g * d; 0 where g is 0 and d is infinite or NaN.
+NodeRef scaled(const NodeRef& g, const NodeRef& d, Builder& builder) {
+  static const auto& formula =
+      *new Formula(Formula::parse("where(or(cmpeq(sub(d, d), 0), cmpne(g, 0)), mul(g, d), 0)"));
+  Bindings bound{};
+  bound['g' - 'a'] = &g;
+  bound['d' - 'a'] = &d;
+  return build(formula, bound, g->dtype, g->shape, builder);
+}
+
+}  // namespace
+
+DType wide(DType dtype) { return default_accumulator(dtype); }
+
+std::vector<bool> reached(const std::vector<NodeRef>& outputs, const std::vector<NodeRef>& wrt) {
+  FlatMap<const Node*, char> active;
+  for (const NodeRef& node : wrt) active.try_emplace(node.get());
+  for (const NodeRef& node : topological(outputs)) {
+    for (size_t i = 0; i < node->sources.size(); ++i) {
+      if (!active.contains(node->sources[i].get()) || !is_float(node->dtype) || !passes(*node, i))
+        continue;
+      active.try_emplace(node.get());
+      break;
+    }
+  }
+  std::vector<bool> out;
+  for (const NodeRef& output : outputs) out.push_back(active.contains(output.get()));
+  return out;
+}
+
+void Backward::find_active(const std::vector<NodeRef>& order, const std::vector<NodeRef>& wrt) {
+  active_ = {};
+  siblings_ = {};
+  for (const NodeRef& node : wrt) active_.try_emplace(node.get());
+  std::map<std::pair<std::vector<const void*>, bool>, const Node*> first;
+  for (const NodeRef& node : order) {
+    bool is_active = false;
+    for (size_t i = 0; i < node->sources.size() && !is_active; ++i)
+      is_active = wants(node->sources[i]) && is_float(node->dtype) && passes(*node, i);
+    if (!is_active) continue;
+    active_.try_emplace(node.get());
+    if (is_region(*node))
+      siblings_.try_emplace(first.emplace(region_key(*node), node.get()).first->second)
+          .first->push_back(node);
+  }
+}
+
+Gradients Backward::run(const std::vector<NodeRef>& outputs, const std::vector<NodeRef>& seeds,
+                        const std::vector<NodeRef>& wrt, bool keep_wide) {
+  TN_ASSERT(outputs.size() == seeds.size());
+  std::vector<NodeRef> leaves = wrt;
+  Gradients out{outputs, {}};
+  std::vector<NodeRef> order = topological(outputs);
+  find_active(order, leaves);
+  if (Taping taping(*this); taping.run(order)) {
+    out.outputs = taping.remade(outputs);
+    leaves = taping.remade(wrt);
+    order = topological(out.outputs);
+    find_active(order, leaves);
+  }
+  for (size_t i = 0; i < seeds.size(); ++i)
+    if (seeds[i] && wants(out.outputs[i])) give(out.outputs[i], seeds[i]);
+  for (size_t i = order.size(); i-- > 0;) {
+    const NodeRef& node = order[i];
+    const bool leads_on =
+        std::ranges::any_of(node->sources, [&](const NodeRef& s) { return wants(s); });
+    if (!wants(node) || !leads_on) continue;
+    if (is_region(*node)) {
+      if (!siblings_.contains(node.get())) continue;  // the first one speaks for all
+      const std::vector<NodeRef> adjoints = adjoints_of_results(node);
+      if (std::ranges::any_of(adjoints, [](const NodeRef& a) { return a != nullptr; }))
+        differentiate(node, nullptr);
+    } else if (const NodeRef adjoint = total(node, node->dtype)) {
+      differentiate(node, adjoint);
+    }
+  }
+  for (const NodeRef& leaf : leaves)
+    out.of.push_back(total(leaf, keep_wide ? wide(leaf->dtype) : leaf->dtype));
+  return out;
+}
+
+NodeRef Backward::total(const NodeRef& node, DType dtype) {
+  const std::vector<NodeRef>* given = contributions_.find(node.get());
+  if (!given) return nullptr;
+  NodeRef sum = given->front();
+  for (size_t i = 1; i < given->size(); ++i)
+    sum = builder_.binary(Op::ADD, widened(sum), widened((*given)[i]));
+  return sum->dtype == dtype ? sum : builder_.cast(sum, dtype);
+}
+
+void Backward::give(const NodeRef& source, NodeRef contribution) {
+  TN_ASSERT(same_shape(source->shape, contribution->shape));
+  TN_ASSERT(contribution->dtype == source->dtype || contribution->dtype == wide(source->dtype));
+  contributions_.try_emplace(source.get()).first->push_back(std::move(contribution));
+}
+
+NodeRef Backward::widened(const NodeRef& x) {
+  return is_float(x->dtype) && wide(x->dtype) != x->dtype ? builder_.cast(x, wide(x->dtype)) : x;
+}
+
+NodeRef Backward::zeros(const NodeRef& like, DType dtype) {
+  return builder_.constant(zero(dtype), like->shape);
+}
+
+void Backward::differentiate(const NodeRef& node, const NodeRef& adjoint) {
+  const Derivative& row = derivative_of(node->op);
+  if (row.rule) return row.rule(node, adjoint, *this);
+  if (node->op == Op::MUL)
+    for (const NodeRef& factor : node->sources) set_precision(*factor, precision_of(*node));
+  const NodeRef y = widened(node), g = widened(adjoint);
+  std::array<NodeRef, 3> operands;
+  Bindings bound{};
+  bound['y' - 'a'] = &y;
+  bound['g' - 'a'] = &g;
+  for (size_t i = 0; i < node->sources.size(); ++i) {
+    operands[i] = widened(node->sources[i]);
+    bound[i] = &operands[i];
+  }
+  const Formulas& formulas = formulas_of(row);
+  for (size_t i = 0; i < node->sources.size(); ++i) {
+    if (!passes(*node, i) || !wants(node->sources[i])) continue;
+    const Formula& formula = *formulas.of[i];
+    const NodeRef made = build(formula, bound, g->dtype, g->shape, builder_);
+    give(node->sources[i], formula.mentions('g') ? made : scaled(g, made, builder_));
+  }
+}
+
+std::vector<NodeRef> Backward::adjoints_of_results(const NodeRef& region) {
+  std::vector<NodeRef> adjoints(results_of(*region));
+  for (const NodeRef& result : siblings_.at(region.get()))
+    adjoints[static_cast<size_t>(result_of(*result))] = total(result, result->dtype);
+  return adjoints;
+}
+
+std::string Backward::device_of(const NodeRef& source) const {
+  FlatMap<const Node*, std::string> devices;
+  for (const NodeRef& node : topological({source})) {
+    std::string device;
+    if (const auto* copy = std::get_if<CopyAttr>(&node->attr)) {
+      device = copy->device;
+    } else if (node->op == Op::PARAM && options_.device_of) {
+      device = options_.device_of(*node);
+    }
+    for (size_t i = 0; i < node->sources.size() && device.empty(); ++i)
+      device = devices.at(node->sources[i].get());
+    devices.try_emplace(node.get(), std::move(device));
+  }
+  return devices.at(source.get());
+}
+
+const Tape* Backward::tape_of(const NodeRef& region) const {
+  const auto at = tapes_.find(region.get());
+  return at == tapes_.end() ? nullptr : &at->second;
+}
+
+Precision Backward::precision_of(const Node& node) const {
+  const Precision* known = precisions_.find(&node);
+  return known ? *known : Precision::kDefault;
+}
+
+void Backward::set_precision(const Node& node, Precision precision) {
+  if (precision != Precision::kDefault) *precisions_.try_emplace(&node).first = precision;
+}
+
+GraphRef Backward::adjoint_graph(const GraphRef& graph, const std::vector<bool>& seeded,
+                                 const std::vector<bool>& wrt, bool keep_wide) {
+  GraphRef& known = adjoint_graphs_[{graph.get(), seeded, wrt, keep_wide}];
+  if (known) return known;
+  alive_.push_back(graph);
+  Graph out;
+  out.name = graph->name + "_adjoint";
+  out.symbols = graph->symbols;
+  out.params = graph->params;
+  std::vector<NodeRef> outputs, seeds, leaves;
+  for (size_t i = 0; i < graph->outputs.size(); ++i) {
+    if (!seeded[i]) continue;
+    const NodeRef& output = graph->outputs[i];
+    outputs.push_back(output);
+    seeds.push_back(own_param(builder_, "g" + std::to_string(i), *output, output->dtype, out));
+  }
+  for (size_t i = 0; i < graph->params.size(); ++i)
+    if (wrt[i]) leaves.push_back(graph->params[i]);
+  const Gradients gradients = Backward(builder_, options_).run(outputs, seeds, leaves, keep_wide);
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const DType dtype = keep_wide ? wide(leaves[i]->dtype) : leaves[i]->dtype;
+    out.outputs.push_back(gradients.of[i] ? gradients.of[i] : zeros(leaves[i], dtype));
+    out.output_names.emplace_back();
+  }
+  return known = std::make_shared<const Graph>(std::move(out));
+}
+
+NodeRef own_param(Builder& builder, std::string name, const Node& like, DType dtype, Graph& graph) {
+  // No param that someone else made is this one, whatever its name.
+  constexpr uint64_t kOwn = 0x61646a6f696e7400;
+  graph.params.push_back(
+      builder.param(std::move(name), dtype, like.shape, kOwn + graph.params.size()));
+  return graph.params.back();
+}
+
+}  // namespace tenon::autodiff

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Derivatives of TAKE and STORE: TAKE and adding STORE are each other's transposes.
+#include "core/autodiff/backward.hpp"
+#include "core/autodiff/rules.hpp"
+
+namespace tenon::autodiff {
+namespace {
+
+/// Which of the values a STORE left there: the last of each place. Found by storing positions.
+NodeRef stays(const NodeRef& store, Builder& builder) {
+  const NodeRef& x = store->sources[0];
+  const NodeRef& index = store->sources[1];
+  const int axis = store->as<StoreAttr>().axis;
+  const NodeRef positions = builder.index(axis, index->shape);
+  const NodeRef none = builder.constant(Scalar::of_int(DType::kI64, -1), x->shape);
+  const NodeRef last = builder.store(none, index, positions, axis, StoreMode::kLast);
+  return builder.binary(Op::CMPEQ, builder.take(last, index, axis), positions);
+}
+
+}  // namespace
+
+void through_take(const NodeRef& node, const NodeRef& adjoint, Backward& backward) {
+  const NodeRef& x = node->sources[0];
+  const NodeRef g = backward.widened(adjoint);
+  backward.give(x, backward.builder().store(backward.zeros(x, g->dtype), node->sources[1], g,
+                                            node->as<TakeAttr>().axis, StoreMode::kAdd));
+}
+
+void through_store(const NodeRef& node, const NodeRef& adjoint, Backward& backward) {
+  const NodeRef &x = node->sources[0], &index = node->sources[1], &values = node->sources[2];
+  const auto& attr = node->as<StoreAttr>();
+  const bool adds = attr.mode == StoreMode::kAdd;
+  Builder& builder = backward.builder();
+  if (backward.wants(x)) {
+    // What was written over has no say.
+    backward.give(x, adds ? adjoint
+                          : builder.store(adjoint, index, backward.zeros(values, values->dtype),
+                                          attr.axis, StoreMode::kLast));
+  }
+  if (backward.wants(values)) {
+    const NodeRef taken = builder.take(adjoint, index, attr.axis);
+    backward.give(values, adds ? taken
+                               : builder.where(stays(node, builder), taken,
+                                               backward.zeros(values, values->dtype)));
+  }
+}
+
+}  // namespace tenon::autodiff

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Derivatives of what moves values: views are each other's transposes.
+#include "core/autodiff/backward.hpp"
+#include "core/autodiff/rules.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::autodiff {
+namespace {
+
+std::vector<int> inverse(const std::vector<int>& axes) {
+  std::vector<int> out(axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) out[static_cast<size_t>(axes[i])] = static_cast<int>(i);
+  return out;
+}
+
+/// Where in the padded tensor the source lies.
+std::vector<std::pair<Dim, Dim>> inside(const ViewAttr& attr, const Shape& source) {
+  std::vector<std::pair<Dim, Dim>> ranges;
+  for (size_t i = 0; i < source.size(); ++i)
+    ranges.emplace_back(attr.pairs[i].first, attr.pairs[i].first + source[i]);
+  return ranges;
+}
+
+/// What a shrink took away on both sides.
+std::vector<std::pair<Dim, Dim>> outside(const ViewAttr& attr, const Shape& source) {
+  std::vector<std::pair<Dim, Dim>> pairs;
+  for (size_t i = 0; i < source.size(); ++i)
+    pairs.emplace_back(attr.pairs[i].first, source[i] - attr.pairs[i].second);
+  return pairs;
+}
+
+NodeRef grown_axes_summed(const NodeRef& node, const NodeRef& adjoint, Backward& backward) {
+  const Shape& from = node->sources[0]->shape;
+  std::vector<int> axes;
+  for (size_t i = 0; i < from.size(); ++i)
+    if (!(from[i] == node->shape[i])) axes.push_back(static_cast<int>(i));
+  if (axes.empty()) return adjoint;
+  return backward.builder().reduce(Op::ADD, backward.widened(adjoint), std::move(axes),
+                                   DType::kVoid, backward.precision_of(*node));
+}
+
+}  // namespace
+
+void through_cast(const NodeRef& node, const NodeRef& adjoint, Backward& backward) {
+  const NodeRef& x = node->sources[0];
+  const DType dtype = wide(x->dtype);
+  backward.give(x, adjoint->dtype == dtype ? adjoint : backward.builder().cast(adjoint, dtype));
+}
+
+void through_view(const NodeRef& node, const NodeRef& adjoint, Backward& backward) {
+  const NodeRef& x = node->sources[0];
+  const auto& attr = node->as<ViewAttr>();
+  Builder& builder = backward.builder();
+  backward.set_precision(*x, backward.precision_of(*node));
+  switch (attr.kind) {
+    case ViewKind::kReshape:
+      return backward.give(x, builder.reshape(adjoint, x->shape));
+    case ViewKind::kExpand:
+      return backward.give(x, grown_axes_summed(node, adjoint, backward));
+    case ViewKind::kPermute:
+      return backward.give(x, builder.permute(adjoint, inverse(attr.axes)));
+    case ViewKind::kPad:
+      return backward.give(x, builder.shrink(adjoint, inside(attr, x->shape)));
+    case ViewKind::kShrink:
+      return backward.give(x, builder.pad(adjoint, outside(attr, x->shape), zero(adjoint->dtype)));
+    case ViewKind::kFlip:
+      return backward.give(x, builder.flip(adjoint, attr.axes));
+  }
+  TN_ASSERT(false);
+}
+
+void through_copy(const NodeRef& node, const NodeRef& adjoint, Backward& backward) {
+  const NodeRef& x = node->sources[0];
+  std::string device = backward.device_of(x);
+  backward.give(x, device.empty() ? adjoint : backward.builder().copy(adjoint, std::move(device)));
+}
+
+}  // namespace tenon::autodiff

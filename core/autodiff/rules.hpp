@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The derivatives that are no formula, a file for each kind of op. Private to core/autodiff.
+#pragma once
+
+#include "core/ir/node.hpp"
+
+namespace tenon::autodiff {
+
+class Backward;
+
+void through_cast(const NodeRef& node, const NodeRef& adjoint, Backward& backward);
+void through_view(const NodeRef& node, const NodeRef& adjoint, Backward& backward);
+void through_reduce(const NodeRef& node, const NodeRef& adjoint, Backward& backward);
+void through_take(const NodeRef& node, const NodeRef& adjoint, Backward& backward);
+void through_store(const NodeRef& node, const NodeRef& adjoint, Backward& backward);
+void through_copy(const NodeRef& node, const NodeRef& adjoint, Backward& backward);
+// Of an IF, LOOP or CALL: called once for all its results.
+void through_if(const NodeRef& node, const NodeRef& adjoint, Backward& backward);
+void through_loop(const NodeRef& node, const NodeRef& adjoint, Backward& backward);
+void through_call(const NodeRef& node, const NodeRef& adjoint, Backward& backward);
+
+}  // namespace tenon::autodiff

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/autodiff/taping.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/autodiff/loops.hpp"
+#include "core/ir/substitute.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::autodiff {
+namespace {
+
+NodeRef number(int64_t value, Builder& builder) {
+  return builder.constant(Scalar::of_int(DType::kI64, value));
+}
+
+/// An upper bound of an i64[] that is at least 0, as a dimension.
+std::optional<Dim> bound_of(const Node& trips) {
+  if (trips.op == Op::CONST) return Dim(std::max<int64_t>(trips.as<ConstAttr>().value.as_int(), 0));
+  if (trips.op == Op::PARAM && trips.as<ParamAttr>().is_dim && trips.as<ParamAttr>().dim.min() >= 0)
+    return trips.as<ParamAttr>().dim;
+  if (trips.op != Op::MIN && trips.op != Op::MAX) return std::nullopt;
+  const auto a = bound_of(*trips.sources[0]), b = bound_of(*trips.sources[1]);
+  if (trips.op == Op::MIN) {
+    if (a && b) return min(*a, *b);
+    return a ? a : b;
+  }
+  if (a && b) return max(*a, *b);
+  return std::nullopt;
+}
+
+}  // namespace
+
+int64_t Taping::state_bytes(const Loop& loop, const std::vector<bool>& carried) const {
+  int64_t bytes = 0;
+  for (size_t j = 0; j < loop.carried; ++j) {
+    const Node& state = *loop.sources[1 + j];
+    if (carried[j])
+      bytes += product(state.shape).max() * static_cast<int64_t>(dtype_size(state.dtype));
+  }
+  return bytes;
+}
+
+/// A loop over segments of √trips trips: states are kept at the first of each, and the inner loop,
+/// which a segment's gradient runs again, keeps those between.
+Taping::Loop Taping::in_segments(const Loop& loop, int64_t trips) const {
+  const auto length = static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(trips))));
+  const Graph& body = *loop.body;
+  const std::vector<NodeRef> values(body.params.begin() + 1, body.params.end());
+
+  Graph inner;
+  inner.name = body.name;
+  inner.symbols = body.symbols;
+  inner.params = body.params;  // in place of the trip's number, that within the segment
+  const NodeRef within = own_param(builder_, "t", *body.params[0], DType::kI64, inner);
+  const NodeRef first = own_param(builder_, "first", *body.params[0], DType::kI64, inner);
+  inner.params.erase(inner.params.begin());
+  std::rotate(inner.params.begin(), inner.params.end() - 2, inner.params.end() - 1);
+  FlatMap<const Node*, NodeRef> number_of_trip;
+  number_of_trip.try_emplace(body.params[0].get(), builder_.binary(Op::ADD, first, within));
+  inner.outputs = substitute(body.outputs, number_of_trip, builder_);
+
+  Graph outer;
+  outer.name = body.name + "_segment";
+  outer.symbols = body.symbols;
+  outer.params = values;
+  const NodeRef segment = own_param(builder_, "s", *body.params[0], DType::kI64, outer);
+  std::rotate(outer.params.begin(), outer.params.end() - 1, outer.params.end());
+  const NodeRef begin = builder_.binary(Op::MUL, segment, number(length, builder_));
+  const NodeRef count = builder_.binary(Op::MIN, number(length, builder_),
+                                        builder_.binary(Op::SUB, number(trips, builder_), begin));
+  const auto cut = values.begin() + static_cast<std::ptrdiff_t>(loop.carried);
+  std::vector<NodeRef> captured(cut, values.end());
+  captured.push_back(begin);
+  const auto inner_body = std::make_shared<const Graph>(std::move(inner));
+  for (size_t j = 0; j < loop.carried; ++j)
+    outer.outputs.push_back(builder_.loop(count, {values.begin(), cut}, captured, inner_body,
+                                          /*is_while=*/false, static_cast<int>(j)));
+  Loop out = loop;
+  out.sources[0] = number((trips + length - 1) / length, builder_);
+  out.body = std::make_shared<const Graph>(std::move(outer));
+  return out;
+}
+
+Taping::Taped Taping::taped(const NodeRef& node, Loop loop) const {
+  const size_t flag = loop.is_while ? 1 : 0;
+  Tape tape;
+  // What the wanted inputs reach in any number of trips.
+  for (size_t i = 1; i < loop.sources.size(); ++i) {
+    const bool wanted = is_float(loop.sources[i]->dtype) && backward_.wants(node->sources[i]);
+    (i <= loop.carried ? tape.carried : tape.captured).push_back(wanted);
+  }
+  for (bool grows = true; grows;) {
+    std::vector<NodeRef> from;
+    for (size_t j = 0; j < tape.carried.size(); ++j)
+      if (tape.carried[j]) from.push_back(loop.body->params[1 + j]);
+    for (size_t k = 0; k < tape.captured.size(); ++k)
+      if (tape.captured[k]) from.push_back(loop.body->params[1 + loop.carried + k]);
+    const std::vector<bool> to = reached(loop.body->outputs, from);
+    grows = false;
+    for (size_t j = 0; j < tape.carried.size(); ++j) {
+      grows |= to[flag + j] && !tape.carried[j];
+      tape.carried[j] = tape.carried[j] || to[flag + j];
+    }
+  }
+  const std::optional<Dim> bound = bound_of(*loop.sources[0]);
+  TN_REQUIRE(bound.has_value(),
+             "[gradient] expected a loop whose number of trips is a constant, a dim or the min of "
+             "something and one of these, got the loop \"{}\" with trips of unknown bound",
+             loop.body->name);
+  if (!loop.is_while && loop.sources[0]->op == Op::CONST && bound->value() > 3 &&
+      state_bytes(loop, tape.carried) > backward_.options().kept_bytes / bound->value())
+    loop = in_segments(loop, bound->value());
+  const Dim rows = *bound_of(*loop.sources[0]);
+
+  std::vector<bool> seeded(flag, false), wrt(1, false);
+  seeded.insert(seeded.end(), tape.carried.begin(), tape.carried.end());
+  wrt.insert(wrt.end(), tape.carried.begin(), tape.carried.end());
+  wrt.insert(wrt.end(), tape.captured.begin(), tape.captured.end());
+  tape.backward = backward_.adjoint_graph(loop.body, seeded, wrt, /*keep_wide=*/true);
+
+  FlatMap<const Node*, char> used;
+  for (const NodeRef& n : topological(tape.backward->outputs)) used.try_emplace(n.get());
+  Graph body = *loop.body;
+  const size_t carried_end = 1 + loop.carried;
+  std::vector<NodeRef> initial(loop.sources.begin() + 1,
+                               loop.sources.begin() + static_cast<std::ptrdiff_t>(carried_end));
+  std::vector<NodeRef> added;  // params
+  std::vector<size_t> kept;
+  const NodeRef& trip = loop.body->params[0];
+  for (size_t j = 0; j < loop.carried; ++j) {
+    const NodeRef& state = loop.body->params[1 + j];
+    if (!used.contains(state.get())) continue;
+    kept.push_back(j);
+    Shape rows_of = state->shape;
+    rows_of.insert(rows_of.begin(), rows);
+    initial.push_back(builder_.constant(zero(state->dtype), rows_of));
+    added.push_back(
+        own_param(builder_, "kept" + std::to_string(j), *initial.back(), state->dtype, body));
+    body.outputs.push_back(with_row(added.back(), trip, state, builder_));
+  }
+  if (loop.is_while) {
+    initial.push_back(number(0, builder_));
+    added.push_back(own_param(builder_, "done", *trip, DType::kI64, body));
+    body.outputs.push_back(builder_.binary(Op::ADD, trip, number(1, builder_)));
+  }
+  body.output_names.assign(body.outputs.size(), "");
+  // The added params are carried values: they stand before those that are captured.
+  const auto begin = body.params.begin() + static_cast<std::ptrdiff_t>(carried_end);
+  std::rotate(begin, body.params.end() - static_cast<std::ptrdiff_t>(added.size()),
+              body.params.end());
+
+  Taped out;
+  out.loop.sources = {loop.sources[0]};
+  out.loop.sources.insert(out.loop.sources.end(), initial.begin(), initial.end());
+  out.loop.sources.insert(out.loop.sources.end(),
+                          loop.sources.begin() + static_cast<std::ptrdiff_t>(carried_end),
+                          loop.sources.end());
+  out.loop.body = std::make_shared<const Graph>(std::move(body));
+  out.loop.carried = initial.size();
+  out.loop.is_while = loop.is_while;
+  const auto result = [&](size_t r) {
+    return builder_.make(Op::LOOP, DType::kVoid, {}, out.loop.sources,
+                         LoopAttr{out.loop.body, static_cast<int>(out.loop.carried), loop.is_while,
+                                  static_cast<int>(r)});
+  };
+  tape.kept.resize(loop.carried);
+  for (size_t i = 0; i < kept.size(); ++i) tape.kept[kept[i]] = result(loop.carried + i);
+  tape.trips = loop.sources[0];
+  if (loop.is_while) {  // with its bound, for the gradient's own gradient
+    const NodeRef most = rows.is_const() ? number(rows.value(), builder_) : builder_.dim(rows);
+    tape.trips = builder_.binary(Op::MIN, result(loop.carried + kept.size()), most);
+  }
+  out.tape = std::move(tape);
+  return out;
+}
+
+bool Taping::run(const std::vector<NodeRef>& order) {
+  const auto is_taped = [&](const NodeRef& node) {
+    return node->op == Op::LOOP && backward_.wants(node);
+  };
+  if (std::ranges::none_of(order, is_taped)) return false;
+  std::map<std::pair<const Graph*, std::vector<const Node*>>, Taped> loops;
+  for (const NodeRef& node : order) {
+    std::vector<NodeRef> sources;
+    for (const NodeRef& source : node->sources) sources.push_back(remade_.at(source.get()));
+    if (!is_taped(node)) {
+      remade_.try_emplace(node.get(), sources == node->sources
+                                          ? node
+                                          : builder_.make(node->op, node->dtype, node->shape,
+                                                          std::move(sources), node->attr));
+      continue;
+    }
+    const auto& attr = node->as<LoopAttr>();
+    std::vector<const Node*> key;
+    for (const NodeRef& source : sources) key.push_back(source.get());
+    auto [at, is_new] = loops.try_emplace({attr.body.get(), std::move(key)});
+    if (is_new)
+      at->second = taped(
+          node, {std::move(sources), attr.body, static_cast<size_t>(attr.carried), attr.is_while});
+    const Loop& loop = at->second.loop;
+    const NodeRef made = builder_.make(
+        Op::LOOP, DType::kVoid, {}, loop.sources,
+        LoopAttr{loop.body, static_cast<int>(loop.carried), loop.is_while, attr.result});
+    backward_.tapes_.emplace(made.get(), at->second.tape);
+    remade_.try_emplace(node.get(), made);
+  }
+  return true;
+}
+
+std::vector<NodeRef> Taping::remade(const std::vector<NodeRef>& nodes) const {
+  std::vector<NodeRef> out;
+  for (const NodeRef& node : nodes) {
+    const NodeRef* made = remade_.find(node.get());
+    out.push_back(made ? *made : node);
+  }
+  return out;
+}
+
+}  // namespace tenon::autodiff

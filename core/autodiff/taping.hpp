@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Makes the loops of a graph keep the states that their gradients need. Private to core/autodiff.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "core/autodiff/backward.hpp"
+
+namespace tenon::autodiff {
+
+class Taping {
+ public:
+  explicit Taping(Backward& backward) : backward_(backward), builder_(backward.builder()) {}
+
+  /// Whether there is such a loop.
+  bool run(const std::vector<NodeRef>& order);
+  /// What stands for these nodes now.
+  std::vector<NodeRef> remade(const std::vector<NodeRef>& nodes) const;
+
+ private:
+  struct Loop {
+    std::vector<NodeRef> sources;  ///< trips, initial, captured
+    GraphRef body;
+    size_t carried = 0;
+    bool is_while = false;
+  };
+  struct Taped {
+    Loop loop;
+    Tape tape;
+  };
+
+  Taped taped(const NodeRef& node, Loop loop) const;
+  Loop in_segments(const Loop& loop, int64_t trips) const;
+  int64_t state_bytes(const Loop& loop, const std::vector<bool>& carried) const;
+
+  Backward& backward_;
+  Builder& builder_;
+  FlatMap<const Node*, NodeRef> remade_;
+};
+
+}  // namespace tenon::autodiff

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Functions as nodes: traced on params, called by a CALL.
+#include <algorithm>
+#include <atomic>
+
+#include "core/ir/substitute.hpp"
+#include "core/support/error.hpp"
+#include "frontend/tensor/state.hpp"
+#include "tenon/gradient.hpp"
+
+namespace tenon {
+namespace {
+
+/// Params in the order of a body, alike for all bodies, so that equal bodies are one graph.
+NodeRef own_param(Builder& builder, size_t number, const Node& like) {
+  constexpr uint64_t kArgument = 0x6172677500000000;
+  return builder.param("x" + std::to_string(number), like.dtype, like.shape, kArgument + number);
+}
+
+struct Traced {
+  GraphRef body;
+  std::vector<NodeRef> captured;  ///< tensors of outside: the last params of the body
+};
+
+/// Nodes that do not depend on the params but on others, as they enter the rest.
+std::vector<NodeRef> captured_by(const std::vector<NodeRef>& outputs,
+                                 const std::vector<NodeRef>& params) {
+  FlatMap<const Node*, char> own, outer;
+  for (const NodeRef& param : params) own.try_emplace(param.get());
+  std::vector<NodeRef> captured;
+  FlatMap<const Node*, char> seen;
+  const auto capture = [&](const NodeRef& node) {
+    if (outer.contains(node.get()) && !own.contains(node.get()) &&
+        seen.try_emplace(node.get()).second)
+      captured.push_back(node);
+  };
+  for (const NodeRef& node : topological(outputs)) {
+    if (own.contains(node.get())) continue;
+    if (node->op == Op::PARAM && !node->as<ParamAttr>().is_dim) outer.try_emplace(node.get());
+    const auto is_in = [&](const FlatMap<const Node*, char>& set) {
+      return std::ranges::any_of(node->sources,
+                                 [&](const NodeRef& s) { return set.contains(s.get()); });
+    };
+    if (is_in(own)) own.try_emplace(node.get());
+    if (is_in(outer)) outer.try_emplace(node.get());
+    if (own.contains(node.get()))
+      for (const NodeRef& source : node->sources) capture(source);
+  }
+  for (const NodeRef& output : outputs) capture(output);
+  return captured;
+}
+
+Traced trace(const std::string& name, const TensorFunction& f, const std::vector<NodeRef>& like,
+             Context& context) {
+  static std::atomic<uint64_t> next{1};
+  constexpr uint64_t kTraced = 0x7472616300000000;
+  Builder& builder = builder_of(context);
+  std::vector<Tensor> arguments;
+  std::vector<NodeRef> params;
+  for (const NodeRef& node : like) {
+    params.push_back(builder.param("argument", node->dtype, node->shape, kTraced + next++));
+    arguments.push_back(make_tensor(context, params.back()));
+  }
+  const std::vector<Tensor> results = f(arguments);
+  TN_REQUIRE(!results.empty(), "[{}] expected a function that gives tensors, got none", name);
+  std::vector<NodeRef> outputs;
+  for (const Tensor& result : results) outputs.push_back(node_in(context, result));
+  Traced out;
+  out.captured = captured_by(outputs, params);
+  params.insert(params.end(), out.captured.begin(), out.captured.end());
+  FlatMap<const Node*, NodeRef> own;
+  Graph body;
+  body.name = name;
+  for (size_t i = 0; i < params.size(); ++i) {
+    body.params.push_back(own_param(builder, i, *params[i]));
+    own.try_emplace(params[i].get(), body.params.back());
+  }
+  body.outputs = substitute(outputs, own, builder);
+  body.output_names.resize(outputs.size());
+  out.body = context.impl().bodies.one_of(std::move(body));
+  return out;
+}
+
+std::vector<NodeRef> nodes_of(Context& context, const std::vector<Tensor>& tensors) {
+  std::vector<NodeRef> out;
+  for (const Tensor& x : tensors) out.push_back(node_in(context, x));
+  return out;
+}
+
+Context& context_of(const char* op, const std::vector<Tensor>& inputs) {
+  TN_REQUIRE(!inputs.empty(), "[{}] expected at least one tensor, got none", op);
+  const auto at = std::ranges::find_if(inputs, [](const Tensor& x) { return !x.state()->number; });
+  return at == inputs.end() ? Context::standard() : at->context();
+}
+
+std::vector<Tensor> call(Context& context, std::vector<NodeRef> inputs, const Traced& traced,
+                         CallMode mode, const GraphRef& gradient) {
+  inputs.insert(inputs.end(), traced.captured.begin(), traced.captured.end());
+  std::vector<Tensor> out;
+  for (size_t r = 0; r < traced.body->outputs.size(); ++r)
+    out.push_back(make_tensor(
+        context,
+        builder_of(context).call(inputs, traced.body, static_cast<int>(r), mode, gradient)));
+  return out;
+}
+
+void check_alone(const std::string& name, const char* what, const Traced& traced) {
+  TN_REQUIRE(traced.captured.empty(),
+             "[{}] expected a {} that uses its arguments alone, got one that uses {} too", name,
+             what, type_string(*traced.captured[0]));
+}
+
+}  // namespace
+
+GraphRef Bodies::one_of(Graph graph) {
+  Key key{graph.name, {}};
+  for (const NodeRef& node : graph.params) key.second.push_back(node.get());
+  for (const NodeRef& node : graph.outputs) key.second.push_back(node.get());
+  const std::lock_guard lock(mutex_);
+  if (known_.size() > 2 * alive_) {
+    std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
+    alive_ = known_.size() + 64;
+  }
+  std::weak_ptr<const Graph>& known = known_[std::move(key)];
+  GraphRef body = known.lock();
+  if (!body) known = body = std::make_shared<const Graph>(std::move(graph));
+  return body;
+}
+
+TensorFunction composite(std::string name, TensorFunction f, TensorFunction gradient) {
+  TN_REQUIRE(!name.empty() && name.size() <= kMaxName,
+             "[composite] expected a name of 1 to {} bytes, got {}", kMaxName, name.size());
+  return [name = std::move(name), f = std::move(f),
+          gradient = std::move(gradient)](const std::vector<Tensor>& inputs) {
+    Context& context = context_of(name.c_str(), inputs);
+    const std::vector<NodeRef> nodes = nodes_of(context, inputs);
+    const Traced traced = trace(name, f, nodes, context);
+    if (!gradient) return call(context, nodes, traced, CallMode::kPlain, nullptr);
+    check_alone(name, "function with a gradient", traced);
+    std::vector<NodeRef> given = nodes;
+    for (int pass = 0; pass < 2; ++pass)
+      given.insert(given.end(), traced.body->outputs.begin(), traced.body->outputs.end());
+    const Traced adjoint =
+        trace(name.substr(0, kMaxName - 9) + "_gradient", gradient, given, context);
+    check_alone(name, "gradient", adjoint);
+    return call(context, nodes, traced, CallMode::kPlain, adjoint.body);
+  };
+}
+
+TensorFunction checkpoint(TensorFunction f) {
+  return [f = std::move(f)](const std::vector<Tensor>& inputs) {
+    Context& context = context_of("checkpoint", inputs);
+    const std::vector<NodeRef> nodes = nodes_of(context, inputs);
+    return call(context, nodes, trace("checkpoint", f, nodes, context), CallMode::kRecompute,
+                nullptr);
+  };
+}
+
+Tensor stop_gradient(const Tensor& x) {
+  Context& context = x.context();
+  const std::vector<NodeRef> nodes{node_in(context, x)};
+  const auto same = [](const std::vector<Tensor>& inputs) { return inputs; };
+  return call(context, nodes, trace("stop_gradient", same, nodes, context), CallMode::kStop,
+              nullptr)[0];
+}
+
+}  // namespace tenon
