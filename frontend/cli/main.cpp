@@ -48,8 +48,9 @@ int main(int argc, char** argv) {
       return argc > 1 && sub->get_name() == argv[1];
     };
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_meant).empty()) {
-      complain("tenon", fmt::format("expected devices, run, show, grad, new-backend or doctor, got '{}'",
-                                    argv[1]));
+      complain("tenon",
+               fmt::format("expected devices, run, show, grad, new-backend or doctor, got '{}'",
+                           argv[1]));
       return kUsage;
     }
     return app.exit(error) == 0 ? kOk : kUsage;
