@@ -73,7 +73,7 @@ Tensor log1p_or_log_of_twice(const Tensor& large, const Tensor& a, const Tensor&
   return log1p_of(where(large, a, u)) + where(large, constant_like(a, ln2), constant_like(a, 0));
 }
 
-Tensor is_large(const Tensor& x) { return x > 0x1p28; }
+Tensor is_large(const Tensor& x) { return x > (is_double(x) ? 0x1p60 : 0x1p28); }
 
 }  // namespace
 
@@ -152,7 +152,8 @@ Tensor acosh(const Tensor& x) {
 
 Tensor atanh(const Tensor& x) {
   return in_float(x, [](const Tensor& v) {
-    const Tensor a = magnitude(v), twice = a + a;
+    const Tensor size = magnitude(v);
+    const Tensor a = where(size > 1, constant_like(v, std::nan("")), size), twice = a + a;
     return odd(v, log1p_of(twice + twice * a / (1 - a)) * 0.5);
   });
 }

@@ -10,15 +10,7 @@
 #include "tenon/npy.hpp"
 
 namespace tenon {
-namespace {
 
-struct Collected {
-  Graph graph;
-  std::vector<BufferRef> inputs;
-};
-
-/// The nodes below the outputs with buffers replaced by params p0, p1, ... in order of appearance:
-/// equal computations become equal graphs, and a plan that is kept for one holds no buffer alive.
 Collected collect(Builder& builder, const std::vector<NodeRef>& outputs) {
   Collected result;
   std::unordered_map<const Node*, NodeRef> copies;
@@ -47,8 +39,6 @@ Collected collect(Builder& builder, const std::vector<NodeRef>& outputs) {
   }
   return result;
 }
-
-}  // namespace
 
 void Tensor::realize(const std::vector<Tensor>& tensors) {
   std::vector<NodeRef> outputs;

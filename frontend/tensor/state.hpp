@@ -68,6 +68,14 @@ NodeRef buffer_node(Context& context, BufferRef buffer, DType dtype,
 /// The buffer behind a PARAM of buffer_node, or null.
 BufferRef buffer_of(const Node& node);
 
+struct Collected {
+  Graph graph;
+  std::vector<BufferRef> inputs;
+};
+/// The nodes below the outputs with buffers replaced by params p0, p1, ... in order of appearance:
+/// equal computations become equal graphs, and a plan that is kept for one holds no buffer alive.
+Collected collect(Builder& builder, const std::vector<NodeRef>& outputs);
+
 /// Context, and operands of one dtype and one (broadcast) shape. `op` is for messages.
 struct Operands {
   Context* context = nullptr;

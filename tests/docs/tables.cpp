@@ -5,39 +5,13 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cctype>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 #include "core/plugin/environment.hpp"
+#include "tests/docs/check_table.hpp"
 
 namespace {
 
-std::string read(const std::string& path) {
-  std::ifstream file(path);
-  REQUIRE(file);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-/// The table stands between two comments: <!-- begin NAME --> and <!-- end NAME -->.
-void check_table(const std::string& document, const std::string& name, const std::string& table) {
-  const std::string path = std::string(TENON_SOURCE_DIR) + "/docs/" + document;
-  const std::string begin = fmt::format("<!-- begin {} -->\n", name);
-  const std::string end = fmt::format("<!-- end {} -->\n", name);
-  std::string text = read(path);
-  const size_t from = text.find(begin);
-  const size_t to = text.find(end);
-  REQUIRE(from != std::string::npos);
-  REQUIRE(to != std::string::npos);
-  const size_t start = from + begin.size();
-  if (std::getenv("TENON_UPDATE") != nullptr) {
-    std::ofstream(path) << text.replace(start, to - start, table);
-  } else {
-    CHECK(text.substr(start, to - start) == table);
-  }
-}
+using tenon::test::check_table;
 
 struct OpRow {
   int code, arity;

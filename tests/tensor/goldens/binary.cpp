@@ -2,6 +2,7 @@
 // Functions of two and three tensors against NumPy, JAX and mpmath; dtypes that meet.
 #include <catch2/catch_test_macros.hpp>
 
+#include "tests/docs/check_table.hpp"
 #include "tests/tensor/goldens/golden.hpp"
 
 namespace tenon::test {
@@ -35,14 +36,14 @@ const Function kBinary[] = {
     {"copysign", FREE(copysign)},
     {"heaviside", FREE(heaviside), 0, 0, false, /*signed_zero=*/false},
     {"hypot", FREE(hypot), 2, 2},
-    {"atan2", FREE(atan2), 3, 3},
+    {"atan2", FREE(atan2), 2, 2},
     {"logaddexp", FREE(logaddexp), 3, 3, false, /*signed_zero=*/false},
     {"xlogy", FREE(xlogy), 2, 2, false, /*signed_zero=*/false},
-    {"pow", FREE(pow), 3, 3},
+    {"pow", FREE(pow), 2, 2},
     {"prelu", FREE(prelu), 1, 1},
     {"fmod", FREE(fmod), 0, 0, false, /*signed_zero=*/false},
-    {"remainder", FREE(remainder), 1, 1, false, /*signed_zero=*/false},
-    {"floor_divide", FREE(floor_divide), 1, 1, false, /*signed_zero=*/false},
+    {"remainder", FREE(remainder), 0, 0, false, /*signed_zero=*/false},
+    {"floor_divide", FREE(floor_divide), 0, 0, false, /*signed_zero=*/false},
     {"less", INFIX(<)},
     {"less_equal", INFIX(<=)},
     {"greater", INFIX(>)},
@@ -62,6 +63,24 @@ const Function kBinary[] = {
     {"lerp", ternary(lerp), 2, 2, true},
     {"promote", INFIX(*)},
 };
+
+TEST_CASE("docs/tensor.md has the table of dtypes that meet") {
+  std::string table = "| |", line = "|---|";
+  for (const DType b : all_dtypes()) {
+    table += fmt::format(" `{}` |", dtype_name(b));
+    line += "---|";
+  }
+  table += "\n" + line + "\n";
+  for (const DType a : all_dtypes()) {
+    table += fmt::format("| `{}` |", dtype_name(a));
+    for (const DType b : all_dtypes()) {
+      CHECK(promote_types(a, b) == promote_types(b, a));
+      table += fmt::format(" {} |", dtype_name(promote_types(a, b)));
+    }
+    table += "\n";
+  }
+  check_table("tensor.md", "promotion", table);
+}
 
 TEST_CASE("functions of two tensors") { run_goldens("binary", kBinary); }
 

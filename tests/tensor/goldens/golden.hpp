@@ -39,10 +39,11 @@ struct Function {
   double f64 = 0;
   bool of_largest = false;  ///< ULPs of the largest number of the result: sums
   bool signed_zero = true;  ///< a zero has NumPy's sign
-  int kernels = 1;          ///< launches on a CPU, at most
+  bool moves = false;       ///< elements stay what they are: the first case runs in every dtype
 };
 
 /// Runs every case of tests/tensor/goldens/FILE.txt; each function has cases, each case a function.
+/// On the CPU also holds the table FILE of docs/tensor.md against what was seen.
 void run_goldens(const std::string& file, std::span<const Function> functions);
 
 }  // namespace tenon::test

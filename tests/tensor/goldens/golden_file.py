@@ -8,6 +8,7 @@ import ml_dtypes
 import mpmath
 import numpy as np
 
+mpmath.mp.prec = 120
 HERE = os.path.dirname(os.path.abspath(__file__))
 DTYPES = {
     "bool": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,

@@ -105,51 +105,73 @@ const Function kMake[] = {
 };
 
 const Function kMove[] = {
-    {"concatenate", make([](const Call& c) { return concatenate(c.in, c.axis()); })},
-    {"stack", make([](const Call& c) { return stack(c.in, c.axis()); })},
-    {"vstack", make([](const Call& c) { return vstack(c.in); })},
-    {"hstack", make([](const Call& c) { return hstack(c.in); })},
-    {"split", [](const Call& c) { return split(c.in.at(0), c.integers("sizes"), c.axis()); }},
-    {"chunk", [](const Call& c) { return chunk(c.in.at(0), c.integer("count"), c.axis()); }},
-    {"tile", on([](const Tensor& x, const Call& c) { return tile(x, c.integers("counts")); })},
+    {"concatenate", make([](const Call& c) { return concatenate(c.in, c.axis()); }), 0, 0, false,
+     true, /*moves=*/true},
+    {"stack", make([](const Call& c) { return stack(c.in, c.axis()); }), 0, 0, false, true,
+     /*moves=*/true},
+    {"vstack", make([](const Call& c) { return vstack(c.in); }), 0, 0, false, true, /*moves=*/true},
+    {"hstack", make([](const Call& c) { return hstack(c.in); }), 0, 0, false, true, /*moves=*/true},
+    {"split", [](const Call& c) { return split(c.in.at(0), c.integers("sizes"), c.axis()); }, 0, 0,
+     false, true, /*moves=*/true},
+    {"chunk", [](const Call& c) { return chunk(c.in.at(0), c.integer("count"), c.axis()); }, 0, 0,
+     false, true, /*moves=*/true},
+    {"tile", on([](const Tensor& x, const Call& c) { return tile(x, c.integers("counts")); }), 0, 0,
+     false, true, /*moves=*/true},
     {"repeat",
-     on([](const Tensor& x, const Call& c) { return repeat(x, c.integer("count"), c.axis()); })},
+     on([](const Tensor& x, const Call& c) { return repeat(x, c.integer("count"), c.axis()); }), 0,
+     0, false, true, /*moves=*/true},
     {"roll",
-     on([](const Tensor& x, const Call& c) { return roll(x, c.integers("shifts"), c.axes()); })},
+     on([](const Tensor& x, const Call& c) { return roll(x, c.integers("shifts"), c.axes()); }), 0,
+     0, false, true, /*moves=*/true},
     {"broadcast_to",
-     on([](const Tensor& x, const Call& c) { return broadcast_to(x, c.integers("shape")); })},
+     on([](const Tensor& x, const Call& c) { return broadcast_to(x, c.integers("shape")); }), 0, 0,
+     false, true, /*moves=*/true},
     {"moveaxis",
-     on([](const Tensor& x, const Call& c) { return moveaxis(x, c.axes("from"), c.axes("to")); })},
-    {"swapaxes", on([](const Tensor& x, const Call& c) {
-       return swapaxes(x, c.axes().at(0), c.axes().at(1));
-     })},
+     on([](const Tensor& x, const Call& c) { return moveaxis(x, c.axes("from"), c.axes("to")); }),
+     0, 0, false, true, /*moves=*/true},
+    {"swapaxes",
+     on([](const Tensor& x, const Call& c) { return swapaxes(x, c.axes().at(0), c.axes().at(1)); }),
+     0, 0, false, true, /*moves=*/true},
     {"rot90", on([](const Tensor& x, const Call& c) {
        return rot90(x, static_cast<int>(c.integer("times")), c.axes().at(0), c.axes().at(1));
-     })},
-    {"expand_dims", on([](const Tensor& x, const Call& c) { return expand_dims(x, c.axes()); })},
-    {"squeeze", on([](const Tensor& x, const Call& c) { return squeeze(x, c.axes()); })},
+     }),
+     0, 0, false, true, /*moves=*/true},
+    {"expand_dims", on([](const Tensor& x, const Call& c) { return expand_dims(x, c.axes()); }), 0,
+     0, false, true, /*moves=*/true},
+    {"squeeze", on([](const Tensor& x, const Call& c) { return squeeze(x, c.axes()); }), 0, 0,
+     false, true, /*moves=*/true},
     {"atleast_nd", on([](const Tensor& x, const Call& c) {
        return atleast_nd(x, static_cast<int>(c.integer("rank")));
-     })},
-    {"ravel", on([](const Tensor& x, const Call&) { return ravel(x); })},
-    {"slice", on([](const Tensor& x, const Call& c) { return x.slice(slices(c.word("ranges"))); })},
+     }),
+     0, 0, false, true, /*moves=*/true},
+    {"ravel", on([](const Tensor& x, const Call&) { return ravel(x); }), 0, 0, false, true,
+     /*moves=*/true},
+    {"slice", on([](const Tensor& x, const Call& c) { return x.slice(slices(c.word("ranges"))); }),
+     0, 0, false, true, /*moves=*/true},
     {"as_strided", on([](const Tensor& x, const Call& c) {
        return as_strided(x, c.integers("shape"), c.integers("strides"), c.integer("offset"));
-     })},
+     }),
+     0, 0, false, true, /*moves=*/true},
     {"diagonal", on([](const Tensor& x, const Call& c) {
        return diagonal(x, c.integer("offset"), c.axes().at(0), c.axes().at(1));
-     })},
-    {"diag", on([](const Tensor& x, const Call& c) { return diag(x, c.integer("offset")); })},
+     }),
+     0, 0, false, true, /*moves=*/true},
+    {"diag", on([](const Tensor& x, const Call& c) { return diag(x, c.integer("offset")); }), 0, 0,
+     false, true, /*moves=*/true},
     {"unfold", on([](const Tensor& x, const Call& c) {
        return unfold(x, c.axis(), c.integer("size"), c.integer("step"));
-     })},
+     }),
+     0, 0, false, true, /*moves=*/true},
     {"pad", on([](const Tensor& x, const Call& c) {
        return c.word("mode") == "constant"
                   ? x.pad(pairs(c.integers("pairs")), c.integer("value"))
                   : pad(x, pairs(c.integers("pairs")), pad_mode(c.word("mode")));
-     })},
-    {"contiguous", on([](const Tensor& x, const Call&) { return contiguous(x.transpose()); })},
-    {"copy", on([](const Tensor& x, const Call&) { return copy(x); })},
+     }),
+     0, 0, false, true, /*moves=*/true},
+    {"contiguous", on([](const Tensor& x, const Call&) { return contiguous(x.transpose()); }), 0, 0,
+     false, true, /*moves=*/true},
+    {"copy", on([](const Tensor& x, const Call&) { return copy(x); }), 0, 0, false, true,
+     /*moves=*/true},
 };
 
 TEST_CASE("tensors from shapes and rules") { run_goldens("make", kMake); }

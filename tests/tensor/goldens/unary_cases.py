@@ -7,8 +7,10 @@ import numpy as np
 
 from golden_file import DTYPES, FLOATS, INTS, L, exact, int_pool, pool, to_dtype
 
+jax.config.update("jax_enable_x64", True)
+
+
 def by_mpmath(function):
-    mpmath.mp.prec = 120
     def one(v):
         if np.isnan(v):
             return L(np.nan)
@@ -85,7 +87,8 @@ QUESTIONS = {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "sig
              "logical_not": np.logical_not}
 # on integers NumPy's own answer in the same dtype
 UNARY_INT = {"sign": np.sign, "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "round": np.positive,
-             "abs": np.abs, "square": np.square, "neg": np.negative, "bitwise_not": np.bitwise_not}
+             "abs": np.abs, "frac": lambda x: x - x, "relu": lambda x: np.maximum(x, 0),
+             "relu6": lambda x: np.clip(x, 0, 6), "square": np.square, "neg": np.negative, "bitwise_not": np.bitwise_not}
 
 
 def check_jax(name, function, x, expected):

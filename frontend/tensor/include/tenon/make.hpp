@@ -12,8 +12,9 @@
 namespace tenon {
 
 // Shape, context and, if none is given, dtype of another tensor.
-TENON_API Tensor zeros_like(const Tensor& x, std::optional<DType> dtype = {});
-TENON_API Tensor ones_like(const Tensor& x, std::optional<DType> dtype = {});
+TENON_API Tensor zeros_like(const Tensor& x, std::optional<DType> dtype = {});  ///< 0
+TENON_API Tensor ones_like(const Tensor& x, std::optional<DType> dtype = {});   ///< 1
+/// A number that the dtype holds, in every element.
 TENON_API Tensor full_like(const Tensor& x, Number value, std::optional<DType> dtype = {});
 
 /// begin, begin + step, .. before end; the size is ceil((end - begin) / step). i64 if all three are
@@ -35,9 +36,9 @@ TENON_API Tensor eye(int64_t rows, std::optional<int64_t> columns = {}, int64_t 
 /// Ones where column <= row + offset.
 TENON_API Tensor tri(int64_t rows, std::optional<int64_t> columns = {}, int64_t offset = 0,
                      DType dtype = DType::kF32, Context& context = Context::standard());
-/// x [.., rows, columns] with zeros where column > row + offset (tril), column < row + offset
-/// (triu).
+/// x [.., rows, columns] with zeros where column > row + offset.
 TENON_API Tensor tril(const Tensor& x, int64_t offset = 0);
+/// x [.., rows, columns] with zeros where column < row + offset.
 TENON_API Tensor triu(const Tensor& x, int64_t offset = 0);
 /// Integers [..] to [.., classes]: 1 at the position that the integer names, which may be none.
 TENON_API Tensor one_hot(const Tensor& x, int64_t classes, DType dtype = DType::kF32);

@@ -12,8 +12,8 @@
 namespace tenon {
 
 // Sign and whole numbers. Integers stay as they are where the result is theirs.
-TENON_API Tensor sign(const Tensor& x);  ///< -1, 0 or 1; NaN for NaN. Throws for bool
-TENON_API Tensor ceil(const Tensor& x);
+TENON_API Tensor sign(const Tensor& x);   ///< -1, 0 or 1; NaN for NaN. Throws for bool
+TENON_API Tensor ceil(const Tensor& x);   ///< toward infinity
 TENON_API Tensor round(const Tensor& x);  ///< ties to even
 TENON_API Tensor frac(const Tensor& x);   ///< x - trunc(x): the sign of x
 /// min(max(x, low), high): high where low > high; NaN stays.
@@ -32,23 +32,23 @@ TENON_API Tensor xlogy(const Tensor& x, const Tensor& y);      ///< x ln(y); 0 w
 TENON_API Tensor lerp(const Tensor& a, const Tensor& b, const Tensor& weight);  ///< a + w (b - a)
 
 // Angles.
-TENON_API Tensor tan(const Tensor& x);
-TENON_API Tensor asin(const Tensor& x);
-TENON_API Tensor acos(const Tensor& x);
-TENON_API Tensor atan(const Tensor& x);
+TENON_API Tensor tan(const Tensor& x);                     ///< sin(x) / cos(x)
+TENON_API Tensor asin(const Tensor& x);                    ///< in [-pi/2, pi/2]; NaN beyond [-1, 1]
+TENON_API Tensor acos(const Tensor& x);                    ///< in [0, pi]; NaN beyond [-1, 1]
+TENON_API Tensor atan(const Tensor& x);                    ///< in [-pi/2, pi/2]
 TENON_API Tensor atan2(const Tensor& y, const Tensor& x);  ///< the angle of (x, y), in [-pi, pi]
 TENON_API Tensor hypot(const Tensor& a, const Tensor& b);  ///< sqrt(a^2 + b^2), without overflow
 
 // Hyperbolic functions.
-TENON_API Tensor sinh(const Tensor& x);
-TENON_API Tensor cosh(const Tensor& x);
-TENON_API Tensor asinh(const Tensor& x);
-TENON_API Tensor acosh(const Tensor& x);
-TENON_API Tensor atanh(const Tensor& x);
+TENON_API Tensor sinh(const Tensor& x);   ///< (e^x - e^-x) / 2
+TENON_API Tensor cosh(const Tensor& x);   ///< (e^x + e^-x) / 2
+TENON_API Tensor asinh(const Tensor& x);  ///< ln(x + sqrt(x^2 + 1))
+TENON_API Tensor acosh(const Tensor& x);  ///< ln(x + sqrt(x^2 - 1)); NaN below 1
+TENON_API Tensor atanh(const Tensor& x);  ///< ln((1 + x) / (1 - x)) / 2; NaN beyond [-1, 1]
 
-// The error function: 2/sqrt(pi) times the integral of e^(-t^2) from 0 to x, and 1 - erf(x).
+/// The error function: 2/sqrt(pi) times the integral of e^(-t^2) from 0 to x.
 TENON_API Tensor erf(const Tensor& x);
-TENON_API Tensor erfc(const Tensor& x);
+TENON_API Tensor erfc(const Tensor& x);  ///< 1 - erf(x), exact where that is near 0
 
 // Powers and division.
 /// x to the power y as C's pow has it: 1 for y = 0 and x = 1 whatever the other, NaN for negative x
@@ -60,12 +60,12 @@ TENON_API Tensor divide(const Tensor& a, const Tensor& b);  ///< a / b of floats
 TENON_API Tensor floor_divide(const Tensor& a,
                               const Tensor& b);  ///< floor(a / b); integers: 0 by 0
 /// a - b floor(a / b), the sign of b, as Python's %; integers give 0 where b is 0, floats NaN.
-/// Exact while |a / b| < 2^60 (f64: 2^140); so is fmod.
+/// Exact while |a / b| < 2^60 (f64: 2^140), as is fmod; beyond, digits are lost.
 TENON_API Tensor remainder(const Tensor& a, const Tensor& b);
 TENON_API Tensor fmod(const Tensor& a, const Tensor& b);  ///< a - b trunc(a / b), the sign of a
 
 // Minima and maxima that leave NaN aside; Tensor::maximum and minimum hand it on.
-TENON_API Tensor fmax(const Tensor& a, const Tensor& b);
-TENON_API Tensor fmin(const Tensor& a, const Tensor& b);
+TENON_API Tensor fmax(const Tensor& a, const Tensor& b);  ///< the larger number
+TENON_API Tensor fmin(const Tensor& a, const Tensor& b);  ///< the smaller number
 
 }  // namespace tenon

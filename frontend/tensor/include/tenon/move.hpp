@@ -32,13 +32,15 @@ TENON_API Tensor roll(const Tensor& x, std::vector<int64_t> shifts, std::vector<
 
 // Axes.
 TENON_API Tensor broadcast_to(const Tensor& x, std::vector<int64_t> shape);  ///< Tensor::expand
+/// Axes `from` at the places `to`, the others in order in what is left.
 TENON_API Tensor moveaxis(const Tensor& x, std::vector<int> from, std::vector<int> to);
-TENON_API Tensor swapaxes(const Tensor& x, int a, int b);
+TENON_API Tensor swapaxes(const Tensor& x, int a, int b);  ///< Tensor::transpose
+/// A quarter turn, so many times, in the plane of two axes, from the first to the second.
 TENON_API Tensor rot90(const Tensor& x, int times = 1, int from = 0, int to = 1);
 TENON_API Tensor expand_dims(const Tensor& x, std::vector<int> axes);   ///< places in the result
 TENON_API Tensor squeeze(const Tensor& x, std::vector<int> axes = {});  ///< none: all of size 1
 TENON_API Tensor atleast_nd(const Tensor& x, int rank);                 ///< leading axes of size 1
-TENON_API Tensor ravel(const Tensor& x);
+TENON_API Tensor ravel(const Tensor& x);                                ///< Tensor::flatten
 
 // Parts.
 /// Elements at offset + sum of position * stride of the flattened tensor; strides may be 0 and

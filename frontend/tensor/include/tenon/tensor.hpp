@@ -139,28 +139,28 @@ class TENON_API Tensor {
   // Elementwise. Functions of real numbers cast integers and bools to f32.
   Tensor cast(DType dtype) const;
   Tensor bit_cast(DType dtype) const;
-  Tensor neg() const;
-  Tensor abs() const;
-  Tensor recip() const;
-  Tensor sqrt() const;
-  Tensor rsqrt() const;
-  Tensor exp() const;
-  Tensor exp2() const;
-  Tensor log() const;
-  Tensor log2() const;
-  Tensor sin() const;
-  Tensor cos() const;
-  Tensor tanh() const;
-  Tensor sigmoid() const;
-  Tensor relu() const;
-  Tensor gelu() const;  ///< gelu: the tanh form
-  Tensor floor() const;
-  Tensor trunc() const;
-  Tensor square() const;
+  Tensor neg() const;      ///< -x
+  Tensor abs() const;      ///< |x|
+  Tensor recip() const;    ///< 1 / x
+  Tensor sqrt() const;     ///< NaN below 0
+  Tensor rsqrt() const;    ///< 1 / sqrt(x)
+  Tensor exp() const;      ///< e^x
+  Tensor exp2() const;     ///< 2^x
+  Tensor log() const;      ///< natural; -Inf at 0, NaN below
+  Tensor log2() const;     ///< ln(x) / ln(2)
+  Tensor sin() const;      ///< of radians
+  Tensor cos() const;      ///< of radians
+  Tensor tanh() const;     ///< (e^2x - 1) / (e^2x + 1)
+  Tensor sigmoid() const;  ///< 1 / (1 + e^-x)
+  Tensor relu() const;     ///< max(x, 0)
+  Tensor gelu() const;     ///< x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x^3): the tanh form
+  Tensor floor() const;    ///< toward minus infinity; integers stay
+  Tensor trunc() const;    ///< toward 0; integers stay
+  Tensor square() const;   ///< x x
   Tensor pow(double exponent) const;
-  Tensor maximum(const Tensor& other) const;
-  Tensor minimum(const Tensor& other) const;
-  Tensor idiv(const Tensor& other) const;
+  Tensor maximum(const Tensor& other) const;  ///< the larger; NaN if either is
+  Tensor minimum(const Tensor& other) const;  ///< the smaller; NaN if either is
+  Tensor idiv(const Tensor& other) const;     ///< of integers, truncated; 0 by 0
   static Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
 
   // Reductions. No axes: all of them. `keep` leaves them with size 1.
