@@ -27,12 +27,16 @@ inline void check_table(const std::string& document, const std::string& name,
   const std::string begin = fmt::format("<!-- begin {} -->\n", name);
   const std::string end = fmt::format("<!-- end {} -->\n", name);
   std::string text = read_file(path);
+  const bool update = std::getenv("TENON_UPDATE") != nullptr;
+  if (update && text.find(begin) == std::string::npos)
+    text += fmt::format("\n### {}\n{}{}", name, begin, end);
+  INFO(path << " has a table " << name << "; TENON_UPDATE=1 writes it");
   const size_t from = text.find(begin);
   const size_t to = text.find(end);
   REQUIRE(from != std::string::npos);
   REQUIRE(to != std::string::npos);
   const size_t start = from + begin.size();
-  if (std::getenv("TENON_UPDATE") != nullptr) {
+  if (update) {
     std::ofstream(path) << text.replace(start, to - start, table);
   } else {
     CHECK(text.substr(start, to - start) == table);
