@@ -135,7 +135,7 @@ int tenon_conformance(int argc, char** argv) {
   fuzz->add_option("--first", options.first, "Number of the first case (0)")
       ->transform(whole_number(0, kMostCases));
   fuzz->add_option("--layers", options.layers,
-                   "Only cases of these: cells, graphs, transforms, sequences, checks")
+                   "Only cases of these: cells, graphs, transforms, sequences, checks, gradients")
       ->delimiter(',');
   CLI::App* compile = app.add_subcommand(
       "compile", "Compiles every cell and many graphs for a target that need not be there");
@@ -143,6 +143,17 @@ int tenon_conformance(int argc, char** argv) {
   compile->add_option("--target", options.target, "Name of the target, as sm_90a or gfx90a")
       ->required();
   compile->add_option("--keep", options.keep, "Folder for programs, sources and binaries");
+  CLI::App* gradients = app.add_subcommand(
+      "gradients",
+      "Proves the core's gradients of random graphs by central differences; needs no "
+      "backend");
+  gradients->add_option("--seed", options.seed, "Seed of all graphs (1)")
+      ->transform(whole_number());
+  gradients->add_option("--first", options.first, "Number of the first graph (0)")
+      ->transform(whole_number(0, kMostCases));
+  gradients->add_option("--cases", options.cases, "Number of graphs (1000)")
+      ->transform(whole_number(1, kMostCases));
+  gradients->add_flag("--json", options.json, "Facts as JSON on standard output");
   CLI::App* replay = app.add_subcommand("replay", "One case again");
   replay->add_option("case", what, "A reproducer file, or SEED:INDEX")->required();
   add_target(replay, options);
@@ -181,6 +192,7 @@ int tenon_conformance(int argc, char** argv) {
     if (*run) return commands::run_command(options, false);
     if (*fuzz) return commands::run_command(options, true);
     if (*compile) return commands::compile_command(options);
+    if (*gradients) return commands::gradients_command(options);
     if (*replay) return commands::replay_command(options, what);
     if (*report) return commands::report_command(what, folder);
     if (*compare) return commands::compare_command(what, other, factor, options.json);

@@ -9,6 +9,7 @@
 #include "conformance/cases/graphs/cells.hpp"
 #include "conformance/cases/graphs/coverage.hpp"
 #include "conformance/cases/graphs/edge.hpp"
+#include "conformance/cases/graphs/gradients.hpp"
 #include "conformance/cases/graphs/graphs.hpp"
 #include "conformance/cases/plan.hpp"
 #include "core/support/error.hpp"
@@ -46,12 +47,15 @@ graphs::Template build_template(const Recipe& recipe, Choices& choices, Builder&
                  "[generator] expected a cell below {}, got {}", graphs::all_cells().size(),
                  recipe.number);
       return graphs::build_cell(graphs::all_cells()[recipe.number], choices, builder, recipe.flags);
-    case Layer::kGraph: {
+    case Layer::kGraph:
+    case Layer::kGradient: {
       TN_REQUIRE(recipe.number <= graphs::edge_count(),
                  "[generator] expected an aim below {}, got {}", graphs::edge_count(),
                  recipe.number);
       std::optional<uint32_t> aim;
       if (recipe.number > 0) aim = recipe.number - 1;
+      if (recipe.layer == Layer::kGradient)
+        return graphs::build_gradient(choices, builder, aim, recipe.flags);
       return graphs::build_graph(choices, builder, aim, recipe.flags);
     }
     case Layer::kCheck: {

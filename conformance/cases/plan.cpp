@@ -21,7 +21,8 @@ constexpr uint64_t kRunCellCases = 8;    ///< of a cell, in `run`
 constexpr uint64_t kTwinCount = 4;       ///< templates of a block of twins
 constexpr uint64_t kGraphCases = 4;      ///< that share one graph
 constexpr uint64_t kTransformCases = 8;  ///< that share one list of transforms
-constexpr uint64_t kRunGraphs = 1600, kRunTransforms = 1600, kRunSequences = 320;
+constexpr uint64_t kRunGraphs = 1600, kRunTransforms = 1600, kRunGradients = 320;
+constexpr uint64_t kRunSequences = 320;
 
 /// all_cells() in the groups that plans draw from.
 struct Groups {
@@ -87,6 +88,11 @@ Recipe graph_recipe(uint64_t seed, uint64_t key) {
 Plan plan_graph(uint64_t seed, uint64_t index) {
   const uint64_t key = first_of(index, kGraphCases);
   return plan_of(graph_recipe(seed, key), seed, key);
+}
+
+Plan plan_gradient(uint64_t seed, uint64_t index) {
+  const uint64_t key = first_of(index, kGraphCases);
+  return plan_of({Layer::kGradient, graph_recipe(seed, key).number}, seed, key);
 }
 
 Plan plan_transforms(uint64_t seed, uint64_t index) {
@@ -189,7 +195,8 @@ Plan plan_fuzz(uint64_t seed, uint64_t index) {
   const uint64_t share = Random(mix(seed, index / kBlock)).below(100);
   if (share < 54) return plan_cell(seed, index);
   if (share < 62) return plan_twin(seed, index);
-  if (share < 83) return plan_graph(seed, index);
+  if (share < 78) return plan_graph(seed, index);
+  if (share < 83) return plan_gradient(seed, index);
   if (share < 94) return plan_transforms(seed, index);
   if (share == 99) return plan_refusal(seed, index);
   if (!has_layer_4()) return plan_graph(seed, index);
@@ -212,7 +219,7 @@ Plan plan_run_cell(uint64_t seed, uint64_t index, uint64_t position) {
 /// Counts of `run`, in its order, each a multiple of the block but for the last two.
 struct RunCounts {
   uint64_t cells = first_of(groups().cells.size() * kRunCellCases, kBlock);
-  uint64_t graphs = kRunGraphs, transforms = kRunTransforms;
+  uint64_t graphs = kRunGraphs, transforms = kRunTransforms, gradients = kRunGradients;
   uint64_t sequences = has_layer_4() ? kRunSequences : 0;
   uint64_t checks = abi::abi_checks().size();
   uint64_t refusals = groups().refusals.size();
@@ -229,6 +236,7 @@ Plan plan_run(uint64_t seed, uint64_t index) {
   if (within(counts.cells)) return plan_run_cell(seed, index, position);
   if (within(counts.graphs)) return plan_graph(seed, index);
   if (within(counts.transforms)) return plan_transforms(seed, index);
+  if (within(counts.gradients)) return plan_gradient(seed, index);
   if (within(counts.sequences)) return plan_sequence(seed, index);
   if (within(counts.checks)) return plan_check(seed, index, position);
   if (within(counts.refusals))
@@ -241,8 +249,8 @@ Plan plan_run(uint64_t seed, uint64_t index) {
 
 uint64_t run_end() {
   const RunCounts c;
-  return kRunBase + groups().cells.size() * kRunCellCases + c.graphs + c.transforms + c.sequences +
-         c.checks + c.refusals;
+  return kRunBase + groups().cells.size() * kRunCellCases + c.graphs + c.transforms + c.gradients +
+         c.sequences + c.checks + c.refusals;
 }
 
 int layer_of(const Plan& plan) {
@@ -256,6 +264,8 @@ int layer_of(const Plan& plan) {
       return 3;
     case Layer::kCheck:
       return 4;
+    case Layer::kGradient:
+      return 5;
   }
   return 0;
 }

@@ -4,9 +4,9 @@
 // `fuzz` begins with a sweep: every check of the ABI, then every op in every dtype, mixed with a
 // few graphs, transforms and sequences. After it each block is drawn: of 100, 54 are cells (one
 // template a block, with now and then one huge case), 8 twins (four templates that differ in dtype
-// or in the sign of a constant only: what a cache must keep apart), 21 graphs, 11 transforms, 4
-// sequences, 1 checks, 1 refusals. `run` walks all cells and checks, and then fixed numbers of the
-// others.
+// or in the sign of a constant only: what a cache must keep apart), 16 graphs, 5 gradients of
+// graphs, 11 transforms, 4 sequences, 1 checks, 1 refusals. `run` walks all cells and checks, and
+// then fixed numbers of the others.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct Plan {
 
 Plan plan_case(uint64_t seed, uint64_t index);
 
-inline constexpr std::string_view kLayerNames[] = {"cells", "graphs", "transforms", "sequences",
-                                                   "checks"};
+inline constexpr std::string_view kLayerNames[] = {"cells",     "graphs", "transforms",
+                                                   "sequences", "checks", "gradients"};
 int layer_of(const Plan& plan);  ///< position in kLayerNames
 
 }  // namespace tenon::conformance

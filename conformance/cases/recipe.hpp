@@ -11,6 +11,7 @@ enum class Layer : uint8_t {
   kGraph,     ///< number: 0, or 1 + the coverage cell that it first aims at
   kCheck,     ///< number: of abi_checks()
   kSequence,  ///< of API calls
+  kGradient,  ///< of a graph; number: as of kGraph
 };
 
 /// Variations of a cell or graph.

@@ -46,6 +46,8 @@ int list_command(bool json);
 int run_command(const RunOptions& options, bool fuzz);
 int compile_command(const RunOptions& options);
 int replay_command(const RunOptions& options, const std::string& what);
+/// Proves the core's gradients on graphs of the generator; no plugin takes part.
+int gradients_command(const RunOptions& options);
 int report_command(const std::string& file, const std::string& folder);
 /// What changed between two report.json; kExitFailures if anything got worse.
 int compare_command(const std::string& before_file, const std::string& after_file, double factor,

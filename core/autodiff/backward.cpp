@@ -58,10 +58,11 @@ const Formulas& formulas_of(const Derivative& row) {
   return *by_op[static_cast<size_t>(row.op)];
 }
 
-/// g * d; 0 where g is 0 and d is infinite or NaN.
+/// g * d; 0 where g is 0 and d is infinite or NaN. Whether d is finite is asked first, so that
+/// whoever knows d within bounds need not know whether g is 0.
 NodeRef scaled(const NodeRef& g, const NodeRef& d, Builder& builder) {
-  static const auto& formula =
-      *new Formula(Formula::parse("where(or(cmpeq(sub(d, d), 0), cmpne(g, 0)), mul(g, d), 0)"));
+  static const auto& formula = *new Formula(Formula::parse(
+      "where(cmplt(max(d, neg(d)), inf), mul(g, d), where(cmpne(g, 0), mul(g, d), 0))"));
   Bindings bound{};
   bound['g' - 'a'] = &g;
   bound['d' - 'a'] = &d;
