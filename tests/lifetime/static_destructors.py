@@ -10,20 +10,18 @@ SKIPPED = ("core/CMakeFiles/tenon_support.dir/support/output.cpp.o")  # <iostrea
 
 
 def main(nm, build):
-    bad, seen = [], 0
+    objects = []
     for folder in FOLDERS:
         for here, _, files in os.walk(os.path.join(build, folder)):
             for name in files:
                 path = os.path.join(here, name)
-                if not name.endswith(".o") or os.path.relpath(path, build).startswith(SKIPPED):
-                    continue
-                seen += 1
-                symbols = subprocess.run([nm, "-u", path], capture_output=True, text=True, check=True).stdout.split()
-                if "__cxa_atexit" in symbols:
-                    bad.append(os.path.relpath(path, build))
+                if name.endswith(".o") and not os.path.relpath(path, build).startswith(SKIPPED):
+                    objects.append(path)
+    assert len(objects) > 100, f"expected the object files of the core below {build}, got {len(objects)}"
+    symbols = subprocess.run([nm, "-A", "-u", *objects], capture_output=True, text=True, check=True).stdout
+    bad = [line.split(":")[0] for line in symbols.splitlines() if line.endswith(" U __cxa_atexit")]
     for path in bad:
         print(f"{path}: expected no static object with a destructor; write `static auto& x = *new T()`")
-    assert seen > 100, f"expected the object files of the core below {build}, got {seen}"
     return 1 if bad else 0
 
 

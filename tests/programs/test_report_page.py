@@ -26,24 +26,25 @@ def read(folder, name="report.json"):
         return json.load(file) if name.endswith(".json") else file.read()
 
 
-class Reports(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = os.path.join(cls.temporary.name, "wrong")
-        cls.result = run("tenon-conformance", "run", "--plugin", plugin("wrong"), "--cases", CASES, "--jobs", 2,
-                         "--report", cls.folder)
-        cls.report = read(cls.folder)
+def setUpModule():
+    """One run for all classes."""
+    temporary = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(temporary.cleanup)
+    Reports.temporary = temporary
+    Reports.folder = os.path.join(temporary.name, "wrong")
+    Reports.result = run("tenon-conformance", "run", "--plugin", plugin("wrong"), "--cases", CASES, "--jobs", 2,
+                         "--report", Reports.folder)
+    Reports.report = read(Reports.folder)
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
+
+class Reports:
+    """What setUpModule ran."""
 
     def cells(self):
         return [cell for cell in self.report["cells"] if cell["dtype"] != "-"]
 
 
-class Forms(Reports):
+class Forms(Reports, unittest.TestCase):
     def test_the_run_failed_and_the_report_says_so(self):
         self.assertEqual(self.result.returncode, 1, self.result.stderr)
         self.assertGreater(self.report["counts"]["FAIL"], 0)
@@ -133,7 +134,7 @@ class Forms(Reports):
                 self.assertIn(words, result.stderr)
 
 
-class Page(Reports):
+class Page(Reports, unittest.TestCase):
     def setUp(self):
         self.browser = Browser()
         self.addCleanup(self.browser.close)
@@ -335,8 +336,6 @@ class Page(Reports):
         self.load(path)
         self.assertIn("http://127.0.0.1:9/planted.png", self.browser.requests)
 
-
-del Reports
 
 if __name__ == "__main__":
     unittest.main()
