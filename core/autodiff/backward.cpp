@@ -111,18 +111,18 @@ Gradients Backward::run(const std::vector<NodeRef>& outputs, const std::vector<N
   TN_ASSERT(outputs.size() == seeds.size());
   std::vector<NodeRef> leaves = wrt;
   Gradients out{outputs, {}};
-  std::vector<NodeRef> order = topological(outputs);
-  find_active(order, leaves);
-  if (Taping taping(*this); taping.run(order)) {
+  order_ = topological(outputs);
+  find_active(order_, leaves);
+  if (Taping taping(*this); taping.run(order_)) {
     out.outputs = taping.remade(outputs);
     leaves = taping.remade(wrt);
-    order = topological(out.outputs);
-    find_active(order, leaves);
+    order_ = topological(out.outputs);
+    find_active(order_, leaves);
   }
   for (size_t i = 0; i < seeds.size(); ++i)
     if (seeds[i] && wants(out.outputs[i])) give(out.outputs[i], seeds[i]);
-  for (size_t i = order.size(); i-- > 0;) {
-    const NodeRef& node = order[i];
+  for (size_t i = order_.size(); i-- > 0;) {
+    const NodeRef& node = order_[i];
     const bool leads_on =
         std::ranges::any_of(node->sources, [&](const NodeRef& s) { return wants(s); });
     if (!wants(node) || !leads_on) continue;
@@ -193,20 +193,21 @@ std::vector<NodeRef> Backward::adjoints_of_results(const NodeRef& region) {
   return adjoints;
 }
 
-std::string Backward::device_of(const NodeRef& source) const {
-  FlatMap<const Node*, std::string> devices;
-  for (const NodeRef& node : topological({source})) {
-    std::string device;
-    if (const auto* copy = std::get_if<CopyAttr>(&node->attr)) {
-      device = copy->device;
-    } else if (node->op == Op::PARAM && options_.device_of) {
-      device = options_.device_of(*node);
+const std::string& Backward::device_of(const NodeRef& source) {
+  if (devices_.size() == 0) {
+    for (const NodeRef& node : order_) {
+      std::string device;
+      if (const auto* copy = std::get_if<CopyAttr>(&node->attr)) {
+        device = copy->device;
+      } else if (node->op == Op::PARAM && options_.device_of) {
+        device = options_.device_of(*node);
+      }
+      for (size_t i = 0; i < node->sources.size() && device.empty(); ++i)
+        device = devices_.at(node->sources[i].get());
+      devices_.try_emplace(node.get(), std::move(device));
     }
-    for (size_t i = 0; i < node->sources.size() && device.empty(); ++i)
-      device = devices.at(node->sources[i].get());
-    devices.try_emplace(node.get(), std::move(device));
   }
-  return devices.at(source.get());
+  return devices_.at(source.get());
 }
 
 const Tape* Backward::tape_of(const NodeRef& region) const {

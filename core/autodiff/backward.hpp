@@ -43,7 +43,7 @@ class Backward {
   /// By result, of an IF, LOOP or CALL: null where nothing came.
   std::vector<NodeRef> adjoints_of_results(const NodeRef& region);
   /// What a device name of the source would be: of the nearest COPY, or its param's.
-  std::string device_of(const NodeRef& source) const;
+  const std::string& device_of(const NodeRef& source);
   const Tape* tape_of(const NodeRef& region) const;
   /// The adjoints of a graph as a graph: takes its params, then a seed for each output of
   /// `seeded`; gives an adjoint for each param of `wrt` (zeros where there is none). Float adjoints
@@ -68,7 +68,9 @@ class Backward {
 
   Builder& builder_;
   const GradientOptions& options_;
+  std::vector<NodeRef> order_;  ///< from the leaves to the outputs
   FlatMap<const Node*, char> active_;
+  FlatMap<const Node*, std::string> devices_;
   FlatMap<const Node*, std::vector<NodeRef>> contributions_;
   FlatMap<const Node*, std::vector<NodeRef>> siblings_;  ///< by the first result of a region
   FlatMap<const Node*, Precision> precisions_;

@@ -71,8 +71,8 @@ void through_view(const NodeRef& node, const NodeRef& adjoint, Backward& backwar
 
 void through_copy(const NodeRef& node, const NodeRef& adjoint, Backward& backward) {
   const NodeRef& x = node->sources[0];
-  std::string device = backward.device_of(x);
-  backward.give(x, device.empty() ? adjoint : backward.builder().copy(adjoint, std::move(device)));
+  const std::string& device = backward.device_of(x);
+  backward.give(x, device.empty() ? adjoint : backward.builder().copy(adjoint, device));
 }
 
 }  // namespace tenon::autodiff

@@ -33,12 +33,13 @@ std::optional<Dim> bound_of(const Node& trips) {
 
 }  // namespace
 
-int64_t Taping::state_bytes(const Loop& loop, const std::vector<bool>& carried) const {
-  int64_t bytes = 0;
+double Taping::state_bytes(const Loop& loop, const std::vector<bool>& carried) const {
+  double bytes = 0;
   for (size_t j = 0; j < loop.carried; ++j) {
     const Node& state = *loop.sources[1 + j];
     if (carried[j])
-      bytes += product(state.shape).max() * static_cast<int64_t>(dtype_size(state.dtype));
+      bytes += static_cast<double>(product(state.shape).max()) *
+               static_cast<double>(dtype_size(state.dtype));
   }
   return bytes;
 }
@@ -79,7 +80,7 @@ Taping::Loop Taping::in_segments(const Loop& loop, int64_t trips) const {
     outer.outputs.push_back(builder_.loop(count, {values.begin(), cut}, captured, inner_body,
                                           /*is_while=*/false, static_cast<int>(j)));
   Loop out = loop;
-  out.sources[0] = number((trips + length - 1) / length, builder_);
+  out.sources[0] = number((trips - 1) / length + 1, builder_);
   out.body = std::make_shared<const Graph>(std::move(outer));
   return out;
 }
@@ -111,7 +112,8 @@ Taping::Taped Taping::taped(const NodeRef& node, Loop loop) const {
              "something and one of these, got the loop \"{}\" with trips of unknown bound",
              loop.body->name);
   if (!loop.is_while && loop.sources[0]->op == Op::CONST && bound->value() > 3 &&
-      state_bytes(loop, tape.carried) > backward_.options().kept_bytes / bound->value())
+      state_bytes(loop, tape.carried) * static_cast<double>(bound->value()) >
+          static_cast<double>(backward_.options().kept_bytes))
     loop = in_segments(loop, bound->value());
   const Dim rows = *bound_of(*loop.sources[0]);
 

@@ -32,7 +32,7 @@ class Taping {
 
   Taped taped(const NodeRef& node, Loop loop) const;
   Loop in_segments(const Loop& loop, int64_t trips) const;
-  int64_t state_bytes(const Loop& loop, const std::vector<bool>& carried) const;
+  double state_bytes(const Loop& loop, const std::vector<bool>& carried) const;
 
   Backward& backward_;
   Builder& builder_;

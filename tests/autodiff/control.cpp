@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include "core/ir/verify.hpp"
 #include "core/support/error.hpp"
 #include "tests/autodiff/numeric.hpp"
 
@@ -74,6 +75,16 @@ TEST_CASE("autodiff: loops in segments") {
   options.kept_bytes = 0;
   for (const int trips : {4, 5, 9, 17, 25, 26})
     check_gradient(loop_text(fmt::format("const {} : i64[]", trips)), {{"n", {1}}}, options);
+}
+
+TEST_CASE("autodiff: as many trips as there are numbers") {
+  Builder builder;
+  const std::string names[] = {"x"};
+  const Graph graph = parse_graph(loop_text("const 9223372036854775807 : i64[]"), builder);
+  // 3 billion segments, each of so many trips.
+  const Graph gradient = gradient_graph(graph, 0, names, builder);
+  verify(gradient);
+  CHECK(print(gradient).find("const 3037000500 ") != std::string::npos);
 }
 
 TEST_CASE("autodiff: a bound is enough for a loop whose trips depend on values") {
