@@ -178,6 +178,27 @@ TEST_CASE("autodiff: take and store, with indices that repeat or are out of boun
                  {{"i", {2, 2, 0, 1}}});
 }
 
+TEST_CASE("autodiff: a gradient goes back to the device that the value came from") {
+  Builder builder;
+  const Graph graph = parse_graph(R"(graph g(%x: f64[2]) {
+    %a = copy %x, device="first:0"
+    %b = sin %a
+    %c = copy %b, device="second:1"
+    %y = mul %c, %c
+    return %y
+  })",
+                                  builder);
+  GradientOptions options;
+  options.device_of = [](const Node&) { return "home:0"; };
+  const std::string names[] = {"x"};
+  const Graph known = gradient_graph(graph, 0, names, builder, options);
+  REQUIRE(known.outputs[1]->op == Op::COPY);
+  CHECK(known.outputs[1]->as<CopyAttr>().device == "home:0");
+  CHECK(print(known).find("device=\"first:0\"") != print(known).rfind("device=\"first:0\""));
+  // Of an input that may be anywhere, the gradient stays where it is.
+  CHECK(gradient_graph(graph, 0, names, builder).outputs[1]->op == Op::MUL);
+}
+
 TEST_CASE("autodiff: sizes with symbols") {
   check_gradient(R"(graph g(%x: f64[n, 3], %w: f64[3]) where 1 <= n <= 8 {
     %m = reduce.max %x, axes=[1]
