@@ -15,6 +15,7 @@
 #include "tenon/math.hpp"         // IWYU pragma: export
 #include "tenon/move.hpp"         // IWYU pragma: export
 #include "tenon/npy.hpp"          // IWYU pragma: export
+#include "tenon/print.hpp"        // IWYU pragma: export
 #include "tenon/promote.hpp"      // IWYU pragma: export
 #include "tenon/reduce.hpp"       // IWYU pragma: export
 #include "tenon/scan.hpp"         // IWYU pragma: export
