@@ -74,24 +74,27 @@ struct Scientific {
   std::string mantissa, exponent;  ///< "-1.5", "+08"
 };
 
-/// At most, and at least, so many digits after the point.
-Scientific scientific(const Scalar& value, int precision, int least) {
+/// At most, and at least, so many digits after the point: those beyond the shortest are the value's
+/// own. The exponent has as many digits as are asked for.
+Scientific scientific(const Scalar& value, int precision, int least, int exponent_digits = 2) {
   const Digits d = shortest(value);
+  const int after = static_cast<int>(d.digits.size()) - 1;
   Scientific out;
   int exponent = d.exponent;
-  if (static_cast<int>(d.digits.size()) - 1 > precision) {
-    std::string text = fmt::format("{:.{}e}", value.as_double(), precision);
+  if (after > precision || after < least) {
+    std::string text =
+        fmt::format("{:.{}e}", value.as_double(), after > precision ? precision : least);
     const size_t e = text.find('e');
     exponent = std::stoi(text.substr(e + 1));
     text.resize(e);
-    text.erase(text.find_last_not_of('0') + 1);
-    out.mantissa = text;
+    while (text.ends_with('0') && static_cast<int>(text.size() - 1 - text.find('.')) > least)
+      text.pop_back();
+    out.mantissa = text.find('.') == std::string::npos ? text + "." : text;
   } else {
     out.mantissa = (d.negative ? "-" : "") + d.digits.substr(0, 1) + "." + d.digits.substr(1);
   }
-  const auto after = out.mantissa.size() - 1 - out.mantissa.find('.');
-  if (static_cast<int>(after) < least) out.mantissa.append(static_cast<size_t>(least) - after, '0');
-  out.exponent = fmt::format("{}{:02}", exponent < 0 ? '-' : '+', std::abs(exponent));
+  out.exponent =
+      fmt::format("{}{:0{}}", exponent < 0 ? '-' : '+', std::abs(exponent), exponent_digits);
   return out;
 }
 
@@ -109,6 +112,7 @@ class Printer {
       measure_floats();
     } else {
       for (const int64_t i : shown_) width_ = std::max(width_, whole(i).size());
+      if (array.dtype == DType::kBool) width_ = 5;  // room for either
     }
   }
 
@@ -175,13 +179,13 @@ class Printer {
       }
     }
     after_ = right;
-    size_t exponent_width = 0;
     if (exponent_)
       for (const int64_t i : shown_)
         if (std::isfinite(array_.at(i).as_double()))
-          exponent_width = std::max(
-              exponent_width, scientific(array_.at(i), options_.precision, 0).exponent.size() + 1);
-    width_ = has_finite ? left + 1 + right + exponent_width : 0;
+          exponent_digits_ =
+              std::max(exponent_digits_,
+                       scientific(array_.at(i), options_.precision, 0).exponent.size() - 1);
+    width_ = has_finite ? left + 1 + right + (exponent_ ? exponent_digits_ + 2 : 0) : 0;
     for (const int64_t i : shown_) {
       const double x = array_.at(i).as_double();
       if (!std::isfinite(x)) width_ = std::max<size_t>(width_, x < 0 ? 4 : 3);
@@ -195,7 +199,8 @@ class Printer {
     if (std::isnan(x)) return padded("nan", width_);
     if (std::isinf(x)) return padded(x < 0 ? "-inf" : "inf", width_);
     if (exponent_) {
-      const Scientific s = scientific(value, options_.precision, static_cast<int>(after_));
+      const Scientific s = scientific(value, options_.precision, static_cast<int>(after_),
+                                      static_cast<int>(exponent_digits_));
       return padded(s.mantissa + "e" + s.exponent, width_);
     }
     std::string text = positional(value, options_.precision);
@@ -260,7 +265,7 @@ class Printer {
   const PrintOptions& options_;
   bool summarised_ = false, exponent_ = false;
   std::vector<int64_t> shown_;
-  size_t width_ = 0, after_ = 0;
+  size_t width_ = 0, after_ = 0, exponent_digits_ = 2;
 };
 
 void check(const PrintOptions& options) {
