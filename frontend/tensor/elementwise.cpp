@@ -50,22 +50,6 @@ Tensor Tensor::abs() const {
   return is_float(dtype()) || is_signed(dtype()) ? maximum(neg()) : *this;
 }
 Tensor Tensor::relu() const { return maximum(constant_like(*this, 0)); }
-Tensor Tensor::pow(double exponent) const {
-  const double magnitude = std::abs(exponent);
-  if (magnitude == std::floor(magnitude) &&
-      magnitude <= 64) {  // by squaring: exact for exact values
-    Tensor result = constant_like(*this, 1);
-    Tensor base = *this;
-    for (auto bits = static_cast<unsigned>(magnitude); bits != 0;
-         bits >>= 1, base = base.square()) {
-      if (bits & 1) result = result * base;
-    }
-    return exponent < 0 ? result.recip() : result;
-  }
-  if (exponent == 0.5) return sqrt();
-  return (log2() * constant_like(*this, exponent)).exp2();
-}
-
 Tensor Tensor::maximum(const Tensor& other) const { return binary(Op::MAX, *this, other); }
 Tensor Tensor::minimum(const Tensor& other) const { return binary(Op::MIN, *this, other); }
 Tensor Tensor::idiv(const Tensor& other) const { return binary(Op::IDIV, *this, other); }

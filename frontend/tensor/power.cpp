@@ -5,6 +5,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/formula.hpp"
+#include "tenon/gradient.hpp"
 #include "tenon/logic.hpp"
 #include "tenon/math.hpp"
 
@@ -130,6 +131,26 @@ Tensor float_power(const Tensor& x, const Tensor& y) {
                where(broken, constant_like(x, std::nan("")), signed_value));
 }
 
+/// By (x, y, z = x^y, adjoint of z), as JAX: y z / x and ln(x) z, each with its value at x = 0.
+std::vector<Tensor> power_gradient(const std::vector<Tensor>& in) {
+  const Tensor &x = in[0], &y = in[1], &z = in[2], &adjoint = in[3];
+  const Tensor one = constant_like(x, 1), zero = constant_like(x, 0);
+  const Tensor infinity = constant_like(x, std::numeric_limits<double>::infinity());
+  const Tensor base = where(x == 0, one, x);
+  const Tensor at_zero = where(y == 1, one, where(y > 1, zero, infinity));
+  const Tensor by_x = where(y == 0, zero, where(x == 0, at_zero, y * (z / base)));
+  return {adjoint * by_x, adjoint * (base.log() * z)};
+}
+
+/// The bits that float_power works on have no derivative.
+Tensor differentiable_power(const Tensor& x, const Tensor& y) {
+  static const TensorFunction power = composite(
+      "pow",
+      [](const std::vector<Tensor>& in) { return std::vector<Tensor>{float_power(in[0], in[1])}; },
+      power_gradient);
+  return power({x, y})[0];
+}
+
 Tensor integer_power(const Tensor& x, const Tensor& y) {
   const DType dtype = x.dtype();
   TN_REQUIRE(dtype != DType::kBool, "[pow] expected numbers, got bool");
@@ -147,6 +168,21 @@ Tensor integer_power(const Tensor& x, const Tensor& y) {
 
 }  // namespace
 
+Tensor Tensor::pow(double exponent) const {
+  const double size = std::abs(exponent);
+  // A few factors stay exact for exact values, and integers wrap as they do elsewhere.
+  if (size == std::floor(size) && size <= (is_float(dtype()) ? 8 : 64)) {
+    Tensor base = exponent < 0 ? recip() : *this;
+    Tensor result = constant_like(base, 1);
+    for (auto bits = static_cast<unsigned>(size); bits != 0; bits >>= 1, base = base.square())
+      if (bits & 1) result = result * base;
+    return result;
+  }
+  if (exponent == 0.5) return sqrt();
+  return in_float(
+      *this, [&](const Tensor& x) { return differentiable_power(x, constant_like(x, exponent)); });
+}
+
 Tensor pow(const Tensor& x, const Tensor& y) {
   const std::optional<Number>& number = y.state()->number;
   if (number && is_float(x.dtype())) return x.pow(number->as("pow", DType::kF64).as_double());
@@ -154,7 +190,7 @@ Tensor pow(const Tensor& x, const Tensor& y) {
   if (!is_float(operands.a->dtype))
     return integer_power(make_tensor(*operands.context, operands.a),
                          make_tensor(*operands.context, operands.b));
-  return in_float("pow", x, y, float_power);
+  return in_float("pow", x, y, differentiable_power);
 }
 
 Tensor cbrt(const Tensor& x) {

@@ -98,19 +98,21 @@ Tensor atan(const Tensor& x) {
 
 Tensor atan2(const Tensor& y, const Tensor& x) {
   return in_float("atan2", y, x, [](const Tensor& v, const Tensor& u) {
-    const Tensor rise = magnitude(v), run = magnitude(u), steep = rise > run;
+    const Tensor down = signbit(v), left = signbit(u);
+    const Tensor rise = where(down, -v, v), run = where(left, -u, u), steep = rise > run;
     const Tensor small = where(steep, run, rise), large = where(steep, rise, run);
     // Both infinite: 45 degrees. Both zero: 0. Halves of large ones, as their sum may overflow.
     const double infinity = std::numeric_limits<double>::infinity();
     const Tensor no_quotient = (small == infinity) | (large == 0);
     const Tensor half_of_one = constant_like(v, 0.5);
     const Tensor scale = where(large > 1, half_of_one, constant_like(v, 1));
-    const Tensor top = where(small == infinity, half_of_one, small * scale);
+    const Tensor top = where(small == infinity, half_of_one,
+                             where(large == 0, constant_like(v, 0), small * scale));
     const Tensor bottom = where(no_quotient, half_of_one, large * scale);
     const Tensor angle = atan_of_quotient(top, bottom);
     const Tensor quadrant = where(steep, pi / 2 - angle, angle);
-    const Tensor half = where(signbit(u), pi - quadrant, quadrant);
-    return where(signbit(v), -half, half);
+    const Tensor half = where(left, pi - quadrant, quadrant);
+    return where(down, -half, half);
   });
 }
 
@@ -123,7 +125,7 @@ Tensor hypot(const Tensor& a, const Tensor& b) {
     const Tensor one = constant_like(x, 1);
     const Tensor quotient = where(endless | zero, one, small) / where(endless | zero, one, large);
     const Tensor length = large * (quotient * quotient + 1).sqrt();
-    return where(endless, constant_like(x, infinity), where(zero, large, length));
+    return where(endless, constant_like(x, infinity), where(zero, constant_like(x, 0), length));
   });
 }
 

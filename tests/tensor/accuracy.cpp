@@ -42,6 +42,9 @@ const Row kRows[] = {
      2},
     {"x^2.25", [](const Tensor& x) { return pow(x, full_like(x, 2.25)); },
      EXACT(std::pow(x, 2.25L)), 2, 2},
+    {"pow(101)", [](const Tensor& x) { return x.pow(101); }, EXACT(std::pow(x, 101.0L)), 2, 2},
+    {"pow(-3)", [](const Tensor& x) { return x.pow(-3); }, EXACT(std::pow(x, -3.0L)), 4, 4},
+    {"pow(8)", [](const Tensor& x) { return x.pow(8); }, EXACT(std::pow(x, 8.0L)), 5, 5},
     {"1.75^x", [](const Tensor& x) { return pow(full_like(x, 1.75), x); },
      EXACT(std::pow(1.75L, x)), 2, 2},
 };

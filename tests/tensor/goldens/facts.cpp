@@ -38,6 +38,7 @@ std::map<std::string, std::string> public_comments() {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     std::ifstream in(entry.path());
     std::string above, name;
+    bool free = false;
     for (std::string line; std::getline(in, line);) {
       const size_t text = line.find("///");
       const bool whole_line = text != std::string::npos && line.find_first_not_of(' ') == text;
@@ -46,11 +47,16 @@ std::map<std::string, std::string> public_comments() {
         continue;
       }
       std::smatch match;
-      if (std::regex_search(line, match, declaration)) name = match[1];
+      if (std::regex_search(line, match, declaration)) {
+        name = match[1];
+        free = line.find("TENON_API") != std::string::npos;
+      }
       const bool ends = line.find(';') != std::string::npos;
       if (!name.empty() && ends) {
         if (text != std::string::npos) above = line.substr(text + 4);
-        if (!above.empty()) comments.emplace(name, joined(above.substr(above[0] == ' ')));
+        const std::string comment = joined(above.substr(!above.empty() && above[0] == ' '));
+        if (free && !comment.empty()) comments[name] = comment;  // before that of a member
+        if (!comment.empty()) comments.emplace(name, comment);
         name.clear();
       }
       if (ends || line.empty()) above.clear();
