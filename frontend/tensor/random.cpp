@@ -1,41 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Random tensors: bits by threefry from (seed, position), so the same on every device and in any
-// order.
+// Random tensors of a seed: bits by threefry from (seed, position), so the same on every device and
+// in any order.
 #include <numbers>
 
 #include "frontend/tensor/state.hpp"
 #include "frontend/tensor/threefry.hpp"
 
 namespace tenon {
-
-std::pair<NodeRef, NodeRef> threefry2x32(Builder& builder, NodeRef c0, NodeRef c1, uint32_t k0,
-                                         uint32_t k1) {
-  constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
-  constexpr uint32_t kParity = 0x1BD11BDA;
-  const uint32_t key[3] = {k0, k1, kParity ^ k0 ^ k1};
-  const Shape shape = c0->shape;
-  const auto word = [&](uint32_t value) {
-    return builder.constant(Scalar{DType::kU32, value}, shape);
-  };
-  const auto add = [&](NodeRef a, NodeRef b) {
-    return builder.binary(Op::ADD, std::move(a), std::move(b));
-  };
-  const auto rotate = [&](const NodeRef& x, int bits) {
-    return builder.binary(Op::OR, builder.binary(Op::SHL, x, word(static_cast<uint32_t>(bits))),
-                          builder.binary(Op::SHR, x, word(static_cast<uint32_t>(32 - bits))));
-  };
-  NodeRef x0 = add(std::move(c0), word(key[0]));
-  NodeRef x1 = add(std::move(c1), word(key[1]));
-  for (uint32_t group = 0; group < 5; ++group) {
-    for (const int bits : kRotations[group % 2]) {
-      x0 = add(x0, x1);
-      x1 = builder.binary(Op::XOR, rotate(x1, bits), x0);
-    }
-    x0 = add(x0, word(key[(group + 1) % 3]));
-    x1 = add(x1, word(key[(group + 2) % 3] + group + 1));
-  }
-  return {x0, x1};
-}
 
 namespace {
 

@@ -4,6 +4,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
+#include "tenon/logic.hpp"
 #include "tenon/reduce.hpp"
 
 namespace tenon {
@@ -24,7 +25,7 @@ void require_elements(const char* op, const Tensor& x, const std::vector<int>& a
 /// The largest one where it is finite, else 0: what may be taken from exponents.
 Tensor finite_max(const Tensor& x, const std::vector<int>& axes) {
   const Tensor most = x.max(axes, /*keep=*/true);
-  return Tensor::where(most - most == 0, most, 0);
+  return Tensor::where(isfinite(most), most, 0);
 }
 
 /// Larger x for smaller ones.

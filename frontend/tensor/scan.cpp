@@ -5,6 +5,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
+#include "tenon/logic.hpp"
 
 namespace tenon {
 namespace {
@@ -67,7 +68,7 @@ class ByLogSum final : public Combination {
   }
 
  private:
-  static Tensor finite(const Tensor& x) { return Tensor::where(x - x == 0, x, 0); }
+  static Tensor finite(const Tensor& x) { return Tensor::where(isfinite(x), x, 0); }
 };
 
 /// [size, size]: where the column is not before the row. As a scatter it lies in memory, and is not

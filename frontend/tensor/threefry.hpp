@@ -13,4 +13,11 @@ namespace tenon {
 std::pair<NodeRef, NodeRef> threefry2x32(Builder& builder, NodeRef c0, NodeRef c1, uint32_t k0,
                                          uint32_t k1);
 
+/// The key as two u32 tensors of the counters' shape.
+std::pair<NodeRef, NodeRef> threefry2x32(Builder& builder, NodeRef c0, NodeRef c1,
+                                         const NodeRef& k0, const NodeRef& k1);
+
+/// The same of numbers.
+std::pair<uint32_t, uint32_t> threefry2x32(uint32_t c0, uint32_t c1, uint32_t k0, uint32_t k1);
+
 }  // namespace tenon

@@ -21,6 +21,7 @@ from binary_cases import binary_cases
 from golden_file import File
 from index_cases import index_cases
 from order_cases import order_cases, scan_cases
+from random_cases import random_cases
 from reduce_cases import reduce_cases
 from shape_cases import make_cases, move_cases
 from unary_cases import unary_cases
@@ -34,6 +35,7 @@ FILES = {  # name: what it is about, and what adds its cases
     "scan": ("Running sums, products and extremes.", scan_cases),
     "order": ("Order and counting.", order_cases),
     "index": ("Brackets, gather and scatter.", index_cases),
+    "random": ("Random draws.", random_cases),
 }
 
 if __name__ == "__main__":  # all of them, or those that are named

@@ -17,6 +17,7 @@
 #include "tenon/npy.hpp"          // IWYU pragma: export
 #include "tenon/print.hpp"        // IWYU pragma: export
 #include "tenon/promote.hpp"      // IWYU pragma: export
+#include "tenon/random.hpp"       // IWYU pragma: export
 #include "tenon/reduce.hpp"       // IWYU pragma: export
 #include "tenon/scan.hpp"         // IWYU pragma: export
 #include "tenon/sort.hpp"         // IWYU pragma: export

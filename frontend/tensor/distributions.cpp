@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Distributions made of uniform and normal draws.
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "core/support/error.hpp"
+#include "frontend/tensor/random_bits.hpp"
+#include "tenon/math.hpp"
+#include "tenon/reduce.hpp"
+#include "tenon/scan.hpp"
+#include "tenon/sort.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr int64_t kGammaProposals = 8;
+constexpr int64_t kPoissonProposals = 16;
+constexpr int kPoissonTerms = 45;  ///< P(N > 45) of rate 10 is 10^-15
+// Streams of one key.
+constexpr uint32_t kNormal = 0, kAccept = 2, kBoost = 3, kOther = 8;
+
+Tensor horner(const Tensor& x, std::initializer_list<double> coefficients) {
+  Tensor sum = constant_like(x, *coefficients.begin());
+  for (auto next = coefficients.begin() + 1; next != coefficients.end(); ++next)
+    sum = sum * x + *next;
+  return sum;
+}
+
+/// Giles's single precision polynomials; in f64 two steps by Newton go on from there.
+Tensor inverse_erf(const Tensor& y) {
+  const Tensor w = -((1 - y) * (1 + y)).log();
+  const Tensor near = w.minimum(5) - 2.5, far = w.maximum(5).sqrt() - 3;
+  const Tensor x =
+      y *
+      Tensor::where(
+          w < 5,
+          horner(near, {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06,
+                        0.00021858087, -0.00125372503, -0.00417768164, 0.246640727, 1.50140941}),
+          horner(far, {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844,
+                       0.00573950773, -0.0076224613, 0.00943887047, 1.00167406, 2.83297682}));
+  if (y.dtype() != DType::kF64) return x;
+  const auto step = [&](const Tensor& at) {
+    return at - (erf(at) - y) * (-at.square()).exp().recip() * (std::sqrt(std::numbers::pi) / 2);
+  };
+  return step(step(x));
+}
+
+/// The first of some proposals [n, ..] that is accepted, or the last one.
+Tensor first_accepted(const Tensor& values, const Tensor& accepted) {
+  const int64_t count = values.size(0);
+  const Tensor place = positions(values, 0);
+  const Tensor first = Tensor::where(accepted, place, count - 1).min({0}, /*keep=*/true);
+  return Tensor::where(place == first, values, 0).sum({0});
+}
+
+std::vector<int64_t> in_front(int64_t count, const std::vector<int64_t>& shape) {
+  std::vector<int64_t> all{count};
+  all.insert(all.end(), shape.begin(), shape.end());
+  return all;
+}
+
+/// ln G(a) in a shape: small ones would be 0 without it.
+Tensor log_gamma_draw(const Key& key, const Tensor& a, const std::vector<int64_t>& shape,
+                      uint32_t stream) {
+  const std::vector<int64_t> all = in_front(kGammaProposals, shape);
+  const Tensor small = a < 1;
+  const Tensor d = Tensor::where(small, a + 1, a) - 1.0 / 3, c = (d * 9).rsqrt();
+  const Tensor x = unit_normal(key, all, DType::kF32, stream + kNormal);
+  const Tensor v = (c * x + 1) * (c * x + 1) * (c * x + 1);
+  const Tensor positive = v > 0;
+  const Tensor log_v = Tensor::where(positive, v, 1).log();
+  const Tensor u = 1 - unit_uniform(key, all, DType::kF32, stream + kAccept);
+  const Tensor accepted = positive & (u.log() < x.square() * 0.5 + d - d * v + d * log_v);
+  const Tensor drawn = first_accepted(Tensor::where(positive, log_v, 0), accepted) + d.log();
+  // G(a) = G(a + 1) u^(1/a)
+  const Tensor boost = (1 - unit_uniform(key, shape, DType::kF32, stream + kBoost)).log();
+  return Tensor::where(small, drawn + boost / a, drawn);
+}
+
+/// ln(k!), by Stirling's series four places further on.
+Tensor log_factorial(const Tensor& k) {
+  const Tensor z = k + 1, w = z + 4, r = w.recip();
+  const Tensor series = (w - 0.5) * w.log() - w + 0.5 * std::log(2 * std::numbers::pi) +
+                        r * (1.0 / 12 - r * r * (1.0 / 360 - r * r * (1.0 / 1260)));
+  return series - (z * (z + 1) * (z + 2) * (z + 3)).log();
+}
+
+/// Of rates below 10: how many partial sums of the distribution lie at or below u.
+Tensor poisson_inverse(const Tensor& u, const Tensor& rate) {
+  Tensor term = (-rate).exp(), sum = term;
+  Tensor count = constant_like(u, 0);
+  for (int k = 1; k <= kPoissonTerms; ++k) {
+    count = count + (u >= sum).cast(DType::kF32);
+    term = term * rate * (1.0 / k);
+    sum = sum + term;
+  }
+  return count;
+}
+
+/// Of rates from 10 on.
+Tensor poisson_rejection(const Key& key, const Tensor& rate, const std::vector<int64_t>& shape) {
+  const std::vector<int64_t> all = in_front(kPoissonProposals, shape);
+  const Tensor b = rate.sqrt() * 2.53 + 0.931, a = b * 0.02483 - 0.059;
+  const Tensor log_inverse = ((b - 3.4).recip() * 1.1328 + 1.1239).log();
+  const Tensor u = unit_uniform(key, all, DType::kF32, kNormal) - 0.5;
+  const Tensor v = 1 - unit_uniform(key, all, DType::kF32, kAccept);
+  const Tensor us = 0.5 - u.abs();
+  const Tensor away = Tensor::where(us > 0, us, 0.5);
+  const Tensor k = ((a * 2 / away + b) * u + rate + 0.43).floor();
+  const Tensor fast = (us >= 0.07) & (v <= 0.9277 - 3.6224 / (b - 2));
+  const Tensor inside = (us > 0) & (k >= 0) & ((us >= 0.013) | (v <= us));
+  const Tensor left = v.log() + log_inverse - (a / away.square() + b).log();
+  const Tensor right = k * rate.log() - rate - log_factorial(k.maximum(0));
+  return first_accepted(k.maximum(0), fast | (inside & (left <= right)));
+}
+
+}  // namespace
+
+Tensor truncated_normal(const Key& key, std::vector<int64_t> shape, double low, double high,
+                        DType dtype) {
+  TN_REQUIRE(low < high, "[truncated_normal] expected low < high, got {} and {}", low, high);
+  TN_REQUIRE(is_float(dtype), "[truncated_normal] expected a float dtype, got {}",
+             dtype_name(dtype));
+  key.use("truncated_normal");
+  const DType inside = dtype == DType::kF64 ? dtype : DType::kF32;
+  const double from = std::erf(low / std::numbers::sqrt2),
+               to = std::erf(high / std::numbers::sqrt2);
+  const double most = inside == DType::kF64 ? 1 - 0x1p-53 : 1 - 0x1p-24;
+  const Tensor u = unit_uniform(key, shape, inside) * (to - from) + from;
+  const Tensor x = inverse_erf(u.maximum(-most).minimum(most)) * std::numbers::sqrt2;
+  return x.maximum(low).minimum(high).cast(dtype);
+}
+
+Tensor exponential(const Key& key, std::vector<int64_t> shape, const Tensor& rate, DType dtype) {
+  TN_REQUIRE(is_float(dtype), "[exponential] expected a float dtype, got {}", dtype_name(dtype));
+  key.use("exponential");
+  const DType inside = dtype == DType::kF64 ? dtype : DType::kF32;
+  return (-(1 - unit_uniform(key, shape, inside)).log() / beside(key, rate, inside)).cast(dtype);
+}
+
+Tensor gamma(const Key& key, const Tensor& a, std::vector<int64_t> shape) {
+  shape = drawn_shape("gamma", shape, a.shape());
+  key.use("gamma");
+  return log_gamma_draw(key, parameter("gamma", key, a, shape), shape, 0).exp();
+}
+
+Tensor beta(const Key& key, const Tensor& a, const Tensor& b, std::vector<int64_t> shape) {
+  shape = drawn_shape("beta", shape, broadcast_shapes("beta", a.shape(), b.shape()));
+  key.use("beta");
+  const Tensor x = log_gamma_draw(key, parameter("beta", key, a, shape), shape, 0);
+  const Tensor y = log_gamma_draw(key, parameter("beta", key, b, shape), shape, kOther);
+  return (x - y).sigmoid();
+}
+
+Tensor dirichlet(const Key& key, const Tensor& alpha, std::vector<int64_t> shape) {
+  TN_REQUIRE(alpha.rank() >= 1, "[dirichlet] expected alpha [.., n], got rank 0");
+  if (!shape.empty()) shape.push_back(alpha.size(-1));
+  shape = drawn_shape("dirichlet", shape, alpha.shape());
+  key.use("dirichlet");
+  return log_gamma_draw(key, parameter("dirichlet", key, alpha, shape), shape, 0).softmax(-1);
+}
+
+Tensor poisson(const Key& key, const Tensor& rate, std::vector<int64_t> shape) {
+  shape = drawn_shape("poisson", shape, rate.shape());
+  const Tensor mean = parameter("poisson", key, rate, shape);
+  key.use("poisson");
+  const Tensor low = mean < 10;
+  const Tensor few =
+      poisson_inverse(unit_uniform(key, shape, DType::kF32, kOther), Tensor::where(low, mean, 1));
+  const Tensor many = poisson_rejection(key, Tensor::where(low, 10, mean), shape);
+  return Tensor::where(low, few, many).cast(DType::kI64);
+}
+
+Tensor categorical(const Key& key, const Tensor& logits, std::vector<int64_t> shape) {
+  TN_REQUIRE(logits.rank() >= 1 && logits.size(-1) > 0,
+             "[categorical] expected logits [.., n] with n above 0, got [{}]",
+             fmt::join(logits.shape(), ", "));
+  if (!shape.empty()) shape.push_back(logits.size(-1));
+  shape = drawn_shape("categorical", shape, logits.shape());
+  key.use("categorical");
+  return (parameter("categorical", key, logits, shape) + gumbel(key, shape)).argmax(-1);
+}
+
+Tensor permutation(const Key& key, int64_t n) {
+  TN_REQUIRE(n >= 0, "[permutation] expected a size of at least 0, got {}", n);
+  key.use("permutation");
+  const RandomWords words = random_words(key, {n});
+  return argsort(
+      words.first.cast(DType::kU64) * (uint64_t{1} << 32) | words.second.cast(DType::kU64), 0);
+}
+
+Tensor permutation(const Key& key, const Tensor& x, int axis) {
+  const int at = normalise_axis("permutation", axis, x.rank());
+  return x.take(at, permutation(key, x.size(at)));
+}
+
+Tensor choice(const Key& key, const Tensor& x, std::vector<int64_t> shape, bool replace,
+              const std::optional<Tensor>& p) {
+  TN_REQUIRE(x.rank() == 1 && x.size() > 0,
+             "[choice] expected elements [n] with n above 0, got [{}]", fmt::join(x.shape(), ", "));
+  TN_REQUIRE(!p || p->shape() == x.shape(), "[choice] expected chances [{}], got [{}]", x.size(),
+             fmt::join(p->shape(), ", "));
+  const int64_t count = count_of("choice", shape), n = x.size();
+  TN_REQUIRE(replace || count <= n,
+             "[choice] expected at most {} elements without replacement, got {}", n, count);
+  key.use("choice");
+  Tensor at = filled(x, {count}, 0, DType::kI64);
+  if (replace && p) {
+    const Tensor sums = cumsum(p->cast(DType::kF32), 0);
+    const Tensor u = unit_uniform(key, {count}, DType::kF32) * sums.select(0, n - 1);
+    at = searchsorted(sums, u, /*right=*/true).minimum(n - 1);
+  } else if (replace) {
+    const RandomWords words = random_words(key, {count});
+    at = ((words.first.cast(DType::kU64) * (uint64_t{1} << 32) | words.second.cast(DType::kU64)) %
+          static_cast<uint64_t>(n))
+             .cast(DType::kI64);
+  } else {
+    const Tensor order = p ? argsort(gumbel(key, {n}) + p->cast(DType::kF32).log(), 0, true)
+                           : argsort(random_words(key, {n}).first, 0);
+    at = order.slice({Slice{0, count}});
+  }
+  return x.take(0, at).reshape(std::move(shape));
+}
+
+}  // namespace tenon
