@@ -21,7 +21,7 @@ constexpr EnvironmentVariable kVariables[] = {
      "library and the install folder."},
     {"TENON_LOG", "channels, separated by ,", "none",
      "Log lines on stderr: all, cache, compile (each pass with its time), loader, memory, plan, "
-     "plugin, rewrite, runtime, schedule, kernel, lower, trace."},
+     "plugin, random, rewrite, runtime, schedule, kernel, lower, trace."},
     {"TENON_CACHE_DIR", "folder", "$XDG_CACHE_HOME/tenon or ~/.cache/tenon",
      "Absolute folder of compiled kernels and probe results, shared by all processes of a user. It "
      "is "

@@ -25,6 +25,7 @@ int run(const std::string& only, bool json) {
   bench_sgemm(suite);
   bench_memory(suite);
   bench_overhead(suite);
+  bench_arrays(suite);
   bench_fresh(suite);
   bench_devices(suite);
   if (report.rows.empty()) {

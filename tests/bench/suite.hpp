@@ -61,6 +61,8 @@ int print_first_result();
 void bench_sgemm(Suite& suite);
 void bench_memory(Suite& suite);
 void bench_overhead(Suite& suite);
+/// Functions of the tensor API.
+void bench_arrays(Suite& suite);
 void bench_fresh(Suite& suite);
 /// Every backend that is found beside the CPU plugin.
 void bench_devices(Suite& suite);

@@ -20,6 +20,7 @@ import numpy as np
 from binary_cases import binary_cases
 from golden_file import File
 from index_cases import index_cases
+from linalg_cases import linalg_cases
 from order_cases import order_cases, scan_cases
 from random_cases import random_cases
 from reduce_cases import reduce_cases
@@ -36,6 +37,7 @@ FILES = {  # name: what it is about, and what adds its cases
     "order": ("Order and counting.", order_cases),
     "index": ("Brackets, gather and scatter.", index_cases),
     "random": ("Random draws.", random_cases),
+    "linalg": ("Linear algebra.", linalg_cases),
 }
 
 if __name__ == "__main__":  # all of them, or those that are named

@@ -31,7 +31,7 @@ const Function kRandom[] = {
      [](const Call& c) { return Tensors{exponential(key_of(c), c.integers("shape"))}; }, 4, 4,
      false, /*signed_zero=*/false},
     {"permutation", [](const Call& c) { return Tensors{permutation(key_of(c), c.integer("n"))}; }},
-    {"split",
+    {"split_key",
      [](const Call& c) {
        const int64_t child = c.integer("child");
        return Tensors{key_of(c).split(child + 1).at(static_cast<size_t>(child)).words()};

@@ -50,4 +50,4 @@ def random_cases(f):
         f.case("uniform", [key], np.zeros((0, 2), np.float32), shape=[0, 2], dtype="f32")
         for i in (0, 1, 5):
             first, second = threefry(np.uint32([i]), np.uint32([1 << 31]), key)
-            f.case("split", [key], np.array([first[0], second[0]], np.uint32), child=i)
+            f.case("split_key", [key], np.array([first[0], second[0]], np.uint32), child=i)

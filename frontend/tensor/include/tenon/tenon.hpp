@@ -10,6 +10,7 @@
 #include "tenon/function.hpp"     // IWYU pragma: export
 #include "tenon/gradient.hpp"     // IWYU pragma: export
 #include "tenon/index.hpp"        // IWYU pragma: export
+#include "tenon/linalg.hpp"       // IWYU pragma: export
 #include "tenon/logic.hpp"        // IWYU pragma: export
 #include "tenon/make.hpp"         // IWYU pragma: export
 #include "tenon/math.hpp"         // IWYU pragma: export

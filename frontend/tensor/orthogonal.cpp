@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// QR by reflections; eigenvalues and singular values by rotations.
+#include <cmath>
+
+#include "core/support/error.hpp"
+#include "frontend/tensor/matrices.hpp"
+#include "tenon/linalg.hpp"
+#include "tenon/make.hpp"
+#include "tenon/sort.hpp"
+
+namespace tenon {
+namespace {
+
+/// Sweeps over all pairs: convergence is quadratic at the end, and sizes count by their logarithm.
+int64_t sweeps(const Tensor& x) {
+  return (x.dtype() == DType::kF64 ? 7 : 5) + ceil_log2(x.size(2));
+}
+
+/// A round of a tournament of n players, n even: in n - 1 rounds each meets each. The last one
+/// stays, the others' numbers add up to the round.
+Tensor partners(const Tensor& round, const Tensor& player, int64_t n) {
+  const Tensor alone = round * (n / 2) % (n - 1);  // would meet itself
+  const Tensor other = (round - player + (n - 1)) % (n - 1);
+  return Tensor::where(player == n - 1, alone, Tensor::where(player == alone, n - 1, other));
+}
+
+/// Cosine and sine by which a rotation of p and q makes the off-diagonal element 0: Golub and Van
+/// Loan, 8.5.2. `lower` is where p < q; the other one of a pair gets the opposite sine.
+struct Rotation {
+  Tensor cosine, sine;
+};
+Rotation rotation(const Tensor& own, const Tensor& others, const Tensor& off, const Tensor& first) {
+  const Tensor none = off == 0;
+  const Tensor tau = (others - own) / (Tensor::where(none, 1, off) * 2);
+  const Tensor size = tau.abs(), slope = (size + (tau.square() + 1).sqrt()).recip();
+  // Both of a pair must turn by one angle, also where tau is 0.
+  const Tensor up = (tau > 0) | ((tau == 0) & first);
+  const Tensor tangent = Tensor::where(none, 0, Tensor::where(up, slope, -slope));
+  const Tensor cosine = (tangent.square() + 1).rsqrt();
+  return {cosine, tangent * cosine};
+}
+
+Tensor columns_in_order(const Tensor& x, const Tensor& order) {
+  return x.gather(2, order.unsqueeze(1).expand({x.size(0), x.size(1), order.size(1)}));
+}
+
+/// One more row and column of zeros where n is odd.
+Tensor even_sized(const Tensor& x, bool rows) {
+  const int64_t more = x.size(2) % 2;
+  return x.pad({{0, 0}, {0, rows ? more : 0}, {0, more}});
+}
+
+/// U of x [batch, m, n] with m >= n, and V^T.
+SVD tall_svd(const Tensor& x) {
+  const int64_t n = x.size(2);
+  const Tensor start = even_sized(x, false);
+  const int64_t even = start.size(2);
+  Tensor turned = start, v = identity_like(x, even);
+  if (n > 1) {
+    const Tensors results =
+        loop(sweeps(x) * (even - 1), {start, v}, {},
+             [&](const Tensor& t, const Tensors& carried, const Tensors&) {
+               const Tensor& w = carried[0];
+               const Tensor place = positions(filled(w, {w.size(0), even}, 0, DType::kI64), 1);
+               const Tensor partner = partners(t % (even - 1), place, even);
+               const Tensor met = columns_in_order(w, partner);
+               const Tensor norms = w.square().sum({1}), products = (w * met).sum({1});
+               // Columns that are orthogonal to working precision stay.
+               const Tensor others = norms.gather(1, partner);
+               const Rotation r = rotation(norms, others, products, place < partner);
+               const Tensor c = r.cosine.unsqueeze(1), s = r.sine.unsqueeze(1);
+               return Tensors{w * c - met * s,
+                              carried[1] * c - columns_in_order(carried[1], partner) * s};
+             });
+    turned = results[0], v = results[1];
+  }
+  turned = turned.slice({Slice{}, Slice{}, Slice{0, n}});
+  v = v.slice({Slice{}, Slice{0, n}, Slice{0, n}});
+  const Tensor order = argsort(turned.square().sum({1}), 1, /*descending=*/true);
+  // What was turned is U times the values: reflections find U, its null columns too.
+  const QR split = qr(columns_in_order(turned, order));
+  const Tensor diagonal = diagonal_of(split.r);
+  const Tensor sign = Tensor::where(diagonal < 0, constant_like(diagonal, -1), 1);
+  return {split.q * sign.unsqueeze(1), diagonal.abs(), columns_in_order(v, order).transpose()};
+}
+
+}  // namespace
+
+QR qr(const Tensor& x) {
+  const Tensor a = matrices("qr", x);
+  const int64_t m = a.size(1), n = a.size(2), k = std::min(m, n);
+  const Tensors results = loop(
+      k, {a, identity_like(a, m)}, {}, [](const Tensor& j, const Tensors& carried, const Tensors&) {
+        const Tensor &r = carried[0], &q = carried[1];
+        const Tensor column = column_at(r, j), i = positions(column, 1);
+        const Tensor head = row_at(column, j);
+        const Tensor below = Tensor::where(i > j, column, 0).square().sum({1}, /*keep=*/true);
+        const Tensor done = below == 0;
+        const Tensor length = Tensor::where(done, 1, head.square() + below).sqrt();
+        const Tensor first = head + Tensor::where(head < 0, -length, length);
+        const Tensor v = Tensor::where(i > j, column, Tensor::where(i == j, first, 0));
+        const Tensor weight = Tensor::where(
+            done, 0, constant_like(head, 2) / Tensor::where(done, 1, first.square() + below));
+        return Tensors{r - v * weight * (v * r).sum({1}, /*keep=*/true),
+                       q - (q * v.transpose()).sum({2}, /*keep=*/true) * weight * v.transpose()};
+      });
+  return {unbatched(results[1].slice({Slice{}, Slice{}, Slice{0, k}}), x),
+          unbatched(triu(results[0].slice({Slice{}, Slice{0, k}})), x)};
+}
+
+Eigen eigh(const Tensor& x) {
+  const Tensor lower = square_matrices("eigh", x);
+  const int64_t n = lower.size(1);
+  const Tensor a = tril(lower) + tril(lower, -1).transpose();
+  Tensor turned = even_sized(a, true), v = identity_like(a, turned.size(1));
+  const int64_t even = turned.size(1);
+  if (n > 1) {
+    const Tensors results =
+        loop(sweeps(a) * (even - 1), {turned, v}, {},
+             [&](const Tensor& t, const Tensors& carried, const Tensors&) {
+               const Tensor& w = carried[0];
+               const Tensor place = positions(filled(w, {w.size(0), even}, 0, DType::kI64), 1);
+               const Tensor partner = partners(t % (even - 1), place, even);
+               const Tensor own = diagonal_of(w);
+               const Tensor off = w.gather(2, partner.unsqueeze(-1)).squeeze(-1);
+               const Rotation r = rotation(own, own.gather(1, partner), off, place < partner);
+               const Tensor c = r.cosine.unsqueeze(1), s = r.sine.unsqueeze(1);
+               const Tensor half = w * c - columns_in_order(w, partner) * s;
+               return Tensors{half * c.transpose() - rows_in_order(half, partner) * s.transpose(),
+                              carried[1] * c - columns_in_order(carried[1], partner) * s};
+             });
+    turned = results[0], v = results[1];
+  }
+  const Tensor values = diagonal_of(turned.slice({Slice{}, Slice{0, n}, Slice{0, n}}));
+  const Tensor order = argsort(values, 1);
+  const Tensor vectors = columns_in_order(v.slice({Slice{}, Slice{0, n}, Slice{0, n}}), order);
+  return {unbatched(values.gather(1, order), x), unbatched(vectors, x)};
+}
+
+SVD svd(const Tensor& x) {
+  const Tensor a = matrices("svd", x);
+  const bool wide = a.size(1) < a.size(2);
+  const SVD found = tall_svd(wide ? a.transpose() : a);
+  const Tensor u = wide ? found.vh.transpose() : found.u,
+               vh = wide ? found.u.transpose() : found.vh;
+  return {unbatched(u, x), unbatched(found.values, x), unbatched(vh, x)};
+}
+
+Tensor lstsq(const Tensor& a, const Tensor& b, double cutoff) {
+  TN_REQUIRE(a.rank() >= 2 && b.rank() >= 1,
+             "[lstsq] expected [.., m, n] and [m] or [.., m, k], got ranks {} and {}", a.rank(),
+             b.rank());
+  const Tensor right = b.rank() == 1 ? b.unsqueeze(-1) : b;
+  TN_REQUIRE(right.size(-2) == a.size(-2), "[lstsq] expected {} rows on the right side, got {}",
+             a.size(-2), right.size(-2));
+  const Tensor left = as_real(a);
+  const SVD found = svd(left);
+  const double ulp = left.dtype() == DType::kF64 ? 0x1p-52 : 0x1p-23;
+  const double least =
+      cutoff >= 0 ? cutoff : ulp * static_cast<double>(std::max(a.size(-1), a.size(-2)));
+  const Tensor largest = found.values.max({-1}, /*keep=*/true);
+  const Tensor counts = found.values > largest * least;
+  const Tensor inverse = Tensor::where(counts, Tensor::where(counts, found.values, 1).recip(), 0);
+  const Tensor parts =
+      found.u.transpose().matmul(as_real(right).cast(left.dtype())) * inverse.unsqueeze(-1);
+  const Tensor x = rounded(found.vh.transpose().matmul(parts), real_dtype(a));
+  return b.rank() == 1 ? x.squeeze(-1) : x;
+}
+
+}  // namespace tenon

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Products: Einstein's sums, and those that are one.
+#include <fmt/ranges.h>
+
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "core/support/error.hpp"
+#include "frontend/tensor/axes.hpp"
+#include "tenon/linalg.hpp"
+#include "tenon/move.hpp"
+
+namespace tenon {
+namespace {
+
+using Labels = std::vector<int>;  ///< letters, and numbers below 0 for the axes of an ellipsis
+
+struct Term {
+  Tensor x;
+  Labels labels;
+};
+
+bool has(const Labels& labels, int label) {
+  return std::ranges::find(labels, label) != labels.end();
+}
+
+/// Sums over axes that nobody else has, and puts the others in an order.
+Term reduced_to(Term term, const std::set<int>& needed) {
+  std::vector<int> gone;
+  Labels kept;
+  for (size_t i = 0; i < term.labels.size(); ++i) {
+    if (needed.contains(term.labels[i]))
+      kept.push_back(term.labels[i]);
+    else
+      gone.push_back(static_cast<int>(i));
+  }
+  return {gone.empty() ? term.x : term.x.sum(gone), kept};
+}
+
+Term in_order(const Term& term, const Labels& order) {
+  std::vector<int> axes;
+  for (const int label : order)
+    axes.push_back(static_cast<int>(std::ranges::find(term.labels, label) - term.labels.begin()));
+  return {term.x.permute(std::move(axes)), order};
+}
+
+/// A label that stands twice is a diagonal.
+Term without_repeats(Term term) {
+  for (size_t i = 0; i < term.labels.size(); ++i) {
+    for (size_t j = i + 1; j < term.labels.size();) {
+      if (term.labels[i] != term.labels[j]) {
+        ++j;
+        continue;
+      }
+      const int label = term.labels[i];
+      term.x = diagonal(term.x, 0, static_cast<int>(i), static_cast<int>(j));
+      term.labels.erase(term.labels.begin() + static_cast<std::ptrdiff_t>(j));
+      term.labels.erase(term.labels.begin() + static_cast<std::ptrdiff_t>(i));
+      term.labels.push_back(label);
+      return without_repeats(std::move(term));
+    }
+  }
+  return term;
+}
+
+class Einsum {
+ public:
+  Einsum(const std::string& text, const std::vector<Tensor>& tensors) : text_(text) {
+    std::string in = text, out;
+    std::erase(in, ' ');
+    const size_t arrow = in.find("->");
+    const bool implicit = arrow == std::string::npos;
+    if (!implicit) out = in.substr(arrow + 2), in = in.substr(0, arrow);
+    std::vector<std::string> words(1);
+    for (const char c : in) {
+      if (c == ',')
+        words.emplace_back();
+      else
+        words.back() += c;
+    }
+    TN_REQUIRE(words.size() == tensors.size(), "[einsum] expected {} tensors for '{}', got {}",
+               words.size(), text, tensors.size());
+    for (size_t i = 0; i < words.size(); ++i) add(words[i], tensors[i]);
+    if (implicit) {
+      if (ellipsis_ > 0) out = "...";
+      for (const auto& [label, times] : times_)
+        if (label > 0 && times == 1) out += static_cast<char>(label);
+    }
+    output_ = parsed(out, ellipsis_);
+    const std::set<int> once(output_.begin(), output_.end());
+    TN_REQUIRE(once.size() == output_.size(),
+               "[einsum] expected each label once in the result, got '{}'", text);
+    for (const int label : output_)
+      TN_REQUIRE(sizes_.contains(label),
+                 "[einsum] expected labels of the result that a tensor has, got '{}'", text);
+    for (int axis = -ellipsis_; axis < 0; ++axis)
+      TN_REQUIRE(once.contains(axis), "[einsum] expected an ellipsis in the result too, got '{}'",
+                 text);
+  }
+
+  Tensor run() {
+    for (Term& term : terms_)
+      term = reduced_to(without_repeats(grown(std::move(term))), needed(&term, nullptr));
+    while (terms_.size() > 1) {
+      const auto [i, j] = next_pair();
+      Term product = contracted(terms_[i], terms_[j]);
+      terms_.erase(terms_.begin() + static_cast<std::ptrdiff_t>(j));
+      terms_[i] = std::move(product);
+    }
+    return in_order(terms_[0], output_).x;
+  }
+
+ private:
+  Labels parsed(const std::string& word, int ellipsis) const {
+    Labels labels;
+    for (size_t i = 0; i < word.size(); ++i) {
+      const bool letter = (word[i] >= 'a' && word[i] <= 'z') || (word[i] >= 'A' && word[i] <= 'Z');
+      if (word.compare(i, 3, "...") == 0) {
+        for (int axis = -ellipsis; axis < 0; ++axis) labels.push_back(axis);
+        i += 2;
+        ellipsis = 0;
+      } else {
+        TN_REQUIRE(letter, "[einsum] expected letters, commas, '...' and '->', got '{}'", text_);
+        labels.push_back(word[i]);
+      }
+    }
+    return labels;
+  }
+
+  void add(const std::string& word, const Tensor& x) {
+    const bool any = word.find("...") != std::string::npos;
+    const int letters = static_cast<int>(word.size()) - (any ? 3 : 0);
+    const int left = x.rank() - letters;
+    TN_REQUIRE(left >= 0 && (any || left == 0),
+               "[einsum] expected a tensor of rank {} for '{}', got rank {}", letters, word,
+               x.rank());
+    ellipsis_ = std::max(ellipsis_, left);
+    Term term{x, parsed(word, left)};
+    for (size_t i = 0; i < term.labels.size(); ++i) {
+      const int label = term.labels[i];
+      const int64_t size = x.size(static_cast<int>(i));
+      const auto [known, fresh] = sizes_.emplace(label, size);
+      if (label < 0 && known->second == 1) known->second = size;
+      TN_REQUIRE(known->second == size || (label < 0 && size == 1),
+                 "[einsum] expected one size for each label of '{}', got {} and {}", text_,
+                 known->second, size);
+      ++times_[label];
+    }
+    terms_.push_back(std::move(term));
+  }
+
+  /// Axes of an ellipsis broadcast.
+  Term grown(Term term) const {
+    std::vector<int64_t> shape;
+    for (const int label : term.labels) shape.push_back(sizes_.at(label));
+    term.x = term.x.expand(std::move(shape));
+    return term;
+  }
+
+  /// Labels of the result and of all terms but two.
+  std::set<int> needed(const Term* a, const Term* b) const {
+    std::set<int> labels(output_.begin(), output_.end());
+    for (const Term& term : terms_)
+      if (&term != a && &term != b) labels.insert(term.labels.begin(), term.labels.end());
+    return labels;
+  }
+
+  double size_of(const std::set<int>& labels) const {
+    double size = 1;
+    for (const int label : labels) size *= static_cast<double>(sizes_.at(label));
+    return size;
+  }
+
+  /// Multiplications of the best order from here on, and its first pair.
+  double cheapest(const std::vector<std::set<int>>& left, std::pair<size_t, size_t>* first) const {
+    if (left.size() < 2) return 0;
+    constexpr size_t kMostTensors = 5;
+    double best = std::numeric_limits<double>::infinity();
+    for (size_t i = 0; i < left.size(); ++i) {
+      for (size_t j = i + 1; j < left.size(); ++j) {
+        std::set<int> all = left[i], used(output_.begin(), output_.end()), kept;
+        all.insert(left[j].begin(), left[j].end());
+        std::vector<std::set<int>> rest;
+        for (size_t k = 0; k < left.size(); ++k) {
+          if (k == i || k == j) continue;
+          used.insert(left[k].begin(), left[k].end());
+          rest.push_back(left[k]);
+        }
+        for (const int label : all)
+          if (used.contains(label)) kept.insert(label);
+        rest.push_back(std::move(kept));
+        const double cost =
+            size_of(all) + (left.size() <= kMostTensors ? cheapest(rest, nullptr) : 0);
+        if (cost >= best) continue;
+        best = cost;
+        if (first) *first = {i, j};
+      }
+    }
+    return best;
+  }
+
+  std::pair<size_t, size_t> next_pair() const {
+    std::vector<std::set<int>> left;
+    for (const Term& term : terms_) left.emplace_back(term.labels.begin(), term.labels.end());
+    std::pair<size_t, size_t> first{0, 1};
+    cheapest(left, &first);
+    return first;
+  }
+
+  /// One matrix product: [batch, rows, inner] x [batch, inner, columns].
+  Term contracted(const Term& a, const Term& b) const {
+    const std::set<int> after = needed(&a, &b);
+    std::set<int> for_a(b.labels.begin(), b.labels.end()), for_b(a.labels.begin(), a.labels.end());
+    for_a.insert(after.begin(), after.end());
+    for_b.insert(after.begin(), after.end());
+    const Term x = reduced_to(a, for_a), y = reduced_to(b, for_b);
+    Labels batch, inner, rows, columns;
+    for (const int label : x.labels) {
+      if (!has(y.labels, label))
+        rows.push_back(label);
+      else if (after.contains(label))
+        batch.push_back(label);
+      else
+        inner.push_back(label);
+    }
+    for (const int label : y.labels)
+      if (!has(x.labels, label)) columns.push_back(label);
+    const auto matrix = [&](const Term& term, const Labels& second, const Labels& third) {
+      Labels order = batch;
+      order.insert(order.end(), second.begin(), second.end());
+      order.insert(order.end(), third.begin(), third.end());
+      return in_order(term, order).x.reshape({count(batch), count(second), count(third)});
+    };
+    const Tensor product = matrix(x, rows, inner).matmul(matrix(y, inner, columns));
+    Labels labels = batch;
+    labels.insert(labels.end(), rows.begin(), rows.end());
+    labels.insert(labels.end(), columns.begin(), columns.end());
+    std::vector<int64_t> shape;
+    for (const int label : labels) shape.push_back(sizes_.at(label));
+    return {product.reshape(std::move(shape)), labels};
+  }
+
+  int64_t count(const Labels& labels) const {
+    int64_t size = 1;
+    for (const int label : labels) size *= sizes_.at(label);
+    return size;
+  }
+
+  std::string text_;
+  std::vector<Term> terms_;
+  std::map<int, int64_t> sizes_;
+  std::map<int, int> times_;
+  int ellipsis_ = 0;
+  Labels output_;
+};
+
+std::vector<int> last_axes(int from, int to) {
+  std::vector<int> axes(static_cast<size_t>(to - from));
+  std::iota(axes.begin(), axes.end(), from);
+  return axes;
+}
+
+}  // namespace
+
+Tensor einsum(const std::string& text, const std::vector<Tensor>& tensors) {
+  TN_REQUIRE(!tensors.empty(), "[einsum] expected at least one tensor, got none");
+  return Einsum(text, tensors).run();
+}
+
+Tensor tensordot(const Tensor& a, const Tensor& b, const std::vector<int>& axes_a,
+                 const std::vector<int>& axes_b) {
+  TN_REQUIRE(axes_a.size() == axes_b.size(),
+             "[tensordot] expected as many axes of each, got {} and {}", axes_a.size(),
+             axes_b.size());
+  std::vector<int> rows, columns, inner_a, inner_b;
+  std::vector<int64_t> shape;
+  int64_t inner = 1, m = 1, n = 1;
+  for (size_t i = 0; i < axes_a.size(); ++i) {
+    inner_a.push_back(normalise_axis("tensordot", axes_a[i], a.rank()));
+    inner_b.push_back(normalise_axis("tensordot", axes_b[i], b.rank()));
+    TN_REQUIRE(a.size(inner_a[i]) == b.size(inner_b[i]),
+               "[tensordot] expected equal sizes of axes {} and {}, got {} and {}", axes_a[i],
+               axes_b[i], a.size(inner_a[i]), b.size(inner_b[i]));
+    inner *= a.size(inner_a[i]);
+  }
+  for (int axis = 0; axis < a.rank(); ++axis)
+    if (std::ranges::find(inner_a, axis) == inner_a.end())
+      rows.push_back(axis), shape.push_back(a.size(axis)), m *= a.size(axis);
+  for (int axis = 0; axis < b.rank(); ++axis)
+    if (std::ranges::find(inner_b, axis) == inner_b.end())
+      columns.push_back(axis), shape.push_back(b.size(axis)), n *= b.size(axis);
+  rows.insert(rows.end(), inner_a.begin(), inner_a.end());
+  inner_b.insert(inner_b.end(), columns.begin(), columns.end());
+  return a.permute(rows)
+      .reshape({m, inner})
+      .matmul(b.permute(inner_b).reshape({inner, n}))
+      .reshape(std::move(shape));
+}
+
+Tensor tensordot(const Tensor& a, const Tensor& b, int axes) {
+  TN_REQUIRE(axes >= 0 && axes <= a.rank() && axes <= b.rank(),
+             "[tensordot] expected a count of axes in [0, {}], got {}",
+             std::min(a.rank(), b.rank()), axes);
+  return tensordot(a, b, last_axes(a.rank() - axes, a.rank()), last_axes(0, axes));
+}
+
+Tensor dot(const Tensor& a, const Tensor& b) {
+  if (a.rank() == 0 || b.rank() == 0) return a * b;
+  return tensordot(a, b, std::vector<int>{-1}, std::vector<int>{b.rank() == 1 ? 0 : -2});
+}
+
+Tensor outer(const Tensor& a, const Tensor& b) {
+  return a.flatten().unsqueeze(-1) * b.flatten().unsqueeze(0);
+}
+
+Tensor kron(const Tensor& a, const Tensor& b) {
+  const int rank = std::max(a.rank(), b.rank());
+  std::vector<int64_t> x, y, whole;
+  for (int axis = 0; axis < rank; ++axis) {
+    const int in_a = axis - (rank - a.rank()), in_b = axis - (rank - b.rank());
+    const int64_t m = in_a < 0 ? 1 : a.size(in_a), n = in_b < 0 ? 1 : b.size(in_b);
+    x.insert(x.end(), {m, 1});
+    y.insert(y.end(), {1, n});
+    whole.push_back(m * n);
+  }
+  return (a.reshape(std::move(x)) * b.reshape(std::move(y))).reshape(std::move(whole));
+}
+
+Tensor trace(const Tensor& x, int64_t offset, int axis1, int axis2) {
+  return diagonal(x, offset, axis1, axis2).sum({-1});
+}
+
+}  // namespace tenon

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Running sums and sorting through the tensor API, on one thread: beside copying, beside std::sort.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontend/tensor/state.hpp"
+#include "tenon/tenon.hpp"
+#include "tests/bench/suite.hpp"
+
+namespace tenon::bench {
+namespace {
+
+constexpr int64_t kCount = 1 << 20;
+
+std::function<void()> realizing(const std::function<Tensor()>& make) {
+  return [make] {
+    const Tensor x = make();
+    Tensor::realize({x});
+    runtime_of(x.context()).device().synchronize();
+  };
+}
+
+Row beside(std::string name, const Timing& ours, const Timing& peer, std::string peer_name) {
+  Row row;
+  row.name = std::move(name);
+  row.ours = ours.seconds * 1e3;
+  row.peer = peer.seconds * 1e3;
+  row.peer_name = std::move(peer_name);
+  row.unit = "ms";
+  row.ratio = ratio_of(row.ours, row.peer, true);
+  row.spread = ours.spread;
+  return row;
+}
+
+}  // namespace
+
+void bench_arrays(Suite& suite) {
+  const std::string sums = "cumsum of 2^20 f32", order = "sort of 2^20 f32";
+  if (!suite.wanted(sums) && !suite.wanted(order)) return;
+  ContextOptions options;
+  options.devices = "cpu@threads=1";
+  options.disk_cache = false;
+  Context context(options);
+  const std::vector<float> values = random_floats(kCount, 7);
+  const Tensor x = Tensor::from<float>(std::span<const float>(values), {kCount}, context);
+  if (suite.wanted(sums)) {
+    const auto timings =
+        measure({realizing([&] { return cumsum(x, 0); }), realizing([&] { return copy(x); })});
+    Row row = beside(sums, timings[0], timings[1], "copy");
+    const double last = cumsum(x, 0).slice({Slice{-1, {}}}).item<float>();
+    double total = 0;
+    for (const float v : values) total += static_cast<double>(v);
+    if (std::abs(last - total) > 1)
+      row.wrong = fmt::format("expected a sum of {}, got {}", total, last);
+    suite.add(std::move(row));
+  }
+  if (!suite.wanted(order)) return;
+  std::vector<float> sorted;
+  const auto timings = measure({realizing([&] { return sort(x); }), [&] {
+                                  sorted = values;
+                                  std::ranges::sort(sorted);
+                                }});
+  Row row = beside(order, timings[0], timings[1], "std::sort");
+  if (sort(x).to_vector<float>() != sorted) row.wrong = "not in order";
+  suite.add(std::move(row));
+}
+
+}  // namespace tenon::bench

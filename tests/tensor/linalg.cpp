@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Factorisations by their residuals, and what linear algebra refuses.
+#include "tenon/tenon.hpp"
+#include "tests/tensor/devices.hpp"
+#include "tests/tensor/refusals.hpp"
+
+using namespace tenon;
+using test::on_each_device;
+using test::refuses;
+
+namespace {
+
+using I = std::vector<int64_t>;
+
+/// The largest difference, in units of the last place of the largest element.
+double distance(const Tensor& a, const Tensor& b) {
+  const double ulp = a.dtype() == DType::kF64 ? 0x1p-52 : 0x1p-23;
+  const Tensor largest = b.abs().max().maximum(1);
+  return ((a - b).abs().max() / largest).cast(DType::kF64).item<double>() / ulp;
+}
+
+Tensor turned(const Tensor& x) { return x.transpose(); }
+
+Tensor identity(const Tensor& x, int64_t n) { return eye(n, {}, 0, x.dtype(), x.context()); }
+
+}  // namespace
+
+TEST_CASE("factors multiply to the matrix") {
+  on_each_device([](Context& context) {
+    const bool plain = context.device().name.find("null") != std::string::npos;
+    const int64_t n = plain ? 6 : 24;
+    for (const DType dtype : {DType::kF32, DType::kF64}) {
+      const Tensor x = normal(Key(5, context), {2, n + 5, n}, 0, 1, dtype);
+      const Tensor square = x.slice({Slice{}, Slice{0, n}}), even = turned(square).matmul(square);
+      for (const Tensor& a : {x, turned(x)}) {
+        const QR f = qr(a);
+        CHECK(distance(f.q.matmul(f.r), a) < 64);
+        CHECK(distance(turned(f.q).matmul(f.q), identity(x, n)) < 64);
+        const SVD s = svd(a);
+        CHECK(distance((s.u * s.values.unsqueeze(-2)).matmul(s.vh), a) < 128);
+        CHECK(distance(turned(s.u).matmul(s.u), identity(x, n)) < 64);
+        CHECK(distance(s.vh.matmul(turned(s.vh)), identity(x, n)) < 128);
+      }
+      const LU f = lu(square);
+      const Tensor rows = f.permutation.unsqueeze(-1).expand(square.shape());
+      CHECK(distance(f.lower.matmul(f.upper), square.gather(1, rows)) < 64);
+      const Eigen e = eigh(even);
+      CHECK(distance(even.matmul(e.vectors), e.vectors * e.values.unsqueeze(-2)) < 256);
+      CHECK(distance(turned(e.vectors).matmul(e.vectors), identity(x, n)) < 128);
+    }
+  });
+}
+
+TEST_CASE("a matrix without full rank has a least solution") {
+  on_each_device([](Context& context) {
+    const Tensor a = Tensor::from<float>({1, 2, 2, 4, 3, 6}, {3, 2}, context);
+    const Tensor b = Tensor::from<float>({1, 2, 3}, {3}, context);
+    const auto x = lstsq(a, b).to_vector<float>();  // along [1, 2]
+    CHECK(std::abs(x[0] - 0.2f) < 1e-6f);
+    CHECK(std::abs(x[1] - 0.4f) < 1e-6f);
+    const SVD s = svd(a);
+    CHECK(s.values.to_vector<float>()[1] < 1e-5f);
+    CHECK(distance(turned(s.u).matmul(s.u), identity(a, 2)) < 16);
+  });
+}
+
+TEST_CASE("linear algebra refuses what does not fit") {
+  on_each_device([](Context& context) {
+    const Tensor x = Tensor::ones({2, 3}, DType::kF32, context);
+    const Tensor v = Tensor::ones({3}, DType::kF32, context);
+    refuses([&] { einsum("ij,jk->ik", {x}); },
+            "[einsum] expected 2 tensors for 'ij,jk->ik', got 1");
+    refuses([&] { einsum("ij,jk->ik", {x, x}); }, "[einsum] expected one size for each label");
+    refuses([&] { einsum("i->i", {x}); },
+            "[einsum] expected a tensor of rank 1 for 'i', got rank 2");
+    refuses([&] { einsum("ij->ik", {x}); },
+            "[einsum] expected labels of the result that a tensor has");
+    refuses([&] { einsum("ij->ii", {x}); }, "[einsum] expected each label once in the result");
+    refuses([&] { einsum("i1->i", {x}); }, "[einsum] expected letters, commas, '...' and '->'");
+    refuses([&] { einsum("...i->i", {x}); }, "[einsum] expected an ellipsis in the result too");
+    refuses([&] { einsum("", {}); }, "[einsum] expected at least one tensor, got none");
+    refuses([&] { tensordot(x, v, 2); }, "[tensordot] expected a count of axes in [0, 1], got 2");
+    refuses([&] { tensordot(x, v, {0}, {0}); },
+            "[tensordot] expected equal sizes of axes 0 and 0, got 2 and 3");
+    refuses([&] { cholesky(x); }, "[cholesky] expected square matrices [.., n, n], got [2, 3]");
+    refuses([&] { cholesky(v); }, "[cholesky] expected matrices [.., m, n], got rank 1");
+    refuses([&] { solve(x, v); },
+            "[solve] expected [.., m, n] and [m] or [.., m, k], got [2, 3] and [3]");
+    refuses([&] { det(x); }, "[det] expected square matrices");
+    refuses([&] { inv(x); }, "[inv] expected square matrices");
+    refuses([&] { matrix_power(x, 2); }, "[matrix_power] expected square matrices");
+    refuses([&] { lstsq(x, v); }, "[lstsq] expected 2 rows on the right side, got 3");
+    refuses([&] { eigh(x); }, "[eigh] expected square matrices");
+    refuses([&] { trace(v); }, "[diagonal] expected");
+  });
+}
