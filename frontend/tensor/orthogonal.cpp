@@ -44,6 +44,10 @@ Tensor columns_in_order(const Tensor& x, const Tensor& order) {
   return x.gather(2, order.unsqueeze(1).expand({x.size(0), x.size(1), order.size(1)}));
 }
 
+/// Hundreds of rotations, each rounded: one step of Newton and Schulz makes the product orthogonal
+/// again.
+Tensor orthogonal(const Tensor& v) { return v * 1.5 - v.matmul(v.transpose().matmul(v)) * 0.5; }
+
 /// One more row and column of zeros where n is odd.
 Tensor even_sized(const Tensor& x, bool rows) {
   const int64_t more = x.size(2) % 2;
@@ -72,7 +76,7 @@ SVD tall_svd(const Tensor& x) {
                return Tensors{w * c - met * s,
                               carried[1] * c - columns_in_order(carried[1], partner) * s};
              });
-    turned = results[0], v = results[1];
+    turned = results[0], v = orthogonal(results[1]);
   }
   turned = turned.slice({Slice{}, Slice{}, Slice{0, n}});
   v = v.slice({Slice{}, Slice{0, n}, Slice{0, n}});
@@ -129,7 +133,7 @@ Eigen eigh(const Tensor& x) {
                return Tensors{half * c.transpose() - rows_in_order(half, partner) * s.transpose(),
                               carried[1] * c - columns_in_order(carried[1], partner) * s};
              });
-    turned = results[0], v = results[1];
+    turned = results[0], v = orthogonal(results[1]);
   }
   const Tensor values = diagonal_of(turned.slice({Slice{}, Slice{0, n}, Slice{0, n}}));
   const Tensor order = argsort(values, 1);
