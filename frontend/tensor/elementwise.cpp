@@ -4,7 +4,7 @@
 #include <numbers>
 
 #include "core/support/error.hpp"
-#include "frontend/tensor/state.hpp"
+#include "frontend/tensor/formula.hpp"
 
 namespace tenon {
 namespace {
@@ -49,7 +49,15 @@ Tensor Tensor::square() const { return *this * *this; }
 Tensor Tensor::abs() const {
   return is_float(dtype()) || is_signed(dtype()) ? maximum(neg()) : *this;
 }
-Tensor Tensor::relu() const { return maximum(constant_like(*this, 0)); }
+Tensor Tensor::relu() const {
+  const auto value = [](const Tensor& x) { return x.maximum(constant_like(x, 0)); };
+  if (!is_float(dtype())) return value(*this);
+  // At 0, where max has half of it, the slope is 0.
+  return with_gradient("relu", *this, value,
+                       [](const Tensor& x, const Tensor& /*y*/, const Tensor& g) {
+                         return where(x > 0, g, constant_like(g, 0));
+                       });
+}
 Tensor Tensor::maximum(const Tensor& other) const { return binary(Op::MAX, *this, other); }
 Tensor Tensor::minimum(const Tensor& other) const { return binary(Op::MIN, *this, other); }
 Tensor Tensor::idiv(const Tensor& other) const { return binary(Op::IDIV, *this, other); }

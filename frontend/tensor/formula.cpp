@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/tensor/formula.hpp"
 
+#include "tenon/gradient.hpp"
+
 namespace tenon {
+
+Tensor with_gradient(
+    const char* name, const Tensor& x, const std::function<Tensor(const Tensor&)>& f,
+    const std::function<Tensor(const Tensor&, const Tensor&, const Tensor&)>& gradient) {
+  const TensorFunction function = composite(
+      name, [&](const std::vector<Tensor>& in) { return std::vector<Tensor>{f(in[0])}; },
+      [&](const std::vector<Tensor>& in) {
+        return std::vector<Tensor>{gradient(in[0], in[1], in[2])};
+      });
+  return function({x})[0];
+}
 
 Tensor polynomial(const Tensor& x, std::initializer_list<double> coefficients) {
   const double* next = coefficients.begin();

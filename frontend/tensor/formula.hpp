@@ -6,6 +6,7 @@
 // anything that could make it infinite.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 
 #include "frontend/tensor/state.hpp"
@@ -38,6 +39,11 @@ Tensor in_float(const char* op, const Tensor& a, const Tensor& b, const F& funct
   if (dtype_bits(dtype) >= 32) return function(x, y);
   return function(x.cast(DType::kF32), y.cast(DType::kF32)).cast(dtype);
 }
+
+/// f(x) as a composite, with a gradient of its own: of x, f(x) and the adjoint.
+Tensor with_gradient(
+    const char* name, const Tensor& x, const std::function<Tensor(const Tensor&)>& f,
+    const std::function<Tensor(const Tensor&, const Tensor&, const Tensor&)>& gradient);
 
 /// By Horner's rule, the highest power first.
 Tensor polynomial(const Tensor& x, std::initializer_list<double> coefficients);

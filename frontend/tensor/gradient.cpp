@@ -30,7 +30,7 @@ class Unread {
     if (!tape) return;
     for (const Tape::Entry& entry : tape->entries()) {
       NodeRef origin = substitute({entry.origin}, origins_, builder)[0];
-      read_.try_emplace(origin.get(), entry.buffer);
+      if (!buffer_of(*origin)) read_.try_emplace(origin.get(), entry.buffer);
       origins_.try_emplace(entry.buffer.get(), origin);
       alive_.push_back(std::move(origin));
     }

@@ -8,6 +8,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
+#include "frontend/tensor/tape.hpp"
 
 namespace tenon {
 namespace {
@@ -336,7 +337,9 @@ Tensor copy(const Tensor& x) {
   const BufferRef from = buffer_of(*node_of(x));
   BufferRef to = from->device().allocate(from->size(), "tensor");
   if (from->size() > 0) from->device().copy(*from, 0, *to, 0, from->size());
-  return make_tensor(x.context(), buffer_node(x.context(), std::move(to), x.dtype(), x.shape()));
+  const NodeRef node = buffer_node(x.context(), std::move(to), x.dtype(), x.shape());
+  if (Tape* const tape = Tape::current()) tape->record(node, node_of(x));
+  return make_tensor(x.context(), node);
 }
 
 }  // namespace tenon

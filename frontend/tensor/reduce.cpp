@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/support/error.hpp"
-#include "frontend/tensor/state.hpp"
+#include "frontend/tensor/formula.hpp"
 
 namespace tenon {
 namespace {
@@ -80,15 +80,23 @@ Tensor Tensor::argmax(int axis, bool keep) const {
 
 Tensor Tensor::softmax(int axis) const {
   require_float("softmax", *this);
-  const Tensor weights = (*this - max({axis}, /*keep=*/true)).exp();
-  return weights / weights.sum({axis}, /*keep=*/true);
+  const auto value = [axis](const Tensor& x) {
+    const Tensor weights = (x - x.max({axis}, /*keep=*/true)).exp();
+    return weights / weights.sum({axis}, /*keep=*/true);
+  };
+  return with_gradient("softmax", *this, value,
+                       [axis](const Tensor& /*x*/, const Tensor& y, const Tensor& g) {
+                         return y * (g - (g * y).sum({axis}, /*keep=*/true));
+                       });
 }
 
 Tensor Tensor::layer_norm(int axis, double epsilon) const {
   require_float("layer_norm", *this);
-  const Tensor centred = *this - mean({axis}, /*keep=*/true);
-  const Tensor variance = centred.square().mean({axis}, /*keep=*/true);
-  return centred * (variance + constant_like(variance, epsilon)).rsqrt();
+  return in_float(*this, [&](const Tensor& x) {  // squares may be beyond a narrow float
+    const Tensor centred = x - x.mean({axis}, /*keep=*/true);
+    const Tensor variance = centred.square().mean({axis}, /*keep=*/true);
+    return centred * (variance + constant_like(variance, epsilon)).rsqrt();
+  });
 }
 
 Tensor Tensor::matmul(const Tensor& other, Precision precision) const {

@@ -4,6 +4,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
+#include "frontend/tensor/formula.hpp"
 #include "tenon/logic.hpp"
 #include "tenon/reduce.hpp"
 
@@ -82,7 +83,9 @@ Tensor var(const Tensor& x, std::vector<int> axes, bool keep, double ddof) {
 }
 
 Tensor stddev(const Tensor& x, std::vector<int> axes, bool keep, double ddof) {
-  return rounded(var(as_real(x), std::move(axes), keep, ddof).sqrt(), real_dtype(x));
+  const Tensor square = var(as_real(x), std::move(axes), keep, ddof);
+  const Tensor none = square == 0;  // there its gradient is 0
+  return rounded(Tensor::where(none, 0, Tensor::where(none, 1, square).sqrt()), real_dtype(x));
 }
 
 Tensor ptp(const Tensor& x, std::vector<int> axes, bool keep) {
@@ -121,16 +124,29 @@ Tensor logsumexp(const Tensor& x, std::vector<int> axes, bool keep) {
   const Tensor wide = as_real(x);
   const DType dtype = real_dtype(x);
   if (x.rank() == 0) return rounded(wide, dtype);
-  const Tensor most = finite_max(wide, axes);
-  const Tensor result = (wide - most).exp().sum(axes, /*keep=*/true).log() + most;
+  const auto value = [&axes](const Tensor& v) {
+    const Tensor most = finite_max(v, axes);
+    return (v - most).exp().sum(axes, /*keep=*/true).log() + most;
+  };
+  const auto gradient = [](const Tensor& v, const Tensor& y, const Tensor& g) {
+    // Of nothing but -Inf each one's part is 0.
+    return g * (v - Tensor::where(y - y == 0, y, 0)).exp();
+  };
+  const Tensor result = with_gradient("logsumexp", wide, value, gradient);
   return rounded(keep ? result : drop_axes(result, axes), dtype);
 }
 
 Tensor log_softmax(const Tensor& x, std::vector<int> axes) {
   axes = normalise_axes("log_softmax", axes, x.rank());
   const Tensor wide = as_real(x);
-  const Tensor centred = wide - wide.max(axes, /*keep=*/true);
-  return rounded(centred - centred.exp().sum(axes, /*keep=*/true).log(), real_dtype(x));
+  const auto value = [&axes](const Tensor& v) {
+    const Tensor centred = v - v.max(axes, /*keep=*/true);
+    return centred - centred.exp().sum(axes, /*keep=*/true).log();
+  };
+  const auto gradient = [&axes](const Tensor& /*v*/, const Tensor& y, const Tensor& g) {
+    return g - y.exp() * g.sum(axes, /*keep=*/true);
+  };
+  return rounded(with_gradient("log_softmax", wide, value, gradient), real_dtype(x));
 }
 
 }  // namespace tenon

@@ -85,4 +85,7 @@ TEST_CASE("docs/tensor.md has the table of dtypes that meet") {
 TEST_CASE("functions of two tensors") { run_goldens("binary", kBinary); }
 
 }  // namespace
+
+std::span<const Function> binary_functions() { return kBinary; }
+
 }  // namespace tenon::test

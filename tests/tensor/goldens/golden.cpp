@@ -17,13 +17,6 @@
 namespace tenon::test {
 namespace {
 
-struct Case {
-  int line = 0;
-  std::string function;
-  std::vector<Array> inputs, outputs;
-  std::map<std::string, std::string> attributes;
-};
-
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
   std::istringstream in(text);
@@ -58,6 +51,8 @@ Array parse_array(const std::string& text) {
   }
   return array;
 }
+
+}  // namespace
 
 std::vector<Case> read_cases(const std::string& file) {
   const std::string path = std::string(TENON_SOURCE_DIR) + "/tests/tensor/goldens/" + file + ".txt";
@@ -94,6 +89,8 @@ std::vector<Case> read_cases(const std::string& file) {
   }
   return cases;
 }
+
+namespace {
 
 /// Floats in the order of their values as integers one apart; both zeros are 0.
 int64_t ordered(const Scalar& s) {
@@ -220,8 +217,6 @@ int64_t Call::integer(const std::string& key) const { return std::stoll(word(key
 double Call::real(const std::string& key) const { return std::stod(word(key)); }
 DType Call::dtype() const { return dtype_from_name(word("dtype")).value(); }
 
-namespace {
-
 /// A device that is not there is no failure; the environment names it.
 std::unique_ptr<Context> open_context() {
   try {
@@ -231,8 +226,6 @@ std::unique_ptr<Context> open_context() {
     throw;
   }
 }
-
-}  // namespace
 
 void run_goldens(const std::string& file, std::span<const Function> functions) {
   const std::unique_ptr<Context> opened = open_context();

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,6 +42,30 @@ struct Function {
   bool signed_zero = true;  ///< a zero has NumPy's sign
   bool moves = false;       ///< elements stay what they are: the first case runs in every dtype
 };
+
+/// A line of a golden file.
+struct Case {
+  int line = 0;
+  std::string function;
+  std::vector<Array> inputs, outputs;
+  std::map<std::string, std::string> attributes;
+};
+
+/// The lines of tests/tensor/goldens/FILE.txt.
+std::vector<Case> read_cases(const std::string& file);
+
+/// The context of the environment's device; without that device the test is skipped.
+std::unique_ptr<Context> open_context();
+
+/// The functions of each file.
+std::span<const Function> unary_functions();
+std::span<const Function> binary_functions();
+std::span<const Function> make_functions();
+std::span<const Function> move_functions();
+std::span<const Function> reduce_functions();
+std::span<const Function> scan_functions();
+std::span<const Function> order_functions();
+std::span<const Function> index_functions();
 
 /// Runs every case of tests/tensor/goldens/FILE.txt; each function has cases, each case a function.
 /// On the CPU also holds the table FILE of docs/tensor.md against what was seen.

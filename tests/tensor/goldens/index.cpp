@@ -65,4 +65,7 @@ const Function kIndex[] = {
 TEST_CASE("brackets, gather and scatter") { run_goldens("index", kIndex); }
 
 }  // namespace
+
+std::span<const Function> index_functions() { return kIndex; }
+
 }  // namespace tenon::test

@@ -19,8 +19,10 @@ import numpy as np
 
 from binary_cases import binary_cases
 from golden_file import File
+from gradient_cases import gradient_cases
 from index_cases import index_cases
 from linalg_cases import linalg_cases
+from large_cases import large_cases
 from order_cases import order_cases, scan_cases
 from random_cases import random_cases
 from reduce_cases import reduce_cases
@@ -38,6 +40,8 @@ FILES = {  # name: what it is about, and what adds its cases
     "index": ("Brackets, gather and scatter.", index_cases),
     "random": ("Random draws.", random_cases),
     "linalg": ("Linear algebra.", linalg_cases),
+    "gradients": ("Gradients of first and second order, by JAX.", gradient_cases),
+    "large": ("Activations, softmaxes and norms where numbers are large.", large_cases),
 }
 
 if __name__ == "__main__":  # all of them, or those that are named

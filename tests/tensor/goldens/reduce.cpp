@@ -119,4 +119,9 @@ TEST_CASE("running reductions") { run_goldens("scan", kScan); }
 TEST_CASE("order and counting") { run_goldens("order", kOrder); }
 
 }  // namespace
+
+std::span<const Function> reduce_functions() { return kReduce; }
+std::span<const Function> scan_functions() { return kScan; }
+std::span<const Function> order_functions() { return kOrder; }
+
 }  // namespace tenon::test

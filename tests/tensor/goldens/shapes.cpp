@@ -178,4 +178,8 @@ TEST_CASE("tensors from shapes and rules") { run_goldens("make", kMake); }
 TEST_CASE("shapes, order and parts") { run_goldens("move", kMove); }
 
 }  // namespace
+
+std::span<const Function> make_functions() { return kMake; }
+std::span<const Function> move_functions() { return kMove; }
+
 }  // namespace tenon::test

@@ -80,4 +80,7 @@ const Function kUnary[] = {
 TEST_CASE("functions of one tensor") { run_goldens("unary", kUnary); }
 
 }  // namespace
+
+std::span<const Function> unary_functions() { return kUnary; }
+
 }  // namespace tenon::test

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Gradients of first and second order of the functions of golden files, against those of JAX in
+// f64; and of activations, softmaxes and norms where numbers are large, in each wide dtype.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/interval/ops.hpp"
+#include "core/support/error.hpp"
+#include "frontend/tensor/state.hpp"
+#include "tenon/gradient.hpp"
+#include "tests/docs/check_table.hpp"
+#include "tests/tensor/goldens/golden.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace tenon::test {
+namespace {
+
+const Function kMembers[] = {
+    {"sum", [](const Call& c) { return Tensors{c.in.at(0).sum(c.axes())}; }},
+    {"prod", [](const Call& c) { return Tensors{c.in.at(0).prod(c.axes())}; }},
+    {"max", [](const Call& c) { return Tensors{c.in.at(0).max(c.axes())}; }},
+    {"min", [](const Call& c) { return Tensors{c.in.at(0).min(c.axes())}; }},
+    {"softmax", [](const Call& c) { return Tensors{c.in.at(0).softmax(c.axis())}; }},
+    {"layer_norm",
+     [](const Call& c) { return Tensors{c.in.at(0).layer_norm(c.axis(), c.real("epsilon"))}; }},
+    {"where",
+     [](const Call& c) { return Tensors{Tensor::where(c.in.at(0), c.in.at(1), c.in.at(2))}; }},
+    {"power", [](const Call& c) { return Tensors{c.in.at(0).pow(c.real("exponent"))}; }},
+    {"reshape", [](const Call& c) { return Tensors{c.in.at(0).reshape(c.integers("shape"))}; }},
+    {"permute", [](const Call& c) { return Tensors{c.in.at(0).permute(c.axes())}; }},
+    {"flip", [](const Call& c) { return Tensors{c.in.at(0).flip(c.axes())}; }},
+    {"select", [](const Call& c) { return Tensors{c.in.at(0).select(c.axis(), c.integer("at"))}; }},
+    {"cast", [](const Call& c) { return Tensors{c.in.at(0).cast(DType::kF32).cast(DType::kF64)}; }},
+    {"take", [](const Call& c) { return Tensors{c.in.at(0).take(c.axis(), c.in.at(1))}; }},
+    {"scatter_add",
+     [](const Call& c) {
+       return Tensors{c.in.at(0).scatter_add(c.axis(), c.in.at(1), c.in.at(2))};
+     }},
+    {"matmul", [](const Call& c) { return Tensors{c.in.at(0).matmul(c.in.at(1))}; }},
+};
+
+std::map<std::string, const Function*> functions_by_name() {
+  std::map<std::string, const Function*> by_name;
+  for (const auto functions :
+       {unary_functions(), binary_functions(), make_functions(), move_functions(),
+        reduce_functions(), scan_functions(), order_functions(), index_functions(),
+        std::span<const Function>(kMembers)})
+    for (const Function& function : functions) by_name[function.name] = &function;
+  return by_name;
+}
+
+/// gradient_cases.py has the same formula.
+Tensor seed_like(int64_t number, const Tensor& x) {
+  Array array = Array::zeros(x.dtype(), x.shape());
+  for (int64_t i = 0; i < array.count(); ++i)
+    array.set(i, Scalar::of(x.dtype(),
+                            static_cast<double>((7 * i + 3 * number + 5) % 11 - 5) / 4 + 0.125));
+  return Tensor::from(array, x.context());
+}
+
+Tensors seeds_like(int64_t first, const Tensors& tensors) {
+  Tensors seeds;
+  for (const Tensor& x : tensors) seeds.push_back(seed_like(first++, x));
+  return seeds;
+}
+
+struct Orders {
+  Tensors values, first, second;
+};
+
+/// By the float inputs, of the float results.
+Orders gradients_of(const Function& function, const Call& call, bool twice) {
+  Tensors inputs;
+  for (const Tensor& x : call.in)
+    if (is_float(x.dtype())) inputs.push_back(x);
+  const TensorFunction f = [&](const Tensors& values) {
+    Call own = call;
+    size_t next = 0;
+    for (Tensor& x : own.in)
+      if (is_float(x.dtype())) x = values.at(next++);
+    Tensors results = function.run(own);
+    std::erase_if(results, [](const Tensor& x) { return !is_float(x.dtype()); });
+    return results;
+  };
+  const Tensors seeds = seeds_like(0, f(inputs));
+  const TensorFunction gradient = [&](const Tensors& values) {
+    return vector_jacobian(f, values, seeds).products;
+  };
+  if (!twice) {
+    const ValuesAndProducts one = vector_jacobian(f, inputs, seeds);
+    return {one.values, one.products, {}};
+  }
+  const ValuesAndProducts two = vector_jacobian(gradient, inputs, seeds_like(16, inputs));
+  return {{}, two.values, two.products};
+}
+
+/// As `name mode`: what is a function of its own in other libraries.
+std::string form_of(const Case& c) {
+  std::string form = c.function;
+  for (const char* mode : {"combine", "mode", "method", "p", "exponent", "index", "ddof"})
+    if (const auto found = c.attributes.find(mode); found != c.attributes.end())
+      form += " " + found->second;
+  return form;
+}
+
+/// What of a case goes wrong; empty if nothing.
+std::string run_case(const Case& c, const Function& function, Context& context, bool twice,
+                     const std::function<bool(double, double, double)>& close) {
+  std::string wrong;
+  const DType dtype =
+      std::ranges::find_if(c.inputs, [](const Array& x) { return is_float(x.dtype); })->dtype;
+  try {
+    Call call{context, {}, c.attributes};
+    for (const Array& input : c.inputs) call.in.push_back(Tensor::from(input, context));
+    const Orders orders = gradients_of(function, call, twice);
+    Tensors got = orders.values;
+    got.insert(got.end(), orders.first.begin(), orders.first.end());
+    got.insert(got.end(), orders.second.begin(), orders.second.end());
+    Tensor::realize(got);
+    if (got.size() != c.outputs.size()) return fmt::format("\n  {} tensors", got.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      const Array values = got[i].to_array(), &expected = c.outputs[i];
+      if (values.shape != expected.shape || values.dtype != dtype)
+        return wrong + fmt::format("\n  tensor {} has another type", i);
+      double largest = 1;
+      for (int64_t e = 0; e < expected.count(); ++e)
+        largest = std::max(largest, std::abs(expected.at(e).as_double()));
+      for (int64_t e = 0; e < expected.count(); ++e) {
+        const double a = values.at(e).as_double(), b = expected.at(e).as_double();
+        if (!close(a, b, largest))
+          wrong += fmt::format("\n  tensor {}, element {}: got {}, expected {}", i, e, a, b);
+      }
+    }
+  } catch (const Error& error) {
+    wrong += std::string("\n  ") + error.what();
+  }
+  return wrong;
+}
+
+TEST_CASE("gradients of functions equal those of JAX") {
+  const std::unique_ptr<Context> opened = open_context();
+  Context& context = *opened;
+  if (context.device().id != "cpu:0")
+    SKIP("the ops that gradients are made of are tested by the other files");
+  const auto by_name = functions_by_name();
+  std::set<std::string> names, forms;
+  double worst = 0;
+  for (const Case& c : read_cases("gradients")) {
+    INFO("gradients.txt:" << c.line << ": " << form_of(c));
+    REQUIRE(by_name.contains(c.function));
+    const auto close = [&](double a, double b, double largest) {
+      const double rest = 1e-12 * largest;  // of terms that cancel
+      if (std::abs(b) > 1e6 * rest) worst = std::max(worst, std::abs(a - b) / std::abs(b));
+      return std::abs(a - b) <= 1e-6 * std::abs(b) + rest;
+    };
+    CHECK(run_case(c, *by_name.at(c.function), context, /*twice=*/true, close) == "");
+    names.insert(c.function);
+    forms.insert(form_of(c));
+  }
+  const std::string table = fmt::format(
+      "| functions | with their modes | orders |\n|---|---|---|\n| {} | {} | 1 and 2 |\n",
+      names.size(), forms.size());
+  check_table("measured/gradients.md", "functions", table);
+  INFO("worst relative error " << worst);
+  CHECK(worst < 1e-6);
+}
+
+TEST_CASE("activations, softmaxes and norms are finite where their values are") {
+  const std::unique_ptr<Context> opened = open_context();
+  Context& context = *opened;
+  const auto by_name = functions_by_name();
+  const bool has_f64 = runtime_of(context).device().capabilities().of(DType::kF64).arithmetic;
+  std::set<std::string> forms;
+  for (const Case& c : read_cases("large")) {
+    const DType dtype = c.inputs.at(0).dtype;
+    if (dtype == DType::kF64 && !has_f64) continue;
+    INFO("large.txt:" << c.line << ": " << form_of(c) << " of " << dtype_name(dtype));
+    REQUIRE(by_name.contains(c.function));
+    const double roundings = 16 * reference::ulp(1, dtype);
+    const auto close = [&](double a, double b, double) {
+      if (!std::isfinite(Scalar::of(dtype, b).as_double())) return true;  // beyond the dtype
+      return std::abs(a - b) <= roundings * (1 + std::abs(b));
+    };
+    CHECK(run_case(c, *by_name.at(c.function), context, /*twice=*/false, close) == "");
+    forms.insert(form_of(c));
+  }
+  CHECK(forms.size() >= 25);
+}
+
+Tensor doubles(std::initializer_list<double> values, Context& context) {
+  return Tensor::from<double>(values, {static_cast<int64_t>(values.size())}, context);
+}
+
+TEST_CASE("gradients at kinks") {
+  const std::unique_ptr<Context> opened = open_context();
+  Context& context = *opened;
+  if (!runtime_of(context).device().capabilities().of(DType::kF64).arithmetic) SKIP("needs f64");
+  using Doubles = std::vector<double>;
+  const auto slope = [&](const std::function<Tensor(const Tensor&)>& function,
+                         std::initializer_list<double> at) {
+    const Tensor x = doubles(at, context);
+    return gradient(function(x).sum(), {x})[0].to_vector<double>();
+  };
+  CHECK(slope([](const Tensor& x) { return x.relu(); }, {-1, 0, -0.0, 2}) == Doubles{0, 0, 0, 1});
+  CHECK(slope([](const Tensor& x) { return x.abs(); }, {-1, 0, -0.0, 2}) == Doubles{-1, 0, 0, 1});
+  CHECK(slope([](const Tensor& x) { return x.sqrt(); }, {0, 4}) == Doubles{INFINITY, 0.25});
+  CHECK(slope([](const Tensor& x) { return x.max(); }, {3, 1, 3, 3, 3}) ==
+        Doubles{0.25, 0, 0.25, 0.25, 0.25});
+  CHECK(slope([](const Tensor& x) { return x.maximum(1.0); }, {0, 1, 2}) == Doubles{0, 0.5, 1});
+  for (const double p : {1.0, 1.5, 2.0, 3.0, double{INFINITY}})
+    CHECK(slope([&](const Tensor& x) { return norm(x, p); }, {0, 0, -0.0}) == Doubles{0, 0, 0});
+  CHECK(slope([](const Tensor& x) { return norm(x, 1.5); }, {0, 4}) == Doubles{0, 1});
+  CHECK(slope([](const Tensor& x) { return stddev(x); }, {2, 2}) == Doubles{0, 0});
+  CHECK(slope([](const Tensor& x) { return Tensor::where(x == 0, 0.0, x.recip()); }, {0, 2}) ==
+        Doubles{0, -0.25});
+}
+
+}  // namespace
+}  // namespace tenon::test
