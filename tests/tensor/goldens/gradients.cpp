@@ -213,7 +213,9 @@ TEST_CASE("gradients at kinks") {
   CHECK(slope([](const Tensor& x) { return x.maximum(1.0); }, {0, 1, 2}) == Doubles{0, 0.5, 1});
   for (const double p : {1.0, 1.5, 2.0, 3.0, double{INFINITY}})
     CHECK(slope([&](const Tensor& x) { return norm(x, p); }, {0, 0, -0.0}) == Doubles{0, 0, 0});
-  CHECK(slope([](const Tensor& x) { return norm(x, 1.5); }, {0, 4}) == Doubles{0, 1});
+  const Doubles slopes = slope([](const Tensor& x) { return norm(x, 1.5); }, {0, 4});
+  CHECK(slopes[0] == 0);
+  CHECK(std::abs(slopes[1] - 1) < 1e-14);
   CHECK(slope([](const Tensor& x) { return stddev(x); }, {2, 2}) == Doubles{0, 0});
   CHECK(slope([](const Tensor& x) { return Tensor::where(x == 0, 0.0, x.recip()); }, {0, 2}) ==
         Doubles{0, -0.25});
