@@ -19,9 +19,7 @@ namespace {
 Tensor shifted(const Tensor& image, int64_t dy, int64_t dx) {
   const int64_t height = image.size(0), width = image.size(1);
   const auto clamped = [](int64_t size, int64_t by) {
-    return (Tensor::arange(size) + static_cast<float>(by))
-        .maximum(Tensor(0))
-        .minimum(Tensor(static_cast<float>(size - 1)));
+    return (Tensor::arange(size) + by).maximum(0).minimum(size - 1);
   };
   return image.take(0, clamped(height, dy)).take(1, clamped(width, dx));
 }

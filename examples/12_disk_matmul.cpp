@@ -26,10 +26,10 @@ constexpr int64_t kRows = 16384, kInner = 2048, kColumns = 32, kBlock = 2048;
 Tensor pattern(int64_t first, int64_t rows, int64_t columns, int64_t a, int64_t b,
                Context& context) {
   const auto times = [&](int64_t n, int64_t factor, std::vector<int64_t> shape) {
-    return (Tensor::arange(n, DType::kI64, context) * static_cast<float>(factor)).reshape(shape);
+    return (Tensor::arange(n, DType::kI64, context) * factor).reshape(shape);
   };
   const Tensor sum = times(rows, a, {rows, 1}) + times(columns, b, {1, columns});
-  return ((sum + static_cast<float>(first * a)) % 7.0f - 3.0f).cast(DType::kF32);
+  return ((sum + first * a) % 7 - 3).cast(DType::kF32);
 }
 
 }  // namespace
