@@ -144,10 +144,10 @@ std::vector<Tensor> power_gradient(const std::vector<Tensor>& in) {
 
 /// The bits that float_power works on have no derivative.
 Tensor differentiable_power(const Tensor& x, const Tensor& y) {
-  static const TensorFunction power = composite(
+  static const auto& power = *new TensorFunction(composite(
       "pow",
       [](const std::vector<Tensor>& in) { return std::vector<Tensor>{float_power(in[0], in[1])}; },
-      power_gradient);
+      power_gradient));
   return power({x, y})[0];
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks of tn_plugin_query and of the table it gives.
 #include <cctype>
+#include <cstddef>
 #include <cstring>
 #include <string>
 
@@ -18,8 +19,14 @@ void query_twice(const CheckContext& c) {
     const tn_plugin* again = c.subject.query(&counting_host(), 1, TN_ABI_VERSION, nullptr);
     expect(again, "tn_plugin_query: expected a table each time, got null");
     const tn_plugin table = abi_read(again);
-    expect(std::memcmp(&table, &c.table(), sizeof table) == 0,
-           "tn_plugin_query: expected the same table each time, got another");
+    const tn_plugin& first = c.table();
+    // What lies between the numbers and the pointers says nothing.
+    const bool same =
+        table.abi_version == first.abi_version && table.program_min == first.program_min &&
+        table.program_max == first.program_max && table.priority == first.priority &&
+        std::memcmp(&table.backend, &first.backend, sizeof table - offsetof(tn_plugin, backend)) ==
+            0;
+    expect(same, "tn_plugin_query: expected the same table each time, got another");
   });
 }
 

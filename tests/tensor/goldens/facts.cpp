@@ -34,7 +34,7 @@ std::map<std::string, std::string> public_comments() {
   const std::regex declaration(
       R"((?:TENON_API (?:Tensor|std::vector<Tensor>)|^  (?:static )?Tensor) (\w+)\()");
   const std::string folder = std::string(TENON_SOURCE_DIR) + "/frontend/tensor/include/tenon";
-  std::map<std::string, std::string> comments;
+  std::map<std::string, std::string> comments, of_members;  // of overloads, the first
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     std::ifstream in(entry.path());
     std::string above, name;
@@ -55,13 +55,13 @@ std::map<std::string, std::string> public_comments() {
       if (!name.empty() && ends) {
         if (text != std::string::npos) above = line.substr(text + 4);
         const std::string comment = joined(above.substr(!above.empty() && above[0] == ' '));
-        if (free && !comment.empty()) comments[name] = comment;  // before that of a member
-        if (!comment.empty()) comments.emplace(name, comment);
+        if (!comment.empty()) (free ? comments : of_members).emplace(name, comment);
         name.clear();
       }
       if (ends || line.empty()) above.clear();
     }
   }
+  comments.merge(of_members);
   return comments;
 }
 
