@@ -32,7 +32,7 @@ Tensor horner(const Tensor& x, std::initializer_list<double> coefficients) {
 Tensor inverse_erf(const Tensor& y) {
   const Tensor w = -((1 - y) * (1 + y)).log();
   const Tensor near = w.minimum(5) - 2.5, far = w.maximum(5).sqrt() - 3;
-  const Tensor x =
+  Tensor x =
       y *
       Tensor::where(
           w < 5,

@@ -63,7 +63,7 @@ Packed factor(const Tensor& x) {
 /// b as columns beside a: a vector where its rank is 1.
 Tensor as_columns(const char* op, const Tensor& a, const Tensor& b) {
   TN_REQUIRE(b.rank() >= 1, "[{}] expected a right side [m] or [.., m, k], got rank 0", op);
-  const Tensor columns = b.rank() == 1 ? b.unsqueeze(-1) : b;
+  Tensor columns = b.rank() == 1 ? b.unsqueeze(-1) : b;
   TN_REQUIRE(a.rank() >= 2 && columns.size(-2) == a.size(-2),
              "[{}] expected [.., m, n] and [m] or [.., m, k], got [{}] and [{}]", op,
              fmt::join(a.shape(), ", "), fmt::join(b.shape(), ", "));
@@ -150,8 +150,8 @@ Tensor expm(const Tensor& x) {
   const Tensor size = a.abs().sum({1}, /*keep=*/true).max({2}, /*keep=*/true);  // [batch, 1, 1]
   const Tensor times = -(-(size / kTheta).maximum(1).log2()).floor();
   const Tensor scaled = a * (-times).exp2();
-  const double b[] = {64764752532480000,
-                      32382376266240000,
+  const double b[] = {64764752532480000.0,
+                      32382376266240000.0,
                       7771770303897600,
                       1187353796428800,
                       129060195264000,

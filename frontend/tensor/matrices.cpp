@@ -52,7 +52,7 @@ Tensor matrices(const char* op, const Tensor& x) {
 }
 
 Tensor square_matrices(const char* op, const Tensor& x) {
-  const Tensor all = matrices(op, x);
+  Tensor all = matrices(op, x);
   TN_REQUIRE(x.size(-1) == x.size(-2), "[{}] expected square matrices [.., n, n], got [{}]", op,
              fmt::join(x.shape(), ", "));
   return all;

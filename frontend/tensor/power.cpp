@@ -114,13 +114,13 @@ Tensor float_power(const Tensor& x, const Tensor& y) {
   const Tensor one = constant_like(x, 1), zero = constant_like(x, 0);
   const Tensor infinity = constant_like(x, std::numeric_limits<double>::infinity());
   const Tensor size = magnitude(x);
-  const Tensor edge = (size == 0) | (size == infinity) | (x != x) | (y != y);
+  const Tensor edge = (size == 0) | (size == infinity) | isnan(x) | isnan(y);
   const double most = is_double(x) ? 0x1p75 : 0x1p40;  // there every power but 1's is 0 or Inf
   const Tensor exponent = where(edge, one, clip(y, -most, most));
   const Tensor power = positive_power(where(edge, one, size), exponent);
   // 0 and Inf, each as far from 1 as y says.
   const Tensor grows = (size == infinity) == (y > 0);
-  const Tensor at_edge = where((x != x) | (y != y), x + y, where(grows, infinity, zero));
+  const Tensor at_edge = where(isnan(x) | isnan(y), x + y, where(grows, infinity, zero));
   const Tensor value = where(edge, at_edge, power);
   const Tensor whole = y.floor() == y, half = y * 0.5;
   const Tensor is_odd = whole & (half.floor() != half);

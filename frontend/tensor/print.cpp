@@ -98,7 +98,7 @@ Scientific scientific(const Scalar& value, int precision, int least, int exponen
   return out;
 }
 
-std::string padded(std::string text, size_t width) {
+std::string padded(const std::string& text, size_t width) {
   return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 
@@ -205,7 +205,7 @@ class Printer {
     }
     std::string text = positional(value, options_.precision);
     text.append(after_ - (text.size() - text.find('.') - 1), ' ');
-    return padded(std::move(text), width_);
+    return padded(text, width_);
   }
 
   /// A tensor of rank 0, as a number of Python.

@@ -101,8 +101,10 @@ class Einsum {
   }
 
   Tensor run() {
-    for (Term& term : terms_)
-      term = reduced_to(without_repeats(grown(std::move(term))), needed(&term, nullptr));
+    for (Term& term : terms_) {
+      const auto kept = needed(&term, nullptr);
+      term = reduced_to(without_repeats(grown(std::move(term))), kept);
+    }
     while (terms_.size() > 1) {
       const auto [i, j] = next_pair();
       Term product = contracted(terms_[i], terms_[j]);

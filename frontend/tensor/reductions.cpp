@@ -92,7 +92,7 @@ Tensor ptp(const Tensor& x, std::vector<int> axes, bool keep) {
   axes = normalise_axes("ptp", axes, x.rank());
   require_elements("ptp", x, axes);
   TN_REQUIRE(x.dtype() != DType::kBool, "[ptp] expected numbers, got bool");
-  if (x.rank() == 0) return x - x;
+  if (x.rank() == 0) return x - x;  // NOLINT(misc-redundant-expression): NaN for infinity
   return x.max(axes, keep) - x.min(axes, keep);
 }
 
@@ -130,7 +130,7 @@ Tensor logsumexp(const Tensor& x, std::vector<int> axes, bool keep) {
   };
   const auto gradient = [](const Tensor& v, const Tensor& y, const Tensor& g) {
     // Of nothing but -Inf each one's part is 0.
-    return g * (v - Tensor::where(y - y == 0, y, 0)).exp();
+    return g * (v - Tensor::where(isfinite(y), y, 0)).exp();
   };
   const Tensor result = with_gradient("logsumexp", wide, value, gradient);
   return rounded(keep ? result : drop_axes(result, axes), dtype);

@@ -114,7 +114,7 @@ Tensor scan(const char* op, const Combination& by, const Tensor& x, std::optiona
             DType inside) {
   if (!axis) return scan(op, by, x.flatten(), 0, inside);
   const int at = normalise_axis(op, *axis, x.rank());
-  const Tensor wide = rounded(x, inside);
+  Tensor wide = rounded(x, inside);
   if (x.size() == 0) return wide;
   return last_to_axis(scan_last(by, axis_to_last(wide, at)), at);
 }
