@@ -65,10 +65,7 @@ std::vector<NodeRef> jacobian_vector(const std::vector<NodeRef>& outputs,
   FlatMap<const Node*, NodeRef> ones;
   for (const NodeRef& seed : seeds)
     ones.try_emplace(seed.get(), builder.constant(one(seed->dtype), seed->shape));
-  std::vector<NodeRef> out;
-  for (const NodeRef& node : second.of)
-    out.push_back(node ? substitute({node}, ones, builder)[0] : nullptr);
-  return out;
+  return substitute(second.of, ones, builder);
 }
 
 std::string why_no_gradient(const std::vector<NodeRef>& outputs, const NodeRef& wrt) {

@@ -8,6 +8,7 @@
 #include "core/autodiff/taping.hpp"
 #include "core/ir/formula.hpp"
 #include "core/ir/structure.hpp"
+#include "core/ir/substitute.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::autodiff {
@@ -249,14 +250,6 @@ GraphRef Backward::adjoint_graph(const GraphRef& graph, const std::vector<bool>&
     out.output_names.emplace_back();
   }
   return known = std::make_shared<const Graph>(std::move(out));
-}
-
-NodeRef own_param(Builder& builder, std::string name, const Node& like, DType dtype, Graph& graph) {
-  // No param that someone else made is this one, whatever its name.
-  constexpr uint64_t kOwn = 0x61646a6f696e7400;
-  graph.params.push_back(
-      builder.param(std::move(name), dtype, like.shape, kOwn + graph.params.size()));
-  return graph.params.back();
 }
 
 }  // namespace tenon::autodiff

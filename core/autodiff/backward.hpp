@@ -81,9 +81,6 @@ class Backward {
   friend class Taping;
 };
 
-/// Appends a param of its own to a graph that is being made.
-NodeRef own_param(Builder& builder, std::string name, const Node& like, DType dtype, Graph& graph);
-
 /// Which of the outputs have an adjoint that reaches one of `wrt`.
 std::vector<bool> reached(const std::vector<NodeRef>& outputs, const std::vector<NodeRef>& wrt);
 

@@ -126,7 +126,7 @@ std::vector<NodeRef> substitute(const std::vector<NodeRef>& of,
     made.try_emplace(node.get(), std::move(copy));
   }
   std::vector<NodeRef> out;
-  for (const NodeRef& node : of) out.push_back(made.at(node.get()));
+  for (const NodeRef& node : of) out.push_back(node ? made.at(node.get()) : nullptr);
   return out;
 }
 
@@ -142,6 +142,13 @@ std::vector<NodeRef> apply(const Graph& graph, std::span<const NodeRef> inputs, 
     replaced.try_emplace(graph.params[i].get(), inputs[i]);
   }
   return substitute(graph.outputs, replaced, builder);
+}
+
+NodeRef own_param(Builder& builder, std::string name, const Node& like, DType dtype, Graph& graph) {
+  constexpr uint64_t kOwn = 0x61646a6f696e7400;
+  graph.params.push_back(
+      builder.param(std::move(name), dtype, like.shape, kOwn + graph.params.size()));
+  return graph.params.back();
 }
 
 bool has_calls(const Graph& graph) { return Expansions().of(graph).has_call; }

@@ -11,12 +11,6 @@
 namespace tenon {
 namespace {
 
-/// Params in the order of a body, alike for all bodies, so that equal bodies are one graph.
-NodeRef own_param(Builder& builder, size_t number, const Node& like) {
-  constexpr uint64_t kArgument = 0x6172677500000000;
-  return builder.param("x" + std::to_string(number), like.dtype, like.shape, kArgument + number);
-}
-
 struct Traced {
   GraphRef body;
   std::vector<NodeRef> captured;  ///< tensors of outside: the last params of the body
@@ -63,34 +57,31 @@ Traced trace(const std::string& name, const TensorFunction& f, const std::vector
   }
   const std::vector<Tensor> results = f(arguments);
   TN_REQUIRE(!results.empty(), "[{}] expected a function that gives tensors, got none", name);
-  std::vector<NodeRef> outputs;
-  for (const Tensor& result : results) outputs.push_back(node_in(context, result));
+  const std::vector<NodeRef> outputs = nodes_in(context, results);
   Traced out;
   out.captured = captured_by(outputs, params);
   params.insert(params.end(), out.captured.begin(), out.captured.end());
   FlatMap<const Node*, NodeRef> own;
   Graph body;
   body.name = name;
-  for (size_t i = 0; i < params.size(); ++i) {
-    body.params.push_back(own_param(builder, i, *params[i]));
-    own.try_emplace(params[i].get(), body.params.back());
-  }
+  for (size_t i = 0; i < params.size(); ++i)
+    own.try_emplace(params[i].get(), own_param(builder, "x" + std::to_string(i), *params[i],
+                                               params[i]->dtype, body));
   body.outputs = substitute(outputs, own, builder);
   body.output_names.resize(outputs.size());
   out.body = context.impl().bodies.one_of(std::move(body));
   return out;
 }
 
-std::vector<NodeRef> nodes_of(Context& context, const std::vector<Tensor>& tensors) {
-  std::vector<NodeRef> out;
-  for (const Tensor& x : tensors) out.push_back(node_in(context, x));
-  return out;
-}
+struct Arguments {
+  Context& context;
+  std::vector<NodeRef> nodes;
+};
 
-Context& context_of(const char* op, const std::vector<Tensor>& inputs) {
+Arguments arguments_of(const char* op, const std::vector<Tensor>& inputs) {
   TN_REQUIRE(!inputs.empty(), "[{}] expected at least one tensor, got none", op);
-  const auto at = std::ranges::find_if(inputs, [](const Tensor& x) { return !x.state()->number; });
-  return at == inputs.end() ? Context::standard() : at->context();
+  Context& context = context_of(op, {inputs});
+  return {context, nodes_in(context, inputs)};
 }
 
 std::vector<Tensor> call(Context& context, std::vector<NodeRef> inputs, const Traced& traced,
@@ -132,8 +123,7 @@ TensorFunction composite(std::string name, TensorFunction f, TensorFunction grad
              "[composite] expected a name of 1 to {} bytes, got {}", kMaxName, name.size());
   return [name = std::move(name), f = std::move(f),
           gradient = std::move(gradient)](const std::vector<Tensor>& inputs) {
-    Context& context = context_of(name.c_str(), inputs);
-    const std::vector<NodeRef> nodes = nodes_of(context, inputs);
+    const auto [context, nodes] = arguments_of(name.c_str(), inputs);
     const Traced traced = trace(name, f, nodes, context);
     if (!gradient) return call(context, nodes, traced, CallMode::kPlain, nullptr);
     check_alone(name, "function with a gradient", traced);
@@ -149,8 +139,7 @@ TensorFunction composite(std::string name, TensorFunction f, TensorFunction grad
 
 TensorFunction checkpoint(TensorFunction f) {
   return [f = std::move(f)](const std::vector<Tensor>& inputs) {
-    Context& context = context_of("checkpoint", inputs);
-    const std::vector<NodeRef> nodes = nodes_of(context, inputs);
+    const auto [context, nodes] = arguments_of("checkpoint", inputs);
     return call(context, nodes, trace("checkpoint", f, nodes, context), CallMode::kRecompute,
                 nullptr);
   };

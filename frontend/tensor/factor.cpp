@@ -12,7 +12,7 @@ namespace {
 
 /// [batch, n, n] and [batch, n, k], from the first row on: row j is done, and taken from those
 /// below it.
-Tensor substitute(const Tensor& a, const Tensor& b, bool unit) {
+Tensor forward_substitution(const Tensor& a, const Tensor& b, bool unit) {
   return loop(
       a.size(1), {b}, {a}, [&](const Tensor& j, const Tensors& carried, const Tensors& fixed) {
         const Tensor &x = carried[0], &m = fixed[0];
@@ -24,8 +24,8 @@ Tensor substitute(const Tensor& a, const Tensor& b, bool unit) {
 }
 
 Tensor solve_rows(const Tensor& a, const Tensor& b, bool lower, bool unit) {
-  if (lower) return substitute(a, b, unit);
-  return substitute(a.flip({1, 2}), b.flip({1}), unit).flip({1});
+  if (lower) return forward_substitution(a, b, unit);
+  return forward_substitution(a.flip({1, 2}), b.flip({1}), unit).flip({1});
 }
 
 struct Packed {

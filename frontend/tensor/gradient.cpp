@@ -40,32 +40,15 @@ class Unread {
     return substitute(nodes, origins_, builder_);
   }
   /// Values that are there need not be computed again.
-  NodeRef after(const NodeRef& node) const { return substitute({node}, read_, builder_)[0]; }
+  std::vector<NodeRef> after(const std::vector<NodeRef>& nodes) const {
+    return substitute(nodes, read_, builder_);
+  }
 
  private:
   Builder& builder_;
   FlatMap<const Node*, NodeRef> origins_, read_;
   std::vector<NodeRef> alive_;
 };
-
-Context& context_of_all(const char* op, const std::vector<const std::vector<Tensor>*>& lists) {
-  Context* context = nullptr;
-  for (const auto* list : lists) {
-    for (const Tensor& x : *list) {
-      if (x.state()->number) continue;
-      TN_REQUIRE(!context || context == &x.context(),
-                 "[{}] expected tensors of one context, got two", op);
-      context = &x.context();
-    }
-  }
-  return context ? *context : Context::standard();
-}
-
-std::vector<NodeRef> nodes_of(const std::vector<Tensor>& tensors) {
-  std::vector<NodeRef> out;
-  for (const Tensor& x : tensors) out.push_back(node_of(x));
-  return out;
-}
 
 std::string place(size_t i, const Node& node) {
   return fmt::format("argument {} ({})", i, type_string(node));
@@ -79,6 +62,17 @@ void check_leaf(const char* op, size_t i, const NodeRef& node) {
       place(i, *node));
 }
 
+/// Zeros where there is no node.
+std::vector<Tensor> tensors_of(Context& context, const std::vector<NodeRef>& nodes,
+                               const std::vector<NodeRef>& like) {
+  std::vector<Tensor> out;
+  for (size_t i = 0; i < nodes.size(); ++i)
+    out.push_back(make_tensor(
+        context,
+        nodes[i] ? nodes[i] : builder_of(context).constant(zero(like[i]->dtype), like[i]->shape)));
+  return out;
+}
+
 /// Gradients of weighted outputs, each there. The outputs' handles are made to share what the
 /// gradients need.
 std::vector<Tensor> gradients_of(const char* op, Context& context,
@@ -87,29 +81,26 @@ std::vector<Tensor> gradients_of(const char* op, Context& context,
                                  bool zero_if_none) {
   Builder& builder = builder_of(context);
   const Unread unread(builder);
-  const std::vector<NodeRef> before = unread.before(nodes_of(outputs));
+  const std::vector<NodeRef> before = unread.before(nodes_in(context, outputs));
   const std::vector<NodeRef> leaves = unread.before(wrt);
   const Gradients made = vector_jacobian(before, seeds, leaves, builder, options());
-  std::vector<Tensor> out;
-  for (size_t i = 0; i < wrt.size(); ++i) {
-    const NodeRef& gradient = made.of[i];
-    if (!gradient && zero_if_none) {
-      out.push_back(make_tensor(context, builder.constant(zero(wrt[i]->dtype), wrt[i]->shape)));
-      continue;
-    }
+  for (size_t i = 0; i < wrt.size() && !zero_if_none; ++i) {
     const bool was_read = std::ranges::all_of(
         before, [](const NodeRef& node) { return buffer_of(*node) != nullptr; });
-    TN_REQUIRE(gradient, "[{}] expected an output that depends on {}, got one where {}{}", op,
+    TN_REQUIRE(made.of[i], "[{}] expected an output that depends on {}, got one where {}{}", op,
                place(i, *wrt[i]), why_no_gradient(before, leaves[i]),
                was_read ? "; its value was read before, which ends the path: ask for the gradient "
                           "first, or keep a GradientTape"
                         : "");
-    out.push_back(make_tensor(context, unread.after(gradient)));
   }
+  std::vector<NodeRef> found = made.of;
+  found.insert(found.end(), made.outputs.begin(), made.outputs.end());
+  found = unread.after(found);
   for (size_t i = 0; i < outputs.size(); ++i)
     if (made.outputs[i] != before[i] && !outputs[i].state()->number)
-      outputs[i].state()->node = unread.after(made.outputs[i]);
-  return out;
+      outputs[i].state()->node = found[wrt.size() + i];
+  found.resize(wrt.size());
+  return tensors_of(context, found, wrt);
 }
 
 /// Arguments as leaves that are told apart: a constant, and what was an argument before, gets a
@@ -131,6 +122,20 @@ std::vector<Tensor> leaves_of(const char* op, Context& context, const std::vecto
         context, buffer_node(context, buffer_of(*node_of(own)), node->dtype, static_shape(*node))));
   }
   return leaves;
+}
+
+struct Called {
+  Context& context;
+  std::vector<NodeRef> leaves;
+  std::vector<Tensor> values;
+};
+
+/// What f gives on leaves in place of the inputs. `others` have its context.
+Called call_on_leaves(const char* op, const TensorFunction& f, const std::vector<Tensor>& inputs,
+                      const std::vector<Tensor>& others) {
+  Context& context = context_of(op, {inputs, others});
+  const std::vector<Tensor> leaves = leaves_of(op, context, inputs);
+  return {context, nodes_in(context, leaves), f(leaves)};
 }
 
 void check_like(const char* op, const char* what, const std::vector<Tensor>& of,
@@ -161,62 +166,57 @@ std::vector<Tensor> gradient(const Tensor& loss, const std::vector<Tensor>& wrt)
 std::vector<Tensor> gradient(const Tensor& output, const std::vector<Tensor>& wrt,
                              const Tensor& seed) {
   const std::vector<Tensor> outputs{output}, seeds{seed};
-  Context& context = context_of_all("gradient", {&outputs, &wrt, &seeds});
+  Context& context = context_of("gradient", {outputs, wrt, seeds});
   check_like("gradient", "seed", outputs, seeds);
-  const std::vector<NodeRef> leaves = nodes_of(wrt);
+  const std::vector<NodeRef> leaves = nodes_in(context, wrt);
   for (size_t i = 0; i < leaves.size(); ++i) {
     check_leaf("gradient", i, leaves[i]);
     for (size_t j = 0; j < i; ++j)
       TN_REQUIRE(leaves[i] != leaves[j],
                  "[gradient] expected different tensors, got argument {} twice, as {} too", j, i);
   }
-  return gradients_of("gradient", context, outputs, nodes_of(seeds), leaves,
+  return gradients_of("gradient", context, outputs, nodes_in(context, seeds), leaves,
                       /*zero_if_none=*/false);
 }
 
 std::function<ValueAndGradients(const std::vector<Tensor>&)> value_and_gradient(LossFunction loss) {
   return [loss = std::move(loss)](const std::vector<Tensor>& inputs) {
+    const char* const op = "value_and_gradient";
     const GradientTape tape;
-    Context& context = context_of_all("value_and_gradient", {&inputs});
-    const std::vector<Tensor> leaves = leaves_of("value_and_gradient", context, inputs);
-    ValueAndGradients out{loss(leaves), {}};
-    check_loss("value_and_gradient", out.value);
-    const Tensor seed = constant_like(out.value, 1);
-    out.gradients = gradients_of("value_and_gradient", context, {out.value}, {node_of(seed)},
-                                 nodes_of(leaves), /*zero_if_none=*/false);
-    return out;
+    const auto of_loss = [&](const std::vector<Tensor>& x) { return std::vector{loss(x)}; };
+    const Called called = call_on_leaves(op, of_loss, inputs, {});
+    const Tensor& value = called.values[0];
+    check_loss(op, value);
+    return ValueAndGradients{value, gradients_of(op, called.context, called.values,
+                                                 {node_of(constant_like(value, 1))}, called.leaves,
+                                                 /*zero_if_none=*/false)};
   };
 }
 
 ValuesAndProducts vector_jacobian(const TensorFunction& f, const std::vector<Tensor>& inputs,
                                   const std::vector<Tensor>& seeds) {
+  const char* const op = "vector_jacobian";
   const GradientTape tape;
-  Context& context = context_of_all("vector_jacobian", {&inputs, &seeds});
-  const std::vector<Tensor> leaves = leaves_of("vector_jacobian", context, inputs);
-  ValuesAndProducts out{f(leaves), {}};
-  check_like("vector_jacobian", "seeds", out.values, seeds);
-  out.products = gradients_of("vector_jacobian", context, out.values, nodes_of(seeds),
-                              nodes_of(leaves), /*zero_if_none=*/true);
-  return out;
+  const Called called = call_on_leaves(op, f, inputs, seeds);
+  check_like(op, "seeds", called.values, seeds);
+  return {called.values,
+          gradients_of(op, called.context, called.values, nodes_in(called.context, seeds),
+                       called.leaves, /*zero_if_none=*/true)};
 }
 
 ValuesAndProducts jacobian_vector(const TensorFunction& f, const std::vector<Tensor>& inputs,
                                   const std::vector<Tensor>& tangents) {
+  const char* const op = "jacobian_vector";
+  check_like(op, "tangents", inputs, tangents);
   const GradientTape tape;
-  Context& context = context_of_all("jacobian_vector", {&inputs, &tangents});
-  check_like("jacobian_vector", "tangents", inputs, tangents);
-  const std::vector<Tensor> leaves = leaves_of("jacobian_vector", context, inputs);
-  ValuesAndProducts out{f(leaves), {}};
-  Builder& builder = builder_of(context);
+  const Called called = call_on_leaves(op, f, inputs, tangents);
+  Builder& builder = builder_of(called.context);
   const Unread unread(builder);
-  const std::vector<NodeRef> outputs = unread.before(nodes_of(out.values));
-  const std::vector<NodeRef> products = jacobian_vector(outputs, unread.before(nodes_of(leaves)),
-                                                        nodes_of(tangents), builder, options());
-  for (size_t i = 0; i < outputs.size(); ++i)
-    out.products.push_back(make_tensor(
-        context, products[i] ? unread.after(products[i])
-                             : builder.constant(zero(outputs[i]->dtype), outputs[i]->shape)));
-  return out;
+  const std::vector<NodeRef> outputs = unread.before(nodes_in(called.context, called.values));
+  const std::vector<NodeRef> products =
+      jacobian_vector(outputs, unread.before(called.leaves), nodes_in(called.context, tangents),
+                      builder, options());
+  return {called.values, tensors_of(called.context, unread.after(products), outputs)};
 }
 
 }  // namespace tenon

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <atomic>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,6 +102,9 @@ std::vector<int> normalise_axes(const char* op, const std::vector<int>& axes, in
 Builder& builder_of(const Tensor& x);
 /// The node of an operand beside one of `context`. Throws if it is of another.
 NodeRef node_in(Context& context, const Tensor& x);
+std::vector<NodeRef> nodes_in(Context& context, const std::vector<Tensor>& tensors);
+/// The one context of all that are no numbers; the standard one where there are only numbers.
+Context& context_of(const char* op, std::initializer_list<std::span<const Tensor>> lists);
 Tensor constant_like(const Tensor& x, Number value);
 
 }  // namespace tenon

@@ -145,6 +145,25 @@ NodeRef node_in(Context& context, const Tensor& x) {
   return node_of(x);
 }
 
+std::vector<NodeRef> nodes_in(Context& context, const std::vector<Tensor>& tensors) {
+  std::vector<NodeRef> out;
+  for (const Tensor& x : tensors) out.push_back(node_in(context, x));
+  return out;
+}
+
+Context& context_of(const char* op, std::initializer_list<std::span<const Tensor>> lists) {
+  Context* context = nullptr;
+  for (const std::span<const Tensor> list : lists) {
+    for (const Tensor& x : list) {
+      if (is_number(x)) continue;
+      TN_REQUIRE(!context || context == &x.context(),
+                 "[{}] expected tensors of one context, got two", op);
+      context = &x.context();
+    }
+  }
+  return context ? *context : Context::standard();
+}
+
 Operands promote_and_broadcast(const char* op, const Tensor& a, const Tensor& b) {
   Operands result;
   result.context = is_number(a) ? &context_of(b) : &context_of(a);
