@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/runtime/runtime.hpp"
+#include "frontend/tensor/tables.hpp"
 #include "tenon/tensor.hpp"
 
 namespace tenon {
@@ -35,6 +36,7 @@ struct Context::Impl {
       : runtime(std::move(options)), life(std::make_shared<std::atomic<Context*>>(context)) {}
   Runtime runtime;
   Bodies bodies;
+  Tables tables;
   std::shared_ptr<std::atomic<Context*>> life;  ///< null once the context is destroyed
 };
 

@@ -71,4 +71,7 @@ const Function kLinalg[] = {
 TEST_CASE("linear algebra") { run_goldens("linalg", kLinalg); }
 
 }  // namespace
+
+std::span<const Function> linalg_functions() { return kLinalg; }
+
 }  // namespace tenon::test

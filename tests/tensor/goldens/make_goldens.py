@@ -18,6 +18,7 @@ import sys
 import numpy as np
 
 from binary_cases import binary_cases
+from fft_cases import fft_cases
 from golden_file import File
 from gradient_cases import gradient_cases
 from index_cases import index_cases
@@ -40,6 +41,7 @@ FILES = {  # name: what it is about, and what adds its cases
     "index": ("Brackets, gather and scatter.", index_cases),
     "random": ("Random draws.", random_cases),
     "linalg": ("Linear algebra.", linalg_cases),
+    "fft": ("Fourier transforms and convolutions.", fft_cases),
     "gradients": ("Gradients of first and second order, by JAX.", gradient_cases),
     "large": ("Activations, softmaxes and norms where numbers are large.", large_cases),
 }

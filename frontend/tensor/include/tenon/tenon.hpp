@@ -7,6 +7,7 @@
 #include "tenon/context.hpp"      // IWYU pragma: export
 #include "tenon/dtype.hpp"        // IWYU pragma: export
 #include "tenon/error.hpp"        // IWYU pragma: export
+#include "tenon/fft.hpp"          // IWYU pragma: export
 #include "tenon/function.hpp"     // IWYU pragma: export
 #include "tenon/gradient.hpp"     // IWYU pragma: export
 #include "tenon/index.hpp"        // IWYU pragma: export
