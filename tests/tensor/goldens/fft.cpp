@@ -26,7 +26,7 @@ const Function kFFT[] = {
      [](const Call& c) {
        return both(fft({c.in.at(0), c.in.at(1)}, c.axis(), norm_of(c)));
      },
-     4, 8, true, false},
+     16, 8, true, false},
     {"ifft",
      [](const Call& c) {
        return both(ifft({c.in.at(0), c.in.at(1)}, c.axis(), norm_of(c)));
