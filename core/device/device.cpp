@@ -57,6 +57,15 @@ void Buffer::wait_for_readers() {
     if (const auto device = reader.lock()) device->wait_idle(submission);
 }
 
+BufferRef Buffer::take() {
+  wait_for_readers();
+  auto taken = std::make_shared<Buffer>(device_, memory_, offset_, size_, is_slab_);
+  taken->set_last_use(last_use());
+  memory_ = nullptr;
+  is_spent_ = true;
+  return taken;
+}
+
 Executable::~Executable() {
   if (handle) device->retire(handle);
 }

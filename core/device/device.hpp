@@ -43,11 +43,16 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
   void add_reader(std::shared_ptr<Device> device, uint64_t submission);
   void wait_for_readers();
 
+  /// The same bytes as another buffer, to be written over; this one is spent: nothing may use it.
+  /// For one owner alone, after whose readers on other devices the writer is to come.
+  std::shared_ptr<Buffer> take();
+  bool is_spent() const { return is_spent_; }
+
  private:
   std::shared_ptr<Device> device_;
   tn_memory* memory_;
   uint64_t offset_, size_;
-  bool is_slab_;
+  bool is_slab_, is_spent_ = false;
   std::atomic<uint64_t> last_use_{0};
   std::mutex readers_mutex_;
   std::vector<std::pair<std::weak_ptr<Device>, uint64_t>> readers_;

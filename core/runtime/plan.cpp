@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/runtime/layout.hpp"
+#include "core/schedule/uses.hpp"
 
 namespace tenon {
 namespace {
@@ -17,7 +18,8 @@ SchedulePlan::SchedulePlan(Schedule schedule, std::vector<StepPlan> steps, Devic
     : schedule_(std::move(schedule)),
       steps_(std::move(steps)),
       devices_(std::move(devices)),
-      programs_(programs) {
+      programs_(programs),
+      inputs_written_(scheduling::inputs_written(schedule_)) {
   for (const auto& device : devices_)
     alignment_ = std::max(alignment_, static_cast<int64_t>(device->memory_alignment()));
 }

@@ -59,6 +59,8 @@ class SchedulePlan {
   size_t device_count() const { return devices_.size(); }
   /// That the kernels of the whole tree were compiled from.
   int programs() const { return programs_; }
+  /// Inputs whose buffers it writes over.
+  const std::vector<int>& inputs_written() const { return inputs_written_; }
   /// Sizes, arena offsets, grids for these values; computed once for each.
   std::shared_ptr<Layout> layout(const SymbolValues& symbols) const;
 
@@ -67,6 +69,7 @@ class SchedulePlan {
   std::vector<StepPlan> steps_;
   DeviceList devices_;
   int programs_ = 0;
+  std::vector<int> inputs_written_;
   int64_t alignment_ = 1;
   mutable std::mutex mutex_;
   mutable std::vector<std::shared_ptr<Layout>> layouts_;  ///< the most recent first

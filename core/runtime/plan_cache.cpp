@@ -15,18 +15,21 @@ namespace {
 /// The last plan for one structure takes every constant as an input, so there are no more of them.
 constexpr int kMostLifted = 3;
 
-uint64_t hash_devices(uint64_t hash, const std::vector<int>& devices) {
-  for (const int device : devices) hash = hash_mix(hash, static_cast<uint64_t>(device));
+uint64_t hash_places(uint64_t hash, const std::vector<InputPlace>& places) {
+  for (const auto& [device, donated] : places) {
+    hash = hash_mix(hash, static_cast<uint64_t>(device));
+    hash = hash_mix(hash, static_cast<uint64_t>(donated));
+  }
   return hash;
 }
 
-uint64_t pointer_hash(const Graph& graph, const std::vector<int>& input_devices) {
+uint64_t pointer_hash(const Graph& graph, const std::vector<InputPlace>& input_places) {
   uint64_t hash = graph.outputs.size();
   for (const NodeRef& node : graph.outputs)
     hash = hash_mix(hash, reinterpret_cast<uintptr_t>(node.get()));
   for (const NodeRef& node : graph.params)
     hash = hash_mix(hash, reinterpret_cast<uintptr_t>(node.get()));
-  return hash_devices(hash, input_devices);
+  return hash_places(hash, input_places);
 }
 
 template <class Index, class Place>
@@ -96,7 +99,7 @@ bool accepts(const Lifting* lifting, const std::vector<Scalar>& own,
 }  // namespace
 
 void PlanCache::erase(Place entry) {
-  drop(by_skeleton_, hash_devices(entry->family->skeleton->hash(), entry->family->input_devices),
+  drop(by_skeleton_, hash_places(entry->family->skeleton->hash(), entry->family->input_places),
        entry);
   drop(by_pointers_, entry->pointers, entry);
   entries_.erase(entry);
@@ -109,14 +112,14 @@ void PlanCache::remember(Place entry, const Graph& graph, uint64_t pointers) {
   by_pointers_.emplace(pointers, entry);
 }
 
-bool PlanCache::find_recent(const Graph& graph, const std::vector<int>& input_devices,
+bool PlanCache::find_recent(const Graph& graph, const std::vector<InputPlace>& input_places,
                             uint64_t pointers, Claim& claim) {
   const std::lock_guard lock(mutex_);
   const auto [begin, end] = by_pointers_.equal_range(pointers);
   const auto at = std::find_if(begin, end, [&](const auto& item) {
     const Entry& e = *item.second;
     return e.recent.outputs == graph.outputs && e.recent.params == graph.params &&
-           e.recent.symbols == graph.symbols && e.family->input_devices == input_devices;
+           e.recent.symbols == graph.symbols && e.family->input_places == input_places;
   });
   if (at == end) return false;
   const Place entry = at->second;
@@ -126,9 +129,9 @@ bool PlanCache::find_recent(const Graph& graph, const std::vector<int>& input_de
 }
 
 PlanCache::Claim PlanCache::claim(const std::shared_ptr<const Skeleton>& skeleton,
-                                  const std::vector<int>& input_devices, uint64_t pointers,
+                                  const std::vector<InputPlace>& input_places, uint64_t pointers,
                                   std::promise<SchedulePlanRef>& promise, PlanMaker& maker) {
-  const uint64_t hash = hash_devices(skeleton->hash(), input_devices);
+  const uint64_t hash = hash_places(skeleton->hash(), input_places);
   const std::lock_guard lock(mutex_);
   // The plan with the fewest inputs that computes this graph, and a family for a new plan.
   Place best = entries_.end();
@@ -139,7 +142,7 @@ PlanCache::Claim PlanCache::claim(const std::shared_ptr<const Skeleton>& skeleto
   const auto [begin, end] = by_skeleton_.equal_range(hash);
   for (auto at = begin; at != end; ++at) {
     const Place entry = at->second;
-    if (entry->family->input_devices != input_devices) continue;
+    if (entry->family->input_places != input_places) continue;
     auto [known, is_new] = matched.try_emplace(entry->family.get());
     if (is_new) known->second = entry->family->skeleton->values_in(*skeleton);
     if (!known->second) continue;
@@ -179,11 +182,11 @@ PlanCache::Claim PlanCache::claim(const std::shared_ptr<const Skeleton>& skeleto
       for (size_t u = 0; u < uses; ++u) family->classes[u] = static_cast<uint32_t>(u);
     }
     entry.lifting = make_lifting(*family->skeleton, family->classes, family->varied,
-                                 maker.devices_of(*family->skeleton, input_devices));
+                                 maker.devices_of(*family->skeleton, input_places));
     entry.constants = std::make_shared<ConstantBuffers>(entry.lifting, family_values);
     entry.family = family;
   } else {
-    entry.family = std::make_shared<Family>(Family{skeleton, input_devices, {}, {}, 0, fixed});
+    entry.family = std::make_shared<Family>(Family{skeleton, input_places, {}, {}, 0, fixed});
     entry.family->classes.resize(skeleton->uses().size());
     entry.family->varied.resize(skeleton->uses().size());
     refine(entry.family->classes, skeleton->values());
@@ -206,12 +209,12 @@ SchedulePlanRef PlanCache::build(Claim& mine, std::promise<SchedulePlanRef>& pro
   try {
     SchedulePlanRef plan;
     if (lifting) {
-      std::vector<int> devices = family->input_devices;
-      devices.insert(devices.end(), lifting->devices.begin(), lifting->devices.end());
+      std::vector<InputPlace> places = family->input_places;
+      places.insert(places.end(), lifting->devices.begin(), lifting->devices.end());
       plan = maker.build(lift(*family->skeleton, lifting->inputs, lifting->places, maker.builder()),
-                         devices);
+                         places);
     } else {
-      plan = maker.build(family->skeleton->graph(), family->input_devices);
+      plan = maker.build(family->skeleton->graph(), family->input_places);
     }
     const std::lock_guard lock(mutex_);
     mine.entry->building = false;
@@ -237,17 +240,17 @@ SchedulePlanRef PlanCache::build(Claim& mine, std::promise<SchedulePlanRef>& pro
   }
 }
 
-PlanUse PlanCache::get(const Graph& graph, const std::vector<int>& input_devices, PlanMaker& maker,
-                       bool& found) {
-  const uint64_t pointers = pointer_hash(graph, input_devices);
+PlanUse PlanCache::get(const Graph& graph, const std::vector<InputPlace>& input_places,
+                       PlanMaker& maker, bool& found) {
+  const uint64_t pointers = pointer_hash(graph, input_places);
   std::shared_ptr<const Skeleton> skeleton;
   for (;;) {
     std::promise<SchedulePlanRef> promise;
     Claim mine;
-    if (skeleton || !find_recent(graph, input_devices, pointers, mine)) {
+    if (skeleton || !find_recent(graph, input_places, pointers, mine)) {
       if (!skeleton)
-        skeleton = std::make_shared<const Skeleton>(graph, maker.varying(input_devices));
-      mine = claim(skeleton, input_devices, pointers, promise, maker);
+        skeleton = std::make_shared<const Skeleton>(graph, maker.varying(input_places));
+      mine = claim(skeleton, input_places, pointers, promise, maker);
     }
     found = mine.found;
     try {
@@ -256,7 +259,7 @@ PlanUse PlanCache::get(const Graph& graph, const std::vector<int>& input_devices
     } catch (const Error& error) {
       if (!mine.lifted || error.kind() != ErrorKind::kUnsupported) throw;
       if (!skeleton)
-        skeleton = std::make_shared<const Skeleton>(graph, maker.varying(input_devices));
+        skeleton = std::make_shared<const Skeleton>(graph, maker.varying(input_places));
     }
   }
 }

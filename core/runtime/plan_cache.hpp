@@ -22,12 +22,13 @@ namespace tenon {
 class PlanMaker {
  public:
   virtual ~PlanMaker() = default;
-  virtual SchedulePlanRef build(const Graph& graph, const std::vector<int>& input_devices) = 0;
+  virtual SchedulePlanRef build(const Graph& graph,
+                                const std::vector<InputPlace>& input_places) = 0;
   /// Dtypes of constants that can be inputs.
-  virtual DTypeSet varying(const std::vector<int>& input_devices) = 0;
+  virtual DTypeSet varying(const std::vector<InputPlace>& input_places) = 0;
   /// The device that each use of a constant is computed on.
   virtual std::vector<int> devices_of(const Skeleton& skeleton,
-                                      const std::vector<int>& input_devices) = 0;
+                                      const std::vector<InputPlace>& input_places) = 0;
   virtual Builder& builder() = 0;
 };
 
@@ -37,7 +38,7 @@ class PlanCache {
 
   /// Makes it with `maker` if there is none; another thread that wants the same waits for it.
   /// Throws what build throws, and then keeps nothing. `found`: it was there.
-  PlanUse get(const Graph& graph, const std::vector<int>& input_devices, PlanMaker& maker,
+  PlanUse get(const Graph& graph, const std::vector<InputPlace>& input_places, PlanMaker& maker,
               bool& found);
   size_t size() const;
 
@@ -45,7 +46,7 @@ class PlanCache {
   /// Graphs that differ in constants alone.
   struct Family {
     std::shared_ptr<const Skeleton> skeleton;
-    std::vector<int> input_devices;
+    std::vector<InputPlace> input_places;
     // Of each use of a constant:
     std::vector<uint32_t> classes;  ///< equal where the values always were
     std::vector<bool> varied;       ///< was another value than the skeleton's
@@ -72,10 +73,10 @@ class PlanCache {
     bool found = true, lifted = false;
   };
 
-  bool find_recent(const Graph& graph, const std::vector<int>& input_devices, uint64_t pointers,
-                   Claim& claim);
+  bool find_recent(const Graph& graph, const std::vector<InputPlace>& input_places,
+                   uint64_t pointers, Claim& claim);
   Claim claim(const std::shared_ptr<const Skeleton>& skeleton,
-              const std::vector<int>& input_devices, uint64_t pointers,
+              const std::vector<InputPlace>& input_places, uint64_t pointers,
               std::promise<SchedulePlanRef>& promise, PlanMaker& maker);
   SchedulePlanRef build(Claim& mine, std::promise<SchedulePlanRef>& promise, PlanMaker& maker);
   void remember(Place entry, const Graph& graph, uint64_t pointers);

@@ -22,14 +22,14 @@ int computing(int device, size_t count, const Computes& computes) {
 
 }  // namespace
 
-DTypeSet storable_dtypes(const DeviceList& devices, const std::vector<int>& input_devices) {
+DTypeSet storable_dtypes(const DeviceList& devices, const std::vector<InputPlace>& input_places) {
   const auto computes = [&](size_t d) { return devices[d]->capabilities().compute; };
   DTypeSet all = 0;
   for (const DType dtype : all_dtypes()) all |= dtype_bit(dtype);
-  std::vector<int> on = input_devices;
-  if (on.empty()) on.push_back(-1);
-  for (const int wanted : on) {
-    const int device = computing(wanted, devices.size(), computes);
+  std::vector<InputPlace> on = input_places;
+  if (on.empty()) on.emplace_back(-1);
+  for (const InputPlace& wanted : on) {
+    const int device = computing(wanted.device, devices.size(), computes);
     if (device < 0) return 0;
     for (const DType dtype : all_dtypes())
       if (!devices[static_cast<size_t>(device)]->capabilities().of(dtype).storage)

@@ -40,7 +40,7 @@ class ConstantBuffers {
 
 /// Dtypes that constants of a graph on these devices may have to be inputs.
 DTypeSet storable_dtypes(const std::vector<std::shared_ptr<Device>>& devices,
-                         const std::vector<int>& input_devices);
+                         const std::vector<InputPlace>& input_places);
 /// The device on which each use of a constant is computed.
 std::vector<int> devices_of_uses(const Skeleton& skeleton, const ScheduleOptions& options);
 

@@ -111,20 +111,27 @@ void run_loop(const SchedulePlan& plan, const Layout& layout, Frame& frame, size
   };
   if (trips <= 0) return copy_result(initial);
 
-  // Two sets of places take turns; the result's own is one of them.
+  // Two sets of places take turns, and the result's own is one of them; what the body writes over
+  // has its place there.
+  const SchedulePlan& body = *plan.steps()[step].body;
   std::vector<BufferRef> owned;
-  std::vector<Location> other;
+  std::vector<Location> current = initial, other = result;
   for (size_t k = 0; k < carried; ++k) {
-    owned.push_back(device.allocate(bytes(k), "loop state"));
-    other.push_back({owned.back().get(), 0});
+    const Schedule& inner = body.schedule();
+    if (inner.outputs[k] == inner.inputs[k + 1] && !call.is_while) {
+      copy_bytes(initial[k], result[k], bytes(k), frame);
+      current[k] = result[k];
+    } else {
+      owned.push_back(device.allocate(bytes(k), "loop state"));
+      other[k] = {owned.back().get(), 0};
+    }
   }
   owned.push_back(device.allocate(sizeof(int64_t), "loop counter"));
   const Location counter{owned.back().get(), 0};
   owned.push_back(device.allocate(1, "loop condition"));
   const Location condition{owned.back().get(), 0};
 
-  RegionRun region(*plan.steps()[step].body, symbols, options);
-  std::vector<Location> current = initial;
+  RegionRun region(body, symbols, options);
   bool to_result = call.is_while || trips % 2 == 1;  // the last trip writes the result
   for (int64_t i = 0; i < trips; ++i, to_result = !to_result) {
     fill_value(counter, i);

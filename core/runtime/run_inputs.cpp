@@ -57,6 +57,10 @@ void check_buffers(const Graph& graph, const std::vector<BufferRef>& inputs,
   check_count(graph, inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     TN_REQUIRE(inputs[i] != nullptr, "[run] {}: expected a buffer, got null", describe(graph, i));
+    TN_REQUIRE(!inputs[i]->is_spent(),
+               "[run] {}: expected a buffer with a value, got one that an earlier run was given to "
+               "write over",
+               describe(graph, i));
     const uint64_t bytes = bytes_of(*graph.params[i], symbols);
     TN_REQUIRE(inputs[i]->size() == bytes, "[run] {}: expected {} bytes for {}{}, got {}",
                describe(graph, i), bytes, dtype_name(graph.params[i]->dtype),

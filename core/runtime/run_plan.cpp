@@ -109,8 +109,16 @@ void execute(const SchedulePlan& plan, const Layout& layout, Frame& frame,
   }
 }
 
-std::vector<BufferRef> run_plan(const SchedulePlan& plan, const std::vector<BufferRef>& inputs,
+std::vector<BufferRef> run_plan(const SchedulePlan& plan, const std::vector<BufferRef>& given,
                                 const SymbolValues& symbols, const RunOptions& options) {
+  // From here on nobody reads what is to be written over, however the run ends.
+  std::vector<BufferRef> taken;
+  if (!plan.inputs_written().empty()) {
+    taken = given;
+    for (const int i : plan.inputs_written())
+      taken[static_cast<size_t>(i)] = given[static_cast<size_t>(i)]->take();
+  }
+  const std::vector<BufferRef>& inputs = taken.empty() ? given : taken;
   const std::shared_ptr<Layout> layout = plan.layout(symbols);
   FrameHold hold{*layout, layout->acquire(plan)};
   Frame& frame = *hold.frame;

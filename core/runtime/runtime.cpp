@@ -102,11 +102,11 @@ struct Runtime::Impl {
   }
 
   static ScheduleOptions schedule_options(const DeviceList& devices,
-                                          std::vector<int> input_devices) {
+                                          std::vector<InputPlace> input_places) {
     ScheduleOptions options;
     for (const auto& device : devices)
       options.devices.push_back({device->id(), device->capabilities()});
-    options.input_devices = std::move(input_devices);
+    options.input_places = std::move(input_places);
     return options;
   }
 
@@ -121,8 +121,8 @@ struct Runtime::Impl {
   }
 
   Schedule schedule(const Graph& graph, const DeviceList& on,
-                    std::vector<int> input_devices) const {
-    return compiler.schedule(graph, schedule_options(on, std::move(input_devices)), matmul);
+                    std::vector<InputPlace> input_places) const {
+    return compiler.schedule(graph, schedule_options(on, std::move(input_places)), matmul);
   }
 
   std::vector<BufferRef> run(const Graph& graph, const PlanUse& use,
@@ -149,19 +149,20 @@ struct Runtime::Impl {
    public:
     explicit Maker(Runtime& runtime) : runtime_(runtime), impl_(*runtime.impl_) {}
 
-    SchedulePlanRef build(const Graph& graph, const std::vector<int>& input_devices) override {
+    SchedulePlanRef build(const Graph& graph,
+                          const std::vector<InputPlace>& input_places) override {
       runtime_.open_copied(graph);
       const DeviceList devices = impl_.opened();
       HeuristicChooser heuristics;
-      return build_plan(impl_.schedule(graph, devices, input_devices), devices, impl_.compiler,
+      return build_plan(impl_.schedule(graph, devices, input_places), devices, impl_.compiler,
                         heuristics);
     }
-    DTypeSet varying(const std::vector<int>& input_devices) override {
-      return impl_.constants_vary ? storable_dtypes(impl_.opened(), input_devices) : 0;
+    DTypeSet varying(const std::vector<InputPlace>& input_places) override {
+      return impl_.constants_vary ? storable_dtypes(impl_.opened(), input_places) : 0;
     }
     std::vector<int> devices_of(const Skeleton& skeleton,
-                                const std::vector<int>& input_devices) override {
-      return devices_of_uses(skeleton, schedule_options(impl_.opened(), input_devices));
+                                const std::vector<InputPlace>& input_places) override {
+      return devices_of_uses(skeleton, schedule_options(impl_.opened(), input_places));
     }
     Builder& builder() override { return impl_.builder; }
 
@@ -226,10 +227,11 @@ Graph Runtime::as_run(const Graph& graph) {
 
 SchedulePlanRef Runtime::plan(const Graph& graph, TransformChooser& chooser,
                               const std::string& device_id) {
-  std::vector<int> input_devices(graph.params.size(), impl().index_of(device(device_id)));
+  std::vector<InputPlace> input_places(graph.params.size(),
+                                       InputPlace(impl().index_of(device(device_id))));
   open_copied(graph);
   const DeviceList devices = impl().opened();
-  return build_plan(impl().schedule(graph, devices, std::move(input_devices)), devices,
+  return build_plan(impl().schedule(graph, devices, std::move(input_places)), devices,
                     impl().compiler, chooser);
 }
 
@@ -250,34 +252,41 @@ std::vector<BufferRef> Runtime::run_planned(const Graph& graph, const PlanUse& u
 }
 
 std::string Runtime::result_device(const Graph& graph, const std::vector<BufferRef>& inputs) {
-  std::vector<int> input_devices;
-  input_devices.reserve(inputs.size());
-  for (const BufferRef& input : inputs) input_devices.push_back(impl_->index_of(input->device()));
+  std::vector<InputPlace> input_places;
+  input_places.reserve(inputs.size());
+  for (const BufferRef& input : inputs) input_places.emplace_back(impl_->index_of(input->device()));
   open_copied(graph);
-  const Schedule plan = impl_->schedule(graph, impl_->opened(), std::move(input_devices));
+  const Schedule plan = impl_->schedule(graph, impl_->opened(), std::move(input_places));
   return plan
       .devices[static_cast<size_t>(plan.buffers[static_cast<size_t>(plan.outputs[0])].device)];
 }
 
-PlanUse Runtime::planned(const Graph& graph, const std::vector<BufferRef>& inputs,
-                         bool* out_cached) {
-  std::vector<int> input_devices;
-  input_devices.reserve(inputs.size());
-  for (const BufferRef& input : inputs) input_devices.push_back(impl().index_of(input->device()));
+PlanUse Runtime::planned(const Graph& graph, const std::vector<BufferRef>& inputs, bool* out_cached,
+                         const std::vector<bool>& donated) {
+  std::vector<InputPlace> input_places;
+  input_places.reserve(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    input_places.emplace_back(impl().index_of(inputs[i]->device()));
+    // A file is not memory; a buffer that is two inputs would change under one of them.
+    if (i < donated.size() && donated[i] && !inputs[i]->is_slab() &&
+        std::ranges::count(inputs, inputs[i]) == 1)
+      input_places.back().donated = InputPlace::kForAny;
+  }
   bool cached = false;
   Impl::Maker maker(*this);
-  PlanUse use = impl().plans.get(inline_calls(graph, impl().builder), input_devices, maker, cached);
+  PlanUse use = impl().plans.get(inline_calls(graph, impl().builder), input_places, maker, cached);
   if (out_cached) *out_cached = cached;
   return use;
 }
 
 std::vector<BufferRef> Runtime::run(const Graph& graph, const std::vector<BufferRef>& inputs,
-                                    const SymbolValues& symbols, RunStats* stats) {
+                                    const SymbolValues& symbols, RunStats* stats,
+                                    const std::vector<bool>& donated) {
   const auto begin = Clock::now();
   check_symbols(graph, symbols);
   check_buffers(graph, inputs, symbols);
   bool cached = false;
-  const PlanUse use = planned(graph, inputs, &cached);
+  const PlanUse use = planned(graph, inputs, &cached, donated);
   if (stats) {
     *stats = RunStats();
     stats->plan_cached = cached;
@@ -329,18 +338,18 @@ Schedule Runtime::schedule_for(const Graph& graph, const std::string& device_id)
 
 Schedule Runtime::schedule_for(const Graph& graph,
                                const std::map<std::string, std::string>& devices) {
-  std::vector<int> input_devices(graph.params.size(), 0);
+  std::vector<InputPlace> input_places(graph.params.size(), InputPlace(0));
   size_t known = 0;
   for (size_t i = 0; i < graph.params.size(); ++i) {
     const auto at = devices.find(graph.params[i]->as<ParamAttr>().name);
     if (at == devices.end()) continue;
-    input_devices[i] = impl().index_of(device(at->second));
+    input_places[i] = impl().index_of(device(at->second));
     ++known;
   }
   TN_REQUIRE(known >= devices.size(), "[schedule] expected inputs of graph {}, got {}", graph.name,
              devices.begin()->first);
   open_copied(graph);
-  return impl().schedule(graph, impl().opened(), std::move(input_devices));
+  return impl().schedule(graph, impl().opened(), std::move(input_places));
 }
 
 /// What a COPY names may be on offer only.

@@ -70,8 +70,11 @@ class Runtime {
   /// submission, where kernels are new after their first launch; reading an output waits for it.
   /// Equal structures share one plan; other values of symbols re-use it. Graphs that differ in
   /// constants alone take few plans in all: the second one takes what has changed as inputs.
+  /// Inputs that are `donated` (empty: none) may be written over where that spares memory, outputs
+  /// may be their buffers then, and what the caller holds of them is spent.
   std::vector<BufferRef> run(const Graph& graph, const std::vector<BufferRef>& inputs,
-                             const SymbolValues& symbols = {}, RunStats* stats = nullptr);
+                             const SymbolValues& symbols = {}, RunStats* stats = nullptr,
+                             const std::vector<bool>& donated = {});
   /// The same for host arrays on one device ("" for the default), waiting for the end.
   std::vector<Array> run(const Graph& graph, const std::vector<Array>& inputs,
                          const SymbolValues& symbols, const std::string& device,
@@ -82,7 +85,7 @@ class Runtime {
 
   /// The plan that `run` uses for these inputs: compiled now, if it was not yet, and kept.
   PlanUse planned(const Graph& graph, const std::vector<BufferRef>& inputs,
-                  bool* out_cached = nullptr);
+                  bool* out_cached = nullptr, const std::vector<bool>& donated = {});
   /// A plan of its own, for inputs on `device`, with transforms that the caller chooses. Nothing is
   /// kept of it.
   SchedulePlanRef plan(const Graph& graph, TransformChooser& chooser,

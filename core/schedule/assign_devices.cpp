@@ -30,7 +30,7 @@ int own_device(const Node& node, const std::vector<int>& sources, const Schedule
 
 bool one_device(const Graph& graph, const ScheduleOptions& options) {
   if (options.devices.size() == 1) return true;
-  for (int d : options.input_devices)
+  for (const auto& [d, donated] : options.input_places)
     if (d != 0) return false;
   for (const NodeRef& n : topological(graph.outputs))
     if (n->op == Op::COPY) return false;
@@ -78,7 +78,7 @@ std::vector<int> node_devices(const Graph& graph, const ScheduleOptions& options
   std::vector<int> device(nodes.size(), -1), of_sources;
   for (size_t p = 0; p < graph.params.size(); ++p) {
     if (const int* i = index.find(graph.params[p].get()))
-      device[*i] = options.input_devices.empty() ? 0 : options.input_devices[p];
+      device[*i] = options.input_places.empty() ? 0 : options.input_places[p].device;
   }
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (is_param(*nodes[i]) || is_leaf(*nodes[i])) continue;
@@ -93,10 +93,10 @@ std::vector<int> node_devices(const Graph& graph, const ScheduleOptions& options
 Graph place(const Graph& graph, const ScheduleOptions& options, Builder& builder,
             int result_device) {
   TN_REQUIRE(!options.devices.empty(), "[schedule] expected at least one device, got none");
-  TN_REQUIRE(options.input_devices.empty() || options.input_devices.size() == graph.params.size(),
+  TN_REQUIRE(options.input_places.empty() || options.input_places.size() == graph.params.size(),
              "[schedule] expected a device for each of {} inputs, got {}", graph.params.size(),
-             options.input_devices.size());
-  for (int d : options.input_devices)
+             options.input_places.size());
+  for (const auto& [d, donated] : options.input_places)
     TN_REQUIRE(d >= 0 && d < static_cast<int>(options.devices.size()),
                "[schedule] expected a device number below {}, got {}", options.devices.size(), d);
   if (one_device(graph, options)) return graph;

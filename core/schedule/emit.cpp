@@ -7,6 +7,7 @@
 
 #include "core/schedule/contiguous_view.hpp"
 #include "core/schedule/kernel_graph.hpp"
+#include "core/schedule/uses.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::scheduling {
@@ -21,6 +22,7 @@ class Emitter {
       : input_(input), cut_(cut), units_(units), builder_(builder) {
     buffer_.assign(input.nodes.size(), -1);
     last_read_.assign(input.nodes.size(), -1);
+    outputs_of_.resize(input.nodes.size());
   }
 
   Schedule run() {
@@ -43,8 +45,23 @@ class Emitter {
       for (const CutRead& read : units_.units[u].reads)
         last_read_[read.node] =
             std::max(last_read_[read.node], crosses(u, read.node) ? kForEver : static_cast<int>(u));
-    for (const NodeRef& o : input_.graph.outputs)
-      last_read_[cut_.buffer_of[input_.at(o)]] = kForEver;
+    for (size_t o = 0; o < input_.graph.outputs.size(); ++o) {
+      const int root = cut_.buffer_of[input_.at(input_.graph.outputs[o])];
+      last_read_[root] = kForEver;
+      outputs_of_[root].push_back(static_cast<int>(o));
+    }
+    find_ends();
+  }
+
+  /// A STORE that ends as an output, after other STOREs perhaps, may lie in that output's place.
+  void find_ends() {
+    for (size_t o = 0; o < input_.graph.outputs.size(); ++o) {
+      int root = cut_.buffer_of[input_.at(input_.graph.outputs[o])];
+      while (input_.node(root).op == Op::STORE) {
+        root = cut_.buffer_of[input_.sources[root][0]];
+        if (input_.node(root).op == Op::STORE) outputs_of_[root].push_back(static_cast<int>(o));
+      }
+    }
   }
 
   /// A copy to another device: what it reads is not written again, as nothing waits for its end.
@@ -61,9 +78,11 @@ class Emitter {
   void add_inputs() {
     for (size_t p = 0; p < input_.graph.params.size(); ++p) {
       const NodeRef& param = input_.graph.params[p];
-      const int where = input_.options.input_devices.empty() ? 0 : input_.options.input_devices[p];
+      const InputPlace where =
+          input_.options.input_places.empty() ? 0 : input_.options.input_places[p];
       const std::string& name = param->as<ParamAttr>().name;
-      const int b = add_buffer(BufferKind::kInput, *param, where, name);
+      const int b = add_buffer(BufferKind::kInput, *param, where.device, name);
+      donated_.push_back(where.donated);
       out_.inputs.push_back(b);
       if (const int* i = input_.index.find(param.get())) buffer_[*i] = b;
       // A temporary is t7: an input that looks like one, or repeats a name, is called otherwise.
@@ -99,7 +118,7 @@ class Emitter {
     const int root = unit.roots[0];
     switch (unit.kind) {
       case Unit::Kind::kKernel:
-        return emit_kernel(unit);
+        return emit_kernel(unit, u);
       case Unit::Kind::kStore:
         return emit_store(root, u);
       case Unit::Kind::kCopy:
@@ -120,19 +139,31 @@ class Emitter {
     return buffer_[cut_.buffer_of[input_.sources[node][source]]];
   }
 
+  /// The buffer of node `old`, which unit `u` reads last, may become that of `root`.
+  bool may_take(int old, int root, int u) const {
+    const int b = buffer_[old];
+    if (last_read_[old] != u) return false;
+    if (out_.buffers[b].kind == BufferKind::kTemporary) return true;
+    const int donated = donated_[b];
+    return donated == InputPlace::kForAny ||
+           std::ranges::find(outputs_of_[root], donated) != outputs_of_[root].end();
+  }
+
   static bool is_empty(const Node& node) {
     return std::any_of(node.shape.begin(), node.shape.end(),
                        [](const Dim& dim) { return dim.is_const(0); });
   }
 
-  void emit_kernel(const Unit& unit) {
+  void emit_kernel(const Unit& unit, int u) {
     std::vector<int> roots;
     for (int root : unit.roots)
       if (is_needed(root)) roots.push_back(root);
     if (roots.empty()) return;
-    for (int root : roots) define(root);
     // All outputs have one shape; nothing is to be computed for none.
-    if (is_empty(input_.node(roots[0]))) return;
+    if (is_empty(input_.node(roots[0]))) {
+      for (int root : roots) define(root);
+      return;
+    }
     KernelGraph kernel = write(roots, unit.roots);
     KernelCall call;
     std::vector<bool> identity;
@@ -142,10 +173,42 @@ class Emitter {
                                      [&](const CutRead& r) { return r.node == node; });
       identity.push_back(unit.reduces.any || read == unit.reads.end() ? false : read->identity);
     }
-    for (int root : roots) call.outputs.push_back(buffer_[root]);
     call.alias.assign(roots.size(), -1);
+    for (size_t r = 0; r < roots.size(); ++r) {
+      const int taken = donated_input(kernel.reads, identity, roots, r, u, call.alias);
+      if (taken < 0) {
+        define(roots[r]);
+      } else {
+        buffer_[roots[r]] = call.inputs[static_cast<size_t>(taken)];
+        call.alias[r] = taken;
+      }
+      call.outputs.push_back(buffer_[roots[r]]);
+    }
     call.graph = std::move(kernel.graph);
     add_step(std::move(call), device(roots[0]), std::move(identity));
+  }
+
+  /// Which of the kernel's reads is an input that output r of it, one of the graph's, may lie in;
+  /// -1: none. The values of all outputs come before the first store (core/lower/stores.cpp), so
+  /// that it does not matter who else reads it, at its own position.
+  int donated_input(const std::vector<int>& reads, const std::vector<bool>& identity,
+                    const std::vector<int>& roots, size_t r, int u,
+                    const std::vector<int>& taken) const {
+    const Node& output = input_.node(roots[r]);
+    const auto like_output = [&](int node) {
+      return same_shape(without_ones(input_.node(node).shape), without_ones(output.shape));
+    };
+    if (outputs_of_[roots[r]].empty() || !std::ranges::all_of(roots, like_output)) return -1;
+    for (size_t i = 0; i < reads.size(); ++i) {
+      const int b = buffer_[reads[i]];
+      if (identity[i] && out_.buffers[b].kind == BufferKind::kInput &&
+          may_take(reads[i], roots[r], u) && like_output(reads[i]) &&
+          out_.buffers[b].dtype == output.dtype && out_.buffers[b].device == device(roots[r]) &&
+          std::ranges::find(taken, static_cast<int>(i)) == taken.end() &&
+          std::ranges::count_if(reads, [&](int n) { return buffer_[n] == b; }) == 1)
+        return static_cast<int>(i);
+    }
+    return -1;
   }
 
   KernelGraph write(const std::vector<int>& outputs, const std::vector<int>& inside) {
@@ -155,7 +218,8 @@ class Emitter {
     return kernel;
   }
 
-  /// In place if what it updates is a temporary that nothing reads any more; else on a copy.
+  /// In place if what it updates is temporary or donated, and read by nothing any more; else on a
+  /// copy.
   void emit_store(int root, int u) {
     if (!is_needed(root)) return;
     const int updated = cut_.buffer_of[input_.sources[root][0]];
@@ -165,8 +229,7 @@ class Emitter {
     }
     KernelGraph kernel = write({root}, {root});
     const int old = buffer_[updated];
-    const bool in_place = out_.buffers[old].kind == BufferKind::kTemporary &&
-                          last_read_[updated] == u && !kernel.reads_updated;
+    const bool in_place = may_take(updated, root, u) && !kernel.reads_updated;
     if (in_place) {
       buffer_[root] = old;
     } else {
@@ -197,8 +260,8 @@ class Emitter {
 
   ScheduleOptions region_options(const std::vector<int>& captured) const {
     ScheduleOptions options = input_.options;
-    options.input_devices.clear();
-    for (int b : captured) options.input_devices.push_back(out_.buffers[b].device);
+    options.input_places.clear();
+    for (int b : captured) options.input_places.push_back(out_.buffers[b].device);
     return options;
   }
 
@@ -239,10 +302,29 @@ class Emitter {
     std::vector<int> inputs = call.initial;
     inputs.insert(inputs.end(), call.captured.begin(), call.captured.end());
     ScheduleOptions options = region_options(inputs);
-    options.input_devices.insert(options.input_devices.begin(), where);  // the trip number
+    options.input_places.insert(options.input_places.begin(), where);  // the trip number
+    // A while loop's last trip is undone: it needs the values before.
+    if (!attr.is_while)
+      for (int k = 0; k < attr.carried; ++k)
+        options.input_places[static_cast<size_t>(k) + 1].donated = k;
     call.body = region(*attr.body, options, where);
+    while (keep_overwritten(*call.body, options)) call.body = region(*attr.body, options, where);
     call.outputs = result_buffers(unit, carried);
     add_step(std::move(call), where);
+  }
+
+  /// Of carried values whose buffers are written, but by something else than their next value, none
+  /// are donated any more. True if there were any.
+  static bool keep_overwritten(const Schedule& body, ScheduleOptions& options) {
+    bool any = false;
+    for (const int i : inputs_written(body)) {
+      int& donated = options.input_places[static_cast<size_t>(i)].donated;
+      if (body.outputs[static_cast<size_t>(donated)] == body.inputs[static_cast<size_t>(i)])
+        continue;
+      donated = InputPlace::kKept;
+      any = true;
+    }
+    return any;
   }
 
   void name_outputs() {
@@ -263,6 +345,8 @@ class Emitter {
   Builder& builder_;
   Schedule out_;
   std::vector<int> buffer_, last_read_;
+  std::vector<std::vector<int>> outputs_of_;  ///< which a node is, or becomes in place
+  std::vector<int> donated_;                  ///< of each input's buffer
   std::set<std::string> taken_;
   std::vector<std::string> input_names_;
   std::vector<std::vector<bool>> identity_;
@@ -270,6 +354,13 @@ class Emitter {
 };
 
 }  // namespace
+
+Shape without_ones(const Shape& shape) {
+  Shape out;
+  for (const Dim& dim : shape)
+    if (!dim.is_const(1)) out.push_back(dim);
+  return out;
+}
 
 Schedule emit(const SchedulerInput& input, const Cut& cut, const Units& units, Builder& builder) {
   return Emitter(input, cut, units, builder).run();

@@ -9,6 +9,8 @@ namespace tenon::scheduling {
 
 Schedule emit(const SchedulerInput& input, const Cut& cut, const Units& units, Builder& builder);
 
+Shape without_ones(const Shape& shape);
+
 /// Outputs take the place of inputs that end there: single-output elementwise kernels whose
 /// temporary input is read at the position that is written, and never again.
 void reuse_in_place(Schedule& schedule, const std::vector<std::vector<bool>>& identity);

@@ -8,13 +8,6 @@
 namespace tenon::scheduling {
 namespace {
 
-Shape without_ones(const Shape& shape) {
-  Shape out;
-  for (const Dim& dim : shape)
-    if (!dim.is_const(1)) out.push_back(dim);
-  return out;
-}
-
 /// The kernel has one param for both.
 bool same_elements(const ScheduledBuffer& a, const ScheduledBuffer& b) {
   return a.dtype == b.dtype && a.device == b.device &&

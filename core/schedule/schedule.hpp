@@ -79,10 +79,20 @@ struct ScheduleDevice {
   Capabilities capabilities;
 };
 
+/// Where an input lives, and whether its buffer may be written over: by no output, by any (or by
+/// what is computed on the way), or by one that has this number.
+struct InputPlace {
+  static constexpr int kKept = -1, kForAny = -2;
+  int device = 0;
+  int donated = kKept;
+  InputPlace(int device, int donated = kKept) : device(device), donated(donated) {}  // NOLINT
+  bool operator==(const InputPlace&) const = default;
+};
+
 struct ScheduleOptions {
-  std::vector<ScheduleDevice> devices;  ///< [0] is the default
-  std::vector<int> input_devices;       ///< where each graph param lives; empty: all on [0]
-  bool fuse = true;                     ///< false: one kernel a node, for tests and search
+  std::vector<ScheduleDevice> devices;   ///< [0] is the default
+  std::vector<InputPlace> input_places;  ///< of each graph param; empty: all on [0], kept
+  bool fuse = true;                      ///< false: one kernel a node, for tests and search
 };
 
 /// The graph is verified and simplified (core/rewrite). Throws kUnsupported, naming op and limit,

@@ -39,6 +39,16 @@ std::vector<int> buffers_written(const Step& step) {
   return std::get<LoopCall>(step.call).outputs;
 }
 
+std::vector<int> inputs_written(const Schedule& schedule) {
+  std::vector<int> out;
+  std::vector<bool> written(schedule.buffers.size());
+  for (const Step& step : schedule.steps)
+    for (const int b : buffers_written(step)) written[static_cast<size_t>(b)] = true;
+  for (size_t i = 0; i < schedule.inputs.size(); ++i)
+    if (written[static_cast<size_t>(schedule.inputs[i])]) out.push_back(static_cast<int>(i));
+  return out;
+}
+
 std::vector<Lifetime> lifetimes(const Schedule& schedule) {
   std::vector<Lifetime> out(schedule.buffers.size());
   const auto touch = [&](int b, int step) {

@@ -11,6 +11,9 @@ namespace tenon::scheduling {
 std::vector<int> buffers_read(const Step& step);
 std::vector<int> buffers_written(const Step& step);
 
+/// Which inputs' buffers some step writes: those that were donated, and used.
+std::vector<int> inputs_written(const Schedule& schedule);
+
 /// Steps from the first write to the last use, inclusive; first > last: never used.
 struct Lifetime {
   int first = 1 << 30;

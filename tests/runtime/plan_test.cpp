@@ -21,15 +21,15 @@ class Counting : public PlanMaker {
  public:
   explicit Counting(Builder& builder) : builder_(builder) {}
 
-  SchedulePlanRef build(const Graph& graph, const std::vector<int>& input_devices) override {
-    if (graph.params.size() != input_devices.size()) throw std::logic_error("a device an input");
+  SchedulePlanRef build(const Graph& graph, const std::vector<InputPlace>& input_places) override {
+    if (graph.params.size() != input_places.size()) throw std::logic_error("a device an input");
     if (refuses && (refuses(graph))) throw Error(ErrorKind::kUnsupported, "no");
     last = graph;
     ++built;
     return empty_plan();
   }
-  DTypeSet varying(const std::vector<int>&) override { return ~DTypeSet{0}; }
-  std::vector<int> devices_of(const Skeleton& skeleton, const std::vector<int>&) override {
+  DTypeSet varying(const std::vector<InputPlace>&) override { return ~DTypeSet{0}; }
+  std::vector<int> devices_of(const Skeleton& skeleton, const std::vector<InputPlace>&) override {
     return std::vector<int>(skeleton.uses().size(), 0);
   }
   Builder& builder() override { return builder_; }
@@ -58,7 +58,7 @@ TEST_CASE("equal structures share a plan, others do not") {
   Counting maker(b);
   const int& built = maker.built;
   bool found = false;
-  const auto get = [&](const Graph& graph, std::vector<int> devices) {
+  const auto get = [&](const Graph& graph, const std::vector<InputPlace>& devices) {
     return cache.get(graph, devices, maker, found).plan;
   };
   const auto first = get(chain(b, 4, 1), {0});

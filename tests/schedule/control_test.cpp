@@ -70,7 +70,7 @@ TEST_CASE("regions end on the device of their call") {
   ScheduleOptions options = on_one_device();
   options.devices.push_back({"null:0", generic_capabilities()});
   for (const NodeRef& p : g.params)
-    options.input_devices.push_back(p->as<ParamAttr>().name == "y" ? 1 : 0);
+    options.input_places.push_back(p->as<ParamAttr>().name == "y" ? 1 : 0);
   const Schedule s = schedule(g, options, m.builder);
   for (const Step& step : s.steps) {
     const auto* call = std::get_if<IfCall>(&step.call);

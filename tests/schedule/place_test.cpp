@@ -55,7 +55,7 @@ TEST_CASE("an op runs where its first operand lives; the others are copied, once
   const NodeRef a = m.param("a", {8}), b = m.param("b", {8});
   const Graph g = m.graph("g", {m.add(a, b), m.mul(a, m.exp(b))});
   ScheduleOptions options = two_devices();
-  options.input_devices = {1, 0};
+  options.input_places = {1, 0};
   const Schedule s = schedule(g, options, m.builder);
   require_same(g, s, 1);
   REQUIRE(s.buffers[s.outputs[0]].device == 1);
@@ -71,7 +71,7 @@ TEST_CASE("a storage device gives its data, and computes nothing") {
   ScheduleOptions options = two_devices();
   options.devices[1] = {"disk:0", Capabilities{}};
   options.devices[1].capabilities.compute = false;
-  options.input_devices = {1};
+  options.input_places = {1};
   const Schedule s = schedule(g, options, m.builder);
   REQUIRE(copy_count(s) == 1);
   REQUIRE(s.buffers[s.outputs[0]].device == 0);
@@ -82,7 +82,7 @@ ScheduleOptions with_storage() {
   ScheduleOptions options = two_devices();
   options.devices[1] = {"disk:/a/b.bin", Capabilities{}};
   options.devices[1].capabilities.compute = false;
-  options.input_devices = {1};
+  options.input_places = {1};
   return options;
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/ir/verify.hpp"
 #include "core/rewrite/passes.hpp"
+#include "core/schedule/uses.hpp"
 #include "tests/schedule/execute.hpp"
 #include "tests/schedule/models.hpp"
 
@@ -162,6 +163,24 @@ TEST_CASE("random graphs give the same bits in every cut") {
   }
 }
 
+TEST_CASE("random graphs give the same bits over donated inputs") {
+  size_t written = 0;
+  for (uint32_t seed = 2000; seed < 2600; ++seed) {
+    INFO("seed " << seed);
+    Models m;
+    const Graph g = RandomGraph(m, seed).run();
+    ScheduleOptions options = on_one_device();
+    options.fuse = seed % 7 != 0;
+    for (size_t i = 0; i < g.params.size(); ++i)
+      options.input_places.emplace_back(
+          0, (seed + i) % 3 == 0 ? InputPlace::kKept : InputPlace::kForAny);
+    const Schedule s = schedule(g, options, m.builder);
+    written += scheduling::inputs_written(s).size();
+    require_same(g, s, seed, {}, options.input_places);
+  }
+  CHECK(written > 100);
+}
+
 TEST_CASE("random graphs over two devices give the same bits") {
   for (uint32_t seed = 1000; seed < 1200; ++seed) {
     INFO("seed " << seed);
@@ -170,7 +189,7 @@ TEST_CASE("random graphs over two devices give the same bits") {
     ScheduleOptions options = on_one_device();
     options.devices.push_back({"null:0", generic_capabilities()});
     for (size_t i = 0; i < g.params.size(); ++i)
-      options.input_devices.push_back(static_cast<int>((seed + i) % 2));
+      options.input_places.push_back(static_cast<int>((seed + i) % 2));
     require_same(g, schedule(g, options, m.builder), seed);
   }
 }
