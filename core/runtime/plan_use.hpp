@@ -44,6 +44,12 @@ DTypeSet storable_dtypes(const std::vector<std::shared_ptr<Device>>& devices,
 /// The device on which each use of a constant is computed.
 std::vector<int> devices_of_uses(const Skeleton& skeleton, const ScheduleOptions& options);
 
+/// What a run writes into inputs before its first kernel, in the same submission where it can.
+struct Fills {
+  Device* device = nullptr;
+  std::vector<tn_command> commands;
+};
+
 struct PlanUse {
   SchedulePlanRef plan;
   std::shared_ptr<ConstantBuffers> constants;  ///< null: the plan takes the graph's inputs alone

@@ -21,14 +21,13 @@ struct FrameHold {
   ~FrameHold() { layout.release(std::move(frame)); }
 };
 
-void submit_segment(const SchedulePlan& plan, const Layout& layout, const Frame& frame, size_t s,
-                    std::vector<Buffer*>& scratch) {
-  Device& device = plan.device(layout.segments[s].device);
-  if (plan.device_count() == 1) return device.submit(frame.commands[s], std::span(frame.used));
+void submit(Device& device, const SchedulePlan& plan, const Frame& frame,
+            const std::vector<tn_command>& commands, std::vector<Buffer*>& scratch) {
+  if (plan.device_count() == 1) return device.submit(commands, std::span(frame.used));
   scratch.clear();
   for (Buffer* buffer : frame.used)
     if (&buffer->device() == &device) scratch.push_back(buffer);
-  device.submit(frame.commands[s], std::span<Buffer* const>(scratch));
+  device.submit(commands, std::span<Buffer* const>(scratch));
 }
 
 }  // namespace
@@ -79,9 +78,17 @@ void wait_for_crossings(Frame& frame) {
 }
 
 void execute(const SchedulePlan& plan, const Layout& layout, Frame& frame,
-             const SymbolValues& symbols, const RunOptions& options) {
+             const SymbolValues& symbols, const RunOptions& options, const Fills* fills) {
   frame.bind();
   std::vector<Buffer*> scratch;
+  std::vector<tn_command> first;  // fills, and the first segment where it is of their device
+  if (fills && fills->device) {
+    first = fills->commands;
+    const Segment* const begin = layout.segments.empty() ? nullptr : &layout.segments[0];
+    if (!begin || !begin->is_commands || options.validate ||
+        &plan.device(begin->device) != fills->device)
+      submit(*fills->device, plan, frame, std::exchange(first, {}), scratch);
+  }
   for (size_t s = 0; s < layout.segments.size(); ++s) {
     const Segment& segment = layout.segments[s];
     if (segment.is_commands) {
@@ -89,7 +96,11 @@ void execute(const SchedulePlan& plan, const Layout& layout, Frame& frame,
       if (options.validate) {
         run_validated(plan, layout, frame, s, symbols);
       } else {
-        submit_segment(plan, layout, frame, s, scratch);
+        if (!first.empty())
+          first.insert(first.end(), frame.commands[s].begin(), frame.commands[s].end());
+        submit(plan.device(segment.device), plan, frame, first.empty() ? frame.commands[s] : first,
+               scratch);
+        first.clear();
       }
       continue;
     }
@@ -154,7 +165,7 @@ std::vector<BufferRef> run_plan(const SchedulePlan& plan, const std::vector<Buff
     for (const int64_t bytes : layout->memory.arena_bytes) options.stats->arena_bytes += bytes;
     options.stats->sum_bytes += layout->memory.sum_bytes;
   }
-  execute(plan, *layout, frame, symbols, options);
+  execute(plan, *layout, frame, symbols, {options.validate, options.stats}, options.fills);
   return outputs;
 }
 

@@ -4,13 +4,15 @@
 
 #include "core/runtime/layout.hpp"
 #include "core/runtime/plan.hpp"
+#include "core/runtime/plan_use.hpp"
 #include "core/runtime/runtime.hpp"
 
 namespace tenon {
 
 struct RunOptions {
   bool validate = false;
-  RunStats* stats = nullptr;  ///< kernels and memory are added to
+  RunStats* stats = nullptr;     ///< kernels and memory are added to
+  const Fills* fills = nullptr;  ///< before the first step of the whole run
 };
 
 /// Inputs are checked already. Returns after submission; IF and LOOP wait for what decides
@@ -40,7 +42,7 @@ class RegionRun {
 // Shared by the files of the executor.
 /// Binds the frame and executes every step.
 void execute(const SchedulePlan& plan, const Layout& layout, Frame& frame,
-             const SymbolValues& symbols, const RunOptions& options);
+             const SymbolValues& symbols, const RunOptions& options, const Fills* fills = nullptr);
 /// Gives the temporaries their arenas (with guards: each a buffer of its own).
 void allocate_temporaries(const SchedulePlan& plan, const Layout& layout, Frame& frame);
 void run_if(const SchedulePlan& plan, const Layout& layout, Frame& frame, size_t step,

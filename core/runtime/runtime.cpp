@@ -127,12 +127,12 @@ struct Runtime::Impl {
 
   std::vector<BufferRef> run(const Graph& graph, const PlanUse& use,
                              const std::vector<BufferRef>& inputs, const SymbolValues& symbols,
-                             RunStats* stats) {
+                             RunStats* stats, const Fills& fills = {}) {
     const SymbolValues values = renamed_symbols(graph, use.plan->schedule().symbols, symbols);
-    if (!use.constants) return run_plan(*use.plan, inputs, values, {validate, stats});
+    if (!use.constants) return run_plan(*use.plan, inputs, values, {validate, stats, &fills});
     std::vector<BufferRef> all = inputs;
     for (BufferRef& constants : use.constants->get(*use.plan)) all.push_back(std::move(constants));
-    return run_plan(*use.plan, all, values, {validate, stats});
+    return run_plan(*use.plan, all, values, {validate, stats, &fills});
   }
 
   /// Among the open devices; a shared lock is not worth it.
@@ -245,10 +245,11 @@ std::vector<BufferRef> Runtime::run_planned(const Graph& graph, const SchedulePl
 
 std::vector<BufferRef> Runtime::run_planned(const Graph& graph, const PlanUse& use,
                                             const std::vector<BufferRef>& inputs,
-                                            const SymbolValues& symbols, RunStats* stats) {
+                                            const SymbolValues& symbols, RunStats* stats,
+                                            const Fills& fills) {
   check_symbols(graph, symbols);
   check_buffers(graph, inputs, symbols);
-  return impl().run(graph, use, inputs, symbols, stats);
+  return impl().run(graph, use, inputs, symbols, stats, fills);
 }
 
 std::string Runtime::result_device(const Graph& graph, const std::vector<BufferRef>& inputs) {

@@ -93,7 +93,8 @@ class Runtime {
   /// Runs the plan of a graph as `run` does its own.
   std::vector<BufferRef> run_planned(const Graph& graph, const PlanUse& use,
                                      const std::vector<BufferRef>& inputs,
-                                     const SymbolValues& symbols = {}, RunStats* stats = nullptr);
+                                     const SymbolValues& symbols = {}, RunStats* stats = nullptr,
+                                     const Fills& fills = {});
   std::vector<BufferRef> run_planned(const Graph& graph, const SchedulePlan& plan,
                                      const std::vector<BufferRef>& inputs,
                                      const SymbolValues& symbols = {}, RunStats* stats = nullptr);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "core/ir/substitute.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
 #include "frontend/tensor/tape.hpp"
@@ -11,7 +12,8 @@
 
 namespace tenon {
 
-Collected collect(Builder& builder, const std::vector<NodeRef>& outputs) {
+Collected collect(Builder& builder, const std::vector<NodeRef>& outputs,
+                  std::vector<NodeRef>* out_params) {
   Collected result;
   std::unordered_map<const Node*, NodeRef> copies;
   for (const NodeRef& node : topological(outputs)) {
@@ -20,6 +22,7 @@ Collected collect(Builder& builder, const std::vector<NodeRef>& outputs) {
       copy = builder.param("p" + std::to_string(result.inputs.size()), node->dtype, node->shape);
       result.graph.params.push_back(copy);
       result.inputs.push_back(std::move(buffer));
+      if (out_params) out_params->push_back(node);
     } else if (node->op == Op::PARAM && !node->as<ParamAttr>().is_dim) {
       fail(ErrorKind::kInvalid,
            "[realize] expected tensors with values, got one that depends on an argument ({}) of a "
@@ -40,25 +43,159 @@ Collected collect(Builder& builder, const std::vector<NodeRef>& outputs) {
   return result;
 }
 
+namespace {
+
+/// A result that is computed on the way to another, and held, is kept up to this size.
+constexpr uint64_t kKeptBytes = 4 << 10;
+constexpr size_t kMostKept = 16;
+/// From here on it is worth a plan of its own to write over an input.
+constexpr uint64_t kDonatedBytes = 64 << 10;
+
+/// Who holds the nodes below some outputs, apart from each other and from what is to be realised.
+class Holders {
+ public:
+  /// `outputs` and `before` are the caller's lists, whose references do not count.
+  Holders(const std::vector<NodeRef>& outputs, const std::vector<NodeRef>& before,
+          const std::vector<std::shared_ptr<Tensor::State>>& own)
+      : order_(topological(outputs)) {
+    for (size_t i = 0; i < order_.size(); ++i) number_.try_emplace(order_[i].get(), i);
+    others_.resize(order_.size());
+    blocked_.resize(order_.size());
+    has_buffer_.resize(order_.size());
+    for (size_t i = 0; i < order_.size(); ++i) others_[i] = order_[i].use_count() - 1;
+    for (const NodeRef& node : order_)
+      for (const NodeRef& source : node->sources) --others_[number_.at(source.get())];
+    const auto leave_out = [&](const NodeRef& node) {
+      if (const size_t* const i = number_.find(node.get())) --others_[*i];
+    };
+    for (const NodeRef& node : outputs) leave_out(node);
+    for (const NodeRef& node : before) leave_out(node);
+    for (const auto& state : own) leave_out(state->node);
+    for (size_t i = order_.size(); i-- > 0;) {
+      blocked_[i] = blocked_[i] || others_[i] > 0;
+      for (const NodeRef& source : order_[i]->sources)
+        blocked_[number_.at(source.get())] = blocked_[number_.at(source.get())] || blocked_[i];
+    }
+    for (size_t i = 0; i < order_.size(); ++i)
+      has_buffer_[i] = buffer_of(*order_[i]) ||
+                       std::ranges::any_of(order_[i]->sources, [&](const NodeRef& source) {
+                         return has_buffer_[number_.at(source.get())];
+                       });
+  }
+
+  /// Held, small and computed from buffers: the run has it at hand.
+  std::vector<NodeRef> worth_keeping() const {
+    std::vector<NodeRef> out;
+    for (size_t i = 0; i < order_.size(); ++i) {
+      const Node& node = *order_[i];
+      const int64_t count = product(node.shape).value();
+      if (others_[i] > 0 && has_buffer_[i] && is_computed(node.op) && out.size() < kMostKept &&
+          count <= static_cast<int64_t>(kKeptBytes / dtype_size(node.dtype)))
+        out.push_back(order_[i]);
+    }
+    return out;
+  }
+
+  /// Plans keep nodes of constants alone, so that it says nothing if somebody holds one.
+  bool has_buffer(const NodeRef& node) const { return has_buffer_[number_.at(node.get())]; }
+
+  /// Nobody is left who could ask for the value of this input, or for what is made of it.
+  bool is_given_away(const NodeRef& param) const {
+    const size_t* const i = number_.find(param.get());
+    const auto& owner = param->as<ParamAttr>().owner;
+    return i && !blocked_[*i] && owner.use_count() == 2 &&  // the node's, and the run's inputs
+           static_cast<const Buffer*>(owner.get())->size() >= kDonatedBytes;
+  }
+
+ private:
+  static bool is_computed(Op op) {
+    const OpKind kind = op_info(op).kind;
+    return kind == OpKind::UNARY || kind == OpKind::BINARY || kind == OpKind::COMPARE ||
+           kind == OpKind::TERNARY || kind == OpKind::REDUCE;
+  }
+
+  std::vector<NodeRef> order_;
+  FlatMap<const Node*, size_t> number_;
+  std::vector<long> others_;
+  std::vector<bool> blocked_, has_buffer_;
+};
+
+}  // namespace
+
+void Values::keep(const NodeRef& node, NodeRef buffer) {
+  const std::lock_guard lock(mutex_);
+  entries_[node.get()] = {node, std::move(buffer)};
+}
+
+FlatMap<const Node*, NodeRef> Values::known() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(entries_, [](const auto& entry) { return entry.second.node.expired(); });
+  FlatMap<const Node*, NodeRef> out;
+  for (const auto& [node, entry] : entries_) out.try_emplace(node, entry.buffer);
+  return out;
+}
+
 void Tensor::realize(const std::vector<Tensor>& tensors) {
   std::vector<NodeRef> outputs;
-  std::vector<const Tensor*> lazy;
+  std::vector<std::shared_ptr<State>> lazy;
+  std::optional<ContextRef> first;
   for (const Tensor& tensor : tensors) {
     if (buffer_of(*node_of(tensor))) continue;
-    TN_REQUIRE(lazy.empty() || &tensor.context() == &lazy[0]->context(),
+    TN_REQUIRE(!first || &tensor.context() == &first->get(),
                "[realize] expected tensors of one context, got two");
+    if (!first) first.emplace(tensor.context());
+    if (std::ranges::find(lazy, tensor.state()) != lazy.end()) continue;
     outputs.push_back(node_of(tensor));
-    lazy.push_back(&tensor);
+    lazy.push_back(tensor.state());
   }
   if (lazy.empty()) return;
-  Context& context = lazy[0]->context();
-  const Collected collected = collect(builder_of(context), outputs);
-  std::vector<BufferRef> results = runtime_of(context).run(collected.graph, collected.inputs);
-  for (size_t i = 0; i < lazy.size(); ++i) {
-    lazy[i]->state()->node =
-        buffer_node(context, std::move(results[i]), outputs[i]->dtype, static_shape(*outputs[i]));
-    if (Tape* const tape = Tape::current()) tape->record(lazy[i]->state()->node, outputs[i]);
+  Context& context = first->get();
+  Values& values = context.impl().values;
+  Tape* const tape = Tape::current();
+
+  std::vector<NodeRef> wanted = outputs;
+  if (const auto known = values.known(); known.size() > 0)
+    wanted = substitute(outputs, known, builder_of(context));
+  std::vector<NodeRef> kept;
+  std::vector<bool> donated, from_buffers;
+  Collected collected;
+  {
+    std::vector<NodeRef> all;
+    const Holders holders(wanted, outputs, lazy);
+    kept = holders.worth_keeping();
+    std::erase_if(
+        kept, [&](const NodeRef& node) { return std::ranges::find(wanted, node) != wanted.end(); });
+    for (const NodeRef& node : wanted) {
+      from_buffers.push_back(holders.has_buffer(node));
+      if (!buffer_of(*node)) all.push_back(node);
+    }
+    all.insert(all.end(), kept.begin(), kept.end());
+    std::vector<NodeRef> params;
+    collected = collect(builder_of(context), all, &params);
+    // A tape may ask for anything again.
+    for (const NodeRef& param : params) donated.push_back(!tape && holders.is_given_away(param));
   }
+  std::vector<BufferRef> results;
+  if (!collected.graph.outputs.empty())
+    results = runtime_of(context).run(collected.graph, collected.inputs, {}, nullptr, donated);
+  size_t next = 0;
+  for (size_t i = 0; i < lazy.size(); ++i) {
+    NodeRef buffer = wanted[i];
+    if (!buffer_of(*buffer)) {
+      buffer = buffer_node(context, std::move(results[next++]), outputs[i]->dtype,
+                           static_shape(*outputs[i]));
+    }
+    lazy[i]->node = buffer;
+    if (tape) tape->record(buffer, outputs[i]);
+    wanted[i] = nullptr;
+  }
+  collected = {};
+  // Whoever else holds what it was made from may come to need it.
+  for (size_t i = 0; i < lazy.size(); ++i)
+    if (from_buffers[i] && outputs[i].use_count() > 1) values.keep(outputs[i], lazy[i]->node);
+  for (const NodeRef& node : kept)
+    values.keep(node,
+                buffer_node(context, std::move(results[next++]), node->dtype, static_shape(*node)));
 }
 
 std::string Tensor::device() const {

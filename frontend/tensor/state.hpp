@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/runtime/runtime.hpp"
+#include "core/support/flat_map.hpp"
 #include "frontend/tensor/tables.hpp"
 #include "tenon/tensor.hpp"
 
@@ -31,12 +32,31 @@ class Bodies {
   size_t alive_ = 64;  ///< how many there were when the others were last cleared away
 };
 
+/// Values of nodes that somebody still holds lazily, so that nothing is computed twice.
+/// Thread-safe.
+class Values {
+ public:
+  /// `buffer`: a PARAM that owns the value of `node`.
+  void keep(const NodeRef& node, NodeRef buffer);
+  /// Of the nodes that are still there; forgets the others.
+  FlatMap<const Node*, NodeRef> known();
+
+ private:
+  struct Entry {
+    std::weak_ptr<const Node> node;
+    NodeRef buffer;
+  };
+  std::mutex mutex_;
+  std::map<const Node*, Entry> entries_;
+};
+
 struct Context::Impl {
   Impl(Context* context, ContextOptions options)
       : runtime(std::move(options)), life(std::make_shared<std::atomic<Context*>>(context)) {}
   Runtime runtime;
   Bodies bodies;
   Tables tables;
+  Values values;
   std::shared_ptr<std::atomic<Context*>> life;  ///< null once the context is destroyed
 };
 
@@ -62,6 +82,8 @@ struct Tensor::State {
   ContextRef context;
   NodeRef node;
   std::optional<Number> number;
+  bool meets_as_number = false;  ///< an argument that was a number, while a function is traced
+  std::string given_to;          ///< the function that its value was donated to; else empty
 };
 
 const NodeRef& node_of(const Tensor& x);
@@ -78,7 +100,9 @@ struct Collected {
 };
 /// The nodes below the outputs with buffers replaced by params p0, p1, ... in order of appearance:
 /// equal computations become equal graphs, and a plan that is kept for one holds no buffer alive.
-Collected collect(Builder& builder, const std::vector<NodeRef>& outputs);
+/// `out_params`: the nodes whose buffers the inputs are.
+Collected collect(Builder& builder, const std::vector<NodeRef>& outputs,
+                  std::vector<NodeRef>* out_params = nullptr);
 
 /// Context, and operands of one dtype and one (broadcast) shape. `op` is for messages.
 struct Operands {

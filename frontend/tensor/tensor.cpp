@@ -24,6 +24,10 @@ Context& ContextRef::get() const {
 
 const std::shared_ptr<Tensor::State>& Tensor::state() const {
   TN_REQUIRE(state_ != nullptr, "[tensor] expected a Tensor, got one that was moved from");
+  TN_REQUIRE(state_->given_to.empty(),
+             "[tensor] expected a Tensor with a value, got one that was donated to [{}]; use what "
+             "that returned",
+             state_->given_to);
   return state_;
 }
 
@@ -114,15 +118,24 @@ Context& context_of(const Tensor& x) {
 
 bool is_number(const Tensor& x) { return !x.state()->context.is_set(); }
 
+DType beside_number(bool number_is_float, DType number, DType tensor) {
+  if (number_is_float) return is_float(tensor) ? tensor : DType::kF32;
+  return tensor == DType::kBool ? number : tensor;
+}
+
 /// Beside a tensor a number takes its dtype, unless it is of a higher kind (bool, integer, float);
 /// two numbers agree on the wider of their kinds.
 DType dtype_of_both(const Tensor& a, const Tensor& b) {
-  if (!is_number(a) && !is_number(b)) return promote_types(a.dtype(), b.dtype());
+  if (!is_number(a) && !is_number(b)) {
+    const bool traced = a.state()->meets_as_number;
+    if (traced == b.state()->meets_as_number) return promote_types(a.dtype(), b.dtype());
+    const DType number = (traced ? a : b).dtype(), other = (traced ? b : a).dtype();
+    return beside_number(is_float(number), number, other);
+  }
   if (is_number(a) != is_number(b)) {
     const DType dtype = is_number(a) ? b.dtype() : a.dtype();
     const Number& number = *(is_number(a) ? a : b).state()->number;
-    if (number.is_float()) return is_float(dtype) ? dtype : DType::kF32;
-    return dtype == DType::kBool ? number.dtype() : dtype;
+    return beside_number(number.is_float(), number.dtype(), dtype);
   }
   const Number &x = *a.state()->number, &y = *b.state()->number;
   if (x.is_float() || y.is_float()) return DType::kF32;

@@ -4,6 +4,7 @@
 
 #include "tenon/activations.hpp"  // IWYU pragma: export
 #include "tenon/array.hpp"        // IWYU pragma: export
+#include "tenon/compile.hpp"      // IWYU pragma: export
 #include "tenon/context.hpp"      // IWYU pragma: export
 #include "tenon/dtype.hpp"        // IWYU pragma: export
 #include "tenon/error.hpp"        // IWYU pragma: export

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tenon/compile.hpp"
+
+#include <fmt/ranges.h>
+
+#include <atomic>
+
+#include "core/ir/substitute.hpp"
+#include "core/runtime/run_plan.hpp"
+#include "core/support/error.hpp"
+#include "core/support/log.hpp"
+#include "frontend/tensor/trace.hpp"
+
+namespace tenon {
+namespace {
+
+/// From here on somebody is told that traces cost more than they serve.
+constexpr size_t kManyTraces = 8;
+
+/// What a function is traced for, of one input.
+struct InputType {
+  DType dtype = DType::kVoid;
+  std::vector<int64_t> shape;
+  const Device* device = nullptr;  ///< null: a number
+  bool donated = false;
+  bool operator==(const InputType&) const = default;
+};
+
+std::string to_string(const std::vector<InputType>& inputs) {
+  std::vector<std::string> words;
+  for (const InputType& input : inputs)
+    words.push_back(fmt::format("{}[{}]", dtype_name(input.dtype), fmt::join(input.shape, ", ")));
+  return fmt::format("({})", fmt::join(words, ", "));
+}
+
+struct Trace {
+  std::vector<InputType> inputs;
+  std::vector<int64_t> key;
+  size_t number = 0;
+  Graph graph;
+  std::vector<Tensor> captured;
+  std::mutex mutex;  ///< of the plan while it is made, and of the numbers
+  std::optional<PlanUse> use;
+  /// Of each input that is a number, its last value, on the device.
+  std::vector<std::pair<Scalar, BufferRef>> numbers;
+};
+
+bool is_number(const Tensor& x) { return x.state()->number && !x.state()->context.is_set(); }
+
+}  // namespace
+
+struct CompiledFunction::Impl {
+  Traced function;
+  std::string name;
+  std::recursive_mutex mutex;  ///< a function may call itself while it is traced
+  std::vector<std::shared_ptr<Trace>> traces;
+  bool warned = false;
+
+  std::shared_ptr<Trace> find(const std::vector<InputType>& inputs,
+                              const std::vector<int64_t>& key) const {
+    for (const auto& trace : traces)
+      if (trace->inputs == inputs && trace->key == key) return trace;
+    return nullptr;
+  }
+
+  std::shared_ptr<Trace> make(Context& context, const std::vector<Tensor>& inputs,
+                              std::vector<InputType> types, const std::vector<int64_t>& key) {
+    auto out = std::make_shared<Trace>();
+    out->number = next_number++;
+    Builder& builder = builder_of(context);
+    std::vector<NodeRef> like;
+    std::vector<bool> numbers;
+    for (const Tensor& x : inputs) {
+      numbers.push_back(is_number(x));
+      like.push_back(numbers.back()
+                         ? builder.constant(x.state()->number->as(name.c_str(), x.dtype()))
+                         : node_of(x));
+    }
+    const tenon::Traced traced = trace(
+        name, [&](const auto& arguments) { return function(arguments, out->number); }, like,
+        context, numbers);
+    for (const NodeRef& node : traced.captured) out->captured.push_back(make_tensor(context, node));
+    Tensor::realize(out->captured);
+    out->graph = inline_calls(*traced.body, builder);
+    out->inputs = std::move(types);
+    out->key = key;
+    out->numbers.resize(inputs.size());
+    if (traces.size() + 1 >= kManyTraces && !warned) {
+      warned = true;
+      log_warning(fmt::format(
+          "[{}] is traced and planned for the {}th time, now for {}, before for {}: a call costs a "
+          "compilation wherever types or integers among the arguments differ; pad shapes to a few "
+          "sizes, and pass what changes as a Tensor",
+          name, traces.size() + 1, to_string(out->inputs), to_string(traces.back()->inputs)));
+    }
+    traces.push_back(out);
+    return out;
+  }
+
+  size_t next_number = 0;
+};
+
+CompiledFunction::CompiledFunction(Traced f, std::string name) : impl_(std::make_shared<Impl>()) {
+  TN_REQUIRE(!name.empty() && name.size() <= kMaxName,
+             "[compile] expected a name of 1 to {} bytes, got {}", kMaxName, name.size());
+  impl_->function = std::move(f);
+  impl_->name = std::move(name);
+}
+
+size_t CompiledFunction::traces() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->traces.size();
+}
+
+size_t CompiledFunction::nodes() const {
+  const std::lock_guard lock(impl_->mutex);
+  size_t out = 0;
+  for (const auto& trace : impl_->traces) out += topological(trace->graph.outputs).size();
+  return out;
+}
+
+void compiled::check_donated_place(const std::string& name, size_t place, size_t count) {
+  TN_REQUIRE(place < count, "[{}] expected donated arguments among its {}, got number {}", name,
+             count, place);
+}
+
+namespace {
+
+/// Throws unless nothing but the caller's handle holds the value.
+void check_donated(const std::string& name, const std::vector<Tensor>& inputs, size_t i) {
+  const Tensor& x = inputs[i];
+  for (size_t j = 0; j < inputs.size(); ++j)
+    TN_REQUIRE(j == i || inputs[j].state() != x.state(),
+               "[{}] expected a donated input once, got inputs {} and {} that are one tensor", name,
+               std::min(i, j), std::max(i, j));
+  const NodeRef& node = node_of(x);
+  TN_REQUIRE(
+      node.use_count() == 1 && node->as<ParamAttr>().owner.use_count() == 1,
+      "[{}] expected a donated input that nothing else needs, got input {} ({}), which other "
+      "tensors are made from or share; realize them, or let them go",
+      name, i, type_string(*node));
+}
+
+/// Numbers on the device that the run begins on; those that have changed are written by it.
+class Numbers {
+ public:
+  Numbers(Trace& trace, Device& device) : trace_(trace), device_(device) {}
+
+  BufferRef place(size_t i, const Scalar& value) {
+    auto& [last, buffer] = trace_.numbers[i];
+    if (buffer && last == value) return buffer;
+    const auto bytes = static_cast<uint32_t>(dtype_size(value.dtype));
+    buffer = device_.allocate(bytes, "numbers");
+    last = value;
+    fills_.device = &device_;
+    fills_.commands.push_back(fill_command({buffer.get(), 0}, value.bits, bytes));
+    return buffer;
+  }
+  const Fills& fills() const { return fills_; }
+
+ private:
+  Trace& trace_;
+  Device& device_;
+  Fills fills_;
+};
+
+}  // namespace
+
+CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inputs,
+                                                 const std::vector<bool>& donated,
+                                                 const std::vector<int64_t>& key) const {
+  Impl& impl = *impl_;
+  Context& context = context_of(impl.name.c_str(), {inputs});
+  Runtime& runtime = runtime_of(context);
+  std::vector<Tensor> lazy;
+  for (const Tensor& x : inputs)
+    if (!is_number(x)) lazy.push_back(x);
+  Tensor::realize(lazy);
+  lazy.clear();
+
+  std::vector<InputType> types;
+  Device* home = nullptr;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& x = inputs[i];
+    InputType type{x.dtype(), x.shape(), nullptr, i < donated.size() && donated[i]};
+    if (!is_number(x)) {
+      Device& device = buffer_of(*node_of(x))->device();
+      type.device = &device;
+      if (!home && device.capabilities().compute) home = &device;
+    }
+    types.push_back(std::move(type));
+  }
+  if (!home) home = &runtime.device();
+
+  std::shared_ptr<Trace> trace;
+  {
+    const std::lock_guard lock(impl.mutex);
+    trace = impl.find(types, key);
+    if (!trace) trace = impl.make(context, inputs, types, key);
+  }
+  Results out;
+  out.trace = trace->number;
+  // Calls of one trace on several threads take turns until they are submitted.
+  const std::lock_guard lock(trace->mutex);
+  Numbers numbers(*trace, *home);
+  std::vector<bool> gives;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    gives.push_back(types[i].donated && types[i].device);
+    if (gives.back()) check_donated(impl.name, inputs, i);
+  }
+  std::vector<BufferRef> buffers;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& x = inputs[i];
+    buffers.push_back(types[i].device
+                          ? buffer_of(*node_of(x))
+                          : numbers.place(i, x.state()->number->as(impl.name.c_str(), x.dtype())));
+  }
+  for (const Tensor& x : trace->captured) buffers.push_back(buffer_of(*node_of(x)));
+  if (!trace->use) trace->use = runtime.planned(trace->graph, buffers, nullptr, gives);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!gives[i]) continue;
+    inputs[i].state()->given_to = impl.name;
+  }
+  std::vector<BufferRef> results;
+  try {
+    results = runtime.run_planned(trace->graph, *trace->use, buffers, {}, nullptr, numbers.fills());
+  } catch (...) {
+    trace->numbers.assign(inputs.size(), {});  // they may not be there
+    throw;
+  }
+  for (size_t o = 0; o < results.size(); ++o) {
+    const Node& node = *trace->graph.outputs[o];
+    out.values.push_back(make_tensor(
+        context, buffer_node(context, std::move(results[o]), node.dtype, static_shape(node))));
+  }
+  return out;
+}
+
+}  // namespace tenon

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/tensor/trace.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "core/ir/substitute.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon {
+namespace {
+
+/// Nodes that do not depend on the params but on others, as they enter the rest.
+std::vector<NodeRef> captured_by(const std::vector<NodeRef>& outputs,
+                                 const std::vector<NodeRef>& params) {
+  FlatMap<const Node*, char> own, outer;
+  for (const NodeRef& param : params) own.try_emplace(param.get());
+  std::vector<NodeRef> captured;
+  FlatMap<const Node*, char> seen;
+  const auto capture = [&](const NodeRef& node) {
+    if (outer.contains(node.get()) && !own.contains(node.get()) &&
+        seen.try_emplace(node.get()).second)
+      captured.push_back(node);
+  };
+  for (const NodeRef& node : topological(outputs)) {
+    if (own.contains(node.get())) continue;
+    if (node->op == Op::PARAM && !node->as<ParamAttr>().is_dim) outer.try_emplace(node.get());
+    const auto is_in = [&](const FlatMap<const Node*, char>& set) {
+      return std::ranges::any_of(node->sources,
+                                 [&](const NodeRef& s) { return set.contains(s.get()); });
+    };
+    if (is_in(own)) own.try_emplace(node.get());
+    if (is_in(outer)) outer.try_emplace(node.get());
+    if (own.contains(node.get()))
+      for (const NodeRef& source : node->sources) capture(source);
+  }
+  for (const NodeRef& output : outputs) capture(output);
+  return captured;
+}
+
+}  // namespace
+
+Traced trace(const std::string& name, const TensorFunction& f, const std::vector<NodeRef>& like,
+             Context& context, const std::vector<bool>& is_number) {
+  static std::atomic<uint64_t> next{1};
+  constexpr uint64_t kTraced = 0x7472616300000000;
+  Builder& builder = builder_of(context);
+  std::vector<Tensor> arguments;
+  std::vector<NodeRef> params;
+  for (const NodeRef& node : like) {
+    params.push_back(builder.param("argument", node->dtype, node->shape, kTraced + next++));
+    arguments.push_back(make_tensor(context, params.back()));
+    const size_t i = arguments.size() - 1;
+    arguments.back().state()->meets_as_number = i < is_number.size() && is_number[i];
+  }
+  const std::vector<Tensor> results = f(arguments);
+  TN_REQUIRE(!results.empty(), "[{}] expected a function that gives tensors, got none", name);
+  const std::vector<NodeRef> outputs = nodes_in(context, results);
+  Traced out;
+  out.captured = captured_by(outputs, params);
+  params.insert(params.end(), out.captured.begin(), out.captured.end());
+  FlatMap<const Node*, NodeRef> own;
+  Graph body;
+  body.name = name;
+  for (size_t i = 0; i < params.size(); ++i)
+    own.try_emplace(params[i].get(), own_param(builder, "x" + std::to_string(i), *params[i],
+                                               params[i]->dtype, body));
+  body.outputs = substitute(outputs, own, builder);
+  body.output_names.resize(outputs.size());
+  out.body = context.impl().bodies.one_of(std::move(body));
+  return out;
+}
+
+}  // namespace tenon

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Functions of tensors as graphs: called with tensors that have types but no values. Internal to
+// the library.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "frontend/tensor/state.hpp"
+#include "tenon/gradient.hpp"
+
+namespace tenon {
+
+struct Traced {
+  GraphRef body;
+  std::vector<NodeRef> captured;  ///< tensors of outside: the last params of the body
+};
+
+/// Calls f once, with tensors of the types of `like`; those that `is_number` names meet others as
+/// numbers do. Equal bodies are one graph. `name` is for messages.
+Traced trace(const std::string& name, const TensorFunction& f, const std::vector<NodeRef>& like,
+             Context& context, const std::vector<bool>& is_number = {});
+
+}  // namespace tenon

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Functions that are traced once, memory that is given away, values that are found again.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <numeric>
+
+#include "frontend/tensor/state.hpp"
+#include "tenon/tenon.hpp"
+#include "tests/tensor/devices.hpp"
+#include "tests/tensor/refusals.hpp"
+
+using namespace tenon;
+using namespace tenon::test;
+
+namespace {
+
+struct Linear {
+  Tensor w, b;
+  auto fields() { return std::tie(w, b); }
+};
+struct Model {
+  std::vector<Linear> layers;
+  auto fields() { return std::tie(layers); }
+};
+
+Tensor large(float value, Context& context) {  // worth donating
+  const std::vector<float> values(1 << 15, value);
+  return Tensor::from<float>(values, {1 << 15}, context);
+}
+
+const tn_memory* memory_of(const Tensor& x) { return buffer_of(*node_of(x))->memory(); }
+uint64_t offset_of(const Tensor& x) { return buffer_of(*node_of(x))->offset(); }
+
+}  // namespace
+
+TEST_CASE("a compiled function is traced once; numbers and keys are inputs") {
+  on_each_device([](Context& context) {
+    int calls = 0;
+    const auto f = compile([&](const Tensor& x, const Tensor& by, const Key& key) {
+      ++calls;
+      return x * by + uniform(key, {4}) * 0.0;
+    });
+    const Tensor x = Tensor::from<float>({1, 2, 3, 4}, {4}, context);
+    const size_t plans = runtime_of(context).plan_count();
+    for (int i = 0; i < 20; ++i) {
+      const float by = static_cast<float>(i) / 2;
+      CHECK(f(x, by, Key(static_cast<uint64_t>(i), context)).to_vector<float>() ==
+            std::vector<float>{by, 2 * by, 3 * by, 4 * by});
+    }
+    CHECK(calls == 1);
+    CHECK(f.traces() == 1);
+    CHECK(runtime_of(context).plan_count() == plans + 1);
+    CHECK(f(Tensor::ones({2, 4}, DType::kF32, context), 3.0, Key(1, context)).shape() ==
+          std::vector<int64_t>{2, 4});
+    CHECK(f.traces() == 2);
+  });
+}
+
+TEST_CASE("a number beside a tensor takes its dtype, in a compiled function too") {
+  on_each_device([](Context& context) {
+    const auto f = compile([](const Tensor& x, const Tensor& by) { return x * by; });
+    const Tensor half = Tensor::from<float>({1, 2}, {2}, context).cast(DType::kF16);
+    CHECK(f(half, 0.5).dtype() == DType::kF16);
+    CHECK(f(half, 3).to_vector<float>() == std::vector<float>{3, 6});
+    const Tensor whole = Tensor::from<int32_t>({1, 2}, {2}, context);
+    CHECK(f(whole, 3).to_vector<int32_t>() == std::vector<int32_t>{3, 6});
+    CHECK(f(whole, 0.5).to_vector<float>() == std::vector<float>{0.5, 1});
+    CHECK(f(whole == 1, true).to_vector<bool>() == std::vector<bool>{true, false});
+    CHECK(f.traces() == 5);
+  });
+}
+
+TEST_CASE("structs go in and come out") {
+  on_each_device([](Context& context) {
+    const auto f = compile([](Model m, const Tensor& x, int power) {
+      Tensor y = x;
+      for (Linear& layer : m.layers) {
+        y = y.matmul(layer.w) + layer.b;
+        layer.w = layer.w * 2.0;
+      }
+      for (int i = 1; i < power; ++i) y = y * y;
+      return std::tuple(m, y, std::array{x, x + 1});
+    });
+    Model m;
+    for (int i = 0; i < 2; ++i)
+      m.layers.push_back({Tensor::from<float>({1, 0, 0, 1}, {2, 2}, context),
+                          Tensor::from<float>({1, 2}, {2}, context)});
+    const Tensor x = Tensor::from<float>({1, 1}, {1, 2}, context);
+    auto [next, y, more] = f(m, x, 1);
+    CHECK(y.to_vector<float>() == std::vector<float>{3, 5});
+    CHECK(next.layers.size() == 2);
+    CHECK(next.layers[1].w.to_vector<float>() == std::vector<float>{2, 0, 0, 2});
+    CHECK(more[1].to_vector<float>() == std::vector<float>{2, 2});
+    CHECK(std::get<1>(f(m, x, 2)).to_vector<float>() == std::vector<float>{9, 25});
+    CHECK(std::get<1>(f(next, x, 1)).to_vector<float>() ==
+          std::vector<float>{2 * 3 + 1, 2 * 4 + 2});
+    m.layers.pop_back();
+    CHECK(std::get<1>(f(m, x, 1)).to_vector<float>() == std::vector<float>{2, 3});
+    CHECK(f.traces() == 3);
+  });
+}
+
+TEST_CASE("a donated argument's memory is the result's, and its handle is spent") {
+  on_each_device([](Context& context) {
+    const auto f = compile([](const Tensor& w, const Tensor& g) { return w - 0.5 * g; },
+                           {.name = "step", .donate = {0}});
+    Tensor w = large(1, context);
+    const Tensor g = large(1, context), old = w;
+    Tensor::realize({w, g});
+    const auto* const memory = memory_of(w);
+    const uint64_t offset = offset_of(w);
+    for (int i = 0; i < 10; ++i) {
+      w = f(w, g);
+      CHECK(memory_of(w) == memory);
+      CHECK(offset_of(w) == offset);
+    }
+    CHECK(w.to_vector<float>() == std::vector<float>(1 << 15, -4.F));
+    refuses([&] { (void)old.shape(); }, "got one that was donated to [step]");
+    refuses([&] { (void)(old + 1); }, "use what that returned");
+    CHECK(f.traces() == 1);
+  });
+}
+
+TEST_CASE("what others need is not donated") {
+  on_each_device([](Context& context) {
+    const auto f = compile([](const Tensor& w, const Tensor& g) { return w - g; },
+                           {.name = "step", .donate = {0}});
+    const Tensor w = large(1, context), g = large(2, context);
+    {
+      const Tensor lazy = w * 2.0;
+      refuses([&] { f(w, g); }, "which other tensors are made from or share");
+      CHECK(lazy.to_vector<float>()[0] == 2);
+    }
+    refuses([&] { f(w, w); }, "inputs 0 and 1 that are one tensor");
+    CHECK(f(w, g).to_vector<float>()[0] == -1);
+    refuses([] { compile([](const Tensor& x) { return x; }, {.name = "f", .donate = {1}}); },
+            "[f] expected donated arguments among its 1, got number 1");
+  });
+}
+
+TEST_CASE("a row is stored into a donated buffer without a copy") {
+  on_each_device([](Context& context) {
+    const auto put = compile(
+        [](const Tensor& rows, const Tensor& at, const Tensor& row) {
+          return rows.scatter(0, at.reshape({1, 1}).expand({1, 64}), row);
+        },
+        {.name = "put", .donate = {0}});
+    Tensor rows = Tensor::zeros({1 << 10, 64}, DType::kF32, context);
+    const Tensor row = Tensor::ones({1, 64}, DType::kF32, context);
+    Tensor::realize({rows, row});
+    const auto* const memory = memory_of(rows);
+    for (int i = 0; i < 5; ++i) rows = put(rows, 3 * i, row);
+    CHECK(memory_of(rows) == memory);
+    const std::vector<float> sums = rows.sum({1}).to_vector<float>();
+    CHECK(std::accumulate(sums.begin(), sums.end(), 0.F) == 5 * 64);
+    CHECK(sums[12] == 64);
+    CHECK(put.traces() == 1);
+  });
+}
+
+TEST_CASE("captured tensors are as they were; values cannot be read while a function is traced") {
+  on_each_device([](Context& context) {
+    Tensor scale = Tensor::from<float>({3}, {1}, context) + 1;
+    const auto f = compile([&](const Tensor& x) { return x * scale; });
+    const Tensor x = Tensor::from<float>({1, 2}, {2}, context);
+    CHECK(f(x).to_vector<float>() == std::vector<float>{4, 8});
+    scale = scale * 2;
+    CHECK(f(x).to_vector<float>() == std::vector<float>{4, 8});
+    const auto reads = compile([](const Tensor& y) { return y * y.item<float>(); });
+    refuses([&] { reads(Tensor::from<float>({1}, {1}, context)); }, "depends on an argument");
+    const auto none = compile([](const std::vector<Tensor>& y) { return y; }, {.name = "none"});
+    refuses([&] { none({}); }, "[none] expected a function that gives tensors, got none");
+    refuses([&] { compile([](const Tensor& y) { return y; }, {.name = ""}); }, "expected a name");
+  });
+}
+
+TEST_CASE("gradients are taken inside of a compiled function") {
+  on_each_device([](Context& context) {
+    const auto step = compile([](const Tensor& w, const Tensor& x, const Tensor& rate) {
+      const auto [loss, g] = value_and_gradient(
+          [&](const std::vector<Tensor>& a) { return (a[0] * x - 6.0).square().mean(); })({w});
+      return std::pair(w - rate * g[0], loss);
+    });
+    Tensor w = Tensor::from<float>({0}, {1}, context), loss = 0;
+    const Tensor x = Tensor::from<float>({1, 2, 3}, {3}, context);
+    for (int i = 0; i < 60; ++i) std::tie(w, loss) = step(w, x, 0.1 / (1 + i / 100.));
+    CHECK(std::abs(w.item<float>() - 36.F / 14) < 1e-4F);
+    CHECK(step.traces() == 1);
+  });
+}
+
+TEST_CASE("memory is given away by the last owner") {
+  on_each_device([](Context& context) {
+    Tensor w = large(1, context);
+    const auto* const memory = memory_of(w);
+    const uint64_t offset = offset_of(w);
+    for (int i = 0; i < 5; ++i) {
+      w = w + 1.0;
+      Tensor::realize({w});
+      CHECK(memory_of(w) == memory);
+      CHECK(offset_of(w) == offset);
+    }
+    CHECK(w.to_vector<float>()[7] == 6);
+    const Tensor held = w;
+    w = w + 1.0;
+    Tensor::realize({w});
+    CHECK(held.to_vector<float>()[7] == 6);
+    CHECK(w.to_vector<float>()[7] == 7);
+    // A lazy one is an owner too, near or far.
+    Tensor v = large(3, context);
+    const Tensor near = v * 2.0, far = near.exp() * 0.0 + near;
+    v = v + 1.0;
+    Tensor::realize({v});
+    CHECK(far.to_vector<float>()[0] == 6);
+    CHECK(near.to_vector<float>()[0] == 6);
+    // And so is a tape.
+    Tensor u = large(3, context);
+    const GradientTape tape;
+    const Tensor leaf = Tensor::from<float>({2}, {1}, context);
+    Tensor y = u * leaf;
+    u = y.square();
+    Tensor::realize({y});
+    y = 0;
+    Tensor::realize({u});
+    CHECK(gradient(u.sum(), {leaf})[0].item<float>() == 2 * 2 * 9 * (1 << 15));
+  });
+}
+
+TEST_CASE("values that were computed are found again") {
+  on_each_device([](Context& context) {
+    const Tensor w = large(2, context);
+    const Tensor loss = w.square().mean();
+    const Tensor next = w - loss;
+    Tensor::realize({next});
+    const Collected rest = collect(builder_of(context), {node_of(loss)});
+    CHECK(rest.graph.outputs.size() == 1);
+    CHECK(context.impl().values.known().find(node_of(loss).get()) != nullptr);
+    CHECK(loss.item<float>() == 4);
+    // A tensor that was built before another was read uses what that became.
+    const Tensor a = w.exp(), b = a.sum();
+    const Node* const origin = node_of(a).get();
+    Tensor::realize({a});
+    CHECK(context.impl().values.known().find(origin) != nullptr);
+    const float one = std::exp(2.F);
+    CHECK(std::abs(b.item<float>() / (one * (1 << 15)) - 1) < 1e-5);
+  });
+  on_each_device([](Context& context) {
+    {
+      const Tensor w = large(2, context), a = w.exp();
+      const Tensor b = a + 1.0;
+      Tensor::realize({a});
+      CHECK(b.to_vector<float>()[0] == std::exp(2.F) + 1);
+    }
+    CHECK(context.impl().values.known().size() == 0);
+  });
+}
