@@ -3,7 +3,8 @@
 
 #include <fmt/ranges.h>
 
-#include <atomic>
+#include <map>
+#include <set>
 
 #include "core/ir/substitute.hpp"
 #include "core/runtime/run_plan.hpp"
@@ -126,6 +127,42 @@ void compiled::check_donated_place(const std::string& name, size_t place, size_t
 
 namespace {
 
+/// Equal tensors, as two of zeros, are one buffer: where they are inputs of one call, and nothing
+/// else holds it, those that are donated get one each.
+void separate(Context& context, const std::vector<Tensor>& inputs, const std::vector<bool>& gives) {
+  std::map<const Buffer*, std::set<Tensor::State*>> holders;
+  std::map<const Buffer*, std::set<const Node*>> nodes;
+  for (const Tensor& x : inputs) {
+    if (is_number(x)) continue;
+    const Buffer* const buffer = buffer_of(*node_of(x)).get();
+    holders[buffer].insert(x.state().get());
+    nodes[buffer].insert(node_of(x).get());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!gives[i]) continue;
+    Tensor::State& state = *inputs[i].state();
+    const Buffer* const shared = buffer_of(*state.node).get();
+    if (holders[shared].size() < 2 || !holders[shared].contains(&state)) continue;
+    long held = 0;
+    for (const Tensor::State* one : holders[shared]) held += one->node.use_count();
+    long expected = 0;  // each node is counted by every state that holds it
+    for (const Node* node : nodes[shared]) {
+      const auto by = std::ranges::count_if(
+          holders[shared], [&](const auto* one) { return one->node.get() == node; });
+      expected += by * by;
+    }
+    const long owners = state.node->as<ParamAttr>().owner.use_count();
+    if (held != expected || owners != static_cast<long>(nodes[shared].size())) continue;
+    const BufferRef from = buffer_of(*state.node);
+    BufferRef to = from->device().allocate(from->size(), "donated");
+    if (from->size() > 0) from->device().copy(*from, 0, *to, 0, from->size());
+    holders[shared].erase(&state);
+    state.node = buffer_node(context, std::move(to), state.node->dtype, static_shape(*state.node));
+    nodes[shared].clear();
+    for (const Tensor::State* one : holders[shared]) nodes[shared].insert(one->node.get());
+  }
+}
+
 /// Throws unless nothing but the caller's handle holds the value.
 void check_donated(const std::string& name, const std::vector<Tensor>& inputs, size_t i) {
   const Tensor& x = inputs[i];
@@ -204,10 +241,10 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
   const std::lock_guard lock(trace->mutex);
   Numbers numbers(*trace, *home);
   std::vector<bool> gives;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    gives.push_back(types[i].donated && types[i].device);
-    if (gives.back()) check_donated(impl.name, inputs, i);
-  }
+  for (const InputType& type : types) gives.push_back(type.donated && type.device);
+  separate(context, inputs, gives);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (gives[i]) check_donated(impl.name, inputs, i);
   std::vector<BufferRef> buffers;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& x = inputs[i];

@@ -26,6 +26,7 @@ int run(const std::string& only, bool json) {
   bench_memory(suite);
   bench_overhead(suite);
   bench_arrays(suite);
+  bench_training(suite);
   bench_fresh(suite);
   bench_devices(suite);
   if (report.rows.empty()) {
@@ -46,8 +47,8 @@ int tenon_bench(int argc, char** argv) {
   std::string only;
   app.add_flag("--json", json, "Print JSON instead of a table");
   app.add_option("--only", only, "Run only rows whose name has a match of this regular expression");
-  bool first_result = false;
-  app.add_flag("--first-result", first_result, "Internal: one of the processes that are timed")
+  std::string first_result;
+  app.add_option("--first-result", first_result, "Internal: one of the processes that are timed")
       ->group("");
   app.set_version_flag("--version", "tenon-bench " TENON_VERSION);
   try {
@@ -56,7 +57,7 @@ int tenon_bench(int argc, char** argv) {
     return app.exit(error) == 0 ? kRight : kUsage;
   }
   try {
-    return first_result ? tenon::bench::print_first_result() : run(only, json);
+    return first_result.empty() ? run(only, json) : tenon::bench::print_first_result(first_result);
   } catch (const std::regex_error& error) {
     tenon::complain(
         "tenon-bench",

@@ -55,14 +55,19 @@ Graph elementwise_graph(Builder& b, int64_t count);
 /// What is wrong with an element of its output for x = 1, or "".
 std::string elementwise_fault(float got);
 
-/// What a process of its own does for bench_fresh; gives the exit code.
-int print_first_result();
+/// What a process of its own does for bench_fresh, "elementwise" or "transformer"; gives the exit
+/// code.
+int print_first_result(const std::string& what);
+/// Computes twelve blocks and their gradient in the standard context. What is wrong with it, or "".
+std::string transformer_fault();
 
 void bench_sgemm(Suite& suite);
 void bench_memory(Suite& suite);
 void bench_overhead(Suite& suite);
 /// Functions of the tensor API.
 void bench_arrays(Suite& suite);
+/// Gradients, and steps of training.
+void bench_training(Suite& suite);
 void bench_fresh(Suite& suite);
 /// Every backend that is found beside the CPU plugin.
 void bench_devices(Suite& suite);

@@ -254,3 +254,73 @@ TEST_CASE("values that were computed are found again") {
     CHECK(context.impl().values.known().size() == 0);
   });
 }
+
+namespace {
+
+/// Weights and their two moments.
+struct Adam {
+  std::vector<Tensor> w, m, v;
+  auto fields() { return std::tie(w, m, v); }
+};
+
+std::pair<Adam, Tensor> adam_step(Adam state, const Tensor& x, const Tensor& rate,
+                                  const Tensor& number, const Key& key) {
+  const auto [loss, g] = value_and_gradient([&](const std::vector<Tensor>& w) {
+    const Tensor h = (x.matmul(w[0]) + w[1]).relu() * dropout_mask(key, {16, 128}, 0.1);
+    return (h.matmul(w[2]) - x.slice({{}, Slice{0, 64}})).square().mean();
+  })(state.w);
+  for (size_t i = 0; i < g.size(); ++i) {
+    state.m[i] = state.m[i] * 0.9 + g[i] * 0.1;
+    state.v[i] = state.v[i] * 0.999 + g[i].square() * 0.001;
+    const Tensor m = state.m[i] / (1 - pow(0.9, number));
+    const Tensor v = state.v[i] / (1 - pow(0.999, number));
+    state.w[i] = state.w[i] - rate * m / (v.sqrt() + 1e-8);
+  }
+  return {state, loss};
+}
+
+}  // namespace
+
+TEST_CASE("a thousand steps of Adam: one plan, no new nodes, memory flat, all in place") {
+  on_each_device([](Context& context) {
+    const bool is_fast = context.device().id == "cpu:0";
+    const auto step = compile(adam_step, {.name = "step", .donate = {0}});
+    Adam state;
+    for (const auto& shape : std::vector<std::vector<int64_t>>{{256, 128}, {128}, {128, 64}}) {
+      state.w.push_back(Tensor::randn(shape, state.w.size(), context) * 0.05);
+      state.m.push_back(Tensor::zeros(shape, DType::kF32, context));
+      state.v.push_back(Tensor::zeros(shape, DType::kF32, context));
+    }
+    const Tensor x = Tensor::randn({16, 256}, 9, context);
+    const auto places = [&] {
+      std::vector<std::pair<const tn_memory*, uint64_t>> out;
+      for (const auto* list : {&state.w, &state.m, &state.v})
+        for (const Tensor& t : *list) out.emplace_back(memory_of(t), offset_of(t));
+      return out;
+    };
+    Tensor loss = 0;
+    std::vector<float> losses;
+    std::vector<std::pair<const tn_memory*, uint64_t>> first;
+    size_t plans = 0, nodes = 0;
+    uint64_t bytes = 0;
+    const int steps = is_fast ? 1000 : 6;
+    for (int i = 0; i < steps; ++i) {
+      const double rate = 0.003 / (1 + i / 100.0);
+      std::tie(state, loss) =
+          step(std::move(state), x, rate, i + 1.0, Key(static_cast<uint64_t>(i), context));
+      if (i % 100 == 3 || i == steps - 1) losses.push_back(loss.item<float>());
+      if (i == 3) {
+        first = places();
+        plans = runtime_of(context).plan_count();
+        nodes = step.nodes();
+        bytes = context.device().bytes_in_use;
+      }
+    }
+    CHECK(step.traces() == 1);
+    CHECK(runtime_of(context).plan_count() == plans);
+    CHECK(step.nodes() == nodes);
+    CHECK(context.device().bytes_in_use == bytes);
+    CHECK(places() == first);
+    CHECK(losses.back() < losses.front() * (is_fast ? 0.2F : 1.F));
+  });
+}
