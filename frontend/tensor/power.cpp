@@ -137,7 +137,9 @@ std::vector<Tensor> power_gradient(const std::vector<Tensor>& in) {
   const Tensor one = constant_like(x, 1), zero = constant_like(x, 0);
   const Tensor infinity = constant_like(x, std::numeric_limits<double>::infinity());
   const Tensor base = where(x == 0, one, x);
-  const Tensor at_zero = where(y == 1, one, where(y > 1, zero, infinity));
+  // With the slope that goes on from there: x and its root, which are 0 here.
+  const Tensor above_one = where(y == 2, x * 2, where(y < 2, x.sqrt(), zero));
+  const Tensor at_zero = where(y == 1, one, where(y > 1, above_one, infinity));
   const Tensor by_x = where(y == 0, zero, where(x == 0, at_zero, y * (z / base)));
   return {adjoint * by_x, adjoint * (base.log() * z)};
 }
@@ -194,14 +196,18 @@ Tensor pow(const Tensor& x, const Tensor& y) {
 }
 
 Tensor cbrt(const Tensor& x) {
-  return in_float(x, [](const Tensor& v) {
+  const auto value = [](const Tensor& v) {
     const Tensor size = magnitude(v);
     const Tensor edge = (v == 0) | (size == std::numeric_limits<double>::infinity());
     const Tensor a = where(edge, constant_like(v, 1), size);
     const Tensor guess = (a.log2() * (1.0 / 3)).exp2();
     const Tensor root = guess - (guess - a / (guess * guess)) * (1.0 / 3);  // Newton
     return where(edge, v, where(v < 0, -root, root));
-  });
+  };
+  const auto gradient = [](const Tensor& /*v*/, const Tensor& y, const Tensor& g) {
+    return g / (y.square() * 3);
+  };
+  return in_float(x, [&](const Tensor& v) { return with_gradient("cbrt", v, value, gradient); });
 }
 
 }  // namespace tenon

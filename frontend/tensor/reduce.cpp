@@ -61,7 +61,9 @@ Tensor Tensor::mean(std::vector<int> axes, bool keep) const {
 
 Tensor Tensor::var(std::vector<int> axes, bool keep) const {
   require_float("var", *this);
-  return (*this - mean(axes, /*keep=*/true)).square().mean(axes, keep);
+  return in_float(*this, [&](const Tensor& x) {
+    return (x - x.mean(axes, /*keep=*/true)).square().mean(axes, keep);
+  });
 }
 
 Tensor Tensor::argmax(int axis, bool keep) const {
@@ -84,10 +86,11 @@ Tensor Tensor::softmax(int axis) const {
     const Tensor weights = (x - x.max({axis}, /*keep=*/true)).exp();
     return weights / weights.sum({axis}, /*keep=*/true);
   };
-  return with_gradient("softmax", *this, value,
-                       [axis](const Tensor& /*x*/, const Tensor& y, const Tensor& g) {
-                         return y * (g - (g * y).sum({axis}, /*keep=*/true));
-                       });
+  const auto gradient = [axis](const Tensor& /*x*/, const Tensor& y, const Tensor& g) {
+    return y * (g - (g * y).sum({axis}, /*keep=*/true));
+  };
+  return in_float(*this,
+                  [&](const Tensor& x) { return with_gradient("softmax", x, value, gradient); });
 }
 
 Tensor Tensor::layer_norm(int axis, double epsilon) const {

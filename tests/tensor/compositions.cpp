@@ -175,3 +175,18 @@ TEST_CASE("random numbers are the same everywhere, and uniform") {
     CHECK(std::abs(square - 1) < 0.1);
   });
 }
+
+TEST_CASE("softmax and variance of narrow floats round once") {
+  on_each_device([](Context& context) {
+    const Tensor x = tensor(context, random_floats(4 * 96, 5), {4, 96}) * 3;
+    for (const DType dtype : {DType::kF16, DType::kBF16}) {
+      const Tensor narrow = x.cast(dtype), wide = narrow.cast(DType::kF32);
+      const auto same = [](const Tensor& a, const Tensor& b) {
+        CHECK(a.dtype() == b.dtype());
+        CHECK(a.to_vector<float>() == b.to_vector<float>());
+      };
+      same(narrow.softmax(-1), wide.softmax(-1).cast(dtype));
+      same(narrow.var({1}), wide.var({1}).cast(dtype));
+    }
+  });
+}

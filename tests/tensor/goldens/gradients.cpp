@@ -41,6 +41,38 @@ const Function kMembers[] = {
        return Tensors{c.in.at(0).scatter_add(c.axis(), c.in.at(1), c.in.at(2))};
      }},
     {"matmul", [](const Call& c) { return Tensors{c.in.at(0).matmul(c.in.at(1))}; }},
+    {"eigh",
+     [](const Call& c) {
+       const Eigen found = eigh(c.in.at(0));
+       if (c.word("mode") == "values") return Tensors{found.values};
+       return Tensors{(found.vectors * found.values.sin()).matmul(found.vectors.transpose())};
+     }},
+    {"svd",
+     [](const Call& c) {
+       const SVD found = svd(c.in.at(0));
+       if (c.word("mode").starts_with("values")) return Tensors{found.values};
+       return Tensors{found.u.matmul(found.vh)};
+     }},
+    {"uniform",
+     [](const Call& c) {
+       return Tensors{
+           uniform(Key(c.in.at(0)), c.integers("shape"), c.in.at(1), c.in.at(2), DType::kF64)};
+     }},
+    {"normal",
+     [](const Call& c) {
+       return Tensors{
+           normal(Key(c.in.at(0)), c.integers("shape"), c.in.at(1), c.in.at(2), DType::kF64)};
+     }},
+    {"exponential",
+     [](const Call& c) {
+       return Tensors{exponential(Key(c.in.at(0)), c.integers("shape"), c.in.at(1), DType::kF64)};
+     }},
+    {"permutation",
+     [](const Call& c) { return Tensors{permutation(Key(c.in.at(0)), c.in.at(1))}; }},
+    {"choice",
+     [](const Call& c) {
+       return Tensors{choice(Key(c.in.at(0)), c.in.at(1), c.integers("shape"))};
+     }},
 };
 
 std::map<std::string, const Function*> functions_by_name() {
@@ -48,7 +80,7 @@ std::map<std::string, const Function*> functions_by_name() {
   for (const auto functions :
        {unary_functions(), binary_functions(), make_functions(), move_functions(),
         reduce_functions(), scan_functions(), order_functions(), index_functions(),
-        std::span<const Function>(kMembers)})
+        linalg_functions(), fft_functions(), std::span<const Function>(kMembers)})
     for (const Function& function : functions) by_name[function.name] = &function;
   return by_name;
 }
@@ -101,7 +133,8 @@ Orders gradients_of(const Function& function, const Call& call, bool twice) {
 /// As `name mode`: what is a function of its own in other libraries.
 std::string form_of(const Case& c) {
   std::string form = c.function;
-  for (const char* mode : {"combine", "mode", "method", "p", "exponent", "index", "ddof"})
+  for (const char* mode :
+       {"combine", "mode", "method", "p", "exponent", "index", "ddof", "text", "power", "norm"})
     if (const auto found = c.attributes.find(mode); found != c.attributes.end())
       form += " " + found->second;
   return form;
@@ -149,8 +182,10 @@ TEST_CASE("gradients of functions equal those of JAX") {
   const auto by_name = functions_by_name();
   std::set<std::string> names, forms;
   double worst = 0;
-  for (const Case& c : read_cases("gradients")) {
-    INFO("gradients.txt:" << c.line << ": " << form_of(c));
+  std::vector<Case> cases = read_cases("gradients");
+  for (Case& c : read_cases("gradients_linalg")) cases.push_back(std::move(c));
+  for (const Case& c : cases) {
+    INFO("line " << c.line << ": " << form_of(c));
     REQUIRE(by_name.contains(c.function));
     const auto close = [&](double a, double b, double largest) {
       const double rest = 1e-12 * largest;  // of terms that cancel
@@ -216,6 +251,16 @@ TEST_CASE("gradients at kinks") {
   const Doubles slopes = slope([](const Tensor& x) { return norm(x, 1.5); }, {0, 4});
   CHECK(slopes[0] == 0);
   CHECK(std::abs(slopes[1] - 1) < 1e-14);
+  CHECK(slope([](const Tensor& x) { return cbrt(x); }, {0, 1, INFINITY}) ==
+        Doubles{INFINITY, 1.0 / 3, 0});
+  const auto bend = [&](double power) {
+    const Tensor x = doubles({0}, context), y = doubles({power}, context);
+    return gradient(gradient(pow(x, y).sum(), {x})[0].sum(), {x})[0].item<double>();
+  };
+  CHECK(bend(2) == 2);
+  CHECK(bend(3) == 0);
+  CHECK(bend(2.5) == 0);
+  CHECK(bend(1.5) == INFINITY);
   CHECK(slope([](const Tensor& x) { return stddev(x); }, {2, 2}) == Doubles{0, 0});
   CHECK(slope([](const Tensor& x) { return Tensor::where(x == 0, 0.0, x.recip()); }, {0, 2}) ==
         Doubles{0, -0.25});

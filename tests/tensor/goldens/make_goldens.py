@@ -21,6 +21,7 @@ from binary_cases import binary_cases
 from fft_cases import fft_cases
 from golden_file import File
 from gradient_cases import gradient_cases
+from gradient_linalg_cases import gradient_linalg_cases
 from index_cases import index_cases
 from linalg_cases import linalg_cases
 from large_cases import large_cases
@@ -43,6 +44,7 @@ FILES = {  # name: what it is about, and what adds its cases
     "linalg": ("Linear algebra.", linalg_cases),
     "fft": ("Fourier transforms and convolutions.", fft_cases),
     "gradients": ("Gradients of first and second order, by JAX.", gradient_cases),
+    "gradients_linalg": ("Gradients of linear algebra, transforms and draws, by JAX.", gradient_linalg_cases),
     "large": ("Activations, softmaxes and norms where numbers are large.", large_cases),
 }
 
