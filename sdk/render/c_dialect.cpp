@@ -37,12 +37,6 @@ constexpr DialectData make_data() {
                                           "thread[3]", "thread[4]", "thread[5]"};
   for (int axis = 0; axis < 6; ++axis) data.index[axis] = kThread[axis];
   data.index[TN_AXIS_CPU_THREAD] = "0";
-  data.definition = "const {0} {1} = {2};";
-  data.variable = "{0} {1};";
-  data.initial = "{0} {1} = {2};";
-  data.lanes = "{0} {1}[{2}];";
-  data.lane_loop = "for (int l = 0; l < {0}; ++l) {1}";
-  data.loop = "for ({0} {1} = {2}; {1} < {3};{4}) {";
   return data;
 }
 constexpr DialectData kData = make_data();

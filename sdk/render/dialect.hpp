@@ -39,14 +39,19 @@ struct DialectData {
   std::string_view index[13];   ///< by tn_axis: a u32 or i32; empty where there is none
   std::string_view barrier[4];  ///< by tn_scope: a statement; empty where there is none
 
-  std::string_view definition;  ///< of a variable that does not change: {0} type {1} name {2} value
-  std::string_view variable;    ///< of one that does, without a value: {0} type {1} name
-  std::string_view initial;     ///< of one that does: {0} type {1} name {2} first value
-  std::string_view lanes;       ///< of an array, one element a lane: {0} type {1} name {2} lanes
-  std::string_view lane_loop;   ///< {0} lanes {1} statement; l is the lane
-  std::string_view loop;        ///< {0} type {1} name {2} begin {3} end {4} next, may be empty
-  std::string_view loop_hint;   ///< before a loop that is worth unrolling; may be empty
-  std::string_view roll_hint;   ///< before any other loop; may be empty
+  // Unless a dialect says otherwise, as C has them.
+  /// Of a variable that does not change: {0} type {1} name {2} value.
+  std::string_view definition = "const {0} {1} = {2};";
+  /// Of one that does, without a value: {0} type {1} name; and with its first, {2}.
+  std::string_view variable = "{0} {1};", initial = "{0} {1} = {2};";
+  /// Of an array, one element a lane: {0} type {1} name {2} lanes.
+  std::string_view lanes = "{0} {1}[{2}];";
+  /// {0} lanes {1} statement; l is the lane.
+  std::string_view lane_loop = "for (int l = 0; l < {0}; ++l) {1}";
+  /// {0} type {1} name {2} begin {3} end {4} next, may be empty.
+  std::string_view loop = "for ({0} {1} = {2}; {1} < {3};{4}) {";
+  std::string_view loop_hint;  ///< before a loop that is worth unrolling; may be empty
+  std::string_view roll_hint;  ///< before any other loop; may be empty
   /// {0} * {1} + {2} rounded once or twice, of f32 and f64: what TN_OP_CONTRACT is for; empty:
   /// the product and the sum are printed apart.
   std::string_view contracted;

@@ -19,34 +19,21 @@ namespace tenon::sdk {
 namespace {
 
 using On = Spelling::On;
-constexpr Spelling kSpellings[] = {
-    {TN_OP_CMPLT, On::kBool, "!{0} && {1}"},
-    {TN_OP_ADD, On::kBool, "{0} || {1}"},
-    {TN_OP_MUL, On::kBool, "{0} && {1}"},
-    {TN_OP_MAX, On::kBool, "{0} || {1}"},
-    {TN_OP_MIN, On::kBool, "{0} && {1}"},
-    {TN_OP_AND, On::kBool, "{0} && {1}"},
-    {TN_OP_OR, On::kBool, "{0} || {1}"},
-    {TN_OP_XOR, On::kBool, "{0} != {1}"},
+constexpr auto kSpellings = with_shader_spellings({
     {TN_OP_CMPNE, On::kF32, "!({0} == {1})"},
     {TN_OP_CMPNE, On::kF64, "!({0} == {1})"},
     {TN_OP_WHERE, On::kAny, "{0} ? {1} : {2}"},
-    {TN_OP_MAX, On::kInteger, "max({0}, {1})"},
-    {TN_OP_MIN, On::kInteger, "min({0}, {1})"},
-    {TN_OP_NEG, On::kInteger, "0 - {0}"},
-    {TN_OP_NEG, On::kF32, "-{0}"},
     {TN_OP_NEG, On::kF64, "-{0}"},
     {TN_OP_RECIP, On::kF32, "1.0 / {0}"},
     {TN_OP_RECIP, On::kF64, "1.0lf / {0}"},
-};
+});
 
 constexpr DialectData make_data(bool keeps_loops) {
-  DialectData data = {};
+  DialectData data = shader_data();
   data.name = "glsl";
   if (keeps_loops) data.roll_hint = "[[dont_unroll]]";
   data.type = &DTypeInfo::glsl;
   data.spellings = kSpellings;
-  data.integers_wrap = true;
   data.index[TN_AXIS_GRID_X] = "gl_WorkGroupID.x";
   data.index[TN_AXIS_GRID_Y] = "gl_WorkGroupID.y";
   data.index[TN_AXIS_GRID_Z] = "gl_WorkGroupID.z";
@@ -56,13 +43,6 @@ constexpr DialectData make_data(bool keeps_loops) {
   data.index[TN_AXIS_SUBGROUP] = "gl_SubgroupID";
   data.index[TN_AXIS_SUBGROUP_LANE] = "gl_SubgroupInvocationID";
   data.definition = "{0} {1} = {2};";
-  data.variable = "{0} {1};";
-  data.initial = "{0} {1} = {2};";
-  data.lanes = "{0} {1}[{2}];";
-  data.lane_loop = "for (int l = 0; l < {0}; ++l) {1}";
-  data.loop = "for ({0} {1} = {2}; {1} < {3};{4}) {";
-  data.contracted = "fma({0}, {1}, {2})";
-  data.wide_float = TN_DTYPE_F32;
   return data;
 }
 constexpr DialectData kData = make_data(false), kRolled = make_data(true);

@@ -79,12 +79,8 @@ GpuDialect::GpuDialect(const GpuWords& words) : words_(words), data_{} {
   data_.index[TN_AXIS_SUBGROUP_LANE] = "tn_lane";
   data_.barrier[TN_SCOPE_SUBGROUP] = words.subgroup_barrier;
   data_.barrier[TN_SCOPE_BLOCK] = "__syncthreads();";
-  data_.definition = "const {0} {1} = {2};";
-  data_.variable = "{0} {1};";
-  data_.initial = "{0} {1} = {2};";
   data_.lanes = "alignas(16) {0} {1}[{2}];";
   data_.lane_loop = "_Pragma(\"unroll\") for (int l = 0; l < {0}; ++l) {1}";
-  data_.loop = "for ({0} {1} = {2}; {1} < {3};{4}) {";
   data_.loop_hint = "#pragma unroll";
   data_.contracted = "tn_fma({0}, {1}, {2})";
   data_.has_plain_integers = true;

@@ -6,6 +6,9 @@ namespace tenon::sdk {
 namespace {
 
 constexpr GpuHelper kHelpers[] = {
+    {"tn_fma",
+     "TN float tn_fma(float a, float b, float c) { return fmaf(a, b, c); }\n"
+     "TN double tn_fma(double a, double b, double c) { return fma(a, b, c); }\n"},
     {"tn_bits_f32", "TN float tn_bits_f32(unsigned b) { return __uint_as_float(b); }\n"},
     {"tn_bits_f64",
      "TN double tn_bits_f64(unsigned long long b) { return __longlong_as_double((long long)b); "

@@ -12,9 +12,6 @@ namespace tenon::sdk {
 namespace {
 
 constexpr GpuHelper kHelpers[] = {
-    {"tn_fma",
-     "TN float tn_fma(float a, float b, float c) { return fmaf(a, b, c); }\n"
-     "TN double tn_fma(double a, double b, double c) { return fma(a, b, c); }\n"},
     {"tn_decode_f16",
      "TN float tn_decode_f16(unsigned short x) {\n"
      "  return (float)__builtin_bit_cast(_Float16, x);\n}\n"},

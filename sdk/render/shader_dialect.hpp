@@ -3,6 +3,9 @@
 // and u32, and narrow floats as their bits in a u32, computed as f32 and rounded once.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <string>
 
 #include "sdk/program/op_info.hpp"
@@ -17,6 +20,37 @@ struct ShaderMath {
   bool native_log = false;  ///< LOG
   bool native_sin = false;  ///< ANGLE
 };
+
+/// What both say alike.
+inline constexpr Spelling kShaderSpellings[] = {
+    {TN_OP_CMPLT, Spelling::On::kBool, "!{0} && {1}"},
+    {TN_OP_ADD, Spelling::On::kBool, "{0} || {1}"},
+    {TN_OP_MUL, Spelling::On::kBool, "{0} && {1}"},
+    {TN_OP_MAX, Spelling::On::kBool, "{0} || {1}"},
+    {TN_OP_MIN, Spelling::On::kBool, "{0} && {1}"},
+    {TN_OP_AND, Spelling::On::kBool, "{0} && {1}"},
+    {TN_OP_OR, Spelling::On::kBool, "{0} || {1}"},
+    {TN_OP_XOR, Spelling::On::kBool, "{0} != {1}"},
+    {TN_OP_MAX, Spelling::On::kInteger, "max({0}, {1})"},
+    {TN_OP_MIN, Spelling::On::kInteger, "min({0}, {1})"},
+    {TN_OP_NEG, Spelling::On::kInteger, "0 - {0}"},
+    {TN_OP_NEG, Spelling::On::kF32, "-{0}"},
+};
+/// And a language's own behind it.
+template <size_t Count>
+constexpr auto with_shader_spellings(const Spelling (&own)[Count]) {
+  std::array<Spelling, std::size(kShaderSpellings) + Count> all{};
+  std::copy(std::begin(own), std::end(own),
+            std::copy(std::begin(kShaderSpellings), std::end(kShaderSpellings), all.begin()));
+  return all;
+}
+constexpr DialectData shader_data() {
+  DialectData data = {};
+  data.integers_wrap = true;
+  data.contracted = "fma({0}, {1}, {2})";
+  data.wide_float = TN_DTYPE_F32;
+  return data;
+}
 
 class ShaderDialect : public Dialect {
  public:

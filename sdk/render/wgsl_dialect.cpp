@@ -20,30 +20,17 @@ namespace tenon::sdk {
 namespace {
 
 using On = Spelling::On;
-constexpr Spelling kSpellings[] = {
-    {TN_OP_CMPLT, On::kBool, "!{0} && {1}"},
-    {TN_OP_ADD, On::kBool, "{0} || {1}"},
-    {TN_OP_MUL, On::kBool, "{0} && {1}"},
-    {TN_OP_MAX, On::kBool, "{0} || {1}"},
-    {TN_OP_MIN, On::kBool, "{0} && {1}"},
-    {TN_OP_AND, On::kBool, "{0} && {1}"},
-    {TN_OP_OR, On::kBool, "{0} || {1}"},
-    {TN_OP_XOR, On::kBool, "{0} != {1}"},
+constexpr auto kSpellings = with_shader_spellings({
     {TN_OP_CMPNE, On::kF32, "!({0} == {1})"},  // naga's != is false for NaN
     {TN_OP_WHERE, On::kAny, "select({2}, {1}, {0})"},
-    {TN_OP_MAX, On::kInteger, "max({0}, {1})"},
-    {TN_OP_MIN, On::kInteger, "min({0}, {1})"},
-    {TN_OP_NEG, On::kInteger, "0 - {0}"},
-    {TN_OP_NEG, On::kF32, "-{0}"},
     {TN_OP_RECIP, On::kF32, "1.0f / {0}"},
-};
+});
 
 constexpr DialectData make_data() {
-  DialectData data = {};
+  DialectData data = shader_data();
   data.name = "wgsl";
   data.type = &DTypeInfo::wgsl;
   data.spellings = kSpellings;
-  data.integers_wrap = true;
   data.index[TN_AXIS_GRID_X] = "grid.x";
   data.index[TN_AXIS_GRID_Y] = "grid.y";
   data.index[TN_AXIS_GRID_Z] = "grid.z";
@@ -56,8 +43,6 @@ constexpr DialectData make_data() {
   data.lanes = "var {1}: array<{0}, {2}>;";
   data.lane_loop = "for (var l: i32 = 0; l < {0}; l += 1) { {1} }";
   data.loop = "for (var {1}: {0} = {2}; {1} < {3};{4}) {";
-  data.contracted = "fma({0}, {1}, {2})";
-  data.wide_float = TN_DTYPE_F32;
   return data;
 }
 constexpr DialectData kData = make_data();
