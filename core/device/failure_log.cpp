@@ -43,18 +43,17 @@ const FailureLog::Range* FailureLog::at(uint64_t number) const {
   return nullptr;
 }
 
-bool FailureLog::find(uint64_t number, std::string& text, ErrorKind& kind) const {
+bool FailureLog::ended_well(uint64_t number, uint64_t submitted, bool told, std::string& text,
+                            ErrorKind& kind) {
   const Range* range = at(number);
-  if (!range) return false;
+  if (!range) return true;
   text = range->text;
   kind = range->kind;
-  return true;
-}
-
-void FailureLog::tell(uint64_t number, uint64_t submitted) {
-  if (!pending_ || at(number) != &ranges_[reported_]) return;
-  ranges_[reported_].last = std::max(ranges_[reported_].last, submitted);
-  pending_ = lost_;
+  if (told && pending_ && range == &ranges_[reported_]) {
+    ranges_[reported_].last = std::max(ranges_[reported_].last, submitted);
+    pending_ = lost_;
+  }
+  return false;
 }
 
 void FailureLog::throw_pending() {

@@ -61,10 +61,10 @@ class FailureLog {
   bool pending() const { return pending_; }  ///< a failure that synchronize has not thrown
   bool lost() const { return lost_; }
   bool covers(uint64_t number) const { return at(number) != nullptr; }
-  /// The failure of `number` is passed on: all that is submitted so far fails with it.
-  void tell(uint64_t number, uint64_t submitted);
-  /// True if `number` failed; then text and kind are set.
-  bool find(uint64_t number, std::string& text, ErrorKind& kind) const;
+  /// Whether `number` ended well; else text and kind are set. `told`: the failure is passed on, and
+  /// all that is submitted so far fails with it.
+  bool ended_well(uint64_t number, uint64_t submitted, bool told, std::string& text,
+                  ErrorKind& kind);
   /// Throws the pending failure, and forgets it unless the device is lost.
   void throw_pending();
   /// Throws the failure that the device was lost with, if it is.

@@ -9,8 +9,8 @@
 #include <deque>
 #include <thread>
 
+#include "core/device/plugin_queue.hpp"
 #include "core/device/process_end.hpp"
-#include "core/device/queue.hpp"
 #include "core/plugin/abi_struct.hpp"
 #include "core/plugin/status.hpp"
 
@@ -19,10 +19,10 @@ namespace {
 
 constexpr size_t kMostHeld = 256;
 
-class TimelineQueue final : public Queue {
+class TimelineQueue final : public PluginQueue {
  public:
-  TimelineQueue(const tn_plugin& plugin, tn_device* device, std::string owner)
-      : plugin_(plugin), device_(device), owner_(std::move(owner)), failures_(owner_) {
+  TimelineQueue(const tn_plugin& plugin, tn_device* device, const std::string& owner)
+      : PluginQueue(plugin, device, owner) {
     timeline_ = make_timeline(0);
   }
 
@@ -66,52 +66,6 @@ class TimelineQueue final : public Queue {
     changed_.wait(lock, [&] { return held_.size() < kMostHeld; });
   }
 
-  void run_now(const std::vector<tn_command>& commands) override {
-    tn_submission submission = submission_of(commands);
-    tn_error error = abi_struct<tn_error>();
-    int32_t status = TN_OK;
-    std::shared_ptr<Timeline> timeline;
-    {
-      const std::lock_guard lock(mutex_);
-      failures_.throw_lost();
-      timeline = make_timeline(0);
-      const tn_point signal{timeline->handle, 1};
-      submission.signals = &signal;
-      submission.signal_count = 1;
-      status = plugin_.submit(device_, &submission, &error);
-    }
-    if (status == TN_OK) status = plugin_.timeline_wait(timeline->handle, 1, UINT64_MAX, &error);
-    if (status == TN_ERROR_DEVICE_LOST) {
-      const std::lock_guard lock(mutex_);
-      failures_.add(submitted_ + 1, submitted_ + 1, status, error);
-    }
-    check_status(status, error, "submit", owner_);
-  }
-
-  void check_alive() override {
-    const std::lock_guard lock(mutex_);
-    failures_.throw_lost();
-  }
-
-  bool wait(uint64_t number, std::string& failure, ErrorKind& kind, bool told) override {
-    await(number);
-    const std::lock_guard lock(mutex_);
-    if (!failures_.find(number, failure, kind)) return true;
-    if (told) failures_.tell(number, submitted_);
-    return false;
-  }
-
-  void synchronize() override {
-    uint64_t number = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      number = submitted_;
-    }
-    await(number);
-    const std::lock_guard lock(mutex_);
-    failures_.throw_pending();
-  }
-
   uint64_t ended() override {
     const std::lock_guard lock(mutex_);
     if (ended_ == submitted_) return ended_;
@@ -120,11 +74,6 @@ class TimelineQueue final : public Queue {
     const int32_t status = plugin_.timeline_query(timeline_->handle, &value, &error);
     settle(timeline_, status == TN_OK ? value : submitted_, status, error);
     return ended_;
-  }
-
-  uint64_t submitted() override {
-    const std::lock_guard lock(mutex_);
-    return submitted_;
   }
 
  private:
@@ -149,6 +98,22 @@ class TimelineQueue final : public Queue {
     check_status(plugin_.timeline_create(device_, begin, &timeline->handle, &error), error,
                  "timeline", owner_);
     return timeline;
+  }
+
+  int32_t complete(const std::vector<tn_command>& commands, tn_error& error) override {
+    tn_submission submission = submission_of(commands);
+    int32_t status = TN_OK;
+    std::shared_ptr<Timeline> timeline;
+    {
+      const std::lock_guard lock(mutex_);
+      timeline = make_timeline(0);
+      const tn_point signal{timeline->handle, 1};
+      submission.signals = &signal;
+      submission.signal_count = 1;
+      status = plugin_.submit(device_, &submission, &error);
+    }
+    if (status != TN_OK) return status;
+    return plugin_.timeline_wait(timeline->handle, 1, UINT64_MAX, &error);
   }
 
   bool is_held_back() const { return lane_busy_ || !held_.empty(); }
@@ -229,8 +194,7 @@ class TimelineQueue final : public Queue {
     }
   }
 
-  /// Until the number has ended, well or not.
-  void await(uint64_t number) {
+  void await(uint64_t number) override {
     if (number <= ended_.load(std::memory_order_acquire)) return;
     std::shared_ptr<Timeline> timeline;
     {
@@ -281,15 +245,9 @@ class TimelineQueue final : public Queue {
     }
   }
 
-  const tn_plugin& plugin_;
-  tn_device* device_;
-  std::string owner_;
-  std::mutex mutex_;
   std::condition_variable changed_, lane_wake_;
   std::shared_ptr<Timeline> timeline_;
-  FailureLog failures_;
   std::deque<Held> held_;
-  uint64_t submitted_ = 0;
   uint64_t issued_ = 0;  ///< the plugin has it, or it has ended
   std::atomic<uint64_t> ended_{0};
   bool lane_busy_ = false, stop_ = false;

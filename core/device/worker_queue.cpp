@@ -4,8 +4,8 @@
 #include <deque>
 #include <thread>
 
+#include "core/device/plugin_queue.hpp"
 #include "core/device/process_end.hpp"
-#include "core/device/queue.hpp"
 #include "core/plugin/abi_struct.hpp"
 #include "core/plugin/status.hpp"
 
@@ -20,12 +20,10 @@ struct Job {
   HostJob host;  ///< instead of commands
 };
 
-class WorkerQueue final : public Queue {
+class WorkerQueue final : public PluginQueue {
  public:
   WorkerQueue(const tn_plugin& plugin, tn_device* device, const std::string& owner)
-      : plugin_(plugin), device_(device), owner_(owner), failures_(owner), thread_([this] {
-          work();
-        }) {}
+      : PluginQueue(plugin, device, owner), thread_([this] { work(); }) {}
 
   ~WorkerQueue() override {
     {
@@ -54,44 +52,9 @@ class WorkerQueue final : public Queue {
     ended_changed_.wait(lock, [&] { return jobs_.size() < kMostJobs; });
   }
 
-  void run_now(const std::vector<tn_command>& commands) override {
-    check_alive();
-    tn_error error = abi_struct<tn_error>();
-    const int32_t status = submit_commands(commands, error);
-    if (status == TN_ERROR_DEVICE_LOST) {
-      const std::lock_guard lock(mutex_);
-      failures_.add(submitted_ + 1, submitted_ + 1, status, error);
-    }
-    check_status(status, error, "submit", owner_);
-  }
-
-  void check_alive() override {
-    const std::lock_guard lock(mutex_);
-    failures_.throw_lost();
-  }
-
-  bool wait(uint64_t number, std::string& failure, ErrorKind& kind, bool told) override {
-    std::unique_lock lock(mutex_);
-    ended_changed_.wait(lock, [&] { return ended_ >= number; });
-    if (!failures_.find(number, failure, kind)) return true;
-    if (told) failures_.tell(number, submitted_);
-    return false;
-  }
-
-  void synchronize() override {
-    std::unique_lock lock(mutex_);
-    const uint64_t number = submitted_;
-    ended_changed_.wait(lock, [&] { return ended_ >= number; });
-    failures_.throw_pending();
-  }
-
   uint64_t ended() override {
     const std::lock_guard lock(mutex_);
     return ended_;
-  }
-  uint64_t submitted() override {
-    const std::lock_guard lock(mutex_);
-    return submitted_;
   }
 
  private:
@@ -136,7 +99,7 @@ class WorkerQueue final : public Queue {
           thrown = std::current_exception();
         }
       } else if (!skipped) {
-        status = submit_commands(job.list.commands, error);
+        status = complete(job.list.commands, error);
       }
       job.host = nullptr;
       lock.lock();
@@ -148,22 +111,22 @@ class WorkerQueue final : public Queue {
     }
   }
 
-  int32_t submit_commands(const std::vector<tn_command>& commands, tn_error& error) {
+  void await(uint64_t number) override {
+    std::unique_lock lock(mutex_);
+    ended_changed_.wait(lock, [&] { return ended_ >= number; });
+  }
+
+  int32_t complete(const std::vector<tn_command>& commands, tn_error& error) override {
     const std::lock_guard lock(plugin_mutex_);
     const tn_submission submission = submission_of(commands);
     return plugin_.submit(device_, &submission, &error);
   }
 
-  const tn_plugin& plugin_;
-  tn_device* device_;
-  const std::string owner_;
-  std::mutex mutex_;
   std::mutex plugin_mutex_;  ///< one submission at a time
   std::condition_variable wake_, ended_changed_;
   std::deque<Job> jobs_;
   std::vector<Job> spare_;
-  FailureLog failures_;
-  uint64_t submitted_ = 0, ended_ = 0;
+  uint64_t ended_ = 0;
   bool stop_ = false;
   std::thread thread_;  ///< last: it starts when the rest is there
 };

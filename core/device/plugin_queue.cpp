@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/device/plugin_queue.hpp"
+
+#include "core/plugin/abi_struct.hpp"
+#include "core/plugin/status.hpp"
+
+namespace tenon {
+
+void PluginQueue::run_now(const std::vector<tn_command>& commands) {
+  check_alive();
+  tn_error error = abi_struct<tn_error>();
+  const int32_t status = complete(commands, error);
+  if (status == TN_ERROR_DEVICE_LOST) {
+    const std::lock_guard lock(mutex_);
+    failures_.add(submitted_ + 1, submitted_ + 1, status, error);
+  }
+  check_status(status, error, "submit", owner_);
+}
+
+void PluginQueue::check_alive() {
+  const std::lock_guard lock(mutex_);
+  failures_.throw_lost();
+}
+
+bool PluginQueue::wait(uint64_t number, std::string& failure, ErrorKind& kind, bool told) {
+  await(number);
+  const std::lock_guard lock(mutex_);
+  return failures_.ended_well(number, submitted_, told, failure, kind);
+}
+
+void PluginQueue::synchronize() {
+  await(submitted());
+  const std::lock_guard lock(mutex_);
+  failures_.throw_pending();
+}
+
+uint64_t PluginQueue::submitted() {
+  const std::lock_guard lock(mutex_);
+  return submitted_;
+}
+
+}  // namespace tenon
