@@ -21,6 +21,11 @@ constexpr std::string_view kElf =
     "\x7f"
     "ELF";
 
+Discovery plugins_for(const Target& target) {
+  if (target.plugin) return installed_plugins({*target.plugin});
+  return installed_plugins();
+}
+
 /// Cells, then graphs; every second graph takes random transforms.
 bool takes_random_transforms(const Case& test) {
   const uint64_t position = test.index - kCompileBase;
@@ -30,7 +35,7 @@ bool takes_random_transforms(const Case& test) {
 }  // namespace
 
 CompileHarness::CompileHarness(const Target& target)
-    : compiler_(target.backend, target.name, target.plugin), folder_(target.keep) {}
+    : compiler_(plugins_for(target), target.backend, target.name), folder_(target.keep) {}
 
 Outcome CompileHarness::run(const Case& test) {
   Outcome outcome;

@@ -34,11 +34,7 @@ struct Sink {
   }
 };
 
-std::shared_ptr<PluginLibrary> load_backend(const std::string& backend,
-                                            const std::optional<std::filesystem::path>& file) {
-  std::vector<std::filesystem::path> first;
-  if (file) first.push_back(*file);
-  const Discovery found = installed_plugins(std::move(first));
+std::shared_ptr<PluginLibrary> load_backend(const Discovery& found, const std::string& backend) {
   if (const PluginCandidate* candidate = find_backend(found, backend))
     return PluginLibrary::load(*candidate);
   std::string known;
@@ -87,9 +83,9 @@ TargetCompiler::TargetCompiler(Device& device)
       who_(device.id()),
       capabilities_(device.capabilities()) {}
 
-TargetCompiler::TargetCompiler(const std::string& backend, const std::string& target,
-                               const std::optional<std::filesystem::path>& file)
-    : library_(load_backend(backend, file)),
+TargetCompiler::TargetCompiler(const Discovery& found, const std::string& backend,
+                               const std::string& target)
+    : library_(load_backend(found, backend)),
       plugin_(&library_->table()),
       name_(target),
       who_(backend + " " + target),

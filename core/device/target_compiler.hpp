@@ -4,15 +4,14 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/device/device.hpp"
 #include "core/ir/capabilities.hpp"
+#include "core/plugin/discovery.hpp"
 
 namespace tenon {
 
@@ -47,10 +46,9 @@ class CompiledProgram {
 class TargetCompiler {
  public:
   explicit TargetCompiler(Device& device);
-  /// Finds the backend's plugin as a Context does, or takes `file`. Throws kEnvironment if there is
-  /// no such plugin, kInvalid if it does not know the target.
-  TargetCompiler(const std::string& backend, const std::string& target,
-                 const std::optional<std::filesystem::path>& file = {});
+  /// By the plugin among `found` that serves the backend. Throws kEnvironment if there is none,
+  /// kInvalid if it does not know the target.
+  TargetCompiler(const Discovery& found, const std::string& backend, const std::string& target);
   ~TargetCompiler();
 
   const std::string& who() const { return who_; }  ///< "cpu:0", "cuda sm_90a"

@@ -3,7 +3,6 @@
 // globals.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <map>
 #include <memory>

@@ -57,8 +57,9 @@ std::string show_kernel(const KernelCall& call, const ShowOptions& options,
 
 /// For a target that need not be there.
 std::vector<std::string> show_target(const ShowOptions& options, PassObserver* observer) {
-  expect_probed(options.backend);
-  const TargetCompiler target(options.backend, options.target);
+  const Discovery found = installed_plugins();
+  expect_probed(found, options.backend);
+  const TargetCompiler target(found, options.backend, options.target);
   Builder builder;
   const Compiler compiler(builder, {.observer = observer});
   const Graph graph = parse_graph(read_file(options.file), builder, options.file);

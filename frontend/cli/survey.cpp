@@ -39,9 +39,8 @@ std::shared_ptr<Probes> probes_of_environment(Probes::Options how) {
 
 }  // namespace
 
-void expect_probed(const std::string& backend) {
-  const Discovery discovery = installed_plugins();
-  const PluginCandidate* candidate = find_backend(discovery, backend);
+void expect_probed(const Discovery& found, const std::string& backend) {
+  const PluginCandidate* candidate = find_backend(found, backend);
   if (!candidate) return;
   const ProbeResult probe = probes_of_environment({})->of(*candidate);
   if (probe.status != ProbeResult::Status::kOk)

@@ -27,7 +27,7 @@ struct Survey {
 Survey survey_devices();
 /// Throws kEnvironment with the reason if the probe of that backend's plugin found it unfit. A
 /// backend that is not there is left to whoever looks for it next.
-void expect_probed(const std::string& backend);
+void expect_probed(const Discovery& found, const std::string& backend);
 std::string status_name(ProbeResult::Status status);
 
 }  // namespace tenon::cli
