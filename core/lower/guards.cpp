@@ -12,8 +12,9 @@ namespace {
 bool turns_back(const Expr& e, std::string_view symbol) {
   if (e.kind() == ExprKind::kMod && e.depends_on(symbol)) return true;
   if (e.kind() == ExprKind::kSum)
-    return std::ranges::any_of(e.terms(),
-                               [&](const auto& term) { return turns_back(term.second, symbol); });
+    return std::ranges::any_of(e.terms(), [&](const auto& term) {
+      return turns_back(term.second, symbol) || (term.first < 0 && term.second.depends_on(symbol));
+    });
   if (e.kind() == ExprKind::kConst || e.kind() == ExprKind::kSymbol) return false;
   return std::ranges::any_of(e.operands(),
                              [&](const Expr& operand) { return turns_back(operand, symbol); });
@@ -28,10 +29,11 @@ Guards::Guards(const Kernel& kernel, Positions& positions)
 }
 
 Expr Guards::condition(const Guard& guard, bool uniform) const {
-  // The left side grows with every axis, so an axis that does not matter here stands at 0. But a
-  // remainder (of padded loops that were merged) turns back: then some of the points may be real.
+  // An axis that does not matter here stands where the left side is least: at 0, or at the end of
+  // an axis that it falls with. But a remainder (of padded loops that were fused) turns back: then
+  // some of the points may be real.
   using Kind = Positions::Position::Kind;
-  std::map<std::string, Expr> zeros;
+  std::map<std::string, Expr> least;
   std::map<std::string, Expr> symbols;
   guard.lower.collect_symbols(symbols);
   guard.upper.collect_symbols(symbols);
@@ -40,11 +42,14 @@ Expr Guards::condition(const Guard& guard, bool uniform) const {
     if (axis < 0) continue;
     const Kind kind = positions_.at(axis).kind;
     if (kind != Kind::kClosed && !(uniform && kind == Kind::kLane)) continue;
-    if (turns_back(guard.lower, name)) return 1;
-    zeros.emplace(name, Expr(0));
+    int64_t coefficient = 0;
+    Expr rest;
+    const bool falls = guard.lower.linear_in(name, coefficient, rest) && coefficient < 0;
+    if (!falls && turns_back(guard.lower, name)) return 1;
+    least.emplace(name, falls ? kernel_.axes[axis].extent - 1 : Expr(0));
   }
-  if (zeros.empty()) return guard.condition();
-  return less(guard.lower.substitute(zeros), guard.upper.substitute(zeros));
+  if (least.empty()) return guard.condition();
+  return less(guard.lower.substitute(least), guard.upper.substitute(least));
 }
 
 std::vector<Expr> Guards::conditions(const AxisSet& concerned, bool uniform) const {
