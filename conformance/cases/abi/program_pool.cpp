@@ -18,8 +18,6 @@ constexpr tn_dtype kEach[] = {TN_DTYPE_I32,  TN_DTYPE_U32,    TN_DTYPE_F32,   TN
                               TN_DTYPE_U8,   TN_DTYPE_F64,    TN_DTYPE_U64,   TN_DTYPE_I16,
                               TN_DTYPE_F16,  TN_DTYPE_I8,     TN_DTYPE_BF16,  TN_DTYPE_U16,
                               TN_DTYPE_BOOL, TN_DTYPE_F8E4M3, TN_DTYPE_F8E5M2};
-constexpr tn_opcode kHints[] = {TN_OP_SUB,   TN_OP_NEG,   TN_OP_MIN,   TN_OP_SHL, TN_OP_SHR,
-                                TN_OP_CMPEQ, TN_OP_TRUNC, TN_OP_FLOOR, TN_OP_FMA};
 constexpr tn_opcode kVectorHints[] = {TN_OP_EXTRACT, TN_OP_COMPOSE, TN_OP_LANE_REDUCE};
 constexpr uint16_t kLanes[] = {4, 2, 8, 3, 16};
 constexpr int64_t kNumbers[] = {0, 1, 2, -1, 3, 7, -2, 31, 32, 64, -8, 127, 255};
@@ -29,6 +27,15 @@ bool holds(tn_dtype dtype, const Exact& exact) {
   return abi::holds(static_cast<uint8_t>(dtype), exact);
 }
 bool within(const Exact& a, const Exact& b) { return a.bound <= b.bound && a.unit <= b.unit; }
+/// Elementwise, without a conversion or choice, and right to the last bit on every backend.
+bool is_exact(const sdk::OpInfo& op) {
+  using sdk::OpFamily;
+  constexpr OpFamily kExact[] = {OpFamily::SUM,   OpFamily::PRODUCT,  OpFamily::EXTREME,
+                                 OpFamily::ORDER, OpFamily::SIGN,     OpFamily::WHOLE,
+                                 OpFamily::SHIFT, OpFamily::DIVISION, OpFamily::BITWISE};
+  return sdk::is_elementwise(op) && std::ranges::find(kExact, op.family) != std::end(kExact);
+}
+bool is_optional(const sdk::OpInfo& op) { return op.flags & sdk::kOpOptional; }
 Exact joined(const Exact& a, const Exact& b) {
   return {std::max(a.bound, b.bound), std::max(a.unit, b.unit)};
 }
@@ -49,8 +56,9 @@ Palette draw_palette(Choices& choices) {
     if (std::ranges::find(out.dtypes, dtype) == out.dtypes.end()) out.dtypes.push_back(dtype);
   }
   if (choices.chance(60))
-    for (const tn_opcode op : kHints)
-      if (choices.chance(50)) out.optional_ops.push_back(op);
+    for (const sdk::OpInfo& op : sdk::all_ops())
+      if (is_exact(op) && is_optional(op) && choices.chance(50))
+        out.optional_ops.push_back(static_cast<tn_opcode>(op.op));
   out.narrow_floats = is_wide && choices.chance(35);
   if (is_wide && choices.chance(35)) out.index = TN_DTYPE_I64;
   if (choices.chance(35)) {
@@ -181,12 +189,16 @@ ProgramValue ProgramPool::any_mask(uint16_t lanes) {
   return op(TN_OP_CMPLT, TN_DTYPE_BOOL, {lane, end});
 }
 
-ProgramValue ProgramPool::with(const std::vector<tn_opcode>& principal,
-                               const std::vector<tn_opcode>& optional_ops, tn_dtype dtype,
-                               const ProgramValue& x, const ProgramValue& y) {
-  std::vector<tn_opcode> all = principal;
-  for (const tn_opcode op : optional_ops)
-    if (palette_.has_optional(op)) all.push_back(op);
+ProgramValue ProgramPool::with(bool compares, tn_dtype dtype, const ProgramValue& x,
+                               const ProgramValue& y) {
+  std::vector<tn_opcode> all;
+  for (const sdk::OpInfo& op : sdk::all_ops()) {
+    const auto code = static_cast<tn_opcode>(op.op);
+    if (is_exact(op) && op.arity <= 2 && (op.kind == sdk::OpKind::COMPARE) == compares &&
+        sdk::takes(op.types, static_cast<uint8_t>(x.dtype)) &&
+        (!is_optional(op) || palette_.has_optional(code)))
+      all.push_back(code);
+  }
   const tn_opcode code = choices_.pick(all);
   return sdk::op_info(code)->arity == 1 ? op(code, dtype, {x}) : op(code, dtype, {x, y});
 }
@@ -213,18 +225,15 @@ ProgramValue ProgramPool::grow_bool(uint16_t lanes) {
     tn_dtype dtype = any_dtype();
     if (!computes(dtype)) dtype = TN_DTYPE_BOOL;
     const ProgramValue x = any(dtype, lanes), y = any(dtype, lanes);
-    return with({TN_OP_CMPLT, TN_OP_CMPNE}, {TN_OP_CMPEQ}, TN_DTYPE_BOOL, x, y);
+    return with(true, TN_DTYPE_BOOL, x, y);
   }
   const ProgramValue x = any(TN_DTYPE_BOOL, lanes), y = any(TN_DTYPE_BOOL, lanes);
-  return with({TN_OP_XOR, TN_OP_AND, TN_OP_OR, TN_OP_ADD, TN_OP_MUL, TN_OP_MAX}, {TN_OP_MIN},
-              TN_DTYPE_BOOL, x, y);
+  return with(false, TN_DTYPE_BOOL, x, y);
 }
 
 ProgramValue ProgramPool::grow_integer(tn_dtype dtype, uint16_t lanes) {
   const ProgramValue x = any(dtype, lanes), y = any(dtype, lanes);
-  return with(
-      {TN_OP_ADD, TN_OP_XOR, TN_OP_MUL, TN_OP_MAX, TN_OP_IDIV, TN_OP_MOD, TN_OP_AND, TN_OP_OR},
-      {TN_OP_SUB, TN_OP_NEG, TN_OP_SHL, TN_OP_SHR, TN_OP_MIN}, dtype, x, y);
+  return with(false, dtype, x, y);
 }
 
 ProgramValue ProgramPool::grow_float(tn_dtype dtype, uint16_t lanes) {
@@ -234,8 +243,7 @@ ProgramValue ProgramPool::grow_float(tn_dtype dtype, uint16_t lanes) {
   const Exact product{x.exact.bound * y.exact.bound, x.exact.unit + y.exact.unit};
   std::vector<std::pair<tn_opcode, Exact>> ways = {{TN_OP_MAX, joined(x.exact, y.exact)}};
   const auto offer = [&](tn_opcode code, const Exact& exact) {
-    const bool is_optional = sdk::op_info(code)->flags & sdk::kOpOptional;
-    if (holds(dtype, exact) && (!is_optional || palette_.has_optional(code)))
+    if (holds(dtype, exact) && (!is_optional(*sdk::op_info(code)) || palette_.has_optional(code)))
       ways.push_back({code, exact});
   };
   offer(TN_OP_ADD, sum);

@@ -72,9 +72,8 @@ class ProgramPool {
   ProgramValue grow_bits(tn_dtype dtype, uint16_t lanes);
   ProgramValue grow_where(tn_dtype dtype, uint16_t lanes);
   ProgramValue grow_moved(tn_dtype dtype, uint16_t lanes);
-  ProgramValue with(const std::vector<tn_opcode>& principal,
-                    const std::vector<tn_opcode>& optional_ops, tn_dtype dtype,
-                    const ProgramValue& x, const ProgramValue& y);
+  /// An exact op on operands of their dtype: one that compares, or one that does not.
+  ProgramValue with(bool compares, tn_dtype dtype, const ProgramValue& x, const ProgramValue& y);
 
   Choices& choices_;
   sdk::ProgramBuilder& builder_;

@@ -8,12 +8,51 @@
 namespace tenon::conformance::graphs {
 namespace {
 
-constexpr Op kUnary[] = {Op::NEG, Op::SQRT, Op::EXP2,  Op::LOG2,  Op::SIN, Op::RECIP,
-                         Op::EXP, Op::LN,   Op::TRUNC, Op::FLOOR, Op::COS};
-constexpr Op kBinary[] = {Op::ADD, Op::ADD, Op::MUL,  Op::MUL, Op::MAX,
-                          Op::MIN, Op::SUB, Op::FDIV, Op::FMA};
-constexpr Op kInteger[] = {Op::ADD, Op::MUL, Op::IDIV, Op::MOD, Op::MAX, Op::MIN, Op::SUB,
-                           Op::SHL, Op::SHR, Op::AND,  Op::OR,  Op::XOR, Op::NEG};
+/// Elementwise ops of ops.def, the cheap ones first: failures shrink to those.
+template <class Wanted>
+std::vector<Op> ops_where(const Wanted& wanted) {
+  std::vector<Op> out;
+  for (const OpInfo& op : all_ops())
+    if (is_elementwise(op.op) && op.level != OpLevel::PROGRAM && op.family != OpFamily::CONVERT &&
+        op.family != OpFamily::SELECT && wanted(op))
+      out.push_back(op.op);
+  std::ranges::stable_sort(out, {}, [](Op op) { return op_info(op).cost; });
+  return out;
+}
+
+const std::vector<Op>& unary_ops() {
+  static const auto ops = ops_where([](const OpInfo& op) { return op.kind == OpKind::UNARY; });
+  return ops;
+}
+
+/// Of two or three floats. Sums and products that every backend has come twice: what a backend does
+/// not claim is made of them.
+const std::vector<Op>& binary_ops() {
+  static const auto ops = [] {
+    std::vector<Op> all = ops_where([](const OpInfo& op) {
+      return op.arity > 1 && op.kind != OpKind::COMPARE && takes(op.types, DType::kF32);
+    });
+    for (size_t i = all.size(); i-- > 0;) {
+      const OpFamily family = op_family(all[i]);
+      if (!is_optional(all[i]) && (family == OpFamily::SUM || family == OpFamily::PRODUCT))
+        all.insert(all.begin() + static_cast<std::ptrdiff_t>(i), all[i]);
+    }
+    return all;
+  }();
+  return ops;
+}
+
+const std::vector<Op>& integer_ops() {
+  static const auto ops = ops_where([](const OpInfo& op) {
+    return op.arity <= 2 && op.kind != OpKind::COMPARE && takes(op.types, DType::kI32);
+  });
+  return ops;
+}
+
+const std::vector<Op>& compare_ops() {
+  static const auto ops = ops_where([](const OpInfo& op) { return op.kind == OpKind::COMPARE; });
+  return ops;
+}
 
 /// A second operand of the dtype and shape of the first.
 Entry partner(Grower& g, const Entry& x) {
@@ -24,31 +63,28 @@ Entry partner(Grower& g, const Entry& x) {
 
 Entry apply_unary(Grower& g, Op op, Entry x) {
   double low = 0, high = 0;
-  switch (op) {
-    case Op::RECIP:
+  switch (op_family(op)) {
+    case OpFamily::QUOTIENT:
       x = g.positive(x);
       low = 1 / x.high, high = 1 / x.low;
       break;
-    case Op::SQRT:
+    case OpFamily::ROOT:
       x = g.positive(x);
       low = std::sqrt(x.low), high = std::sqrt(x.high);
       break;
-    case Op::LOG2:
-    case Op::LN:
+    case OpFamily::LOG:
       x = g.positive(x);
       low = std::log2(x.low), high = std::log2(x.high);
       break;
-    case Op::EXP2:
-    case Op::EXP:
+    case OpFamily::POWER:
       x = g.scaled(x, 6);
       low = std::exp(x.low), high = std::exp(x.high);
       break;
-    case Op::SIN:
-    case Op::COS:
+    case OpFamily::ANGLE:
       x = g.scaled(x, g.choices().chance(50) ? 30 : 3);
       low = -1, high = 1;
       break;
-    case Op::NEG:
+    case OpFamily::SIGN:
       low = -x.high, high = -x.low;
       break;
     default:
@@ -65,12 +101,12 @@ Entry full_range(NodeRef node) {
   return {std::move(node), lowest(dtype).as_double(), highest(dtype).as_double()};
 }
 
-Entry grow_unary(Grower& g) { return apply_unary(g, g.choices().pick(kUnary), g.any_float()); }
+Entry grow_unary(Grower& g) { return apply_unary(g, g.choices().pick(unary_ops()), g.any_float()); }
 
 Entry grow_binary(Grower& g) {
   Entry x = g.any_float();
   Entry y = partner(g, x);
-  const Op op = g.choices().pick(kBinary);
+  const Op op = g.choices().pick(binary_ops());
   const double comfort = Grower::comfort(x.node->dtype);
   if (op == Op::MUL || op == Op::FMA) {
     x = g.scaled(x, std::sqrt(comfort / 2));
@@ -98,7 +134,7 @@ Entry grow_binary(Grower& g) {
 
 Entry grow_integer(Grower& g) {
   const Entry x = g.any_int();
-  const Op op = g.choices().pick(kInteger);
+  const Op op = g.choices().pick(integer_ops());
   if (op == Op::NEG) return full_range(g.build().unary(op, x.node));
   Entry y = partner(g, x);
   if (op == Op::SHL || op == Op::SHR) {  // a count that shifts something out, not all
@@ -111,8 +147,7 @@ Entry grow_integer(Grower& g) {
 Entry grow_compare(Grower& g) {
   const Entry x = g.choices().chance(70) ? g.any_float() : g.any_int();
   const Entry y = partner(g, x);
-  constexpr Op kCompare[] = {Op::CMPLT, Op::CMPLT, Op::CMPNE, Op::CMPEQ};
-  return {g.build().binary(g.choices().pick(kCompare), x.node, y.node), 0, 1};
+  return {g.build().binary(g.choices().pick(compare_ops()), x.node, y.node), 0, 1};
 }
 
 Entry grow_where(Grower& g) {
