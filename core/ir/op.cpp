@@ -54,17 +54,13 @@ bool is_elementwise(Op op) {
 bool is_reduction(Op op) { return op_info(op).identity != OpIdentity::NONE; }
 
 bool takes(OpTypes types, DType dtype) {
+  const bool is_bool = dtype == DType::kBool, is_integer = is_int(dtype),
+             is_float = tenon::is_float(dtype);
   switch (types) {
-    case OpTypes::ALL:
-      return true;
-    case OpTypes::FLOAT:
-      return is_float(dtype);
-    case OpTypes::INT:
-      return is_int(dtype);
-    case OpTypes::BITS:
-      return is_int(dtype) || dtype == DType::kBool;
-    case OpTypes::NUM:
-      return is_int(dtype) || is_float(dtype);
+#define TN_TYPES(word, takes) \
+  case OpTypes::word:         \
+    return takes;
+#include "tenon/op_words.def"
   }
   return false;
 }

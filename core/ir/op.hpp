@@ -17,43 +17,27 @@ enum class Op : uint16_t {
 #include "tenon/ops.def"
 };
 
+// Their words are those of ops.def.
 enum class OpKind : uint8_t {
-  LEAF,
-  UNARY,
-  BINARY,
-  COMPARE,
-  TERNARY,
-  MOVE,
-  REDUCE,
-  MEMORY,
-  CONTROL,
-  VECTOR,
-  SYNC,
-  MATRIX,
-  RESERVED
+#define TN_KIND(word) word,
+#include "tenon/op_words.def"
 };
-enum class OpTypes : uint8_t { ALL, FLOAT, INT, BITS, NUM };
-enum class OpLevel : uint8_t { GRAPH, PROGRAM, BOTH };
-enum class OpIdentity : uint8_t { NONE, ZERO, ONE, LOWEST, HIGHEST };
+enum class OpTypes : uint8_t {
+#define TN_TYPES(word, takes) word,
+#include "tenon/op_words.def"
+};
+enum class OpLevel : uint8_t {
+#define TN_LEVEL(word) word,
+#include "tenon/op_words.def"
+};
+enum class OpIdentity : uint8_t {
+#define TN_IDENTITY(word) word,
+#include "tenon/op_words.def"
+};
 /// What an op does to numbers.
 enum class OpFamily : uint8_t {
-  NONE,
-  CONVERT,
-  QUOTIENT,
-  ROOT,
-  POWER,
-  LOG,
-  ANGLE,
-  SUM,
-  PRODUCT,
-  EXTREME,
-  ORDER,
-  SIGN,
-  WHOLE,
-  DIVISION,
-  SHIFT,
-  BITWISE,
-  SELECT
+#define TN_FAMILY(word) word,
+#include "tenon/op_words.def"
 };
 
 enum OpFlags : uint8_t { kCommutative = 1, kAssociative = 2, kIdempotent = 4, kOptional = 8 };

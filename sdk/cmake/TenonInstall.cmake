@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What `cmake --install` lays out, in the components sdk, core and plugins; and the same package in
 # the build folder, so that a backend builds against either.
-#   include/tenon/{plugin.h,program.h,ops.def,dtypes.def,ext/}, include/tenon/sdk/<module>/*.hpp   for backends
+#   include/tenon/{plugin.h,program.h,*.def,ext/}, include/tenon/sdk/<module>/*.hpp   for backends
 #   include/tenon/*.hpp                                                            for applications
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)

@@ -11,57 +11,28 @@
 
 namespace tenon::sdk {
 
-// Named as in ops.def.
+// Their words are those of ops.def.
 enum class OpKind : uint8_t {
-  LEAF,
-  UNARY,
-  BINARY,
-  COMPARE,
-  TERNARY,
-  MOVE,
-  REDUCE,
-  MEMORY,
-  CONTROL,
-  VECTOR,
-  SYNC,
-  MATRIX,
-  RESERVED
+#define TN_KIND(word) word,
+#include "tenon/op_words.def"
 };
-enum class OpTypes : uint8_t { ALL, FLOAT, INT, BITS, NUM };
-enum class OpLevel : uint8_t { GRAPH, PROGRAM, BOTH };
+enum class OpTypes : uint8_t {
+#define TN_TYPES(word, takes) word,
+#include "tenon/op_words.def"
+};
+enum class OpLevel : uint8_t {
+#define TN_LEVEL(word) word,
+#include "tenon/op_words.def"
+};
 /// What an op does to numbers.
 enum class OpFamily : uint8_t {
-  NONE,
-  CONVERT,
-  QUOTIENT,
-  ROOT,
-  POWER,
-  LOG,
-  ANGLE,
-  SUM,
-  PRODUCT,
-  EXTREME,
-  ORDER,
-  SIGN,
-  WHOLE,
-  DIVISION,
-  SHIFT,
-  BITWISE,
-  SELECT
+#define TN_FAMILY(word) word,
+#include "tenon/op_words.def"
 };
 /// Ops that a backend claims together.
 enum class OpClaim : uint8_t {
-  ALWAYS,
-  PLAIN,
-  MATH,
-  FUSED,
-  VECTOR,
-  WORKGROUP,
-  ATOMICS,
-  SUBGROUP,
-  MATRIX,
-  ASYNC,
-  NONE
+#define TN_CLAIM(word) word,
+#include "tenon/op_words.def"
 };
 /// How a C-like language says an elementwise op.
 struct OpSpelling {
@@ -99,17 +70,13 @@ constexpr bool is_elementwise(OpKind kind) {
 constexpr bool is_elementwise(const OpInfo& op) { return is_elementwise(op.kind); }
 
 constexpr bool takes(OpTypes types, const DTypeInfo& dtype) {
+  const bool is_bool = dtype.kind == DTypeClass::BOOL, is_integer = sdk::is_integer(dtype),
+             is_float = sdk::is_float(dtype);
   switch (types) {
-    case OpTypes::ALL:
-      return true;
-    case OpTypes::FLOAT:
-      return is_float(dtype);
-    case OpTypes::INT:
-      return is_integer(dtype);
-    case OpTypes::BITS:
-      return is_integer(dtype) || dtype.kind == DTypeClass::BOOL;
-    case OpTypes::NUM:
-      return is_integer(dtype) || is_float(dtype);
+#define TN_TYPES(word, takes) \
+  case OpTypes::word:         \
+    return takes;
+#include "tenon/op_words.def"
   }
   return false;
 }

@@ -26,4 +26,10 @@ const struct op_row abi_ops[] = {
 const struct op_row abi_dtypes[] = {
 #include "tenon/dtypes.def"
 };
+#define TN_FAMILY(word) ABI_FAMILY_##word,
+enum abi_family {
+#include "tenon/op_words.def"
+  ABI_FAMILIES
+};
+_Static_assert(ABI_FAMILIES > ABI_FAMILY_SELECT, "words are appended");
 _Static_assert(sizeof abi_ops == sizeof abi_ops_of_nine, "both see every row");

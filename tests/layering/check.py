@@ -25,7 +25,7 @@ MODULES = {
     "core/include": ["sdk/include/tenon/dtypes.def"],
     "core/support": ["core/include"],
     "core/expr": ["core/include", "core/support"],
-    "core/ir": ["core/include", "core/support", "core/expr", "sdk/include/tenon/ops.def", "sdk/include/tenon/dtypes.def", "sdk/support/scanner.hpp"],
+    "core/ir": ["core/include", "core/support", "core/expr", "sdk/include/tenon/ops.def", "sdk/include/tenon/op_words.def", "sdk/include/tenon/dtypes.def", "sdk/support/scanner.hpp"],
     "core/autodiff": ["core/include", "core/support", "core/expr", "core/ir", "sdk/include/tenon/ops.def"],
     "core/rewrite": ["core/include", "core/support", "core/expr", "core/ir"],
     "core/reference": ["core/include", "core/support", "core/expr", "core/ir"],
