@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Running sums and sorting through the tensor API, on one thread: beside copying, beside std::sort.
+// Running sums, sorting, Einstein's sum and a solution through the tensor API, on one thread:
+// beside copying, beside std::sort.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,15 +34,46 @@ Row beside(std::string name, const Timing& ours, const Timing& peer, std::string
   return row;
 }
 
+/// What NumPy has a function for; its times stand in docs/measured.
+void bench_matrices(Suite& suite, Context& context) {
+  constexpr int64_t kSize = 512;
+  const auto matrix = [&](uint32_t seed) {
+    const std::vector<float> values = random_floats(kSize * kSize, seed);
+    return Tensor::from<float>(std::span<const float>(values), {kSize, kSize}, context);
+  };
+  const Tensor a = matrix(8), b = matrix(9);
+  const auto add = [&](const std::string& name, const std::function<Tensor()>& make,
+                       const std::function<Tensor()>& residual) {
+    if (!suite.wanted(name)) return;
+    const Timing timing = measure({realizing(make)})[0];
+    Row row;
+    row.name = name;
+    row.ours = timing.seconds * 1e3;
+    row.unit = "ms";
+    row.peer_name = "none: NumPy's is in docs/measured";
+    row.spread = timing.spread;
+    const auto wrong = residual().abs().max().item<float>();
+    if (!(wrong < 0.05f)) row.wrong = fmt::format("a residual of {}", wrong);
+    suite.add(std::move(row));
+  };
+  const auto product = [&] { return einsum("ij,jk->ik", {a, b}); };
+  const auto solution = [&] { return solve(a, b); };
+  add("einsum of 512x512 f32", product, [&] { return product() - a.matmul(b); });
+  add("solve of 512x512 f32", solution, [&] { return a.matmul(solution()) - b; });
+}
+
 }  // namespace
 
 void bench_arrays(Suite& suite) {
   const std::string sums = "cumsum of 2^20 f32", order = "sort of 2^20 f32";
-  if (!suite.wanted(sums) && !suite.wanted(order)) return;
+  if (!suite.wanted(sums) && !suite.wanted(order) && !suite.wanted("einsum of 512x512 f32") &&
+      !suite.wanted("solve of 512x512 f32"))
+    return;
   ContextOptions options;
   options.devices = "cpu@threads=1";
   options.disk_cache = false;
   Context context(options);
+  bench_matrices(suite, context);
   const std::vector<float> values = random_floats(kCount, 7);
   const Tensor x = Tensor::from<float>(std::span<const float>(values), {kCount}, context);
   if (suite.wanted(sums)) {
