@@ -44,6 +44,12 @@ bool stays_in_place(const Node& node, size_t source) {
          (source == 0 || static_cast<int>(source) > node.as<LoopAttr>().carried);
 }
 
+/// Whether this source lies in a buffer of the node's device, even if it is a leaf.
+bool needs_buffer_here(const Node& node, size_t source) {
+  if (node.op == Op::STORE) return source == 0;
+  return node.op == Op::LOOP && source >= 1 && !stays_in_place(node, source);
+}
+
 /// A floating node goes where its first consumer runs; what no one places goes to the default.
 void settle(const std::vector<NodeRef>& nodes, const FlatMap<const Node*, int>& index,
             const ScheduleOptions& options, std::vector<int>& device) {
@@ -58,6 +64,12 @@ void settle(const std::vector<NodeRef>& nodes, const FlatMap<const Node*, int>& 
   }
   for (size_t i = 0; i < nodes.size(); ++i)
     if (is_leaf(*nodes[i])) device[i] = -1;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    for (size_t s = 0; s < nodes[i]->sources.size(); ++s) {
+      int& of_source = device[index.at(nodes[i]->sources[s].get())];
+      if (of_source < 0 && needs_buffer_here(*nodes[i], s)) of_source = device[i];
+    }
+  }
 }
 
 }  // namespace
@@ -99,7 +111,7 @@ Graph place(const Graph& graph, const ScheduleOptions& options, Builder& builder
   for (const auto& [d, donated] : options.input_places)
     TN_REQUIRE(d >= 0 && d < static_cast<int>(options.devices.size()),
                "[schedule] expected a device number below {}, got {}", options.devices.size(), d);
-  if (one_device(graph, options)) return graph;
+  if (result_device <= 0 && one_device(graph, options)) return graph;
   const std::vector<NodeRef> nodes = topological(graph.outputs);
   FlatMap<const Node*, int> index;
   for (size_t i = 0; i < nodes.size(); ++i) index.try_emplace(nodes[i].get(), static_cast<int>(i));
@@ -119,14 +131,16 @@ Graph place(const Graph& graph, const ScheduleOptions& options, Builder& builder
     std::vector<NodeRef> sources;
     if (node.op == Op::COPY) {
       const int source = index.at(node.sources[0].get());
-      placed[i] = device[source] < 0 || is_stored_view(source)
+      placed[i] = is_leaf(*nodes[source]) || is_stored_view(source)
                       ? builder.copy(placed[source], node.as<CopyAttr>().device)
                       : moved_to(source, device[i]);
       continue;
     }
     for (size_t s = 0; s < node.sources.size(); ++s) {
       const int source = index.at(node.sources[s].get());
-      const bool stays = !is_stored_view(source) && stays_in_place(node, s);
+      const bool stays = is_leaf(*nodes[source])
+                             ? !needs_buffer_here(node, s)
+                             : !is_stored_view(source) && stays_in_place(node, s);
       sources.push_back(stays ? placed[source] : moved_to(source, device[i]));
     }
     placed[i] = sources == node.sources
@@ -136,7 +150,7 @@ Graph place(const Graph& graph, const ScheduleOptions& options, Builder& builder
   Graph out = graph;
   for (NodeRef& o : out.outputs) {
     const int node = index.at(o.get());
-    if (device[node] < 0 && result_device > 0) {
+    if (is_leaf(*nodes[node]) && result_device > 0) {
       o = builder.copy(placed[node], options.devices[result_device].name);
     } else {
       const bool is_result = result_device < 0 && is_stored_view(node);

@@ -12,7 +12,8 @@
 
 namespace tenon::scheduling {
 
-/// Device of each node of a placed graph, an index into options.devices. -1: anywhere (constants).
+/// Device of each node of a placed graph, an index into options.devices. -1: anywhere, as are
+/// constants that need no buffer.
 std::vector<int> node_devices(const Graph& graph, const ScheduleOptions& options,
                               const std::vector<NodeRef>& nodes,
                               const FlatMap<const Node*, int>& index);

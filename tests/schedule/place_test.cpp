@@ -2,6 +2,7 @@
 // Devices, copies between them, and limits.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <functional>
 
 #include "core/support/error.hpp"
 #include "tests/schedule/execute.hpp"
@@ -63,6 +64,57 @@ TEST_CASE("an op runs where its first operand lives; the others are copied, once
     if (const auto* call = std::get_if<KernelCall>(&step.call))
       for (int buffer : call->inputs) REQUIRE(s.buffers[buffer].device == step.device);
   REQUIRE(copy_count(s) == 2);  // b, and exp(b)
+}
+
+/// Kernels touch buffers of their device, and loops carry such.
+void require_at_home(const Schedule& s) {
+  const auto at = [&](const std::vector<int>& buffers, int device) {
+    for (const int b : buffers) REQUIRE(s.buffers[b].device == device);
+  };
+  for (const Step& step : s.steps) {
+    if (const auto* kernel = std::get_if<KernelCall>(&step.call)) {
+      at(kernel->inputs, step.device);
+      at(kernel->outputs, step.device);
+    } else if (const auto* loop = std::get_if<LoopCall>(&step.call)) {
+      at(loop->initial, step.device);
+      at(loop->outputs, step.device);
+      require_at_home(*loop->body);
+    }
+  }
+}
+
+TEST_CASE("a constant that is stored into, or that a loop begins with, lies where that runs") {
+  Models m;
+  const NodeRef x = m.param("x", {8}), y = m.param("y", {8});
+  const NodeRef none = m.builder.constant(zero(x->dtype), x->shape);
+  const NodeRef reversed = m.builder.binary(
+      Op::SUB, m.builder.constant(Scalar::of_int(DType::kI64, 7), {8}), m.builder.index(0, {8}));
+  const auto stored = [&](const NodeRef& values) {
+    return m.builder.store(none, reversed, values, 0, StoreMode::kAdd);
+  };
+  const NodeRef trip = m.builder.param("i", DType::kI64, {}), sum = m.param("sum", {8}),
+                part = m.param("part", {8});
+  Graph body = m.graph("body", {m.add(sum, stored(part))});
+  body.params = {trip, sum, part};
+  const auto summed = [&](const NodeRef& values) {
+    return m.builder.loop(m.builder.constant(Scalar::of_int(DType::kI64, 3)), {none}, {values},
+                          std::make_shared<const Graph>(body), /*is_while=*/false, 0);
+  };
+  for (const auto& of : std::vector<std::function<NodeRef(const NodeRef&)>>{stored, summed}) {
+    for (const bool both : {false, true}) {
+      std::vector<NodeRef> outputs{m.exp(of(m.exp(x)))};
+      if (both) outputs.push_back(of(m.exp(y)));
+      const Graph g = m.graph("g", outputs);
+      ScheduleOptions options = two_devices();
+      options.input_devices = {1};
+      if (both) options.input_devices.push_back(0);
+      const Schedule s = schedule(g, options, m.builder);
+      require_at_home(s);
+      for (size_t i = 0; i < outputs.size(); ++i)
+        REQUIRE(s.buffers[s.outputs[i]].device == options.input_devices[i]);
+      require_same(g, s, 3);
+    }
+  }
 }
 
 TEST_CASE("a storage device gives its data, and computes nothing") {
