@@ -121,6 +121,8 @@ Graph gradient_graph(const Graph& graph, size_t output, std::span<const std::str
     TN_REQUIRE(found, "[gradient] expected one of the params {}, got {}", known, leaf);
     TN_REQUIRE(is_float(found->dtype), "[gradient] expected a param of a float dtype, got {} {}",
                leaf, type_string(*found));
+    TN_REQUIRE(std::ranges::find(leaves, found) == leaves.end(),
+               "[gradient] expected different params, got {} twice", leaf);
     leaves.push_back(found);
   }
   Graph out;

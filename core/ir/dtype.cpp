@@ -62,7 +62,7 @@ const Row* find_row(DType dtype) {
 
 const Row& row_of(DType dtype) {
   const Row* row = find_row(dtype);
-  TN_ASSERT(row != nullptr);
+  TN_REQUIRE(row != nullptr, "[dtype] expected a dtype, got code {}", static_cast<int>(dtype));
   return *row;
 }
 

@@ -51,6 +51,7 @@ std::optional<Scalar> Number::in(DType dtype) const {
 }
 
 Scalar Number::as(const char* op, DType dtype) const {
+  TN_REQUIRE(dtype != DType::kVoid, "[{}] expected a dtype, got none", op);
   const auto scalar = in(dtype);
   TN_REQUIRE(scalar, "[{}] expected a value of {}, got {}", op, dtype_name(dtype), text());
   return *scalar;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -26,6 +27,12 @@ inline Tensor counting(const Tensor& x, int64_t n) {
 /// Zeros, or another number, in x's context.
 inline Tensor filled(const Tensor& x, std::vector<int64_t> shape, Number value, DType dtype) {
   return Tensor::full(std::move(shape), value, dtype, x.context());
+}
+
+/// (end - begin) / steps, where the difference is beyond f64 too.
+inline double step_of(double begin, double end, int64_t steps) {
+  const auto n = static_cast<double>(steps);
+  return std::isfinite(end - begin) ? (end - begin) / n : end / n - begin / n;
 }
 
 /// Takes out axes of size 1.

@@ -55,6 +55,7 @@ GraphRef Bodies::one_of(Graph graph) {
 TensorFunction composite(std::string name, TensorFunction f, TensorFunction gradient) {
   TN_REQUIRE(!name.empty() && name.size() <= kMaxName,
              "[composite] expected a name of 1 to {} bytes, got {}", kMaxName, name.size());
+  TN_REQUIRE(f, "[composite] expected a function for {}, got none", name);
   return [name = std::move(name), f = std::move(f),
           gradient = std::move(gradient)](const std::vector<Tensor>& inputs) {
     const auto [context, nodes] = arguments_of(name.c_str(), inputs);
@@ -72,6 +73,7 @@ TensorFunction composite(std::string name, TensorFunction f, TensorFunction grad
 }
 
 TensorFunction checkpoint(TensorFunction f) {
+  TN_REQUIRE(f, "[checkpoint] expected a function, got none");
   return [f = std::move(f)](const std::vector<Tensor>& inputs) {
     const auto [context, nodes] = arguments_of("checkpoint", inputs);
     return call(context, nodes, trace("checkpoint", f, nodes, context), CallMode::kRecompute,

@@ -10,6 +10,9 @@
 namespace tenon {
 namespace {
 
+/// Edges are made before a device has them.
+constexpr int64_t kMaxBins = int64_t{1} << 26;
+
 /// a comes before b in the order of sort.
 Tensor comes_before(const Tensor& a, const Tensor& b) {
   return is_float(a.dtype()) ? (a < b) | ((a == a) & is_nan(b)) : a < b;
@@ -72,20 +75,24 @@ Tensor bincount(const Tensor& x, int64_t length) {
 Tensor bincount(const Tensor& x) {
   require_integers("bincount", x);
   if (x.size() == 0) return bincount(x, 0);
-  const Tensor wide = x.cast(DType::kI64);
+  const bool is_u64 = x.dtype() == DType::kU64;
+  const Tensor wide = (is_u64 ? x.minimum(INT64_MAX) : x).cast(DType::kI64);
   const Tensor least = wide.min(), most = wide.max();
   Tensor::realize({least, most});
   TN_REQUIRE(read_count(least) >= 0, "[bincount] expected integers of at least 0, got {}",
              read_count(least));
+  TN_REQUIRE(read_count(most) < INT64_MAX,
+             "[bincount] expected integers below 2^63 - 1, got one that is not");
   return bincount(x, read_count(most) + 1);
 }
 
 Histogram histogram(const Tensor& x, int64_t bins, double low, double high) {
-  TN_REQUIRE(bins > 0, "[histogram] expected at least one bin, got {}", bins);
+  TN_REQUIRE(0 < bins && bins <= kMaxBins, "[histogram] expected 1 to {} bins, got {}", kMaxBins,
+             bins);
   TN_REQUIRE(std::isfinite(low) && std::isfinite(high) && low < high,
              "[histogram] expected finite edges, the lower first, got {} and {}", low, high);
   const Tensor values = as_real(x).flatten();
-  const double step = (high - low) / static_cast<double>(bins);
+  const double step = step_of(low, high, bins);
   std::vector<double> at;
   for (int64_t i = 0; i <= bins; ++i) {
     at.push_back(i == bins ? high : low + static_cast<double>(i) * step);

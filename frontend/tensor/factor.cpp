@@ -132,10 +132,11 @@ Tensor matrix_power(const Tensor& x, int64_t power) {
   TN_REQUIRE(x.rank() >= 2 && x.size(-1) == x.size(-2),
              "[matrix_power] expected square matrices [.., n, n], got [{}]",
              fmt::join(x.shape(), ", "));
-  if (power < 0) return matrix_power(inv(x), -power);
-  Tensor base = x, result = eye(x.size(-1), {}, 0, x.dtype(), x.context()).expand(x.shape());
+  Tensor base = power < 0 ? inv(x) : x,
+         result = eye(x.size(-1), {}, 0, x.dtype(), x.context()).expand(x.shape());
   bool first = true;
-  for (uint64_t bits = static_cast<uint64_t>(power); bits != 0; bits >>= 1) {
+  const auto size = static_cast<uint64_t>(power);
+  for (uint64_t bits = power < 0 ? -size : size; bits != 0; bits >>= 1) {
     if (bits & 1) result = first ? base : result.matmul(base);
     if (bits & 1) first = false;
     if (bits > 1) base = base.matmul(base);

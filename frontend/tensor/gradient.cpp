@@ -133,6 +133,7 @@ struct Called {
 /// What f gives on leaves in place of the inputs. `others` have its context.
 Called call_on_leaves(const char* op, const TensorFunction& f, const std::vector<Tensor>& inputs,
                       const std::vector<Tensor>& others) {
+  TN_REQUIRE(f, "[{}] expected a function, got none", op);
   Context& context = context_of(op, {inputs, others});
   const std::vector<Tensor> leaves = leaves_of(op, context, inputs);
   return {context, nodes_in(context, leaves), f(leaves)};
@@ -140,12 +141,19 @@ Called call_on_leaves(const char* op, const TensorFunction& f, const std::vector
 
 void check_like(const char* op, const char* what, const std::vector<Tensor>& of,
                 const std::vector<Tensor>& given) {
-  TN_REQUIRE(of.size() == given.size(), "[{}] expected {} {}, got {}", op, of.size(), what,
+  TN_REQUIRE(of.size() == given.size(), "[{}] expected {} {}s, got {}", op, of.size(), what,
              given.size());
   for (size_t i = 0; i < of.size(); ++i)
     TN_REQUIRE(of[i].dtype() == given[i].dtype() && of[i].shape() == given[i].shape(),
                "[{}] expected {} {} of type {}, got {}", op, what, i, type_string(*node_of(of[i])),
                type_string(*node_of(given[i])));
+}
+
+void check_outputs(const char* op, const std::vector<Tensor>& values) {
+  for (size_t i = 0; i < values.size(); ++i)
+    TN_REQUIRE(is_float(values[i].dtype()),
+               "[{}] expected outputs of a float dtype, got output {} ({})", op, i,
+               type_string(*node_of(values[i])));
 }
 
 void check_loss(const char* op, const Tensor& loss) {
@@ -180,6 +188,7 @@ std::vector<Tensor> gradient(const Tensor& output, const std::vector<Tensor>& wr
 }
 
 std::function<ValueAndGradients(const std::vector<Tensor>&)> value_and_gradient(LossFunction loss) {
+  TN_REQUIRE(loss, "[value_and_gradient] expected a function, got none");
   return [loss = std::move(loss)](const std::vector<Tensor>& inputs) {
     const char* const op = "value_and_gradient";
     const GradientTape tape;
@@ -198,7 +207,8 @@ ValuesAndProducts vector_jacobian(const TensorFunction& f, const std::vector<Ten
   const char* const op = "vector_jacobian";
   const GradientTape tape;
   const Called called = call_on_leaves(op, f, inputs, seeds);
-  check_like(op, "seeds", called.values, seeds);
+  check_outputs(op, called.values);
+  check_like(op, "seed", called.values, seeds);
   return {called.values,
           gradients_of(op, called.context, called.values, nodes_in(called.context, seeds),
                        called.leaves, /*zero_if_none=*/true)};
@@ -207,9 +217,10 @@ ValuesAndProducts vector_jacobian(const TensorFunction& f, const std::vector<Ten
 ValuesAndProducts jacobian_vector(const TensorFunction& f, const std::vector<Tensor>& inputs,
                                   const std::vector<Tensor>& tangents) {
   const char* const op = "jacobian_vector";
-  check_like(op, "tangents", inputs, tangents);
+  check_like(op, "tangent", inputs, tangents);
   const GradientTape tape;
   const Called called = call_on_leaves(op, f, inputs, tangents);
+  check_outputs(op, called.values);
   Builder& builder = builder_of(called.context);
   const Unread unread(builder);
   const std::vector<NodeRef> outputs = unread.before(nodes_in(called.context, called.values));

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tenon/make.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/support/error.hpp"
+#include "frontend/tensor/axes.hpp"
 #include "frontend/tensor/formula.hpp"
 #include "tenon/math.hpp"
 
@@ -15,13 +17,42 @@ Tensor positions(Context& context, int axis, const std::vector<int64_t>& shape) 
   return make_tensor(context, builder_of(context).index(axis, to_shape(shape)));
 }
 
-/// Where column <= row + offset, on the last two axes.
-Tensor lower_triangle(Context& context, const std::vector<int64_t>& shape, int64_t offset) {
+/// column - row on the last two axes.
+Tensor diagonals(Context& context, const std::vector<int64_t>& shape) {
   const int rows = static_cast<int>(shape.size()) - 2;
-  return positions(context, rows + 1, shape) <= positions(context, rows, shape) + offset;
+  return positions(context, rows + 1, shape) - positions(context, rows, shape);
 }
 
 double as_double(const Number& number) { return number.as("arange", DType::kF64).as_double(); }
+
+__extension__ using Wide = __int128;
+Wide as_wide(const Number& number) {
+  if (const auto narrow = number.in(DType::kI64)) return narrow->as_int();
+  return static_cast<uint64_t>(number.as("arange", DType::kU64).as_int());
+}
+
+/// first, first + distance, ..: in whole numbers, all of which the dtype holds.
+Tensor whole_range(const Number& begin, const Number& end, const Number& step, DType dtype,
+                   Context& context) {
+  const Wide first = as_wide(begin), by = as_wide(step), way = as_wide(end) - first;
+  const Wide count = (way > 0) == (by > 0) ? (way + by - (by > 0 ? 1 : -1)) / by : 0;
+  TN_REQUIRE(count < Wide{1} << 62, "[arange] expected fewer than 2^62 numbers from {} to {}",
+             begin.text(), end.text());
+  const auto size = static_cast<int64_t>(count);
+  const Tensor index = positions(context, 0, {size});
+  if (size == 0) return index.cast(dtype);
+  const Wide last = first + (count - 1) * by;
+  const bool beyond = std::max(first, last) > INT64_MAX;
+  TN_REQUIRE(!beyond || std::min(first, last) >= 0,
+             "[arange] expected numbers that i64 holds or u64 holds, got {} to {}", begin.text(),
+             end.text());
+  begin.as("arange", dtype);
+  (last < 0 ? Number(static_cast<int64_t>(last)) : Number(static_cast<uint64_t>(last)))
+      .as("arange", dtype);
+  // Modulo 2^64, which is right for all that 64 bits hold.
+  const Tensor moved = index * static_cast<int64_t>(by) + static_cast<int64_t>(first);
+  return (beyond ? moved.bit_cast(DType::kU64) : moved).cast(dtype);
+}
 
 void require_matrix(const char* op, const Tensor& x) {
   TN_REQUIRE(x.rank() >= 2, "[{}] expected a tensor of rank 2 or more, got rank {}", op, x.rank());
@@ -46,24 +77,16 @@ Tensor arange(Number begin, Number end, Number step, std::optional<DType> dtype,
   TN_REQUIRE(by != 0 && std::isfinite(from) && std::isfinite(to) && std::isfinite(by),
              "[arange] expected finite numbers and a step that is not 0, got {}, {} and {}",
              begin.text(), end.text(), step.text());
-  const bool whole = !begin.is_float() && !end.is_float() && !step.is_float();
+  if (!begin.is_float() && !end.is_float() && !step.is_float())
+    return whole_range(begin, end, step, dtype.value_or(DType::kI64), context);
   const double count = std::max(0.0, std::ceil((to - from) / by));
   TN_REQUIRE(count < 0x1p62, "[arange] expected fewer than 2^62 numbers, got {}", count);
   const auto size = static_cast<int64_t>(count);
-  const DType wanted = dtype.value_or(whole ? DType::kI64 : DType::kF32);
-  const Tensor index = positions(context, 0, {size});
-  if (whole && size > 0) {
-    const int64_t first = begin.as("arange", DType::kI64).as_int();
-    const int64_t distance = step.as("arange", DType::kI64).as_int();
-    const int64_t last = first + (size - 1) * distance;
-    begin.as("arange", wanted);
-    Number(last).as("arange", wanted);
-    return (index * distance + first).cast(wanted);
-  }
-  TN_REQUIRE(is_float(wanted) || whole, "[arange] expected a float dtype for {}, {} and {}, got {}",
+  const DType wanted = dtype.value_or(DType::kF32);
+  TN_REQUIRE(is_float(wanted), "[arange] expected a float dtype for {}, {} and {}, got {}",
              begin.text(), end.text(), step.text(), dtype_name(wanted));
-  const DType inside = is_float(wanted) && dtype_bits(wanted) < 32 ? DType::kF32 : wanted;
-  return (index.cast(inside) * by + from).cast(wanted);
+  const DType inside = dtype_bits(wanted) < 32 ? DType::kF32 : wanted;
+  return (positions(context, 0, {size}).cast(inside) * by + from).cast(wanted);
 }
 
 Tensor linspace(double begin, double end, int64_t count, bool endpoint, DType dtype,
@@ -71,7 +94,7 @@ Tensor linspace(double begin, double end, int64_t count, bool endpoint, DType dt
   TN_REQUIRE(count >= 0, "[linspace] expected a count of at least 0, got {}", count);
   TN_REQUIRE(is_float(dtype), "[linspace] expected a float dtype, got {}", dtype_name(dtype));
   const int64_t steps = endpoint ? count - 1 : count;
-  const double step = steps > 0 ? (end - begin) / static_cast<double>(steps) : 0;
+  const double step = steps > 1 ? step_of(begin, end, steps) : 0;  // of one step the ends are all
   const DType inside = dtype_bits(dtype) < 32 ? DType::kF32 : dtype;
   const Tensor index = positions(context, 0, {count});
   const auto times = [&](const Tensor& n) { return n.cast(inside) * step; };
@@ -92,22 +115,22 @@ Tensor logspace(double begin, double end, int64_t count, bool endpoint, double b
 Tensor eye(int64_t rows, std::optional<int64_t> columns, int64_t offset, DType dtype,
            Context& context) {
   const std::vector<int64_t> shape = matrix_shape("eye", rows, columns);
-  return (positions(context, 1, shape) == positions(context, 0, shape) + offset).cast(dtype);
+  return (diagonals(context, shape) == offset).cast(dtype);
 }
 
 Tensor tri(int64_t rows, std::optional<int64_t> columns, int64_t offset, DType dtype,
            Context& context) {
-  return lower_triangle(context, matrix_shape("tri", rows, columns), offset).cast(dtype);
+  return (diagonals(context, matrix_shape("tri", rows, columns)) <= offset).cast(dtype);
 }
 
 Tensor tril(const Tensor& x, int64_t offset) {
   require_matrix("tril", x);
-  return where(lower_triangle(x.context(), x.shape(), offset), x, constant_like(x, 0));
+  return where(diagonals(x.context(), x.shape()) <= offset, x, constant_like(x, 0));
 }
 
 Tensor triu(const Tensor& x, int64_t offset) {
   require_matrix("triu", x);
-  return where(lower_triangle(x.context(), x.shape(), offset - 1), constant_like(x, 0), x);
+  return where(diagonals(x.context(), x.shape()) < offset, constant_like(x, 0), x);
 }
 
 Tensor one_hot(const Tensor& x, int64_t classes, DType dtype) {

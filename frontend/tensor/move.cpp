@@ -135,6 +135,8 @@ std::vector<Tensor> chunk(const Tensor& x, int64_t count, int axis) {
 
 Tensor tile(const Tensor& x, std::vector<int64_t> counts) {
   count_of("tile", counts);
+  TN_REQUIRE(counts.size() <= kMaxRank, "[tile] expected at most {} counts, got {}", kMaxRank,
+             counts.size());
   const Tensor whole = atleast_nd(x, static_cast<int>(counts.size()));
   counts.insert(counts.begin(), static_cast<size_t>(whole.rank()) - counts.size(), 1);
   std::vector<int64_t> single, repeated, joined;
@@ -142,7 +144,7 @@ Tensor tile(const Tensor& x, std::vector<int64_t> counts) {
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     single.insert(single.end(), {1, shape[axis]});
     repeated.insert(repeated.end(), {counts[axis], shape[axis]});
-    joined.push_back(counts[axis] * shape[axis]);
+    joined.push_back(count_of("tile", {counts[axis], shape[axis]}));
   }
   return whole.reshape(std::move(single)).expand(std::move(repeated)).reshape(std::move(joined));
 }
@@ -152,6 +154,7 @@ Tensor repeat(const Tensor& x, int64_t count, int axis) {
   TN_REQUIRE(count >= 0, "[repeat] expected a count of at least 0, got {}", count);
   std::vector<int64_t> repeated = x.shape(), joined = x.shape();
   repeated.insert(repeated.begin() + axis + 1, count);
+  count_of("repeat", repeated);
   joined[static_cast<size_t>(axis)] *= count;
   return x.unsqueeze(axis + 1).expand(std::move(repeated)).reshape(std::move(joined));
 }
@@ -159,8 +162,9 @@ Tensor repeat(const Tensor& x, int64_t count, int axis) {
 Tensor roll(const Tensor& x, std::vector<int64_t> shifts, std::vector<int> axes) {
   if (axes.empty() && shifts.size() == 1)
     return rolled(x.flatten(), shifts[0], 0).reshape(x.shape());
-  TN_REQUIRE(shifts.size() == axes.size(), "[roll] expected a shift for each of {} axes, got {}",
-             axes.size(), shifts.size());
+  TN_REQUIRE(shifts.size() == axes.size(),
+             "[roll] expected a shift for each axis or one without axes, got {} shifts and {} axes",
+             shifts.size(), axes.size());
   Tensor result = x;
   for (size_t i = 0; i < axes.size(); ++i)
     result = rolled(result, shifts[i], normalise_axis("roll", axes[i], x.rank()));
@@ -228,6 +232,8 @@ Tensor squeeze(const Tensor& x, std::vector<int> axes) {
 }
 
 Tensor atleast_nd(const Tensor& x, int rank) {
+  TN_REQUIRE(rank <= static_cast<int>(kMaxRank),
+             "[atleast_nd] expected a rank of at most {}, got {}", kMaxRank, rank);
   std::vector<int64_t> shape = x.shape();
   if (x.rank() < rank) shape.insert(shape.begin(), static_cast<size_t>(rank - x.rank()), 1);
   return x.reshape(std::move(shape));
@@ -271,8 +277,8 @@ Tensor diagonal(const Tensor& x, int64_t offset, int axis1, int axis2) {
   const Tensor last = moveaxis(x, {axis1, axis2}, {-2, -1});
   const int rank = x.rank();
   const int64_t rows = last.size(-2), columns = last.size(-1);
-  const int64_t row = std::min(std::max<int64_t>(0, -offset), rows);
-  const int64_t column = std::min(std::max<int64_t>(0, offset), columns);
+  const int64_t row = std::clamp<int64_t>(-std::max(offset, -INT64_MAX), 0, rows);
+  const int64_t column = std::clamp<int64_t>(offset, 0, columns);
   const int64_t n = std::min(rows - row, columns - column);
   const Tensor square = part(part(last, rank - 2, row, row + n), rank - 1, column, column + n);
   // Rows one longer than the square's, laid over its elements, have the diagonal in front.
@@ -295,7 +301,8 @@ Tensor diag(const Tensor& x, int64_t offset) {
   // The elements as a column, padded to rows one longer than the square's.
   const Tensor square =
       part(x.unsqueeze(-1).pad({{0, 0}, {0, n}}).flatten(), 0, 0, n * n).reshape({n, n});
-  const int64_t below = std::max<int64_t>(0, -offset), right = std::max<int64_t>(0, offset);
+  const int64_t below = std::max<int64_t>(0, -std::max(offset, -INT64_MAX)),
+                right = std::max<int64_t>(0, offset);
   return square.pad({{below, right}, {right, below}});
 }
 

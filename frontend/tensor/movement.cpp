@@ -23,6 +23,8 @@ Tensor Tensor::reshape(std::vector<int64_t> shape) const {
                "[reshape] expected a shape of {} elements, got [{}]", size(),
                fmt::join(asked, ", "));
     *unknown = size() / known;
+  } else {
+    count_of("reshape", shape);
   }
   return make_tensor(context(), builder_of(*this).reshape(node_of(*this), to_shape(shape)));
 }
@@ -53,6 +55,19 @@ Tensor Tensor::flip(std::vector<int> axes) const {
 }
 
 Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> pairs, Number value) const {
+  const std::vector<int64_t> shape = this->shape();
+  TN_REQUIRE(pairs.size() <= shape.size(), "[pad] expected at most {} pairs, got {}", shape.size(),
+             pairs.size());
+  pairs.resize(shape.size());
+  for (size_t axis = 0; axis < pairs.size(); ++axis) {
+    const auto [before, after] = pairs[axis];
+    int64_t padded = 0;
+    TN_REQUIRE(before >= 0 && after >= 0 && !__builtin_add_overflow(before, after, &padded) &&
+                   !__builtin_add_overflow(padded, shape[axis], &padded),
+               "[pad] expected sides of at least 0 and below 2^63 elements on axis {} of size {}, "
+               "got {} and {}",
+               axis, shape[axis], before, after);
+  }
   const std::vector<std::pair<Dim, Dim>> dims(pairs.begin(), pairs.end());
   return make_tensor(context(),
                      builder_of(*this).pad(node_of(*this), dims, value.as("pad", dtype())));
@@ -107,7 +122,8 @@ Tensor Tensor::slice(std::vector<Slice> ranges) const {
       make_tensor(context(), builder_of(*this).shrink(node_of(*this), std::move(pairs)));
   if (!reversed.empty()) result = result.flip(reversed);
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    const int64_t step = std::abs(ranges[axis].step);
+    const int64_t extent = result.size(static_cast<int>(axis));
+    const int64_t step = std::min(std::abs(ranges[axis].step), std::max<int64_t>(extent, 1));
     if (step > 1) result = every(result, static_cast<int>(axis), step);
   }
   return result;
@@ -154,7 +170,8 @@ Tensor Tensor::cat(const std::vector<Tensor>& tensors, int axis) {
     TN_REQUIRE(tensor.shape() == expected,
                "[cat] expected equal sizes but on axis {}, got [{}] and [{}]", axis,
                fmt::join(first.shape(), ", "), fmt::join(tensor.shape(), ", "));
-    total += expected[at];
+    TN_REQUIRE(!__builtin_add_overflow(total, expected[at], &total),
+               "[cat] expected fewer than 2^63 elements on axis {}, got more", axis);
     dtype = promote_types(dtype, tensor.dtype());
   }
   // Each part is padded to the whole, and chosen where it belongs.

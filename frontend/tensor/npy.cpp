@@ -12,6 +12,7 @@
 
 #include "core/support/error.hpp"
 #include "core/support/file_io.hpp"
+#include "frontend/tensor/state.hpp"
 
 namespace tenon {
 namespace {
@@ -209,6 +210,7 @@ Array read_npy(const std::string& path, std::optional<DType> as) {
 }
 
 void write_npy(const std::string& path, const Array& array) {
+  check_array("write_npy", array);
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
                                    descr_of(array.dtype), fmt::join(array.shape, ", "),
                                    array.shape.size() == 1 ? "," : "");

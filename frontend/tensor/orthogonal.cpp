@@ -4,6 +4,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/matrices.hpp"
+#include "tenon/gradient.hpp"
 #include "tenon/linalg.hpp"
 #include "tenon/make.hpp"
 #include "tenon/sort.hpp"
@@ -54,6 +55,15 @@ Tensor even_sized(const Tensor& x, bool rows) {
   return x.pad({{0, 0}, {0, rows ? more : 0}, {0, more}});
 }
 
+/// What each matrix is divided by so that squares stay within its dtype: 1 in most cases.
+Tensor scale_of(const Tensor& x) {
+  const bool wide = x.dtype() == DType::kF64;
+  const double low = wide ? 0x1p-400 : 0x1p-40, high = wide ? 0x1p400 : 0x1p40;
+  const Tensor most = stop_gradient(x).abs().max({1, 2}, /*keep=*/true);
+  const Tensor extreme = ((most > 0) & (most < low)) | ((most > high) & (most < INFINITY));
+  return Tensor::where(extreme, most, 1);
+}
+
 /// U of x [batch, m, n] with m >= n, and V^T.
 SVD tall_svd(const Tensor& x) {
   const int64_t n = x.size(2);
@@ -91,7 +101,7 @@ SVD tall_svd(const Tensor& x) {
 }  // namespace
 
 QR qr(const Tensor& x) {
-  const Tensor a = matrices("qr", x);
+  const Tensor whole = matrices("qr", x), scale = scale_of(whole), a = whole / scale;
   const int64_t m = a.size(1), n = a.size(2), k = std::min(m, n);
   const Tensors results = loop(
       k, {a, identity_like(a, m)}, {}, [](const Tensor& j, const Tensors& carried, const Tensors&) {
@@ -109,7 +119,7 @@ QR qr(const Tensor& x) {
                        q - (q * v.transpose()).sum({2}, /*keep=*/true) * weight * v.transpose()};
       });
   return {unbatched(results[1].slice({Slice{}, Slice{}, Slice{0, k}}), x),
-          unbatched(triu(results[0].slice({Slice{}, Slice{0, k}})), x)};
+          unbatched(triu(results[0].slice({Slice{}, Slice{0, k}})) * scale, x)};
 }
 
 Eigen eigh(const Tensor& x) {
@@ -142,12 +152,12 @@ Eigen eigh(const Tensor& x) {
 }
 
 SVD svd(const Tensor& x) {
-  const Tensor a = matrices("svd", x);
+  const Tensor whole = matrices("svd", x), scale = scale_of(whole), a = whole / scale;
   const bool wide = a.size(1) < a.size(2);
   const SVD found = tall_svd(wide ? a.transpose() : a);
   const Tensor u = wide ? found.vh.transpose() : found.u,
                vh = wide ? found.u.transpose() : found.vh;
-  return {unbatched(u, x), unbatched(found.values, x), unbatched(vh, x)};
+  return {unbatched(u, x), unbatched(found.values * scale.squeeze(-1), x), unbatched(vh, x)};
 }
 
 Tensor lstsq(const Tensor& a, const Tensor& b, double cutoff) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Powers and roots.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -181,8 +182,12 @@ Tensor Tensor::pow(double exponent) const {
     return result;
   }
   if (exponent == 0.5) return sqrt();
-  return in_float(
-      *this, [&](const Tensor& x) { return differentiable_power(x, constant_like(x, exponent)); });
+  return in_float(*this, [&](const Tensor& x) {
+    // A finite exponent stays finite; from there on all are even, and large.
+    const bool holds = is_double(x) || std::isinf(exponent);
+    return differentiable_power(
+        x, constant_like(x, holds ? exponent : std::clamp(exponent, -0x1p127, 0x1p127)));
+  });
 }
 
 Tensor pow(const Tensor& x, const Tensor& y) {

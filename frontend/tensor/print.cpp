@@ -11,6 +11,7 @@
 #include <ostream>
 
 #include "core/support/error.hpp"
+#include "frontend/tensor/state.hpp"
 
 namespace tenon {
 namespace {
@@ -127,7 +128,7 @@ class Printer {
   /// left out.
   std::pair<int64_t, int64_t> shown_of(size_t axis) const {
     const int64_t size = array_.shape[axis];
-    if (summarised_ && 2 * options_.edge_items < size)
+    if (summarised_ && options_.edge_items < size - options_.edge_items)
       return {options_.edge_items, options_.edge_items};
     return {0, size};
   }
@@ -281,6 +282,7 @@ void check(const PrintOptions& options) {
 
 std::string to_string(const Array& array, const PrintOptions& options) {
   check(options);
+  check_array("print", array);
   return Printer(array, options).text();
 }
 
@@ -311,7 +313,7 @@ Description describe(const Tensor& x) {
     sum += value;
     ++finite;
   }
-  out.mean = sum / static_cast<double>(finite);
+  out.mean = finite > 0 ? sum / static_cast<double>(finite) : out.max;
   return out;
 }
 

@@ -53,6 +53,7 @@ Tensor Tensor::min(std::vector<int> axes, bool keep) const {
 
 Tensor Tensor::mean(std::vector<int> axes, bool keep) const {
   require_float("mean", *this);
+  axes = normalise_axes("mean", axes, rank());
   // A count may be beyond what a narrow float holds.
   if (dtype_bits(dtype()) < 32) return cast(DType::kF32).mean(axes, keep).cast(dtype());
   const Tensor total = sum(axes, keep);
@@ -61,6 +62,7 @@ Tensor Tensor::mean(std::vector<int> axes, bool keep) const {
 
 Tensor Tensor::var(std::vector<int> axes, bool keep) const {
   require_float("var", *this);
+  axes = normalise_axes("var", axes, rank());
   return in_float(*this, [&](const Tensor& x) {
     return (x - x.mean(axes, /*keep=*/true)).square().mean(axes, keep);
   });
@@ -82,6 +84,7 @@ Tensor Tensor::argmax(int axis, bool keep) const {
 
 Tensor Tensor::softmax(int axis) const {
   require_float("softmax", *this);
+  axis = normalise_axis("softmax", axis, rank());
   const auto value = [axis](const Tensor& x) {
     const Tensor weights = (x - x.max({axis}, /*keep=*/true)).exp();
     return weights / weights.sum({axis}, /*keep=*/true);
@@ -95,6 +98,7 @@ Tensor Tensor::softmax(int axis) const {
 
 Tensor Tensor::layer_norm(int axis, double epsilon) const {
   require_float("layer_norm", *this);
+  axis = normalise_axis("layer_norm", axis, rank());
   return in_float(*this, [&](const Tensor& x) {  // squares may be beyond a narrow float
     const Tensor centred = x - x.mean({axis}, /*keep=*/true);
     const Tensor variance = centred.square().mean({axis}, /*keep=*/true);
@@ -111,6 +115,11 @@ Tensor Tensor::matmul(const Tensor& other, Precision precision) const {
   TN_REQUIRE(size(-1) == other.size(-2),
              "[matmul] expected [.., m, k] and [.., k, n], got [{}] and [{}]",
              fmt::join(shape(), ", "), fmt::join(other.shape(), ", "));
+  const auto batch = [](const Tensor& x) {
+    const std::vector<int64_t> shape = x.shape();
+    return std::vector<int64_t>(shape.begin(), shape.end() - 2);
+  };
+  broadcast_shapes("matmul", batch(*this), batch(other));
   // Products of narrow floats are exact in f32, which is also what matrix units sum in.
   if (dtype() == other.dtype() && is_float(dtype()) && dtype_bits(dtype()) < 32)
     return cast(DType::kF32).matmul(other.cast(DType::kF32)).cast(dtype());

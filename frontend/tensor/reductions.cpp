@@ -53,13 +53,13 @@ Tensor arg_extreme(const char* op, const Tensor& x, std::optional<int> axis, boo
 }  // namespace
 
 Tensor any(const Tensor& x, std::vector<int> axes, bool keep) {
-  return is_set(x).sum(std::move(axes), keep);  // + of bools is or
+  return is_set(x).sum(normalise_axes("any", axes, x.rank()), keep);  // + of bools is or
 }
 Tensor all(const Tensor& x, std::vector<int> axes, bool keep) {
-  return is_set(x).prod(std::move(axes), keep);
+  return is_set(x).prod(normalise_axes("all", axes, x.rank()), keep);
 }
 Tensor count_nonzero(const Tensor& x, std::vector<int> axes, bool keep) {
-  return is_set(x).cast(DType::kI64).sum(std::move(axes), keep);
+  return is_set(x).cast(DType::kI64).sum(normalise_axes("count_nonzero", axes, x.rank()), keep);
 }
 
 Tensor argmax(const Tensor& x, std::optional<int> axis, bool keep) {

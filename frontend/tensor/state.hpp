@@ -115,6 +115,8 @@ std::vector<int64_t> static_shape(const Node& node);
 Shape to_shape(const std::vector<int64_t>& shape);
 /// Elements of a shape that a caller gave. Throws kInvalid for a negative size and from 2^63 on.
 int64_t count_of(const char* op, const std::vector<int64_t>& shape);
+/// Throws kInvalid for one whose bytes are not those of its dtype and shape.
+void check_array(const char* op, const Array& array);
 std::vector<int64_t> broadcast_shapes(const char* op, const std::vector<int64_t>& a,
                                       const std::vector<int64_t>& b);
 NodeRef broadcast_to(Builder& builder, NodeRef x, const std::vector<int64_t>& shape);

@@ -23,13 +23,14 @@ ThreadTape& of_thread() {
 
 Tape* Tape::current() { return of_thread().tape.get(); }
 
-GradientTape::GradientTape() {
+GradientTape::GradientTape() : thread_(&of_thread()) {
   ThreadTape& state = of_thread();
   if (state.depth++ == 0) state.tape = std::make_unique<Tape>();
 }
 
 GradientTape::~GradientTape() {
   ThreadTape& state = of_thread();
+  if (thread_ != &state) return;  // another thread's, which may be at work on it
   if (--state.depth == 0) state.tape.reset();
 }
 

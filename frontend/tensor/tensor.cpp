@@ -64,6 +64,13 @@ int64_t count_of(const char* op, const std::vector<int64_t>& shape) {
   return count;
 }
 
+void check_array(const char* op, const Array& array) {
+  const size_t size = dtype_size(array.dtype), bytes = array.bytes.size();
+  const int64_t count = count_of(op, array.shape);
+  TN_REQUIRE(bytes % size == 0 && static_cast<int64_t>(bytes / size) == count,
+             "[{}] expected {} elements of {} bytes, got {} bytes", op, count, size, bytes);
+}
+
 std::vector<int64_t> static_shape(const Node& node) {
   std::vector<int64_t> shape;
   for (const Dim& dim : node.shape) shape.push_back(dim.value());
@@ -199,6 +206,7 @@ Tensor constant_like(const Tensor& x, Number value) {
 Tensor::Tensor(Number value) : state_(std::make_shared<State>()) { state_->number = value; }
 
 Tensor Tensor::from(const Array& array, Context& context) {
+  check_array("from", array);
   BufferRef buffer = runtime_of(context).device().allocate(array.bytes.size(), "tensor");
   if (!array.bytes.empty())
     buffer->device().write(*buffer, 0, array.bytes.data(), array.bytes.size());

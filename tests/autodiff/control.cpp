@@ -228,6 +228,9 @@ TEST_CASE("autodiff: wrong questions are answered with what is wrong") {
   CHECK_THROWS_WITH(of("x", 1),
                     ContainsSubstring("expected an output of a float dtype, got k i32[3]"));
   CHECK_THROWS_WITH(of("x", 2), ContainsSubstring("expected an output below 2, got 2"));
+  const std::string twice[] = {"x", "x"};
+  CHECK_THROWS_WITH(gradient_graph(graph, 0, twice, builder),
+                    ContainsSubstring("expected different params, got x twice"));
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ TEST_CASE("wrong calls of what joins, cuts and repeats") {
       {[] {
          roll(zeros({2, 2}), {1, 2}, {0});
        },
-       "[roll] expected a shift for each of 1 axes, got 2"},
+       "[roll] expected a shift for each axis or one without axes, got 2 shifts and 1 axes"},
   });
 }
 

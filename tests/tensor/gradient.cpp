@@ -6,6 +6,8 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <catch2/matchers/catch_matchers_vector.hpp>
 #include <cmath>
+#include <memory>
+#include <thread>
 
 #include "frontend/tensor/state.hpp"
 #include "tenon/tenon.hpp"
@@ -208,7 +210,41 @@ TEST_CASE("gradient: products with the Jacobian, both ways") {
   CHECK(back.values[0].to_vector<double>() == Doubles{3, 8});
   CHECK_THROWS_WITH(vector_jacobian(f, {a, b}, {u}), ContainsSubstring("expected 2 seeds, got 1"));
   CHECK_THROWS_WITH(jacobian_vector(f, {a, b}, {u, doubles({1})}),
-                    ContainsSubstring("expected tangents 1 of type f64[2], got f64[1]"));
+                    ContainsSubstring("expected tangent 1 of type f64[2], got f64[1]"));
+  const auto whole = [](const std::vector<Tensor>& in) {
+    return std::vector<Tensor>{in[0], in[0].cast(DType::kI32)};
+  };
+  CHECK_THROWS_WITH(jacobian_vector(whole, {a}, {u}),
+                    ContainsSubstring("[jacobian_vector] expected outputs of a float dtype, got "
+                                      "output 1 (i32[2])"));
+  Context another;
+  const Tensor far = Tensor::from<double>({1, 2}, {2}, another);
+  const auto elsewhere = [&](const std::vector<Tensor>&) { return std::vector<Tensor>{far}; };
+  CHECK_THROWS_WITH(vector_jacobian(elsewhere, {a}, {u}), ContainsSubstring("one context"));
+  CHECK_THROWS_WITH(jacobian_vector(elsewhere, {a}, {u}), ContainsSubstring("one context"));
+}
+
+TEST_CASE("gradient: a function that is none is refused where it is given") {
+  CHECK_THROWS_WITH(value_and_gradient(nullptr),
+                    ContainsSubstring("expected a function, got none"));
+  CHECK_THROWS_WITH(composite("f", nullptr), ContainsSubstring("expected a function for f"));
+  CHECK_THROWS_WITH(checkpoint(nullptr), ContainsSubstring("expected a function, got none"));
+  CHECK_THROWS_WITH(vector_jacobian(nullptr, {}, {}), ContainsSubstring("expected a function"));
+}
+
+TEST_CASE("gradient: a tape ends nothing on another thread") {
+  const Tensor w = doubles({1, 2});
+  const auto of_read = [&] {
+    const Tensor loss = (w * w).sum();
+    loss.item<double>();
+    return gradient(loss, {w})[0].to_vector<double>();
+  };
+  std::thread([&] {
+    auto own = std::make_unique<GradientTape>();
+    std::thread([&] { own.reset(); }).join();
+    CHECK(of_read() == Doubles{2, 4});
+  }).join();
+  CHECK_THROWS_WITH(of_read(), ContainsSubstring("keep a GradientTape"));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ TEST_CASE("reductions refuse what they cannot reduce") {
   on_each_device([](Context& context) {
     const Tensor x = Tensor::ones({2, 3}, DType::kF32, context);
     const Tensor none = Tensor::ones({2, 0}, DType::kF32, context);
-    refuses([&] { any(x, {2}); }, "[sum] expected an axis in [-2, 2), got 2");
+    refuses([&] { any(x, {2}); }, "[any] expected an axis in [-2, 2), got 2");
     refuses([&] { var(x, {0, -2}); }, "[var] expected each axis once, got 0, -2");
     refuses([&] { var(x, {0}, false, NAN); }, "[var] expected a finite ddof, got nan");
     refuses([&] { ptp(none, {1}); }, "[ptp] expected at least one element to reduce, got none");
@@ -64,7 +64,7 @@ TEST_CASE("functions of order refuse what has none") {
     refuses([&] { bincount(whole - 2); }, "[bincount] expected integers of at least 0, got -2");
     refuses([&] { bincount(whole, 4, x); },
             "[bincount] expected a weight for each of 4 integers, got 6");
-    refuses([&] { histogram(x, 0, 0, 1); }, "[histogram] expected at least one bin, got 0");
+    refuses([&] { histogram(x, 0, 0, 1); }, "[histogram] expected 1 to 67108864 bins, got 0");
     refuses([&] { histogram(x, 3, 1, 1); },
             "[histogram] expected finite edges, the lower first, got 1 and 1");
     refuses([&] { nonzero(x.select(0, 0).select(0, 0)); },

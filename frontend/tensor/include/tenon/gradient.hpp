@@ -70,13 +70,16 @@ TENON_API TensorFunction composite(std::string name, TensorFunction f,
 TENON_API TensorFunction checkpoint(TensorFunction f);
 
 /// While one lives, reading a tensor on this thread does not end the path of a gradient through
-/// it. It keeps alive what such paths need.
+/// it. It keeps alive what such paths need, and is destroyed on the thread that made it.
 class TENON_API GradientTape {
  public:
   GradientTape();
   ~GradientTape();
   GradientTape(const GradientTape&) = delete;
   GradientTape& operator=(const GradientTape&) = delete;
+
+ private:
+  const void* thread_;
 };
 
 }  // namespace tenon

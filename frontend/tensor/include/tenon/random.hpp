@@ -8,7 +8,8 @@
 // draw is made of threefry2x32 (Salmon et al., 2011) of key and i, whatever the device, the order
 // and the shape around it: uniform, integer and Bernoulli draws are the same bits everywhere; the
 // others differ by the rounding of exp, log and cos. One key, one draw: to draw again, split it.
-// Shapes may be empty; parameters that are tensors broadcast to them. Wrong ones throw kInvalid.
+// Shapes may be empty; parameters that are tensors broadcast to them. Wrong shapes and dtypes throw
+// kInvalid; what a parameter holds is not read: outside of its range the draw means nothing.
 #pragma once
 
 #include <atomic>

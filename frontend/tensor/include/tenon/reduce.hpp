@@ -28,8 +28,8 @@ TENON_API Tensor argmax(const Tensor& x, std::optional<int> axis = {}, bool keep
 TENON_API Tensor argmin(const Tensor& x, std::optional<int> axis = {}, bool keep = false);
 
 TENON_API Tensor mean(const Tensor& x, std::vector<int> axes = {}, bool keep = false);
-/// Sum of squared distances from the mean, divided by the count less `ddof`: 0 is the population's
-/// variance, 1 the sample's. NaN where that is not above 0.
+/// Sum of squared distances from the mean, divided by the count less `ddof`, or by 0 where that is
+/// less: 0 is the population's variance, 1 the sample's.
 TENON_API Tensor var(const Tensor& x, std::vector<int> axes = {}, bool keep = false,
                      double ddof = 0);
 TENON_API Tensor stddev(const Tensor& x, std::vector<int> axes = {}, bool keep = false,

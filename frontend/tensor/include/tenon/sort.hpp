@@ -43,7 +43,7 @@ struct Histogram {
   Tensor edges;   ///< f32 or f64 [bins + 1]
 };
 /// Counts in bins of equal width from `low` to `high`, the last one closed; NaN and what lies
-/// outside is left out. Throws unless bins > 0 and low < high, both finite.
+/// outside is left out. Throws unless 0 < bins <= 2^26 and low < high, both finite.
 TENON_API Histogram histogram(const Tensor& x, int64_t bins, double low, double high);
 
 struct Unique {

@@ -157,7 +157,7 @@ class TENON_API Tensor {
   Tensor floor() const;    ///< toward minus infinity; integers stay
   Tensor trunc() const;    ///< toward 0; integers stay
   Tensor square() const;   ///< x x
-  Tensor pow(double exponent) const;  ///< x^exponent, as C's pow; small whole ones by products
+  Tensor pow(double exponent) const;  ///< x^exponent, as C's pow; by products or sqrt if small
   Tensor maximum(const Tensor& other) const;  ///< the larger; NaN if either is
   Tensor minimum(const Tensor& other) const;  ///< the smaller; NaN if either is
   Tensor idiv(const Tensor& other) const;     ///< of integers, truncated; 0 by 0
