@@ -15,6 +15,7 @@
 #include "core/ir/skeleton.hpp"
 #include "core/runtime/plan.hpp"
 #include "core/runtime/plan_use.hpp"
+#include "core/runtime/remade_plans.hpp"
 
 namespace tenon {
 
@@ -86,6 +87,7 @@ class PlanCache {
   mutable std::mutex mutex_;
   std::list<Entry> entries_;  ///< the most recent first
   Index by_skeleton_, by_pointers_;
+  RemadePlans remade_;
 };
 
 }  // namespace tenon

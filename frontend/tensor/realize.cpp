@@ -6,6 +6,7 @@
 
 #include "core/ir/substitute.hpp"
 #include "core/support/error.hpp"
+#include "core/support/log.hpp"
 #include "frontend/tensor/state.hpp"
 #include "frontend/tensor/tape.hpp"
 #include "tenon/npy.hpp"
@@ -82,6 +83,8 @@ class Holders {
                          return has_buffer_[number_.at(source.get())];
                        });
   }
+
+  size_t nodes() const { return order_.size(); }
 
   /// Held, small and computed from buffers: the run has it at hand.
   std::vector<NodeRef> worth_keeping() const {
@@ -163,6 +166,9 @@ void Tensor::realize(const std::vector<Tensor>& tensors) {
     std::vector<NodeRef> all;
     const Holders holders(wanted, outputs, lazy);
     kept = holders.worth_keeping();
+    if (const std::string warning = context.impl().growth.note(outputs.size(), holders.nodes());
+        !warning.empty())
+      log_warning(warning);
     std::erase_if(
         kept, [&](const NodeRef& node) { return std::ranges::find(wanted, node) != wanted.end(); });
     for (const NodeRef& node : wanted) {

@@ -15,6 +15,7 @@
 
 #include "core/runtime/runtime.hpp"
 #include "core/support/flat_map.hpp"
+#include "frontend/tensor/growth.hpp"
 #include "frontend/tensor/tables.hpp"
 #include "tenon/tensor.hpp"
 
@@ -57,6 +58,7 @@ struct Context::Impl {
   Bodies bodies;
   Tables tables;
   Values values;
+  Growth growth;
   std::shared_ptr<std::atomic<Context*>> life;  ///< null once the context is destroyed
 };
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions that are traced once, memory that is given away, values that are found again.
+#include <unistd.h>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdio>
+#include <functional>
 #include <numeric>
 
 #include "frontend/tensor/state.hpp"
@@ -252,6 +255,68 @@ TEST_CASE("values that were computed are found again") {
       CHECK(b.to_vector<float>()[0] == std::exp(2.F) + 1);
     }
     CHECK(context.impl().values.known().size() == 0);
+  });
+}
+
+namespace {
+
+/// What is written on stderr meanwhile.
+std::string said(const std::function<void()>& action) {
+  std::fflush(stderr);
+  const int old = dup(2);
+  std::FILE* const file = std::tmpfile();
+  REQUIRE(file);
+  dup2(fileno(file), 2);
+  action();
+  std::fflush(stderr);
+  dup2(old, 2);
+  close(old);
+  std::rewind(file);
+  std::string out(1 << 16, 0);
+  out.resize(std::fread(out.data(), 1, out.size(), file));
+  std::fclose(file);
+  return out;
+}
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t out = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++out;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a graph that grows, plans remade for a number and traces are reported once each") {
+  on_each_device([](Context& context) {
+    const Tensor x = Tensor::ones({64}, DType::kF32, context);
+    Tensor::realize({x});
+    const std::string grown = said([&] {
+      Tensor total = x;
+      for (int i = 0; i < 40; ++i) {
+        for (int k = 0; k < 30; ++k) total = total * 0.5 + x;
+        Tensor::realize({total.sum()});
+      }
+    });
+    CHECK(count(grown, "grows from step to step") == 1);
+    CHECK(grown.find("Realize it too, or compile() the step") != std::string::npos);
+    const std::string remade = said([&] {
+      for (int i = 0; i < 20; ++i) (x.slice({Slice{i, i + 1}}) * 2.0).to_vector<float>();
+    });
+    CHECK(count(remade, "for the 8th time, on tensors of the same shapes") == 1);
+    INFO(remade);
+    CHECK(remade.find("a view f32[1] has other numbers") != std::string::npos);
+    const std::string traced = said([&] {
+      const auto f = compile([](const Tensor& y) { return y * 2.0; }, {.name = "twice"});
+      for (int i = 1; i < 20; ++i) f(x.slice({Slice{0, i}}));
+    });
+    CHECK(count(traced, "[twice] is traced and planned for the 8th time") == 1);
+    const std::string quiet = said([&] {
+      for (int i = 0; i < 20; ++i) {
+        const Tensor at = Tensor::from<int64_t>({i}, {1}, context);
+        (x.take(0, at) * static_cast<double>(i)).to_vector<float>();
+      }
+    });
+    CHECK(quiet.empty());
   });
 }
 
