@@ -35,7 +35,7 @@ std::string changed_input(Device& device, const std::vector<Array>& arrays,
   std::vector<uint8_t> after;
   for (size_t i = 0; i < arrays.size(); ++i) {
     const std::vector<uint8_t>& before = arrays[i].bytes;
-    if (before.empty()) continue;
+    if (before.empty() || buffers[i]->is_spent()) continue;
     after.resize(before.size());
     device.read(*buffers[i], 0, after.data(), after.size());
     if (after != before)
@@ -52,7 +52,10 @@ DeviceRun run_on_device(Runtime& runtime, const Case& test, const RunSettings& s
   Device& device = runtime.device();
   device.set_poison(settings.poison);
   const std::vector<BufferRef> inputs = upload(device, test.inputs, settings.share_inputs);
-  const PlanUse kept = settings.plan ? PlanUse() : runtime.planned(test.graph, inputs);
+  const PlanUse kept = settings.plan
+                           ? PlanUse()
+                           : runtime.planned(test.graph, inputs, nullptr,
+                                             std::vector<bool>(inputs.size(), settings.donate));
   // A run may wait for its own launches, so its time begins before it.
   progress(settings.is_first ? RunPhase::kFirstLaunch : RunPhase::kLaunch);
   const std::vector<BufferRef> outputs =

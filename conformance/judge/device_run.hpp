@@ -19,6 +19,8 @@ struct RunSettings {
   /// Inputs of equal bytes share one buffer.
   bool share_inputs = false;
   bool is_first = true;  ///< of its kernels
+  /// Results may be written over inputs, by a plan of its own; not beside `plan`.
+  bool donate = false;
 };
 
 struct DeviceRun {

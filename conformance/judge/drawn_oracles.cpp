@@ -14,6 +14,7 @@ namespace {
 
 constexpr uint32_t kTrimPercent = 3, kAliasPercent = 6, kScalePercent = 8, kOrderPercent = 6;
 constexpr uint32_t kRelationGraphPercent = 12, kRelationPercent = 60;
+constexpr uint32_t kDonatedGraphPercent = 8, kDonatedPercent = 50;
 
 /// The low half, one stream an oracle.
 Random stream(uint64_t oracle_seed, uint64_t oracle) { return Random(mix(oracle_seed, oracle)); }
@@ -65,6 +66,10 @@ std::optional<Finding> DrawnOracles::check(const Passed& passed, const Progress&
     found = scaled_up(passed, random.bits(), progress);
   if (Random random = stream(seed, 4); !found && deterministic_ && random.chance(kOrderPercent))
     found = earlier(random.bits(), progress);
+  if (Random given = Random(mix(seed >> 32, 5)); !found && !passed.plan &&
+                                                 given.chance(kDonatedGraphPercent) &&
+                                                 stream(seed, 5).chance(kDonatedPercent))
+    found = donated(passed, progress);
   if (!found) history_.remember(passed.test, passed.outputs, passed.plan);
   return found;
 }
@@ -84,6 +89,17 @@ std::optional<Finding> DrawnOracles::aliased(const Passed& passed, uint64_t seed
                     {.plan = passed.plan.get(), .share_inputs = true, .is_first = false}, progress);
   if (auto found = damage(run, relation)) return found;
   const Comparison comparison = compare(expect(test, profile_), run.outputs, profile_);
+  if (!comparison.mismatch) return std::nullopt;
+  return Finding{"alias", fmt::format("{}: {}", relation, *comparison.mismatch)};
+}
+
+/// Results lie where inputs were.
+std::optional<Finding> DrawnOracles::donated(const Passed& passed, const Progress& progress) {
+  progress(RunPhase::kCompile);
+  const DeviceRun run = run_on_device(runtime_, passed.test, {.donate = true}, progress);
+  const std::string relation = "results written over inputs";
+  if (auto found = damage(run, relation)) return found;
+  const Comparison comparison = compare(passed.expectation, run.outputs, profile_);
   if (!comparison.mismatch) return std::nullopt;
   return Finding{"alias", fmt::format("{}: {}", relation, *comparison.mismatch)};
 }

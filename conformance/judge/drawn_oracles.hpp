@@ -35,6 +35,7 @@ class DrawnOracles {
 
  private:
   std::optional<Finding> aliased(const Passed& passed, uint64_t seed, const Progress& progress);
+  std::optional<Finding> donated(const Passed& passed, const Progress& progress);
   std::optional<Finding> related(const Passed& passed, uint64_t seed, const Progress& progress);
   std::optional<Finding> scaled_up(const Passed& passed, uint64_t seed, const Progress& progress);
   std::optional<Finding> earlier(uint64_t seed, const Progress& progress);

@@ -76,6 +76,20 @@ TEST_CASE("two inputs in one buffer: only the aliasing oracle") {
   check_found(planted_copy("same_buffer"), kAdd, 200, "alias", "in one buffer");
 }
 
+TEST_CASE("results written over inputs: only where they are donated") {
+  Harness harness(planted_copy("in_place"));
+  Case test = case_of(kAdd, harness.builder());
+  bool found = false;
+  for (uint64_t i = 1; i <= 400 && !found; ++i) {
+    test.oracle_seed = i * 0x9e3779b97f4a7c15u;
+    test.index = i;
+    const Outcome outcome = judged(harness, test);
+    found = outcome.status == Status::kFail && outcome.kind == "alias";
+    if (found) CHECK(outcome.text.starts_with("results written over inputs"));
+  }
+  CHECK(found);
+}
+
 TEST_CASE("an executable that suffers from another one: only the order oracle") {
   Harness harness(planted_copy("switched"));
   bool found = false;

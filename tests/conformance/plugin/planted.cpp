@@ -28,6 +28,7 @@ enum class Bug {
   lies,         // supports says yes to SQRT, compile says no
   staged,       // kernels with memory of their own: an f32 ADD is MUL
   same_buffer,  // a byte of the result is wrong if two arguments are one buffer
+  in_place,     // or if it has two buffers, of which the first is written
   switched,     // or if the executable has run before, but another one since
   magnitude,    // the last bit of the first f32 of the result, from 2^9 on
   boasts,       // claims twice the bindings, shared and scratch memory that there are
@@ -117,6 +118,7 @@ bool comes_back(const tn_executable* executable) {
 
 void spoil_launch(const tn_command& command) {
   bool shared = false;
+  int buffers = 0;
   // Outputs come last among the arguments of kind buffer, inputs first.
   const tn_argument *first = nullptr, *last = nullptr;
   for (uint32_t i = 0; i < command.argument_count; ++i) {
@@ -128,12 +130,14 @@ void spoil_launch(const tn_command& command) {
     shared =
         shared || (last && last->memory == argument->memory && last->offset == argument->offset);
     if (!first) first = argument;
+    ++buffers;
     last = argument;
   }
   if (!last) return;
   if (kBug == Bug::overrun) spoil(*last, static_cast<int64_t>(last->size));
   if (kBug == Bug::underrun) spoil(*last, -1);
   if (kBug == Bug::same_buffer && shared) spoil(*last, 0);
+  if (kBug == Bug::in_place && buffers == 2) spoil(*first, 0);
   if (kBug == Bug::switched && comes_back(command.executable)) spoil(*last, 0);
   if (kBug == Bug::magnitude) round_otherwise(*last);
   if (kBug == Bug::input && first != last) spoil(*first, 0);
