@@ -120,25 +120,18 @@ void execute(const SchedulePlan& plan, const Layout& layout, Frame& frame,
   }
 }
 
-std::vector<BufferRef> run_plan(const SchedulePlan& plan, const std::vector<BufferRef>& given,
+std::vector<BufferRef> run_plan(const SchedulePlan& plan, const std::vector<BufferRef>& inputs,
                                 const SymbolValues& symbols, const RunOptions& options) {
-  // From here on nobody reads what is to be written over, however the run ends.
-  std::vector<BufferRef> taken;
-  if (!plan.inputs_written().empty()) {
-    taken = given;
-    for (const int i : plan.inputs_written())
-      taken[static_cast<size_t>(i)] = given[static_cast<size_t>(i)]->take();
-  }
-  const std::vector<BufferRef>& inputs = taken.empty() ? given : taken;
   const std::shared_ptr<Layout> layout = plan.layout(symbols);
   FrameHold hold{*layout, layout->acquire(plan)};
   Frame& frame = *hold.frame;
   const Schedule& schedule = plan.schedule();
+  const auto place = [&](int b, Buffer* buffer) {
+    frame.where[static_cast<size_t>(b)] = {buffer, 0};
+    use(frame, buffer);
+  };
   std::ranges::fill(frame.where, Location{});
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    frame.where[static_cast<size_t>(schedule.inputs[i])] = {inputs[i].get(), 0};
-    use(frame, inputs[i].get());
-  }
+  for (size_t i = 0; i < inputs.size(); ++i) place(schedule.inputs[i], inputs[i].get());
   std::vector<BufferRef> outputs;
   outputs.reserve(schedule.outputs.size());
   for (size_t o = 0; o < schedule.outputs.size(); ++o) {
@@ -156,11 +149,22 @@ std::vector<BufferRef> run_plan(const SchedulePlan& plan, const std::vector<Buff
           plan.device(buffer.device)
               .allocate(static_cast<uint64_t>(layout->memory.bytes[static_cast<size_t>(b)]),
                         buffer.name.empty() ? "outputs" : buffer.name));
-      frame.where[static_cast<size_t>(b)] = {outputs.back().get(), 0};
-      use(frame, outputs.back().get());
+      place(b, outputs.back().get());
     }
   }
   allocate_temporaries(plan, *layout, frame);
+  // All memory is there. From here on nobody reads what is to be written over, however the run
+  // ends.
+  std::vector<BufferRef> taken;
+  for (const int i : plan.inputs_written()) {
+    const BufferRef& given = inputs[static_cast<size_t>(i)];
+    const int b = schedule.inputs[static_cast<size_t>(i)];
+    std::erase(frame.used, given.get());
+    taken.push_back(given->take());
+    place(b, taken.back().get());
+    for (size_t o = 0; o < outputs.size(); ++o)
+      if (schedule.outputs[o] == b) outputs[o] = taken.back();
+  }
   if (options.stats) {
     for (const int64_t bytes : layout->memory.arena_bytes) options.stats->arena_bytes += bytes;
     options.stats->sum_bytes += layout->memory.sum_bytes;

@@ -198,7 +198,10 @@ class Emitter {
     const auto like_output = [&](int node) {
       return same_shape(without_ones(input_.node(node).shape), without_ones(output.shape));
     };
-    if (outputs_of_[roots[r]].empty() || !std::ranges::all_of(roots, like_output)) return -1;
+    // Of one shape, outputs are stored in one loop (core/kernel/tree/build.cpp).
+    const bool is_one_loop = std::ranges::all_of(
+        roots, [&](int root) { return same_shape(input_.node(root).shape, output.shape); });
+    if (outputs_of_[roots[r]].empty() || !is_one_loop) return -1;
     for (size_t i = 0; i < reads.size(); ++i) {
       const int b = buffer_[reads[i]];
       if (identity[i] && out_.buffers[b].kind == BufferKind::kInput &&

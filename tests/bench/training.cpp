@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "core/autodiff/autodiff.hpp"
+#include "core/ir/text.hpp"
 #include "frontend/tensor/state.hpp"
 #include "tenon/tenon.hpp"
 #include "tests/bench/suite.hpp"
@@ -201,6 +203,52 @@ void bench_checkpoint(Suite& suite) {
     suite.add(plain_bar(time, timings[0].seconds / timings[1].seconds, "of that without", 1.35));
 }
 
+/// Bytes that the device was asked for, for the gradient through n steps over 1 MiB each.
+double loop_bytes(int n, std::string& wrong) {
+  const std::string text = fmt::format(R"(graph body(%i: i64[], %x: f32[262144]) {{
+  %y = sin %x : f32[262144]
+  return %y
+}}
+graph f(%x: f32[262144]) {{
+  %n = const {} : i64[]
+  %y = loop %n, %x, body=body, carried=1 : f32[262144]
+  %s = reduce.add %y, axes=[0] : f32[1]
+  return %s
+}})",
+                                       n);
+  RuntimeOptions options;
+  options.devices = "cpu@threads=1";
+  options.disk_cache = false;
+  Runtime runtime(options);
+  const std::string wrt = "x";
+  GradientOptions segments;
+  segments.kept_bytes = 0;
+  const Graph graph = gradient_graph(parse_graph(text, runtime.builder()), 0, {&wrt, 1},
+                                     runtime.builder(), segments);
+  std::vector<float> values(262144, 1.0F);
+  const std::vector<BufferRef> out = runtime.run(graph, {to_device(runtime, values)});
+  const float got = to_host(out[1], 1)[0];
+  double x = 1, slope = 1;
+  for (int i = 0; i < n; ++i) {
+    slope *= std::cos(x);
+    x = std::sin(x);
+  }
+  if (std::abs(got - slope) > 1e-4 * slope)
+    wrong = fmt::format("expected a slope of {:.6g}, got {:.6g}", slope, static_cast<double>(got));
+  return static_cast<double>(runtime.device().bytes_reserved());
+}
+
+void bench_loop(Suite& suite) {
+  const std::string name = "gradient of 512 steps in segments, memory";
+  if (!suite.wanted(name)) return;
+  std::string wrong;
+  const double few = loop_bytes(128, wrong), many = loop_bytes(512, wrong);
+  Row row = plain_bar(name, many / few, "of that of 128", 2.2);
+  row.wrong = wrong;
+  suite.add(std::move(row));
+  suite.add(plain_bar("gradient of 512 steps in segments, states", many / (1 << 20), "MiB", 512));
+}
+
 void bench_put(Suite& suite) {
   const std::string name = "a row into 16 MiB that are donated";
   if (!suite.wanted(name)) return;
@@ -252,6 +300,7 @@ void bench_training(Suite& suite) {
   bench_backward(suite, "transformer of 4 blocks, backward",
                  transformer(4, false, single_thread()));
   bench_checkpoint(suite);
+  bench_loop(suite);
   bench_put(suite);
   bench_trace(suite);
 }

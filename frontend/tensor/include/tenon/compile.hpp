@@ -84,16 +84,23 @@ inline constexpr bool kIsVector = false;
 template <class T, class A>
 inline constexpr bool kIsVector<std::vector<T, A>> = true;
 
+/// Leaves the structure, and holds nothing alive.
+struct Forget {
+  void operator()(Tensor& x) const { x = Tensor(0); }
+};
+
 /// Calls tensor(Tensor&) for each tensor in order, and fixed(int64_t) for what is none.
 template <class T, class OnTensor, class OnFixed>
 void visit(T& value, const OnTensor& tensor, const OnFixed& fixed) {
   if constexpr (std::is_same_v<T, Tensor>) {
     tensor(value);
   } else if constexpr (std::is_same_v<T, Key>) {
-    Tensor words = value.words();
-    const void* const before = words.state().get();
-    tensor(words);
-    if (words.state().get() != before) value = Key(words);
+    if constexpr (!std::is_same_v<OnTensor, Forget>) {
+      Tensor words = value.words();
+      const void* const before = words.state().get();
+      tensor(words);
+      if (words.state().get() != before) value = Key(words);
+    }
   } else if constexpr (kIsVector<T>) {
     fixed(static_cast<int64_t>(value.size()));
     for (auto& element : value) visit(element, tensor, fixed);
@@ -178,6 +185,7 @@ class Function {
       std::vector<Tensor> out;
       visit(
           result, [&](Tensor& x) { out.push_back(x); }, [](int64_t) {});
+      visit(result, Forget(), [](int64_t) {});
       const std::lock_guard lock(mutex);
       results.insert_or_assign(number, std::move(result));
       return out;
