@@ -205,14 +205,14 @@ void bench_checkpoint(Suite& suite) {
 
 /// Bytes that the device was asked for, for the gradient through n steps over 1 MiB each.
 double loop_bytes(int n, std::string& wrong) {
-  const std::string text = fmt::format(R"(graph body(%i: i64[], %x: f32[262144]) {{
-  %y = sin %x : f32[262144]
-  return %y
-}}
-graph f(%x: f32[262144]) {{
+  const std::string text = fmt::format(R"(graph f(%x: f32[262144]) {{
+  graph body(%i: i64[], %a: f32[262144]) {{
+    %b = sin %a
+    return %b
+  }}
   %n = const {} : i64[]
-  %y = loop %n, %x, body=body, carried=1 : f32[262144]
-  %s = reduce.add %y, axes=[0] : f32[1]
+  %y = loop %n, %x, body=body, carried=1
+  %s = reduce.add %y, axes=[0]
   return %s
 }})",
                                        n);
