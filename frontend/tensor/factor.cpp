@@ -6,6 +6,7 @@
 #include "frontend/tensor/matrices.hpp"
 #include "tenon/linalg.hpp"
 #include "tenon/make.hpp"
+#include "tenon/math.hpp"
 
 namespace tenon {
 namespace {
@@ -126,6 +127,14 @@ Tensor det(const Tensor& x) {
   const Packed packed = factor(square_matrices("det", x));
   const Tensor product = diagonal_of(packed.factors).prod({1}, /*keep=*/true);
   return unbatched(Tensor::where(packed.swaps % 2 == 0, product, -product), x).squeeze(-1);
+}
+
+SignLogDet slogdet(const Tensor& x) {
+  const Packed packed = factor(square_matrices("slogdet", x));
+  const Tensor diagonal = diagonal_of(packed.factors);
+  const Tensor product = sign(diagonal).prod({1}, /*keep=*/true);
+  return {unbatched(Tensor::where(packed.swaps % 2 == 0, product, -product), x).squeeze(-1),
+          unbatched(diagonal.abs().log().sum({1}, /*keep=*/true), x).squeeze(-1)};
 }
 
 Tensor matrix_power(const Tensor& x, int64_t power) {

@@ -87,6 +87,7 @@ TEST_CASE("linear algebra refuses what does not fit") {
     refuses([&] { solve(x, v); },
             "[solve] expected [.., m, n] and [m] or [.., m, k], got [2, 3] and [3]");
     refuses([&] { det(x); }, "[det] expected square matrices");
+    refuses([&] { slogdet(x); }, "[slogdet] expected square matrices");
     refuses([&] { inv(x); }, "[inv] expected square matrices");
     refuses([&] { matrix_power(x, 2); }, "[matrix_power] expected square matrices");
     refuses([&] { lstsq(x, v); }, "[lstsq] expected 2 rows on the right side, got 3");

@@ -85,6 +85,7 @@ def factorisations(f):
     case(f, "solve", jnp.linalg.solve, [matrix(34, 2, (2,)), generic((2, 2, 1), 35)], mode="batch")
     case(f, "inv", jnp.linalg.inv, [m])
     case(f, "det", jnp.linalg.det, [m])
+    case(f, "slogdet", lambda x: list(jnp.linalg.slogdet(x)), [m])
     case(f, "lu", factors, [generic((3, 3), 36)])
     case(f, "qr", lambda x: list(jnp.linalg.qr(x)), [matrix(37)])
     case(f, "qr", lambda x: list(jnp.linalg.qr(x)), [generic((4, 3), 38)], mode="tall")

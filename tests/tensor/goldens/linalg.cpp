@@ -47,6 +47,12 @@ const Function kLinalg[] = {
      32, 32, true, false},
     {"inv", one(inv), 64, 64, true, false},
     {"det", one(det), 64, 64, true, false},
+    {"slogdet",
+     [](const Call& c) {
+       const SignLogDet found = slogdet(c.in.at(0));
+       return Tensors{found.sign, found.log};
+     },
+     64, 64, true, false},
     {"lu",
      [](const Call& c) {
        const LU found = lu(c.in.at(0));

@@ -56,6 +56,7 @@ def linalg_cases(f):
             f.case("solve", [s, b[..., 0].reshape(-1)[:n]], to_dtype(
                 np.linalg.solve(ws, wb[..., 0].reshape(-1)[:n]), dtype))
             f.case("inv", [s], to_dtype(np.linalg.inv(ws), dtype))
+            f.case("slogdet", [s], [to_dtype(np.asarray(y), dtype) for y in np.linalg.slogdet(ws)])
             f.case("det", [s], to_dtype(np.asarray(np.linalg.det(ws)), dtype))
             for lower in (0, 1):
                 triangle = np.tril(wp) if lower else np.triu(wp)
@@ -75,6 +76,9 @@ def linalg_cases(f):
             if len(shape) == 2:
                 b = floats(dtype, (shape[0], 2), 12)
                 f.case("lstsq", [x, b], to_dtype(np.linalg.lstsq(x.astype(np.float64), b.astype(np.float64), None)[0], dtype))
+    large = np.array([[0, 1e30], [1e30, 0]], np.float32)
+    f.case("slogdet", [large], [np.float32(-1), np.float32(np.log(1e60))])
+    f.case("slogdet", [np.zeros((2, 2), np.float32)], [np.float32(0), np.float32(-np.inf)])
     turn = np.array([[0, -20.0], [20.0, 0]])
     f.case("expm", [turn], np.array([[np.cos(20), -np.sin(20)], [np.sin(20), np.cos(20)]]))
     f.case("expm", [np.zeros((2, 2))], np.eye(2))

@@ -50,6 +50,12 @@ TENON_API LU lu(const Tensor& x);
 TENON_API Tensor solve(const Tensor& a, const Tensor& b);
 TENON_API Tensor inv(const Tensor& x);
 TENON_API Tensor det(const Tensor& x);
+struct SignLogDet {
+  Tensor sign;  ///< -1, 0 or 1, [..]
+  Tensor log;   ///< ln |det(x)|, -Inf for 0
+};
+/// The determinant where it is beyond the dtype.
+TENON_API SignLogDet slogdet(const Tensor& x);
 
 struct QR {
   Tensor q;  ///< [.., m, min(m, n)], orthonormal columns
