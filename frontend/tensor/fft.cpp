@@ -21,6 +21,8 @@ using Complex = std::complex<double>;
 
 constexpr int64_t kLargestFactor = 32;  ///< joined of smaller ones; 8 and 16 took longer on the CPU
 constexpr int64_t kLargestPrime = 128;
+constexpr int64_t kMaxLength = int64_t{1}
+                               << 26;  ///< roots of unity are made before a device has them
 
 /// e^(-2 pi i k / n), by an angle of at most pi / 4.
 Complex root(int64_t k, int64_t n) {
@@ -176,6 +178,8 @@ class Along {
       : axis_(normalise_axis(op, axis, x.rank())), dtype_(real_dtype(x)), shape_(x.shape()) {
     TN_REQUIRE(x.size(axis_) > 0, "[{}] expected a non-empty axis, got size 0 on axis {}", op,
                axis_);
+    TN_REQUIRE(x.size(axis_) <= kMaxLength, "[{}] expected a length of at most {}, got {}", op,
+               kMaxLength, x.size(axis_));
     shape_.erase(shape_.begin() + axis_);
   }
 
@@ -248,6 +252,8 @@ Tensor irfft(const Tensor& real, const Tensor& imag, std::optional<int64_t> n, i
   const Along along("irfft", x.real, axis);
   const int64_t given = along.rows(x.real).size(2), size = n.value_or(2 * (given - 1));
   TN_REQUIRE(size >= 1, "[irfft] expected a length of at least 1, got {}", size);
+  TN_REQUIRE(size <= kMaxLength, "[irfft] expected a length of at most {}, got {}", kMaxLength,
+             size);
   const int64_t half = size / 2 + 1;
   const auto whole = [&](const Tensor& part, bool odd) {
     const Tensor rows = along.rows(part);

@@ -106,6 +106,9 @@ TEST_CASE("transforms refuse what has no length") {
     refuses([&] { rfft(none); }, "[rfft] expected a non-empty axis, got size 0 on axis 1");
     refuses([&] { fft({none, none}); }, "[fft] expected a non-empty axis, got size 0 on axis 1");
     refuses([&] { ifft({x, none}); }, "[ifft] expected shapes that broadcast");
+    refuses([&] { rfft(scalar.expand({int64_t{1} << 40})); },
+            "[rfft] expected a length of at most 67108864, got 1099511627776");
+    refuses([&] { irfft(x, x, INT64_MAX); }, "[irfft] expected a length of at most 67108864");
     refuses([&] { irfft(x, x, 0); }, "[irfft] expected a length of at least 1, got 0");
     refuses(
         [&] {

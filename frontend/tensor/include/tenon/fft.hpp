@@ -7,8 +7,8 @@
 // O(n * sum of factors) work, two kernels a factor. Lengths with larger primes go through a
 // convolution of a power of two (Bluestein, 1970), at about eight times the cost. Roots of unity
 // are computed in f64 and rounded once. Floats of any width; f16, bf16 and fp8 are computed in f32
-// and rounded once, integers and bools become f32. Differentiable. Wrong axes and empty ones throw
-// kInvalid.
+// and rounded once, integers and bools become f32. Differentiable. Wrong axes, empty ones and such
+// of more than 2^26 elements throw kInvalid.
 #pragma once
 
 #include <cstdint>
