@@ -74,7 +74,7 @@ int main() try {
   Tensor loss = 0;
   for (int i = 1; i <= 240; ++i) {
     const double rate = 0.02 * (1 - i / 300.0);
-    std::tie(state, loss) = train(std::move(state), x, side, rate, i);
+    std::tie(state, loss) = train(state, x, side, rate, i);
     if (i % 80 == 0) std::printf("step %d: loss %.4f\n", i, loss.item<float>());
   }
   const float right =

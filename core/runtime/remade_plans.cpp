@@ -33,7 +33,10 @@ std::string difference(const Skeleton& now, const Skeleton& before) {
   for (size_t i = 0; i < now.nodes().size() && i < before.nodes().size(); ++i) {
     const NodeRef &a = before.nodes()[i], &b = now.nodes()[i];
     if (a == b || structure::same_head(*a, {}, *b, {}, inside)) continue;
-    if (a->op == Op::CONST && b->op == Op::CONST && a->shape.size() == b->shape.size())
+    if (a->op == Op::CONST && b->op == Op::CONST &&
+        a->as<ConstAttr>().value == b->as<ConstAttr>().value)
+      continue;  // its shape follows from another node
+    if (a->op == Op::CONST && b->op == Op::CONST)
       return fmt::format("the constant {} was {}", to_string(b->as<ConstAttr>().value),
                          to_string(a->as<ConstAttr>().value));
     return fmt::format("a {} {} has other numbers than the one before", op_info(b->op).text,

@@ -17,7 +17,7 @@ class RemadePlans {
   std::string note(const std::shared_ptr<const Skeleton>& skeleton);
 
  private:
-  static constexpr int kMany = 8;  ///< plans
+  static constexpr int kMany = 16;  ///< plans
   static constexpr size_t kMostKnown = 256;
   struct Entry {
     int plans = 0;

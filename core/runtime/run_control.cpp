@@ -116,6 +116,11 @@ void run_loop(const SchedulePlan& plan, const Layout& layout, Frame& frame, size
   const SchedulePlan& body = *plan.steps()[step].body;
   std::vector<BufferRef> owned;
   std::vector<Location> current = initial, other = result;
+  bool to_result = call.is_while || trips % 2 == 1;  // the last trip writes the result
+  const auto written = [&](size_t input) {
+    return std::ranges::find(body.inputs_written(), static_cast<int>(input)) !=
+           body.inputs_written().end();
+  };
   for (size_t k = 0; k < carried; ++k) {
     const Schedule& inner = body.schedule();
     if (inner.outputs[k] == inner.inputs[k + 1] && !call.is_while) {
@@ -124,6 +129,9 @@ void run_loop(const SchedulePlan& plan, const Layout& layout, Frame& frame, size
     } else {
       owned.push_back(device.allocate(bytes(k), "loop state"));
       other[k] = {owned.back().get(), 0};
+      if (!written(k + 1)) continue;  // what was before the loop is not the body's to write
+      current[k] = to_result ? other[k] : result[k];
+      copy_bytes(initial[k], current[k], bytes(k), frame);
     }
   }
   owned.push_back(device.allocate(sizeof(int64_t), "loop counter"));
@@ -132,7 +140,6 @@ void run_loop(const SchedulePlan& plan, const Layout& layout, Frame& frame, size
   const Location condition{owned.back().get(), 0};
 
   RegionRun region(body, symbols, options);
-  bool to_result = call.is_while || trips % 2 == 1;  // the last trip writes the result
   for (int64_t i = 0; i < trips; ++i, to_result = !to_result) {
     fill_value(counter, i);
     std::vector<Location> inputs{counter};

@@ -311,23 +311,8 @@ class Emitter {
       for (int k = 0; k < attr.carried; ++k)
         options.input_places[static_cast<size_t>(k) + 1].donated = k;
     call.body = region(*attr.body, options, where);
-    while (keep_overwritten(*call.body, options)) call.body = region(*attr.body, options, where);
     call.outputs = result_buffers(unit, carried);
     add_step(std::move(call), where);
-  }
-
-  /// Of carried values whose buffers are written, but by something else than their next value, none
-  /// are donated any more. True if there were any.
-  static bool keep_overwritten(const Schedule& body, ScheduleOptions& options) {
-    bool any = false;
-    for (const int i : inputs_written(body)) {
-      int& donated = options.input_places[static_cast<size_t>(i)].donated;
-      if (body.outputs[static_cast<size_t>(donated)] == body.inputs[static_cast<size_t>(i)])
-        continue;
-      donated = InputPlace::kKept;
-      any = true;
-    }
-    return any;
   }
 
   void name_outputs() {

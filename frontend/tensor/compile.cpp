@@ -73,9 +73,9 @@ struct CompiledFunction::Impl {
     std::vector<bool> numbers;
     for (const Tensor& x : inputs) {
       numbers.push_back(is_number(x));
-      like.push_back(numbers.back()
-                         ? builder.constant(x.state()->number->as(name.c_str(), x.dtype()))
-                         : node_of(x));
+      like.push_back(numbers.back() ? builder.constant(x.state()->number->as(
+                                          name.c_str(), types[like.size()].dtype))
+                                    : node_of(x));
     }
     const tenon::Traced traced = trace(
         name, [&](const auto& arguments) { return function(arguments, out->number); }, like,
@@ -228,6 +228,10 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
     types.push_back(std::move(type));
   }
   if (!home) home = &runtime.device();
+  // A number meets what it meets in full, where the device has it so.
+  const bool has_f64 = home->capabilities().of(DType::kF64).storage;
+  for (InputType& type : types)
+    if (!type.device && is_float(type.dtype)) type.dtype = has_f64 ? DType::kF64 : DType::kF32;
 
   std::shared_ptr<Trace> trace;
   {
@@ -242,29 +246,34 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
   Numbers numbers(*trace, *home);
   std::vector<bool> gives;
   for (const InputType& type : types) gives.push_back(type.donated && type.device);
+  context.impl().values.forget_dead();
   separate(context, inputs, gives);
   for (size_t i = 0; i < inputs.size(); ++i)
     if (gives[i]) check_donated(impl.name, inputs, i);
-  std::vector<BufferRef> buffers;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor& x = inputs[i];
-    buffers.push_back(types[i].device
-                          ? buffer_of(*node_of(x))
-                          : numbers.place(i, x.state()->number->as(impl.name.c_str(), x.dtype())));
-  }
-  for (const Tensor& x : trace->captured) buffers.push_back(buffer_of(*node_of(x)));
-  if (!trace->use) trace->use = runtime.planned(trace->graph, buffers, nullptr, gives);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!gives[i]) continue;
-    inputs[i].state()->given_to = impl.name;
-  }
-  std::vector<BufferRef> results;
+  // Also of a run that fails half-way nobody reads what it wrote over.
+  const auto spend = [&](bool all) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!gives[i] || !(all || buffer_of(*node_of(inputs[i]))->is_spent())) continue;
+      Tensor::State& state = *inputs[i].state();
+      state.given_to = impl.name;
+      state.node = nullptr;
+    }
+  };
+  std::vector<BufferRef> buffers, results;
   try {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      buffers.push_back(types[i].device ? buffer_of(*node_of(inputs[i]))
+                                        : numbers.place(i, inputs[i].state()->number->as(
+                                                               impl.name.c_str(), types[i].dtype)));
+    for (const Tensor& x : trace->captured) buffers.push_back(buffer_of(*node_of(x)));
+    if (!trace->use) trace->use = runtime.planned(trace->graph, buffers, nullptr, gives);
     results = runtime.run_planned(trace->graph, *trace->use, buffers, {}, nullptr, numbers.fills());
   } catch (...) {
     trace->numbers.assign(inputs.size(), {});  // they may not be there
+    spend(/*all=*/false);
     throw;
   }
+  spend(/*all=*/true);
   for (size_t o = 0; o < results.size(); ++o) {
     const Node& node = *trace->graph.outputs[o];
     out.values.push_back(make_tensor(

@@ -130,9 +130,14 @@ void Values::keep(const NodeRef& node, NodeRef buffer) {
   entries_[node.get()] = {node, std::move(buffer)};
 }
 
-FlatMap<const Node*, NodeRef> Values::known() {
+void Values::forget_dead() {
   const std::lock_guard lock(mutex_);
   std::erase_if(entries_, [](const auto& entry) { return entry.second.node.expired(); });
+}
+
+FlatMap<const Node*, NodeRef> Values::known() {
+  forget_dead();
+  const std::lock_guard lock(mutex_);
   FlatMap<const Node*, NodeRef> out;
   for (const auto& [node, entry] : entries_) out.try_emplace(node, entry.buffer);
   return out;
@@ -184,24 +189,27 @@ void Tensor::realize(const std::vector<Tensor>& tensors) {
   std::vector<BufferRef> results;
   if (!collected.graph.outputs.empty())
     results = runtime_of(context).run(collected.graph, collected.inputs, {}, nullptr, donated);
+  collected = {};
+  // Whoever else holds what a value was made from may come to need it.
+  std::vector<std::pair<std::weak_ptr<const Node>, NodeRef>> found;
   size_t next = 0;
   for (size_t i = 0; i < lazy.size(); ++i) {
-    NodeRef buffer = wanted[i];
-    if (!buffer_of(*buffer)) {
-      buffer = buffer_node(context, std::move(results[next++]), outputs[i]->dtype,
-                           static_shape(*outputs[i]));
-    }
-    lazy[i]->node = buffer;
-    if (tape) tape->record(buffer, outputs[i]);
-    wanted[i] = nullptr;
+    // A leaf of its own, for gradients, also where the value is another tensor's.
+    BufferRef buffer = buffer_of(*wanted[i]);
+    if (!buffer) buffer = std::move(results[next++]);
+    lazy[i]->node =
+        buffer_node(context, std::move(buffer), outputs[i]->dtype, static_shape(*outputs[i]));
+    if (tape) tape->record(lazy[i]->node, outputs[i]);
+    if (from_buffers[i]) found.emplace_back(outputs[i], lazy[i]->node);
   }
-  collected = {};
-  // Whoever else holds what it was made from may come to need it.
-  for (size_t i = 0; i < lazy.size(); ++i)
-    if (from_buffers[i] && outputs[i].use_count() > 1) values.keep(outputs[i], lazy[i]->node);
   for (const NodeRef& node : kept)
-    values.keep(node,
-                buffer_node(context, std::move(results[next++]), node->dtype, static_shape(*node)));
+    found.emplace_back(
+        node, buffer_node(context, std::move(results[next++]), node->dtype, static_shape(*node)));
+  wanted.clear();
+  outputs.clear();
+  kept.clear();
+  for (auto& [origin, buffer] : found)
+    if (const NodeRef node = origin.lock()) values.keep(node, std::move(buffer));
 }
 
 std::string Tensor::device() const {

@@ -39,6 +39,8 @@ class Values {
  public:
   /// `buffer`: a PARAM that owns the value of `node`.
   void keep(const NodeRef& node, NodeRef buffer);
+  /// Those of nodes that nobody holds any more.
+  void forget_dead();
   /// Of the nodes that are still there; forgets the others.
   FlatMap<const Node*, NodeRef> known();
 
@@ -84,8 +86,9 @@ struct Tensor::State {
   ContextRef context;
   NodeRef node;
   std::optional<Number> number;
-  bool meets_as_number = false;  ///< an argument that was a number, while a function is traced
-  std::string given_to;          ///< the function that its value was donated to; else empty
+  /// Of an argument that was a number, while a function is traced: f64 where the device has that.
+  NodeRef exact;
+  std::string given_to;  ///< the function that its value was donated to; else empty
 };
 
 const NodeRef& node_of(const Tensor& x);

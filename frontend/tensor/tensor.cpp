@@ -134,8 +134,10 @@ DType beside_number(bool number_is_float, DType number, DType tensor) {
 /// two numbers agree on the wider of their kinds.
 DType dtype_of_both(const Tensor& a, const Tensor& b) {
   if (!is_number(a) && !is_number(b)) {
-    const bool traced = a.state()->meets_as_number;
-    if (traced == b.state()->meets_as_number) return promote_types(a.dtype(), b.dtype());
+    const bool traced = a.state()->exact != nullptr;
+    if (traced && b.state()->exact && (is_float(a.dtype()) || is_float(b.dtype())))
+      return DType::kF32;
+    if (traced == (b.state()->exact != nullptr)) return promote_types(a.dtype(), b.dtype());
     const DType number = (traced ? a : b).dtype(), other = (traced ? b : a).dtype();
     return beside_number(is_float(number), number, other);
   }
@@ -153,7 +155,7 @@ DType dtype_of_both(const Tensor& a, const Tensor& b) {
 NodeRef operand(const char* op, const Tensor& x, Context& context, DType dtype) {
   const Tensor::State& state = *x.state();
   if (is_number(x)) return builder_of(context).constant(state.number->as(op, dtype));
-  NodeRef node = node_in(context, x);
+  NodeRef node = state.exact ? state.exact : node_in(context, x);
   return node->dtype == dtype ? node : builder_of(context).cast(std::move(node), dtype);
 }
 

@@ -51,7 +51,11 @@ Traced trace(const std::string& name, const TensorFunction& f, const std::vector
     params.push_back(builder.param("argument", node->dtype, node->shape, kTraced + next++));
     arguments.push_back(make_tensor(context, params.back()));
     const size_t i = arguments.size() - 1;
-    arguments.back().state()->meets_as_number = i < is_number.size() && is_number[i];
+    if (i >= is_number.size() || !is_number[i]) continue;
+    Tensor::State& state = *arguments.back().state();
+    state.exact = params.back();
+    // Alone it is what a number alone is.
+    if (state.node->dtype == DType::kF64) state.node = builder.cast(state.node, DType::kF32);
   }
   const std::vector<Tensor> results = f(arguments);
   TN_REQUIRE(!results.empty(), "[{}] expected a function that gives tensors, got none", name);

@@ -106,12 +106,12 @@ TEST_CASE("a constant that is stored into, or that a loop begins with, lies wher
       if (both) outputs.push_back(of(m.exp(y)));
       const Graph g = m.graph("g", outputs);
       ScheduleOptions options = two_devices();
-      options.input_devices = {1};
-      if (both) options.input_devices.push_back(0);
+      options.input_places = {1};
+      if (both) options.input_places.push_back(0);
       const Schedule s = schedule(g, options, m.builder);
       require_at_home(s);
       for (size_t i = 0; i < outputs.size(); ++i)
-        REQUIRE(s.buffers[s.outputs[i]].device == options.input_devices[i]);
+        REQUIRE(s.buffers[s.outputs[i]].device == options.input_places[i].device);
       require_same(g, s, 3);
     }
   }

@@ -6,7 +6,7 @@
 //     auto [loss, g] = value_and_gradient(..)(..);
 //     return std::pair(Model{m.w - rate * g[0], m.b - rate * g[1]}, loss);
 //   }, {.name = "step", .donate = {0}});
-//   for (..) std::tie(model, loss) = step(std::move(model), x, y, 0.1);
+//   for (..) std::tie(model, loss) = step(model, x, y, 0.1);
 //
 // A call takes tensors by value: those that are still lazy are computed first, a number becomes a
 // tensor of one element that meets others as a number does. The function runs at the first call for
@@ -15,8 +15,10 @@
 // that call. Differentiate inside of it: a gradient ends at results, as at all that was read.
 //
 // Arguments and results are tensors, keys, or made of them: std::vector, array, pair, tuple,
-// structs with `auto fields() { return std::tie(..); }`. Integers and bools among the arguments are
-// not inputs: each combination of them is traced apart.
+// structs with `auto fields() { return std::tie(..); }`, which names every member that matters.
+// Parameters that are integers or bools are no inputs: each combination of them is traced apart. A
+// float number is f64 where the device has that, and takes the dtype of what it meets; alone it is
+// f32.
 #pragma once
 
 #include <algorithm>
@@ -42,8 +44,8 @@ namespace tenon {
 struct CompileOptions {
   std::string name = "function";  ///< for messages
   /// Arguments whose memory a call may write results into, by place. The caller's tensors are
-  /// spent then: a use of one is an error that says so. A call throws, before it runs, if other
-  /// tensors depend on one.
+  /// spent then: a use of one is an error that says so. A call throws, and spends nothing, if other
+  /// tensors depend on one or share its memory.
   std::vector<size_t> donate = {};
 };
 
@@ -219,6 +221,8 @@ struct Signature<R (C::*)(A...) const> {
 };
 template <class R, class C, class... A>
 struct Signature<R (C::*)(A...)> : Signature<R (C::*)(A...) const> {};
+template <class R, class C, class... A>
+struct Signature<R (C::*)(A...) const noexcept> : Signature<R (C::*)(A...) const> {};
 template <class R, class... A>
 struct Signature<R (*)(A...)> {
   template <class F>
