@@ -15,7 +15,7 @@ constexpr int64_t kMaxBins = int64_t{1} << 26;
 
 /// a comes before b in the order of sort.
 Tensor comes_before(const Tensor& a, const Tensor& b) {
-  return is_float(a.dtype()) ? (a < b) | ((a == a) & is_nan(b)) : a < b;
+  return is_float(a.dtype()) ? (a < b) | (is_nan(b) & (is_nan(a) == false)) : a < b;
 }
 
 void require_integers(const char* op, const Tensor& x) {
