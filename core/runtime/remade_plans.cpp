@@ -2,7 +2,6 @@
 #include "core/runtime/remade_plans.hpp"
 
 #include "core/ir/structure.hpp"
-#include "core/ir/text.hpp"
 #include "core/support/error.hpp"
 #include "core/support/hash.hpp"
 
@@ -61,8 +60,8 @@ std::string RemadePlans::note(const std::shared_ptr<const Skeleton>& skeleton) {
   return fmt::format(
       "a graph of {} nodes is planned and compiled for the {}th time, on tensors of the same "
       "shapes: {}. Numbers that shape code (begins of slices, trip counts, paddings, axes) are "
-      "part of a "
-      "plan: give them as a tensor (take and gather instead of slice, a loop's count), or keep to "
+      "part of a plan: give them as a tensor (take and gather instead of slice, a loop's count), "
+      "or keep to "
       "a few",
       skeleton->nodes().size(), kMany, what);
 }

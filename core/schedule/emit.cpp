@@ -7,7 +7,6 @@
 
 #include "core/schedule/contiguous_view.hpp"
 #include "core/schedule/kernel_graph.hpp"
-#include "core/schedule/uses.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::scheduling {

@@ -46,8 +46,6 @@ struct Trace {
   std::vector<std::pair<Scalar, BufferRef>> numbers;
 };
 
-bool is_number(const Tensor& x) { return x.state()->number && !x.state()->context.is_set(); }
-
 }  // namespace
 
 struct CompiledFunction::Impl {

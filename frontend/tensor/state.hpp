@@ -91,6 +91,8 @@ struct Tensor::State {
   std::string given_to;  ///< the function that its value was donated to; else empty
 };
 
+/// It has not met a tensor yet.
+inline bool is_number(const Tensor& x) { return !x.state()->context.is_set(); }
 const NodeRef& node_of(const Tensor& x);
 Tensor make_tensor(Context& context, NodeRef node);
 /// A PARAM node that owns the buffer.

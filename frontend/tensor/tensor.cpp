@@ -123,8 +123,6 @@ Context& context_of(const Tensor& x) {
   return context.is_set() ? context.get() : Context::standard();
 }
 
-bool is_number(const Tensor& x) { return !x.state()->context.is_set(); }
-
 DType beside_number(bool number_is_float, DType number, DType tensor) {
   if (number_is_float) return is_float(tensor) ? tensor : DType::kF32;
   return tensor == DType::kBool ? number : tensor;
