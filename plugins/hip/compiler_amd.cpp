@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <mutex>
 #include <tuple>
 
 #include "plugins/hip/platform_amd.hpp"
@@ -169,6 +170,9 @@ std::vector<std::string> libraries() {
   return out;
 }
 
+/// One thread at a time: clang and lld keep their command line options in variables of the process,
+/// and some versions of libamd_comgr read them without a lock ("Option 'h' registered more than
+/// once!", after which LLVM ends the process).
 class Compiler : public sdk::StreamCompiler {
  public:
   Compiler() : hiprtc_(libraries(), "hiprtc", "Code", nullptr) {}
@@ -188,18 +192,26 @@ class Compiler : public sdk::StreamCompiler {
     }
     const std::string options[] = {"--gpu-architecture=" + code.target, "--std=c++17",
                                    "-ffp-contract=off"};
+    const std::lock_guard lock(one_at_a_time());
     sdk::Compiled out = hiprtc_.compile(code.source, options, sdk::RuntimeCompiler::Output::kCode);
     code.binary = std::move(out.bytes);
     std::tie(code.registers, code.spills) = objects_.usage(code.binary);
   }
 
   std::string disassemble(const sdk::StreamCode& code) const override {
+    const std::lock_guard lock(one_at_a_time());
     return objects_.disassemble(code.binary);
   }
 
   std::string identity() const override { return "hiprtc " + hiprtc_.version(); }
 
  private:
+  /// Of the process, as what it guards is; never destroyed, since exit may overtake a thread.
+  static std::mutex& one_at_a_time() {
+    static auto* mutex = new std::mutex;
+    return *mutex;
+  }
+
   sdk::RuntimeCompiler hiprtc_;
   CodeObjects objects_;
 };
