@@ -14,9 +14,8 @@ namespace tenon {
 
 /// Positions along an axis of x's shape, i64.
 inline Tensor positions(const Tensor& x, int axis) {
-  const std::vector<int64_t> shape = x.shape();
-  return make_tensor(x.context(), builder_of(x).index(normalise_axis("positions", axis, x.rank()),
-                                                      to_shape(shape)));
+  return make_tensor(x.context(),
+                     builder_of(x).index(normalise_axis("positions", axis, x.rank()), dims_of(x)));
 }
 
 /// 0, 1, .. n - 1 as i64, in x's context.
@@ -25,8 +24,8 @@ inline Tensor counting(const Tensor& x, int64_t n) {
 }
 
 /// Zeros, or another number, in x's context.
-inline Tensor filled(const Tensor& x, std::vector<int64_t> shape, Number value, DType dtype) {
-  return Tensor::full(std::move(shape), value, dtype, x.context());
+inline Tensor filled(const Tensor& x, const Sizes& shape, Number value, DType dtype) {
+  return Tensor::full(shape, value, dtype, x.context());
 }
 
 /// (end - begin) / steps, where the difference is beyond f64 too.
@@ -37,10 +36,11 @@ inline double step_of(double begin, double end, int64_t steps) {
 
 /// Takes out axes of size 1.
 inline Tensor drop_axes(const Tensor& kept, const std::vector<int>& axes) {
-  std::vector<int64_t> shape;
+  Shape shape;
   for (int axis = 0; axis < kept.rank(); ++axis)
-    if (std::ranges::find(axes, axis) == axes.end()) shape.push_back(kept.size(axis));
-  return kept.reshape(std::move(shape));
+    if (std::ranges::find(axes, axis) == axes.end())
+      shape.push_back(dims_of(kept)[static_cast<size_t>(axis)]);
+  return make_tensor(kept.context(), builder_of(kept).reshape(node_of(kept), std::move(shape)));
 }
 
 inline Tensor axis_to_last(const Tensor& x, int axis) {
@@ -59,7 +59,7 @@ inline Tensor last_to_axis(const Tensor& x, int axis) {
 }
 
 /// A part of the last axis.
-inline Tensor part_of_last(const Tensor& x, int64_t begin, int64_t end) {
+inline Tensor part_of_last(const Tensor& x, const Size& begin, const Size& end) {
   std::vector<Slice> ranges(static_cast<size_t>(x.rank()));
   ranges.back() = Slice{begin, end};
   return x.slice(std::move(ranges));

@@ -10,6 +10,7 @@
 #include "core/runtime/run_plan.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
+#include "frontend/tensor/sizes.hpp"
 #include "frontend/tensor/trace.hpp"
 
 namespace tenon {
@@ -21,7 +22,7 @@ constexpr size_t kManyTraces = 8;
 /// What a function is traced for, of one input.
 struct InputType {
   DType dtype = DType::kVoid;
-  std::vector<int64_t> shape;
+  Shape shape;
   const Device* device = nullptr;  ///< null: a number
   bool donated = false;
   bool operator==(const InputType&) const = default;
@@ -29,8 +30,7 @@ struct InputType {
 
 std::string to_string(const std::vector<InputType>& inputs) {
   std::vector<std::string> words;
-  for (const InputType& input : inputs)
-    words.push_back(fmt::format("{}[{}]", dtype_name(input.dtype), fmt::join(input.shape, ", ")));
+  for (const InputType& input : inputs) words.push_back(type_string(input.dtype, input.shape));
   return fmt::format("({})", fmt::join(words, ", "));
 }
 
@@ -81,6 +81,10 @@ struct CompiledFunction::Impl {
     for (const NodeRef& node : traced.captured) out->captured.push_back(make_tensor(context, node));
     Tensor::realize(out->captured);
     out->graph = inline_calls(*traced.body, builder);
+    SymbolsUsed used(name.c_str());
+    for (const NodeRef& param : out->graph.params) used.add(*param);
+    for (const NodeRef& node : topological(out->graph.outputs)) used.add(*node);
+    out->graph.symbols = used.list();
     out->inputs = std::move(types);
     out->key = key;
     out->numbers.resize(inputs.size());
@@ -155,7 +159,8 @@ void separate(Context& context, const std::vector<Tensor>& inputs, const std::ve
     BufferRef to = from->device().allocate(from->size(), "donated");
     if (from->size() > 0) from->device().copy(*from, 0, *to, 0, from->size());
     holders[shared].erase(&state);
-    state.node = buffer_node(context, std::move(to), state.node->dtype, static_shape(*state.node));
+    state.node = buffer_node(context, std::move(to), state.node->dtype, state.node->shape,
+                             symbols_of(*state.node));
     nodes[shared].clear();
     for (const Tensor::State* one : holders[shared]) nodes[shared].insert(one->node.get());
   }
@@ -170,7 +175,7 @@ void check_donated(const std::string& name, const std::vector<Tensor>& inputs, s
                std::min(i, j), std::max(i, j));
   const NodeRef& node = node_of(x);
   TN_REQUIRE(
-      node.use_count() == 1 && node->as<ParamAttr>().owner.use_count() == 1,
+      node.use_count() == 1 && owners_of_memory(*node) == 1,
       "[{}] expected a donated input that nothing else needs, got input {} ({}), which other "
       "tensors are made from or share; realize them, or let them go",
       name, i, type_string(*node));
@@ -217,7 +222,7 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
   Device* home = nullptr;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& x = inputs[i];
-    InputType type{x.dtype(), x.shape(), nullptr, i < donated.size() && donated[i]};
+    InputType type{x.dtype(), dims_of(x), nullptr, i < donated.size() && donated[i]};
     if (!is_number(x)) {
       Device& device = buffer_of(*node_of(x))->device();
       type.device = &device;
@@ -258,14 +263,19 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
     }
   };
   std::vector<BufferRef> buffers, results;
+  SymbolValues symbols;
   try {
     for (size_t i = 0; i < inputs.size(); ++i)
       buffers.push_back(types[i].device ? buffer_of(*node_of(inputs[i]))
                                         : numbers.place(i, inputs[i].state()->number->as(
                                                                impl.name.c_str(), types[i].dtype)));
     for (const Tensor& x : trace->captured) buffers.push_back(buffer_of(*node_of(x)));
+    for (const Tensor& x : inputs)
+      if (!is_number(x)) add_symbols(impl.name.c_str(), *node_of(x), symbols);
+    for (const Tensor& x : trace->captured) add_symbols(impl.name.c_str(), *node_of(x), symbols);
     if (!trace->use) trace->use = runtime.planned(trace->graph, buffers, nullptr, gives);
-    results = runtime.run_planned(trace->graph, *trace->use, buffers, {}, nullptr, numbers.fills());
+    results =
+        runtime.run_planned(trace->graph, *trace->use, buffers, symbols, nullptr, numbers.fills());
   } catch (...) {
     trace->numbers.assign(inputs.size(), {});  // they may not be there
     spend(/*all=*/false);
@@ -275,7 +285,7 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
   for (size_t o = 0; o < results.size(); ++o) {
     const Node& node = *trace->graph.outputs[o];
     out.values.push_back(make_tensor(
-        context, buffer_node(context, std::move(results[o]), node.dtype, static_shape(node))));
+        context, buffer_node(context, std::move(results[o]), node.dtype, node.shape, symbols)));
   }
   return out;
 }

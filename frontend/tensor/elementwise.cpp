@@ -64,8 +64,7 @@ Tensor Tensor::idiv(const Tensor& other) const { return binary(Op::IDIV, *this, 
 
 Tensor Tensor::where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   Operands sides = promote_and_broadcast("where", a, b);
-  const std::vector<int64_t> shape =
-      broadcast_shapes("where", condition.shape(), static_shape(*sides.a));
+  const Shape shape = broadcast_shapes("where", dims_of(condition), sides.a->shape);
   Context& context = condition.context();
   TN_REQUIRE(sides.context == &context || (a.state()->number && b.state()->number),
              "[where] expected tensors of one context, got two");

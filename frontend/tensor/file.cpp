@@ -26,7 +26,7 @@ Tensor Tensor::from_file(const std::string& device, DType dtype, std::vector<int
                          uint64_t offset, Context& context) {
   BufferRef range = runtime_of(context).device(device).open_range(offset, bytes_of(dtype, shape),
                                                                   /*write=*/false);
-  return make_tensor(context, buffer_node(context, std::move(range), dtype, shape));
+  return make_tensor(context, buffer_node(context, std::move(range), dtype, to_shape(shape)));
 }
 
 void Tensor::write_file(const std::string& device, uint64_t offset) const {

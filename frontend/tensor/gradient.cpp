@@ -7,7 +7,7 @@
 #include "core/autodiff/autodiff.hpp"
 #include "core/ir/substitute.hpp"
 #include "core/support/error.hpp"
-#include "frontend/tensor/state.hpp"
+#include "frontend/tensor/sizes.hpp"
 #include "frontend/tensor/tape.hpp"
 
 namespace tenon {
@@ -118,8 +118,9 @@ std::vector<Tensor> leaves_of(const char* op, Context& context, const std::vecto
     }
     Tensor own = make_tensor(context, node);
     Tensor::realize({own});
-    leaves.push_back(make_tensor(
-        context, buffer_node(context, buffer_of(*node_of(own)), node->dtype, static_shape(*node))));
+    leaves.push_back(
+        make_tensor(context, buffer_node(context, buffer_of(*node_of(own)), node->dtype,
+                                         node->shape, symbols_of(*node_of(own)))));
   }
   return leaves;
 }
@@ -144,7 +145,7 @@ void check_like(const char* op, const char* what, const std::vector<Tensor>& of,
   TN_REQUIRE(of.size() == given.size(), "[{}] expected {} {}s, got {}", op, of.size(), what,
              given.size());
   for (size_t i = 0; i < of.size(); ++i)
-    TN_REQUIRE(of[i].dtype() == given[i].dtype() && of[i].shape() == given[i].shape(),
+    TN_REQUIRE(of[i].dtype() == given[i].dtype() && same_shape(dims_of(of[i]), dims_of(given[i])),
                "[{}] expected {} {} of type {}, got {}", op, what, i, type_string(*node_of(of[i])),
                type_string(*node_of(given[i])));
 }
@@ -159,7 +160,7 @@ void check_outputs(const char* op, const std::vector<Tensor>& values) {
 void check_loss(const char* op, const Tensor& loss) {
   TN_REQUIRE(is_float(loss.dtype()), "[{}] expected a loss of a float dtype, got {}", op,
              type_string(*node_of(loss)));
-  TN_REQUIRE(loss.size() == 1,
+  TN_REQUIRE(product(dims_of(loss)).is_const(1),
              "[{}] expected a loss of one element or a seed for it, got {} without one", op,
              type_string(*node_of(loss)));
 }

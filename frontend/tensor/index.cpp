@@ -34,21 +34,24 @@ int axes_of(const Index& index) {
 }
 
 /// The ends of a slice that reach beyond the axis are cut, as Python's are.
-Slice cut(Slice range, int64_t size) {
+Slice cut(const Slice& range, int64_t size) {
   TN_REQUIRE(range.step != 0 && range.step != INT64_MIN,
              "[index] expected a slice with a step that is not 0, got {}", range.step);
   const auto inside = [&](int64_t at, int64_t least, int64_t most) {
     return std::clamp(at < 0 ? at + size : at, least, most);
   };
+  const auto number = [](const std::optional<Size>& end, int64_t otherwise) {
+    return end ? end->value() : otherwise;
+  };
   if (range.step > 0) {
-    const int64_t begin = inside(range.begin.value_or(0), 0, size);
-    return {begin, std::max(begin, inside(range.end.value_or(size), 0, size)), range.step};
+    const int64_t begin = inside(number(range.begin, 0), 0, size);
+    return {begin, std::max(begin, inside(number(range.end, size), 0, size)), range.step};
   }
   // Read backwards from `begin`; there may be nothing before it.
-  const int64_t begin = range.begin ? inside(*range.begin, -1, size - 1) : size - 1;
-  const int64_t end = range.end ? inside(*range.end, -1, size - 1) : -1;
+  const int64_t begin = range.begin ? inside(range.begin->value(), -1, size - 1) : size - 1;
+  const int64_t end = range.end ? inside(range.end->value(), -1, size - 1) : -1;
   if (begin <= end) return {0, 0, 1};
-  return {begin, end < 0 ? std::nullopt : std::optional<int64_t>(end), range.step};
+  return {begin, end < 0 ? std::nullopt : std::optional<Size>(end), range.step};
 }
 
 /// What an index comes to: x as views leave it, and lookups on its axes.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gather and scatter.
-#include <fmt/ranges.h>
-
 #include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
 
@@ -15,11 +13,14 @@ Tensor Tensor::gather(int axis, const Tensor& index) const {
 Tensor Tensor::take(int axis, const Tensor& index) const {
   axis = normalise_axis("take", axis, rank());
   TN_REQUIRE(index.rank() == 1, "[take] expected an index of rank 1, got rank {}", index.rank());
-  std::vector<int64_t> shape(static_cast<size_t>(rank()), 1);
-  shape[static_cast<size_t>(axis)] = index.size();
-  std::vector<int64_t> whole = this->shape();
-  whole[static_cast<size_t>(axis)] = index.size();
-  return gather(axis, index.reshape(std::move(shape)).expand(std::move(whole)));
+  const auto at = static_cast<size_t>(axis);
+  Shape shape(static_cast<size_t>(rank()), Dim(1)), whole = dims_of(*this);
+  shape[at] = whole[at] = dims_of(index)[0];
+  Builder& builder = builder_of(*this);
+  return gather(
+      axis, make_tensor(context(),
+                        builder.expand(builder.reshape(node_in(context(), index), std::move(shape)),
+                                       std::move(whole))));
 }
 
 Tensor Tensor::scatter(int axis, const Tensor& index, const Tensor& values) const {

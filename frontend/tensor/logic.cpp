@@ -14,8 +14,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Tensor everywhere(const Tensor& x, bool value) {
-  return make_tensor(x.context(),
-                     builder_of(x).constant(Scalar{DType::kBool, value}, to_shape(x.shape())));
+  return make_tensor(x.context(), builder_of(x).constant(Scalar{DType::kBool, value}, dims_of(x)));
 }
 
 Tensor truth(const Tensor& x) { return x.dtype() == DType::kBool ? x : x.cast(DType::kBool); }
@@ -77,8 +76,8 @@ Tensor nan_to_num(const Tensor& x, Number nan, std::optional<Number> posinf,
                   std::optional<Number> neginf) {
   if (!is_float(x.dtype())) return x;
   const auto number = [&](const Number& value) {
-    return make_tensor(x.context(), builder_of(x).constant(value.as("nan_to_num", x.dtype()),
-                                                           to_shape(x.shape())));
+    return make_tensor(x.context(),
+                       builder_of(x).constant(value.as("nan_to_num", x.dtype()), dims_of(x)));
   };
   Tensor result = where(x == x, x, number(nan));
   if (!has_infinity(x.dtype())) return result;
@@ -97,7 +96,7 @@ Tensor operator~(const Tensor& x) {
   TN_REQUIRE(is_int(x.dtype()), "[bitwise_not] expected integers or bool, got {}",
              dtype_name(x.dtype()));
   const Scalar ones = cast(Scalar::of_int(DType::kI64, -1), x.dtype());
-  return x ^ make_tensor(x.context(), builder_of(x).constant(ones, to_shape(x.shape())));
+  return x ^ make_tensor(x.context(), builder_of(x).constant(ones, dims_of(x)));
 }
 
 Tensor operator<<(const Tensor& x, const Tensor& bits) { return shift(Op::SHL, x, bits); }

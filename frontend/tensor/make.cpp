@@ -13,12 +13,12 @@ namespace tenon {
 namespace {
 
 /// Positions along an axis of a shape, i64.
-Tensor positions(Context& context, int axis, const std::vector<int64_t>& shape) {
-  return make_tensor(context, builder_of(context).index(axis, to_shape(shape)));
+Tensor positions(Context& context, int axis, const Shape& shape) {
+  return make_tensor(context, builder_of(context).index(axis, shape));
 }
 
 /// column - row on the last two axes.
-Tensor diagonals(Context& context, const std::vector<int64_t>& shape) {
+Tensor diagonals(Context& context, const Shape& shape) {
   const int rows = static_cast<int>(shape.size()) - 2;
   return positions(context, rows + 1, shape) - positions(context, rows, shape);
 }
@@ -58,16 +58,16 @@ void require_matrix(const char* op, const Tensor& x) {
   TN_REQUIRE(x.rank() >= 2, "[{}] expected a tensor of rank 2 or more, got rank {}", op, x.rank());
 }
 
-std::vector<int64_t> matrix_shape(const char* op, int64_t rows, std::optional<int64_t> columns) {
-  std::vector<int64_t> shape = {rows, columns.value_or(rows)};
+Shape matrix_shape(const char* op, int64_t rows, std::optional<int64_t> columns) {
+  const std::vector<int64_t> shape = {rows, columns.value_or(rows)};
   count_of(op, shape);
-  return shape;
+  return to_shape(shape);
 }
 
 }  // namespace
 
 Tensor full_like(const Tensor& x, Number value, std::optional<DType> dtype) {
-  return Tensor::full(x.shape(), value, dtype.value_or(x.dtype()), x.context());
+  return Tensor::full(x.sizes(), value, dtype.value_or(x.dtype()), x.context());
 }
 Tensor zeros_like(const Tensor& x, std::optional<DType> dtype) { return full_like(x, 0, dtype); }
 Tensor ones_like(const Tensor& x, std::optional<DType> dtype) { return full_like(x, 1, dtype); }
@@ -114,8 +114,7 @@ Tensor logspace(double begin, double end, int64_t count, bool endpoint, double b
 
 Tensor eye(int64_t rows, std::optional<int64_t> columns, int64_t offset, DType dtype,
            Context& context) {
-  const std::vector<int64_t> shape = matrix_shape("eye", rows, columns);
-  return (diagonals(context, shape) == offset).cast(dtype);
+  return (diagonals(context, matrix_shape("eye", rows, columns)) == offset).cast(dtype);
 }
 
 Tensor tri(int64_t rows, std::optional<int64_t> columns, int64_t offset, DType dtype,
@@ -125,19 +124,19 @@ Tensor tri(int64_t rows, std::optional<int64_t> columns, int64_t offset, DType d
 
 Tensor tril(const Tensor& x, int64_t offset) {
   require_matrix("tril", x);
-  return where(diagonals(x.context(), x.shape()) <= offset, x, constant_like(x, 0));
+  return where(diagonals(x.context(), dims_of(x)) <= offset, x, constant_like(x, 0));
 }
 
 Tensor triu(const Tensor& x, int64_t offset) {
   require_matrix("triu", x);
-  return where(diagonals(x.context(), x.shape()) < offset, constant_like(x, 0), x);
+  return where(diagonals(x.context(), dims_of(x)) < offset, constant_like(x, 0), x);
 }
 
 Tensor one_hot(const Tensor& x, int64_t classes, DType dtype) {
   TN_REQUIRE(is_int(x.dtype()), "[one_hot] expected integers, got {}", dtype_name(x.dtype()));
   TN_REQUIRE(classes >= 0, "[one_hot] expected a count of at least 0, got {}", classes);
-  std::vector<int64_t> shape = x.shape();
-  shape.push_back(classes);
+  Shape shape = dims_of(x);
+  shape.emplace_back(classes);
   const Tensor places = positions(x.context(), x.rank(), shape);
   const DType wide = x.dtype() == DType::kU64 ? DType::kU64 : DType::kI64;
   return (x.unsqueeze(-1).cast(wide) == places.cast(wide)).cast(dtype);

@@ -92,8 +92,8 @@ Tensor diagonal_of(const Tensor& x) {
 
 std::pair<Tensor, Tensor> with_one_batch(const char* op, const Tensor& a, const Tensor& b) {
   const std::vector<int64_t> x = a.shape(), y = b.shape();
-  std::vector<int64_t> batch =
-      broadcast_shapes(op, {x.begin(), x.end() - 2}, {y.begin(), y.end() - 2});
+  std::vector<int64_t> batch = broadcast_shapes(op, std::vector<int64_t>(x.begin(), x.end() - 2),
+                                                std::vector<int64_t>(y.begin(), y.end() - 2));
   const auto grown = [&](const Tensor& t, const std::vector<int64_t>& own) {
     std::vector<int64_t> shape = batch;
     shape.insert(shape.end(), own.end() - 2, own.end());

@@ -7,7 +7,8 @@
 #include <numeric>
 
 #include "core/support/error.hpp"
-#include "frontend/tensor/state.hpp"
+#include "frontend/tensor/axes.hpp"
+#include "frontend/tensor/sizes.hpp"
 #include "frontend/tensor/tape.hpp"
 
 namespace tenon {
@@ -20,7 +21,7 @@ std::vector<int> all_axes(const Tensor& x) {
 }
 
 /// [begin, end) of one axis.
-Tensor part(const Tensor& x, int axis, int64_t begin, int64_t end) {
+Tensor part(const Tensor& x, int axis, const Size& begin, const Size& end) {
   std::vector<Slice> ranges(static_cast<size_t>(axis) + 1);
   ranges.back() = {begin, end};
   return x.slice(std::move(ranges));
@@ -88,9 +89,9 @@ Tensor stack(const std::vector<Tensor>& tensors, int axis) {
   axis = normalise_axis("stack", axis, tensors[0].rank() + 1);
   std::vector<Tensor> parts;
   for (const Tensor& tensor : tensors) {
-    TN_REQUIRE(tensor.shape() == tensors[0].shape(),
-               "[stack] expected equal shapes, got [{}] and [{}]",
-               fmt::join(tensors[0].shape(), ", "), fmt::join(tensor.shape(), ", "));
+    TN_REQUIRE(same_shape(dims_of(tensor), dims_of(tensors[0])),
+               "[stack] expected equal shapes, got {} and {}", to_string(dims_of(tensors[0])),
+               to_string(dims_of(tensor)));
     parts.push_back(tensor.unsqueeze(axis));
   }
   return Tensor::cat(parts, axis);
@@ -219,24 +220,21 @@ Tensor expand_dims(const Tensor& x, std::vector<int> axes) {
 }
 
 Tensor squeeze(const Tensor& x, std::vector<int> axes) {
-  const std::vector<int64_t> shape = x.shape();
-  const std::vector<int> dropped = normalise_axes("squeeze", axes, x.rank());
-  std::vector<int64_t> kept;
-  for (int axis = 0; axis < x.rank(); ++axis) {
-    const int64_t extent = shape[static_cast<size_t>(axis)];
-    const bool named = !axes.empty() && std::ranges::binary_search(dropped, axis);
-    TN_REQUIRE(!named || extent == 1, "[squeeze] expected size 1 on axis {}, got {}", axis, extent);
-    if (axes.empty() ? extent != 1 : !named) kept.push_back(extent);
-  }
-  return x.reshape(std::move(kept));
+  std::vector<int> dropped = normalise_axes("squeeze", axes, x.rank());
+  const auto is_one = [&](int axis) { return dims_of(x)[static_cast<size_t>(axis)].is_const(1); };
+  for (const int axis : axes.empty() ? std::vector<int>() : dropped)
+    TN_REQUIRE(is_one(axis), "[squeeze] expected size 1 on axis {}, got {}", axis,
+               to_string(dims_of(x)[static_cast<size_t>(axis)]));
+  std::erase_if(dropped, [&](int axis) { return !is_one(axis); });
+  return drop_axes(x, dropped);
 }
 
 Tensor atleast_nd(const Tensor& x, int rank) {
   TN_REQUIRE(rank <= static_cast<int>(kMaxRank),
              "[atleast_nd] expected a rank of at most {}, got {}", kMaxRank, rank);
-  std::vector<int64_t> shape = x.shape();
-  if (x.rank() < rank) shape.insert(shape.begin(), static_cast<size_t>(rank - x.rank()), 1);
-  return x.reshape(std::move(shape));
+  Shape shape(static_cast<size_t>(std::max(rank - x.rank(), 0)), Dim(1));
+  shape.insert(shape.end(), dims_of(x).begin(), dims_of(x).end());
+  return make_tensor(x.context(), builder_of(x).reshape(node_of(x), std::move(shape)));
 }
 
 Tensor ravel(const Tensor& x) { return x.flatten(); }
@@ -315,7 +313,7 @@ Tensor unfold(const Tensor& x, int axis, int64_t size, int64_t step) {
   const int64_t count = (extent - size) / step + 1;
   Builder& builder = builder_of(x);
   const auto index = [&](int of) {
-    return make_tensor(x.context(), builder.index(of, to_shape({count, size})));
+    return make_tensor(x.context(), builder.index(of, Shape{Dim(count), Dim(size)}));
   };
   const Tensor windows = x.take(axis, (index(0) * step + index(1)).flatten());
   std::vector<int64_t> shape = x.shape();
@@ -344,7 +342,8 @@ Tensor copy(const Tensor& x) {
   const BufferRef from = buffer_of(*node_of(x));
   BufferRef to = from->device().allocate(from->size(), "tensor");
   if (from->size() > 0) from->device().copy(*from, 0, *to, 0, from->size());
-  const NodeRef node = buffer_node(x.context(), std::move(to), x.dtype(), x.shape());
+  const NodeRef node = buffer_node(x.context(), std::move(to), x.dtype(), node_of(x)->shape,
+                                   symbols_of(*node_of(x)));
   if (Tape* const tape = Tape::current()) tape->record(node, node_of(x));
   return make_tensor(x.context(), node);
 }

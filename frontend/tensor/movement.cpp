@@ -1,38 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Movement: views, and concatenation.
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "core/support/error.hpp"
-#include "frontend/tensor/state.hpp"
+#include "frontend/tensor/sizes.hpp"
 #include "tenon/promote.hpp"
 
 namespace tenon {
 
-Tensor Tensor::reshape(std::vector<int64_t> shape) const {
-  const auto unknown = std::ranges::find(shape, -1);
-  if (unknown != shape.end()) {
-    const std::vector<int64_t> asked = shape;
-    *unknown = 1;
-    TN_REQUIRE(std::ranges::find(shape, -1) == shape.end(),
-               "[reshape] expected sizes with at most one -1, got [{}]", fmt::join(asked, ", "));
-    const int64_t known = count_of("reshape", shape);
-    TN_REQUIRE(known != 0 && size() % known == 0,
-               "[reshape] expected a shape of {} elements, got [{}]", size(),
-               fmt::join(asked, ", "));
-    *unknown = size() / known;
-  } else {
-    count_of("reshape", shape);
-  }
-  return make_tensor(context(), builder_of(*this).reshape(node_of(*this), to_shape(shape)));
+namespace {
+
+/// a <= b for all values of their symbols.
+bool at_most(const Dim& a, const Dim& b) { return less(b, a).is_const(0); }
+
+/// The size that makes `known` elements be `total`, or nothing.
+std::optional<Dim> missing_size(const Dim& total, const Dim& known) {
+  if (known.min() < 1) return std::nullopt;
+  const Dim size = floor_div(total, known);
+  return size * known == total ? std::optional(size) : std::nullopt;
 }
 
-Tensor Tensor::expand(std::vector<int64_t> shape) const {
-  const std::vector<int64_t> reached = broadcast_shapes("expand", this->shape(), shape);
-  TN_REQUIRE(reached == shape, "[expand] expected a shape that [{}] broadcasts to, got [{}]",
-             fmt::join(this->shape(), ", "), fmt::join(shape, ", "));
+}  // namespace
+
+Tensor Tensor::reshape(const Sizes& sizes) const {
+  const Shape asked = to_shape(sizes);
+  Shape shape = asked;
+  const auto is_unknown = [](const Dim& dim) { return dim.is_const(-1); };
+  const auto unknown = std::ranges::find_if(shape, is_unknown);
+  if (unknown != shape.end()) {
+    *unknown = Dim(1);
+    TN_REQUIRE(std::ranges::none_of(shape, is_unknown),
+               "[reshape] expected sizes with at most one -1, got {}", to_string(asked));
+    check_count("reshape", shape);
+    const Dim total = product(dims_of(*this));
+    const std::optional<Dim> size = missing_size(total, product(shape));
+    TN_REQUIRE(size, "[reshape] expected a shape of {} elements, got {}", to_string(total),
+               to_string(asked));
+    *unknown = *size;
+  } else {
+    check_count("reshape", shape);
+  }
+  return make_tensor(context(), builder_of(*this).reshape(node_of(*this), std::move(shape)));
+}
+
+Tensor Tensor::expand(const Sizes& sizes) const {
+  const Shape shape = to_shape(sizes);
+  TN_REQUIRE(same_shape(broadcast_shapes("expand", dims_of(*this), shape), shape),
+             "[expand] expected a shape that {} broadcasts to, got {}", to_string(dims_of(*this)),
+             to_string(shape));
   return make_tensor(context(), broadcast_to(builder_of(*this), node_of(*this), shape));
 }
 
@@ -55,7 +72,7 @@ Tensor Tensor::flip(std::vector<int> axes) const {
 }
 
 Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> pairs, Number value) const {
-  const std::vector<int64_t> shape = this->shape();
+  const Shape& shape = dims_of(*this);
   TN_REQUIRE(pairs.size() <= shape.size(), "[pad] expected at most {} pairs, got {}", shape.size(),
              pairs.size());
   pairs.resize(shape.size());
@@ -63,10 +80,10 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> pairs, Number value)
     const auto [before, after] = pairs[axis];
     int64_t padded = 0;
     TN_REQUIRE(before >= 0 && after >= 0 && !__builtin_add_overflow(before, after, &padded) &&
-                   !__builtin_add_overflow(padded, shape[axis], &padded),
+                   !__builtin_add_overflow(padded, shape[axis].max(), &padded),
                "[pad] expected sides of at least 0 and below 2^63 elements on axis {} of size {}, "
                "got {} and {}",
-               axis, shape[axis], before, after);
+               axis, to_string(shape[axis]), before, after);
   }
   const std::vector<std::pair<Dim, Dim>> dims(pairs.begin(), pairs.end());
   return make_tensor(context(),
@@ -77,64 +94,68 @@ namespace {
 
 /// Every step-th element of an axis, from the first on: rows of `step`, of which the first column
 /// stays.
-Tensor every(const Tensor& x, int axis, int64_t step) {
-  const int64_t extent = x.size(axis), count = (extent + step - 1) / step;
-  std::vector<int64_t> shape = x.shape();
-  const auto at = static_cast<size_t>(axis);
-  std::vector<std::pair<int64_t, int64_t>> pairs(shape.size(), {0, 0});
-  pairs[at].second = count * step - extent;
-  shape[at] = count;
-  shape.insert(shape.begin() + axis + 1, step);
-  const Tensor rows = x.pad(std::move(pairs)).reshape(std::move(shape));
-  return rows.select(axis + 1, 0);
+Tensor every(const Tensor& x, size_t axis, int64_t step) {
+  Shape shape = dims_of(x);
+  const Dim extent = shape[axis], count = ceil_div(extent, step);
+  std::vector<std::pair<Dim, Dim>> pairs(shape.size(), {Dim(0), Dim(0)});
+  pairs[axis].second = count * step - extent;
+  shape[axis] = count;
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, Dim(step));
+  Builder& builder = builder_of(x);
+  const NodeRef rows =
+      builder.reshape(builder.pad(node_of(x), std::move(pairs), zero(x.dtype())), std::move(shape));
+  return make_tensor(x.context(), rows).select(static_cast<int>(axis) + 1, 0);
 }
 
 }  // namespace
 
 Tensor Tensor::slice(std::vector<Slice> ranges) const {
-  const std::vector<int64_t> shape = this->shape();
+  const Shape& shape = dims_of(*this);
   TN_REQUIRE(ranges.size() <= shape.size(), "[slice] expected at most {} ranges, got {}",
              shape.size(), ranges.size());
   ranges.resize(shape.size());
   std::vector<std::pair<Dim, Dim>> pairs;
   std::vector<int> reversed;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    const int64_t extent = shape[axis];
-    const auto [first, last, step] = ranges[axis];
+    const Dim& extent = shape[axis];
+    const auto& [first, last, step] = ranges[axis];
     TN_REQUIRE(step != 0 && step != INT64_MIN,
                "[slice] expected a step that is not {}, got it on axis {}", step, axis);
-    const auto from_end = [&](int64_t at) { return at < 0 ? at + extent : at; };
-    int64_t begin = from_end(first.value_or(0)), end = from_end(last.value_or(extent));
+    const auto from_end = [&](const Size& at) {
+      return at.maximum() < 0 ? dim_of(at) + extent : dim_of(at);
+    };
+    Dim begin = first ? from_end(*first) : Dim(0), end = last ? from_end(*last) : extent;
     if (step < 0) {  // the same range, read forwards
       end = first ? from_end(*first) + 1 : extent;
-      begin = last ? from_end(*last) + 1 : 0;
+      begin = last ? from_end(*last) + 1 : Dim(0);
       reversed.push_back(static_cast<int>(axis));
     }
-    TN_REQUIRE(0 <= begin && begin <= end && end <= extent,
-               "[slice] expected a range inside [0, {}) on axis {}, got {}:{}", extent, axis,
-               first.value_or(step < 0 ? extent - 1 : 0),
-               last       ? fmt::to_string(*last)
+    TN_REQUIRE(begin.min() >= 0 && at_most(begin, end) && at_most(end, extent),
+               "[slice] expected a range inside [0, {}) on axis {}, got {}:{}", to_string(extent),
+               axis, first ? first->text() : to_string(step < 0 ? extent - 1 : Dim(0)),
+               last       ? last->text()
                : step < 0 ? ""
-                          : fmt::to_string(extent));
-    pairs.emplace_back(begin, end);
+                          : to_string(extent));
+    pairs.emplace_back(std::move(begin), std::move(end));
   }
   Tensor result =
       make_tensor(context(), builder_of(*this).shrink(node_of(*this), std::move(pairs)));
   if (!reversed.empty()) result = result.flip(reversed);
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    const int64_t extent = result.size(static_cast<int>(axis));
+    const int64_t extent = dims_of(result)[axis].max();
     const int64_t step = std::min(std::abs(ranges[axis].step), std::max<int64_t>(extent, 1));
-    if (step > 1) result = every(result, static_cast<int>(axis), step);
+    if (step > 1) result = every(result, axis, step);
   }
   return result;
 }
 
 Tensor Tensor::select(int axis, int64_t index) const {
   axis = normalise_axis("select", axis, rank());
-  const int64_t extent = size(axis);
-  TN_REQUIRE(-extent <= index && index < extent, "[select] expected an index in [{}, {}), got {}",
-             -extent, extent, index);
-  const int64_t at = index < 0 ? index + extent : index;
+  const Dim& extent = dims_of(*this)[static_cast<size_t>(axis)];
+  TN_REQUIRE(-extent.min() <= index && index < extent.min(),
+             "[select] expected an index in [{}, {}), got {}", to_string(-extent),
+             to_string(extent), index);
+  const Size at = size_of(index < 0 ? extent + index : Dim(index));
   std::vector<Slice> ranges(static_cast<size_t>(axis) + 1);
   ranges.back() = {at, at + 1};
   return slice(std::move(ranges)).squeeze(axis);
@@ -142,20 +163,21 @@ Tensor Tensor::select(int axis, int64_t index) const {
 
 Tensor Tensor::squeeze(int axis) const {
   axis = normalise_axis("squeeze", axis, rank());
-  TN_REQUIRE(size(axis) == 1, "[squeeze] expected size 1 on axis {}, got {}", axis, size(axis));
-  std::vector<int64_t> shape = this->shape();
-  shape.erase(shape.begin() + axis);
-  return reshape(std::move(shape));
+  Shape shape = dims_of(*this);
+  const auto at = shape.begin() + axis;
+  TN_REQUIRE(at->is_const(1), "[squeeze] expected size 1 on axis {}, got {}", axis, to_string(*at));
+  shape.erase(at);
+  return make_tensor(context(), builder_of(*this).reshape(node_of(*this), std::move(shape)));
 }
 
 Tensor Tensor::unsqueeze(int axis) const {
   axis = normalise_axis("unsqueeze", axis, rank() + 1);
-  std::vector<int64_t> shape = this->shape();
-  shape.insert(shape.begin() + axis, 1);
-  return reshape(std::move(shape));
+  Shape shape = dims_of(*this);
+  shape.insert(shape.begin() + axis, Dim(1));
+  return make_tensor(context(), builder_of(*this).reshape(node_of(*this), std::move(shape)));
 }
 
-Tensor Tensor::flatten() const { return reshape({size()}); }
+Tensor Tensor::flatten() const { return reshape({size_of(product(dims_of(*this)))}); }
 
 Tensor Tensor::cat(const std::vector<Tensor>& tensors, int axis) {
   TN_REQUIRE(!tensors.empty(), "[cat] expected at least one tensor, got none");
@@ -163,36 +185,37 @@ Tensor Tensor::cat(const std::vector<Tensor>& tensors, int axis) {
   axis = normalise_axis("cat", axis, first.rank());
   const auto at = static_cast<size_t>(axis);
   DType dtype = first.dtype();
-  int64_t total = 0;
+  Dim total(0);
   for (const Tensor& tensor : tensors) {
-    std::vector<int64_t> expected = first.shape();
-    if (tensor.rank() == first.rank()) expected[at] = tensor.size(axis);
-    TN_REQUIRE(tensor.shape() == expected,
-               "[cat] expected equal sizes but on axis {}, got [{}] and [{}]", axis,
-               fmt::join(first.shape(), ", "), fmt::join(tensor.shape(), ", "));
-    TN_REQUIRE(!__builtin_add_overflow(total, expected[at], &total),
+    const Shape& shape = dims_of(tensor);
+    Shape expected = dims_of(first);
+    if (shape.size() == expected.size()) expected[at] = shape[at];
+    TN_REQUIRE(same_shape(shape, expected),
+               "[cat] expected equal sizes but on axis {}, got {} and {}", axis,
+               to_string(dims_of(first)), to_string(shape));
+    int64_t most = 0;
+    TN_REQUIRE(!__builtin_add_overflow(total.max(), shape[at].max(), &most),
                "[cat] expected fewer than 2^63 elements on axis {}, got more", axis);
+    total = total + shape[at];
     dtype = promote_types(dtype, tensor.dtype());
   }
   // Each part is padded to the whole, and chosen where it belongs.
   Builder& builder = builder_of(first);
-  std::vector<int64_t> whole = first.shape();
+  Shape whole = dims_of(first);
   whole[at] = total;
-  NodeRef position = builder.index(axis, to_shape(whole));
+  const Tensor position = make_tensor(first.context(), builder.index(axis, whole));
   NodeRef result;
-  int64_t begin = 0;
+  Dim begin(0);
   for (const Tensor& tensor : tensors) {
-    const int64_t extent = tensor.size(axis);
+    const Dim& extent = dims_of(tensor)[at];
     std::vector<std::pair<Dim, Dim>> pairs(whole.size(), {Dim(0), Dim(0)});
-    pairs[at] = {Dim(begin), Dim(total - begin - extent)};
+    pairs[at] = {begin, total - begin - extent};
     NodeRef own = node_in(first.context(), tensor);
     if (own->dtype != dtype) own = builder.cast(std::move(own), dtype);
     NodeRef part = builder.pad(std::move(own), std::move(pairs), zero(dtype));
-    const NodeRef start = builder.constant(Scalar::of_int(DType::kI64, begin), to_shape(whole));
-    result = begin == 0 && !result
-                 ? part
-                 : builder.where(builder.binary(Op::CMPLT, position, start), result, part);
-    begin += extent;
+    result =
+        result ? builder.where(node_of(position < count_as(position, begin)), result, part) : part;
+    begin = begin + extent;
   }
   return make_tensor(first.context(), std::move(result));
 }

@@ -9,6 +9,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
+#include "frontend/tensor/sizes.hpp"
 #include "tenon/linalg.hpp"
 #include "tenon/move.hpp"
 
@@ -277,22 +278,22 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const std::vector<int>& axes_
              "[tensordot] expected as many axes of each, got {} and {}", axes_a.size(),
              axes_b.size());
   std::vector<int> rows, columns, inner_a, inner_b;
-  std::vector<int64_t> shape;
-  int64_t inner = 1, m = 1, n = 1;
   for (size_t i = 0; i < axes_a.size(); ++i) {
     inner_a.push_back(normalise_axis("tensordot", axes_a[i], a.rank()));
     inner_b.push_back(normalise_axis("tensordot", axes_b[i], b.rank()));
-    TN_REQUIRE(a.size(inner_a[i]) == b.size(inner_b[i]),
-               "[tensordot] expected equal sizes of axes {} and {}, got {} and {}", axes_a[i],
-               axes_b[i], a.size(inner_a[i]), b.size(inner_b[i]));
-    inner *= a.size(inner_a[i]);
+    const Dim m = count_over(a, {inner_a[i]}), n = count_over(b, {inner_b[i]});
+    TN_REQUIRE(m == n, "[tensordot] expected equal sizes of axes {} and {}, got {} and {}",
+               axes_a[i], axes_b[i], to_string(m), to_string(n));
   }
   for (int axis = 0; axis < a.rank(); ++axis)
-    if (std::ranges::find(inner_a, axis) == inner_a.end())
-      rows.push_back(axis), shape.push_back(a.size(axis)), m *= a.size(axis);
+    if (std::ranges::find(inner_a, axis) == inner_a.end()) rows.push_back(axis);
   for (int axis = 0; axis < b.rank(); ++axis)
-    if (std::ranges::find(inner_b, axis) == inner_b.end())
-      columns.push_back(axis), shape.push_back(b.size(axis)), n *= b.size(axis);
+    if (std::ranges::find(inner_b, axis) == inner_b.end()) columns.push_back(axis);
+  std::vector<Size> shape;
+  for (const int axis : rows) shape.push_back(size_of(count_over(a, {axis})));
+  for (const int axis : columns) shape.push_back(size_of(count_over(b, {axis})));
+  const Size m = size_of(count_over(a, rows)), n = size_of(count_over(b, columns)),
+             inner = size_of(count_over(a, inner_a));
   rows.insert(rows.end(), inner_a.begin(), inner_a.end());
   inner_b.insert(inner_b.end(), columns.begin(), columns.end());
   return a.permute(rows)

@@ -7,7 +7,7 @@
 #include "core/ir/substitute.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
-#include "frontend/tensor/state.hpp"
+#include "frontend/tensor/sizes.hpp"
 #include "frontend/tensor/tape.hpp"
 #include "tenon/npy.hpp"
 
@@ -16,13 +16,17 @@ namespace tenon {
 Collected collect(Builder& builder, const std::vector<NodeRef>& outputs,
                   std::vector<NodeRef>* out_params) {
   Collected result;
+  SymbolsUsed used("realize");
+  SymbolValues known;
   std::unordered_map<const Node*, NodeRef> copies;
   for (const NodeRef& node : topological(outputs)) {
     NodeRef copy = node;
+    used.add(*node);
     if (BufferRef buffer = buffer_of(*node)) {
       copy = builder.param("p" + std::to_string(result.inputs.size()), node->dtype, node->shape);
       result.graph.params.push_back(copy);
       result.inputs.push_back(std::move(buffer));
+      add_symbols("realize", *node, known);
       if (out_params) out_params->push_back(node);
     } else if (node->op == Op::PARAM && !node->as<ParamAttr>().is_dim) {
       fail(ErrorKind::kInvalid,
@@ -41,6 +45,8 @@ Collected collect(Builder& builder, const std::vector<NodeRef>& outputs,
     result.graph.outputs.push_back(copies.at(output.get()));
     result.graph.output_names.emplace_back();
   }
+  result.graph.symbols = used.list();
+  result.symbols = used.values(known);
   return result;
 }
 
@@ -91,7 +97,7 @@ class Holders {
     std::vector<NodeRef> out;
     for (size_t i = 0; i < order_.size(); ++i) {
       const Node& node = *order_[i];
-      const int64_t count = product(node.shape).value();
+      const int64_t count = product(node.shape).max();
       if (others_[i] > 0 && has_buffer_[i] && is_computed(node.op) && out.size() < kMostKept &&
           count <= static_cast<int64_t>(kKeptBytes / dtype_size(node.dtype)))
         out.push_back(order_[i]);
@@ -106,7 +112,7 @@ class Holders {
   bool is_given_away(const NodeRef& param) const {
     const size_t* const i = number_.find(param.get());
     const auto& owner = param->as<ParamAttr>().owner;
-    return i && !blocked_[*i] && owner.use_count() == 2 &&  // the node's, and the run's inputs
+    return i && !blocked_[*i] && owners_of_memory(*param) == 2 &&  // the node's, and the run's
            static_cast<const Buffer*>(owner.get())->size() >= kDonatedBytes;
   }
 
@@ -188,7 +194,9 @@ void Tensor::realize(const std::vector<Tensor>& tensors) {
   }
   std::vector<BufferRef> results;
   if (!collected.graph.outputs.empty())
-    results = runtime_of(context).run(collected.graph, collected.inputs, {}, nullptr, donated);
+    results = runtime_of(context).run(collected.graph, collected.inputs, collected.symbols, nullptr,
+                                      donated);
+  const SymbolValues symbols = std::move(collected.symbols);
   collected = {};
   // Whoever else holds what a value was made from may come to need it.
   std::vector<std::pair<std::weak_ptr<const Node>, NodeRef>> found;
@@ -196,15 +204,16 @@ void Tensor::realize(const std::vector<Tensor>& tensors) {
   for (size_t i = 0; i < lazy.size(); ++i) {
     // A leaf of its own, for gradients, also where the value is another tensor's.
     BufferRef buffer = buffer_of(*wanted[i]);
-    if (!buffer) buffer = std::move(results[next++]);
-    lazy[i]->node =
-        buffer_node(context, std::move(buffer), outputs[i]->dtype, static_shape(*outputs[i]));
+    const bool is_there = buffer != nullptr;
+    if (!is_there) buffer = std::move(results[next++]);
+    lazy[i]->node = buffer_node(context, std::move(buffer), outputs[i]->dtype, outputs[i]->shape,
+                                is_there ? symbols_of(*wanted[i]) : symbols);
     if (tape) tape->record(lazy[i]->node, outputs[i]);
     if (from_buffers[i]) found.emplace_back(outputs[i], lazy[i]->node);
   }
   for (const NodeRef& node : kept)
     found.emplace_back(
-        node, buffer_node(context, std::move(results[next++]), node->dtype, static_shape(*node)));
+        node, buffer_node(context, std::move(results[next++]), node->dtype, node->shape, symbols));
   wanted.clear();
   outputs.clear();
   kept.clear();
@@ -221,7 +230,7 @@ std::string Tensor::device() const {
 
 Array Tensor::to_array() const {
   realize({*this});
-  Array array = Array::zeros(dtype(), shape());
+  Array array = Array::zeros(dtype(), shape_of_value(*this));
   const BufferRef buffer = buffer_of(*node_of(*this));
   if (!array.bytes.empty())
     buffer->device().read(*buffer, 0, array.bytes.data(), array.bytes.size());
@@ -251,8 +260,12 @@ std::vector<T> Tensor::to_vector() const {
 
 template <class T>
 T Tensor::item() const {
-  TN_REQUIRE(size() == 1, "[item] expected one element, got {}", size());
-  return to_vector<T>()[0];
+  const Dim count = product(dims_of(*this));
+  TN_REQUIRE(count.max() >= 1 && count.min() <= 1, "[item] expected one element, got {}",
+             to_string(count));
+  const std::vector<T> values = to_vector<T>();
+  TN_REQUIRE(values.size() == 1, "[item] expected one element, got {}", values.size());
+  return values[0];
 }
 
 #define TENON_READ(T)                                   \

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions and what is made of them.
-#include <fmt/ranges.h>
-
-#include <algorithm>
-
 #include "core/support/error.hpp"
+#include "frontend/tensor/axes.hpp"
 #include "frontend/tensor/formula.hpp"
+#include "frontend/tensor/sizes.hpp"
 
 namespace tenon {
 namespace {
@@ -15,20 +13,7 @@ Tensor reduce(const char* name, Op op, const Tensor& x, const std::vector<int>& 
   const std::vector<int> reduced = normalise_axes(name, axes, x.rank());
   Tensor kept = make_tensor(x.context(),
                             builder_of(x).reduce(op, node_of(x), reduced, DType::kVoid, precision));
-  if (keep) return kept;
-  std::vector<int64_t> shape;
-  for (int axis = 0; axis < x.rank(); ++axis) {
-    if (std::ranges::find(reduced, axis) == reduced.end()) shape.push_back(x.size(axis));
-  }
-  return kept.reshape(std::move(shape));
-}
-
-/// How many elements each result of a reduction combines.
-double reduced_count(const Tensor& x, const std::vector<int>& axes) {
-  double count = 1;
-  for (const int axis : normalise_axes("mean", axes, x.rank()))
-    count *= static_cast<double>(x.size(axis));
-  return count;
+  return keep ? kept : drop_axes(kept, reduced);
 }
 
 void require_float(const char* op, const Tensor& x) {
@@ -57,7 +42,7 @@ Tensor Tensor::mean(std::vector<int> axes, bool keep) const {
   // A count may be beyond what a narrow float holds.
   if (dtype_bits(dtype()) < 32) return cast(DType::kF32).mean(axes, keep).cast(dtype());
   const Tensor total = sum(axes, keep);
-  return total / constant_like(total, reduced_count(*this, axes));
+  return total / count_as(total, count_over(*this, axes));
 }
 
 Tensor Tensor::var(std::vector<int> axes, bool keep) const {
@@ -70,16 +55,17 @@ Tensor Tensor::var(std::vector<int> axes, bool keep) const {
 
 Tensor Tensor::argmax(int axis, bool keep) const {
   axis = normalise_axis("argmax", axis, rank());
-  const int64_t extent = size(axis);
-  TN_REQUIRE(extent > 0, "[argmax] expected a non-empty axis, got size 0 on axis {}", axis);
+  const Dim& extent = dims_of(*this)[static_cast<size_t>(axis)];
+  TN_REQUIRE(extent.min() > 0, "[argmax] expected a non-empty axis, got size {} on axis {}",
+             extent.is_const() ? "0" : to_string(extent) + ", which may be 0,", axis);
   // The first of equals has the largest extent - position. NaN counts as the largest, as in NumPy.
   Builder& builder = builder_of(*this);
-  const Tensor position = make_tensor(context(), builder.index(axis, to_shape(shape())));
+  const Tensor position = make_tensor(context(), builder.index(axis, dims_of(*this)));
   Tensor is_best = *this == max({axis}, /*keep=*/true);
   if (is_float(dtype())) is_best = is_best | (*this != *this);
-  const Tensor rank_from_end = constant_like(position, extent) - position;
+  const Tensor rank_from_end = count_as(position, extent) - position;
   const Tensor best = where(is_best, rank_from_end, constant_like(position, 0)).max({axis}, keep);
-  return constant_like(best, extent) - best;
+  return count_as(best, extent) - best;
 }
 
 Tensor Tensor::softmax(int axis) const {
@@ -112,14 +98,11 @@ Tensor Tensor::matmul(const Tensor& other, Precision precision) const {
              other.rank());
   if (rank() == 1) return unsqueeze(0).matmul(other, precision).squeeze(other.rank() == 1 ? 0 : -2);
   if (other.rank() == 1) return matmul(other.unsqueeze(-1), precision).squeeze(-1);
-  TN_REQUIRE(size(-1) == other.size(-2),
-             "[matmul] expected [.., m, k] and [.., k, n], got [{}] and [{}]",
-             fmt::join(shape(), ", "), fmt::join(other.shape(), ", "));
-  const auto batch = [](const Tensor& x) {
-    const std::vector<int64_t> shape = x.shape();
-    return std::vector<int64_t>(shape.begin(), shape.end() - 2);
-  };
-  broadcast_shapes("matmul", batch(*this), batch(other));
+  const Shape &a = dims_of(*this), &b = dims_of(other);
+  TN_REQUIRE(a.back() == b[b.size() - 2],
+             "[matmul] expected [.., m, k] and [.., k, n], got {} and {}", to_string(a),
+             to_string(b));
+  broadcast_shapes("matmul", Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
   // Products of narrow floats are exact in f32, which is also what matrix units sum in.
   if (dtype() == other.dtype() && is_float(dtype()) && dtype_bits(dtype()) < 32)
     return cast(DType::kF32).matmul(other.cast(DType::kF32)).cast(dtype());

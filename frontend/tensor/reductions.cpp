@@ -5,6 +5,7 @@
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
 #include "frontend/tensor/formula.hpp"
+#include "frontend/tensor/sizes.hpp"
 #include "tenon/logic.hpp"
 #include "tenon/reduce.hpp"
 
@@ -13,14 +14,10 @@ namespace {
 
 Tensor is_set(const Tensor& x) { return x.dtype() == DType::kBool ? x : x != 0; }
 
-double count_over(const Tensor& x, const std::vector<int>& axes) {
-  double count = 1;
-  for (const int axis : axes) count *= static_cast<double>(x.size(axis));
-  return count;
-}
-
 void require_elements(const char* op, const Tensor& x, const std::vector<int>& axes) {
-  TN_REQUIRE(count_over(x, axes) > 0, "[{}] expected at least one element to reduce, got none", op);
+  const Dim count = count_over(x, axes);
+  TN_REQUIRE(count.min() > 0, "[{}] expected at least one element to reduce, got {}", op,
+             count.is_const() ? "none" : to_string(count) + ", which may be 0");
 }
 
 /// The largest one where it is finite, else 0: what may be taken from exponents.
@@ -39,10 +36,12 @@ Tensor reversed(const Tensor& x) {
 
 Tensor arg_extreme(const char* op, const Tensor& x, std::optional<int> axis, bool keep,
                    bool least) {
-  TN_REQUIRE(x.size() > 0 || axis, "[{}] expected at least one element, got none", op);
   const int at = axis ? normalise_axis(op, *axis, x.rank()) : 0;
-  TN_REQUIRE(!axis || x.size(at) > 0, "[{}] expected a non-empty axis, got size 0 on axis {}", op,
-             at);
+  const Dim extent = axis ? count_over(x, {at}) : product(dims_of(x));
+  TN_REQUIRE(extent.min() > 0 || axis, "[{}] expected at least one element, got {}", op,
+             extent.is_const() ? "none" : to_string(extent) + ", which may be 0");
+  TN_REQUIRE(extent.min() > 0, "[{}] expected a non-empty axis, got size {} on axis {}", op,
+             extent.is_const() ? "0" : to_string(extent) + ", which may be 0,", at);
   Tensor values = x.dtype() == DType::kBool ? x.cast(DType::kU8) : x;
   if (least) values = reversed(values);
   if (axis) return values.argmax(at, keep);
@@ -79,7 +78,13 @@ Tensor var(const Tensor& x, std::vector<int> axes, bool keep, double ddof) {
   if (x.rank() == 0) return var(x.reshape({1}), {0}, false, ddof);
   const Tensor wide = as_real(x);
   const Tensor squares = (wide - wide.mean(axes, /*keep=*/true)).square().sum(axes, keep);
-  return rounded(squares / std::max(count_over(x, axes) - ddof, 0.0), real_dtype(x));
+  const Dim count = count_over(x, axes);
+  if (count.is_const()) {
+    const double degrees = std::max(static_cast<double>(count.value()) - ddof, 0.0);
+    return rounded(squares / degrees, real_dtype(x));
+  }
+  const Tensor degrees = count_as(squares, count) - ddof;
+  return rounded(squares / degrees.maximum(constant_like(degrees, 0)), real_dtype(x));
 }
 
 Tensor stddev(const Tensor& x, std::vector<int> axes, bool keep, double ddof) {

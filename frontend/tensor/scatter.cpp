@@ -5,6 +5,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/axes.hpp"
+#include "frontend/tensor/sizes.hpp"
 #include "tenon/index.hpp"
 #include "tenon/sort.hpp"
 
@@ -12,12 +13,13 @@ namespace tenon {
 namespace {
 
 /// Positions as i64, those below zero counted from the end. Whatever is outside stays outside.
-Tensor from_begin(const char* op, const Tensor& index, int64_t size) {
+Tensor from_begin(const char* op, const Tensor& index, const Dim& extent) {
   TN_REQUIRE(is_int(index.dtype()), "[{}] expected an index of integers, got {}", op,
              dtype_name(index.dtype()));
   if (!is_signed(index.dtype())) return index.cast(DType::kI64);
   const Tensor at = index.cast(DType::kI64);
-  return Tensor::where(at < 0, Tensor::where(at < -size, -1, at + size), at);
+  const Tensor from_end = at + count_as(at, extent);
+  return Tensor::where(at < 0, Tensor::where(from_end < 0, -1, from_end), at);
 }
 
 Tensor combined(Combine how, const Tensor& a, const Tensor& b) {
@@ -47,19 +49,19 @@ Tensor scatter_runs(const Tensor& x, const Tensor& index, const Tensor& values, 
 
 Tensor gather(const Tensor& x, int axis, const Tensor& index) {
   const int at = normalise_axis("gather", axis, x.rank());
-  return x.gather(at, from_begin("gather", index, x.size(at)));
+  return x.gather(at, from_begin("gather", index, count_over(x, {at})));
 }
 
 Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& values,
                Combine combine) {
   const int at = normalise_axis("scatter", axis, x.rank());
-  TN_REQUIRE(index.shape() == values.shape(),
-             "[scatter] expected an index of the values' shape [{}], got [{}]",
-             fmt::join(values.shape(), ", "), fmt::join(index.shape(), ", "));
+  TN_REQUIRE(same_shape(dims_of(index), dims_of(values)),
+             "[scatter] expected an index of the values' shape {}, got {}",
+             to_string(dims_of(values)), to_string(dims_of(index)));
   TN_REQUIRE(x.dtype() == values.dtype(), "[scatter] expected values of {}, got {}",
              dtype_name(x.dtype()), dtype_name(values.dtype()));
-  const Tensor to = from_begin("scatter", index, x.size(at));
-  if (index.size() == 0 || x.size() == 0) return x;
+  const Tensor to = from_begin("scatter", index, count_over(x, {at}));
+  if (product(dims_of(index)).is_const(0) || product(dims_of(x)).is_const(0)) return x;
   switch (combine) {
     case Combine::kReplace:
       return x.scatter(at, to, values);

@@ -95,15 +95,16 @@ struct Tensor::State {
 inline bool is_number(const Tensor& x) { return !x.state()->context.is_set(); }
 const NodeRef& node_of(const Tensor& x);
 Tensor make_tensor(Context& context, NodeRef node);
-/// A PARAM node that owns the buffer.
-NodeRef buffer_node(Context& context, BufferRef buffer, DType dtype,
-                    const std::vector<int64_t>& shape);
+/// A PARAM node that owns the buffer. `symbols`: values of those in the shape, at least.
+NodeRef buffer_node(Context& context, BufferRef buffer, DType dtype, Shape shape,
+                    const SymbolValues& symbols = {});
 /// The buffer behind a PARAM of buffer_node, or null.
 BufferRef buffer_of(const Node& node);
 
 struct Collected {
   Graph graph;
   std::vector<BufferRef> inputs;
+  SymbolValues symbols;  ///< of the graph, told by the inputs
 };
 /// The nodes below the outputs with buffers replaced by params p0, p1, ... in order of appearance:
 /// equal computations become equal graphs, and a plan that is kept for one holds no buffer alive.
@@ -118,15 +119,19 @@ struct Operands {
 };
 Operands promote_and_broadcast(const char* op, const Tensor& a, const Tensor& b);
 
-std::vector<int64_t> static_shape(const Node& node);
+/// Empty for a number.
+const Shape& dims_of(const Tensor& x);
 Shape to_shape(const std::vector<int64_t>& shape);
 /// Elements of a shape that a caller gave. Throws kInvalid for a negative size and from 2^63 on.
 int64_t count_of(const char* op, const std::vector<int64_t>& shape);
 /// Throws kInvalid for one whose bytes are not those of its dtype and shape.
 void check_array(const char* op, const Array& array);
+/// The same for sizes of which some are symbols, as far as their bounds tell.
+void check_count(const char* op, const Shape& shape);
+Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b);
 std::vector<int64_t> broadcast_shapes(const char* op, const std::vector<int64_t>& a,
                                       const std::vector<int64_t>& b);
-NodeRef broadcast_to(Builder& builder, NodeRef x, const std::vector<int64_t>& shape);
+NodeRef broadcast_to(Builder& builder, NodeRef x, const Shape& shape);
 /// A negative axis counts from the end. Throws kInvalid.
 int normalise_axis(const char* op, int axis, int rank);
 /// No axes: all. Ascending, without repeats.

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "core/support/error.hpp"
-#include "frontend/tensor/state.hpp"
+#include "frontend/tensor/sizes.hpp"
 #include "tenon/npy.hpp"
 #include "tenon/promote.hpp"
 
@@ -38,14 +38,14 @@ Tensor make_tensor(Context& context, NodeRef node) {
   return Tensor(std::move(state));
 }
 
-NodeRef buffer_node(Context& context, BufferRef buffer, DType dtype,
-                    const std::vector<int64_t>& shape) {
+NodeRef buffer_node(Context& context, BufferRef buffer, DType dtype, Shape shape,
+                    const SymbolValues& symbols) {
   static std::atomic<uint64_t> next_identity{1};
   ParamAttr attr;
   attr.name = "buffer";
   attr.identity = next_identity++;
-  attr.owner = std::move(buffer);
-  return builder_of(context).make(Op::PARAM, dtype, to_shape(shape), {}, std::move(attr));
+  attr.owner = with_symbols(std::move(buffer), shape, symbols);
+  return builder_of(context).make(Op::PARAM, dtype, std::move(shape), {}, std::move(attr));
 }
 
 BufferRef buffer_of(const Node& node) {
@@ -71,10 +71,20 @@ void check_array(const char* op, const Array& array) {
              "[{}] expected {} elements of {} bytes, got {} bytes", op, count, size, bytes);
 }
 
-std::vector<int64_t> static_shape(const Node& node) {
-  std::vector<int64_t> shape;
-  for (const Dim& dim : node.shape) shape.push_back(dim.value());
-  return shape;
+const Shape& dims_of(const Tensor& x) {
+  static const Shape scalar;
+  return x.state()->number ? scalar : x.state()->node->shape;
+}
+
+void check_count(const char* op, const Shape& shape) {
+  if (is_static(shape)) {
+    std::vector<int64_t> sizes;
+    for (const Dim& dim : shape) sizes.push_back(dim.value());
+    count_of(op, sizes);
+    return;
+  }
+  for (const Dim& dim : shape)
+    TN_REQUIRE(dim.min() >= 0, "[{}] expected sizes of at least 0, got {}", op, to_string(shape));
 }
 
 int normalise_axis(const char* op, int axis, int rank) {
@@ -93,26 +103,33 @@ std::vector<int> normalise_axes(const char* op, const std::vector<int>& axes, in
   return result;
 }
 
-std::vector<int64_t> broadcast_shapes(const char* op, const std::vector<int64_t>& a,
-                                      const std::vector<int64_t>& b) {
-  std::vector<int64_t> shape(std::max(a.size(), b.size()));
+Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b) {
+  static const Dim one(1);
+  Shape shape(std::max(a.size(), b.size()));
   for (size_t i = 0; i < shape.size(); ++i) {  // from the last axis
-    const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
-    const int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
-    TN_REQUIRE(x == y || x == 1 || y == 1, "[{}] expected shapes that broadcast, got [{}] and [{}]",
-               op, fmt::join(a, ", "), fmt::join(b, ", "));
-    shape[shape.size() - 1 - i] = x == 1 ? y : x;
+    const Dim& x = i < a.size() ? a[a.size() - 1 - i] : one;
+    const Dim& y = i < b.size() ? b[b.size() - 1 - i] : one;
+    TN_REQUIRE(x == y || x.is_const(1) || y.is_const(1),
+               "[{}] expected shapes that broadcast, got {} and {}", op, to_string(a),
+               to_string(b));
+    shape[shape.size() - 1 - i] = x.is_const(1) ? y : x;
   }
   return shape;
 }
 
-NodeRef broadcast_to(Builder& builder, NodeRef x, const std::vector<int64_t>& shape) {
-  const Shape target = to_shape(shape);
-  if (same_shape(x->shape, target)) return x;
-  if (x->op == Op::CONST) return builder.constant(x->as<ConstAttr>().value, target);
-  Shape padded(target.size() - x->shape.size(), Dim(1));
+std::vector<int64_t> broadcast_shapes(const char* op, const std::vector<int64_t>& a,
+                                      const std::vector<int64_t>& b) {
+  std::vector<int64_t> out;
+  for (const Dim& dim : broadcast_shapes(op, to_shape(a), to_shape(b))) out.push_back(dim.value());
+  return out;
+}
+
+NodeRef broadcast_to(Builder& builder, NodeRef x, const Shape& shape) {
+  if (same_shape(x->shape, shape)) return x;
+  if (x->op == Op::CONST) return builder.constant(x->as<ConstAttr>().value, shape);
+  Shape padded(shape.size() - x->shape.size(), Dim(1));
   padded.insert(padded.end(), x->shape.begin(), x->shape.end());
-  return builder.expand(builder.reshape(std::move(x), std::move(padded)), target);
+  return builder.expand(builder.reshape(std::move(x), std::move(padded)), shape);
 }
 
 namespace {
@@ -189,7 +206,7 @@ Operands promote_and_broadcast(const char* op, const Tensor& a, const Tensor& b)
   result.context = is_number(a) ? &context_of(b) : &context_of(a);
   const DType dtype = dtype_of_both(a, b);
   Builder& builder = builder_of(*result.context);
-  const std::vector<int64_t> shape = broadcast_shapes(op, a.shape(), b.shape());
+  const Shape shape = broadcast_shapes(op, dims_of(a), dims_of(b));
   result.a = broadcast_to(builder, operand(op, a, *result.context, dtype), shape);
   result.b = broadcast_to(builder, operand(op, b, *result.context, dtype), shape);
   return result;
@@ -199,8 +216,7 @@ Builder& builder_of(const Tensor& x) { return builder_of(x.context()); }
 
 Tensor constant_like(const Tensor& x, Number value) {
   Builder& builder = builder_of(x);
-  return make_tensor(x.context(),
-                     builder.constant(value.as("constant", x.dtype()), to_shape(x.shape())));
+  return make_tensor(x.context(), builder.constant(value.as("constant", x.dtype()), dims_of(x)));
 }
 
 Tensor::Tensor(Number value) : state_(std::make_shared<State>()) { state_->number = value; }
@@ -210,7 +226,8 @@ Tensor Tensor::from(const Array& array, Context& context) {
   BufferRef buffer = runtime_of(context).device().allocate(array.bytes.size(), "tensor");
   if (!array.bytes.empty())
     buffer->device().write(*buffer, 0, array.bytes.data(), array.bytes.size());
-  return make_tensor(context, buffer_node(context, std::move(buffer), array.dtype, array.shape));
+  return make_tensor(context,
+                     buffer_node(context, std::move(buffer), array.dtype, to_shape(array.shape)));
 }
 
 Tensor Tensor::from_npy(const std::string& path, Context& context) {
@@ -249,24 +266,24 @@ TENON_FROM(float)
 TENON_FROM(double)
 #undef TENON_FROM
 
-Tensor Tensor::full(std::vector<int64_t> shape, Number value, DType dtype, Context& context) {
+Tensor Tensor::full(const Sizes& shape, Number value, DType dtype, Context& context) {
   return make_tensor(context,
                      builder_of(context).constant(value.as("full", dtype), to_shape(shape)));
 }
 
-Tensor Tensor::zeros(std::vector<int64_t> shape, DType dtype, Context& context) {
-  return full(std::move(shape), 0, dtype, context);
+Tensor Tensor::zeros(const Sizes& shape, DType dtype, Context& context) {
+  return full(shape, 0, dtype, context);
 }
 
-Tensor Tensor::ones(std::vector<int64_t> shape, DType dtype, Context& context) {
-  return full(std::move(shape), 1, dtype, context);
+Tensor Tensor::ones(const Sizes& shape, DType dtype, Context& context) {
+  return full(shape, 1, dtype, context);
 }
 
-Tensor Tensor::arange(int64_t n, DType dtype, Context& context) {
-  TN_REQUIRE(n >= 0, "[arange] expected a size of at least 0, got {}", n);
-  if (n > 0) Number(n - 1).as("arange", dtype);
+Tensor Tensor::arange(const Size& n, DType dtype, Context& context) {
+  TN_REQUIRE(n.minimum() >= 0, "[arange] expected a size of at least 0, got {}", n.text());
+  if (n.maximum() > 0) Number(n.maximum() - 1).as("arange", dtype);
   Builder& builder = builder_of(context);
-  const NodeRef index = builder.index(0, {Dim(n)});
+  const NodeRef index = builder.index(0, {dim_of(n)});
   return make_tensor(context, dtype == DType::kI64 ? index : builder.cast(index, dtype));
 }
 
@@ -274,14 +291,17 @@ DType Tensor::dtype() const {
   return state()->number ? state()->number->dtype() : state()->node->dtype;
 }
 std::vector<int64_t> Tensor::shape() const {
-  return state()->number ? std::vector<int64_t>{} : static_shape(*state()->node);
+  std::vector<int64_t> shape;
+  for (const Dim& dim : dims_of(*this)) shape.push_back(fixed_size("shape", dim));
+  return shape;
 }
 int Tensor::rank() const {
   return state()->number ? 0 : static_cast<int>(state()->node->shape.size());
 }
-int64_t Tensor::size() const { return state()->number ? 1 : product(state()->node->shape).value(); }
+int64_t Tensor::size() const { return fixed_size("size", product(dims_of(*this))); }
 int64_t Tensor::size(int axis) const {
-  return shape()[static_cast<size_t>(normalise_axis("size", axis, rank()))];
+  return fixed_size("size",
+                    dims_of(*this)[static_cast<size_t>(normalise_axis("size", axis, rank()))]);
 }
 Context& Tensor::context() const { return context_of(*this); }
 

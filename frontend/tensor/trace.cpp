@@ -6,6 +6,7 @@
 
 #include "core/ir/substitute.hpp"
 #include "core/support/error.hpp"
+#include "frontend/tensor/sizes.hpp"
 
 namespace tenon {
 namespace {
@@ -71,6 +72,10 @@ Traced trace(const std::string& name, const TensorFunction& f, const std::vector
                                                params[i]->dtype, body));
   body.outputs = substitute(outputs, own, builder);
   body.output_names.resize(outputs.size());
+  SymbolsUsed used(name.c_str());
+  for (const NodeRef& param : body.params) used.add(*param);
+  for (const NodeRef& node : topological(body.outputs)) used.add(*node);
+  body.symbols = used.list();
   out.body = context.impl().bodies.one_of(std::move(body));
   return out;
 }

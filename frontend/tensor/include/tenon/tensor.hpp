@@ -23,6 +23,7 @@
 #include "tenon/export.hpp"
 #include "tenon/number.hpp"
 #include "tenon/precision.hpp"
+#include "tenon/size.hpp"
 
 namespace tenon {
 
@@ -56,7 +57,7 @@ struct DTypeOf<double> : std::integral_constant<DType, DType::kF64> {};
 /// the end. A negative step goes from `begin` (the last element) down to above `end` (to the
 /// first).
 struct Slice {
-  std::optional<int64_t> begin, end;
+  std::optional<Size> begin, end;
   int64_t step = 1;
 };
 
@@ -82,15 +83,17 @@ class TENON_API Tensor {
   /// along leading axes only those rows. Throws kEnvironment if the file is shorter.
   static Tensor from_file(const std::string& device, DType dtype, std::vector<int64_t> shape,
                           uint64_t offset = 0, Context& context = Context::standard());
-  static Tensor full(std::vector<int64_t> shape, Number value, DType dtype = DType::kF32,
+  static Tensor full(const Sizes& shape, Number value, DType dtype = DType::kF32,
                      Context& context = Context::standard());
-  static Tensor zeros(std::vector<int64_t> shape, DType dtype = DType::kF32,
+  static Tensor zeros(const Sizes& shape, DType dtype = DType::kF32,
                       Context& context = Context::standard());
-  static Tensor ones(std::vector<int64_t> shape, DType dtype = DType::kF32,
+  static Tensor ones(const Sizes& shape, DType dtype = DType::kF32,
                      Context& context = Context::standard());
   /// 0, 1, .. n - 1; throws if the dtype does not hold them.
-  static Tensor arange(int64_t n, DType dtype = DType::kI64,
+  static Tensor arange(const Size& n, DType dtype = DType::kI64,
                        Context& context = Context::standard());
+  /// The size as a number, i64 of shape [].
+  static Tensor from_size(const Size& size, Context& context = Context::standard());
   /// Uniform in [0, 1), f32, by threefry2x32 of (seed, position): the same numbers on every device.
   static Tensor rand(std::vector<int64_t> shape, uint64_t seed,
                      Context& context = Context::standard());
@@ -99,10 +102,12 @@ class TENON_API Tensor {
 
   // Facts.
   DType dtype() const;
+  /// Throws kInvalid, naming the symbol, where a size is one: sizes() has them all.
   std::vector<int64_t> shape() const;
+  Sizes sizes() const;
   int rank() const;
-  int64_t size() const;
-  int64_t size(int axis) const;
+  int64_t size() const;          ///< elements; throws as shape() does
+  int64_t size(int axis) const;  ///< throws as shape() does
   /// Id of the device that holds it or, while it is lazy, that will compute it.
   std::string device() const;
   Context& context() const;
@@ -121,9 +126,15 @@ class TENON_API Tensor {
   /// Schedules several tensors as one graph and submits it; reading does this by itself.
   static void realize(const std::vector<Tensor>& tensors);
 
+  /// The same value (computed first, if it is lazy) as a tensor whose type says `size` for an axis:
+  /// graphs of a symbol are planned once and run for each value of it, which the tensors tell. With
+  /// a number it becomes fixed again. A gradient ends here, as at all that was read. Throws
+  /// kInvalid for a size that the symbol's bounds do not allow.
+  Tensor with_size(int axis, const Size& size) const;
+
   // Movement.
-  Tensor reshape(std::vector<int64_t> shape) const;  ///< one -1 is inferred
-  Tensor expand(std::vector<int64_t> shape) const;
+  Tensor reshape(const Sizes& shape) const;  ///< one -1 is inferred
+  Tensor expand(const Sizes& shape) const;
   Tensor permute(std::vector<int> axes) const;
   Tensor transpose(int a = -2, int b = -1) const;
   Tensor flip(std::vector<int> axes) const;
