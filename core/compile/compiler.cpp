@@ -93,11 +93,13 @@ Graph Compiler::simplify(const Graph& graph, std::span<const Capabilities> devic
   return run.done(Pass::kSimplify, simplify_for(inlined(run, graph), devices, builder_));
 }
 
-Schedule Compiler::schedule(const Graph& graph, const ScheduleOptions& options,
-                            Precision allowed) const {
+Schedule Compiler::schedule(const Graph& graph, const ScheduleOptions& options, Precision allowed,
+                            const rewrite::Rules& rules) const {
   verify(graph);
   Run run(*this, graph.name);
   Graph permitted = inlined(run, graph);
+  if (!rules.empty())
+    permitted = run.done(Pass::kRules, rewrite::run_bounded(permitted, rules, builder_));
   if (factor_bits(allowed) != 0)
     permitted = run.done(Pass::kPrecision, allow_precision(permitted, allowed, builder_));
   std::vector<Capabilities> devices;

@@ -10,6 +10,7 @@
 #include "core/compile/chooser.hpp"
 #include "core/compile/pass.hpp"
 #include "core/ir/build.hpp"
+#include "core/rewrite/driver.hpp"
 #include "core/schedule/schedule.hpp"
 
 namespace tenon {
@@ -41,9 +42,11 @@ class Compiler {
   /// What is simpler for these devices; for any if there are none.
   Graph simplify(const Graph& graph, std::span<const Capabilities> devices = {}) const;
 
-  /// Verifies, inlines calls, lets contractions have the precision, simplifies, cuts into kernels.
+  /// Verifies, inlines calls, runs the application's rules, lets contractions have the precision,
+  /// simplifies, cuts into kernels.
   Schedule schedule(const Graph& graph, const ScheduleOptions& options,
-                    Precision allowed = Precision::kDefault) const;
+                    Precision allowed = Precision::kDefault,
+                    const rewrite::Rules& rules = {}) const;
 
   /// Of a kernel's graph: what its device has, or kUnsupported.
   Graph legalise(const Graph& kernel, const Capabilities& capabilities) const;

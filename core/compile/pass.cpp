@@ -6,6 +6,7 @@ namespace {
 
 constexpr PassInfo kPasses[] = {
     {"inline", "the graph with the nodes of its calls in their place"},
+    {"rules", "the graph after the application's rules"},
     {"precision", "the graph with what its contractions may be computed in"},
     {"simplify", "a graph of fewer nodes"},
     {"schedule", "kernels, copies and buffers"},

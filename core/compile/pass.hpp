@@ -13,6 +13,7 @@ namespace tenon {
 /// In the order in which they run.
 enum class Pass : uint8_t {
   kInline,
+  kRules,
   kPrecision,
   kSimplify,
   kSchedule,

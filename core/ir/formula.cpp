@@ -2,69 +2,71 @@
 #include "core/ir/formula.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "core/ir/text_cursor.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
 namespace {
 
-class Parser {
- public:
-  explicit Parser(std::string_view text) : text_(text), rest_(text) {}
+constexpr int kMaxDepth = 64;
 
-  Formula whole() {
-    Formula p = next();
-    require(rest_.empty());
-    return p;
-  }
+bool is_word(char c) {
+  return sdk::is_letter(c) || sdk::is_digit(c) || c == '.' || c == '+' || c == '-';
+}
 
- private:
-  void require(bool condition) const {
-    if (!condition) fail(ErrorKind::kInternal, "[formula] expected a formula, got {}", text_);
-  }
-
-  bool eat(char c) {
-    if (rest_.empty() || rest_.front() != c) return false;
-    rest_.remove_prefix(1);
-    return true;
-  }
-
-  Formula next() {
-    Formula p;
-    const std::string_view word = rest_.substr(0, rest_.find_first_of("(), "));
-    require(!word.empty());
-    rest_.remove_prefix(word.size());
-    const auto number = std::from_chars(word.data(), word.data() + word.size(), p.number);
-    if (word == "true" || word == "false") {
-      p.kind = Formula::Kind::kNumber;
-      p.boolean = true;
-      p.number = word == "true";
-    } else if (number.ec == std::errc() && number.ptr == word.data() + word.size()) {
-      p.kind = Formula::Kind::kNumber;
-    } else if (word.size() == 1) {
-      p.variable = word[0];
-    } else {
-      const auto op = op_from_text(word);
-      require(op.has_value() && eat('('));
-      p.kind = Formula::Kind::kOp;
-      p.op = *op;
-      do {
-        while (eat(' ')) {
-        }
-        p.operands.push_back(next());
-      } while (eat(','));
-      require(eat(')') && static_cast<int>(p.operands.size()) == op_info(p.op).arity);
+Formula parse_at(Cursor& cursor, int depth) {
+  Formula f;
+  const size_t start = cursor.position();
+  if (depth > kMaxDepth)
+    cursor.error_at(start,
+                    fmt::format("expected at most {} ops in each other, got more", kMaxDepth));
+  const std::string_view word = cursor.run(is_word);
+  const auto number = sdk::number_of<double>(word);
+  if (word == "true" || word == "false") {
+    f.kind = Formula::Kind::kNumber;
+    f.boolean = true;
+    f.number = word == "true";
+  } else if (number) {
+    f.kind = Formula::Kind::kNumber;
+    f.number = *number;
+  } else if (word.size() == 1 && word[0] >= 'a' && word[0] <= 'z') {
+    f.variable = word[0];
+  } else {
+    const auto op = op_from_text(word);
+    if (!op || !is_elementwise(*op) || *op == Op::CAST || op_info(*op).level == OpLevel::PROGRAM) {
+      cursor.seek(start);
+      cursor.expected("an elementwise op, a variable (one lower-case letter) or a number");
     }
-    return p;
+    f.kind = Formula::Kind::kOp;
+    f.op = *op;
+    cursor.expect("(");
+    do {
+      f.operands.push_back(parse_at(cursor, depth + 1));
+    } while (cursor.accept(","));
+    cursor.expect(")");
+    const int arity = op_info(*op).arity;
+    if (static_cast<int>(f.operands.size()) != arity)
+      cursor.error_at(
+          start, fmt::format("expected {} operands of {}, got {}", arity, word, f.operands.size()));
   }
-
-  std::string_view text_, rest_;
-};
+  return f;
+}
 
 }  // namespace
 
-Formula Formula::parse(std::string_view text) { return Parser(text).whole(); }
+Formula Formula::parse(Cursor& cursor) { return parse_at(cursor, 0); }
+
+Formula Formula::parse(std::string_view text) {
+  Cursor cursor(text, "formula");
+  try {
+    Formula f = parse(cursor);
+    if (!cursor.at_end()) cursor.expected("the end");
+    return f;
+  } catch (const Error& error) {
+    throw Error(ErrorKind::kInternal, error.what());
+  }
+}
 
 Scalar Formula::value(DType dtype) const {
   return is_float(dtype) ? Scalar::of(dtype, number)
@@ -80,6 +82,8 @@ NodeRef build(const Formula& formula, const Bindings& bound, DType dtype, const 
               Builder& builder) {
   switch (formula.kind) {
     case Formula::Kind::kNumber:
+      if (formula.boolean) dtype = DType::kBool;
+      if (formula.typed_as) dtype = (*bound[formula.typed_as - 'a'])->dtype;
       return builder.constant(formula.value(dtype), shape);
     case Formula::Kind::kVariable:
       return *bound[formula.variable - 'a'];

@@ -15,16 +15,21 @@
 
 namespace tenon {
 
+class Cursor;
+
 struct Formula {
   enum class Kind : uint8_t { kOp, kVariable, kNumber } kind = Kind::kVariable;
   Op op = Op::INVALID;
   char variable = 0;
   double number = 0;
   bool boolean = false;  ///< a number that is a bool only
+  char typed_as = 0;     ///< of a number: the variable whose dtype it has; 0: build's `dtype`
   std::vector<Formula> operands;
 
   /// Throws kInternal for text that is none.
   static Formula parse(std::string_view text);
+  /// From where the cursor stands. Throws kInvalid, naming line and column.
+  static Formula parse(Cursor& cursor);
   Scalar value(DType dtype) const;  ///< of a number
   bool mentions(char variable) const;
 };
@@ -32,7 +37,7 @@ struct Formula {
 /// Nodes by letter; null where a letter has none. They outlive the call they are given to.
 using Bindings = std::array<const NodeRef*, 26>;
 
-/// Numbers become a CONST of this dtype and shape.
+/// Numbers become a CONST of this dtype (or their own) and shape.
 NodeRef build(const Formula& formula, const Bindings& bound, DType dtype, const Shape& shape,
               Builder& builder);
 

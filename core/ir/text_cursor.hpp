@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reads the tokens of graphs, and reports errors with line and column. Private to core/ir.
+// Reads the tokens of graphs and rules, and reports errors with line and column.
 #pragma once
 
 #include <cstdint>

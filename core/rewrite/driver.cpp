@@ -12,9 +12,13 @@
 namespace tenon::rewrite {
 namespace {
 
+/// Replacements in a row of what a replacement made, by rules from outside.
+constexpr int kLongestChain = 64;
+
 class Driver {
  public:
-  Driver(const Rules& rules, Builder& builder) : builder_(builder) {
+  Driver(const Rules& rules, Builder& builder, bool bounded)
+      : builder_(builder), bounded_(bounded) {
     for (const Rule& rule : rules)
       for (const Op op : rule.roots) by_op_[static_cast<size_t>(op)].push_back(&rule);
   }
@@ -23,7 +27,7 @@ class Driver {
     Graph out = graph;
     std::vector<NodeRef> roots = graph.outputs;
     roots.insert(roots.end(), graph.params.begin(), graph.params.end());
-    budget_ += 1000 + 64 * topological(roots).size();
+    budget_ += 1000 + (bounded_ ? 8 : 64) * topological(roots).size();
     for (NodeRef& param : out.params) param = rewrite(param);
     for (NodeRef& output : out.outputs) output = rewrite(output);
     return out;
@@ -36,6 +40,7 @@ class Driver {
     size_t next = 0;
     NodeRef rebuilt;      ///< the node on final sources
     NodeRef replacement;  ///< what a rule gave for it
+    int chain = 0;        ///< replacements that led to it
   };
 
   NodeRef rewrite(const NodeRef& root) {
@@ -47,14 +52,15 @@ class Driver {
         stack.pop_back();
       } else if (top.next < top.node->sources.size()) {
         const NodeRef& source = top.node->sources[top.next++];
-        if (!done_.contains(source.get())) stack.push_back({source, 0, nullptr, nullptr});
+        if (!done_.contains(source.get()))
+          stack.push_back({source, 0, nullptr, nullptr, top.chain});
       } else if (!top.rebuilt) {
         top.rebuilt = rebuild(top.node);
         if (const NodeRef* known = done_.find(top.rebuilt.get())) {
           finish(top.node, NodeRef(*known));
-        } else if (NodeRef made = apply(top.rebuilt)) {
+        } else if (NodeRef made = apply(top.rebuilt, top.chain)) {
           top.replacement = made;
-          stack.push_back({made, 0, nullptr, nullptr});
+          stack.push_back({made, 0, nullptr, nullptr, top.chain + 1});
         } else {
           finish(top.rebuilt, top.rebuilt);
           finish(top.node, top.rebuilt);
@@ -106,23 +112,31 @@ class Driver {
     return out;
   }
 
-  NodeRef apply(const NodeRef& node) {
+  NodeRef apply(const NodeRef& node, int chain) {
     for (const Rule* rule : by_op_[static_cast<size_t>(node->op)]) {
       NodeRef made = rule->apply(node, builder_);
       if (!made || made == node) continue;
       TN_ASSERT(made->dtype == node->dtype && same_shape(made->shape, node->shape));
+      if (bounded_ && (budget_ == 0 || chain >= kLongestChain))
+        fail(ErrorKind::kInvalid,
+             "[rules] expected rules that come to an end, after {} replacements of one node at "
+             "most; got '{}' once more",
+             kLongestChain, rule->name);
       if (budget_ == 0) {
         TN_LOG("rewrite", "no end of rewriting {} by {}: left as it is", op_info(node->op).text,
                rule->name);
         return nullptr;
       }
       --budget_;
+      if (bounded_)
+        TN_LOG("rewrite", "{} is replaced by the rule '{}'", op_info(node->op).text, rule->name);
       return made;
     }
     return nullptr;
   }
 
   Builder& builder_;
+  const bool bounded_;
   std::array<std::vector<const Rule*>, 256> by_op_;
   FlatMap<const Node*, NodeRef> done_;
   std::vector<NodeRef> kept_;  ///< keeps those keys of done_ alive that are no results
@@ -138,7 +152,11 @@ Rules operator+(Rules a, const Rules& b) {
 }
 
 Graph run(const Graph& graph, const Rules& rules, Builder& builder) {
-  return Driver(rules, builder).run(graph);
+  return Driver(rules, builder, /*bounded=*/false).run(graph);
+}
+
+Graph run_bounded(const Graph& graph, const Rules& rules, Builder& builder) {
+  return Driver(rules, builder, /*bounded=*/true).run(graph);
 }
 
 }  // namespace tenon::rewrite

@@ -25,7 +25,12 @@ Rules operator+(Rules a, const Rules& b);
 
 /// Rewrites every node below the outputs, operands first, the graphs of IF and LOOP too. Nodes are
 /// made anew in `builder`, so equal ones become one. Takes time linear in the nodes that there are
-/// and that rules make; does not recurse over nodes.
+/// and that rules make; does not recurse over nodes. Rules that undo each other end by a budget,
+/// and the graph stays as it is then.
 Graph run(const Graph& graph, const Rules& rules, Builder& builder);
+
+/// The same with rules from outside: throws kInvalid, naming the rule, for those that do not come
+/// to an end.
+Graph run_bounded(const Graph& graph, const Rules& rules, Builder& builder);
 
 }  // namespace tenon::rewrite

@@ -3,10 +3,7 @@
 
 #include <memory>
 
-#include "core/ir/formula.hpp"
-
 namespace tenon::rewrite {
-namespace {
 
 bool match(const Formula& pattern, const NodeRef& node, Bindings& bound) {
   switch (pattern.kind) {
@@ -36,6 +33,8 @@ bool match(const Formula& pattern, const NodeRef& node, Bindings& bound) {
   bound = before;
   return false;
 }
+
+namespace {
 
 uint8_t type_bit(const Node& node) {
   const bool compares = op_info(node.op).kind == OpKind::COMPARE;

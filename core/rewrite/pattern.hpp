@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 
+#include "core/ir/formula.hpp"
 #include "core/rewrite/driver.hpp"
 
 namespace tenon::rewrite {
@@ -21,6 +22,9 @@ struct TextRule {
   uint8_t types;
   std::string_view pattern, replacement;
 };
+
+/// Whether the node is of the pattern; then its variables are bound.
+bool match(const Formula& pattern, const NodeRef& node, Bindings& bound);
 
 /// Throws kInternal for text that is no formula.
 Rules compile(std::span<const TextRule> rules);

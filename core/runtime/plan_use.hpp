@@ -53,6 +53,7 @@ struct Fills {
 struct PlanUse {
   SchedulePlanRef plan;
   std::shared_ptr<ConstantBuffers> constants;  ///< null: the plan takes the graph's inputs alone
+  uint64_t edition = 0;                        ///< of what the application changed since (Runtime)
 };
 
 }  // namespace tenon

@@ -14,6 +14,7 @@
 #include "core/ir/substitute.hpp"
 #include "core/plugin/environment.hpp"
 #include "core/rewrite/passes.hpp"
+#include "core/runtime/check_rules.hpp"
 #include "core/runtime/plan_cache.hpp"
 #include "core/runtime/run_inputs.hpp"
 #include "core/runtime/run_plan.hpp"
@@ -32,6 +33,20 @@ double milliseconds_since(Clock::time_point begin) {
 std::optional<std::string> variable(const RuntimeOptions& options, const char* name) {
   return options.use_environment ? environment(name) : std::nullopt;
 }
+
+/// What the application has changed, and the plans that were made by it. A change makes another
+/// edition; runs under way end with theirs.
+struct Edition {
+  std::shared_ptr<Edition> next() const {
+    auto out = std::make_shared<Edition>();
+    out->number = number + 1;
+    out->rules = rules;
+    return out;
+  }
+  uint64_t number = 0;
+  rewrite::Rules rules;
+  PlanCache plans;
+};
 
 }  // namespace
 
@@ -120,9 +135,25 @@ struct Runtime::Impl {
     return static_cast<int>(at - devices.begin());
   }
 
-  Schedule schedule(const Graph& graph, const DeviceList& on,
-                    std::vector<InputPlace> input_places) const {
-    return compiler.schedule(graph, schedule_options(on, std::move(input_places)), matmul);
+  Schedule schedule(const Graph& graph, const DeviceList& on, std::vector<InputPlace> input_places,
+                    const Edition& by) const {
+    return compiler.schedule(graph, schedule_options(on, std::move(input_places)), matmul,
+                             by.rules);
+  }
+
+  std::shared_ptr<Edition> current() const {
+    const std::lock_guard lock(edition_mutex);
+    return edition;
+  }
+
+  /// `change` makes a new edition of the old one, or throws. One change at a time.
+  template <class F>
+  void change(F&& change) {
+    const std::lock_guard turn(change_mutex);
+    auto next = current()->next();
+    change(*next);
+    const std::lock_guard lock(edition_mutex);
+    edition.swap(next);
   }
 
   std::vector<BufferRef> run(const Graph& graph, const PlanUse& use,
@@ -147,15 +178,16 @@ struct Runtime::Impl {
   /// Plans for the cache.
   class Maker : public PlanMaker {
    public:
-    explicit Maker(Runtime& runtime) : runtime_(runtime), impl_(*runtime.impl_) {}
+    Maker(Runtime& runtime, const Edition& edition)
+        : runtime_(runtime), impl_(*runtime.impl_), edition_(edition) {}
 
     SchedulePlanRef build(const Graph& graph,
                           const std::vector<InputPlace>& input_places) override {
       runtime_.open_copied(graph);
       const DeviceList devices = impl_.opened();
       HeuristicChooser heuristics;
-      return build_plan(impl_.schedule(graph, devices, input_places), devices, impl_.compiler,
-                        heuristics);
+      return build_plan(impl_.schedule(graph, devices, input_places, edition_), devices,
+                        impl_.compiler, heuristics);
     }
     DTypeSet varying(const std::vector<InputPlace>& input_places) override {
       return impl_.constants_vary ? storable_dtypes(impl_.opened(), input_places) : 0;
@@ -169,6 +201,7 @@ struct Runtime::Impl {
    private:
     Runtime& runtime_;
     Impl& impl_;
+    const Edition& edition_;
   };
 
   const Birthplace made_in = birthplace();
@@ -176,8 +209,10 @@ struct Runtime::Impl {
   const Compiler compiler;
   mutable std::mutex devices_mutex;
   std::unique_ptr<DeviceOpener> opener;
-  DeviceList devices;  ///< only grows
-  PlanCache plans;
+  DeviceList devices;       ///< only grows
+  std::mutex change_mutex;  ///< taken before edition_mutex
+  mutable std::mutex edition_mutex;
+  std::shared_ptr<Edition> edition = std::make_shared<Edition>();
   bool validate = false, constants_vary = true;
   Precision matmul = Precision::kDefault;
 };
@@ -231,8 +266,8 @@ SchedulePlanRef Runtime::plan(const Graph& graph, TransformChooser& chooser,
                                        InputPlace(impl().index_of(device(device_id))));
   open_copied(graph);
   const DeviceList devices = impl().opened();
-  return build_plan(impl().schedule(graph, devices, std::move(input_places)), devices,
-                    impl().compiler, chooser);
+  return build_plan(impl().schedule(graph, devices, std::move(input_places), *impl().current()),
+                    devices, impl().compiler, chooser);
 }
 
 std::vector<BufferRef> Runtime::run_planned(const Graph& graph, const SchedulePlan& plan,
@@ -257,7 +292,8 @@ std::string Runtime::result_device(const Graph& graph, const std::vector<BufferR
   input_places.reserve(inputs.size());
   for (const BufferRef& input : inputs) input_places.emplace_back(impl_->index_of(input->device()));
   open_copied(graph);
-  const Schedule plan = impl_->schedule(graph, impl_->opened(), std::move(input_places));
+  const Schedule plan =
+      impl_->schedule(graph, impl_->opened(), std::move(input_places), *impl_->current());
   return plan
       .devices[static_cast<size_t>(plan.buffers[static_cast<size_t>(plan.outputs[0])].device)];
 }
@@ -274,8 +310,11 @@ PlanUse Runtime::planned(const Graph& graph, const std::vector<BufferRef>& input
       input_places.back().donated = InputPlace::kForAny;
   }
   bool cached = false;
-  Impl::Maker maker(*this);
-  PlanUse use = impl().plans.get(inline_calls(graph, impl().builder), input_places, maker, cached);
+  const std::shared_ptr<Edition> edition = impl().current();
+  Impl::Maker maker(*this, *edition);
+  PlanUse use =
+      edition->plans.get(inline_calls(graph, impl().builder), input_places, maker, cached);
+  use.edition = edition->number;
   if (out_cached) *out_cached = cached;
   return use;
 }
@@ -329,7 +368,15 @@ std::vector<Array> Runtime::run(const Graph& graph, const std::vector<Array>& in
   return outputs;
 }
 
-size_t Runtime::plan_count() const { return impl().plans.size(); }
+size_t Runtime::plan_count() const { return impl().current()->plans.size(); }
+
+void Runtime::add_rules(std::string_view text, std::string_view origin) {
+  impl().change([&](Edition& next) { next.rules = with_rules(next.rules, text, origin); });
+}
+
+bool Runtime::is_current(const PlanUse& use) const {
+  return use.edition == impl().current()->number;
+}
 
 Schedule Runtime::schedule_for(const Graph& graph, const std::string& device_id) {
   std::map<std::string, std::string> devices;
@@ -350,7 +397,7 @@ Schedule Runtime::schedule_for(const Graph& graph,
   TN_REQUIRE(known >= devices.size(), "[schedule] expected inputs of graph {}, got {}", graph.name,
              devices.begin()->first);
   open_copied(graph);
-  return impl().schedule(graph, impl().opened(), std::move(input_places));
+  return impl().schedule(graph, impl().opened(), std::move(input_places), *impl().current());
 }
 
 /// What a COPY names may be on offer only.

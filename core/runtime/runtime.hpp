@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/device/device.hpp"
@@ -98,8 +99,15 @@ class Runtime {
                                      const std::vector<BufferRef>& inputs,
                                      const SymbolValues& symbols = {}, RunStats* stats = nullptr);
 
-  /// Plans that `run` and `planned` have made and keep.
+  /// Plans that `run` and `planned` have made and keep, since the last change below.
   size_t plan_count() const;
+
+  /// Rules of the application, which every graph from now on is rewritten by first; all of the text
+  /// or, where it throws, nothing of it. Throws as with_rules (core/runtime/check_rules.hpp). May
+  /// be called while others run: what they have begun ends as it began.
+  void add_rules(std::string_view text, std::string_view origin);
+  /// Whether nothing has changed since the plan was asked for.
+  bool is_current(const PlanUse& use) const;
 
   /// Id of the device that output 0 of a graph comes to lie on, run on these inputs.
   std::string result_device(const Graph& graph, const std::vector<BufferRef>& inputs);

@@ -273,7 +273,8 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
     for (const Tensor& x : inputs)
       if (!is_number(x)) add_symbols(impl.name.c_str(), *node_of(x), symbols);
     for (const Tensor& x : trace->captured) add_symbols(impl.name.c_str(), *node_of(x), symbols);
-    if (!trace->use) trace->use = runtime.planned(trace->graph, buffers, nullptr, gives);
+    if (!trace->use || !runtime.is_current(*trace->use))
+      trace->use = runtime.planned(trace->graph, buffers, nullptr, gives);
     results =
         runtime.run_planned(trace->graph, *trace->use, buffers, symbols, nullptr, numbers.fills());
   } catch (...) {

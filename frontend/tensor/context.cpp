@@ -42,6 +42,10 @@ std::vector<Array> Context::run(const Function& function, const std::vector<Arra
   return impl_->runtime.run(function.graph(), inputs, symbols, device, stats);
 }
 
+void Context::add_rules(std::string_view text, std::string_view origin) {
+  impl_->runtime.add_rules(text, origin);
+}
+
 Function Function::parse(std::string_view text, Context& context, std::string_view origin) {
   return Function(std::make_shared<Graph>(parse_graph(text, builder_of(context), origin)));
 }

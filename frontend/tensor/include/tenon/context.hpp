@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tenon/array.hpp"
@@ -50,6 +51,17 @@ class TENON_API Context {
   std::vector<Array> run(const Function& function, const std::vector<Array>& inputs,
                          const SymbolValues& symbols = {}, const std::string& device = "",
                          RunStats* stats = nullptr);
+
+  /// Rules by which every graph of this context is rewritten from now on, before all else, one a
+  /// line (docs/custom_kernels.md):
+  ///
+  ///   log_of_exp: ln(exp(x)) -> x where float approximate
+  ///
+  /// Each is tried first, in every dtype that it is for: where its sides differ by more than a
+  /// correct device may, it throws kInvalid with the values; so it does for text that is no rule,
+  /// with line and column, and for rules that do not come to an end. Then none of the text is
+  /// added. Plans made before are not used again. May be called while other threads run.
+  void add_rules(std::string_view text, std::string_view origin = "<rules>");
 
   struct Impl;  ///< the library's own
   Impl& impl() const { return *impl_; }
