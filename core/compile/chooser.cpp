@@ -8,17 +8,13 @@
 #include "core/lower/word_ops.hpp"
 
 namespace tenon {
-namespace {
 
-/// Words that hold several elements are written without atomics by one thread alone.
 bool needs_one_thread(const Kernel& kernel, const Capabilities& capabilities) {
   if (capabilities.storage_bytes < 4 || has_word_atomics(capabilities)) return false;
   return std::ranges::any_of(kernel.buffers, [](const KernelBuffer& b) {
     return b.written && b.space == BufferSpace::kGlobal && is_narrow(b.dtype);
   });
 }
-
-}  // namespace
 
 LoweredKernel HeuristicChooser::choose(const UnchosenKernel& kernel) {
   const Capabilities& capabilities = kernel.capabilities;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 
 #include "core/ir/capabilities.hpp"
 #include "core/kernel/transforms/transform.hpp"
@@ -18,6 +19,7 @@ struct UnchosenKernel {
   /// The tree that is chosen is the tree that is lowered. May be called again for a better one.
   /// Throws kUnsupported for what the device cannot run; of memory it says nothing (fits_memory).
   std::function<LoweredKernel(Chosen)> lower;
+  std::string_view name = {};  ///< its program's: equal for equal kernels
 };
 
 class TransformChooser {
@@ -28,6 +30,10 @@ class TransformChooser {
   /// Whether kernels that are equal may be given different transforms.
   virtual bool tells_equal_kernels_apart() const { return true; }
 };
+
+/// Words that hold several elements are written without atomics by one thread alone: then no
+/// transform that brings more of them is right.
+bool needs_one_thread(const Kernel& kernel, const Capabilities& capabilities);
 
 /// What suits the device, by core/kernel/heuristics.
 class HeuristicChooser : public TransformChooser {

@@ -130,7 +130,7 @@ LoweredKernel Compiler::lower(const Graph& legal, const Capabilities& capabiliti
     check_program(out.program);
     return out;
   };
-  LoweredKernel out = chooser.choose({tree, capabilities, number, lower_chosen});
+  LoweredKernel out = chooser.choose({tree, capabilities, number, lower_chosen, name});
   check_memory(out.program, capabilities);
   return out;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct LoweredKernel {
   std::vector<LaunchArgument> arguments;
   std::vector<IndexBound> index_bounds;  ///< to be checked before a launch
   Chosen chosen;                         ///< what it was lowered from
+  /// Of a program that was given from outside: the core's own, which it must agree with.
+  std::shared_ptr<const LoweredKernel> model;
 };
 
 /// The program of a tree, named by a C identifier. Throws kUnsupported for what the device cannot

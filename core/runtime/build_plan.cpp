@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "core/compile/compiler.hpp"
+#include "core/runtime/own_program.hpp"
 #include "core/runtime/plan.hpp"
 #include "core/schedule/canonical.hpp"
 #include "core/support/error.hpp"
@@ -168,8 +169,11 @@ class PlanBuilder {
     });
     for_all(order.size(), [&](size_t i) {
       Distinct& distinct = *order[i];
-      distinct.executable =
-          devices_[static_cast<size_t>(distinct.device)]->compile(*distinct.kernel.program.get());
+      Device& device = *devices_[static_cast<size_t>(distinct.device)];
+      distinct.executable = device.compile(*distinct.kernel.program.get());
+      if (distinct.kernel.model)
+        try_program(device, *distinct.executable, distinct.kernel, distinct.graph,
+                    distinct.first->alias);
     });
   }
 

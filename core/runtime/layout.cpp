@@ -41,12 +41,6 @@ uint64_t scalar_bits(const ArgumentPlan& argument, const SymbolValues& symbols) 
   return argument.bytes >= 8 ? bits : bits & ((uint64_t{1} << 8 * argument.bytes) - 1);
 }
 
-/// The pool's blocks end on a word, so the bytes after a buffer are there to be bound.
-uint64_t whole_words(uint64_t bytes, const Capabilities& capabilities) {
-  const auto word = static_cast<uint64_t>(capabilities.storage_bytes);
-  return (bytes + word - 1) / word * word;
-}
-
 /// What a size that is known now comes to. The limit is one binding's: temporaries that share an
 /// arena may take more together.
 uint64_t bound_bytes(int64_t bytes, const Device& device) {
@@ -59,6 +53,11 @@ uint64_t bound_bytes(int64_t bytes, const Device& device) {
 }
 
 }  // namespace
+
+uint64_t whole_words(uint64_t bytes, const Capabilities& capabilities) {
+  const auto word = static_cast<uint64_t>(capabilities.storage_bytes);
+  return (bytes + word - 1) / word * word;
+}
 
 uint64_t copy_offset(const Schedule& schedule, const CopyCall& copy, const SymbolValues& symbols) {
   const DType dtype = schedule.buffers[static_cast<size_t>(copy.source)].dtype;

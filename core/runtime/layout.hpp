@@ -60,6 +60,8 @@ struct Layout {
   std::vector<std::unique_ptr<Frame>> frames_;
 };
 
+/// What is bound of a buffer. The pool's blocks end on a word, so the bytes after it are there.
+uint64_t whole_words(uint64_t bytes, const Capabilities& capabilities);
 /// Bytes from the source's begin to what is copied.
 uint64_t copy_offset(const Schedule& schedule, const CopyCall& copy, const SymbolValues& symbols);
 

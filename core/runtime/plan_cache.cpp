@@ -267,6 +267,14 @@ PlanUse PlanCache::get(const Graph& graph, const std::vector<InputPlace>& input_
   }
 }
 
+std::vector<SchedulePlanRef> PlanCache::plans() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<SchedulePlanRef> out;
+  for (const Entry& entry : entries_)
+    if (!entry.building) out.push_back(entry.plan.get());
+  return out;
+}
+
 size_t PlanCache::size() const {
   const std::lock_guard lock(mutex_);
   return entries_.size();

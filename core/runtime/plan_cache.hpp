@@ -42,6 +42,7 @@ class PlanCache {
   PlanUse get(const Graph& graph, const std::vector<InputPlace>& input_places, PlanMaker& maker,
               bool& found);
   size_t size() const;
+  std::vector<SchedulePlanRef> plans() const;  ///< that are made, the most recent first
 
  private:
   /// Graphs that differ in constants alone.

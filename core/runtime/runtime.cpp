@@ -15,6 +15,8 @@
 #include "core/plugin/environment.hpp"
 #include "core/rewrite/passes.hpp"
 #include "core/runtime/check_rules.hpp"
+#include "core/runtime/kernel_list.hpp"
+#include "core/runtime/own_kernels.hpp"
 #include "core/runtime/plan_cache.hpp"
 #include "core/runtime/run_inputs.hpp"
 #include "core/runtime/run_plan.hpp"
@@ -41,10 +43,12 @@ struct Edition {
     auto out = std::make_shared<Edition>();
     out->number = number + 1;
     out->rules = rules;
+    out->kernels = kernels;
     return out;
   }
   uint64_t number = 0;
   rewrite::Rules rules;
+  OwnKernels kernels;
   PlanCache plans;
 };
 
@@ -92,6 +96,7 @@ struct Runtime::Impl {
   ~Impl() {
     const InUse use(made_in, std::nothrow);
     if (!use) return;
+    for (const std::string& unmet : edition->kernels.unmet()) log_warning(unmet);
     for (const auto& device : devices) {
       try {
         device->synchronize();
@@ -185,9 +190,9 @@ struct Runtime::Impl {
                           const std::vector<InputPlace>& input_places) override {
       runtime_.open_copied(graph);
       const DeviceList devices = impl_.opened();
-      HeuristicChooser heuristics;
+      OwnChooser chooser(edition_.kernels);
       return build_plan(impl_.schedule(graph, devices, input_places, edition_), devices,
-                        impl_.compiler, heuristics);
+                        impl_.compiler, chooser);
     }
     DTypeSet varying(const std::vector<InputPlace>& input_places) override {
       return impl_.constants_vary ? storable_dtypes(impl_.opened(), input_places) : 0;
@@ -372,6 +377,26 @@ size_t Runtime::plan_count() const { return impl().current()->plans.size(); }
 
 void Runtime::add_rules(std::string_view text, std::string_view origin) {
   impl().change([&](Edition& next) { next.rules = with_rules(next.rules, text, origin); });
+}
+
+void Runtime::set_transforms(const std::string& kernel, std::string_view transforms) {
+  impl().change([&](Edition& next) { next.kernels.set_transforms(kernel, transforms); });
+}
+
+void Runtime::set_program(const std::string& kernel, std::string_view program,
+                          const std::array<int64_t, 3>& workgroups) {
+  impl().change([&](Edition& next) { next.kernels.set_program(kernel, program, workgroups); });
+}
+
+void Runtime::reset_kernel(const std::string& kernel) {
+  impl().change([&](Edition& next) { next.kernels.reset(kernel); });
+}
+
+std::vector<KernelInfo> Runtime::kernels() {
+  const std::shared_ptr<Edition> edition = impl().current();
+  KernelList list(impl().compiler, impl().opened(), edition->kernels);
+  for (const SchedulePlanRef& plan : edition->plans.plans()) list.add(plan->schedule());
+  return list.take();
 }
 
 bool Runtime::is_current(const PlanUse& use) const {

@@ -3,6 +3,7 @@
 // globals.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -106,6 +107,14 @@ class Runtime {
   /// or, where it throws, nothing of it. Throws as with_rules (core/runtime/check_rules.hpp). May
   /// be called while others run: what they have begun ends as it began.
   void add_rules(std::string_view text, std::string_view origin);
+  /// What OwnKernels takes (core/runtime/own_kernels.hpp), for every kernel from now on. What does
+  /// not fit a kernel is thrown where that is planned.
+  void set_transforms(const std::string& kernel, std::string_view transforms);
+  void set_program(const std::string& kernel, std::string_view program,
+                   const std::array<int64_t, 3>& workgroups);
+  void reset_kernel(const std::string& kernel);
+  /// Kernels of the plans that are kept, each once a device.
+  std::vector<KernelInfo> kernels();
   /// Whether nothing has changed since the plan was asked for.
   bool is_current(const PlanUse& use) const;
 

@@ -46,6 +46,19 @@ void Context::add_rules(std::string_view text, std::string_view origin) {
   impl_->runtime.add_rules(text, origin);
 }
 
+std::vector<KernelInfo> Context::kernels() { return impl_->runtime.kernels(); }
+
+void Context::set_transforms(const std::string& kernel, std::string_view transforms) {
+  impl_->runtime.set_transforms(kernel, transforms);
+}
+
+void Context::set_program(const std::string& kernel, std::string_view program,
+                          const std::array<int64_t, 3>& workgroups) {
+  impl_->runtime.set_program(kernel, program, workgroups);
+}
+
+void Context::reset_kernel(const std::string& kernel) { impl_->runtime.reset_kernel(kernel); }
+
 Function Function::parse(std::string_view text, Context& context, std::string_view origin) {
   return Function(std::make_shared<Graph>(parse_graph(text, builder_of(context), origin)));
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How a Context is made, and what a run of it took.
+// How a Context is made, what a run of it took, and what it made.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,6 +33,20 @@ struct RunStats {
   int64_t arena_bytes = 0;  ///< planned for temporaries
   int64_t sum_bytes = 0;    ///< of temporaries without reuse
   bool plan_cached = false;
+};
+
+/// A kernel of a plan that a context keeps.
+struct KernelInfo {
+  /// "reduce_0123456789abcdef": what it does and the hash of what it computes on its device. Equal
+  /// in every process; another version of Tenon may name it otherwise.
+  std::string name;
+  std::string device;      ///< "cpu:0"
+  std::string graph;       ///< what it computes, in the text form of graphs
+  std::string loops;       ///< its loops before the transforms, with the names of axes and buffers
+  std::string transforms;  ///< "split a0 12; bind a0.o grid.x", as chosen; "" for none
+  std::string program;     ///< what the device compiles, in the text form of programs
+  /// That it is launched in; 0 along an axis where symbols decide.
+  std::array<int64_t, 3> workgroups{};
 };
 
 }  // namespace tenon

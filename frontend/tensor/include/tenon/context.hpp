@@ -2,6 +2,7 @@
 // A Context owns everything that lives: plugins, devices, pools, plans, caches.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -62,6 +63,27 @@ class TENON_API Context {
   /// with line and column, and for rules that do not come to an end. Then none of the text is
   /// added. Plans made before are not used again. May be called while other threads run.
   void add_rules(std::string_view text, std::string_view origin = "<rules>");
+
+  /// Kernels of the plans that this context keeps, each once a device, lowered anew to be shown:
+  /// names and texts to write the next from.
+  std::vector<KernelInfo> kernels();
+
+  /// The transforms (docs/ir.md) that a kernel of that name runs by from now on, in place of the
+  /// heuristics' choice; with * at its end for all whose names begin so. Throws kInvalid for text
+  /// that is no list, with its column. A list that is not legal for a kernel is an error, with its
+  /// name and its loops, where that is planned next; a name that no kernel has met is told in a
+  /// warning when the context goes.
+  void set_transforms(const std::string& kernel, std::string_view transforms);
+  /// The same with a program of one's own (docs/ir.md), launched in so many workgroups. Throws
+  /// kInvalid for text that is no legal program, with line and column. Where the kernel is planned,
+  /// its params must be those of the core's program, it must be within what the device declares,
+  /// and its results on drawn values those of the core's program; what differs is an error. A
+  /// kernel of symbolic sizes takes none: kUnsupported. The program reads and writes memory as it
+  /// says.
+  void set_program(const std::string& kernel, std::string_view program,
+                   const std::array<int64_t, 3>& workgroups = {1, 1, 1});
+  /// Back to the heuristics. Throws kInvalid if nothing was set for it.
+  void reset_kernel(const std::string& kernel);
 
   struct Impl;  ///< the library's own
   Impl& impl() const { return *impl_; }

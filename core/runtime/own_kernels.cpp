@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/runtime/own_kernels.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/ir/text_cursor.hpp"
+#include "core/support/error.hpp"
+#include "core/support/printable.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kNamesKept = 16;
+
+void check_name(const std::string& kernel) {
+  const std::string_view name =
+      std::string_view(kernel).substr(0, kernel.size() - kernel.ends_with('*'));
+  TN_REQUIRE(is_identifier(name),
+             "[kernel] expected a kernel's name, as reduce_0123456789abcdef or reduce_*, got '{}'",
+             printable_line(kernel.substr(0, 80)));
+}
+
+}  // namespace
+
+void OwnKernels::add(Entry entry) {
+  check_name(entry.kernel);
+  std::erase_if(entries_, [&](const Entry& e) { return e.kernel == entry.kernel; });
+  entry.met = std::make_shared<std::atomic<bool>>(false);
+  entries_.push_back(std::move(entry));
+}
+
+void OwnKernels::set_transforms(const std::string& kernel, std::string_view transforms) {
+  add({kernel, parse_transforms(transforms), nullptr, nullptr});
+}
+
+void OwnKernels::set_program(const std::string& kernel, std::string_view program,
+                             const std::array<int64_t, 3>& workgroups) {
+  TN_REQUIRE(!kernel.ends_with('*'),
+             "[kernel] expected the name of one kernel for a program, got '{}'",
+             printable_line(kernel.substr(0, 80)));
+  add({kernel,
+       {},
+       std::make_shared<const OwnProgram>(parse_own_program(program, workgroups)),
+       nullptr});
+}
+
+void OwnKernels::reset(const std::string& kernel) {
+  const auto gone = std::erase_if(entries_, [&](const Entry& e) { return e.kernel == kernel; });
+  TN_REQUIRE(gone, "[kernel] expected a kernel that transforms or a program were set for, got '{}'",
+             printable_line(kernel.substr(0, 80)));
+}
+
+const OwnKernels::Entry* OwnKernels::find(std::string_view name) const {
+  const Entry* found = nullptr;
+  for (const Entry& entry : entries_) {
+    const std::string_view kernel = entry.kernel;
+    if (kernel == name) return &entry;
+    if (kernel.ends_with('*') && name.starts_with(kernel.substr(0, kernel.size() - 1)))
+      found = &entry;
+  }
+  return found;
+}
+
+std::vector<std::string> OwnKernels::unmet() const {
+  std::vector<std::string> out;
+  const std::lock_guard lock(names_->mutex);
+  for (const Entry& entry : entries_)
+    if (!*entry.met)
+      out.push_back(fmt::format(
+          "no kernel was called '{}', for which something is set; kernels were {}", entry.kernel,
+          names_->known.empty() ? std::string("none since")
+                                : fmt::format("{}", fmt::join(names_->known, ", "))));
+  return out;
+}
+
+LoweredKernel OwnChooser::choose(const UnchosenKernel& kernel) {
+  if (own_.empty()) return heuristics_.choose(kernel);
+  {
+    const std::lock_guard lock(own_.names_->mutex);
+    if (own_.names_->known.size() < kNamesKept) own_.names_->known.emplace(kernel.name);
+  }
+  const OwnKernels::Entry* entry = own_.find(kernel.name);
+  if (!entry) return heuristics_.choose(kernel);
+  *entry->met = true;
+  try {
+    return choose_own(kernel, *entry);
+  } catch (const Error& error) {
+    const bool program = entry->program != nullptr;
+    throw Error(error.kind(),
+                fmt::format("[kernel] {} with the {} set for {}: {}{}", kernel.name,
+                            program ? "program" : "transforms", program ? "it" : entry->kernel,
+                            error.what(), program ? "" : "\n" + print(kernel.tree)));
+  }
+}
+
+LoweredKernel OwnChooser::choose_own(const UnchosenKernel& kernel, const OwnKernels::Entry& entry) {
+  if (entry.program) return with_program(heuristics_.choose(kernel), *entry.program, kernel);
+  if (!entry.transforms.empty() && needs_one_thread(kernel.tree, kernel.capabilities))
+    fail(ErrorKind::kUnsupported,
+         "expected no transforms where narrow elements share words that the device has no atomics "
+         "on, got \"{}\"",
+         print(entry.transforms));
+  return WrittenChooser(entry.transforms).choose(kernel);
+}
+
+}  // namespace tenon
