@@ -288,7 +288,7 @@ TEST_CASE("symbolic sizes: what is refused, by the symbol's name") {
   refusal("[cat] expected equal sizes but on axis 1, got [n, 4] and [5, 4]", [&] {
     Tensor::cat({x, rows(5, context)}, 1);
   });
-  refusal("expected a fixed size, got n*4 in [4, 32]", [&] { sort(x, 0); });
+  refusal("expected a fixed size, got n in [1, 8]", [&] { sort(x, 0); });
   refusal("expected a fixed size, got n*4 in [4, 32]", [&] { cumsum(x, 0); });
   refusal("[argmax] expected a non-empty axis, got size m, which may be 0, on axis 0",
           [&] { rows(3, context).with_size(0, Size::symbol("m", 0, 9)).argmax(0); });
