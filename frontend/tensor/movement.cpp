@@ -199,24 +199,28 @@ Tensor Tensor::cat(const std::vector<Tensor>& tensors, int axis) {
     total = total + shape[at];
     dtype = promote_types(dtype, tensor.dtype());
   }
-  // Each part is padded to the whole, and chosen where it belongs.
+  // By halves, each padded to both and chosen where it belongs: a part is a few choices away, and
+  // its gradient a few slices.
   Builder& builder = builder_of(first);
-  Shape whole = dims_of(first);
-  whole[at] = total;
-  const Tensor position = make_tensor(first.context(), builder.index(axis, whole));
-  NodeRef result;
-  Dim begin(0);
-  for (const Tensor& tensor : tensors) {
-    const Dim& extent = dims_of(tensor)[at];
-    std::vector<std::pair<Dim, Dim>> pairs(whole.size(), {Dim(0), Dim(0)});
-    pairs[at] = {begin, total - begin - extent};
-    NodeRef own = node_in(first.context(), tensor);
-    if (own->dtype != dtype) own = builder.cast(std::move(own), dtype);
-    NodeRef part = builder.pad(std::move(own), std::move(pairs), zero(dtype));
-    result =
-        result ? builder.where(node_of(position < count_as(position, begin)), result, part) : part;
-    begin = begin + extent;
-  }
+  const auto joined = [&](const auto& self, std::span<const Tensor> parts) -> NodeRef {
+    if (parts.size() == 1) {
+      NodeRef own = node_in(first.context(), parts[0]);
+      return own->dtype == dtype ? own : builder.cast(std::move(own), dtype);
+    }
+    const size_t half = (parts.size() + 1) / 2;
+    const NodeRef left = self(self, parts.first(half)), right = self(self, parts.subspan(half));
+    const Dim before = left->shape[at], after = right->shape[at];
+    Shape both = left->shape;
+    both[at] = before + after;
+    std::vector<std::pair<Dim, Dim>> behind(both.size(), {Dim(0), Dim(0)}), ahead = behind;
+    behind[at].second = after;
+    ahead[at].first = before;
+    const Tensor position = make_tensor(first.context(), builder.index(axis, both));
+    return builder.where(node_of(position < count_as(position, before)),
+                         builder.pad(left, behind, zero(dtype)),
+                         builder.pad(right, ahead, zero(dtype)));
+  };
+  NodeRef result = joined(joined, tensors);
   return make_tensor(first.context(), std::move(result));
 }
 

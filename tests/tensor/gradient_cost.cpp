@@ -35,3 +35,23 @@ TEST_CASE("the gradient of a concatenation is made of views") {
     CHECK(stats_of({a - g[0]}).kernels == 1);
   });
 }
+
+TEST_CASE("each part of a concatenation of many has a gradient of a few nodes") {
+  on_each_device([](Context& context) {
+    std::vector<Tensor> parts;
+    for (int i = 0; i < 100; ++i) parts.push_back(Tensor::full({3}, i, DType::kF32, context));
+    const Tensor seed = Tensor::randn({300}, 3, context);
+    Tensor::realize({seed});
+    for (Tensor& part : parts) Tensor::realize({part});
+    const Tensor all = Tensor::cat(parts);
+    CHECK(stats_of({Tensor::cat({parts.begin(), parts.begin() + 8})}).kernels == 1);
+    const std::vector<Tensor> g = gradient(all, parts, seed);
+    CHECK(stats_of(gradient(all.square().sum(), parts)).programs < 50);
+    for (const size_t i : {0, 42, 99}) {
+      CHECK(topological({node_of(g[i])}).size() < 100);
+      const Tensor own =
+          seed.slice({Slice{static_cast<int64_t>(3 * i), static_cast<int64_t>(3 * i) + 3}});
+      CHECK(g[i].to_vector<float>() == own.to_vector<float>());
+    }
+  });
+}
