@@ -31,6 +31,7 @@ class Skeleton {
   Skeleton(const Graph& graph, DTypeSet varying);
 
   const Graph& graph() const { return graph_; }
+  DTypeSet varying() const { return varying_; }
   /// Blind to names, to the values of uses, and to which equal nodes are one node.
   uint64_t hash() const { return hash_; }
   const std::vector<ConstantUse>& uses() const { return uses_; }

@@ -186,8 +186,8 @@ PlanCache::Claim PlanCache::claim(const std::shared_ptr<const Skeleton>& skeleto
     entry.constants = std::make_shared<ConstantBuffers>(entry.lifting, family_values);
     entry.family = family;
   } else {
-    const DTypeSet varying = maker.varying(input_places);
-    if (const std::string warning = varying ? remade_.note(skeleton) : ""; !warning.empty())
+    if (const std::string warning = skeleton->varying() ? remade_.note(skeleton) : "";
+        !warning.empty())
       log_warning(warning);
     entry.family = std::make_shared<Family>(Family{skeleton, input_places, {}, {}, 0, fixed});
     entry.family->classes.resize(skeleton->uses().size());
