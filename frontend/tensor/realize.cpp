@@ -61,12 +61,18 @@ constexpr uint64_t kDonatedBytes = 64 << 10;
 /// Who holds the nodes below some outputs, apart from each other and from what is to be realised.
 class Holders {
  public:
-  /// `outputs` and `before` are the caller's lists, whose references do not count.
+  /// `outputs` and `before`, what they were made from by substitution, are the caller's lists,
+  /// whose references do not count.
   Holders(const std::vector<NodeRef>& outputs, const std::vector<NodeRef>& before,
-          const std::vector<std::shared_ptr<Tensor::State>>& own)
-      : order_(topological(outputs)) {
+          const std::vector<std::shared_ptr<Tensor::State>>& own) {
+    std::vector<NodeRef> both = outputs;
+    both.insert(both.end(), before.begin(), before.end());
+    order_ = topological(both);  // first all that the outputs need
+    both.clear();
     for (size_t i = 0; i < order_.size(); ++i) number_.try_emplace(order_[i].get(), i);
+    for (const NodeRef& node : outputs) nodes_ = std::max(nodes_, number_.at(node.get()) + 1);
     others_.resize(order_.size());
+    held_.resize(order_.size());
     blocked_.resize(order_.size());
     has_buffer_.resize(order_.size());
     for (size_t i = 0; i < order_.size(); ++i) others_[i] = order_[i].use_count() - 1;
@@ -79,9 +85,14 @@ class Holders {
     for (const NodeRef& node : before) leave_out(node);
     for (const auto& state : own) leave_out(state->node);
     for (size_t i = order_.size(); i-- > 0;) {
-      blocked_[i] = blocked_[i] || others_[i] > 0;
-      for (const NodeRef& source : order_[i]->sources)
-        blocked_[number_.at(source.get())] = blocked_[number_.at(source.get())] || blocked_[i];
+      held_[i] = held_[i] || others_[i] > 0;
+      blocked_[i] = blocked_[i] || held_[i];
+      for (const NodeRef& source : order_[i]->sources) {
+        const size_t from = number_.at(source.get());
+        blocked_[from] = blocked_[from] || blocked_[i];
+        // Whoever holds what is not computed now comes to need it.
+        held_[from] = held_[from] || (i >= nodes_ && blocked_[i]);
+      }
     }
     for (size_t i = 0; i < order_.size(); ++i)
       has_buffer_[i] = buffer_of(*order_[i]) ||
@@ -90,15 +101,15 @@ class Holders {
                        });
   }
 
-  size_t nodes() const { return order_.size(); }
+  size_t nodes() const { return nodes_; }
 
   /// Held, small and computed from buffers: the run has it at hand.
   std::vector<NodeRef> worth_keeping() const {
     std::vector<NodeRef> out;
-    for (size_t i = 0; i < order_.size(); ++i) {
+    for (size_t i = 0; i < nodes_; ++i) {
       const Node& node = *order_[i];
       const int64_t count = product(node.shape).max();
-      if (others_[i] > 0 && has_buffer_[i] && is_computed(node.op) && out.size() < kMostKept &&
+      if (held_[i] && has_buffer_[i] && is_computed(node.op) && out.size() < kMostKept &&
           count <= static_cast<int64_t>(kKeptBytes / dtype_size(node.dtype)))
         out.push_back(order_[i]);
     }
@@ -125,8 +136,9 @@ class Holders {
 
   std::vector<NodeRef> order_;
   FlatMap<const Node*, size_t> number_;
+  size_t nodes_ = 0;  ///< below the outputs: the first of order_
   std::vector<long> others_;
-  std::vector<bool> blocked_, has_buffer_;
+  std::vector<bool> held_, blocked_, has_buffer_;
 };
 
 }  // namespace
