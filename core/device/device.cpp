@@ -369,6 +369,11 @@ void Device::wait(uint64_t submission) {
   wait_for(submission);
 }
 
+bool Device::has_failed(uint64_t submission) const {
+  const InUse use(parts_->made_in);
+  return parts_->queue->has_failed(submission);
+}
+
 void Device::wait_idle(uint64_t submission) noexcept { parts_->wait_idle(submission); }
 
 void Device::wait_for(uint64_t submission) {

@@ -103,6 +103,8 @@ class Device final : public std::enable_shared_from_this<Device>, public ClosedA
   uint64_t copy(Buffer& from, uint64_t from_offset, Buffer& to, uint64_t to_offset, uint64_t size);
   /// Until a submission has ended; throws its failure.
   void wait(uint64_t submission);
+  /// Whether it has failed, as far as is known by now: what it was to write is not there.
+  bool has_failed(uint64_t submission) const;
 
   /// Bytes [offset, offset + size) of the file behind a storage device. `write`: they may lie
   /// beyond its end, and the file grows at once. Throws kEnvironment, naming the file, kUnsupported

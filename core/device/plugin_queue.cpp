@@ -28,6 +28,11 @@ bool PluginQueue::wait(uint64_t number, std::string& failure, ErrorKind& kind, b
   return failures_.ended_well(number, submitted_, told, failure, kind);
 }
 
+bool PluginQueue::has_failed(uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  return failures_.covers(number);
+}
+
 void PluginQueue::synchronize() {
   await(submitted());
   const std::lock_guard lock(mutex_);

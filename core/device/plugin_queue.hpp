@@ -15,6 +15,7 @@ class PluginQueue : public Queue {
   void run_now(const std::vector<tn_command>& commands) final;
   void check_alive() final;
   bool wait(uint64_t number, std::string& failure, ErrorKind& kind, bool told) final;
+  bool has_failed(uint64_t number) final;
   void synchronize() final;
   uint64_t submitted() final;
 

@@ -41,6 +41,8 @@ class Queue {
   /// Until `number` has ended; true unless it failed, then `failure` says how. `told`: the caller
   /// passes that on to the user, so what is submitted from now on runs again.
   virtual bool wait(uint64_t number, std::string& failure, ErrorKind& kind, bool told) = 0;
+  /// Whether `number` has failed, as far as is known by now. Waits for nothing.
+  virtual bool has_failed(uint64_t number) = 0;
   /// Until all has ended; throws the first failure since the last call.
   virtual void synchronize() = 0;
   /// Numbers up to it have ended, well or not. Cheap.

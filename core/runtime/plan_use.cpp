@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/runtime/plan_use.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/runtime/plan.hpp"
@@ -70,7 +71,8 @@ ConstantBuffers::ConstantBuffers(std::shared_ptr<const Lifting> lifting,
 
 std::vector<BufferRef> ConstantBuffers::get(const SchedulePlan& plan) {
   const std::lock_guard lock(mutex_);
-  if (buffers_.empty()) fill(plan);
+  const auto lost = [](const BufferRef& b) { return b->device().has_failed(b->last_use()); };
+  if (buffers_.empty() || std::ranges::any_of(buffers_, lost)) fill(plan);
   return buffers_;
 }
 

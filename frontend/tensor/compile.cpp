@@ -3,6 +3,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <atomic>
 #include <map>
 #include <set>
 
@@ -35,6 +37,7 @@ std::string to_string(const std::vector<InputType>& inputs) {
 }
 
 struct Trace {
+  std::shared_ptr<std::atomic<Context*>> context;  ///< null once it is destroyed
   std::vector<InputType> inputs;
   std::vector<int64_t> key;
   size_t number = 0;
@@ -51,56 +54,89 @@ struct Trace {
 struct CompiledFunction::Impl {
   Traced function;
   std::string name;
-  std::recursive_mutex mutex;  ///< a function may call itself while it is traced
-  std::vector<std::shared_ptr<Trace>> traces;
+  std::mutex mutex;  ///< of what follows
+  std::vector<std::shared_ptr<Trace>> traces, under_way;
+  size_t next_number = 0;
   bool warned = false;
 
-  std::shared_ptr<Trace> find(const std::vector<InputType>& inputs,
-                              const std::vector<int64_t>& key) const {
-    for (const auto& trace : traces)
-      if (trace->inputs == inputs && trace->key == key) return trace;
-    return nullptr;
+  struct UnderWay {
+    Impl& impl;
+    std::shared_ptr<Trace> trace;
+    ~UnderWay() {
+      const std::lock_guard lock(impl.mutex);
+      std::erase(impl.under_way, trace);
+    }
+  };
+
+  std::shared_ptr<Trace> get(Context& context, const std::vector<Tensor>& inputs,
+                             std::vector<InputType> types, const std::vector<int64_t>& key) {
+    const auto fits = [&](const auto& trace) {
+      return trace->context == context.impl().life && trace->inputs == types && trace->key == key;
+    };
+    const auto find = [&]() -> std::shared_ptr<Trace> {
+      const std::lock_guard lock(mutex);
+      const auto at = std::ranges::find_if(traces, fits);
+      return at == traces.end() ? nullptr : *at;
+    };
+    if (auto found = find()) return found;
+    // One for all functions, as they may call each other and themselves.
+    const std::lock_guard one_at_a_time(context.impl().tracing);
+    if (auto found = find()) return found;
+    auto out = std::make_shared<Trace>();
+    {
+      const std::lock_guard lock(mutex);
+      TN_REQUIRE(std::ranges::none_of(under_way, fits),
+                 "[{}] expected calls of itself that come to an end, got one for {} while it is "
+                 "traced for that",
+                 name, to_string(types));
+      out->context = context.impl().life;
+      out->inputs = std::move(types);
+      out->key = key;
+      out->number = next_number++;
+      under_way.push_back(out);
+    }
+    const UnderWay hold{*this, out};
+    make(*out, context, inputs);
+    const std::lock_guard lock(mutex);
+    // Those of contexts that are gone would keep devices open.
+    std::erase_if(traces, [](const auto& trace) { return !trace->context->load(); });
+    warn(*out);
+    traces.push_back(out);
+    return out;
   }
 
-  std::shared_ptr<Trace> make(Context& context, const std::vector<Tensor>& inputs,
-                              std::vector<InputType> types, const std::vector<int64_t>& key) {
-    auto out = std::make_shared<Trace>();
-    out->number = next_number++;
+  void make(Trace& out, Context& context, const std::vector<Tensor>& inputs) const {
     Builder& builder = builder_of(context);
     std::vector<NodeRef> like;
     std::vector<bool> numbers;
     for (const Tensor& x : inputs) {
       numbers.push_back(is_number(x));
       like.push_back(numbers.back() ? builder.constant(x.state()->number->as(
-                                          name.c_str(), types[like.size()].dtype))
+                                          name.c_str(), out.inputs[like.size()].dtype))
                                     : node_of(x));
     }
     const tenon::Traced traced = trace(
-        name, [&](const auto& arguments) { return function(arguments, out->number); }, like,
-        context, numbers);
-    for (const NodeRef& node : traced.captured) out->captured.push_back(make_tensor(context, node));
-    Tensor::realize(out->captured);
-    out->graph = inline_calls(*traced.body, builder);
+        name, [&](const auto& arguments) { return function(arguments, out.number); }, like, context,
+        numbers);
+    for (const NodeRef& node : traced.captured) out.captured.push_back(make_tensor(context, node));
+    Tensor::realize(out.captured);
+    out.graph = inline_calls(*traced.body, builder);
     SymbolsUsed used(name.c_str());
-    for (const NodeRef& param : out->graph.params) used.add(*param);
-    for (const NodeRef& node : topological(out->graph.outputs)) used.add(*node);
-    out->graph.symbols = used.list();
-    out->inputs = std::move(types);
-    out->key = key;
-    out->numbers.resize(inputs.size());
-    if (traces.size() + 1 >= kManyTraces && !warned) {
-      warned = true;
-      log_warning(fmt::format(
-          "[{}] is traced and planned for the {}th time, now for {}, before for {}: a call costs a "
-          "compilation wherever types or integers among the arguments differ; pad shapes to a few "
-          "sizes, and pass what changes as a Tensor",
-          name, traces.size() + 1, to_string(out->inputs), to_string(traces.back()->inputs)));
-    }
-    traces.push_back(out);
-    return out;
+    for (const NodeRef& param : out.graph.params) used.add(*param);
+    for (const NodeRef& node : topological(out.graph.outputs)) used.add(*node);
+    out.graph.symbols = used.list();
+    out.numbers.resize(inputs.size());
   }
 
-  size_t next_number = 0;
+  void warn(const Trace& now) {
+    if (traces.size() + 1 < kManyTraces || warned) return;
+    warned = true;
+    log_warning(fmt::format(
+        "[{}] is traced and planned for the {}th time, now for {}, before for {}: a call costs a "
+        "compilation wherever types or integers among the arguments differ; pad shapes to a few "
+        "sizes, and pass what changes as a Tensor",
+        name, traces.size() + 1, to_string(now.inputs), to_string(traces.back()->inputs)));
+  }
 };
 
 CompiledFunction::CompiledFunction(Traced f, std::string name) : impl_(std::make_shared<Impl>()) {
@@ -153,7 +189,7 @@ void separate(Context& context, const std::vector<Tensor>& inputs, const std::ve
           holders[shared], [&](const auto* one) { return one->node.get() == node; });
       expected += by * by;
     }
-    const long owners = state.node->as<ParamAttr>().owner.use_count();
+    const long owners = owners_of_memory(*state.node);
     if (held != expected || owners != static_cast<long>(nodes[shared].size())) continue;
     const BufferRef from = buffer_of(*state.node);
     BufferRef to = from->device().allocate(from->size(), "donated");
@@ -188,7 +224,7 @@ class Numbers {
 
   BufferRef place(size_t i, const Scalar& value) {
     auto& [last, buffer] = trace_.numbers[i];
-    if (buffer && last == value) return buffer;
+    if (buffer && last == value && !device_.has_failed(buffer->last_use())) return buffer;
     const auto bytes = static_cast<uint32_t>(dtype_size(value.dtype));
     buffer = device_.allocate(bytes, "numbers");
     last = value;
@@ -236,12 +272,7 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
   for (InputType& type : types)
     if (!type.device && is_float(type.dtype)) type.dtype = has_f64 ? DType::kF64 : DType::kF32;
 
-  std::shared_ptr<Trace> trace;
-  {
-    const std::lock_guard lock(impl.mutex);
-    trace = impl.find(types, key);
-    if (!trace) trace = impl.make(context, inputs, types, key);
-  }
+  const std::shared_ptr<Trace> trace = impl.get(context, inputs, types, key);
   Results out;
   out.trace = trace->number;
   // Calls of one trace on several threads take turns until they are submitted.
@@ -250,6 +281,9 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
   std::vector<bool> gives;
   for (const InputType& type : types) gives.push_back(type.donated && type.device);
   context.impl().values.forget_dead();
+  // A copy to another device that is under way owns its source too.
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (gives[i]) buffer_of(*node_of(inputs[i]))->wait_for_readers();
   separate(context, inputs, gives);
   for (size_t i = 0; i < inputs.size(); ++i)
     if (gives[i]) check_donated(impl.name, inputs, i);

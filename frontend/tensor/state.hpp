@@ -61,6 +61,7 @@ struct Context::Impl {
   Tables tables;
   Values values;
   Growth growth;
+  std::recursive_mutex tracing;                 ///< of compiled functions
   std::shared_ptr<std::atomic<Context*>> life;  ///< null once the context is destroyed
 };
 

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "tenon/ext/files.h"
+#include "tenon/tenon.hpp"
 #include "tests/disk/support.hpp"
 
 using namespace tenon;
@@ -117,6 +118,32 @@ TEST_CASE("a file that another shortens is an error, and the process lives") {
     CHECK(plugin.memory_map(buffer->memory(), 0, 400, &mapped, &error) == TN_ERROR_IO);
     CHECK(has(error.message, "it was shortened"));
   }
+}
+
+TEST_CASE("numbers that a failed submission was to write are written again") {
+  const TempFolder folder;
+  const fs::path path = folder.path / "x.bin";
+  write_floats(path, counted(100'000));
+  Context context(with_files(computing() + "," + disk(path)));
+  const Tensor x = Tensor::from_file("disk", DType::kF32, {100'000}, 0, context);
+  const std::vector<float> values(1 << 10, 1.0f);
+  const Tensor y = Tensor::from<float>(std::span<const float>(values), {1 << 10}, context);
+  const auto compiled = compile([](const Tensor& a, const Tensor& by) { return a * by; });
+  const auto lifted = [&](double by) { return y * by + y * (by + 1); };
+  for (const double by : {2.0, 3.0}) {
+    CHECK(compiled(y, by).to_vector<float>()[0] == by);
+    CHECK(lifted(by).to_vector<float>()[0] == 2 * by + 1);
+  }
+  fs::resize_file(path, 400);
+  const Tensor bad = x + 1.0f;
+  Tensor::realize({bad});  // the copy fails by and by, and what is submitted until that is told
+  const Tensor one = compiled(y, 5.0), two = lifted(5.0);
+  Tensor::realize({two});
+  CHECK(has(error_of([&] { bad.to_vector<float>(); }), "it was shortened"));
+  CHECK(has(error_of([&] { one.to_vector<float>(); }), "it was shortened"));
+  CHECK(has(error_of([&] { two.to_vector<float>(); }), "it was shortened"));
+  CHECK(compiled(y, 5.0).to_vector<float>()[0] == 5);
+  CHECK(lifted(5.0).to_vector<float>()[0] == 11);
 }
 
 TEST_CASE("whoever wants to shorten a file whose pages are in use waits") {

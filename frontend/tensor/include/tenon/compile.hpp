@@ -63,7 +63,7 @@ class TENON_API CompiledFunction {
   /// `donated`: of each input; empty: none. `key` tells traces apart beside types.
   Results call(const std::vector<Tensor>& inputs, const std::vector<bool>& donated = {},
                const std::vector<int64_t>& key = {}) const;
-  size_t traces() const;  ///< how often it was traced
+  size_t traces() const;  ///< how often it was traced, for contexts that are there
   size_t nodes() const;   ///< of all graphs that were traced
 
  private:
@@ -223,6 +223,10 @@ template <class R, class C, class... A>
 struct Signature<R (C::*)(A...)> : Signature<R (C::*)(A...) const> {};
 template <class R, class C, class... A>
 struct Signature<R (C::*)(A...) const noexcept> : Signature<R (C::*)(A...) const> {};
+template <class R, class C, class... A>
+struct Signature<R (C::*)(A...) noexcept> : Signature<R (C::*)(A...) const> {};
+template <class R, class... A>
+struct Signature<R (*)(A...) noexcept> : Signature<R (*)(A...)> {};
 template <class R, class... A>
 struct Signature<R (*)(A...)> {
   template <class F>
