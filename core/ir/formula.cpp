@@ -2,6 +2,7 @@
 #include "core/ir/formula.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/ir/text_cursor.hpp"
 #include "core/support/error.hpp"
@@ -69,8 +70,9 @@ Formula Formula::parse(std::string_view text) {
 }
 
 Scalar Formula::value(DType dtype) const {
-  return is_float(dtype) ? Scalar::of(dtype, number)
-                         : Scalar::of_int(dtype, static_cast<int64_t>(number));
+  if (is_float(dtype)) return Scalar::of(dtype, number);
+  // What no integer holds stands for 0; rules from outside have no such numbers in their dtypes.
+  return Scalar::of_int(dtype, std::abs(number) < 0x1p63 ? static_cast<int64_t>(number) : 0);
 }
 
 bool Formula::mentions(char name) const {

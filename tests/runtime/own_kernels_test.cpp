@@ -46,7 +46,7 @@ Array run(Runtime& runtime, const char* text, RunStats* stats = nullptr) {
   const Graph graph = parse_graph(text, runtime.builder());
   const Array input = numbers(
       DType::kF32, text == kThrice ? std::vector<int64_t>{64} : std::vector<int64_t>{8, 32});
-  const Array got = runtime.run(graph, {input}, {}, "", stats)[0];
+  Array got = runtime.run(graph, {input}, {}, "", stats)[0];
   CHECK(got == evaluate(graph, {input})[0]);
   return got;
 }

@@ -14,7 +14,7 @@ namespace {
 
 std::string refusal(const std::string& text) {
   ErrorKind kind = ErrorKind::kInternal;
-  const std::string message = error_of([&] { with_rules({}, text, "r"); }, &kind);
+  std::string message = error_of([&] { with_rules({}, text, "r"); }, &kind);
   CHECK((message.empty() || kind == ErrorKind::kInvalid));
   return message;
 }
@@ -162,6 +162,10 @@ TEST_CASE("numbers take the dtype of their place") {
   const NodeRef q = b.param("q", DType::kF32, {});
   CHECK(rewritten(b, rules, b.where(b.binary(Op::CMPLT, x, y), p, q)) ==
         b.where(b.binary(Op::CMPEQ, b.binary(Op::SUB, x, y), k(1)), q, p));
+  const NodeRef zero = b.binary(Op::MUL, x, k(0));
+  for (const char* number : {"1e300", "inf", "nan", "0.5"})
+    CHECK(rewritten(b, fmt::format("n: mul(x, {}) -> x where f64 approximate", number), zero) ==
+          zero);
   const NodeRef whole = b.where(b.binary(Op::CMPLT, x, y), x, y);  // not float
   CHECK(rewritten(b, rules, whole) == whole);
 }
