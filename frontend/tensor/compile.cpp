@@ -13,6 +13,7 @@
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
 #include "frontend/tensor/sizes.hpp"
+#include "frontend/tensor/tape.hpp"
 #include "frontend/tensor/trace.hpp"
 
 namespace tenon {
@@ -20,6 +21,7 @@ namespace {
 
 /// From here on somebody is told that traces cost more than they serve.
 constexpr size_t kManyTraces = 8;
+constexpr int kDeepest = 256;  ///< calls of functions that are traced, within each other
 
 /// What a function is traced for, of one input.
 struct InputType {
@@ -128,6 +130,23 @@ struct CompiledFunction::Impl {
     out.numbers.resize(inputs.size());
   }
 
+  /// The call of a function that is traced becomes part of that.
+  Results part_of_another(const std::vector<Tensor>& inputs) {
+    thread_local int depth = 0;
+    TN_REQUIRE(depth < kDeepest,
+               "[{}] expected calls of itself that come to an end, got {} within "
+               "each other",
+               name, depth);
+    Results out;
+    {
+      const std::lock_guard lock(mutex);
+      out.trace = next_number++;
+    }
+    const Deeper hold(depth);
+    out.values = function(inputs, out.trace);
+    return out;
+  }
+
   void warn(const Trace& now) {
     if (traces.size() + 1 < kManyTraces || warned) return;
     warned = true;
@@ -217,6 +236,22 @@ void check_donated(const std::string& name, const std::vector<Tensor>& inputs, s
       name, i, type_string(*node));
 }
 
+/// What the results are made from, for gradients.
+std::vector<NodeRef> origins_of(const Trace& trace, const std::vector<Tensor>& inputs,
+                                const std::vector<InputType>& types, Context& context) {
+  Builder& builder = builder_of(context);
+  FlatMap<const Node*, NodeRef> given;
+  for (size_t i = 0; i < trace.graph.params.size(); ++i) {
+    const size_t captured = i - std::min(i, inputs.size());
+    const Tensor& x = i < inputs.size() ? inputs[i] : trace.captured[captured];
+    given.try_emplace(trace.graph.params[i].get(),
+                      is_number(x) ? builder.constant(x.state()->number->as(
+                                         trace.graph.name.c_str(), types[i].dtype))
+                                   : node_of(x));
+  }
+  return substitute(trace.graph.outputs, given, builder);
+}
+
 /// Numbers on the device that the run begins on; those that have changed are written by it.
 class Numbers {
  public:
@@ -251,6 +286,7 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
   std::vector<Tensor> lazy;
   for (const Tensor& x : inputs)
     if (!is_number(x)) lazy.push_back(x);
+  if (depends_on_arguments(lazy)) return impl.part_of_another(inputs);
   Tensor::realize(lazy);
   lazy.clear();
 
@@ -287,6 +323,10 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
   separate(context, inputs, gives);
   for (size_t i = 0; i < inputs.size(); ++i)
     if (gives[i]) check_donated(impl.name, inputs, i);
+  // Where memory is given away there is no way back.
+  Tape* const tape = std::ranges::count(gives, true) == 0 ? Tape::current() : nullptr;
+  const std::vector<NodeRef> origins =
+      tape ? origins_of(*trace, inputs, types, context) : std::vector<NodeRef>();
   // Also of a run that fails half-way nobody reads what it wrote over.
   const auto spend = [&](bool all) {
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -321,6 +361,7 @@ CompiledFunction::Results CompiledFunction::call(const std::vector<Tensor>& inpu
     const Node& node = *trace->graph.outputs[o];
     out.values.push_back(make_tensor(
         context, buffer_node(context, std::move(results[o]), node.dtype, node.shape, symbols)));
+    if (tape) tape->record(node_of(out.values.back()), origins[o]);
   }
   return out;
 }

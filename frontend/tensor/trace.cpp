@@ -39,7 +39,23 @@ std::vector<NodeRef> captured_by(const std::vector<NodeRef>& outputs,
   return captured;
 }
 
+/// Functions that are traced on this thread, within each other.
+int& depth() {
+  thread_local int count = 0;
+  return count;
+}
+
 }  // namespace
+
+bool depends_on_arguments(const std::vector<Tensor>& tensors) {
+  if (depth() == 0) return false;
+  std::vector<NodeRef> nodes;
+  for (const Tensor& x : tensors)
+    if (!is_number(x)) nodes.push_back(node_of(x));
+  return std::ranges::any_of(topological(nodes), [](const NodeRef& node) {
+    return node->op == Op::PARAM && !node->as<ParamAttr>().is_dim && !buffer_of(*node);
+  });
+}
 
 Traced trace(const std::string& name, const TensorFunction& f, const std::vector<NodeRef>& like,
              Context& context, const std::vector<bool>& is_number) {
@@ -58,7 +74,11 @@ Traced trace(const std::string& name, const TensorFunction& f, const std::vector
     // Alone it is what a number alone is.
     if (state.node->dtype == DType::kF64) state.node = builder.cast(state.node, DType::kF32);
   }
-  const std::vector<Tensor> results = f(arguments);
+  std::vector<Tensor> results;
+  {
+    const Deeper hold(depth());
+    results = f(arguments);
+  }
   TN_REQUIRE(!results.empty(), "[{}] expected a function that gives tensors, got none", name);
   const std::vector<NodeRef> outputs = nodes_in(context, results);
   Traced out;

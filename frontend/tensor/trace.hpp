@@ -21,4 +21,20 @@ struct Traced {
 Traced trace(const std::string& name, const TensorFunction& f, const std::vector<NodeRef>& like,
              Context& context, const std::vector<bool>& is_number = {});
 
+/// Counts calls within each other.
+class Deeper {
+ public:
+  explicit Deeper(int& depth) : depth_(depth) { ++depth_; }
+  ~Deeper() { --depth_; }
+  Deeper(const Deeper&) = delete;
+  Deeper& operator=(const Deeper&) = delete;
+
+ private:
+  int& depth_;
+};
+
+/// Within a function that is traced on this thread: whether any of these has no value yet because
+/// it depends on the arguments.
+bool depends_on_arguments(const std::vector<Tensor>& tensors);
+
 }  // namespace tenon

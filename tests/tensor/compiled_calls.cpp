@@ -149,3 +149,65 @@ TEST_CASE("what was found again leaves the last owner as it is") {
     CHECK(a.to_vector<float>()[0] == 6);
   });
 }
+
+TEST_CASE("a compiled function within one that is traced becomes part of it") {
+  on_each_device([](Context& context) {
+    int calls = 0;
+    const auto inner = compile(
+        [&](const Tensor& x, const Tensor& by) {
+          ++calls;
+          return std::pair(x * by, x.square().sum());
+        },
+        {.name = "inner", .donate = {0}});
+    const auto outer = compile([&](const Tensor& x, const Tensor& by) {
+      const auto [a, b] = inner(x + 1.0, by);
+      return gradient((inner(a, 2).first * b).sum(), {x})[0];
+    });
+    const Tensor x = Tensor::from<float>({1, 2}, {2}, context);
+    const size_t plans = runtime_of(context).plan_count();
+    // Of 2 by (y0 + y1) (y0^2 + y1^2) where y = x + 1.
+    for (const int by : {1, 3}) {
+      const std::vector<float> got = outer(x, by).to_vector<float>();
+      CHECK(got == std::vector<float>{2.F * by * (13 + 5 * 4), 2.F * by * (13 + 5 * 6)});
+    }
+    CHECK(runtime_of(context).plan_count() == plans + 1);
+    CHECK(calls == 2);
+    CHECK(inner.traces() == 0);
+    std::function<Tensor(const Tensor&)> again;
+    const auto endless = compile([&](const Tensor& y) { return again(y * 2.0); }, {.name = "f"});
+    again = [&](const Tensor& y) { return endless(y); };
+    refuses([&] { endless(x); }, "[f] expected calls of itself that come to an end, got 256");
+  });
+}
+
+TEST_CASE("gradients go through compiled functions where a tape knows of the call") {
+  on_each_device([](Context& context) {
+    const Tensor scale = Tensor::from<float>({2, 3}, {2}, context);
+    const auto f =
+        compile([&](const Tensor& w, const Tensor& by) { return w.square() * scale * by; });
+    const Tensor w = Tensor::from<float>({3, 5}, {2}, context);
+    for (const double by : {1.0, 0.5}) {
+      const auto [loss, g] = value_and_gradient(
+          [&](const std::vector<Tensor>& a) { return (f(a[0], by) * a[0]).sum(); })({w});
+      CHECK(loss.item<float>() == static_cast<float>(by) * (2 * 27 + 3 * 125));
+      const auto slope = static_cast<float>(by);
+      CHECK(g[0].to_vector<float>() == std::vector<float>{slope * 3 * 2 * 9, slope * 3 * 3 * 25});
+    }
+    CHECK(f.traces() == 1);
+    const GradientTape tape;
+    const Tensor y = f(w, 1);
+    CHECK(y.to_vector<float>() == std::vector<float>{18, 75});
+    CHECK(gradient(y.sum(), {w})[0].to_vector<float>() == std::vector<float>{12, 30});
+    const auto step = compile([](const Tensor& a) { return a + 1.0; }, {.donate = {0}});
+    Tensor z = Tensor::from<float>({1}, {1}, context);
+    for (int i = 0; i < 3; ++i) z = step(z);  // the tape holds nothing that is given away
+    CHECK(z.item<float>() == 4);
+    // A function that computes gradients itself.
+    const auto slope = compile([](const Tensor& a) {
+      return value_and_gradient(
+                 [](const std::vector<Tensor>& p) { return (p[0] * p[0].square()).sum(); })({a})
+          .gradients[0];
+    });
+    CHECK(gradient(slope(w).sum(), {w})[0].to_vector<float>() == std::vector<float>{18, 30});
+  });
+}
