@@ -176,6 +176,31 @@ Row plain_bar(const std::string& name, double ours, const std::string& unit, dou
   return row;
 }
 
+/// One plan for batches of all sizes, beside the plan of one size.
+void bench_symbol(Suite& suite) {
+  const std::string name = "perceptron and its gradient, rows a symbol";
+  if (!suite.wanted(name)) return;
+  const Model fixed = perceptron(single_thread());
+  finish(fixed.w);
+  finish({fixed.x});
+  const Model symbolic{fixed.loss, fixed.w, fixed.x.with_size(0, Size::symbol("n", 1, 1 << 16))};
+  const auto whole = compile([&](const Tensors& w, const Tensor& x) {
+    return value_and_gradients({fixed.loss, w, x});
+  });
+  const auto timings = measure(
+      {[&] { finish(whole(symbolic.w, symbolic.x)); }, [&] { finish(whole(fixed.w, fixed.x)); }});
+  Row row;
+  row.name = name;
+  row.unit = "ms";
+  row.ours = timings[0].seconds * 1e3;
+  row.peer = timings[1].seconds * 1e3;
+  row.peer_name = "128 rows, fixed";
+  row.ratio = ratio_of(row.ours, row.peer, true);
+  row.spread = timings[0].spread;
+  row.wrong = fault(symbolic);
+  suite.add(std::move(row));
+}
+
 void bench_checkpoint(Suite& suite) {
   const std::string memory = "checkpoint of 12 blocks, memory",
                     time = "checkpoint of 12 blocks, time";
@@ -299,6 +324,7 @@ void bench_training(Suite& suite) {
   bench_backward(suite, "perceptron of 3 layers, backward", perceptron(single_thread()));
   bench_backward(suite, "transformer of 4 blocks, backward",
                  transformer(4, false, single_thread()));
+  bench_symbol(suite);
   bench_checkpoint(suite);
   bench_loop(suite);
   bench_put(suite);
