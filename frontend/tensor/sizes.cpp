@@ -98,7 +98,7 @@ BufferRef with_symbols(BufferRef buffer, const Shape& shape, const SymbolValues&
 }
 
 const SymbolValues& symbols_of(const Node& node) {
-  static const SymbolValues none;
+  static const auto& none = *new SymbolValues();
   const auto* const attr = std::get_if<ParamAttr>(&node.attr);
   const SizedBuffer* const own = attr && attr->owner ? sized(attr->owner) : nullptr;
   return own ? own->symbols : none;

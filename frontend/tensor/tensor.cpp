@@ -72,7 +72,7 @@ void check_array(const char* op, const Array& array) {
 }
 
 const Shape& dims_of(const Tensor& x) {
-  static const Shape scalar;
+  static const auto& scalar = *new Shape();
   return x.state()->number ? scalar : x.state()->node->shape;
 }
 
@@ -104,7 +104,7 @@ std::vector<int> normalise_axes(const char* op, const std::vector<int>& axes, in
 }
 
 Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b) {
-  static const Dim one(1);
+  static const auto& one = *new Dim(1);
   Shape shape(std::max(a.size(), b.size()));
   for (size_t i = 0; i < shape.size(); ++i) {  // from the last axis
     const Dim& x = i < a.size() ? a[a.size() - 1 - i] : one;
