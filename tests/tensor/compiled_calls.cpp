@@ -91,14 +91,8 @@ TEST_CASE("a function that calls itself comes to an end or is refused") {
 }
 
 TEST_CASE("what is being copied to another device can be donated") {
-  const std::vector<std::string> files = plugin_files();
-  if (files.size() < 2) SKIP("one plugin alone is built");
-  ContextOptions options;
-  options.plugins = files;
-  options.devices = "cpu,null";
-  options.use_environment = false;
-  options.disk_cache = false;
-  Context context(options);
+  if (plugin_files().size() < 2) SKIP("one plugin alone is built");
+  Context context(cpu_and_null());
   constexpr int64_t kCount = 1 << 23;  // for some milliseconds
   const auto f = compile([](const Tensor& w) { return w + 1.0; }, {.donate = {0}});
   Tensor w = Tensor::ones({kCount}, DType::kF32, context);

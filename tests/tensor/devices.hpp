@@ -21,6 +21,16 @@ inline std::vector<std::string> plugin_files() {
   return files;
 }
 
+/// Both plugins, the processor first; there must be both.
+inline ContextOptions cpu_and_null() {
+  ContextOptions options;
+  options.plugins = plugin_files();
+  options.devices = "cpu,null";
+  options.use_environment = false;
+  options.disk_cache = false;
+  return options;
+}
+
 /// Runs the test on every plugin; at least one must be there.
 inline void on_each_device(const std::function<void(Context&)>& test) {
   const auto files = plugin_files();

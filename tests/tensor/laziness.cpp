@@ -93,14 +93,8 @@ TEST_CASE("copies to a device") {
 }
 
 TEST_CASE("a lazy tensor knows the device that it will be on") {
-  const auto files = tenon::test::plugin_files();
-  if (files.size() < 2) return;
-  ContextOptions options;
-  options.plugins = files;
-  options.devices = "cpu,null";
-  options.use_environment = false;
-  options.disk_cache = false;
-  Context context(options);
+  if (tenon::test::plugin_files().size() < 2) return;
+  Context context(tenon::test::cpu_and_null());
   const Tensor x = Tensor::from<float>({1, 2}, {2}, context);
   const Tensor moved = x.to("null:0") + x, stays = x + x.to("null:0");
   const Tensor constant = Tensor::full({2}, 3, DType::kF32, context);

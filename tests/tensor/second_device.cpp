@@ -15,14 +15,8 @@ Tensor slope(const Function1& f, const Tensor& x) {
 }
 
 TEST_CASE("functions and gradients on the second device are those of the first") {
-  const std::vector<std::string> files = plugin_files();
-  if (files.size() < 2) SKIP("one plugin alone is built");
-  ContextOptions options;
-  options.plugins = files;
-  options.devices = "cpu,null";
-  options.use_environment = false;
-  options.disk_cache = false;
-  Context context(options);
+  if (plugin_files().size() < 2) SKIP("one plugin alone is built");
+  Context context(cpu_and_null());
   const Tensor x = Tensor::from<float>({4, 1, 1, 3}, {2, 2}, context);
   const Tensor there = x.to("null");
   Tensor::realize({there});
