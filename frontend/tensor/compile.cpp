@@ -123,10 +123,7 @@ struct CompiledFunction::Impl {
     for (const NodeRef& node : traced.captured) out.captured.push_back(make_tensor(context, node));
     Tensor::realize(out.captured);
     out.graph = inline_calls(*traced.body, builder);
-    SymbolsUsed used(name.c_str());
-    for (const NodeRef& param : out.graph.params) used.add(*param);
-    for (const NodeRef& node : topological(out.graph.outputs)) used.add(*node);
-    out.graph.symbols = used.list();
+    out.graph.symbols = symbols_in(name.c_str(), out.graph);
     out.numbers.resize(inputs.size());
   }
 

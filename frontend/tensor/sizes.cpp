@@ -159,6 +159,13 @@ SymbolValues SymbolsUsed::values(const SymbolValues& known) const {
   return out;
 }
 
+std::vector<Expr> symbols_in(const char* op, const Graph& graph) {
+  SymbolsUsed used(op);
+  for (const NodeRef& param : graph.params) used.add(*param);
+  for (const NodeRef& node : topological(graph.outputs)) used.add(*node);
+  return used.list();
+}
+
 std::vector<int64_t> shape_of_value(const Tensor& x) {
   const Node& node = *node_of(x);
   std::vector<int64_t> out;

@@ -44,6 +44,9 @@ class SymbolsUsed {
   std::map<std::string, Expr> used_;
 };
 
+/// Of params and of what is below the outputs.
+std::vector<Expr> symbols_in(const char* op, const Graph& graph);
+
 /// Of a tensor that is there.
 std::vector<int64_t> shape_of_value(const Tensor& x);
 /// How many elements each result of a reduction combines.

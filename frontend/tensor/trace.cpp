@@ -92,10 +92,7 @@ Traced trace(const std::string& name, const TensorFunction& f, const std::vector
                                                params[i]->dtype, body));
   body.outputs = substitute(outputs, own, builder);
   body.output_names.resize(outputs.size());
-  SymbolsUsed used(name.c_str());
-  for (const NodeRef& param : body.params) used.add(*param);
-  for (const NodeRef& node : topological(body.outputs)) used.add(*node);
-  body.symbols = used.list();
+  body.symbols = symbols_in(name.c_str(), body);
   out.body = context.impl().bodies.one_of(std::move(body));
   return out;
 }
