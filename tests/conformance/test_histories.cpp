@@ -43,6 +43,11 @@ Outcome replayed(const CampaignOptions& options, const std::string& text) {
   return run_reproducer(client, parse_reproducer(text, builder, "shrunk"));
 }
 
+/// What a plugin leaves behind for the next process of this one.
+std::string marker_of(const std::string& plugin) {
+  return fmt::format("/tmp/tenon-misbehaves-{}-{}", getpid(), plugin);
+}
+
 /// The first case of a cell from `begin` on that satisfies the condition.
 template <class Condition>
 Case first_case(const std::string& op, const std::string& dtype, uint64_t begin, Builder& builder,
@@ -142,12 +147,12 @@ TEST_CASE("what each process answers otherwise is shrunk between two of them") {
   CHECK(reduced.reproducer.after.empty());
   CHECK(is_small(reduced.reproducer.test));
   CHECK(same_failure(replayed(options, reduced.failure.reproducer), found.outcome));
+  std::filesystem::remove(marker_of("misbehaves_has_own_answer"));
 }
 
 TEST_CASE("a device that does not start any more leaves its failure as it was") {
   CampaignOptions options = campaign_on("misbehaves_reopens_never", 0, 0);
-  const std::string marker =
-      fmt::format("/tmp/tenon-misbehaves-{}-misbehaves_reopens_never", getpid());
+  const std::string marker = marker_of("misbehaves_reopens_never");
   write_file(marker, "");
   Finished finished;
   finished.index = finished.process_begin = 400 * kBlock;

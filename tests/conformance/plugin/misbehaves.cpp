@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <random>
 #include <set>
 #include <string>
 #include <thread>
@@ -38,7 +37,7 @@ enum class Way {
   wrong_after,     // after a crash, every result is wrong
   has_history,     // the last bit of SIN flips after 40 launches of a process
   remembers,       // or of SIN in f32 once the process has compiled XOR
-  has_own_answer,  // or its last two, otherwise in each process
+  has_own_answer,  // or in every second process
   compiles_late,   // half a second of the first launch of each executable
   stores           // computes nothing, and a fill of 4000 bytes ends its process
 };
@@ -55,6 +54,11 @@ std::string marker() {
 }
 bool is_marked() { return access(marker().c_str(), F_OK) == 0; }
 void mark() { fclose(fopen(marker().c_str(), "w")); }
+/// Every second process of the same parent is.
+bool is_second() {
+  static const bool is = unlink(marker().c_str()) == 0 || (mark(), false);
+  return is;
+}
 
 [[noreturn]] void sleep_on() {
   for (;;) pause();
@@ -165,8 +169,8 @@ void after_launch(const tn_command& command) {
     spoil(*last);
   if (kWay == Way::remembers && has_met_xor && rounded.contains(command.executable))
     spoil_float(*last, 1);
-  static const auto own = static_cast<unsigned char>(std::random_device()() % 4);
-  if (kWay == Way::has_own_answer && rounded.contains(command.executable)) spoil_float(*last, own);
+  if (kWay == Way::has_own_answer && rounded.contains(command.executable) && is_second())
+    spoil_float(*last, 1);
   if (big) strike();
 }
 
