@@ -23,7 +23,9 @@ Context& ContextRef::get() const {
 }
 
 const std::shared_ptr<Tensor::State>& Tensor::state() const {
-  TN_REQUIRE(state_ != nullptr, "[tensor] expected a Tensor, got one that was moved from");
+  TN_REQUIRE(state_ != nullptr,
+             "[tensor] expected a Tensor, got one without a value: it was "
+             "moved from, or is a parameter that nothing has initialised");
   TN_REQUIRE(state_->given_to.empty(),
              "[tensor] expected a Tensor with a value, got one that was donated to [{}]; use what "
              "that returned",

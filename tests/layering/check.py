@@ -41,6 +41,8 @@ MODULES = {
     "frontend/tensor/include": ["core/include"],
     "frontend/tensor": ["core/include", "core/support", "core/expr", "core/ir", "core/autodiff", "core/reference", "core/runtime", "core/device",
                         "core/schedule"],
+    "frontend/nn/include": ["core/include", "frontend/tensor/include"],
+    "frontend/nn": ["core/include", "core/support/error.hpp", "frontend/tensor/include"],
     "frontend/cli": ["core", "sdk", "frontend/tensor"],
     "frontend/probe": ["core/include", "core/support", "core/ir", "core/plugin", "core/device", "core/runtime", "sdk/include"],
     "conformance": ["core", "sdk", "conformance", "frontend/cli"],
@@ -55,7 +57,7 @@ MODULES = {
     "conformance/selftest": ["core", "sdk", "conformance/cases", "conformance/report", "conformance/campaign",
                              "conformance/worker"],
     "conformance/selftest/plugin": ["sdk"],
-    "examples": ["frontend/tensor/include", "core/include"],
+    "examples": ["frontend/tensor/include", "frontend/nn/include", "core/include"],
     "examples/90_null_backend": ["sdk"],
 }
 # headers that a module may not include although their folder is open to it -> why
@@ -91,7 +93,8 @@ def plugin_of(path):
 def resolve(root, including, name):
     """The repository path of an include, or None for a system header."""
     here = os.path.normpath(os.path.join(os.path.dirname(including), name))
-    for candidate in (name, here, "sdk/include/" + name, "core/include/" + name, "frontend/tensor/include/" + name):
+    public = [m for m in MODULES if m.endswith("/include")]
+    for candidate in (name, here, *(f"{m}/{name}" for m in public)):
         if os.path.isfile(os.path.join(root, candidate)):
             return candidate
     return None

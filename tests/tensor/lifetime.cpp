@@ -96,7 +96,9 @@ TEST_CASE("a tensor that was moved from is refused, and can be given a value aga
   Context context(on_cpu());
   Tensor x = Tensor::ones({2}, DType::kF32, context);
   const Tensor y = std::move(x);
-  constexpr const char* kMoved = "expected a Tensor, got one that was moved from";
+  constexpr const char* kMoved =
+      "expected a Tensor, got one without a value: it was moved from, or is a parameter that "
+      "nothing has initialised";
   refuses([&] { (void)x.dtype(); }, kMoved);
   refuses([&] { (void)x.shape(); }, kMoved);
   refuses([&] { (void)x.size(); }, kMoved);

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tenon/nn/conv.hpp"
+
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "core/support/error.hpp"
+#include "tenon/move.hpp"
+#include "tenon/nn/initialisers.hpp"
+
+namespace tenon::nn {
+namespace {
+
+using Shape = std::vector<int64_t>;
+
+int64_t product(const Shape& sizes) {
+  int64_t out = 1;
+  for (const int64_t size : sizes) out *= size;
+  return out;
+}
+
+Tensor last_part(const Tensor& x, int64_t end, int64_t step = 1) {
+  std::vector<Slice> ranges(static_cast<size_t>(x.rank()));
+  ranges.back() = Slice{{}, end, step};
+  return x.slice(std::move(ranges));
+}
+
+/// Windows of the last axis, [.., size, count]. In copies of rows that are read `dilation` elements
+/// longer, each row begins so many later.
+Tensor windows_of_last(const Tensor& x, int64_t size, int64_t stride, int64_t dilation,
+                       int64_t count) {
+  const int64_t used = (count - 1) * stride + 1;
+  if (size == 1) return last_part(x, used, stride).unsqueeze(-2);
+  Shape shape = x.shape();
+  const int64_t length = shape.back();
+  if (stride == size && dilation == 1) {
+    const Tensor whole = last_part(x, count * size);
+    shape.back() = count;
+    shape.push_back(size);
+    return whole.reshape(shape).transpose();
+  }
+  const int64_t longer = length + dilation, copies = (size * longer + length - 1) / length;
+  shape.insert(shape.end() - 1, copies);
+  Tensor rows = x.unsqueeze(-2).expand(shape);
+  shape.resize(shape.size() - 2);
+  shape.push_back(copies * length);
+  rows = last_part(rows.reshape(shape), size * longer);
+  shape.back() = size;
+  shape.push_back(longer);
+  return last_part(rows.reshape(shape), used, stride);
+}
+
+/// The same of several axes, [.., sizes.., counts..].
+Tensor windows_before_counts(const Tensor& x, const Shape& sizes, const Shape& strides,
+                             const Shape& dilations) {
+  const int n = static_cast<int>(sizes.size()), lead = x.rank() - n;
+  TN_REQUIRE(lead >= 0 && strides.size() == sizes.size() && dilations.size() == sizes.size(),
+             "[nn.windows] expected a size, a stride and a dilation for each of up to {} axes, got "
+             "{}, {} and {}",
+             x.rank(), sizes.size(), strides.size(), dilations.size());
+  Tensor out = x;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const int64_t length = x.size(lead + static_cast<int>(i));
+    TN_REQUIRE(sizes[i] > 0 && strides[i] > 0 && dilations[i] > 0,
+               "[nn.windows] expected sizes, strides and dilations above 0, got {}, {} and {}",
+               sizes[i], strides[i], dilations[i]);
+    TN_REQUIRE((sizes[i] - 1) <= (length - 1) / dilations[i] && length > 0,
+               "[nn.windows] expected windows within axis {} of size {}, got {} elements {} apart",
+               lead + static_cast<int>(i), length, sizes[i], dilations[i]);
+    const int64_t count = (length - dilations[i] * (sizes[i] - 1) - 1) / strides[i] + 1;
+    out = windows_of_last(moveaxis(out, {lead}, {-1}), sizes[i], strides[i], dilations[i], count);
+  }
+  std::vector<int> axes;
+  for (int i = 0; i < lead; ++i) axes.push_back(i);
+  for (int i = 0; i < n; ++i) axes.push_back(lead + 2 * i);
+  for (int i = 0; i < n; ++i) axes.push_back(lead + 2 * i + 1);
+  return out.permute(axes);
+}
+
+template <int N>
+std::vector<std::pair<int64_t, int64_t>> around(const std::array<int64_t, N>& before,
+                                                const std::array<int64_t, N>& after) {
+  std::vector<std::pair<int64_t, int64_t>> pairs(2);
+  for (size_t i = 0; i < N; ++i) pairs.emplace_back(before[i], after[i]);
+  return pairs;
+}
+
+template <int N>
+Tensor padded(const Tensor& x, const std::array<int64_t, N>& padding, Padding mode) {
+  if (mode == Padding::kZeros) return x.pad(around<N>(padding, padding));
+  const PadMode modes[] = {PadMode::kReflect, PadMode::kReflect, PadMode::kReplicate,
+                           PadMode::kCircular};
+  return pad(x, around<N>(padding, padding), modes[static_cast<size_t>(mode)]);
+}
+
+/// Each element followed by step - 1 zeros, but for the last.
+Tensor spread(const Tensor& x, int axis, int64_t step) {
+  if (step == 1) return x;
+  Tensor out = moveaxis(x, {axis}, {-1});
+  Shape shape = out.shape();
+  const int64_t length = shape.back();
+  std::vector<std::pair<int64_t, int64_t>> pairs(shape.size() + 1);
+  pairs.back() = {0, step - 1};
+  out = out.unsqueeze(-1).pad(std::move(pairs));
+  shape.back() = length * step;
+  return moveaxis(last_part(out.reshape(shape), (length - 1) * step + 1), {-1}, {axis});
+}
+
+void check_rank(const char* op, const Tensor& x, int sizes, int64_t channels) {
+  TN_REQUIRE(x.rank() == sizes + 2 && x.size(1) == channels,
+             "[{}] expected [n, {} channels, {} sizes], got [{}]", op, channels, sizes,
+             fmt::join(x.shape(), ", "));
+}
+
+Tensor with_bias(const Tensor& x, const std::optional<Parameter>& bias) {
+  if (!bias) return x;
+  Shape shape(static_cast<size_t>(x.rank()) - 1, 1);
+  shape[0] = x.size(1);
+  return x + bias->reshape(shape);
+}
+
+template <int N>
+Shape weight_shape(const char* op, int64_t first, int64_t second, int64_t groups,
+                   const PerAxis<N>& window) {
+  TN_REQUIRE(first > 0 && second > 0 && groups > 0 && first % groups == 0 && second % groups == 0,
+             "[{}] expected channels above 0 that divide into groups, got {} and {} in {} groups",
+             op, first, second, groups);
+  Shape shape{first, second / groups};
+  for (const int64_t size : window) {
+    TN_REQUIRE(size > 0, "[{}] expected windows above 0, got {}", op, size);
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+double bound_of(const Shape& weight) {
+  return 1 / std::sqrt(static_cast<double>(product(weight) / weight[0]));
+}
+
+std::optional<Parameter> bias_of(bool wanted, int64_t outputs, double bound) {
+  if (!wanted) return {};
+  return Parameter({outputs}, uniform(-bound, bound));
+}
+
+}  // namespace
+
+Tensor windows(const Tensor& x, const Shape& sizes, const Shape& strides, const Shape& dilations) {
+  const Tensor out = windows_before_counts(x, sizes, strides, dilations);
+  const int n = static_cast<int>(sizes.size()), lead = x.rank() - n;
+  std::vector<int> axes;
+  for (int i = 0; i < lead; ++i) axes.push_back(i);
+  for (int i = 0; i < n; ++i) axes.push_back(lead + n + i);
+  for (int i = 0; i < n; ++i) axes.push_back(lead + i);
+  return out.permute(axes);
+}
+
+Tensor conv(const Tensor& x, const Tensor& weight, const Shape& strides, const Shape& dilations,
+            int64_t groups) {
+  Shape window = weight.shape();
+  TN_REQUIRE(window.size() > 2, "[nn.conv] expected a weight [outputs, inputs, window..], got [{}]",
+             fmt::join(window, ", "));
+  const int64_t outputs = window[0], inputs = window[1];
+  window.erase(window.begin(), window.begin() + 2);
+  TN_REQUIRE(groups > 0 && outputs % groups == 0,
+             "[nn.conv] expected outputs that divide into groups, got {} in {}", outputs, groups);
+  check_rank("nn.conv", x, static_cast<int>(window.size()), inputs * groups);
+  const Tensor all = windows_before_counts(x, window, strides, dilations);
+  Shape shape = all.shape();
+  const Shape counts(shape.end() - static_cast<int64_t>(window.size()), shape.end());
+  const int64_t inside = inputs * product(window);
+  const Tensor columns = all.reshape({x.size(0), groups, inside, product(counts)});
+  const Tensor rows = weight.reshape({groups, outputs / groups, inside});
+  Shape result{x.size(0), outputs};
+  result.insert(result.end(), counts.begin(), counts.end());
+  return rows.matmul(columns).reshape(result);
+}
+
+template <int N>
+Conv<N>::Conv(int64_t inputs, int64_t outputs, PerAxis<N> window, const ConvOptions<N>& options)
+    : weight(weight_shape("nn.conv", outputs, inputs, options.groups, window),
+             kaiming_uniform(1 / std::sqrt(3.0))),
+      bias(bias_of(options.bias, outputs, bound_of(weight.declared->shape))),
+      stride(options.stride),
+      padding(options.padding),
+      dilation(options.dilation),
+      groups(options.groups),
+      padding_mode(options.padding_mode) {}
+
+template <int N>
+Tensor Conv<N>::operator()(const Tensor& x) const {
+  check_rank("nn.conv", x, N, weight.declared->shape[1] * groups);
+  return with_bias(conv(padded<N>(x, padding, padding_mode), weight, {stride.begin(), stride.end()},
+                        {dilation.begin(), dilation.end()}, groups),
+                   bias);
+}
+
+template <int N>
+ConvTranspose<N>::ConvTranspose(int64_t inputs, int64_t outputs, PerAxis<N> window,
+                                const ConvTransposeOptions<N>& options)
+    : weight(weight_shape("nn.conv_transpose", inputs, outputs, options.groups, window),
+             kaiming_uniform(1 / std::sqrt(3.0))),
+      bias(bias_of(options.bias, outputs, bound_of(weight.declared->shape))),
+      stride(options.stride),
+      padding(options.padding),
+      output_padding(options.output_padding),
+      dilation(options.dilation),
+      groups(options.groups) {
+  for (size_t i = 0; i < N; ++i)
+    TN_REQUIRE(0 <= output_padding[i] && output_padding[i] < std::max(stride[i], dilation[i]),
+               "[nn.conv_transpose] expected an output padding below stride or dilation, got {}",
+               output_padding[i]);
+}
+
+template <int N>
+Tensor ConvTranspose<N>::operator()(const Tensor& x) const {
+  const Shape& shape = weight.declared->shape;
+  check_rank("nn.conv_transpose", x, N, shape[0]);
+  // The same sum seen from the result: a convolution over what is spread, with the kernel turned.
+  Tensor wide = x;
+  std::array<int64_t, N> before, after;
+  std::vector<int> turned;
+  for (size_t i = 0; i < N; ++i) {
+    const int axis = static_cast<int>(i) + 2;
+    wide = spread(wide, axis, stride[i]);
+    const int64_t reach = dilation[i] * (shape[i + 2] - 1);
+    before[i] = reach - padding[i];
+    after[i] = before[i] + output_padding[i];
+    turned.push_back(axis);
+    TN_REQUIRE(wide.size(axis) + before[i] + after[i] > reach,
+               "[nn.conv_transpose] expected a padding that leaves something, got {} for axis {} "
+               "of size {}",
+               padding[i], axis, x.size(axis));
+  }
+  std::vector<Slice> cut(N + 2);
+  for (size_t i = 0; i < N; ++i) {
+    const int64_t length = wide.size(static_cast<int>(i) + 2);
+    if (before[i] < 0) cut[i + 2].begin = -before[i];
+    if (after[i] < 0) cut[i + 2].end = length + after[i];
+    before[i] = std::max<int64_t>(before[i], 0);
+    after[i] = std::max<int64_t>(after[i], 0);
+  }
+  wide = wide.slice(std::move(cut)).pad(around<N>(before, after));
+  // [inputs, outputs / groups, ..] to [outputs, inputs / groups, ..]
+  Shape grouped = shape, result = shape;
+  grouped[0] /= groups;
+  grouped.insert(grouped.begin(), groups);
+  result[0] = shape[1] * groups;
+  result[1] = shape[0] / groups;
+  const Tensor kernel = weight.flip(turned).reshape(grouped).transpose(1, 2).reshape(result);
+  return with_bias(conv(wide, kernel, Shape(N, 1), {dilation.begin(), dilation.end()}, groups),
+                   bias);
+}
+
+template struct Conv<1>;
+template struct Conv<2>;
+template struct Conv<3>;
+template struct ConvTranspose<1>;
+template struct ConvTranspose<2>;
+template struct ConvTranspose<3>;
+
+}  // namespace tenon::nn

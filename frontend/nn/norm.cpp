@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tenon/nn/norm.hpp"
+
+#include <fmt/ranges.h>
+
+#include "core/support/error.hpp"
+#include "tenon/gradient.hpp"
+#include "tenon/nn/initialisers.hpp"
+#include "tenon/reduce.hpp"
+
+namespace tenon::nn {
+namespace {
+
+using Shape = std::vector<int64_t>;
+
+std::optional<Parameter> parameter(bool wanted, const Shape& shape, double begin) {
+  if (!wanted) return {};
+  return Parameter(shape, constant(begin));
+}
+
+DType computed_in(DType dtype) { return dtype == DType::kF64 ? dtype : DType::kF32; }
+
+std::vector<int> axes_from(const Tensor& x, int first) {
+  std::vector<int> axes;
+  for (int axis = first; axis < x.rank(); ++axis) axes.push_back(axis);
+  return axes;
+}
+
+Tensor normalised(const Tensor& x, const std::vector<int>& axes, double epsilon) {
+  const Tensor centred = x - x.mean(axes, /*keep=*/true);
+  return centred * (centred.square().mean(axes, true) + epsilon).rsqrt();
+}
+
+void check_channels(const char* op, const Tensor& x, int64_t channels) {
+  TN_REQUIRE(x.rank() >= 2 && x.sizes()[1] == Size(channels), "[{}] expected [n, {}, ..], got {}",
+             op, channels,
+             x.rank() < 2 ? fmt::format("rank {}", x.rank())
+                          : fmt::format("{} channels", x.sizes()[1].text()));
+}
+
+/// [channels] beside [n, channels, ..].
+Tensor by_channel(const Tensor& of, const Tensor& x) {
+  std::vector<Size> shape(static_cast<size_t>(x.rank()) - 1, Size(1));
+  shape[0] = of.size(0);
+  return of.reshape(shape);
+}
+
+Tensor scaled_by_channel(Tensor x, const std::optional<Parameter>& weight,
+                         const std::optional<Parameter>& bias) {
+  if (weight) x = x * by_channel(*weight, x);
+  if (bias) x = x + by_channel(*bias, x);
+  return x;
+}
+
+}  // namespace
+
+LayerNorm::LayerNorm(Shape shape, const NormOptions& options)
+    : weight(parameter(options.weight, shape, 1)),
+      bias(parameter(options.bias, shape, 0)),
+      axes(static_cast<int64_t>(shape.size())),
+      epsilon(options.epsilon) {
+  TN_REQUIRE(!shape.empty(), "[nn.layer_norm] expected the sizes of the last axes, got none");
+}
+
+Tensor LayerNorm::operator()(const Tensor& x) const {
+  TN_REQUIRE(x.rank() >= axes, "[nn.layer_norm] expected rank {} or more, got {}", axes, x.rank());
+  for (int64_t i = 0; i < axes && weight; ++i)
+    TN_REQUIRE(x.sizes()[static_cast<size_t>(x.rank() - axes + i)] ==
+                   Size(weight->declared->shape[static_cast<size_t>(i)]),
+               "[nn.layer_norm] expected last axes [{}], got axis {} of size {}",
+               fmt::join(weight->declared->shape, ", "), x.rank() - axes + i,
+               x.sizes()[static_cast<size_t>(x.rank() - axes + i)].text());
+  Tensor out = normalised(x.cast(computed_in(x.dtype())),
+                          axes_from(x, x.rank() - static_cast<int>(axes)), epsilon.value());
+  if (weight) out = out * *weight;
+  if (bias) out = out + *bias;
+  return out.cast(x.dtype());
+}
+
+RMSNorm::RMSNorm(int64_t size, const NormOptions& options)
+    : weight(parameter(options.weight, {size}, 1)), epsilon(options.epsilon) {}
+
+Tensor RMSNorm::operator()(const Tensor& x) const {
+  const Tensor wide = x.cast(computed_in(x.dtype()));
+  const Tensor out = wide * (wide.square().mean({-1}, true) + epsilon.value()).rsqrt();
+  return (weight ? out * *weight : out).cast(x.dtype());
+}
+
+GroupNorm::GroupNorm(int64_t group_count, int64_t channel_count, const NormOptions& options)
+    : weight(parameter(options.weight, {channel_count}, 1)),
+      bias(parameter(options.bias, {channel_count}, 0)),
+      groups(group_count),
+      channels(channel_count),
+      epsilon(options.epsilon) {
+  TN_REQUIRE(groups > 0 && channels > 0 && channels % groups == 0,
+             "[nn.group_norm] expected channels that divide into groups, got {} and {}", channels,
+             groups);
+}
+
+Tensor GroupNorm::operator()(const Tensor& x) const {
+  check_channels("nn.group_norm", x, channels);
+  std::vector<Size> shape(x.sizes().begin(), x.sizes().end());
+  shape[1] = channels / groups;
+  shape.insert(shape.begin() + 1, Size(groups));
+  const Tensor wide = x.cast(computed_in(x.dtype())).reshape(shape);
+  const Tensor out = normalised(wide, axes_from(wide, 2), epsilon.value()).reshape(x.sizes());
+  return scaled_by_channel(out, weight, bias).cast(x.dtype());
+}
+
+BatchNorm::BatchNorm(int64_t channels, const BatchNormOptions& options)
+    : weight(parameter(options.weight, {channels}, 1)),
+      bias(parameter(options.bias, {channels}, 0)),
+      running_mean(Tensor::zeros({channels})),
+      running_var(Tensor::ones({channels})),
+      num_batches_tracked(Tensor::zeros({}, DType::kI64)),
+      epsilon(options.epsilon),
+      momentum(options.momentum) {}
+
+Tensor BatchNorm::operator()(const Tensor& x, const Mode& mode) {
+  const int64_t channels = running_mean.size(0);
+  check_channels("nn.batch_norm", x, channels);
+  const Tensor wide = x.cast(computed_in(x.dtype()));
+  Tensor mean = running_mean, var = running_var;
+  if (mode.is_training()) {
+    std::vector<int> axes = axes_from(x, 2);
+    axes.insert(axes.begin(), 0);
+    mean = wide.mean(axes);
+    var = (wide - by_channel(mean, x)).square().mean(axes);
+    Size count = 1;
+    for (const int axis : axes) count = count * x.sizes()[static_cast<size_t>(axis)];
+    TN_REQUIRE(!count.is_fixed() || count.value() > 1,
+               "[nn.batch_norm] expected more than one value a channel to learn from, got {}",
+               count.text());
+    const Tensor n = Tensor::from_size(count, x.context()).cast(wide.dtype());
+    running_mean = stop_gradient(running_mean * (1 - momentum.value()) + mean * momentum.value());
+    running_var = stop_gradient(running_var * (1 - momentum.value()) +
+                                var * (n / (n - 1)) * momentum.value());
+    num_batches_tracked = num_batches_tracked + 1;
+  }
+  const Tensor scale = (var + epsilon.value()).rsqrt();
+  const Tensor out = (wide - by_channel(mean, x)) * by_channel(scale, x);
+  return scaled_by_channel(out, weight, bias).cast(x.dtype());
+}
+
+}  // namespace tenon::nn
