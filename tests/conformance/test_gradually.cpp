@@ -4,37 +4,58 @@
 
 #include <chrono>
 #include <cmath>
-#include <thread>
 #include <vector>
 
 #include "conformance/cases/gradually.hpp"
 
-using tenon::conformance::gradually;
+namespace {
+
+/// One that the tests move.
+struct Clock {
+  using time_point = std::chrono::time_point<Clock, std::chrono::duration<double>>;
+  static time_point now() { return time_point(std::chrono::duration<double>(seconds)); }
+  static inline double seconds = 0;
+};
+
+/// The counts that are tried on a device that takes seconds(count).
+template <class Seconds>
+std::vector<uint32_t> tried(uint32_t most, const Seconds& seconds) {
+  std::vector<uint32_t> counts;
+  tenon::conformance::gradually<Clock>(256, most, [&](uint32_t count) {
+    counts.push_back(count);
+    Clock::seconds += seconds(count);
+  });
+  return counts;
+}
+
+}  // namespace
 
 TEST_CASE("a quick device is tried up to its limit") {
   for (const uint32_t most : {1u, 4u, 255u, 256u, 257u, 70'000u, UINT32_MAX}) {
-    std::vector<uint32_t> tried;
-    gradually(256, most, [&](uint32_t count) { tried.push_back(count); });
+    const std::vector<uint32_t> counts = tried(most, [](uint32_t) { return 1e-7; });
     CAPTURE(most);
-    REQUIRE(!tried.empty());
-    CHECK(tried.back() == most);
-    for (size_t i = 1; i < tried.size(); ++i) CHECK(tried[i - 1] < tried[i]);
+    REQUIRE(!counts.empty());
+    CHECK(counts.back() == most);
+    for (size_t i = 1; i < counts.size(); ++i) CHECK(counts[i - 1] < counts[i]);
   }
 }
 
 TEST_CASE("a slow device is not asked for minutes") {
   // By the count: 7 s for the limit; by its square: 400 s.
   for (const double power : {1.0, 2.0}) {
-    uint32_t last = 0;
-    const auto begin = std::chrono::steady_clock::now();
-    gradually(256, 70'000, [&](uint32_t count) {
-      last = count;
-      const double turns = count / 256.0;
-      std::this_thread::sleep_for(std::chrono::duration<double>(0.005 * std::pow(turns, power)));
-    });
-    const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
-    CHECK(last >= 256);
-    CHECK(last < 70'000);
-    CHECK(used.count() < 5);
+    Clock::seconds = 0;
+    const std::vector<uint32_t> counts =
+        tried(70'000, [&](uint32_t count) { return 0.005 * std::pow(count / 256.0, power); });
+    REQUIRE(!counts.empty());
+    CHECK(counts.back() >= 256);
+    CHECK(counts.back() < 70'000);
+    CHECK(Clock::seconds < 5);
   }
+}
+
+TEST_CASE("a pause of a busy machine is not the device's") {
+  const std::vector<uint32_t> counts =
+      tried(70'000, [](uint32_t count) { return count == 1024 ? 0.05 : 1e-7; });
+  REQUIRE(!counts.empty());
+  CHECK(counts.back() == 70'000);
 }
