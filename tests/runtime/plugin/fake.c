@@ -6,9 +6,10 @@
  * arguments are added as i32, as the self-test wants it; device 2 does not, and fails that.
  *
  * Options of device_open: oom=BYTES of memory there are, lose=N the device is lost at submission N,
- * slow=MILLISECONDS a submission takes, stale=1 saved executables are refused. Device 1 imports
- * host memory that begins with a page; get_extension("org.tenon.fake.imports") counts how often it
- * did.
+ * slow=MILLISECONDS a submission takes, stale=1 saved executables are refused, gated=1 submissions
+ * begin once the gate is open: get_extension("org.tenon.fake.gate") is 1 while it is closed. Device
+ * 1 imports host memory that begins with a page; get_extension("org.tenon.fake.imports") counts how
+ * often it did.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@
 
 struct tn_device {
   uint32_t index;
-  uint64_t oom, lose, slow, stale;
+  uint64_t oom, lose, slow, stale, gated;
   uint64_t held, submissions;
   pthread_mutex_t mutex;
 };
@@ -84,6 +85,7 @@ static int32_t open_device(uint32_t index, const char* options, tn_device** out,
                       : !strcmp(key, "lose")  ? &d->lose
                       : !strcmp(key, "slow")  ? &d->slow
                       : !strcmp(key, "stale") ? &d->stale
+                      : !strcmp(key, "gated") ? &d->gated
                                               : NULL;
     if (field)
       *field = value;
@@ -179,7 +181,10 @@ static int32_t import(tn_device* device, uint32_t space, void* pointer, uint64_t
   return TN_OK;
 }
 
+static uint64_t gate_is_closed;
+
 static const void* extension(const char* id) {
+  if (strcmp(id, "org.tenon.fake.gate") == 0) return &gate_is_closed;
   return strcmp(id, "org.tenon.fake.imports") == 0 ? &imports : NULL;
 }
 
@@ -276,14 +281,27 @@ static int32_t run_command(const tn_command* c, tn_error* error) {
   return TN_OK;
 }
 
+static void sleep_for(uint64_t milliseconds) {
+  const struct timespec time = {0, (long)milliseconds * 1000000};
+  nanosleep(&time, NULL);
+}
+
+/* A minute at most: whoever closed it may be waiting for this submission. */
+static int gate_opens(void) {
+  for (int i = 0; i < 60000; ++i) {
+    if (!__atomic_load_n(&gate_is_closed, __ATOMIC_ACQUIRE)) return 1;
+    sleep_for(1);
+  }
+  return 0;
+}
+
 static int32_t run_all(tn_device* device, const tn_submission* s, tn_error* error) {
   pthread_mutex_lock(&device->mutex);
   const uint64_t number = ++device->submissions;
   pthread_mutex_unlock(&device->mutex);
-  if (device->slow) {
-    const struct timespec time = {0, (long)device->slow * 1000000};
-    nanosleep(&time, NULL);
-  }
+  if (device->slow) sleep_for(device->slow);
+  if (device->gated && !gate_opens())
+    return fail_with(error, TN_ERROR_TIMEOUT, "the gate of the fake device stays closed");
   if (device->lose && number >= device->lose)
     return fail_with(error, TN_ERROR_DEVICE_LOST, "the fake device fell off the bus");
   for (uint32_t i = 0; i < s->command_count; ++i) {
