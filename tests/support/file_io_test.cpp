@@ -3,6 +3,7 @@
 #include "core/support/file_io.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -130,7 +131,8 @@ TEST_CASE("devices and pipes are written through and stay what they are") {
   // A reader that leaves is an error and no SIGPIPE.
   const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
   std::thread leaves([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    pollfd begun{reader, POLLIN, 0};
+    poll(&begun, 1, -1);
     close(reader);
   });
   CHECK_THROWS_WITH(write_file(pipe, std::string(1 << 20, 'x')), ContainsSubstring("Broken pipe"));

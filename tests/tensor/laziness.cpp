@@ -2,10 +2,10 @@
 // When tensors run, what they keep, and what they refuse.
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <filesystem>
 
 #include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
+#include "tests/runtime/support.hpp"
 #include "tests/tensor/devices.hpp"
 
 using namespace tenon;
@@ -117,12 +117,12 @@ TEST_CASE("a lazy tensor knows the device that it will be on") {
 
 TEST_CASE(".npy files keep a tensor") {
   on_each_device([](Context& context) {
-    const auto path = std::filesystem::temp_directory_path() / "tenon-test-tensor.npy";
+    const test::TempFolder folder;
+    const auto path = folder.path / "x.npy";
     (Tensor::from<float>({1, 2, 3, 4}, {2, 2}, context) * 2.0f).save_npy(path);
     const Tensor back = Tensor::from_npy(path, context);
     CHECK(back.shape() == std::vector<int64_t>{2, 2});
     CHECK(back.to_vector<float>() == F{2, 4, 6, 8});
-    std::filesystem::remove(path);
   });
 }
 

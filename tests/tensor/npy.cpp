@@ -11,15 +11,15 @@
 #include <random>
 
 #include "core/support/error.hpp"
+#include "tests/runtime/support.hpp"
 
 using namespace tenon;
 
 namespace {
 
 std::filesystem::path temporary(const std::string& name) {
-  const auto folder = std::filesystem::temp_directory_path() / "tenon-test-npy";
-  std::filesystem::create_directories(folder);
-  return folder / name;
+  static const test::TempFolder folder;
+  return folder.path / name;
 }
 
 std::string bytes_of(const std::filesystem::path& path) {
