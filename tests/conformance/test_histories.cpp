@@ -32,7 +32,7 @@ bool is_small(const Case& test) {
 
 CampaignOptions shrinking_on(const std::string& backend) {
   CampaignOptions options = campaign_on(backend, 0, 0);
-  options.shrink_seconds = 20;
+  options.shrink_seconds = 120;
   return options;
 }
 
@@ -84,7 +84,8 @@ TEST_CASE("what a case does to an earlier one is shrunk, both of them") {
     outcome = rerun.fresh(failing);
     UNSCOPED_INFO(status_name(outcome.status) << outcome.kind << outcome.text);
   }
-  const Reproducer small = shrink_failure(rerun, failing, false, 20, builder).reproducer;
+  const Reproducer small =
+      shrink_failure(rerun, failing, false, options.shrink_seconds, builder).reproducer;
   const std::string text = write_reproducer(small);
   INFO(text);
   CHECK(is_small(small.test));

@@ -33,6 +33,7 @@ CampaignOptions planted(const std::string& bug, uint64_t begin, uint64_t cases) 
   options.seed = 3;
   options.stop_after = 1;
   options.recheck_one_in = 0;
+  options.shrink_seconds = 60;
   return options;
 }
 

@@ -28,6 +28,7 @@ class Browser:
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.errors, self.requests, self.loads, self.next_id = [], [], 0, 0
         self.socket = websocket.create_connection(self._page(), timeout=SECONDS, suppress_origin=True)
+        self.until(lambda: self.value("document.readyState") == "complete")  # or that load would count as the next one's
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
         self.call("Emulation.setFocusEmulationEnabled", enabled=True)
@@ -99,6 +100,13 @@ class Browser:
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in result, (expression, result)
         return result["result"].get("value")
+
+    def until(self, condition):
+        """Takes the page's events until the condition holds, or for so many seconds; whether it does."""
+        end = time.monotonic() + SECONDS
+        while not (holds := condition()) and time.monotonic() < end:
+            self.value("new Promise(done => setTimeout(done, 20))")
+        return holds
 
     def press(self, key):
         for kind in ("rawKeyDown", "keyUp"):

@@ -155,22 +155,31 @@ class Targets(unittest.TestCase):
 
 
 class Killed(unittest.TestCase):
+    def killed(self, device):
+        """Exit code and output of a run of which a worker was killed."""
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("TENON_")}
+        with tempfile.TemporaryDirectory() as folder:
+            with subprocess.Popen([os.path.join(BIN, "tenon-conformance"), "fuzz", "--backend", device, "--cases",
+                                   "200", "--report", folder, "--json"], env=environment, text=True, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL) as parent:
+                journal = os.path.join(folder, "journal-0.txt")
+                deadline = time.time() + 60
+                while time.time() < deadline and not has_cases(journal):
+                    time.sleep(0.05)
+                with open(f"/proc/{parent.pid}/task/{parent.pid}/children", encoding="ascii") as file:
+                    children = file.read().split()
+                os.kill(int(children[0]), signal.SIGKILL)
+                out, _ = parent.communicate(timeout=300)
+        return parent.returncode, out
+
     def test_a_killed_worker_costs_one_case(self):
         for device in devices():
-            with self.subTest(device), tempfile.TemporaryDirectory() as folder:
-                environment = {k: v for k, v in os.environ.items() if not k.startswith("TENON_")}
-                with subprocess.Popen([os.path.join(BIN, "tenon-conformance"), "fuzz", "--backend", device, "--cases",
-                                       "200", "--report", folder, "--json"], env=environment, text=True, stdout=subprocess.PIPE,
-                                      stderr=subprocess.DEVNULL) as parent:
-                    journal = os.path.join(folder, "journal-0.txt")
-                    deadline = time.time() + 60
-                    while time.time() < deadline and not has_cases(journal):
-                        time.sleep(0.05)
-                    with open(f"/proc/{parent.pid}/task/{parent.pid}/children", encoding="ascii") as file:
-                        children = file.read().split()
-                    os.kill(int(children[0]), signal.SIGKILL)
-                    out, _ = parent.communicate(timeout=300)
-                self.assertEqual(parent.returncode, 1, out)
+            with self.subTest(device):
+                for _ in range(5):  # one that was at no case costs none: then once more
+                    code, out = self.killed(device)
+                    if code != 0:
+                        break
+                self.assertEqual(code, 1, out)
                 self.assertIn('"CRASH"', out)
                 self.assertEqual(run("example_01_hello", TENON_DEVICES="cpu").returncode, 0)
 

@@ -210,11 +210,10 @@ class Page(Reports, unittest.TestCase):
         self.assertIn("cases", value("document.getElementById('card').textContent"))
         target = value("document.activeElement.getAttribute('href').slice(1)")
         value("document.activeElement.click()")
-        value("new Promise(done => setTimeout(done, 50))")
-        self.assertTrue(value(f"document.getElementById({target!r}).closest('details').open"))
-        value("document.querySelector('.copy button').click()")
-        value("new Promise(done => setTimeout(done, 200))")
-        self.assertIn(value("document.querySelector('.copy button').textContent"), ("Copied", "Selected"))
+        self.assertTrue(self.browser.until(lambda: value(f"document.getElementById({target!r}).closest('details').open")))
+        said = value("(button => new Promise(done => { new MutationObserver(() => done(button.textContent))"
+                     ".observe(button, {childList: true}); button.click(); }))(document.querySelector('.copy button'))")
+        self.assertIn(said, ("Copied", "Selected"))
         self.assert_quiet(self.path)
 
     def test_it_fits_a_phone_in_the_dark(self):
@@ -328,8 +327,7 @@ class Page(Reports, unittest.TestCase):
                 file.write(text.replace("</main>", planted[0] + "</main>"))
             self.browser.errors.clear()
             self.load(path)
-            self.browser.value("new Promise(done => setTimeout(done, 100))")
-            self.assertIn(planted[1], " ".join(self.browser.errors), name)
+            self.assertTrue(self.browser.until(lambda: planted[1] in " ".join(self.browser.errors)), name)
         path = os.path.join(self.temporary.name, "fetches.html")
         with open(path, "w", encoding="utf-8") as file:
             file.write("<!doctype html><img src='http://127.0.0.1:9/planted.png'>")

@@ -22,7 +22,7 @@ namespace {
 enum class Way {
   every_100th,   // a launch of a process ends it
   stubborn,      // hangs, ignores SIGTERM, and has threads and a child that do too
-  eats,          // memory without bound
+  eats,          // memory, and holds it
   heap,          // a write before the beginning of a block
   exits,         // exit(0)
   aborts_later,  // abort in a thread
@@ -72,12 +72,14 @@ void forge(int fd) {
   if (write(fd, kLine, sizeof kLine - 1) < 0) return;
 }
 
+/// More than its limit in the tests, and no more than a machine has.
 void eat() {
-  for (;;) {
-    constexpr size_t kBite = 16 << 20;
+  constexpr size_t kBites = 32, kBite = 16 << 20;
+  for (size_t i = 0; i < kBites; ++i) {
     memset(malloc(kBite), 1, kBite);  // NOLINT: never given back
     usleep(1000);
   }
+  sleep_on();
 }
 
 void corrupt() {
