@@ -38,7 +38,9 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
   size_ = static_cast<uint64_t>(facts.st_size);
 }
 
-InputFile::~InputFile() { close(descriptor_); }
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
 
 void InputFile::read(uint64_t offset, void* data, uint64_t size) const {
   auto* to = static_cast<char*>(data);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace tenon::formats {
 
@@ -19,6 +20,8 @@ class InputFile {
   uint64_t size() const { return size_; }  ///< when it was opened
   /// Throws kEnvironment if the file ends before.
   void read(uint64_t offset, void* data, uint64_t size) const;
+  /// The descriptor, which is the caller's from then on.
+  int release() { return std::exchange(descriptor_, -1); }
 
  private:
   std::string path_;

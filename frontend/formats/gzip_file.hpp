@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A file that may be compressed by gzip, read from the begin to the end.
+#pragma once
+
+#include <zlib.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace tenon::formats {
+
+class GzipFile {
+ public:
+  /// Throws kEnvironment for what the system refuses, kInvalid for what is no regular file.
+  explicit GzipFile(const std::string& path);
+  ~GzipFile();
+  GzipFile(const GzipFile&) = delete;
+  GzipFile& operator=(const GzipFile&) = delete;
+
+  /// No file of this size holds more, before or after it is decompressed.
+  uint64_t most_bytes() const { return most_bytes_; }
+  /// As many as there are up to `size`. Throws kInvalid for damaged data.
+  size_t read(void* data, size_t size);
+
+ private:
+  std::string path_;
+  gzFile file_ = nullptr;
+  uint64_t most_bytes_ = 0;
+};
+
+}  // namespace tenon::formats
