@@ -76,7 +76,7 @@ Embedding::Embedding(int64_t count, int64_t size, const EmbeddingOptions& option
 Tensor Embedding::operator()(const Tensor& numbers) const {
   TN_REQUIRE(!is_float(numbers.dtype()) && numbers.dtype() != DType::kBool,
              "[nn.embedding] expected integers, got {}", dtype_name(numbers.dtype()));
-  std::vector<Size> shape(numbers.sizes().begin(), numbers.sizes().end());
+  std::vector<Size> shape = numbers.sizes().vector();
   shape.emplace_back(weight.declared->shape[1]);
   const Tensor flat = numbers.flatten();
   Tensor rows = weight.take(0, flat);

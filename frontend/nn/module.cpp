@@ -37,13 +37,13 @@ void Parameter::redeclare(const Tensor& value) {
   Tensor::operator=(value);
 }
 
-void initialise(const std::vector<Named>& parameters, const Key& key) {
-  if (parameters.empty()) return;
-  const std::vector<Key> keys = key.split(static_cast<int64_t>(parameters.size()));
+void initialise(const std::vector<Named>& tensors, const Key& key) {
+  if (tensors.empty()) return;
+  const std::vector<Key> keys = key.split(static_cast<int64_t>(tensors.size()));
   std::vector<Tensor> values;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    Parameter& parameter = *parameters[i].parameter;
-    if (!parameter.declared->initialiser) continue;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!tensors[i].parameter || !tensors[i].parameter->declared->initialiser) continue;
+    Parameter& parameter = *tensors[i].parameter;
     parameter = parameter.declared->initialiser(keys[i], parameter.declared->shape)
                     .cast(parameter.declared->dtype);
     values.push_back(parameter);
@@ -74,8 +74,12 @@ LossAndGradients loss_and_gradients(const std::vector<Named>& learned,
              "[nn.value_and_gradient] expected a model with something to learn, got none: it has "
              "no parameters, or all are frozen");
   std::vector<Tensor> values;
-  for (const Named& named : learned) values.push_back(*named.tensor);
-  ValueAndGradients found = tenon::value_and_gradient(loss)(values);
+  std::vector<std::string> names;
+  for (const Named& named : learned) {
+    values.push_back(*named.tensor);
+    names.push_back(named.name);
+  }
+  ValueAndGradients found = tenon::value_and_gradient(loss, std::move(names))(values);
   return {found.value, std::move(found.gradients)};
 }
 

@@ -99,7 +99,7 @@ GroupNorm::GroupNorm(int64_t group_count, int64_t channel_count, const NormOptio
 
 Tensor GroupNorm::operator()(const Tensor& x) const {
   check_channels("nn.group_norm", x, channels);
-  std::vector<Size> shape(x.sizes().begin(), x.sizes().end());
+  std::vector<Size> shape = x.sizes().vector();
   shape[1] = channels / groups;
   shape.insert(shape.begin() + 1, Size(groups));
   const Tensor wide = x.cast(computed_in(x.dtype())).reshape(shape);
@@ -110,14 +110,14 @@ Tensor GroupNorm::operator()(const Tensor& x) const {
 BatchNorm::BatchNorm(int64_t channels, const BatchNormOptions& options)
     : weight(parameter(options.weight, {channels}, 1)),
       bias(parameter(options.bias, {channels}, 0)),
-      running_mean(Tensor::zeros({channels})),
-      running_var(Tensor::ones({channels})),
-      num_batches_tracked(Tensor::zeros({}, DType::kI64)),
+      running_mean({channels}, zeros()),
+      running_var({channels}, ones()),
+      num_batches_tracked({}, zeros(), DType::kI64),
       epsilon(options.epsilon),
       momentum(options.momentum) {}
 
 Tensor BatchNorm::operator()(const Tensor& x, const Mode& mode) {
-  const int64_t channels = running_mean.size(0);
+  const int64_t channels = running_mean.declared->shape[0];
   check_channels("nn.batch_norm", x, channels);
   const Tensor wide = x.cast(computed_in(x.dtype()));
   Tensor mean = running_mean, var = running_var;

@@ -50,16 +50,26 @@ class Unread {
   std::vector<NodeRef> alive_;
 };
 
-std::string place(size_t i, const Node& node) {
-  return fmt::format("argument {} ({})", i, type_string(node));
-}
+/// Who asks, and what the caller calls the arguments.
+struct Asked {
+  Asked(const char* name, std::vector<std::string> names = {})
+      : op(name), arguments(std::move(names)) {}
+  std::string place(size_t i, const Node& node) const {
+    return fmt::format("{} ({})",
+                       i < arguments.size() ? arguments[i] : fmt::format("argument {}", i),
+                       type_string(node));
+  }
+  const char* op;
+  std::vector<std::string> arguments;
+};
 
-void check_leaf(const char* op, size_t i, const NodeRef& node) {
-  TN_REQUIRE(is_float(node->dtype), "[{}] expected a float dtype, got {}", op, place(i, *node));
+void check_leaf(const Asked& asked, size_t i, const NodeRef& node) {
+  TN_REQUIRE(is_float(node->dtype), "[{}] expected a float dtype, got {}", asked.op,
+             asked.place(i, *node));
   TN_REQUIRE(
       node->op != Op::CONST,
-      "[{}] expected a tensor with a value of its own, got the constant {}; realize it first", op,
-      place(i, *node));
+      "[{}] expected a tensor with a value of its own, got the constant {}; realize it first",
+      asked.op, asked.place(i, *node));
 }
 
 /// Zeros where there is no node.
@@ -75,7 +85,7 @@ std::vector<Tensor> tensors_of(Context& context, const std::vector<NodeRef>& nod
 
 /// Gradients of weighted outputs, each there. The outputs' handles are made to share what the
 /// gradients need.
-std::vector<Tensor> gradients_of(const char* op, Context& context,
+std::vector<Tensor> gradients_of(const Asked& asked, Context& context,
                                  const std::vector<Tensor>& outputs,
                                  const std::vector<NodeRef>& seeds, const std::vector<NodeRef>& wrt,
                                  bool zero_if_none) {
@@ -87,8 +97,8 @@ std::vector<Tensor> gradients_of(const char* op, Context& context,
   for (size_t i = 0; i < wrt.size() && !zero_if_none; ++i) {
     const bool was_read = std::ranges::all_of(
         before, [](const NodeRef& node) { return buffer_of(*node) != nullptr; });
-    TN_REQUIRE(made.of[i], "[{}] expected an output that depends on {}, got one where {}{}", op,
-               place(i, *wrt[i]), why_no_gradient(before, leaves[i]),
+    TN_REQUIRE(made.of[i], "[{}] expected an output that depends on {}, got one where {}{}",
+               asked.op, asked.place(i, *wrt[i]), why_no_gradient(before, leaves[i]),
                was_read ? "; its value was read before, which ends the path: ask for the gradient "
                           "first, or keep a GradientTape"
                         : "");
@@ -105,11 +115,13 @@ std::vector<Tensor> gradients_of(const char* op, Context& context,
 
 /// Arguments as leaves that are told apart: a constant, and what was an argument before, gets a
 /// buffer of its own.
-std::vector<Tensor> leaves_of(const char* op, Context& context, const std::vector<Tensor>& inputs) {
+std::vector<Tensor> leaves_of(const Asked& asked, Context& context,
+                              const std::vector<Tensor>& inputs) {
   std::vector<Tensor> leaves;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const NodeRef& node = node_of(inputs[i]);
-    TN_REQUIRE(is_float(node->dtype), "[{}] expected a float dtype, got {}", op, place(i, *node));
+    TN_REQUIRE(is_float(node->dtype), "[{}] expected a float dtype, got {}", asked.op,
+               asked.place(i, *node));
     const bool repeats =
         std::ranges::any_of(leaves, [&](const Tensor& leaf) { return node_of(leaf) == node; });
     if (node->op != Op::CONST && !repeats) {
@@ -132,11 +144,11 @@ struct Called {
 };
 
 /// What f gives on leaves in place of the inputs. `others` have its context.
-Called call_on_leaves(const char* op, const TensorFunction& f, const std::vector<Tensor>& inputs,
-                      const std::vector<Tensor>& others) {
-  TN_REQUIRE(f, "[{}] expected a function, got none", op);
-  Context& context = context_of(op, {inputs, others});
-  const std::vector<Tensor> leaves = leaves_of(op, context, inputs);
+Called call_on_leaves(const Asked& asked, const TensorFunction& f,
+                      const std::vector<Tensor>& inputs, const std::vector<Tensor>& others) {
+  TN_REQUIRE(f, "[{}] expected a function, got none", asked.op);
+  Context& context = context_of(asked.op, {inputs, others});
+  const std::vector<Tensor> leaves = leaves_of(asked, context, inputs);
   return {context, nodes_in(context, leaves), f(leaves)};
 }
 
@@ -188,16 +200,17 @@ std::vector<Tensor> gradient(const Tensor& output, const std::vector<Tensor>& wr
                       /*zero_if_none=*/false);
 }
 
-std::function<ValueAndGradients(const std::vector<Tensor>&)> value_and_gradient(LossFunction loss) {
+std::function<ValueAndGradients(const std::vector<Tensor>&)> value_and_gradient(
+    LossFunction loss, std::vector<std::string> names) {
   TN_REQUIRE(loss, "[value_and_gradient] expected a function, got none");
-  return [loss = std::move(loss)](const std::vector<Tensor>& inputs) {
-    const char* const op = "value_and_gradient";
+  return [loss = std::move(loss), asked = Asked("value_and_gradient", std::move(names))](
+             const std::vector<Tensor>& inputs) {
     const GradientTape tape;
     const auto of_loss = [&](const std::vector<Tensor>& x) { return std::vector{loss(x)}; };
-    const Called called = call_on_leaves(op, of_loss, inputs, {});
+    const Called called = call_on_leaves(asked, of_loss, inputs, {});
     const Tensor& value = called.values[0];
-    check_loss(op, value);
-    return ValueAndGradients{value, gradients_of(op, called.context, called.values,
+    check_loss(asked.op, value);
+    return ValueAndGradients{value, gradients_of(asked, called.context, called.values,
                                                  {node_of(constant_like(value, 1))}, called.leaves,
                                                  /*zero_if_none=*/false)};
   };

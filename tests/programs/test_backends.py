@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One program, every device of the machine; targets that are not there; a worker that is killed."""
 import glob
+import json
 import os
 import signal
 import subprocess
@@ -93,6 +94,19 @@ class OneProgram(unittest.TestCase):
                     said = result.stdout.replace(device, "DEVICE")
                     if name != "example_02_devices":  # says what each device has
                         self.assertEqual(said, expected.setdefault(name, said))
+
+    def test_digits(self):
+        for name, steps in (("example_20_digits_mlp", 40), ("example_21_digits_conv", 10)):
+            expected = None
+            for device in ["cpu:0"] + others():
+                with self.subTest(name, device=device):
+                    result = run(name, "--json", "--steps", str(steps), timeout=300, TENON_DEVICES=device)
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    losses = json.loads(result.stdout)["losses"]
+                    expected = expected or losses
+                    self.assertEqual(len(losses), steps)
+                    for seen, other in zip(losses, expected):
+                        self.assertLessEqual(abs(seen - other), 2e-3 * abs(other))
 
     def test_disk_matmul(self):
         for device in devices():

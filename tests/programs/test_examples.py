@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The examples as a user runs them; the two real ones against plain computations of the same."""
 import concurrent.futures
+import json
 import math
 import os
 import tempfile
@@ -105,6 +106,31 @@ class Examples(unittest.TestCase):
                 for row, (score, name, title) in zip(rows, expected):
                     self.assertAlmostEqual(float(row[0]), score, places=3)
                     self.assertEqual((row[1], row[2]), (name, title))
+
+    def learn(self, name, *words, **environment):
+        result = run(name, "--json", *words, timeout=300, **environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def test_digits(self):
+        mlp = self.learn("example_20_digits_mlp", "--seed", "1", "--steps", "150")
+        self.assertEqual(len(mlp["losses"]), 150)
+        self.assertLess(mlp["losses"][-1], 0.5)
+        self.assertGreater(mlp["accuracy"], 0.9)
+        again = self.learn("example_20_digits_mlp", "--seed", "1", "--steps", "20")
+        self.assertEqual(again["losses"], mlp["losses"][:20])
+        other = self.learn("example_20_digits_mlp", "--seed", "2", "--steps", "20")
+        self.assertNotEqual(other["losses"], again["losses"])
+        conv = self.learn("example_21_digits_conv", "--steps", "60")
+        self.assertGreater(conv["accuracy"], 0.9)
+
+    def test_programs_that_learn_refuse_what_they_do_not_know(self):
+        for words in (["--steps"], ["--steps", "x"], ["--steps", "-1"], ["--what", "1"]):
+            with self.subTest(words):
+                result = run("example_20_digits_mlp", *words)
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(words[0], result.stderr)
+        self.assertIn("usage:", run("example_20_digits_mlp", "--help").stdout)
 
     def test_search(self):
         self.check_search()

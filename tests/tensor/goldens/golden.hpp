@@ -51,7 +51,7 @@ struct Case {
   std::map<std::string, std::string> attributes;
 };
 
-/// The lines of tests/tensor/goldens/FILE.txt.
+/// The lines of tests/FILE.txt.
 std::vector<Case> read_cases(const std::string& file);
 
 /// The context of the environment's device; without that device the test is skipped.

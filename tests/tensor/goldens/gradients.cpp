@@ -182,8 +182,8 @@ TEST_CASE("gradients of functions equal those of JAX") {
   const auto by_name = functions_by_name();
   std::set<std::string> names, forms;
   double worst = 0;
-  std::vector<Case> cases = read_cases("gradients");
-  for (Case& c : read_cases("gradients_linalg")) cases.push_back(std::move(c));
+  std::vector<Case> cases = read_cases("tensor/goldens/gradients");
+  for (Case& c : read_cases("tensor/goldens/gradients_linalg")) cases.push_back(std::move(c));
   for (const Case& c : cases) {
     INFO("line " << c.line << ": " << form_of(c));
     REQUIRE(by_name.contains(c.function));
@@ -210,7 +210,7 @@ TEST_CASE("activations, softmaxes and norms are finite where their values are") 
   const auto by_name = functions_by_name();
   const bool has_f64 = runtime_of(context).device().capabilities().of(DType::kF64).arithmetic;
   std::set<std::string> forms;
-  for (const Case& c : read_cases("large")) {
+  for (const Case& c : read_cases("tensor/goldens/large")) {
     const DType dtype = c.inputs.at(0).dtype;
     if (dtype == DType::kF64 && !has_f64) continue;
     INFO("large.txt:" << c.line << ": " << form_of(c) << " of " << dtype_name(dtype));

@@ -18,10 +18,10 @@
 // cast.
 //
 // Arguments and results are tensors, keys, or made of them: std::vector, array, pair, tuple,
-// structs with `auto fields() { return std::tie(..); }`, which names every member that matters.
-// Parameters that are integers or bools are no inputs: each combination of them is traced apart. A
-// float number is f64 where the device has that, and takes the dtype of what it meets; alone it is
-// f32.
+// optional, structs with `auto fields() { return std::tie(..); }`, which names every member that
+// matters. Parameters that are integers or bools are no inputs: each combination of them is traced
+// apart. A float number is f64 where the device has that, and takes the dtype of what it meets;
+// alone it is f32.
 #pragma once
 
 #include <algorithm>
@@ -32,6 +32,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -88,6 +89,10 @@ template <class T>
 inline constexpr bool kIsVector = false;
 template <class T, class A>
 inline constexpr bool kIsVector<std::vector<T, A>> = true;
+template <class T>
+inline constexpr bool kIsOptional = false;
+template <class T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
 
 /// Leaves the structure, and holds nothing alive.
 struct Forget {
@@ -109,6 +114,9 @@ void visit(T& value, const OnTensor& tensor, const OnFixed& fixed) {
   } else if constexpr (kIsVector<T>) {
     fixed(static_cast<int64_t>(value.size()));
     for (auto& element : value) visit(element, tensor, fixed);
+  } else if constexpr (kIsOptional<T>) {
+    fixed(value.has_value());
+    if (value) visit(*value, tensor, fixed);
   } else if constexpr (HasFields<T>) {
     std::apply([&](auto&... part) { (visit(part, tensor, fixed), ...); }, value.fields());
   } else if constexpr (IsTuple<T>) {
@@ -118,7 +126,7 @@ void visit(T& value, const OnTensor& tensor, const OnFixed& fixed) {
                   "compile: a float that may change is an input: declare it as a Tensor");
     static_assert(std::is_integral_v<T> || std::is_enum_v<T>,
                   "compile: expected tensors, keys, integers, or what is made of them: "
-                  "std::vector, array, pair, tuple, a struct with fields()");
+                  "std::vector, array, pair, tuple, optional, a struct with fields()");
     fixed(static_cast<int64_t>(value));
   }
 }

@@ -39,9 +39,10 @@ struct ValueAndGradients {
   std::vector<Tensor> gradients;  ///< one for each argument
 };
 /// A function that gives a loss together with its gradients by all arguments. Arguments count by
-/// place, so that two equal constants are two; the function may read values.
+/// place, so that two equal constants are two; the function may read values. `names` are what
+/// errors call them.
 TENON_API std::function<ValueAndGradients(const std::vector<Tensor>&)> value_and_gradient(
-    LossFunction loss);
+    LossFunction loss, std::vector<std::string> names = {});
 
 struct ValuesAndProducts {
   std::vector<Tensor> values;

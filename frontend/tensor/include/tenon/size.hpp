@@ -66,9 +66,14 @@ class Sizes {
   Sizes(const std::vector<int64_t>& sizes) : sizes_(sizes.begin(), sizes.end()) {}  // NOLINT
 
   size_t size() const { return sizes_.size(); }
-  const Size& operator[](size_t axis) const { return sizes_[axis]; }
-  auto begin() const { return sizes_.begin(); }
-  auto end() const { return sizes_.end(); }
+  const Size& operator[](size_t axis) const& { return sizes_[axis]; }
+  Size operator[](size_t axis) && { return std::move(sizes_[axis]); }
+  auto begin() const& { return sizes_.begin(); }
+  auto end() const& { return sizes_.end(); }
+  void begin() && = delete;  // x.sizes().begin() and x.sizes().end() are of two vectors
+  void end() && = delete;
+  std::vector<Size> vector() const& { return sizes_; }
+  std::vector<Size> vector() && { return std::move(sizes_); }
   bool operator==(const Sizes&) const = default;
 
  private:

@@ -12,8 +12,8 @@
 //
 // There is no base class and nothing is registered: a module is copied, returned and passed to what
 // `compile` makes like any struct. The list gives each tensor its name: "fc1.weight"; elements of
-// vectors, arrays and tuples are numbered: "blocks.0.fc1.weight". A Parameter is learned; a Tensor
-// is kept with the model and not learned (a running mean); integers, bools, enums and Fixed are
+// vectors, arrays and tuples are numbered: "blocks.0.fc1.weight". A Parameter is learned; a Buffer,
+// or any Tensor, is kept with the model and not learned; integers, bools, enums and Fixed are
 // options, by which traced functions are told apart.
 #pragma once
 
@@ -67,6 +67,16 @@ struct TENON_API Parameter : Tensor {
   auto fields() { return std::tie(static_cast<Tensor&>(*this), frozen); }
 };
 
+/// What a model keeps and does not learn, as a running mean: declared like a parameter, so that it
+/// gets its first values, and its context, with them.
+struct TENON_API Buffer : Parameter {
+  using Parameter::Parameter;
+  Buffer& operator=(const Tensor& value) {
+    Parameter::operator=(value);
+    return *this;
+  }
+};
+
 /// A number that belongs to a module as an option does: a function that is traced with one is
 /// traced anew for another.
 struct Fixed {
@@ -79,11 +89,6 @@ struct Fixed {
 namespace fields {
 
 template <class T>
-inline constexpr bool kIsOptional = false;
-template <class T>
-inline constexpr bool kIsOptional<std::optional<T>> = true;
-
-template <class T>
 concept HasNames = requires {
   { T::field_names() } -> std::convertible_to<std::string_view>;
 };
@@ -93,12 +98,13 @@ TENON_API std::string next_name(std::string_view& names);
 /// "a" and "b" make "a.b"; an empty one makes no dot.
 TENON_API std::string joined(const std::string& prefix, const std::string& name);
 
-/// Calls on(name, Parameter&) and on(name, Tensor&) for all below a value, in the order of fields.
+/// Calls on(name, Parameter&), on(name, Buffer&) and on(name, Tensor&) for all below a value, in
+/// the order of fields.
 template <class T, class On>
 void each(T& value, const std::string& name, const On& on) {
-  if constexpr (std::is_same_v<T, Parameter> || std::is_same_v<T, Tensor>) {
+  if constexpr (std::is_base_of_v<Tensor, T>) {
     on(name, value);
-  } else if constexpr (kIsOptional<T>) {
+  } else if constexpr (compiled::kIsOptional<T>) {
     if (value) each(*value, name, on);
   } else if constexpr (compiled::kIsVector<T>) {
     for (size_t i = 0; i < value.size(); ++i) each(value[i], joined(name, std::to_string(i)), on);
@@ -132,18 +138,19 @@ concept Module = compiled::HasFields<T> || compiled::kIsVector<T> || compiled::I
 struct Named {
   std::string name;
   Tensor* tensor;
-  Parameter* parameter;  ///< null for what is not learned
+  Parameter* parameter;  ///< and how it was declared; null for a plain Tensor
+  bool is_learned;       ///< false for a Buffer, too
 };
 
 /// All tensors of a model, in the order of its fields; they are those of the model itself.
 template <Module M>
 std::vector<Named> tensors(M& model) {
   std::vector<Named> out;
-  fields::each(model, "", [&](const std::string& name, auto& tensor) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(tensor)>, Parameter>)
-      out.push_back({name, &tensor, &tensor});
+  fields::each(model, "", [&]<class T>(const std::string& name, T& tensor) {
+    if constexpr (std::is_base_of_v<Parameter, T>)
+      out.push_back({name, &tensor, &tensor, !std::is_base_of_v<Buffer, T>});
     else
-      out.push_back({name, &tensor, nullptr});
+      out.push_back({name, &tensor, nullptr, false});
   });
   return out;
 }
@@ -152,7 +159,7 @@ std::vector<Named> tensors(M& model) {
 template <Module M>
 std::vector<Named> parameters(M& model) {
   std::vector<Named> out = tensors(model);
-  std::erase_if(out, [](const Named& tensor) { return !tensor.parameter; });
+  std::erase_if(out, [](const Named& tensor) { return !tensor.is_learned; });
   return out;
 }
 
@@ -164,12 +171,13 @@ std::vector<Named> learned(M& model) {
   return out;
 }
 
-TENON_API void initialise(const std::vector<Named>& parameters, const Key& key);
-/// Gives every parameter values by its own initialiser, from a key of its own; all are computed in
-/// one go. Values that were there are replaced; a parameter made from a value keeps it.
+TENON_API void initialise(const std::vector<Named>& tensors, const Key& key);
+/// Gives every parameter and buffer values by its own initialiser, from a key of its own and in its
+/// context; all are computed in one go. Values that were there are replaced; what was made from a
+/// value keeps it.
 template <Module M>
 void initialise(M& model, const Key& key) {
-  initialise(parameters(model), key);
+  initialise(tensors(model), key);
 }
 
 /// From now on parameters stay as they are (or are learned again). Returns how many changed.
@@ -234,7 +242,7 @@ LossAndGradients value_and_gradient(M& model, const Loss& loss) {
       });
   const std::vector<Named> from = tensors(used), to = tensors(model);
   for (size_t i = 0; i < to.size(); ++i)
-    if (!to[i].parameter) *to[i].tensor = *from[i].tensor;
+    if (!to[i].is_learned) *to[i].tensor = *from[i].tensor;
   return out;
 }
 

@@ -70,8 +70,8 @@ struct TENON_API BatchNorm {
   Tensor operator()(const Tensor& x, const Mode& mode = {});
 
   std::optional<Parameter> weight, bias;  ///< [channels]
-  Tensor running_mean, running_var;       ///< [channels], from 0 and 1
-  Tensor num_batches_tracked;             ///< i64 []
+  Buffer running_mean, running_var;       ///< [channels], from 0 and 1
+  Buffer num_batches_tracked;             ///< i64 []
   Fixed epsilon, momentum;
   TENON_FIELDS(weight, bias, running_mean, running_var, num_batches_tracked, epsilon, momentum)
 };

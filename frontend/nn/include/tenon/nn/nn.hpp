@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// All of tenon::nn.
+#pragma once
+
+#include "tenon/nn/conv.hpp"
+#include "tenon/nn/initialisers.hpp"
+#include "tenon/nn/linear.hpp"
+#include "tenon/nn/losses.hpp"
+#include "tenon/nn/mode.hpp"
+#include "tenon/nn/module.hpp"
+#include "tenon/nn/norm.hpp"
+#include "tenon/nn/optimizer.hpp"
+#include "tenon/nn/optimizers.hpp"
+#include "tenon/nn/pool.hpp"
+#include "tenon/nn/schedules.hpp"
+#include "tenon/nn/sequential.hpp"

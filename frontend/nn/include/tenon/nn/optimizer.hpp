@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Optimizers: chains of pieces, each of which makes better updates of the updates before it, the
+// first of gradients. What a chain keeps is a plain value beside the model.
+//
+//   const nn::Optimizer optimizer = nn::adamw({.rate = 1e-3});
+//   nn::OptimizerState state = optimizer.init(model);
+//   auto [loss, gradients] = nn::value_and_gradient(model, [&](Mlp& m) { .. });
+//   optimizer.update(model, gradients, state);
+//
+// Within what `compile` traces a step is one plan. New parameters and states are lazy until a step
+// is realized: a loop that is not compiled realizes them (`realize(model, state)`).
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tenon/export.hpp"
+#include "tenon/nn/module.hpp"
+
+namespace tenon::nn {
+
+/// What a piece keeps: a tensor for each parameter, or one for all.
+struct Slot {
+  std::string name;
+  /// Begin of the slot of a parameter; of one that is for all, of a key's context: [].
+  std::function<Tensor(const Tensor& parameter)> begin;
+  bool is_for_all = false;
+};
+
+/// A slot for each parameter of its shape, of zeros, f32 (f64 for f64).
+TENON_API Slot zeros_slot(const std::string& name);
+/// A number for all, f32 [], from 0.
+TENON_API Slot count_slot(const std::string& name = "count");
+
+/// What a piece is called with: lists of tensors, one for each parameter that is learned.
+struct Update {
+  std::vector<Tensor> updates;           ///< f32 or f64; to be added to the parameters
+  std::span<std::vector<Tensor>> slots;  ///< in the order of the piece's list
+  const std::vector<Named>& parameters;
+};
+
+struct Piece {
+  std::string name;
+  std::vector<Slot> slots;
+  std::function<void(Update&)> update;
+};
+
+struct OptimizerState {
+  std::vector<std::vector<Tensor>> slots;  ///< of all pieces in order
+  TENON_FIELDS(slots)
+};
+
+/// The same names as a checkpoint gives.
+struct NamedState {
+  std::string name;  ///< "adam.mean.fc1.weight", "adam.count"
+  Tensor* tensor;
+};
+
+class TENON_API Optimizer {
+ public:
+  Optimizer(std::vector<Piece> pieces);
+
+  OptimizerState init(const std::vector<Named>& learned) const;
+  template <Module M>
+  OptimizerState init(M& model) const {
+    return init(learned(model));
+  }
+
+  /// Gradients of learned(model), in its order. Throws kInvalid for lists that do not fit.
+  void update(const std::vector<Named>& learned, const std::vector<Tensor>& gradients,
+              OptimizerState& state) const;
+  template <Module M>
+  void update(M& model, const std::vector<Tensor>& gradients, OptimizerState& state) const {
+    update(learned(model), gradients, state);
+  }
+
+  std::vector<NamedState> named(const std::vector<Named>& learned, OptimizerState& state) const;
+  const std::vector<Piece>& pieces() const { return pieces_; }
+
+ private:
+  std::vector<Piece> pieces_;
+};
+
+/// Pieces and optimizers in a row.
+TENON_API Optimizer chain(const std::vector<Optimizer>& parts);
+
+/// Computes what is lazy in a model and beside it.
+template <class... T>
+void realize(T&... values) {
+  std::vector<Tensor> all;
+  (fields::each(values, "", [&](const std::string&, Tensor& tensor) { all.push_back(tensor); }),
+   ...);
+  Tensor::realize(all);
+}
+
+}  // namespace tenon::nn

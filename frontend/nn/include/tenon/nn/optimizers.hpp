@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Optimizers by name, and the pieces they are chained of. Defaults are PyTorch's where it has them.
+//
+// A rate is a number or a Schedule. Throws kInvalid for options outside of their range.
+#pragma once
+
+#include <functional>
+
+#include "tenon/export.hpp"
+#include "tenon/nn/optimizer.hpp"
+#include "tenon/nn/schedules.hpp"
+
+namespace tenon::nn {
+
+// Pieces. u is the update so far, the gradient at first; w the parameter; t counts from 1.
+
+/// u -rate: the last piece, since updates are added.
+TENON_API Optimizer scale_by_rate(const Rate& rate);
+/// u factor.
+TENON_API Optimizer scale(double factor);
+/// m = momentum m + u; u = m, or with Nesterov's look ahead u + momentum m. The first m is u
+/// (Sutskever et al., 2013).
+TENON_API Optimizer momentum(double momentum, bool nesterov = false);
+/// m = b1 m + (1-b1) u, v = b2 v + (1-b2) u^2; m/(1-b1^t) / (sqrt(v/(1-b2^t)) + epsilon): Kingma
+/// and Ba, 2014.
+struct AdamOptions {
+  double b1 = 0.9, b2 = 0.999, epsilon = 1e-8;
+};
+TENON_API Optimizer scale_by_adam(const AdamOptions& options = {});
+/// v = decay v + (1-decay) u^2; u / (sqrt(v) + epsilon): Tieleman and Hinton, 2012.
+TENON_API Optimizer scale_by_rms(double decay = 0.99, double epsilon = 1e-8);
+/// v = v + u^2; u / (sqrt(v) + epsilon): Duchi, Hazan, Singer, 2011.
+TENON_API Optimizer scale_by_sum_of_squares(double begin = 0, double epsilon = 1e-10);
+/// sign(b1 m + (1-b1) u), then m = b2 m + (1-b2) u: Chen et al., 2023.
+TENON_API Optimizer scale_by_lion(double b1 = 0.9, double b2 = 0.99);
+/// u |w| / |u| of each parameter, lengths of all its elements; 1 where one of them is 0: You et
+/// al., 2019.
+TENON_API Optimizer scale_by_trust_ratio();
+/// Of a matrix [n, m..] the nearest orthogonal one, by `steps` of Newton-Schulz's quintic, times
+/// sqrt(max(1, n/m)); other ranks stay: Jordan et al., 2024.
+TENON_API Optimizer orthogonalise(int steps = 5);
+/// u / (|u| / limit) where the length |u| over all parameters is above the limit.
+TENON_API Optimizer clip_by_global_norm(double limit);
+/// Each element within [-limit, limit].
+TENON_API Optimizer clip_by_value(double limit);
+/// u + decay w, for the parameters that `which` takes; none: all.
+using Which = std::function<bool(const Named&)>;
+TENON_API Optimizer add_decayed_weights(double decay, const Which& which = {});
+
+// Whole optimizers.
+
+struct SgdOptions {
+  Rate rate = 1e-3;
+  double momentum = 0;
+  bool nesterov = false;
+  double weight_decay = 0;  ///< added to gradients
+};
+TENON_API Optimizer sgd(const SgdOptions& options = {});
+
+struct AdamWOptions {
+  Rate rate = 1e-3;
+  double b1 = 0.9, b2 = 0.999, epsilon = 1e-8;
+  double weight_decay = 0.01;  ///< beside the gradient: Loshchilov and Hutter, 2017
+  Which decays = {};           ///< which parameters; none: all
+};
+TENON_API Optimizer adamw(const AdamWOptions& options = {});
+/// AdamW without decay.
+TENON_API Optimizer adam(const Rate& rate = 1e-3, const AdamOptions& options = {});
+
+struct RmsPropOptions {
+  Rate rate = 1e-2;
+  double decay = 0.99, epsilon = 1e-8, momentum = 0;
+};
+TENON_API Optimizer rmsprop(const RmsPropOptions& options = {});
+TENON_API Optimizer adagrad(const Rate& rate = 1e-2, double epsilon = 1e-10);
+
+struct LionOptions {
+  Rate rate = 1e-4;
+  double b1 = 0.9, b2 = 0.99, weight_decay = 0;
+};
+TENON_API Optimizer lion(const LionOptions& options = {});
+
+struct LambOptions {
+  Rate rate = 1e-3;
+  double b1 = 0.9, b2 = 0.999, epsilon = 1e-6, weight_decay = 0;
+};
+TENON_API Optimizer lamb(const LambOptions& options = {});
+
+struct MuonOptions {
+  Rate rate = 0.02;
+  double momentum = 0.95, weight_decay = 0;
+  bool nesterov = true;
+  int steps = 5;
+};
+/// For matrices of hidden layers.
+TENON_API Optimizer muon(const MuonOptions& options = {});
+
+}  // namespace tenon::nn

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tenon/nn/losses.hpp"
+
+#include <fmt/ranges.h>
+
+#include <limits>
+
+#include "core/support/error.hpp"
+#include "tenon/activations.hpp"
+#include "tenon/make.hpp"
+#include "tenon/math.hpp"
+#include "tenon/promote.hpp"
+#include "tenon/reduce.hpp"
+
+namespace tenon::nn {
+namespace {
+
+/// In f32 at least.
+Tensor wide(const Tensor& x) { return x.dtype() == DType::kF64 ? x : x.cast(DType::kF32); }
+
+std::string text(const Tensor& x) {
+  std::string out = std::string(dtype_name(x.dtype())) + "[";
+  for (size_t i = 0; i < x.sizes().size(); ++i) out += (i ? ", " : "") + x.sizes()[i].text();
+  return out + "]";
+}
+
+Tensor reduced(const Tensor& losses, DType dtype, Reduction reduction) {
+  const Tensor out = reduction == Reduction::kMean  ? losses.mean()
+                     : reduction == Reduction::kSum ? losses.sum()
+                                                    : losses;
+  return out.cast(dtype);
+}
+
+DType dtype_of(const Tensor& prediction) {
+  return is_float(prediction.dtype()) ? prediction.dtype() : DType::kF32;
+}
+
+/// Prediction and target, in one shape.
+struct Pair {
+  Pair(const char* op, const Tensor& p, const Tensor& t)
+      : prediction(wide(p)), target(wide(t)), dtype(dtype_of(p)) {
+    bool fits = t.rank() <= p.rank();
+    for (int i = 1; i <= t.rank() && fits; ++i) {
+      const Size& size = t.sizes()[static_cast<size_t>(t.rank() - i)];
+      fits = size == Size(1) || size == p.sizes()[static_cast<size_t>(p.rank() - i)];
+    }
+    TN_REQUIRE(fits, "[{}] expected a target that broadcasts to the prediction, {}, got {}", op,
+               text(p), text(t));
+  }
+  Tensor prediction, target;
+  DType dtype;
+};
+
+/// Sum over the classes of what each target says, in the shape of the labels.
+struct Targets {
+  Tensor losses, weights;
+};
+
+int class_axis(const char* op, const Tensor& x) {
+  TN_REQUIRE(x.rank() > 0, "[{}] expected an axis of classes, got rank 0", op);
+  return x.rank() == 1 ? 0 : 1;
+}
+
+/// [classes] beside the other axes.
+Tensor along(const Tensor& of, int axis, int rank) {
+  std::vector<Size> shape(static_cast<size_t>(rank), Size(1));
+  shape[static_cast<size_t>(axis)] = of.sizes()[0];
+  return of.reshape(shape);
+}
+
+Targets of_labels(const char* op, const Tensor& log_chances, const Tensor& labels,
+                  const ClassOptions& options) {
+  const int axis = class_axis(op, log_chances), rank = log_chances.rank();
+  std::vector<Size> shape = log_chances.sizes().vector();
+  shape.erase(shape.begin() + axis);
+  TN_REQUIRE(labels.sizes() == Sizes(shape) && labels.dtype() != DType::kBool,
+             "[{}] expected integer labels in the shape of {} without axis {}, got {}", op,
+             text(log_chances), axis, text(labels));
+  const Size classes = log_chances.sizes()[static_cast<size_t>(axis)];
+  const Tensor label = labels.cast(DType::kI64);
+  const Tensor number = along(Tensor::arange(classes, DType::kI64, labels.context()), axis, rank);
+  const Tensor is_label = number == label.unsqueeze(axis);
+  const Tensor is_class = (label >= 0) & (label < Tensor::from_size(classes, labels.context()));
+  const Tensor counts = label != options.ignore;
+  Tensor weight = Tensor::ones({}, log_chances.dtype(), labels.context());
+  if (options.weight) {
+    TN_REQUIRE(options.weight->sizes() == Sizes{classes},
+               "[{}] expected a weight for each of {} classes, got {}", op, classes.text(),
+               text(*options.weight));
+    weight = along(options.weight->cast(log_chances.dtype()), axis, rank);
+  }
+  const Tensor zero = Tensor::zeros({}, log_chances.dtype(), labels.context());
+  const Tensor of_label = Tensor::where(is_label, weight, zero).sum({axis});
+  Tensor losses = Tensor::where(is_label, -log_chances * weight, zero).sum({axis});
+  if (options.smoothing > 0) {
+    const Tensor n = Tensor::from_size(classes, labels.context()).cast(log_chances.dtype());
+    losses = losses * (1 - options.smoothing) +
+             (-log_chances * weight).sum({axis}) * (options.smoothing / n);
+  }
+  const Tensor nan = Tensor::full({}, std::numeric_limits<double>::quiet_NaN(), log_chances.dtype(),
+                                  labels.context());
+  losses = Tensor::where(counts, Tensor::where(is_class, losses, nan), zero);
+  return {losses, Tensor::where(counts, of_label, zero)};
+}
+
+Tensor reduced(const Targets& targets, DType dtype, Reduction reduction) {
+  if (reduction == Reduction::kMean)
+    return (targets.losses.sum() / targets.weights.sum()).cast(dtype);
+  return reduced(targets.losses, dtype, reduction);
+}
+
+void check_smoothing(const char* op, double smoothing) {
+  TN_REQUIRE(0 <= smoothing && smoothing <= 1, "[{}] expected a smoothing of 0 to 1, got {}", op,
+             smoothing);
+}
+
+/// Of targets that are chances themselves.
+Tensor of_chances(const Tensor& log_chances, const Tensor& chances, DType dtype,
+                  const ClassOptions& options) {
+  const char* const op = "nn.cross_entropy";
+  const int axis = class_axis(op, log_chances), rank = log_chances.rank();
+  TN_REQUIRE(chances.sizes() == log_chances.sizes(),
+             "[{}] expected targets of a float dtype in the shape of {}, got {}", op,
+             text(log_chances), text(chances));
+  Tensor target = wide(chances);
+  const Size classes = log_chances.sizes()[static_cast<size_t>(axis)];
+  if (options.smoothing > 0) {
+    const Tensor n = Tensor::from_size(classes, chances.context()).cast(target.dtype());
+    target = target * (1 - options.smoothing) + options.smoothing / n;
+  }
+  Tensor losses = -log_chances * target;
+  if (options.weight) losses = losses * along(wide(*options.weight), axis, rank);
+  return reduced(losses.sum({axis}), dtype, options.reduction);
+}
+
+Tensor length(const Tensor& x) { return norm(x, 2, {-1}); }
+
+}  // namespace
+
+Tensor l1_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {
+  const Pair of("nn.l1_loss", prediction, target);
+  return reduced((of.prediction - of.target).abs(), of.dtype, reduction);
+}
+
+Tensor mse_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {
+  const Pair of("nn.mse_loss", prediction, target);
+  return reduced((of.prediction - of.target).square(), of.dtype, reduction);
+}
+
+Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta,
+                  Reduction reduction) {
+  TN_REQUIRE(delta > 0, "[nn.huber_loss] expected delta above 0, got {}", delta);
+  const Pair of("nn.huber_loss", prediction, target);
+  const Tensor d = (of.prediction - of.target).abs();
+  return reduced(Tensor::where(d <= delta, d.square() * 0.5, (d - 0.5 * delta) * delta), of.dtype,
+                 reduction);
+}
+
+Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target, double beta,
+                      Reduction reduction) {
+  TN_REQUIRE(beta >= 0, "[nn.smooth_l1_loss] expected beta of 0 or more, got {}", beta);
+  if (beta == 0) return l1_loss(prediction, target, reduction);
+  return huber_loss(prediction, target, beta, reduction) / beta;
+}
+
+Tensor nll_loss(const Tensor& log_chances, const Tensor& labels, const ClassOptions& options) {
+  check_smoothing("nn.nll_loss", options.smoothing);
+  return reduced(of_labels("nn.nll_loss", wide(log_chances), labels, options),
+                 dtype_of(log_chances), options.reduction);
+}
+
+Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const ClassOptions& options) {
+  const char* const op = "nn.cross_entropy";
+  check_smoothing(op, options.smoothing);
+  const Tensor log_chances = log_softmax(wide(logits), {class_axis(op, logits)});
+  if (is_float(labels.dtype())) return of_chances(log_chances, labels, dtype_of(logits), options);
+  return reduced(of_labels(op, log_chances, labels, options), dtype_of(logits), options.reduction);
+}
+
+Tensor kl_divergence(const Tensor& log_chances, const Tensor& target, Reduction reduction) {
+  const Pair of("nn.kl_divergence", log_chances, target);
+  return reduced(xlogy(of.target, of.target) - of.target * of.prediction, of.dtype, reduction);
+}
+
+Tensor binary_cross_entropy(const Tensor& chances, const Tensor& target, Reduction reduction) {
+  const Pair of("nn.binary_cross_entropy", chances, target);
+  const Tensor yes = of.prediction.log().maximum(-100.0);
+  const Tensor no = log1p(-of.prediction).maximum(-100.0);
+  return reduced(-(of.target * yes + (1 - of.target) * no), of.dtype, reduction);
+}
+
+Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
+                                        const std::optional<Tensor>& positive,
+                                        Reduction reduction) {
+  const Pair of("nn.binary_cross_entropy_with_logits", logits, target);
+  const Tensor yes = positive ? of.target * wide(*positive) : of.target;
+  const Tensor& x = of.prediction;
+  return reduced(yes * softplus(-x) + (1 - of.target) * softplus(x), of.dtype, reduction);
+}
+
+Tensor hinge_loss(const Tensor& prediction, const Tensor& target, double margin,
+                  Reduction reduction) {
+  const Pair of("nn.hinge_loss", prediction, target);
+  return reduced((margin - of.prediction * of.target).relu(), of.dtype, reduction);
+}
+
+Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double epsilon) {
+  const Tensor x = wide(a), y = wide(b);
+  const Tensor lengths = norm(x, 2, {axis}) * norm(y, 2, {axis});
+  return ((x * y).sum({axis}) / lengths.maximum(epsilon)).cast(dtype_of(a));
+}
+
+Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& target, double margin,
+                             Reduction reduction) {
+  const Tensor cos = cosine_similarity(wide(a), wide(b));
+  const Pair of("nn.cosine_embedding_loss", cos, target);
+  return reduced(Tensor::where(of.target > 0, 1 - cos, (cos - margin).relu()), dtype_of(a),
+                 reduction);
+}
+
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                           double margin, Reduction reduction) {
+  const Tensor from = wide(anchor);
+  const Tensor near = length(from - wide(positive) + 1e-6);
+  const Tensor far = length(from - wide(negative) + 1e-6);
+  return reduced((near - far + margin).relu(), dtype_of(anchor), reduction);
+}
+
+}  // namespace tenon::nn

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tenon/nn/optimizer.hpp"
+
+#include "core/support/error.hpp"
+#include "tenon/make.hpp"
+
+namespace tenon::nn {
+namespace {
+
+DType kept_in(DType dtype) { return dtype == DType::kF64 ? dtype : DType::kF32; }
+
+}  // namespace
+
+Slot zeros_slot(const std::string& name) {
+  return {name, [](const Tensor& parameter) {
+            return zeros_like(parameter, kept_in(parameter.dtype()));
+          }};
+}
+
+Slot count_slot(const std::string& name) {
+  return {
+      name,
+      [](const Tensor& parameter) { return Tensor::zeros({}, DType::kF32, parameter.context()); },
+      /*is_for_all=*/true};
+}
+
+Optimizer::Optimizer(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
+  for (const Piece& piece : pieces_)
+    TN_REQUIRE(piece.update, "[nn.optimizer] expected {} to have a function, got none",
+               piece.name.empty() ? "a piece" : piece.name);
+}
+
+OptimizerState Optimizer::init(const std::vector<Named>& learned) const {
+  TN_REQUIRE(!learned.empty(),
+             "[nn.optimizer] expected a model with something to learn, got none: it has no "
+             "parameters, or all are frozen");
+  OptimizerState state;
+  std::vector<Tensor> all;
+  for (const Piece& piece : pieces_) {
+    for (const Slot& slot : piece.slots) {
+      std::vector<Tensor>& own = state.slots.emplace_back();
+      for (size_t i = 0; i < (slot.is_for_all ? 1 : learned.size()); ++i)
+        own.push_back(slot.begin(*learned[i].tensor));
+      all.insert(all.end(), own.begin(), own.end());
+    }
+  }
+  Tensor::realize(all);
+  return state;
+}
+
+void Optimizer::update(const std::vector<Named>& learned, const std::vector<Tensor>& gradients,
+                       OptimizerState& state) const {
+  TN_REQUIRE(gradients.size() == learned.size(),
+             "[nn.optimizer] expected a gradient for each of {} parameters, got {}", learned.size(),
+             gradients.size());
+  size_t slots = 0;
+  for (const Piece& piece : pieces_) slots += piece.slots.size();
+  TN_REQUIRE(state.slots.size() == slots,
+             "[nn.optimizer] expected a state of {} slots, made by this optimizer's init, got {}",
+             slots, state.slots.size());
+  Update update{{}, {}, learned};
+  for (size_t i = 0; i < learned.size(); ++i) {
+    TN_REQUIRE(gradients[i].shape() == learned[i].parameter->declared->shape,
+               "[nn.optimizer] expected a gradient of the shape of {}, got another",
+               learned[i].name);
+    update.updates.push_back(gradients[i].cast(kept_in(gradients[i].dtype())));
+  }
+  size_t first = 0;
+  for (const Piece& piece : pieces_) {
+    update.slots = std::span(state.slots).subspan(first, piece.slots.size());
+    for (size_t i = 0; i < piece.slots.size(); ++i)
+      TN_REQUIRE(update.slots[i].size() == (piece.slots[i].is_for_all ? 1 : learned.size()),
+                 "[nn.optimizer] expected {}.{} of {} parameters, got {}: was something frozen "
+                 "after init?",
+                 piece.name, piece.slots[i].name, learned.size(), update.slots[i].size());
+    piece.update(update);
+    first += piece.slots.size();
+  }
+  for (size_t i = 0; i < learned.size(); ++i) {
+    Tensor& parameter = *learned[i].tensor;
+    parameter =
+        (parameter.cast(update.updates[i].dtype()) + update.updates[i]).cast(parameter.dtype());
+  }
+}
+
+std::vector<NamedState> Optimizer::named(const std::vector<Named>& learned,
+                                         OptimizerState& state) const {
+  std::vector<NamedState> out;
+  size_t next = 0;
+  for (const Piece& piece : pieces_) {
+    for (const Slot& slot : piece.slots) {
+      TN_REQUIRE(next < state.slots.size() &&
+                     state.slots[next].size() == (slot.is_for_all ? 1 : learned.size()),
+                 "[nn.optimizer] expected a state made by this optimizer's init for this model, "
+                 "got another");
+      for (size_t i = 0; i < state.slots[next].size(); ++i)
+        out.push_back(
+            {piece.name + "." + slot.name + (slot.is_for_all ? "" : "." + learned[i].name),
+             &state.slots[next][i]});
+      ++next;
+    }
+  }
+  return out;
+}
+
+Optimizer chain(const std::vector<Optimizer>& parts) {
+  std::vector<Piece> pieces;
+  for (const Optimizer& part : parts)
+    pieces.insert(pieces.end(), part.pieces().begin(), part.pieces().end());
+  return {std::move(pieces)};
+}
+
+}  // namespace tenon::nn

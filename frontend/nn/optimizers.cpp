@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tenon/nn/optimizers.hpp"
+
+#include <cmath>
+
+#include "core/support/error.hpp"
+#include "tenon/math.hpp"
+#include "tenon/nn/schedules.hpp"
+
+namespace tenon::nn {
+namespace {
+
+void check_part(const char* op, const char* what, double value) {
+  TN_REQUIRE(0 <= value && value < 1, "[{}] expected {} in [0, 1), got {}", op, what, value);
+}
+
+Optimizer piece(std::string name, std::vector<Slot> slots, std::function<void(Update&)> update) {
+  return Optimizer({Piece{std::move(name), std::move(slots), std::move(update)}});
+}
+
+/// Of a piece that sees one parameter at a time, and keeps nothing.
+Optimizer each(std::string name, std::function<Tensor(const Tensor& u, const Tensor& w)> f) {
+  return piece(std::move(name), {}, [f = std::move(f)](Update& of) {
+    for (size_t i = 0; i < of.updates.size(); ++i)
+      of.updates[i] = f(of.updates[i], of.parameters[i].tensor->cast(of.updates[i].dtype()));
+  });
+}
+
+/// The old one's part of the mean of both.
+Tensor mixed(const Tensor& old, const Tensor& with, double part) {
+  return old * part + with * (1 - part);
+}
+
+Tensor length(const Tensor& x) { return x.square().sum().sqrt(); }
+
+/// 1 - b^t, without loss where b is near 1.
+Tensor unbias(double b, const Tensor& t) { return b == 0 ? 1.0 : -expm1(t * std::log(b)); }
+
+}  // namespace
+
+Optimizer scale_by_rate(const Rate& rate) {
+  return piece("rate", {count_slot()}, [rate](Update& of) {
+    Tensor& count = of.slots[0][0];
+    const Tensor now = rate(count);
+    for (Tensor& u : of.updates) u = u * -now;
+    count = count + 1;
+  });
+}
+
+Optimizer scale(double factor) {
+  return each("scale", [=](const Tensor& u, const Tensor&) { return u * factor; });
+}
+
+Optimizer momentum(double momentum, bool nesterov) {
+  check_part("nn.momentum", "momentum", momentum);
+  return piece("momentum", {zeros_slot("trace")}, [=](Update& of) {
+    for (size_t i = 0; i < of.updates.size(); ++i) {
+      Tensor &u = of.updates[i], &m = of.slots[0][i];
+      m = m * momentum + u;
+      u = nesterov ? u + m * momentum : m;
+    }
+  });
+}
+
+Optimizer scale_by_adam(const AdamOptions& options) {
+  check_part("nn.adam", "b1", options.b1);
+  check_part("nn.adam", "b2", options.b2);
+  const std::vector<Slot> slots{zeros_slot("mean"), zeros_slot("square"), count_slot()};
+  return piece("adam", slots, [=](Update& of) {
+    Tensor& count = of.slots[2][0];
+    count = count + 1;
+    const Tensor first = unbias(options.b1, count), second = unbias(options.b2, count);
+    for (size_t i = 0; i < of.updates.size(); ++i) {
+      Tensor &u = of.updates[i], &m = of.slots[0][i], &v = of.slots[1][i];
+      m = mixed(m, u, options.b1);
+      v = mixed(v, u.square(), options.b2);
+      u = (m / first) / ((v / second).sqrt() + options.epsilon);
+    }
+  });
+}
+
+Optimizer scale_by_rms(double decay, double epsilon) {
+  check_part("nn.rms", "decay", decay);
+  return piece("rms", {zeros_slot("square")}, [=](Update& of) {
+    for (size_t i = 0; i < of.updates.size(); ++i) {
+      Tensor &u = of.updates[i], &v = of.slots[0][i];
+      v = mixed(v, u.square(), decay);
+      u = u / (v.sqrt() + epsilon);
+    }
+  });
+}
+
+Optimizer scale_by_sum_of_squares(double begin, double epsilon) {
+  TN_REQUIRE(begin >= 0, "[nn.adagrad] expected a begin of 0 or more, got {}", begin);
+  Slot sum = zeros_slot("sum");
+  sum.begin = [zeros = sum.begin, begin](const Tensor& w) { return zeros(w) + begin; };
+  return piece("adagrad", {sum}, [=](Update& of) {
+    for (size_t i = 0; i < of.updates.size(); ++i) {
+      Tensor &u = of.updates[i], &v = of.slots[0][i];
+      v = v + u.square();
+      u = u / (v.sqrt() + epsilon);
+    }
+  });
+}
+
+Optimizer scale_by_lion(double b1, double b2) {
+  check_part("nn.lion", "b1", b1);
+  check_part("nn.lion", "b2", b2);
+  return piece("lion", {zeros_slot("mean")}, [=](Update& of) {
+    for (size_t i = 0; i < of.updates.size(); ++i) {
+      Tensor &u = of.updates[i], &m = of.slots[0][i];
+      const Tensor direction = sign(mixed(m, u, b1));
+      m = mixed(m, u, b2);
+      u = direction;
+    }
+  });
+}
+
+Optimizer scale_by_trust_ratio() {
+  return each("trust", [](const Tensor& u, const Tensor& w) {
+    const Tensor of_w = length(w), of_u = length(u);
+    const Tensor usable = (of_w > 0) & (of_u > 0);
+    return u * Tensor::where(usable, of_w / Tensor::where(of_u > 0, of_u, 1.0), 1.0);
+  });
+}
+
+Optimizer orthogonalise(int steps) {
+  TN_REQUIRE(steps > 0, "[nn.orthogonalise] expected steps above 0, got {}", steps);
+  return each("orthogonal", [=](const Tensor& u, const Tensor&) {
+    if (u.rank() < 2) return u;
+    Tensor x = u.reshape({u.size(0), -1});
+    const double rows = static_cast<double>(x.size(0)), columns = static_cast<double>(x.size(1));
+    const bool is_tall = rows > columns;
+    if (is_tall) x = x.transpose();
+    x = x / (length(x) + 1e-7);
+    for (int i = 0; i < steps; ++i) {
+      const Tensor square = x.matmul(x.transpose());
+      x = 3.4445 * x + (-4.7750 * square + 2.0315 * square.matmul(square)).matmul(x);
+    }
+    return (is_tall ? x.transpose() : x).reshape(u.shape()) *
+           std::sqrt(std::max(1.0, rows / columns));
+  });
+}
+
+Optimizer clip_by_global_norm(double limit) {
+  TN_REQUIRE(limit > 0, "[nn.clip_by_global_norm] expected a limit above 0, got {}", limit);
+  return piece("clip", {}, [=](Update& of) {
+    Tensor sum = 0.0;
+    for (const Tensor& u : of.updates) sum = sum + u.square().sum();
+    const Tensor factor = limit / sum.sqrt().maximum(limit);
+    for (Tensor& u : of.updates) u = u * factor;
+  });
+}
+
+Optimizer clip_by_value(double limit) {
+  TN_REQUIRE(limit > 0, "[nn.clip_by_value] expected a limit above 0, got {}", limit);
+  return each("clip", [=](const Tensor& u, const Tensor&) { return clip(u, -limit, limit); });
+}
+
+Optimizer add_decayed_weights(double decay, const Which& which) {
+  return piece("decay", {}, [=](Update& of) {
+    for (size_t i = 0; i < of.updates.size(); ++i) {
+      if (which && !which(of.parameters[i])) continue;
+      Tensor& u = of.updates[i];
+      u = u + of.parameters[i].tensor->cast(u.dtype()) * decay;
+    }
+  });
+}
+
+Optimizer sgd(const SgdOptions& options) {
+  std::vector<Optimizer> parts;
+  if (options.weight_decay != 0) parts.push_back(add_decayed_weights(options.weight_decay));
+  if (options.momentum != 0) parts.push_back(momentum(options.momentum, options.nesterov));
+  parts.push_back(scale_by_rate(options.rate));
+  return chain(parts);
+}
+
+Optimizer adamw(const AdamWOptions& options) {
+  return chain({scale_by_adam({options.b1, options.b2, options.epsilon}),
+                add_decayed_weights(options.weight_decay, options.decays),
+                scale_by_rate(options.rate)});
+}
+
+Optimizer adam(const Rate& rate, const AdamOptions& options) {
+  return chain({scale_by_adam(options), scale_by_rate(rate)});
+}
+
+Optimizer rmsprop(const RmsPropOptions& options) {
+  std::vector<Optimizer> parts{scale_by_rms(options.decay, options.epsilon)};
+  if (options.momentum != 0) parts.push_back(momentum(options.momentum));
+  parts.push_back(scale_by_rate(options.rate));
+  return chain(parts);
+}
+
+Optimizer adagrad(const Rate& rate, double epsilon) {
+  return chain({scale_by_sum_of_squares(0, epsilon), scale_by_rate(rate)});
+}
+
+Optimizer lion(const LionOptions& options) {
+  return chain({scale_by_lion(options.b1, options.b2), add_decayed_weights(options.weight_decay),
+                scale_by_rate(options.rate)});
+}
+
+Optimizer lamb(const LambOptions& options) {
+  return chain({scale_by_adam({options.b1, options.b2, options.epsilon}),
+                add_decayed_weights(options.weight_decay), scale_by_trust_ratio(),
+                scale_by_rate(options.rate)});
+}
+
+Optimizer muon(const MuonOptions& options) {
+  return chain({momentum(options.momentum, options.nesterov), orthogonalise(options.steps),
+                add_decayed_weights(options.weight_decay), scale_by_rate(options.rate)});
+}
+
+}  // namespace tenon::nn

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tenon/nn/pool.hpp"
+
+#include <fmt/ranges.h>
+
+#include <limits>
+
+#include "core/support/error.hpp"
+#include "tenon/make.hpp"
+#include "tenon/math.hpp"
+#include "tenon/move.hpp"
+#include "tenon/nn/conv.hpp"
+#include "tenon/reduce.hpp"
+
+namespace tenon::nn {
+namespace {
+
+using Shape = std::vector<int64_t>;
+
+/// Windows as the options say, with what stands beyond an edge, and the axes inside of them.
+struct Windows {
+  Tensor values;
+  std::vector<int> axes;
+};
+
+Shape or_all(const char* op, const Shape& given, size_t count, int64_t all) {
+  if (given.empty()) return Shape(count, all);
+  TN_REQUIRE(given.size() == count, "[{}] expected an option for each of {} axes, got {}", op,
+             count, given.size());
+  return given;
+}
+
+Windows windows_of(const char* op, const Tensor& x, const Shape& window, const PoolOptions& options,
+                   Number beyond) {
+  const size_t n = window.size();
+  TN_REQUIRE(n > 0 && static_cast<size_t>(x.rank()) >= n,
+             "[{}] expected windows of 1 to {} axes, got {}", op, x.rank(), n);
+  const Shape strides = options.strides.empty() ? window : or_all(op, options.strides, n, 1);
+  const Shape padding = or_all(op, options.padding, n, 0);
+  std::vector<std::pair<int64_t, int64_t>> pairs(static_cast<size_t>(x.rank()) - n);
+  for (size_t i = 0; i < n; ++i) {
+    TN_REQUIRE(0 <= padding[i] && padding[i] <= window[i] / 2,
+               "[{}] expected a padding of 0 to half a window of {}, got {}", op, window[i],
+               padding[i]);
+    pairs.emplace_back(padding[i], padding[i]);
+  }
+  Windows out{windows(x.pad(std::move(pairs), beyond), window, strides,
+                      or_all(op, options.dilations, n, 1)),
+              {}};
+  for (size_t i = 1; i <= n; ++i) out.axes.push_back(-static_cast<int>(i));
+  return out;
+}
+
+Number lowest(DType dtype) {
+  TN_REQUIRE(is_float(dtype), "[nn.max_pool] expected a float dtype, got {}", dtype_name(dtype));
+  return -std::numeric_limits<double>::infinity();
+}
+
+/// Begin and count of each part of an axis.
+struct Parts {
+  Parts(const char* op, int64_t n, int64_t m) {
+    TN_REQUIRE(m > 0 && n > 0, "[{}] expected sizes above 0, got {} of {}", op, m, n);
+    for (int64_t i = 0; i < m; ++i) {
+      begin.push_back(i * n / m);
+      count.push_back(((i + 1) * n + m - 1) / m - begin.back());
+      most = std::max(most, count.back());
+    }
+  }
+  Shape begin, count;
+  int64_t most = 0;
+};
+
+/// A new last axis of what is in each part; a part of fewer repeats its last element.
+Tensor gathered(const Tensor& x, int axis, const Parts& parts) {
+  Shape at;
+  for (size_t i = 0; i < parts.begin.size(); ++i)
+    for (int64_t k = 0; k < parts.most; ++k)
+      at.push_back(parts.begin[i] + std::min(k, parts.count[i] - 1));
+  const auto m = static_cast<int64_t>(parts.begin.size());
+  const Tensor index = Tensor::from<int64_t>(at, {m * parts.most}, x.context());
+  Shape shape = x.shape();
+  shape[static_cast<size_t>(axis)] = m;
+  shape.insert(shape.begin() + axis + 1, parts.most);
+  return moveaxis(x.take(axis, index).reshape(shape), {axis + 1}, {-1});
+}
+
+/// Each axis by itself, which is the same for sums over boxes and for maxima.
+template <class OfParts>
+Tensor adaptive(const char* op, const Tensor& x, const Shape& sizes, const OfParts& of_parts) {
+  const int lead = x.rank() - static_cast<int>(sizes.size());
+  TN_REQUIRE(lead >= 0, "[{}] expected up to {} sizes, got {}", op, x.rank(), sizes.size());
+  Tensor out = x;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const int axis = lead + static_cast<int>(i);
+    if (out.size(axis) == sizes[i]) continue;
+    out = of_parts(out, axis, Parts(op, out.size(axis), sizes[i]));
+  }
+  return out;
+}
+
+}  // namespace
+
+Tensor max_pool(const Tensor& x, const Shape& window, const PoolOptions& options) {
+  const Windows of = windows_of("nn.max_pool", x, window, options, lowest(x.dtype()));
+  return of.values.max(of.axes);
+}
+
+Tensor avg_pool(const Tensor& x, const Shape& window, const PoolOptions& options,
+                bool count_padding) {
+  const Windows of = windows_of("nn.avg_pool", x, window, options, 0);
+  if (count_padding || options.padding.empty()) return of.values.mean(of.axes);
+  const Windows ones = windows_of("nn.avg_pool", ones_like(x), window, options, 0);
+  return of.values.sum(of.axes) / ones.values.sum(ones.axes);
+}
+
+Tensor lp_pool(const Tensor& x, double p, const Shape& window, const PoolOptions& options) {
+  TN_REQUIRE(p > 0, "[nn.lp_pool] expected p above 0, got {}", p);
+  const Windows of = windows_of("nn.lp_pool", x, window, options, 0);
+  return norm(of.values, p, of.axes);
+}
+
+Tensor adaptive_avg_pool(const Tensor& x, const Shape& sizes) {
+  return adaptive("nn.adaptive_avg_pool", x, sizes, [](const Tensor& of, int axis, const Parts& p) {
+    // Repeated elements of a shorter part do not count.
+    std::vector<float> weight;
+    for (const int64_t count : p.count)
+      for (int64_t k = 0; k < p.most; ++k)
+        weight.push_back(k < count ? 1 / static_cast<float>(count) : 0);
+    const auto m = static_cast<int64_t>(p.count.size());
+    const Tensor weights = Tensor::from<float>(weight, {m, p.most}, of.context());
+    const Tensor parts = gathered(of, axis, p);
+    std::vector<int64_t> beside(static_cast<size_t>(parts.rank()), 1);
+    beside[static_cast<size_t>(axis)] = m;
+    beside.back() = p.most;
+    return (parts * weights.reshape(beside).cast(of.dtype())).sum({-1});
+  });
+}
+
+Tensor adaptive_max_pool(const Tensor& x, const Shape& sizes) {
+  return adaptive("nn.adaptive_max_pool", x, sizes, [](const Tensor& of, int axis, const Parts& p) {
+    return gathered(of, axis, p).max({-1});
+  });
+}
+
+}  // namespace tenon::nn

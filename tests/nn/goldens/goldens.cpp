@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Layers, losses and optimizers, and their gradients, against PyTorch's.
+#include <cmath>
+#include <functional>
+#include <set>
+
+#include "tenon/nn/nn.hpp"
+#include "tenon/tenon.hpp"
+#include "tests/tensor/devices.hpp"
+#include "tests/tensor/goldens/golden.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace tenon::test {
+namespace {
+
+using nn::Mode;
+
+/// Within a part of the largest number; what is not finite is the same.
+void check_close(const Array& got, const Array& want, double part) {
+  REQUIRE(got.shape == want.shape);
+  REQUIRE(got.dtype == want.dtype);
+  double largest = 1e-3, worst = 0;
+  int64_t at = 0;
+  for (int64_t i = 0; i < want.count(); ++i) {
+    const double a = got.at(i).as_double(), b = want.at(i).as_double();
+    if (!std::isfinite(a) || !std::isfinite(b)) {
+      INFO("element " << i << ": got " << a << ", expected " << b);
+      CHECK(((std::isnan(a) && std::isnan(b)) || a == b));
+      continue;
+    }
+    largest = std::max(largest, std::abs(b));
+    if (std::abs(a - b) > worst) {
+      worst = std::abs(a - b);
+      at = i;
+    }
+  }
+  INFO("worst at element " << at << " of " << want.count());
+  CHECK(worst <= part * largest);
+}
+
+struct Given {
+  const Case& test;
+  Call call;
+  size_t next = 0;
+
+  int64_t integer(const char* key) const { return call.integer(key); }
+  bool flag(const char* key) const { return call.integer(key) != 0; }
+  template <int N>
+  nn::PerAxis<N> each(const char* key) const {
+    std::array<int64_t, N> out{};
+    const std::vector<int64_t> values = call.integers(key);
+    std::copy(values.begin(), values.end(), out.begin());
+    return out;
+  }
+};
+
+Tensor weigh(const Tensor& y) {
+  return (y * Tensor::arange(y.size(), DType::kF32, y.context()).cos().reshape(y.shape())).sum();
+}
+
+/// y and its gradients by the inputs of floats and by all parameters, and what the module keeps.
+template <class M, class F>
+Tensors run(Given& given, M module, const F& call) {
+  const auto state = static_cast<size_t>(given.integer("state"));
+  const std::vector<nn::Named> own = nn::tensors(module);
+  REQUIRE(own.size() == state);
+  for (size_t i = 0; i < state; ++i) {
+    const Tensor& value = given.call.in[i];
+    INFO(own[i].name);
+    if (own[i].parameter)
+      *own[i].parameter = value;
+    else
+      *own[i].tensor = value;
+  }
+  Tensors inputs(given.call.in.begin() + static_cast<int64_t>(state), given.call.in.end()), wrt;
+  for (const Tensor& x : inputs)
+    if (is_float(x.dtype())) wrt.push_back(x);
+  for (const nn::Named& named : nn::parameters(module)) wrt.push_back(*named.tensor);
+  const Mode mode = given.flag("training") ? Mode::training() : Mode();
+  Tensor y = 0.0;
+  M used = module;
+  const ValueAndGradients found = value_and_gradient([&](const Tensors& values) {
+    auto next = values.begin();
+    Tensors x = inputs;
+    for (Tensor& input : x)
+      if (is_float(input.dtype())) input = *next++;
+    for (const nn::Named& named : nn::parameters(used)) *named.tensor = *next++;
+    y = call(used, x, mode);
+    return weigh(y);
+  })(wrt);
+  Tensors out{y};
+  out.insert(out.end(), found.gradients.begin(), found.gradients.end());
+  if (given.flag("training"))
+    for (const nn::Named& named : nn::tensors(used))
+      if (!named.is_learned) out.push_back(*named.tensor);
+  return out;
+}
+
+template <class M>
+Tensors run(Given& given, M module) {
+  return run(given, std::move(module), [](M& used, const Tensors& x, const Mode& mode) {
+    return nn::apply(used, x.at(0), mode);
+  });
+}
+
+/// What has no state.
+struct Nothing {
+  auto fields() { return std::tie(); }
+};
+template <class F>
+Tensors run_function(Given& given, const F& f) {
+  return run(given, Nothing(), [&](Nothing&, const Tensors& x, const Mode&) { return f(x.at(0)); });
+}
+
+template <int N>
+Tensors run_conv(Given& g) {
+  const std::map<std::string, nn::Padding> modes{{"zeros", nn::Padding::kZeros},
+                                                 {"reflect", nn::Padding::kReflect},
+                                                 {"replicate", nn::Padding::kReplicate},
+                                                 {"circular", nn::Padding::kCircular}};
+  return run(g, nn::Conv<N>(g.integer("of"), g.integer("to"), g.each<N>("window"),
+                            {.stride = g.each<N>("stride"),
+                             .padding = g.each<N>("padding"),
+                             .dilation = g.each<N>("dilation"),
+                             .groups = g.integer("groups"),
+                             .bias = g.flag("bias"),
+                             .padding_mode = modes.at(g.call.word("mode"))}));
+}
+
+template <int N>
+Tensors run_conv_transpose(Given& g) {
+  return run(g, nn::ConvTranspose<N>(g.integer("of"), g.integer("to"), g.each<N>("window"),
+                                     {.stride = g.each<N>("stride"),
+                                      .padding = g.each<N>("padding"),
+                                      .output_padding = g.each<N>("output_padding"),
+                                      .dilation = g.each<N>("dilation"),
+                                      .groups = g.integer("groups")}));
+}
+
+nn::PoolOptions pool_options(const Given& g) {
+  nn::PoolOptions options;
+  options.strides = g.call.integers("strides");
+  if (g.call.has("padding")) options.padding = g.call.integers("padding");
+  return options;
+}
+
+const std::map<std::string, std::function<Tensors(Given&)>> kLayers{
+    {"linear",
+     [](Given& g) {
+       return run(g, nn::Linear(g.integer("of"), g.integer("to"), {.bias = g.flag("bias")}));
+     }},
+    {"bilinear",
+     [](Given& g) {
+       return run(g, nn::Bilinear(g.integer("n"), g.integer("m"), g.integer("to")),
+                  [](nn::Bilinear& used, const Tensors& x, const Mode&) {
+                    return used(x.at(0), x.at(1));
+                  });
+     }},
+    {"embedding",
+     [](Given& g) {
+       std::optional<int64_t> padding;
+       if (g.integer("padding") >= 0) padding = g.integer("padding");
+       return run(g, nn::Embedding(g.integer("count"), g.integer("size"), {.padding = padding}));
+     }},
+    {"conv1d", run_conv<1>},
+    {"conv2d", run_conv<2>},
+    {"conv3d", run_conv<3>},
+    {"conv_transpose1d", run_conv_transpose<1>},
+    {"conv_transpose2d", run_conv_transpose<2>},
+    {"conv_transpose3d", run_conv_transpose<3>},
+    {"layer_norm",
+     [](Given& g) {
+       return run(g, nn::LayerNorm(g.call.integers("shape"),
+                                   {.weight = g.flag("affine"), .bias = g.flag("affine")}));
+     }},
+    {"rms_norm", [](Given& g) { return run(g, nn::RMSNorm(g.integer("size"))); }},
+    {"group_norm",
+     [](Given& g) { return run(g, nn::GroupNorm(g.integer("groups"), g.integer("channels"))); }},
+    {"instance_norm", [](Given& g) { return run(g, nn::InstanceNorm(g.integer("channels"))); }},
+    {"batch_norm", [](Given& g) { return run(g, nn::BatchNorm(g.integer("channels"))); }},
+    {"max_pool",
+     [](Given& g) {
+       return run_function(g, [&](const Tensor& x) {
+         return nn::max_pool(x, g.call.integers("window"), pool_options(g));
+       });
+     }},
+    {"avg_pool",
+     [](Given& g) {
+       return run_function(g, [&](const Tensor& x) {
+         return nn::avg_pool(x, g.call.integers("window"), pool_options(g),
+                             g.flag("count_padding"));
+       });
+     }},
+    {"lp_pool",
+     [](Given& g) {
+       return run_function(g, [&](const Tensor& x) {
+         return nn::lp_pool(x, g.call.real("p"), g.call.integers("window"), pool_options(g));
+       });
+     }},
+    {"adaptive_avg_pool",
+     [](Given& g) {
+       return run_function(
+           g, [&](const Tensor& x) { return nn::adaptive_avg_pool(x, g.call.integers("sizes")); });
+     }},
+    {"adaptive_max_pool",
+     [](Given& g) {
+       return run_function(
+           g, [&](const Tensor& x) { return nn::adaptive_max_pool(x, g.call.integers("sizes")); });
+     }},
+    {"sequential",
+     [](Given& g) {
+       return run(g, nn::Sequential(nn::Linear(4, 6), nn::Tanh(), nn::Linear(6, 2)));
+     }},
+};
+
+nn::Reduction reduction_of(const Call& c) {
+  if (c.word("reduction") == "sum") return nn::Reduction::kSum;
+  return c.word("reduction") == "none" ? nn::Reduction::kNone : nn::Reduction::kMean;
+}
+
+std::optional<Tensor> third(const Tensors& x) {
+  return x.size() > 2 ? std::optional(x[2]) : std::nullopt;
+}
+
+using LossOf = std::function<Tensor(const Tensors&, const Call&)>;
+const std::map<std::string, LossOf> kLosses{
+    {"l1",
+     [](const Tensors& x, const Call& c) { return nn::l1_loss(x[0], x[1], reduction_of(c)); }},
+    {"mse",
+     [](const Tensors& x, const Call& c) { return nn::mse_loss(x[0], x[1], reduction_of(c)); }},
+    {"huber",
+     [](const Tensors& x, const Call& c) {
+       return nn::huber_loss(x[0], x[1], c.real("delta"), reduction_of(c));
+     }},
+    {"smooth_l1",
+     [](const Tensors& x, const Call& c) {
+       return nn::smooth_l1_loss(x[0], x[1], c.real("beta"), reduction_of(c));
+     }},
+    {"cross_entropy",
+     [](const Tensors& x, const Call& c) {
+       return nn::cross_entropy(
+           x[0], x[1],
+           {.weight = third(x), .smoothing = c.real("smoothing"), .reduction = reduction_of(c)});
+     }},
+    {"nll", [](const Tensors& x,
+               const Call& c) { return nn::nll_loss(x[0], x[1], {.reduction = reduction_of(c)}); }},
+    {"kl", [](const Tensors& x,
+              const Call& c) { return nn::kl_divergence(x[0], x[1], reduction_of(c)); }},
+    {"bce", [](const Tensors& x,
+               const Call& c) { return nn::binary_cross_entropy(x[0], x[1], reduction_of(c)); }},
+    {"bce_logits",
+     [](const Tensors& x, const Call& c) {
+       return nn::binary_cross_entropy_with_logits(x[0], x[1], third(x), reduction_of(c));
+     }},
+    {"cosine_embedding",
+     [](const Tensors& x, const Call& c) {
+       return nn::cosine_embedding_loss(x[0], x[1], x[2], c.real("margin"), reduction_of(c));
+     }},
+    {"triplet",
+     [](const Tensors& x, const Call& c) {
+       return nn::triplet_margin_loss(x[0], x[1], x[2], c.real("margin"), reduction_of(c));
+     }},
+};
+
+struct Two {
+  nn::Parameter a, b;
+  TENON_FIELDS(a, b)
+};
+
+const std::map<std::string, nn::Optimizer> kOptimizers{
+    {"sgd", nn::sgd({.rate = 0.05})},
+    {"sgd_momentum", nn::sgd({.rate = 0.05, .momentum = 0.9, .weight_decay = 0.01})},
+    {"sgd_nesterov", nn::sgd({.rate = 0.05, .momentum = 0.9, .nesterov = true})},
+    {"adam", nn::adam(0.01)},
+    {"adamw", nn::adamw({.rate = 0.01, .weight_decay = 0.1})},
+    {"rmsprop", nn::rmsprop({.rate = 0.01})},
+    {"rmsprop_momentum", nn::rmsprop({.rate = 0.01, .momentum = 0.5})},
+    {"adagrad", nn::adagrad(0.05)},
+    {"lion", nn::lion({.rate = 1e-4, .weight_decay = 0.1})},
+    {"lamb", nn::lamb({.rate = 1e-2, .weight_decay = 0.05})},
+    {"muon", nn::muon({.rate = 0.02})},
+    {"clipped", nn::chain({nn::clip_by_global_norm(0.5), nn::scale_by_rate(0.1)})},
+    {"scheduled", nn::sgd({.rate = nn::warmup_cosine(0.1, 10, 80, 0.01)})},
+};
+
+Tensors tensors_of(const std::vector<Array>& arrays, Context& context) {
+  Tensors out;
+  for (const Array& array : arrays) out.push_back(Tensor::from(array, context));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("layers and their gradients are those of PyTorch") {
+  on_each_device([](Context& context) {
+    std::set<std::string> seen;
+    for (const Case& test : read_cases("nn/goldens/layers")) {
+      INFO("layers.txt:" << test.line << ": " << test.function);
+      seen.insert(test.function);
+      Given given{test, {context, tensors_of(test.inputs, context), test.attributes}};
+      const Tensors results = kLayers.at(test.function)(given);
+      REQUIRE(results.size() == test.outputs.size());
+      Tensor::realize(results);
+      for (size_t i = 0; i < results.size(); ++i) {
+        INFO("result " << i);
+        check_close(results[i].to_array(), test.outputs[i], 1e-5);
+      }
+    }
+    CHECK(seen.size() == kLayers.size());
+  });
+}
+
+TEST_CASE("losses and their gradients are those of PyTorch") {
+  on_each_device([](Context& context) {
+    std::set<std::string> seen;
+    for (const Case& test : read_cases("nn/goldens/losses")) {
+      INFO("losses.txt:" << test.line << ": " << test.function);
+      seen.insert(test.function);
+      const Call call{context, tensors_of(test.inputs, context), test.attributes};
+      Tensors x = call.in;
+      Tensor loss = 0.0;
+      const ValueAndGradients found = value_and_gradient([&](const Tensors& values) {
+        x[0] = values[0];
+        loss = kLosses.at(test.function)(x, call);
+        return weigh(loss);
+      })({x[0]});
+      check_close(loss.to_array(), test.outputs.at(0), 1e-5);
+      check_close(found.gradients[0].to_array(), test.outputs.at(1), 1e-5);
+    }
+    CHECK(seen.size() == kLosses.size());
+  });
+}
+
+TEST_CASE("a hundred steps of each optimizer are those of PyTorch, or of its formula") {
+  on_each_device([](Context& context) {
+    Tensors gradients;
+    std::set<std::string> seen;
+    for (const Case& test : read_cases("nn/goldens/optimizers")) {
+      INFO("optimizers.txt:" << test.line << ": " << test.function);
+      seen.insert(test.function);
+      const Tensors in = tensors_of(test.inputs, context);
+      if (in.size() > 2) gradients = {in[2], in[3]};
+      const nn::Optimizer& optimizer = kOptimizers.at(test.function);
+      Two model{in[0], in[1]};
+      nn::OptimizerState state = optimizer.init(model);
+      const auto step = compile([&](Two m, nn::OptimizerState s, Tensor a, Tensor b) {
+        optimizer.update(m, {a, b}, s);
+        return std::pair(m, s);
+      });
+      size_t next = 0;
+      for (int64_t i = 0; i < 100; ++i) {
+        const Tensor at = Tensor::from<int64_t>({i}, {1}, context);
+        std::tie(model, state) = step(model, state, gradients[0].take(0, at).squeeze(0),
+                                      gradients[1].take(0, at).squeeze(0));
+        if (i != 0 && i != 9 && i != 99) continue;
+        INFO("after step " << i + 1);
+        check_close(model.a.to_array(), test.outputs.at(next++), 1e-5);
+        check_close(model.b.to_array(), test.outputs.at(next++), 1e-5);
+      }
+      CHECK(step.traces() == 1);
+    }
+    CHECK(seen.size() == kOptimizers.size());
+  });
+}
+
+}  // namespace tenon::test

@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Layers, losses and optimizers of PyTorch, computed in f64 from inputs of f32.
+
+Usage: python3 make_goldens.py      writes layers.txt, losses.txt and optimizers.txt beside it
+Lines are those of tests/tensor/goldens/make_goldens.py: function | inputs | attributes | outputs.
+  layers      inputs: the state in the order of state_dict, then x; outputs: y, then gradients of
+              sum(y cos(0, 1, 2 ..)) by x and by each parameter, then the state that is left, if it learns
+  losses      inputs: prediction, target, more; outputs: the loss, its gradient by the prediction
+  optimizers  inputs: two parameters, then their gradients of 100 steps; outputs: the parameters after 1, 10, 100
+"""
+import os
+import warnings
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+warnings.filterwarnings("ignore", message="reduction: 'mean'")
+HERE = os.path.dirname(os.path.abspath(__file__))
+NAMES = {"float32": "f32", "int64": "i64"}
+rng = np.random.default_rng(12)
+
+
+def text(x):
+    if isinstance(x, torch.Tensor):
+        x = x.detach().numpy()
+    if x.dtype == np.float64:
+        x = x.astype(np.float32)
+    dims = ",".join(str(d) for d in x.shape)
+    x = np.ascontiguousarray(x)
+    size = x.dtype.itemsize
+    bits = x.ravel().view(f"u{size}")
+    return f"{NAMES[x.dtype.name]}[{dims}]:" + "".join(f"{int(b):0{2 * size}x}" for b in bits)
+
+
+def option(v):
+    return ",".join(str(e) for e in v) if isinstance(v, (list, tuple)) else str(int(v) if isinstance(v, bool) else v)
+
+
+class File:
+    def __init__(self, name):
+        self.path = os.path.join(HERE, name + ".txt")
+        self.lines = [f"# Made by make_goldens.py with PyTorch {torch.__version__.split('+')[0]}."]
+
+    def case(self, function, inputs, outputs, **options):
+        self.lines.append(f"{function} | {' '.join(map(text, inputs))} | "
+                          f"{' '.join(f'{k}={option(v)}' for k, v in options.items())} | "
+                          f"{' '.join(map(text, outputs))}")
+
+    def write(self):
+        with open(self.path, "w") as f:
+            f.write("\n".join(self.lines) + "\n")
+
+
+def draw(*shape):
+    """Numbers that f32 holds."""
+    return torch.from_numpy(rng.standard_normal(shape).astype(np.float32)).double()
+
+
+def weigh(y):
+    return (y * torch.cos(torch.arange(y.numel(), dtype=torch.float64)).reshape(y.shape)).sum()
+
+
+layers, losses, optimizers = File("layers"), File("losses"), File("optimizers")
+
+
+def layer(name, module, *inputs, training=False, call=None, **options):
+    module = module.double().train(training)
+    with torch.no_grad():
+        for value in module.state_dict().values():
+            if value.dtype == torch.float64:
+                value.copy_(draw(*value.shape) * 0.5)
+        for key, value in module.state_dict().items():
+            if key.endswith("running_var"):
+                value.copy_(value.abs() + 0.5)
+    before = [v.clone() for v in module.state_dict().values()]
+    inputs = [x.clone().requires_grad_(x.dtype == torch.float64) for x in inputs]
+    y = (call or module)(*inputs)
+    wrt = [x for x in inputs if x.requires_grad] + list(module.parameters())
+    gradients = torch.autograd.grad(weigh(y), wrt)
+    after = [v for k, v in module.state_dict().items() if training and "running" in k or training and "num" in k]
+    layers.case(name, before + inputs, [y, *gradients, *after], training=training, state=len(before), **options)
+
+
+layer("linear", nn.Linear(5, 3), draw(2, 4, 5), of=5, to=3, bias=True)
+layer("linear", nn.Linear(5, 3, bias=False), draw(5), of=5, to=3, bias=False)
+layer("bilinear", nn.Bilinear(3, 4, 2), draw(5, 3), draw(5, 4), n=3, m=4, to=2)
+layer("embedding", nn.Embedding(7, 3), torch.tensor([[1, 0, 6], [2, 2, 5]]), count=7, size=3, padding=-1)
+layer("embedding", nn.Embedding(7, 3, padding_idx=2), torch.tensor([[1, 0, 6], [2, 2, 5]]), count=7, size=3, padding=2)
+
+for n, kind in ((1, nn.Conv1d), (2, nn.Conv2d), (3, nn.Conv3d)):
+    size = [7, 6, 4][:n] if n < 3 else [4, 3, 3]
+    for stride, padding, dilation, groups, window, mode in (
+            (1, 0, 1, 1, 3, "zeros"), (2, 1, 1, 2, 3, "zeros"), (1, 2, 2, 1, 3, "zeros"), (3, 1, 1, 1, 2, "zeros"),
+            (2, 0, 1, 4, 1, "zeros"), (1, 1, 1, 1, 3, "reflect"), (1, 2, 1, 1, 3, "replicate"),
+            (2, 1, 1, 1, 3, "circular"), (2, 0, 1, 1, 2, "zeros")):
+        if n == 3 and (mode != "zeros" or window == 1):
+            continue
+        module = kind(4, 4, window, stride, padding, dilation, groups, bias=groups == 1, padding_mode=mode)
+        layer(f"conv{n}d", module, draw(1 if n > 1 else 2, 4, *size), of=4, to=4, window=[window] * n, stride=[stride] * n,
+              padding=[padding] * n, dilation=[dilation] * n, groups=groups, bias=groups == 1, mode=mode)
+layer("conv2d", nn.Conv2d(2, 3, (3, 2), (1, 2), (2, 0), (2, 1)), draw(1, 2, 6, 5), of=2, to=3, window=[3, 2],
+      stride=[1, 2], padding=[2, 0], dilation=[2, 1], groups=1, bias=True, mode="zeros")
+
+for n, kind in ((1, nn.ConvTranspose1d), (2, nn.ConvTranspose2d), (3, nn.ConvTranspose3d)):
+    size = [4, 3, 2][:n]
+    for stride, padding, output_padding, groups, dilation, window in (
+            (1, 0, 0, 1, 1, 3), (2, 1, 1, 2, 1, 3), (3, 0, 2, 1, 1, 2), (1, 2, 0, 1, 2, 3), (2, 3, 0, 1, 1, 3)):
+        if n == 3 and padding > 1:
+            continue
+        module = kind(4, 2, window, stride, padding, output_padding, groups, True, dilation)
+        layer(f"conv_transpose{n}d", module, draw(1 if n > 1 else 2, 4, *size), of=4, to=2, window=[window] * n,
+              stride=[stride] * n, padding=[padding] * n, output_padding=[output_padding] * n, groups=groups,
+              dilation=[dilation] * n)
+
+layer("layer_norm", nn.LayerNorm(6), draw(3, 6), shape=[6], affine=True)
+layer("layer_norm", nn.LayerNorm([4, 6], elementwise_affine=False), draw(2, 4, 6), shape=[4, 6], affine=False)
+layer("rms_norm", nn.RMSNorm(6, eps=1e-6), draw(3, 6), size=6)
+layer("group_norm", nn.GroupNorm(2, 4), draw(3, 4, 5), groups=2, channels=4)
+layer("instance_norm", nn.InstanceNorm2d(3), draw(2, 3, 4, 5), channels=3)
+for training in (False, True):
+    layer("batch_norm", nn.BatchNorm1d(3), draw(5, 3), channels=3, training=training)
+    layer("batch_norm", nn.BatchNorm2d(3), draw(2, 3, 4, 5), channels=3, training=training)
+
+x1, x2, x3 = draw(2, 2, 11), draw(1, 2, 7, 6), draw(1, 1, 5, 4, 4)
+for x, n in ((x1, 1), (x2, 2), (x3, 3)):
+    top, mean = getattr(F, f"max_pool{n}d"), getattr(F, f"avg_pool{n}d")
+    for window, stride, padding in ((2, 2, 0), (3, 1, 1), (3, 2, 0), (2, 3, 1)):
+        o = dict(window=[window] * n, strides=[stride] * n, padding=[padding] * n)
+        layer("max_pool", nn.Identity(), x, call=lambda v: top(v, window, stride, padding), **o)
+        for counts in (True, False):
+            layer("avg_pool", nn.Identity(), x, count_padding=counts,
+                  call=lambda v: mean(v, window, stride, padding, count_include_pad=counts), **o)
+    for m in (1, 2, 3, 4):
+        layer("adaptive_avg_pool", nn.Identity(), x, sizes=[m] * n, call=lambda v: getattr(F, f"adaptive_avg_pool{n}d")(v, m))
+        layer("adaptive_max_pool", nn.Identity(), x, sizes=[m] * n, call=lambda v: getattr(F, f"adaptive_max_pool{n}d")(v, m))
+layer("lp_pool", nn.Identity(), x2.abs() + 0.1, window=[2, 3], strides=[2, 1], p=3.0, call=lambda v: F.lp_pool2d(v, 3.0, (2, 3), (2, 1)))
+layer("sequential", nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 2)), draw(3, 4))
+
+
+def loss(name, function, prediction, target, *more, **options):
+    p = prediction.clone().requires_grad_()
+    value = function(p, target, *more)
+    losses.case(name, [p, target, *more], [value, *torch.autograd.grad(weigh(value), [p])], **options)
+
+
+p, t = draw(4, 5), draw(4, 5)
+labels = torch.tensor([1, 0, 4, 2])
+some = torch.tensor([1, -100, 4, 2])
+weight = draw(5).abs() + 0.1
+for r in ("mean", "sum", "none"):
+    o = dict(reduction=r)
+    loss("l1", lambda a, b: F.l1_loss(a, b, **o), p, t, **o)
+    loss("mse", lambda a, b: F.mse_loss(a, b, **o), p, t, **o)
+    loss("huber", lambda a, b: F.huber_loss(a, b, delta=0.7, **o), p, t, delta=0.7, **o)
+    loss("smooth_l1", lambda a, b: F.smooth_l1_loss(a, b, beta=0.7, **o), p, t, beta=0.7, **o)
+    loss("smooth_l1", lambda a, b: F.smooth_l1_loss(a, b, beta=0.0, **o), p, t, beta=0.0, **o)
+    for smoothing in (0.0, 0.1):
+        s = dict(label_smoothing=smoothing, **o)
+        loss("cross_entropy", lambda a, b: F.cross_entropy(a, b, **s), p, labels, smoothing=smoothing, **o)
+        loss("cross_entropy", lambda a, b: F.cross_entropy(a, b, **s), p, some, smoothing=smoothing, **o)
+        loss("cross_entropy", lambda a, b, w: F.cross_entropy(a, b, w, **s), p, some, weight, smoothing=smoothing, **o)
+    loss("cross_entropy", lambda a, b: F.cross_entropy(a, b, **o), draw(2, 5, 3), torch.tensor([[1, 0, 4], [2, -100, 3]]),
+         smoothing=0.0, **o)
+    loss("nll", lambda a, b: F.nll_loss(a, b, **o), F.log_softmax(p, 1), some, **o)
+    q = F.softmax(t, 1)
+    loss("kl", lambda a, b: F.kl_div(a, b, **o), F.log_softmax(p, 1), q, **o)
+    loss("bce", lambda a, b: F.binary_cross_entropy(a, b, **o), torch.sigmoid(p), (t > 0).double(), **o)
+    loss("bce_logits", lambda a, b: F.binary_cross_entropy_with_logits(a, b, **o), p * 40, (t > 0).double(), **o)
+    loss("bce_logits", lambda a, b, w: F.binary_cross_entropy_with_logits(a, b, pos_weight=w, **o), p, (t > 0).double(),
+         weight, **o)
+    loss("cosine_embedding", lambda a, b, y: F.cosine_embedding_loss(a, b, y, 0.2, **o), p, t,
+         torch.tensor([1.0, -1, -1, 1]).double(), margin=0.2, **o)
+    loss("triplet", lambda a, b, c: F.triplet_margin_loss(a, b, c, 1.0, **o), p, t, draw(4, 5), margin=1.0, **o)
+loss("cross_entropy", lambda a, b: F.cross_entropy(a, b), p, F.softmax(t, 1), smoothing=0.0, reduction="mean")
+loss("cross_entropy", lambda a, b: F.cross_entropy(a, b), draw(5), torch.tensor(3), smoothing=0.0, reduction="mean")
+
+
+def lion(params, lr=1e-4, b1=0.9, b2=0.99, decay=0.1):
+    state = [torch.zeros_like(p) for p in params]
+
+    def step():
+        for p, m in zip(params, state):
+            with torch.no_grad():
+                u = torch.sign(b1 * m + (1 - b1) * p.grad)
+                m.mul_(b2).add_(p.grad, alpha=1 - b2)
+                p.sub_(lr * (u + decay * p))
+    return step
+
+
+def lamb(params, lr=1e-2, b1=0.9, b2=0.999, eps=1e-6, decay=0.05):
+    state = [(torch.zeros_like(p), torch.zeros_like(p)) for p in params]
+    count = [0]
+
+    def step():
+        count[0] += 1
+        for p, (m, v) in zip(params, state):
+            with torch.no_grad():
+                m.mul_(b1).add_(p.grad, alpha=1 - b1)
+                v.mul_(b2).add_(p.grad ** 2, alpha=1 - b2)
+                u = (m / (1 - b1 ** count[0])) / ((v / (1 - b2 ** count[0])).sqrt() + eps) + decay * p
+                p.sub_(lr * p.norm() / u.norm() * u)
+    return step
+
+
+def muon(params, lr=0.02, momentum=0.95, steps=5):
+    state = [torch.zeros_like(p) for p in params]
+
+    def step():
+        for p, m in zip(params, state):
+            with torch.no_grad():
+                m.mul_(momentum).add_(p.grad)
+                u = p.grad + momentum * m
+                if u.dim() == 2:
+                    x = u if u.shape[0] <= u.shape[1] else u.T
+                    x = x / (x.norm() + 1e-7)
+                    for _ in range(steps):
+                        a = x @ x.T
+                        x = 3.4445 * x + (-4.7750 * a + 2.0315 * a @ a) @ x
+                    u = (x if u.shape[0] <= u.shape[1] else x.T) * max(1, u.shape[0] / u.shape[1]) ** 0.5
+                p.sub_(lr * u)
+    return step
+
+
+def clipped_sgd(params):
+    optimizer = torch.optim.SGD(params, lr=0.1)
+
+    def step():
+        torch.nn.utils.clip_grad_norm_(params, 0.5)
+        optimizer.step()
+    return step
+
+
+def scheduled(params):
+    optimizer = torch.optim.SGD(params, lr=1.0)
+    count = [0]
+
+    def step():
+        t = count[0]
+        rate = 0.1 * t / 10 if t < 10 else 0.01 + 0.09 * 0.5 * (1 + np.cos(np.pi * min(1, (t - 10) / 70)))
+        optimizer.param_groups[0]["lr"] = rate
+        optimizer.step()
+        count[0] += 1
+    return step
+
+
+o = torch.optim
+MAKERS = {
+    "sgd": lambda p: o.SGD(p, lr=0.05).step,
+    "sgd_momentum": lambda p: o.SGD(p, lr=0.05, momentum=0.9, weight_decay=0.01).step,
+    "sgd_nesterov": lambda p: o.SGD(p, lr=0.05, momentum=0.9, nesterov=True).step,
+    "adam": lambda p: o.Adam(p, lr=0.01).step,
+    "adamw": lambda p: o.AdamW(p, lr=0.01, weight_decay=0.1).step,
+    "rmsprop": lambda p: o.RMSprop(p, lr=0.01).step,
+    "rmsprop_momentum": lambda p: o.RMSprop(p, lr=0.01, momentum=0.5).step,
+    "adagrad": lambda p: o.Adagrad(p, lr=0.05).step,
+    "lion": lion, "lamb": lamb, "muon": muon, "clipped": clipped_sgd, "scheduled": scheduled,
+}
+begin = [draw(3, 4), draw(2)]
+gradients = [[draw(3, 4), draw(2)] for _ in range(100)]
+first = True
+for name, make in MAKERS.items():
+    params = [p.clone().requires_grad_() for p in begin]
+    step = make(params)
+    seen = []
+    for i, g in enumerate(gradients):
+        for p, v in zip(params, g):
+            p.grad = v.clone()
+        step()
+        if i + 1 in (1, 10, 100):
+            seen += [p.detach().clone() for p in params]
+    optimizers.case(name, begin if not first else begin + [torch.stack([g[0] for g in gradients]),
+                                                           torch.stack([g[1] for g in gradients])], seen)
+    first = False
+
+for file in (layers, losses, optimizers):
+    file.write()

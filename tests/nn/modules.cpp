@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Modules as values: names, initial values, freezing, modes, and what traced functions do with
+// them.
+#include <cmath>
+#include <numbers>
+
+#include "tenon/nn/nn.hpp"
+#include "tenon/tenon.hpp"
+#include "tests/tensor/devices.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+namespace tenon::test {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+struct Block {
+  nn::Linear fc{4, 4};
+  nn::BatchNorm bn{4};
+  TENON_FIELDS(fc, bn)
+  Tensor operator()(const Tensor& x, const nn::Mode& mode) { return bn(fc(x), mode).tanh(); }
+};
+
+struct Net {
+  nn::Sequential<nn::Linear, nn::Relu, nn::Dropout> head{nn::Linear(3, 4), nn::Relu(),
+                                                         nn::Dropout(0.5)};
+  std::vector<Block> blocks = std::vector<Block>(2);
+  nn::Linear out{4, 2, {.bias = false}};
+  TENON_FIELDS(head, blocks, out)
+  Tensor operator()(const Tensor& x, const nn::Mode& mode = {}) {
+    Tensor h = head(x, mode);
+    for (Block& block : blocks) h = h + block(h, mode);
+    return out(h);
+  }
+};
+
+template <class M>
+std::vector<std::string> names_of(M& model) {
+  std::vector<std::string> out;
+  for (const nn::Named& named : nn::tensors(model)) out.push_back(named.name);
+  return out;
+}
+
+template <class F>
+void refuses(const F& f, const std::string& text) {
+  INFO(text);
+  CHECK_THROWS_WITH((void)f(), ContainsSubstring(text));
+}
+
+}  // namespace
+
+TEST_CASE("tensors of a model have the names that PyTorch gives them, in the order of fields") {
+  Net net;
+  CHECK(names_of(net) ==
+        std::vector<std::string>{"head.0.weight", "head.0.bias", "blocks.0.fc.weight",
+                                 "blocks.0.fc.bias", "blocks.0.bn.weight", "blocks.0.bn.bias",
+                                 "blocks.0.bn.running_mean", "blocks.0.bn.running_var",
+                                 "blocks.0.bn.num_batches_tracked", "blocks.1.fc.weight",
+                                 "blocks.1.fc.bias", "blocks.1.bn.weight", "blocks.1.bn.bias",
+                                 "blocks.1.bn.running_mean", "blocks.1.bn.running_var",
+                                 "blocks.1.bn.num_batches_tracked", "out.weight"});
+  CHECK(nn::parameters(net).size() == 11);
+  CHECK(nn::count(net) == 12 + 4 + 2 * (16 + 4 + 4 + 4) + 8);
+}
+
+TEST_CASE("a parameter has no value before it is initialised, and says so") {
+  Net net;
+  refuses([&] { net.out(Tensor::ones({1, 4})); }, "a parameter that nothing has initialised");
+  refuses(
+      [&] { nn::value_and_gradient(net, [](Net& m) {
+              return m(Tensor::ones({1, 3})).sum();
+            }); },
+      "a parameter that nothing has initialised");
+}
+
+TEST_CASE("equal keys give equal models, others others, and each parameter its own values") {
+  Net a, b, c;
+  nn::initialise(a, Key(1));
+  nn::initialise(b, Key(1));
+  nn::initialise(c, Key(2));
+  const auto of = [](Net& net) { return net.blocks[0].fc.weight.to_vector<float>(); };
+  CHECK(of(a) == of(b));
+  CHECK(of(a) != of(c));
+  CHECK(of(a) != a.blocks[1].fc.weight.to_vector<float>());
+  for (const float w : of(a)) CHECK(std::abs(w) <= 0.5f);
+}
+
+TEST_CASE("a value of another shape or dtype is refused, and a model can be given another dtype") {
+  nn::Linear layer(3, 2);
+  refuses(
+      [&] {
+        layer.weight = Tensor::zeros({3, 2});
+      },
+      "expected a value of type f32[2, 3], got f32[3, 2]");
+  refuses([&] { layer.weight = Tensor::zeros({2, 3}, DType::kF16); }, "got f16[2, 3]");
+  nn::initialise(layer, Key(1));
+  nn::map(layer, [](const std::string&, const Tensor& x) { return x.cast(DType::kBF16); });
+  CHECK(layer(Tensor::ones({1, 3}, DType::kBF16)).dtype() == DType::kBF16);
+}
+
+TEST_CASE("shapes that do not fit a layer are errors that name it") {
+  nn::Linear layer(3, 2);
+  nn::initialise(layer, Key(1));
+  refuses(
+      [&] {
+        layer(Tensor::ones({2, 4}));
+      },
+      "[nn.linear] expected 3 inputs in the last axis, got 4");
+  nn::Conv2d conv(2, 4, 3);
+  nn::initialise(conv, Key(1));
+  refuses(
+      [&] {
+        conv(Tensor::ones({1, 3, 8, 8}));
+      },
+      "[nn.conv] expected [n, 2 channels, 2 sizes], got [1, 3, 8, 8]");
+  refuses(
+      [&] {
+        conv(Tensor::ones({1, 2, 2, 8}));
+      },
+      "[nn.windows] expected windows within axis 2 of size 2, got 3 elements");
+  refuses([] { nn::Conv2d(3, 4, 3, {.groups = 2}); },
+          "[nn.conv] expected channels above 0 that divide into groups, got 4 and 3 in 2 groups");
+  refuses([] { nn::Linear(0, 4); }, "[nn.linear] expected sizes above 0, got 0 and 4");
+  refuses([] { nn::GroupNorm(3, 4); }, "[nn.group_norm] expected channels that divide into groups");
+  refuses([] { nn::Dropout(1.0); }, "[nn.dropout] expected a rate in [0, 1), got 1");
+  nn::Embedding table(5, 2);
+  nn::initialise(table, Key(1));
+  refuses([&] { table(Tensor::ones({2})); }, "[nn.embedding] expected integers, got f32");
+  refuses(
+      [] {
+        nn::cross_entropy(Tensor::ones({4, 3}), Tensor::from<int64_t>({1, 2}, {2}));
+      },
+      "[nn.cross_entropy] expected integer labels in the shape of f32[4, 3] without axis 1, got "
+      "i64[2]");
+  refuses(
+      [] {
+        nn::mse_loss(Tensor::ones({4}), Tensor::ones({4, 1}));
+      },
+      "[nn.mse_loss] expected a target that broadcasts to the prediction, f32[4], got f32[4, 1]");
+}
+
+TEST_CASE("a label that is no class makes the loss NaN, and one to be ignored does not count") {
+  const Tensor logits = Tensor::randn({3, 4}, 1);
+  const auto loss = [&](std::initializer_list<int64_t> labels) {
+    return nn::cross_entropy(logits, Tensor::from<int64_t>(labels, {3})).item<float>();
+  };
+  CHECK(std::isnan(loss({0, 4, 1})));
+  CHECK(std::isnan(loss({0, -1, 1})));
+  CHECK(std::isfinite(loss({0, -100, 1})));
+  CHECK(std::isnan(loss({-100, -100, -100})));
+}
+
+TEST_CASE("what is frozen gets no gradient and no update, and keeps its value") {
+  Net net;
+  nn::initialise(net, Key(3));
+  CHECK(nn::freeze(net.blocks) == 8);
+  CHECK(nn::freeze(net.blocks) == 0);
+  CHECK(nn::learned(net).size() == 3);
+  const std::vector<float> before = net.blocks[0].fc.weight.to_vector<float>();
+  const nn::Optimizer optimizer = nn::sgd({.rate = 0.1});
+  nn::OptimizerState state = optimizer.init(net);
+  const auto [loss, gradients] = nn::value_and_gradient(net, [](Net& m) {
+    return m(Tensor::ones({4, 3}), nn::Mode::training(Key(1))).square().mean();
+  });
+  CHECK(gradients.size() == 3);
+  optimizer.update(net, gradients, state);
+  nn::realize(net, state);
+  CHECK(net.blocks[0].fc.weight.to_vector<float>() == before);
+  nn::freeze(net, false);
+  refuses([&] { optimizer.update(net, gradients, state); },
+          "expected a gradient for each of 11 parameters, got 3");
+  nn::freeze(net);
+  refuses([&] { optimizer.init(net); }, "expected a model with something to learn");
+  refuses(
+      [&] { nn::value_and_gradient(net, [](Net& m) {
+              return m(Tensor::ones({4, 3})).sum();
+            }); },
+      "expected a model with something to learn");
+}
+
+TEST_CASE("a parameter that the loss does not need is named") {
+  Net net;
+  nn::initialise(net, Key(3));
+  refuses(
+      [&] {
+        nn::value_and_gradient(net, [](Net& m) { return m.out(Tensor::ones({1, 4})).sum(); });
+      },
+      "expected an output that depends on head.0.weight (f32[4, 3])");
+}
+
+TEST_CASE("running statistics move while a model learns, and are used when it answers") {
+  nn::BatchNorm norm(2);
+  nn::initialise(norm, Key(1));
+  const Tensor x = Tensor::from<float>({1, 10, 3, 30}, {2, 2});
+  norm(x, nn::Mode::training());
+  CHECK(norm.running_mean.to_vector<float>() == std::vector<float>{0.2f, 2.0f});
+  CHECK(norm.num_batches_tracked.item<int64_t>() == 1);
+  const float a = norm(x).slice({{0, 1}, {0, 1}}).item<float>();
+  CHECK(std::abs(a - 0.8f / std::sqrt(0.9f + 0.1f * 2 + 1e-5f)) < 1e-5f);
+  refuses(
+      [&] {
+        norm(Tensor::ones({1, 2}), nn::Mode::training());
+      },
+      "[nn.batch_norm] expected more than one value a channel");
+}
+
+TEST_CASE("dropout draws anew at each use, wants a key, and rests when a model answers") {
+  const nn::Dropout drop(0.5);
+  const Tensor x = Tensor::ones({64});
+  const nn::Mode mode = nn::Mode::training(Key(5));
+  const auto a = drop(x, mode).to_vector<float>(), b = drop(x, mode).to_vector<float>();
+  CHECK(a != b);
+  for (const float value : a) CHECK((value == 0 || value == 2));
+  CHECK(drop(x).to_vector<float>() == x.to_vector<float>());
+  refuses([&] { drop(x, nn::Mode::training()); },
+          "[nn.dropout] expected a Mode with a key to draw from");
+}
+
+TEST_CASE(
+    "a traced step of learning is one plan, moves statistics and options, and lowers the loss") {
+  on_each_device([](Context& context) {
+    Net net;
+    nn::initialise(net, Key(7, context));
+    const nn::Optimizer optimizer =
+        nn::adamw({.rate = nn::warmup_cosine(0.1, 5, 90), .weight_decay = 0.01});
+    nn::OptimizerState state = optimizer.init(net);
+    const auto step = compile(
+        [&](Net model, nn::OptimizerState kept, Tensor x, Tensor y, Key key) {
+          const auto [loss, gradients] = nn::value_and_gradient(
+              model, [&](Net& m) { return nn::cross_entropy(m(x, nn::Mode::training(key)), y); });
+          optimizer.update(model, gradients, kept);
+          return std::tuple(model, kept, loss);
+        },
+        {.name = "step", .donate = {0, 1}});
+    const Tensor x = normal(Key(1, context), {32, 3});
+    const Tensor y = (x.select(1, 0) * x.select(1, 1) > 0).cast(DType::kI64);
+    Key key(11, context);
+    float first = 0, last = 0;
+    for (int i = 0; i < 90; ++i) {
+      const std::vector<Key> keys = key.split();
+      key = keys[0];
+      Tensor loss = 0.0;
+      std::tie(net, state, loss) = step(net, state, x, y, keys[1]);
+      last = loss.item<float>();
+      if (i == 0) first = last;
+    }
+    INFO(first << " to " << last);
+    CHECK(last < 0.7f * first);
+    CHECK(step.traces() == 1);
+    CHECK(net.blocks[1].bn.num_batches_tracked.item<int64_t>() == 90);
+    CHECK(optimizer.named(nn::learned(net), state)[0].name == "adam.mean.head.0.weight");
+  });
+}
+
+TEST_CASE("a frozen model is traced apart from one that learns, and so are other options") {
+  const auto run = compile([](nn::LayerNorm norm, Tensor x) { return norm(x); });
+  const Tensor x = Tensor::randn({2, 4}, 1);
+  nn::LayerNorm a({4}), b({4}, {.epsilon = 1.0});
+  nn::initialise(a, Key(1));
+  nn::initialise(b, Key(1));
+  const auto of_a = run(a, x).to_vector<float>(), of_b = run(b, x).to_vector<float>();
+  CHECK(of_a != of_b);
+  CHECK(run.traces() == 2);
+  nn::freeze(a);
+  CHECK(run(a, x).to_vector<float>() == of_a);
+  CHECK(run.traces() == 3);
+}
+
+TEST_CASE("initialisers have the moments that their authors gave them") {
+  const auto moments = [](const nn::Initialiser& begin, std::vector<int64_t> shape) {
+    const Tensor x = begin(Key(9), shape);
+    return std::pair(x.mean().item<float>(), x.square().mean().sqrt().item<float>());
+  };
+  const std::vector<int64_t> shape{128, 32, 3, 3};
+  const double in = 32 * 9, out = 128 * 9;
+  const auto near = [](double a, double b) { return std::abs(a - b) < 0.03 * b; };
+  CHECK(near(moments(nn::xavier_uniform(), shape).second, std::sqrt(2 / (in + out))));
+  CHECK(near(moments(nn::xavier_normal(), shape).second, std::sqrt(2 / (in + out))));
+  CHECK(near(moments(nn::kaiming_uniform(), shape).second, std::sqrt(2 / in)));
+  CHECK(near(moments(nn::kaiming_normal(1, nn::Fan::kOut), shape).second, std::sqrt(1 / out)));
+  CHECK(near(moments(nn::normal(3, 0.1), shape).first, 3));
+  CHECK(near(moments(nn::truncated_normal(0, 1), shape).second, 0.8796));
+  for (const std::vector<int64_t>& of : {std::vector<int64_t>{8, 5}, {5, 8}}) {
+    const Tensor q = nn::orthogonal()(Key(2), of);
+    const Tensor square = of[0] < of[1] ? q.matmul(q.transpose()) : q.transpose().matmul(q);
+    CHECK((square - eye(5)).abs().max().item<float>() < 1e-5f);
+  }
+  refuses([] { nn::xavier_normal()(Key(1), {3}); },
+          "[nn.xavier_normal] expected a shape of rank 2 or more, got [3]");
+}
+
+TEST_CASE("rates follow their formulas") {
+  const auto at = [](const nn::Rate& rate, double step) {
+    return rate(Tensor::full({}, step)).item<float>();
+  };
+  const auto near = [](float a, double b) { return std::abs(a - b) < 1e-6 * std::abs(b) + 1e-9; };
+  const nn::Rate cosine = nn::warmup_cosine(1, 10, 30, 0.1);
+  CHECK(near(at(cosine, 0), 0));
+  CHECK(near(at(cosine, 5), 0.5));
+  CHECK(near(at(cosine, 10), 1));
+  CHECK(near(at(cosine, 20), 0.55));
+  CHECK(near(at(cosine, 30), 0.1));
+  CHECK(near(at(cosine, 99), 0.1));
+  CHECK(near(at(nn::linear(1, 0, 4), 3), 0.25));
+  CHECK(near(at(nn::exponential_decay(1, 0.5, 10), 5), std::sqrt(0.5)));
+  CHECK(near(at(nn::exponential_decay(1, 0.5, 10, true), 19), 0.5));
+  const nn::Rate stairs = nn::piecewise({3, 6}, {1, 0.5, 0.25});
+  CHECK(near(at(stairs, 2), 1));
+  CHECK(near(at(stairs, 3), 0.5));
+  CHECK(near(at(stairs, 6), 0.25));
+  CHECK(near(at(nn::inverse_sqrt(1, 4), 3), 1));
+  CHECK(near(at(nn::inverse_sqrt(1, 4), 15), 0.5));
+  refuses([] { nn::warmup_cosine(1, 10, 10); },
+          "[nn.warmup_cosine] expected 0 <= warmup < steps, got 10 and 10");
+  refuses(
+      [] {
+        nn::piecewise({3, 3}, {1, 2, 3});
+      },
+      "[nn.piecewise] expected steps in order, got 3 and 3");
+}
+
+}  // namespace tenon::test
