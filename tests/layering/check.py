@@ -45,6 +45,8 @@ MODULES = {
     "frontend/nn": ["core/include", "core/support/error.hpp", "frontend/tensor/include"],
     "frontend/formats/include": ["core/include", "frontend/tensor/include"],
     "frontend/formats": ["core/include", "core/support/error.hpp", "frontend/tensor/include"],
+    "frontend/data/include": ["core/include", "frontend/tensor/include"],
+    "frontend/data": ["core/include", "core/support/error.hpp", "frontend/tensor/include", "frontend/formats/include"],
     "frontend/cli": ["core", "sdk", "frontend/tensor"],
     "frontend/probe": ["core/include", "core/support", "core/ir", "core/plugin", "core/device", "core/runtime", "sdk/include"],
     "conformance": ["core", "sdk", "conformance", "frontend/cli"],
