@@ -208,6 +208,24 @@ const std::map<std::string, std::function<Tensors(Given&)>> kLayers{
        return run_function(
            g, [&](const Tensor& x) { return nn::adaptive_max_pool(x, g.call.integers("sizes")); });
      }},
+    {"multi_head_attention",
+     [](Given& g) {
+       return run(g, nn::MultiHeadAttention(g.integer("width"), g.integer("heads"),
+                                            {.causal = g.flag("causal")}));
+     }},
+    {"attention",
+     [](Given& g) {
+       return run(g, Nothing(), [&](Nothing&, const Tensors& x, const Mode&) {
+         return nn::attention(x.at(0), x.at(1), x.at(2),
+                              {.causal = g.flag("causal"), .window = g.integer("window")});
+       });
+     }},
+    {"rotary",
+     [](Given& g) {
+       return run_function(g, [&](const Tensor& x) {
+         return nn::rotary(x, g.integer("first"), 10000, g.flag("interleaved"));
+       });
+     }},
     {"sequential",
      [](Given& g) {
        return run(g, nn::Sequential(nn::Linear(4, 6), nn::Tanh(), nn::Linear(6, 2)));

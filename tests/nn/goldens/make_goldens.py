@@ -139,6 +139,35 @@ for x, n in ((x1, 1), (x2, 2), (x3, 3)):
 layer("lp_pool", nn.Identity(), x2.abs() + 0.1, window=[2, 3], strides=[2, 1], p=3.0, call=lambda v: F.lp_pool2d(v, 3.0, (2, 3), (2, 1)))
 layer("sequential", nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 2)), draw(3, 4))
 
+for causal in (False, True):
+    module = nn.MultiheadAttention(8, 2, batch_first=True)
+    mask = torch.triu(torch.ones(5, 5, dtype=torch.bool), 1) if causal else None
+    layer("multi_head_attention", module, draw(2, 5, 8), width=8, heads=2, causal=causal,
+          call=lambda x: module(x, x, x, attn_mask=mask, need_weights=False)[0])
+for heads, queries, keys, causal, window in ((2, 4, 4, 0, 0), (4, 3, 5, 1, 0), (4, 6, 6, 1, 3), (4, 6, 6, 0, 2)):
+    at = torch.arange(queries)[:, None] + keys - queries
+    key = torch.arange(keys)[None]
+    seen = torch.ones(queries, keys, dtype=torch.bool)
+    if causal:
+        seen &= key <= at
+    if window:
+        seen &= (key > at - window) & (key < at + window)
+    layer("attention", nn.Identity(), draw(2, heads, queries, 6), draw(2, 2, keys, 6), draw(2, 2, keys, 3), causal=causal,
+          window=window, call=lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=seen, enable_gqa=True))
+
+
+def rotate(x, first, interleaved):
+    size = x.shape[-1]
+    angle = (first + torch.arange(x.shape[-2]).double())[:, None] * 10000.0 ** (-2 * torch.arange(size // 2) / size)
+    a, b = (x[..., 0::2], x[..., 1::2]) if interleaved else (x[..., :size // 2], x[..., size // 2:])
+    parts = a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()
+    return torch.stack(parts, -1).flatten(-2) if interleaved else torch.cat(parts, -1)
+
+
+for first, interleaved in ((0, False), (7, False), (3, True)):
+    layer("rotary", nn.Identity(), draw(2, 5, 6), first=first, interleaved=interleaved,
+          call=lambda x: rotate(x, first, interleaved))
+
 
 def loss(name, function, prediction, target, *more, **options):
     p = prediction.clone().requires_grad_()

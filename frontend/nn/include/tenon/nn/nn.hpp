@@ -2,6 +2,7 @@
 // All of tenon::nn.
 #pragma once
 
+#include "tenon/nn/attention.hpp"
 #include "tenon/nn/conv.hpp"
 #include "tenon/nn/initialisers.hpp"
 #include "tenon/nn/linear.hpp"

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tenon/nn/attention.hpp"
+
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/support/error.hpp"
+#include "tenon/logic.hpp"
+#include "tenon/move.hpp"
+#include "tenon/nn/initialisers.hpp"
+#include "tenon/nn/sequential.hpp"
+
+namespace tenon::nn {
+namespace {
+
+Size size_at(const Tensor& x, int from_end) {
+  return x.sizes()[static_cast<size_t>(x.rank() - from_end)];
+}
+
+DType computed_in(DType dtype) { return dtype == DType::kF64 ? dtype : DType::kF32; }
+
+/// Which keys a query sees by its position, [queries, keys].
+std::optional<Tensor> seen(const Tensor& q, const Tensor& k, const AttentionOptions& options) {
+  if (!options.causal && options.window == 0) return {};
+  Context& context = q.context();
+  const Size queries = size_at(q, 2), keys = size_at(k, 2);
+  const Tensor last = Tensor::arange(queries, DType::kI64, context).unsqueeze(1) +
+                      Tensor::from_size(keys, context) - Tensor::from_size(queries, context);
+  const Tensor key = Tensor::arange(keys, DType::kI64, context).unsqueeze(0);
+  Tensor sees = key >= Tensor::full({}, 0, DType::kI64, context);
+  if (options.causal) sees = key <= last;
+  if (options.window > 0) sees = sees & (key > last - options.window);
+  if (options.window > 0 && !options.causal) sees = sees & (key < last + options.window);
+  return sees;
+}
+
+/// [.., groups, rows, size] to [.., groups, heads of each, rows, size], or as many as there are.
+Tensor in_groups(const Tensor& x, int64_t groups, int64_t each) {
+  std::vector<Size> shape = x.sizes().vector();
+  shape[shape.size() - 3] = groups;
+  shape.insert(shape.end() - 2, Size(each));
+  return x.reshape(shape);
+}
+
+}  // namespace
+
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
+                 const Mode& mode) {
+  const char* const op = "nn.attention";
+  TN_REQUIRE(q.rank() >= 3 && k.rank() == q.rank() && v.rank() == q.rank(),
+             "[{}] expected three tensors [.., heads, positions, size] of one rank, got ranks {}, "
+             "{} and {}",
+             op, q.rank(), k.rank(), v.rank());
+  const int64_t heads = q.size(-3), groups = k.size(-3), size = q.size(-1);
+  TN_REQUIRE(groups > 0 && heads % groups == 0 && v.size(-3) == groups,
+             "[{}] expected heads of the queries that are a multiple of those of keys and values, "
+             "got {}, {} and {}",
+             op, heads, groups, v.size(-3));
+  TN_REQUIRE(size > 0 && k.size(-1) == size && size_at(k, 2) == size_at(v, 2),
+             "[{}] expected queries and keys of one size and as many keys as values, got sizes {} "
+             "and {}, {} and {}",
+             op, size, k.size(-1), size_at(k, 2).text(), size_at(v, 2).text());
+  TN_REQUIRE(options.window >= 0, "[{}] expected a window of 0 (none) or more, got {}", op,
+             options.window);
+  const bool is_grouped = groups != heads;
+  const int64_t each = heads / groups;
+  const DType dtype = computed_in(q.dtype());
+  const Tensor rows = is_grouped ? in_groups(q, groups, each) : q;
+  const Tensor keys = is_grouped ? in_groups(k, groups, 1) : k;
+  const Tensor values = is_grouped ? in_groups(v, groups, 1) : v;
+  const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(size)));
+  Tensor scores = rows.matmul(keys.transpose()).cast(dtype) * scale;
+  std::optional<Tensor> sees = seen(q, k, options);
+  if (options.mask) {
+    Tensor mask = *options.mask;
+    if (is_grouped && mask.rank() > 2)
+      mask = mask.size(-3) == 1 ? mask.unsqueeze(-3) : in_groups(mask, groups, each);
+    if (mask.dtype() == DType::kBool)
+      sees = sees ? *sees & mask : mask;
+    else
+      scores = scores + mask.cast(dtype);
+  }
+  // As large as a number may be, so that rows that see nothing stay finite until they are zero.
+  if (sees) scores = Tensor::where(*sees, scores, -1e30);
+  Tensor weights = scores.softmax();
+  if (sees) weights = Tensor::where(*sees, weights, 0.0);
+  if (options.dropout > 0) weights = Dropout(options.dropout)(weights, mode);
+  const Tensor out = weights.cast(v.dtype()).matmul(values);
+  if (!is_grouped) return out;
+  std::vector<Size> shape = q.sizes().vector();
+  shape.back() = v.size(-1);
+  return out.reshape(shape);
+}
+
+Tensor rotary(const Tensor& x, const Tensor& first, double base, bool interleaved) {
+  TN_REQUIRE(x.rank() >= 2 && x.size(-1) % 2 == 0,
+             "[nn.rotary] expected [.., positions, an even size], got [{}]",
+             fmt::join(x.shape(), ", "));
+  TN_REQUIRE(base > 0, "[nn.rotary] expected a base above 0, got {}", base);
+  const int64_t half = x.size(-1) / 2;
+  Context& context = x.context();
+  const DType dtype = computed_in(x.dtype());
+  const Tensor position =
+      (Tensor::arange(size_at(x, 2), DType::kI64, context) + first).cast(dtype).unsqueeze(1);
+  const Tensor pair = Tensor::arange(half, dtype, context);
+  const Tensor angle = position * (pair * (-std::log(base) / static_cast<double>(half))).exp();
+  const Tensor wide = x.cast(dtype);
+  std::vector<Size> shape = x.sizes().vector();
+  std::vector<Size> paired = shape;
+  paired.back() = interleaved ? half : 2;
+  paired.emplace_back(interleaved ? 2 : half);
+  const int axis = interleaved ? -1 : -2;
+  const Tensor pairs = wide.reshape(paired);
+  const Tensor a = pairs.select(axis, 0), b = pairs.select(axis, 1);
+  const Tensor cos = angle.cos(), sin = angle.sin();
+  return stack({a * cos - b * sin, a * sin + b * cos}, axis).reshape(shape).cast(x.dtype());
+}
+
+MultiHeadAttention::MultiHeadAttention(int64_t width, int64_t head_count,
+                                       const MultiHeadOptions& options)
+    : in_proj_weight({3 * width, width}, xavier_uniform()),
+      out_proj(width, width, {.bias = options.bias}),
+      heads(head_count),
+      causal(options.causal),
+      dropout(options.dropout) {
+  TN_REQUIRE(heads > 0 && width % heads == 0,
+             "[nn.multi_head_attention] expected a width that divides into heads, got {} and {}",
+             width, heads);
+  if (!options.bias) return;
+  in_proj_bias = Parameter({3 * width}, zeros());
+  out_proj.bias = Parameter({width}, zeros());
+}
+
+Tensor MultiHeadAttention::operator()(const Tensor& x, const Mode& mode) const {
+  return (*this)(x, x, x, {}, mode);
+}
+
+Tensor MultiHeadAttention::operator()(const Tensor& q, const Tensor& k, const Tensor& v,
+                                      const AttentionOptions& options, const Mode& mode) const {
+  const int64_t width = out_proj.weight.declared->shape[0];
+  const auto projected = [&](const Tensor& x, int64_t which) {
+    TN_REQUIRE(x.rank() == 3 && x.size(-1) == width,
+               "[nn.multi_head_attention] expected [n, positions, {}], got [{}]", width,
+               fmt::join(x.shape(), ", "));
+    const Slice rows{which * width, (which + 1) * width};
+    Tensor out = x.matmul(in_proj_weight.slice({rows}).transpose());
+    if (in_proj_bias) out = out + in_proj_bias->slice({rows});
+    return out.reshape({x.size(0), x.size(1), heads, width / heads}).transpose(1, 2);
+  };
+  AttentionOptions with = options;
+  with.causal = with.causal || causal;
+  with.dropout = dropout.value();
+  const Tensor out = attention(projected(q, 0), projected(k, 1), projected(v, 2), with, mode);
+  return out_proj(out.transpose(1, 2).reshape({q.size(0), q.size(1), width}));
+}
+
+}  // namespace tenon::nn

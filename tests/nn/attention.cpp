@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What attention does at its edges: masks, shapes that do not fit, symbolic lengths.
+#include <cmath>
+
+#include "tenon/nn/nn.hpp"
+#include "tenon/tenon.hpp"
+#include "tests/tensor/devices.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+namespace tenon::test {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+Tensor drawn(std::vector<int64_t> shape, uint64_t seed, Context& context) {
+  return normal(Key(seed, context), std::move(shape));
+}
+
+float largest(const Tensor& x) { return x.abs().max().item<float>(); }
+
+}  // namespace
+
+TEST_CASE("a query that sees nothing gives zeros, and finite gradients") {
+  on_each_device([](Context& context) {
+    const Tensor q = drawn({1, 2, 3, 4}, 1, context), k = drawn({1, 2, 5, 4}, 2, context),
+                 v = drawn({1, 2, 5, 4}, 3, context);
+    const Tensor rows = Tensor::from<bool>({true, false, true}, {3, 1}, context);
+    nn::AttentionOptions options;
+    options.mask = rows.expand({3, 5});
+    const Tensor out = nn::attention(q, k, v, options);
+    CHECK(largest(out.select(2, 1)) == 0);
+    CHECK(largest(out.select(2, 0)) > 0);
+    const ValueAndGradients found = value_and_gradient([&](const std::vector<Tensor>& x) {
+      return nn::attention(x[0], x[1], x[2], options).square().sum();
+    })({q, k, v});
+    for (const Tensor& g : found.gradients) CHECK(std::isfinite(largest(g)));
+    CHECK(largest(found.gradients[0].select(2, 1)) == 0);
+  });
+}
+
+TEST_CASE("masks of bools and of numbers say the same, for shared heads too") {
+  on_each_device([](Context& context) {
+    const Tensor q = drawn({2, 4, 3, 4}, 1, context), k = drawn({2, 2, 3, 4}, 2, context),
+                 v = drawn({2, 2, 3, 4}, 3, context);
+    const Tensor sees = drawn({2, 4, 3, 3}, 4, context) > -0.5;
+    nn::AttentionOptions bools, numbers;
+    bools.mask = sees | (eye(3, {}, 0, DType::kF32, context) > 0);
+    numbers.mask = Tensor::where(*bools.mask, 0.0, -1e9);
+    CHECK(largest(nn::attention(q, k, v, bools) - nn::attention(q, k, v, numbers)) < 1e-6f);
+  });
+}
+
+TEST_CASE("one key after another by a growing memory is the whole at once") {
+  on_each_device([](Context& context) {
+    const Tensor x = drawn({1, 2, 6, 4}, 1, context);
+    const Tensor whole = nn::attention(nn::rotary(x), nn::rotary(x), x, {.causal = true});
+    for (int64_t i = 0; i < 6; ++i) {
+      const Tensor now = x.slice({{}, {}, {i, i + 1}}), past = x.slice({{}, {}, {0, i + 1}});
+      const Tensor one =
+          nn::attention(nn::rotary(now, i), nn::rotary(past), past, {.causal = true});
+      CHECK(largest(one - whole.slice({{}, {}, {i, i + 1}})) < 1e-5f);
+    }
+  });
+}
+
+TEST_CASE("f16 attention is computed in f32, and stays f16") {
+  on_each_device([](Context& context) {
+    const Tensor x = drawn({1, 1, 4, 8}, 1, context) * 30;
+    const Tensor half = x.cast(DType::kF16);
+    const Tensor out = nn::attention(half, half, half, {.causal = true});
+    CHECK(out.dtype() == DType::kF16);
+    CHECK(std::isfinite(largest(out.cast(DType::kF32))));
+  });
+}
+
+TEST_CASE("shapes that attention cannot take are named") {
+  const Tensor x = Tensor::ones({1, 4, 3, 8});
+  const auto refuses = [](const auto& f, const char* text) {
+    CHECK_THROWS_WITH((void)f(), ContainsSubstring(text));
+  };
+  refuses(
+      [&] {
+        return nn::attention(x, Tensor::ones({1, 3, 3, 8}), Tensor::ones({1, 3, 3, 8}));
+      },
+      "[nn.attention] expected heads of the queries that are a multiple");
+  refuses(
+      [&] {
+        return nn::attention(x, Tensor::ones({1, 4, 3, 6}), x);
+      },
+      "[nn.attention] expected queries and keys of one size");
+  refuses(
+      [&] {
+        return nn::attention(x, x, Tensor::ones({1, 4, 2, 8}));
+      },
+      "and as many keys as values, got sizes 8 and 8, 3 and 2");
+  refuses(
+      [&] {
+        return nn::attention(x, x, Tensor::ones({4, 3, 8}));
+      },
+      "of one rank, got ranks 4, 4 and 3");
+  refuses(
+      [&] {
+        return nn::rotary(Tensor::ones({2, 3}));
+      },
+      "[nn.rotary] expected [.., positions, an even size], got [2, 3]");
+  refuses([] { return nn::MultiHeadAttention(10, 3); },
+          "[nn.multi_head_attention] expected a width that divides into heads, got 10 and 3");
+}
+
+}  // namespace tenon::test
