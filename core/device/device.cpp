@@ -37,6 +37,11 @@ void Buffer::set_last_use(uint64_t submission) {
   }
 }
 
+void Buffer::require_written() const {
+  const uint64_t submission = written_.load(std::memory_order_acquire);
+  if (submission != 0 && device_->has_failed(submission)) device_->wait_for(submission);
+}
+
 void Buffer::add_reader(std::shared_ptr<Device> device, uint64_t submission) {
   const std::lock_guard lock(readers_mutex_);
   for (auto& [known, last] : readers_) {
@@ -293,6 +298,7 @@ void Device::read(const Buffer& buffer, uint64_t offset, void* data, uint64_t si
   if (size == 0) return;
   const InUse use(parts_->made_in);
   const auto lock = settle(buffer);
+  buffer.require_written();  // later work that only read it may have ended well
   parts_->host->read({buffer.memory(), buffer.offset() + offset}, data, size);
 }
 
@@ -303,11 +309,13 @@ uint64_t Device::copy(Buffer& from, uint64_t from_offset, Buffer& to, uint64_t t
   source.check_range(from, from_offset, size, "copy");
   check_range(to, to_offset, size, "copy");
   if (size == 0) return 0;
+  from.require_written();
   const MemoryPlace source_place{from.memory(), from.offset() + from_offset};
   const MemoryPlace place{to.memory(), to.offset() + to_offset};
   if (&source == this) {
     Buffer* const used[] = {&from, &to};
     submit({copy_command(source_place, place, size)}, std::span<Buffer* const>(used));
+    if (size == to.size()) to.set_written();
     return to.last_use();
   }
   source.parts_->queue->check_alive();
@@ -322,6 +330,7 @@ uint64_t Device::copy(Buffer& from, uint64_t from_offset, Buffer& to, uint64_t t
         parts_->host->copy_from(*kept->device().parts_->host, source_place, place, size);
       });
   to.set_last_use(number);
+  if (size == to.size()) to.set_written();
   from.add_reader(shared_from_this(), number);
   return number;
 }

@@ -39,6 +39,10 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
   /// Number of the last submission that uses it: the host waits for that one.
   uint64_t last_use() const { return last_use_.load(std::memory_order_acquire); }
   void set_last_use(uint64_t submission);
+  /// Of a run that gave it its bytes: that of its last use so far.
+  void set_written() { written_.store(last_use(), std::memory_order_release); }
+  /// Throws the failure of the run that was to give it its bytes, if it is known to have failed.
+  void require_written() const;
   /// Submission of another device that reads it: who writes to it waits for that one too.
   void add_reader(std::shared_ptr<Device> device, uint64_t submission);
   void wait_for_readers();
@@ -53,7 +57,7 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
   tn_memory* memory_;
   uint64_t offset_, size_;
   bool is_slab_, is_spent_ = false;
-  std::atomic<uint64_t> last_use_{0};
+  std::atomic<uint64_t> last_use_{0}, written_{0};
   std::mutex readers_mutex_;
   std::vector<std::pair<std::weak_ptr<Device>, uint64_t>> readers_;
 };

@@ -35,6 +35,7 @@ void FailureLog::add(Range range) {
   ranges_.push_back(std::move(range));
   if (!pending_) reported_ = ranges_.size() - 1;
   pending_ = true;
+  is_empty_.store(false, std::memory_order_release);
 }
 
 const FailureLog::Range* FailureLog::at(uint64_t number) const {

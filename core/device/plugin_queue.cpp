@@ -29,6 +29,7 @@ bool PluginQueue::wait(uint64_t number, std::string& failure, ErrorKind& kind, b
 }
 
 bool PluginQueue::has_failed(uint64_t number) {
+  if (failures_.empty()) return false;
   const std::lock_guard lock(mutex_);
   return failures_.covers(number);
 }

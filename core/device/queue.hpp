@@ -6,6 +6,7 @@
 // fails for good.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -51,7 +52,8 @@ class Queue {
   virtual uint64_t submitted() = 0;
 };
 
-/// Failed ranges of submissions and what was not yet reported. Not thread-safe: its queue locks.
+/// Failed ranges of submissions and what was not yet reported. Not thread-safe but where it says
+/// so: its queue locks.
 class FailureLog {
  public:
   explicit FailureLog(std::string owner) : owner_(std::move(owner)) {}
@@ -63,6 +65,7 @@ class FailureLog {
   bool pending() const { return pending_; }  ///< a failure that synchronize has not thrown
   bool lost() const { return lost_; }
   bool covers(uint64_t number) const { return at(number) != nullptr; }
+  bool empty() const { return is_empty_.load(std::memory_order_acquire); }  ///< for every thread
   /// Whether `number` ended well; else text and kind are set. `told`: the failure is passed on, and
   /// all that is submitted so far fails with it.
   bool ended_well(uint64_t number, uint64_t submitted, bool told, std::string& text,
@@ -85,6 +88,7 @@ class FailureLog {
   std::vector<Range> ranges_;
   size_t reported_ = 0;  ///< index of the range that is pending
   bool pending_ = false, lost_ = false;
+  std::atomic<bool> is_empty_{true};
 };
 
 /// Commands with everything they point to.

@@ -122,6 +122,7 @@ void execute(const SchedulePlan& plan, const Layout& layout, Frame& frame,
 
 std::vector<BufferRef> run_plan(const SchedulePlan& plan, const std::vector<BufferRef>& inputs,
                                 const SymbolValues& symbols, const RunOptions& options) {
+  for (const BufferRef& input : inputs) input->require_written();
   const std::shared_ptr<Layout> layout = plan.layout(symbols);
   FrameHold hold{*layout, layout->acquire(plan)};
   Frame& frame = *hold.frame;
@@ -133,7 +134,9 @@ std::vector<BufferRef> run_plan(const SchedulePlan& plan, const std::vector<Buff
   std::ranges::fill(frame.where, Location{});
   for (size_t i = 0; i < inputs.size(); ++i) place(schedule.inputs[i], inputs[i].get());
   std::vector<BufferRef> outputs;
+  std::vector<Buffer*> written;
   outputs.reserve(schedule.outputs.size());
+  written.reserve(schedule.outputs.size());
   for (size_t o = 0; o < schedule.outputs.size(); ++o) {
     const int b = schedule.outputs[o];
     const auto input = std::ranges::find(schedule.inputs, b);
@@ -150,6 +153,7 @@ std::vector<BufferRef> run_plan(const SchedulePlan& plan, const std::vector<Buff
               .allocate(static_cast<uint64_t>(layout->memory.bytes[static_cast<size_t>(b)]),
                         buffer.name.empty() ? "outputs" : buffer.name));
       place(b, outputs.back().get());
+      written.push_back(outputs.back().get());
     }
   }
   allocate_temporaries(plan, *layout, frame);
@@ -162,6 +166,7 @@ std::vector<BufferRef> run_plan(const SchedulePlan& plan, const std::vector<Buff
     std::erase(frame.used, given.get());
     taken.push_back(given->take());
     place(b, taken.back().get());
+    written.push_back(taken.back().get());
     for (size_t o = 0; o < outputs.size(); ++o)
       if (schedule.outputs[o] == b) outputs[o] = taken.back();
   }
@@ -170,6 +175,7 @@ std::vector<BufferRef> run_plan(const SchedulePlan& plan, const std::vector<Buff
     options.stats->sum_bytes += layout->memory.sum_bytes;
   }
   execute(plan, *layout, frame, symbols, {options.validate, options.stats}, options.fills);
+  for (Buffer* buffer : written) buffer->set_written();
   return outputs;
 }
 

@@ -146,6 +146,32 @@ TEST_CASE("numbers that a failed submission was to write are written again") {
   CHECK(lifted(5.0).to_vector<float>()[0] == 11);
 }
 
+TEST_CASE("what a failed run was to write feeds no later one") {
+  const TempFolder folder;
+  const fs::path path = folder.path / "x.bin";
+  write_floats(path, counted(100'000));
+  const std::string devices = computing() == "cpu" ? "cpu,null" : "null";
+  Context context(with_files(devices + "," + disk(path)));
+  const Tensor x = Tensor::from_file("disk", DType::kF32, {100'000}, 0, context);
+  const Tensor good = Tensor::arange(100'000, DType::kF32, context);
+  Tensor::realize({good});
+  fs::resize_file(path, 400);
+  const Tensor bad = x + good;
+  Tensor::realize({bad});
+  const auto add_one = compile([](const Tensor& t) { return t + 1.0; });
+  const auto replace = compile([](const Tensor& t) { return t + 1.0; }, {.donate = {0}});
+  for (int i = 0; i < 2; ++i) {  // once it is told, the device goes on
+    CHECK(has(error_of([&] { bad.to_vector<float>(); }), "it was shortened"));
+    CHECK(has(error_of([&] { (bad * 2.0f).to_vector<float>(); }), "it was shortened"));
+    CHECK(has(error_of([&] { (bad + good).sum().item<float>(); }), "it was shortened"));
+    CHECK(has(error_of([&] { bad.to("null").to_vector<float>(); }), "it was shortened"));
+    CHECK(has(error_of([&] { add_one(bad).to_vector<float>(); }), "it was shortened"));
+    CHECK(has(error_of([&] { replace(bad).to_vector<float>(); }), "it was shortened"));
+    CHECK((good - 1.0f).slice({{1, 2}}).item<float>() == 0);
+    CHECK(add_one(good).slice({{1, 2}}).item<float>() == 2);
+  }
+}
+
 TEST_CASE("whoever wants to shorten a file whose pages are in use waits") {
   const TempFolder folder;
   const fs::path path = folder.path / "x.bin";
