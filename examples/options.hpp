@@ -45,8 +45,8 @@ inline Options parse_options(int count, char** words, const char* about, int64_t
 
 struct Learned {
   std::vector<float> losses;
-  double accuracy = 0;  ///< of what was held out, 0 to 1
-  double seconds = 0;   ///< of all steps, compiling too
+  double accuracy = -1;  ///< of what was held out, 0 to 1; below 0: it does not apply
+  double seconds = 0;    ///< of all steps, compiling too
 };
 
 inline void print(const Learned& learned, bool json) {
@@ -58,5 +58,7 @@ inline void print(const Learned& learned, bool json) {
   std::printf("{\"losses\":[");
   for (size_t i = 0; i < learned.losses.size(); ++i)
     std::printf("%s%.9g", i == 0 ? "" : ",", static_cast<double>(learned.losses[i]));
-  std::printf("],\"accuracy\":%.6g,\"seconds\":%.3f}\n", learned.accuracy, learned.seconds);
+  std::printf("],");
+  if (learned.accuracy >= 0) std::printf("\"accuracy\":%.6g,", learned.accuracy);
+  std::printf("\"seconds\":%.3f}\n", learned.seconds);
 }

@@ -124,6 +124,16 @@ class Examples(unittest.TestCase):
         conv = self.learn("example_21_digits_conv", "--steps", "60")
         self.assertGreater(conv["accuracy"], 0.9)
 
+    def test_text(self):
+        learned = self.learn("example_22_text", "--steps", "20")
+        self.assertNotIn("accuracy", learned)
+        losses = [loss / math.log(2) for loss in learned["losses"]]  # bits a byte
+        self.assertLess(abs(losses[0] - 8), 1)
+        self.assertLess(losses[-1], 5.5)
+        said = run("example_22_text", "--steps", "1", timeout=300)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertIn("---\n# Decision", said.stdout)
+
     def test_programs_that_learn_refuse_what_they_do_not_know(self):
         for words in (["--steps"], ["--steps", "x"], ["--steps", "-1"], ["--what", "1"]):
             with self.subTest(words):

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Lesson 22: a transformer that reads the documentation byte by byte, and writes some itself.
+#include <tenon/nn/nn.hpp>
+#include <tenon/tenon.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "options.hpp"
+
+using tenon::DType;
+using tenon::Key;
+using tenon::Tensor;
+namespace nn = tenon::nn;
+
+namespace {
+
+constexpr int64_t kWidth = 128, kHeads = 4, kLength = 128, kBatch = 16;
+
+/// GPT-2's block (Radford et al., 2019): what is normed is attended to, then transformed.
+struct Block {
+  nn::LayerNorm ln_1{{kWidth}}, ln_2{{kWidth}};
+  nn::MultiHeadAttention attn{kWidth, kHeads, {.causal = true}};
+  nn::Linear fc{kWidth, 4 * kWidth}, proj{4 * kWidth, kWidth};
+  TENON_FIELDS(ln_1, ln_2, attn, fc, proj)
+  Tensor operator()(const Tensor& x) const {
+    const Tensor h = x + attn(ln_1(x));
+    return h + proj(fc(ln_2(h)).gelu());
+  }
+};
+
+struct Transformer {
+  nn::Embedding wte{256, kWidth}, wpe{kLength, kWidth};
+  std::vector<Block> h = std::vector<Block>(4);
+  nn::LayerNorm ln_f{{kWidth}};
+  nn::Linear head{kWidth, 256, {.bias = false}};
+  TENON_FIELDS(wte, wpe, h, ln_f, head)
+  /// Bytes [n, length] to logits of the next [n, length, 256].
+  Tensor operator()(const Tensor& bytes) const {
+    Tensor x = wte(bytes) + wpe(Tensor::arange(bytes.size(1)));
+    for (const Block& block : h) x = block(x);
+    return head(ln_f(x));
+  }
+};
+
+/// All of docs/, in the order of the names of its files.
+std::vector<uint8_t> read_text() {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(TENON_EXAMPLE_DATA "/../../docs"))
+    if (entry.path().extension() == ".md") paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  std::vector<uint8_t> text;
+  for (const auto& path : paths) {
+    std::ifstream in(path, std::ios::binary);
+    text.insert(text.end(), std::istreambuf_iterator<char>(in), {});
+  }
+  return text;
+}
+
+/// Rows of `count` bytes, from places that are drawn.
+Tensor drawn(const Tensor& text, const Key& key, int64_t count) {
+  const Tensor begin = tenon::randint(key, {kBatch, 1}, 0, text.size(0) - count);
+  return text.take(0, (begin + Tensor::arange(count)).flatten())
+      .reshape({kBatch, count})
+      .cast(DType::kI64);
+}
+
+Tensor loss_of(const Transformer& model, const Tensor& rows) {
+  const Tensor logits = model(rows.slice({{}, {0, kLength}}));
+  return nn::cross_entropy(logits.reshape({kBatch * kLength, 256}),
+                           rows.slice({{}, {1, kLength + 1}}).flatten());
+}
+
+/// Bytes that the model finds likely, one after another.
+std::string written(const Transformer& model, Key key, const std::string& begin, int64_t count) {
+  std::vector<int64_t> bytes(begin.begin(), begin.end());
+  const auto next = tenon::compile([](Transformer m, Tensor row, Tensor last, Key k) {
+    const Tensor logits = m(row).take(1, last).reshape({256});
+    return tenon::categorical(k, logits / 0.8);
+  });
+  for (int64_t i = 0; i < count; ++i) {
+    const std::vector<Key> keys = key.split();
+    key = keys[0];
+    const auto shown = std::min<int64_t>(kLength, static_cast<int64_t>(bytes.size()));
+    std::vector<int64_t> row(bytes.end() - shown, bytes.end());
+    row.resize(kLength);  // what stands after the last byte is not seen
+    const Tensor at = Tensor::from<int64_t>({shown - 1}, {1});
+    bytes.push_back(
+        next(model, Tensor::from<int64_t>(row, {1, kLength}), at, keys[1]).item<int64_t>());
+  }
+  std::string out;
+  for (const int64_t byte : bytes)
+    out += byte == '\n' || (byte >= ' ' && byte < 127) ? static_cast<char>(byte) : '.';
+  return out;
+}
+
+}  // namespace
+
+int main(int count, char** words) try {
+  const Options options =
+      parse_options(count, words, "Learns to write like the documentation.", 200);
+  const std::vector<uint8_t> bytes = read_text();
+  const Tensor text = Tensor::from<uint8_t>(bytes, {static_cast<int64_t>(bytes.size())});
+  const std::vector<Key> keys = Key(options.seed).split(3);
+  Transformer model;
+  nn::initialise(model, keys[0]);
+  const nn::Optimizer optimizer = nn::chain(
+      {nn::clip_by_global_norm(1),
+       nn::adamw({.rate = nn::warmup_cosine(2e-3, 20, std::max<int64_t>(options.steps, 21))})});
+  nn::OptimizerState state = optimizer.init(model);
+  if (!options.json)
+    std::printf("%zu bytes; %lld numbers are learned\n", bytes.size(),
+                static_cast<long long>(nn::count(model)));
+  const auto step = tenon::compile(
+      [&](Transformer m, nn::OptimizerState kept, Tensor all, Key key) {
+        const Tensor rows = drawn(all, key, kLength + 1);
+        const auto [loss, gradients] =
+            nn::value_and_gradient(m, [&](Transformer& used) { return loss_of(used, rows); });
+        optimizer.update(m, gradients, kept);
+        return std::tuple(m, kept, loss);
+      },
+      {.name = "step", .donate = {0, 1}});
+  Learned learned;
+  Key rest = keys[1];
+  const auto begin = std::chrono::steady_clock::now();
+  for (int64_t i = 0; i < options.steps; ++i) {
+    const std::vector<Key> next = rest.split();
+    rest = next[0];
+    Tensor loss = 0;
+    std::tie(model, state, loss) = step(model, state, text, next[1]);
+    learned.losses.push_back(loss.item<float>());
+    if (!options.json && (i + 1) % 20 == 0)
+      std::printf("step %4lld: %.3f bits a byte\n", static_cast<long long>(i + 1),
+                  static_cast<double>(learned.losses.back()) / std::log(2.0));
+  }
+  learned.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (options.json)
+    print(learned, true);
+  else
+    std::printf("---\n%s\n", written(model, keys[2], "# Decision", 200).c_str());
+  return 0;
+} catch (const tenon::Error& error) {
+  std::fprintf(stderr, "22_text: %s\n", error.what());
+  return 3;
+}
