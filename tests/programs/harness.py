@@ -14,9 +14,10 @@ GRAPHS = os.path.join(SOURCE, "tests", "golden", "in")
 FORMATS = {"<f4": "f", "<f8": "d", "<i8": "q", "<i4": "i", "|u1": "B", "|b1": "?"}
 
 CACHE = tempfile.TemporaryDirectory()
+SECONDS = 600  # of a program that hangs; none takes a minute on a machine that does little else
 
 
-def run(program, *arguments, timeout=120, **environment):
+def run(program, *arguments, timeout=SECONDS, **environment):
     """Runs build/bin/<program>; TENON_ variables of the caller are not passed on."""
     variables = {k: v for k, v in os.environ.items() if not k.startswith("TENON_")}
     variables.update({"TENON_CACHE_DIR": CACHE.name, **environment})
@@ -34,7 +35,8 @@ def paste(line, **environment):
     """A command line of a report, as someone copies it into a shell."""
     variables = {k: v for k, v in os.environ.items() if not k.startswith("TENON_")}
     variables.update(TENON_CACHE_DIR=CACHE.name, PATH=BIN + os.pathsep + os.environ["PATH"], **environment)
-    return subprocess.run(["sh", "-c", line], env=variables, text=True, capture_output=True, timeout=120, check=False)
+    return subprocess.run(["sh", "-c", line], env=variables, text=True, capture_output=True, timeout=SECONDS,
+                          check=False)
 
 
 def write_npy(path, values, shape, descr="<f4"):

@@ -71,7 +71,7 @@ class OneProgram(unittest.TestCase):
         expected = None
         for device in ["cpu:0"] + others():
             with self.subTest(device), tempfile.TemporaryDirectory() as folder:
-                result = run("example_11_image", harbour, folder, timeout=300, TENON_DEVICES=device)
+                result = run("example_11_image", harbour, folder, TENON_DEVICES=device)
                 self.assertEqual(result.returncode, 0, result.stderr)
                 pictures = {}
                 for name in sorted(os.listdir(folder)):
@@ -89,7 +89,7 @@ class OneProgram(unittest.TestCase):
         for device in devices():
             for name in LESSONS:
                 with self.subTest(name, device=device):
-                    result = run(name, timeout=300, TENON_DEVICES=device)
+                    result = run(name, TENON_DEVICES=device)
                     self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
                     said = result.stdout.replace(device, "DEVICE")
                     if name != "example_02_devices":  # says what each device has
@@ -100,7 +100,7 @@ class OneProgram(unittest.TestCase):
             expected = None
             for device in ["cpu:0"] + others():
                 with self.subTest(name, device=device):
-                    result = run(name, "--json", "--steps", str(steps), timeout=300, TENON_DEVICES=device)
+                    result = run(name, "--json", "--steps", str(steps), TENON_DEVICES=device)
                     self.assertEqual(result.returncode, 0, result.stderr)
                     losses = json.loads(result.stdout)["losses"]
                     expected = expected or losses
@@ -111,7 +111,7 @@ class OneProgram(unittest.TestCase):
     def test_disk_matmul(self):
         for device in devices():
             with self.subTest(device), tempfile.TemporaryDirectory() as folder:
-                result = run("example_12_disk_matmul", folder, timeout=300, TENON_DEVICES=f"{device}@pool=64M")
+                result = run("example_12_disk_matmul", folder, TENON_DEVICES=f"{device}@pool=64M")
                 self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
                 self.assertIn(f"of memory on {device}: right", result.stdout)
 

@@ -108,7 +108,7 @@ class Examples(unittest.TestCase):
                     self.assertEqual((row[1], row[2]), (name, title))
 
     def learn(self, name, *words, **environment):
-        result = run(name, "--json", *words, timeout=300, **environment)
+        result = run(name, "--json", *words, **environment)
         self.assertEqual(result.returncode, 0, result.stderr)
         return json.loads(result.stdout)
 
@@ -147,7 +147,7 @@ class Examples(unittest.TestCase):
 
     def check_image(self, **environment):
         with tempfile.TemporaryDirectory() as folder:
-            result = run("example_11_image", HARBOUR, folder, timeout=300, **environment)
+            result = run("example_11_image", HARBOUR, folder, **environment)
             self.assertEqual(result.returncode, 0, result.stderr)
             return {name: read_pnm(os.path.join(folder, name)) for name in sorted(os.listdir(folder))}
 

@@ -33,7 +33,7 @@ def setUpModule():
     Reports.temporary = temporary
     Reports.folder = os.path.join(temporary.name, "wrong")
     Reports.result = run("tenon-conformance", "run", "--plugin", plugin("wrong"), "--cases", CASES, "--jobs", 2,
-                         "--report", Reports.folder, timeout=300)
+                         "--report", Reports.folder)
     Reports.report = read(Reports.folder)
 
 
@@ -107,7 +107,7 @@ class Forms(Reports, unittest.TestCase):
     def test_compare(self):
         good = os.path.join(self.temporary.name, "none")
         self.assertEqual(run("tenon-conformance", "run", "--plugin", plugin("none"), "--cases", CASES, "--jobs", 2,
-                             "--report", good, timeout=300).returncode, 0)
+                             "--report", good).returncode, 0)
         before, after = (os.path.join(folder, "report.json") for folder in (good, self.folder))
         worse = run("tenon-conformance", "compare", before, after, "--factor", 1000)
         self.assertEqual(worse.returncode, 1, worse.stderr)
