@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tenon/formats/tensorboard.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <atomic>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 
 #include "core/support/error.hpp"
+#include "frontend/formats/append_file.hpp"
 #include "frontend/formats/event_record.hpp"
 
 namespace tenon::formats {
@@ -20,45 +19,26 @@ double now() {
   return Seconds(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-[[noreturn]] void cannot_write(const std::string& path, const char* why) {
-  fail(ErrorKind::kEnvironment, "{}: expected to write the file, got: {}", path, why);
-}
-
 }  // namespace
 
 EventWriter::EventWriter(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  const auto seconds = static_cast<int64_t>(now());
+  std::error_code ignored;  // what is wrong with the folder, the file will say
+  std::filesystem::create_directories(folder, ignored);
   // A file for each writer: TensorBoard takes all of a folder together.
-  for (int i = 0; descriptor_ < 0; ++i) {
-    path_ = std::filesystem::path(folder) /
-            fmt::format("events.out.tfevents.{:010}.{}.{}", seconds, getpid(), i);
-    descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-    if (descriptor_ < 0 && errno != EEXIST) cannot_write(path_, std::strerror(errno));
-  }
-  try {
-    append(version_event(now()));
-  } catch (...) {
-    close(descriptor_);
-    throw;
-  }
+  static std::atomic<int> count = 0;
+  const std::string name = fmt::format("events.out.tfevents.{:010}.{}.{}",
+                                       static_cast<int64_t>(now()), getpid(), count++);
+  file_ =
+      std::make_unique<AppendFile>(std::filesystem::path(folder) / name, AppendFile::Open::kNew);
+  file_->append(event_record(version_event(now())));
 }
 
-EventWriter::~EventWriter() { close(descriptor_); }
+EventWriter::~EventWriter() = default;
+
+const std::string& EventWriter::path() const { return file_->path(); }
 
 void EventWriter::scalar(std::string_view tag, int64_t step, float value) {
-  append(scalar_event(now(), step, tag, value));
-}
-
-void EventWriter::append(std::string_view event) {
-  const std::string record = event_record(event);
-  for (std::string_view rest = record; !rest.empty();) {
-    const ssize_t put = write(descriptor_, rest.data(), rest.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) cannot_write(path_, std::strerror(put < 0 ? errno : ENOSPC));
-    rest.remove_prefix(static_cast<size_t>(put));
-  }
+  file_->append(event_record(scalar_event(now(), step, tag, value)));
 }
 
 }  // namespace tenon::formats

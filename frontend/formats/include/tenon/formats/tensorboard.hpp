@@ -4,12 +4,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "tenon/export.hpp"
 
 namespace tenon::formats {
+
+class AppendFile;
 
 /// A new file in a folder, which is made if it is not there. Each scalar is in the file when the
 /// call returns. Throws kEnvironment for what the system refuses.
@@ -22,12 +25,10 @@ class TENON_API EventWriter {
 
   /// The curve `tag` has `value` at `step`.
   void scalar(std::string_view tag, int64_t step, float value);
-  const std::string& path() const { return path_; }
+  const std::string& path() const;
 
  private:
-  void append(std::string_view event);
-  std::string path_;
-  int descriptor_ = -1;
+  std::unique_ptr<AppendFile> file_;
 };
 
 }  // namespace tenon::formats
