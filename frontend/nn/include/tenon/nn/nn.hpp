@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tenon/nn/attention.hpp"
+#include "tenon/nn/checkpoint.hpp"
 #include "tenon/nn/conv.hpp"
 #include "tenon/nn/initialisers.hpp"
 #include "tenon/nn/linear.hpp"
