@@ -66,7 +66,8 @@ Outcome CompileHarness::run(const Case& test) {
 void CompileHarness::compile_kernel(const Case& test, const KernelCall& call,
                                     TransformChooser& chooser, Outcome& outcome) {
   const Graph legal = pipeline_.legalise(call.graph, compiler_.capabilities());
-  const LowerOptions options{.alias = call.alias, .name = fmt::format("kernel_{}", kernel_)};
+  const LowerOptions options{
+      .alias = call.alias, .sections = call.sections, .name = fmt::format("kernel_{}", kernel_)};
   const LoweredKernel lowered = pipeline_.lower(legal, compiler_.capabilities(), options, chooser,
                                                 static_cast<size_t>(kernel_));
   const CompiledProgram compiled = compiler_.compile(*lowered.program.get());

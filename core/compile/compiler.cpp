@@ -118,7 +118,7 @@ LoweredKernel Compiler::lower(const Graph& legal, const Capabilities& capabiliti
                               size_t number) const {
   const std::string name = options.name.empty() ? kernel_name(legal) : options.name;
   Run run(*this, name);
-  const Kernel tree = run.done(Pass::kBuild, build_kernel(legal, options.alias));
+  const Kernel tree = run.done(Pass::kBuild, build_kernel(legal, options.alias, options.sections));
   const auto lower_chosen = [&](Chosen chosen) {
     run.tell(Pass::kChoose, chosen);
     LoweredKernel out = emit_program(std::move(chosen), capabilities, name);

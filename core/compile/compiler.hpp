@@ -27,8 +27,9 @@ struct CompilerOptions {
 };
 
 struct LowerOptions {
-  std::vector<int> alias;  ///< as in KernelCall
-  std::string name;        ///< a C identifier; empty: made from what the kernel does
+  std::vector<int> alias = {};     ///< as in KernelCall
+  std::vector<int> sections = {};  ///< as in KernelCall
+  std::string name = {};           ///< a C identifier; empty: made from what the kernel does
 };
 
 /// May be used from several threads. Equal nodes are the same for as long as the Builder lives.

@@ -28,7 +28,14 @@ Emitter::Emitter(const Kernel& kernel, const Capabilities& capabilities)
         return b.read && b.written && b.space == BufferSpace::kGlobal;
       })) {}
 
-void Emitter::body(const std::vector<Statement>& statements) {
+void Emitter::run() {
+  if (places_.sections() == 0) return body(kernel_.body);
+  const std::vector<std::span<const Statement>> sections = sections_of(kernel_);
+  for (size_t i = 0; i < sections.size(); ++i)
+    branch(places_.is_of_section(i), [&] { places_.in_section(i, [&] { body(sections[i]); }); });
+}
+
+void Emitter::body(std::span<const Statement> statements) {
   const auto is_shared_copy = [&](size_t i) {
     return i < statements.size() && statements[i].kind == Statement::Kind::kStage &&
            kernel_.buffers[statements[i].buffer].space == BufferSpace::kShared;
@@ -40,7 +47,7 @@ void Emitter::body(const std::vector<Statement>& statements) {
       case Statement::Kind::kStore: {
         const size_t first = i;
         while (i + 1 < statements.size() && statements[i + 1].kind == Statement::Kind::kStore) ++i;
-        const auto run = std::span(statements).subspan(first, i + 1 - first);
+        const auto run = statements.subspan(first, i + 1 - first);
         fresh_if_in_place([&] { stores_.store(run); });
         break;
       }

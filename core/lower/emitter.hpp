@@ -22,14 +22,14 @@ class Emitter {
   Emitter(const Emitter&) = delete;
   Emitter& operator=(const Emitter&) = delete;
 
-  void run() { body(kernel_.body); }
+  void run();
 
   const OpTree& tree() const { return tree_; }
   const ProgramParams& params() const { return params_; }
   const LaunchPlaces& places() const { return places_; }
 
  private:
-  void body(const std::vector<Statement>& statements);
+  void body(std::span<const Statement> statements);
   void loop(const Statement& s);
   void serial_loop(const Statement& s);
   /// `bare`: of points that are real, without their masks.

@@ -2,6 +2,7 @@
 #include "core/lower/launch_places.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tenon {
 namespace {
@@ -12,21 +13,54 @@ constexpr tn_axis kAxes[] = {TN_AXIS_GRID_X,  TN_AXIS_GRID_Y,  TN_AXIS_GRID_Z,
 }  // namespace
 
 LaunchPlaces::LaunchPlaces(const Kernel& kernel, KernelOps& ops) : ops_(ops) {
-  walk(kernel.body, [&](const Statement& s) {
-    if (s.kind == Statement::Kind::kMatrix) {
-      Place& threads = places_[number(Bind::kBlockX)];
-      threads.extent = s.threads;
-      threads.used = true;
-      subgroup_ = static_cast<uint32_t>(s.threads);
+  Place& grid_x = places_[number(Bind::kGridX)];
+  int64_t begin = 0;
+  for (const std::span<const Statement> section : sections_of(kernel)) {
+    grid_x = {};
+    for (const Statement& s : section) {
+      add(s, kernel);
+      walk(s.body, [&](const Statement& inner) { add(inner, kernel); });
     }
-    if (s.kind != Statement::Kind::kLoop) return;
-    const KernelAxis& axis = kernel.axes[s.axis];
-    if (!is_grid(axis.bind) && !is_block(axis.bind)) return;
-    Place& place = places_[number(axis.bind)];
-    place.uneven |= place.used && !(place.extent == axis.extent);
-    place.extent = place.used ? max(place.extent, axis.extent) : axis.extent;
-    place.used = true;
-  });
+    if (kernel.sections.empty()) return;
+    sections_.push_back({begin, grid_x});
+    begin += grid_x.extent.value();
+  }
+  grid_x = {.used = true, .uneven = true, .extent = begin};
+}
+
+void LaunchPlaces::add(const Statement& s, const Kernel& kernel) {
+  if (s.kind == Statement::Kind::kMatrix) {
+    Place& threads = places_[number(Bind::kBlockX)];
+    threads.extent = s.threads;
+    threads.used = true;
+    subgroup_ = static_cast<uint32_t>(s.threads);
+  }
+  if (s.kind != Statement::Kind::kLoop) return;
+  const KernelAxis& axis = kernel.axes[s.axis];
+  if (!is_grid(axis.bind) && !is_block(axis.bind)) return;
+  Place& place = places_[number(axis.bind)];
+  place.uneven |= place.used && !(place.extent == axis.extent);
+  place.extent = place.used ? max(place.extent, axis.extent) : axis.extent;
+  place.used = true;
+}
+
+void LaunchPlaces::in_section(size_t section, const std::function<void()>& emit) {
+  Place& grid_x = places_[number(Bind::kGridX)];
+  const Place whole = std::exchange(grid_x, sections_[section].grid_x);
+  begin_ = sections_[section].begin;
+  emit();
+  begin_ = 0;
+  grid_x = whole;
+}
+
+LaunchPlaces::Value LaunchPlaces::is_of_section(size_t section) {
+  const Section& own = sections_[section];
+  const Value at = raw_index(Bind::kGridX);
+  const auto less = [&](Value a, Value b) { return ops_.op(TN_OP_CMPLT, DType::kBool, {a, b}); };
+  const Value before_end = less(at, ops_.index_constant(own.begin + own.grid_x.extent.value()));
+  if (own.begin == 0) return before_end;
+  const Value not_before = less(ops_.index_constant(own.begin - 1), at);
+  return section + 1 == sections_.size() ? not_before : ops_.both(not_before, before_end);
 }
 
 int64_t LaunchPlaces::threads() const {
@@ -38,6 +72,11 @@ int64_t LaunchPlaces::threads() const {
 
 LaunchPlaces::Value LaunchPlaces::index(Bind place) {
   if (is_used(place) && extent(place).is_const(1)) return ops_.index_constant(0);
+  const Value raw = raw_index(place);
+  return place == Bind::kGridX && begin_ > 0 ? ops_.add(raw, ops_.index_constant(-begin_)) : raw;
+}
+
+LaunchPlaces::Value LaunchPlaces::raw_index(Bind place) {
   return ops_.tree().pure(TN_OP_INDEX, static_cast<tn_dtype>(ops_.index_dtype()), 1, {},
                           kAxes[number(place)]);
 }

@@ -30,6 +30,13 @@ class LaunchPlaces {
   int64_t threads() const;  ///< of a workgroup
   Value index(Bind place);
 
+  /// Sections of the kernel; 0 if it is one.
+  size_t sections() const { return sections_.size(); }
+  /// What `emit` emits is for the workgroups of a section alone, and numbers them from 0.
+  void in_section(size_t section, const std::function<void()>& emit);
+  /// Whether a workgroup is one of the section's.
+  Value is_of_section(size_t section);
+
   void open(Bind place) { open_.push_back(place); }
   void close() { open_.pop_back(); }
   bool is_open(Bind place) const;
@@ -49,8 +56,18 @@ class LaunchPlaces {
     return static_cast<size_t>(place) - static_cast<size_t>(Bind::kGridX);
   }
 
+  using Places = std::array<Place, kAll.size()>;
+  void add(const Statement& s, const Kernel& kernel);
+  Value raw_index(Bind place);
+
   KernelOps& ops_;
-  std::array<Place, kAll.size()> places_;
+  Places places_;
+  struct Section {
+    int64_t begin = 0;  ///< its first workgroup along grid.x
+    Place grid_x;
+  };
+  std::vector<Section> sections_;
+  int64_t begin_ = 0;  ///< of the section that is emitted
   std::vector<Bind> open_;
   uint32_t subgroup_ = 0;
 };

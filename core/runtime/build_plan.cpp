@@ -89,15 +89,16 @@ class PlanBuilder {
     ExecutableRef executable;
   };
   /// One Builder makes equal nodes the same, so these are equal where the kernels are.
-  using Key = std::tuple<int, std::vector<int>, std::vector<NodeRef>, std::vector<NodeRef>>;
+  using Key = std::tuple<int, std::vector<int>, std::vector<int>, std::vector<NodeRef>,
+                         std::vector<NodeRef>>;
 
   void add_kernel(Draft* draft, size_t step) {
     const KernelCall& call = std::get<KernelCall>(draft->schedule->steps[step].call);
     const int device = draft->schedule->steps[step].device;
     Job job{draft, step, distinct_.size(), canonical_kernel(call.graph, compiler_.builder())};
     const Graph& graph = job.names.graph;
-    const auto [at, is_new] =
-        numbers_.try_emplace(Key{device, call.alias, graph.params, graph.outputs}, job.distinct);
+    const auto [at, is_new] = numbers_.try_emplace(
+        Key{device, call.alias, call.sections, graph.params, graph.outputs}, job.distinct);
     if (is_new || chooser_.tells_equal_kernels_apart()) {
       distinct_.push_back({&call, graph, device, {}, nullptr});
     } else {
@@ -135,7 +136,8 @@ class PlanBuilder {
 
   LoweredKernel lowered(const Graph& graph, const Distinct& distinct, size_t number) const {
     const Capabilities& caps = devices_[static_cast<size_t>(distinct.device)]->capabilities();
-    const LowerOptions options{.alias = distinct.first->alias, .name = {}};
+    const LowerOptions options{
+        .alias = distinct.first->alias, .sections = distinct.first->sections, .name = {}};
     return compiler_.lower(compiler_.legalise(graph, caps), caps, options, chooser_, number);
   }
 

@@ -34,7 +34,7 @@ void KernelList::add(const Schedule& schedule) {
     const Capabilities& capabilities = device.capabilities();
     const LoweredKernel kernel =
         compiler_.lower(compiler_.legalise(call.graph, capabilities), capabilities,
-                        {.alias = call.alias, .name = {}}, recorder);
+                        {.alias = call.alias, .sections = call.sections, .name = {}}, recorder);
     info.device = device.id();
     if (std::ranges::any_of(kernels_, [&](const KernelInfo& known) {
           return known.name == info.name && known.device == info.device;

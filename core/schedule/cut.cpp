@@ -138,7 +138,7 @@ class Cutter {
 
   void open_sources(CutKernel& k, int i) {
     for (int s : input_.sources[i])
-      if (needs_buffer(s)) k.open.insert(s);
+      if (needs_buffer(s)) k.open.insert(input_.behind_view(s));
   }
 
   bool fits(int i) {
@@ -148,7 +148,8 @@ class Cutter {
       last = d.kernel;
       const CutKernel& k = out_.kernels[d.kernel];
       size_t after = k.open.size() - k.open.count(i);
-      for (int s : input_.sources[i]) after += needs_buffer(s) && !k.open.count(s);
+      for (int s : input_.sources[i])
+        after += needs_buffer(s) && !k.open.count(input_.behind_view(s));
       if (after > k.open.size() && static_cast<int>(after) + 1 > binding_limit(input_, k.root))
         return false;
       if (k.size >= kMostNodes) return false;
@@ -210,6 +211,10 @@ class Cutter {
   }
 
   void demand(int i, Demand d) {
+    if (const int base = input_.behind_view(i); base != i)
+      return demand(base, {d.kernel,
+                           {std::vector<AxisIndex>(input_.node(base).shape.size()), d.map.irregular,
+                            d.map.splits, d.map.views + 1}});
     if (is_leaf(input_.node(i))) return;
     std::vector<Demand>& all = demands_[i];
     // More than any rule lets be inlined: no need to compare, it gets a buffer.

@@ -153,18 +153,31 @@ class Emitter {
                        [](const Dim& dim) { return dim.is_const(0); });
   }
 
-  void emit_kernel(const Unit& unit, int u) {
+  /// `sections` becomes how many of them are in each section of the unit, if it has several.
+  std::vector<int> needed_roots(const Unit& unit, std::vector<int>& sections) const {
     std::vector<int> roots;
-    for (int root : unit.roots)
-      if (is_needed(root)) roots.push_back(root);
+    size_t next = 0;
+    for (const int count :
+         unit.sections.empty() ? std::vector{static_cast<int>(unit.roots.size())} : unit.sections) {
+      const size_t before = roots.size(), end = next + static_cast<size_t>(count);
+      for (; next < end; ++next)
+        if (is_needed(unit.roots[next])) roots.push_back(unit.roots[next]);
+      if (roots.size() > before) sections.push_back(static_cast<int>(roots.size() - before));
+    }
+    if (sections.size() < 2) sections.clear();
+    return roots;
+  }
+
+  void emit_kernel(const Unit& unit, int u) {
+    KernelCall call;
+    const std::vector<int> roots = needed_roots(unit, call.sections);
     if (roots.empty()) return;
-    // All outputs have one shape; nothing is to be computed for none.
+    // All outputs of a section have one shape; nothing is to be computed for none.
     if (is_empty(input_.node(roots[0]))) {
       for (int root : roots) define(root);
       return;
     }
     KernelGraph kernel = write(roots, unit.roots);
-    KernelCall call;
     std::vector<bool> identity;
     for (int node : kernel.reads) {
       call.inputs.push_back(buffer_[node]);
@@ -172,19 +185,31 @@ class Emitter {
                                      [&](const CutRead& r) { return r.node == node; });
       identity.push_back(unit.reduces.any || read == unit.reads.end() ? false : read->identity);
     }
-    call.alias.assign(roots.size(), -1);
-    for (size_t r = 0; r < roots.size(); ++r) {
-      const int taken = donated_input(kernel.reads, identity, roots, r, u, call.alias);
-      if (taken < 0) {
-        define(roots[r]);
-      } else {
-        buffer_[roots[r]] = call.inputs[static_cast<size_t>(taken)];
-        call.alias[r] = taken;
-      }
-      call.outputs.push_back(buffer_[roots[r]]);
-    }
+    for (size_t first = 0; first < roots.size(); first = call.outputs.size())
+      place_section(kernel, identity, roots, first, u, call);
     call.graph = std::move(kernel.graph);
     add_step(std::move(call), device(roots[0]), std::move(identity));
+  }
+
+  /// Buffers for the outputs from `first` on that are of one section. What other sections read they
+  /// read at another time, and what two read is at no position of its own (side_by_side.cpp).
+  void place_section(const KernelGraph& kernel, std::vector<bool> identity,
+                     const std::vector<int>& roots, size_t first, int u, KernelCall& call) {
+    size_t end = 0;
+    for (const int outputs : call.sections)
+      if (end <= first) end += static_cast<size_t>(outputs);
+    if (call.sections.empty()) end = roots.size();
+    const size_t last_read = end < roots.size() ? kernel.before[end] : kernel.reads.size();
+    for (size_t i = 0; i < identity.size(); ++i)
+      if (i < kernel.before[first] || i >= last_read) identity[i] = false;
+    const std::vector<int> own(roots.begin() + static_cast<std::ptrdiff_t>(first),
+                               roots.begin() + static_cast<std::ptrdiff_t>(end));
+    for (size_t r = 0; r < own.size(); ++r) {
+      call.alias.push_back(donated_input(kernel.reads, identity, own, r, u, call.alias));
+      const int taken = call.alias.back();
+      call.outputs.push_back(taken < 0 ? define(own[r]) : call.inputs[static_cast<size_t>(taken)]);
+      buffer_[own[r]] = call.outputs.back();
+    }
   }
 
   /// Which of the kernel's reads is an input that output r of it, one of the graph's, may lie in;

@@ -5,9 +5,11 @@
 #include <map>
 #include <queue>
 #include <unordered_map>
+#include <utility>
 
 #include "core/schedule/contiguous_view.hpp"
 #include "core/schedule/cost.hpp"
+#include "core/schedule/side_by_side.hpp"
 
 namespace tenon::scheduling {
 namespace {
@@ -33,6 +35,10 @@ class Grouper {
       } else if (node.op == Op::IF || node.op == Op::LOOP) {
         add_control(i);
       }
+    }
+    if (input_.options.fuse) {
+      join_only_readers();
+      lay_side_by_side(input_, out_);
     }
     return ordered();
   }
@@ -132,7 +138,7 @@ class Grouper {
   bool may_join(const Unit& unit, int into) const {
     const Unit& target = out_.units[into];
     if (target.kind != Unit::Kind::kKernel || target.reduces.contraction ||
-        unit.reduces.contraction || target.roots.size() >= kMostRoots ||
+        unit.reduces.contraction || target.roots.size() + unit.roots.size() > kMostRoots ||
         target.size + unit.size > kMostNodes ||
         target.reductions + unit.reductions > kMostReductions)
       return false;
@@ -157,6 +163,37 @@ class Grouper {
       }
     }
     return true;
+  }
+
+  /// What one other unit reads, at its own position, becomes part of it, whatever their levels are:
+  /// no way leads from one to the other but this.
+  void join_only_readers() {
+    constexpr int kNone = -1, kSeveral = -2;
+    std::vector<int> reader(out_.units.size(), kNone);
+    for (size_t u = 0; u < out_.units.size(); ++u)
+      for (const CutRead& read : out_.units[u].reads)
+        if (const int from = producer(read.node); from >= 0 && reader[from] != static_cast<int>(u))
+          reader[from] = reader[from] == kNone ? static_cast<int>(u) : kSeveral;
+    for (size_t u = 0; u < out_.units.size(); ++u) {
+      const int into = reader[u];
+      if (into < 0 || !may_join_reader(static_cast<int>(u), into)) continue;
+      const Unit unit = std::exchange(out_.units[u], {});
+      for (const CutRead& read : unit.reads)
+        if (const int from = producer(read.node); from >= 0 && reader[from] == static_cast<int>(u))
+          reader[from] = into;
+      std::erase_if(out_.units[into].reads, [&](const CutRead& read) {
+        return producer(read.node) == static_cast<int>(u);
+      });
+      merge(unit, into);
+    }
+  }
+
+  bool may_join_reader(int unit, int into) const {
+    const Unit &from = out_.units[unit], &to = out_.units[into];
+    return from.kind == Unit::Kind::kKernel && !from.reduces.any && !to.reduces.any &&
+           may_join(from, into) && std::ranges::all_of(to.reads, [&](const CutRead& read) {
+             return producer(read.node) != unit || read.identity;
+           });
   }
 
   static bool reads(const Unit& unit, int node) {
@@ -198,8 +235,10 @@ class Grouper {
     if (unit.reduces.any) target.reduces = unit.reduces;
     target.size += unit.size;
     target.reductions += unit.reductions;
-    target.roots.push_back(unit.roots[0]);
-    out_.unit_of[unit.roots[0]] = into;
+    for (const int root : unit.roots) {
+      target.roots.push_back(root);
+      out_.unit_of[root] = into;
+    }
     remember(target, into);
   }
 
@@ -219,7 +258,8 @@ class Grouper {
     using Entry = std::pair<int, int>;  // first root, unit
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
     for (size_t u = 0; u < count; ++u)
-      if (!waiting[u]) ready.emplace(out_.units[u].roots[0], static_cast<int>(u));
+      if (!waiting[u] && !out_.units[u].roots.empty())
+        ready.emplace(out_.units[u].roots[0], static_cast<int>(u));
     Units result;
     result.unit_of.assign(input_.nodes.size(), -1);
     while (!ready.empty()) {

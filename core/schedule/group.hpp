@@ -11,6 +11,7 @@ namespace tenon::scheduling {
 struct Unit {
   enum class Kind : uint8_t { kKernel, kStore, kCopy, kControl } kind = Kind::kKernel;
   std::vector<int> roots;      ///< nodes it defines; kControl: the IF or LOOP nodes of one call
+  std::vector<int> sections;   ///< roots of each section (side_by_side.hpp); empty: one
   std::vector<CutRead> reads;  ///< nodes with buffers, each once
   ReduceClass reduces;
   int size = 1;

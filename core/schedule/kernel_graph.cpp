@@ -24,7 +24,10 @@ class Writer {
     if (first.op == Op::STORE) {
       write_store(outputs_[0]);
     } else {
-      for (int root : outputs_) out_.graph.outputs.push_back(write(root));
+      for (int root : outputs_) {
+        out_.before.push_back(out_.reads.size());
+        out_.graph.outputs.push_back(write(root));
+      }
     }
     out_.graph.output_names.resize(out_.graph.outputs.size());
     out_.graph.symbols = symbols_used(out_.graph.outputs, input_.graph.symbols);
@@ -51,7 +54,8 @@ class Writer {
   }
 
   bool is_read(int i) const {
-    return cut_.buffer_of[i] == i && std::find(inside_.begin(), inside_.end(), i) == inside_.end();
+    return cut_.buffer_of[i] == i && input_.behind_view(i) == i &&
+           std::find(inside_.begin(), inside_.end(), i) == inside_.end();
   }
 
   NodeRef read(int i) {

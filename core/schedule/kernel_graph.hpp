@@ -13,6 +13,7 @@ namespace tenon::scheduling {
 struct KernelGraph {
   Graph graph;
   std::vector<int> reads;      ///< node behind each param; for a STORE [0] is what it updates
+  std::vector<size_t> before;  ///< reads that the outputs before each output have
   bool reads_updated = false;  ///< a STORE whose index or values read what it updates
 };
 

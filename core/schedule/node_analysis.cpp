@@ -121,6 +121,13 @@ const Capabilities& SchedulerInput::capabilities(int i) const {
   return options.devices[std::max(0, device[i])].capabilities;
 }
 
+int SchedulerInput::behind_view(int i) const {
+  const auto is_one = [](const Node& node) { return product(node.shape).is_const(1); };
+  while (node(i).op == Op::VIEW && is_one(node(i)) && is_one(*node(i).sources[0]))
+    i = sources[i][0];
+  return i;
+}
+
 bool is_leaf(const Node& node) {
   return node.op == Op::CONST || node.op == Op::INDEX ||
          (node.op == Op::PARAM && node.as<ParamAttr>().is_dim);

@@ -52,6 +52,9 @@ struct SchedulerInput {
   const Node& node(int i) const { return *nodes[i]; }
   int at(const NodeRef& node) const { return index.at(node.get()); }
   const Capabilities& capabilities(int i) const;
+  /// What a single element is a view of: kernels read that where they would read the view, so that
+  /// no kernel is there to make one.
+  int behind_view(int i) const;
 };
 
 /// CONST, INDEX and the values of dimensions: never a buffer of their own unless they are outputs.

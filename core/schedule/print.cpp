@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A schedule as people read it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <sstream>
@@ -80,6 +81,8 @@ class Printer {
     for (size_t o = 0; o < call.alias.size(); ++o)
       if (call.alias[o] >= 0)
         out_ += fmt::format(", b{} over b{}", call.outputs[o], call.inputs[call.alias[o]]);
+    if (!call.sections.empty())
+      out_ += fmt::format(", sections of {} outputs", fmt::join(call.sections, ", "));
     out_ += "\n" + indented(print(call.graph), "  ");
   }
 

@@ -36,6 +36,9 @@ struct Schedule;
 struct KernelCall {
   Graph graph;
   std::vector<int> inputs, outputs, alias;
+  /// Outputs of each section, in order: what has nothing to do with one another, in workgroups of
+  /// its own. Empty: one section.
+  std::vector<int> sections;
 };
 
 /// As many elements as the destination has, from element `offset` of the source on; between devices

@@ -47,7 +47,7 @@ std::string show_kernel(const KernelCall& call, const ShowOptions& options,
   const Capabilities& capabilities = target.capabilities();
   const LoweredKernel kernel =
       compiler.lower(compiler.legalise(call.graph, capabilities), capabilities,
-                     {.alias = call.alias, .name = "kernel"}, *chooser);
+                     {.alias = call.alias, .sections = call.sections, .name = "kernel"}, *chooser);
   if (options.stage == "all") return {};  // was told of it all
   if (options.stage == "kernel") return print(kernel.chosen);
   if (options.stage == "program") return sdk::print_program(kernel.program.view());

@@ -27,6 +27,7 @@ int run(const std::string& only, bool json) {
   bench_overhead(suite);
   bench_arrays(suite);
   bench_training(suite);
+  bench_updates(suite);
   bench_fresh(suite);
   bench_devices(suite);
   if (report.rows.empty()) {

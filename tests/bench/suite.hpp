@@ -68,6 +68,8 @@ void bench_overhead(Suite& suite);
 void bench_arrays(Suite& suite);
 /// Gradients, and steps of training.
 void bench_training(Suite& suite);
+/// An update of many parameters.
+void bench_updates(Suite& suite);
 void bench_fresh(Suite& suite);
 /// Every backend that is found beside the CPU plugin.
 void bench_devices(Suite& suite);

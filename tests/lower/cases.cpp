@@ -278,6 +278,20 @@ const std::vector<std::pair<std::string, Case>>& representative_cases() {
         return %a, %b })",
         {},
         {}}},
+      {"sections",
+       {R"(graph g(%x: f32[300], %y: f32[4, 9], %z: f32[4, 9], %s: f32[], %t: f32[]) {
+        %a = add %y, %z : f32[4, 9]
+        %b = mul %y, %z : f32[4, 9]
+        %e = reshape %s : f32[1]
+        %f = expand %e : f32[300]
+        %c = mul %x, %f : f32[300]
+        %d = add %s, %t : f32[]
+        return %c, %a, %b, %d })",
+        {},
+        {0, 1, -1, -1},
+        0,
+        4,
+        {1, 2, 1}}},
       {"convolution",
        {R"(graph g(%x: i32[12], %w: i32[3]) {
         %p = pad %x, pairs=[(1, 1)], fill=0 : i32[14]

@@ -60,7 +60,7 @@ std::vector<Kernel> trees_of(const std::vector<std::string>& graphs,
     const Schedule cut = compiler.schedule(parse_graph(read_file(path), builder, path), options);
     each_kernel(cut, [&](const KernelCall& call, int) {
       compiler.lower(compiler.legalise(call.graph, capabilities), capabilities,
-                     {.alias = call.alias, .name = "kernel"}, keeper);
+                     {.alias = call.alias, .sections = call.sections, .name = "kernel"}, keeper);
     });
   }
   return std::move(keeper.trees);
@@ -70,7 +70,7 @@ std::vector<Kernel> representative_trees() {
   std::vector<Kernel> trees;
   for (const auto& [name, c] : representative_cases()) {
     Builder builder;
-    trees.push_back(build_kernel(parse_graph(c.graph, builder), c.alias));
+    trees.push_back(build_kernel(parse_graph(c.graph, builder), c.alias, c.sections));
   }
   return trees;
 }
@@ -185,8 +185,8 @@ TEST_CASE("the tree that is chosen is what its list makes, and what is lowered")
       INFO(name << " on " << device);
       Builder builder;
       const Graph graph = parse_graph(c.graph, builder);
-      const LoweredKernel kernel = lower(graph, capabilities, "", true, c.alias);
-      Kernel again = build_kernel(graph, c.alias);
+      const LoweredKernel kernel = lower(graph, capabilities, "", true, c.alias, c.sections);
+      Kernel again = build_kernel(graph, c.alias, c.sections);
       apply_transforms(again, parse_transforms(print(kernel.chosen.list)));
       CHECK(all_of(again) == all_of(kernel.chosen.kernel));
     }

@@ -48,7 +48,7 @@ TEST_CASE("any legal transform list gives the same result") {
   int ran = 0, refused = 0;
   for (const auto& [name, c] : representative_cases()) {
     Builder builder;
-    const Kernel kernel = build_kernel(parse_graph(c.graph, builder), c.alias);
+    const Kernel kernel = build_kernel(parse_graph(c.graph, builder), c.alias, c.sections);
     for (uint32_t seed = 1; seed <= 16; ++seed) {
       std::mt19937 random(seed);
       const auto below = [&](uint32_t n) {

@@ -77,10 +77,11 @@ Capabilities everything() {
 }
 
 LoweredKernel lower(const Graph& legal, const Capabilities& capabilities,
-                    const std::string& transforms, bool heuristics, const std::vector<int>& alias) {
+                    const std::string& transforms, bool heuristics, const std::vector<int>& alias,
+                    const std::vector<int>& sections) {
   Builder builder;
   const Compiler compiler(builder, {.verify = true});
-  const LowerOptions options{.alias = alias, .name = "kernel"};
+  const LowerOptions options{.alias = alias, .sections = sections, .name = "kernel"};
   if (heuristics && transforms.empty()) return compiler.lower(legal, capabilities, options);
   WrittenChooser written(parse_transforms(transforms));
   return compiler.lower(legal, capabilities, options, written);
@@ -94,7 +95,8 @@ std::string difference(const Case& c, const Capabilities& capabilities,
   std::vector<Array> inputs;
   for (const NodeRef& p : graph.params)
     inputs.push_back(random_array(*p, c.symbols, random, c.high));
-  const LoweredKernel kernel = lower(graph, capabilities, transforms, heuristics, c.alias);
+  const LoweredKernel kernel =
+      lower(graph, capabilities, transforms, heuristics, c.alias, c.sections);
   const std::vector<Array> expected = evaluate(graph, inputs, c.symbols);
   const std::vector<Array> got = run(kernel, graph, c.alias, inputs, c.symbols, capabilities.atoms);
   for (size_t o = 0; o < expected.size(); ++o)

@@ -16,6 +16,7 @@ struct Case {
   std::vector<int> alias;
   double tolerance = 0;  ///< relative; 0: equal bits. Inputs are small integers.
   int64_t high = 4;      ///< inputs are in [-3, high)
+  std::vector<int> sections = {};
 };
 
 Capabilities cpu_like();     ///< 64-byte vectors, no workgroups
@@ -33,7 +34,7 @@ Capabilities web_like();       ///< 32-bit indices, few bindings, packed storage
 /// shall choose.
 LoweredKernel lower(const Graph& legal, const Capabilities& capabilities,
                     const std::string& transforms, bool heuristics,
-                    const std::vector<int>& alias = {});
+                    const std::vector<int>& alias = {}, const std::vector<int>& sections = {});
 
 /// Empty if outputs agree; else what differs. Throws what lowering and running throw.
 std::string difference(const Case& c, const Capabilities& capabilities,

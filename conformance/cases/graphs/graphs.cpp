@@ -15,7 +15,7 @@ constexpr Step kSteps[] = {grow_binary, grow_unary,   grow_view,    grow_reduce,
                            grow_cast,   grow_compare, grow_integer, grow_take,   grow_store,
                            grow_leaf,   grow_matmul,  grow_softmax, grow_cat,    grow_binary,
                            grow_view,   grow_reduce,  grow_region};
-constexpr size_t kMostNodes = 30, kMostOutputs = 6;
+constexpr size_t kMostNodes = 30, kMostOutputs = 6, kMostWithUpdates = 40;
 constexpr int kMostSteps = 40;
 constexpr uint64_t kStopOdds = 9;  ///< one in so many steps is the last
 
@@ -34,7 +34,9 @@ class GraphBuilder {
     }
     Template out;
     out.cell = {"graph", std::string(dtype_name(g_.main_float())), "mixed"};
-    finish_graph(out, draw_outputs(), g_.params());
+    std::vector<NodeRef> outputs = draw_outputs();
+    draw_updates(outputs);
+    finish_graph(out, std::move(outputs), g_.params());
     return out;
   }
 
@@ -95,6 +97,30 @@ class GraphBuilder {
       if (wanted || (outputs.empty() && i == 0)) outputs.push_back(roots[i]);
     }
     return outputs;
+  }
+
+  /// Now and then what an optimizer asks for: small results that have nothing to do with one
+  /// another, of shapes of their own, and a number that all read. Drawn last, so that draws of
+  /// before mean what they meant.
+  void draw_updates(std::vector<NodeRef>& outputs) {
+    const Choices::Scope scope(choices_, Part::kOutput);
+    if (!choices_.chance(10)) return;
+    Builder& build = g_.build();
+    const DType dtype = g_.main_float();
+    const NodeRef rate = g_.param(dtype, {}).node;
+    constexpr size_t kNodesOfOne = 8;
+    for (uint64_t left = 4 + choices_.below(5);
+         left > 0 && topological(outputs).size() + kNodesOfOne <= kMostWithUpdates; --left) {
+      const Choices::Scope one(choices_, Part::kNode);
+      const NodeRef x = g_.param(dtype, g_.draw_shape()).node;
+      const NodeRef y = g_.param(dtype, x->shape).node;
+      outputs.push_back(build.binary(Op::MAX, x, y));
+      if (choices_.chance(30)) outputs.push_back(build.binary(Op::MAX, outputs.back(), x));
+      if (choices_.chance(50))
+        outputs.push_back(build.binary(
+            Op::MAX, x,
+            build.expand(build.reshape(rate, Shape(x->shape.size(), Dim(1))), x->shape)));
+    }
   }
 
   Choices& choices_;

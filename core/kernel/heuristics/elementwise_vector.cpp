@@ -78,6 +78,8 @@ void store_loops(const Statement& s, std::vector<int>& out) {
 }
 
 int64_t copies_for(const ScheduleBuilder& builder, const Statement& s) {
+  // Of many short loops, each is compiled for itself: less code is worth more than wider steps.
+  if (!builder.kernel.sections.empty()) return 1;
   // Divisions of indices are work too: a chain of reshapes and permutes may have hundreds.
   auto values = static_cast<size_t>(divisions(builder.kernel));
   for (const Statement* t : builder.stores(s)) visit(t->value, [&](const KValueRef&) { ++values; });

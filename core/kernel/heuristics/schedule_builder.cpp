@@ -259,8 +259,11 @@ std::vector<int> ScheduleBuilder::fuse_contiguous(std::vector<int> axes) {
 }
 
 void bind_grid(ScheduleBuilder& builder, int axis, int64_t per_item, Bind place) {
-  const uint32_t limit =
+  uint32_t limit =
       builder.caps.max_grid[static_cast<size_t>(place) - static_cast<size_t>(Bind::kGridX)];
+  // Sections share the workgroups along x.
+  const auto sections = static_cast<uint32_t>(builder.kernel.sections.size());
+  if (limit != 0 && sections > 1 && place == Bind::kGridX) limit = std::max(1U, limit / sections);
   // A power of two is likely to divide what is left.
   auto factor =
       static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(1, per_item))));

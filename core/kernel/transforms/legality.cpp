@@ -15,7 +15,14 @@ class Limits {
       : kernel_(kernel), capabilities_(capabilities) {}
 
   void check() {
-    body(kernel_.body, 1);
+    for (const std::span<const Statement> section : sections_of(kernel_)) {
+      workgroups_.fill(1);
+      body(section, 1);
+      sum_ += workgroups_[0];
+    }
+    if (!kernel_.sections.empty())
+      need(capabilities_.max_grid[0] == 0 || sum_ <= capabilities_.max_grid[0],
+           "workgroups on grid.x", capabilities_.max_grid[0], sum_);
     uint64_t threads = 1;
     for (const uint64_t b : block_) threads *= b;
     need(threads <= std::max(1u, capabilities_.max_workgroup_threads) ||
@@ -41,8 +48,9 @@ class Limits {
   void axis(const KernelAxis& a) {
     const auto extent = static_cast<uint64_t>(std::max<int64_t>(0, a.extent.max()));
     if (is_grid(a.bind)) {
-      const uint32_t limit =
-          capabilities_.max_grid[static_cast<int>(a.bind) - static_cast<int>(Bind::kGridX)];
+      const int d = static_cast<int>(a.bind) - static_cast<int>(Bind::kGridX);
+      workgroups_[d] = std::max(workgroups_[d], extent);
+      const uint32_t limit = capabilities_.max_grid[d];
       need(limit == 0 || extent <= limit, "workgroups on " + std::string(bind_name(a.bind)), limit,
            extent);
     }
@@ -59,7 +67,7 @@ class Limits {
            kernel_.name);
   }
 
-  void body(const std::vector<Statement>& statements, int64_t copies) {
+  void body(std::span<const Statement> statements, int64_t copies) {
     for (const Statement& s : statements) {
       int64_t inside = copies;
       if (s.kind == Statement::Kind::kLoop) {
@@ -96,7 +104,8 @@ class Limits {
 
   const Kernel& kernel_;
   const Capabilities& capabilities_;
-  std::array<uint64_t, 3> block_{1, 1, 1};
+  std::array<uint64_t, 3> block_{1, 1, 1}, workgroups_{1, 1, 1};
+  uint64_t sum_ = 0;  ///< of all sections along grid.x
   bool barriers_ = false;
 };
 

@@ -2,6 +2,7 @@
 #include "core/kernel/tree/build.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/kernel/tree/evaluate_at.hpp"
 #include "core/kernel/tree/nest_statements.hpp"
@@ -20,19 +21,17 @@ struct Nest {
 
 class KernelBuilder {
  public:
-  KernelBuilder(const Graph& graph, const std::vector<int>& alias)
-      : graph_(graph), alias_(alias), evaluator_(kernel_, params_) {}
+  KernelBuilder(const Graph& graph, const std::vector<int>& alias, const std::vector<int>& sections)
+      : graph_(graph), alias_(alias), sections_(sections), evaluator_(kernel_, params_) {}
 
   Kernel build() {
     kernel_.name = graph_.name;
     kernel_.symbols = graph_.symbols;
     add_buffers();
-    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
-      const NodeRef& output = graph_.outputs[i];
-      if (output->op == Op::STORE)
-        add_scatter(output, outputs_[i]);
-      else
-        add_output(output, outputs_[i]);
+    if (sections_.empty()) {
+      add_outputs(0, graph_.outputs.size());
+    } else {
+      add_sections();
     }
     std::vector<LoopNest> nests;
     for (Nest& nest : nests_) {
@@ -46,6 +45,36 @@ class KernelBuilder {
   }
 
  private:
+  void add_outputs(size_t first, size_t end) {
+    for (size_t i = first; i < end; ++i) {
+      const NodeRef& output = graph_.outputs[i];
+      if (output->op == Op::STORE)
+        add_scatter(output, outputs_[i]);
+      else
+        add_output(output, outputs_[i]);
+    }
+  }
+
+  /// Each is a nest of its own: one loop, or stores alone.
+  void add_sections() {
+    size_t next = 0;
+    for (const int count : sections_) {
+      const size_t first = std::exchange(next, next + static_cast<size_t>(count));
+      first_nest_ = nests_.size();
+      TN_REQUIRE(count > 0 && next <= graph_.outputs.size(),
+                 "[kernel] expected sections of {} outputs, got more", graph_.outputs.size());
+      add_outputs(first, next);
+      TN_REQUIRE(
+          nests_.size() == first_nest_ + 1 && !nests_.back().ordered && kernel_.reductions == 0,
+          "[kernel] expected elementwise outputs of one shape in a section, got others");
+      const bool is_loop =
+          std::ranges::any_of(nests_.back().axes, [](int axis) { return axis >= 0; });
+      kernel_.sections.push_back(is_loop ? 1 : count);
+    }
+    TN_REQUIRE(next == graph_.outputs.size(), "[kernel] expected sections of {} outputs, got {}",
+               graph_.outputs.size(), next);
+  }
+
   void add_buffers() {
     TN_REQUIRE(alias_.empty() || alias_.size() == graph_.outputs.size(),
                "[kernel] expected an alias for each of {} outputs, got {}", graph_.outputs.size(),
@@ -108,7 +137,8 @@ class KernelBuilder {
   void add_output(const NodeRef& output, int buffer) {
     const Shape& shape = output->shape;
     if (product(shape).is_const(0)) return;
-    auto nest = std::ranges::find_if(nests_, [&](const Nest& n) { return fits(n, shape); });
+    auto nest = std::find_if(nests_.begin() + static_cast<std::ptrdiff_t>(first_nest_),
+                             nests_.end(), [&](const Nest& n) { return fits(n, shape); });
     if (nest == nests_.end()) {
       nests_.push_back(
           {Shape(shape.size(), Dim(1)), std::vector<int>(shape.size(), -1), {}, false});
@@ -165,19 +195,21 @@ class KernelBuilder {
   }
 
   const Graph& graph_;
-  const std::vector<int>& alias_;
+  const std::vector<int>&alias_, &sections_;
   Kernel kernel_;
   std::unordered_map<const Node*, int> params_;
   std::vector<int> outputs_;  ///< buffer of each output
   IndexEvaluator evaluator_;
   std::vector<Nest> nests_;
+  size_t first_nest_ = 0;  ///< of the section
   int next_axis_ = 0;
 };
 
 }  // namespace
 
-Kernel build_kernel(const Graph& graph, const std::vector<int>& alias) {
-  return KernelBuilder(graph, alias).build();
+Kernel build_kernel(const Graph& graph, const std::vector<int>& alias,
+                    const std::vector<int>& sections) {
+  return KernelBuilder(graph, alias, sections).build();
 }
 
 }  // namespace tenon

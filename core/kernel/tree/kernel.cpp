@@ -61,6 +61,18 @@ bool find_path(std::vector<Statement>& body, int axis, std::vector<Statement*>& 
 
 }  // namespace
 
+std::vector<std::span<const Statement>> sections_of(const Kernel& kernel) {
+  const std::span<const Statement> body(kernel.body);
+  if (kernel.sections.empty()) return {body};
+  std::vector<std::span<const Statement>> out;
+  size_t first = 0;
+  for (const int count : kernel.sections) {
+    out.push_back(body.subspan(first, static_cast<size_t>(count)));
+    first += static_cast<size_t>(count);
+  }
+  return out;
+}
+
 std::vector<Statement*> path_to(Kernel& kernel, int axis) {
   std::vector<Statement*> path;
   find_path(kernel.body, axis, path);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <bitset>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -115,12 +116,17 @@ struct Kernel {
   std::vector<Let> lets;
   std::vector<Guard> guards;
   std::vector<Statement> body;
+  /// Statements of `body` in each section, in order: a section runs in workgroups of its own, those
+  /// along grid.x that follow the section's before it. Empty: one section.
+  std::vector<int> sections;
   int reductions = 0;
 
   int axis(std::string_view axis_name) const;  ///< -1 if there is none
   int add_axis(std::string axis_name, Expr extent, AxisKind kind);
 };
 
+/// The statements of each section; of the whole body if there is one.
+std::vector<std::span<const Statement>> sections_of(const Kernel& kernel);
 /// Statements from the outermost to the loop of an axis, both ends included; empty if there is
 /// none.
 std::vector<Statement*> path_to(Kernel& kernel, int axis);

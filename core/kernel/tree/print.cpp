@@ -28,7 +28,10 @@ class Printer {
       out_ += fmt::format("  {} = {}\n", let.symbol, text(*let.value));
     for (const Guard& g : kernel_.guards)
       out_ += fmt::format("  real where {} < {}\n", to_string(g.lower), to_string(g.upper));
-    body(kernel_.body, 1);
+    for (const std::span<const Statement> section : sections_of(kernel_)) {
+      if (!kernel_.sections.empty()) out_ += "  section\n";
+      body(section, kernel_.sections.empty() ? 1 : 2);
+    }
     return out_;
   }
 
@@ -58,7 +61,7 @@ class Printer {
     return fmt::format("{}({})", op_info(v.op).text, operands);
   }
 
-  void body(const std::vector<Statement>& statements, int depth) {
+  void body(std::span<const Statement> statements, int depth) {
     for (const Statement& s : statements) one(s, depth);
   }
 

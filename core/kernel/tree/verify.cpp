@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/kernel/tree/verify.hpp"
 
+#include <numeric>
 #include <set>
 
 #include "core/support/error.hpp"
@@ -22,6 +23,10 @@ class Verifier {
     for (const Let& let : kernel_.lets) value(let.value);
     for (const Guard& guard : kernel_.guards) known(guard.lower), known(guard.upper);
     body(kernel_.body, nullptr);
+    expect(kernel_.sections.empty() ||
+               std::accumulate(kernel_.sections.begin(), kernel_.sections.end(), size_t{0}) ==
+                   kernel_.body.size(),
+           "a section for each statement");
     walk(kernel_.body, [&](const Statement& s) {
       expect(s.kind != Statement::Kind::kMatrix || reductions_.contains(s.id),
              "a matrix of a reduction before it");
