@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Steps of the examples that learn beside the same steps of PyTorch, turn about, in milliseconds.
+
+Usage: training.py BUILD_FOLDER [--threads N] [--rounds N]     needs torch and numpy
+A step of an example is the difference of two runs, of many steps and of few, by the steps between them; both have met
+the cache before. PyTorch runs eagerly: forward, backward and the optimizer, on batches of the same shapes.
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import time
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Mlp(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1, self.fc2 = nn.Linear(64, 64), nn.Linear(64, 10)
+
+    def forward(self, x):
+        return self.fc2(self.fc1(x.flatten(1)).relu())
+
+
+class ConvNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1, self.conv2 = nn.Conv2d(1, 16, 3, padding=1), nn.Conv2d(16, 32, 3, padding=1)
+        self.bn1, self.bn2 = nn.BatchNorm2d(16), nn.BatchNorm2d(32)
+        self.drop, self.fc = nn.Dropout(0.25), nn.Linear(128, 10)
+
+    def forward(self, x):
+        a = F.max_pool2d(self.bn1(self.conv1(x)).relu(), 2)
+        b = F.max_pool2d(self.bn2(self.conv2(a)).relu(), 2)
+        return self.fc(self.drop(b.flatten(1)))
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ln_1, self.ln_2 = nn.LayerNorm(128), nn.LayerNorm(128)
+        self.qkv, self.out = nn.Linear(128, 384), nn.Linear(128, 128)
+        self.fc, self.proj = nn.Linear(128, 512), nn.Linear(512, 128)
+
+    def forward(self, x):
+        q, k, v = (t.reshape(16, 128, 4, 32).transpose(1, 2) for t in self.qkv(self.ln_1(x)).chunk(3, -1))
+        h = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(16, 128, 128)
+        h = x + self.out(h)
+        return h + self.proj(F.gelu(self.fc(self.ln_2(h)), approximate="tanh"))
+
+
+class Transformer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wte, self.wpe = nn.Embedding(256, 128), nn.Embedding(128, 128)
+        self.h = nn.Sequential(*(Block() for _ in range(4)))
+        self.ln_f, self.head = nn.LayerNorm(128), nn.Linear(128, 256, bias=False)
+
+    def forward(self, x):
+        return self.head(self.ln_f(self.h(self.wte(x) + self.wpe(torch.arange(128))))).flatten(0, 1)
+
+
+MODELS = {
+    "example_20_digits_mlp": (Mlp, torch.rand(64, 1, 8, 8), torch.randint(10, (64,)), None, 3000, 200),
+    "example_21_digits_conv": (ConvNet, torch.rand(64, 1, 8, 8), torch.randint(10, (64,)), None, 220, 20),
+    "example_22_text": (Transformer, torch.randint(256, (16, 128)), torch.randint(256, (2048,)), 1.0, 25, 5),
+}
+
+
+def ours(program, many, few):
+    def seconds(steps):
+        out = subprocess.run([program, "--json", "--steps", str(steps)], capture_output=True, check=True, text=True)
+        return json.loads(out.stdout)["seconds"]
+    return 1000 * (seconds(many) - seconds(few)) / (many - few)
+
+
+def torch_step(model, x, y, clip, steps):
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+    begin = time.perf_counter()
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        if clip:
+            nn.utils.clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+        loss.item()
+    return 1000 * (time.perf_counter() - begin) / steps
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    os.environ["TENON_DEVICES"] = f"cpu@threads={options.threads}"
+    print(f"torch {torch.__version__}, {options.threads} threads; median (least) of {options.rounds}, ms a step")
+    for name, (make, x, y, clip, many, few) in MODELS.items():
+        program = os.path.join(options.build, "bin", name)
+        model = make()
+        torch_step(model, x, y, clip, few)
+        ours(program, many, few)
+        a, b = [], []
+        for _ in range(options.rounds):
+            a.append(ours(program, many, few))
+            b.append(torch_step(model, x, y, clip, many - few))
+        print(f"{name}: tenon {statistics.median(a):.3f} ({min(a):.3f}), torch {statistics.median(b):.3f} ({min(b):.3f}), "
+              f"torch / tenon {statistics.median(b) / statistics.median(a):.2f}")
+
+
+if __name__ == "__main__":
+    main()
