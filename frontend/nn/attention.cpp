@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/wide.hpp"
 #include "tenon/logic.hpp"
 #include "tenon/move.hpp"
 #include "tenon/nn/initialisers.hpp"
@@ -19,8 +20,6 @@ Size size_at(const Tensor& x, int from_end) {
   return x.sizes()[static_cast<size_t>(x.rank() - from_end)];
 }
 
-DType computed_in(DType dtype) { return dtype == DType::kF64 ? dtype : DType::kF32; }
-
 /// Which keys a query sees by its position, [queries, keys].
 std::optional<Tensor> seen(const Tensor& q, const Tensor& k, const AttentionOptions& options) {
   if (!options.causal && options.window == 0) return {};
@@ -29,11 +28,9 @@ std::optional<Tensor> seen(const Tensor& q, const Tensor& k, const AttentionOpti
   const Tensor last = Tensor::arange(queries, DType::kI64, context).unsqueeze(1) +
                       Tensor::from_size(keys, context) - Tensor::from_size(queries, context);
   const Tensor key = Tensor::arange(keys, DType::kI64, context).unsqueeze(0);
-  Tensor sees = key >= Tensor::full({}, 0, DType::kI64, context);
-  if (options.causal) sees = key <= last;
-  if (options.window > 0) sees = sees & (key > last - options.window);
-  if (options.window > 0 && !options.causal) sees = sees & (key < last + options.window);
-  return sees;
+  const Tensor near = key > last - options.window;
+  if (!options.causal) return near & (key < last + options.window);
+  return options.window > 0 ? near & (key <= last) : key <= last;
 }
 
 /// [.., groups, rows, size] to [.., groups, heads of each, rows, size], or as many as there are.
@@ -66,7 +63,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
              options.window);
   const bool is_grouped = groups != heads;
   const int64_t each = heads / groups;
-  const DType dtype = computed_in(q.dtype());
+  const DType dtype = wide(q.dtype());
   const Tensor rows = is_grouped ? in_groups(q, groups, each) : q;
   const Tensor keys = is_grouped ? in_groups(k, groups, 1) : k;
   const Tensor values = is_grouped ? in_groups(v, groups, 1) : v;
@@ -101,18 +98,17 @@ Tensor rotary(const Tensor& x, const Tensor& first, double base, bool interleave
   TN_REQUIRE(base > 0, "[nn.rotary] expected a base above 0, got {}", base);
   const int64_t half = x.size(-1) / 2;
   Context& context = x.context();
-  const DType dtype = computed_in(x.dtype());
+  const DType dtype = wide(x.dtype());
   const Tensor position =
       (Tensor::arange(size_at(x, 2), DType::kI64, context) + first).cast(dtype).unsqueeze(1);
   const Tensor pair = Tensor::arange(half, dtype, context);
   const Tensor angle = position * (pair * (-std::log(base) / static_cast<double>(half))).exp();
-  const Tensor wide = x.cast(dtype);
   std::vector<Size> shape = x.sizes().vector();
   std::vector<Size> paired = shape;
   paired.back() = interleaved ? half : 2;
   paired.emplace_back(interleaved ? 2 : half);
   const int axis = interleaved ? -1 : -2;
-  const Tensor pairs = wide.reshape(paired);
+  const Tensor pairs = x.cast(dtype).reshape(paired);
   const Tensor a = pairs.select(axis, 0), b = pairs.select(axis, 1);
   const Tensor cos = angle.cos(), sin = angle.sin();
   return stack({a * cos - b * sin, a * sin + b * cos}, axis).reshape(shape).cast(x.dtype());

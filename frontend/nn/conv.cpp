@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/bias.hpp"
 #include "tenon/move.hpp"
 #include "tenon/nn/initialisers.hpp"
 
@@ -136,11 +137,6 @@ Shape weight_shape(const char* op, int64_t first, int64_t second, int64_t groups
 
 double bound_of(const Shape& weight) {
   return 1 / std::sqrt(static_cast<double>(product(weight) / weight[0]));
-}
-
-std::optional<Parameter> bias_of(bool wanted, int64_t outputs, double bound) {
-  if (!wanted) return {};
-  return Parameter({outputs}, uniform(-bound, bound));
 }
 
 }  // namespace

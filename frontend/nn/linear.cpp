@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/bias.hpp"
 #include "tenon/gradient.hpp"
 #include "tenon/linalg.hpp"
 #include "tenon/logic.hpp"
@@ -18,11 +19,6 @@ double bound_of(const char* op, int64_t inputs, int64_t outputs) {
   return 1 / std::sqrt(static_cast<double>(inputs));
 }
 
-std::optional<Parameter> bias_of(const LinearOptions& options, int64_t outputs, double bound) {
-  if (!options.bias) return {};
-  return Parameter({outputs}, uniform(-bound, bound));
-}
-
 void check_inputs(const char* op, const Tensor& x, int64_t inputs) {
   TN_REQUIRE(
       x.rank() > 0 && x.sizes()[static_cast<size_t>(x.rank() - 1)] == Size(inputs),
@@ -35,7 +31,7 @@ void check_inputs(const char* op, const Tensor& x, int64_t inputs) {
 Linear::Linear(int64_t inputs, int64_t outputs, const LinearOptions& options)
     : weight({outputs, inputs}, uniform(-bound_of("nn.linear", inputs, outputs),
                                         bound_of("nn.linear", inputs, outputs))),
-      bias(bias_of(options, outputs, bound_of("nn.linear", inputs, outputs))) {}
+      bias(bias_of(options.bias, outputs, bound_of("nn.linear", inputs, outputs))) {}
 
 Tensor Linear::operator()(const Tensor& x) const {
   check_inputs("nn.linear", x, weight.declared->shape[1]);
@@ -47,7 +43,7 @@ Tensor Linear::operator()(const Tensor& x) const {
 Bilinear::Bilinear(int64_t n, int64_t m, int64_t outputs, const LinearOptions& options)
     : weight({outputs, n, m},
              uniform(-bound_of("nn.bilinear", n, outputs), bound_of("nn.bilinear", n, outputs))),
-      bias(bias_of(options, outputs, bound_of("nn.bilinear", n, outputs))) {
+      bias(bias_of(options.bias, outputs, bound_of("nn.bilinear", n, outputs))) {
   TN_REQUIRE(m > 0, "[nn.bilinear] expected sizes above 0, got {}", m);
 }
 

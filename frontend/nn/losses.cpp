@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/wide.hpp"
 #include "tenon/activations.hpp"
 #include "tenon/make.hpp"
 #include "tenon/math.hpp"
@@ -14,9 +15,6 @@
 
 namespace tenon::nn {
 namespace {
-
-/// In f32 at least.
-Tensor wide(const Tensor& x) { return x.dtype() == DType::kF64 ? x : x.cast(DType::kF32); }
 
 std::string text(const Tensor& x) {
   std::string out = std::string(dtype_name(x.dtype())) + "[";

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/wide.hpp"
 #include "tenon/gradient.hpp"
 #include "tenon/nn/initialisers.hpp"
 #include "tenon/reduce.hpp"
@@ -17,8 +18,6 @@ std::optional<Parameter> parameter(bool wanted, const Shape& shape, double begin
   if (!wanted) return {};
   return Parameter(shape, constant(begin));
 }
-
-DType computed_in(DType dtype) { return dtype == DType::kF64 ? dtype : DType::kF32; }
 
 std::vector<int> axes_from(const Tensor& x, int first) {
   std::vector<int> axes;
@@ -70,8 +69,8 @@ Tensor LayerNorm::operator()(const Tensor& x) const {
                "[nn.layer_norm] expected last axes [{}], got axis {} of size {}",
                fmt::join(weight->declared->shape, ", "), x.rank() - axes + i,
                x.sizes()[static_cast<size_t>(x.rank() - axes + i)].text());
-  Tensor out = normalised(x.cast(computed_in(x.dtype())),
-                          axes_from(x, x.rank() - static_cast<int>(axes)), epsilon.value());
+  Tensor out =
+      normalised(wide(x), axes_from(x, x.rank() - static_cast<int>(axes)), epsilon.value());
   if (weight) out = out * *weight;
   if (bias) out = out + *bias;
   return out.cast(x.dtype());
@@ -81,8 +80,8 @@ RMSNorm::RMSNorm(int64_t size, const NormOptions& options)
     : weight(parameter(options.weight, {size}, 1)), epsilon(options.epsilon) {}
 
 Tensor RMSNorm::operator()(const Tensor& x) const {
-  const Tensor wide = x.cast(computed_in(x.dtype()));
-  const Tensor out = wide * (wide.square().mean({-1}, true) + epsilon.value()).rsqrt();
+  const Tensor in = wide(x);
+  const Tensor out = in * (in.square().mean({-1}, true) + epsilon.value()).rsqrt();
   return (weight ? out * *weight : out).cast(x.dtype());
 }
 
@@ -102,8 +101,8 @@ Tensor GroupNorm::operator()(const Tensor& x) const {
   std::vector<Size> shape = x.sizes().vector();
   shape[1] = channels / groups;
   shape.insert(shape.begin() + 1, Size(groups));
-  const Tensor wide = x.cast(computed_in(x.dtype())).reshape(shape);
-  const Tensor out = normalised(wide, axes_from(wide, 2), epsilon.value()).reshape(x.sizes());
+  const Tensor in = wide(x).reshape(shape);
+  const Tensor out = normalised(in, axes_from(in, 2), epsilon.value()).reshape(x.sizes());
   return scaled_by_channel(out, weight, bias).cast(x.dtype());
 }
 
@@ -119,26 +118,26 @@ BatchNorm::BatchNorm(int64_t channels, const BatchNormOptions& options)
 Tensor BatchNorm::operator()(const Tensor& x, const Mode& mode) {
   const int64_t channels = running_mean.declared->shape[0];
   check_channels("nn.batch_norm", x, channels);
-  const Tensor wide = x.cast(computed_in(x.dtype()));
+  const Tensor in = wide(x);
   Tensor mean = running_mean, var = running_var;
   if (mode.is_training()) {
     std::vector<int> axes = axes_from(x, 2);
     axes.insert(axes.begin(), 0);
-    mean = wide.mean(axes);
-    var = (wide - by_channel(mean, x)).square().mean(axes);
+    mean = in.mean(axes);
+    var = (in - by_channel(mean, x)).square().mean(axes);
     Size count = 1;
     for (const int axis : axes) count = count * x.sizes()[static_cast<size_t>(axis)];
     TN_REQUIRE(!count.is_fixed() || count.value() > 1,
                "[nn.batch_norm] expected more than one value a channel to learn from, got {}",
                count.text());
-    const Tensor n = Tensor::from_size(count, x.context()).cast(wide.dtype());
+    const Tensor n = Tensor::from_size(count, x.context()).cast(in.dtype());
     running_mean = stop_gradient(running_mean * (1 - momentum.value()) + mean * momentum.value());
     running_var = stop_gradient(running_var * (1 - momentum.value()) +
                                 var * (n / (n - 1)) * momentum.value());
     num_batches_tracked = num_batches_tracked + 1;
   }
   const Tensor scale = (var + epsilon.value()).rsqrt();
-  const Tensor out = (wide - by_channel(mean, x)) * by_channel(scale, x);
+  const Tensor out = (in - by_channel(mean, x)) * by_channel(scale, x);
   return scaled_by_channel(out, weight, bias).cast(x.dtype());
 }
 

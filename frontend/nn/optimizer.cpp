@@ -2,19 +2,13 @@
 #include "tenon/nn/optimizer.hpp"
 
 #include "core/support/error.hpp"
+#include "frontend/nn/wide.hpp"
 #include "tenon/make.hpp"
 
 namespace tenon::nn {
-namespace {
-
-DType kept_in(DType dtype) { return dtype == DType::kF64 ? dtype : DType::kF32; }
-
-}  // namespace
-
 Slot zeros_slot(const std::string& name) {
-  return {name, [](const Tensor& parameter) {
-            return zeros_like(parameter, kept_in(parameter.dtype()));
-          }};
+  return {name,
+          [](const Tensor& parameter) { return zeros_like(parameter, wide(parameter.dtype())); }};
 }
 
 Slot count_slot(const std::string& name) {
@@ -63,7 +57,7 @@ void Optimizer::update(const std::vector<Named>& learned, const std::vector<Tens
     TN_REQUIRE(gradients[i].shape() == learned[i].parameter->declared->shape,
                "[nn.optimizer] expected a gradient of the shape of {}, got another",
                learned[i].name);
-    update.updates.push_back(gradients[i].cast(kept_in(gradients[i].dtype())));
+    update.updates.push_back(wide(gradients[i]));
   }
   size_t first = 0;
   for (const Piece& piece : pieces_) {
