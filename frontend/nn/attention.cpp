@@ -84,7 +84,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   Tensor weights = scores.softmax();
   if (sees) weights = Tensor::where(*sees, weights, 0.0);
   if (options.dropout > 0) weights = Dropout(options.dropout)(weights, mode);
-  const Tensor out = weights.cast(v.dtype()).matmul(values);
+  Tensor out = weights.cast(v.dtype()).matmul(values);
   if (!is_grouped) return out;
   std::vector<Size> shape = q.sizes().vector();
   shape.back() = v.size(-1);

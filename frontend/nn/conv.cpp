@@ -136,7 +136,8 @@ Shape weight_shape(const char* op, int64_t first, int64_t second, int64_t groups
 }
 
 double bound_of(const Shape& weight) {
-  return 1 / std::sqrt(static_cast<double>(product(weight) / weight[0]));
+  const int64_t inputs = product(weight) / weight[0];
+  return 1 / std::sqrt(static_cast<double>(inputs));
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ Tensor Bilinear::operator()(const Tensor& a, const Tensor& b) const {
 Embedding::Embedding(int64_t count, int64_t size, const EmbeddingOptions& options)
     : weight({count, size},
              [padding = options.padding](const Key& key, const std::vector<int64_t>& shape) {
-               const Tensor rows = tenon::normal(key, shape);
+               Tensor rows = tenon::normal(key, shape);
                if (!padding) return rows;
                const Tensor row = Tensor::arange(shape[0], DType::kI64, rows.context());
                return Tensor::where((row == *padding).unsqueeze(1), 0.0, rows);

@@ -53,7 +53,7 @@ Tensor scaled_by_channel(Tensor x, const std::optional<Parameter>& weight,
 
 }  // namespace
 
-LayerNorm::LayerNorm(Shape shape, const NormOptions& options)
+LayerNorm::LayerNorm(const Shape& shape, const NormOptions& options)
     : weight(parameter(options.weight, shape, 1)),
       bias(parameter(options.bias, shape, 0)),
       axes(static_cast<int64_t>(shape.size())),

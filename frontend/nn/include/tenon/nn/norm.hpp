@@ -19,7 +19,7 @@ struct NormOptions {
 
 /// Over the last axes, whose sizes are given: Ba, Kiros, Hinton, 2016.
 struct TENON_API LayerNorm {
-  LayerNorm(std::vector<int64_t> shape, const NormOptions& options = {});
+  LayerNorm(const std::vector<int64_t>& shape, const NormOptions& options = {});
   Tensor operator()(const Tensor& x) const;
 
   std::optional<Parameter> weight, bias;  ///< of that shape
