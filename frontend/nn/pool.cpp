@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/support/error.hpp"
+#include "tenon/index.hpp"
 #include "tenon/make.hpp"
 #include "tenon/math.hpp"
 #include "tenon/move.hpp"
@@ -140,6 +141,46 @@ Tensor adaptive_max_pool(const Tensor& x, const Shape& sizes) {
   return adaptive("nn.adaptive_max_pool", x, sizes, [](const Tensor& of, int axis, const Parts& p) {
     return gathered(of, axis, p).max({-1});
   });
+}
+
+Tensor fractional_max_pool(const Tensor& x, const Shape& window, const Shape& sizes,
+                           const Tensor& samples) {
+  const char* const op = "nn.fractional_max_pool";
+  const int n = static_cast<int>(window.size()), lead = x.rank() - n;
+  TN_REQUIRE(n > 0 && lead >= 0 && sizes.size() == window.size(),
+             "[{}] expected a window and a size for each of 1 to {} axes, got {} and {}", op,
+             x.rank(), window.size(), sizes.size());
+  Shape whole = x.shape();
+  whole.resize(static_cast<size_t>(lead));
+  whole.push_back(n);
+  TN_REQUIRE(is_float(samples.dtype()), "[{}] expected float samples, got {}", op,
+             dtype_name(samples.dtype()));
+  const Tensor drawn = samples.expand(whole);
+  Tensor out = x;
+  for (int i = 0; i < n; ++i) {
+    const int axis = lead + i;
+    const int64_t length = x.size(axis), size = window[static_cast<size_t>(i)],
+                  count = sizes[static_cast<size_t>(i)];
+    TN_REQUIRE(0 < size && 0 < count && size <= length && count <= length - size + 1,
+               "[{}] expected a window and so many places for it in {} elements, got {} and {}", op,
+               length, size, count);
+    const Tensor s = drawn.select(-1, i).unsqueeze(-1);  // [.., 1]
+    const double step =
+        count == 1 ? 0 : static_cast<double>(length - size) / static_cast<double>(count - 1);
+    const Tensor k = Tensor::arange(count, s.dtype(), x.context());
+    const Tensor begin = Tensor::where(k == count - 1, length - size,
+                                       ((k + s) * step).floor() - (s * step).floor())
+                             .cast(DType::kI64);  // [.., count]
+    // Windows at every place, of which the drawn ones are taken: [.., others.., count, size].
+    const Tensor all = windows(moveaxis(out, {axis}, {-1}), {size}, {1}, {1});
+    Shape at = all.shape();
+    Shape beside = begin.shape();
+    beside.insert(beside.end() - 1, static_cast<size_t>(n - 1), 1);
+    beside.push_back(1);
+    at[at.size() - 2] = count;
+    out = moveaxis(gather(all, -2, begin.reshape(beside).expand(at)).max({-1}), {-1}, {axis});
+  }
+  return out;
 }
 
 }  // namespace tenon::nn

@@ -285,6 +285,7 @@ MAKERS = {
     "rmsprop": lambda p: o.RMSprop(p, lr=0.01).step,
     "rmsprop_momentum": lambda p: o.RMSprop(p, lr=0.01, momentum=0.5).step,
     "adagrad": lambda p: o.Adagrad(p, lr=0.05).step,
+    "adafactor": lambda p: o.Adafactor(p, lr=0.05, eps=(2.0 ** -23, 1e-3), weight_decay=0.1).step,
     "lion": lion, "lamb": lamb, "muon": muon, "clipped": clipped_sgd, "scheduled": scheduled,
 }
 begin = [draw(3, 4), draw(2)]
@@ -303,6 +304,96 @@ for name, make in MAKERS.items():
     optimizers.case(name, begin if not first else begin + [torch.stack([g[0] for g in gradients]),
                                                            torch.stack([g[1] for g in gradients])], seen)
     first = False
+
+rng = np.random.default_rng(13)  # what stands above stays as it is
+for shape, sizes in (((2, 2, 5), [10]), ((2, 2, 5), [3]), ((1, 2, 4, 3), [8, 6]), ((1, 2, 4, 5), [3, 7]), ((1, 2, 2, 3, 2), [4, 2, 5]),
+                     ((1, 1, 1, 4), [3, 1])):
+    x, lines = draw(*shape), ("linear", "bilinear", "trilinear")[len(sizes) - 1]
+    layer("interpolate", nn.Identity(), x, sizes=sizes, linear=False, corners=False, call=lambda v: F.interpolate(v, sizes))
+    for corners in (False, True):
+        layer("interpolate", nn.Identity(), x, sizes=sizes, linear=True, corners=corners,
+              call=lambda v: F.interpolate(v, sizes, mode=lines, align_corners=corners))
+layer("upsample", nn.Upsample(scale_factor=3), draw(1, 2, 3, 2), factor=3, linear=False, corners=False)
+layer("upsample", nn.Upsample(scale_factor=2, mode="bilinear"), draw(1, 2, 3, 2), factor=2, linear=True, corners=False)
+layer("upsample", nn.Upsample(scale_factor=2, mode="linear", align_corners=True), draw(1, 2, 3), factor=2, linear=True, corners=True)
+layer("pixel_shuffle", nn.PixelShuffle(3), draw(2, 18, 2, 3), factor=3)
+layer("pixel_unshuffle", nn.PixelUnshuffle(2), draw(2, 3, 4, 6), factor=2)
+for shape, window, sizes in (((2, 3, 9, 8), (2, 3), (5, 4)), ((1, 2, 5, 5), (2, 2), (4, 1)), ((1, 2, 6, 6, 7), (2, 2, 3), (3, 4, 2))):
+    samples = torch.from_numpy(rng.integers(0, 1024, (*shape[:2], len(window))))
+    pool, order = getattr(F, f"fractional_max_pool{len(window)}d"), [1, 0] if len(window) == 2 else [0, 1, 2]
+    layer("fractional_max_pool", nn.Identity(), draw(*shape), samples, window=window, sizes=sizes,  # PyTorch's first of two is the width's
+          call=lambda v, s: pool(v, window, sizes, _random_samples=s[..., order].double() / 1024))
+
+
+class GCN(nn.Module):
+    """Kipf and Welling, 2017, on a normalised adjacency."""
+    def __init__(self, inputs, outputs, bias):
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(outputs)) if bias else None
+        self.lin = nn.Linear(inputs, outputs, bias=False)
+
+    def forward(self, x, a):
+        y = a @ self.lin(x)
+        return y if self.bias is None else y + self.bias
+
+
+class GAT(nn.Module):
+    """Velickovic et al., 2018; `a` tells which edges there are, from columns to rows."""
+    def __init__(self, inputs, outputs, heads, concat):
+        super().__init__()
+        self.att_src, self.att_dst = (nn.Parameter(torch.zeros(1, heads, outputs)) for _ in range(2))
+        self.bias = nn.Parameter(torch.zeros(heads * outputs if concat else outputs))
+        self.lin = nn.Linear(inputs, heads * outputs, bias=False)
+        self.shape, self.concat = (heads, outputs), concat
+
+    def forward(self, x, a):
+        h = self.lin(x).unflatten(-1, self.shape)
+        src, dst = (h * self.att_src).sum(-1), (h * self.att_dst).sum(-1)
+        n, out = x.shape[-2], []
+        for i in range(n):
+            near = [j for j in range(n) if j == i or a[i, j] != 0]
+            weights = torch.softmax(F.leaky_relu(dst[..., i, None, :] + src[..., near, :], 0.2), -2)
+            out.append((weights[..., None] * h[..., near, :, :]).sum(-3))
+        y = torch.stack(out, -3)
+        return (y.flatten(-2) if self.concat else y.mean(-2)) + self.bias
+
+
+edges = torch.tensor([[0, 0, 1, 2, 5, 3, 3], [1, 2, 2, 4, 0, 4, 3]])
+graph = torch.zeros(6, 6).double()
+graph.index_put_((edges[1], edges[0]), torch.ones(7).double(), accumulate=True)
+
+
+def normalised(a):
+    a = a + torch.eye(a.shape[-1], dtype=a.dtype)
+    root = a.sum(-1, keepdim=True) ** -0.5
+    return a * root * root.transpose(-1, -2)
+
+
+weights = rng.random((2, 6, 6)).astype(np.float32)
+layer("normalised_adjacency", nn.Identity(), torch.from_numpy(weights).double(), call=normalised)
+for bias, x in ((True, draw(6, 3)), (False, draw(2, 6, 3))):
+    layer("gcn_conv", GCN(3, 4, bias), x, normalised(graph).float().double(), of=3, to=4, bias=bias)
+for heads, concat, x in ((1, True, draw(6, 3)), (3, True, draw(2, 6, 3)), (2, False, draw(6, 3))):
+    layer("gat_conv", GAT(3, 4, heads, concat), x, graph.long(), of=3, to=4, heads=heads, concat=concat)
+
+
+# L-BFGS is for one function: here sum(k (w - at)^2 / 2 + (w - at)^4 / 4).
+begin, at = [draw(3, 4), draw(2)], [draw(3, 4), draw(2)]
+steepness = [0.5 + 3 * torch.from_numpy(rng.random(p.shape, np.float32)).double() for p in begin]
+for history, rate in ((20, 0.8), (4, 1.0)):
+    params = [p.clone().requires_grad_() for p in begin]
+    optimizer = o.LBFGS(params, lr=rate, max_iter=1, history_size=history)
+    seen = []
+    for i in range(100):
+        def closure():
+            optimizer.zero_grad()
+            value = sum((k * (p - a) ** 2 / 2 + (p - a) ** 4 / 4).sum() for p, a, k in zip(params, at, steepness))
+            value.backward()
+            return value
+        optimizer.step(closure)
+        if i + 1 in (1, 10, 100):
+            seen += [p.detach().clone() for p in params]
+    optimizers.case("lbfgs", begin + at + steepness, seen, history=history, rate=rate)
 
 for file in (layers, losses, optimizers):
     file.write()

@@ -43,6 +43,14 @@ TENON_API Optimizer orthogonalise(int steps = 5);
 TENON_API Optimizer clip_by_global_norm(double limit);
 /// Each element within [-limit, limit].
 TENON_API Optimizer clip_by_value(double limit);
+/// Of a matrix [.., n, m] R and C are means of u^2 over its rows and columns, V = R C / mean(R);
+/// of other ranks V is the mean of u^2. Means weigh a new one with t^power; u / sqrt(max(V,
+/// epsilon^2)): Shazeer and Stern, 2018.
+TENON_API Optimizer scale_by_factored_squares(double power = -0.8, double epsilon = 0x1p-23);
+/// u / max(1, r / limit) of each parameter, r the root of the mean of its u^2.
+TENON_API Optimizer clip_by_rms(double limit);
+/// u times the root of the mean of w^2 of each parameter, at least `least`.
+TENON_API Optimizer scale_by_parameter(double least = 1e-3);
 /// u + decay w, for the parameters that `which` takes; none: all.
 using Which = std::function<bool(const Named&)>;
 TENON_API Optimizer add_decayed_weights(double decay, const Which& which = {});
@@ -94,5 +102,24 @@ struct MuonOptions {
 };
 /// For matrices of hidden layers.
 TENON_API Optimizer muon(const MuonOptions& options = {});
+
+struct AdafactorOptions {
+  Rate rate = 1e-2;  ///< or 1 / sqrt(t), if that is less
+  double power = -0.8, epsilon = 0x1p-23, least = 1e-3, limit = 1, weight_decay = 0;
+};
+/// Keeps n + m numbers of a matrix [n, m]. weight_decay is beside the gradient, times `rate`.
+TENON_API Optimizer adafactor(const AdafactorOptions& options = {});
+
+struct LbfgsOptions {
+  Rate rate = 1;
+  int64_t history = 100;
+  double gradient_tolerance = 1e-7;  ///< no step where no gradient is larger
+  double change_tolerance = 1e-9;    ///< nor where the slope along the step is flatter
+};
+/// Limited-memory BFGS (Nocedal, 1980), one iteration an update, as PyTorch's with max_iter = 1,
+/// in the compact form of Byrd, Nocedal and Schnabel, 1994. For gradients of one function, not of
+/// batches that change. There is no line search: it would ask for the function at other places,
+/// and an update has only its gradient.
+TENON_API Optimizer lbfgs(const LbfgsOptions& options = {});
 
 }  // namespace tenon::nn

@@ -4,6 +4,7 @@
 
 #include "tenon/export.hpp"
 #include "tenon/nn/conv.hpp"
+#include "tenon/nn/mode.hpp"
 
 namespace tenon::nn {
 
@@ -25,6 +26,13 @@ TENON_API Tensor lp_pool(const Tensor& x, double p, const std::vector<int64_t>& 
 /// Of an axis of n elements to m: those from floor(i n / m) to before ceil((i+1) n / m).
 TENON_API Tensor adaptive_avg_pool(const Tensor& x, const std::vector<int64_t>& sizes);
 TENON_API Tensor adaptive_max_pool(const Tensor& x, const std::vector<int64_t>& sizes);
+
+/// The largest of each of sizes[i] windows of window[i] elements along the last axes; their begins
+/// are floor((k + s) a) - floor(s a), a = (n - window) / (size - 1), the last n - window: Graham,
+/// 2014. `samples` s in [0, 1) are f32 and broadcast to [.., axes], where .. is what stands before
+/// the axes of x.
+TENON_API Tensor fractional_max_pool(const Tensor& x, const std::vector<int64_t>& window,
+                                     const std::vector<int64_t>& sizes, const Tensor& samples);
 
 // The same as modules.
 
@@ -51,5 +59,22 @@ struct AvgPool {
 using AvgPool1d = AvgPool<1>;
 using AvgPool2d = AvgPool<2>;
 using AvgPool3d = AvgPool<3>;
+
+/// x [n, channels, sizes..]. While the model learns each channel draws its windows; else all
+/// samples are 1/2.
+template <int N>
+struct FractionalMaxPool {
+  FractionalMaxPool(PerAxis<N> of, PerAxis<N> to) : window(of.vector()), sizes(to.vector()) {}
+  Tensor operator()(const Tensor& x, const Mode& mode = {}) const {
+    const Tensor samples = mode.is_training() ? tenon::uniform(mode.key("nn.fractional_max_pool"),
+                                                               {x.size(0), x.size(1), N})
+                                              : Tensor::full({1}, 0.5, DType::kF32, x.context());
+    return fractional_max_pool(x, window, sizes, samples);
+  }
+  std::vector<int64_t> window, sizes;
+  TENON_FIELDS(window, sizes)
+};
+using FractionalMaxPool2d = FractionalMaxPool<2>;
+using FractionalMaxPool3d = FractionalMaxPool<3>;
 
 }  // namespace tenon::nn

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Adafactor and its pieces.
+#include <cmath>
+
+#include "core/support/error.hpp"
+#include "tenon/nn/optimizers.hpp"
+
+namespace tenon::nn {
+namespace {
+
+Tensor root_of_mean_square(const Tensor& x) { return x.square().mean().sqrt(); }
+
+/// Zeros for means over an axis of matrices; of what is no matrix they are whole, or nothing.
+Slot means_slot(const std::string& name, int axis, bool whole) {
+  Slot zeros = zeros_slot(name);
+  zeros.begin = [begin = zeros.begin, axis, whole](const Tensor& w) {
+    if (w.rank() > 1) return begin(w).sum({axis}, true);
+    return whole ? begin(w) : begin(w).sum();
+  };
+  return zeros;
+}
+
+}  // namespace
+
+Optimizer scale_by_factored_squares(double power, double epsilon) {
+  TN_REQUIRE(power < 0 && epsilon >= 0,
+             "[nn.adafactor] expected a power below 0 and an epsilon of 0 or more, got {} and {}",
+             power, epsilon);
+  const std::vector<Slot> slots{means_slot("row", -1, true), means_slot("column", -2, false),
+                                count_slot()};
+  return Optimizer({Piece{
+      "factored", slots, [=](Update& of) {
+        Tensor& count = of.slots[2][0];
+        count = count + 1;
+        const Tensor part = (count.log() * power).exp();
+        const auto mix = [&](Tensor& mean, const Tensor& with) {
+          mean = mean + (with - mean) * part;
+        };
+        for (size_t i = 0; i < of.updates.size(); ++i) {
+          Tensor &u = of.updates[i], &row = of.slots[0][i], &column = of.slots[1][i];
+          const bool is_matrix = u.rank() > 1;
+          mix(row, is_matrix ? u.square().mean({-1}, true) : u.square());
+          if (is_matrix) mix(column, u.square().mean({-2}, true));
+          const Tensor v = is_matrix ? row * column / row.mean({-2}, true).maximum(epsilon) : row;
+          u = u * v.maximum(epsilon * epsilon).rsqrt();
+        }
+      }}});
+}
+
+Optimizer clip_by_rms(double limit) {
+  TN_REQUIRE(limit > 0, "[nn.clip_by_rms] expected a limit above 0, got {}", limit);
+  return Optimizer({Piece{"clip", {}, [=](Update& of) {
+                            for (Tensor& u : of.updates)
+                              u = u / (root_of_mean_square(u) / limit).maximum(1.0);
+                          }}});
+}
+
+Optimizer scale_by_parameter(double least) {
+  return Optimizer({Piece{
+      "size", {}, [=](Update& of) {
+        for (size_t i = 0; i < of.updates.size(); ++i) {
+          Tensor& u = of.updates[i];
+          u = u * root_of_mean_square(of.parameters[i].tensor->cast(u.dtype())).maximum(least);
+        }
+      }}});
+}
+
+Optimizer adafactor(const AdafactorOptions& options) {
+  const Piece step{
+      "rate", {count_slot()}, [rate = options.rate, decay = options.weight_decay](Update& of) {
+        Tensor& count = of.slots[0][0];
+        const Tensor now = rate(count), slower = now.minimum((count + 1).rsqrt());
+        for (size_t i = 0; i < of.updates.size(); ++i) {
+          Tensor& u = of.updates[i];
+          u = u * -slower;
+          if (decay != 0) u = u - of.parameters[i].tensor->cast(u.dtype()) * (now * decay);
+        }
+        count = count + 1;
+      }};
+  return chain({scale_by_factored_squares(options.power, options.epsilon),
+                clip_by_rms(options.limit), scale_by_parameter(options.least), Optimizer({step})});
+}
+
+}  // namespace tenon::nn

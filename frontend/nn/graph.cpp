@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tenon/nn/graph.hpp"
+
+#include <fmt/ranges.h>
+
+#include "core/support/error.hpp"
+#include "frontend/nn/wide.hpp"
+#include "tenon/activations.hpp"
+#include "tenon/make.hpp"
+#include "tenon/nn/initialisers.hpp"
+#include "tenon/nn/sequential.hpp"
+
+namespace tenon::nn {
+namespace {
+
+void check_graph(const char* op, const Tensor& x, const Tensor& graph) {
+  TN_REQUIRE(x.rank() >= 2 && graph.rank() >= 2 && graph.size(-2) == x.size(-2) &&
+                 graph.size(-1) == x.size(-2),
+             "[{}] expected features [.., n, size] and a graph [.., n, n], got [{}] and [{}]", op,
+             fmt::join(x.shape(), ", "), fmt::join(graph.shape(), ", "));
+}
+
+Linear projection(int64_t inputs, int64_t outputs) {
+  Linear out(inputs, outputs, {.bias = false});
+  out.weight = Parameter({outputs, inputs}, xavier_uniform());
+  return out;
+}
+
+/// Xavier's of [heads, size], in which the last two axes are the fans.
+Parameter scores_of(int64_t heads, int64_t size) {
+  TN_REQUIRE(heads > 0 && size > 0,
+             "[nn.gat_conv] expected heads and outputs above 0, got {} and {}", heads, size);
+  return {{1, heads, size}, [](const Key& key, const std::vector<int64_t>& shape) {
+            return xavier_uniform()(key, {shape[1], shape[2]}).reshape(shape);
+          }};
+}
+
+}  // namespace
+
+Tensor adjacency(const Tensor& edges, int64_t n, bool both_ways,
+                 const std::optional<Tensor>& weights) {
+  const char* const op = "nn.adjacency";
+  TN_REQUIRE(edges.rank() == 2 && edges.size(0) == 2 && !is_float(edges.dtype()) &&
+                 edges.dtype() != DType::kBool,
+             "[{}] expected integers [2, edges], got {}[{}]", op, dtype_name(edges.dtype()),
+             fmt::join(edges.shape(), ", "));
+  TN_REQUIRE(0 < n && n < (1 << 20), "[{}] expected 1 to {} nodes, got {}", op, (1 << 20) - 1, n);
+  Tensor of = weights.value_or(Tensor::ones({edges.size(1)}, DType::kF32, edges.context()));
+  TN_REQUIRE(of.rank() == 1 && of.size(0) == edges.size(1) && is_float(of.dtype()),
+             "[{}] expected a float weight for each of {} edges, got {}[{}]", op, edges.size(1),
+             dtype_name(of.dtype()), fmt::join(of.shape(), ", "));
+  const Tensor from = edges.select(0, 0).cast(DType::kI64),
+               to = edges.select(0, 1).cast(DType::kI64);
+  const Tensor is_node = (from >= 0) & (from < n) & (to >= 0) & (to < n);
+  const auto matrix = [&](const Tensor& row, const Tensor& column) {
+    const Tensor at = Tensor::where(is_node, row * n + column, n * n);
+    return Tensor::zeros({n * n}, of.dtype(), edges.context())
+        .scatter_add(0, at, of)
+        .reshape({n, n});
+  };
+  return both_ways ? matrix(to, from) + matrix(from, to) : matrix(to, from);
+}
+
+Tensor normalised_adjacency(const Tensor& adjacency) {
+  TN_REQUIRE(adjacency.rank() >= 2 && adjacency.size(-1) == adjacency.size(-2) &&
+                 is_float(adjacency.dtype()),
+             "[nn.normalised_adjacency] expected floats [.., n, n], got {}[{}]",
+             dtype_name(adjacency.dtype()), fmt::join(adjacency.shape(), ", "));
+  const Tensor a = wide(adjacency) +
+                   eye(adjacency.size(-1), {}, 0, wide(adjacency.dtype()), adjacency.context());
+  const Tensor degree = a.sum({-1}, true);
+  const Tensor root =
+      Tensor::where(degree > 0, Tensor::where(degree > 0, degree, 1.0).rsqrt(), 0.0);
+  return (a * root * root.transpose()).cast(adjacency.dtype());
+}
+
+GCNConv::GCNConv(int64_t inputs, int64_t outputs, const GCNConvOptions& options)
+    : lin(projection(inputs, outputs)) {
+  if (options.bias) bias = Parameter({outputs}, zeros());
+}
+
+Tensor GCNConv::operator()(const Tensor& x, const Tensor& a) const {
+  check_graph("nn.gcn_conv", x, a);
+  const Tensor sum = a.matmul(lin(x));
+  return bias ? sum + *bias : sum;
+}
+
+GATConv::GATConv(int64_t inputs, int64_t outputs, const GATConvOptions& options)
+    : att_src(scores_of(options.heads, outputs)),
+      att_dst(scores_of(options.heads, outputs)),
+      lin(projection(inputs, options.heads * outputs)),
+      concat(options.concat),
+      slope(options.slope),
+      dropout(options.dropout) {
+  if (options.bias) bias = Parameter({concat ? options.heads * outputs : outputs}, zeros());
+}
+
+Tensor GATConv::operator()(const Tensor& x, const Tensor& adjacency, const Mode& mode) const {
+  check_graph("nn.gat_conv", x, adjacency);
+  const int64_t heads = att_src.declared->shape[1], size = att_src.declared->shape[2];
+  Context& context = x.context();
+  std::vector<int64_t> shape = x.shape();
+  const int64_t n = shape[shape.size() - 2];
+  shape.back() = heads;
+  shape.push_back(size);
+  const Tensor h = lin(x).reshape(shape);  // [.., n, heads, size]
+  const auto scores = [&](const Parameter& by) {
+    return wide(h * by).sum({-1}).transpose();  // [.., heads, n]
+  };
+  const Tensor edge = adjacency.dtype() == DType::kBool ? adjacency : adjacency != 0;
+  const Tensor seen = (edge | eye(n, {}, 0, DType::kBool, context)).unsqueeze(-3);
+  const Tensor e =
+      leaky_relu(scores(att_dst).unsqueeze(-1) + scores(att_src).unsqueeze(-2), slope.value());
+  Tensor weights = Tensor::where(seen, Tensor::where(seen, e, -1e30).softmax(), 0.0);
+  if (dropout.value() > 0) weights = Dropout(dropout.value())(weights, mode);
+  const Tensor mixed = weights.cast(h.dtype()).matmul(h.transpose(-3, -2));  // [.., heads, n, size]
+  shape.pop_back();
+  shape.back() = heads * size;
+  const Tensor out = concat ? mixed.transpose(-3, -2).reshape(shape) : mixed.mean({-3});
+  return bias ? out + *bias : out;
+}
+
+}  // namespace tenon::nn
