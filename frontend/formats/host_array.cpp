@@ -27,15 +27,18 @@ std::optional<uint64_t> byte_size(DType dtype, const std::vector<int64_t>& shape
   return static_cast<uint64_t>(bytes);
 }
 
+void check_memory(std::string_view origin, uint64_t bytes) {
+  if (bytes > half_of_memory())
+    fail(ErrorKind::kOutOfMemory,
+         "{}: expected at most half of the machine's memory, {} bytes, got {}", origin,
+         half_of_memory(), bytes);
+}
+
 Array host_array(std::string_view origin, DType dtype, std::vector<int64_t> shape) {
   const std::optional<uint64_t> bytes = byte_size(dtype, shape);
   TN_REQUIRE(bytes, "{}: expected sizes of at least 0 and below 2^63 bytes, got [{}] of {}", origin,
              fmt::join(shape, ", "), dtype_name(dtype));
-  if (*bytes > half_of_memory())
-    fail(ErrorKind::kOutOfMemory,
-         "{}: expected at most half of the machine's memory, {} bytes, "
-         "got shape [{}] of {}",
-         origin, half_of_memory(), fmt::join(shape, ", "), dtype_name(dtype));
+  check_memory(origin, *bytes);
   return Array::zeros(dtype, std::move(shape));
 }
 

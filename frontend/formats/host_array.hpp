@@ -16,8 +16,11 @@ inline constexpr size_t kMostAxes = 16;
 /// Bytes of the elements, or nothing for a negative size or one of 2^63 bytes and more.
 std::optional<uint64_t> byte_size(DType dtype, const std::vector<int64_t>& shape);
 
-/// Zeros. Throws kInvalid for sizes that cannot be, kOutOfMemory for more than half of the
-/// machine's memory, which would end the process rather than the call.
+/// Throws kOutOfMemory for more than half of the machine's memory, which would end the process
+/// rather than the call.
+void check_memory(std::string_view origin, uint64_t bytes);
+
+/// Zeros. Throws kInvalid for sizes that cannot be, and as check_memory does.
 Array host_array(std::string_view origin, DType dtype, std::vector<int64_t> shape);
 
 /// Throws kInvalid where the bytes are not those of dtype and shape.

@@ -119,12 +119,7 @@ void write_safetensors(const std::string& path, const NamedArrays& arrays,
 
 void write_safetensors(const std::string& path, const NamedTensors& tensors,
                        const Metadata& metadata) {
-  std::vector<Tensor> values;
-  for (const auto& [name, tensor] : tensors) values.push_back(tensor);
-  Tensor::realize(values);
-  NamedArrays arrays;
-  for (const auto& [name, tensor] : tensors) arrays.emplace_back(name, tensor.to_array());
-  write_safetensors(path, arrays, metadata);
+  write_safetensors(path, to_arrays(tensors), metadata);
 }
 
 }  // namespace tenon::formats

@@ -209,20 +209,33 @@ Array read_npy(const std::string& path, std::optional<DType> as) {
   return parse_npy(std::as_bytes(std::span(text)), path, as);
 }
 
-void write_npy(const std::string& path, const Array& array) {
-  check_array("write_npy", array);
+namespace {
+
+/// What stands before the elements.
+std::string begin_of_npy(const char* op, const Array& array) {
+  check_array(op, array);
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
                                    descr_of(array.dtype), fmt::join(array.shape, ", "),
                                    array.shape.size() == 1 ? "," : "");
   header.append(63 - (10 + header.size()) % 64, ' ').push_back('\n');
   const auto length = static_cast<uint16_t>(header.size());
   const char preamble[4] = {1, 0, static_cast<char>(length & 0xFF), static_cast<char>(length >> 8)};
+  return std::string(kMagic).append(preamble, sizeof preamble) + header;
+}
 
-  const std::string_view parts[] = {
-      kMagic,
-      {preamble, sizeof preamble},
-      header,
-      {reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size()}};
+std::string_view data_of(const Array& array) {
+  return {reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size()};
+}
+
+}  // namespace
+
+std::string print_npy(const Array& array) {
+  return begin_of_npy("print_npy", array).append(data_of(array));
+}
+
+void write_npy(const std::string& path, const Array& array) {
+  const std::string begin = begin_of_npy("write_npy", array);
+  const std::string_view parts[] = {begin, data_of(array)};
   write_file(path, parts);
 }
 

@@ -18,6 +18,8 @@ namespace tenon {
 TENON_API Array read_npy(const std::string& path, std::optional<DType> as = std::nullopt);
 TENON_API Array parse_npy(std::span<const std::byte> bytes, const std::string& origin,
                           std::optional<DType> as = std::nullopt);
+/// The bytes of a file, of version 1.
+TENON_API std::string print_npy(const Array& array);
 /// An error leaves an old file as it was.
 TENON_API void write_npy(const std::string& path, const Array& array);
 

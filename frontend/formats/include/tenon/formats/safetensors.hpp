@@ -8,11 +8,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "tenon/array.hpp"
 #include "tenon/export.hpp"
+#include "tenon/formats/named.hpp"
 #include "tenon/tensor.hpp"
 
 namespace tenon::formats {
@@ -49,8 +49,6 @@ class TENON_API SafetensorsFile {
   std::unique_ptr<State> state_;
 };
 
-using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
-using NamedArrays = std::vector<std::pair<std::string, Array>>;
 using Metadata = std::map<std::string, std::string>;
 
 struct Safetensors {
