@@ -6,11 +6,13 @@
 namespace tenon::autodiff {
 namespace {
 
-/// Which of the values a STORE left there: the last of each place. Found by storing positions.
+/// Which of the values a STORE left there: the last of each place. Found by storing positions; null
+/// where each place is named once.
 NodeRef stays(const NodeRef& store, Builder& builder) {
   const NodeRef& x = store->sources[0];
   const NodeRef& index = store->sources[1];
   const int axis = store->as<StoreAttr>().axis;
+  if (index->shape[static_cast<size_t>(axis)].is_const(1)) return nullptr;
   const NodeRef positions = builder.index(axis, index->shape);
   const NodeRef none = builder.constant(Scalar::of_int(DType::kI64, -1), x->shape);
   const NodeRef last = builder.store(none, index, positions, axis, StoreMode::kLast);
@@ -39,9 +41,9 @@ void through_store(const NodeRef& node, const NodeRef& adjoint, Backward& backwa
   }
   if (backward.wants(values)) {
     const NodeRef taken = builder.take(adjoint, index, attr.axis);
-    backward.give(values, adds ? taken
-                               : builder.where(stays(node, builder), taken,
-                                               backward.zeros(values, values->dtype)));
+    const NodeRef left = adds ? nullptr : stays(node, builder);
+    backward.give(values,
+                  left ? builder.where(left, taken, backward.zeros(values, values->dtype)) : taken);
   }
 }
 

@@ -3,37 +3,29 @@
 // states that the first one kept (taping.hpp). It carries the adjoints of the carried values, and
 // sums those of the captured ones.
 #include "core/autodiff/backward.hpp"
-#include "core/autodiff/loops.hpp"
 #include "core/autodiff/rules.hpp"
+#include "core/ir/rows.hpp"
 #include "core/ir/substitute.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::autodiff {
 namespace {
 
-/// The position as an index of one row.
-NodeRef row_index(const NodeRef& rows, const NodeRef& position, Builder& builder) {
-  Shape shape = rows->shape;
-  shape[0] = 1;
-  return builder.expand(builder.reshape(position, Shape(shape.size(), Dim(1))), shape);
-}
-
 NodeRef same_dtype(const NodeRef& x, DType dtype, Builder& builder) {
   return x->dtype == dtype ? x : builder.cast(x, dtype);
 }
 
+/// so_far + x. What is zeros but where something was added is added there: of a trip that read a
+/// row of many, the other rows stay as they are.
+NodeRef added(const NodeRef& so_far, const NodeRef& x, Builder& builder) {
+  const bool adds = x->op == Op::STORE && x->as<StoreAttr>().mode == StoreMode::kAdd;
+  if (adds && x->sources[0]->op == Op::CONST && x->sources[0]->as<ConstAttr>().value.is_zero())
+    return builder.store(so_far, x->sources[1], x->sources[2], x->as<StoreAttr>().axis,
+                         StoreMode::kAdd);
+  return builder.binary(Op::ADD, so_far, x);
+}
+
 }  // namespace
-
-NodeRef with_row(const NodeRef& rows, const NodeRef& position, const NodeRef& row,
-                 Builder& builder) {
-  const NodeRef index = row_index(rows, position, builder);
-  return builder.store(rows, index, builder.reshape(row, index->shape), 0, StoreMode::kLast);
-}
-
-NodeRef row_of(const NodeRef& rows, const NodeRef& position, Builder& builder) {
-  const NodeRef row = builder.take(rows, row_index(rows, position, builder), 0);
-  return builder.reshape(row, {rows->shape.begin() + 1, rows->shape.end()});
-}
 
 void through_loop(const NodeRef& node, const NodeRef& /*adjoint*/, Backward& backward) {
   const Tape* const tape = backward.tape_of(node);
@@ -91,7 +83,7 @@ void through_loop(const NodeRef& node, const NodeRef& /*adjoint*/, Backward& bac
   const std::vector<NodeRef> of_trip = apply(*tape->backward, inputs, builder);
   for (size_t i = 0; i < initial.size(); ++i)
     body.outputs.push_back(i < states ? same_dtype(of_trip[i], initial[i]->dtype, builder)
-                                      : builder.binary(Op::ADD, so_far[i], of_trip[i]));
+                                      : added(so_far[i], of_trip[i], builder));
   const auto region = std::make_shared<const Graph>(std::move(body));
   for (size_t i = 0; i < targets.size(); ++i)
     if (backward.wants(targets[i]))

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
-#include "core/autodiff/loops.hpp"
+#include "core/ir/rows.hpp"
 #include "core/ir/substitute.hpp"
 #include "core/support/error.hpp"
 
@@ -33,15 +34,28 @@ std::optional<Dim> bound_of(const Node& trips) {
 
 }  // namespace
 
-double Taping::state_bytes(const Loop& loop, const std::vector<bool>& carried) const {
+double Taping::state_bytes(const Loop& loop, const std::vector<size_t>& kept) {
   double bytes = 0;
-  for (size_t j = 0; j < loop.carried; ++j) {
+  for (const size_t j : kept) {
     const Node& state = *loop.sources[1 + j];
-    if (carried[j])
-      bytes += static_cast<double>(product(state.shape).max()) *
-               static_cast<double>(dtype_size(state.dtype));
+    bytes += static_cast<double>(product(state.shape).max()) *
+             static_cast<double>(dtype_size(state.dtype));
   }
   return bytes;
+}
+
+std::vector<size_t> Taping::differentiate(const Loop& loop, Tape& tape) const {
+  std::vector<bool> seeded(loop.is_while ? 1 : 0, false), wrt(1, false);
+  seeded.insert(seeded.end(), tape.carried.begin(), tape.carried.end());
+  wrt.insert(wrt.end(), tape.carried.begin(), tape.carried.end());
+  wrt.insert(wrt.end(), tape.captured.begin(), tape.captured.end());
+  tape.backward = backward_.adjoint_graph(loop.body, seeded, wrt, /*keep_wide=*/true);
+  FlatMap<const Node*, char> used;
+  for (const NodeRef& n : topological(tape.backward->outputs)) used.try_emplace(n.get());
+  std::vector<size_t> kept;
+  for (size_t j = 0; j < loop.carried; ++j)
+    if (used.contains(loop.body->params[1 + j].get())) kept.push_back(j);
+  return kept;
 }
 
 /// A loop over segments of √trips trips: states are kept at the first of each, and the inner loop,
@@ -107,35 +121,29 @@ Taping::Taped Taping::taped(const NodeRef& node, Loop loop) const {
     }
   }
   const std::optional<Dim> bound = bound_of(*loop.sources[0]);
-  TN_REQUIRE(bound.has_value(),
+  // A while loop of as many trips as there are numbers ends by its condition alone.
+  const bool is_open = loop.is_while && bound == Dim(std::numeric_limits<int64_t>::max());
+  TN_REQUIRE(bound.has_value() && !is_open,
              "[gradient] expected a loop whose number of trips is a constant, a dim or the min of "
              "something and one of these, got the loop \"{}\" with trips of unknown bound",
              loop.body->name);
+  std::vector<size_t> kept = differentiate(loop, tape);
   if (!loop.is_while && loop.sources[0]->op == Op::CONST && bound->value() > 3 &&
-      state_bytes(loop, tape.carried) * static_cast<double>(bound->value()) >
-          static_cast<double>(backward_.options().kept_bytes))
+      state_bytes(loop, kept) * static_cast<double>(bound->value()) >
+          static_cast<double>(backward_.options().kept_bytes)) {
     loop = in_segments(loop, bound->value());
+    kept = differentiate(loop, tape);
+  }
   const Dim rows = *bound_of(*loop.sources[0]);
 
-  std::vector<bool> seeded(flag, false), wrt(1, false);
-  seeded.insert(seeded.end(), tape.carried.begin(), tape.carried.end());
-  wrt.insert(wrt.end(), tape.carried.begin(), tape.carried.end());
-  wrt.insert(wrt.end(), tape.captured.begin(), tape.captured.end());
-  tape.backward = backward_.adjoint_graph(loop.body, seeded, wrt, /*keep_wide=*/true);
-
-  FlatMap<const Node*, char> used;
-  for (const NodeRef& n : topological(tape.backward->outputs)) used.try_emplace(n.get());
   Graph body = *loop.body;
   const size_t carried_end = 1 + loop.carried;
   std::vector<NodeRef> initial(loop.sources.begin() + 1,
                                loop.sources.begin() + static_cast<std::ptrdiff_t>(carried_end));
   std::vector<NodeRef> added;  // params
-  std::vector<size_t> kept;
   const NodeRef& trip = loop.body->params[0];
-  for (size_t j = 0; j < loop.carried; ++j) {
+  for (const size_t j : kept) {
     const NodeRef& state = loop.body->params[1 + j];
-    if (!used.contains(state.get())) continue;
-    kept.push_back(j);
     Shape rows_of = state->shape;
     rows_of.insert(rows_of.begin(), rows);
     initial.push_back(builder_.constant(zero(state->dtype), rows_of));

@@ -32,7 +32,9 @@ class Taping {
 
   Taped taped(const NodeRef& node, Loop loop) const;
   Loop in_segments(const Loop& loop, int64_t trips) const;
-  double state_bytes(const Loop& loop, const std::vector<bool>& carried) const;
+  /// Makes the adjoints of one trip. Returns the carried values that they need.
+  std::vector<size_t> differentiate(const Loop& loop, Tape& tape) const;
+  static double state_bytes(const Loop& loop, const std::vector<size_t>& kept);
 
   Backward& backward_;
   Builder& builder_;

@@ -32,7 +32,7 @@ std::string dtype_list(std::set<DType> dtypes) {
 
 std::map<std::string, std::string> public_comments() {
   const std::regex declaration(
-      R"((?:TENON_API (?:Tensor|std::vector<Tensor>|ComplexPair)|^  (?:static )?Tensor) (\w+)\()");
+      R"((?:TENON_API (?:Tensor|std::vector<Tensor>|ComplexPair|Scanned)|^  (?:static )?Tensor) (\w+)\()");
   const std::string folder = std::string(TENON_SOURCE_DIR) + "/frontend/tensor/include/tenon";
   std::map<std::string, std::string> comments, of_members;  // of overloads, the first
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

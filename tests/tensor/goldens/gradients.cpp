@@ -80,7 +80,8 @@ std::map<std::string, const Function*> functions_by_name() {
   for (const auto functions :
        {unary_functions(), binary_functions(), make_functions(), move_functions(),
         reduce_functions(), scan_functions(), order_functions(), index_functions(),
-        linalg_functions(), fft_functions(), std::span<const Function>(kMembers)})
+        linalg_functions(), fft_functions(), control_flow_functions(),
+        std::span<const Function>(kMembers)})
     for (const Function& function : functions) by_name[function.name] = &function;
   return by_name;
 }
@@ -183,7 +184,8 @@ TEST_CASE("gradients of functions equal those of JAX") {
   std::set<std::string> names, forms;
   double worst = 0;
   std::vector<Case> cases = read_cases("tensor/goldens/gradients");
-  for (Case& c : read_cases("tensor/goldens/gradients_linalg")) cases.push_back(std::move(c));
+  for (const char* file : {"gradients_linalg", "gradients_control_flow"})
+    for (Case& c : read_cases(std::string("tensor/goldens/") + file)) cases.push_back(std::move(c));
   for (const Case& c : cases) {
     INFO("line " << c.line << ": " << form_of(c));
     REQUIRE(by_name.contains(c.function));

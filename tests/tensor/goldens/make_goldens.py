@@ -18,6 +18,7 @@ import sys
 import numpy as np
 
 from binary_cases import binary_cases
+from control_flow_cases import control_flow_cases, gradient_control_flow_cases
 from fft_cases import fft_cases
 from golden_file import File
 from gradient_cases import gradient_cases
@@ -43,6 +44,8 @@ FILES = {  # name: what it is about, and what adds its cases
     "random": ("Random draws.", random_cases),
     "linalg": ("Linear algebra.", linalg_cases),
     "fft": ("Fourier transforms and convolutions.", fft_cases),
+    "control_flow": ("Loops and branches, by JAX.", control_flow_cases),
+    "gradients_control_flow": ("Gradients of loops and branches, by JAX.", gradient_control_flow_cases),
     "gradients": ("Gradients of first and second order, by JAX.", gradient_cases),
     "gradients_linalg": ("Gradients of linear algebra, transforms and draws, by JAX.", gradient_linalg_cases),
     "large": ("Activations, softmaxes and norms where numbers are large.", large_cases),
