@@ -19,8 +19,7 @@ struct Mlp {
 int main(int count, char** words) try {
   const Options options =
       parse_options(count, words, "Learns handwritten digits by a network of two layers.", 300);
-  const Learned learned = learn_digits(Mlp(), nn::adamw({.rate = 5e-3}), options);
-  print(learned, options.json);
+  learn_digits(Mlp(), nn::adamw({.rate = 5e-3}), options);
   return 0;
 } catch (const tenon::Error& error) {
   std::fprintf(stderr, "20_digits_mlp: %s\n", error.what());

@@ -33,7 +33,7 @@ int main(int count, char** words) try {
   }
   const nn::Optimizer optimizer =
       nn::adamw({.rate = nn::warmup_cosine(5e-3, 20, std::max<int64_t>(options.steps, 21))});
-  print(learn_digits(model, optimizer, options), options.json);
+  learn_digits(model, optimizer, options);
   return 0;
 } catch (const tenon::Error& error) {
   std::fprintf(stderr, "21_digits_conv: %s\n", error.what());

@@ -2,9 +2,9 @@
 // Lesson 22: a transformer that reads the documentation byte by byte, and writes some itself.
 #include <tenon/nn/nn.hpp>
 #include <tenon/tenon.hpp>
+#include <tenon/train/train.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -112,37 +112,18 @@ int main(int count, char** words) try {
   const nn::Optimizer optimizer = nn::chain(
       {nn::clip_by_global_norm(1),
        nn::adamw({.rate = nn::warmup_cosine(2e-3, 20, std::max<int64_t>(options.steps, 21))})});
-  nn::OptimizerState state = optimizer.init(model);
   if (!options.json)
     std::printf("%zu bytes; %lld numbers are learned\n", bytes.size(),
                 static_cast<long long>(nn::count(model)));
-  const auto step = tenon::compile(
-      [&](Transformer m, nn::OptimizerState kept, Tensor all, Key key) {
-        const Tensor rows = drawn(all, key, kLength + 1);
-        const auto [loss, gradients] =
-            nn::value_and_gradient(m, [&](Transformer& used) { return loss_of(used, rows); });
-        optimizer.update(m, gradients, kept);
-        return std::tuple(m, kept, loss);
-      },
-      {.name = "step", .donate = {0, 1}});
-  Learned learned;
-  Key rest = keys[1];
-  const auto begin = std::chrono::steady_clock::now();
-  for (int64_t i = 0; i < options.steps; ++i) {
-    const std::vector<Key> next = rest.split();
-    rest = next[0];
-    Tensor loss = 0;
-    std::tie(model, state, loss) = step(model, state, text, next[1]);
-    learned.losses.push_back(loss.item<float>());
-    if (!options.json && (i + 1) % 20 == 0)
-      std::printf("step %4lld: %.3f bits a byte\n", static_cast<long long>(i + 1),
-                  static_cast<double>(learned.losses.back()) / std::log(2.0));
-  }
-  learned.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  if (options.json)
-    print(learned, true);
-  else
-    std::printf("---\n%s\n", written(model, keys[2], "# Decision", 200).c_str());
+  const auto loss = [](Transformer& m, const std::vector<Tensor>& all, const Key& key) {
+    return loss_of(m, drawn(all[0], key, kLength + 1));
+  };
+  tenon::train::Result learned;
+  if (options.steps > 0)
+    learned = tenon::train::fit(model, optimizer, std::vector{text}, loss,
+                                {.steps = options.steps, .key = keys[1]});
+  print(learned, options, -1, 1 / std::log(2.0), "bits a byte");
+  if (!options.json) std::printf("---\n%s\n", written(model, keys[2], "# Decision", 200).c_str());
   return 0;
 } catch (const tenon::Error& error) {
   std::fprintf(stderr, "22_text: %s\n", error.what());

@@ -2,6 +2,11 @@
 // What the programs that learn take, and how they say what they saw.
 #pragma once
 
+#include <tenon/file_io.hpp>
+#include <tenon/formats/chart.hpp>
+#include <tenon/train/train.hpp>
+
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +17,7 @@ struct Options {
   uint64_t seed = 0;
   int64_t steps = 0;
   bool json = false;
+  std::string svg;  ///< a file for the learning curve
 };
 
 /// Ends the program, with a word about it, for what it does not take and for --help.
@@ -19,7 +25,8 @@ inline Options parse_options(int count, char** words, const char* about, int64_t
   Options options;
   options.steps = steps;
   const auto usage = [&](std::FILE* to, int code) {
-    std::fprintf(to, "%s\nusage: %s [--seed N] [--steps N] [--json]\n", about, words[0]);
+    std::fprintf(to, "%s\nusage: %s [--seed N] [--steps N] [--json] [--svg FILE]\n", about,
+                 words[0]);
     std::exit(code);
   };
   for (int i = 1; i < count; ++i) {
@@ -27,6 +34,10 @@ inline Options parse_options(int count, char** words, const char* about, int64_t
     if (word == "--help") usage(stdout, 0);
     if (word == "--json") {
       options.json = true;
+      continue;
+    }
+    if (word == "--svg" && i + 1 < count) {
+      options.svg = words[++i];
       continue;
     }
     char* end = nullptr;
@@ -43,22 +54,43 @@ inline Options parse_options(int count, char** words, const char* about, int64_t
   return options;
 }
 
-struct Learned {
-  std::vector<float> losses;
-  double accuracy = -1;  ///< of what was held out, 0 to 1; below 0: it does not apply
-  double seconds = 0;    ///< of all steps, compiling too
-};
+/// The mean loss of each tenth of the run, in the unit that it is multiplied to.
+inline void print_curve(const std::vector<float>& losses, double factor, const char* unit) {
+  const size_t rows = std::min<size_t>(10, losses.size());
+  std::vector<double> means;
+  for (size_t i = 0; i < rows; ++i) {
+    const size_t begin = losses.size() * i / rows, end = losses.size() * (i + 1) / rows;
+    double sum = 0;
+    for (size_t j = begin; j < end; ++j) sum += factor * static_cast<double>(losses[j]);
+    means.push_back(sum / static_cast<double>(end - begin));
+  }
+  const double most = rows == 0 ? 0 : *std::max_element(means.begin(), means.end());
+  for (size_t i = 0; i < rows; ++i)
+    std::printf("step %5zu  %7.4f %s %s\n", losses.size() * (i + 1) / rows, means[i], unit,
+                std::string(most > 0 ? static_cast<size_t>(40 * means[i] / most) : 0, '#').c_str());
+}
 
-inline void print(const Learned& learned, bool json) {
-  if (!json) {
-    std::printf("%.1f%% of the digits that it has not seen are right, after %zu steps in %.1f s\n",
-                100 * learned.accuracy, learned.losses.size(), learned.seconds);
+/// `accuracy`: of what was held out, 0 to 1; below 0: it does not apply.
+inline void print(const tenon::train::Result& learned, const Options& options, double accuracy,
+                  double factor = 1, const char* unit = "") {
+  if (!options.svg.empty()) {
+    tenon::formats::Series series{.name = "loss", .x = {}, .y = {}};
+    for (const float loss : learned.losses) {
+      series.x.push_back(static_cast<double>(series.x.size() + 1));
+      series.y.push_back(factor * static_cast<double>(loss));
+    }
+    tenon::write_file(options.svg,
+                      tenon::formats::line_chart({series}, {.x_label = "step", .y_label = unit}));
+  }
+  if (!options.json) {
+    print_curve(learned.losses, factor, unit);
+    std::printf("%zu steps in %.1f s\n", learned.losses.size(), learned.seconds);
     return;
   }
   std::printf("{\"losses\":[");
   for (size_t i = 0; i < learned.losses.size(); ++i)
     std::printf("%s%.9g", i == 0 ? "" : ",", static_cast<double>(learned.losses[i]));
   std::printf("],");
-  if (learned.accuracy >= 0) std::printf("\"accuracy\":%.6g,", learned.accuracy);
+  if (accuracy >= 0) std::printf("\"accuracy\":%.6g,", accuracy);
   std::printf("\"seconds\":%.3f}\n", learned.seconds);
 }

@@ -138,19 +138,27 @@ void Loader::State::work() {
 Loader::Loader(Dataset dataset, const LoaderOptions& options, Context& context, Position begin)
     : state_(std::make_unique<State>(std::move(dataset), options, context)) {
   State& state = *state_;
+  state.next = state.taken = number_of(state, begin);
+  begin_threads(state);
+}
+
+int64_t Loader::number_of(const State& state, Position begin) {
   int64_t number = 0;
   TN_REQUIRE(begin.epoch >= 0 && 0 <= begin.batch && begin.batch < state.batches &&
                  !__builtin_mul_overflow(begin.epoch, state.batches, &number) &&
                  number < int64_t{1} << 62,
              "[loader] expected a position with a batch in [0, {}), got epoch {}, batch {}",
              state.batches, begin.epoch, begin.batch);
-  state.next = state.taken = number + begin.batch;
+  return number + begin.batch;
+}
+
+void Loader::begin_threads(State& state) {
   try {
-    for (int i = 0; i < options.threads; ++i)
+    for (int i = 0; i < state.options.threads; ++i)
       state.threads.emplace_back([&state] { state.work(); });
   } catch (const std::system_error& error) {
     end_threads(state);
-    fail(ErrorKind::kEnvironment, "[loader] expected {} threads, got: {}", options.threads,
+    fail(ErrorKind::kEnvironment, "[loader] expected {} threads, got: {}", state.options.threads,
          error.what());
   }
 }
@@ -164,6 +172,17 @@ void Loader::end_threads(State& state) {
   }
   state.room.notify_all();
   for (std::thread& thread : state.threads) thread.join();
+  state.threads.clear();
+}
+
+void Loader::seek(Position to) {
+  State& state = *state_;
+  const int64_t number = number_of(state, to);
+  end_threads(state);
+  state.slots.clear();
+  state.next = state.taken = number;
+  state.stop = false;
+  begin_threads(state);
 }
 
 int64_t Loader::batches() const { return state_->batches; }

@@ -114,7 +114,11 @@ TEST_CASE("a loader resumes where another stood") {
       Loader resumed(indices(), options, context, begun.position());
       for (const auto& batch : first(resumed, 20 - stop)) got.push_back(batch);
       CHECK(got == expected);
+      begun.seek({0, 0});  // while batches are being made
+      CHECK(first(begun, 20) == expected);
     }
+    CHECK_THROWS_WITH(whole.seek({0, 5}), ContainsSubstring("a batch in [0, 5), got epoch 0"));
+    CHECK(whole.position() == Position{4, 0});
   });
 }
 

@@ -47,6 +47,10 @@ MODULES = {
     "frontend/formats": ["core/include", "core/support/error.hpp", "frontend/tensor/include"],
     "frontend/data/include": ["core/include", "frontend/tensor/include"],
     "frontend/data": ["core/include", "core/support/error.hpp", "frontend/tensor/include", "frontend/formats/include"],
+    "frontend/train/include": ["core/include", "frontend/tensor/include", "frontend/formats/include", "frontend/nn/include",
+                               "frontend/data/include"],
+    "frontend/train": ["core/include", "core/support/error.hpp", "frontend/tensor/include", "frontend/formats/include",
+                       "frontend/nn/include", "frontend/data/include"],
     "frontend/cli": ["core", "sdk", "frontend/tensor"],
     "frontend/probe": ["core/include", "core/support", "core/ir", "core/plugin", "core/device", "core/runtime", "sdk/include"],
     "conformance": ["core", "sdk", "conformance", "frontend/cli"],
@@ -61,7 +65,8 @@ MODULES = {
     "conformance/selftest": ["core", "sdk", "conformance/cases", "conformance/report", "conformance/campaign",
                              "conformance/worker"],
     "conformance/selftest/plugin": ["sdk"],
-    "examples": ["frontend/tensor/include", "frontend/nn/include", "core/include"],
+    "examples": ["frontend/tensor/include", "frontend/nn/include", "frontend/formats/include", "frontend/data/include",
+                 "frontend/train/include", "core/include"],
     "examples/90_null_backend": ["sdk"],
 }
 # headers that a module may not include although their folder is open to it -> why

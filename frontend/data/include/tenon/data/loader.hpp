@@ -35,7 +35,7 @@ TENON_API std::vector<int64_t> shuffled(int64_t size, uint64_t seed, uint64_t ep
 
 /// Goes through a dataset epoch after epoch, each in an order of its own. Batches are the same for
 /// any number of threads, and for a loader that begins at a position that another had reached.
-/// next() and position() are for one thread. The context must live as long as the loader.
+/// next(), position() and seek() are for one thread. The context must live as long as the loader.
 class TENON_API Loader {
  public:
   /// Throws kInvalid for an empty dataset and for options and positions that mean nothing.
@@ -48,6 +48,8 @@ class TENON_API Loader {
 
   int64_t batches() const;    ///< in an epoch
   Position position() const;  ///< of the batch that next() gives
+  /// Goes on at that position; batches that were made ahead are dropped. Throws as the constructor.
+  void seek(Position to);
   /// The parts of the examples, stacked along a new first axis. What an example threw, or examples
   /// that do not stack, is an Error with the number of the example; asked again it is thrown again.
   std::vector<Tensor> next();
@@ -56,6 +58,8 @@ class TENON_API Loader {
 
  private:
   struct State;
+  static int64_t number_of(const State& state, Position begin);
+  static void begin_threads(State& state);
   static void end_threads(State& state);
   std::unique_ptr<State> state_;
 };
