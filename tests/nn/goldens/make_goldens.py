@@ -275,6 +275,51 @@ def scheduled(params):
     return step
 
 
+def accumulated(params):
+    optimizer = torch.optim.AdamW(params, lr=0.01, weight_decay=0.1)
+    sums = [torch.zeros_like(p) for p in params]
+    count = [0]
+
+    def step():
+        count[0] += 1
+        for p, s in zip(params, sums):
+            s += p.grad / 3
+            p.grad = s.clone()
+        if count[0] % 3 == 0:
+            optimizer.step()
+            for s in sums:
+                s.zero_()
+    return step
+
+
+def with_mean(params):
+    optimizer = torch.optim.SGD(params, lr=0.05)
+    holder = nn.ParameterList(params)
+    mean = torch.optim.swa_utils.AveragedModel(holder, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.9))
+
+    def step():
+        optimizer.step()
+        mean.update_parameters(holder)
+    step.shown = list(mean.module.parameters())
+    return step
+
+
+def loss_scaled(params):
+    """Gradients of a scaled loss; those of every seventh step are infinite."""
+    optimizer = torch.optim.SGD(params, lr=0.05, momentum=0.9)
+    scaler = torch.amp.GradScaler("cpu", init_scale=8.0, growth_interval=4)
+    scaler.scale(torch.zeros(()))  # makes the scale
+    count = [0]
+
+    def step():
+        count[0] += 1
+        if count[0] % 7 == 0:
+            params[0].grad[0, 0] = float("inf")
+        scaler.step(optimizer)
+        scaler.update()
+    return step
+
+
 o = torch.optim
 MAKERS = {
     "sgd": lambda p: o.SGD(p, lr=0.05).step,
@@ -287,6 +332,7 @@ MAKERS = {
     "adagrad": lambda p: o.Adagrad(p, lr=0.05).step,
     "adafactor": lambda p: o.Adafactor(p, lr=0.05, eps=(2.0 ** -23, 1e-3), weight_decay=0.1).step,
     "lion": lion, "lamb": lamb, "muon": muon, "clipped": clipped_sgd, "scheduled": scheduled,
+    "accumulated": accumulated, "with_mean": with_mean, "loss_scaled": loss_scaled,
 }
 begin = [draw(3, 4), draw(2)]
 gradients = [[draw(3, 4), draw(2)] for _ in range(100)]
@@ -300,7 +346,7 @@ for name, make in MAKERS.items():
             p.grad = v.clone()
         step()
         if i + 1 in (1, 10, 100):
-            seen += [p.detach().clone() for p in params]
+            seen += [p.detach().clone() for p in getattr(step, "shown", params)]
     optimizers.case(name, begin if not first else begin + [torch.stack([g[0] for g in gradients]),
                                                            torch.stack([g[1] for g in gradients])], seen)
     first = False

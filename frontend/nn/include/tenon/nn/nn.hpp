@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tenon/nn/attention.hpp"
+#include "tenon/nn/averages.hpp"
 #include "tenon/nn/checkpoint.hpp"
 #include "tenon/nn/conv.hpp"
 #include "tenon/nn/graph.hpp"
@@ -16,5 +17,6 @@
 #include "tenon/nn/optimizers.hpp"
 #include "tenon/nn/pool.hpp"
 #include "tenon/nn/resize.hpp"
+#include "tenon/nn/precision.hpp"
 #include "tenon/nn/schedules.hpp"
 #include "tenon/nn/sequential.hpp"

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tenon/nn/averages.hpp"
+
+#include "core/support/error.hpp"
+#include "frontend/nn/run_where.hpp"
+
+namespace tenon::nn {
+
+Optimizer accumulate(int64_t count, const Optimizer& inner) {
+  TN_REQUIRE(count > 0, "[nn.accumulate] expected a count above 0, got {}", count);
+  return around("accumulate", {zeros_slot("sum"), count_slot()}, inner, [=](Update& of) {
+    Tensor& seen = of.slots[1][0];
+    seen = seen + 1;
+    const Tensor is_full = seen >= count;
+    for (size_t i = 0; i < of.updates.size(); ++i) {
+      Tensor &u = of.updates[i], &sum = of.slots[0][i];
+      sum = sum + u;
+      u = sum / count;
+      sum = Tensor::where(is_full, 0.0, sum);
+    }
+    run_where(is_full, inner, of, 2);
+    seen = Tensor::where(is_full, 0.0, seen);
+  });
+}
+
+Optimizer keep_mean(double decay) {
+  TN_REQUIRE(0 <= decay && decay < 1, "[nn.keep_mean] expected a decay in [0, 1), got {}", decay);
+  return Optimizer({Piece{"mean", {zeros_slot("parameter"), count_slot()}, [=](Update& of) {
+                            Tensor& count = of.slots[1][0];
+                            const Tensor part = Tensor::where(count > 0, decay, 0.0);
+                            count = count + 1;
+                            for (size_t i = 0; i < of.updates.size(); ++i) {
+                              Tensor& mean = of.slots[0][i];
+                              const Tensor now =
+                                  of.parameters[i].tensor->cast(mean.dtype()) + of.updates[i];
+                              mean = mean * part + now * (1 - part);
+                            }
+                          }}});
+}
+
+void fields::set_means(const std::vector<Named>& learned, const Optimizer& optimizer,
+                       OptimizerState& state) {
+  const std::vector<NamedState> kept = optimizer.named(learned, state);
+  for (const Named& named : learned) {
+    const std::string name = "mean.parameter." + named.name;
+    bool found = false;
+    for (const NamedState& one : kept) {
+      const size_t at = one.name.size() - std::min(one.name.size(), name.size());
+      if (one.name.substr(at) != name || (at > 0 && one.name[at - 1] != '.')) continue;
+      *named.tensor = one.tensor->cast(named.tensor->dtype());
+      found = true;
+    }
+    TN_REQUIRE(found, "[nn.averaged] expected an optimizer with keep_mean, got one without");
+  }
+}
+
+}  // namespace tenon::nn

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Gradients gathered over several steps, and means of parameters.
+#pragma once
+
+#include "tenon/export.hpp"
+#include "tenon/nn/module.hpp"
+#include "tenon/nn/optimizer.hpp"
+
+namespace tenon::nn {
+
+/// At each `count`-th step `inner` gets the mean of the gradients since the last; at the others
+/// parameters and what inner keeps stay. So batches may be larger than memory.
+TENON_API Optimizer accumulate(int64_t count, const Optimizer& inner);
+
+/// The last piece: keeps m = decay m + (1-decay) w of the new parameters; the first m is w (Polyak
+/// and Juditsky, 1992, with weights that fade). Updates stay as they are.
+TENON_API Optimizer keep_mean(double decay);
+
+namespace fields {
+TENON_API void set_means(const std::vector<Named>& learned, const Optimizer& optimizer,
+                         OptimizerState& state);
+}
+/// The model with those means for its parameters. Throws kInvalid for an optimizer that keeps none.
+template <Module M>
+M averaged(M model, const Optimizer& optimizer, OptimizerState& state) {
+  fields::set_means(learned(model), optimizer, state);
+  return model;
+}
+
+}  // namespace tenon::nn

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/nn/run_where.hpp"
+
+namespace tenon::nn {
+
+Optimizer around(std::string name, std::vector<Slot> own, const Optimizer& inner,
+                 std::function<void(Update&)> update) {
+  for (const Piece& piece : inner.pieces()) {
+    for (Slot slot : piece.slots) {
+      slot.name = piece.name + "." + slot.name;
+      own.push_back(std::move(slot));
+    }
+  }
+  return Optimizer({Piece{std::move(name), std::move(own), std::move(update)}});
+}
+
+void run_where(const Tensor& condition, const Optimizer& inner, Update& of, size_t first) {
+  const std::vector<std::vector<Tensor>> before(of.slots.begin(), of.slots.end());
+  size_t next = first;
+  for (const Piece& piece : inner.pieces()) {
+    Update part{std::move(of.updates), of.slots.subspan(next, piece.slots.size()), of.parameters};
+    piece.update(part);
+    of.updates = std::move(part.updates);
+    next += piece.slots.size();
+  }
+  for (Tensor& u : of.updates) u = Tensor::where(condition, u, 0.0);
+  for (size_t i = first; i < next; ++i)
+    for (size_t j = 0; j < before[i].size(); ++j)
+      of.slots[i][j] = Tensor::where(condition, of.slots[i][j], before[i][j]);
+}
+
+}  // namespace tenon::nn

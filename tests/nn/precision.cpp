@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Narrow dtypes with f32 parameters, scaled losses, gathered gradients and means of parameters.
+#include "tenon/nn/precision.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "tenon/nn/nn.hpp"
+#include "tenon/tenon.hpp"
+#include "tests/tensor/devices.hpp"
+
+namespace tenon::test {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+struct One {
+  nn::Parameter w{std::vector<int64_t>{2}, nn::constant(1)};
+  TENON_FIELDS(w)
+};
+
+struct Normed {
+  nn::Linear fc{3, 4};
+  nn::BatchNorm bn{4};
+  TENON_FIELDS(fc, bn)
+};
+
+}  // namespace
+
+TEST_CASE("gradients that f16 does not hold are there where the loss was scaled") {
+  on_each_device([](Context& context) {
+    const Tensor x = Tensor::full({2}, 0x1p-13, DType::kF16, context);
+    const auto learned = [&](const nn::Optimizer& optimizer) {
+      One model;
+      nn::initialise(model, Key(1, context));
+      nn::OptimizerState state = optimizer.init(model);
+      const auto [loss, gradients] = nn::value_and_gradient(model, [&](One& m) {
+        const Tensor narrow = nn::compute_in(DType::kF16, m, [&](One& n) {
+          CHECK(n.w.dtype() == DType::kF16);
+          return (n.w * x * x).sum();
+        });
+        return narrow.cast(DType::kF32) * nn::loss_scale(optimizer, state);
+      });
+      CHECK(gradients[0].dtype() == DType::kF32);
+      optimizer.update(model, gradients, state);
+      CHECK(model.w.dtype() == DType::kF32);
+      return (model.w - 1).to_vector<float>();
+    };
+    const nn::Optimizer sgd = nn::sgd({.rate = 0x1p10});
+    // The slope is 2^-26, and the least number above 0 in f16 is 2^-24.
+    CHECK(learned(sgd) == std::vector<float>{0, 0});
+    CHECK(learned(nn::scale_loss(sgd, {.begin = 1024})) ==
+          std::vector<float>{-0x1p-16F, -0x1p-16F});
+  });
+}
+
+TEST_CASE("what a narrow copy keeps is kept in the model, in its dtype") {
+  on_each_device([](Context& context) {
+    Normed model;
+    nn::initialise(model, Key(1, context));
+    const Tensor x = normal(Key(2, context), {5, 3}).cast(DType::kBF16);
+    const std::vector<float> before = model.bn.running_mean.to_vector<float>();
+    const auto [loss, gradients] = nn::value_and_gradient(model, [&](Normed& m) {
+      return nn::compute_in(DType::kBF16, m, [&](Normed& n) {
+        return n.bn(n.fc(x), nn::Mode::training()).cast(DType::kF32).square().sum();
+      });
+    });
+    CHECK(model.bn.running_mean.dtype() == DType::kF32);
+    CHECK(model.bn.running_mean.to_vector<float>() != before);
+    CHECK(model.fc.weight.dtype() == DType::kF32);
+    REQUIRE(gradients.size() == 4);
+    for (const Tensor& gradient : gradients) CHECK(gradient.dtype() == DType::kF32);
+  });
+}
+
+TEST_CASE("pieces around others refuse what means nothing") {
+  on_each_device([](Context& context) {
+    const nn::Optimizer sgd = nn::sgd();
+    CHECK_THROWS_WITH(nn::accumulate(0, sgd), ContainsSubstring("a count above 0, got 0"));
+    CHECK_THROWS_WITH(nn::keep_mean(1), ContainsSubstring("a decay in [0, 1), got 1"));
+    CHECK_THROWS_WITH(nn::scale_loss(sgd, {.begin = 0}), ContainsSubstring("got 0, 2, 0.5"));
+    CHECK_THROWS_WITH(nn::scale_loss(sgd, {.backoff = 2}),
+                      ContainsSubstring("a backoff in (0, 1]"));
+    One model;
+    nn::initialise(model, Key(1, context));
+    nn::OptimizerState state = sgd.init(model);
+    CHECK_THROWS_WITH(nn::averaged(model, sgd, state), ContainsSubstring("one without"));
+    CHECK(nn::loss_scale(sgd, state).item<float>() == 1);
+    const nn::Optimizer around = nn::accumulate(2, nn::chain({nn::adam(), nn::keep_mean(0.5)}));
+    CHECK_THROWS_WITH(nn::loss_scale(nn::scale_loss(around), {}), ContainsSubstring("got another"));
+    // Names for checkpoints.
+    nn::OptimizerState kept = around.init(model);
+    std::vector<std::string> names;
+    for (const nn::NamedState& named : around.named(nn::learned(model), kept))
+      names.push_back(named.name);
+    CHECK(names == std::vector<std::string>{
+                       "accumulate.sum.w", "accumulate.count", "accumulate.adam.mean.w",
+                       "accumulate.adam.square.w", "accumulate.adam.count", "accumulate.rate.count",
+                       "accumulate.mean.parameter.w", "accumulate.mean.count"});
+    around.update(model, {Tensor::full({2}, 1, DType::kF32, context)}, kept);
+    around.update(model, {Tensor::full({2}, 1, DType::kF32, context)}, kept);
+    CHECK(nn::averaged(model, around, kept).w.to_vector<float>() == model.w.to_vector<float>());
+  });
+}
+
+}  // namespace tenon::test
