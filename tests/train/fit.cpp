@@ -96,6 +96,23 @@ TEST_CASE("a loop makes the steps of one that is written by hand") {
   });
 }
 
+TEST_CASE("a loop scales the loss for an optimizer that asks for it, and tells the plain one") {
+  on_each_device([](Context& context) {
+    const auto learn = [&](const nn::Optimizer& optimizer) {
+      Learner model;
+      nn::initialise(model, Key(1, context));
+      data::Loader loader(learner_data(), kLoading, context);
+      const train::Result result =
+          train::fit(model, optimizer, loader, learner_loss,
+                     {.steps = 4, .key = Key(7, context), .progress = false});
+      return std::pair(bits_of(model), result.losses);
+    };
+    // Powers of two change no bit.
+    const nn::Optimizer plain = nn::sgd({.rate = 0.1});
+    CHECK(learn(nn::scale_loss(plain, {.begin = 1024, .interval = 2})) == learn(plain));
+  });
+}
+
 TEST_CASE("a loop that was stopped goes on bit for bit") {
   on_each_device([](Context& context) {
     const Once whole(context, {.steps = 14});

@@ -27,6 +27,7 @@
 #include "tenon/nn/checkpoint.hpp"
 #include "tenon/nn/module.hpp"
 #include "tenon/nn/optimizer.hpp"
+#include "tenon/nn/precision.hpp"
 #include "tenon/random.hpp"
 #include "tenon/train/batches.hpp"
 #include "tenon/train/progress.hpp"
@@ -70,6 +71,17 @@ struct Work {
 };
 TENON_API Result run(const Work& work, const Batches& batches, const Options& options);
 
+/// Whether TENON_CHECK_NAN is 1; throws kInvalid unless it is 0, 1 or not set.
+TENON_API bool checks_nan();
+/// Whether all elements are finite, of the gradients too, bool [].
+TENON_API Tensor all_finite(const nn::LossAndGradients& found, bool gradients);
+/// Throws kInvalid with the op that made the first number that is not finite, of what is still
+/// lazy.
+[[noreturn]] TENON_API void blame(const nn::LossAndGradients& found,
+                                  const std::vector<nn::Named>& model,
+                                  const std::vector<nn::Named>& learned,
+                                  const std::vector<Tensor>& batch);
+
 template <class Loss, class M>
 Tensor loss_of(const Loss& loss, M& model, const std::vector<Tensor>& batch, const Key& key) {
   if constexpr (std::is_invocable_v<const Loss&, M&, const std::vector<Tensor>&, const Key&>)
@@ -82,26 +94,42 @@ Tensor loss_of(const Loss& loss, M& model, const std::vector<Tensor>& batch, con
 
 /// Minimises loss(model, batch) or loss(model, batch, key), a tensor of one element, where key is a
 /// new one at each step. `validate(model)` is a number of which less is better. The model must be
-/// initialised. Throws kInvalid for options that mean nothing and for a folder with checkpoints of
-/// another model or key, kEnvironment for files that cannot be written; the model is as after the
-/// last whole step then.
+/// initialised. With TENON_CHECK_NAN=1 a loss or gradient that is not finite is an error that names
+/// the op which made it; gradients of scaled losses (nn::scale_loss) may be so. Throws kInvalid for
+/// options that mean nothing and for a folder with checkpoints of another model or key,
+/// kEnvironment for files that cannot be written; the model is as after the last whole step then.
 template <nn::Module M, class Loss, class Validate = std::nullptr_t>
 Result fit(M& model, const nn::Optimizer& optimizer, const Batches& batches, const Loss& loss,
            const Options& options, const Validate& validate = nullptr) {
   nn::OptimizerState state = optimizer.init(model);
+  const bool scales = nn::scales_loss(optimizer);
+  const auto found = [&](M& m, const nn::OptimizerState& kept, const std::vector<Tensor>& batch,
+                         const Key& key) {
+    nn::LossAndGradients out = nn::value_and_gradient(m, [&](M& used) {
+      const Tensor value = fields::loss_of(loss, used, batch, key);
+      return scales ? value * nn::loss_scale(optimizer, kept) : value;
+    });
+    if (scales) out.loss = out.loss / nn::loss_scale(optimizer, kept);
+    return out;
+  };
+  const bool checks = fields::checks_nan();
   const auto step = compile(
       [&](M m, nn::OptimizerState kept, std::vector<Tensor> batch, Key key) {
-        const auto [value, gradients] = nn::value_and_gradient(
-            m, [&](M& used) { return fields::loss_of(loss, used, batch, key); });
-        optimizer.update(m, gradients, kept);
-        return std::tuple(m, kept, value);
+        const nn::LossAndGradients now = found(m, kept, batch, key);
+        optimizer.update(m, now.gradients, kept);
+        std::optional<Tensor> is_finite;
+        if (checks) is_finite = fields::all_finite(now, !scales);
+        return std::tuple(m, kept, now.loss, is_finite);
       },
-      {.name = options.name, .donate = {0, 1}});
+      {.name = options.name, .donate = checks ? std::vector<size_t>() : std::vector<size_t>{0, 1}});
   Context& context = nn::tensors(model).front().tensor->context();
   fields::Work work{.context = context, .step = {}, .save = {}, .load = {}};
   work.step = [&](const std::vector<Tensor>& batch, const Key& key) {
-    Tensor value = 0;
-    std::tie(model, state, value) = step(model, state, batch, key);
+    auto [next, kept, value, is_finite] = step(model, state, batch, key);
+    if (is_finite && !is_finite->template item<bool>())
+      fields::blame(found(model, state, batch, key), nn::tensors(model), nn::learned(model), batch);
+    model = std::move(next);
+    state = std::move(kept);
     return value;
   };
   if constexpr (!std::is_same_v<Validate, std::nullptr_t>)
