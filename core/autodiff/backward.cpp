@@ -10,6 +10,7 @@
 #include "core/ir/structure.hpp"
 #include "core/ir/substitute.hpp"
 #include "core/support/error.hpp"
+#include "core/support/process.hpp"
 
 namespace tenon::autodiff {
 namespace {
@@ -44,6 +45,7 @@ struct Formulas {
 };
 
 const Formulas& formulas_of(const Derivative& row) {
+  const ForkHold hold;  // before the lock of what is made once
   static auto& by_op = *new std::array<std::optional<Formulas>, 256>([] {
     std::array<std::optional<Formulas>, 256> all;
     for (const OpInfo& info : all_ops()) {
@@ -62,6 +64,7 @@ const Formulas& formulas_of(const Derivative& row) {
 /// g * d; 0 where g is 0 and d is infinite or NaN. Whether d is finite is asked first, so that
 /// whoever knows d within bounds need not know whether g is 0.
 NodeRef scaled(const NodeRef& g, const NodeRef& d, Builder& builder) {
+  const ForkHold hold;
   static const auto& formula = *new Formula(Formula::parse(
       "where(cmplt(max(d, neg(d)), inf), mul(g, d), where(cmpne(g, 0), mul(g, d), 0))"));
   Bindings bound{};

@@ -5,6 +5,7 @@
 
 #include "core/autodiff/rules.hpp"
 #include "core/support/error.hpp"
+#include "core/support/process.hpp"
 
 namespace tenon::autodiff {
 namespace {
@@ -28,6 +29,7 @@ constexpr bool has_row(Op op) {
 }  // namespace
 
 const Derivative& derivative_of(Op op) {
+  const ForkHold hold;  // before the lock of what is made once
   static const auto& by_op = *new std::array<const Derivative*, 256>([] {
     std::array<const Derivative*, 256> rows{};
     for (const Derivative& row : kDerivatives) rows[static_cast<size_t>(row.op)] = &row;

@@ -141,10 +141,8 @@ struct Device::Parts : SlabSource {
 };
 
 Device::Device(std::shared_ptr<PluginLibrary> library, uint32_t index, const tn_device_info& info,
-               const DeviceOptions& options, std::shared_ptr<DiskCache> cache) {
-  const ForkHold hold;
-  parts_ = std::make_unique<Parts>(std::move(library), index, info, options, std::move(cache));
-}
+               const DeviceOptions& options, std::shared_ptr<DiskCache> cache)
+    : parts_(std::make_unique<Parts>(std::move(library), index, info, options, std::move(cache))) {}
 
 Device::~Device() {
   const InUse use(parts_->made_in, std::nothrow);
@@ -172,6 +170,10 @@ void Device::drain() noexcept {
   } catch (const std::exception& error) {
     log_warning(fmt::format("work that nobody waited for has failed: {}", error.what()));
   }
+}
+
+void Device::rest() noexcept {
+  if (parts_->opened.handle) wait_idle(parts_->queue->submitted());
 }
 
 void Device::close() noexcept {
@@ -395,7 +397,6 @@ void Device::wait_for(uint64_t submission) {
 
 ExecutableRef Device::compile(const tn_program& program) {
   const InUse use(parts_->made_in);
-  const ForkHold hold;
   return parts_->executables.compile(program, *this);
 }
 

@@ -140,6 +140,7 @@ class Device final : public std::enable_shared_from_this<Device>, public ClosedA
   bool guarded() const;               ///< buffers have guard zones
 
   void drain() noexcept override;
+  void rest() noexcept override;
   void close() noexcept override;
 
  private:

@@ -300,7 +300,6 @@ class DeviceOpener::Impl {
     Loaded& loaded = loaded_[candidate.backend];
     if (!loaded.library) {
       const InUse use(birthplace());
-      const ForkHold hold;
       auto library = PluginLibrary::load(candidate);
       loaded.infos = library->enumerate(loaded.reason);
       loaded.library = std::move(library);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/device/process_end.hpp"
 
-#include <pthread.h>
-
 #include <atomic>
 #include <bit>
 #include <chrono>
@@ -34,11 +32,12 @@ struct Ending {
   std::set<std::string> loaded;  ///< ids of devices that `close` was registered after
 
   Ending() {
-    pthread_atfork(nullptr, nullptr, in_child);
+    at_fork(rest, in_child);
     std::at_quick_exit(drain);
   }
   static void in_child();
   static void drain();
+  static void rest();
   static void close();
   std::vector<std::shared_ptr<ClosedAtExit>> alive() {
     const std::lock_guard lock(mutex);
@@ -70,13 +69,20 @@ void Ending::in_child() {
 /// quick_exit destroys nothing, so there is only work to wait for.
 void Ending::drain() {
   if (depth() > 0) return;
+  const ForkHold hold;
   for (const auto& device : ending().alive()) device->drain();
+}
+
+/// Drivers' threads hold locks of the process while they work, as that of static objects.
+void Ending::rest() {
+  for (const auto& device : ending().alive()) device->rest();
 }
 
 void Ending::close() {
   Ending& e = ending();
   // From within a call, as of a plugin or a signal handler: there is no way to wait for its end.
   if (depth() > 0 || (e.users & kClosed)) return;
+  const ForkHold hold;
   e.ender = std::this_thread::get_id();
   uint32_t users = e.users.fetch_or(kClosed) | kClosed;
   while (users != kClosed) {

@@ -20,6 +20,8 @@ class ClosedAtExit {
   virtual ~ClosedAtExit() = default;
   /// Waits for all that is queued.
   virtual void drain() noexcept = 0;
+  /// The same before a fork: what failed is left to be told.
+  virtual void rest() noexcept = 0;
   /// Gives everything back to the plugin. All devices have been drained, and nobody is in a call.
   virtual void close() noexcept = 0;
 };
@@ -34,7 +36,8 @@ void new_work_has_ended();
 /// the process are held back a while first: mostly, the process has ended before they are told.
 void require_running();
 
-/// A caller's thread in a call of a device: the closing waits for it. Calls may nest.
+/// A caller's thread in a call of a device: the closing waits for it, and so does fork. Calls may
+/// nest.
 class InUse {
  public:
   /// Throws as require_running, and kInvalid "[fork] ..." in a child of the process named.
@@ -47,6 +50,7 @@ class InUse {
   explicit operator bool() const { return entered_; }
 
  private:
+  const ForkHold hold_;
   bool entered_ = false;
 };
 

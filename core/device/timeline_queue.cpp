@@ -150,6 +150,7 @@ class TimelineQueue final : public PluginQueue {
 
   void work() {
     always_in_use();
+    const WithinForkHold within;  // a fork waits for the queue
     std::unique_lock lock(mutex_);
     for (;;) {
       lane_wake_.wait(lock, [&] { return stop_ || !held_.empty(); });

@@ -80,6 +80,7 @@ class WorkerQueue final : public PluginQueue {
 
   void work() {
     always_in_use();
+    const WithinForkHold within;  // a fork waits for the queue
     std::unique_lock lock(mutex_);
     for (;;) {
       wake_.wait(lock, [&] { return stop_ || !jobs_.empty(); });

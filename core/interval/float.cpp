@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Facts of the float formats, and what rounding, widening and flushing do to an interval.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "core/interval/ops.hpp"
@@ -14,18 +13,9 @@ double FloatFacts::min_normal() const { return std::ldexp(1, min_exponent); }
 double FloatFacts::unit_roundoff() const { return std::ldexp(1, -precision); }
 
 FloatFacts float_facts(DType dtype) {
-  static const auto facts = [] {
-    std::array<FloatFacts, 32> all{};
-    for (const DType each : all_dtypes()) {
-      if (!is_float(each)) continue;
-      const FloatFormat& f = float_format(each);
-      all[static_cast<size_t>(each)] = {f.mantissa_bits + 1, 1 - f.bias,
-                                        Scalar{each, f.max_finite}.as_double()};
-    }
-    return all;
-  }();
   TN_ASSERT(is_float(dtype));
-  return facts[static_cast<size_t>(dtype)];
+  const FloatFormat& f = float_format(dtype);
+  return {f.mantissa_bits + 1, 1 - f.bias, Scalar{dtype, f.max_finite}.as_double()};
 }
 
 double ulp(double y, DType dtype) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/rewrite/passes.hpp"
 #include "core/rewrite/rules/rules.hpp"
+#include "core/support/process.hpp"
 
 namespace tenon {
 
 Graph simplify(const Graph& graph, Builder& builder) {
   using namespace rewrite;
+  const ForkHold hold;  // before the lock of what is made once
   static const auto& rules =
       *new Rules(fold_rules() + movement_rules() + cast_rules() + reduce_rules() + algebra_rules());
   return run(graph, rules, builder);

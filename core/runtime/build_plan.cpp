@@ -16,6 +16,7 @@
 #include "core/schedule/canonical.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
+#include "core/support/process.hpp"
 
 namespace tenon {
 namespace {
@@ -31,7 +32,9 @@ void for_all(size_t count, F&& action) {
   std::atomic<size_t> next{0};
   std::vector<std::exception_ptr> errors(count);
   std::atomic<bool> failed{false};
+  const ForkHold hold;
   const auto work = [&] {
+    const WithinForkHold within;
     for (size_t i = next++; i < count && !failed; i = next++) {
       try {
         action(i);

@@ -154,6 +154,7 @@ struct Runtime::Impl {
   /// `change` makes a new edition of the old one, or throws. One change at a time.
   template <class F>
   void change(F&& change) {
+    const ForkHold hold;
     const std::lock_guard turn(change_mutex);
     auto next = current()->next();
     change(*next);
@@ -222,11 +223,16 @@ struct Runtime::Impl {
   Precision matmul = Precision::kDefault;
 };
 
-Runtime::Runtime(RuntimeOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Runtime::Runtime(RuntimeOptions options) {
+  const ForkHold hold;
+  impl_ = std::make_unique<Impl>(std::move(options));
+}
 
 Runtime::~Runtime() {
+  const ForkHold hold;
   // In a child the threads that its parts would wait for are not there.
   if (!is_native(impl_->made_in)) keep_for_ever(std::move(impl_));
+  impl_.reset();
 }
 
 Runtime::Impl& Runtime::impl() const {
@@ -241,6 +247,7 @@ const Compiler& Runtime::compiler() const { return impl().compiler; }
 std::vector<std::shared_ptr<Device>> Runtime::devices() const { return impl().opened(); }
 
 std::vector<std::string> Runtime::device_ids() const {
+  const ForkHold hold;
   const std::lock_guard lock(impl().devices_mutex);
   std::vector<std::string> ids;
   for (const auto& device : impl().devices) ids.push_back(device->id());
@@ -249,6 +256,7 @@ std::vector<std::string> Runtime::device_ids() const {
 }
 
 Device& Runtime::device(const std::string& id) {
+  const ForkHold hold;
   {
     const std::lock_guard lock(impl().devices_mutex);
     if (Device* device = impl().find(id)) return *device;
@@ -262,11 +270,13 @@ Device& Runtime::device(const std::string& id) {
 }
 
 Graph Runtime::as_run(const Graph& graph) {
+  const ForkHold hold;
   return allow_precision(inline_calls(graph, impl().builder), impl().matmul, impl().builder);
 }
 
 SchedulePlanRef Runtime::plan(const Graph& graph, TransformChooser& chooser,
                               const std::string& device_id) {
+  const ForkHold hold;
   std::vector<InputPlace> input_places(graph.params.size(),
                                        InputPlace(impl().index_of(device(device_id))));
   open_copied(graph);
@@ -278,6 +288,7 @@ SchedulePlanRef Runtime::plan(const Graph& graph, TransformChooser& chooser,
 std::vector<BufferRef> Runtime::run_planned(const Graph& graph, const SchedulePlan& plan,
                                             const std::vector<BufferRef>& inputs,
                                             const SymbolValues& symbols, RunStats* stats) {
+  const ForkHold hold;
   check_symbols(graph, symbols);
   check_buffers(graph, inputs, symbols);
   return run_plan(plan, inputs, symbols, {impl().validate, stats});
@@ -287,12 +298,14 @@ std::vector<BufferRef> Runtime::run_planned(const Graph& graph, const PlanUse& u
                                             const std::vector<BufferRef>& inputs,
                                             const SymbolValues& symbols, RunStats* stats,
                                             const Fills& fills) {
+  const ForkHold hold;
   check_symbols(graph, symbols);
   check_buffers(graph, inputs, symbols);
   return impl().run(graph, use, inputs, symbols, stats, fills);
 }
 
 std::string Runtime::result_device(const Graph& graph, const std::vector<BufferRef>& inputs) {
+  const ForkHold hold;
   std::vector<InputPlace> input_places;
   input_places.reserve(inputs.size());
   for (const BufferRef& input : inputs) input_places.emplace_back(impl_->index_of(input->device()));
@@ -305,6 +318,7 @@ std::string Runtime::result_device(const Graph& graph, const std::vector<BufferR
 
 PlanUse Runtime::planned(const Graph& graph, const std::vector<BufferRef>& inputs, bool* out_cached,
                          const std::vector<bool>& donated) {
+  const ForkHold hold;
   std::vector<InputPlace> input_places;
   input_places.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -327,6 +341,7 @@ PlanUse Runtime::planned(const Graph& graph, const std::vector<BufferRef>& input
 std::vector<BufferRef> Runtime::run(const Graph& graph, const std::vector<BufferRef>& inputs,
                                     const SymbolValues& symbols, RunStats* stats,
                                     const std::vector<bool>& donated) {
+  const ForkHold hold;
   const auto begin = Clock::now();
   check_symbols(graph, symbols);
   check_buffers(graph, inputs, symbols);
@@ -349,6 +364,7 @@ std::vector<BufferRef> Runtime::run(const Graph& graph, const std::vector<Buffer
 std::vector<Array> Runtime::run(const Graph& graph, const std::vector<Array>& inputs,
                                 const SymbolValues& symbols, const std::string& device_id,
                                 RunStats* stats) {
+  const ForkHold hold;
   Device& on = device(device_id);
   const SymbolValues values = infer_symbols(graph, inputs, symbols);
   check_arrays(graph, inputs, values);
@@ -393,6 +409,7 @@ void Runtime::reset_kernel(const std::string& kernel) {
 }
 
 std::vector<KernelInfo> Runtime::kernels() {
+  const ForkHold hold;
   const std::shared_ptr<Edition> edition = impl().current();
   KernelList list(impl().compiler, impl().opened(), edition->kernels);
   for (const SchedulePlanRef& plan : edition->plans.plans()) list.add(plan->schedule());
@@ -411,6 +428,7 @@ Schedule Runtime::schedule_for(const Graph& graph, const std::string& device_id)
 
 Schedule Runtime::schedule_for(const Graph& graph,
                                const std::map<std::string, std::string>& devices) {
+  const ForkHold hold;
   std::vector<InputPlace> input_places(graph.params.size(), InputPlace(0));
   size_t known = 0;
   for (size_t i = 0; i < graph.params.size(); ++i) {

@@ -20,6 +20,8 @@ Channels& channels() {
   static auto& instance = *new Channels();  // static objects of applications log too
   return instance;
 }
+/// Before there are threads, as a child made by fork would wait for one that makes it.
+[[maybe_unused]] const Channels& made_at_load = channels();
 
 }  // namespace
 

@@ -5,15 +5,59 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <condition_variable>
 
 namespace tenon {
+
+namespace {
+
+constexpr uint32_t kForking = 1u << 31;
+
+/// Threads in a hold, of which there is none while one forks.
+class Holds {
+ public:
+  explicit Holds(uint32_t threads) : threads_(threads) {}
+
+  void enter() {
+    uint32_t threads = threads_;
+    while (!(threads & kForking))
+      if (threads_.compare_exchange_weak(threads, threads + 1)) return;
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !(threads_ & kForking); });
+    ++threads_;
+  }
+  void leave() {
+    if (threads_.fetch_sub(1) != (kForking | 1)) return;
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
+  }
+  void begin_fork() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !(threads_ & kForking); });
+    threads_ |= kForking;
+    changed_.wait(lock, [&] { return threads_ == kForking; });
+  }
+  void end_fork() {
+    const std::lock_guard lock(mutex_);
+    threads_ &= ~kForking;
+    changed_.notify_all();
+  }
+
+ private:
+  std::atomic<uint32_t> threads_;  ///< and kForking, while a thread forks or waits to
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+}  // namespace
 
 struct ForkHandlers {
   std::atomic<uint64_t> generation{0};
   std::atomic<pid_t> process{getpid()};
   std::mutex list_mutex;
   ForkSafeMutex* first = nullptr;
-  pthread_rwlock_t holds = PTHREAD_RWLOCK_INITIALIZER;
+  Holds* holds = new Holds(0);
+  std::atomic<void (*)()> before = nullptr, in_child = nullptr;
 
   ForkHandlers() { pthread_atfork(prepare, parent, child); }
 
@@ -31,7 +75,10 @@ struct ForkHandlers {
 
   static void prepare() {
     ForkHandlers& h = get();
-    if (own_holds() == 0) pthread_rwlock_wrlock(&h.holds);
+    if (own_holds()++ == 0) {
+      h.holds->begin_fork();
+      if (const auto before = h.before.load()) before();
+    }
     h.list_mutex.lock();
     for (ForkSafeMutex* m = h.first; m; m = m->next_) m->lock();
   }
@@ -42,17 +89,24 @@ struct ForkHandlers {
   }
   static void parent() {
     unlock();
-    if (own_holds() == 0) pthread_rwlock_unlock(&get().holds);
+    if (--own_holds() == 0) get().holds->end_fork();
   }
   static void child() {
     ForkHandlers& h = get();
     ++h.generation;
     h.process = getpid();
     unlock();
-    h.holds = PTHREAD_RWLOCK_INITIALIZER;  // locked by a thread of another id
-    for (int i = 0; i < own_holds(); ++i) pthread_rwlock_rdlock(&h.holds);
+    h.holds = new Holds(--own_holds() > 0 ? 1 : 0);  // threads of the parent wait in the old ones
+    if (const auto in_child = h.in_child.load()) in_child();
   }
 };
+
+namespace {
+
+/// Before there are threads: a child would wait for one that makes it.
+[[maybe_unused]] const ForkHandlers& made_at_load = ForkHandlers::get();
+
+}  // namespace
 
 Birthplace birthplace() {
   const ForkHandlers& h = ForkHandlers::get();
@@ -79,13 +133,21 @@ ForkSafeMutex::~ForkSafeMutex() {
 }
 
 ForkHold::ForkHold() {
-  pthread_rwlock_rdlock(&ForkHandlers::get().holds);
-  ++ForkHandlers::own_holds();
+  if (ForkHandlers::own_holds()++ == 0) ForkHandlers::get().holds->enter();
 }
 
 ForkHold::~ForkHold() {
-  --ForkHandlers::own_holds();
-  pthread_rwlock_unlock(&ForkHandlers::get().holds);
+  if (--ForkHandlers::own_holds() == 0) ForkHandlers::get().holds->leave();
+}
+
+WithinForkHold::WithinForkHold() { ++ForkHandlers::own_holds(); }
+
+WithinForkHold::~WithinForkHold() { --ForkHandlers::own_holds(); }
+
+void at_fork(void (*before)(), void (*in_child)()) {
+  ForkHandlers& h = ForkHandlers::get();
+  h.in_child = in_child;
+  h.before = before;
 }
 
 }  // namespace tenon

@@ -37,8 +37,9 @@ class ForkSafeMutex {
   ForkSafeMutex* previous_ = nullptr;
 };
 
-/// fork waits until no other thread holds one: around calls into libraries that keep locks of their
-/// own, as compilers do.
+/// fork waits until no other thread holds one: around all that takes locks which are the process's,
+/// as compilers, drivers, `atexit` and static objects of functions do. Taken before any lock of an
+/// object. Threads that begin one while a fork waits come after it. They may nest.
 class ForkHold {
  public:
   ForkHold();
@@ -46,5 +47,18 @@ class ForkHold {
   ForkHold(const ForkHold&) = delete;
   ForkHold& operator=(const ForkHold&) = delete;
 };
+
+/// Said by a thread whose work another one waits for inside a ForkHold: its own are nested in that.
+class WithinForkHold {
+ public:
+  WithinForkHold();
+  ~WithinForkHold();
+  WithinForkHold(const WithinForkHold&) = delete;
+  WithinForkHold& operator=(const WithinForkHold&) = delete;
+};
+
+/// `before` is called by each fork when no other thread is in a hold, `in_child` in its child: also
+/// by one that waits already, which pthread_atfork does not promise. One pair a process.
+void at_fork(void (*before)(), void (*in_child)());
 
 }  // namespace tenon

@@ -4,6 +4,7 @@
 
 #include "core/ir/text.hpp"
 #include "core/support/error.hpp"
+#include "core/support/process.hpp"
 #include "frontend/tensor/state.hpp"
 
 namespace tenon {
@@ -16,6 +17,7 @@ Context::~Context() { *impl_->life = nullptr; }
 Context& Context::standard() {
   // Never destroyed, as static objects may come here late. Its devices are closed
   // (core/device/process_end.hpp).
+  const ForkHold hold;  // before the lock of what is made once
   static Context* const context = new Context();
   return *context;
 }

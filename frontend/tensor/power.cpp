@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/support/error.hpp"
+#include "core/support/process.hpp"
 #include "frontend/tensor/formula.hpp"
 #include "tenon/gradient.hpp"
 #include "tenon/logic.hpp"
@@ -147,6 +148,7 @@ std::vector<Tensor> power_gradient(const std::vector<Tensor>& in) {
 
 /// The bits that float_power works on have no derivative.
 Tensor differentiable_power(const Tensor& x, const Tensor& y) {
+  const ForkHold hold;  // before the lock of what is made once
   static const auto& power = *new TensorFunction(composite(
       "pow",
       [](const std::vector<Tensor>& in) { return std::vector<Tensor>{float_power(in[0], in[1])}; },

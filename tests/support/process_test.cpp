@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What fork waits for.
+#include "core/support/process.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <catch2/catch_test_macros.hpp>
+#include <functional>
+#include <latch>
+#include <thread>
+#include <vector>
+
+using namespace tenon;
+
+namespace {
+
+constexpr int kTries = 20;  ///< of other threads to come in between
+
+/// What `action` gives in a child.
+int in_child(const std::function<int()>& action) {
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) _exit(action());
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+}  // namespace
+
+TEST_CASE("fork waits for what other threads hold") {
+  std::latch inside(1);
+  std::atomic<int> state = 0;
+  std::thread other([&] {
+    const ForkHold hold;
+    state = 1;
+    inside.count_down();
+    for (int i = 0; i < kTries; ++i) {
+      const ForkHold nested;
+      std::this_thread::yield();
+    }
+    state = 2;
+  });
+  inside.wait();
+  const int seen = in_child([&] {
+    const ForkHold again;  // nobody has it in a child
+    return state.load();
+  });
+  other.join();
+  CHECK(seen == 2);
+}
+
+TEST_CASE("fork does not wait for what the forking thread holds") {
+  const ForkHold hold;
+  CHECK(in_child([] {
+          const ForkHold nested;
+          return in_child([] { return 3; });
+        }) == 3);
+}
+
+TEST_CASE("threads that hold by turns do not keep fork from coming") {
+  std::atomic<bool> stop = false;
+  std::atomic<int> holds = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([&] {
+      while (!stop) {
+        const ForkHold hold;
+        // Left when another thread has come, if one does.
+        const int before = holds++;
+        for (int i = 0; i < kTries && holds == before + 1 && !stop; ++i) std::this_thread::yield();
+      }
+    });
+  for (int i = 0; i < 3; ++i) CHECK(in_child([] { return 4; }) == 4);
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_CASE("a thread that works for one in a hold is not kept back") {
+  std::latch inside(1);
+  std::atomic<int> state = 0;
+  std::thread holder([&] {
+    const ForkHold hold;
+    inside.count_down();
+    for (int i = 0; i < kTries; ++i) std::this_thread::yield();
+    std::thread([&] {
+      const WithinForkHold within;
+      const ForkHold nested;
+      state = 5;
+    }).join();
+  });
+  inside.wait();
+  CHECK(in_child([&] { return state.load(); }) == 5);
+  holder.join();
+}
+
+TEST_CASE("a fork that waits already heeds what is to be called at it") {
+  static std::atomic<int> before = 0, child = 0;
+  std::latch inside(1);
+  std::thread holder([&] {
+    const ForkHold hold;
+    inside.count_down();
+    for (int i = 0; i < kTries; ++i) std::this_thread::yield();
+    at_fork([] { ++before; }, [] { ++child; });
+  });
+  inside.wait();
+  CHECK(in_child([] { return 10 * before + child; }) == 11);
+  holder.join();
+  at_fork(nullptr, nullptr);
+  CHECK(in_child([] { return 10 * before + child; }) == 10);
+}
