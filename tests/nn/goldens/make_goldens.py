@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Layers, losses and optimizers of PyTorch, computed in f64 from inputs of f32.
 
-Usage: python3 make_goldens.py      writes layers.txt, losses.txt and optimizers.txt beside it
+Usage: python3 make_goldens.py      writes layers.txt, losses.txt, optimizers.txt and recurrent.txt beside it
 Lines are those of tests/tensor/goldens/make_goldens.py: function | inputs | attributes | outputs.
   layers      inputs: the state in the order of state_dict, then x; outputs: y, then gradients of
               sum(y cos(0, 1, 2 ..)) by x and by each parameter, then the state that is left, if it learns
+  recurrent   as layers, after x the state; y: outputs and the state that is left, flattened, one after another
   losses      inputs: prediction, target, more; outputs: the loss, its gradient by the prediction
   optimizers  inputs: two parameters, then their gradients of 100 steps; outputs: the parameters after 1, 10, 100
 """
@@ -66,7 +67,7 @@ def weigh(y):
 layers, losses, optimizers = File("layers"), File("losses"), File("optimizers")
 
 
-def layer(name, module, *inputs, training=False, call=None, **options):
+def layer(name, module, *inputs, training=False, call=None, file=layers, **options):
     module = module.double().train(training)
     with torch.no_grad():
         for value in module.state_dict().values():
@@ -81,7 +82,7 @@ def layer(name, module, *inputs, training=False, call=None, **options):
     wrt = [x for x in inputs if x.requires_grad] + list(module.parameters())
     gradients = torch.autograd.grad(weigh(y), wrt)
     after = [v for k, v in module.state_dict().items() if training and "running" in k or training and "num" in k]
-    layers.case(name, before + inputs, [y, *gradients, *after], training=training, state=len(before), **options)
+    file.case(name, before + inputs, [y, *gradients, *after], training=training, state=len(before), **options)
 
 
 layer("linear", nn.Linear(5, 3), draw(2, 4, 5), of=5, to=3, bias=True)
@@ -441,5 +442,39 @@ for history, rate in ((20, 0.8), (4, 1.0)):
             seen += [p.detach().clone() for p in params]
     optimizers.case("lbfgs", begin + at + steepness, seen, history=history, rate=rate)
 
-for file in (layers, losses, optimizers):
+rng = np.random.default_rng(48)
+recurrent = File("recurrent")
+
+
+def along(kind, mode, batch=2, given=False, cell=False, **options):
+    module = (getattr(nn, kind + "Cell") if cell else getattr(nn, kind))(3, 4, **options)
+    shape = (batch,) if batch else ()
+    x = draw(*shape, 3) if cell else draw(*((batch, 5) if options.get("batch_first") else (5, *shape)), 3)
+    count = 0 if cell else options.get("num_layers", 1) * (1 + options.get("bidirectional", False))
+    states = [draw(*((count,) if count else ()), *shape, 4) for _ in range((2 if kind == "LSTM" else 1) * given)]
+
+    def call(x, *state):
+        state = (tuple(state) if kind == "LSTM" else state[0]) if state else None
+        out = module(x, state)
+        out = [out] if cell else [out[0], out[1]]
+        return torch.cat([y.flatten() for part in out for y in (part if isinstance(part, tuple) else (part,))])
+    options.pop("nonlinearity", None)
+    layer(mode, module, x, *states, call=call, file=recurrent, cell=cell, names=list(module.state_dict()),
+          **{k: options.get(k, d) for k, d in (("num_layers", 1), ("bias", True), ("batch_first", False), ("bidirectional", False))})
+
+
+for kind, mode, more in (("RNN", "tanh", {}), ("RNN", "relu", {"nonlinearity": "relu"}), ("LSTM", "lstm", {}), ("GRU", "gru", {})):
+    along(kind, mode, cell=True, **more)
+    along(kind, mode, cell=True, given=True, bias=False, **more)
+    along(kind, mode, **more)
+    along(kind, mode, batch=0, given=True, **more)
+    along(kind, mode, given=True, num_layers=2, bidirectional=True, batch_first=True, **more)
+
+ctc_targets = torch.tensor([[1, 2, 2, 3], [3, 1, 0, 0], [2, 2, 2, 2]])  # the last takes seven steps
+for r in ("mean", "sum", "none"):
+    for blank, length, zero in ((0, 8, False), (4, 8, False), (0, 6, True)):
+        loss("ctc", lambda a, t, i, n: F.ctc_loss(F.log_softmax(a, 2), t, i, n, blank, r, zero), draw(8, 3, 5),
+             ctc_targets, torch.tensor([8, 5, length]), torch.tensor([4, 2, 4]), blank=blank, zero_infinity=zero, reduction=r)
+
+for file in (layers, losses, optimizers, recurrent):
     file.write()

@@ -68,4 +68,18 @@ TENON_API Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positiv
                                      const Tensor& negative, double margin = 1,
                                      Reduction reduction = Reduction::kMean);
 
+struct CtcOptions {
+  int64_t blank = 0;           ///< the class that says nothing
+  bool zero_infinity = false;  ///< 0 for targets that no path of that length spells
+  /// The mean is of losses over the lengths of their targets.
+  Reduction reduction = Reduction::kMean;
+};
+
+/// -log of the chance that a sequence spells a target, over all alignments, in log space: Graves et
+/// al., 2006. log_chances [length, n, classes], as of log_softmax; targets [n, longest], of which
+/// the first target_lengths [n] count; input_lengths [n] of the sequences. Targets are no blanks.
+TENON_API Tensor ctc_loss(const Tensor& log_chances, const Tensor& targets,
+                          const Tensor& input_lengths, const Tensor& target_lengths,
+                          const CtcOptions& options = {});
+
 }  // namespace tenon::nn

@@ -93,6 +93,12 @@ concept HasNames = requires {
   { T::field_names() } -> std::convertible_to<std::string_view>;
 };
 
+/// Names of its own, of the names that its fields give: name_of("cells.0.weight").
+template <class T>
+concept HasOwnNames = requires(const T& value) {
+  { value.name_of(std::string()) } -> std::convertible_to<std::string>;
+};
+
 /// The first name of a list, which is cut off it.
 TENON_API std::string next_name(std::string_view& names);
 /// "a" and "b" make "a.b"; an empty one makes no dot.
@@ -109,9 +115,17 @@ void each(T& value, const std::string& name, const On& on) {
   } else if constexpr (compiled::kIsVector<T>) {
     for (size_t i = 0; i < value.size(); ++i) each(value[i], joined(name, std::to_string(i)), on);
   } else if constexpr (compiled::HasFields<T> && HasNames<T>) {
-    std::string_view names = T::field_names();
-    std::apply([&](auto&... part) { (each(part, joined(name, next_name(names)), on), ...); },
-               value.fields());
+    const auto each_field = [&](const std::string& before, const auto& call) {
+      std::string_view names = T::field_names();
+      std::apply([&](auto&... part) { (each(part, joined(before, next_name(names)), call), ...); },
+                 value.fields());
+    };
+    if constexpr (HasOwnNames<T>)
+      each_field("", [&](const std::string& own, auto& tensor) {
+        on(joined(name, value.name_of(own)), tensor);
+      });
+    else
+      each_field(name, on);
   } else if constexpr (compiled::HasFields<T> || compiled::IsTuple<T>) {
     size_t i = 0;
     const auto each_part = [&](auto&... part) {

@@ -17,6 +17,7 @@
 #include "tenon/nn/optimizers.hpp"
 #include "tenon/nn/pool.hpp"
 #include "tenon/nn/precision.hpp"
+#include "tenon/nn/recurrent.hpp"
 #include "tenon/nn/resize.hpp"
 #include "tenon/nn/schedules.hpp"
 #include "tenon/nn/sequential.hpp"

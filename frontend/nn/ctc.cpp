@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Connectionist temporal classification.
+#include <limits>
+
+#include "core/support/error.hpp"
+#include "frontend/nn/wide.hpp"
+#include "tenon/control_flow.hpp"
+#include "tenon/nn/losses.hpp"
+
+namespace tenon::nn {
+namespace {
+
+constexpr double kNone = -1e30;  ///< the log of no chance, that differences stay finite with
+
+/// log(e^a + e^b + e^c)
+Tensor log_sum(const Tensor& a, const Tensor& b, const Tensor& c) {
+  const Tensor most = a.maximum(b).maximum(c);
+  return most + ((a - most).exp() + (b - most).exp() + (c - most).exp()).log();
+}
+
+/// Places along the last axis move to the right by so many.
+Tensor moved(const Tensor& x, int64_t by, Number fill) {
+  return x.pad({{0, 0}, {by, 0}}, fill).slice({Slice{}, Slice{0, x.size(1)}});
+}
+
+void check_lengths(const char* what, const Tensor& lengths, int64_t n) {
+  TN_REQUIRE(lengths.rank() == 1 && lengths.size(0) == n && !is_float(lengths.dtype()),
+             "[nn.ctc_loss] expected {} as integers [{}], got {} of rank {}", what, n,
+             dtype_name(lengths.dtype()), lengths.rank());
+}
+
+}  // namespace
+
+Tensor ctc_loss(const Tensor& log_chances, const Tensor& targets, const Tensor& input_lengths,
+                const Tensor& target_lengths, const CtcOptions& options) {
+  TN_REQUIRE(log_chances.rank() == 3 && log_chances.size(0) > 0,
+             "[nn.ctc_loss] expected log_chances [length, n, classes] of length 1 or more, got "
+             "rank {}",
+             log_chances.rank());
+  const int64_t steps = log_chances.size(0), n = log_chances.size(1), classes = log_chances.size(2);
+  TN_REQUIRE(targets.rank() == 2 && targets.size(0) == n && !is_float(targets.dtype()),
+             "[nn.ctc_loss] expected integer targets [{}, longest], got {} of rank {}", n,
+             dtype_name(targets.dtype()), targets.rank());
+  TN_REQUIRE(0 <= options.blank && options.blank < classes,
+             "[nn.ctc_loss] expected a blank among {} classes, got {}", classes, options.blank);
+  check_lengths("input_lengths", input_lengths, n);
+  check_lengths("target_lengths", target_lengths, n);
+  Context& context = log_chances.context();
+  const Tensor target = targets.cast(DType::kI64), ends = target_lengths.cast(DType::kI64),
+               lengths = input_lengths.cast(DType::kI64);
+  const int64_t longest = target.size(1), places = 2 * longest + 1;
+  // Blanks stand between, before and after the labels [n, places].
+  const Tensor blank = Tensor::full({n, longest, 1}, options.blank, DType::kI64, context);
+  const Tensor last = Tensor::full({n, 1}, options.blank, DType::kI64, context);
+  const Tensor labels = Tensor::cat(
+      {Tensor::cat({blank, target.unsqueeze(-1)}, 2).reshape({n, 2 * longest}), last}, 1);
+  // A label follows one that stands two before it if they differ.
+  const Tensor place = Tensor::arange(places, DType::kI64, context).unsqueeze(0);
+  const Tensor skips = (place % 2 == 1) & (labels != moved(labels, 2, options.blank)) & (place > 1);
+  const Tensor chances = wide(log_chances)
+                             .gather(2, labels.unsqueeze(0).expand({steps, n, places}))
+                             .maximum(kNone);  // [steps, n, places]
+  const Tensor first =
+      Tensor::where((place < 2) & (place < ends.unsqueeze(1) * 2 + 1), chances.select(0, 0), kNone);
+  const auto step = [&](const std::vector<Tensor>& carried, const std::vector<Tensor>& rows) {
+    const Tensor& before = carried[0];
+    const Tensor two = Tensor::where(skips, moved(before, 2, kNone), kNone);
+    const Tensor after = log_sum(before, moved(before, 1, kNone), two) + rows[0];
+    const Tensor goes_on = rows[1] < lengths.unsqueeze(1);
+    return Scanned{{Tensor::where(goes_on, after.maximum(kNone), before)}, {}};
+  };
+  const Tensor paths = scan(step, {first},
+                            {chances.slice({Slice{1, steps}}),
+                             Tensor::arange(steps, DType::kI64, context).slice({Slice{1, steps}})})
+                           .carried[0];
+  // A path ends at the last label or at the blank after it.
+  const Tensor from_end = ends.unsqueeze(1) * 2 - place;
+  const Tensor ending = Tensor::where((from_end == 0) | (from_end == 1), paths, kNone);
+  const Tensor none = Tensor::full({n, 1}, kNone, paths.dtype(), context);
+  const Tensor most = ending.max({1}, /*keep=*/true).maximum(none);
+  const Tensor found = -(most + (ending - most).exp().sum({1}, /*keep=*/true).log()).squeeze(1);
+  const double given = options.zero_infinity ? 0 : std::numeric_limits<double>::infinity();
+  Tensor losses = Tensor::where(found < -kNone / 2, found, given);
+  if (options.reduction == Reduction::kMean)
+    losses = (losses / ends.maximum(1).cast(losses.dtype())).mean();
+  if (options.reduction == Reduction::kSum) losses = losses.sum();
+  return losses.cast(log_chances.dtype());
+}
+
+}  // namespace tenon::nn

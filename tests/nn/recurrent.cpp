@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Recurrent layers in models: names, sequences in pieces, dropout between layers, one plan for many
+// lengths; the loss of alignments where there is none; refusals.
+#include <cmath>
+
+#include "tenon/nn/nn.hpp"
+#include "tenon/tenon.hpp"
+#include "tests/tensor/devices.hpp"
+#include "tests/tensor/refusals.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace tenon::test {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+struct Model {
+  nn::Embedding embedding{5, 3};
+  nn::GRU gru{3, 4, {.layers = 2, .bidirectional = true}};
+  TENON_FIELDS(embedding, gru)
+};
+
+float distance(const Tensor& a, const Tensor& b) { return (a - b).abs().max().item<float>(); }
+
+}  // namespace
+
+TEST_CASE("recurrent layers of a model have PyTorch's names below their own") {
+  Model model;
+  std::vector<std::string> names;
+  for (const nn::Named& named : nn::tensors(model)) names.push_back(named.name);
+  CHECK(names.size() == 17);
+  CHECK(names[0] == "embedding.weight");
+  CHECK(names[1] == "gru.weight_ih_l0");
+  CHECK(names[5] == "gru.weight_ih_l0_reverse");
+  CHECK(names[12] == "gru.bias_hh_l1");
+  CHECK(names[16] == "gru.bias_hh_l1_reverse");
+}
+
+TEST_CASE("a sequence in pieces is the sequence") {
+  on_each_device([](Context& context) {
+    const auto f = compile([](nn::Recurrent m, Tensor x, Tensors state) {
+      const auto [output, after] = m(x, state);
+      return std::tuple(output, after);
+    });
+    for (nn::Recurrent layers :
+         {nn::Recurrent(nn::LSTM(3, 4, {.layers = 2})),
+          nn::Recurrent(nn::GRU(3, 4, {.layers = 2, .batch_first = true}))}) {
+      nn::initialise(layers, Key(1, context));
+      const Tensor x = Tensor::randn({6, 6, 3}, 2, context);
+      const bool second = layers.batch_first;
+      const auto part = [&](int64_t begin, int64_t end) {
+        return second ? x.slice({Slice{}, Slice{begin, end}}) : x.slice({Slice{begin, end}});
+      };
+      const auto [whole, last] = layers(x);
+      const auto [first, state] = layers(part(0, 4));
+      const auto [rest, end] = f(layers, part(4, 6), state);
+      CHECK(distance(whole, Tensor::cat({first, rest}, second ? 1 : 0)) < 1e-6f);
+      REQUIRE(end.size() == last.size());
+      for (size_t s = 0; s < end.size(); ++s) CHECK(distance(last[s], end[s]) < 1e-6f);
+    }
+  });
+}
+
+TEST_CASE("one plan serves sequences of all lengths") {
+  on_each_device([](Context& context) {
+    nn::RNN layers(3, 4);
+    nn::initialise(layers, Key(1, context));
+    const auto f = compile([](nn::RNN m, Tensor x) { return m(x).output.sum(); });
+    const Size n = Size::symbol("n", 1, 32);
+    const Tensor x = Tensor::randn({9, 2, 3}, 2, context);
+    for (const int64_t length : {2, 9, 5}) {
+      const Tensor part = x.slice({Slice{0, length}});
+      CHECK(distance(f(layers, part.with_size(0, n)), layers(part).output.sum()) < 1e-5f);
+    }
+    CHECK(f.traces() == 1);
+  });
+}
+
+TEST_CASE("dropout is between layers, and while the model learns") {
+  on_each_device([](Context& context) {
+    nn::LSTM one(3, 4, {.dropout = 0.5}), two(3, 4, {.layers = 2, .dropout = 0.5});
+    nn::initialise(one, Key(1, context));
+    nn::initialise(two, Key(1, context));
+    const Tensor x = Tensor::randn({5, 2, 3}, 2, context);
+    const auto learning = [&] { return nn::Mode::training(Key(3, context)); };
+    CHECK(distance(one(x, {}, learning()).output, one(x).output) == 0);
+    CHECK(distance(two(x, {}, learning()).output, two(x).output) > 0);
+    CHECK(distance(two(x, {}, learning()).output, two(x, {}, learning()).output) == 0);
+  });
+}
+
+TEST_CASE("a target that no alignment spells has a loss of infinity, or none") {
+  on_each_device([](Context& context) {
+    const Tensor chances = Tensor::zeros({3, 1, 2}, DType::kF32, context);
+    const Tensor twice = Tensor::from<int64_t>({1, 1}, {1, 2}, context);  // needs a blank between
+    const auto loss = [&](int64_t length, bool zero) {
+      return nn::ctc_loss(chances, twice, Tensor::from<int64_t>({length}, {1}, context),
+                          Tensor::from<int64_t>({2}, {1}, context),
+                          {.zero_infinity = zero, .reduction = nn::Reduction::kSum})
+          .item<float>();
+    };
+    CHECK(loss(3, false) == 0);  // one path, of chance 1
+    CHECK(loss(2, false) == INFINITY);
+    CHECK(loss(2, true) == 0);
+  });
+}
+
+TEST_CASE("recurrent layers refuse what does not fit") {
+  on_each_device([](Context& context) {
+    nn::LSTM layers(3, 4);
+    nn::initialise(layers, Key(1, context));
+    const auto zeros = [&](const Sizes& shape) {
+      return Tensor::zeros(shape, DType::kF32, context);
+    };
+    refuses(
+        [&] {
+          layers(zeros({5, 2, 2}));
+        },
+        "[nn.recurrent] expected 3 inputs in the last axis, got [5, 2, 2]");
+    refuses([&] { layers(zeros({3})); },
+            "[nn.recurrent] expected a sequence [length, n, inputs], or [length, inputs] of one "
+            "alone, got [3]");
+    refuses(
+        [&] {
+          layers(zeros({5, 2, 3}), {zeros({1, 2, 4})});
+        },
+        "[nn.recurrent] expected a state of 2 tensors, got 1");
+    refuses(
+        [&] {
+          layers(zeros({5, 2, 3}), {zeros({1, 2, 4}), zeros({2, 4})});
+        },
+        "[nn.recurrent] expected a state [1, 2, 4], got [2, 4]");
+    refuses([&] { nn::GRU(3, 0); }, "[nn.recurrent] expected sizes above 0, got 3 and 0");
+    refuses([&] { nn::GRU(3, 4, {.layers = 0}); },
+            "[nn.recurrent] expected one layer or more, got 0");
+    const Tensor labels = Tensor::zeros({2, 3}, DType::kI64, context), n = labels.select(1, 0);
+    refuses(
+        [&] {
+          nn::ctc_loss(zeros({4, 2, 5}), labels, n, n, {.blank = 5});
+        },
+        "[nn.ctc_loss] expected a blank among 5 classes, got 5");
+    refuses(
+        [&] {
+          nn::ctc_loss(zeros({4, 2, 5}), n, n, n);
+        },
+        "[nn.ctc_loss] expected integer targets [2, longest], got i64 of rank 1");
+  });
+}
+
+}  // namespace tenon::test
