@@ -8,6 +8,7 @@
 #include <tenon/train/train.hpp>
 
 #include "options.hpp"
+#include "record.hpp"
 
 struct Digits {
   tenon::Tensor images;  ///< f32 [n, 1, 8, 8], 0 to 1
@@ -32,6 +33,11 @@ inline std::pair<Digits, Digits> read_digits() {
   return {part(false), part(true)};
 }
 
+/// Which images a step learns from.
+inline tenon::Tensor drawn_digits(const tenon::Key& key, int64_t count) {
+  return tenon::randint(key, {64}, 0, count);
+}
+
 template <class Model>
 void learn_digits(Model model, const tenon::nn::Optimizer& optimizer, const Options& options) {
   using tenon::Key;
@@ -40,9 +46,13 @@ void learn_digits(Model model, const tenon::nn::Optimizer& optimizer, const Opti
   const auto [known, held] = read_digits();
   const std::vector<Key> keys = Key(options.seed).split();
   nn::initialise(model, keys[0]);
+  record(options, model, keys[1], [&](const Key& key) {
+    return tenon::formats::NamedTensors{
+        {"images", drawn_digits(key.split()[0], known.images.size(0))}};
+  });
   const auto loss = [](Model& m, const std::vector<Tensor>& all, const Key& key) {
     const std::vector<Key> own = key.split();
-    const Tensor at = tenon::randint(own[0], {64}, 0, all[0].size(0));
+    const Tensor at = drawn_digits(own[0], all[0].size(0));
     const Tensor x = all[0].take(0, at), y = all[1].take(0, at);
     return nn::cross_entropy(m(x, nn::Mode::training(own[1])), y);
   };

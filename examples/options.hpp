@@ -17,7 +17,9 @@ struct Options {
   uint64_t seed = 0;
   int64_t steps = 0;
   bool json = false;
-  std::string svg;  ///< a file for the learning curve
+  std::string svg;     ///< a file for the learning curve
+  std::string png;     ///< for what the model makes, if it makes images
+  std::string record;  ///< for what another program needs to make the same steps
 };
 
 /// Ends the program, with a word about it, for what it does not take and for --help.
@@ -25,8 +27,8 @@ inline Options parse_options(int count, char** words, const char* about, int64_t
   Options options;
   options.steps = steps;
   const auto usage = [&](std::FILE* to, int code) {
-    std::fprintf(to, "%s\nusage: %s [--seed N] [--steps N] [--json] [--svg FILE]\n", about,
-                 words[0]);
+    std::fprintf(to, "%s\nusage: %s [--seed N] [--steps N] [--json] [--svg|--png|--record FILE]\n",
+                 about, words[0]);
     std::exit(code);
   };
   for (int i = 1; i < count; ++i) {
@@ -36,8 +38,12 @@ inline Options parse_options(int count, char** words, const char* about, int64_t
       options.json = true;
       continue;
     }
-    if (word == "--svg" && i + 1 < count) {
-      options.svg = words[++i];
+    std::string* const file = word == "--svg"      ? &options.svg
+                              : word == "--png"    ? &options.png
+                              : word == "--record" ? &options.record
+                                                   : nullptr;
+    if (file != nullptr && i + 1 < count) {
+      *file = words[++i];
       continue;
     }
     char* end = nullptr;

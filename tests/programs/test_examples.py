@@ -4,6 +4,7 @@ import concurrent.futures
 import json
 import math
 import os
+import struct
 import tempfile
 import unittest
 
@@ -133,6 +134,35 @@ class Examples(unittest.TestCase):
         said = run("example_22_text", "--steps", "1", timeout=300)
         self.assertEqual(said.returncode, 0, said.stderr)
         self.assertIn("---\n# Decision", said.stdout)
+
+    def test_vit(self):
+        learned = self.learn("example_24_vit", "--steps", "60")
+        self.assertLess(learned["losses"][-1], 1.2)
+        self.assertGreater(learned["accuracy"], 0.6)
+
+    def test_graph(self):
+        learned = self.learn("example_25_graph", "--steps", "120")
+        self.assertLess(learned["losses"][-1], 0.2)
+        self.assertGreater(learned["accuracy"], 0.85)  # of 32 members, none of whom it was told
+        said = run("example_25_graph", "--steps", "120")
+        self.assertEqual(said.returncode, 0, said.stderr)
+        rows = [line.split(": ")[1].split() for line in said.stdout.splitlines() if line.startswith("with member")]
+        self.assertEqual(sorted(int(m.removesuffix("(wrong)")) for row in rows for m in row), list(range(1, 35)))
+
+    def test_diffusion(self):
+        with tempfile.TemporaryDirectory() as folder:
+            png, recorded = os.path.join(folder, "digits.png"), os.path.join(folder, "first.safetensors")
+            learned = self.learn("example_26_diffusion", "--steps", "60", "--png", png, "--record", recorded)
+            self.assertLess(sum(learned["losses"][-10:]), 0.6 * sum(learned["losses"][:10]))
+            with open(png, "rb") as file:
+                begin = file.read(24)
+            self.assertEqual(begin[:8], b"\x89PNG\r\n\x1a\n")
+            self.assertEqual(struct.unpack(">2I", begin[16:]), (400, 240))
+            with open(recorded, "rb") as file:
+                header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+            self.assertEqual(header["model.blocks.2.fc.weight"]["shape"], [192, 192])
+            self.assertEqual(header["59.noise"]["shape"], [128, 64])
+            self.assertNotIn("60.noise", header)
 
     def test_programs_that_learn_refuse_what_they_do_not_know(self):
         for words in (["--steps"], ["--steps", "x"], ["--steps", "-1"], ["--what", "1"]):
