@@ -58,16 +58,17 @@ tenon::formats::NamedTensors drawn(const Key& key, int64_t images) {
 }
 
 /// Digits 0 to 9 beside each other, in rows: -1 to 1, [rows 8, 80].
-Tensor sampled(const Denoiser& model, const Schedule& schedule, Key key) {
-  const int64_t n = kRows * 10;
-  const auto step = tenon::compile([n](Denoiser m, Schedule of, Tensor x, Tensor t, Key own) {
-    const Tensor beta = of.beta.take(0, t), left = of.left.take(0, t);
-    const Tensor digits = Tensor::arange(n) % 10;
-    const Tensor noise = m(x, t.expand({n}), digits);
-    const Tensor mean = (x - beta / (1 - left).sqrt() * noise) / (1 - beta).sqrt();
-    const Tensor more = tenon::normal(own, {n, kPixels}) * beta.sqrt();
-    return mean + Tensor::where(t > 0, more, 0.0);
-  });
+Tensor sampled(const Denoiser& model, const Schedule& schedule, const Key& key) {
+  constexpr int64_t n = kRows * 10;
+  const auto step = tenon::compile(
+      [](const Denoiser& m, const Schedule& of, const Tensor& x, const Tensor& t, const Key& own) {
+        const Tensor beta = of.beta.take(0, t), left = of.left.take(0, t);
+        const Tensor digits = Tensor::arange(n) % 10;
+        const Tensor noise = m(x, t.expand({n}), digits);
+        const Tensor mean = (x - beta / (1 - left).sqrt() * noise) / (1 - beta).sqrt();
+        const Tensor more = tenon::normal(own, {n, kPixels}) * beta.sqrt();
+        return mean + Tensor::where(t > 0, more, 0.0);
+      });
   const std::vector<Key> keys = key.split(kTimes + 1);
   Tensor x = tenon::normal(keys[kTimes], {n, kPixels});
   for (int64_t t = kTimes - 1; t >= 0; --t)
@@ -115,7 +116,7 @@ int main(int count, char** words) try {
   if (options.png.empty()) return 0;
   const Tensor bytes = tenon::round(tenon::clip((grid + 1) * 127.5, 0, 255)).cast(DType::kU8);
   tenon::formats::write_png(options.png,
-                            nn::interpolate(bytes, {kRows * 8 * 5, 80 * 5}).to_array());
+                            nn::interpolate(bytes, {kRows * 8 * 5, int64_t{80} * 5}).to_array());
   return 0;
 } catch (const tenon::Error& error) {
   std::fprintf(stderr, "26_diffusion: %s\n", error.what());

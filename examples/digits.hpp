@@ -46,9 +46,8 @@ void learn_digits(Model model, const tenon::nn::Optimizer& optimizer, const Opti
   const auto [known, held] = read_digits();
   const std::vector<Key> keys = Key(options.seed).split();
   nn::initialise(model, keys[0]);
-  record(options, model, keys[1], [&](const Key& key) {
-    return tenon::formats::NamedTensors{
-        {"images", drawn_digits(key.split()[0], known.images.size(0))}};
+  record(options, model, keys[1], [count = known.images.size(0)](const Key& key) {
+    return tenon::formats::NamedTensors{{"images", drawn_digits(key.split()[0], count)}};
   });
   const auto loss = [](Model& m, const std::vector<Tensor>& all, const Key& key) {
     const std::vector<Key> own = key.split();

@@ -160,7 +160,7 @@ def main():
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)
     cosine = warmup_cosine
     cases = {"example_24_vit": (Vit, digits_loss, cosine(3e-3, options.steps), {}),
              "example_25_graph": (Gcn, graph_loss, lambda t: 1e-2, {"weight_decay": 5e-4}),
