@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sdk/program/view.hpp"
 #include "sdk/support/failure.hpp"
 
 namespace tenon::sdk {
@@ -65,6 +66,9 @@ PropertyTable& PropertyTable::compute_registers(uint32_t bytes) {
   for (const DTypeInfo& dtype : all_dtypes()) {
     if (dtype.claim == DTypeClaim::COMPUTE) computes(dtype.dtype, bytes / dtype.bytes);
   }
+  // What is only stored moves in vectors of the same size.
+  for (tn_dtype_caps& stored : dtypes_)
+    stored.vector_lanes = bytes / dtype_bytes(static_cast<uint8_t>(stored.dtype));
   point();
   return *this;
 }

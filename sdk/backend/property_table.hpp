@@ -30,7 +30,8 @@ class PropertyTable {
   /// COMPUTE of at most so many bytes, or these.
   PropertyTable& compute_all(uint32_t lanes = 1, uint32_t most_bytes = 8);
   PropertyTable& compute(std::initializer_list<tn_dtype> dtypes, uint32_t lanes = 1);
-  /// As compute_all, with as many lanes as fill a register of so many bytes.
+  /// As compute_all, with as many lanes as fill a register of so many bytes; so have the dtypes
+  /// that are stored by now.
   PropertyTable& compute_registers(uint32_t bytes);
   /// ATOMIC on these, whose rows are there.
   PropertyTable& atomics(std::initializer_list<tn_dtype> dtypes);

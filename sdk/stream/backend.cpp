@@ -2,6 +2,8 @@
 // Devices, capabilities, compilation.
 #include "sdk/stream/backend.hpp"
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -71,6 +73,7 @@ std::shared_ptr<PropertyTable> StreamBackend::make_table(const StreamLimits& lim
 const std::vector<StreamDeviceFacts>& StreamBackend::devices() {
   std::call_once(discovered_, [this] {
     try {
+      process_ = getpid();
       driver_ = platform_.open_driver();
       driver_version_ = driver_->version();
       devices_ = driver_->devices();
@@ -99,6 +102,14 @@ std::vector<tn_device_info> StreamBackend::enumerate(std::string& reason) {
 
 std::unique_ptr<Device> StreamBackend::open(uint32_t index, Options&) {
   const StreamDeviceFacts& facts = devices().at(index);
+  // Neither vendor's driver serves a child of its process, and one that is asked may wait for ever.
+  if (process_ != getpid()) {
+    throw Failure(TN_ERROR_UNSUPPORTED,
+                  fmt::format("the driver was opened by process {}, of which this one, {}, is a "
+                              "child made by fork: open it in the child first, or start the child "
+                              "as a program of its own",
+                              process_, getpid()));
+  }
   return std::make_unique<StreamDevice>(*driver_, facts.ordinal, facts.info.target,
                                         make_table(facts.limits, facts.info.target), scheduler_);
 }

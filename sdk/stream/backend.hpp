@@ -2,6 +2,8 @@
 // A backend of stream devices: all but the driver's names, the language and the compiler.
 #pragma once
 
+#include <sys/types.h>
+
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -74,6 +76,7 @@ class StreamBackend : public Backend {
   std::vector<StreamDeviceFacts> devices_;
   std::string reason_;      ///< why there are none
   int driver_version_ = 0;  ///< 0: no driver
+  pid_t process_ = 0;       ///< that opened the driver
   StreamScheduler scheduler_;
   std::mutex mutex_;  ///< of the compiler
   std::unique_ptr<StreamCompiler> compiler_;

@@ -3,6 +3,8 @@
 // LD_LIBRARY_PATH names. EXPECT_IMAGE is what the plugin must load, EXPECT_STATUS the status of a
 // compilation that must fail.
 #include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstdlib>
@@ -55,6 +57,31 @@ TEST_CASE("the calling thread keeps its own current context", "[contexts]") {
   });
   CHECK(retained(0) == 0);
   CHECK(retained(1) == 1);
+}
+
+TEST_CASE("a child made by fork is told at once", "[fork]") {
+  const auto open = [] {
+    tn_error error = TN_INIT(tn_error);
+    tn_device* device = nullptr;
+    const int32_t status = plugin().table().device_open(0, nullptr, &device, &error);
+    if (device) plugin().table().device_close(device);
+    const std::string message = error.message;
+    return status == TN_ERROR_UNSUPPORTED && message.find("made by fork") != std::string::npos ? 2
+           : status == TN_OK                                                                   ? 0
+                                                                                               : 1;
+  };
+  const auto in_child = [&] {
+    const pid_t child = fork();
+    if (child == 0) _exit(open());
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  plugin();
+  CHECK(in_child() == 0);  // which opens the driver first
+  REQUIRE(open() == 0);
+  CHECK(in_child() == 2);
+  CHECK(open() == 0);
 }
 
 TEST_CASE("code is made by an NVRTC that the driver takes", "[image]") {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Steps of the examples that learn beside the same steps of PyTorch, turn about, in milliseconds.
 
-Usage: training.py BUILD_FOLDER [--threads N] [--rounds N]     needs torch and numpy
+Usage: training.py BUILD_FOLDER [--threads N] [--rounds N] [--device cuda]     needs torch and numpy
 A step of an example is the difference of two runs, of many steps and of few, by the steps between them; both have met
 the cache before. PyTorch runs eagerly: forward, backward and the optimizer, on batches of the same shapes.
 """
@@ -62,7 +62,7 @@ class Transformer(nn.Module):
         self.ln_f, self.head = nn.LayerNorm(128), nn.Linear(128, 256, bias=False)
 
     def forward(self, x):
-        return self.head(self.ln_f(self.h(self.wte(x) + self.wpe(torch.arange(128))))).flatten(0, 1)
+        return self.head(self.ln_f(self.h(self.wte(x) + self.wpe(torch.arange(128, device=x.device))))).flatten(0, 1)
 
 
 MODELS = {
@@ -98,13 +98,15 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--device", default="cpu", help="of both, as each of them names it: cpu or cuda")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    os.environ["TENON_DEVICES"] = f"cpu@threads={options.threads}"
-    print(f"torch {torch.__version__}, {options.threads} threads; median (least) of {options.rounds}, ms a step")
+    on_cpu = options.device == "cpu"
+    os.environ["TENON_DEVICES"] = f"cpu@threads={options.threads}" if on_cpu else options.device
+    print(f"torch {torch.__version__}, {options.device}, {options.threads} threads; median (least) of {options.rounds}, ms a step")
     for name, (make, x, y, clip, many, few) in MODELS.items():
         program = os.path.join(options.build, "bin", name)
-        model = make()
+        model, x, y = make().to(options.device), x.to(options.device), y.to(options.device)
         torch_step(model, x, y, clip, few)
         ours(program, many, few)
         a, b = [], []
