@@ -12,15 +12,15 @@
 namespace tenon::bench {
 namespace {
 
-/// "vulkan:0" and so on: what passes its self-test in a process of its own.
-std::vector<std::string> other_devices() {
-  std::vector<std::string> ids;
+/// What passes its self-test in a process of its own.
+std::vector<ProbedDevice> other_devices() {
+  std::vector<ProbedDevice> found;
   for (const PluginCandidate& candidate : installed_plugins().candidates) {
     if (!candidate.serves() || candidate.backend == "cpu") continue;
     for (const ProbedDevice& device : probe_plugin(candidate.path, true).devices)
-      if (device.selftest_ok && device.kind != "storage") ids.push_back(device.id);
+      if (device.selftest_ok && device.kind != "storage") found.push_back(device);
   }
-  return ids;
+  return found;
 }
 
 void bench_pass(Suite& suite, Runtime& runtime, const std::string& id, const Pass& pass) {
@@ -51,13 +51,15 @@ void bench_pass(Suite& suite, Runtime& runtime, const std::string& id, const Pas
 }  // namespace
 
 void bench_devices(Suite& suite) {
-  for (const std::string& id : other_devices()) {
+  for (const ProbedDevice& found : other_devices()) {
+    const std::string& id = found.id;
     RuntimeOptions options;
     options.devices = id;
     options.disk_cache = false;
     Runtime runtime(options);
     for (const Pass& pass : passes()) bench_pass(suite, runtime, id, pass);
     bench_replay(suite, runtime, id + " replay per launch");
+    if (found.kind == "gpu") bench_on_gpu(suite, id);
   }
 }
 

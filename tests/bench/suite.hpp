@@ -73,5 +73,7 @@ void bench_updates(Suite& suite);
 void bench_fresh(Suite& suite);
 /// Every backend that is found beside the CPU plugin.
 void bench_devices(Suite& suite);
+/// Of one of them, which is a GPU.
+void bench_on_gpu(Suite& suite, const std::string& id);
 
 }  // namespace tenon::bench
