@@ -13,7 +13,8 @@ using namespace tenon::test;
 namespace {
 
 /// A golden file holds the graph, a line "---", and the transforms with their tree.
-void check_recipe(const std::string& name, const Capabilities& capabilities) {
+void check_recipe(const std::string& name, const Capabilities& capabilities,
+                  const std::vector<int>& alias = {}) {
   std::ifstream file(std::string(TENON_SOURCE_DIR) + "/tests/golden/kernel/" + name);
   REQUIRE(file.good());
   std::stringstream text;
@@ -22,7 +23,7 @@ void check_recipe(const std::string& name, const Capabilities& capabilities) {
   REQUIRE(cut != std::string::npos);
   Builder builder;
   const Graph graph = parse_graph(text.str().substr(0, cut), builder, name);
-  CHECK(print(lower(graph, capabilities, "", true).chosen) == text.str().substr(cut + 4));
+  CHECK(print(lower(graph, capabilities, "", true, alias).chosen) == text.str().substr(cut + 4));
 }
 
 }  // namespace
@@ -40,4 +41,7 @@ TEST_CASE("columns: threads along them and down the rows") {
 TEST_CASE("products: matrix atoms, or tiles in registers") {
   check_recipe("product.warps.txt", warps_like());
   check_recipe("product.software.txt", software_like());
+}
+TEST_CASE("scatters: a thread for each place beside what is written in order") {
+  check_recipe("scatter.warps.txt", warps_like(), {0});
 }

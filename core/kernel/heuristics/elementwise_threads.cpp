@@ -66,16 +66,37 @@ void schedule_elements(ScheduleBuilder& builder, std::vector<int> axes) {
   if (axes.size() > 2) bind_grid(builder, axes[axes.size() - 3], 1, Bind::kGridZ);
 }
 
+/// One item a thread, all axes as one.
+void spread_over_grid(ScheduleBuilder& builder, std::vector<int> axes, int64_t most_threads) {
+  while (axes.size() > 1) {
+    axes[0] = builder.fuse(axes[0], axes[1]);
+    axes.erase(axes.begin() + 1);
+  }
+  int64_t threads = builder.placed(Bind::kBlockX);
+  if (threads == 0)
+    threads = std::min(builder.threads_on_x(most_threads), ceil_pow2(builder.size(axes[0])));
+  const auto [outer, inner] = builder.split(axes[0], threads);
+  builder.bind(inner, Bind::kBlockX);
+  bind_grid(builder, outer, 1);
+}
+
 }  // namespace
 
 void schedule_threads_nest(ScheduleBuilder& builder, int axis) {
   if (schedule_tiles(builder, axis)) return;
   std::vector<int> axes = builder.fuse_contiguous(builder.chain(builder.loop(axis)));
-  for (const int a : axes)
-    if (builder.kernel.axes[a].kind != AxisKind::kParallel) {
-      if (a != axes.front()) bind_grid(builder, axes.front(), 1);
-      return;
-    }
+  const auto is_parallel = [&](int a) {
+    return builder.kernel.axes[a].kind == AxisKind::kParallel;
+  };
+  // A scatter: each thread goes over all that is written at its own place of the other axes.
+  const auto ordered = std::ranges::stable_partition(axes, is_parallel);
+  if (!ordered.empty()) {
+    if (ordered.begin() == axes.begin()) return;
+    builder.reorder(axes);
+    axes.erase(ordered.begin(), axes.end());
+    // Each waits for its own memory all the time: few a workgroup, so that many units wait at once.
+    return spread_over_grid(builder, std::move(axes), kThreads / 8);
+  }
   if (builder.reductions(builder.loop(axes.front())).empty() &&
       builder.loop(axes.back()).body.size() > 0 &&
       builder.stores(builder.loop(axes.back())).size() == builder.loop(axes.back()).body.size()) {
@@ -83,16 +104,7 @@ void schedule_threads_nest(ScheduleBuilder& builder, int axis) {
     return;
   }
   if (schedule_rows(builder, axes) || schedule_columns(builder, axes)) return;
-  while (axes.size() > 1) {
-    axes[0] = builder.fuse(axes[0], axes[1]);
-    axes.erase(axes.begin() + 1);
-  }
-  int64_t threads = builder.placed(Bind::kBlockX);
-  if (threads == 0)
-    threads = std::min(builder.threads_on_x(kThreads / 2), ceil_pow2(builder.size(axes[0])));
-  const auto [outer, inner] = builder.split(axes[0], threads);
-  builder.bind(inner, Bind::kBlockX);
-  bind_grid(builder, outer, 1);
+  spread_over_grid(builder, std::move(axes), kThreads / 2);
 }
 
 }  // namespace tenon
