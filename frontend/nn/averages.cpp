@@ -13,10 +13,9 @@ Optimizer accumulate(int64_t count, const Optimizer& inner) {
     seen = seen + 1;
     const Tensor is_full = seen >= count;
     for (size_t i = 0; i < of.updates.size(); ++i) {
-      Tensor &u = of.updates[i], &sum = of.slots[0][i];
-      sum = sum + u;
-      u = sum / count;
-      sum = Tensor::where(is_full, 0.0, sum);
+      const Tensor sum = of.slots[0][i] + of.updates[i];
+      of.slots[0][i] = Tensor::where(is_full, 0.0, sum);
+      of.updates[i] = sum / count;
     }
     run_where(is_full, inner, of, 2);
     seen = Tensor::where(is_full, 0.0, seen);

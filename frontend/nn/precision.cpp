@@ -13,18 +13,32 @@ namespace {
 
 constexpr const char* kName = "loss_scale";
 
-}  // namespace
-
-Optimizer scale_loss(const Optimizer& inner, const LossScaleOptions& options) {
+void check(const LossScaleOptions& options) {
   TN_REQUIRE(
       options.begin > 0 && options.growth >= 1 && 0 < options.backoff && options.backoff <= 1 &&
           options.interval > 0,
       "[nn.scale_loss] expected a begin above 0, a growth of at least 1, a backoff in (0, 1] "
       "and an interval above 0, got {}, {}, {} and {}",
       options.begin, options.growth, options.backoff, options.interval);
-  Slot begin = count_slot("scale");
-  begin.begin = [zero = begin.begin, options](const Tensor& w) { return zero(w) + options.begin; };
-  return around(kName, {begin, count_slot("finite")}, inner, [=](Update& of) {
+}
+
+Slot begin_slot(const LossScaleOptions& options) {
+  Slot slot = count_slot("scale");
+  slot.begin = [zero = slot.begin, options](const Tensor& w) { return zero(w) + options.begin; };
+  return slot;
+}
+
+/// Where it shall grow, as far as it is finite then.
+Tensor grown(const Tensor& scale, const Tensor& grows, const LossScaleOptions& options) {
+  const Tensor next = scale * options.growth;
+  return Tensor::where(grows & isfinite(next), next, scale);
+}
+
+}  // namespace
+
+Optimizer scale_loss(const Optimizer& inner, const LossScaleOptions& options) {
+  check(options);
+  return around(kName, {begin_slot(options), count_slot("finite")}, inner, [=](Update& of) {
     Tensor &scale = of.slots[0][0], &finite = of.slots[1][0];
     Tensor is_finite = scale > 0;
     for (Tensor& u : of.updates) {
@@ -32,11 +46,9 @@ Optimizer scale_loss(const Optimizer& inner, const LossScaleOptions& options) {
       is_finite = is_finite & all(isfinite(u));
     }
     run_where(is_finite, inner, of, 2);
-    finite = Tensor::where(is_finite, finite + 1, 0.0);
-    const Tensor grows = finite >= options.interval, grown = scale * options.growth;
-    const Tensor kept = Tensor::where(grows & isfinite(grown), grown, scale);
-    scale = Tensor::where(is_finite, kept, scale * options.backoff);
-    finite = Tensor::where(grows, 0.0, finite);
+    const Tensor grows = is_finite & (finite + 1 >= options.interval);
+    scale = Tensor::where(is_finite, grown(scale, grows, options), scale * options.backoff);
+    finite = Tensor::where(is_finite & (finite + 1 < options.interval), finite + 1, 0.0);
   });
 }
 

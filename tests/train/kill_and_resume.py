@@ -33,14 +33,15 @@ def main():
         while kills < options.kills:
             with subprocess.Popen(command("killed"), stdout=subprocess.PIPE, text=True) as process:
                 try:
-                    process.communicate(timeout=draws.uniform(0.05, 2.5 * seconds / options.kills))
+                    process.communicate(timeout=draws.uniform(0.05, 1 + 1.5 * seconds / options.kills))
                     print(f"it came to its end after {kills} kills: more --steps are needed")
                     sys.exit(2)
                 except subprocess.TimeoutExpired:
                     process.send_signal(signal.SIGKILL)
             kills += 1
-            kept = sorted(os.listdir(os.path.join(folder, "killed"))) if kills else []
-            print(f"kill {kills}: {', '.join(kept)}")
+            path = os.path.join(folder, "killed")
+            kept = sorted(os.listdir(path)) if os.path.isdir(path) else []
+            print(f"kill {kills}: {', '.join(kept) or 'nothing yet'}", flush=True)
         last = subprocess.run(command("killed"), capture_output=True, text=True, check=True).stdout
         first, _, bits = last.partition(" ")
         print(f"{kills} kills; the last run began at step {first} of {options.steps}; "

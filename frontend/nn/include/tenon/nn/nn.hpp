@@ -21,3 +21,4 @@
 #include "tenon/nn/resize.hpp"
 #include "tenon/nn/schedules.hpp"
 #include "tenon/nn/sequential.hpp"
+#include "tenon/nn/summary.hpp"
