@@ -7,6 +7,7 @@
 #include <new>
 
 #include "core/support/error.hpp"
+#include "frontend/data/whole.hpp"
 
 namespace tenon::data {
 namespace {
@@ -44,8 +45,8 @@ void make(const Dataset& dataset, std::span<const int64_t> indices, size_t place
   if (place == 0) {
     first = example;
     for (const Array& part : first) {
-      TN_REQUIRE(part.bytes.size() == static_cast<size_t>(part.count()) * dtype_size(part.dtype),
-                 "expected the bytes of {}, got {}", described(part), part.bytes.size());
+      TN_REQUIRE(is_whole(part), "expected the bytes of {}, got {}", described(part),
+                 part.bytes.size());
       batch.push_back(room_for(part, indices.size()));
     }
   }

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/support/error.hpp"
+#include "frontend/data/whole.hpp"
 
 namespace tenon::data {
 namespace {
@@ -34,9 +35,8 @@ Dataset from_arrays(std::vector<Array> arrays) {
     TN_REQUIRE(!array.shape.empty() && array.shape[0] == arrays[0].shape[0],
                "[from_arrays] expected arrays of equally many elements, {}, got [{}]",
                arrays[0].shape.empty() ? 0 : arrays[0].shape[0], fmt::join(array.shape, ", "));
-    TN_REQUIRE(array.bytes.size() == static_cast<size_t>(array.count()) * dtype_size(array.dtype),
-               "[from_arrays] expected the bytes of {} [{}], got {}", dtype_name(array.dtype),
-               fmt::join(array.shape, ", "), array.bytes.size());
+    TN_REQUIRE(is_whole(array), "[from_arrays] expected the bytes of {} [{}], got {}",
+               dtype_name(array.dtype), fmt::join(array.shape, ", "), array.bytes.size());
   }
   const int64_t size = arrays[0].shape[0];
   const auto held = std::make_shared<const std::vector<Array>>(std::move(arrays));

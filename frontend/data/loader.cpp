@@ -113,8 +113,14 @@ Loader::State::Slot Loader::State::make(int64_t number) {
          make_batch(dataset, indices, options.seed, static_cast<uint64_t>(epoch),
                     [this] { return stopped(); }))
       slot.tensors.push_back(Tensor::from(array, context));
+  } catch (const Error&) {
+    slot.error = std::current_exception();
+  } catch (const std::exception&) {  // of memory: for the order, or for the batch
+    slot.error = std::make_exception_ptr(
+        Error(ErrorKind::kOutOfMemory,
+              fmt::format("[loader] expected memory for batches of {} of {} examples, got none",
+                          options.batch, dataset.size)));
   } catch (...) {
-    slot.tensors.clear();
     slot.error = std::current_exception();
   }
   return slot;
@@ -195,6 +201,7 @@ Position Loader::position() const {
 std::vector<Tensor> Loader::next() {
   State& state = *state_;
   std::unique_lock lock(state.mutex);
+  TN_REQUIRE(!state.stop, "[loader] expected a loader with threads, got one whose seek failed");
   const auto is_ready = [&] { return !state.slots.empty() && state.slots.front().is_ready; };
   if (!is_ready()) {
     const Clock::time_point begin = Clock::now();

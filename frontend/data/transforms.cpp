@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/support/error.hpp"
+#include "frontend/data/whole.hpp"
 
 namespace tenon::data {
 namespace {
@@ -14,9 +15,9 @@ namespace {
 Array& image_of(const char* op, Example& example) {
   TN_REQUIRE(!example.empty(), "[{}] expected an example with an image, got an empty one", op);
   Array& image = example[0];
-  TN_REQUIRE(image.dtype == DType::kU8 && image.shape.size() == 3,
-             "[{}] expected an image, u8 [height, width, channels], got {} [{}]", op,
-             dtype_name(image.dtype), fmt::join(image.shape, ", "));
+  TN_REQUIRE(image.dtype == DType::kU8 && image.shape.size() == 3 && is_whole(image),
+             "[{}] expected an image, u8 [height, width, channels], got {} [{}] of {} bytes", op,
+             dtype_name(image.dtype), fmt::join(image.shape, ", "), image.bytes.size());
   return image;
 }
 
@@ -101,6 +102,8 @@ Transform normalise(std::vector<float> mean, std::vector<float> deviation) {
   TN_REQUIRE(!mean.empty() && mean.size() == deviation.size(),
              "[normalise] expected as many means as deviations, got {} and {}", mean.size(),
              deviation.size());
+  TN_REQUIRE(std::ranges::count(deviation, 0.0F) == 0,
+             "[normalise] expected deviations other than 0, got [{}]", fmt::join(deviation, ", "));
   return [mean = std::move(mean), deviation = std::move(deviation)](Example& example, Draws&) {
     Array& image = image_of("normalise", example);
     const int64_t height = image.shape[0], width = image.shape[1], channels = image.shape[2];

@@ -23,6 +23,8 @@ constexpr uint64_t kMostLine = uint64_t{1} << 20;
 }  // namespace
 
 AppendFile::AppendFile(std::string path, Open how) : path_(std::move(path)) {
+  TN_REQUIRE(path_.find('\0') == std::string::npos, "{}: expected a path without NUL",
+             path_.c_str());
   const int flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
   descriptor_ = open(path_.c_str(), flags | (how == Open::kNew ? O_EXCL : 0), 0666);
   if (descriptor_ < 0) {

@@ -124,6 +124,8 @@ void CsvTable::require_column(size_t column) const {
 }
 
 size_t CsvTable::column(std::string_view name) const {
+  TN_REQUIRE(std::ranges::count(names_, name) < 2,
+             "{}: expected a column's name that stands once, got '{}'", origin_, shortened(name));
   const auto found = std::ranges::find(names_, name);
   TN_REQUIRE(found != names_.end(), "{}: expected one of the columns {}, got '{}'", origin_,
              fmt::join(names_, ", "), name);

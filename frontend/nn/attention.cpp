@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -28,9 +29,11 @@ std::optional<Tensor> seen(const Tensor& q, const Tensor& k, const AttentionOpti
   const Tensor last = Tensor::arange(queries, DType::kI64, context).unsqueeze(1) +
                       Tensor::from_size(keys, context) - Tensor::from_size(queries, context);
   const Tensor key = Tensor::arange(keys, DType::kI64, context).unsqueeze(0);
-  const Tensor near = key > last - options.window;
-  if (!options.causal) return near & (key < last + options.window);
-  return options.window > 0 ? near & (key <= last) : key <= last;
+  // More positions than scores can be of; sums with it stay below 2^31.
+  const int64_t window = std::min(options.window, int64_t{1} << 29);
+  const Tensor near = key > last - window;
+  if (!options.causal) return near & (key < last + window);
+  return window > 0 ? near & (key <= last) : key <= last;
 }
 
 /// [.., groups, rows, size] to [.., groups, heads of each, rows, size], or as many as there are.
@@ -50,6 +53,9 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
              "[{}] expected three tensors [.., heads, positions, size] of one rank, got ranks {}, "
              "{} and {}",
              op, q.rank(), k.rank(), v.rank());
+  TN_REQUIRE(is_float(q.dtype()) && is_float(k.dtype()) && is_float(v.dtype()),
+             "[{}] expected float dtypes, got {}, {} and {}", op, dtype_name(q.dtype()),
+             dtype_name(k.dtype()), dtype_name(v.dtype()));
   const int64_t heads = q.size(-3), groups = k.size(-3), size = q.size(-1);
   TN_REQUIRE(groups > 0 && heads % groups == 0 && v.size(-3) == groups,
              "[{}] expected heads of the queries that are a multiple of those of keys and values, "
@@ -74,10 +80,13 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
     Tensor mask = *options.mask;
     if (is_grouped && mask.rank() > 2)
       mask = mask.size(-3) == 1 ? mask.unsqueeze(-3) : in_groups(mask, groups, each);
-    if (mask.dtype() == DType::kBool)
+    if (mask.dtype() == DType::kBool) {
       sees = sees ? *sees & mask : mask;
-    else
-      scores = scores + mask.cast(dtype);
+    } else {  // -inf says what is not seen, too
+      const Tensor added = mask.cast(dtype), shows = logical_not(isinf(added) & (added < 0));
+      scores = scores + Tensor::where(shows, added, 0.0);
+      sees = sees ? *sees & shows : shows;
+    }
   }
   // As large as a number may be, so that rows that see nothing stay finite until they are zero.
   if (sees) scores = Tensor::where(*sees, scores, -1e30);

@@ -59,7 +59,9 @@ formats::Metadata load(const std::string& path, const std::vector<Kept>& tensors
   std::vector<std::string> missing, others, differ;
   std::set<std::string> wanted;
   for (const Kept& one : tensors) {
-    wanted.insert(one.name);
+    TN_REQUIRE(wanted.insert(one.name).second,
+               "[nn.load] expected a model whose tensors have names of their own, got {} twice",
+               one.name);
     const formats::TensorInfo* const info = file.find(one.name);
     if (!info)
       missing.push_back(one.name);

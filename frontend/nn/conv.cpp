@@ -203,10 +203,15 @@ ConvTranspose<N>::ConvTranspose(int64_t inputs, int64_t outputs, PerAxis<N> wind
       output_padding(options.output_padding),
       dilation(options.dilation),
       groups(options.groups) {
-  for (size_t i = 0; i < N; ++i)
+  for (size_t i = 0; i < N; ++i) {
+    TN_REQUIRE(stride[i] > 0 && dilation[i] > 0 && padding[i] >= 0,
+               "[nn.conv_transpose] expected strides and dilations above 0 and paddings of 0 or "
+               "more, got {}, {} and {}",
+               stride[i], dilation[i], padding[i]);
     TN_REQUIRE(0 <= output_padding[i] && output_padding[i] < std::max(stride[i], dilation[i]),
                "[nn.conv_transpose] expected an output padding below stride or dilation, got {}",
                output_padding[i]);
+  }
 }
 
 template <int N>
@@ -219,6 +224,8 @@ Tensor ConvTranspose<N>::operator()(const Tensor& x) const {
   std::vector<int> turned;
   for (size_t i = 0; i < N; ++i) {
     const int axis = static_cast<int>(i) + 2;
+    TN_REQUIRE(x.size(axis) > 0, "[nn.conv_transpose] expected sizes above 0, got [{}]",
+               fmt::join(x.shape(), ", "));
     wide = spread(wide, axis, stride[i]);
     const int64_t reach = dilation[i] * (shape[i + 2] - 1);
     before[i] = reach - padding[i];

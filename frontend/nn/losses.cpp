@@ -71,9 +71,10 @@ Targets of_labels(const char* op, const Tensor& log_chances, const Tensor& label
   const int axis = class_axis(op, log_chances), rank = log_chances.rank();
   std::vector<Size> shape = log_chances.sizes().vector();
   shape.erase(shape.begin() + axis);
-  TN_REQUIRE(labels.sizes() == Sizes(shape) && labels.dtype() != DType::kBool,
-             "[{}] expected integer labels in the shape of {} without axis {}, got {}", op,
-             text(log_chances), axis, text(labels));
+  TN_REQUIRE(
+      labels.sizes() == Sizes(shape) && !is_float(labels.dtype()) && labels.dtype() != DType::kBool,
+      "[{}] expected integer labels in the shape of {} without axis {}, got {}", op,
+      text(log_chances), axis, text(labels));
   const Size classes = log_chances.sizes()[static_cast<size_t>(axis)];
   const Tensor label = labels.cast(DType::kI64);
   const Tensor number = along(Tensor::arange(classes, DType::kI64, labels.context()), axis, rank);

@@ -63,11 +63,12 @@ LayerNorm::LayerNorm(const Shape& shape, const NormOptions& options)
 
 Tensor LayerNorm::operator()(const Tensor& x) const {
   TN_REQUIRE(x.rank() >= axes, "[nn.layer_norm] expected rank {} or more, got {}", axes, x.rank());
-  for (int64_t i = 0; i < axes && weight; ++i)
+  const std::optional<Parameter>& like = weight ? weight : bias;
+  for (int64_t i = 0; i < axes && like; ++i)
     TN_REQUIRE(x.sizes()[static_cast<size_t>(x.rank() - axes + i)] ==
-                   Size(weight->declared->shape[static_cast<size_t>(i)]),
+                   Size(like->declared->shape[static_cast<size_t>(i)]),
                "[nn.layer_norm] expected last axes [{}], got axis {} of size {}",
-               fmt::join(weight->declared->shape, ", "), x.rank() - axes + i,
+               fmt::join(like->declared->shape, ", "), x.rank() - axes + i,
                x.sizes()[static_cast<size_t>(x.rank() - axes + i)].text());
   Tensor out =
       normalised(wide(x), axes_from(x, x.rank() - static_cast<int>(axes)), epsilon.value());
@@ -80,6 +81,11 @@ RMSNorm::RMSNorm(int64_t size, const NormOptions& options)
     : weight(parameter(options.weight, {size}, 1)), epsilon(options.epsilon) {}
 
 Tensor RMSNorm::operator()(const Tensor& x) const {
+  const int64_t size = weight ? weight->declared->shape[0] : 0;
+  TN_REQUIRE(
+      x.rank() > 0 && (!weight || x.sizes()[static_cast<size_t>(x.rank() - 1)] == Size(size)),
+      "[nn.rms_norm] expected a last axis of size {}, got {}", size,
+      x.rank() == 0 ? "rank 0" : x.sizes()[static_cast<size_t>(x.rank() - 1)].text());
   const Tensor in = wide(x);
   const Tensor out = in * (in.square().mean({-1}, true) + epsilon.value()).rsqrt();
   return (weight ? out * *weight : out).cast(x.dtype());

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/wide.hpp"
 #include "tenon/index.hpp"
 #include "tenon/make.hpp"
 #include "tenon/math.hpp"
@@ -121,19 +122,18 @@ Tensor lp_pool(const Tensor& x, double p, const Shape& window, const PoolOptions
 }
 
 Tensor adaptive_avg_pool(const Tensor& x, const Shape& sizes) {
+  TN_REQUIRE(is_float(x.dtype()), "[nn.adaptive_avg_pool] expected a float dtype, got {}",
+             dtype_name(x.dtype()));
   return adaptive("nn.adaptive_avg_pool", x, sizes, [](const Tensor& of, int axis, const Parts& p) {
     // Repeated elements of a shorter part do not count.
-    std::vector<float> weight;
-    for (const int64_t count : p.count)
-      for (int64_t k = 0; k < p.most; ++k)
-        weight.push_back(k < count ? 1 / static_cast<float>(count) : 0);
     const auto m = static_cast<int64_t>(p.count.size());
-    const Tensor weights = Tensor::from<float>(weight, {m, p.most}, of.context());
-    const Tensor parts = gathered(of, axis, p);
-    std::vector<int64_t> beside(static_cast<size_t>(parts.rank()), 1);
+    const Tensor parts = wide(gathered(of, axis, p));
+    Shape beside(static_cast<size_t>(parts.rank()), 1);
     beside[static_cast<size_t>(axis)] = m;
-    beside.back() = p.most;
-    return (parts * weights.reshape(beside).cast(of.dtype())).sum({-1});
+    const Tensor count = Tensor::from<int64_t>(p.count, {m}, of.context()).reshape(beside);
+    const Tensor is_own = Tensor::arange(p.most, DType::kI64, of.context()) < count;
+    return (Tensor::where(is_own, parts, 0.0).sum({-1}) / count.squeeze(-1).cast(parts.dtype()))
+        .cast(of.dtype());
   });
 }
 

@@ -118,6 +118,21 @@ TEST_CASE("images are cropped in the middle and at random places") {
   CHECK_THROWS_WITH(random_crop(1, 1, -1), ContainsSubstring("a padding of at least 0"));
 }
 
+TEST_CASE("arrays whose bytes are not those of their shape are refused") {
+  constexpr int64_t kLong = int64_t{1} << 32;
+  for (const std::vector<int64_t>& shape :
+       {std::vector<int64_t>{kLong, kLong}, {2, -1}, {2, 2}, {kLong, 1, 0, -1}}) {
+    CHECK_THROWS_WITH(from_arrays({Array{DType::kF32, shape, {}}}),
+                      ContainsSubstring("[from_arrays] expected the bytes of f32 ["));
+  }
+  for (const Transform& transform :
+       {crop(1, 1), random_crop(1, 1), random_flip(1), normalise({0}, {1})}) {
+    CHECK_THROWS_WITH(applied(transform, Array{DType::kU8, {4, 4, 3}, {1, 2, 3}}),
+                      ContainsSubstring("got u8 [4, 4, 3] of 3 bytes"));
+    CHECK_THROWS_AS(applied(transform, Array{DType::kU8, {kLong, kLong, 1}, {}}), Error);
+  }
+}
+
 TEST_CASE("images are flipped left to right with the chance that was given") {
   CHECK(applied(random_flip(1), picture(2, 3, 2)).bytes ==
         std::vector<uint8_t>{4, 5, 2, 3, 0, 1, 10, 11, 8, 9, 6, 7});
@@ -143,6 +158,8 @@ TEST_CASE("images are normalised, channels first") {
   CHECK_THROWS_WITH(
       applied(normalise({0}, {1}), Array::zeros(DType::kF32, {1, 1, 1})),
       ContainsSubstring("expected an image, u8 [height, width, channels], got f32 [1, 1, 1]"));
+  CHECK_THROWS_WITH(normalise({0, 0}, {1, 0}),
+                    ContainsSubstring("expected deviations other than 0, got [1, 0]"));
   Example empty;
   Draws draws(0, 0, 0);
   CHECK_THROWS_WITH(crop(1, 1)(empty, draws), ContainsSubstring("got an empty one"));

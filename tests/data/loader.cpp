@@ -151,6 +151,22 @@ TEST_CASE("what an example throws reaches the consumer by its number, in its tur
   });
 }
 
+TEST_CASE("an order that memory has no room for is an error") {
+  test::on_each_device([](Context& context) {
+    Dataset dataset = indices();
+    dataset.size = INT64_MAX;
+    for (const bool shuffle : {false, true}) {
+      Loader loader(dataset, {.batch = 5, .shuffle = shuffle}, context);
+      try {
+        loader.next();
+        FAIL("expected an error");
+      } catch (const Error& error) {
+        CHECK(error.kind() == ErrorKind::kOutOfMemory);
+      }
+    }
+  });
+}
+
 TEST_CASE("examples that do not stack are refused by number") {
   test::on_each_device([](Context& context) {
     const auto refuses = [&](const std::function<Example(int64_t)>& get, const char* why) {

@@ -82,6 +82,8 @@ TEST_CASE("a table that is none is refused with line and column") {
   CHECK_THROWS_WITH(parse("a\n\"\"").array(0, DType::kF32), ContainsSubstring("got ''"));
   CHECK_THROWS_WITH(table.column("d"),
                     ContainsSubstring("expected one of the columns a, b\nc, got 'd'"));
+  CHECK_THROWS_WITH(parse("a,b,a\n1,2,3\n").column("a"),
+                    ContainsSubstring("a column's name that stands once, got 'a'"));
   CHECK_THROWS_WITH(table.array(2, DType::kF32), ContainsSubstring("a column below 2, got 2"));
   CHECK_THROWS_WITH(table.text(2, 0), ContainsSubstring("a row below 2, got 2"));
   CHECK_THROWS_AS(parse("a", {.header = true, .separator = '"'}), Error);

@@ -67,6 +67,9 @@ TEST_CASE("files and rows that mean nothing are refused") {
   CHECK_THROWS_WITH(MetricsWriter(folder / "no/m.csv"), ContainsSubstring("No such file"));
   fs::create_directory(folder / "f.csv");
   CHECK_THROWS_AS(MetricsWriter(folder / "f.csv"), Error);
+  CHECK_THROWS_WITH(MetricsWriter(folder / std::string("n\0.csv", 6)),
+                    ContainsSubstring("a path without NUL"));
+  CHECK_FALSE(fs::exists(folder / "n"));
   MetricsWriter writer(folder / "m.csv");
   CHECK_THROWS_WITH(writer.write({}), ContainsSubstring("at least one number"));
   for (const char* name : {"", "\xff", "a\nb"})

@@ -52,6 +52,30 @@ TEST_CASE("masks of bools and of numbers say the same, for shared heads too") {
   });
 }
 
+TEST_CASE("a mask of -inf hides as a false one does, whole rows too") {
+  on_each_device([](Context& context) {
+    const Tensor q = drawn({1, 2, 3, 4}, 1, context), k = drawn({1, 2, 3, 4}, 2, context),
+                 v = drawn({1, 2, 3, 4}, 3, context);
+    const std::vector<float> rows{0, -INFINITY, 0, -INFINITY, -INFINITY, -INFINITY, 0, 0, 0};
+    nn::AttentionOptions bools, numbers;
+    numbers.mask = Tensor::from<float>(std::span(rows), {3, 3}, context);
+    bools.mask = Tensor::from<bool>({true, false, true, false, false, false, true, true, true},
+                                    {3, 3}, context);
+    const Tensor out = nn::attention(q, k, v, numbers);
+    CHECK(largest(out.select(2, 1)) == 0);
+    CHECK(largest(out - nn::attention(q, k, v, bools)) == 0);
+  });
+}
+
+TEST_CASE("a window of any size sees all that is near") {
+  on_each_device([](Context& context) {
+    const Tensor q = drawn({1, 1, 4, 2}, 1, context), k = drawn({1, 1, 3, 2}, 2, context);
+    for (const bool causal : {false, true})
+      CHECK(largest(nn::attention(q, k, k, {.causal = causal, .window = INT64_MAX}) -
+                    nn::attention(q, k, k, {.causal = causal, .window = 100})) == 0);
+  });
+}
+
 TEST_CASE("one key after another by a growing memory is the whole at once") {
   on_each_device([](Context& context) {
     const Tensor x = drawn({1, 2, 6, 4}, 1, context);
@@ -100,6 +124,9 @@ TEST_CASE("shapes that attention cannot take are named") {
         return nn::attention(x, x, Tensor::ones({4, 3, 8}));
       },
       "of one rank, got ranks 4, 4 and 3");
+  const Tensor whole = x.cast(DType::kI32);
+  refuses([&] { return nn::attention(whole, whole, whole); },
+          "[nn.attention] expected float dtypes, got i32, i32 and i32");
   refuses(
       [&] {
         return nn::rotary(Tensor::ones({2, 3}));

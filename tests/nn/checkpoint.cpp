@@ -104,6 +104,13 @@ TEST_CASE("a checkpoint of another model is refused with all that differs, and c
         nn::load(path, other, context),
         ContainsSubstring("missing: fc3.weight, fc3.bias; not in the model: bn.weight, bn.bias") &&
             ContainsSubstring("fc2.weight, fc2.bias"));
+    struct Twice {
+      nn::Linear a{3, 4}, b{3, 4};
+      auto fields() { return std::tie(a, b); }
+      static constexpr std::string_view field_names() { return "fc1, fc1"; }
+    } twice;
+    CHECK_THROWS_WITH(nn::load(path, twice, context),
+                      ContainsSubstring("names of their own, got fc1.weight twice"));
     Net fresh;  // not initialised
     nn::load(path, fresh, context);
     CHECK(fresh.fc2.weight.to_vector<float>() == net.fc2.weight.to_vector<float>());

@@ -122,6 +122,38 @@ TEST_CASE("shapes that do not fit a layer are errors that name it") {
       "[nn.windows] expected windows within axis 2 of size 2, got 3 elements");
   refuses([] { nn::Conv2d(3, 4, 3, {.groups = 2}); },
           "[nn.conv] expected channels above 0 that divide into groups, got 4 and 3 in 2 groups");
+  nn::RMSNorm norm(8);
+  nn::initialise(norm, Key(1));
+  refuses(
+      [&] {
+        norm(Tensor::ones({4, 1}));
+      },
+      "[nn.rms_norm] expected a last axis of size 8, got 1");
+  refuses(
+      [] {
+        nn::nll_loss(Tensor::ones({2, 3}), Tensor::ones({2}));
+      },
+      "[nn.nll_loss] expected integer labels in the shape of f32[2, 3] without axis 1, got f32[2]");
+  nn::LayerNorm plain({8}, {.weight = false});
+  nn::initialise(plain, Key(1));
+  refuses(
+      [&] {
+        plain(Tensor::ones({4, 1}));
+      },
+      "[nn.layer_norm] expected last axes [8], got axis 1 of size 1");
+  refuses([] { nn::adaptive_avg_pool(Tensor::ones({4}, DType::kI32), {3}); },
+          "[nn.adaptive_avg_pool] expected a float dtype, got i32");
+  for (const nn::ConvTransposeOptions<1>& options :
+       {nn::ConvTransposeOptions<1>{.stride = 0}, {.padding = -1}, {.dilation = 0}})
+    refuses([&] { nn::ConvTranspose1d(1, 1, 2, options); },
+            "[nn.conv_transpose] expected strides and dilations above 0");
+  nn::ConvTranspose1d turned(1, 1, 2);
+  nn::initialise(turned, Key(1));
+  refuses(
+      [&] {
+        turned(Tensor::ones({1, 1, 0}));
+      },
+      "[nn.conv_transpose] expected sizes above 0, got [1, 1, 0]");
   refuses([] { nn::Linear(0, 4); }, "[nn.linear] expected sizes above 0, got 0 and 4");
   refuses([] { nn::GroupNorm(3, 4); }, "[nn.group_norm] expected channels that divide into groups");
   refuses([] { nn::Dropout(1.0); }, "[nn.dropout] expected a rate in [0, 1), got 1");
@@ -139,6 +171,13 @@ TEST_CASE("shapes that do not fit a layer are errors that name it") {
         nn::mse_loss(Tensor::ones({4}), Tensor::ones({4, 1}));
       },
       "[nn.mse_loss] expected a target that broadcasts to the prediction, f32[4], got f32[4, 1]");
+}
+
+TEST_CASE("means of parts of f64 are as exact as f64") {
+  on_each_device([](Context& context) {
+    const Tensor x = Tensor::arange(7, DType::kF64, context);
+    CHECK(nn::adaptive_avg_pool(x, {3}).to_vector<double>() == std::vector<double>{1, 3, 5});
+  });
 }
 
 TEST_CASE("a label that is no class makes the loss NaN, and one to be ignored does not count") {
