@@ -14,7 +14,7 @@ MISSING = [["run", "/nowhere.tn"], ["run", ""], ["show", "/nowhere/x.tn"]]
 
 
 def refused(program, arguments, code=2):
-    result = run(program, *arguments, timeout=60)
+    result = run(program, *arguments)
     assert result.returncode == code, (result.returncode, result.stdout, result.stderr)
     assert result.stderr.strip(), "expected words on stderr"
 

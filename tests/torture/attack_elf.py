@@ -81,9 +81,9 @@ def load(index, data):
     with open(plugin, "wb") as file:
         file.write(data)
     common = {"TENON_PLUGINS": f"{plugin}:{CPU}", "TENON_PROBE_SECONDS": str(LIMIT)}
-    unnamed = run("example_01_hello", timeout=60, **common)
+    unnamed = run("example_01_hello", **common)
     assert unnamed.returncode == 0 and "141.5 and 321.5" in unnamed.stdout, unnamed
-    named = run("example_01_hello", timeout=60, TENON_DEVICES=backend, **common)
+    named = run("example_01_hello", TENON_DEVICES=backend, **common)
     if named.returncode == 0:
         assert "141.5 and 321.5" in named.stdout, named
     else:

@@ -28,7 +28,7 @@ WARM = tempfile.TemporaryDirectory()
 def end(backend, pattern):
     for i in range(RUNS):
         with tempfile.TemporaryDirectory() as cold:
-            result = run(PROGRAM, pattern, timeout=60, TENON_DEVICES=backend,
+            result = run(PROGRAM, pattern, TENON_DEVICES=backend,
                          TENON_CACHE_DIR=cold if i == 0 else WARM.name)
         assert result.returncode == 0, (i, result.returncode, result.stdout, result.stderr)
         assert result.stdout.splitlines() == PATTERNS[pattern], (i, result.stdout, result.stderr)

@@ -22,7 +22,7 @@ PATTERNS = {  # pattern -> all that it writes, runs
 
 def fork(backend, pattern):
     how = ["at-once"] if backend in JOINS else []
-    result = run(PROGRAM, pattern, *how, timeout=150, TENON_DEVICES=backend)
+    result = run(PROGRAM, pattern, *how, TENON_DEVICES=backend)
     assert result.returncode == 0, (result.returncode, result.stdout, result.stderr)
     assert result.stdout.splitlines() == PATTERNS[pattern][0], (result.stdout, result.stderr)
 

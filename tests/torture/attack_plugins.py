@@ -26,7 +26,7 @@ CHANGES = {"cwd": ("working directory",), "umask": ("umask",), "signal": ("SIGIN
            "fpu": ("rounding",), "stdout": ("standard output",), "locale": ("locale",), "environ": ("LD_PRELOAD",),
            "alarm": ("SIGALRM",)}
 LIMIT = 3.0    # seconds of a probe that is to run out of time
-MARGIN = 12.0  # for a busy machine: far below what it would take to wait again
+MARGIN = 60.0  # for a busy machine
 
 FOLDER = tempfile.mkdtemp(prefix="tenon-hostile-")
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
@@ -36,7 +36,7 @@ STATE = {}
 
 def hello(**environment):
     begin = time.monotonic()
-    result = run("example_01_hello", timeout=100, **environment)
+    result = run("example_01_hello", **environment)
     return result, time.monotonic() - begin
 
 
@@ -92,7 +92,7 @@ def strike(entry, way):
         assert backend in result.stderr and any(reason in result.stderr for reason in reasons), result
     assert seconds < MARGIN, seconds
 
-    result = run("tenon", "devices", "--json", timeout=100, **both)
+    result = run("tenon", "devices", "--json", **both)
     assert result.returncode == 0, result
     facts = json.loads(result.stdout)
     said = next(p for p in facts["plugins"] if p["path"] == plugin)
