@@ -15,7 +15,7 @@ STEPS = 25
 
 class Train(unittest.TestCase):
     def learner(self, folder, *words):
-        return run("train_learner", folder, STEPS, *words)
+        return run("train_learner", folder, STEPS, *words, TENON_DEVICES="cpu")
 
     def test_killed_and_resumed(self):
         with tempfile.TemporaryDirectory() as folder:
