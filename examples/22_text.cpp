@@ -6,13 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "options.hpp"
+#include "text.hpp"
 
-using tenon::DType;
 using tenon::Key;
 using tenon::Tensor;
 namespace nn = tenon::nn;
@@ -47,29 +44,6 @@ struct Transformer {
   }
 };
 
-/// All of docs/, in the order of the names of its files.
-std::vector<uint8_t> read_text() {
-  std::vector<std::filesystem::path> paths;
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(TENON_EXAMPLE_DATA "/../../docs"))
-    if (entry.path().extension() == ".md") paths.push_back(entry.path());
-  std::sort(paths.begin(), paths.end());
-  std::vector<uint8_t> text;
-  for (const auto& path : paths) {
-    std::ifstream in(path, std::ios::binary);
-    text.insert(text.end(), std::istreambuf_iterator<char>(in), {});
-  }
-  return text;
-}
-
-/// Rows of `count` bytes, from places that are drawn.
-Tensor drawn(const Tensor& text, const Key& key, int64_t count) {
-  const Tensor begin = tenon::randint(key, {kBatch, 1}, 0, text.size(0) - count);
-  return text.take(0, (begin + Tensor::arange(count)).flatten())
-      .reshape({kBatch, count})
-      .cast(DType::kI64);
-}
-
 Tensor loss_of(const Transformer& model, const Tensor& rows) {
   const Tensor logits = model(rows.slice({{}, {0, kLength}}));
   return nn::cross_entropy(logits.reshape({kBatch * kLength, 256}),
@@ -93,10 +67,7 @@ std::string written(const Transformer& model, Key key, const std::string& begin,
     bytes.push_back(
         next(model, Tensor::from<int64_t>(row, {1, kLength}), at, keys[1]).item<int64_t>());
   }
-  std::string out;
-  for (const int64_t byte : bytes)
-    out += byte == '\n' || (byte >= ' ' && byte < 127) ? static_cast<char>(byte) : '.';
-  return out;
+  return as_text(bytes);
 }
 
 }  // namespace
@@ -116,7 +87,7 @@ int main(int count, char** words) try {
     std::printf("%zu bytes; %lld numbers are learned\n", bytes.size(),
                 static_cast<long long>(nn::count(model)));
   const auto loss = [](Transformer& m, const std::vector<Tensor>& all, const Key& key) {
-    return loss_of(m, drawn(all[0], key, kLength + 1));
+    return loss_of(m, drawn(all[0], key, kBatch, kLength + 1));
   };
   tenon::train::Result learned;
   if (options.steps > 0)

@@ -11,6 +11,17 @@
 namespace tenon {
 namespace {
 
+/// The last of the smallest values that this one is a view of: what is repeated is so inside.
+NodeRef below_views(const NodeRef& node) {
+  const auto size = [](const NodeRef& x) { return product(x->shape).max(); };
+  NodeRef smallest = node;
+  for (NodeRef at = node; at->op == Op::VIEW;) {
+    at = at->sources[0];
+    if (size(at) < size(smallest)) smallest = at;
+  }
+  return smallest;
+}
+
 /// Nodes that do not depend on the params but on others, as they enter the rest.
 std::vector<NodeRef> captured_by(const std::vector<NodeRef>& outputs,
                                  const std::vector<NodeRef>& params) {
@@ -19,9 +30,9 @@ std::vector<NodeRef> captured_by(const std::vector<NodeRef>& outputs,
   std::vector<NodeRef> captured;
   FlatMap<const Node*, char> seen;
   const auto capture = [&](const NodeRef& node) {
-    if (outer.contains(node.get()) && !own.contains(node.get()) &&
-        seen.try_emplace(node.get()).second)
-      captured.push_back(node);
+    if (!outer.contains(node.get()) || own.contains(node.get())) return;
+    const NodeRef value = below_views(node);
+    if (seen.try_emplace(value.get()).second) captured.push_back(value);
   };
   for (const NodeRef& node : topological(outputs)) {
     if (own.contains(node.get())) continue;

@@ -164,6 +164,20 @@ class Examples(unittest.TestCase):
             self.assertEqual(header["59.noise"]["shape"], [128, 64])
             self.assertNotIn("60.noise", header)
 
+    def test_lstm(self):
+        with tempfile.TemporaryDirectory() as folder:
+            curve = os.path.join(folder, "lstm.svg")
+            learned = self.learn("example_23_lstm", "--steps", "8", "--svg", curve)
+            losses = [loss / math.log(2) for loss in learned["losses"]]  # bits a byte
+            self.assertEqual(len(losses), 8)
+            self.assertLess(abs(losses[0] - 8), 0.5)
+            self.assertLess(losses[-1], 6)
+            with open(curve) as file:
+                self.assertIn("bits a byte", file.read())
+        said = run("example_23_lstm", "--steps", "1", timeout=300)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertIn("---\n# Decision", said.stdout)
+
     def test_programs_that_learn_refuse_what_they_do_not_know(self):
         for words in (["--steps"], ["--steps", "x"], ["--steps", "-1"], ["--what", "1"]):
             with self.subTest(words):

@@ -149,6 +149,24 @@ TEST_CASE("a trip of a scan's gradient costs the same whatever the length") {
   });
 }
 
+TEST_CASE("what a body repeats is captured once") {
+  on_each_device([](Context& context) {
+    const Tensor w = Tensor::randn({8, 4}, 1, context), h = Tensor::randn({16, 8}, 2, context);
+    Tensor::realize({w, h});
+    const auto body = [&](const Tensor&, const Tensors& carried) {
+      const Tensor x = carried[0].matmul(w) + w.select(0, 0);
+      return Tensors{x.matmul(w.transpose())};
+    };
+    const Tensor last = fori_loop(0, 3, body, {h})[0];
+    const Node& loop = *node_of(last);
+    REQUIRE(loop.op == Op::LOOP);
+    int64_t captured = 0;
+    for (size_t s = 2; s < loop.sources.size(); ++s)
+      captured += product(loop.sources[s]->shape).value();
+    CHECK(captured == 2 * 32 + 4);
+  });
+}
+
 TEST_CASE("loops refuse what does not fit") {
   on_each_device([](Context& context) {
     const Tensor x = Tensor::from<float>({1, 2}, {2}, context), n = x.cast(DType::kI64);

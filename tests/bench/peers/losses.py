@@ -18,7 +18,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from training import ConvNet
+from training import ConvNet, Reader
 
 DIGITS = torch.from_numpy(np.load(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../examples/data/digits.npy")))
 HELD = torch.arange(len(DIGITS)) % 5 == 0
@@ -114,6 +114,11 @@ def diffusion_loss(model, draw):
     return F.mse_loss(model(left.sqrt() * (x[at].flatten(1) * 2 - 1) + (1 - left).sqrt() * noise, t, y[at]), noise)
 
 
+def text_loss(model, draw):
+    rows = draw["rows"].T
+    return F.cross_entropy(model(rows[:-1]), rows[1:].flatten())
+
+
 def warmup_cosine(peak, steps):
     """Of 20 steps, then down to 0."""
     return lambda t: peak * t / 20 if t < 20 else peak * 0.5 * (1 + math.cos(math.pi * min(1, (t - 20) / (steps - 20))))
@@ -162,7 +167,8 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     cosine = warmup_cosine
-    cases = {"example_24_vit": (Vit, digits_loss, cosine(3e-3, options.steps), {}),
+    cases = {"example_23_lstm": (Reader, text_loss, lambda t: 3e-3, {}),
+             "example_24_vit": (Vit, digits_loss, cosine(3e-3, options.steps), {}),
              "example_25_graph": (Gcn, graph_loss, lambda t: 1e-2, {"weight_decay": 5e-4}),
              "example_26_diffusion": (Denoiser, diffusion_loss, cosine(3e-3, options.steps), {})}
     print(f"torch {torch.__version__}; largest relative difference of {options.steps} losses")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Steps of the examples that learn beside the same steps of PyTorch, turn about, in milliseconds.
 
-Usage: training.py BUILD_FOLDER [--threads N] [--rounds N] [--device cuda]     needs torch and numpy
+Usage: training.py BUILD_FOLDER [--threads N] [--rounds N] [--device cuda] [--only NAME]     needs torch and numpy
 A step of an example is the difference of two runs, of many steps and of few, by the steps between them; both have met
 the cache before. PyTorch runs eagerly: forward, backward and the optimizer, on batches of the same shapes.
 """
@@ -65,10 +65,20 @@ class Transformer(nn.Module):
         return self.head(self.ln_f(self.h(self.wte(x) + self.wpe(torch.arange(128, device=x.device))))).flatten(0, 1)
 
 
+class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.lstm, self.head = nn.Embedding(256, 64), nn.LSTM(64, 256), nn.Linear(256, 256)
+
+    def forward(self, x):
+        return self.head(self.lstm(self.embedding(x))[0]).flatten(0, 1)
+
+
 MODELS = {
     "example_20_digits_mlp": (Mlp, torch.rand(64, 1, 8, 8), torch.randint(10, (64,)), None, 3000, 200),
     "example_21_digits_conv": (ConvNet, torch.rand(64, 1, 8, 8), torch.randint(10, (64,)), None, 220, 20),
     "example_22_text": (Transformer, torch.randint(256, (16, 128)), torch.randint(256, (2048,)), 1.0, 25, 5),
+    "example_23_lstm": (Reader, torch.randint(256, (64, 16)), torch.randint(256, (1024,)), None, 25, 5),
 }
 
 
@@ -99,12 +109,15 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--device", default="cpu", help="of both, as each of them names it: cpu or cuda")
+    parser.add_argument("--only", default="", help="part of a program's name")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     on_cpu = options.device == "cpu"
     os.environ["TENON_DEVICES"] = f"cpu@threads={options.threads}" if on_cpu else options.device
     print(f"torch {torch.__version__}, {options.device}, {options.threads} threads; median (least) of {options.rounds}, ms a step")
     for name, (make, x, y, clip, many, few) in MODELS.items():
+        if options.only not in name:
+            continue
         program = os.path.join(options.build, "bin", name)
         model, x, y = make().to(options.device), x.to(options.device), y.to(options.device)
         torch_step(model, x, y, clip, few)
