@@ -26,6 +26,29 @@ struct AttentionOptions {
 TENON_API Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
                            const AttentionOptions& options = {}, const Mode& mode = {});
 
+/// Keys and values of the positions so far, where a model answers one position after another. In a
+/// traced function whose cache is donated, what is appended is written in place:
+///
+///   cache.append(k, v);
+///   Tensor y = attention(q, cache);
+struct TENON_API KeyValueCache {
+  /// Room for `capacity` positions of [n, groups, .., size].
+  KeyValueCache(int64_t n, int64_t groups, int64_t capacity, int64_t size,
+                DType dtype = DType::kF32, Context& context = Context::standard());
+  /// k and v [n, groups, new, size] come after what is there.
+  void append(const Tensor& k, const Tensor& v);
+
+  Tensor keys, values;  ///< [n, groups, capacity, size]
+  Tensor length;        ///< positions that were appended, i64 []
+  TENON_FIELDS(keys, values, length)
+};
+
+/// Causal attention of the positions that were appended last, q [n, heads, queries, size], to all
+/// in the cache. Of the options a window and a scale count; a mask throws. What was appended beyond
+/// the capacity makes NaN.
+TENON_API Tensor attention(const Tensor& q, const KeyValueCache& cache,
+                           const AttentionOptions& options = {}, const Mode& mode = {});
+
 /// Turns pairs of the last axis of x [.., positions, size] by position / base^(2i / size): Su et
 /// al., 2021. Pair i is elements i and i + size/2, as in Llama; `interleaved`: 2i and 2i + 1.
 /// Positions count from `first`, a number or an integer tensor [].

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <limits>
+
+#include "core/support/error.hpp"
+#include "tenon/nn/attention.hpp"
+
+namespace tenon::nn {
+
+KeyValueCache::KeyValueCache(int64_t n, int64_t groups, int64_t capacity, int64_t size, DType dtype,
+                             Context& context)
+    : keys(Tensor::zeros({n, groups, capacity, size}, dtype, context)),
+      values(Tensor::zeros({n, groups, capacity, size}, dtype, context)),
+      length(Tensor::zeros({}, DType::kI64, context)) {
+  TN_REQUIRE(n > 0 && groups > 0 && capacity > 0 && size > 0,
+             "[nn.key_value_cache] expected sizes above 0, got {}, {}, {} and {}", n, groups,
+             capacity, size);
+}
+
+void KeyValueCache::append(const Tensor& k, const Tensor& v) {
+  for (const Tensor& x : {k, v})
+    TN_REQUIRE(x.rank() == 4 && x.size(0) == keys.size(0) && x.size(1) == keys.size(1) &&
+                   x.size(3) == keys.size(3) && x.size(2) == k.size(2) && x.dtype() == keys.dtype(),
+               "[nn.key_value_cache] expected {} [{}, {}, new, {}], as the cache has, got {} of "
+               "rank {}",
+               dtype_name(keys.dtype()), keys.size(0), keys.size(1), keys.size(3),
+               dtype_name(x.dtype()), x.rank());
+  const int64_t count = k.size(2);
+  const Tensor at = (Tensor::arange(count, DType::kI64, keys.context()) + length)
+                        .reshape({1, 1, count, 1})
+                        .expand(k.shape());
+  keys = keys.scatter(2, at, k);
+  values = values.scatter(2, at, v);
+  length = length + count;
+}
+
+Tensor attention(const Tensor& q, const KeyValueCache& cache, const AttentionOptions& options,
+                 const Mode& mode) {
+  TN_REQUIRE(!options.mask && options.window >= 0,
+             "[nn.attention] expected a window of 0 (none) or more and no mask beside a cache, got "
+             "a window of {}{}",
+             options.window, options.mask ? " and a mask" : "");
+  TN_REQUIRE(q.rank() == 4, "[nn.attention] expected [n, heads, queries, size], got rank {}",
+             q.rank());
+  Context& context = q.context();
+  const int64_t queries = q.size(2), capacity = cache.keys.size(2);
+  const Tensor last =
+      Tensor::arange(queries, DType::kI64, context).unsqueeze(1) + cache.length - queries;
+  const Tensor key = Tensor::arange(capacity, DType::kI64, context).unsqueeze(0);
+  AttentionOptions with = options;
+  with.causal = false;
+  with.window = 0;
+  with.mask = key <= last;
+  if (options.window > 0) with.mask = *with.mask & (key > last - options.window);
+  const Tensor out = attention(q, cache.keys, cache.values, with, mode);
+  return Tensor::where(cache.length > capacity, std::numeric_limits<double>::quiet_NaN(), out);
+}
+
+}  // namespace tenon::nn
