@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "options.hpp"
+#include "record.hpp"
 #include "text.hpp"
 
 using tenon::Key;
@@ -86,8 +87,14 @@ int main(int count, char** words) try {
   if (!options.json)
     std::printf("%zu bytes; %lld numbers are learned\n", bytes.size(),
                 static_cast<long long>(nn::count(model)));
-  const auto loss = [](Transformer& m, const std::vector<Tensor>& all, const Key& key) {
-    return loss_of(m, drawn(all[0], key, kBatch, kLength + 1));
+  const auto rows = [](const Tensor& all, const Key& key) {
+    return drawn(all, key, kBatch, kLength + 1);
+  };
+  record(options, model, keys[1], [&](const Key& key) {
+    return tenon::formats::NamedTensors{{"rows", rows(text, key)}};
+  });
+  const auto loss = [rows](Transformer& m, const std::vector<Tensor>& all, const Key& key) {
+    return loss_of(m, rows(all[0], key));
   };
   tenon::train::Result learned;
   if (options.steps > 0)

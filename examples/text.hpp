@@ -4,27 +4,22 @@
 
 #include <tenon/tenon.hpp>
 
-#include <algorithm>
 #include <cstdint>
-#include <filesystem>
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
 
-/// All of docs/, in the order of the names of its files.
+/// Tenon's documentation as it once was: what learns from it learns the same tomorrow.
 inline std::vector<uint8_t> read_text() {
-  std::vector<std::filesystem::path> paths;
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(TENON_EXAMPLE_DATA "/../../docs"))
-    if (entry.path().extension() == ".md") paths.push_back(entry.path());
-  std::sort(paths.begin(), paths.end());
-  std::vector<uint8_t> text;
-  for (const auto& path : paths) {
-    std::ifstream in(path, std::ios::binary);
-    text.insert(text.end(), std::istreambuf_iterator<char>(in), {});
-  }
-  return text;
+  const char* path = TENON_EXAMPLE_DATA "/documentation.txt";
+  std::ifstream in(path, std::ios::binary);
+  std::vector<uint8_t> text{std::istreambuf_iterator<char>(in), {}};
+  if (!text.empty()) return text;
+  std::fprintf(stderr, "expected a text to read, there is none in %s\n", path);
+  std::exit(3);
 }
 
 /// Rows of `length` bytes [rows, length], i64, from places that are drawn.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Losses of the examples that learn beside PyTorch's, from equal weights on equal batches.
 
-Usage: losses.py BUILD_FOLDER [--steps N] [--seeds N]     needs torch and numpy
+Usage: losses.py BUILD_FOLDER [--steps N] [--seeds N] [--only NAME]     needs torch and numpy
 An example writes its first weights and what each step draws (--record); the same model of PyTorch, in f32, learns from
 these. Convolutions on digits drop by other random numbers than PyTorch's: of them the accuracies are compared.
 """
@@ -29,16 +29,18 @@ def digits(held):
     return rows[:, :64].float().reshape(-1, 1, 8, 8) / 16, rows[:, 64].long()
 
 
-class VitBlock(nn.Module):
-    def __init__(self, width=48):
+class Block(nn.Module):
+    def __init__(self, width=48, causal=False):
         super().__init__()
         self.ln_1, self.ln_2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.attn = nn.MultiheadAttention(width, 4, batch_first=True)
-        self.fc, self.proj = nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
+        wide = (4 if causal else 2) * width
+        self.causal, self.fc, self.proj = causal, nn.Linear(width, wide), nn.Linear(wide, width)
 
     def forward(self, x):
         y = self.ln_1(x)
-        h = x + self.attn(y, y, y, need_weights=False)[0]
+        hidden = torch.ones(x.shape[1], x.shape[1]).triu(1).bool() if self.causal else None
+        h = x + self.attn(y, y, y, need_weights=False, attn_mask=hidden)[0]
         return h + self.proj(F.gelu(self.fc(self.ln_2(h)), approximate="tanh"))
 
 
@@ -47,12 +49,23 @@ class Vit(nn.Module):
         super().__init__()
         self.cls, self.positions = nn.Parameter(torch.zeros(1, 1, width)), nn.Parameter(torch.zeros(17, width))
         self.patches, self.norm, self.head = nn.Conv2d(1, width, 2, 2), nn.LayerNorm(width), nn.Linear(width, 10)
-        self.blocks = nn.Sequential(VitBlock(), VitBlock())
+        self.blocks = nn.Sequential(Block(), Block())
 
     def forward(self, x):
         seen = self.patches(x).flatten(2).transpose(1, 2)
         tokens = torch.cat([self.cls.expand(len(x), -1, -1), seen], 1) + self.positions
         return self.head(self.norm(self.blocks(tokens)[:, 0]))
+
+
+class Transformer(nn.Module):
+    def __init__(self, width=128):
+        super().__init__()
+        self.wte, self.wpe = nn.Embedding(256, width), nn.Embedding(128, width)
+        self.h = nn.Sequential(*(Block(width, causal=True) for _ in range(4)))
+        self.ln_f, self.head = nn.LayerNorm(width), nn.Linear(width, 256, bias=False)
+
+    def forward(self, x):
+        return self.head(self.ln_f(self.h(self.wte(x) + self.wpe(torch.arange(128)))))
 
 
 class GcnLayer(nn.Module):
@@ -114,6 +127,10 @@ def diffusion_loss(model, draw):
     return F.mse_loss(model(left.sqrt() * (x[at].flatten(1) * 2 - 1) + (1 - left).sqrt() * noise, t, y[at]), noise)
 
 
+def transformer_loss(model, draw):
+    return F.cross_entropy(model(draw["rows"][:, :-1]).flatten(0, 1), draw["rows"][:, 1:].flatten())
+
+
 def text_loss(model, draw):
     rows = draw["rows"].T
     return F.cross_entropy(model(rows[:-1]), rows[1:].flatten())
@@ -144,7 +161,7 @@ def run(build, name, *words):
         return json.loads(out.stdout), tensors(path)
 
 
-def learn(model, record, steps, rate, loss_of, **options):
+def learn(model, record, steps, rate, loss_of, clip=None, **options):
     model.load_state_dict({name[6:]: value for name, value in record.items() if name.startswith("model.")})
     optimizer = torch.optim.AdamW(model.parameters(), lr=1, **options)
     losses = []
@@ -154,6 +171,8 @@ def learn(model, record, steps, rate, loss_of, **options):
         optimizer.zero_grad()
         loss = loss_of(model, draw)
         loss.backward()
+        if clip:
+            nn.utils.clip_grad_norm_(model.parameters(), clip)
         optimizer.step()
         losses.append(loss.item())
     return losses
@@ -164,19 +183,25 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--only", default="", help="part of a program's name")
     options = parser.parse_args()
     torch.set_num_threads(1)
     cosine = warmup_cosine
-    cases = {"example_23_lstm": (Reader, text_loss, lambda t: 3e-3, {}),
+    cases = {"example_22_text": (Transformer, transformer_loss, cosine(2e-3, options.steps), {"clip": 1.0}),
+             "example_23_lstm": (Reader, text_loss, lambda t: 3e-3, {}),
              "example_24_vit": (Vit, digits_loss, cosine(3e-3, options.steps), {}),
              "example_25_graph": (Gcn, graph_loss, lambda t: 1e-2, {"weight_decay": 5e-4}),
              "example_26_diffusion": (Denoiser, diffusion_loss, cosine(3e-3, options.steps), {})}
     print(f"torch {torch.__version__}; largest relative difference of {options.steps} losses")
     for name, (make, loss_of, rate, more) in cases.items():
+        if options.only not in name:
+            continue
         said, record = run(options.build, name, "--steps", options.steps)
         losses = learn(make(), record, options.steps, rate, loss_of, **more)
         worst = max(abs(a - b) / abs(b) for a, b in zip(said["losses"], losses, strict=True))
         print(f"{name}: {worst:.2e}; first {said['losses'][0]:.6f} and {losses[0]:.6f}, last {said['losses'][-1]:.6f} and {losses[-1]:.6f}")
+    if options.only not in "example_21_digits_conv":
+        return
     ours, theirs = [], []
     x, y = digits(True)
     for seed in range(options.seeds):
