@@ -89,11 +89,11 @@ void schedule_threads_nest(ScheduleBuilder& builder, int axis) {
     return builder.kernel.axes[a].kind == AxisKind::kParallel;
   };
   // A scatter: each thread goes over all that is written at its own place of the other axes.
-  const auto ordered = std::ranges::stable_partition(axes, is_parallel);
-  if (!ordered.empty()) {
-    if (ordered.begin() == axes.begin()) return;
+  const auto ordered = std::stable_partition(axes.begin(), axes.end(), is_parallel);
+  if (ordered != axes.end()) {
+    if (ordered == axes.begin()) return;
     builder.reorder(axes);
-    axes.erase(ordered.begin(), axes.end());
+    axes.erase(ordered, axes.end());
     // Each waits for its own memory all the time: few a workgroup, so that many units wait at once.
     return spread_over_grid(builder, std::move(axes), kThreads / 8);
   }
