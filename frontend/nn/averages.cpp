@@ -2,7 +2,9 @@
 #include "tenon/nn/averages.hpp"
 
 #include "core/support/error.hpp"
+#include "frontend/nn/piece.hpp"
 #include "frontend/nn/run_where.hpp"
+#include "frontend/nn/wide.hpp"
 
 namespace tenon::nn {
 
@@ -24,17 +26,18 @@ Optimizer accumulate(int64_t count, const Optimizer& inner) {
 
 Optimizer keep_mean(double decay) {
   TN_REQUIRE(0 <= decay && decay < 1, "[nn.keep_mean] expected a decay in [0, 1), got {}", decay);
-  return Optimizer({Piece{"mean", {zeros_slot("parameter"), count_slot()}, [=](Update& of) {
-                            Tensor& count = of.slots[1][0];
-                            const Tensor part = Tensor::where(count > 0, decay, 0.0);
-                            count = count + 1;
-                            for (size_t i = 0; i < of.updates.size(); ++i) {
-                              Tensor& mean = of.slots[0][i];
-                              const Tensor now =
-                                  of.parameters[i].tensor->cast(mean.dtype()) + of.updates[i];
-                              mean = mean * part + now * (1 - part);
-                            }
-                          }}});
+  Slot mean_of = zeros_slot("parameter");
+  mean_of.begin = [zeros = mean_of.begin](const Tensor& w) { return zeros(w) + wide(w); };
+  return piece("mean", {mean_of, count_slot()}, [=](Update& of) {
+    Tensor& count = of.slots[1][0];
+    const Tensor part = Tensor::where(count > 0, decay, 0.0);
+    count = count + 1;
+    for (size_t i = 0; i < of.updates.size(); ++i) {
+      Tensor& mean = of.slots[0][i];
+      const Tensor now = of.parameters[i].tensor->cast(mean.dtype()) + of.updates[i];
+      mean = mean * part + now * (1 - part);
+    }
+  });
 }
 
 void fields::set_means(const std::vector<Named>& learned, const Optimizer& optimizer,

@@ -2,6 +2,7 @@
 #include "tenon/nn/precision.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/support/error.hpp"
 #include "frontend/nn/run_where.hpp"
@@ -28,6 +29,11 @@ Slot begin_slot(const LossScaleOptions& options) {
   return slot;
 }
 
+/// Where it shall shrink; never to 0, by which nothing can be divided.
+Tensor shrunk(const Tensor& scale, const LossScaleOptions& options) {
+  return (scale * options.backoff).maximum(std::numeric_limits<float>::min());
+}
+
 /// Where it shall grow, as far as it is finite then.
 Tensor grown(const Tensor& scale, const Tensor& grows, const LossScaleOptions& options) {
   const Tensor next = scale * options.growth;
@@ -47,7 +53,7 @@ Optimizer scale_loss(const Optimizer& inner, const LossScaleOptions& options) {
     }
     run_where(is_finite, inner, of, 2);
     const Tensor grows = is_finite & (finite + 1 >= options.interval);
-    scale = Tensor::where(is_finite, grown(scale, grows, options), scale * options.backoff);
+    scale = Tensor::where(is_finite, grown(scale, grows, options), shrunk(scale, options));
     finite = Tensor::where(is_finite & (finite + 1 < options.interval), finite + 1, 0.0);
   });
 }

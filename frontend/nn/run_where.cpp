@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/nn/run_where.hpp"
 
+#include "core/support/error.hpp"
+#include "frontend/nn/piece.hpp"
+#include "tenon/nn/precision.hpp"
+
 namespace tenon::nn {
 
 Optimizer around(std::string name, std::vector<Slot> own, const Optimizer& inner,
                  std::function<void(Update&)> update) {
+  TN_REQUIRE(!scales_loss(inner), "[nn.{}] expected scale_loss around it, got it within", name);
   for (const Piece& piece : inner.pieces()) {
     for (Slot slot : piece.slots) {
       slot.name = piece.name + "." + slot.name;
       own.push_back(std::move(slot));
     }
   }
-  return Optimizer({Piece{std::move(name), std::move(own), std::move(update)}});
+  return piece(std::move(name), std::move(own), std::move(update));
 }
 
 void run_where(const Tensor& condition, const Optimizer& inner, Update& of, size_t first) {

@@ -73,6 +73,44 @@ TEST_CASE("what a narrow copy keeps is kept in the model, in its dtype") {
   });
 }
 
+TEST_CASE("a scale that shrank as far as it can lets a finite gradient through") {
+  on_each_device([](Context& context) {
+    const nn::Optimizer optimizer =
+        nn::scale_loss(nn::sgd({.rate = 1}), {.begin = 1e-20, .backoff = 1e-30});
+    One model;
+    nn::initialise(model, Key(1, context));
+    nn::OptimizerState state = optimizer.init(model);
+    optimizer.update(model, {Tensor::full({2}, INFINITY, DType::kF32, context)}, state);
+    const Tensor scale = nn::loss_scale(optimizer, state);
+    CHECK(scale.item<float>() == 0x1p-126F);
+    optimizer.update(model, {Tensor::full({2}, 1, DType::kF32, context) * scale}, state);
+    CHECK(model.w.to_vector<float>() == std::vector<float>{0, 0});
+  });
+}
+
+TEST_CASE("means of parameters begin with them") {
+  on_each_device([](Context& context) {
+    const nn::Optimizer optimizer =
+        nn::accumulate(2, nn::chain({nn::sgd({.rate = 1}), nn::keep_mean(0.5)}));
+    One model;
+    nn::initialise(model, Key(1, context));
+    nn::OptimizerState state = optimizer.init(model);
+    const auto mean = [&] { return nn::averaged(model, optimizer, state).w.to_vector<float>(); };
+    CHECK(mean() == std::vector<float>{1, 1});
+    const auto step = compile(
+        [&](One m, nn::OptimizerState kept, const Tensor& gradient) {
+          optimizer.update(m, {gradient}, kept);
+          return std::tuple(m, kept);
+        },
+        {.name = "step", .donate = {0, 1}});
+    const Tensor gradient = Tensor::full({2}, 1, DType::kF32, context);
+    for (const float expected : {1.0F, 0.0F, 0.0F, -0.5F}) {  // w is 1, 0, 0, -1
+      std::tie(model, state) = step(model, state, gradient);
+      CHECK(mean() == std::vector<float>{expected, expected});
+    }
+  });
+}
+
 TEST_CASE("pieces around others refuse what means nothing") {
   on_each_device([](Context& context) {
     const nn::Optimizer sgd = nn::sgd();
@@ -81,6 +119,11 @@ TEST_CASE("pieces around others refuse what means nothing") {
     CHECK_THROWS_WITH(nn::scale_loss(sgd, {.begin = 0}), ContainsSubstring("got 0, 2, 0.5"));
     CHECK_THROWS_WITH(nn::scale_loss(sgd, {.backoff = 2}),
                       ContainsSubstring("a backoff in (0, 1]"));
+    const nn::Optimizer scaled = nn::scale_loss(sgd);
+    CHECK_THROWS_WITH(
+        nn::accumulate(2, nn::chain({sgd, scaled})),
+        ContainsSubstring("[nn.accumulate] expected scale_loss around it, got it within"));
+    CHECK_THROWS_WITH(nn::scale_loss(scaled), ContainsSubstring("got it within"));
     One model;
     nn::initialise(model, Key(1, context));
     nn::OptimizerState state = sgd.init(model);

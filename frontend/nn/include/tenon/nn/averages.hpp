@@ -9,10 +9,12 @@
 namespace tenon::nn {
 
 /// At each `count`-th step `inner` gets the mean of the gradients since the last; at the others
-/// parameters and what inner keeps stay. So batches may be larger than memory.
+/// parameters and what inner keeps stay. So batches may be larger than memory. Throws kInvalid for
+/// an inner that has scale_loss, which goes around this.
 TENON_API Optimizer accumulate(int64_t count, const Optimizer& inner);
 
-/// The last piece: keeps m = decay m + (1-decay) w of the new parameters; the first m is w (Polyak
+/// The last piece: keeps m = decay m + (1-decay) w of the new parameters. Before the first step m
+/// is w, as it is after it (Polyak
 /// and Juditsky, 1992, with weights that fade). Updates stay as they are.
 TENON_API Optimizer keep_mean(double decay);
 

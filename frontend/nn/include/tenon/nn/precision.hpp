@@ -22,8 +22,9 @@ struct LossScaleOptions {
   int64_t interval = 2000;  ///< updates in a row after which the scale grows
 };
 /// Gradients of a loss that was multiplied by loss_scale. Where all are finite `inner` gets them
-/// divided by it; elsewhere parameters and what inner keeps stay, and the scale shrinks
-/// (Micikevicius et al., 2017, as PyTorch's GradScaler has it).
+/// divided by it; elsewhere parameters and what inner keeps stay, and the scale shrinks, to 2^-126
+/// at least (Micikevicius et al., 2017, as PyTorch's GradScaler has it). Throws kInvalid for an
+/// inner that has one.
 TENON_API Optimizer scale_loss(const Optimizer& inner, const LossScaleOptions& options = {});
 /// Whether it has such a scale.
 TENON_API bool scales_loss(const Optimizer& optimizer);
