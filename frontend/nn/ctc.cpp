@@ -6,6 +6,7 @@
 #include "frontend/nn/wide.hpp"
 #include "tenon/control_flow.hpp"
 #include "tenon/nn/losses.hpp"
+#include "tenon/reduce.hpp"
 
 namespace tenon::nn {
 namespace {
@@ -24,9 +25,17 @@ Tensor moved(const Tensor& x, int64_t by, Number fill) {
 }
 
 void check_lengths(const char* what, const Tensor& lengths, int64_t n) {
-  TN_REQUIRE(lengths.rank() == 1 && lengths.size(0) == n && !is_float(lengths.dtype()),
+  TN_REQUIRE(lengths.rank() == 1 && lengths.size(0) == n && is_int(lengths.dtype()),
              "[nn.ctc_loss] expected {} as integers [{}], got {} of rank {}", what, n,
              dtype_name(lengths.dtype()), lengths.rank());
+}
+
+/// Whether labels within the lengths of their targets are classes, and no blanks: [n].
+Tensor is_sound(const Tensor& target, const Tensor& ends, int64_t classes, int64_t blank) {
+  const int64_t longest = target.size(1);
+  const Tensor place = Tensor::arange(longest, DType::kI64, target.context()).unsqueeze(0);
+  const Tensor is_label = (target >= 0) & (target < classes) & (target != blank);
+  return all(is_label | (place >= ends.unsqueeze(1)), {1}) & (ends >= 0) & (ends <= longest);
 }
 
 }  // namespace
@@ -38,7 +47,7 @@ Tensor ctc_loss(const Tensor& log_chances, const Tensor& targets, const Tensor& 
              "rank {}",
              log_chances.rank());
   const int64_t steps = log_chances.size(0), n = log_chances.size(1), classes = log_chances.size(2);
-  TN_REQUIRE(targets.rank() == 2 && targets.size(0) == n && !is_float(targets.dtype()),
+  TN_REQUIRE(targets.rank() == 2 && targets.size(0) == n && is_int(targets.dtype()),
              "[nn.ctc_loss] expected integer targets [{}, longest], got {} of rank {}", n,
              dtype_name(targets.dtype()), targets.rank());
   TN_REQUIRE(0 <= options.blank && options.blank < classes,
@@ -78,9 +87,14 @@ Tensor ctc_loss(const Tensor& log_chances, const Tensor& targets, const Tensor& 
   const Tensor ending = Tensor::where((from_end == 0) | (from_end == 1), paths, kNone);
   const Tensor none = Tensor::full({n, 1}, kNone, paths.dtype(), context);
   const Tensor most = ending.max({1}, /*keep=*/true).maximum(none);
-  const Tensor found = -(most + (ending - most).exp().sum({1}, /*keep=*/true).log()).squeeze(1);
+  const Tensor spelt = -(most + (ending - most).exp().sum({1}, /*keep=*/true).log()).squeeze(1);
+  // No step spells nothing, and nothing else.
+  const Tensor found = Tensor::where(lengths > 0, spelt, (ends > 0).cast(spelt.dtype()) * -kNone);
   const double given = options.zero_infinity ? 0 : std::numeric_limits<double>::infinity();
-  Tensor losses = Tensor::where(found < -kNone / 2, found, given);
+  const Tensor means =
+      is_sound(target, ends, classes, options.blank) & (lengths >= 0) & (lengths <= steps);
+  Tensor losses = Tensor::where(means, Tensor::where(found < -kNone / 2, found, given),
+                                std::numeric_limits<double>::quiet_NaN());
   if (options.reduction == Reduction::kMean)
     losses = (losses / ends.maximum(1).cast(losses.dtype())).mean();
   if (options.reduction == Reduction::kSum) losses = losses.sum();

@@ -91,7 +91,7 @@ GATConv::GATConv(int64_t inputs, int64_t outputs, const GATConvOptions& options)
       lin(projection(inputs, options.heads * outputs)),
       concat(options.concat),
       slope(options.slope),
-      dropout(options.dropout) {
+      dropout(Dropout(options.dropout).rate) {
   if (options.bias) bias = Parameter({concat ? options.heads * outputs : outputs}, zeros());
 }
 
@@ -112,7 +112,7 @@ Tensor GATConv::operator()(const Tensor& x, const Tensor& adjacency, const Mode&
   const Tensor e =
       leaky_relu(scores(att_dst).unsqueeze(-1) + scores(att_src).unsqueeze(-2), slope.value());
   Tensor weights = Tensor::where(seen, Tensor::where(seen, e, -1e30).softmax(), 0.0);
-  if (dropout.value() > 0) weights = Dropout(dropout.value())(weights, mode);
+  weights = Dropout(dropout.value())(weights, mode);
   const Tensor mixed = weights.cast(h.dtype()).matmul(h.transpose(-3, -2));  // [.., heads, n, size]
   shape.pop_back();
   shape.back() = heads * size;

@@ -96,7 +96,7 @@ std::vector<Tensor> RecurrentCell::operator()(const Tensor& x,
 Recurrent::Recurrent(Recurrence kind, int64_t inputs, int64_t size, const RecurrentOptions& options)
     : batch_first(options.batch_first),
       bidirectional(options.bidirectional),
-      dropout(options.dropout) {
+      dropout(Dropout(options.dropout).rate) {
   TN_REQUIRE(options.layers > 0, "[nn.recurrent] expected one layer or more, got {}",
              options.layers);
   const int64_t directions = bidirectional ? 2 : 1;
@@ -124,11 +124,12 @@ RecurrentResult Recurrent::operator()(const Tensor& given, const std::vector<Ten
     x = given.unsqueeze(1);
   else if (batch_first)
     x = given.transpose(0, 1);
-  std::vector<Tensor> begin = state;
+  const int64_t size = cells[0].weight_hh.declared->shape[1];
+  const Sizes shape =
+      is_alone ? Sizes{cells.size(), size} : Sizes{cells.size(), x.sizes()[1], size};
+  std::vector<Tensor> begin = state_or_zeros(state, count, shape, x);
   if (is_alone)
     for (Tensor& part : begin) part = part.unsqueeze(1);
-  begin = state_or_zeros(begin, count,
-                         {cells.size(), x.sizes()[1], cells[0].weight_hh.declared->shape[1]}, x);
   std::vector<std::vector<Tensor>> ends(count);
   for (size_t first = 0; first < cells.size(); first += directions) {
     std::vector<Tensor> outputs;

@@ -133,6 +133,8 @@ TEST_CASE("sizes, factors and graphs that do not fit are errors that name the la
   refuses([&] { return gat(nodes, Tensor::ones({4})); }, "[nn.gat_conv] expected features");
   refuses([] { return nn::GATConv(3, 4, {.heads = 0}); },
           "[nn.gat_conv] expected heads and outputs above 0, got 0 and 4");
+  refuses([] { return nn::GATConv(3, 4, {.dropout = -1}); },
+          "[nn.dropout] expected a rate in [0, 1), got -1");
   refuses(
       [] {
         return nn::adjacency(Tensor::ones({2, 3}), 4);

@@ -106,6 +106,40 @@ TEST_CASE("a target that no alignment spells has a loss of infinity, or none") {
   });
 }
 
+TEST_CASE("labels and lengths of CTC that mean nothing make NaN") {
+  on_each_device([](Context& context) {
+    using Numbers = std::vector<int64_t>;
+    // 4 steps, 5 classes, all equal; class 0 is the blank.
+    const auto loss = [&](const Numbers& labels, int64_t length, int64_t count, bool zero = false) {
+      const auto one = [&](int64_t value) { return Tensor::from<int64_t>({value}, {1}, context); };
+      const auto longest = static_cast<int64_t>(labels.size());
+      return nn::ctc_loss(Tensor::zeros({4, 1, 5}, DType::kF32, context),
+                          Tensor::from<int64_t>(labels, {1, longest}, context), one(length),
+                          one(count), {.zero_infinity = zero, .reduction = nn::Reduction::kNone})
+          .item<float>();
+    };
+    for (const int64_t wrong : {-1, 0, 5, 99}) {
+      INFO(wrong);
+      CHECK(std::isnan(loss({1, wrong}, 4, 2)));
+      CHECK(std::isnan(loss({1, wrong}, 4, 2, true)));
+      CHECK(loss({1, wrong}, 4, 1) == loss({1, 2}, 4, 1));  // behind the end
+    }
+    CHECK(std::isfinite(loss({1, 4}, 4, 2)));
+    for (const int64_t length : {-1, 5}) CHECK(std::isnan(loss({1, 2}, length, 2)));
+    for (const int64_t count : {-1, 3}) CHECK(std::isnan(loss({1, 2}, 4, count)));
+    // Nothing spells nothing, and nothing else.
+    CHECK(loss({1, 2}, 0, 0) == 0);
+    CHECK(loss({1, 2}, 0, 1) == INFINITY);
+    CHECK(loss({1, 2}, 0, 1, true) == 0);
+    const Tensor x = Tensor::zeros({4, 2, 5}, DType::kF32, context);
+    const Tensor labels = Tensor::ones({2, 3}, DType::kI64, context), n = labels.select(1, 0);
+    refuses([&] { nn::ctc_loss(x, labels != 0, n, n); },
+            "[nn.ctc_loss] expected integer targets [2, longest], got bool of rank 2");
+    refuses([&] { nn::ctc_loss(x, labels, n, n != 0); },
+            "[nn.ctc_loss] expected target_lengths as integers [2], got bool of rank 1");
+  });
+}
+
 TEST_CASE("recurrent layers refuse what does not fit") {
   on_each_device([](Context& context) {
     nn::LSTM layers(3, 4);
@@ -134,6 +168,12 @@ TEST_CASE("recurrent layers refuse what does not fit") {
     refuses([&] { nn::GRU(3, 0); }, "[nn.recurrent] expected sizes above 0, got 3 and 0");
     refuses([&] { nn::GRU(3, 4, {.layers = 0}); },
             "[nn.recurrent] expected one layer or more, got 0");
+    refuses([&] { nn::GRU(3, 4, {.dropout = -1}); }, "[nn.dropout] expected a rate in [0, 1)");
+    refuses(
+        [&] {
+          layers(zeros({5, 3}), {zeros({}), zeros({})});
+        },
+        "[nn.recurrent] expected a state [1, 4], got []");
     const Tensor labels = Tensor::zeros({2, 3}, DType::kI64, context), n = labels.select(1, 0);
     refuses(
         [&] {

@@ -77,7 +77,9 @@ struct CtcOptions {
 
 /// -log of the chance that a sequence spells a target, over all alignments, in log space: Graves et
 /// al., 2006. log_chances [length, n, classes], as of log_softmax; targets [n, longest], of which
-/// the first target_lengths [n] count; input_lengths [n] of the sequences. Targets are no blanks.
+/// the first target_lengths [n] count; input_lengths [n] of the sequences. A target that is no
+/// class or a blank, and lengths out of range, make NaN. No step spells an empty target, and no
+/// other.
 TENON_API Tensor ctc_loss(const Tensor& log_chances, const Tensor& targets,
                           const Tensor& input_lengths, const Tensor& target_lengths,
                           const CtcOptions& options = {});
