@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/support/error.hpp"
+#include "core/support/fork_handlers.hpp"
 
 namespace tenon {
 namespace {
@@ -29,7 +30,7 @@ struct Ending {
   ForkSafeMutex mutex;
   std::vector<std::weak_ptr<ClosedAtExit>> devices;  ///< in order of opening
   std::vector<std::shared_ptr<void>> kept;
-  std::set<std::string> loaded;  ///< ids of devices that `close` was registered after
+  std::set<std::string> loaded;  ///< ids of devices, after which handlers were registered
 
   Ending() {
     at_fork(rest, in_child);
@@ -53,6 +54,8 @@ Ending& ending() {
   static auto& instance = *new Ending();
   return instance;
 }
+/// Before there are threads: a child made by fork would wait for one that makes it.
+[[maybe_unused]] const Ending& made_at_load = ending();
 
 /// Calls that this thread is in.
 int& depth() {
@@ -112,7 +115,9 @@ void close_at_exit(const std::shared_ptr<ClosedAtExit>& device, const std::strin
   std::erase_if(e.devices, [](const auto& other) { return other.expired(); });
   e.devices.emplace_back(device);
   // Once for each: a process may open devices without end.
-  if (e.loaded.insert(id).second && std::atexit(Ending::close) != 0) throw std::bad_alloc();
+  if (!e.loaded.insert(id).second) return;
+  if (std::atexit(Ending::close) != 0) throw std::bad_alloc();
+  register_fork_handlers();
 }
 
 void new_work_has_ended() {

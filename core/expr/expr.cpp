@@ -111,23 +111,26 @@ Expr make_number(int64_t value) {
 /// Sizes, axes and strides that are asked for again and again, from -1 on.
 constexpr int64_t kKeptNumbers = 1025;
 
-const std::vector<Expr>& kept_numbers() {
+struct Kept {
+  std::vector<Expr> numbers, none;
+  Kept() {
+    for (int64_t i = 0; i < kKeptNumbers; ++i) numbers.push_back(make_number(i - 1));
+  }
+};
+
+const Kept& kept() {
   // Never destroyed: expressions are made in destructors of statics too.
-  static const auto* const kept = [] {
-    auto* numbers = new std::vector<Expr>();
-    for (int64_t i = 0; i < kKeptNumbers; ++i) numbers->push_back(make_number(i - 1));
-    return numbers;
-  }();
-  return *kept;
+  static const auto& instance = *new Kept();
+  return instance;
 }
 /// Before there are threads: a child made by fork would wait for one that makes them.
-[[maybe_unused]] const auto& made_at_load = kept_numbers();
+[[maybe_unused]] const Kept& made_at_load = kept();
 
 }  // namespace
 
 Expr::Expr(int64_t value)
     : node_(-1 <= value && value < kKeptNumbers - 1
-                ? kept_numbers()[static_cast<size_t>(value + 1)].node_
+                ? kept().numbers[static_cast<size_t>(value + 1)].node_
                 : make_number(value).node_) {}
 
 Expr Expr::symbol(std::string name, int64_t minimum, int64_t maximum) {
@@ -186,8 +189,7 @@ const Expr* Expr::extent() const {
 }
 
 const std::vector<Expr>& Expr::operands() const {
-  static const auto& kNone = *new std::vector<Expr>();
-  return kind() == ExprKind::kSymbol ? kNone : node_->operands;
+  return kind() == ExprKind::kSymbol ? kept().none : node_->operands;
 }
 
 bool Expr::operator==(const Expr& other) const {

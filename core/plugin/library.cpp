@@ -9,10 +9,12 @@
 #include <boost/dll/library_info.hpp>
 #include <boost/dll/shared_library.hpp>
 #include <deque>
+#include <set>
 
 #include "core/plugin/abi_struct.hpp"
 #include "core/plugin/elf_check.hpp"
 #include "core/plugin/status.hpp"
+#include "core/support/fork_handlers.hpp"
 #include "core/support/log.hpp"
 #include "core/support/process.hpp"
 
@@ -30,12 +32,23 @@ constexpr uint32_t kMostDevices = 4096;
 
 /// Libraries stay open for ever: unloading runs destructors under drivers' threads. Process-wide,
 /// as what the system's loader keeps is.
+struct Kept {
+  ForkSafeMutex mutex;
+  std::deque<boost::dll::shared_library> libraries;
+  std::set<std::string> asked;  ///< for their devices, by path
+};
+
+Kept& kept() {
+  static auto& instance = *new Kept();
+  return instance;
+}
+/// Before there are threads: a child made by fork would wait for one that makes it.
+[[maybe_unused]] const Kept& made_at_load = kept();
+
 boost::dll::shared_library& keep(boost::dll::shared_library library) {
-  static auto& mutex = *new ForkSafeMutex();
-  static auto* kept = new std::deque<boost::dll::shared_library>();
-  const std::lock_guard lock(mutex);
-  kept->push_back(std::move(library));
-  return kept->back();
+  const std::lock_guard lock(kept().mutex);
+  kept().libraries.push_back(std::move(library));
+  return kept().libraries.back();
 }
 
 }  // namespace
@@ -117,6 +130,12 @@ std::vector<tn_device_info> PluginLibrary::enumerate(std::string& reason) const 
                  error, "enumerate", who);
     infos.resize(std::min(count, capacity));
   }
+  bool is_first = false;
+  {
+    const std::lock_guard lock(kept().mutex);
+    is_first = kept().asked.insert(who).second;
+  }
+  if (is_first) register_fork_handlers();
   reason = fixed_string(why);
   if (infos.empty() && reason.empty()) reason = "the plugin found no device and did not say why";
   return infos;

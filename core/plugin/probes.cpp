@@ -12,6 +12,7 @@
 #include "core/plugin/library.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
+#include "core/support/process.hpp"
 
 namespace tenon {
 namespace {
@@ -31,8 +32,8 @@ bool is_good(const ProbeResult& result) {
 class Answers {
  public:
   static Answers& here() {
-    static auto* const answers = new Answers();
-    return *answers;
+    static auto& answers = *new Answers();
+    return answers;
   }
   std::optional<ProbeResult> get(const std::string& key) {
     const std::lock_guard lock(mutex_);
@@ -49,9 +50,11 @@ class Answers {
   }
 
  private:
-  std::mutex mutex_;
+  ForkSafeMutex mutex_;
   std::map<std::string, ProbeResult> answers_;
 };
+/// Before there are threads: a child made by fork would wait for one that makes them.
+[[maybe_unused]] const Answers& made_at_load = Answers::here();
 
 /// A plugin that fails for want of stack or memory may be good in a program that has them.
 std::string limits() {

@@ -15,6 +15,7 @@
 #include "core/support/hold_signals.hpp"
 #include "core/support/log.hpp"
 #include "core/support/private_folder.hpp"
+#include "core/support/process.hpp"
 
 namespace tenon {
 namespace {
@@ -37,12 +38,25 @@ int64_t checksum(std::string_view about, const std::vector<uint8_t>& bytes) {
   return static_cast<int64_t>(hash_bytes(hash_bytes(about.size(), about), data));
 }
 
+struct Said {
+  ForkSafeMutex mutex;
+  std::set<std::string> messages;
+};
+
+Said& said() {
+  static auto& instance = *new Said();  // outlives every static object
+  return instance;
+}
+/// Before there are threads: a child made by fork would wait for one that makes it.
+[[maybe_unused]] const Said& made_at_load = said();
+
 /// Once in a process, however many contexts find the same.
 void warn_once(const std::string& message) {
-  static std::mutex mutex;
-  static auto& said = *new std::set<std::string>;  // outlives every static object
-  const std::lock_guard lock(mutex);
-  if (said.insert(message).second) log_warning(message);
+  {
+    const std::lock_guard lock(said().mutex);
+    if (!said().messages.insert(message).second) return;
+  }
+  log_warning(message);
 }
 
 /// What a damaged file answers, as opposed to a busy or missing one.

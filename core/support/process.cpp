@@ -6,6 +6,10 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <new>
+#include <utility>
+
+#include "core/support/fork_handlers.hpp"
 
 namespace tenon {
 
@@ -59,7 +63,8 @@ struct ForkHandlers {
   Holds* holds = new Holds(0);
   std::atomic<void (*)()> before = nullptr, in_child = nullptr;
 
-  ForkHandlers() { pthread_atfork(prepare, parent, child); }
+  ForkHandlers() { (void)add(); }
+  static bool add() { return pthread_atfork(prepare, parent, child) == 0; }
 
   /// Never destroyed: static objects of applications come here late.
   static ForkHandlers& get() {
@@ -67,20 +72,28 @@ struct ForkHandlers {
     return handlers;
   }
 
-  /// Holds of the forking thread itself: a compiler may start a program by fork.
-  static int& own_holds() {
-    thread_local int count = 0;
-    return count;
+  /// Of the forking thread itself: a compiler may start a program by fork.
+  struct OwnHolds {
+    int count = 0;
+    bool counted = false;   ///< in Holds; not those within another thread's
+    bool prepared = false;  ///< by the first of the handlers, as they may be registered many times
+  };
+  static OwnHolds& own_holds() {
+    thread_local OwnHolds own;
+    return own;
   }
 
   static void prepare() {
     ForkHandlers& h = get();
-    if (own_holds()++ == 0) {
+    OwnHolds& own = own_holds();
+    if (own.prepared) return;
+    if (own.count++ == 0) {
       h.holds->begin_fork();
       if (const auto before = h.before.load()) before();
     }
     h.list_mutex.lock();
     for (ForkSafeMutex* m = h.first; m; m = m->next_) m->lock();
+    own.prepared = true;
   }
   static void unlock() {
     ForkHandlers& h = get();
@@ -88,15 +101,20 @@ struct ForkHandlers {
     h.list_mutex.unlock();
   }
   static void parent() {
+    OwnHolds& own = own_holds();
+    if (!std::exchange(own.prepared, false)) return;
     unlock();
-    if (--own_holds() == 0) get().holds->end_fork();
+    if (--own.count == 0) get().holds->end_fork();
   }
   static void child() {
     ForkHandlers& h = get();
+    OwnHolds& own = own_holds();
+    if (!std::exchange(own.prepared, false)) return;
     ++h.generation;
     h.process = getpid();
     unlock();
-    h.holds = new Holds(--own_holds() > 0 ? 1 : 0);  // threads of the parent wait in the old ones
+    --own.count;
+    h.holds = new Holds(own.counted ? 1 : 0);  // threads of the parent wait in the old ones
     if (const auto in_child = h.in_child.load()) in_child();
   }
 };
@@ -133,21 +151,31 @@ ForkSafeMutex::~ForkSafeMutex() {
 }
 
 ForkHold::ForkHold() {
-  if (ForkHandlers::own_holds()++ == 0) ForkHandlers::get().holds->enter();
+  auto& own = ForkHandlers::own_holds();
+  if (own.count++ > 0) return;
+  ForkHandlers::get().holds->enter();
+  own.counted = true;
 }
 
 ForkHold::~ForkHold() {
-  if (--ForkHandlers::own_holds() == 0) ForkHandlers::get().holds->leave();
+  auto& own = ForkHandlers::own_holds();
+  if (--own.count > 0) return;
+  own.counted = false;
+  ForkHandlers::get().holds->leave();
 }
 
-WithinForkHold::WithinForkHold() { ++ForkHandlers::own_holds(); }
+WithinForkHold::WithinForkHold() { ++ForkHandlers::own_holds().count; }
 
-WithinForkHold::~WithinForkHold() { --ForkHandlers::own_holds(); }
+WithinForkHold::~WithinForkHold() { --ForkHandlers::own_holds().count; }
 
 void at_fork(void (*before)(), void (*in_child)()) {
   ForkHandlers& h = ForkHandlers::get();
   h.in_child = in_child;
   h.before = before;
+}
+
+void register_fork_handlers() {
+  if (!ForkHandlers::add()) throw std::bad_alloc();
 }
 
 }  // namespace tenon

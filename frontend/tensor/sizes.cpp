@@ -85,6 +85,13 @@ const SizedBuffer* sized(const std::shared_ptr<void>& owner) {
   return std::get_deleter<SizedBuffer>(owner);
 }
 
+const SymbolValues& no_symbols() {
+  static const auto& none = *new SymbolValues();
+  return none;
+}
+/// Before there are threads: a child made by fork would wait for one that makes it.
+[[maybe_unused]] const SymbolValues& made_at_load = no_symbols();
+
 }  // namespace
 
 BufferRef with_symbols(BufferRef buffer, const Shape& shape, const SymbolValues& symbols) {
@@ -98,10 +105,9 @@ BufferRef with_symbols(BufferRef buffer, const Shape& shape, const SymbolValues&
 }
 
 const SymbolValues& symbols_of(const Node& node) {
-  static const auto& none = *new SymbolValues();
   const auto* const attr = std::get_if<ParamAttr>(&node.attr);
   const SizedBuffer* const own = attr && attr->owner ? sized(attr->owner) : nullptr;
-  return own ? own->symbols : none;
+  return own ? own->symbols : no_symbols();
 }
 
 long owners_of_memory(const Node& node) {

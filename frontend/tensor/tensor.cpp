@@ -73,9 +73,19 @@ void check_array(const char* op, const Array& array) {
              "[{}] expected {} elements of {} bytes, got {} bytes", op, count, size, bytes);
 }
 
+namespace {
+
+const Shape& no_dims() {
+  static const auto& none = *new Shape();
+  return none;
+}
+/// Before there are threads: a child made by fork would wait for one that makes it.
+[[maybe_unused]] const Shape& made_at_load = no_dims();
+
+}  // namespace
+
 const Shape& dims_of(const Tensor& x) {
-  static const auto& scalar = *new Shape();
-  return x.state()->number ? scalar : x.state()->node->shape;
+  return x.state()->number ? no_dims() : x.state()->node->shape;
 }
 
 void check_count(const char* op, const Shape& shape) {
@@ -106,7 +116,7 @@ std::vector<int> normalise_axes(const char* op, const std::vector<int>& axes, in
 }
 
 Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b) {
-  static const auto& one = *new Dim(1);
+  const Dim one(1);
   Shape shape(std::max(a.size(), b.size()));
   for (size_t i = 0; i < shape.size(); ++i) {  // from the last axis
     const Dim& x = i < a.size() ? a[a.size() - 1 - i] : one;

@@ -1,15 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""No object file of the core, the sdk or a plugin registers the destructor of a static object: applications compute
-in destructors of their own static objects, which come later. Usage: static_destructors.py NM BUILD"""
+"""Static objects of the core, the sdk and the plugins. None registers a destructor: applications compute in destructors
+of their own static objects, which come later. And none of the core is made while fork comes from another thread, whose
+child would wait for it: it is made at load, or in a hold. Usage: static_destructors.py NM SOURCE BUILD"""
 import os
+import re
 import subprocess
 import sys
 
 FOLDERS = ("core", "frontend/CMakeFiles/tenon_tensor.dir", "sdk", "plugins")
+CALLERS = ("core", "frontend")  # the others are called in holds
 SKIPPED = ("core/CMakeFiles/tenon_support.dir/support/output.cpp.o")  # <iostream>'s own, which keeps the streams alive
 
 
-def main(nm, build):
+def is_safe(guard, text):
+    """Whether the object of `guard`, as nm writes it, is a thread's own, named in made_at_load or made below a hold."""
+    own = re.findall(r"thread_local \w+ (\w+);", text)
+    at_load = re.findall(r"\bmade_at_load = (?:\w+::)*(\w+)\(\)", text)
+    in_hold = re.findall(r"const ForkHold hold;[^\n]*\n\s*static [^=]*?(\w+)\s*=", text)
+    return guard.split("::")[-1] in own + in_hold or any(f"{name}()" in guard for name in at_load)
+
+
+def main(nm, source, build):
     objects = []
     for folder in FOLDERS:
         for here, _, files in os.walk(os.path.join(build, folder)):
@@ -18,10 +29,24 @@ def main(nm, build):
                 if name.endswith(".o") and not os.path.relpath(path, build).startswith(SKIPPED):
                     objects.append(path)
     assert len(objects) > 100, f"expected the object files of the core below {build}, got {len(objects)}"
-    symbols = subprocess.run([nm, "-A", "-u", *objects], capture_output=True, text=True, check=True).stdout
-    bad = [line.split(":")[0] for line in symbols.splitlines() if line.endswith(" U __cxa_atexit")]
-    for path in bad:
-        print(f"{path}: expected no static object with a destructor; write `static auto& x = *new T()`")
+    bad = guards = 0
+    symbols = subprocess.run([nm, "-A", "-C", *objects], capture_output=True, text=True, check=True).stdout
+    for line in symbols.splitlines():
+        path = line.split(":")[0]
+        here = os.path.relpath(path, build)
+        if line.endswith(" U __cxa_atexit"):
+            bad += 1
+            print(f"{path}: expected no static object with a destructor; write `static auto& x = *new T()`")
+        if "guard variable for " not in line or not here.startswith(CALLERS):
+            continue
+        guards += 1
+        file = os.path.join(source, re.sub(r"CMakeFiles/\w+\.dir/", "", here).removesuffix(".o"))
+        with open(file, encoding="utf-8") as text:
+            if not is_safe(line.split("guard variable for ")[1], text.read()):
+                bad += 1
+                print(f"{file}: {line.split('guard variable for ')[1]}: expected one that `made_at_load = f()` makes, or "
+                      "below a `const ForkHold hold`")
+    assert guards > 5, f"expected static objects of functions below {build}, got {guards}"
     return 1 if bad else 0
 
 

@@ -2,6 +2,7 @@
 // What fork waits for.
 #include "core/support/process.hpp"
 
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,8 +10,11 @@
 #include <catch2/catch_test_macros.hpp>
 #include <functional>
 #include <latch>
+#include <optional>
 #include <thread>
 #include <vector>
+
+#include "core/support/fork_handlers.hpp"
 
 using namespace tenon;
 
@@ -58,6 +62,49 @@ TEST_CASE("fork does not wait for what the forking thread holds") {
           const ForkHold nested;
           return in_child([] { return 3; });
         }) == 3);
+}
+
+TEST_CASE("a thread within another's hold may fork, and its child may again") {
+  std::latch inside(1), end(1);
+  std::thread holder([&] {
+    const ForkHold hold;
+    inside.count_down();
+    end.wait();
+  });
+  inside.wait();
+  std::optional<WithinForkHold> within(std::in_place);
+  const int seen = in_child([&] {
+    within.reset();
+    alarm(60);  // that waits for a hold which nobody leaves
+    return in_child([] { return 6; });
+  });
+  within.reset();
+  end.count_down();
+  holder.join();
+  CHECK(seen == 6);
+}
+
+TEST_CASE("fork waits for holds before a driver prepares, which may lock what they wait for") {
+  static std::atomic<int> state = 0, seen = 0, parents = 0, children = 0;
+  REQUIRE(pthread_atfork([] { seen = state.load(); }, [] { ++parents; }, [] { ++children; }) == 0);
+  register_fork_handlers();
+  std::latch inside(1);
+  std::thread holder([&] {
+    const ForkHold hold;
+    state = 1;
+    inside.count_down();
+    for (int i = 0; i < kTries && seen == 0; ++i) std::this_thread::yield();
+    state = 2;
+  });
+  inside.wait();
+  CHECK(in_child([] {
+          const ForkHold hold;  // nobody has it in a child
+          return in_child([] { return 10 * seen + children; });
+        }) == 22);
+  holder.join();
+  CHECK(seen == 2);
+  CHECK(parents == 1);
+  CHECK(in_child([] { return 7; }) == 7);  // what the first did is undone
 }
 
 TEST_CASE("threads that hold by turns do not keep fork from coming") {
