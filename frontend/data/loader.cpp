@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tenon/data/loader.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 
 #include "core/support/error.hpp"
@@ -47,6 +51,8 @@ std::vector<int64_t> shuffled(int64_t size, uint64_t seed, uint64_t epoch) {
 /// Batches are numbered through all epochs. Of those from `next` on, `prefetch` have a slot; a
 /// worker takes the lowest that nobody took.
 struct Loader::State {
+  const pid_t process = getpid();  ///< which has the threads
+
   State(Dataset data, const LoaderOptions& how, Context& where)
       : dataset(std::move(data)), options(how), context(where) {
     check(dataset, options);
@@ -63,6 +69,7 @@ struct Loader::State {
   void work();
   Slot make(int64_t number);
   Order order_of(int64_t epoch);
+  std::exception_ptr no_memory() const;
   bool stopped() {
     const std::lock_guard lock(mutex);
     return stop;
@@ -102,6 +109,14 @@ Order Loader::State::order_of(int64_t epoch) {
   return orders.back().second;
 }
 
+/// For the order, or for the batch.
+std::exception_ptr Loader::State::no_memory() const {
+  return std::make_exception_ptr(
+      Error(ErrorKind::kOutOfMemory,
+            fmt::format("[loader] expected memory for batches of {} of {} examples, got none",
+                        options.batch, dataset.size)));
+}
+
 Loader::State::Slot Loader::State::make(int64_t number) {
   Slot slot{.is_ready = true, .tensors = {}, .error = nullptr};
   try {
@@ -113,13 +128,10 @@ Loader::State::Slot Loader::State::make(int64_t number) {
          make_batch(dataset, indices, options.seed, static_cast<uint64_t>(epoch),
                     [this] { return stopped(); }))
       slot.tensors.push_back(Tensor::from(array, context));
-  } catch (const Error&) {
-    slot.error = std::current_exception();
-  } catch (const std::exception&) {  // of memory: for the order, or for the batch
-    slot.error = std::make_exception_ptr(
-        Error(ErrorKind::kOutOfMemory,
-              fmt::format("[loader] expected memory for batches of {} of {} examples, got none",
-                          options.batch, dataset.size)));
+  } catch (const std::bad_alloc&) {
+    slot.error = no_memory();
+  } catch (const std::length_error&) {
+    slot.error = no_memory();
   } catch (...) {
     slot.error = std::current_exception();
   }
@@ -169,7 +181,20 @@ void Loader::begin_threads(State& state) {
   }
 }
 
-Loader::~Loader() { end_threads(*state_); }
+Loader::~Loader() {
+  if (getpid() == state_->process)
+    end_threads(*state_);
+  else
+    (void)state_.release();  // of threads that a child does not have, and what they lock
+}
+
+Loader::State& Loader::here() const {
+  TN_REQUIRE(getpid() == state_->process,
+             "[loader] expected a loader made in this process, got one of process {}; make a new "
+             "one after fork",
+             state_->process);
+  return *state_;
+}
 
 void Loader::end_threads(State& state) {
   {
@@ -182,7 +207,7 @@ void Loader::end_threads(State& state) {
 }
 
 void Loader::seek(Position to) {
-  State& state = *state_;
+  State& state = here();
   const int64_t number = number_of(state, to);
   end_threads(state);
   state.slots.clear();
@@ -194,12 +219,13 @@ void Loader::seek(Position to) {
 int64_t Loader::batches() const { return state_->batches; }
 
 Position Loader::position() const {
-  const std::lock_guard lock(state_->mutex);
-  return {state_->next / state_->batches, state_->next % state_->batches};
+  State& state = here();
+  const std::lock_guard lock(state.mutex);
+  return {state.next / state.batches, state.next % state.batches};
 }
 
 std::vector<Tensor> Loader::next() {
-  State& state = *state_;
+  State& state = here();
   std::unique_lock lock(state.mutex);
   TN_REQUIRE(!state.stop, "[loader] expected a loader with threads, got one whose seek failed");
   const auto is_ready = [&] { return !state.slots.empty() && state.slots.front().is_ready; };
@@ -217,8 +243,9 @@ std::vector<Tensor> Loader::next() {
 }
 
 std::chrono::nanoseconds Loader::waited() const {
-  const std::lock_guard lock(state_->mutex);
-  return state_->waited;
+  State& state = here();
+  const std::lock_guard lock(state.mutex);
+  return state.waited;
 }
 
 }  // namespace tenon::data

@@ -3,10 +3,15 @@
 // examples throw, and end while their threads are busy.
 #include "tenon/data/loader.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <set>
 #include <thread>
 
@@ -236,6 +241,37 @@ TEST_CASE("batches that are ready are not waited for") {
     // One that another program holds up meanwhile finds its batch ready.
     for (int i = 0; i < 1000 && loader.waited() < std::chrono::milliseconds(10); ++i) loader.next();
     CHECK(loader.waited() >= std::chrono::milliseconds(10));
+  });
+}
+
+TEST_CASE("a child made by fork is refused its parent's loader, and may destroy it") {
+  test::on_each_device([](Context& context) {
+    auto loader = std::make_unique<Loader>(indices(), LoaderOptions{.batch = 5}, context);
+    loader->next();
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);  // that waits for threads which it does not have
+      int refused = 0;
+      const auto refuses = [&](const std::function<void()>& call) {
+        try {
+          call();
+        } catch (const Error& error) {
+          refused += std::string(error.what()).find("made in this process") != std::string::npos;
+        }
+      };
+      refuses([&] { loader->next(); });
+      refuses([&] { loader->seek({0, 1}); });
+      refuses([&] { (void)loader->position(); });
+      refuses([&] { (void)loader->waited(); });
+      loader.reset();
+      _exit(refused);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 4);
+    CHECK(loader->position() == Position{0, 1});
+    CHECK(next(*loader).size() == 2);
   });
 }
 

@@ -36,6 +36,7 @@ TENON_API std::vector<int64_t> shuffled(int64_t size, uint64_t seed, uint64_t ep
 /// Goes through a dataset epoch after epoch, each in an order of its own. Batches are the same for
 /// any number of threads, and for a loader that begins at a position that another had reached.
 /// next(), position() and seek() are for one thread. The context must live as long as the loader.
+/// A child made by fork has none of its threads: all but batches() throws kInvalid there.
 class TENON_API Loader {
  public:
   /// Throws kInvalid for an empty dataset and for options and positions that mean nothing.
@@ -58,6 +59,7 @@ class TENON_API Loader {
 
  private:
   struct State;
+  State& here() const;  ///< throws in a child of the process that made it
   static int64_t number_of(const State& state, Position begin);
   static void begin_threads(State& state);
   static void end_threads(State& state);
