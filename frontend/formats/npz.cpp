@@ -53,9 +53,12 @@ Archive open(InputFile& file) {
   return {archive, zip_discard};
 }
 
-/// The bytes of an entry, which are as many as the archive says.
-std::string unpacked(zip_t* archive, const zip_stat_t& stat, const std::string& origin,
-                     uint64_t file_size) {
+std::string origin_of(const std::string& path, const zip_stat_t& stat) {
+  return path + "/" + std::string(shortened(stat.name));
+}
+
+/// What an entry claims, by which memory is taken.
+void check_entry(const zip_stat_t& stat, const std::string& origin, uint64_t file_size) {
   TN_REQUIRE(stat.encryption_method == ZIP_EM_NONE, "{}: expected no encryption, got some", origin);
   TN_REQUIRE(stat.comp_method == ZIP_CM_STORE || stat.comp_method == ZIP_CM_DEFLATE,
              "{}: expected an entry that is stored or deflated, got method {}", origin,
@@ -64,6 +67,10 @@ std::string unpacked(zip_t* archive, const zip_stat_t& stat, const std::string& 
              "{}: expected {} bytes of the file to hold {}, got an archive that lies", origin,
              stat.comp_size, stat.size);
   check_memory(origin, stat.size);
+}
+
+/// The bytes of an entry, which are as many as the archive says.
+std::string unpacked(zip_t* archive, const zip_stat_t& stat, const std::string& origin) {
   const Entry entry(zip_fopen_index(archive, stat.index, 0), zip_fclose);
   TN_REQUIRE(entry, "{}: expected a readable entry, got: {}", origin, zip_strerror(archive));
   std::string bytes(stat.size, '\0');
@@ -147,7 +154,8 @@ NamedArrays read_npz(const std::string& path) {
   InputFile file(path);
   const uint64_t size = file.size();
   const Archive archive = open(file);
-  NamedArrays out;
+  uint64_t bytes_of_all = 0;
+  std::vector<zip_stat_t> stats;
   const zip_int64_t entries = zip_get_num_entries(archive.get(), 0);
   for (zip_int64_t i = 0; i < entries; ++i) {
     zip_stat_t stat;
@@ -158,11 +166,18 @@ NamedArrays read_npz(const std::string& path) {
     TN_REQUIRE(is_known && (stat.valid & kNeeded) == kNeeded,
                "{}: expected an entry {} with a name and sizes, got: {}", path, i,
                zip_strerror(archive.get()));
+    check_entry(stat, origin_of(path, stat), size);
+    bytes_of_all += stat.size;
+    check_memory(path, bytes_of_all);
+    stats.push_back(stat);
+  }
+  NamedArrays out;
+  for (const zip_stat_t& stat : stats) {
     std::string name = stat.name;
-    const std::string origin = path + "/" + std::string(shortened(name));
+    const std::string origin = origin_of(path, stat);
     TN_REQUIRE(name.ends_with(kEnding), "{}: expected an array, whose name ends with .npy", origin);
     name.resize(name.size() - kEnding.size());
-    const std::string bytes = unpacked(archive.get(), stat, origin, size);
+    const std::string bytes = unpacked(archive.get(), stat, origin);
     out.emplace_back(std::move(name), parse_npy(std::as_bytes(std::span(bytes)), origin));
   }
   return out;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tenon/formats/npz.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include <catch2/catch_test_macros.hpp>
@@ -137,6 +139,38 @@ TEST_CASE("an archive that lies is refused, with the array that does") {
   refuses(other, "expected a .npz archive");
   CHECK_THROWS_AS(read_npz(folder / "none"), Error);
   CHECK_THROWS_WITH(read_npz("/dev/zero"), ContainsSubstring("regular file"));
+}
+
+TEST_CASE("an archive whose arrays fit one by one, but not all together, is refused") {
+  constexpr uint32_t kSize = 1 << 26, kPacked = kSize / 1000;
+  const auto memory =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t count = memory / 2 / kSize + 1;
+  REQUIRE(count < 1 << 16);
+  std::string file, directory;
+  const auto add = [](std::string& to, auto... fields) {
+    (to.append(reinterpret_cast<const char*>(&fields), sizeof fields), ...);
+  };
+  for (uint64_t i = 0; i < count; ++i) {
+    const std::string name = std::to_string(i) + ".npy";
+    const auto offset = static_cast<uint32_t>(file.size());
+    const auto both = [&](std::string& to) {  // version, flags, deflate, time, date, checksum, ..
+      add(to, uint16_t{20}, uint16_t{0}, uint16_t{8}, uint16_t{0}, uint16_t{33}, uint32_t{0},
+          kPacked, kSize, static_cast<uint16_t>(name.size()), uint16_t{0});
+    };
+    both(file.append("PK\3\4"));
+    file += name + std::string(kPacked, '\0');
+    both(directory.append("PK\1\2\x14\0", 6));
+    add(directory, uint16_t{0}, uint16_t{0}, uint16_t{0}, uint32_t{0}, offset);
+    directory += name;
+  }
+  const auto begin = static_cast<uint32_t>(file.size());
+  file += directory + "PK\5\6";
+  add(file, uint32_t{0}, static_cast<uint16_t>(count), static_cast<uint16_t>(count),
+      static_cast<uint32_t>(directory.size()), begin, uint16_t{0});
+  const Folder folder;
+  CHECK_THROWS_WITH(read(folder, file),
+                    ContainsSubstring("x.npz: expected at most half of the machine's memory"));
 }
 
 TEST_CASE("an archive with any byte changed or cut off is read or refused") {
