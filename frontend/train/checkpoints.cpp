@@ -6,25 +6,26 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <set>
 #include <vector>
 
 #include "core/support/error.hpp"
+#include "frontend/train/number_of.hpp"
 
 namespace tenon::train {
 namespace {
 
 constexpr std::string_view kBegin = "step-", kEnd = ".safetensors";
 
+std::string name_of(int64_t step) { return fmt::format("{}{:08}{}", kBegin, step, kEnd); }
+
 /// The step of a file of that name; -1: it is none of ours.
-int64_t step_of(const std::string& name) {
-  if (name.size() <= kBegin.size() + kEnd.size() || !name.starts_with(kBegin) ||
-      !name.ends_with(kEnd))
-    return -1;
-  const std::string digits = name.substr(kBegin.size(), name.size() - kBegin.size() - kEnd.size());
-  if (digits.size() > 18 || digits.find_first_not_of("0123456789") != std::string::npos) return -1;
-  return std::atoll(digits.c_str());
+int64_t step_of(std::string_view name) {
+  if (name.size() <= kBegin.size() + kEnd.size()) return -1;
+  const std::string_view digits =
+      name.substr(kBegin.size(), name.size() - kBegin.size() - kEnd.size());
+  const int64_t step = number_of<int64_t>(digits).value_or(-1);
+  return name == name_of(step) ? step : -1;
 }
 
 }  // namespace
@@ -34,30 +35,39 @@ Checkpoints::Checkpoints(std::filesystem::path folder, int64_t keep, int64_t kee
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   auto entry = std::filesystem::directory_iterator(folder_, error);
-  if (error)
-    fail(ErrorKind::kEnvironment, "{}: expected a folder for checkpoints, got: {}",
-         folder_.string(), error.message());
-  for (const auto end = std::filesystem::directory_iterator(); entry != end; ++entry) {
+  const auto check = [&] {
+    if (error)
+      fail(ErrorKind::kEnvironment, "{}: expected a folder for checkpoints, got: {}",
+           folder_.string(), error.message());
+  };
+  check();
+  for (const auto end = std::filesystem::directory_iterator(); entry != end;
+       entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (name.starts_with(".tenon-") && name.ends_with(".part"))
-      std::filesystem::remove(entry->path(), error);  // by write_file, of a process that was killed
+    if (name.starts_with(".tenon-") && name.ends_with(".part")) {
+      std::error_code ignored;  // by write_file, of a process that was killed
+      std::filesystem::remove(entry->path(), ignored);
+    }
     const int64_t step = step_of(name);
     if (step < 0) continue;
     try {
       const formats::SafetensorsFile file(entry->path().string());
       const auto at = file.metadata().find("validation");
-      validations_[step] = at == file.metadata().end()
-                               ? std::nullopt
-                               : std::optional(std::strtod(at->second.c_str(), nullptr));
+      std::optional<double> validation;
+      if (at != file.metadata().end()) {
+        validation = number_of<double>(at->second);
+        TN_REQUIRE(validation, "{}: expected a number as 'validation', got '{}'",
+                   entry->path().string(), at->second);
+      }
+      validations_[step] = validation;
     } catch (const Error& damaged) {
       std::fprintf(stderr, "tenon: warning: passed over: %s\n", damaged.what());
     }
   }
+  check();
 }
 
-std::filesystem::path Checkpoints::path_of(int64_t step) const {
-  return folder_ / fmt::format("{}{:08}{}", kBegin, step, kEnd);
-}
+std::filesystem::path Checkpoints::path_of(int64_t step) const { return folder_ / name_of(step); }
 
 std::optional<Checkpoints::Newest> Checkpoints::newest() const {
   if (validations_.empty()) return std::nullopt;

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <limits>
 #include <memory>
 
 #include "core/support/error.hpp"
 #include "frontend/train/checkpoints.hpp"
+#include "frontend/train/number_of.hpp"
 #include "frontend/train/progress_bar.hpp"
 #include "tenon/formats/metrics.hpp"
 #include "tenon/formats/tensorboard.hpp"
@@ -85,8 +85,8 @@ class Run {
                     .validation = validation()};
       report.seconds = since();
       report.rate = static_cast<double>(result_.losses.size()) / report.seconds;
+      tell(report);  // before the checkpoint: what resumes from it makes this step no more
       keep(report.validation);
-      tell(report);
       bar.show(report);
       if (options_.on_step) options_.on_step(report);
     }
@@ -135,7 +135,7 @@ class Run {
   }
 
   void resume(const Checkpoints::Newest& newest) {
-    const formats::Metadata metadata = work_.load(newest.path);
+    const formats::Metadata metadata = formats::SafetensorsFile(newest.path).metadata();
     const auto text = [&](const char* name) {
       const auto at = metadata.find(name);
       TN_REQUIRE(at != metadata.end(),
@@ -143,16 +143,29 @@ class Run {
                  newest.path, name);
       return at->second;
     };
-    const auto number = [&](const char* name) { return std::atoll(text(name).c_str()); };
-    TN_REQUIRE(number("step") == newest.step && newest.step <= steps_,
+    const auto number = [&]<class T>(const char* name, T& to) {
+      const std::optional<T> found = number_of<T>(text(name));
+      TN_REQUIRE(found, "[train.fit] expected a number as '{}' of {}, got '{}'", name, newest.path,
+                 text(name));
+      to = *found;
+    };
+    int64_t step = 0;
+    data::Position position;
+    number("step", step);
+    number("best", best_);
+    number("stale", stale_);
+    if (batches_.seek) {
+      number("epoch", position.epoch);
+      number("batch", position.batch);
+    }
+    TN_REQUIRE(step == newest.step && newest.step <= steps_,
                "[train.fit] expected {} to be of its step and of at most {}, got step {}",
-               newest.path, steps_, text("step"));
-    best_ = std::strtod(text("best").c_str(), nullptr);
-    stale_ = number("stale");
+               newest.path, steps_, step);
     for (; step_ < newest.step; ++step_) next_key();
     TN_REQUIRE(words_of(key_) == text("key"),
                "[train.fit] expected {} to be of this key, got one of another", newest.path);
-    if (batches_.seek) batches_.seek({.epoch = number("epoch"), .batch = number("batch")});
+    if (batches_.seek) batches_.seek(position);
+    work_.load(newest.path);  // last: where something is wrong the model stays
     result_.first_step = step_;
   }
 

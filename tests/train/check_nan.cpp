@@ -93,6 +93,16 @@ TEST_CASE("TENON_CHECK_NAN=1 names the op, in the loss and in a gradient, and ch
     CHECK_THROWS_WITH(fit(root, zero), ContainsSubstring("in the gradient of w: '"));
     CHECK_THROWS_WITH(fit(good, zero / zero),
                       ContainsSubstring("in the loss: part 0 of the batch has a NaN: f32[3]"));
+    // Not even statistics.
+    Learner model;
+    nn::initialise(model, Key(1, context));
+    const std::vector<uint32_t> before = bits_of(model);
+    const Batch batch{Tensor::zeros({4, 6}, DType::kF32, context) / 0.0,
+                      Tensor::zeros({4}, DType::kI64, context)};
+    CHECK_THROWS_WITH(train::fit(model, learner_optimizer(), batch, learner_loss,
+                                 {.steps = 2, .progress = false}),
+                      ContainsSubstring("part 0 of the batch has a NaN"));
+    CHECK(bits_of(model) == before);
     const Checking wrong("yes");
     CHECK_THROWS_WITH(fit(good, x),
                       ContainsSubstring("TENON_CHECK_NAN: expected 0 or 1, got 'yes'"));

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "tenon/file_io.hpp"
+#include "tenon/formats/safetensors.hpp"
 #include "tests/tensor/devices.hpp"
 #include "tests/train/learner.hpp"
 
@@ -146,17 +147,74 @@ TEST_CASE("a checkpoint that is not whole is passed over, one of another run ref
     fs::resize_file(newest, fs::file_size(newest) - 5);
     write_file(folder.path / ".tenon-0123.part", "of a process that was killed");
     write_file(folder.path / "step-x.safetensors", "not ours");
+    fs::copy_file(folder.path / "step-00000004.safetensors", folder.path / "step-7.safetensors");
     CHECK_THROWS_WITH(Once(context, options, -1, 8), ContainsSubstring("expected") &&
                                                          ContainsSubstring("step-00000004") &&
                                                          ContainsSubstring("of this key"));
     train::Options shorter = options;
     shorter.steps = 3;
     CHECK_THROWS_WITH(Once(context, shorter), ContainsSubstring("at most 3, got step 4"));
+    Learner model;
+    nn::initialise(model, Key(2, context));
+    const std::vector<uint32_t> before = bits_of(model);
+    data::Loader loader(learner_data(), kLoading, context);
+    CHECK_THROWS_WITH(train::fit(model, learner_optimizer(), loader, learner_loss, shorter),
+                      ContainsSubstring("at most 3, got step 4"));
+    CHECK(bits_of(model) == before);
     const Once resumed(context, options);
     CHECK(resumed.result.first_step == 4);
     CHECK(resumed.bits == whole.bits);
     CHECK(!folder.names().contains(".tenon-0123.part"));
     CHECK(folder.names().contains("step-x.safetensors"));
+    CHECK(folder.names().contains("step-7.safetensors"));
+  });
+}
+
+TEST_CASE("a checkpoint whose numbers are none is refused") {
+  on_each_device([](Context& context) {
+    const Folder folder;
+    const train::Options options{.steps = 2, .checkpoints = folder.path.string()};
+    const Once learned(context, options);
+    const std::string path = folder.path / "step-00000002.safetensors";
+    const formats::SafetensorsFile file(path);
+    formats::NamedTensors tensors;
+    for (const formats::TensorInfo& info : file.tensors())
+      tensors.emplace_back(info.name, Tensor::from(file.read(info.name), context));
+    for (const char* name : {"step", "best", "stale", "epoch", "batch"}) {
+      INFO(name);
+      formats::Metadata metadata = file.metadata();
+      metadata[name] += ",5";
+      formats::write_safetensors(path, tensors, metadata);
+      CHECK_THROWS_WITH(Once(context, options),
+                        ContainsSubstring("expected a number as") && ContainsSubstring(name));
+    }
+    formats::Metadata metadata = file.metadata();
+    metadata["validation"] = "0,5";
+    formats::write_safetensors(path, tensors, metadata);
+    CHECK(Once(context, options).result.first_step == 0);  // passed over, as one that is not whole
+  });
+}
+
+TEST_CASE("the row of a step is written before its checkpoint") {
+  on_each_device([](Context& context) {
+    const Folder folder;
+    Learner model;
+    nn::initialise(model, Key(1, context));
+    data::Loader loader(learner_data(), kLoading, context);
+    int seen = 0;
+    const auto validate = [&](Learner&) {  // better each time, so each is kept
+      if (++seen == 3) fs::remove_all(folder.path / "run");
+      return 1.0 / seen;
+    };
+    CHECK_THROWS_AS(train::fit(model, learner_optimizer(), loader, learner_loss,
+                               {.steps = 5,
+                                .progress = false,
+                                .metrics = folder.path / "loss.csv",
+                                .validate_every = 1,
+                                .checkpoints = folder.path / "run"},
+                               validate),
+                    Error);
+    CHECK(lines_of(folder.path / "loss.csv").size() == 4);  // the header, and three steps
   });
 }
 

@@ -126,8 +126,11 @@ Result fit(M& model, const nn::Optimizer& optimizer, const Batches& batches, con
   fields::Work work{.context = context, .step = {}, .save = {}, .load = {}};
   work.step = [&](const std::vector<Tensor>& batch, const Key& key) {
     auto [next, kept, value, is_finite] = step(model, state, batch, key);
-    if (is_finite && !is_finite->template item<bool>())
-      fields::blame(found(model, state, batch, key), nn::tensors(model), nn::learned(model), batch);
+    if (is_finite && !is_finite->template item<bool>()) {
+      M again = model;
+      const nn::LossAndGradients faulty = found(again, state, batch, key);
+      fields::blame(faulty, nn::tensors(model), nn::learned(model), batch);
+    }
     model = std::move(next);
     state = std::move(kept);
     return value;
