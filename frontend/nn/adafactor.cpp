@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/piece.hpp"
 #include "tenon/nn/optimizers.hpp"
 
 namespace tenon::nn {
@@ -20,53 +21,57 @@ Slot means_slot(const std::string& name, int axis, bool whole) {
   return zeros;
 }
 
+std::vector<Slot> factored_slots() {
+  return {means_slot("row", -1, true), means_slot("column", -2, false), count_slot()};
+}
+
+/// Squares as the product of their means over columns and over rows, mixed into those before; of
+/// what is no matrix their mean as it is.
+Tensor factored(const Tensor& square, Tensor& row, Tensor& column, const Tensor& part,
+                double epsilon) {
+  const auto mix = [&](Tensor& mean, const Tensor& with) { mean = mean + (with - mean) * part; };
+  const bool is_matrix = square.rank() > 1;
+  mix(row, is_matrix ? square.mean({-1}, true) : square);
+  if (!is_matrix) return row;
+  mix(column, square.mean({-2}, true));
+  return row * column / row.mean({-2}, true).maximum(epsilon);
+}
+
 }  // namespace
 
 Optimizer scale_by_factored_squares(double power, double epsilon) {
   TN_REQUIRE(power < 0 && epsilon >= 0,
              "[nn.adafactor] expected a power below 0 and an epsilon of 0 or more, got {} and {}",
              power, epsilon);
-  const std::vector<Slot> slots{means_slot("row", -1, true), means_slot("column", -2, false),
-                                count_slot()};
-  return Optimizer({Piece{
-      "factored", slots, [=](Update& of) {
-        Tensor& count = of.slots[2][0];
-        count = count + 1;
-        const Tensor part = (count.log() * power).exp();
-        const auto mix = [&](Tensor& mean, const Tensor& with) {
-          mean = mean + (with - mean) * part;
-        };
-        for (size_t i = 0; i < of.updates.size(); ++i) {
-          Tensor &u = of.updates[i], &row = of.slots[0][i], &column = of.slots[1][i];
-          const bool is_matrix = u.rank() > 1;
-          mix(row, is_matrix ? u.square().mean({-1}, true) : u.square());
-          if (is_matrix) mix(column, u.square().mean({-2}, true));
-          const Tensor v = is_matrix ? row * column / row.mean({-2}, true).maximum(epsilon) : row;
-          u = u * v.maximum(epsilon * epsilon).rsqrt();
-        }
-      }}});
+  return piece("factored", factored_slots(), [=](Update& of) {
+    Tensor& count = of.slots[2][0];
+    count = count + 1;
+    const Tensor part = (count.log() * power).exp();
+    for (size_t i = 0; i < of.updates.size(); ++i) {
+      Tensor &u = of.updates[i], &row = of.slots[0][i], &column = of.slots[1][i];
+      u = u * factored(u.square(), row, column, part, epsilon).maximum(epsilon * epsilon).rsqrt();
+    }
+  });
 }
 
 Optimizer clip_by_rms(double limit) {
   TN_REQUIRE(limit > 0, "[nn.clip_by_rms] expected a limit above 0, got {}", limit);
-  return Optimizer({Piece{"clip", {}, [=](Update& of) {
-                            for (Tensor& u : of.updates)
-                              u = u / (root_of_mean_square(u) / limit).maximum(1.0);
-                          }}});
+  return piece("clip", {}, [=](Update& of) {
+    for (Tensor& u : of.updates) u = u / (root_of_mean_square(u) / limit).maximum(1.0);
+  });
 }
 
 Optimizer scale_by_parameter(double least) {
-  return Optimizer({Piece{
-      "size", {}, [=](Update& of) {
-        for (size_t i = 0; i < of.updates.size(); ++i) {
-          Tensor& u = of.updates[i];
-          u = u * root_of_mean_square(of.parameters[i].tensor->cast(u.dtype())).maximum(least);
-        }
-      }}});
+  return piece("size", {}, [=](Update& of) {
+    for (size_t i = 0; i < of.updates.size(); ++i) {
+      Tensor& u = of.updates[i];
+      u = u * root_of_mean_square(of.parameters[i].tensor->cast(u.dtype())).maximum(least);
+    }
+  });
 }
 
 Optimizer adafactor(const AdafactorOptions& options) {
-  const Piece step{
+  const auto step = piece(
       "rate", {count_slot()}, [rate = options.rate, decay = options.weight_decay](Update& of) {
         Tensor& count = of.slots[0][0];
         const Tensor now = rate(count), slower = now.minimum((count + 1).rsqrt());
@@ -76,9 +81,9 @@ Optimizer adafactor(const AdafactorOptions& options) {
           if (decay != 0) u = u - of.parameters[i].tensor->cast(u.dtype()) * (now * decay);
         }
         count = count + 1;
-      }};
+      });
   return chain({scale_by_factored_squares(options.power, options.epsilon),
-                clip_by_rms(options.limit), scale_by_parameter(options.least), Optimizer({step})});
+                clip_by_rms(options.limit), scale_by_parameter(options.least), step});
 }
 
 }  // namespace tenon::nn

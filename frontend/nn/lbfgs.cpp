@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/piece.hpp"
 #include "tenon/linalg.hpp"
 #include "tenon/make.hpp"
 #include "tenon/nn/optimizers.hpp"
@@ -97,45 +98,62 @@ std::vector<Tensor> direction(const Kept& kept, const std::vector<Tensor>& g) {
   return out;
 }
 
+std::vector<Slot> slots_of(int64_t history) {
+  Slot scale = count_slot("scale");
+  scale.begin = [zero = scale.begin](const Tensor& w) { return zero(w) + 1; };
+  return {rows_slot("steps", history),
+          rows_slot("changes", history),
+          flat_slot("gradient"),
+          flat_slot("step"),
+          count_slot(),
+          count_slot("held"),
+          scale};
+}
+
+Tensor largest(const std::vector<Tensor>& g) {
+  Tensor out = g[0].abs().max();
+  for (const Tensor& one : g) out = out.maximum(one.abs().max());
+  return out;
+}
+
+/// Of the step along the direction; the first is short where the gradient is long.
+Tensor size_of(const Kept& kept, const std::vector<Tensor>& g, const Tensor& is_done,
+               const Rate& rate) {
+  const Tensor sum = over(g.size(), [&](size_t i) { return g[i].abs().sum(); });
+  const Tensor first = Tensor::where(is_done, 1.0, 1.0 / sum).minimum(1.0);
+  return Tensor::where(kept.count > 0, 1.0, first) * rate(kept.count);
+}
+
+/// Makes the step, and keeps it.
+void go(Update& of, const Kept& kept, const std::vector<Tensor>& g, const Tensor& is_done,
+        const LbfgsOptions& options) {
+  const size_t n = g.size();
+  const std::vector<Tensor> to = direction(kept, g);
+  const Tensor slope = over(n, [&](size_t i) { return (g[i] * to[i]).sum(); });
+  const Tensor size = size_of(kept, g, is_done, options.rate);
+  const Tensor stays = is_done | (slope > -options.change_tolerance);
+  for (size_t i = 0; i < n; ++i) {
+    const Tensor step = to[i] * size;
+    of.updates[i] = Tensor::where(stays, 0.0, step).reshape(of.updates[i].shape());
+    kept.step[i] = Tensor::where(is_done, kept.step[i], step);
+    kept.gradient[i] = Tensor::where(is_done, kept.gradient[i], g[i]);
+  }
+  kept.count =
+      kept.count + Tensor::where(is_done, 0.0, Tensor::ones({}, DType::kF32, kept.count.context()));
+}
+
 }  // namespace
 
 Optimizer lbfgs(const LbfgsOptions& options) {
   TN_REQUIRE(options.history > 0, "[nn.lbfgs] expected a history above 0, got {}", options.history);
-  Slot scale = count_slot("scale");
-  scale.begin = [zero = scale.begin](const Tensor& w) { return zero(w) + 1; };
-  const std::vector<Slot> slots{rows_slot("steps", options.history),
-                                rows_slot("changes", options.history),
-                                flat_slot("gradient"),
-                                flat_slot("step"),
-                                count_slot(),
-                                count_slot("held"),
-                                scale};
-  return Optimizer({Piece{
-      "lbfgs", slots, [options](Update& of) {
-        const Kept kept(of);
-        std::vector<Tensor> g;
-        for (const Tensor& u : of.updates) g.push_back(u.flatten());
-        const size_t n = g.size();
-        Tensor largest = g[0].abs().max();
-        for (const Tensor& one : g) largest = largest.maximum(one.abs().max());
-        const Tensor is_done = largest <= options.gradient_tolerance;
-        remember(kept, g, is_done);
-        const std::vector<Tensor> to = direction(kept, g);
-        const Tensor slope = over(n, [&](size_t i) { return (g[i] * to[i]).sum(); });
-        const Tensor sum = over(n, [&](size_t i) { return g[i].abs().sum(); });
-        const Tensor first = Tensor::where(is_done, 1.0, 1.0 / sum).minimum(1.0);
-        const Tensor size = Tensor::where(kept.count > 0, 1.0, first) * options.rate(kept.count);
-        const Tensor stays = is_done | (slope > -options.change_tolerance);
-        for (size_t i = 0; i < n; ++i) {
-          const Tensor step = to[i] * size;
-          of.updates[i] = Tensor::where(stays, 0.0, step).reshape(of.updates[i].shape());
-          kept.step[i] = Tensor::where(is_done, kept.step[i], step);
-          kept.gradient[i] = Tensor::where(is_done, kept.gradient[i], g[i]);
-        }
-        kept.count =
-            kept.count +
-            Tensor::where(is_done, 0.0, Tensor::ones({}, DType::kF32, kept.count.context()));
-      }}});
+  return piece("lbfgs", slots_of(options.history), [options](Update& of) {
+    const Kept kept(of);
+    std::vector<Tensor> g;
+    for (const Tensor& u : of.updates) g.push_back(u.flatten());
+    const Tensor is_done = largest(g) <= options.gradient_tolerance;
+    remember(kept, g, is_done);
+    go(of, kept, g, is_done, options);
+  });
 }
 
 }  // namespace tenon::nn

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/piece.hpp"
 #include "tenon/math.hpp"
 #include "tenon/nn/schedules.hpp"
 
@@ -14,8 +15,9 @@ void check_part(const char* op, const char* what, double value) {
   TN_REQUIRE(0 <= value && value < 1, "[{}] expected {} in [0, 1), got {}", op, what, value);
 }
 
-Optimizer piece(std::string name, std::vector<Slot> slots, std::function<void(Update&)> update) {
-  return Optimizer({Piece{std::move(name), std::move(slots), std::move(update)}});
+void check_parts(const char* op, double b1, double b2) {
+  check_part(op, "b1", b1);
+  check_part(op, "b2", b2);
 }
 
 /// Of a piece that sees one parameter at a time, and keeps nothing.
@@ -32,6 +34,16 @@ Tensor mixed(const Tensor& old, const Tensor& with, double part) {
 }
 
 Tensor length(const Tensor& x) { return x.square().sum().sqrt(); }
+
+/// Singular values moved near 1 by a polynomial of Newton and Schulz (Jordan et al., 2024).
+Tensor newton_schulz(Tensor x, int steps) {
+  x = x / (length(x) + 1e-7);
+  for (int i = 0; i < steps; ++i) {
+    const Tensor square = x.matmul(x.transpose());
+    x = 3.4445 * x + (-4.7750 * square + 2.0315 * square.matmul(square)).matmul(x);
+  }
+  return x;
+}
 
 /// 1 - b^t, without loss where b is near 1.
 Tensor unbias(double b, const Tensor& t) { return b == 0 ? 1.0 : -expm1(t * std::log(b)); }
@@ -63,8 +75,7 @@ Optimizer momentum(double momentum, bool nesterov) {
 }
 
 Optimizer scale_by_adam(const AdamOptions& options) {
-  check_part("nn.adam", "b1", options.b1);
-  check_part("nn.adam", "b2", options.b2);
+  check_parts("nn.adam", options.b1, options.b2);
   const std::vector<Slot> slots{zeros_slot("mean"), zeros_slot("square"), count_slot()};
   return piece("adam", slots, [=](Update& of) {
     Tensor& count = of.slots[2][0];
@@ -104,8 +115,7 @@ Optimizer scale_by_sum_of_squares(double begin, double epsilon) {
 }
 
 Optimizer scale_by_lion(double b1, double b2) {
-  check_part("nn.lion", "b1", b1);
-  check_part("nn.lion", "b2", b2);
+  check_parts("nn.lion", b1, b2);
   return piece("lion", {zeros_slot("mean")}, [=](Update& of) {
     for (size_t i = 0; i < of.updates.size(); ++i) {
       Tensor &u = of.updates[i], &m = of.slots[0][i];
@@ -128,16 +138,11 @@ Optimizer orthogonalise(int steps) {
   TN_REQUIRE(steps > 0, "[nn.orthogonalise] expected steps above 0, got {}", steps);
   return each("orthogonal", [=](const Tensor& u, const Tensor&) {
     if (u.rank() < 2) return u;
-    Tensor x = u.reshape({u.size(0), -1});
+    const Tensor x = u.reshape({u.size(0), -1});
     const double rows = static_cast<double>(x.size(0)), columns = static_cast<double>(x.size(1));
     const bool is_tall = rows > columns;
-    if (is_tall) x = x.transpose();
-    x = x / (length(x) + 1e-7);
-    for (int i = 0; i < steps; ++i) {
-      const Tensor square = x.matmul(x.transpose());
-      x = 3.4445 * x + (-4.7750 * square + 2.0315 * square.matmul(square)).matmul(x);
-    }
-    return (is_tall ? x.transpose() : x).reshape(u.shape()) *
+    const Tensor out = newton_schulz(is_tall ? x.transpose() : x, steps);
+    return (is_tall ? out.transpose() : out).reshape(u.shape()) *
            std::sqrt(std::max(1.0, rows / columns));
   });
 }
