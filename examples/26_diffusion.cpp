@@ -88,7 +88,7 @@ void print_rows(const Tensor& grid, int64_t rows) {
 
 int main(int count, char** words) try {
   const Options options =
-      parse_options(count, words, "Learns to make handwritten digits out of noise.", 700);
+      parse_options(count, words, "Learns to make handwritten digits out of noise.", 700, true);
   const Digits known = read_digits().first;
   const Tensor images = known.images.reshape({-1, kPixels}) * 2 - 1;
   const Schedule schedule;

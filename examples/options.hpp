@@ -23,12 +23,13 @@ struct Options {
 };
 
 /// Ends the program, with a word about it, for what it does not take and for --help.
-inline Options parse_options(int count, char** words, const char* about, int64_t steps) {
+inline Options parse_options(int count, char** words, const char* about, int64_t steps,
+                             bool makes_images = false) {
   Options options;
   options.steps = steps;
   const auto usage = [&](std::FILE* to, int code) {
-    std::fprintf(to, "%s\nusage: %s [--seed N] [--steps N] [--json] [--svg|--png|--record FILE]\n",
-                 about, words[0]);
+    std::fprintf(to, "%s\nusage: %s [--seed N] [--steps N] [--json] [--svg%s|--record FILE]\n",
+                 about, words[0], makes_images ? "|--png" : "");
     std::exit(code);
   };
   for (int i = 1; i < count; ++i) {
@@ -38,10 +39,10 @@ inline Options parse_options(int count, char** words, const char* about, int64_t
       options.json = true;
       continue;
     }
-    std::string* const file = word == "--svg"      ? &options.svg
-                              : word == "--png"    ? &options.png
-                              : word == "--record" ? &options.record
-                                                   : nullptr;
+    std::string* const file = word == "--svg"                   ? &options.svg
+                              : word == "--png" && makes_images ? &options.png
+                              : word == "--record"              ? &options.record
+                                                                : nullptr;
     if (file != nullptr && i + 1 < count) {
       *file = words[++i];
       continue;
@@ -71,9 +72,11 @@ inline void print_curve(const std::vector<float>& losses, double factor, const c
     means.push_back(sum / static_cast<double>(end - begin));
   }
   const double most = rows == 0 ? 0 : *std::max_element(means.begin(), means.end());
-  for (size_t i = 0; i < rows; ++i)
+  for (size_t i = 0; i < rows; ++i) {
+    const double bar = 40 * means[i] / most;  // of losses below 0 and NaN there is none
     std::printf("step %5zu  %7.4f %s %s\n", losses.size() * (i + 1) / rows, means[i], unit,
-                std::string(most > 0 ? static_cast<size_t>(40 * means[i] / most) : 0, '#').c_str());
+                std::string(bar > 0 && most > 0 ? static_cast<size_t>(bar) : 0, '#').c_str());
+  }
 }
 
 /// `accuracy`: of what was held out, 0 to 1; below 0: it does not apply.

@@ -122,6 +122,9 @@ class Examples(unittest.TestCase):
         self.assertEqual(again["losses"], mlp["losses"][:20])
         other = self.learn("example_20_digits_mlp", "--seed", "2", "--steps", "20")
         self.assertNotEqual(other["losses"], again["losses"])
+        refused = run("example_20_digits_mlp", "--png", "digits.png")  # it makes no images
+        self.assertEqual(refused.returncode, 2, refused.stdout)
+        self.assertIn("got '--png digits.png'", refused.stderr)
         conv = self.learn("example_21_digits_conv", "--steps", "60")
         self.assertGreater(conv["accuracy"], 0.9)
 
