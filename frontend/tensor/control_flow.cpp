@@ -183,7 +183,10 @@ Tensors fori_loop(const Tensor& begin, const Tensor& end,
   if (first->op == Op::CONST && last->op == Op::CONST) {
     const int64_t from = first->as<ConstAttr>().value.as_int();
     const int64_t to = last->as<ConstAttr>().value.as_int();
-    trips = counted(context, to > from ? to - from : 0);
+    int64_t count = 0;
+    TN_REQUIRE(to <= from || !__builtin_sub_overflow(to, from, &count),
+               "[{}] expected fewer than 2^63 trips, got {} to {}", op, from, to);
+    trips = counted(context, count);
   }
   const Nodes initial = nodes_here(op, context, carried);
   const Traced traced = trace(

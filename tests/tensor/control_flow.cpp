@@ -204,6 +204,8 @@ TEST_CASE("loops refuse what does not fit") {
     const auto rows = [](const Tensor&, const Tensors& v) { return v; };
     refuses([&] { fori_loop(0, 2.5, rows, {x}); },
             "[fori_loop] expected end as an integer of rank 0, got f32[]");
+    refuses([&] { fori_loop(-1, INT64_MAX, rows, {x}); },
+            "[fori_loop] expected fewer than 2^63 trips, got -1 to 9223372036854775807");
     refuses([&] { fori_loop(n, 2, rows, {x}); },
             "[fori_loop] expected begin as an integer of rank 0, got i64[2]");
     refuses([&] { while_loop([](auto& v) { return v[0] > 0; }, same, {x}); },

@@ -9,7 +9,7 @@
 // A body is called once, when the loop is made, with tensors that have types but no values; each
 // trip then runs what it gave. Tensors of outside that it uses are fixed for all trips, and have
 // gradients like all others; what it computes of them alone is computed once, before the loop. A
-// carried value keeps its dtype and shape; a number beside it takes them.
+// carried value keeps its dtype and shape; a number in place of one of rank 0 takes its dtype.
 //
 // Gradients are kept states, and trips that go backward (core/autodiff): they need a bound on the
 // number of trips, which a number, a size, or the minimum of something and one of these is. Errors
