@@ -60,7 +60,7 @@ struct ForkHandlers {
   std::atomic<pid_t> process{getpid()};
   std::mutex list_mutex;
   ForkSafeMutex* first = nullptr;
-  Holds* holds = new Holds(0);
+  Holds holds{0};
   std::atomic<void (*)()> before = nullptr, in_child = nullptr;
 
   ForkHandlers() { (void)add(); }
@@ -88,7 +88,7 @@ struct ForkHandlers {
     OwnHolds& own = own_holds();
     if (own.prepared) return;
     if (own.count++ == 0) {
-      h.holds->begin_fork();
+      h.holds.begin_fork();
       if (const auto before = h.before.load()) before();
     }
     h.list_mutex.lock();
@@ -104,7 +104,7 @@ struct ForkHandlers {
     OwnHolds& own = own_holds();
     if (!std::exchange(own.prepared, false)) return;
     unlock();
-    if (--own.count == 0) get().holds->end_fork();
+    if (--own.count == 0) get().holds.end_fork();
   }
   static void child() {
     ForkHandlers& h = get();
@@ -114,7 +114,7 @@ struct ForkHandlers {
     h.process = getpid();
     unlock();
     --own.count;
-    h.holds = new Holds(own.counted ? 1 : 0);  // threads of the parent wait in the old ones
+    ::new (&h.holds) Holds(own.counted ? 1 : 0);  // as threads of the parent wait in the old ones
     if (const auto in_child = h.in_child.load()) in_child();
   }
 };
@@ -153,7 +153,7 @@ ForkSafeMutex::~ForkSafeMutex() {
 ForkHold::ForkHold() {
   auto& own = ForkHandlers::own_holds();
   if (own.count++ > 0) return;
-  ForkHandlers::get().holds->enter();
+  ForkHandlers::get().holds.enter();
   own.counted = true;
 }
 
@@ -161,7 +161,7 @@ ForkHold::~ForkHold() {
   auto& own = ForkHandlers::own_holds();
   if (--own.count > 0) return;
   own.counted = false;
-  ForkHandlers::get().holds->leave();
+  ForkHandlers::get().holds.leave();
 }
 
 WithinForkHold::WithinForkHold() { ++ForkHandlers::own_holds().count; }
