@@ -159,6 +159,17 @@ int tenon_conformance(int argc, char** argv) {
   add_target(replay, options);
   replay->add_option("--target", options.target, "Of a case of compile");
   add_limits(replay, options);
+  CLI::App* train = app.add_subcommand(
+      "train", "Trains small models on the plugin, each step beside the reference");
+  std::vector<std::string> models;
+  train->add_option("model", models, "perceptron, convolution or attention; all if there is none");
+  add_target(train, options);
+  add_limits(train, options);
+  train->add_option("--seed", options.seed, "Seed of weights and examples (1)")
+      ->transform(whole_number());
+  train->add_option("--steps", options.steps, "Steps of each model (200)")
+      ->transform(whole_number_of<uint32_t>(1));
+  train->add_option("--report", options.report, "Folder for the reproducers of what fails");
   CLI::App* report = app.add_subcommand("report", "The other forms of a report.json");
   report->add_option("file", what, "report.json")->required();
   report->add_option("--report", folder, "Folder to write; without it Markdown is printed");
@@ -194,6 +205,7 @@ int tenon_conformance(int argc, char** argv) {
     if (*compile) return commands::compile_command(options);
     if (*gradients) return commands::gradients_command(options);
     if (*replay) return commands::replay_command(options, what);
+    if (*train) return commands::train_command(options, models);
     if (*report) return commands::report_command(what, folder);
     if (*compare) return commands::compare_command(what, other, factor, options.json);
     if (*selftest) return selftest::selftest_command(selftest_options);

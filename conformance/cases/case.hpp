@@ -48,6 +48,9 @@ struct Case {
   /// (one list a kernel, in the order of the schedule), which then wins.
   std::optional<uint64_t> transform_seed;
   std::vector<std::string> transforms;
+  /// The graph is a step that is run so many times: its first output is the loss, the others are
+  /// what the first inputs become. 0: a case that is run once.
+  uint32_t steps = 0;
   /// Layer 4: calls of the ABI in place of the graph.
   std::optional<abi::Sequence> sequence;
   /// Seed of the oracles that are drawn: which metamorphic relation, which aliasing.

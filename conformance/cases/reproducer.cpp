@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view kMagic = "# tenon-conformance 1";
 constexpr int64_t kMaxElements = 1 << 20;
+constexpr uint64_t kMostSteps = 1000000;
 constexpr std::string_view kAfter = "# after ";
 
 std::string one_line(std::string text) {
@@ -67,6 +68,10 @@ class Header {
                                         std::string(in.rest()), [](const std::string& t) {
                                           if (t != kNoTransforms) parse_transforms(t);
                                         }));
+    } else if (key == "steps") {
+      const uint64_t steps = whole(in);
+      if (steps < 1 || steps > kMostSteps) expected(fmt::format("1 to {} steps", kMostSteps));
+      test.steps = static_cast<uint32_t>(steps);
     } else if (key == "sequence") {
       sequence(std::string(in.rest()));
     } else if (key == "apart") {
@@ -233,6 +238,22 @@ void check_inputs(const Case& test, std::string_view origin) {
   }
 }
 
+/// Of steps, outputs have to fit the inputs that they become, and be there.
+void check_steps(const Case& test, std::string_view origin) {
+  if (test.steps == 0) return;
+  const auto& [params, outputs] = std::tie(test.graph.params, test.graph.outputs);
+  TN_REQUIRE(!outputs.empty() && outputs.size() <= params.size() + 1,
+             "[replay] {}: expected a step to give a loss and at most {} states, got {} outputs",
+             origin, params.size(), outputs.size());
+  TN_REQUIRE(outputs[0]->dtype == DType::kF32 && outputs[0]->shape.empty(),
+             "[replay] {}: expected a step's loss as f32[], got {}", origin,
+             type_string(*outputs[0]));
+  for (size_t i = 0; i + 1 < outputs.size(); ++i)
+    TN_REQUIRE(type_string(*outputs[i + 1]) == type_string(*params[i]),
+               "[replay] {}: expected output {} of a step as {}, its next input, got {}", origin,
+               i + 1, type_string(*params[i]), type_string(*outputs[i + 1]));
+}
+
 /// What a case is called and how it is run.
 std::string head_text(const Case& test) {
   std::string out =
@@ -240,6 +261,7 @@ std::string head_text(const Case& test) {
                   test.cell.dtype, test.cell.layout, mode_name(test.mode));
   if (test.refusal) out += "# refusal\n";
   if (test.oracle_seed) out += fmt::format("# oracles {}\n", test.oracle_seed);
+  if (test.steps) out += fmt::format("# steps {}\n", test.steps);
   if (test.transform_seed) out += fmt::format("# transform_seed {}\n", *test.transform_seed);
   for (const std::string& list : test.transforms) out += fmt::format("# transforms {}\n", list);
   return out;
@@ -336,6 +358,7 @@ Reproducer parse_reproducer(std::string_view text, Builder& builder, std::string
   if (out.test.sequence) return out;
   out.test.graph = parse_graph(text, builder, origin);
   check_inputs(out.test, origin);
+  check_steps(out.test, origin);
   check_sizes(out.test, origin);
   return out;
 }

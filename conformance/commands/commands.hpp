@@ -39,6 +39,7 @@ struct RunOptions {
   uint64_t memory_mib = 4096;  ///< of a worker process; 0: no limit
   std::string budget;          ///< smoke, ci, nightly: a time by name; "" for none
   bool resume = false, no_vote = false, no_recheck = false;
+  uint32_t steps = 200;        ///< of `train`
   bool json = false;
 };
 
@@ -48,6 +49,9 @@ int compile_command(const RunOptions& options);
 int replay_command(const RunOptions& options, const std::string& what);
 /// Proves the core's gradients on graphs of the generator; no plugin takes part.
 int gradients_command(const RunOptions& options);
+/// Trains small models on the plugin and judges each step; `what` are names of kTrainingNames, all
+/// if there are none. Those that fail are written to the folder of --report.
+int train_command(const RunOptions& options, const std::vector<std::string>& what);
 int report_command(const std::string& file, const std::string& folder);
 /// What changed between two report.json; kExitFailures if anything got worse.
 int compare_command(const std::string& before_file, const std::string& after_file, double factor,

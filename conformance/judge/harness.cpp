@@ -8,6 +8,7 @@
 #include "conformance/judge/limits.hpp"
 #include "conformance/judge/needs.hpp"
 #include "conformance/judge/refusal.hpp"
+#include "conformance/judge/steps.hpp"
 #include "conformance/judge/transform_choice.hpp"
 #include "core/plugin/discovery.hpp"
 #include "core/support/error.hpp"
@@ -180,6 +181,8 @@ Outcome Harness::run(const Case& test, const Expectation* expectation, const Pro
         outcome = check_limit(device, test.oracle_seed / kRefusalsALimit, progress);
       return outcome;
     }
+    if (test.steps)
+      return run_steps(*runtime_, test, profile_, capabilities_.deterministic, progress);
     judge(test, *expectation, progress, outcome);
   } catch (const TransformsRefused& refused) {
     become(failed("transforms", refused.why), outcome);

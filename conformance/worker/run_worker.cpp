@@ -102,7 +102,7 @@ class RunWorker final : public Worker {
     };
     // Any step of it may compile.
     if (test.sequence) return api().run(test, [&] { progress(judge::RunPhase::kCompile); });
-    if (test.refusal) return harness_.run(test, nullptr, progress);
+    if (test.refusal || test.steps) return harness_.run(test, nullptr, progress);
     judge::Expectation expectation = judge::expect(test, harness_.profile());
     std::string vacuous = judge::vacuity(expectation);
     uint64_t attempt = 0;

@@ -153,6 +153,26 @@ class Replayed(unittest.TestCase):
                 self.assertIn(f"FAIL {failure['case']}", result.stdout)
 
 
+class Trained(unittest.TestCase):
+    def test_right(self):
+        facts = run_json("tenon-conformance", "train", "perceptron", "--plugin", NULL, "--steps", 5)
+        self.assertEqual([(model["name"], model["status"]) for model in facts["models"]], [("perceptron", "PASS")])
+        self.assertRegex(facts["models"][0]["text"], r"^loss [0-9.]+ to [0-9.]+ in 5 steps$")
+        refused = run("tenon-conformance", "train", "forest", "--plugin", NULL)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn('expected a model of perceptron, convolution, attention, got "forest"', refused.stderr)
+
+    def test_wrong(self):
+        worn = os.path.join(BUILD, "test-plugins", "conformance", "libtenon_misbehaves_wears_out.so")
+        with tempfile.TemporaryDirectory() as folder:
+            result = run("tenon-conformance", "train", "--plugin", worn, "--steps", 40, "--report", folder)
+            self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+            self.assertRegex(result.stdout, r"FAIL attention +step [0-9]+ of 40: \w+ \[")
+            again = run("tenon-conformance", "replay", os.path.join(folder, "train-attention.tn"))
+            self.assertEqual(again.returncode, 1, again.stdout + again.stderr)
+            self.assertRegex(again.stdout, r"FAIL 1:2 train.attention f32 -: step [0-9]+ of 40: ")
+
+
 class Numbers(unittest.TestCase):
     """One rule for every number of every command line."""
 

@@ -35,6 +35,7 @@ enum class Way {
   opens_never,     // device_open hangs
   reopens_never,   // after a crash, device_open fails
   wrong_after,     // after a crash, every result is wrong
+  wears_out,       // from the 150th launch of a process on, every result is wrong
   has_history,     // the last bit of SIN flips after 40 launches of a process
   remembers,       // or of SIN in f32 once the process has compiled XOR
   has_own_answer,  // or in every second process
@@ -125,6 +126,7 @@ void strike() {
     case Way::every_100th:
     case Way::hangs_at_exit:
     case Way::opens_never:
+    case Way::wears_out:
     case Way::has_history:
     case Way::remembers:
     case Way::has_own_answer:
@@ -167,6 +169,7 @@ void after_launch(const tn_command& command) {
   if (kWay == Way::compiles_late && compiled.insert(command.executable).second) usleep(500'000);
   if (!last) return;
   if (kWay == Way::wrong_after && is_marked()) return spoil(*last);
+  if (kWay == Way::wears_out && launches >= 150) return spoil(*last);
   if (kWay == Way::has_history && launches < 100 && rounded.contains(command.executable))
     spoil(*last);
   if (kWay == Way::remembers && has_met_xor && rounded.contains(command.executable))

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/judge/steps.hpp"
+
+#include "conformance/judge/compare.hpp"
+#include "conformance/judge/device_run.hpp"
+#include "conformance/judge/findings.hpp"
+#include "core/support/error.hpp"
+
+namespace tenon::conformance::judge {
+namespace {
+
+constexpr uint8_t kPoison = 0xA5, kOtherPoison = 0x5A;
+
+Array read(Device& device, Buffer& buffer, const Array& like) {
+  Array out = Array::zeros(like.dtype, like.shape);
+  if (!out.bytes.empty()) device.read(buffer, 0, out.bytes.data(), out.bytes.size());
+  return out;
+}
+
+/// States and data of a case on the device.
+class Training {
+ public:
+  Training(Runtime& runtime, const Case& test, uint8_t poison)
+      : runtime_(runtime), test_(test), donated_(test.inputs.size()) {
+    for (size_t i = 0; i + 1 < test.graph.outputs.size(); ++i) donated_[i] = true;
+    runtime.device().set_poison(poison);
+    for (const Array& array : test.inputs) {
+      inputs_.push_back(runtime.device().allocate(array.bytes.size(), "input"));
+      runtime.device().write(*inputs_.back(), 0, array.bytes.data(), array.bytes.size());
+    }
+  }
+
+  /// The loss of one step; the states are those after it.
+  BufferRef step(const std::function<void()>& planned) {
+    const PlanUse use = runtime_.planned(test_.graph, inputs_, nullptr, donated_);
+    planned();
+    std::vector<BufferRef> outputs = runtime_.run_planned(test_.graph, use, inputs_, test_.symbols);
+    runtime_.device().synchronize();
+    std::move(outputs.begin() + 1, outputs.end(), inputs_.begin());
+    return outputs[0];
+  }
+
+  Array state(size_t i) const { return read(runtime_.device(), *inputs_[i], test_.inputs[i]); }
+  size_t states() const { return test_.graph.outputs.size() - 1; }
+  /// A sentence about data that is not what was written, or nothing.
+  std::string changed_data() const {
+    for (size_t i = states(); i < inputs_.size(); ++i)
+      if (state(i) != test_.inputs[i])
+        return fmt::format("input {} was written to", test_.graph.params[i]->as<ParamAttr>().name);
+    return {};
+  }
+
+ private:
+  Runtime& runtime_;
+  const Case& test_;
+  std::vector<bool> donated_;
+  std::vector<BufferRef> inputs_;
+};
+
+/// "output 3 [0, 1]: ..." with the output's name in place of its number.
+std::string named(const std::string& mismatch, const Graph& graph) {
+  for (size_t k = 0; k < graph.outputs.size(); ++k)
+    if (const std::string head = fmt::format("output {} ", k); mismatch.starts_with(head))
+      return fmt::format("{} {}", graph.output_names[k], mismatch.substr(head.size()));
+  return mismatch;
+}
+
+}  // namespace
+
+Outcome run_steps(Runtime& runtime, const Case& test, const Profile& profile, bool deterministic,
+                  const Progress& progress) {
+  Device& device = runtime.device();
+  Outcome outcome;
+  Training training(runtime, test, kPoison);
+  Case now = test;
+  double first = 0, last = 0;
+  std::vector<Array> losses;
+  for (uint32_t s = 0; s < test.steps; ++s) {
+    const auto wrong = [&](const char* kind, const std::string& text) {
+      outcome.status = Status::kFail;
+      outcome.kind = kind;
+      outcome.text = fmt::format("step {} of {}: {}", s + 1, test.steps, text);
+      return outcome;
+    };
+    const Expectation expectation = expect(now, profile);
+    const BufferRef loss =
+        training.step([&] { progress(s == 0 ? RunPhase::kFirstLaunch : RunPhase::kLaunch); });
+    std::vector<Array> got{read(device, *loss, expectation[0].value)};
+    for (size_t i = 0; i < training.states(); ++i) got.push_back(training.state(i));
+    if (const std::string text = device.check_guards(); !text.empty()) return wrong("guard", text);
+    const Comparison comparison = compare(expectation, got, profile);
+    outcome.worst_ulp = std::max(outcome.worst_ulp, comparison.worst_ulp);
+    if (comparison.mismatch) {
+      outcome.diff = diff_of(expectation, got, profile);
+      return wrong("mismatch", named(*comparison.mismatch, test.graph));
+    }
+    if (const std::string text = vacuity(expectation); !text.empty()) {
+      outcome.status = Status::kVacuous;
+      outcome.text = fmt::format("step {} of {}: {}", s + 1, test.steps, text);
+      return outcome;
+    }
+    last = got[0].at(0).as_double();
+    if (s == 0) first = last;
+    losses.push_back(std::move(got[0]));
+    std::move(got.begin() + 1, got.end(), now.inputs.begin());
+  }
+  outcome.digest = digest_of(losses);
+  if (const std::string text = training.changed_data(); !text.empty()) return failed("input", text);
+  Training again(runtime, test, kOtherPoison);
+  for (uint32_t s = 0; s < test.steps; ++s) {
+    const Array loss = read(device, *again.step([&] { progress(RunPhase::kLaunch); }), losses[s]);
+    if (deterministic && loss != losses[s])
+      return failed("nondeterminism",
+                    fmt::format("step {} of {}: loss {} and then {}", s + 1, test.steps,
+                                to_string(losses[s].at(0)), to_string(loss.at(0))));
+  }
+  outcome.text = fmt::format("loss {:.4g} to {:.4g} in {} steps", first, last, test.steps);
+  return outcome;
+}
+
+}  // namespace tenon::conformance::judge
