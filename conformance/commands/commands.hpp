@@ -39,7 +39,7 @@ struct RunOptions {
   uint64_t memory_mib = 4096;  ///< of a worker process; 0: no limit
   std::string budget;          ///< smoke, ci, nightly: a time by name; "" for none
   bool resume = false, no_vote = false, no_recheck = false;
-  uint32_t steps = 200;        ///< of `train`
+  uint32_t steps = 200;  ///< of `train`
   bool json = false;
 };
 
