@@ -123,38 +123,34 @@ class Step {
                const std::function<NodeRef(const NodeRef&)>& next) {
     const NodeRef was = state(name, Array::zeros(DType::kF32, sizes_of(like)));
     NodeRef now = next(was);
-    after_.push_back(now);
+    kept_.push_back(now);
     return now;
   }
 
   /// The loss first, then what each state becomes, in the order of the params.
   Case finish(const NodeRef& loss, const Update& update) {
+    const auto behind = [](auto first, const auto& second) {
+      first.insert(first.end(), second.begin(), second.end());
+      return first;
+    };
     Graph forward;
-    forward.params = states_;
-    forward.params.insert(forward.params.end(), data_.begin(), data_.end());
+    forward.params = behind(states_, data_);
     forward.outputs = {loss};
     forward.output_names = {"loss"};
     const Graph backward = gradient_graph(forward, 0, weights_, b_);
-    const size_t own = states_.size();
-    after_ = {binary(Op::ADD, turn_, number(1, {1}, DType::kI32))};
-    std::vector<NodeRef> weights;
-    for (size_t i = 1; i < own; ++i) weights.push_back(states_[i]);
-    std::vector<NodeRef> next;
-    for (size_t i = 0; i < weights.size(); ++i)
-      next.push_back(update(weights[i], backward.outputs[i + 1]));
-    // What updates keep stands behind the weights.
-    after_.insert(after_.begin() + 1, next.begin(), next.end());
+    // Turn and weights; what updates keep stands behind them.
+    std::vector<NodeRef> next{backward.outputs[0],
+                              binary(Op::ADD, turn_, number(1, {1}, DType::kI32))};
+    for (size_t i = 1; i <= weights_.size(); ++i)
+      next.push_back(update(NodeRef(states_[i]), backward.outputs[i]));
     Case out;
     out.graph.name = "step";
-    out.graph.params = states_;
-    out.graph.params.insert(out.graph.params.end(), data_.begin(), data_.end());
-    out.graph.outputs = {backward.outputs[0]};
-    out.graph.outputs.insert(out.graph.outputs.end(), after_.begin(), after_.end());
+    out.graph.params = behind(states_, data_);
+    out.graph.outputs = behind(std::move(next), kept_);
     out.graph.output_names = {"loss"};
     for (const NodeRef& param : states_)
       out.graph.output_names.push_back("next_" + param->as<ParamAttr>().name);
-    out.inputs = state_values_;
-    out.inputs.insert(out.inputs.end(), data_values_.begin(), data_values_.end());
+    out.inputs = behind(state_values_, data_values_);
     return out;
   }
 
@@ -175,7 +171,7 @@ class Step {
   Builder& b_;
   Random random_;
   NodeRef turn_;
-  std::vector<NodeRef> states_, data_, after_;
+  std::vector<NodeRef> states_, data_, kept_;
   std::vector<Array> state_values_, data_values_;
   std::vector<std::string> weights_;
 };
@@ -184,8 +180,8 @@ struct Examples {
   Array x, labels;
 };
 
-/// Points around a centre for each class. One in four has the label of another, so that no loss
-/// comes near 0, of which an interval would say nothing.
+/// Points around a centre for each class. Three in sixteen have the label of another, so that no
+/// loss comes near 0, of which an interval would say nothing.
 Examples clouds(Random& random, Sizes sizes) {
   int64_t each = 1;
   for (const int64_t size : sizes) each *= size;

@@ -81,6 +81,17 @@ Target make_target(const RunOptions& options) {
   return target;
 }
 
+worker::WorkerOptions make_worker(const RunOptions& options) {
+  worker::WorkerOptions worker;
+  worker.program = worker::own_program();
+  worker.target = make_target(options);
+  worker.run_seconds = options.run_seconds;
+  worker.compile_seconds = options.compile_seconds;
+  worker.start_seconds = options.start_seconds;
+  worker.memory_mib = options.memory_mib;
+  return worker;
+}
+
 int list_command(bool json) {
   std::set<std::pair<std::string, std::string>> seen;
   std::string line;
@@ -114,12 +125,7 @@ double time_limit(const RunOptions& options) {
 /// All but the range of cases.
 campaign::CampaignOptions campaign_options(const RunOptions& options) {
   campaign::CampaignOptions campaign;
-  campaign.worker.program = worker::own_program();
-  campaign.worker.target = make_target(options);
-  campaign.worker.run_seconds = options.run_seconds;
-  campaign.worker.compile_seconds = options.compile_seconds;
-  campaign.worker.start_seconds = options.start_seconds;
-  campaign.worker.memory_mib = options.memory_mib;
+  campaign.worker = make_worker(options);
   campaign.seed = options.seed;
   campaign.jobs = options.jobs;
   campaign.expectations = load_expectations(options, campaign.worker.target);

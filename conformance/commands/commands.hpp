@@ -9,6 +9,7 @@
 
 #include "conformance/cases/exit_code.hpp"
 #include "conformance/cases/target.hpp"
+#include "conformance/worker/worker_client.hpp"
 
 namespace tenon::conformance::commands {
 
@@ -60,5 +61,7 @@ int compare_command(const std::string& before_file, const std::string& after_fil
 /// Throws kInvalid if neither is given, or the file's name is not libtenon_<backend>.so of the
 /// backend that is given too.
 Target make_target(const RunOptions& options);
+/// The target, and what a process for it may take. Throws as make_target.
+worker::WorkerOptions make_worker(const RunOptions& options);
 
 }  // namespace tenon::conformance::commands

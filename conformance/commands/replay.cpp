@@ -83,12 +83,7 @@ int replay_command(const RunOptions& options, const std::string& what) {
   Builder builder;
   RunOptions chosen = options;
   const Request request = request_of(what, chosen, builder);
-  worker::WorkerOptions worker;
-  worker.program = worker::own_program();
-  worker.target = make_target(chosen);
-  worker.run_seconds = options.run_seconds;
-  worker.compile_seconds = options.compile_seconds;
-  worker::WorkerClient client(worker);
+  worker::WorkerClient client(make_worker(chosen));
   client.start();
   const Finished finished = run(client, request);
   const Outcome& outcome = finished.outcome;

@@ -20,13 +20,7 @@ int train_command(const RunOptions& options, const std::vector<std::string>& wha
   std::vector<Reproducer> all;
   for (const std::string& name : names)
     all.push_back({make_training(name, options.seed, options.steps, builder), {}, options.backend});
-  worker::WorkerOptions worker;
-  worker.program = worker::own_program();
-  worker.target = make_target(options);
-  worker.run_seconds = options.run_seconds;
-  worker.compile_seconds = options.compile_seconds;
-  worker.start_seconds = options.start_seconds;
-  worker.memory_mib = options.memory_mib;
+  const worker::WorkerOptions worker = make_worker(options);
   worker::WorkerClient client(worker);
   client.start();
   auto facts = nlohmann::ordered_json::object();
