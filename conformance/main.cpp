@@ -6,6 +6,7 @@
 
 #include "conformance/abi/isolated_process.hpp"
 #include "conformance/cases/generator.hpp"
+#include "conformance/cases/training.hpp"
 #include "conformance/commands/commands.hpp"
 #include "conformance/selftest/selftest.hpp"
 #include "conformance/worker/worker.hpp"
@@ -168,7 +169,7 @@ int tenon_conformance(int argc, char** argv) {
   train->add_option("--seed", options.seed, "Seed of weights and examples (1)")
       ->transform(whole_number());
   train->add_option("--steps", options.steps, "Steps of each model (200)")
-      ->transform(whole_number_of<uint32_t>(1));
+      ->transform(whole_number(1, kMostSteps));
   train->add_option("--report", options.report, "Folder for the reproducers of what fails");
   CLI::App* report = app.add_subcommand("report", "The other forms of a report.json");
   report->add_option("file", what, "report.json")->required();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Lesson 23: an LSTM that reads the documentation byte by byte, and writes some itself.
+// Lesson 23: an LSTM that reads documentation and headers byte by byte, and writes some itself.
 #include <tenon/nn/nn.hpp>
 #include <tenon/tenon.hpp>
 #include <tenon/train/train.hpp>
@@ -61,10 +61,9 @@ std::string written(const Reader& model, Key key, const std::string& begin, size
 }  // namespace
 
 int main(int count, char** words) try {
-  const Options options =
-      parse_options(count, words, "An LSTM learns to write like the documentation.", 200);
-  const std::vector<uint8_t> bytes = read_text();
-  const Tensor text = Tensor::from<uint8_t>(bytes, {static_cast<int64_t>(bytes.size())});
+  const Options options = parse_options(
+      count, words, "An LSTM learns to write like the documentation and the headers.", 200);
+  const Text text = read_text();
   const std::vector<Key> keys = Key(options.seed).split(3);
   Reader model;
   nn::initialise(model, keys[0]);
@@ -72,20 +71,24 @@ int main(int count, char** words) try {
     return drawn(all, key, kBatch, kLength + 1);
   };
   record(options, model, keys[1], [&](const Key& key) {
-    return tenon::formats::NamedTensors{{"rows", rows(text, key)}};
+    return tenon::formats::NamedTensors{{"rows", rows(text.learned, key)}};
   });
   if (!options.json)
-    std::printf("%zu bytes; %lld numbers are learned\n", bytes.size(),
+    std::printf("%lld bytes; %lld numbers are learned\n",
+                static_cast<long long>(text.learned.size(0)),
                 static_cast<long long>(nn::count(model)));
   const auto loss = [&](Reader& m, const std::vector<Tensor>& all, const Key& key) {
     return loss_of(m, rows(all[0], key));
   };
   tenon::train::Result learned;
   if (options.steps > 0)
-    learned = tenon::train::fit(model, nn::adamw({.rate = 3e-3}), std::vector{text}, loss,
+    learned = tenon::train::fit(model, nn::adamw({.rate = 3e-3}), std::vector{text.learned}, loss,
                                 {.steps = options.steps, .key = keys[1]});
   print(learned, options, -1, 1 / std::log(2.0), "bits a byte");
-  if (!options.json) std::printf("---\n%s\n", written(model, keys[2], "# Decision", 200).c_str());
+  if (options.json) return 0;
+  std::printf("%.4f bits a byte of what it did not see\n",
+              bits_a_byte(model, text.held_out, kBatch, kLength + 1, loss_of));
+  std::printf("---\n%s\n", written(model, keys[2], "# Decision", 200).c_str());
   return 0;
 } catch (const tenon::Error& error) {
   std::fprintf(stderr, "23_lstm: %s\n", error.what());

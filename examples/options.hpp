@@ -7,6 +7,7 @@
 #include <tenon/train/train.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -47,13 +48,16 @@ inline Options parse_options(int count, char** words, const char* about, int64_t
       *file = words[++i];
       continue;
     }
-    char* end = nullptr;
-    const char* const text = i + 1 < count ? words[++i] : "";
-    const long long number = std::strtoll(text, &end, 10);
-    if ((word != "--seed" && word != "--steps") || *text == 0 || *end != 0 || number < 0) {
-      std::fprintf(stderr,
-                   "%s: expected a number of 0 or more after --seed or --steps, got '%s %s'\n",
-                   words[0], word.c_str(), text);
+    const std::string text = i + 1 < count ? words[++i] : "";
+    int64_t number = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_number = error == std::errc() && end == text.data() + text.size() && number >= 0;
+    if ((word != "--seed" && word != "--steps") || !is_number) {
+      std::fprintf(
+          stderr,
+          "%s: expected the options below, a file or a number of 0 to %lld after them, got "
+          "'%s %s'\n",
+          words[0], static_cast<long long>(INT64_MAX), word.c_str(), text.c_str());
       usage(stderr, 2);
     }
     (word == "--seed" ? reinterpret_cast<int64_t&>(options.seed) : options.steps) = number;

@@ -8,6 +8,7 @@
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/graphs/shapes.hpp"
 #include "conformance/cases/scalar_list.hpp"
+#include "conformance/cases/training.hpp"
 #include "core/ir/text.hpp"
 #include "core/kernel/transforms/transform.hpp"
 #include "core/support/error.hpp"
@@ -18,7 +19,6 @@ namespace {
 
 constexpr std::string_view kMagic = "# tenon-conformance 1";
 constexpr int64_t kMaxElements = 1 << 20;
-constexpr uint64_t kMostSteps = 1000000;
 constexpr std::string_view kAfter = "# after ";
 
 std::string one_line(std::string text) {
@@ -71,6 +71,7 @@ class Header {
     } else if (key == "steps") {
       const uint64_t steps = whole(in);
       if (steps < 1 || steps > kMostSteps) expected(fmt::format("1 to {} steps", kMostSteps));
+      if (test.steps) expected(fmt::format("steps once, got {} after {}", steps, test.steps));
       test.steps = static_cast<uint32_t>(steps);
     } else if (key == "sequence") {
       sequence(std::string(in.rest()));
@@ -241,6 +242,8 @@ void check_inputs(const Case& test, std::string_view origin) {
 /// Of steps, outputs have to fit the inputs that they become, and be there.
 void check_steps(const Case& test, std::string_view origin) {
   if (test.steps == 0) return;
+  TN_REQUIRE(!test.refusal && !test.transform_seed && test.transforms.empty(),
+             "[replay] {}: expected steps without a refusal and without transforms", origin);
   const auto& [params, outputs] = std::tie(test.graph.params, test.graph.outputs);
   TN_REQUIRE(!outputs.empty() && outputs.size() <= params.size() + 1,
              "[replay] {}: expected a step to give a loss and at most {} states, got {} outputs",

@@ -14,6 +14,8 @@ namespace tenon::conformance {
 /// attention over embeddings by gradient descent.
 inline constexpr std::string_view kTrainingNames[] = {"perceptron", "convolution", "attention"};
 
+inline constexpr uint32_t kMostSteps = 1000000;  ///< of a case
+
 /// `steps` steps of one of them, in f32, on 64 made-up examples in batches of 16; weights and
 /// examples from the seed. Throws kInvalid for another name.
 Case make_training(std::string_view name, uint64_t seed, uint32_t steps, Builder& builder);

@@ -20,6 +20,7 @@ int train_command(const RunOptions& options, const std::vector<std::string>& wha
   std::vector<Reproducer> all;
   for (const std::string& name : names)
     all.push_back({make_training(name, options.seed, options.steps, builder), {}, options.backend});
+  if (!options.report.empty()) std::filesystem::create_directories(options.report);
   const worker::WorkerOptions worker = make_worker(options);
   worker::WorkerClient client(worker);
   client.start();
@@ -34,7 +35,6 @@ int train_command(const RunOptions& options, const std::vector<std::string>& wha
     any |= is_wrong;
     std::string file;
     if (is_wrong && !options.report.empty()) {
-      std::filesystem::create_directories(options.report);
       const auto path =
           std::filesystem::path(options.report) / fmt::format("train-{}.tn", names[i]);
       if (options.backend.empty()) all[i].backend = worker.target.backend;
@@ -50,8 +50,9 @@ int train_command(const RunOptions& options, const std::vector<std::string>& wha
                                {"digest", fmt::format("{:016x}", outcome.digest)},
                                {"file", file}});
     if (options.json) continue;
-    say("{} {:<12} {}\n{}", paint(status_name(outcome.status), is_wrong ? "31;1" : "32"), names[i],
-        Lines{outcome.text}, Lines{outcome.diff});
+    say("{} {:<12} {}\n{}{}", paint(status_name(outcome.status), is_wrong ? "31;1" : "32"),
+        names[i], Lines{outcome.text}, Lines{outcome.diff},
+        Lines{outcome.diff.empty() ? "" : "\n"});
     if (!file.empty()) say("    tenon-conformance replay {}\n", file);
   }
   if (options.json)

@@ -57,12 +57,20 @@ class Training {
   std::vector<BufferRef> inputs_;
 };
 
-/// "output 3 [0, 1]: ..." with the output's name in place of its number.
-std::string named(const std::string& mismatch, const Graph& graph) {
-  for (size_t k = 0; k < graph.outputs.size(); ++k)
-    if (const std::string head = fmt::format("output {} ", k); mismatch.starts_with(head))
-      return fmt::format("{} {}", graph.output_names[k], mismatch.substr(head.size()));
-  return mismatch;
+/// FAIL of the first output that is wrong, by its name. There is one.
+Outcome wrong_tensor(const Graph& graph, const Expectation& expectation,
+                     const std::vector<Array>& got, const Profile& profile) {
+  constexpr std::string_view kHead = "output 0 ";
+  for (size_t k = 0;; ++k) {
+    const Expectation expected{expectation.at(k)};
+    const std::vector<Array> own{got[k]};
+    const std::optional<std::string> mismatch = compare(expected, own, profile).mismatch;
+    if (!mismatch) continue;
+    Outcome outcome = failed(
+        "mismatch", fmt::format("{} {}", graph.output_names[k], mismatch->substr(kHead.size())));
+    outcome.diff = diff_of(expected, own, profile);
+    return outcome;
+  }
 }
 
 }  // namespace
@@ -91,8 +99,9 @@ Outcome run_steps(Runtime& runtime, const Case& test, const Profile& profile, bo
     const Comparison comparison = compare(expectation, got, profile);
     outcome.worst_ulp = std::max(outcome.worst_ulp, comparison.worst_ulp);
     if (comparison.mismatch) {
-      outcome.diff = diff_of(expectation, got, profile);
-      return wrong("mismatch", named(*comparison.mismatch, test.graph));
+      Outcome tensor = wrong_tensor(test.graph, expectation, got, profile);
+      outcome.diff = std::move(tensor.diff);
+      return wrong("mismatch", tensor.text);
     }
     if (const std::string text = vacuity(expectation); !text.empty()) {
       outcome.status = Status::kVacuous;

@@ -73,6 +73,19 @@ NodeRef scaled(const NodeRef& g, const NodeRef& d, Builder& builder) {
   return build(formula, bound, g->dtype, g->shape, builder);
 }
 
+bool is_expand(const Node& node) {
+  return node.op == Op::VIEW && node.as<ViewAttr>().kind == ViewKind::kExpand;
+}
+
+bool is_expanded(const NodeRef& x) {
+  return is_expand(*x) || (x->op == Op::VIEW && is_expanded(x->sources[0]));
+}
+
+/// Summed over some of its axes, it is a contraction. The sum of two is none.
+bool is_outer_product(const NodeRef& x) {
+  return x->op == Op::MUL && is_expanded(x->sources[0]) && is_expanded(x->sources[1]);
+}
+
 }  // namespace
 
 DType wide(DType dtype) { return default_accumulator(dtype); }
@@ -135,8 +148,8 @@ Gradients Backward::run(const std::vector<NodeRef>& outputs, const std::vector<N
       const std::vector<NodeRef> adjoints = adjoints_of_results(node);
       if (std::ranges::any_of(adjoints, [](const NodeRef& a) { return a != nullptr; }))
         differentiate(node, nullptr);
-    } else if (const NodeRef adjoint = total(node, node->dtype)) {
-      differentiate(node, adjoint);
+    } else {
+      for (const NodeRef& adjoint : adjoints_of(node)) differentiate(node, adjoint);
     }
   }
   for (const NodeRef& leaf : leaves)
@@ -144,13 +157,31 @@ Gradients Backward::run(const std::vector<NodeRef>& outputs, const std::vector<N
   return out;
 }
 
+NodeRef Backward::sum_of(std::span<const NodeRef> given, DType dtype) {
+  if (given.empty()) return nullptr;
+  NodeRef sum = given.front();
+  for (const NodeRef& next : given.subspan(1))
+    sum = builder_.binary(Op::ADD, widened(sum), widened(next));
+  return sum->dtype == dtype ? sum : builder_.cast(sum, dtype);
+}
+
 NodeRef Backward::total(const NodeRef& node, DType dtype) {
   const std::vector<NodeRef>* given = contributions_.find(node.get());
-  if (!given) return nullptr;
-  NodeRef sum = given->front();
-  for (size_t i = 1; i < given->size(); ++i)
-    sum = builder_.binary(Op::ADD, widened(sum), widened((*given)[i]));
-  return sum->dtype == dtype ? sum : builder_.cast(sum, dtype);
+  return given ? sum_of(*given, dtype) : nullptr;
+}
+
+std::vector<NodeRef> Backward::adjoints_of(const NodeRef& node) {
+  const std::vector<NodeRef>* given = contributions_.find(node.get());
+  if (!given) return {};
+  std::vector<NodeRef> out, together;
+  for (const NodeRef& part : *given) {
+    if (is_expand(*node) && is_outer_product(part))
+      out.push_back(sum_of({&part, 1}, node->dtype));
+    else
+      together.push_back(part);
+  }
+  if (const NodeRef rest = sum_of(together, node->dtype)) out.push_back(rest);
+  return out;
 }
 
 void Backward::give(const NodeRef& source, NodeRef contribution) {

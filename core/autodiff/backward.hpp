@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/autodiff/autodiff.hpp"
@@ -17,9 +18,11 @@ DType wide(DType dtype);
 
 /// A LOOP that keeps the states which its gradient needs.
 struct Tape {
-  std::vector<NodeRef> kept;            ///< by carried value: [trips, its shape..], or null
-  NodeRef trips;                        ///< how many were run: i64[]
-  GraphRef backward;                    ///< adjoints of one trip; see loop_rules.cpp
+  std::vector<NodeRef> kept;    ///< by carried value: [trips, its shape..], or null
+  NodeRef trips;                ///< how many were run: i64[]
+  std::vector<NodeRef> values;  ///< kept reductions of trips, [trips, their shapes..]
+  /// Adjoints of one trip; see loop_rules.cpp. Kept reductions are its last params.
+  GraphRef backward;
   std::vector<bool> carried, captured;  ///< which have adjoints
 };
 
@@ -63,7 +66,11 @@ class Backward {
   };
 
   void find_active(const std::vector<NodeRef>& order, const std::vector<NodeRef>& wrt);
+  NodeRef sum_of(std::span<const NodeRef> given, DType dtype);
   NodeRef total(const NodeRef& node, DType dtype);
+  /// What differentiates a node in parts: what contractions give to a factor that they repeat stays
+  /// apart, and each part is summed by itself.
+  std::vector<NodeRef> adjoints_of(const NodeRef& node);
   void differentiate(const NodeRef& node, const NodeRef& adjoint);
 
   Builder& builder_;

@@ -80,6 +80,12 @@ void through_loop(const NodeRef& node, const NodeRef& /*adjoint*/, Backward& bac
         own_param(builder, "x" + std::to_string(inputs.size()), **value, (*value)->dtype, body));
   }
   inputs.insert(inputs.end(), so_far.begin(), so_far.begin() + static_cast<std::ptrdiff_t>(states));
+  for (const NodeRef& kept : tape->values) {
+    captured.push_back(kept);
+    const NodeRef rows =
+        own_param(builder, "value" + std::to_string(inputs.size()), *kept, kept->dtype, body);
+    inputs.push_back(row_of(rows, trip, builder));
+  }
   const std::vector<NodeRef> of_trip = apply(*tape->backward, inputs, builder);
   for (size_t i = 0; i < initial.size(); ++i)
     body.outputs.push_back(i < states ? same_dtype(of_trip[i], initial[i]->dtype, builder)

@@ -13,15 +13,21 @@
 namespace tenon::autodiff {
 namespace {
 
+/// A reduction of so many elements takes longer than writing its result and reading it again.
+constexpr double kWorthKeeping = 32;
+
 NodeRef number(int64_t value, Builder& builder) {
   return builder.constant(Scalar::of_int(DType::kI64, value));
 }
 
-/// An upper bound of an i64[] that is at least 0, as a dimension.
+/// An upper bound of an integer [] that is at least 0, as a dimension.
 std::optional<Dim> bound_of(const Node& trips) {
   if (trips.op == Op::CONST) return Dim(std::max<int64_t>(trips.as<ConstAttr>().value.as_int(), 0));
   if (trips.op == Op::PARAM && trips.as<ParamAttr>().is_dim && trips.as<ParamAttr>().dim.min() >= 0)
     return trips.as<ParamAttr>().dim;
+  if (trips.op == Op::CAST && is_int(trips.sources[0]->dtype) &&
+      dtype_size(trips.sources[0]->dtype) < dtype_size(DType::kI64))  // the same number, wider
+    return bound_of(*trips.sources[0]);
   if (trips.op != Op::MIN && trips.op != Op::MAX) return std::nullopt;
   const auto a = bound_of(*trips.sources[0]), b = bound_of(*trips.sources[1]);
   if (trips.op == Op::MIN) {
@@ -50,12 +56,45 @@ std::vector<size_t> Taping::differentiate(const Loop& loop, Tape& tape) const {
   wrt.insert(wrt.end(), tape.carried.begin(), tape.carried.end());
   wrt.insert(wrt.end(), tape.captured.begin(), tape.captured.end());
   tape.backward = backward_.adjoint_graph(loop.body, seeded, wrt, /*keep_wide=*/true);
+  return used_states(loop, tape);
+}
+
+std::vector<size_t> Taping::used_states(const Loop& loop, const Tape& tape) {
   FlatMap<const Node*, char> used;
   for (const NodeRef& n : topological(tape.backward->outputs)) used.try_emplace(n.get());
   std::vector<size_t> kept;
   for (size_t j = 0; j < loop.carried; ++j)
     if (used.contains(loop.body->params[1 + j].get())) kept.push_back(j);
   return kept;
+}
+
+std::vector<NodeRef> Taping::keep_reductions(const Loop& loop, Tape& tape, double bytes) const {
+  FlatMap<const Node*, char> of_trip;
+  for (const NodeRef& n : topological(loop.body->outputs)) of_trip.try_emplace(n.get());
+  std::vector<NodeRef> values;
+  FlatMap<const Node*, NodeRef> params;
+  Graph backward = *tape.backward;
+  for (const NodeRef& n : topological(backward.outputs)) {
+    if (n->op != Op::REDUCE || !is_float(n->dtype) || !of_trip.contains(n.get())) continue;
+    const auto size = static_cast<double>(product(n->shape).max());
+    const auto work = static_cast<double>(product(n->sources[0]->shape).max());
+    const double own = size * static_cast<double>(dtype_size(n->dtype));
+    if (work < kWorthKeeping * size || own > bytes) continue;
+    bytes -= own;
+    values.push_back(n);
+    params.try_emplace(n.get(), own_param(builder_, "value" + std::to_string(values.size()), *n,
+                                          n->dtype, backward));
+  }
+  backward.outputs = substitute(backward.outputs, params, builder_);
+  // What only others of them were made of is not asked for any more.
+  FlatMap<const Node*, char> used;
+  for (const NodeRef& n : topological(backward.outputs)) used.try_emplace(n.get());
+  const auto is_unused = [&](const NodeRef& n) { return !used.contains(params.at(n.get()).get()); };
+  for (const NodeRef& n : values)
+    if (is_unused(n)) std::erase(backward.params, params.at(n.get()));
+  std::erase_if(values, is_unused);
+  if (!values.empty()) tape.backward = std::make_shared<const Graph>(std::move(backward));
+  return values;
 }
 
 /// A loop over segments of √trips trips: states are kept at the first of each, and the inner loop,
@@ -135,6 +174,11 @@ Taping::Taped Taping::taped(const NodeRef& node, Loop loop) const {
     kept = differentiate(loop, tape);
   }
   const Dim rows = *bound_of(*loop.sources[0]);
+  const double room = static_cast<double>(backward_.options().kept_bytes) /
+                          std::max(1.0, static_cast<double>(rows.max())) -
+                      state_bytes(loop, kept);
+  const std::vector<NodeRef> values = keep_reductions(loop, tape, room);
+  if (!values.empty()) kept = used_states(loop, tape);
 
   Graph body = *loop.body;
   const size_t carried_end = 1 + loop.carried;
@@ -142,15 +186,15 @@ Taping::Taped Taping::taped(const NodeRef& node, Loop loop) const {
                                loop.sources.begin() + static_cast<std::ptrdiff_t>(carried_end));
   std::vector<NodeRef> added;  // params
   const NodeRef& trip = loop.body->params[0];
-  for (const size_t j : kept) {
-    const NodeRef& state = loop.body->params[1 + j];
-    Shape rows_of = state->shape;
+  const auto keep = [&](const std::string& name, const NodeRef& value) {
+    Shape rows_of = value->shape;
     rows_of.insert(rows_of.begin(), rows);
-    initial.push_back(builder_.constant(zero(state->dtype), rows_of));
-    added.push_back(
-        own_param(builder_, "kept" + std::to_string(j), *initial.back(), state->dtype, body));
-    body.outputs.push_back(with_row(added.back(), trip, state, builder_));
-  }
+    initial.push_back(builder_.constant(zero(value->dtype), rows_of));
+    added.push_back(own_param(builder_, name, *initial.back(), value->dtype, body));
+    body.outputs.push_back(with_row(added.back(), trip, value, builder_));
+  };
+  for (const size_t j : kept) keep("kept" + std::to_string(j), loop.body->params[1 + j]);
+  for (size_t i = 0; i < values.size(); ++i) keep("value" + std::to_string(i), values[i]);
   if (loop.is_while) {
     initial.push_back(number(0, builder_));
     added.push_back(own_param(builder_, "done", *trip, DType::kI64, body));
@@ -178,10 +222,12 @@ Taping::Taped Taping::taped(const NodeRef& node, Loop loop) const {
   };
   tape.kept.resize(loop.carried);
   for (size_t i = 0; i < kept.size(); ++i) tape.kept[kept[i]] = result(loop.carried + i);
+  for (size_t i = 0; i < values.size(); ++i)
+    tape.values.push_back(result(loop.carried + kept.size() + i));
   tape.trips = loop.sources[0];
   if (loop.is_while) {  // with its bound, for the gradient's own gradient
     const NodeRef most = rows.is_const() ? number(rows.value(), builder_) : builder_.dim(rows);
-    tape.trips = builder_.binary(Op::MIN, result(loop.carried + kept.size()), most);
+    tape.trips = builder_.binary(Op::MIN, result(loop.carried + kept.size() + values.size()), most);
   }
   out.tape = std::move(tape);
   return out;

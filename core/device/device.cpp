@@ -3,6 +3,7 @@
 #include "core/device/device.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "core/device/executables.hpp"
@@ -368,6 +369,21 @@ void Device::submit(const std::vector<tn_command>& commands, std::span<Buffer* c
     wait_idle(number);
     new_work_has_ended();
   }
+}
+
+double Device::run_alone(const tn_command& command, std::span<Buffer* const> used) {
+  const InUse use(parts_->made_in);
+  parts_->queue->synchronize();
+  const std::vector<tn_command> commands{command};
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    const std::lock_guard lock(parts_->order_mutex);
+    parts_->queue->run_now(commands);
+    for (Buffer* buffer : used) buffer->set_last_use(parts_->queue->submitted());
+  }
+  const auto end = std::chrono::steady_clock::now();
+  if (parts_->executables.take_first_launches(commands)) new_work_has_ended();
+  return std::chrono::duration<double>(end - begin).count();
 }
 
 void Device::synchronize() {

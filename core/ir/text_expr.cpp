@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/ir/text_expr.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "core/expr/expr_node.hpp"
@@ -178,26 +179,34 @@ WrittenType parse_type(Cursor& cursor, const SymbolTable& symbols) {
   return written;
 }
 
-std::vector<Expr> parse_bounds(Cursor& cursor) {
+std::vector<Expr> parse_bounds(Cursor& cursor, std::vector<ValueBounds>* values) {
   std::vector<Expr> symbols;
+  size_t count = 0;
   do {
     const int64_t low = cursor.integer("a lower bound as in 1 <= n <= 64");
     cursor.expect("<=");
     const size_t start = cursor.position();
-    const std::string name = cursor.identifier("a symbol");
-    if (!is_symbol_name(name))
+    const bool is_value = values && cursor.peek("%");
+    const std::string name(is_value ? cursor.value_name() : cursor.identifier("a symbol"));
+    if (!is_value && !is_symbol_name(name))
       cursor.error_at(start, fmt::format("expected a symbol name, got {}", sdk::quote(name)));
-    for (const Expr& other : symbols)
-      if (other.name() == name)
-        cursor.error_at(start, fmt::format("expected each symbol once, got {} twice", name));
+    const bool is_known =
+        is_value ? std::ranges::find(*values, name, &ValueBounds::value) != values->end()
+                 : std::ranges::find(symbols, name, &Expr::name) != symbols.end();
+    if (is_known)
+      cursor.error_at(start, fmt::format("expected each {} once, got {} twice",
+                                         is_value ? "value" : "symbol", name));
     cursor.expect("<=");
     const int64_t high = cursor.integer("an upper bound as in 1 <= n <= 64");
     if (low > high)
       cursor.error_at(
           start,
           fmt::format("expected a lower bound up to the upper one, got {} and {}", low, high));
-    symbols.push_back(Expr::symbol(name, low, high));
-    if (symbols.size() > kMaxName) cursor.expected(fmt::format("at most {} symbols", kMaxName));
+    if (is_value)
+      values->push_back({start, name, low, high});
+    else
+      symbols.push_back(Expr::symbol(name, low, high));
+    if (++count > kMaxName) cursor.expected(fmt::format("at most {} symbols", kMaxName));
   } while (cursor.accept(","));
   return symbols;
 }

@@ -24,7 +24,15 @@ struct WrittenType {
 };
 WrittenType parse_type(Cursor& cursor, const SymbolTable& symbols);
 
-/// "1 <= n <= 4096, 0 <= m <= 7"
-std::vector<Expr> parse_bounds(Cursor& cursor);
+/// What the elements of a param are within.
+struct ValueBounds {
+  size_t position = 0;
+  std::string value;  ///< "%label"
+  int64_t low = 0, high = 0;
+};
+
+/// "1 <= n <= 4096, 0 <= m <= 7". Those of values, "0 <= %label <= 9", go to `values`; where that
+/// is null they are refused.
+std::vector<Expr> parse_bounds(Cursor& cursor, std::vector<ValueBounds>* values = nullptr);
 
 }  // namespace tenon

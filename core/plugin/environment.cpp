@@ -32,6 +32,9 @@ constexpr EnvironmentVariable kVariables[] = {
      "device whose exact units are as fast, as the CPU, keeps every bit."},
     {"TENON_PROBE_SECONDS", "0.1 to 600", "10",
      "How long a plugin may take to answer its probe. One that takes longer is not used."},
+    {"TENON_PROFILE", "0 or 1", "0",
+     "1: every kernel runs alone, and a table of what each has taken is printed on stderr when the "
+     "context goes or the process ends."},
     {"TENON_VALIDATE", "0 or 1", "0",
      "1: checks every kernel against the reference and stops at the first that differs."},
 };

@@ -9,6 +9,7 @@
 #include <future>
 #include <mutex>
 
+#include "core/plugin/install_paths.hpp"
 #include "core/plugin/library.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
@@ -76,9 +77,10 @@ Probes::Probes(std::shared_ptr<DiskCache> cache, Options options)
 ProbeResult Probes::remembered_or_asked(const std::filesystem::path& path) const {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path, error);
-  const std::string key =
-      fmt::format("probe | {} | {} | {} | {} | {}", kProbeSchema, TN_ABI_VERSION,
-                  path.filename().string(), (error ? path : real).string(), file_identity(path));
+  // Of the program that asks too: a fault of its own goes with it.
+  const std::string key = fmt::format(
+      "probe | {} | {} | {} | {} | {} | {}", kProbeSchema, TN_ABI_VERSION, path.filename().string(),
+      (error ? path : real).string(), file_identity(path), file_identity(probe_program()));
   const auto day =
       std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()).time_since_epoch();
   const std::string today = fmt::format("{} | day {} | limits{}", key, day.count(), limits());

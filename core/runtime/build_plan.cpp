@@ -200,6 +200,7 @@ class PlanBuilder {
     const Distinct& distinct = distinct_[job.distinct];
     const LoweredKernel& kernel = distinct.kernel;
     KernelPlan& plan = job.draft->steps[job.step].kernel;
+    plan.name = kernel.program.view().name();
     plan.executable = distinct.executable;
     for (size_t axis = 0; axis < 3; ++axis) plan.grid[axis] = own(kernel.grid[axis], job);
     plan.block = kernel.block;

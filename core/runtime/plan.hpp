@@ -31,6 +31,7 @@ struct ArgumentPlan {
 };
 
 struct KernelPlan {
+  std::string name;  ///< of the program
   ExecutableRef executable;
   std::array<Expr, 3> grid{Expr(1), Expr(1), Expr(1)};
   std::array<uint32_t, 3> block{1, 1, 1};

@@ -85,7 +85,7 @@ void execute(const SchedulePlan& plan, const Layout& layout, Frame& frame,
   if (fills && fills->device) {
     first = fills->commands;
     const Segment* const begin = layout.segments.empty() ? nullptr : &layout.segments[0];
-    if (!begin || !begin->is_commands || options.validate ||
+    if (!begin || !begin->is_commands || options.validate || options.times ||
         &plan.device(begin->device) != fills->device)
       submit(*fills->device, plan, frame, std::exchange(first, {}), scratch);
   }
@@ -95,6 +95,8 @@ void execute(const SchedulePlan& plan, const Layout& layout, Frame& frame,
       if (options.stats) options.stats->kernels += frame.launches[s];
       if (options.validate) {
         run_validated(plan, layout, frame, s, symbols);
+      } else if (options.times) {
+        run_timed(plan, layout, frame, s, symbols, *options.times);
       } else {
         if (!first.empty())
           first.insert(first.end(), frame.commands[s].begin(), frame.commands[s].end());
@@ -174,7 +176,9 @@ std::vector<BufferRef> run_plan(const SchedulePlan& plan, const std::vector<Buff
     for (const int64_t bytes : layout->memory.arena_bytes) options.stats->arena_bytes += bytes;
     options.stats->sum_bytes += layout->memory.sum_bytes;
   }
-  execute(plan, *layout, frame, symbols, {options.validate, options.stats}, options.fills);
+  execute(plan, *layout, frame, symbols,
+          {.validate = options.validate, .stats = options.stats, .times = options.times},
+          options.fills);
   for (Buffer* buffer : written) buffer->set_written();
   return outputs;
 }

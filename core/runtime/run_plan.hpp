@@ -9,10 +9,13 @@
 
 namespace tenon {
 
+class KernelTimes;
+
 struct RunOptions {
   bool validate = false;
   RunStats* stats = nullptr;     ///< kernels and memory are added to
   const Fills* fills = nullptr;  ///< before the first step of the whole run
+  KernelTimes* times = nullptr;  ///< null: kernels need not run alone
 };
 
 /// Inputs are checked already. Returns after submission; IF and LOOP wait for what decides
@@ -59,5 +62,8 @@ void wait_for_crossings(Frame& frame);
 /// Runs one kernel and compares what it wrote with the reference. Throws kInternal.
 void run_validated(const SchedulePlan& plan, const Layout& layout, Frame& frame, size_t segment,
                    const SymbolValues& symbols);
+/// Runs the commands of a segment one by one and writes down what each kernel takes.
+void run_timed(const SchedulePlan& plan, const Layout& layout, const Frame& frame, size_t segment,
+               const SymbolValues& symbols, KernelTimes& times);
 
 }  // namespace tenon

@@ -15,7 +15,9 @@
 #include "core/plugin/environment.hpp"
 #include "core/rewrite/passes.hpp"
 #include "core/runtime/check_rules.hpp"
+#include "core/runtime/device_rates.hpp"
 #include "core/runtime/kernel_list.hpp"
+#include "core/runtime/kernel_times.hpp"
 #include "core/runtime/own_kernels.hpp"
 #include "core/runtime/plan_cache.hpp"
 #include "core/runtime/run_inputs.hpp"
@@ -64,6 +66,7 @@ struct Runtime::Impl {
     if (const auto text = variable(options, "TENON_VALIDATE"))
       validate = parse_flag("TENON_VALIDATE", *text);
     if (options.validate) validate = *options.validate;
+    set_profile(options);
     constants_vary = options.constants_vary;
     if (const auto text = variable(options, "TENON_MATMUL"))
       matmul = parse_precision("TENON_MATMUL", *text);
@@ -91,6 +94,20 @@ struct Runtime::Impl {
     }
     opener = std::make_unique<DeviceOpener>(found, open);
     devices = opener->open_first();
+  }
+
+  void set_profile(const RuntimeOptions& options) {
+    bool profile = false, prints = false;
+    if (const auto text = variable(options, "TENON_PROFILE"))
+      profile = prints = parse_flag("TENON_PROFILE", *text);
+    if (options.profile) {
+      profile = *options.profile;
+      prints = false;
+    }
+    if (!profile) return;
+    TN_REQUIRE(!validate, "[profile] expected kernels to be timed or validated, got both");
+    times = std::make_shared<KernelTimes>();
+    if (prints) printed = std::make_unique<PrintedAtEnd>(times);
   }
 
   ~Impl() {
@@ -166,10 +183,11 @@ struct Runtime::Impl {
                              const std::vector<BufferRef>& inputs, const SymbolValues& symbols,
                              RunStats* stats, const Fills& fills = {}) {
     const SymbolValues values = renamed_symbols(graph, use.plan->schedule().symbols, symbols);
-    if (!use.constants) return run_plan(*use.plan, inputs, values, {validate, stats, &fills});
+    const RunOptions how{validate, stats, &fills, times.get()};
+    if (!use.constants) return run_plan(*use.plan, inputs, values, how);
     std::vector<BufferRef> all = inputs;
     for (BufferRef& constants : use.constants->get(*use.plan)) all.push_back(std::move(constants));
-    return run_plan(*use.plan, all, values, {validate, stats, &fills});
+    return run_plan(*use.plan, all, values, how);
   }
 
   /// Among the open devices; a shared lock is not worth it.
@@ -221,6 +239,8 @@ struct Runtime::Impl {
   std::shared_ptr<Edition> edition = std::make_shared<Edition>();
   bool validate = false, constants_vary = true;
   Precision matmul = Precision::kDefault;
+  std::shared_ptr<KernelTimes> times;  ///< null: kernels are not timed
+  std::unique_ptr<PrintedAtEnd> printed;
 };
 
 Runtime::Runtime(RuntimeOptions options) {
@@ -291,7 +311,9 @@ std::vector<BufferRef> Runtime::run_planned(const Graph& graph, const SchedulePl
   const ForkHold hold;
   check_symbols(graph, symbols);
   check_buffers(graph, inputs, symbols);
-  return run_plan(plan, inputs, symbols, {impl().validate, stats});
+  measure_devices(plan);
+  return run_plan(plan, inputs, symbols,
+                  {.validate = impl().validate, .stats = stats, .times = impl().times.get()});
 }
 
 std::vector<BufferRef> Runtime::run_planned(const Graph& graph, const PlanUse& use,
@@ -301,6 +323,7 @@ std::vector<BufferRef> Runtime::run_planned(const Graph& graph, const PlanUse& u
   const ForkHold hold;
   check_symbols(graph, symbols);
   check_buffers(graph, inputs, symbols);
+  measure_devices(*use.plan);
   return impl().run(graph, use, inputs, symbols, stats, fills);
 }
 
@@ -355,6 +378,7 @@ std::vector<BufferRef> Runtime::run(const Graph& graph, const std::vector<Buffer
       stats->programs = use.plan->programs();
     }
   }
+  measure_devices(*use.plan);
   const auto run_begin = Clock::now();
   std::vector<BufferRef> outputs = impl().run(graph, use, inputs, symbols, stats);
   if (stats) stats->run_ms = milliseconds_since(run_begin);
@@ -414,6 +438,23 @@ std::vector<KernelInfo> Runtime::kernels() {
   KernelList list(impl().compiler, impl().opened(), edition->kernels);
   for (const SchedulePlanRef& plan : edition->plans.plans()) list.add(plan->schedule());
   return list.take();
+}
+
+KernelProfile Runtime::profile() {
+  TN_REQUIRE(impl().times,
+             "[profile] expected a context that times its kernels, got one without "
+             "ContextOptions::profile and TENON_PROFILE=1");
+  return impl().times->profile();
+}
+
+/// Once a device: its limits, before the first kernels that are held against them.
+void Runtime::measure_devices(const SchedulePlan& plan) {
+  if (!impl().times) return;
+  each_kernel(plan.schedule(), [&](const KernelCall&, int d) {
+    Device& device = plan.device(d);
+    if (impl().times->asks_for_rates(device.id()))
+      impl().times->set_rates(measure_rates(*this, device));
+  });
 }
 
 bool Runtime::is_current(const PlanUse& use) const {

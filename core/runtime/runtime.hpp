@@ -20,6 +20,7 @@
 #include "core/schedule/memory_plan.hpp"
 #include "core/schedule/schedule.hpp"
 #include "tenon/context_options.hpp"
+#include "tenon/profile.hpp"
 
 namespace tenon {
 
@@ -115,6 +116,9 @@ class Runtime {
   void reset_kernel(const std::string& kernel);
   /// Kernels of the plans that are kept, each once a device.
   std::vector<KernelInfo> kernels();
+  /// What kernels have taken so far. Throws kInvalid unless they are timed
+  /// (ContextOptions::profile).
+  KernelProfile profile();
   /// Whether nothing has changed since the plan was asked for.
   bool is_current(const PlanUse& use) const;
 
@@ -128,6 +132,7 @@ class Runtime {
 
  private:
   void open_copied(const Graph& graph);
+  void measure_devices(const SchedulePlan& plan);
   struct Impl;
   Impl& impl() const;
   std::unique_ptr<Impl> impl_;

@@ -99,6 +99,13 @@ bool may_inline_elementwise(const SchedulerInput& input, const CutKernel& k, int
   return static_cast<float>(demands.size() - 1) * analysis.chain <= kRoundTrip;
 }
 
+/// Its buffer would be larger than that of what it repeats, and reading it no simpler.
+bool is_repetition(const SchedulerInput& input, int i) {
+  const Node& node = input.node(i);
+  return node.op == Op::VIEW && node.as<ViewAttr>().kind == ViewKind::kExpand &&
+         input.analysis[i].size > input.analysis[input.sources[i][0]].size;
+}
+
 }  // namespace
 
 uint64_t closure(const CutKernel& kernel, uint64_t variables) {
@@ -123,6 +130,7 @@ bool may_inline(const SchedulerInput& input, const std::vector<CutKernel>& kerne
   for (const Demand& d : demands)
     if (input.device[kernels[d.kernel].root] != input.device[i] && input.device[i] >= 0)
       return false;
+  if (is_repetition(input, i)) return true;
   for (const Demand& d : demands)
     if (d.map.splits > kMostSplits || d.map.views > kMostViews) return false;
   const bool several = kernel_count(demands) > 1;

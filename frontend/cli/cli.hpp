@@ -18,6 +18,7 @@ void add_devices(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);
 void add_grad(CLI::App& app, int& exit_code);
+void add_train(CLI::App& app, int& exit_code);
 void add_new_backend(CLI::App& app, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);
 

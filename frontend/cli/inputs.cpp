@@ -9,6 +9,7 @@
 
 #include "core/support/error.hpp"
 #include "sdk/support/scanner.hpp"
+#include "tenon/formats/safetensors.hpp"
 #include "tenon/npy.hpp"
 
 namespace tenon::cli {
@@ -79,6 +80,35 @@ Array random_array(DType dtype, std::vector<int64_t> shape, std::mt19937_64& eng
   return array;
 }
 
+std::string listed(const char* what, const std::vector<std::string>& names) {
+  return names.empty() ? "" : fmt::format("; {}: {}", what, fmt::join(names, ", "));
+}
+
+/// Every tensor of the file is the value of a param that no other file is given for.
+void take_weights(const Graph& graph, const InputOptions& options,
+                  std::map<std::string, Array>& given) {
+  const formats::SafetensorsFile file(options.weights);
+  std::vector<std::string> missing, others, differ;
+  for (const std::string& name : options.parameters)
+    if (!given.contains(name) && !file.find(name)) missing.push_back(name);
+  for (const formats::TensorInfo& info : file.tensors()) {
+    const auto param = std::ranges::find(graph.params, info.name,
+                                         [](const NodeRef& p) { return p->as<ParamAttr>().name; });
+    const Shape shape(info.shape.begin(), info.shape.end());
+    if (param == graph.params.end() || given.contains(info.name))
+      others.push_back(info.name);
+    else if ((*param)->dtype != info.dtype || (*param)->shape != shape)
+      differ.push_back(fmt::format("{} (expected {}, got {})", info.name, type_string(**param),
+                                   type_string(info.dtype, shape)));
+  }
+  TN_REQUIRE(missing.empty() && others.empty() && differ.empty(),
+             "[--weights] expected {} to hold params of {}, got another's{}{}{}", options.weights,
+             graph.name, listed("missing", missing), listed("not wanted", others),
+             listed("of other types", differ));
+  for (const formats::TensorInfo& info : file.tensors())
+    given.emplace(info.name, file.read(info.name));
+}
+
 }  // namespace
 
 GraphInputs load_inputs(const Graph& graph, const InputOptions& options) {
@@ -95,6 +125,7 @@ GraphInputs load_inputs(const Graph& graph, const InputOptions& options) {
     const Array& array = given[name] = read_npy(path, (*param)->dtype);
     bind_shape(**param, array, result.symbols);
   }
+  if (!options.weights.empty()) take_weights(graph, options, given);
   for (const Expr& symbol : graph.symbols) {
     if (result.symbols.contains(symbol.name())) continue;
     TN_REQUIRE(options.random,
@@ -108,7 +139,8 @@ GraphInputs load_inputs(const Graph& graph, const InputOptions& options) {
     const std::vector<int64_t> shape = shape_of(*param, result.symbols);
     auto file = given.find(name);
     TN_REQUIRE(file != given.end() || options.random,
-               "[input {}] expected --input {}=FILE.npy or --random SEED, got neither", name, name);
+               "[input {}] expected --input {}=FILE.npy, --weights or --random SEED, got none",
+               name, name);
     Array array =
         file != given.end() ? std::move(file->second) : random_array(param->dtype, shape, engine);
     TN_REQUIRE(array.shape == shape, "[input {}] expected shape [{}], got [{}]", name,

@@ -13,9 +13,11 @@
 namespace tenon::cli {
 
 struct InputOptions {
-  std::vector<std::string> files;    ///< "x=FILE.npy"
-  std::vector<std::string> symbols;  ///< "n=128"
-  std::optional<uint64_t> random;    ///< seed for inputs without a file
+  std::vector<std::string> files;       ///< "x=FILE.npy"
+  std::vector<std::string> symbols;     ///< "n=128"
+  std::string weights;                  ///< a safetensors file
+  std::vector<std::string> parameters;  ///< params that a file of weights has to have
+  std::optional<uint64_t> random;       ///< seed for inputs without a file
 };
 
 struct GraphInputs {
@@ -23,9 +25,10 @@ struct GraphInputs {
   SymbolValues symbols;
 };
 
-/// Symbols take their values from the options, then from the shapes of the files, then (with
-/// `random`) the largest allowed value up to 256. Throws kInvalid naming the input: unknown,
-/// missing, wrong dtype or shape.
+/// Params that no file is given for take the tensor of their name from the weights. Symbols take
+/// their values from the options, then from the shapes of the files, then (with `random`) the
+/// largest allowed value up to 256. Throws kInvalid naming the input: unknown, missing, wrong dtype
+/// or shape.
 GraphInputs load_inputs(const Graph& graph, const InputOptions& options);
 
 }  // namespace tenon::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tenon: lists devices, runs and shows graphs, starts new backends.
+// tenon: lists devices, runs and shows graphs, lets models learn, starts new backends.
 #include <CLI/CLI.hpp>
 
 #include "core/plugin/driver_noise.hpp"
@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   add_run(app, exit_code);
   add_show(app, exit_code);
   add_grad(app, exit_code);
+  add_train(app, exit_code);
   add_new_backend(app, exit_code);
   add_doctor(app, exit_code);
   try {
@@ -48,9 +49,10 @@ int main(int argc, char** argv) {
       return argc > 1 && sub->get_name() == argv[1];
     };
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_meant).empty()) {
-      complain("tenon",
-               fmt::format("expected devices, run, show, grad, new-backend or doctor, got '{}'",
-                           argv[1]));
+      complain(
+          "tenon",
+          fmt::format("expected devices, run, show, grad, train, new-backend or doctor, got '{}'",
+                      argv[1]));
       return kUsage;
     }
     return app.exit(error) == 0 ? kOk : kUsage;

@@ -10,6 +10,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/ir/model.hpp"
 #include "core/ir/text.hpp"
 #include "core/runtime/runtime.hpp"
 #include "core/support/error.hpp"
@@ -17,6 +18,7 @@
 #include "core/support/output.hpp"
 #include "frontend/cli/check.hpp"
 #include "frontend/cli/cli.hpp"
+#include "frontend/cli/device_options.hpp"
 #include "frontend/cli/inputs.hpp"
 #include "frontend/cli/number_option.hpp"
 #include "tenon/npy.hpp"
@@ -26,11 +28,15 @@ namespace {
 
 constexpr size_t kMostFileName = 255 - 4;  ///< with .npy after it
 
+constexpr uint64_t kProfiledRuns = 10;
+
 struct RunOptions {
-  std::string file, devices, output_dir;
+  std::string file, output_dir;
+  DeviceOptions devices;
   InputOptions inputs;
   uint64_t seed = 0;
-  bool reference = false, check = false, json = false;
+  uint64_t repeat = 0;  ///< 0: as often as it takes
+  bool reference = false, check = false, profile = false, json = false;
 };
 
 struct Outcome {
@@ -38,6 +44,7 @@ struct Outcome {
   std::vector<Array> outputs;
   RunStats stats;
   CheckResult check;
+  KernelProfile profile;
   std::vector<std::string> names, paths;
 };
 
@@ -79,24 +86,41 @@ void save_outputs(const RunOptions& options, Outcome& outcome) {
   }
 }
 
-Outcome run(const RunOptions& options) {
+Graph read_graph(const RunOptions& options, Builder& builder, InputOptions& inputs) {
+  const std::string text = read_file(options.file);
+  if (!is_model(text)) return parse_graph(text, builder, options.file);
+  Model model = parse_model(text, builder, options.file);
+  for (const ModelParameter& parameter : model.parameters)
+    inputs.parameters.push_back(parameter.name);
+  return std::move(model.graph);
+}
+
+Outcome run(RunOptions options) {
   Outcome outcome;
   if (options.reference) {
     Builder builder;
-    const Graph graph = parse_graph(read_file(options.file), builder, options.file);
+    const Graph graph = read_graph(options, builder, options.inputs);
     outcome.names = output_names(graph, options);
     const GraphInputs inputs = load_inputs(graph, options.inputs);
     outcome.device = "reference";
     outcome.outputs = evaluate(graph, inputs.arrays, inputs.symbols);
   } else {
-    RuntimeOptions runtime_options;
-    if (!options.devices.empty()) runtime_options.devices = options.devices;
+    RuntimeOptions runtime_options(options.devices.context());
+    if (options.profile) runtime_options.profile = true;
     Runtime runtime(runtime_options);
-    const Graph graph = parse_graph(read_file(options.file), runtime.builder(), options.file);
+    const Graph graph = read_graph(options, runtime.builder(), options.inputs);
     outcome.names = output_names(graph, options);
     const GraphInputs inputs = load_inputs(graph, options.inputs);
     outcome.device = runtime.device().id();
-    outcome.outputs = runtime.run(graph, inputs.arrays, inputs.symbols, "", &outcome.stats);
+    const uint64_t standard = options.profile ? kProfiledRuns : 1;
+    const uint64_t runs = options.repeat > 0 ? options.repeat : standard;
+    for (uint64_t i = 0; i < runs; ++i) {
+      RunStats stats;
+      outcome.outputs = runtime.run(graph, inputs.arrays, inputs.symbols, "", &stats);
+      outcome.stats = i == 0 ? stats : outcome.stats;
+      outcome.stats.run_ms = stats.run_ms;
+    }
+    if (options.profile) outcome.profile = runtime.profile();
     if (options.check) {
       outcome.check = check_outputs(runtime.as_run(graph), inputs, outcome.outputs,
                                     runtime.device().capabilities());
@@ -104,6 +128,28 @@ Outcome run(const RunOptions& options) {
   }
   save_outputs(options, outcome);
   return outcome;
+}
+
+nlohmann::json json_of(const KernelProfile& profile) {
+  nlohmann::json devices = nlohmann::json::array(), kernels = nlohmann::json::array();
+  for (const DeviceRates& rates : profile.devices)
+    devices.push_back({{"device", rates.device},
+                       {"launch_seconds", rates.launch_seconds},
+                       {"bytes_per_second", rates.bytes_per_second},
+                       {"flops_per_second", rates.flops_per_second}});
+  for (const KernelTime& time : profile.kernels)
+    kernels.push_back({{"graph", time.graph},
+                       {"kernel", time.kernel},
+                       {"device", time.device},
+                       {"work", time.work},
+                       {"launches", time.launches},
+                       {"first_seconds", time.first_seconds},
+                       {"seconds", time.seconds},
+                       {"least_seconds", time.least_seconds},
+                       {"flops", time.flops},
+                       {"bytes", time.bytes},
+                       {"share_of_limit", time.share_of_limit}});
+  return {{"devices", devices}, {"kernels", kernels}};
 }
 
 void print_json(const RunOptions& options, const Outcome& outcome) {
@@ -122,6 +168,7 @@ void print_json(const RunOptions& options, const Outcome& outcome) {
                         {"run_ms", outcome.stats.run_ms},
                         {"arena_bytes", outcome.stats.arena_bytes},
                         {"sum_bytes", outcome.stats.sum_bytes}};
+  if (options.profile) result["profile"] = json_of(outcome.profile);
   if (options.check) {
     // null where anything is allowed: JSON has no infinity
     result["check"] = {{"max_ulp", outcome.check.max_ulp},
@@ -162,8 +209,8 @@ void print_text(const RunOptions& options, const Outcome& outcome) {
       "bytes\n",
       outcome.device, outcome.stats.kernels, outcome.stats.programs, outcome.stats.compile_ms,
       outcome.stats.run_ms, outcome.stats.arena_bytes, outcome.stats.sum_bytes);
-  if (!options.check) return;
-  print_check(outcome.check);
+  if (options.profile) say("{}", Lines{to_string(outcome.profile)});
+  if (options.check) print_check(outcome.check);
 }
 
 }  // namespace
@@ -178,8 +225,9 @@ void add_run(CLI::App& app, int& exit_code) {
                             ->add_option("--random", options->seed,
                                          "Seed: fills params without a file with random values")
                             ->transform(whole_number());
-  CLI::Option* devices =
-      command->add_option("--devices", options->devices, "Devices, as in TENON_DEVICES");
+  command->add_option("--weights", options->inputs.weights,
+                      "Values of params by their names, .safetensors");
+  CLI::Option* devices = options->devices.add(command);
   command->add_option("--output-dir,-o", options->output_dir, "Folder for NAME.npy of each output");
   CLI::Option* reference = command
                                ->add_flag("--reference", options->reference,
@@ -187,6 +235,16 @@ void add_run(CLI::App& app, int& exit_code) {
                                ->excludes(devices);
   command
       ->add_flag("--check", options->check, "Compare with the reference; exit 1 where it differs")
+      ->excludes(reference);
+  command
+      ->add_flag("--profile", options->profile,
+                 "Run each kernel alone and print what it takes (docs/profiling.md)")
+      ->excludes(reference);
+  command
+      ->add_option("--repeat", options->repeat,
+                   "Times to run the graph; of time, the last run's is told. Otherwise 10 with "
+                   "--profile, 1 without")
+      ->transform(whole_number(1))
       ->excludes(reference);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, random, &exit_code] {

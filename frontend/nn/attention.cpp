@@ -8,7 +8,9 @@
 #include <limits>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/in_layer.hpp"
 #include "frontend/nn/wide.hpp"
+#include "frontend/nn/window.hpp"
 #include "tenon/logic.hpp"
 #include "tenon/move.hpp"
 #include "tenon/nn/initialisers.hpp"
@@ -29,8 +31,7 @@ std::optional<Tensor> seen(const Tensor& q, const Tensor& k, const AttentionOpti
   const Tensor last = Tensor::arange(queries, DType::kI64, context).unsqueeze(1) +
                       Tensor::from_size(keys, context) - Tensor::from_size(queries, context);
   const Tensor key = Tensor::arange(keys, DType::kI64, context).unsqueeze(0);
-  // More positions than scores can be of; sums with it stay below 2^31.
-  const int64_t window = std::min(options.window, int64_t{1} << 29);
+  const int64_t window = clamped_window(options.window);
   const Tensor near = key > last - window;
   if (!options.causal) return near & (key < last + window);
   return window > 0 ? near & (key <= last) : key <= last;
@@ -144,21 +145,23 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Mode& mode) const {
 
 Tensor MultiHeadAttention::operator()(const Tensor& q, const Tensor& k, const Tensor& v,
                                       const AttentionOptions& options, const Mode& mode) const {
-  const int64_t width = out_proj.weight.declared->shape[0];
-  const auto projected = [&](const Tensor& x, int64_t which) {
-    TN_REQUIRE(x.rank() == 3 && x.size(-1) == width,
-               "[nn.multi_head_attention] expected [n, positions, {}], got [{}]", width,
-               fmt::join(x.shape(), ", "));
-    const Slice rows{which * width, (which + 1) * width};
-    Tensor out = x.matmul(in_proj_weight.slice({rows}).transpose());
-    if (in_proj_bias) out = out + in_proj_bias->slice({rows});
-    return out.reshape({x.size(0), x.size(1), heads, width / heads}).transpose(1, 2);
-  };
-  AttentionOptions with = options;
-  with.causal = with.causal || causal;
-  with.dropout = dropout.value();
-  const Tensor out = attention(projected(q, 0), projected(k, 1), projected(v, 2), with, mode);
-  return out_proj(out.transpose(1, 2).reshape({q.size(0), q.size(1), width}));
+  return in_layer(in_proj_weight, [&] {
+    const int64_t width = out_proj.weight.declared->shape[0];
+    const auto projected = [&](const Tensor& x, int64_t which) {
+      TN_REQUIRE(x.rank() == 3 && x.size(-1) == width,
+                 "[nn.multi_head_attention] expected [n, positions, {}], got [{}]", width,
+                 fmt::join(x.shape(), ", "));
+      const Slice rows{which * width, (which + 1) * width};
+      Tensor out = x.matmul(in_proj_weight.slice({rows}).transpose());
+      if (in_proj_bias) out = out + in_proj_bias->slice({rows});
+      return out.reshape({x.size(0), x.size(1), heads, width / heads}).transpose(1, 2);
+    };
+    AttentionOptions with = options;
+    with.causal = with.causal || causal;
+    with.dropout = dropout.value();
+    const Tensor out = attention(projected(q, 0), projected(k, 1), projected(v, 2), with, mode);
+    return out_proj(out.transpose(1, 2).reshape({q.size(0), q.size(1), width}));
+  });
 }
 
 }  // namespace tenon::nn

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/names.hpp"
 
 namespace tenon::nn::fields {
 namespace {
@@ -26,6 +27,7 @@ std::string some(const char* what, const std::vector<std::string>& names) {
 }  // namespace
 
 std::vector<Kept> kept(const std::vector<Named>& tensors) {
+  tell_names(tensors);
   std::vector<Kept> out;
   for (const Named& named : tensors) {
     if (named.parameter)

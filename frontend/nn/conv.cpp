@@ -7,6 +7,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/nn/bias.hpp"
+#include "frontend/nn/in_layer.hpp"
 #include "tenon/move.hpp"
 #include "tenon/nn/initialisers.hpp"
 
@@ -186,10 +187,13 @@ Conv<N>::Conv(int64_t inputs, int64_t outputs, PerAxis<N> window, const ConvOpti
 
 template <int N>
 Tensor Conv<N>::operator()(const Tensor& x) const {
-  check_rank("nn.conv", x, N, weight.declared->shape[1] * groups);
-  return with_bias(conv(padded<N>(x, padding, padding_mode), weight, {stride.begin(), stride.end()},
-                        {dilation.begin(), dilation.end()}, groups),
-                   bias);
+  return in_layer(weight, [&] {
+    check_rank("nn.conv", x, N, weight.declared->shape[1] * groups);
+    return with_bias(
+        conv(padded<N>(x, padding, padding_mode), weight, {stride.begin(), stride.end()},
+             {dilation.begin(), dilation.end()}, groups),
+        bias);
+  });
 }
 
 template <int N>
@@ -216,44 +220,46 @@ ConvTranspose<N>::ConvTranspose(int64_t inputs, int64_t outputs, PerAxis<N> wind
 
 template <int N>
 Tensor ConvTranspose<N>::operator()(const Tensor& x) const {
-  const Shape& shape = weight.declared->shape;
-  check_rank("nn.conv_transpose", x, N, shape[0]);
-  // The same sum seen from the result: a convolution over what is spread, with the kernel turned.
-  Tensor wide = x;
-  std::array<int64_t, N> before, after;
-  std::vector<int> turned;
-  for (size_t i = 0; i < N; ++i) {
-    const int axis = static_cast<int>(i) + 2;
-    TN_REQUIRE(x.size(axis) > 0, "[nn.conv_transpose] expected sizes above 0, got [{}]",
-               fmt::join(x.shape(), ", "));
-    wide = spread(wide, axis, stride[i]);
-    const int64_t reach = dilation[i] * (shape[i + 2] - 1);
-    before[i] = reach - padding[i];
-    after[i] = before[i] + output_padding[i];
-    turned.push_back(axis);
-    TN_REQUIRE(wide.size(axis) + before[i] + after[i] > reach,
-               "[nn.conv_transpose] expected a padding that leaves something, got {} for axis {} "
-               "of size {}",
-               padding[i], axis, x.size(axis));
-  }
-  std::vector<Slice> cut(N + 2);
-  for (size_t i = 0; i < N; ++i) {
-    const int64_t length = wide.size(static_cast<int>(i) + 2);
-    if (before[i] < 0) cut[i + 2].begin = -before[i];
-    if (after[i] < 0) cut[i + 2].end = length + after[i];
-    before[i] = std::max<int64_t>(before[i], 0);
-    after[i] = std::max<int64_t>(after[i], 0);
-  }
-  wide = wide.slice(std::move(cut)).pad(around<N>(before, after));
-  // [inputs, outputs / groups, ..] to [outputs, inputs / groups, ..]
-  Shape grouped = shape, result = shape;
-  grouped[0] /= groups;
-  grouped.insert(grouped.begin(), groups);
-  result[0] = shape[1] * groups;
-  result[1] = shape[0] / groups;
-  const Tensor kernel = weight.flip(turned).reshape(grouped).transpose(1, 2).reshape(result);
-  return with_bias(conv(wide, kernel, Shape(N, 1), {dilation.begin(), dilation.end()}, groups),
-                   bias);
+  return in_layer(weight, [&] {
+    const Shape& shape = weight.declared->shape;
+    check_rank("nn.conv_transpose", x, N, shape[0]);
+    // The same sum seen from the result: a convolution over what is spread, with the kernel turned.
+    Tensor wide = x;
+    std::array<int64_t, N> before, after;
+    std::vector<int> turned;
+    for (size_t i = 0; i < N; ++i) {
+      const int axis = static_cast<int>(i) + 2;
+      TN_REQUIRE(x.size(axis) > 0, "[nn.conv_transpose] expected sizes above 0, got [{}]",
+                 fmt::join(x.shape(), ", "));
+      wide = spread(wide, axis, stride[i]);
+      const int64_t reach = dilation[i] * (shape[i + 2] - 1);
+      before[i] = reach - padding[i];
+      after[i] = before[i] + output_padding[i];
+      turned.push_back(axis);
+      TN_REQUIRE(wide.size(axis) + before[i] + after[i] > reach,
+                 "[nn.conv_transpose] expected a padding that leaves something, got {} for axis {} "
+                 "of size {}",
+                 padding[i], axis, x.size(axis));
+    }
+    std::vector<Slice> cut(N + 2);
+    for (size_t i = 0; i < N; ++i) {
+      const int64_t length = wide.size(static_cast<int>(i) + 2);
+      if (before[i] < 0) cut[i + 2].begin = -before[i];
+      if (after[i] < 0) cut[i + 2].end = length + after[i];
+      before[i] = std::max<int64_t>(before[i], 0);
+      after[i] = std::max<int64_t>(after[i], 0);
+    }
+    wide = wide.slice(std::move(cut)).pad(around<N>(before, after));
+    // [inputs, outputs / groups, ..] to [outputs, inputs / groups, ..]
+    Shape grouped = shape, result = shape;
+    grouped[0] /= groups;
+    grouped.insert(grouped.begin(), groups);
+    result[0] = shape[1] * groups;
+    result[1] = shape[0] / groups;
+    const Tensor kernel = weight.flip(turned).reshape(grouped).transpose(1, 2).reshape(result);
+    return with_bias(conv(wide, kernel, Shape(N, 1), {dilation.begin(), dilation.end()}, groups),
+                     bias);
+  });
 }
 
 template struct Conv<1>;

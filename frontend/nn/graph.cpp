@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/in_layer.hpp"
 #include "frontend/nn/wide.hpp"
 #include "tenon/activations.hpp"
 #include "tenon/make.hpp"
@@ -80,9 +81,11 @@ GCNConv::GCNConv(int64_t inputs, int64_t outputs, const GCNConvOptions& options)
 }
 
 Tensor GCNConv::operator()(const Tensor& x, const Tensor& a) const {
-  check_graph("nn.gcn_conv", x, a);
-  const Tensor sum = a.matmul(lin(x));
-  return bias ? sum + *bias : sum;
+  return in_layer(bias, [&] {
+    check_graph("nn.gcn_conv", x, a);
+    const Tensor sum = a.matmul(lin(x));
+    return bias ? sum + *bias : sum;
+  });
 }
 
 GATConv::GATConv(int64_t inputs, int64_t outputs, const GATConvOptions& options)
@@ -96,28 +99,31 @@ GATConv::GATConv(int64_t inputs, int64_t outputs, const GATConvOptions& options)
 }
 
 Tensor GATConv::operator()(const Tensor& x, const Tensor& adjacency, const Mode& mode) const {
-  check_graph("nn.gat_conv", x, adjacency);
-  const int64_t heads = att_src.declared->shape[1], size = att_src.declared->shape[2];
-  Context& context = x.context();
-  std::vector<int64_t> shape = x.shape();
-  const int64_t n = shape[shape.size() - 2];
-  shape.back() = heads;
-  shape.push_back(size);
-  const Tensor h = lin(x).reshape(shape);  // [.., n, heads, size]
-  const auto scores = [&](const Parameter& by) {
-    return wide(h * by).sum({-1}).transpose();  // [.., heads, n]
-  };
-  const Tensor edge = adjacency.dtype() == DType::kBool ? adjacency : adjacency != 0;
-  const Tensor seen = (edge | eye(n, {}, 0, DType::kBool, context)).unsqueeze(-3);
-  const Tensor e =
-      leaky_relu(scores(att_dst).unsqueeze(-1) + scores(att_src).unsqueeze(-2), slope.value());
-  Tensor weights = Tensor::where(seen, Tensor::where(seen, e, -1e30).softmax(), 0.0);
-  weights = Dropout(dropout.value())(weights, mode);
-  const Tensor mixed = weights.cast(h.dtype()).matmul(h.transpose(-3, -2));  // [.., heads, n, size]
-  shape.pop_back();
-  shape.back() = heads * size;
-  const Tensor out = concat ? mixed.transpose(-3, -2).reshape(shape) : mixed.mean({-3});
-  return bias ? out + *bias : out;
+  return in_layer(att_src, [&] {
+    check_graph("nn.gat_conv", x, adjacency);
+    const int64_t heads = att_src.declared->shape[1], size = att_src.declared->shape[2];
+    Context& context = x.context();
+    std::vector<int64_t> shape = x.shape();
+    const int64_t n = shape[shape.size() - 2];
+    shape.back() = heads;
+    shape.push_back(size);
+    const Tensor h = lin(x).reshape(shape);  // [.., n, heads, size]
+    const auto scores = [&](const Parameter& by) {
+      return wide(h * by).sum({-1}).transpose();  // [.., heads, n]
+    };
+    const Tensor edge = adjacency.dtype() == DType::kBool ? adjacency : adjacency != 0;
+    const Tensor seen = (edge | eye(n, {}, 0, DType::kBool, context)).unsqueeze(-3);
+    const Tensor e =
+        leaky_relu(scores(att_dst).unsqueeze(-1) + scores(att_src).unsqueeze(-2), slope.value());
+    Tensor weights = Tensor::where(seen, Tensor::where(seen, e, -1e30).softmax(), 0.0);
+    weights = Dropout(dropout.value())(weights, mode);
+    const Tensor mixed =
+        weights.cast(h.dtype()).matmul(h.transpose(-3, -2));  // [.., heads, n, size]
+    shape.pop_back();
+    shape.back() = heads * size;
+    const Tensor out = concat ? mixed.transpose(-3, -2).reshape(shape) : mixed.mean({-3});
+    return bias ? out + *bias : out;
+  });
 }
 
 }  // namespace tenon::nn

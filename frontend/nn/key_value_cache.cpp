@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/window.hpp"
 #include "tenon/nn/attention.hpp"
 
 namespace tenon::nn {
@@ -50,7 +51,7 @@ Tensor attention(const Tensor& q, const KeyValueCache& cache, const AttentionOpt
   with.causal = false;
   with.window = 0;
   with.mask = key <= last;
-  if (options.window > 0) with.mask = *with.mask & (key > last - options.window);
+  if (options.window > 0) with.mask = *with.mask & (key > last - clamped_window(options.window));
   const Tensor out = attention(q, cache.keys, cache.values, with, mode);
   return Tensor::where(cache.length > capacity, std::numeric_limits<double>::quiet_NaN(), out);
 }

@@ -5,6 +5,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/nn/bias.hpp"
+#include "frontend/nn/in_layer.hpp"
 #include "tenon/gradient.hpp"
 #include "tenon/linalg.hpp"
 #include "tenon/logic.hpp"
@@ -34,10 +35,12 @@ Linear::Linear(int64_t inputs, int64_t outputs, const LinearOptions& options)
       bias(bias_of(options.bias, outputs, bound_of("nn.linear", inputs, outputs))) {}
 
 Tensor Linear::operator()(const Tensor& x) const {
-  check_inputs("nn.linear", x, weight.declared->shape[1]);
-  const Tensor product = x.rank() == 1 ? x.unsqueeze(0).matmul(weight.transpose()).squeeze(0)
-                                       : x.matmul(weight.transpose());
-  return bias ? product + *bias : product;
+  return in_layer(weight, [&] {
+    check_inputs("nn.linear", x, weight.declared->shape[1]);
+    const Tensor product = x.rank() == 1 ? x.unsqueeze(0).matmul(weight.transpose()).squeeze(0)
+                                         : x.matmul(weight.transpose());
+    return bias ? product + *bias : product;
+  });
 }
 
 Bilinear::Bilinear(int64_t n, int64_t m, int64_t outputs, const LinearOptions& options)
@@ -48,10 +51,12 @@ Bilinear::Bilinear(int64_t n, int64_t m, int64_t outputs, const LinearOptions& o
 }
 
 Tensor Bilinear::operator()(const Tensor& a, const Tensor& b) const {
-  check_inputs("nn.bilinear", a, weight.declared->shape[1]);
-  check_inputs("nn.bilinear", b, weight.declared->shape[2]);
-  const Tensor sum = einsum("...n,knm,...m->...k", {a, weight, b});
-  return bias ? sum + *bias : sum;
+  return in_layer(weight, [&] {
+    check_inputs("nn.bilinear", a, weight.declared->shape[1]);
+    check_inputs("nn.bilinear", b, weight.declared->shape[2]);
+    const Tensor sum = einsum("...n,knm,...m->...k", {a, weight, b});
+    return bias ? sum + *bias : sum;
+  });
 }
 
 Embedding::Embedding(int64_t count, int64_t size, const EmbeddingOptions& options)
@@ -70,14 +75,17 @@ Embedding::Embedding(int64_t count, int64_t size, const EmbeddingOptions& option
 }
 
 Tensor Embedding::operator()(const Tensor& numbers) const {
-  TN_REQUIRE(!is_float(numbers.dtype()) && numbers.dtype() != DType::kBool,
-             "[nn.embedding] expected integers, got {}", dtype_name(numbers.dtype()));
-  std::vector<Size> shape = numbers.sizes().vector();
-  shape.emplace_back(weight.declared->shape[1]);
-  const Tensor flat = numbers.flatten();
-  Tensor rows = weight.take(0, flat);
-  if (padding >= 0) rows = Tensor::where((flat == padding).unsqueeze(1), stop_gradient(rows), rows);
-  return rows.reshape(shape);
+  return in_layer(weight, [&] {
+    TN_REQUIRE(!is_float(numbers.dtype()) && numbers.dtype() != DType::kBool,
+               "[nn.embedding] expected integers, got {}", dtype_name(numbers.dtype()));
+    std::vector<Size> shape = numbers.sizes().vector();
+    shape.emplace_back(weight.declared->shape[1]);
+    const Tensor flat = numbers.flatten();
+    Tensor rows = weight.take(0, flat);
+    if (padding >= 0)
+      rows = Tensor::where((flat == padding).unsqueeze(1), stop_gradient(rows), rows);
+    return rows.reshape(shape);
+  });
 }
 
 }  // namespace tenon::nn

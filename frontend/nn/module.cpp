@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/names.hpp"
 #include "tenon/gradient.hpp"
 
 namespace tenon::nn {
@@ -32,13 +33,25 @@ Parameter& Parameter::operator=(const Tensor& value) {
 }
 
 void Parameter::redeclare(const Tensor& value) {
-  declared = std::make_shared<const Declared>(
-      Declared{value.shape(), value.dtype(), declared ? declared->initialiser : nullptr});
+  declared = std::make_shared<const Declared>(Declared{value.shape(), value.dtype(),
+                                                       declared ? declared->initialiser : nullptr,
+                                                       declared ? declared->name : std::string()});
   Tensor::operator=(value);
+}
+
+void tell_names(const std::vector<Named>& tensors) {
+  for (const auto& [name, tensor, parameter, is_learned] : tensors) {
+    // A part of a model that is saved alone keeps the name in the whole.
+    if (!parameter || parameter->declared->name.ends_with(name)) continue;
+    Parameter::Declared declared = *parameter->declared;
+    declared.name = name;
+    parameter->declared = std::make_shared<const Parameter::Declared>(std::move(declared));
+  }
 }
 
 void initialise(const std::vector<Named>& tensors, const Key& key) {
   if (tensors.empty()) return;
+  tell_names(tensors);
   const std::vector<Key> keys = key.split(static_cast<int64_t>(tensors.size()));
   std::vector<Tensor> values;
   for (size_t i = 0; i < tensors.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "core/support/error.hpp"
+#include "frontend/nn/in_layer.hpp"
 #include "frontend/nn/wide.hpp"
 #include "tenon/gradient.hpp"
 #include "tenon/nn/initialisers.hpp"
@@ -62,33 +63,38 @@ LayerNorm::LayerNorm(const Shape& shape, const NormOptions& options)
 }
 
 Tensor LayerNorm::operator()(const Tensor& x) const {
-  TN_REQUIRE(x.rank() >= axes, "[nn.layer_norm] expected rank {} or more, got {}", axes, x.rank());
-  const std::optional<Parameter>& like = weight ? weight : bias;
-  for (int64_t i = 0; i < axes && like; ++i)
-    TN_REQUIRE(x.sizes()[static_cast<size_t>(x.rank() - axes + i)] ==
-                   Size(like->declared->shape[static_cast<size_t>(i)]),
-               "[nn.layer_norm] expected last axes [{}], got axis {} of size {}",
-               fmt::join(like->declared->shape, ", "), x.rank() - axes + i,
-               x.sizes()[static_cast<size_t>(x.rank() - axes + i)].text());
-  Tensor out =
-      normalised(wide(x), axes_from(x, x.rank() - static_cast<int>(axes)), epsilon.value());
-  if (weight) out = out * *weight;
-  if (bias) out = out + *bias;
-  return out.cast(x.dtype());
+  return in_layer(weight ? weight : bias, [&] {
+    TN_REQUIRE(x.rank() >= axes, "[nn.layer_norm] expected rank {} or more, got {}", axes,
+               x.rank());
+    const std::optional<Parameter>& like = weight ? weight : bias;
+    for (int64_t i = 0; i < axes && like; ++i)
+      TN_REQUIRE(x.sizes()[static_cast<size_t>(x.rank() - axes + i)] ==
+                     Size(like->declared->shape[static_cast<size_t>(i)]),
+                 "[nn.layer_norm] expected last axes [{}], got axis {} of size {}",
+                 fmt::join(like->declared->shape, ", "), x.rank() - axes + i,
+                 x.sizes()[static_cast<size_t>(x.rank() - axes + i)].text());
+    Tensor out =
+        normalised(wide(x), axes_from(x, x.rank() - static_cast<int>(axes)), epsilon.value());
+    if (weight) out = out * *weight;
+    if (bias) out = out + *bias;
+    return out.cast(x.dtype());
+  });
 }
 
 RMSNorm::RMSNorm(int64_t size, const NormOptions& options)
     : weight(parameter(options.weight, {size}, 1)), epsilon(options.epsilon) {}
 
 Tensor RMSNorm::operator()(const Tensor& x) const {
-  const int64_t size = weight ? weight->declared->shape[0] : 0;
-  TN_REQUIRE(
-      x.rank() > 0 && (!weight || x.sizes()[static_cast<size_t>(x.rank() - 1)] == Size(size)),
-      "[nn.rms_norm] expected a last axis of size {}, got {}", size,
-      x.rank() == 0 ? "rank 0" : x.sizes()[static_cast<size_t>(x.rank() - 1)].text());
-  const Tensor in = wide(x);
-  const Tensor out = in * (in.square().mean({-1}, true) + epsilon.value()).rsqrt();
-  return (weight ? out * *weight : out).cast(x.dtype());
+  return in_layer(weight, [&] {
+    const int64_t size = weight ? weight->declared->shape[0] : 0;
+    TN_REQUIRE(
+        x.rank() > 0 && (!weight || x.sizes()[static_cast<size_t>(x.rank() - 1)] == Size(size)),
+        "[nn.rms_norm] expected a last axis of size {}, got {}", size,
+        x.rank() == 0 ? "rank 0" : x.sizes()[static_cast<size_t>(x.rank() - 1)].text());
+    const Tensor in = wide(x);
+    const Tensor out = in * (in.square().mean({-1}, true) + epsilon.value()).rsqrt();
+    return (weight ? out * *weight : out).cast(x.dtype());
+  });
 }
 
 GroupNorm::GroupNorm(int64_t group_count, int64_t channel_count, const NormOptions& options)
@@ -103,13 +109,15 @@ GroupNorm::GroupNorm(int64_t group_count, int64_t channel_count, const NormOptio
 }
 
 Tensor GroupNorm::operator()(const Tensor& x) const {
-  check_channels("nn.group_norm", x, channels);
-  std::vector<Size> shape = x.sizes().vector();
-  shape[1] = channels / groups;
-  shape.insert(shape.begin() + 1, Size(groups));
-  const Tensor in = wide(x).reshape(shape);
-  const Tensor out = normalised(in, axes_from(in, 2), epsilon.value()).reshape(x.sizes());
-  return scaled_by_channel(out, weight, bias).cast(x.dtype());
+  return in_layer(weight ? weight : bias, [&] {
+    check_channels("nn.group_norm", x, channels);
+    std::vector<Size> shape = x.sizes().vector();
+    shape[1] = channels / groups;
+    shape.insert(shape.begin() + 1, Size(groups));
+    const Tensor in = wide(x).reshape(shape);
+    const Tensor out = normalised(in, axes_from(in, 2), epsilon.value()).reshape(x.sizes());
+    return scaled_by_channel(out, weight, bias).cast(x.dtype());
+  });
 }
 
 BatchNorm::BatchNorm(int64_t channels, const BatchNormOptions& options)
@@ -122,29 +130,31 @@ BatchNorm::BatchNorm(int64_t channels, const BatchNormOptions& options)
       momentum(options.momentum) {}
 
 Tensor BatchNorm::operator()(const Tensor& x, const Mode& mode) {
-  const int64_t channels = running_mean.declared->shape[0];
-  check_channels("nn.batch_norm", x, channels);
-  const Tensor in = wide(x);
-  Tensor mean = running_mean, var = running_var;
-  if (mode.is_training()) {
-    std::vector<int> axes = axes_from(x, 2);
-    axes.insert(axes.begin(), 0);
-    mean = in.mean(axes);
-    var = (in - by_channel(mean, x)).square().mean(axes);
-    Size count = 1;
-    for (const int axis : axes) count = count * x.sizes()[static_cast<size_t>(axis)];
-    TN_REQUIRE(!count.is_fixed() || count.value() > 1,
-               "[nn.batch_norm] expected more than one value a channel to learn from, got {}",
-               count.text());
-    const Tensor n = Tensor::from_size(count, x.context()).cast(in.dtype());
-    running_mean = stop_gradient(running_mean * (1 - momentum.value()) + mean * momentum.value());
-    running_var = stop_gradient(running_var * (1 - momentum.value()) +
-                                var * (n / (n - 1)) * momentum.value());
-    num_batches_tracked = num_batches_tracked + 1;
-  }
-  const Tensor scale = (var + epsilon.value()).rsqrt();
-  const Tensor out = (in - by_channel(mean, x)) * by_channel(scale, x);
-  return scaled_by_channel(out, weight, bias).cast(x.dtype());
+  return in_layer(running_mean, [&] {
+    const int64_t channels = running_mean.declared->shape[0];
+    check_channels("nn.batch_norm", x, channels);
+    const Tensor in = wide(x);
+    Tensor mean = running_mean, var = running_var;
+    if (mode.is_training()) {
+      std::vector<int> axes = axes_from(x, 2);
+      axes.insert(axes.begin(), 0);
+      mean = in.mean(axes);
+      var = (in - by_channel(mean, x)).square().mean(axes);
+      Size count = 1;
+      for (const int axis : axes) count = count * x.sizes()[static_cast<size_t>(axis)];
+      TN_REQUIRE(!count.is_fixed() || count.value() > 1,
+                 "[nn.batch_norm] expected more than one value a channel to learn from, got {}",
+                 count.text());
+      const Tensor n = Tensor::from_size(count, x.context()).cast(in.dtype());
+      running_mean = stop_gradient(running_mean * (1 - momentum.value()) + mean * momentum.value());
+      running_var = stop_gradient(running_var * (1 - momentum.value()) +
+                                  var * (n / (n - 1)) * momentum.value());
+      num_batches_tracked = num_batches_tracked + 1;
+    }
+    const Tensor scale = (var + epsilon.value()).rsqrt();
+    const Tensor out = (in - by_channel(mean, x)) * by_channel(scale, x);
+    return scaled_by_channel(out, weight, bias).cast(x.dtype());
+  });
 }
 
 }  // namespace tenon::nn

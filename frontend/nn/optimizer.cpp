@@ -4,8 +4,21 @@
 #include "core/support/error.hpp"
 #include "frontend/nn/wide.hpp"
 #include "tenon/make.hpp"
+#include "tenon/nn/precision.hpp"
 
 namespace tenon::nn {
+namespace {
+
+/// The parameters that have a tensor in the slot; of one for all, the first.
+std::vector<Named> owners(const Slot& slot, const std::vector<Named>& learned) {
+  if (slot.is_for_all) return {learned.front()};
+  std::vector<Named> out = learned;
+  if (slot.which) std::erase_if(out, [&](const Named& named) { return !slot.which(named); });
+  return out;
+}
+
+}  // namespace
+
 Slot zeros_slot(const std::string& name) {
   return {name,
           [](const Tensor& parameter) { return zeros_like(parameter, wide(parameter.dtype())); }};
@@ -33,8 +46,7 @@ OptimizerState Optimizer::init(const std::vector<Named>& learned) const {
   for (const Piece& piece : pieces_) {
     for (const Slot& slot : piece.slots) {
       std::vector<Tensor>& own = state.slots.emplace_back();
-      for (size_t i = 0; i < (slot.is_for_all ? 1 : learned.size()); ++i)
-        own.push_back(slot.begin(*learned[i].tensor));
+      for (const Named& named : owners(slot, learned)) own.push_back(slot.begin(*named.tensor));
       all.insert(all.end(), own.begin(), own.end());
     }
   }
@@ -62,11 +74,13 @@ void Optimizer::update(const std::vector<Named>& learned, const std::vector<Tens
   size_t first = 0;
   for (const Piece& piece : pieces_) {
     update.slots = std::span(state.slots).subspan(first, piece.slots.size());
-    for (size_t i = 0; i < piece.slots.size(); ++i)
-      TN_REQUIRE(update.slots[i].size() == (piece.slots[i].is_for_all ? 1 : learned.size()),
+    for (size_t i = 0; i < piece.slots.size(); ++i) {
+      const size_t count = owners(piece.slots[i], learned).size();
+      TN_REQUIRE(update.slots[i].size() == count,
                  "[nn.optimizer] expected {}.{} of {} parameters, got {}: was something frozen "
                  "after init?",
-                 piece.name, piece.slots[i].name, learned.size(), update.slots[i].size());
+                 piece.name, piece.slots[i].name, count, update.slots[i].size());
+    }
     piece.update(update);
     first += piece.slots.size();
   }
@@ -83,14 +97,13 @@ std::vector<NamedState> Optimizer::named(const std::vector<Named>& learned,
   size_t next = 0;
   for (const Piece& piece : pieces_) {
     for (const Slot& slot : piece.slots) {
-      TN_REQUIRE(next < state.slots.size() &&
-                     state.slots[next].size() == (slot.is_for_all ? 1 : learned.size()),
+      const std::vector<Named> of = owners(slot, learned);
+      TN_REQUIRE(next < state.slots.size() && state.slots[next].size() == of.size(),
                  "[nn.optimizer] expected a state made by this optimizer's init for this model, "
                  "got another");
       for (size_t i = 0; i < state.slots[next].size(); ++i)
-        out.push_back(
-            {piece.name + "." + slot.name + (slot.is_for_all ? "" : "." + learned[i].name),
-             &state.slots[next][i]});
+        out.push_back({piece.name + "." + slot.name + (slot.is_for_all ? "" : "." + of[i].name),
+                       &state.slots[next][i]});
       ++next;
     }
   }
@@ -99,8 +112,13 @@ std::vector<NamedState> Optimizer::named(const std::vector<Named>& learned,
 
 Optimizer chain(const std::vector<Optimizer>& parts) {
   std::vector<Piece> pieces;
-  for (const Optimizer& part : parts)
+  for (const Optimizer& part : parts) {
+    TN_REQUIRE(pieces.empty() || !scales_loss(part),
+               "[nn.chain] expected scale_loss around all that is chained, got it after {}, which "
+               "would see scaled gradients",
+               pieces.back().name);
     pieces.insert(pieces.end(), part.pieces().begin(), part.pieces().end());
+  }
   return {std::move(pieces)};
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/support/error.hpp"
 #include "frontend/nn/bias.hpp"
+#include "frontend/nn/in_layer.hpp"
 #include "tenon/control_flow.hpp"
 #include "tenon/move.hpp"
 #include "tenon/nn/sequential.hpp"
@@ -88,9 +89,11 @@ std::vector<Tensor> RecurrentCell::step(const Tensor& a, const std::vector<Tenso
 
 std::vector<Tensor> RecurrentCell::operator()(const Tensor& x,
                                               const std::vector<Tensor>& state) const {
-  TN_REQUIRE(x.rank() == 2, "[nn.recurrent] expected [n, inputs], got {}", text(x));
-  const int64_t size = weight_hh.declared->shape[1];
-  return step(of_inputs(x), state_or_zeros(state, states_of(kind), {x.sizes()[0], size}, x));
+  return in_layer(weight_ih, [&] {
+    TN_REQUIRE(x.rank() == 2, "[nn.recurrent] expected [n, inputs], got {}", text(x));
+    const int64_t size = weight_hh.declared->shape[1];
+    return step(of_inputs(x), state_or_zeros(state, states_of(kind), {x.sizes()[0], size}, x));
+  });
 }
 
 Recurrent::Recurrent(Recurrence kind, int64_t inputs, int64_t size, const RecurrentOptions& options)
@@ -114,51 +117,53 @@ std::string Recurrent::name_of(const std::string& field) const {
 
 RecurrentResult Recurrent::operator()(const Tensor& given, const std::vector<Tensor>& state,
                                       const Mode& mode) const {
-  TN_REQUIRE(given.rank() == 2 || given.rank() == 3,
-             "[nn.recurrent] expected a sequence {}, or [length, inputs] of one alone, got {}",
-             batch_first ? "[n, length, inputs]" : "[length, n, inputs]", text(given));
-  const bool is_alone = given.rank() == 2;
-  const size_t directions = bidirectional ? 2 : 1, count = states_of(cells.at(0).kind);
-  Tensor x = given;
-  if (is_alone)
-    x = given.unsqueeze(1);
-  else if (batch_first)
-    x = given.transpose(0, 1);
-  const int64_t size = cells[0].weight_hh.declared->shape[1];
-  const Sizes shape =
-      is_alone ? Sizes{cells.size(), size} : Sizes{cells.size(), x.sizes()[1], size};
-  std::vector<Tensor> begin = state_or_zeros(state, count, shape, x);
-  if (is_alone)
-    for (Tensor& part : begin) part = part.unsqueeze(1);
-  std::vector<std::vector<Tensor>> ends(count);
-  for (size_t first = 0; first < cells.size(); first += directions) {
-    std::vector<Tensor> outputs;
-    for (size_t k = first; k < first + directions; ++k) {
-      const RecurrentCell& cell = cells[k];
-      std::vector<Tensor> own;
-      for (const Tensor& part : begin) own.push_back(part.select(0, static_cast<int64_t>(k)));
-      const auto body = [&](const std::vector<Tensor>& before, const std::vector<Tensor>& rows) {
-        std::vector<Tensor> after = cell.step(rows[0], before);
-        const Tensor h = after[0];
-        return Scanned{std::move(after), {h}};
-      };
-      const Scanned run = scan(body, own, {cell.of_inputs(x)}, {.reverse = k > first});
-      outputs.push_back(run.outputs[0]);
-      for (size_t s = 0; s < count; ++s) ends[s].push_back(run.carried[s]);
+  return in_layer(cells.at(0).weight_ih, [&] {
+    TN_REQUIRE(given.rank() == 2 || given.rank() == 3,
+               "[nn.recurrent] expected a sequence {}, or [length, inputs] of one alone, got {}",
+               batch_first ? "[n, length, inputs]" : "[length, n, inputs]", text(given));
+    const bool is_alone = given.rank() == 2;
+    const size_t directions = bidirectional ? 2 : 1, count = states_of(cells.at(0).kind);
+    Tensor x = given;
+    if (is_alone)
+      x = given.unsqueeze(1);
+    else if (batch_first)
+      x = given.transpose(0, 1);
+    const int64_t size = cells[0].weight_hh.declared->shape[1];
+    const Sizes shape =
+        is_alone ? Sizes{cells.size(), size} : Sizes{cells.size(), x.sizes()[1], size};
+    std::vector<Tensor> begin = state_or_zeros(state, count, shape, x);
+    if (is_alone)
+      for (Tensor& part : begin) part = part.unsqueeze(1);
+    std::vector<std::vector<Tensor>> ends(count);
+    for (size_t first = 0; first < cells.size(); first += directions) {
+      std::vector<Tensor> outputs;
+      for (size_t k = first; k < first + directions; ++k) {
+        const RecurrentCell& cell = cells[k];
+        std::vector<Tensor> own;
+        for (const Tensor& part : begin) own.push_back(part.select(0, static_cast<int64_t>(k)));
+        const auto body = [&](const std::vector<Tensor>& before, const std::vector<Tensor>& rows) {
+          std::vector<Tensor> after = cell.step(rows[0], before);
+          const Tensor h = after[0];
+          return Scanned{std::move(after), {h}};
+        };
+        const Scanned run = scan(body, own, {cell.of_inputs(x)}, {.reverse = k > first});
+        outputs.push_back(run.outputs[0]);
+        for (size_t s = 0; s < count; ++s) ends[s].push_back(run.carried[s]);
+      }
+      x = bidirectional ? Tensor::cat(outputs, -1) : outputs[0];
+      if (first + directions < cells.size()) x = Dropout(dropout.value())(x, mode);
     }
-    x = bidirectional ? Tensor::cat(outputs, -1) : outputs[0];
-    if (first + directions < cells.size()) x = Dropout(dropout.value())(x, mode);
-  }
-  RecurrentResult out{x, {}};
-  if (is_alone)
-    out.output = x.squeeze(1);
-  else if (batch_first)
-    out.output = x.transpose(0, 1);
-  for (const std::vector<Tensor>& parts : ends) {
-    const Tensor whole = stack(parts, 0);
-    out.state.push_back(is_alone ? whole.squeeze(1) : whole);
-  }
-  return out;
+    RecurrentResult out{x, {}};
+    if (is_alone)
+      out.output = x.squeeze(1);
+    else if (batch_first)
+      out.output = x.transpose(0, 1);
+    for (const std::vector<Tensor>& parts : ends) {
+      const Tensor whole = stack(parts, 0);
+      out.state.push_back(is_alone ? whole.squeeze(1) : whole);
+    }
+    return out;
+  });
 }
 
 }  // namespace tenon::nn

@@ -94,7 +94,10 @@ Tensor Upsample::operator()(const Tensor& x) const {
              fmt::join(x.shape(), ", "));
   Shape sizes = x.shape();
   sizes.erase(sizes.begin(), sizes.begin() + 2);
-  for (int64_t& size : sizes) size *= factor;
+  for (int64_t& size : sizes)
+    TN_REQUIRE(!__builtin_mul_overflow(size, factor, &size),
+               "[nn.upsample] expected sizes below 2^63, got {} times [{}]", factor,
+               fmt::join(x.shape(), ", "));
   return interpolate(x, sizes, {mode, align_corners});
 }
 

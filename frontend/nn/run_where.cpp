@@ -19,17 +19,20 @@ Optimizer around(std::string name, std::vector<Slot> own, const Optimizer& inner
   return piece(std::move(name), std::move(own), std::move(update));
 }
 
-void run_where(const Tensor& condition, const Optimizer& inner, Update& of, size_t first) {
-  const std::vector<std::vector<Tensor>> before(of.slots.begin(), of.slots.end());
-  size_t next = first;
+void run(const Optimizer& inner, Update& of, size_t first) {
   for (const Piece& piece : inner.pieces()) {
-    Update part{std::move(of.updates), of.slots.subspan(next, piece.slots.size()), of.parameters};
+    Update part{std::move(of.updates), of.slots.subspan(first, piece.slots.size()), of.parameters};
     piece.update(part);
     of.updates = std::move(part.updates);
-    next += piece.slots.size();
+    first += piece.slots.size();
   }
+}
+
+void run_where(const Tensor& condition, const Optimizer& inner, Update& of, size_t first) {
+  const std::vector<std::vector<Tensor>> before(of.slots.begin(), of.slots.end());
+  run(inner, of, first);
   for (Tensor& u : of.updates) u = Tensor::where(condition, u, 0.0);
-  for (size_t i = first; i < next; ++i)
+  for (size_t i = first; i < before.size(); ++i)
     for (size_t j = 0; j < before[i].size(); ++j)
       of.slots[i][j] = Tensor::where(condition, of.slots[i][j], before[i][j]);
 }

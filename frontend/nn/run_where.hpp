@@ -14,6 +14,8 @@ namespace tenon::nn {
 Optimizer around(std::string name, std::vector<Slot> own, const Optimizer& inner,
                  std::function<void(Update&)> update);
 
+/// Runs the pieces of `inner`, whose slots begin at `first`.
+void run(const Optimizer& inner, Update& of, size_t first);
 /// Runs the pieces of `inner`, whose slots begin at `first`. Where the condition, bool [], is false
 /// updates become 0 and the slots stay.
 void run_where(const Tensor& condition, const Optimizer& inner, Update& of, size_t first);

@@ -31,12 +31,18 @@ Tensor Tensor::sigmoid() const {
 Tensor Tensor::gelu() const {
   // x (1 + tanh(u)) / 2 = x sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3): Hendrycks and Gimpel,
   // 2016
-  return in_float(*this, [](const Tensor& x) {
-    // Beyond, the sigmoid is 0 or 1 in every dtype, and x^3 would overflow.
-    const Tensor near = clip(x, -40, 40);
-    const Tensor u = near + near * near * near * 0.044715;
-    return x * (u * (2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi)).sigmoid();
-  });
+  constexpr double kCube = 0.044715;
+  constexpr double kTwice = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+  // Beyond, the sigmoid is 0 or 1 in every dtype, and x^3 would overflow.
+  const auto near = [](const Tensor& x) { return clip(x, -40, 40); };
+  const auto gate = [&](const Tensor& x) { return ((x + x * x * x * kCube) * kTwice).sigmoid(); };
+  const auto value = [&](const Tensor& x) { return x * gate(near(x)); };
+  const auto gradient = [&](const Tensor& x, const Tensor& /*y*/, const Tensor& g) {
+    const Tensor at = near(x), s = gate(at);
+    return g * (s + at * s * (1 - s) * (at * at * (3 * kCube * kTwice) + kTwice));
+  };
+  return in_float(*this,
+                  [&](const Tensor& x) { return with_gradient("gelu", x, value, gradient); });
 }
 
 Tensor softplus(const Tensor& x) { return in_float(x, softplus_of); }

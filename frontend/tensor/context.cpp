@@ -50,6 +50,8 @@ void Context::add_rules(std::string_view text, std::string_view origin) {
 
 std::vector<KernelInfo> Context::kernels() { return impl_->runtime.kernels(); }
 
+KernelProfile Context::profile() const { return impl_->runtime.profile(); }
+
 void Context::set_transforms(const std::string& kernel, std::string_view transforms) {
   impl_->runtime.set_transforms(kernel, transforms);
 }

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "core/ir/flops.hpp"
 #include "core/ir/substitute.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
@@ -17,14 +18,6 @@ double elements(const Node& node) {
   TN_REQUIRE(count.min() == count.max(), "[cost] expected sizes that are numbers, got {}",
              type_string(node));
   return static_cast<double>(count.max());
-}
-
-double flops_of(const Node& node) {
-  if (!is_float(node.dtype) || node.op == Op::CAST) return 0;
-  const OpKind kind = op_info(node.op).kind;
-  if (kind == OpKind::REDUCE) return elements(*node.sources[0]);
-  if (node.op == Op::FMA) return 2 * elements(node);
-  return kind == OpKind::UNARY || kind == OpKind::BINARY ? elements(node) : 0;
 }
 
 /// What a node needs, of the tensors in groups and beside them.
@@ -80,7 +73,7 @@ Cost cost(const Tensor& x, const std::vector<std::vector<Tensor>>& groups) {
     Needs own = entered.of(sources);
     if (node->op == Op::PARAM && !node->as<ParamAttr>().is_dim) own.has_data = true;
     own = *needs.try_emplace(node.get(), own).first;
-    out.flops[own.group == kNone ? groups.size() : own.group] += flops_of(*node);
+    out.flops[own.group == kNone ? groups.size() : own.group] += flops_of(*node, elements);
   }
 
   const Collected collected = collect(builder, {node_of(x)});

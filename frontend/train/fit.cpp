@@ -22,9 +22,10 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 /// What the options say of a number of steps.
 int64_t checked(const Work& work, const Batches& batches, const Options& options) {
   TN_REQUIRE(batches.next, "[train.fit] expected batches, got none");
-  TN_REQUIRE((options.steps > 0) != (options.epochs > 0),
-             "[train.fit] expected a number of steps or of epochs, got {} and {}", options.steps,
-             options.epochs);
+  TN_REQUIRE(
+      options.steps >= 0 && options.epochs >= 0 && (options.steps > 0) != (options.epochs > 0),
+      "[train.fit] expected a number of steps or of epochs, got {} and {}", options.steps,
+      options.epochs);
   TN_REQUIRE(options.epochs == 0 || batches.in_epoch > 0,
              "[train.fit] expected steps for batches that have no epochs, got {} epochs",
              options.epochs);

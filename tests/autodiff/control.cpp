@@ -77,6 +77,40 @@ TEST_CASE("autodiff: loops in segments") {
     check_gradient(loop_text(fmt::format("const {} : i64[]", trips)), {{"n", {1}}}, options);
 }
 
+TEST_CASE("autodiff: a long sum of a trip is kept, as far as there is room") {
+  const std::string text = R"(graph g(%x: f64[2], %w: f64[2, 40]) {
+    graph body(%i: i64[], %a: f64[2], %k: f64[2, 40]) {
+      %b = reshape %a : f64[2, 1]
+      %c = expand %b : f64[2, 40]
+      %p = mul %c, %k
+      %r = reduce.add %p, axes=[1]
+      %e = expand %r : f64[2, 40]
+      %q = reduce.max %e, axes=[1]
+      %t = reshape %q : f64[2]
+      %s = sin %t
+      return %s
+    }
+    %n = const 3 : i64[]
+    %y = loop %n, %x, %w, body=body, carried=1
+    return %y
+  })";
+  const auto sums_on_the_way_back = [&](const GradientOptions& options) {
+    check_gradient(text, {}, options);
+    Builder builder;
+    const std::vector<std::string> names{"x", "w"};
+    const Graph known = gradient_graph(parse_graph(text, builder), 0, names, builder, options);
+    REQUIRE(known.outputs[1]->op == Op::LOOP);
+    int sums = 0;
+    for (const NodeRef& n : topological(known.outputs[1]->as<LoopAttr>().body->outputs))
+      sums += n->op == Op::REDUCE && n->sources[0]->op == Op::MUL;
+    return sums;
+  };
+  GradientOptions options;
+  CHECK(sums_on_the_way_back(options) == 1);
+  options.kept_bytes = 0;
+  CHECK(sums_on_the_way_back(options) == 2);
+}
+
 TEST_CASE("autodiff: as many trips as there are numbers") {
   Builder builder;
   const std::string names[] = {"x"};

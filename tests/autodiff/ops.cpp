@@ -199,6 +199,36 @@ TEST_CASE("autodiff: a gradient goes back to the device that the value came from
   CHECK(gradient_graph(graph, 0, names, builder).outputs[1]->op == Op::MUL);
 }
 
+TEST_CASE("autodiff: what contractions give to one factor is contracted by each") {
+  const std::string text = R"(graph g(%x: f64[3, 2], %a: f64[2, 4], %b: f64[2, 4]) {
+    %x1 = reshape %x : f64[3, 2, 1]
+    %x2 = expand %x1 : f64[3, 2, 4]
+    %a1 = reshape %a : f64[1, 2, 4]
+    %a2 = expand %a1 : f64[3, 2, 4]
+    %b1 = reshape %b : f64[1, 2, 4]
+    %b2 = expand %b1 : f64[3, 2, 4]
+    %p = mul %x2, %a2
+    %q = mul %x2, %b2
+    %s = reduce.add %p, axes=[1]
+    %t = reduce.add %q, axes=[1]
+    %u = sin %t
+    %e = exp %x2
+    %r = reduce.add %e, axes=[1]
+    %v = add %s, %u
+    %y = add %v, %r
+    return %y
+  })";
+  check_gradient(text);
+  Builder builder;
+  const std::vector<std::string> names{"x"};
+  const Graph known = gradient_graph(parse_graph(text, builder), 0, names, builder);
+  int contractions = 0;
+  for (const NodeRef& node : topological({known.outputs[1]}))
+    contractions += node->op == Op::REDUCE && node->sources[0]->op == Op::MUL &&
+                    node->as<ReduceAttr>().axes == std::vector<int>{2};
+  CHECK(contractions == 2);
+}
+
 TEST_CASE("autodiff: sizes with symbols") {
   check_gradient(R"(graph g(%x: f64[n, 3], %w: f64[3]) where 1 <= n <= 8 {
     %m = reduce.max %x, axes=[1]

@@ -58,21 +58,18 @@ void bench_matrices(Suite& suite, Context& context) {
   };
   const auto product = [&] { return einsum("ij,jk->ik", {a, b}); };
   const auto solution = [&] { return solve(a, b); };
-  add("einsum of 512x512 f32", product, [&] { return product() - a.matmul(b); });
-  add("solve of 512x512 f32", solution, [&] { return a.matmul(solution()) - b; });
+  add("batched/einsum of 512x512 f32", product, [&] { return product() - a.matmul(b); });
+  add("solve/solve of 512x512 f32", solution, [&] { return a.matmul(solution()) - b; });
 }
 
 }  // namespace
 
 void bench_arrays(Suite& suite) {
-  const std::string sums = "cumsum of 2^20 f32", order = "sort of 2^20 f32";
-  if (!suite.wanted(sums) && !suite.wanted(order) && !suite.wanted("einsum of 512x512 f32") &&
-      !suite.wanted("solve of 512x512 f32"))
+  const std::string sums = "scan/cumsum of 2^20 f32", order = "sort/sort of 2^20 f32";
+  if (!suite.wanted(sums) && !suite.wanted(order) &&
+      !suite.wanted("batched/einsum of 512x512 f32") && !suite.wanted("solve/solve of 512x512 f32"))
     return;
-  ContextOptions options;
-  options.devices = "cpu@threads=1";
-  options.disk_cache = false;
-  Context context(options);
+  Context& context = suite.context(1);
   bench_matrices(suite, context);
   const std::vector<float> values = random_floats(kCount, 7);
   const Tensor x = Tensor::from<float>(std::span<const float>(values), {kCount}, context);

@@ -24,7 +24,7 @@ std::vector<ProbedDevice> other_devices() {
 }
 
 void bench_pass(Suite& suite, Runtime& runtime, const std::string& id, const Pass& pass) {
-  const std::string name = fmt::format("{} {}/{}x{}", id, pass.name, kPassRows, kPassColumns);
+  const std::string name = fmt::format("{}/{}x{} on {}", pass.name, kPassRows, kPassColumns, id);
   if (!suite.wanted(name)) return;
   Runtime& cpu = suite.runtime(suite.most_threads());
   const std::vector<float> x = random_floats(kPassCount, 3);
@@ -58,7 +58,7 @@ void bench_devices(Suite& suite) {
     options.disk_cache = false;
     Runtime runtime(options);
     for (const Pass& pass : passes()) bench_pass(suite, runtime, id, pass);
-    bench_replay(suite, runtime, id + " replay per launch");
+    bench_replay(suite, runtime, "launch/replay on " + id);
     if (found.kind == "gpu") bench_on_gpu(suite, id);
   }
 }

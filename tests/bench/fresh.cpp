@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/support/error.hpp"
+#include "tests/bench/scratch_folder.hpp"
 #include "tests/bench/suite.hpp"
 
 namespace tenon::bench {
@@ -27,26 +28,6 @@ constexpr int64_t kElementwiseCount = 64;
 struct Start {
   double seconds = 0, compile_seconds = 0;
   std::string wrong;
-};
-
-/// A new folder for a cache, gone with its owner.
-class CacheFolder {
- public:
-  CacheFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tenon_bench_XXXXXX").string();
-    TN_REQUIRE(mkdtemp(name.data()), "[bench] expected to make a folder {}", name);
-    path_ = name;
-  }
-  ~CacheFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  CacheFolder(const CacheFolder&) = delete;
-  CacheFolder& operator=(const CacheFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
 };
 
 /// The environment, with all of ours replaced.
@@ -131,12 +112,12 @@ int print_first_result(const std::string& what) {
 namespace {
 
 void bench_fresh_transformer(Suite& suite) {
-  const std::string cold = "process to gradient of 12 blocks, no cache";
-  const std::string again = "process to gradient of 12 blocks, cached kernels";
+  const std::string cold = "compile/process to gradient of 12 blocks, no cache";
+  const std::string again = "compile/process to gradient of 12 blocks, cached kernels";
   if (!suite.wanted(cold) && !suite.wanted(again)) return;
   Series none, cached;
   for (int round = 0; round < 5; ++round) {
-    const CacheFolder folder;
+    const ScratchFolder folder;
     none.add(start(environment(folder.path(), "cpu"), "transformer"));
     cached.add(start(environment(folder.path(), "cpu"), "transformer"));
   }
@@ -153,10 +134,10 @@ void bench_fresh_transformer(Suite& suite) {
 }  // namespace
 
 void bench_fresh(Suite& suite) {
-  const std::string first = "process to first result, no cache";
-  const std::string unset = "process to first result, no cache, devices unset";
-  const std::string again = "process to first result, cached kernels";
-  const std::string compile = "compile elementwise, first of a process";
+  const std::string first = "compile/process to first result, no cache";
+  const std::string unset = "compile/process to first result, no cache, devices unset";
+  const std::string again = "compile/process to first result, cached kernels";
+  const std::string compile = "compile/elementwise, first of a process";
   bench_fresh_transformer(suite);
   bool wanted = false;
   for (const std::string& name : {first, unset, again, compile})
@@ -164,7 +145,7 @@ void bench_fresh(Suite& suite) {
   if (!wanted) return;
   Series none, all, cached;
   for (int round = 0; round < kRounds; ++round) {
-    const CacheFolder folder, other;
+    const ScratchFolder folder, other;
     none.add(start(environment(folder.path(), "cpu")));
     cached.add(start(environment(folder.path(), "cpu")));
     all.add(start(environment(other.path(), "")));

@@ -2,6 +2,7 @@
 // What the machine calls itself.
 #include <sys/utsname.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <thread>
 
@@ -29,6 +30,7 @@ Machine describe_machine() {
   out.isa = "not x86-64";
 #endif
   out.build = TENON_BUILD_TYPE;
+  if (getloadavg(&out.load, 1) != 1) out.load = 0;
   return out;
 }
 

@@ -3,26 +3,46 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <regex>
 
 #include "core/plugin/driver_noise.hpp"
 #include "core/support/error.hpp"
+#include "core/support/file_io.hpp"
 #include "core/support/output.hpp"
 #include "frontend/cli/failure_text.hpp"
 #include "tests/bench/limits.hpp"
+#include "tests/bench/peer_process.hpp"
 #include "tests/bench/suite.hpp"
 
 namespace {
 
 enum ExitCode { kRight = 0, kWrong = 1, kUsage = 2, kEnvironmentFault = 3 };
 
-int run(const std::string& only, bool json) {
+struct BenchOptions {
+  std::string only, peers, baseline;
+  bool json = false;
+};
+
+constexpr double kQuiet = 0.3;  ///< load of a machine whose rates mean something
+
+int run(const BenchOptions& options) {
   using namespace tenon::bench;
   Report report;
-  Suite suite(report, only);
+  const std::string before = options.baseline.empty() ? "" : tenon::read_file(options.baseline);
+  if (!before.empty()) report.moved_since(before);  // refused before anything is measured
+  std::optional<PeerProcess> peers;
+  if (!options.peers.empty()) peers.emplace(options.peers);
+  Suite suite(report, options.only);
   report.machine = describe_machine();
+  if (report.machine.load > kQuiet)
+    tenon::complain("tenon-bench",
+                    fmt::format("{:.1f} processes were running in the minute before: rates say "
+                                "little, and ratios less than they should",
+                                report.machine.load));
   report.limits = measure_limits(suite.most_threads());
   bench_sgemm(suite);
+  bench_workloads(suite, peers ? &*peers : nullptr);
   bench_memory(suite);
   bench_overhead(suite);
   bench_arrays(suite);
@@ -33,10 +53,12 @@ int run(const std::string& only, bool json) {
   if (report.rows.empty()) {
     tenon::complain(
         "tenon-bench",
-        fmt::format("[--only] expected an expression that finds a row, got \"{}\"", only));
+        fmt::format("[--only] expected an expression that finds a row, got \"{}\"", options.only));
     return kUsage;
   }
-  tenon::write_output(json ? report.json() : tenon::printable(report.table()));
+  tenon::write_output(options.json ? report.json() : tenon::printable(report.table()));
+  if (!before.empty())
+    tenon::complain("tenon-bench", "moved since the baseline:\n" + report.moved_since(before));
   return report.correct() ? kRight : kWrong;
 }
 
@@ -44,10 +66,15 @@ int tenon_bench(int argc, char** argv) {
   tenon::quiet_drivers();
   CLI::App app{"Measures Tenon beside the machine's limits and beside peers, in one run."};
   app.failure_message(tenon::cli::failure_text);
-  bool json = false;
-  std::string only;
-  app.add_flag("--json", json, "Print JSON instead of a table");
-  app.add_option("--only", only, "Run only rows whose name has a match of this regular expression");
+  BenchOptions options;
+  app.add_flag("--json", options.json, "Print JSON instead of a table");
+  app.add_option("--only", options.only,
+                 "Run only rows whose name has a match of this regular expression");
+  app.add_option("--peers", options.peers,
+                 "A Python interpreter with PyTorch or tinygrad, to measure them in the same run");
+  app.add_option("--baseline", options.baseline,
+                 "What --json printed before: say on standard error what has moved since")
+      ->check(CLI::ExistingFile);
   std::string first_result;
   app.add_option("--first-result", first_result, "Internal: one of the processes that are timed")
       ->group("");
@@ -58,14 +85,15 @@ int tenon_bench(int argc, char** argv) {
     return app.exit(error) == 0 ? kRight : kUsage;
   }
   try {
-    return first_result.empty() ? run(only, json) : tenon::bench::print_first_result(first_result);
+    return first_result.empty() ? run(options) : tenon::bench::print_first_result(first_result);
   } catch (const std::regex_error& error) {
-    tenon::complain(
-        "tenon-bench",
-        fmt::format("[--only] expected a regular expression, got \"{}\": {}", only, error.what()));
+    tenon::complain("tenon-bench",
+                    fmt::format("[--only] expected a regular expression, got \"{}\": {}",
+                                options.only, error.what()));
     return kUsage;
   } catch (const tenon::Error& error) {
     tenon::complain("tenon-bench", error.what());
+    if (error.kind() == tenon::ErrorKind::kInvalid) return kUsage;
     return error.kind() == tenon::ErrorKind::kInternal ? kWrong : kEnvironmentFault;
   } catch (const std::exception& error) {
     tenon::complain("tenon-bench", error.what());

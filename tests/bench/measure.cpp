@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 namespace tenon::bench {
 namespace {
@@ -24,32 +25,42 @@ Timing summary(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
   const size_t n = seconds.size();
   const double median = n % 2 ? seconds[n / 2] : (seconds[n / 2 - 1] + seconds[n / 2]) / 2;
-  return {median, median > 0 ? (seconds[n * 3 / 4] - seconds[n / 4]) / median : 0};
+  return {median, median > 0 ? (seconds[n * 3 / 4] - seconds[n / 4]) / median : 0, seconds[0]};
 }
 
-std::vector<Timing> measure(const std::vector<std::function<void()>>& contenders, int rounds,
-                            double slice) {
-  std::vector<int> calls;
-  for (const auto& contender : contenders) {
-    contender();
+Contender repeated(std::function<void()> once) {
+  return [once = std::move(once)](int calls) {
+    once();  // wakes its threads
     const double begin = now();
-    contender();
-    const double once = std::max(1e-9, now() - begin);
+    for (int i = 0; i < calls; ++i) once();
+    return now() - begin;
+  };
+}
+
+std::vector<Timing> measure_calls(const std::vector<Contender>& contenders, int rounds,
+                                  double slice) {
+  std::vector<int> calls;
+  for (const Contender& contender : contenders) {
+    const double once = std::max(1e-9, contender(1));
     calls.push_back(std::clamp(static_cast<int>(slice / once), 1, kMostCalls));
   }
   std::vector<std::vector<double>> times(contenders.size());
   for (int round = 0; round < rounds; ++round) {
     for (size_t c = 0; c < contenders.size(); ++c) {
       std::this_thread::sleep_for(kRest);
-      contenders[c]();  // wakes its threads
-      const double begin = now();
-      for (int i = 0; i < calls[c]; ++i) contenders[c]();
-      times[c].push_back((now() - begin) / calls[c]);
+      times[c].push_back(contenders[c](calls[c]) / calls[c]);
     }
   }
   std::vector<Timing> out;
   for (auto& t : times) out.push_back(summary(std::move(t)));
   return out;
+}
+
+std::vector<Timing> measure(const std::vector<std::function<void()>>& contenders, int rounds,
+                            double slice) {
+  std::vector<Contender> all;
+  for (const auto& contender : contenders) all.push_back(repeated(contender));
+  return measure_calls(all, rounds, slice);
 }
 
 }  // namespace tenon::bench

@@ -30,7 +30,7 @@ struct Gpu {
   /// `work` is what one call moves or computes, in `unit` seconds.
   void row(const std::string& what, double work, const std::string& unit,
            const std::function<Tensor()>& call, const std::function<void()>& copy = {}) const {
-    const std::string name = id + " " + what;
+    const std::string name = fmt::format("{} on {}", what, id);
     if (!suite.wanted(name)) return;
     // A call alone would be timed with the wait for it.
     constexpr int kCalls = 10;
@@ -67,13 +67,13 @@ void bench_passes(const Gpu& gpu) {
   };
   const auto add = compile([](const Tensor& a, const Tensor& b) { return a + b; });
   gpu.row(
-      "add", 3 * kGigabytes, "GB/s", [&] { return add(x, y); }, copy);
-  pass("gelu", 2, x, [](const Tensor& a) { return a.gelu(); });
-  pass("softmax", 2, m, [](const Tensor& a) { return a.softmax(); });
-  pass("layer_norm", 2, m, [](const Tensor& a) { return a.layer_norm(); });
-  pass("transpose", 2, m, [](const Tensor& a) { return a.transpose() + 0.5; });
-  pass("sum over rows", 1, m, [](const Tensor& a) { return a.sum({0}); });
-  pass("sum of all", 1, x, [](const Tensor& a) { return a.sum(); });
+      "elementwise/add", 3 * kGigabytes, "GB/s", [&] { return add(x, y); }, copy);
+  pass("elementwise/gelu", 2, x, [](const Tensor& a) { return a.gelu(); });
+  pass("softmax/rows of 4096", 2, m, [](const Tensor& a) { return a.softmax(); });
+  pass("norm/layer_norm", 2, m, [](const Tensor& a) { return a.layer_norm(); });
+  pass("transpose/4096 columns", 2, m, [](const Tensor& a) { return a.transpose() + 0.5; });
+  pass("sum/over rows", 1, m, [](const Tensor& a) { return a.sum({0}); });
+  pass("sum/of all", 1, x, [](const Tensor& a) { return a.sum(); });
 }
 
 void bench_products(const Gpu& gpu) {
@@ -83,7 +83,7 @@ void bench_products(const Gpu& gpu) {
       const Tensor a = gpu.made(gpu.drawn({n, n}, 3).cast(dtype));
       const Tensor b = gpu.made(gpu.drawn({n, n}, 4).cast(dtype));
       const auto size = static_cast<double>(n);
-      gpu.row(fmt::format("matmul {} {}", dtype_name(dtype), n), 2e-12 * size * size * size,
+      gpu.row(fmt::format("sgemm/{} {}", dtype_name(dtype), n), 2e-12 * size * size * size,
               "TFLOP/s", [&] { return product(a, b); });
     }
   }
@@ -95,7 +95,7 @@ void bench_products(const Gpu& gpu) {
   const auto attention = compile([](const Tensor& a, const Tensor& b, const Tensor& c) {
     return (a.matmul(b.transpose()) * 0.125).softmax().matmul(c);
   });
-  gpu.row("attention f16", 4e-12 * kHeads * kTokens * kTokens * kHead, "TFLOP/s",
+  gpu.row("attention/f16", 4e-12 * kHeads * kTokens * kTokens * kHead, "TFLOP/s",
           [&] { return attention(q, k, v); });
 }
 
@@ -111,7 +111,7 @@ void bench_on_gpu(Suite& suite, const std::string& id) {
   bench_products(gpu);
   const Tensor few = gpu.drawn({1024}, 8);
   const auto next = compile([](const Tensor& a) { return a + 1.0; });
-  gpu.row("calls of one kernel", 1e-3, "thousand/s", [&] { return next(few); });
+  gpu.row("launch/calls of one kernel", 1e-3, "thousand/s", [&] { return next(few); });
 }
 
 }  // namespace tenon::bench

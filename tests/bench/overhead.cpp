@@ -19,7 +19,7 @@ constexpr int kCalls = 200000;
 /// In a process whose compiler has compiled before: another size each time, so that no cache knows
 /// the kernel.
 void bench_compile(Suite& suite) {
-  const std::string name = "compile elementwise, later in a process";
+  const std::string name = "compile/elementwise, later in a process";
   if (!suite.wanted(name)) return;
   Runtime& runtime = suite.runtime(1);
   std::vector<double> seconds;
@@ -43,7 +43,7 @@ void bench_compile(Suite& suite) {
 
 /// A step of gradient descent until the call returns, its rate another each time or the same.
 void bench_constants(Suite& suite) {
-  const std::string name = "step, the rate";
+  const std::string name = "launch/step, the rate";
   if (!suite.wanted(name)) return;
   Runtime& runtime = suite.runtime(1);
   Builder& b = runtime.builder();
@@ -80,7 +80,7 @@ void bench_constants(Suite& suite) {
 }
 
 void bench_plugin_call(Suite& suite) {
-  const std::string name = "plugin call";
+  const std::string name = "launch/plugin call";
   if (!suite.wanted(name)) return;
   Device& device = suite.runtime(1).device();
   const tn_plugin& plugin = device.plugin();
@@ -115,7 +115,7 @@ std::string elementwise_fault(float got) {
 void bench_overhead(Suite& suite) {
   bench_compile(suite);
   bench_constants(suite);
-  bench_replay(suite, suite.runtime(1), "replay per launch");
+  bench_replay(suite, suite.runtime(1), "launch/replay");
   bench_plugin_call(suite);
 }
 

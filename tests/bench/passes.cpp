@@ -40,8 +40,8 @@ void plain_softmax_all(float* y, const float* x) {
   plain_softmax(y, x, static_cast<size_t>(kPassRows), static_cast<size_t>(kPassColumns));
 }
 
-constexpr Pass kPasses[] = {{"elementwise chain", chain_graph, plain_chain_all, 1e-6},
-                            {"softmax rows", softmax_graph, plain_softmax_all, 2e-5}};
+constexpr Pass kPasses[] = {{"elementwise/chain", chain_graph, plain_chain_all, 1e-6},
+                            {"softmax/rows", softmax_graph, plain_softmax_all, 2e-5}};
 
 }  // namespace
 

@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/support/error.hpp"
 
@@ -43,11 +47,8 @@ bool Report::correct() const {
 
 std::string Report::json() const {
   nlohmann::json out;
-  out["machine"] = {{"cpu", machine.cpu},
-                    {"cores", machine.cores},
-                    {"isa", machine.isa},
-                    {"kernel", machine.kernel},
-                    {"build", machine.build}};
+  out["machine"] = {{"cpu", machine.cpu},       {"cores", machine.cores}, {"isa", machine.isa},
+                    {"kernel", machine.kernel}, {"build", machine.build}, {"load", machine.load}};
   out["limits"] = nlohmann::json::object();
   for (const Limits::PerThreads& limit : limits.all) {
     out["limits"][fmt::format("fma_f32_gflops_{}t", limit.threads)] = measured(limit.fma_gflops);
@@ -63,6 +64,7 @@ std::string Report::json() const {
                         {"ratio", number(row.ratio)},
                         {"limit_ratio", number(row.limit_ratio)},
                         {"spread", row.spread}};
+    if (row.best > 0) r["best"] = row.best;
     if (!row.wrong.empty()) r["wrong"] = row.wrong;
     out["rows"].push_back(std::move(r));
   }
@@ -85,6 +87,34 @@ std::string Report::table() const {
                        row.wrong.empty() ? "" : "\n    WRONG RESULT: " + row.wrong);
   }
   return out;
+}
+
+std::string Report::moved_since(const std::string& baseline) const {
+  const auto before = nlohmann::json::parse(baseline, nullptr, false);
+  std::map<std::string, std::pair<double, double>> known;  // ours and spread
+  try {
+    for (const auto& row : before.at("rows"))
+      known[row.at("name")] = {row.at("ours").get<double>(), row.at("spread").get<double>()};
+  } catch (const nlohmann::json::exception& error) {
+    fail(ErrorKind::kInvalid, "[--baseline] expected what tenon-bench --json prints, got {}",
+         error.what());
+  }
+  std::string out;
+  for (const Row& row : rows) {
+    const auto at = known.find(row.name);
+    if (at == known.end()) {
+      out += fmt::format("new    {}: {:.2f} {}\n", row.name, row.ours, row.unit);
+      continue;
+    }
+    const auto [ours, spread] = at->second;
+    known.erase(at);
+    const double change = ours > 0 ? row.ours / ours - 1 : 0;
+    // By factors, so that half as much and twice as much are as far.
+    if (std::abs(std::log1p(change)) > std::log1p(std::max(0.02, row.spread + spread)))
+      out += fmt::format("{:>+5.0f}% {}: {:.2f} to {:.2f} {}\n", 100 * change, row.name, ours,
+                         row.ours, row.unit);
+  }
+  return out.empty() ? "nothing has moved\n" : out;
 }
 
 }  // namespace tenon::bench

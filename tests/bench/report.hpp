@@ -18,6 +18,7 @@ struct Row {
   std::optional<double>
       limit_ratio;    ///< share of the machine's limit; for memory, of a copy in the same rounds
   double spread = 0;  ///< of ours: quartile distance over median
+  double best = 0;    ///< of ours, in the same unit; 0: not kept
   std::string wrong;  ///< not empty: the result was wrong, and how
 };
 
@@ -34,6 +35,8 @@ struct Limits {
 struct Machine {
   std::string cpu, kernel, isa, build;
   int cores = 0;
+  double load =
+      0;  ///< processes that ran in the minute before; above a few tenths rates say little
 };
 
 Machine describe_machine();
@@ -46,6 +49,9 @@ class Report {
 
   std::string json() const;
   std::string table() const;
+  /// Rows whose value differs from that of a report in JSON by more than both spreads, and those
+  /// that one has alone. Throws kInvalid for text that is no report.
+  std::string moved_since(const std::string& baseline) const;
   bool correct() const;
 };
 

@@ -8,6 +8,8 @@
 #include <random>
 #include <thread>
 
+#include "frontend/tensor/state.hpp"
+
 namespace tenon::bench {
 
 Suite::Suite(Report& report, const std::string& only) : report_(report), only_(only) {}
@@ -21,15 +23,17 @@ void Suite::add(Row row) {
   report_.rows.push_back(std::move(row));
 }
 
-Runtime& Suite::runtime(int threads) {
-  std::unique_ptr<Runtime>& runtime = runtimes_[threads];
-  if (!runtime) {
-    RuntimeOptions options;
+Runtime& Suite::runtime(int threads) { return runtime_of(context(threads)); }
+
+Context& Suite::context(int threads) {
+  std::unique_ptr<Context>& context = contexts_[threads];
+  if (!context) {
+    ContextOptions options;
     options.devices = fmt::format("cpu@threads={}", threads);
     options.disk_cache = false;
-    runtime = std::make_unique<Runtime>(options);
+    context = std::make_unique<Context>(options);
   }
-  return *runtime;
+  return *context;
 }
 
 std::vector<float> random_floats(size_t count, uint32_t seed) {

@@ -10,10 +10,13 @@
 #include <vector>
 
 #include "core/runtime/runtime.hpp"
+#include "tenon/context.hpp"
 #include "tests/bench/measure.hpp"
 #include "tests/bench/report.hpp"
 
 namespace tenon::bench {
+
+class PeerProcess;
 
 class Suite {
  public:
@@ -26,12 +29,13 @@ class Suite {
   int most_threads() const;
 
   /// Of the CPU plugin with so many threads; without a disk cache, so that compiling is measured.
-  Runtime& runtime(int threads);
+  Context& context(int threads);
+  Runtime& runtime(int threads);  ///< of that context
 
  private:
   Report& report_;
   std::regex only_;
-  std::map<int, std::unique_ptr<Runtime>> runtimes_;
+  std::map<int, std::unique_ptr<Context>> contexts_;
 };
 
 /// Uniform in [-1, 1), the same on each call.
@@ -62,6 +66,8 @@ int print_first_result(const std::string& what);
 std::string transformer_fault();
 
 void bench_sgemm(Suite& suite);
+/// `peers`: null for none.
+void bench_workloads(Suite& suite, PeerProcess* peers);
 void bench_memory(Suite& suite);
 void bench_overhead(Suite& suite);
 /// Functions of the tensor API.

@@ -178,7 +178,7 @@ Row plain_bar(const std::string& name, double ours, const std::string& unit, dou
 
 /// One plan for batches of all sizes, beside the plan of one size.
 void bench_symbol(Suite& suite) {
-  const std::string name = "perceptron and its gradient, rows a symbol";
+  const std::string name = "models/perceptron and its gradient, rows a symbol";
   if (!suite.wanted(name)) return;
   const Model fixed = perceptron(single_thread());
   finish(fixed.w);
@@ -202,8 +202,8 @@ void bench_symbol(Suite& suite) {
 }
 
 void bench_checkpoint(Suite& suite) {
-  const std::string memory = "checkpoint of 12 blocks, memory",
-                    time = "checkpoint of 12 blocks, time";
+  const std::string memory = "models/checkpoint of 12 blocks, memory",
+                    time = "models/checkpoint of 12 blocks, time";
   if (!suite.wanted(memory) && !suite.wanted(time)) return;
   const Model plain = transformer(12, false, single_thread());
   Model saving = transformer(12, true, single_thread());
@@ -264,18 +264,19 @@ double loop_bytes(int n, std::string& wrong) {
 }
 
 void bench_loop(Suite& suite) {
-  const std::string name = "gradient of 512 steps in segments, memory";
+  const std::string name = "models/gradient of 512 steps in segments, memory";
   if (!suite.wanted(name)) return;
   std::string wrong;
   const double few = loop_bytes(128, wrong), many = loop_bytes(512, wrong);
   Row row = plain_bar(name, many / few, "of that of 128", 2.2);
   row.wrong = wrong;
   suite.add(std::move(row));
-  suite.add(plain_bar("gradient of 512 steps in segments, states", many / (1 << 20), "MiB", 512));
+  suite.add(
+      plain_bar("models/gradient of 512 steps in segments, states", many / (1 << 20), "MiB", 512));
 }
 
 void bench_put(Suite& suite) {
-  const std::string name = "a row into 16 MiB that are donated";
+  const std::string name = "launch/a row into 16 MiB that are donated";
   if (!suite.wanted(name)) return;
   Context& context = single_thread();
   constexpr int64_t kRows = 1 << 14, kColumns = 256;
@@ -300,7 +301,7 @@ void bench_put(Suite& suite) {
 }
 
 void bench_trace(Suite& suite) {
-  const std::string name = "12 blocks and their gradient, traced";
+  const std::string name = "models/12 blocks and their gradient, traced";
   if (!suite.wanted(name)) return;
   Context& context = single_thread();
   const Model m = transformer(12, false, context);
@@ -321,8 +322,8 @@ std::string transformer_fault() {
 }
 
 void bench_training(Suite& suite) {
-  bench_backward(suite, "perceptron of 3 layers, backward", perceptron(single_thread()));
-  bench_backward(suite, "transformer of 4 blocks, backward",
+  bench_backward(suite, "models/perceptron of 3 layers, backward", perceptron(single_thread()));
+  bench_backward(suite, "models/transformer of 4 blocks, backward",
                  transformer(4, false, single_thread()));
   bench_symbol(suite);
   bench_checkpoint(suite);

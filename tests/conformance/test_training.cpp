@@ -79,6 +79,7 @@ TEST_CASE("the first step and tensor that are wrong are named") {
   CHECK(at_once.status == Status::kFail);
   CHECK(at_once.text.starts_with("step 1 of 4: loss []: expected "));
   CHECK(at_once.diff.starts_with("[]\t"));
+  CHECK(at_once.diff.find('\n') == std::string::npos);  // of this tensor alone
   const std::filesystem::path build = TENON_BINARY_DIR;
   const Outcome late = trained(
       {"misbehaves_wears_out", build / "test-plugins/conformance/libtenon_misbehaves_wears_out.so"},
@@ -100,6 +101,11 @@ TEST_CASE("a written step reads back the same, and one that does not fit is refu
   CHECK(refusal(text, "# steps 12", "# steps 0").find("expected 1 to") != std::string::npos);
   CHECK(refusal(text, "# steps 12", "# steps many").find("expected one number") !=
         std::string::npos);
+  CHECK(refusal(text, "# steps 12", "# steps 12\n# steps 9").find("steps once, got 9 after 12") !=
+        std::string::npos);
+  for (const char* beside : {"# refusal", "# transform_seed 3", "# transforms none"})
+    CHECK(refusal(text, "# steps 12", std::string("# steps 12\n") + beside).find("without") !=
+          std::string::npos);
   Builder other;
   const auto said = [&](const std::string& graph) {
     return refusal("# tenon-conformance 1\n# steps 2\n# input x f32 [2] = 1 2\n" + graph, "f32",

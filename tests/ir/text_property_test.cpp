@@ -36,7 +36,17 @@ TEST_CASE("random graphs round trip") {
 }
 
 std::vector<std::string> corpus() {
-  std::vector<std::string> texts;
+  std::vector<std::string> texts = {
+      "module scale[i](%x: f32[n, i]) where 1 <= n <= 8 {\n"
+      "  parameters %w: f32[1, i] = uniform(sqrt(6 / (i + 2)))\n"
+      "  %e = expand %w : [n, i] %y = mul %x, %e return %y\n}\n"
+      "module twice[i](%x: f32[m, i]) where 1 <= m <= 100 {\n"
+      "  %a = use scale[i] %x, name=first %y = use scale[i + 0] %a return %y, %a\n}\n"
+      "main two(%x: f32[n, 4]) where 1 <= n <= 8 {\n"
+      "  %y = use twice[2*2] %x, name=blocks.0, result=1 return out=%y\n}\n"
+      "loss(%out: f32[n, 4], %t: i64[n, 4]) where 0 <= %t <= 3 {\n"
+      "  %f = cast %t : f32 %d = mul %out, %f %s = reduce.add %d, axes=[0,1] return %s\n}\n"};
+  for (int times = 0; times < 3; ++times) texts.push_back(texts.front());
   for (const auto& file :
        std::filesystem::directory_iterator(TENON_SOURCE_DIR "/tests/golden/in")) {
     if (file.path().extension() != ".tn" || file.file_size() > 4000) continue;
@@ -84,7 +94,11 @@ std::string mutated(std::string text, const std::vector<std::string>& texts,
                                         "99999999999999999999",
                                         "==",
                                         "&&",
-                                        "%n"};
+                                        "%n",
+                                        "use scale[4] %x",
+                                        ", name=",
+                                        "parameters ",
+                                        "sqrt("};
   const auto at = [&] { return text.empty() ? 0 : random() % text.size(); };
   for (uint64_t edits = 1 + random() % 4; edits > 0; --edits) {
     switch (random() % 6) {

@@ -119,6 +119,28 @@ const std::vector<std::pair<std::string, Case>>& representative_cases() {
         return %s })",
         {{"n", 14}, {"k", 19}},
         {}}},
+      {"few_rows_by_columns_along_the_sum",
+       {R"(graph g(%a: f32[2, 6, 70], %b: f32[2, 9, 70]) {
+        %a3 = reshape %a : f32[2, 6, 1, 70]
+        %ae = expand %a3 : f32[2, 6, 9, 70]
+        %b3 = reshape %b : f32[2, 1, 9, 70]
+        %be = expand %b3 : f32[2, 6, 9, 70]
+        %p = mul %ae, %be
+        %s = reduce.add %p, axes=[3]
+        return %s })",
+        {},
+        {}}},
+      {"batches_of_rows",
+       {R"(graph g(%a: f32[30, 4, 24], %b: f32[24, 40]) {
+        %a3 = reshape %a : f32[30, 4, 24, 1]
+        %ae = expand %a3 : f32[30, 4, 24, 40]
+        %b3 = reshape %b : f32[1, 1, 24, 40]
+        %be = expand %b3 : f32[30, 4, 24, 40]
+        %p = mul %ae, %be
+        %s = reduce.add %p, axes=[2]
+        return %s })",
+        {},
+        {}}},
       {"matmul_tall",
        {R"(graph g(%a: f32[200, 6], %b: f32[6, 40]) {
         %a3 = reshape %a : f32[200, 6, 1]

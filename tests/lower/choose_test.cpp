@@ -146,6 +146,56 @@ TEST_CASE("no exception is thrown by heuristics") {
   CHECK(kernels > 200);
 }
 
+TEST_CASE("batches that share their columns are rows of one product") {
+  Builder builder;
+  const auto product_of = [&](int batches, int rows, const char* shape, const char* lead) {
+    return build_kernel(
+        parse_graph(fmt::format(R"(graph g(%x: f32[{0}, {1}, 64], %w: f32[{2}64, 32]) {{
+          %a = reshape %x : f32[{0}, {1}, 64, 1]
+          %b = expand %a : f32[{0}, {1}, 64, 32]
+          %c = reshape %w : f32[{3}, 1, 64, 32]
+          %d = expand %c : f32[{0}, {1}, 64, 32]
+          %p = mul %b, %d
+          %s = reduce.add %p, axes=[2]
+          return %s
+        }})",
+                                batches, rows, shape, lead),
+                    builder));
+  };
+  Capabilities caps = cpu_like();
+  const auto first_step = [&](const Kernel& tree) {
+    return choose_transforms(tree, caps).list.front();
+  };
+  caps.l2_bytes = 1 << 20;
+  CHECK(first_step(product_of(48, 4, "", "1")).kind == TransformKind::kFuse);
+  CHECK(first_step(product_of(48, 4, "48, ", "48")).kind == TransformKind::kSplit);
+  // Of more rows than stay in the private cache, as many at once as do.
+  caps.l2_bytes = 48 << 10;
+  const TransformList list = choose_transforms(product_of(48, 4, "", "1"), caps).list;
+  REQUIRE(list.size() > 1);
+  CHECK(print({list[0], list[1]}).find("96") != std::string::npos);
+}
+
+TEST_CASE("a few rows by columns that lie along the sum are dot products") {
+  Builder builder;
+  const auto list_of = [&](int rows) {
+    const std::string text = fmt::format(R"(graph g(%x: f32[{0}, 512], %w: f32[64, 512]) {{
+      %a = reshape %x : f32[{0}, 1, 512]
+      %b = expand %a : f32[{0}, 64, 512]
+      %c = reshape %w : f32[1, 64, 512]
+      %d = expand %c : f32[{0}, 64, 512]
+      %p = mul %b, %d
+      %s = reduce.add %p, axes=[2]
+      return %s
+    }})",
+                                         rows);
+    return print(choose_transforms(build_kernel(parse_graph(text, builder)), cpu_like()).list);
+  };
+  CHECK(list_of(16).find("vectorize r0.i") != std::string::npos);
+  CHECK(list_of(16).find("stage") == std::string::npos);
+  CHECK(list_of(64).find("stage b1") != std::string::npos);
+}
+
 TEST_CASE("the counter counts") {
   const size_t before = thrown;
   CHECK_THROWS(parse_transforms("soup"));

@@ -108,6 +108,8 @@ TEST_CASE("sizes, factors and graphs that do not fit are errors that name the la
   refuses([] { return nn::Upsample(0); }, "[nn.upsample] expected a factor above 0, got 0");
   refuses([&] { return nn::Upsample(2)(x.select(0, 0).select(0, 0)); },
           "[nn.upsample] expected [n, channels, sizes..], got [4, 5]");
+  refuses([&] { return nn::Upsample(int64_t{1} << 61)(x); },
+          "[nn.upsample] expected sizes below 2^63, got 2305843009213693952 times [1, 3, 4, 5]");
   refuses([&] { return nn::pixel_shuffle(x, 2); },
           "[nn.pixel_shuffle] expected [.., channels, height, width] with channels a multiple of "
           "4, got [1, 3, 4, 5]");

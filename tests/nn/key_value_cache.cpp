@@ -18,7 +18,7 @@ TEST_CASE("positions that are appended one after another see what all at once se
     const Tensor k = Tensor::randn({2, 2, kCount, 6}, 2, context);
     const Tensor v = Tensor::randn({2, 2, kCount, 6}, 3, context);
     Tensor::realize({q, k, v});
-    for (const int64_t window : {0, 3}) {
+    for (const int64_t window : {int64_t{0}, int64_t{3}, INT64_MAX}) {
       const auto step = compile(
           [&](nn::KeyValueCache cache, Tensor a, Tensor b, Tensor c) {
             cache.append(b, c);

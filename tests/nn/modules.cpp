@@ -2,6 +2,7 @@
 // Modules as values: names, initial values, freezing, modes, and what traced functions do with
 // them.
 #include <cmath>
+#include <filesystem>
 #include <numbers>
 
 #include "tenon/nn/nn.hpp"
@@ -98,6 +99,40 @@ TEST_CASE("a value of another shape or dtype is refused, and a model can be give
   nn::initialise(layer, Key(1));
   nn::map(layer, [](const std::string&, const Tensor& x) { return x.cast(DType::kBF16); });
   CHECK(layer(Tensor::ones({1, 3}, DType::kBF16)).dtype() == DType::kBF16);
+}
+
+TEST_CASE("errors of a layer say where in its model it is") {
+  struct Block {
+    nn::Linear fc{3, 2};
+    nn::GroupNorm norm{1, 2, {.bias = false}};
+    TENON_FIELDS(fc, norm)
+  };
+  struct Net {
+    nn::Conv2d conv{2, 4, 3};
+    nn::LSTM rnn{3, 4};
+    nn::GCNConv gcn{3, 2};
+    nn::Sequential<nn::Linear> head{nn::Linear(3, 2)};
+    std::vector<Block> blocks = std::vector<Block>(2);
+    TENON_FIELDS(conv, rnn, gcn, head, blocks)
+  };
+  Net net;
+  const Tensor x = Tensor::ones({2, 4});
+  refuses([&] { return net.blocks[1].fc(x); }, "in the last axis, got 4");
+  nn::initialise(net, Key(1));
+  const std::string at = std::filesystem::temp_directory_path() / "tenon_names.safetensors";
+  nn::save(at, net.blocks[1]);
+  Net loaded;
+  nn::save(at, net);
+  nn::load(at, loaded);
+  std::filesystem::remove(at);
+  for (const Net& one : {net, loaded}) {
+    refuses([&] { return one.blocks[1].fc(x); }, "got 4, in layer blocks.1.fc");
+    refuses([&] { return one.blocks[0].norm(Tensor::ones({2, 3})); }, "in layer blocks.0.norm");
+    refuses([&] { return one.conv(Tensor::ones({1, 2, 2, 8})); }, "1 apart, in layer conv");
+    refuses([&] { return one.rnn(Tensor::ones({5, 2, 2})); }, "in layer rnn");
+    refuses([&] { return one.gcn(x, Tensor::ones({2, 2})); }, "got 4, in layer gcn.lin");
+    refuses([&] { return one.head(x); }, "got 4, in layer head.0");
+  }
 }
 
 TEST_CASE("shapes that do not fit a layer are errors that name it") {

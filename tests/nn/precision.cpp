@@ -121,7 +121,7 @@ TEST_CASE("pieces around others refuse what means nothing") {
                       ContainsSubstring("a backoff in (0, 1]"));
     const nn::Optimizer scaled = nn::scale_loss(sgd);
     CHECK_THROWS_WITH(
-        nn::accumulate(2, nn::chain({sgd, scaled})),
+        nn::accumulate(2, nn::chain({scaled, nn::keep_mean(0.9)})),
         ContainsSubstring("[nn.accumulate] expected scale_loss around it, got it within"));
     CHECK_THROWS_WITH(nn::scale_loss(scaled), ContainsSubstring("got it within"));
     One model;

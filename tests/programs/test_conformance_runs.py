@@ -162,12 +162,22 @@ class Trained(unittest.TestCase):
         self.assertEqual(refused.returncode, 2)
         self.assertIn('expected a model of perceptron, convolution, attention, got "forest"', refused.stderr)
 
+    def test_options(self):
+        """Refused before a step is made: a number that no case takes, a folder that cannot be."""
+        for words, code in ((["--steps", "1000001"], 2), (["--report", "/dev/null/folder"], 3)):
+            with self.subTest(words):
+                refused = run("tenon-conformance", "train", "--plugin", NULL, *words)
+                self.assertEqual(refused.returncode, code, refused.stderr)
+                self.assertIn(words[1], refused.stderr)
+                self.assertEqual(refused.stdout, "")
+
     def test_wrong(self):
         worn = os.path.join(BUILD, "test-plugins", "conformance", "libtenon_misbehaves_wears_out.so")
         with tempfile.TemporaryDirectory() as folder:
             result = run("tenon-conformance", "train", "--plugin", worn, "--steps", 40, "--report", folder)
             self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
             self.assertRegex(result.stdout, r"FAIL attention +step [0-9]+ of 40: \w+ \[")
+            self.assertRegex(result.stdout, r"(?m)^    tenon-conformance replay .*train-attention.tn$")
             again = run("tenon-conformance", "replay", os.path.join(folder, "train-attention.tn"))
             self.assertEqual(again.returncode, 1, again.stdout + again.stderr)
             self.assertRegex(again.stdout, r"FAIL 1:2 train.attention f32 -: step [0-9]+ of 40: ")

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """tenon devices: good plugins work beside bad ones, and every refusal has its reason. Selectors that are wrong."""
 import os
+import shutil
+import subprocess
+import tempfile
 import unittest
 
 from harness import BUILD, GRAPHS, run, run_json
@@ -16,6 +19,25 @@ class Devices(unittest.TestCase):
         self.assertEqual(facts["default"], "cpu:0")
         cpu = next(d for d in facts["devices"] if d["id"] == "cpu:0")
         self.assertEqual((cpu["kind"], cpu["selftest"]), ("cpu", "pass"))
+
+    def test_a_fault_of_the_probe_is_forgotten_with_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "bin", "tenon")
+            os.mkdir(os.path.dirname(program))
+            shutil.copy(os.path.join(BUILD, "bin", "tenon"), program)
+            probe = os.path.join(folder, "bin", "tenon-probe")
+            with open(probe, "w", encoding="utf-8") as file:
+                file.write(f"#!/bin/sh\nexec {BUILD}/bin/tenon-probe {BAD}/libtenon_aborts.so $2 $3\n")
+            os.chmod(probe, 0o755)
+            words = [program, "run", SOFTMAX, "--random", "1"]
+            own = dict(os.environ, TENON_PLUGIN_PATH=GOOD, TENON_DEVICES="cpu", TENON_CACHE_DIR=os.path.join(folder, "cache"))
+            refused = subprocess.run(words, env=own, capture_output=True, text=True, check=False)
+            self.assertEqual(refused.returncode, 3, refused.stderr)
+            self.assertIn("SIGABRT", refused.stderr)
+            os.remove(probe)
+            shutil.copy(os.path.join(BUILD, "bin", "tenon-probe"), probe)
+            good = subprocess.run(words, env=own, capture_output=True, text=True, check=False)
+            self.assertEqual(good.returncode, 0, good.stderr)
 
     def test_each_bad_plugin_is_one_line_with_its_reason(self):
         expected = {  # file -> (statuses, words of the reason)

@@ -4,6 +4,7 @@ import concurrent.futures
 import json
 import math
 import os
+import re
 import struct
 import tempfile
 import unittest
@@ -128,15 +129,22 @@ class Examples(unittest.TestCase):
         conv = self.learn("example_21_digits_conv", "--steps", "60")
         self.assertGreater(conv["accuracy"], 0.9)
 
+    def writes(self, name):
+        """After one step what it did not see is a guess of one in 256, and it writes on."""
+        said = run(name, "--steps", "1", timeout=300)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        held_out = re.search(r"^(\d\.\d{4}) bits a byte of what it did not see$", said.stdout, re.MULTILINE)
+        self.assertIsNotNone(held_out, said.stdout)
+        self.assertLess(abs(float(held_out[1]) - 8), 1)
+        self.assertIn("---\n# Decision", said.stdout)
+
     def test_text(self):
         learned = self.learn("example_22_text", "--steps", "20")
         self.assertNotIn("accuracy", learned)
         losses = [loss / math.log(2) for loss in learned["losses"]]  # bits a byte
         self.assertLess(abs(losses[0] - 8), 1)
         self.assertLess(losses[-1], 5.5)
-        said = run("example_22_text", "--steps", "1", timeout=300)
-        self.assertEqual(said.returncode, 0, said.stderr)
-        self.assertIn("---\n# Decision", said.stdout)
+        self.writes("example_22_text")
 
     def test_vit(self):
         learned = self.learn("example_24_vit", "--steps", "60")
@@ -177,12 +185,11 @@ class Examples(unittest.TestCase):
             self.assertLess(losses[-1], 6)
             with open(curve) as file:
                 self.assertIn("bits a byte", file.read())
-        said = run("example_23_lstm", "--steps", "1", timeout=300)
-        self.assertEqual(said.returncode, 0, said.stderr)
-        self.assertIn("---\n# Decision", said.stdout)
+        self.writes("example_23_lstm")
 
     def test_programs_that_learn_refuse_what_they_do_not_know(self):
-        for words in (["--steps"], ["--steps", "x"], ["--steps", "-1"], ["--what", "1"]):
+        for words in (["--steps"], ["--steps", "x"], ["--steps", "-1"], ["--steps", "99999999999999999999"],
+                      ["--what", "1"]):
             with self.subTest(words):
                 result = run("example_20_digits_mlp", *words)
                 self.assertEqual(result.returncode, 2)

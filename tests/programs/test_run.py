@@ -79,6 +79,32 @@ class Run(unittest.TestCase):
                 text = run("tenon", "show", graph(name), "--stage", "schedule").stdout
                 self.assertEqual(text.count("graph "), 1, text)
 
+    def test_profile_times_each_kernel(self):
+        facts = run_json("tenon", "run", graph("transformer4"), "--random", 1, "--profile", "--repeat", 3)
+        kernels = facts["profile"]["kernels"]
+        self.assertEqual(sum(kernel["launches"] for kernel in kernels), 3 * facts["kernels"])
+        self.assertEqual(len(kernels), facts["programs"])
+        self.assertEqual(kernels, sorted(kernels, key=lambda kernel: -kernel["seconds"]))
+        for kernel in kernels:
+            self.assertGreater(kernel["bytes"], 0)
+            self.assertGreater(kernel["share_of_limit"], 0)
+        text = run("tenon", "run", graph("softmax"), "--random", 1, "--profile").stdout
+        self.assertRegex(text, r"softmax, reduce_\w{16}: reduce.max sub exp reduce.add fdiv -> f32\[n, 10\]")
+        for wrong in (("--repeat", 0), ("--profile", "--reference")):
+            with self.subTest(wrong):
+                self.assertEqual(run("tenon", "run", graph("softmax"), "--random", 1, *wrong).returncode, 2)
+
+    def test_profile_of_a_program_is_printed_when_it_ends(self):
+        result = run("tenon", "run", graph("softmax"), "--random", 1, TENON_PROFILE="1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr.count(", softmax, reduce_"), 1, result.stderr)
+        self.assertNotIn(", softmax, ", result.stdout)
+        lesson = run("example_01_hello", TENON_PROFILE="1")  # its context is never destroyed
+        self.assertEqual(lesson.stderr.count("kernels alone, each waited for"), 1, lesson.stderr)
+        wrong = run("tenon", "run", graph("softmax"), "--random", 1, TENON_PROFILE="yes")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("[TENON_PROFILE] expected 0 or 1, got 'yes'", wrong.stderr)
+
     def test_arena_is_small(self):
         facts = run_json("tenon", "run", graph("transformer4"), "--random", 1)
         self.assertLessEqual(facts["arena_bytes"], 0.35 * facts["sum_bytes"])

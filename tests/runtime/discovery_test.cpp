@@ -245,7 +245,7 @@ TEST_CASE("tables are checked with a sentence each") {
 }
 
 TEST_CASE("the environment's table and its checks") {
-  CHECK(environment_variables().size() == 8);
+  CHECK(environment_variables().size() == 9);
   CHECK(has(environment_markdown(), "| `TENON_VALIDATE` | 0 or 1 | 0 |"));
   CHECK(parse_flag("TENON_VALIDATE", "1"));
   CHECK(has(error_of([] { parse_flag("TENON_VALIDATE", "yes"); }),

@@ -151,6 +151,19 @@ TEST_CASE("a transformer of 4 layers: eleven kernels a layer") {
   REQUIRE(kernel_count(s) == 4 * 11);
 }
 
+TEST_CASE("what contractions repeat is stored once, not repeated") {
+  Models m;
+  NodeRef moved = m.param("x", {6, 8});
+  for (int i = 0; i < 20; ++i) moved = m.builder.permute(m.builder.flip(moved, {i % 2}), {1, 0});
+  const NodeRef a = m.param("a", {5, 6}), b = m.param("b", {7, 6});
+  const Graph g = m.graph("g", {m.matmul(a, moved), m.scaled(m.matmul(b, moved), 2)});
+  const Schedule s = scheduled(m, g);
+  REQUIRE(kernel_count(s) == 3);
+  for (size_t i = 0; i < 3; ++i)
+    for (const NodeRef& made : kernel(s, i).graph.outputs)
+      CHECK(product(made->shape).value() <= 56);
+}
+
 TEST_CASE("symbolic rows fuse like fixed ones") {
   Models m;
   const Expr n = Expr::symbol("n", 1, 4096);

@@ -69,6 +69,22 @@ TEST_CASE("what a loop captures has gradients, in and out of compiled functions"
   });
 }
 
+TEST_CASE("trips of any integer type are bounded by their minimum with a number") {
+  on_each_device([](Context& context) {
+    for (const DType dtype : {DType::kI8, DType::kU8, DType::kI32, DType::kU32, DType::kI64}) {
+      const Tensor n = Tensor::from<int64_t>({3}, {}, context).cast(dtype);
+      Tensor::realize({n});
+      const auto squares = value_and_gradient([&](const Tensors& in) {
+        const auto square = [](const Tensor&, const Tensors& x) { return Tensors{x[0] * x[0]}; };
+        return fori_loop(0, n.minimum(5), square, {in[0]})[0];
+      });
+      const auto [value, g] = squares({Tensor::from<float>({2}, {}, context)});
+      CHECK(value.item<float>() == 256);        // x^8
+      CHECK(g[0].item<float>() == 8 * 128.0f);  // 8 x^7
+    }
+  });
+}
+
 TEST_CASE("one plan serves scans of all lengths") {
   on_each_device([](Context& context) {
     const auto slopes = value_and_gradient([](const Tensors& in) { return last_of(in[0], in[1]); });

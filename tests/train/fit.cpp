@@ -291,6 +291,7 @@ TEST_CASE("options of a loop that mean nothing are refused") {
       CHECK_THROWS_WITH(Once(context, options), ContainsSubstring(why));
     };
     refuses({}, "a number of steps or of epochs, got 0 and 0");
+    refuses({.steps = 2, .epochs = -1}, "a number of steps or of epochs, got 2 and -1");
     refuses({.steps = 1, .epochs = 1}, "got 1 and 1");
     refuses({.steps = -1}, "got -1 and 0");
     refuses({.epochs = INT64_MAX}, "a number of epochs");

@@ -18,6 +18,7 @@ struct ContextOptions {
   std::vector<std::string> plugins;      ///< files that come before all others
   std::optional<std::string> cache_dir;  ///< as TENON_CACHE_DIR
   std::optional<bool> validate;          ///< as TENON_VALIDATE
+  std::optional<bool> profile;           ///< as TENON_PROFILE, and nothing is printed
   /// As TENON_MATMUL: of every contraction that says nothing of its own (tenon/precision.hpp).
   std::optional<Precision> matmul;
   bool disk_cache = true;       ///< false: executables are not kept on disk

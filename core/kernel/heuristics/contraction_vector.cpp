@@ -74,11 +74,74 @@ int64_t tile_rows(int64_t most, const Expr& extent) {
 
 }  // namespace
 
+/// What one operand may fill of it, beside the other.
+int64_t private_cache(const ScheduleBuilder& builder) {
+  return (builder.caps.l2_bytes ? static_cast<int64_t>(builder.caps.l2_bytes) : 256 << 10) / 2;
+}
+
+/// Batches that share their columns are more rows: the columns are packed once for all of them.
+/// Gives the outermost loop.
+int fuse_batches(ScheduleBuilder& builder, int outermost) {
+  std::vector<int> axes = builder.chain(builder.loop(outermost));
+  const size_t count = builder.kernel.axes.size();
+  const int64_t rows = builder.size(find_matmul(builder, builder.loop(outermost))->m);
+  for (size_t i = axes.size() - 1; i-- > 1;) {
+    const Matmul mm = *find_matmul(builder, builder.loop(axes.front()));
+    const auto is_row = [&](int a) {
+      return uses(builder, mm.rows, a) && !uses(builder, mm.columns, a);
+    };
+    if (!is_row(axes[i]) || !is_row(axes[i - 1])) continue;
+    const int hard = divisions(builder.kernel);
+    const int fused = builder.fuse_if(axes[i - 1], axes[i], [&](int made) {
+      const int first = i == 1 ? made : axes.front();
+      return divisions(builder.kernel) <= hard && find_matmul(builder, builder.loop(first));
+    });
+    if (fused >= 0) axes[i - 1] = fused;
+  }
+  const Matmul mm = *find_matmul(builder, builder.loop(axes.front()));
+  if (builder.kernel.axes.size() == count || !builder.extent(mm.m).is_const()) return axes.front();
+  // As many rows at once as stay in the private cache from one panel of columns to the next.
+  const int64_t all = builder.size(mm.m);
+  const int64_t row = static_cast<int64_t>(dtype_size(mm.rows->dtype)) * builder.size(mm.k);
+  int64_t at_once = std::min(all, std::max(rows, private_cache(builder) / row));
+  while (all % at_once != 0) --at_once;
+  if (at_once == all) return axes.front();
+  const int blocks = builder.split(mm.m, at_once).first;
+  return mm.m == axes.front() ? blocks : axes.front();
+}
+
+/// A few rows by columns that lie along the sum, as in x·Wᵀ: packing the columns would cost more
+/// than the product. Tiles of dot products, with lanes along the sum.
+bool schedule_dots(ScheduleBuilder& builder, const Matmul& mm) {
+  constexpr int64_t kMostRows = 32, kTile = 4;
+  const int64_t lanes =
+      static_cast<int64_t>(builder.caps.vector_bytes / dtype_size(mm.rows->dtype));
+  const auto lies_along_sum = [&](const KValueRef& v) {
+    return builder.stride(v->index, mm.k) == 1;
+  };
+  if (builder.size(mm.m) > kMostRows || builder.size(mm.k) < 4 * lanes || lanes < 2 ||
+      !lies_along_sum(mm.rows) || !lies_along_sum(mm.columns))
+    return false;
+  const auto [m_tiles, m_copy] = builder.split(mm.m, tile_rows(kTile, builder.extent(mm.m)));
+  const auto [n_tiles, n_copy] = builder.split(mm.n, kTile);
+  builder.unroll(m_copy);
+  builder.unroll(n_copy);
+  std::vector<int> order = mm.batch;
+  order.push_back(n_tiles);
+  order.push_back(m_tiles);
+  builder.reorder(order);
+  builder.vectorize(builder.split(mm.k, lanes).second);
+  bind_grid(builder, n_tiles, 1);
+  if (!mm.batch.empty()) bind_grid(builder, mm.batch.front(), 1, Bind::kGridZ);
+  return true;
+}
+
 bool schedule_matmul(ScheduleBuilder& builder, int axis) {
-  const std::optional<Matmul> found = find_matmul(builder, builder.loop(axis));
-  if (!found) return false;
-  const Matmul& mm = *found;
-  const int64_t lanes = builder.lanes(builder.loop(axis));
+  if (!find_matmul(builder, builder.loop(axis))) return false;
+  const int outermost = fuse_batches(builder, axis);
+  const Matmul mm = *find_matmul(builder, builder.loop(outermost));
+  const int64_t lanes = builder.lanes(builder.loop(outermost));
+  if (schedule_dots(builder, mm)) return true;
   const int64_t registers = builder.caps.vector_registers ? builder.caps.vector_registers : 16;
   const int64_t columns = builder.size(mm.n) <= lanes ? 1 : 2;
   const int64_t rows =
@@ -116,11 +179,9 @@ bool schedule_matmul(ScheduleBuilder& builder, int axis) {
   builder.reorder(order);
   // The packed panel stays in the private cache beside what streams past it.
   const int stage_at = m_blocks >= 0 ? m_blocks : n_tiles;
-  const int64_t cache =
-      builder.caps.l2_bytes ? static_cast<int64_t>(builder.caps.l2_bytes) : 256 << 10;
   int64_t panel = static_cast<int64_t>(width) * lanes * columns * builder.extent(mm.k).max();
-  const bool fits = panel <= cache / 2 && (builder.caps.max_scratch_bytes == 0 ||
-                                           panel <= builder.caps.max_scratch_bytes);
+  const bool fits = panel <= private_cache(builder) && (builder.caps.max_scratch_bytes == 0 ||
+                                                        panel <= builder.caps.max_scratch_bytes);
   const bool strided = builder.stride(mm.columns->index, mm.n) != 1;
   if (fits && (builder.size(m_tiles) >= 3 || strided) && builder.stage(b, stage_at)) {
     const int last = static_cast<int>(builder.kernel.axes.size()) - 1;

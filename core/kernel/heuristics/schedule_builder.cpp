@@ -231,28 +231,31 @@ int64_t ScheduleBuilder::bytes_moved(const Statement& s) const {
   return std::max<int64_t>(1, bytes);
 }
 
+int ScheduleBuilder::fuse_if(int outer, int inner, const std::function<bool(int fused)>& keeps) {
+  Kernel before = kernel;
+  if (!step_if_legal({TransformKind::kFuse, {kernel.axes[outer].name, kernel.axes[inner].name}}))
+    return -1;
+  const int fused = static_cast<int>(kernel.axes.size()) - 1;
+  if (keeps(fused)) return fused;
+  kernel = std::move(before);
+  list.pop_back();
+  return -1;
+}
+
 std::vector<int> ScheduleBuilder::fuse_contiguous(std::vector<int> axes) {
   int hard = divisions(kernel);
   for (size_t i = 0; i + 1 < axes.size();) {
-    const Transform fuse{TransformKind::kFuse,
-                         {kernel.axes[axes[i]].name, kernel.axes[axes[i + 1]].name}};
     const bool parallel = kernel.axes[axes[i]].kind == AxisKind::kParallel &&
                           kernel.axes[axes[i + 1]].kind == AxisKind::kParallel;
-    Kernel before = kernel;
-    if (!parallel || !step_if_legal(fuse)) {
-      ++i;
-      continue;
-    }
     // Where indices are hard already, a little more costs less than short inner loops.
-    const int harder = divisions(kernel);
-    if (harder > hard + hard / 8) {
-      kernel = std::move(before);
-      list.pop_back();
+    const auto keeps = [&](int) { return divisions(kernel) <= hard + hard / 8; };
+    const int fused = parallel ? fuse_if(axes[i], axes[i + 1], keeps) : -1;
+    if (fused < 0) {
       ++i;
       continue;
     }
-    hard = harder;
-    axes[i] = static_cast<int>(kernel.axes.size()) - 1;
+    hard = divisions(kernel);
+    axes[i] = fused;
     axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(i) + 1);
   }
   return axes;

@@ -2,6 +2,7 @@
 // What the recipes share: a kernel that is transformed as steps are chosen, and questions about it.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -71,6 +72,9 @@ class ScheduleBuilder {
   /// Bytes that one innermost iteration of a statement moves.
   int64_t bytes_moved(const Statement& s) const;
 
+  /// Fuses two directly nested loops and gives the new axis; -1, and nothing done, where that is
+  /// not legal or `keeps` says no to what came of it.
+  int fuse_if(int outer, int inner, const std::function<bool(int fused)>& keeps);
   /// Fuses directly nested parallel loops from the outside in where no index gets harder, and gives
   /// the axes left.
   std::vector<int> fuse_contiguous(std::vector<int> axes);

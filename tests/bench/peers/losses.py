@@ -18,7 +18,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from training import ConvNet, Reader
+from training import ConvNet, Reader, Transformer
 
 DIGITS = torch.from_numpy(np.load(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../examples/data/digits.npy")))
 HELD = torch.arange(len(DIGITS)) % 5 == 0
@@ -30,17 +30,15 @@ def digits(held):
 
 
 class Block(nn.Module):
-    def __init__(self, width=48, causal=False):
+    def __init__(self, width=48):
         super().__init__()
         self.ln_1, self.ln_2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.attn = nn.MultiheadAttention(width, 4, batch_first=True)
-        wide = (4 if causal else 2) * width
-        self.causal, self.fc, self.proj = causal, nn.Linear(width, wide), nn.Linear(wide, width)
+        self.fc, self.proj = nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
 
     def forward(self, x):
         y = self.ln_1(x)
-        hidden = torch.ones(x.shape[1], x.shape[1]).triu(1).bool() if self.causal else None
-        h = x + self.attn(y, y, y, need_weights=False, attn_mask=hidden)[0]
+        h = x + self.attn(y, y, y, need_weights=False)[0]
         return h + self.proj(F.gelu(self.fc(self.ln_2(h)), approximate="tanh"))
 
 
@@ -55,17 +53,6 @@ class Vit(nn.Module):
         seen = self.patches(x).flatten(2).transpose(1, 2)
         tokens = torch.cat([self.cls.expand(len(x), -1, -1), seen], 1) + self.positions
         return self.head(self.norm(self.blocks(tokens)[:, 0]))
-
-
-class Transformer(nn.Module):
-    def __init__(self, width=128):
-        super().__init__()
-        self.wte, self.wpe = nn.Embedding(256, width), nn.Embedding(128, width)
-        self.h = nn.Sequential(*(Block(width, causal=True) for _ in range(4)))
-        self.ln_f, self.head = nn.LayerNorm(width), nn.Linear(width, 256, bias=False)
-
-    def forward(self, x):
-        return self.head(self.ln_f(self.h(self.wte(x) + self.wpe(torch.arange(128)))))
 
 
 class GcnLayer(nn.Module):
@@ -128,7 +115,7 @@ def diffusion_loss(model, draw):
 
 
 def transformer_loss(model, draw):
-    return F.cross_entropy(model(draw["rows"][:, :-1]).flatten(0, 1), draw["rows"][:, 1:].flatten())
+    return F.cross_entropy(model(draw["rows"][:, :-1]), draw["rows"][:, 1:].flatten())
 
 
 def text_loss(model, draw):
@@ -187,7 +174,8 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     cosine = warmup_cosine
-    cases = {"example_22_text": (Transformer, transformer_loss, cosine(2e-3, options.steps), {"clip": 1.0}),
+    cases = {"example_22_text": (Transformer, transformer_loss, cosine(4e-3, options.steps),
+                                 {"clip": 1.0, "betas": (0.9, 0.99), "weight_decay": 0.1}),
              "example_23_lstm": (Reader, text_loss, lambda t: 3e-3, {}),
              "example_24_vit": (Vit, digits_loss, cosine(3e-3, options.steps), {}),
              "example_25_graph": (Gcn, graph_loss, lambda t: 1e-2, {"weight_decay": 5e-4}),

@@ -46,10 +46,17 @@ class Block(nn.Module):
         self.ln_1, self.ln_2 = nn.LayerNorm(128), nn.LayerNorm(128)
         self.qkv, self.out = nn.Linear(128, 384), nn.Linear(128, 128)
         self.fc, self.proj = nn.Linear(128, 512), nn.Linear(512, 128)
+        angle = torch.arange(128)[:, None] * 10000 ** (-torch.arange(16) / 16)
+        self.register_buffer("cos", angle.cos(), persistent=False)
+        self.register_buffer("sin", angle.sin(), persistent=False)
+
+    def rotary(self, x):
+        a, b = x.chunk(2, -1)
+        return torch.cat([a * self.cos - b * self.sin, a * self.sin + b * self.cos], -1)
 
     def forward(self, x):
         q, k, v = (t.reshape(16, 128, 4, 32).transpose(1, 2) for t in self.qkv(self.ln_1(x)).chunk(3, -1))
-        h = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(16, 128, 128)
+        h = F.scaled_dot_product_attention(self.rotary(q), self.rotary(k), v, is_causal=True).transpose(1, 2).reshape(16, 128, 128)
         h = x + self.out(h)
         return h + self.proj(F.gelu(self.fc(self.ln_2(h)), approximate="tanh"))
 
@@ -57,12 +64,12 @@ class Block(nn.Module):
 class Transformer(nn.Module):
     def __init__(self):
         super().__init__()
-        self.wte, self.wpe = nn.Embedding(256, 128), nn.Embedding(128, 128)
+        self.wte = nn.Embedding(256, 128)
         self.h = nn.Sequential(*(Block() for _ in range(4)))
         self.ln_f, self.head = nn.LayerNorm(128), nn.Linear(128, 256, bias=False)
 
     def forward(self, x):
-        return self.head(self.ln_f(self.h(self.wte(x) + self.wpe(torch.arange(128, device=x.device))))).flatten(0, 1)
+        return self.head(self.ln_f(self.h(self.wte(x)))).flatten(0, 1)
 
 
 class Reader(nn.Module):

@@ -1,22 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An app against the installed core; its argument is the plugin to use.
+// An app against the installed libraries; its argument is the plugin to use. It learns y = 2 x.
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <tenon/data/loader.hpp>
+#include <tenon/formats/safetensors.hpp>
 #include <tenon/nn/nn.hpp>
 #include <tenon/tenon.hpp>
+#include <tenon/train/train.hpp>
+
+using tenon::Tensor;
 
 int main(int count, char** arguments) try {
   if (count != 2) return 2;
   setenv("TENON_PLUGINS", arguments[1], 1);
   setenv("TENON_DEVICES", "null", 1);
-  const auto a = tenon::Tensor::from<float>({1, 2, 3, 4, 5, 6}, {2, 3});
+  const auto a = Tensor::from<float>({1, 2, 3, 4, 5, 6}, {2, 3});
   const auto rows = (a * a + 1.0f).sum({1}).to_vector<float>();
   std::printf("%s: %g %g\n", a.device().c_str(), rows[0], rows[1]);
-  tenon::nn::Linear layer(3, 2);
-  layer.weight = tenon::Tensor::ones({2, 3});
-  layer.bias = tenon::Tensor::ones({2});
-  const auto sums = layer(a).to_vector<float>();
-  return rows[0] == 17 && rows[1] == 80 && sums[0] == 7 && sums[3] == 16 ? 0 : 1;
+
+  tenon::nn::Linear layer(1, 1, {.bias = false});
+  layer.weight = Tensor::ones({1, 1});
+  const auto x = Tensor::from<float>({1, 2, 3, 4}, {4, 1});
+  tenon::data::Loader loader(tenon::data::from_tensors({x, x * 2}), {.batch = 2, .threads = 1});
+  const auto loss = [](tenon::nn::Linear& m, const std::vector<Tensor>& batch) {
+    return tenon::nn::mse_loss(m(batch[0]), batch[1]);
+  };
+  tenon::train::fit(layer, tenon::nn::sgd({.rate = 0.05}), loader, loss, {.steps = 40});
+
+  tenon::formats::write_safetensors("layer.safetensors",
+                                    tenon::formats::NamedTensors{{"weight", layer.weight}});
+  const auto read = tenon::formats::read_safetensors("layer.safetensors");
+  const float weight = read.tensors.at(0).second.item<float>();
+  std::printf("%g\n", static_cast<double>(weight));
+  return rows[0] == 17 && rows[1] == 80 && std::abs(weight - 2) < 1e-3f ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 3;

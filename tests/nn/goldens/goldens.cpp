@@ -240,18 +240,20 @@ struct Two {
   TENON_FIELDS(a, b)
 };
 
-/// One element of the gradients of every seventh step is infinite.
-nn::Optimizer spoil() {
-  return nn::Optimizer(
-      {{"spoil", {nn::count_slot()}, [](nn::Update& of) {
-          Tensor& count = of.slots[0][0];
-          count = count + 1;
-          Tensor& u = of.updates[0];
-          const Tensor is_first =
-              (Tensor::arange(u.size(), DType::kI64, u.context()) == 0).reshape(u.sizes());
-          u = Tensor::where(is_first & (count - (count / 7).floor() * 7 == 0),
-                            std::numeric_limits<double>::infinity(), u);
-        }}});
+/// Of gradients of which one element is infinite in every seventh step.
+nn::Optimizer spoiled(const nn::Optimizer& inner) {
+  std::vector<nn::Piece> pieces{
+      {"spoil", {nn::count_slot()}, [](nn::Update& of) {
+         Tensor& count = of.slots[0][0];
+         count = count + 1;
+         Tensor& u = of.updates[0];
+         const Tensor is_first =
+             (Tensor::arange(u.size(), DType::kI64, u.context()) == 0).reshape(u.sizes());
+         u = Tensor::where(is_first & (count - (count / 7).floor() * 7 == 0),
+                           std::numeric_limits<double>::infinity(), u);
+       }}};
+  pieces.insert(pieces.end(), inner.pieces().begin(), inner.pieces().end());
+  return {pieces};
 }
 
 const std::map<std::string, nn::Optimizer> kOptimizers{
@@ -271,8 +273,11 @@ const std::map<std::string, nn::Optimizer> kOptimizers{
     {"scheduled", nn::sgd({.rate = nn::warmup_cosine(0.1, 10, 80, 0.01)})},
     {"accumulated", nn::accumulate(3, nn::adamw({.rate = 0.01, .weight_decay = 0.1}))},
     {"with_mean", nn::chain({nn::sgd({.rate = 0.05}), nn::keep_mean(0.9)})},
-    {"loss_scaled", nn::chain({spoil(), nn::scale_loss(nn::sgd({.rate = 0.05, .momentum = 0.9}),
-                                                       {.begin = 8, .interval = 4})})},
+    {"loss_scaled", spoiled(nn::scale_loss(nn::sgd({.rate = 0.05, .momentum = 0.9}),
+                                           {.begin = 8, .interval = 4}))},
+    {"partitioned",
+     nn::partition([](const nn::Named& w) { return w.tensor->rank() == 2; },
+                   nn::muon({.rate = 0.02}), nn::adamw({.rate = 0.01, .weight_decay = 0.1}))},
 };
 
 }  // namespace

@@ -321,6 +321,15 @@ def loss_scaled(params):
     return step
 
 
+def partitioned(params):
+    matrices, others = muon(params[:1]), torch.optim.AdamW(params[1:], lr=0.01, weight_decay=0.1)
+
+    def step():
+        matrices()
+        others.step()
+    return step
+
+
 o = torch.optim
 MAKERS = {
     "sgd": lambda p: o.SGD(p, lr=0.05).step,
@@ -333,7 +342,7 @@ MAKERS = {
     "adagrad": lambda p: o.Adagrad(p, lr=0.05).step,
     "adafactor": lambda p: o.Adafactor(p, lr=0.05, eps=(2.0 ** -23, 1e-3), weight_decay=0.1).step,
     "lion": lion, "lamb": lamb, "muon": muon, "clipped": clipped_sgd, "scheduled": scheduled,
-    "accumulated": accumulated, "with_mean": with_mean, "loss_scaled": loss_scaled,
+    "accumulated": accumulated, "with_mean": with_mean, "loss_scaled": loss_scaled, "partitioned": partitioned,
 }
 begin = [draw(3, 4), draw(2)]
 gradients = [[draw(3, 4), draw(2)] for _ in range(100)]

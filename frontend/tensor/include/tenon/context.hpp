@@ -13,6 +13,7 @@
 #include "tenon/context_options.hpp"
 #include "tenon/export.hpp"
 #include "tenon/function.hpp"
+#include "tenon/profile.hpp"
 
 namespace tenon {
 
@@ -67,6 +68,10 @@ class TENON_API Context {
   /// Kernels of the plans that this context keeps, each once a device, lowered anew to be shown:
   /// names and texts to write the next from.
   std::vector<KernelInfo> kernels();
+
+  /// What kernels have taken so far, each run alone (docs/profiling.md). Throws kInvalid unless the
+  /// context was made with ContextOptions::profile, or TENON_PROFILE=1.
+  KernelProfile profile() const;
 
   /// The transforms (docs/ir.md) that a kernel of that name runs by from now on, in place of the
   /// heuristics' choice; with * at its end for all whose names begin so. Throws kInvalid for text

@@ -60,6 +60,7 @@ struct TENON_API Parameter : Tensor {
     std::vector<int64_t> shape;
     DType dtype;
     Initialiser initialiser;  ///< none: of one that was made from a value
+    std::string name = {};    ///< in the model that was initialised or loaded, for messages
   };
   std::shared_ptr<const Declared> declared;
   bool frozen = false;  ///< kept as it is by learning

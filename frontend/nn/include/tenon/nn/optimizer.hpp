@@ -21,12 +21,16 @@
 
 namespace tenon::nn {
 
+/// Which parameters; none: all.
+using Which = std::function<bool(const Named&)>;
+
 /// What a piece keeps: a tensor for each parameter, or one for all.
 struct Slot {
   std::string name;
   /// Begin of the slot of a parameter; of one that is for all, of a key's context: [].
   std::function<Tensor(const Tensor& parameter)> begin;
   bool is_for_all = false;
+  Which which = {};  ///< the parameters that have one
 };
 
 /// A slot for each parameter of its shape, of zeros, f32 (f64 for f64).
@@ -83,8 +87,12 @@ class TENON_API Optimizer {
   std::vector<Piece> pieces_;
 };
 
-/// Pieces and optimizers in a row.
+/// Pieces and optimizers in a row. Throws kInvalid for a scale_loss that is not the first: what
+/// came before it would see scaled gradients.
 TENON_API Optimizer chain(const std::vector<Optimizer>& parts);
+/// The parameters that `which` takes learn by `chosen`, the rest by `others`; neither sees those of
+/// the other. Throws kInvalid where one of the two has scale_loss, which goes around.
+TENON_API Optimizer partition(const Which& which, const Optimizer& chosen, const Optimizer& others);
 
 /// Computes what is lazy in a model and beside it.
 template <class... T>

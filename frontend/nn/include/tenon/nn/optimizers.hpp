@@ -52,7 +52,6 @@ TENON_API Optimizer clip_by_rms(double limit);
 /// u times the root of the mean of w^2 of each parameter, at least `least`.
 TENON_API Optimizer scale_by_parameter(double least = 1e-3);
 /// u + decay w, for the parameters that `which` takes; none: all.
-using Which = std::function<bool(const Named&)>;
 TENON_API Optimizer add_decayed_weights(double decay, const Which& which = {});
 
 // Whole optimizers.
@@ -100,7 +99,7 @@ struct MuonOptions {
   bool nesterov = true;
   int steps = 5;
 };
-/// For matrices of hidden layers.
+/// For matrices of hidden layers; `partition` gives the rest to another.
 TENON_API Optimizer muon(const MuonOptions& options = {});
 
 struct AdafactorOptions {

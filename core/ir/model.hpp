@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Models as text: modules with parameters, a main graph made of them, and what it is to learn.
+//
+//   module linear[i, o](%x: f32[n, i]) where 1 <= n <= 4096 {
+//     parameters %weight: f32[o, i] = uniform(1 / sqrt(i)), %bias: f32[o] = zeros
+//     ...
+//     return %y
+//   }
+//   main digits(%x: f32[n, 64]) where 1 <= n <= 4096 {
+//     %h = use linear[64, 10] %x, name=fc1
+//     return logits=%h
+//   }
+//   loss(%logits: f32[n, 10], %label: i64[n]) where 0 <= %label <= 9 {
+//     ...
+//     return %loss
+//   }
+//
+// docs/ir.md has the grammar. What comes out are ordinary graphs: each use of a module is a CALL,
+// and its parameters are params of the graph, "fc1.weight".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ir/build.hpp"
+#include "core/ir/node.hpp"
+#include "tenon/array.hpp"
+
+namespace tenon {
+
+/// Where a parameter begins.
+struct Beginning {
+  enum class Kind : uint8_t { kConstant, kUniform, kNormal };
+  Kind kind = Kind::kConstant;
+  double number = 0;  ///< the constant; draws are in [-number, number) or of this deviation
+};
+
+struct ModelParameter {
+  std::string name;  ///< "fc1.weight"
+  DType dtype = DType::kF32;
+  std::vector<int64_t> shape;
+  Beginning begin;
+};
+
+/// What the elements of an input are within.
+struct InputBounds {
+  std::string name;
+  int64_t low = 0, high = 0;
+};
+
+struct Model {
+  Graph graph;  ///< main: its inputs, then the parameters
+  std::vector<ModelParameter> parameters;
+  /// Of main's inputs, what the loss takes beside main's outputs, and the parameters. The first
+  /// output is the loss, others are to be watched; each is a float of one element.
+  std::optional<Graph> loss;
+  std::vector<InputBounds> bounds;
+};
+
+inline constexpr size_t kMaxParameters = 4096;
+
+/// Whether the text begins as a model does, with `module` or `main`.
+bool is_model(std::string_view text);
+/// Symbols of main that have a value in `sizes` are that number. Throws kInvalid, naming file, line
+/// and column. The graphs are verified.
+Model parse_model(std::string_view text, Builder& builder, std::string_view origin = "<text>",
+                  const SymbolValues& sizes = {});
+
+}  // namespace tenon

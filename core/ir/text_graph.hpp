@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The parts of a graph's text: header, graphs inside, statements, return. Private to core/ir.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ir/text_statement.hpp"
+
+namespace tenon {
+
+inline constexpr size_t kMaxText = size_t{1} << 28;
+
+/// "%x "name": f32[4, n]"
+struct WrittenParam {
+  size_t start = 0;
+  std::string_view value;
+  std::string name;
+  WrittenType type;
+};
+WrittenParam parse_param(Cursor& cursor, const SymbolTable& symbols);
+
+/// Reads one graph.
+class GraphText {
+ public:
+  GraphText(Cursor& cursor, Builder& builder) : cursor_(cursor), builder_(builder) {}
+
+  Graph parse(const SymbolTable& outer, int depth);
+
+  /// Puts the symbols after `where` into the scope. Params begin at `open`.
+  using Bind = std::function<void(const std::vector<Expr>& symbols, size_t open)>;
+  /// The bounds stand after the params that use them, so they are read first. `values`: bounds of
+  /// what params hold go there; without it they are refused.
+  void header(Graph& graph, Scope& scope, const Bind& bind,
+              std::vector<ValueBounds>* values = nullptr);
+  void local_graph(Scope& scope, int depth);
+  void statement(Scope& scope);
+  void returns(Graph& graph, Scope& scope);
+
+ private:
+  void param(Graph& graph, Scope& scope);
+
+  Cursor& cursor_;
+  Builder& builder_;
+  std::map<std::string, uint64_t> names_seen_;
+};
+
+/// Past the bracket that closes an `open` one, which was read before; errors call it `what`.
+void skip_past(Cursor& cursor, std::string_view open, std::string_view close,
+               std::string_view what);
+
+}  // namespace tenon

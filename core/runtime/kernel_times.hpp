@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Times of kernels that ran alone, and the table of them (TENON_PROFILE).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/runtime/kernel_work.hpp"
+#include "core/support/process.hpp"
+#include "tenon/profile.hpp"
+
+namespace tenon {
+
+/// Thread-safe.
+class KernelTimes {
+ public:
+  struct Launch {
+    const std::string& graph;
+    const std::string& kernel;
+    const std::string& device;
+    const KernelWork& work;
+    double seconds;
+  };
+  void add(const Launch& launch);
+
+  /// True for the first who asks for a device: it is for the caller to set them.
+  bool asks_for_rates(const std::string& device);
+  void set_rates(const DeviceRates& rates);
+
+  KernelProfile profile() const;
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::string>;  ///< graph, kernel, device
+  mutable std::mutex mutex_;
+  std::map<Key, KernelTime> kernels_;
+  std::map<std::string, DeviceRates> rates_;
+};
+
+/// Prints the table on standard error when it goes, or when the process ends, whichever is first.
+class PrintedAtEnd {
+ public:
+  explicit PrintedAtEnd(std::shared_ptr<const KernelTimes> times);
+  ~PrintedAtEnd();
+  PrintedAtEnd(const PrintedAtEnd&) = delete;
+  PrintedAtEnd& operator=(const PrintedAtEnd&) = delete;
+
+ private:
+  static void print_all();
+  void print() const;
+  const std::shared_ptr<const KernelTimes> times_;
+  const Birthplace made_in_ = birthplace();
+  PrintedAtEnd* next_ = nullptr;
+};
+
+}  // namespace tenon

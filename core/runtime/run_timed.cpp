@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// TENON_PROFILE=1: every kernel runs alone, and how long it takes is written down.
+#include "core/runtime/kernel_times.hpp"
+#include "core/runtime/run_plan.hpp"
+
+namespace tenon {
+
+void run_timed(const SchedulePlan& plan, const Layout& layout, const Frame& frame, size_t s,
+               const SymbolValues& symbols, KernelTimes& times) {
+  const Segment& segment = layout.segments[s];
+  Device& device = plan.device(segment.device);
+  for (int i = segment.first; i < segment.first + segment.count; ++i) {
+    const auto step = static_cast<size_t>(i);
+    if (frame.command_of[step] < 0) continue;
+    const tn_command& command = frame.commands[s][static_cast<size_t>(frame.command_of[step])];
+    if (const auto* kernel = std::get_if<KernelCall>(&plan.schedule().steps[step].call)) {
+      const double seconds = device.run_alone(command, std::span<Buffer* const>(frame.used));
+      times.add({plan.schedule().name, plan.steps()[step].kernel.name, device.id(),
+                 work_of(*kernel, symbols), seconds});
+    } else {
+      device.submit({command}, std::span<Buffer* const>(frame.used));
+    }
+  }
+}
+
+}  // namespace tenon
