@@ -20,6 +20,8 @@ DType wide(DType dtype);
 struct Tape {
   std::vector<NodeRef> kept;    ///< by carried value: [trips, its shape..], or null
   NodeRef trips;                ///< how many were run: i64[]
+  Dim rows;                     ///< at most so many
+  double room = 0;              ///< bytes a trip that may be kept beside these
   std::vector<NodeRef> values;  ///< kept reductions of trips, [trips, their shapes..]
   /// Adjoints of one trip; see loop_rules.cpp. Kept reductions are its last params.
   GraphRef backward;

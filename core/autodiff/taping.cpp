@@ -68,7 +68,7 @@ std::vector<size_t> Taping::used_states(const Loop& loop, const Tape& tape) {
   return kept;
 }
 
-std::vector<NodeRef> Taping::keep_reductions(const Loop& loop, Tape& tape, double bytes) const {
+std::vector<NodeRef> Taping::keep_reductions(const Loop& loop, Tape& tape) const {
   FlatMap<const Node*, char> of_trip;
   for (const NodeRef& n : topological(loop.body->outputs)) of_trip.try_emplace(n.get());
   std::vector<NodeRef> values;
@@ -79,8 +79,8 @@ std::vector<NodeRef> Taping::keep_reductions(const Loop& loop, Tape& tape, doubl
     const auto size = static_cast<double>(product(n->shape).max());
     const auto work = static_cast<double>(product(n->sources[0]->shape).max());
     const double own = size * static_cast<double>(dtype_size(n->dtype));
-    if (work < kWorthKeeping * size || own > bytes) continue;
-    bytes -= own;
+    if (work < kWorthKeeping * size || own > tape.room) continue;
+    tape.room -= own;
     values.push_back(n);
     params.try_emplace(n.get(), own_param(builder_, "value" + std::to_string(values.size()), *n,
                                           n->dtype, backward));
@@ -174,10 +174,11 @@ Taping::Taped Taping::taped(const NodeRef& node, Loop loop) const {
     kept = differentiate(loop, tape);
   }
   const Dim rows = *bound_of(*loop.sources[0]);
-  const double room = static_cast<double>(backward_.options().kept_bytes) /
-                          std::max(1.0, static_cast<double>(rows.max())) -
-                      state_bytes(loop, kept);
-  const std::vector<NodeRef> values = keep_reductions(loop, tape, room);
+  tape.rows = rows;
+  tape.room = static_cast<double>(backward_.options().kept_bytes) /
+                  std::max(1.0, static_cast<double>(rows.max())) -
+              state_bytes(loop, kept);
+  const std::vector<NodeRef> values = keep_reductions(loop, tape);
   if (!values.empty()) kept = used_states(loop, tape);
 
   Graph body = *loop.body;

@@ -35,8 +35,8 @@ class Taping {
   /// Makes the adjoints of one trip. Returns the carried values that they need.
   std::vector<size_t> differentiate(const Loop& loop, Tape& tape) const;
   /// Has the adjoints of one trip take reductions that the trip computed as params, where that
-  /// leaves them less to do and `bytes` are not exceeded. Gives these nodes of the loop's body.
-  std::vector<NodeRef> keep_reductions(const Loop& loop, Tape& tape, double bytes) const;
+  /// leaves them less to do and its room is not exceeded. Gives these nodes of the loop's body.
+  std::vector<NodeRef> keep_reductions(const Loop& loop, Tape& tape) const;
   static std::vector<size_t> used_states(const Loop& loop, const Tape& tape);
   static double state_bytes(const Loop& loop, const std::vector<size_t>& kept);
 

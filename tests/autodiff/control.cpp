@@ -111,6 +111,51 @@ TEST_CASE("autodiff: a long sum of a trip is kept, as far as there is room") {
   CHECK(sums_on_the_way_back(options) == 2);
 }
 
+TEST_CASE("autodiff: what each trip adds as a product is one product after the loop") {
+  // x' = sin(x w) of [2, 8] by [8, 8]: dw is 64 numbers, its factors 16 each; or a while loop.
+  const std::string text = R"(graph g(%x: f64[2, 8], %w: f64[8, 8]) {{
+    graph body(%i: i64[], %a: f64[2, 8], %k: f64[8, 8]) {{
+      %0 = reshape %a : f64[2, 8, 1]
+      %1 = expand %0 : f64[2, 8, 8]
+      %2 = reshape %k : f64[1, 8, 8]
+      %3 = expand %2 : f64[2, 8, 8]
+      %p = mul %1, %3
+      %r = reduce.add %p, axes=[1]
+      %y = reshape %r : f64[2, 8]
+      %s = sin %y
+      {}
+    }}
+    %n = const 5 : i64[]
+    {}
+    return %o
+  }})";
+  const std::string plain = fmt::format(fmt::runtime(text), "return %s",
+                                        "%o = loop %n, %x, %w, body=body, carried=1, result=0");
+  const std::string open =
+      fmt::format(fmt::runtime(text),
+                  R"(%4 = const 3 : i64[]
+      %c = cmplt %i, %4
+      return %c, %s)",
+                  "%o = loop %n, %x, %w, body=body, carried=1, while=true, result=0");
+  const auto sums_on_the_way_back = [&](const std::string& of, const GradientOptions& options) {
+    check_gradient(of, {}, options);
+    Builder builder;
+    const std::vector<std::string> names{"w"};
+    const Graph known = gradient_graph(parse_graph(of, builder), 0, names, builder, options);
+    int sums = 0;
+    for (const NodeRef& n : topological({known.outputs[1]}))
+      if (n->op == Op::LOOP)
+        for (const NodeRef& param : n->as<LoopAttr>().body->params)
+          sums += param->as<ParamAttr>().name.starts_with("sum");
+    return sums;
+  };
+  GradientOptions options;
+  CHECK(sums_on_the_way_back(plain, options) == 0);
+  CHECK(sums_on_the_way_back(open, options) == 0);
+  options.kept_bytes = 1200;  // the states of five trips, not 16 numbers of each beside them
+  CHECK(sums_on_the_way_back(plain, options) > 0);
+}
+
 TEST_CASE("autodiff: as many trips as there are numbers") {
   Builder builder;
   const std::string names[] = {"x"};
