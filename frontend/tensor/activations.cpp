@@ -22,10 +22,15 @@ Tensor softplus_of(const Tensor& x) {
 }  // namespace
 
 Tensor Tensor::sigmoid() const {
-  return in_float(*this, [](const Tensor& x) {
+  const auto value = [](const Tensor& x) {
     const Tensor e = (-magnitude(x)).exp();  // at most 1
     return where(x < 0, e, constant_like(x, 1)) / (e + 1);
-  });
+  };
+  const auto gradient = [](const Tensor& /*x*/, const Tensor& y, const Tensor& g) {
+    return g * (y * (1 - y));
+  };
+  return in_float(*this,
+                  [&](const Tensor& x) { return with_gradient("sigmoid", x, value, gradient); });
 }
 
 Tensor Tensor::gelu() const {

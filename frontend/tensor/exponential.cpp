@@ -114,7 +114,7 @@ Tensor cosh(const Tensor& x) {
 }
 
 Tensor Tensor::tanh() const {
-  return in_float(*this, [](const Tensor& v) {
+  const auto value = [](const Tensor& v) {
     // From 1 - 2^-26 and 1 - 2^-57 on, the result rounds to 1.
     const double end = is_double(v) ? 20 : 10;
     const Tensor size = magnitude(v);
@@ -130,7 +130,12 @@ Tensor Tensor::tanh() const {
                                     1.33314422036e-1, -3.33332819422e-1});
     const Tensor far = 1 - 2 / ((within + within).exp() + 1);
     return where(near, (p * z + 1) * inside, where(v < 0, -far, far));
-  });
+  };
+  const auto gradient = [](const Tensor& /*x*/, const Tensor& y, const Tensor& g) {
+    return g * ((1 + y) * (1 - y));
+  };
+  return in_float(*this,
+                  [&](const Tensor& x) { return with_gradient("tanh", x, value, gradient); });
 }
 
 Tensor asinh(const Tensor& x) {
