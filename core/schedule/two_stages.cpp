@@ -5,14 +5,17 @@
 #include <cmath>
 
 #include "core/ir/scalar_op.hpp"
+#include "core/schedule/long_sums.hpp"
 
 namespace tenon::scheduling {
 namespace {
 
-constexpr double kBlocksPerUnit =
-    8;                              // so that units that begin late or are slow finish with others
-constexpr double kTile = 512;       // results that one unit computes together, of a contraction
-constexpr int64_t kMoreBlocks = 8;  // times as many as wanted, to find a number that divides
+constexpr double kBlocksPerUnit = 8;  // so that units that are late finish with the others
+constexpr double kTile = 512;         // results of a contraction that one unit computes together
+// Times as many blocks as wanted, to find a number that divides. Each block of a contraction is a
+// whole result in memory.
+constexpr int64_t kMoreBlocks = 8;
+constexpr int64_t kMoreOfContraction = 2;
 
 /// Axes that the first stage keeps: whole ones, and one that is cut in blocks.
 struct Blocks {
@@ -21,7 +24,7 @@ struct Blocks {
   int64_t count = 1, length = 1;  ///< of the axis that is cut
 };
 
-/// Blocks of each result that feed the device; 1: its results do.
+/// Blocks to cut each sum in; 1: none.
 double blocks_wanted(const SchedulerInput& input, int i, const StageSizes& sizes) {
   const Node& node = input.node(i);
   const NodeAnalysis& analysis = input.analysis[i];
@@ -30,13 +33,14 @@ double blocks_wanted(const SchedulerInput& input, int i, const StageSizes& sizes
   for (const int axis : node.as<ReduceAttr>().axes)
     length *= input.estimate.of(node.sources[0]->shape[axis]);
   const double workers = std::ceil(analysis.contraction ? analysis.size / kTile : analysis.size);
-  if (units < 2 || workers >= 2 * units || length <= sizes.long_row) return 1;
+  if (units < 2 || workers >= 2 * units || length <= sizes.long_row)
+    return blocks_of_long_sum(input, i);
   return std::min(std::ceil(kBlocksPerUnit * units / workers), length / sizes.shortest_block);
 }
 
 /// The smallest divisor of n from `wanted` on that is not too large; 0 if there is none.
-int64_t divisor(int64_t n, int64_t wanted) {
-  for (int64_t d = wanted; d <= std::min(n, wanted * kMoreBlocks); ++d)
+int64_t divisor(int64_t n, int64_t wanted, int64_t times) {
+  for (int64_t d = wanted; d <= std::min(n, wanted * times); ++d)
     if (n % d == 0) return d;
   return 0;
 }
@@ -50,18 +54,19 @@ std::optional<Blocks> cut_in_blocks(const SchedulerInput& input, int i, double w
   for (const int axis : axes) {
     if (wanted < 2) break;
     const double size = input.estimate.of(shape[axis]);
-    const bool last = axis == axes.back();
+    const bool contraction = input.analysis[i].contraction;
     if (size <= wanted || !shape[axis].is_const()) {
-      if (last) break;
+      // The last is what a block sums; a contraction has no room for as many results as there come.
+      if (axis == axes.back() || (contraction && !shape[axis].is_const())) break;
       out.whole.push_back(axis);
       wanted /= size;
       continue;
     }
     const int64_t n = shape[axis].value();
     const auto least = static_cast<int64_t>(std::ceil(wanted));
-    const int64_t found = divisor(n, least);
+    const int64_t found = divisor(n, least, contraction ? kMoreOfContraction : kMoreBlocks);
     // The operands of a contraction are not padded: its recipes take them as they lie.
-    if (found == 0 && input.analysis[i].contraction) break;
+    if (found == 0 && contraction) break;
     out.cut = axis;
     out.length = found ? n / found : (n + least - 1) / least;
     out.count = (n + out.length - 1) / out.length;

@@ -132,6 +132,43 @@ TEST_CASE("a product with few results cuts its sum") {
   REQUIRE(largest_temporary(s) <= 24 * 128);
 }
 
+/// xᵀ·g: both factors lie across the sum.
+NodeRef gradient_of_weights(Models& m, int64_t k) {
+  return m.matmul(m.builder.permute(m.param("x", {k, 16}), {1, 0}), m.param("g", {k, 24}));
+}
+
+Capabilities with_vectors() {
+  Capabilities caps = with_units(1);
+  caps.vector_bytes = 64;
+  return caps;
+}
+
+TEST_CASE("a processor cuts the long sums of gradients of weights") {
+  Models m;
+  const Graph g = m.graph("g", {m.exp(gradient_of_weights(m, 2048))});
+  const Schedule s = schedule(g, on_one_device(with_vectors()), m.builder);
+  REQUIRE(kernel_count(s) == 2);
+  REQUIRE(largest_temporary(s) == int64_t{4} * 16 * 24);
+  const Graph sum = m.graph("g", {gradient_of_weights(m, 2048)});
+  require_same(sum, schedule(sum, on_one_device(with_vectors()), m.builder), 1);
+}
+
+TEST_CASE("other sums of products stay one kernel") {
+  const auto kernels = [](Models& m, const NodeRef& y, const Capabilities& caps) {
+    return kernel_count(schedule(m.graph("g", {y}), on_one_device(caps), m.builder));
+  };
+  Models m;
+  Capabilities workgroups = with_vectors();
+  workgroups.max_workgroup_threads = 256;
+  REQUIRE(kernels(m, gradient_of_weights(m, 2048), workgroups) == 1);
+  REQUIRE(kernels(m, gradient_of_weights(m, 512), with_vectors()) == 1);
+  REQUIRE(kernels(m, gradient_of_weights(m, 2047), with_vectors()) == 1);  // 23 · 89
+  const NodeRef x = m.param("x", {16, 2048}), w = m.param("w", {2048, 24});
+  REQUIRE(kernels(m, m.matmul(x, w), with_vectors()) == 1);
+  const NodeRef turned = m.builder.permute(m.param("v", {24, 2048}), {1, 0});
+  REQUIRE(kernels(m, m.matmul(x, turned), with_vectors()) == 1);
+}
+
 TEST_CASE("results that feed the device are left as they are") {
   for (const uint32_t units : {1U, 2U}) {
     Models m;
