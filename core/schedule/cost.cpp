@@ -16,8 +16,6 @@ constexpr float kSharedPositions = 16;
 constexpr size_t kMostDemands = 8;
 constexpr int kMostSharedViews = 16;
 constexpr double kSlack = 1 + 1e-9;
-// One row kernel over few long rows leaves cores idle.
-constexpr double kLongRow = 65536;
 
 int kernel_count(const std::vector<Demand>& demands) {
   int count = 0, last = -1;

@@ -13,6 +13,8 @@ constexpr int kMostNodes = 512;           // of one kernel: compile time stays i
 constexpr int kMostReductions = 8;        // each is a loop, which rules make up to six axes of
 constexpr int kMostSplits = 64;           // on the way to an element: else it is put where it goes
 constexpr int kMostViews = 512;
+// Elements. One row kernel over few rows as long as this leaves cores idle.
+constexpr double kLongRow = 65536;
 
 /// Kernel number `kernel` evaluates a node at `map`.
 struct Demand {

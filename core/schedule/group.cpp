@@ -206,18 +206,29 @@ class Grouper {
 
   int find_beside(const Unit& unit) const {
     for (const CutRead& read : unit.reads) {
-      const auto it = beside_.find({unit.level, read.node});
-      if (it == beside_.end()) continue;
       if (input_.analysis[read.node].size < input_.analysis[unit.roots[0]].size) continue;
-      if (out_.units[it->second].level == unit.level && may_join(unit, it->second))
-        return it->second;
+      for (const int shared : shared_by(unit, read)) {
+        const auto it = beside_.find({unit.level, shared});
+        if (it != beside_.end() && out_.units[it->second].level == unit.level &&
+            may_join(unit, it->second))
+          return it->second;
+      }
     }
     return -1;
   }
 
+  /// What makes units lie beside one another: a node that both read; of reductions, as of second
+  /// stages, also that one unit made what they read.
+  std::vector<int> shared_by(const Unit& unit, const CutRead& read) const {
+    const int from = producer(read.node);
+    if (!unit.reduces.any || from < 0) return {read.node};
+    return {read.node, out_.units[from].roots[0]};
+  }
+
   void remember(const Unit& unit, int number) {
     if (unit.kind != Unit::Kind::kKernel || unit.reduces.contraction) return;
-    for (const CutRead& read : unit.reads) beside_[{unit.level, read.node}] = number;
+    for (const CutRead& read : unit.reads)
+      for (const int shared : shared_by(unit, read)) beside_[{unit.level, shared}] = number;
   }
 
   void merge(const Unit& unit, int into) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Scheduling as a list: place, cut, group, emit, check.
+// Scheduling as a list: place, two stages, cut, group, emit, check.
 #include "core/schedule/schedule.hpp"
 
 #include "core/schedule/assign_devices.hpp"
@@ -7,21 +7,35 @@
 #include "core/schedule/emit.hpp"
 #include "core/schedule/group.hpp"
 #include "core/schedule/limits.hpp"
+#include "core/schedule/two_stages.hpp"
 #include "core/support/log.hpp"
 
 namespace tenon {
+
+namespace {
+
+using namespace scheduling;
+
+Schedule schedule_nodes(const SchedulerInput& input, Builder& builder) {
+  const Cut kernels = cut(input);
+  const Units units = group(input, kernels);
+  Schedule out = emit(input, kernels, units, builder);
+  check_limits(out, input.options);
+  TN_LOG("schedule", "{}: {} nodes, {} cuts, {} steps", input.graph.name, input.nodes.size(),
+         kernels.kernels.size(), out.steps.size());
+  return out;
+}
+
+}  // namespace
 
 Schedule scheduling::schedule_region(const Graph& graph, const ScheduleOptions& options,
                                      Builder& builder, int result_device) {
   const Graph placed = place(graph, options, builder, result_device);
   const SchedulerInput input(placed, options);
-  const Cut kernels = cut(input);
-  const Units units = group(input, kernels);
-  Schedule out = emit(input, kernels, units, builder);
-  check_limits(out, options);
-  TN_LOG("schedule", "{}: {} nodes, {} cuts, {} steps", graph.name, input.nodes.size(),
-         kernels.kernels.size(), out.steps.size());
-  return out;
+  if (!options.fuse) return schedule_nodes(input, builder);
+  if (const std::optional<Graph> staged = in_two_stages(input, builder))
+    return schedule_nodes(SchedulerInput(*staged, options), builder);
+  return schedule_nodes(input, builder);
 }
 
 Schedule schedule(const Graph& graph, const ScheduleOptions& options, Builder& builder) {

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/schedule/two_stages.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/ir/scalar_op.hpp"
+#include "core/schedule/long_sums.hpp"
+
+namespace tenon::scheduling {
+namespace {
+
+constexpr double kBlocksPerUnit = 8;  // so that units that are late finish with the others
+constexpr double kTile = 512;         // results of a contraction that one unit computes together
+// Times as many blocks as wanted, to find a number that divides. Each block of a contraction is a
+// whole result in memory.
+constexpr int64_t kMoreBlocks = 8;
+constexpr int64_t kMoreOfContraction = 2;
+
+/// Axes that the first stage keeps: whole ones, and one that is cut in blocks.
+struct Blocks {
+  std::vector<int> whole;
+  int cut = -1;
+  int64_t count = 1, length = 1;  ///< of the axis that is cut
+};
+
+/// Blocks to cut each sum in; 1: none.
+double blocks_wanted(const SchedulerInput& input, int i, const StageSizes& sizes) {
+  const Node& node = input.node(i);
+  const NodeAnalysis& analysis = input.analysis[i];
+  const double units = std::max(1U, input.capabilities(i).compute_units);
+  double length = 1;
+  for (const int axis : node.as<ReduceAttr>().axes)
+    length *= input.estimate.of(node.sources[0]->shape[axis]);
+  const double workers = std::ceil(analysis.contraction ? analysis.size / kTile : analysis.size);
+  if (units < 2 || workers >= 2 * units || length <= sizes.long_row)
+    return blocks_of_long_sum(input, i);
+  return std::min(std::ceil(kBlocksPerUnit * units / workers), length / sizes.shortest_block);
+}
+
+/// The smallest divisor of n from `wanted` on that is not too large; 0 if there is none.
+int64_t divisor(int64_t n, int64_t wanted, int64_t times) {
+  for (int64_t d = wanted; d <= std::min(n, wanted * times); ++d)
+    if (n % d == 0) return d;
+  return 0;
+}
+
+/// From the outermost axis on, so that a block lies together in memory.
+std::optional<Blocks> cut_in_blocks(const SchedulerInput& input, int i, double wanted) {
+  const Node& node = input.node(i);
+  const Shape& shape = node.sources[0]->shape;
+  const std::vector<int>& axes = node.as<ReduceAttr>().axes;
+  Blocks out;
+  for (const int axis : axes) {
+    if (wanted < 2) break;
+    const double size = input.estimate.of(shape[axis]);
+    const bool contraction = input.analysis[i].contraction;
+    if (size <= wanted || !shape[axis].is_const()) {
+      // The last is what a block sums; a contraction has no room for as many results as there come.
+      if (axis == axes.back() || (contraction && !shape[axis].is_const())) break;
+      out.whole.push_back(axis);
+      wanted /= size;
+      continue;
+    }
+    const int64_t n = shape[axis].value();
+    const auto least = static_cast<int64_t>(std::ceil(wanted));
+    const int64_t found = divisor(n, least, contraction ? kMoreOfContraction : kMoreBlocks);
+    // The operands of a contraction are not padded: its recipes take them as they lie.
+    if (found == 0 && contraction) break;
+    out.cut = axis;
+    out.length = found ? n / found : (n + least - 1) / least;
+    out.count = (n + out.length - 1) / out.length;
+    break;
+  }
+  if (out.whole.empty() && out.cut < 0) return std::nullopt;
+  return out;
+}
+
+class TwoStages {
+ public:
+  TwoStages(Builder& builder, const ReduceAttr& attr, const Blocks& blocks, bool contraction)
+      : builder_(builder), attr_(attr), blocks_(blocks), contraction_(contraction) {}
+
+  /// The reduction of x, in x's dtype.
+  NodeRef run(NodeRef x) const {
+    const DType dtype = x->dtype;
+    Shape result = x->shape;
+    for (const int axis : attr_.axes) result[axis] = 1;
+    // What lies between the stages is as wide as the accumulator is.
+    if (attr_.accumulator != dtype) x = builder_.cast(std::move(x), attr_.accumulator);
+    x = in_blocks(x);
+    const int kept = static_cast<int>(blocks_.whole.size()) + (blocks_.cut >= 0);
+    std::vector<int> inner, outer;
+    for (int axis = 0; axis < kept; ++axis) outer.push_back(axis);
+    for (const int axis : attr_.axes)
+      if (!is_whole(axis)) inner.push_back(axis + kept - wholes_before(axis));
+    x = builder_.reshape(reduce(reduce(x, inner), outer), std::move(result));
+    return x->dtype == dtype ? x : builder_.cast(x, dtype);
+  }
+
+ private:
+  bool is_whole(int axis) const { return std::ranges::count(blocks_.whole, axis) != 0; }
+  int wholes_before(int axis) const {
+    return static_cast<int>(
+        std::ranges::count_if(blocks_.whole, [&](int whole) { return whole < axis; }));
+  }
+
+  NodeRef reduce(const NodeRef& x, const std::vector<int>& axes) const {
+    return builder_.reduce(attr_.op, x, axes, attr_.accumulator, attr_.precision);
+  }
+
+  /// The axes that the first stage keeps come first. A contraction stays a product of what is
+  /// moved.
+  NodeRef in_blocks(const NodeRef& x) const {
+    if (contraction_ && x->op == Op::CAST) return builder_.cast(in_blocks(x->sources[0]), x->dtype);
+    if (contraction_ && x->op == Op::MUL)
+      return builder_.binary(Op::MUL, moved(x->sources[0]), moved(x->sources[1]));
+    return moved(x);
+  }
+
+  NodeRef moved(NodeRef x) const {
+    std::vector<int> first = blocks_.whole, order;
+    if (blocks_.cut >= 0) {
+      x = with_block_axis(std::move(x));
+      first.push_back(blocks_.cut);  // the whole ones are before it
+    }
+    order = first;
+    for (int axis = 0; axis < static_cast<int>(x->shape.size()); ++axis)
+      if (!std::ranges::count(first, axis)) order.push_back(axis);
+    return std::ranges::is_sorted(order) ? x : builder_.permute(std::move(x), std::move(order));
+  }
+
+  /// The axis that is cut becomes two: a block, and where in it.
+  NodeRef with_block_axis(NodeRef x) const {
+    const auto axis = static_cast<size_t>(blocks_.cut);
+    Shape shape = x->shape;
+    const int64_t more = blocks_.count * blocks_.length - shape[axis].value();
+    if (more > 0) {
+      std::vector<std::pair<Dim, Dim>> pairs(shape.size(), {Dim(0), Dim(0)});
+      pairs[axis].second = Dim(more);
+      const Scalar fill = identity(attr_.op, x->dtype);
+      x = builder_.pad(std::move(x), std::move(pairs), fill);
+    }
+    shape[axis] = Dim(blocks_.length);
+    shape.insert(shape.begin() + blocks_.cut, Dim(blocks_.count));
+    return builder_.reshape(std::move(x), std::move(shape));
+  }
+
+  Builder& builder_;
+  const ReduceAttr& attr_;
+  const Blocks& blocks_;
+  const bool contraction_;
+};
+
+/// An axis that may be empty is no place to begin a block.
+bool may_be_empty(const Node& reduce) {
+  return std::ranges::any_of(reduce.as<ReduceAttr>().axes,
+                             [&](int axis) { return reduce.sources[0]->shape[axis].min() < 1; });
+}
+
+}  // namespace
+
+std::optional<Graph> in_two_stages(const SchedulerInput& input, Builder& builder,
+                                   const StageSizes& sizes) {
+  std::vector<std::optional<Blocks>> blocks(input.nodes.size());
+  bool any = false;
+  for (int i = 0; i < static_cast<int>(input.nodes.size()); ++i) {
+    if (input.node(i).op != Op::REDUCE || may_be_empty(input.node(i))) continue;
+    blocks[i] = cut_in_blocks(input, i, blocks_wanted(input, i, sizes));
+    any |= blocks[i].has_value();
+  }
+  if (!any) return std::nullopt;
+  std::vector<NodeRef> made(input.nodes.size());
+  for (int i = 0; i < static_cast<int>(input.nodes.size()); ++i) {
+    const Node& node = input.node(i);
+    std::vector<NodeRef> sources;
+    for (const int s : input.sources[i]) sources.push_back(made[s]);
+    if (blocks[i])
+      made[i] = TwoStages(builder, node.as<ReduceAttr>(), *blocks[i], input.analysis[i].contraction)
+                    .run(sources[0]);
+    else if (sources == node.sources)
+      made[i] = input.nodes[i];
+    else
+      made[i] = builder.make(node.op, node.dtype, node.shape, std::move(sources), node.attr);
+  }
+  Graph out = input.graph;
+  for (NodeRef& o : out.outputs) o = made[input.at(o)];
+  return out;
+}
+
+}  // namespace tenon::scheduling
