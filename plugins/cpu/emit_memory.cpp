@@ -47,7 +47,7 @@ Emitter::Pointer Emitter::element(const tn_op& op, tn_dtype dtype, unsigned lane
   return pointer;
 }
 
-Value* Emitter::emit_load(const tn_op& op) {
+Value* Emitter::emit_load(uint32_t i, const tn_op& op) {
   const auto dtype = static_cast<tn_dtype>(op.dtype);
   const unsigned lanes = op.lanes;
   llvm::Type* type = memory_type(context_, dtype, lanes);
@@ -56,6 +56,8 @@ Value* Emitter::emit_load(const tn_op& op) {
   Value* fill = operands.size() > 3 ? to_memory(builder_, values_[operands[3]], dtype)
                                     : llvm::Constant::getNullValue(type);
   if (lanes > 1 && !is_vector(fill)) fill = builder_.CreateVectorSplat(lanes, fill);
+  if (is_vector(operand(op, 1)))
+    if (Value* loaded = load_strided(i, mask, fill)) return from_memory(builder_, loaded, dtype);
   const Pointer at = element(op, dtype, lanes);
 
   if (is_vector(operand(op, 1))) {

@@ -44,6 +44,7 @@ std::unique_ptr<llvm::Module> Emitter::run() {
   module_->setTargetTriple(triple_);
   values_.assign(program_.op_count(), nullptr);
   params_.assign(program_.param_count(), nullptr);
+  find_strides();
   place_allocations();
   kernel_ = make_kernel();
   emit_grid();
@@ -294,7 +295,7 @@ Value* Emitter::emit_value(uint32_t i, const tn_op& op) {
     case TN_OP_INDEX:
       return emit_index(op);
     case TN_OP_TAKE:
-      return emit_load(op);
+      return emit_load(i, op);
     case TN_OP_CAST: {
       const tn_dtype from = operand_dtype(op, 0);
       return op.imm == TN_CAST_BITS ? emit_bit_cast(builder_, operand(op, 0), from, dtype)

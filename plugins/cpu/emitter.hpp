@@ -10,9 +10,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "plugins/cpu/lane_index.hpp"
 #include "plugins/cpu/types.hpp"
 #include "sdk/program/view.hpp"
 
@@ -69,10 +72,20 @@ class Emitter {
   llvm::BasicBlock* block(const char* name);
 
   // emit_memory.cpp
-  llvm::Value* emit_load(const tn_op& op);
+  llvm::Value* emit_load(uint32_t i, const tn_op& op);
   void emit_store(const tn_op& op);
   Pointer element(const tn_op& op, tn_dtype dtype, unsigned lanes);
   llvm::Value* wide_index(const tn_op& op);
+
+  // emit_strided.cpp
+  void find_strides();
+  llvm::Value* load_beside(const tn_op& op, uint32_t base, int64_t offset,
+                           llvm::ArrayRef<llvm::Constant*> mask = {});
+  void load_transposed(uint32_t i);
+  llvm::Value* load_spread(const tn_op& op, const LaneIndex& at, llvm::Value* mask,
+                           llvm::Value* fill);
+  /// What the gather number i gives, as in memory; null: it has to be a gather.
+  llvm::Value* load_strided(uint32_t i, llvm::Value* mask, llvm::Value* fill);
 
   // emit_control.cpp
   void begin_loop(uint32_t i, const tn_op& op);
@@ -89,7 +102,9 @@ class Emitter {
   std::unique_ptr<llvm::Module> module_;
   llvm::Function* kernel_ = nullptr;
   std::vector<llvm::Value*> values_;
-  std::vector<llvm::Value*> params_;       ///< by tn_param: pointer or scalar
+  std::vector<std::optional<LaneIndex>> strides_;      ///< of gathers, by op
+  std::unordered_map<uint32_t, llvm::Value*> loaded_;  ///< with a gather before them
+  std::vector<llvm::Value*> params_;                   ///< by tn_param: pointer or scalar
   std::vector<uint64_t> scratch_offsets_;  ///< by tn_param; kOnStack where it is an alloca
   std::vector<Region> regions_;
   llvm::Value *grid_[3] = {}, *begin_ = nullptr, *end_ = nullptr, *thread_ = nullptr;

@@ -109,6 +109,109 @@ TEST_CASE("gathers and scatters, masked") {
   }
 }
 
+namespace {
+
+/// base + offset + lane * stride, as the core writes it.
+Value strided(Writer& b, Value base, int64_t offset, int64_t stride, uint16_t lanes) {
+  const auto number = [&](int64_t n) { return b.number(static_cast<uint64_t>(n), lanes); };
+  const Value lane = b.index(TN_AXIS_LANE, TN_DTYPE_I64, lanes);
+  const Value steps = b.apply(TN_OP_MUL, lane, number(stride), TN_OP_NO_WRAP);
+  const Value first = b.op(TN_OP_BROADCAST, TN_DTYPE_I64, lanes, {base});
+  const Value index = b.apply(TN_OP_ADD, first, steps, TN_OP_NO_WRAP);
+  return b.apply(TN_OP_ADD, index, number(offset), TN_OP_NO_WRAP);
+}
+
+}  // namespace
+
+TEST_CASE("gathers of every stride, all lanes and some") {
+  for (tn_dtype dtype : kSizes) {
+    for (uint16_t lanes : {4, 16, 24}) {
+      for (const int64_t stride : {-5, -4, -2, -1, 0, 1, 2, 3, 4, 5, 9}) {
+        for (const uint16_t wanted : {int{lanes}, lanes / 2}) {
+          const int64_t span = (lanes - 1) * std::abs(stride), begin = stride < 0 ? span : 0;
+          Writer b("stride");
+          const Value in = b.buffer("in", dtype, TN_ACCESS_READ);
+          const Value out = b.buffer("out", dtype, TN_ACCESS_WRITE);
+          const Value group = b.index(TN_AXIS_GRID_X, TN_DTYPE_I64);
+          const Value index = strided(b, group, begin, stride, lanes);
+          std::vector<Value> operands{in, index};
+          const uint64_t fill = dtype == TN_DTYPE_BOOL ? 1 : 0x55;
+          if (wanted < lanes) {
+            const Value lane = b.index(TN_AXIS_LANE, TN_DTYPE_I64, lanes);
+            operands.push_back(b.apply(TN_OP_CMPLT, lane, b.number(wanted, lanes)));
+            operands.push_back(b.constant(dtype, fill, lanes));
+          }
+          const Value to = b.apply(TN_OP_MUL, group, b.number(lanes));
+          b.store(out, to, b.op(TN_OP_TAKE, dtype, lanes, operands));
+
+          constexpr uint32_t kGroups = 3;
+          const uint32_t size = sdk::dtype_bytes(dtype);
+          Bytes source = ramp(dtype, static_cast<size_t>(span) + kGroups);
+          Bytes target(kGroups * lanes * size);
+          shared_device().run(b.finish(), {kGroups}, {{&source}, {&target}});
+          for (uint32_t i = 0; i < kGroups * lanes; ++i) {
+            const int64_t from = begin + i / lanes + i % lanes * stride;
+            CAPTURE(dtype, lanes, stride, wanted, i);
+            REQUIRE(element(target, i, size) ==
+                    (i % lanes < wanted ? element(source, static_cast<size_t>(from), size) : fill));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("gathers side by side are a transposed matrix") {
+  for (tn_dtype dtype : kSizes) {
+    for (uint16_t lanes : {2, 8, 16}) {
+      constexpr int64_t kStride = 37;
+      Writer b("transpose");
+      const Value in = b.buffer("in", dtype, TN_ACCESS_READ);
+      const Value out = b.buffer("out", dtype, TN_ACCESS_WRITE);
+      const Value group = b.index(TN_AXIS_GRID_X, TN_DTYPE_I64);
+      // In no order, and one more than there are lanes.
+      std::vector<Value> values;
+      for (int64_t i = 0; i <= lanes; ++i)
+        values.push_back(b.op(TN_OP_TAKE, dtype, lanes,
+                              {in, strided(b, group, i * 3 % (lanes + 1), kStride, lanes)}));
+      const Value to = b.apply(TN_OP_MUL, group, b.number((lanes + 1u) * lanes));
+      for (uint64_t i = 0; i < values.size(); ++i)
+        b.store(out, b.apply(TN_OP_ADD, to, b.number(i * lanes)), values[i]);
+
+      const uint32_t size = sdk::dtype_bytes(dtype), each = (lanes + 1u) * lanes;
+      Bytes source = ramp(dtype, (lanes - 1) * kStride + lanes + 2), target(2 * each * size);
+      shared_device().run(b.finish(), {2}, {{&source}, {&target}});
+      for (uint32_t i = 0; i < 2 * each; ++i) {
+        const uint32_t offset = i % each / lanes * 3 % (lanes + 1u);
+        CAPTURE(dtype, lanes, i);
+        REQUIRE(element(target, i, size) ==
+                element(source, i / each + offset + i % lanes * kStride, size));
+      }
+    }
+  }
+}
+
+TEST_CASE("a gather sees what was stored after the gathers beside it") {
+  constexpr uint16_t kLanes = 4;
+  Writer b("between");
+  const Value data = b.buffer("data", TN_DTYPE_I32, TN_ACCESS_READ | TN_ACCESS_WRITE);
+  const Value out = b.buffer("out", TN_DTYPE_I32, TN_ACCESS_WRITE);
+  const Value zero = b.number(0);
+  for (uint64_t i = 0; i < kLanes; ++i) {
+    const Value index = strided(b, zero, static_cast<int64_t>(i), 10, kLanes);
+    b.store(out, b.number(i * kLanes), b.op(TN_OP_TAKE, TN_DTYPE_I32, kLanes, {data, index}));
+    b.store(data, b.number(i + 1), b.constant(TN_DTYPE_I32, 1000 + i));
+  }
+  std::vector<int32_t> values(34);
+  std::iota(values.begin(), values.end(), 0);
+  Bytes source = to_bytes(values), target(kLanes * kLanes * 4);
+  shared_device().run(b.finish(), {}, {{&source}, {&target}});
+  std::vector<int32_t> expected;
+  for (int i = 0; i < kLanes; ++i)
+    for (int l = 0; l < kLanes; ++l) expected.push_back(l == 0 && i > 0 ? 999 + i : i + 10 * l);
+  CHECK(from_bytes<int32_t>(target) == expected);
+}
+
 TEST_CASE("streamed and aligned stores arrive") {
   Writer b("stream");
   const Value in = b.buffer("in", TN_DTYPE_F32, TN_ACCESS_READ, 4096, 64);

@@ -196,6 +196,30 @@ TEST_CASE("a few rows by columns that lie along the sum are dot products") {
   CHECK(list_of(64).find("stage b1") != std::string::npos);
 }
 
+TEST_CASE("an operand that lies across the result goes through registers in squares") {
+  Builder builder;
+  const auto list_of = [&](const char* order, const char* shape, const char* source) {
+    const std::string text = fmt::format(R"(graph g(%x: f32[{2}], %y: f32[{1}]) {{
+      %a = permute %x, axes=[{0}]
+      %s = add %a, %y
+      return %s
+    }})",
+                                         order, shape, source);
+    return print(choose_transforms(build_kernel(parse_graph(text, builder)), cpu_like()).list);
+  };
+  const auto is_square = [](const std::string& list) {
+    return list.starts_with("split a") && list.find("; unroll a") != std::string::npos &&
+           list.find("reorder") != std::string::npos;
+  };
+  CHECK(is_square(list_of("1, 0", "64, 96", "96, 64")));
+  CHECK(is_square(list_of("1, 0", "33, 97", "97, 33")));
+  CHECK(is_square(list_of("2, 1, 0", "64, 5, 96", "96, 5, 64")));
+  CHECK(is_square(list_of("0, 2, 1", "3, 64, 96", "3, 96, 64")));
+  // Rows stay whole, or are too short.
+  CHECK_FALSE(is_square(list_of("1, 0, 2", "64, 5, 96", "5, 64, 96")));
+  CHECK_FALSE(is_square(list_of("1, 0", "64, 8", "8, 64")));
+}
+
 TEST_CASE("the counter counts") {
   const size_t before = thrown;
   CHECK_THROWS(parse_transforms("soup"));

@@ -162,6 +162,8 @@ void schedule_reduction(ScheduleBuilder& builder, int id) {
 
 void schedule_vector_nest(ScheduleBuilder& builder, int axis) {
   std::vector<int> axes = builder.fuse_contiguous(builder.chain(builder.loop(axis)));
+  if (const int across = schedule_across(builder, axes); across >= 0)
+    return spread(builder, widen(builder, across));
   int outermost = axes.front();
   cache_rows(builder, outermost);
   std::vector<int> stores;

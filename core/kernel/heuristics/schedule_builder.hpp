@@ -102,8 +102,11 @@ std::optional<Matmul> find_matmul(const ScheduleBuilder& builder, const Statemen
 
 /// Recipes. Each works on one outermost statement of the kernel, named by its axis (-1: a statement
 /// that is not a loop).
-void schedule_vector_nest(ScheduleBuilder& builder, int axis);   ///< elementwise and row reductions
-bool schedule_matmul(ScheduleBuilder& builder, int axis);        ///< false if it is not one
+void schedule_vector_nest(ScheduleBuilder& builder, int axis);  ///< elementwise and row reductions
+bool schedule_matmul(ScheduleBuilder& builder, int axis);       ///< false if it is not one
+/// The directly nested loops of elementwise work with an operand across them; gives the outermost
+/// loop then, or -1, and nothing done, if there is no such operand.
+int schedule_across(ScheduleBuilder& builder, const std::vector<int>& axes);
 void schedule_threads_nest(ScheduleBuilder& builder, int axis);  ///< devices with workgroups
 /// Of the nests with workgroups; false, and nothing done, if the parallel `axes` hold no such
 /// thing.
