@@ -26,7 +26,7 @@ std::unique_ptr<sdk::Memory> CpuDevice::import_host(uint32_t, void* pointer, uin
 void CpuDevice::submit(const sdk::Submission& submission) { queue_.submit(read_batch(submission)); }
 
 std::unique_ptr<sdk::Timeline> CpuDevice::make_timeline(uint64_t value) {
-  return std::make_unique<sdk::HostTimeline>(value);
+  return std::make_unique<QueueTimeline>(queue_, value);
 }
 
 }  // namespace tenon::cpu

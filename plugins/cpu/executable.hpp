@@ -48,4 +48,9 @@ class CpuExecutable : public sdk::HostExecutable {
   mutable std::atomic<float> workgroup_ns_{0};
 };
 
+/// Of a launch.
+inline const CpuExecutable& executable_of(const sdk::HostCommand& command) {
+  return static_cast<const CpuExecutable&>(*command.executable);
+}
+
 }  // namespace tenon::cpu

@@ -6,44 +6,47 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "plugins/cpu/executable.hpp"
+#include "plugins/cpu/team.hpp"
 
 namespace tenon::cpu {
 
 class Launcher {
  public:
   /// Never runs on more than `threads` threads, the caller's among them.
-  explicit Launcher(unsigned threads);
-  ~Launcher();
+  Launcher(unsigned threads, std::function<void()> before_sleep)
+      : team_(threads, std::move(before_sleep)), scratch_(threads) {}
 
+  /// Some thread will call before_sleep.
+  bool is_awake() const { return team_.is_awake(); }
+
+  /// These come next: wakes threads if that is worth it.
+  void expect(std::span<const sdk::HostCommand> commands);
   void launch(const CpuExecutable& executable, const uint32_t grid[3],
               const sdk::HostArgument* arguments);
   void copy(std::byte* to, const std::byte* from, uint64_t size);
   void fill(std::byte* to, uint64_t size, uint64_t pattern, uint32_t pattern_size);
 
   /// An upper guess of the time; infinity where nothing is known.
-  static double estimated_ns(const CpuExecutable& executable, const uint32_t grid[3]);
-  static double estimated_copy_ns(uint64_t bytes);
+  static double estimated_ns(const sdk::HostCommand& command);
 
  private:
-  struct Workers;
   struct Scratch {
     std::unique_ptr<std::byte, void (*)(void*)> bytes{nullptr, nullptr};
     uint64_t size = 0;
   };
-  using RangeBody = std::function<void(uint64_t begin, uint64_t end, unsigned slot)>;
 
   std::byte* scratch(unsigned slot, uint64_t size);
-  /// work(slot) on all threads, each with a slot of its own, until all have returned.
-  void run_on_all(const std::function<void(unsigned slot)>& work);
-  /// Ranges of [0, count) in any order; small ones go to whichever thread is free.
-  void parallel(uint64_t count, uint64_t smallest, const RangeBody& body);
+  /// Ranges of [0, count) in any order, none smaller than `smallest`.
+  template <class Body>
+  void parallel(uint64_t count, uint64_t smallest, const Body& body);
 
-  unsigned threads_;
-  std::unique_ptr<Workers> workers_;  ///< none: threads are started each time
-  std::vector<Scratch> scratch_;      ///< by slot in the arena
+  Team team_;
+  std::vector<Scratch> scratch_;  ///< by slot in the team
 };
 
 }  // namespace tenon::cpu

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tenon::cpu {
 namespace {
 
@@ -11,10 +13,6 @@ namespace {
 constexpr double kInlineNs = 20'000;
 /// How often a worker that waits looks whether its device closes.
 constexpr uint64_t kWaitSliceNs = 20'000'000;
-
-const CpuExecutable& executable_of(const sdk::HostCommand& command) {
-  return static_cast<const CpuExecutable&>(*command.executable);
-}
 
 Batch::Point read_point(const tn_point& point) {
   return {static_cast<sdk::HostTimeline*>(sdk::timeline_of(point.timeline)), point.value};
@@ -24,13 +22,20 @@ void fail_signals(const Batch& batch, const sdk::Failure& failure) {
   for (const Batch::Point& point : batch.signals) point.timeline->fail(failure);
 }
 
+/// Failed counts as not reached: the worker's wait tells which failure.
 bool is_reached(const Batch::Point& point) {
   try {
     return point.timeline->query() >= point.value;
   } catch (const sdk::Failure&) {
-    return false;  // the worker's wait tells which failure
+    return false;
   }
 }
+
+bool is_over(const Batch::Point& point) {
+  return point.timeline->failure().has_value() || is_reached(point);
+}
+
+bool is_ready(const Batch& batch) { return std::ranges::all_of(batch.waits, is_reached); }
 
 }  // namespace
 
@@ -54,7 +59,8 @@ Batch read_batch(const sdk::Submission& submission) {
   return batch;
 }
 
-Queue::Queue(unsigned threads) : launcher_(threads), worker_([this] { run(); }) {}
+Queue::Queue(unsigned threads)
+    : launcher_(threads, [this] { call_worker(); }), worker_([this] { run(); }) {}
 
 Queue::~Queue() {
   {
@@ -67,31 +73,35 @@ Queue::~Queue() {
 
 bool Queue::runs_at_once(const Batch& batch) const {
   double expected = 0;
-  for (const sdk::HostCommand& command : batch.work.commands) {
-    expected += command.kind == TN_COMMAND_LAUNCH
-                    ? Launcher::estimated_ns(executable_of(command), command.grid)
-                    : Launcher::estimated_copy_ns(command.size);
-  }
-  if (!(expected < kInlineNs)) return false;
-  for (const Batch::Point& point : batch.waits) {
-    if (!is_reached(point)) return false;
-  }
-  return true;
+  for (const sdk::HostCommand& command : batch.work.commands)
+    expected += Launcher::estimated_ns(command);
+  return expected < kInlineNs && is_ready(batch);
 }
 
 void Queue::submit(Batch batch) {
   std::unique_lock lock(mutex_);
   if (running_ || !batches_.empty() || !runs_at_once(batch)) {
     batches_.push_back(std::move(batch));
-    lock.unlock();
-    changed_.notify_one();
+    // The caller will most likely wait, and then run it. Threads that are awake see if it does not.
+    if (!launcher_.is_awake()) changed_.notify_one();
     return;
   }
-  running_ = true;
+  batches_.push_back(std::move(batch));
+  run_first(lock);
+  const bool more = !batches_.empty();
   lock.unlock();
-  execute(batch);
-  lock.lock();
-  running_ = false;
+  if (more) changed_.notify_one();
+}
+
+void Queue::call_worker() {
+  const std::lock_guard lock(mutex_);
+  if (!running_ && !batches_.empty()) changed_.notify_one();
+}
+
+void Queue::help(const Batch::Point& point) {
+  std::unique_lock lock(mutex_);
+  if (running_) return;
+  while (!batches_.empty() && is_ready(batches_.front()) && !is_over(point)) run_first(lock);
   const bool more = !batches_.empty();
   lock.unlock();
   if (more) changed_.notify_one();
@@ -102,14 +112,18 @@ void Queue::run() {
   while (true) {
     changed_.wait(lock, [&] { return !running_ && (stopping_ || !batches_.empty()); });
     if (batches_.empty()) return;
-    const Batch batch = std::move(batches_.front());
-    batches_.pop_front();
-    running_ = true;
-    lock.unlock();
-    execute(batch);
-    lock.lock();
-    running_ = false;
+    run_first(lock);
   }
+}
+
+void Queue::run_first(std::unique_lock<std::mutex>& lock) {
+  const Batch batch = std::move(batches_.front());
+  batches_.pop_front();
+  running_ = true;
+  lock.unlock();
+  execute(batch);
+  lock.lock();
+  running_ = false;
 }
 
 void Queue::wait_for(const Batch& batch) {
@@ -133,6 +147,7 @@ void Queue::wait_for(const Batch& batch) {
 void Queue::execute(const Batch& batch) {
   try {
     wait_for(batch);
+    launcher_.expect(batch.work.commands);
     for (const sdk::HostCommand& command : batch.work.commands) {
       switch (command.kind) {
         case TN_COMMAND_LAUNCH:
@@ -151,6 +166,11 @@ void Queue::execute(const Batch& batch) {
     return fail_signals(batch, sdk::current_failure());
   }
   for (const Batch::Point& point : batch.signals) point.timeline->signal(point.value);
+}
+
+void QueueTimeline::wait(uint64_t value, uint64_t timeout_ns) {
+  if (timeout_ns == UINT64_MAX) queue_.help({this, value});
+  HostTimeline::wait(value, timeout_ns);
 }
 
 }  // namespace tenon::cpu

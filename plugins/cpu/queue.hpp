@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A device's queue: submissions run in order on a worker thread, and fail in their timelines.
+// A device's queue: submissions run in order, on a thread that waits for them or on a worker, and
+// fail in their timelines.
 #pragma once
 
 #include <condition_variable>
@@ -33,20 +34,35 @@ class Queue {
   ~Queue();
   /// Short work that has nothing to wait for runs at once, on the caller's thread.
   void submit(Batch batch);
+  /// For a thread that has nothing to do before `point` is reached: runs what can be run until
+  /// then, where the worker has not begun with it.
+  void help(const Batch::Point& point);
 
  private:
   void run();
+  void call_worker();
+  void run_first(std::unique_lock<std::mutex>& lock);
   bool runs_at_once(const Batch& batch) const;
   void execute(const Batch& batch);
   void wait_for(const Batch& batch);
 
-  Launcher launcher_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Batch> batches_;
   bool running_ = false;  ///< someone uses launcher_
   bool stopping_ = false;
+  Launcher launcher_;
   std::thread worker_;
+};
+
+/// Whoever waits for it for ever helps its device's queue.
+class QueueTimeline : public sdk::HostTimeline {
+ public:
+  QueueTimeline(Queue& queue, uint64_t value) : HostTimeline(value), queue_(queue) {}
+  void wait(uint64_t value, uint64_t timeout_ns) override;
+
+ private:
+  Queue& queue_;
 };
 
 }  // namespace tenon::cpu

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <set>
@@ -31,10 +32,12 @@ struct Timeline {
 struct Slab {
   Slab(const Device& device, uint64_t bytes)
       : handle(device.allocate(bytes)),
-        data(static_cast<unsigned char*>(device.map(handle, bytes))) {}
+        data(static_cast<unsigned char*>(device.map(handle, bytes))),
+        size(bytes) {}
   ~Slab() { plugin().memory_free(handle); }
   tn_memory* handle;
   unsigned char* data;
+  uint64_t size;
 };
 
 tn_command fill_command(const Slab& to, uint64_t offset, uint64_t size, uint64_t pattern,
@@ -119,6 +122,55 @@ TEST_CASE("a submission waits for a timeline of another device, and runs in orde
   uint64_t value = 0;
   CHECK(plugin().timeline_query(done.handle, &value, nullptr) == TN_OK);
   CHECK(value == 2);
+}
+
+TEST_CASE("what is submitted is done whether or not somebody waits for it") {
+  for (const char* options : {"threads=1", "threads=2"}) {
+    const Device device(options);
+    Slab slab(device, uint64_t{16} << 20);
+    const Timeline done(device);
+    const auto reached = [&] {
+      uint64_t value = 0;
+      CHECK(plugin().timeline_query(done.handle, &value, nullptr) == TN_OK);
+      return value;
+    };
+    for (uint64_t round = 1; round <= 40; ++round) {
+      CAPTURE(options, round);
+      const auto byte = static_cast<unsigned char>(round);
+      const tn_command fill = fill_command(slab, 0, slab.size, byte, 1);  // too long for submit
+      const tn_point signal{done.handle, round};
+      REQUIRE(submit(device, {&fill, 1}, {}, {&signal, 1}) == TN_OK);
+      if (round % 4 == 0) {
+        while (reached() < round) std::this_thread::yield();
+      } else if (round % 4 == 1) {
+        CHECK(done.wait(round, kForever) == TN_OK);
+      } else if (round % 4 == 2) {
+        CHECK(done.wait(round, 60'000 * kMillisecond) == TN_OK);
+      } else {
+        continue;  // the next one comes at once
+      }
+      CHECK(slab.data[0] == byte);
+      CHECK(slab.data[slab.size - 1] == byte);
+      if (round % 8 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    }
+  }
+}
+
+TEST_CASE("several threads wait for work of one device") {
+  const Device device("threads=2");
+  Slab slab(device, uint64_t{16} << 20);
+  const Timeline done(device);
+  std::atomic<int> right{0};
+  for (uint64_t round = 1; round <= 20; ++round) {
+    const tn_command fill = fill_command(slab, 0, slab.size, round, 1);
+    const tn_point signals[] = {{done.handle, 2 * round - 1}, {done.handle, 2 * round}};
+    REQUIRE(submit(device, {&fill, 1}, {}, {&signals[0], 1}) == TN_OK);
+    REQUIRE(submit(device, {&fill, 1}, {}, {&signals[1], 1}) == TN_OK);
+    std::vector<std::jthread> waiting;
+    for (uint64_t t = 0; t < 3; ++t)
+      waiting.emplace_back([&, t] { right += done.wait(2 * round - t % 2, kForever) == TN_OK; });
+  }
+  CHECK(right == 60);
 }
 
 TEST_CASE("a failure travels through timelines") {

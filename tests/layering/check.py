@@ -79,7 +79,6 @@ PLUGIN_MODULES = {"conformance/selftest/plugin"}
 RESERVED = {
     r"boost/dll": ["core/plugin"],
     r"llvm/": ["plugins/cpu"],
-    r"tbb/|oneapi/tbb": ["plugins/cpu"],
     r"sqlite3\.h": ["core/support"],
     r"cuda|nvrtc|hip/|vulkan/|webgpu": ["plugins"],
     r"shaderc/": ["sdk/spirv"],

@@ -36,7 +36,7 @@ constexpr const char* kProgram =
 }
 )";
 
-/// ThreadSanitizer does not see how oneTBB's threads wait for each other.
+/// One is enough for what is tested here.
 RuntimeOptions on_one_thread(const std::string& backend) {
   return options_for(backend == "cpu" ? "cpu@threads=1" : backend, backend);
 }

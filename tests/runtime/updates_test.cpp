@@ -84,12 +84,8 @@ std::vector<BufferRef> on_device(Runtime& runtime, const std::vector<Array>& arr
   return out;
 }
 
-/// Two threads, so that sections run beside each other; ThreadSanitizer cannot follow oneTBB's.
-#ifdef __SANITIZE_THREAD__
-constexpr const char* kCpu = "cpu@threads=1";
-#else
+/// Two threads, so that sections run beside each other.
 constexpr const char* kCpu = "cpu@threads=2";
-#endif
 
 }  // namespace
 
