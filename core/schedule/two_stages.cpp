@@ -94,7 +94,9 @@ class TwoStages {
     for (int axis = 0; axis < kept; ++axis) outer.push_back(axis);
     for (const int axis : attr_.axes)
       if (!is_whole(axis)) inner.push_back(axis + kept - wholes_before(axis));
-    x = builder_.reshape(reduce(reduce(x, inner), outer), std::move(result));
+    x = builder_.reduce(attr_.op, x, inner, attr_.accumulator, attr_.precision);
+    x = builder_.reduce(attr_.op, x, outer, attr_.accumulator);  // of sums, not of products
+    x = builder_.reshape(std::move(x), std::move(result));
     return x->dtype == dtype ? x : builder_.cast(x, dtype);
   }
 
@@ -103,10 +105,6 @@ class TwoStages {
   int wholes_before(int axis) const {
     return static_cast<int>(
         std::ranges::count_if(blocks_.whole, [&](int whole) { return whole < axis; }));
-  }
-
-  NodeRef reduce(const NodeRef& x, const std::vector<int>& axes) const {
-    return builder_.reduce(attr_.op, x, axes, attr_.accumulator, attr_.precision);
   }
 
   /// The axes that the first stage keeps come first. A contraction stays a product of what is
