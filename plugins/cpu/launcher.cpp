@@ -14,8 +14,8 @@
 namespace tenon::cpu {
 namespace {
 
-/// Below this a kernel is done before a second thread is awake.
-constexpr double kWakeNs = 10'000;
+/// Below this it is done before a second thread is awake.
+constexpr double kWakeNs = 20'000;
 /// Below this it is done before a thread that is awake has taken its share.
 constexpr double kShareNs = 2'000;
 constexpr uint64_t kCopyChunk = 1 << 20, kLargeCopy = 4 * kCopyChunk;
