@@ -220,6 +220,26 @@ TEST_CASE("an operand that lies across the result goes through registers in squa
   CHECK_FALSE(is_square(list_of("1, 0", "64, 8", "8, 64")));
 }
 
+TEST_CASE("what is dear after a product is a loop over its sums") {
+  Builder builder;
+  const auto list_of = [&](const char* after) {
+    const std::string text = fmt::format(R"(graph g(%x: f32[60, 64], %w: f32[64, 96]) {{
+      %a = reshape %x : f32[60, 64, 1]
+      %b = expand %a : f32[60, 64, 96]
+      %c = reshape %w : f32[1, 64, 96]
+      %d = expand %c : f32[60, 64, 96]
+      %p = mul %b, %d
+      %s = reduce.add %p, axes=[1]
+      %t = {} %s{}
+      return %t
+    }})",
+                                         after, after == std::string("add") ? ", %s" : "");
+    return print(choose_transforms(build_kernel(parse_graph(text, builder)), cpu_like()).list);
+  };
+  CHECK(list_of("exp").find("; sink r0 at a0.o") != std::string::npos);
+  CHECK(list_of("add").find("sink") == std::string::npos);
+}
+
 TEST_CASE("the counter counts") {
   const size_t before = thrown;
   CHECK_THROWS(parse_transforms("soup"));

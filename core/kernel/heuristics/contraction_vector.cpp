@@ -177,6 +177,7 @@ bool schedule_matmul(ScheduleBuilder& builder, int axis) {
   if (m_blocks >= 0) order.push_back(m_blocks);
   order.push_back(m_tiles);
   builder.reorder(order);
+  loop_over_epilogue(builder, m_tiles, m_copy);
   // The packed panel stays in the private cache beside what streams past it.
   const int stage_at = m_blocks >= 0 ? m_blocks : n_tiles;
   int64_t panel = static_cast<int64_t>(width) * lanes * columns * builder.extent(mm.k).max();

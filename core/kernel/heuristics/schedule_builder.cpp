@@ -48,15 +48,10 @@ int divisions(const Kernel& kernel) {
   return count;
 }
 
-namespace {
-
-/// Costs more than a pass through the cache.
 bool is_slow(const KValue& v) {
   constexpr int kPass = 5;
   return v.kind == KValueKind::kOp && op_info(v.op).cost > kPass;
 }
-
-}  // namespace
 
 void ScheduleBuilder::give_up(std::string expected) {
   if (!refusal_)
@@ -130,6 +125,11 @@ bool ScheduleBuilder::stage(int buffer, int axis, int64_t pad) {
                         {"b" + std::to_string(buffer), kernel.axes[axis].name},
                         pad,
                         Bind::kLoop});
+}
+
+bool ScheduleBuilder::sink(int reduce_axis, int at) {
+  return step_if_legal(
+      {TransformKind::kSink, {kernel.axes[reduce_axis].name, kernel.axes[at].name}});
 }
 
 bool ScheduleBuilder::cache_reduction(int reduce_axis, int later_axis) {

@@ -37,6 +37,8 @@ class ScheduleBuilder {
   /// False, and nothing done, if the tile is too large or the loads do not allow it.
   bool stage(int buffer, int axis, int64_t pad = 0);
   void tensorize(int m, int n, int k, int64_t threads);
+  /// False, and nothing done, where sums cannot leave their registers.
+  bool sink(int reduce_axis, int at);
   /// False, and nothing done, if nothing expensive is computed twice or it does not fit a cache.
   bool cache_reduction(int reduce_axis, int later_axis);
 
@@ -87,6 +89,9 @@ class ScheduleBuilder {
   std::optional<Refusal> refusal_;
 };
 
+/// Costs more than a pass through the cache.
+bool is_slow(const KValue& v);
+
 /// Different divisions and remainders that the indices and masks of a kernel ask for.
 int divisions(const Kernel& kernel);
 
@@ -119,6 +124,10 @@ void schedule_total(ScheduleBuilder& builder,
 void schedule_plain_nest(ScheduleBuilder& builder, int axis);  ///< neither vectors nor workgroups
 void schedule_reduction(ScheduleBuilder& builder,
                         int reduction);  ///< vector partials along its last axis
+
+/// Inside the loop `tiles` around a register tile whose rows `copy` unrolls: what is dear after the
+/// sums becomes a loop over them.
+void loop_over_epilogue(ScheduleBuilder& builder, int tiles, int copy);
 
 /// Splits `axis` into workgroups of `per_item` iterations, within the limits of the grid; gives the
 /// axis that stays a loop, if any.
