@@ -74,7 +74,6 @@ int64_t tile_rows(int64_t most, const Expr& extent) {
 
 }  // namespace
 
-/// What one operand may fill of it, beside the other.
 int64_t private_cache(const ScheduleBuilder& builder) {
   return (builder.caps.l2_bytes ? static_cast<int64_t>(builder.caps.l2_bytes) : 256 << 10) / 2;
 }
