@@ -108,13 +108,13 @@ void Emitter::loop(const Statement& s) {
   }
 }
 
-/// A part whose points are all real, without masks, and a guarded tail.
+/// A part whose points are all real, without masks, and a guarded tail if anything in it is.
 void Emitter::serial_loop(const Statement& s) {
   const Expr& extent = kernel_.axes[s.axis].extent;
   const Guards::Peel p = guards_.peel(s.axis);
   if (p.guards.empty()) return counted(s, 0, extent);
   guards_.with_off(p.guards, [&] { counted(s, 0, p.full, true); });
-  if (!(p.full == extent)) guards_.without_peeling([&] { counted(s, p.full, extent); });
+  if (!p.ends && !(p.full == extent)) guards_.without_peeling([&] { counted(s, p.full, extent); });
 }
 
 void Emitter::counted(const Statement& s, const Expr& begin, const Expr& end, bool bare) {

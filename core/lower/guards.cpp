@@ -68,13 +68,14 @@ Guards::Peel Guards::peel(int axis) const {
   for (size_t g = 0; g < kernel_.guards.size(); ++g) {
     if (off_[g] || !axes_[g][axis]) continue;
     Expr room = kernel_.guards[g].upper - kernel_.guards[g].lower;  // real where positive
-    bool possible = true;
+    bool possible = true, exact = !kernel_.guards[g].fills;
     for (size_t b = 0; b < kernel_.axes.size() && possible; ++b) {
       const bool spread = positions_.at(static_cast<int>(b)).is_spread();
       if (static_cast<int>(b) == axis || !axes_[g][b]) continue;
       // Threads of a workgroup run a loop equally often: there may be barriers in it.
       possible = spread || !is_block(kernel_.axes[b].bind);
       if (!spread || !possible) continue;
+      exact = false;
       // The worst copy or lane or thread counts; a loop further in is peeled there.
       const KernelAxis& inner = kernel_.axes[b];
       int64_t coefficient = 0;
@@ -87,6 +88,7 @@ Guards::Peel Guards::peel(int axis) const {
     Expr rest;
     if (!possible || !room.linear_in(a.name, coefficient, rest) || coefficient >= 0) continue;
     out.guards.push_back(g);
+    out.ends &= exact;
     out.full = min(out.full, max(ceil_div(rest, -coefficient), 0));
   }
   return out;

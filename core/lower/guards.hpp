@@ -22,6 +22,7 @@ class Guards {
   struct Peel {
     std::vector<size_t> guards;
     Expr full;
+    bool ends = true;  ///< nothing is real, and no tile wants a fill, in what follows
   };
   Peel peel(int axis) const;
   /// Those that a store into a tile need not heed: its positions are all there.

@@ -46,8 +46,8 @@ TEST_CASE("a sound plugin gives right answers under random transforms") {
       text = next == text.npos ? "" : text.substr(text.find_first_not_of(" ;\n", next));
     }
   }
-  for (const char* kind :
-       {"split", "fuse", "reorder", "pad", "unroll", "vectorize", "bind", "group", "stage"}) {
+  for (const char* kind : {"split", "fuse", "reorder", "pad", "unroll", "vectorize", "bind",
+                           "group", "stage", "sink"}) {
     INFO(kind);
     CHECK(kinds.contains(kind));
   }
@@ -66,6 +66,47 @@ TEST_CASE("equal seeds give equal transforms, and written lists run as they are"
   INFO(written.kind << " " << written.text);
   CHECK(written.status == Status::kPass);
   CHECK(written.transforms == first.transforms);
+}
+
+TEST_CASE("sums that sink into a tile are the same bits") {
+  Harness harness(interpreter());
+  const auto passes = [&](std::string_view graph, const std::vector<std::string>& lists) {
+    Case test = case_of(graph, harness.builder());
+    for (const std::string& list : lists) {
+      test.transforms = {list};
+      const Outcome outcome = judged(harness, test);
+      INFO(list << ": " << outcome.kind << " " << outcome.text);
+      REQUIRE(outcome.status == Status::kPass);
+    }
+  };
+  passes(
+      R"(graph product(%x: i32[9, 33], %y: i32[33, 21]) {
+  %a = reshape %x : i32[9, 33, 1]
+  %b = expand %a : i32[9, 33, 21]
+  %c = reshape %y : i32[1, 33, 21]
+  %d = expand %c : i32[9, 33, 21]
+  %m = mul %b, %d : i32[9, 33, 21]
+  %s = reduce.add %m, axes=[1] : i32[9, 1, 21]
+  %t = mul %s, %s : i32[9, 1, 21]
+  return %t
+})",
+      {"split r0 8; sink r0.i at a0",
+       "split a0 4; split a1 8; reorder a0.o a1.o a0.i a1.i; unroll a0.i; vectorize a1.i; "
+       "split r0 5; sink r0.i at a1.o; stage b1 at r0.o; stage b0 at r0.o; unroll a0.i.c",
+       "split a0 4; reorder a0.o a1 a0.i; vectorize a0.i; unroll r0; sink r0 at a0.o; pad a1 5; "
+       "split a1.c 4; unroll a1.c.i; bind a0.o grid.x",
+       "split r0 16; pad r0.o 5; sink r0.i at a0; sink r0.i at r0.o; split r0.o 2; split a1 4"});
+  passes(R"(graph gather(%x: i32[9, 8], %i: i32[13], %w: i32[9]) {
+  %s = reduce.add %x, axes=[1] : i32[9, 1]
+  %n = reduce.min %x, axes=[1] : i32[9, 1]
+  %d = sub %s, %n : i32[9, 1]
+  %r = reshape %d : i32[9]
+  %t = take %r, %i, axis=0 : i32[13]
+  %u = take %w, %i, axis=0 : i32[13]
+  %y = add %t, %u : i32[13]
+  return %y
+})",
+         {"split a0 4; sink r0 at a0.o", "split a0 4; split r0 3; unroll a0.i; sink r0.i at a0.o"});
 }
 
 TEST_CASE("every prefix of a list runs") {

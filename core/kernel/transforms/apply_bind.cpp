@@ -137,6 +137,9 @@ Refused check_place(const TransformStep& step, int a, Bind bind, const Expr& ext
     if (is_grid(bind) || kernel.buffers[stage->buffer].space != BufferSpace::kShared)
       return step.refuse("a copy loop of a shared tile on a block axis, or no copy loop",
                          kernel.axes[a].name);
+  if (fills_kept(kernel, a))
+    return step.refuse("a loop that fills no scratch of each thread for loops after it",
+                       kernel.axes[a].name);
   return check_in_place(step, a);
 }
 

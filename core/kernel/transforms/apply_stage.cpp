@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/kernel/transforms/apply.hpp"
+#include "core/kernel/transforms/tile_loops.hpp"
 
 namespace tenon {
 namespace {
@@ -31,7 +32,8 @@ class Stage {
     if (Refused no = find_axes()) return no;
     const int tile = add_tile();
     Statement stage = make_copy(tile);
-    add_guards();
+    // The copy loops stay inside what was real for the axes that they stand for.
+    copy_guards(kernel_, rename_, true);
     use_tile(tile);
     std::vector<Statement>& body = path_to(kernel_, axis_).back()->body;
     body.insert(body.begin(), std::move(stage));
@@ -156,16 +158,6 @@ class Stage {
     stage.buffer = tile;
     stage.body.push_back(std::move(inner));
     return stage;
-  }
-
-  /// The copy loops stay inside what was real for the axes that they stand for.
-  void add_guards() {
-    std::vector<Guard> more;
-    for (const Guard& g : kernel_.guards) {
-      const Guard copy{g.lower.substitute(rename_), g.upper.substitute(rename_), true};
-      if (!(copy.lower == g.lower && copy.upper == g.upper)) more.push_back(copy);
-    }
-    kernel_.guards.insert(kernel_.guards.end(), more.begin(), more.end());
   }
 
   void use_tile(int tile) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/kernel/transforms/apply.hpp"
+#include "core/kernel/transforms/tile_loops.hpp"
 #include "core/kernel/tree/matrix.hpp"
 
 namespace tenon {
@@ -148,49 +149,17 @@ class Tensorize {
     std::vector<int> axes{m_};
     axes.insert(axes.end(), between_.begin(), between_.end());
     axes.push_back(n_);
-    std::map<std::string, Expr> rename;
-    std::vector<int> copies;
     Expr at = 0;
-    for (const int a : axes) {
-      std::string copy = kernel_.axes[a].name + ".c";
-      while (kernel_.axis(copy) >= 0) copy += "_";
-      copies.push_back(kernel_.add_axis(copy, kernel_.axes[a].extent, AxisKind::kParallel));
-      rename.emplace(kernel_.axes[a].name, kernel_.axes[copies.back()].symbol());
-      at = at * kernel_.axes[a].extent + kernel_.axes[copies.back()].symbol();
-    }
-    std::vector<Guard> more;
-    for (const Guard& g : kernel_.guards) {
-      const Guard copy{g.lower.substitute(rename), g.upper.substitute(rename), g.fills};
-      if (!(copy.lower == g.lower && copy.upper == g.upper)) more.push_back(copy);
-    }
-    kernel_.guards.insert(kernel_.guards.end(), more.begin(), more.end());
-
+    for (const int a : axes) at = at * kernel_.axes[a].extent + kernel_.axes[a].symbol();
+    const AxisCopies copies = copy_axes(kernel_, axes, ".c");
+    copy_guards(kernel_, copies.rename);
     std::vector<Statement>& body = path_to(kernel_, n_).back()->body;
     std::vector<Statement> inner(std::make_move_iterator(body.begin() + 1),
                                  std::make_move_iterator(body.end()));
     body.erase(body.begin() + 1, body.end());
-    const KValueRef sum = make_load(tile, dtype, begin + at, 1, zero(dtype));
-    KValueRewriter rewrite([&](const KValueRef& v) -> KValueRef {
-      if (v->kind == KValueKind::kResult) return v->reduction == id ? sum : v;
-      if (v->kind != KValueKind::kIndex && v->kind != KValueKind::kLoad) return v;
-      Expr index = v->index.substitute(rename), mask = v->mask.substitute(rename);
-      if (index == v->index && mask == v->mask) return v;
-      if (v->kind == KValueKind::kIndex) return make_index(std::move(index), v->dtype);
-      return make_load(v->buffer, v->dtype, std::move(index), std::move(mask), v->constant);
-    });
-    for (Statement& s : inner) {
-      s.index = s.index.substitute(rename);
-      s.mask = s.mask.substitute(rename);
-      s.value = rewrite(s.value);
-    }
-    for (size_t i = copies.size(); i-- > 0;) {
-      Statement loop;
-      loop.axis = copies[i];
-      loop.body = std::move(inner);
-      inner.clear();
-      inner.push_back(std::move(loop));
-    }
-    return inner;
+    take_from_tiles(kernel_, inner, copies, id,
+                    {make_load(tile, dtype, begin + at, 1, zero(dtype))});
+    return in_loops(copies.axes, std::move(inner));
   }
 
   const TransformStep& step_;

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Loops over copies of axes, and what stood after a reduction in such loops: it takes the states
+// from a tile.
+#pragma once
+
+#include <map>
+
+#include "core/kernel/tree/kernel.hpp"
+
+namespace tenon {
+
+struct AxisCopies {
+  std::vector<int> axes;
+  std::map<std::string, Expr> rename;  ///< positions of the axes to those of their copies
+};
+
+/// Parallel axes of the same extents that are not bound, called `a0.c` for the suffix ".c".
+AxisCopies copy_axes(Kernel& kernel, const std::vector<int>& axes, std::string_view suffix);
+
+/// What was real for the axes is for their copies; `fills`: see Guard.
+void copy_guards(Kernel& kernel, const std::map<std::string, Expr>& rename, bool fills = false);
+
+/// The statements in loops of these axes, outermost first.
+std::vector<Statement> in_loops(const std::vector<int>& axes, std::vector<Statement> inner);
+
+/// Rewrites statements to stand under the copies: positions and what the data says of them, with
+/// `states` (at the positions of the axes) instead of the results of a reduction.
+void take_from_tiles(Kernel& kernel, std::vector<Statement>& statements, const AxisCopies& copies,
+                     int reduction, const std::vector<KValueRef>& states);
+
+}  // namespace tenon
