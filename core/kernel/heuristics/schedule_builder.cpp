@@ -132,6 +132,11 @@ bool ScheduleBuilder::stage(int buffer, int axis, int64_t pad) {
                         Bind::kLoop});
 }
 
+bool ScheduleBuilder::sink(int reduce_axis, int at) {
+  return step_if_legal(
+      {TransformKind::kSink, {kernel.axes[reduce_axis].name, kernel.axes[at].name}});
+}
+
 bool ScheduleBuilder::cache_reduction(int reduce_axis, int later_axis) {
   const KeptValues kept = find_kept(kernel, reduce_axis, later_axis);
   int64_t bytes = 0;

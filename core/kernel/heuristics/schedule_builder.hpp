@@ -37,6 +37,8 @@ class ScheduleBuilder {
   /// False, and nothing done, if the tile is too large or the loads do not allow it.
   bool stage(int buffer, int axis, int64_t pad = 0);
   void tensorize(int m, int n, int k, int64_t threads);
+  /// False, and nothing done, where sums cannot leave their registers.
+  bool sink(int reduce_axis, int at);
   /// False, and nothing done, if nothing expensive is computed twice or it does not fit a cache.
   bool cache_reduction(int reduce_axis, int later_axis);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sums down the columns of a large matrix on processors with vector registers: a product of few
 // rows with it, or the columns themselves. Each element is used but a few times, so what counts is
-// how memory is read: packing would read it twice, and narrow panels end before the processor has
-// seen where they go.
+// how memory is read: a few of its rows at a time, in long runs, as the processor reads ahead only
+// there. The sums wait in a tile meanwhile. Packing would read all of it twice.
 #include <algorithm>
+#include <bit>
 
 #include "core/kernel/heuristics/schedule_builder.hpp"
 
@@ -11,18 +12,18 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kMostRows = 16;
-/// Of a row of the matrix at once: a page, in which the processor reads ahead.
+/// Rows of the matrix at a time: streams that the processor can follow, and steps of a sum in a
+/// register.
+constexpr int64_t kSteps = 16;
+/// Of a row of the matrix: a page, in which the processor reads ahead.
 constexpr int64_t kRunBytes = 4096;
-/// Vectors of sums. Those beyond the registers wait in the first cache, which costs less than lines
-/// that come late; more take long to compile.
-constexpr int64_t kMostSums = 256;
-/// Of each step: with more work, memory is not what counts.
-constexpr int kMostOps = 4;
+/// Vectors of sums side by side in registers: more than there are steps in flight are no gain.
+constexpr int64_t kMostVectors = 4;
 
 struct Columns {
   std::vector<int> batch, rows;  ///< axes that the matrix depends on, and those it does not
-  int n = -1;
-  int64_t row_count = 1, bytes = 0;  ///< of the rows; of the matrix's element
+  int n = -1, k = -1;
+  int64_t row_count = 1, bytes = 0;  ///< of the rows; of an element of the matrix
 };
 
 /// Whether a load is one that every step takes along n, and of which the next step is far away.
@@ -44,20 +45,19 @@ std::optional<Columns> find_columns(ScheduleBuilder& builder, int axis) {
     return std::nullopt;
   const std::vector<int> reduce = builder.chain(r.body[0]);
   if (reduce.size() != 1) return std::nullopt;
-  int ops = 0;
-  visit(r.states[0].value, [&](const KValueRef& v) { ops += v->kind == KValueKind::kOp; });
   Columns out;
   out.n = axes.back();
+  out.k = reduce[0];
   for (const Statement* s : builder.stores(nest))
     if (builder.stride(s->index, out.n) != 1) return std::nullopt;
   std::vector<KValueRef> matrices;
   for (const KValueRef& v : builder.loads(r)) {
-    const bool whole = is_matrix(builder, *v, out.n, reduce[0], builder.lanes(nest));
+    const bool whole = is_matrix(builder, *v, out.n, out.k, builder.lanes(nest));
     if (whole) matrices.push_back(v);
     if (!whole && builder.stride(v->index, out.n) != 0) return std::nullopt;
   }
-  if (ops > kMostOps || matrices.size() != 1) return std::nullopt;
-  const auto [matrix, k] = std::pair(matrices[0], reduce[0]);
+  if (matrices.size() != 1 || builder.size(out.k) < 4 * kSteps) return std::nullopt;
+  const KValueRef matrix = matrices[0];
   for (const int a : axes) {
     if (builder.kernel.axes[a].kind != AxisKind::kParallel) return std::nullopt;
     const bool is_row = builder.stride(matrix->index, a) == 0;
@@ -68,7 +68,7 @@ std::optional<Columns> find_columns(ScheduleBuilder& builder, int axis) {
   }
   out.bytes = static_cast<int64_t>(dtype_size(matrix->dtype));
   // What stays in a private cache can be packed, or read in any order.
-  if (builder.size(out.n) * builder.size(k) * out.bytes <= private_cache(builder))
+  if (builder.size(out.n) * builder.size(out.k) * out.bytes <= private_cache(builder))
     return std::nullopt;
   return out;
 }
@@ -78,24 +78,31 @@ std::optional<Columns> find_columns(ScheduleBuilder& builder, int axis) {
 bool schedule_columns_once(ScheduleBuilder& builder, int axis) {
   const std::optional<Columns> found = find_columns(builder, axis);
   if (!found) return false;
-  const auto& [batch, rows, n, row_count, bytes] = *found;
+  const auto& [batch, rows, n, k, row_count, bytes] = *found;
   const int64_t lanes = builder.lanes(builder.loop(axis));
-  int64_t vectors = std::min(kRunBytes / (bytes * lanes), kMostSums / row_count);
-  // Every core gets its part.
+  const int64_t registers = builder.caps.vector_registers ? builder.caps.vector_registers : 16;
+  const auto room = static_cast<uint64_t>(std::max<int64_t>(1, registers * 3 / 4 / row_count));
+  const int64_t vectors = std::min(kMostVectors, static_cast<int64_t>(std::bit_floor(room)));
+  // Two parts for each core, of a page at least where that leaves none idle.
   int64_t nests = 1;
   for (const int a : batch) nests *= builder.size(a);
   const int64_t cores = std::max<int64_t>(1, builder.caps.compute_units);
-  while (vectors > 4 && nests * builder.size(n) < cores * vectors * lanes) vectors /= 2;
+  const int64_t parts = std::max<int64_t>(1, 2 * cores / nests), tile = lanes * vectors;
+  const int64_t part = (builder.size(n) + parts - 1) / parts;
+  const int64_t run = std::min(kRunBytes / bytes, builder.size(n) * nests / cores);
+  const int64_t block = (std::max(part, run) + tile - 1) / tile * tile;
 
   for (const int a : rows) builder.unroll(a);
-  const auto [blocks, inside] = builder.split(n, lanes * vectors);
+  const auto [blocks, columns] = builder.split(n, block);
+  const auto [tiles, inside] = builder.split(columns, tile);
   const auto [copies, lane] = builder.split(inside, lanes);
   builder.unroll(copies);
   builder.vectorize(lane);
   std::vector<int> order = batch;
-  order.insert(order.end(), {blocks, copies});
+  order.insert(order.end(), {blocks, tiles, copies});
   order.insert(order.end(), rows.begin(), rows.end());
-  if (order.size() > 2) builder.reorder(order);
+  builder.reorder(order);
+  builder.sink(builder.split(k, kSteps).second, blocks);
   bind_grid(builder, blocks, 1);
   if (!batch.empty()) bind_grid(builder, batch.front(), 1, Bind::kGridZ);
   return true;
