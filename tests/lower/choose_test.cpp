@@ -258,6 +258,19 @@ TEST_CASE("few rows by a large matrix: its rows are read in long runs, without p
   CHECK(list_of(1, 64, 64).find("sink") == std::string::npos);
 }
 
+TEST_CASE("a small product is split over rows only where cores wait for it") {
+  Builder builder;
+  const auto list_of = [&](int size, uint32_t cores) {
+    Capabilities caps = cpu_like();
+    caps.compute_units = cores;
+    const Graph graph = parse_graph(columns_graph(size, size, size), builder);
+    return print(choose_transforms(build_kernel(graph), caps).list);
+  };
+  CHECK(list_of(160, 1).find("grid.y") == std::string::npos);
+  CHECK(list_of(160, 4).find("grid.y") != std::string::npos);
+  CHECK(list_of(96, 4).find("grid.y") == std::string::npos);  // its panels are little work each
+}
+
 TEST_CASE("what the rules for columns and squares choose computes the same") {
   Capabilities caps = cpu_like();
   caps.l2_bytes = 1 << 10;
