@@ -240,6 +240,77 @@ TEST_CASE("what is dear after a product is a loop over its sums") {
   CHECK(list_of("add").find("sink") == std::string::npos);
 }
 
+namespace {
+
+/// [rows, k] times [k, n], or the sums of the columns of [k, n] where there are no rows.
+std::string columns_graph(int rows, int k, int n) {
+  if (rows == 0)
+    return fmt::format(
+        "graph g(%w: f32[{0}, {1}]) {{\n %s = reduce.add %w, axes=[0]\n return %s }}", k, n);
+  return fmt::format(R"(graph g(%x: f32[{0}, {1}], %w: f32[{1}, {2}]) {{
+      %a = reshape %x : f32[{0}, {1}, 1]
+      %b = expand %a : f32[{0}, {1}, {2}]
+      %c = reshape %w : f32[1, {1}, {2}]
+      %d = expand %c : f32[{0}, {1}, {2}]
+      %p = mul %b, %d
+      %s = reduce.add %p, axes=[1]
+      return %s
+    }})",
+                     rows, k, n);
+}
+
+}  // namespace
+
+TEST_CASE("few rows by a large matrix: its rows are read in long runs, without packing") {
+  Builder builder;
+  const auto list_of = [&](int rows, int k, int n) {
+    const Graph graph = parse_graph(columns_graph(rows, k, n), builder);
+    return print(choose_transforms(build_kernel(graph), cpu_like()).list);
+  };
+  for (const int rows : {0, 1, 4, 16}) {
+    CAPTURE(rows);
+    CHECK(list_of(rows, 4096, 4096).find("split r0 16; sink r0.i at a") != std::string::npos);
+    CHECK(list_of(rows, 4096, 4096).find("stage") == std::string::npos);
+  }
+  CHECK(list_of(16, 4096, 4096).find("reorder a1.o a1.i.o a1.i.i.o a0;") != std::string::npos);
+  // More rows, and what stays in a private cache, are as they were.
+  CHECK(list_of(17, 4096, 4096).find("sink") == std::string::npos);
+  CHECK(list_of(1, 64, 64).find("sink") == std::string::npos);
+}
+
+TEST_CASE("a small product is split over rows only where cores wait for it") {
+  Builder builder;
+  const auto list_of = [&](int size, uint32_t cores) {
+    Capabilities caps = cpu_like();
+    caps.compute_units = cores;
+    const Graph graph = parse_graph(columns_graph(size, size, size), builder);
+    return print(choose_transforms(build_kernel(graph), caps).list);
+  };
+  CHECK(list_of(160, 1).find("grid.y") == std::string::npos);
+  CHECK(list_of(160, 4).find("grid.y") != std::string::npos);
+  CHECK(list_of(96, 4).find("grid.y") == std::string::npos);  // its panels are little work each
+}
+
+TEST_CASE("what the rules for columns and squares choose computes the same") {
+  Capabilities caps = cpu_like();
+  caps.l2_bytes = 1 << 10;
+  for (const int rows : {0, 1, 3, 16})
+    for (const int n : {64, 75}) {
+      CAPTURE(rows, n);
+      CHECK(difference({columns_graph(rows, 70, n), {}, {}}, caps, "", true) == "");
+    }
+  for (const char* shape : {"32, 64", "33, 97"}) {
+    const std::string flipped = shape[1] == '2' ? "64, 32" : "97, 33";
+    const std::string text = fmt::format(R"(graph g(%x: f32[{0}], %y: f32[{1}]) {{
+      %a = permute %x, axes=[1, 0]
+      %s = add %a, %y
+      return %s
+    }})",
+                                         shape, flipped);
+    CHECK(difference({text, {}, {}}, caps, "", true) == "");
+  }
+}
+
 TEST_CASE("the counter counts") {
   const size_t before = thrown;
   CHECK_THROWS(parse_transforms("soup"));

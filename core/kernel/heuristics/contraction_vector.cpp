@@ -74,7 +74,6 @@ int64_t tile_rows(int64_t most, const Expr& extent) {
 
 }  // namespace
 
-/// What one operand may fill of it, beside the other.
 int64_t private_cache(const ScheduleBuilder& builder) {
   return (builder.caps.l2_bytes ? static_cast<int64_t>(builder.caps.l2_bytes) : 256 << 10) / 2;
 }
@@ -113,7 +112,7 @@ int fuse_batches(ScheduleBuilder& builder, int outermost) {
 /// A few rows by columns that lie along the sum, as in x·Wᵀ: packing the columns would cost more
 /// than the product. Tiles of dot products, with lanes along the sum.
 bool schedule_dots(ScheduleBuilder& builder, const Matmul& mm) {
-  constexpr int64_t kMostRows = 32, kTile = 4;
+  constexpr int64_t kMostRows = 32, kMostColumns = 4;
   const int64_t lanes =
       static_cast<int64_t>(builder.caps.vector_bytes / dtype_size(mm.rows->dtype));
   const auto lies_along_sum = [&](const KValueRef& v) {
@@ -122,8 +121,12 @@ bool schedule_dots(ScheduleBuilder& builder, const Matmul& mm) {
   if (builder.size(mm.m) > kMostRows || builder.size(mm.k) < 4 * lanes || lanes < 2 ||
       !lies_along_sum(mm.rows) || !lies_along_sum(mm.columns))
     return false;
-  const auto [m_tiles, m_copy] = builder.split(mm.m, tile_rows(kTile, builder.extent(mm.m)));
-  const auto [n_tiles, n_copy] = builder.split(mm.n, kTile);
+  // Each row and each column of a tile is loaded once for all of the other.
+  const int64_t registers = builder.caps.vector_registers ? builder.caps.vector_registers : 16;
+  const int64_t rows = tile_rows(registers / 4, builder.extent(mm.m));
+  const int64_t columns = std::min(kMostColumns, std::max<int64_t>(1, registers * 3 / 4 / rows));
+  const auto [m_tiles, m_copy] = builder.split(mm.m, rows);
+  const auto [n_tiles, n_copy] = builder.split(mm.n, columns);
   builder.unroll(m_copy);
   builder.unroll(n_copy);
   std::vector<int> order = mm.batch;
@@ -135,6 +138,9 @@ bool schedule_dots(ScheduleBuilder& builder, const Matmul& mm) {
   if (!mm.batch.empty()) bind_grid(builder, mm.batch.front(), 1, Bind::kGridZ);
   return true;
 }
+
+/// Multiply-adds of a workgroup below which packing once more costs more than an idle core.
+constexpr int64_t kLeastWork = 1 << 18;
 
 bool schedule_matmul(ScheduleBuilder& builder, int axis) {
   if (!find_matmul(builder, builder.loop(axis))) return false;
@@ -159,15 +165,18 @@ bool schedule_matmul(ScheduleBuilder& builder, int axis) {
   } else {
     builder.vectorize(n_inside);
   }
-  // Enough workgroups to balance, but each column panel is packed once for many rows.
+  // Enough workgroups to balance where there is something to balance, but each column panel is
+  // packed once for many rows.
   const int64_t panels = builder.size(n_tiles);
-  const int64_t wanted = 8 * std::max<int64_t>(1, builder.caps.compute_units);
+  const int64_t cores = std::max<int64_t>(1, builder.caps.compute_units);
+  const int64_t wanted = cores > 1 ? 8 * cores : 1;
   int m_blocks = -1;
   int64_t batch = 1;
   for (const int a : mm.batch) batch *= builder.size(a);
   if (panels * batch < wanted && builder.size(m_tiles) >= 8) {
-    const int64_t blocks =
-        std::min((wanted + panels * batch - 1) / (panels * batch), builder.size(m_tiles) / 4);
+    const int64_t panel_work = builder.size(mm.m) * builder.size(mm.k) * lanes * columns;
+    const int64_t blocks = std::min({(wanted + panels * batch - 1) / (panels * batch),
+                                     builder.size(m_tiles) / 4, panel_work / kLeastWork});
     if (blocks > 1)
       std::tie(m_blocks, m_tiles) =
           builder.split(m_tiles, (builder.size(m_tiles) + blocks - 1) / blocks);

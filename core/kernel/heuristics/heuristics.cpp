@@ -20,7 +20,8 @@ Chosen choose_transforms(Kernel tree, const Capabilities& capabilities) {
   }
   for (const int axis : nests) {
     if (vectors) {
-      if (!schedule_matmul(builder, axis)) schedule_vector_nest(builder, axis);
+      if (!schedule_columns_once(builder, axis) && !schedule_matmul(builder, axis))
+        schedule_vector_nest(builder, axis);
     } else if (threads) {
       schedule_threads_nest(builder, axis);
     } else {

@@ -103,12 +103,16 @@ struct Matmul {
   KValueRef rows, columns;  ///< the loads that follow m and n
 };
 
+/// Bytes of what one operand may fill of the private cache, beside the other.
+int64_t private_cache(const ScheduleBuilder& builder);
 std::optional<Matmul> find_matmul(const ScheduleBuilder& builder, const Statement& nest);
 
 /// Recipes. Each works on one outermost statement of the kernel, named by its axis (-1: a statement
 /// that is not a loop).
 void schedule_vector_nest(ScheduleBuilder& builder, int axis);  ///< elementwise and row reductions
 bool schedule_matmul(ScheduleBuilder& builder, int axis);       ///< false if it is not one
+/// Sums down the columns of a matrix that is read once; false if it is no such thing.
+bool schedule_columns_once(ScheduleBuilder& builder, int axis);
 /// The directly nested loops of elementwise work with an operand across them; gives the outermost
 /// loop then, or -1, and nothing done, if there is no such operand.
 int schedule_across(ScheduleBuilder& builder, const std::vector<int>& axes);

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sums down the columns of a large matrix on processors with vector registers: a product of few
+// rows with it, or the columns themselves. Each element is used but a few times, so what counts is
+// how memory is read: a few of its rows at a time, in long runs, as the processor reads ahead only
+// there. The sums wait in a tile meanwhile. Packing would read all of it twice.
+#include <algorithm>
+#include <bit>
+
+#include "core/kernel/heuristics/schedule_builder.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr int64_t kMostRows = 16;
+/// Rows of the matrix at a time: streams that the processor can follow, and steps of a sum in a
+/// register.
+constexpr int64_t kSteps = 16;
+/// Of a row of the matrix: a page, in which the processor reads ahead.
+constexpr int64_t kRunBytes = 4096;
+/// Vectors of sums side by side in registers: more than there are steps in flight are no gain.
+constexpr int64_t kMostVectors = 4;
+
+struct Columns {
+  std::vector<int> batch, rows;  ///< axes that the matrix depends on, and those it does not
+  int n = -1, k = -1;
+  int64_t row_count = 1, bytes = 0;  ///< of the rows; of an element of the matrix
+};
+
+/// Whether a load is one that every step takes along n, and of which the next step is far away.
+bool is_matrix(const ScheduleBuilder& builder, const KValue& load, int n, int k, int64_t lanes) {
+  const auto down = builder.stride(load.index, k);
+  return builder.stride(load.index, n) == 1 && down && *down >= lanes;
+}
+
+std::optional<Columns> find_columns(ScheduleBuilder& builder, int axis) {
+  const Statement& nest = builder.loop(axis);
+  const std::vector<int> axes = builder.chain(nest);
+  const std::vector<const Statement*> reductions = builder.reductions(nest);
+  if (reductions.size() != 1) return std::nullopt;
+  const Statement& r = *reductions[0];
+  const std::vector<Statement>& body = builder.loop(axes.back()).body;
+  if (r.states.size() != 1 || r.body.size() != 1 || &body.front() != &r ||
+      !std::all_of(body.begin() + 1, body.end(),
+                   [](const Statement& s) { return s.kind == Statement::Kind::kStore; }))
+    return std::nullopt;
+  const std::vector<int> reduce = builder.chain(r.body[0]);
+  if (reduce.size() != 1) return std::nullopt;
+  Columns out;
+  out.n = axes.back();
+  out.k = reduce[0];
+  for (const Statement* s : builder.stores(nest))
+    if (builder.stride(s->index, out.n) != 1) return std::nullopt;
+  std::vector<KValueRef> matrices;
+  for (const KValueRef& v : builder.loads(r)) {
+    const bool whole = is_matrix(builder, *v, out.n, out.k, builder.lanes(nest));
+    if (whole) matrices.push_back(v);
+    if (!whole && builder.stride(v->index, out.n) != 0) return std::nullopt;
+  }
+  if (matrices.size() != 1 || builder.size(out.k) < 4 * kSteps) return std::nullopt;
+  const KValueRef matrix = matrices[0];
+  for (const int a : axes) {
+    if (builder.kernel.axes[a].kind != AxisKind::kParallel) return std::nullopt;
+    const bool is_row = builder.stride(matrix->index, a) == 0;
+    if (is_row && !builder.extent(a).is_const()) return std::nullopt;
+    if (is_row) out.row_count *= builder.size(a);
+    if (out.row_count > kMostRows) return std::nullopt;
+    if (a != out.n) (is_row ? out.rows : out.batch).push_back(a);
+  }
+  out.bytes = static_cast<int64_t>(dtype_size(matrix->dtype));
+  // What stays in a private cache can be packed, or read in any order.
+  if (builder.size(out.n) * builder.size(out.k) * out.bytes <= private_cache(builder))
+    return std::nullopt;
+  return out;
+}
+
+}  // namespace
+
+bool schedule_columns_once(ScheduleBuilder& builder, int axis) {
+  const std::optional<Columns> found = find_columns(builder, axis);
+  if (!found) return false;
+  const auto& [batch, rows, n, k, row_count, bytes] = *found;
+  const int64_t lanes = builder.lanes(builder.loop(axis));
+  const int64_t registers = builder.caps.vector_registers ? builder.caps.vector_registers : 16;
+  const auto room = static_cast<uint64_t>(std::max<int64_t>(1, registers * 3 / 4 / row_count));
+  const int64_t vectors = std::min(kMostVectors, static_cast<int64_t>(std::bit_floor(room)));
+  // Two parts for each core, of a page at least where that leaves none idle.
+  int64_t nests = 1;
+  for (const int a : batch) nests *= builder.size(a);
+  const int64_t cores = std::max<int64_t>(1, builder.caps.compute_units);
+  const int64_t parts = std::max<int64_t>(1, 2 * cores / nests), tile = lanes * vectors;
+  const int64_t part = (builder.size(n) + parts - 1) / parts;
+  const int64_t run = std::min(kRunBytes / bytes, builder.size(n) * nests / cores);
+  const int64_t block = (std::max(part, run) + tile - 1) / tile * tile;
+
+  for (const int a : rows) builder.unroll(a);
+  const auto [blocks, columns] = builder.split(n, block);
+  const auto [tiles, inside] = builder.split(columns, tile);
+  const auto [copies, lane] = builder.split(inside, lanes);
+  builder.unroll(copies);
+  builder.vectorize(lane);
+  std::vector<int> order = batch;
+  order.insert(order.end(), {blocks, tiles, copies});
+  order.insert(order.end(), rows.begin(), rows.end());
+  builder.reorder(order);
+  builder.sink(builder.split(k, kSteps).second, blocks);
+  bind_grid(builder, blocks, 1);
+  if (!batch.empty()) bind_grid(builder, batch.front(), 1, Bind::kGridZ);
+  return true;
+}
+
+}  // namespace tenon
