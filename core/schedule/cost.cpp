@@ -15,6 +15,7 @@ constexpr float kSharedChain = 4;     // recomputed by several kernels
 constexpr float kSharedPositions = 16;
 constexpr size_t kMostDemands = 8;
 constexpr int kMostSharedViews = 16;
+constexpr int kMostStagedViews = 32;
 constexpr double kSlack = 1 + 1e-9;
 
 int kernel_count(const std::vector<Demand>& demands) {
@@ -104,6 +105,17 @@ bool is_repetition(const SchedulerInput& input, int i) {
          input.analysis[i].size > input.analysis[input.sources[i][0]].size;
 }
 
+/// Views through which several kernels may read. Processors with vectors stage what windows read,
+/// and a buffer of all windows is many times what they view.
+int most_shared_views(const SchedulerInput& input, int i) {
+  const Capabilities& caps = input.capabilities(i);
+  int base = i;
+  while (input.node(base).op == Op::VIEW) base = input.sources[base][0];
+  const bool windows = input.analysis[i].size > 2 * input.analysis[base].size;
+  const bool stages = caps.max_workgroup_threads <= 1 && caps.vector_bytes > 1;
+  return windows && stages ? kMostStagedViews : kMostSharedViews;
+}
+
 }  // namespace
 
 uint64_t closure(const CutKernel& kernel, uint64_t variables) {
@@ -133,7 +145,8 @@ bool may_inline(const SchedulerInput& input, const std::vector<CutKernel>& kerne
     if (d.map.splits > kMostSplits || d.map.views > kMostViews) return false;
   const bool several = kernel_count(demands) > 1;
   if (node.op == Op::VIEW) {
-    return !several || (analysis.views <= kMostSharedViews && demands.size() <= kMostDemands * 2);
+    return !several ||
+           (analysis.views <= most_shared_views(input, i) && demands.size() <= kMostDemands * 2);
   }
   if (node.op == Op::REDUCE)
     return demands.size() == 1 &&

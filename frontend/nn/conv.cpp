@@ -8,6 +8,7 @@
 #include "core/support/error.hpp"
 #include "frontend/nn/bias.hpp"
 #include "frontend/nn/in_layer.hpp"
+#include "tenon/gradient.hpp"
 #include "tenon/move.hpp"
 #include "tenon/nn/initialisers.hpp"
 
@@ -153,25 +154,100 @@ Tensor windows(const Tensor& x, const Shape& sizes, const Shape& strides, const 
   return out.permute(axes);
 }
 
-Tensor conv(const Tensor& x, const Tensor& weight, const Shape& strides, const Shape& dilations,
-            int64_t groups) {
-  Shape window = weight.shape();
-  TN_REQUIRE(window.size() > 2, "[nn.conv] expected a weight [outputs, inputs, window..], got [{}]",
-             fmt::join(window, ", "));
-  const int64_t outputs = window[0], inputs = window[1];
-  window.erase(window.begin(), window.begin() + 2);
-  TN_REQUIRE(groups > 0 && outputs % groups == 0,
-             "[nn.conv] expected outputs that divide into groups, got {} in {}", outputs, groups);
-  check_rank("nn.conv", x, static_cast<int>(window.size()), inputs * groups);
-  const Tensor all = windows_before_counts(x, window, strides, dilations);
-  Shape shape = all.shape();
+namespace {
+
+/// What a convolution is told beside its operands.
+struct Steps {
+  Shape strides, dilations;
+  int64_t groups = 1;
+};
+
+/// As a product of matrices: [n, groups, inputs by window, windows], and how many along each axis.
+struct Columns {
+  Tensor values;
+  Shape counts;
+};
+
+Columns columns_of(const Tensor& x, const Shape& weight, const Steps& steps) {
+  const Shape window(weight.begin() + 2, weight.end());
+  const Tensor all = windows_before_counts(x, window, steps.strides, steps.dilations);
+  const Shape shape = all.shape();
   const Shape counts(shape.end() - static_cast<int64_t>(window.size()), shape.end());
-  const int64_t inside = inputs * product(window);
-  const Tensor columns = all.reshape({x.size(0), groups, inside, product(counts)});
-  const Tensor rows = weight.reshape({groups, outputs / groups, inside});
-  Shape result{x.size(0), outputs};
+  return {all.reshape({x.size(0), steps.groups, weight[1] * product(window), product(counts)}),
+          counts};
+}
+
+Tensor product_of_matrices(const Tensor& x, const Tensor& weight, const Steps& steps) {
+  const Shape w = weight.shape();
+  const auto [columns, counts] = columns_of(x, w, steps);
+  const Tensor rows = weight.reshape({steps.groups, w[0] / steps.groups, columns.size(2)});
+  Shape result{x.size(0), w[0]};
   result.insert(result.end(), counts.begin(), counts.end());
   return rows.matmul(columns).reshape(result);
+}
+
+/// [outputs, inputs / groups, ..] to [inputs, outputs / groups, ..], and each window turned.
+Tensor turned(const Tensor& weight, int64_t groups) {
+  Shape grouped = weight.shape(), result = grouped;
+  std::vector<int> axes;
+  for (int axis = 2; axis < weight.rank(); ++axis) axes.push_back(axis);
+  grouped[0] /= groups;
+  grouped.insert(grouped.begin(), groups);
+  result[0] = weight.size(1) * groups;
+  result[1] = weight.size(0) / groups;
+  return weight.flip(axes).reshape(grouped).transpose(1, 2).reshape(result);
+}
+
+/// A convolution too: of what came back, spread and with room around it, and the turned weight.
+Tensor gradient_of_image(const Shape& image, const Tensor& weight, const Tensor& g,
+                         const Steps& steps) {
+  Tensor wide = g;
+  std::vector<std::pair<int64_t, int64_t>> pairs(2);
+  for (int axis = 2; axis < weight.rank(); ++axis) {
+    const auto i = static_cast<size_t>(axis);
+    wide = spread(wide, axis, steps.strides[i - 2]);
+    const int64_t reach = steps.dilations[i - 2] * (weight.size(axis) - 1);
+    pairs.emplace_back(reach, image[i] - wide.size(axis));
+  }
+  return product_of_matrices(wide.pad(std::move(pairs)), turned(weight, steps.groups),
+                             {Shape(steps.strides.size(), 1), steps.dilations, steps.groups});
+}
+
+Tensor gradient_of_weight(const Tensor& x, const Shape& weight, const Tensor& g,
+                          const Steps& steps) {
+  const Tensor columns = columns_of(x, weight, steps).values.unsqueeze(2);
+  const Tensor rows =
+      g.reshape({x.size(0), steps.groups, weight[0] / steps.groups, 1, columns.size(4)});
+  return (rows * columns).sum({0, 4}).reshape(weight);
+}
+
+}  // namespace
+
+Tensor conv(const Tensor& x, const Tensor& weight, const Shape& strides, const Shape& dilations,
+            int64_t groups) {
+  const Shape w = weight.shape();
+  TN_REQUIRE(w.size() > 2, "[nn.conv] expected a weight [outputs, inputs, window..], got [{}]",
+             fmt::join(w, ", "));
+  TN_REQUIRE(groups > 0 && w[0] % groups == 0,
+             "[nn.conv] expected outputs that divide into groups, got {} in {}", w[0], groups);
+  check_rank("nn.conv", x, static_cast<int>(w.size()) - 2, w[1] * groups);
+  const Steps steps{strides, dilations, groups};
+  // Narrow floats as in a product of matrices.
+  const DType dtype = x.dtype();
+  if (dtype != weight.dtype() || !is_float(dtype)) return product_of_matrices(x, weight, steps);
+  if (dtype_bits(dtype) < 32)
+    return conv(x.cast(DType::kF32), weight.cast(DType::kF32), strides, dilations, groups)
+        .cast(dtype);
+  const TensorFunction function = composite(
+      "conv",
+      [&](const std::vector<Tensor>& in) {
+        return std::vector<Tensor>{product_of_matrices(in[0], in[1], steps)};
+      },
+      [&](const std::vector<Tensor>& in) {  // of x, the weight, the result and what came back
+        return std::vector<Tensor>{gradient_of_image(in[0].shape(), in[1], in[3], steps),
+                                   gradient_of_weight(in[0], in[1].shape(), in[3], steps)};
+      });
+  return function({x, weight})[0];
 }
 
 template <int N>
@@ -226,7 +302,6 @@ Tensor ConvTranspose<N>::operator()(const Tensor& x) const {
     // The same sum seen from the result: a convolution over what is spread, with the kernel turned.
     Tensor wide = x;
     std::array<int64_t, N> before, after;
-    std::vector<int> turned;
     for (size_t i = 0; i < N; ++i) {
       const int axis = static_cast<int>(i) + 2;
       TN_REQUIRE(x.size(axis) > 0, "[nn.conv_transpose] expected sizes above 0, got [{}]",
@@ -235,7 +310,6 @@ Tensor ConvTranspose<N>::operator()(const Tensor& x) const {
       const int64_t reach = dilation[i] * (shape[i + 2] - 1);
       before[i] = reach - padding[i];
       after[i] = before[i] + output_padding[i];
-      turned.push_back(axis);
       TN_REQUIRE(wide.size(axis) + before[i] + after[i] > reach,
                  "[nn.conv_transpose] expected a padding that leaves something, got {} for axis {} "
                  "of size {}",
@@ -250,15 +324,9 @@ Tensor ConvTranspose<N>::operator()(const Tensor& x) const {
       after[i] = std::max<int64_t>(after[i], 0);
     }
     wide = wide.slice(std::move(cut)).pad(around<N>(before, after));
-    // [inputs, outputs / groups, ..] to [outputs, inputs / groups, ..]
-    Shape grouped = shape, result = shape;
-    grouped[0] /= groups;
-    grouped.insert(grouped.begin(), groups);
-    result[0] = shape[1] * groups;
-    result[1] = shape[0] / groups;
-    const Tensor kernel = weight.flip(turned).reshape(grouped).transpose(1, 2).reshape(result);
-    return with_bias(conv(wide, kernel, Shape(N, 1), {dilation.begin(), dilation.end()}, groups),
-                     bias);
+    return with_bias(
+        conv(wide, turned(weight, groups), Shape(N, 1), {dilation.begin(), dilation.end()}, groups),
+        bias);
   });
 }
 

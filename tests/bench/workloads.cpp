@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "tenon/gradient.hpp"
 #include "tenon/nn/nn.hpp"
 #include "tenon/tenon.hpp"
 
@@ -67,6 +68,35 @@ Workload convolution(const std::string& name, int64_t images, int64_t channels, 
   w.torch = fmt::format("F.conv2d(x[0], x[1], padding={}, groups={})", edge, groups);
   w.tinygrad = fmt::format("x[0].conv2d(x[1], padding={}, groups={})", edge, groups);
   return w;
+}
+
+/// By operand 0 or 1 of a convolution that has one group, for a third operand that came back.
+Workload gradient_of(Workload w, size_t operand) {
+  const auto forward = std::move(w.ours);
+  const int64_t edge = w.shapes[1][2] / 2;
+  w.name += operand == 0 ? ", gradient of the image" : ", gradient of the weights";
+  w.shapes.push_back({w.shapes[0][0], w.shapes[1][0], w.shapes[0][2], w.shapes[0][3]});
+  w.ours = [forward, operand](const Inputs& x) {
+    return gradient(forward({x[0], x[1]}), {x[operand]}, x[2])[0];
+  };
+  w.torch = operand == 0 ? "torch.nn.grad.conv2d_input(x[0].shape, x[1], x[2], "
+                         : "torch.nn.grad.conv2d_weight(x[0], x[1].shape, x[2], ";
+  w.torch += fmt::format("padding={})", edge);
+  w.tinygrad = "";
+  return w;
+}
+
+void add_convolutions(std::vector<Workload>& all) {
+  for (const Workload& w : {convolution("3x3, 16x32x32x32 to 64", 16, 32, 64, 32, 3),
+                            convolution("3x3, 8x64x56x56 to 64", 8, 64, 64, 56, 3),
+                            convolution("3x3, 8x256x14x14 to 256", 8, 256, 256, 14, 3),
+                            convolution("3x3, 8x512x7x7 to 512", 8, 512, 512, 7, 3),
+                            convolution("1x1, 8x256x28x28 to 64", 8, 256, 64, 28, 1)}) {
+    all.push_back(w);
+    all.push_back(gradient_of(w, 0));
+    all.push_back(gradient_of(w, 1));
+  }
+  all.push_back(convolution("3x3 of each of 8x64x56x56", 8, 64, 64, 56, 3, 64));
 }
 
 Workload attention(int64_t heads, int64_t tokens, bool is_causal) {
@@ -166,10 +196,7 @@ void add_passes(std::vector<Workload>& all) {
 std::vector<Workload> workloads() {
   std::vector<Workload> all;
   add_products(all);
-  all.push_back(convolution("3x3, 16x32x32x32 to 64", 16, 32, 64, 32, 3));
-  all.push_back(convolution("3x3, 8x64x56x56 to 64", 8, 64, 64, 56, 3));
-  all.push_back(convolution("1x1, 8x256x28x28 to 64", 8, 256, 64, 28, 1));
-  all.push_back(convolution("3x3 of each of 8x64x56x56", 8, 64, 64, 56, 3, 64));
+  add_convolutions(all);
   all.push_back(attention(8, 512, false));
   all.push_back(attention(8, 512, true));
   all.push_back(attention(8, 2048, true));

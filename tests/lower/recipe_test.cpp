@@ -45,3 +45,7 @@ TEST_CASE("products: matrix atoms, or tiles in registers") {
 TEST_CASE("scatters: a thread for each place beside what is written in order") {
   check_recipe("scatter.warps.txt", warps_like(), {0});
 }
+TEST_CASE("windows: the lines that they read are staged") {
+  check_recipe("windows.cpu.txt", cpu_like());
+  check_recipe("windows_weights.cpu.txt", cpu_like());
+}

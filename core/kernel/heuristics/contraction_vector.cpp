@@ -3,7 +3,7 @@
 // operand that many tiles read packed into scratch.
 #include <algorithm>
 
-#include "core/kernel/heuristics/schedule_builder.hpp"
+#include "core/kernel/heuristics/contraction.hpp"
 
 namespace tenon {
 namespace {
@@ -14,49 +14,6 @@ bool uses(const ScheduleBuilder& builder, const KValueRef& v, int axis) {
 
 }  // namespace
 
-std::optional<Matmul> find_matmul(const ScheduleBuilder& builder, const Statement& nest) {
-  Matmul out;
-  const std::vector<int> axes = builder.chain(nest);
-  const std::vector<const Statement*> reductions = builder.reductions(nest);
-  if (axes.size() < 2 || reductions.size() != 1) return std::nullopt;
-  const Statement& r = *reductions[0];
-  if (r.states.size() != 1 || r.states[0].op != Op::ADD || r.body.size() != 1) return std::nullopt;
-  for (const int a : axes)
-    if (builder.kernel.axes[a].kind != AxisKind::kParallel) return std::nullopt;
-  const std::vector<int> reduce = builder.chain(r.body[0]);
-  if (reduce.empty()) return std::nullopt;
-  out.k = reduce.back();
-  out.n = axes.back();
-  std::vector<KValueRef> loads = builder.loads(r);
-  for (const KValueRef& v : loads) {
-    if (!v->mask.is_const(1)) return std::nullopt;
-    if (uses(builder, v, out.n)) {
-      if (out.columns) return std::nullopt;
-      out.columns = v;
-    } else {
-      if (out.rows) return std::nullopt;
-      out.rows = v;
-    }
-  }
-  if (!out.rows || !out.columns) return std::nullopt;
-  for (size_t i = axes.size() - 1; i-- > 0;) {
-    if (out.m < 0 && uses(builder, out.rows, axes[i]) && !uses(builder, out.columns, axes[i]))
-      out.m = axes[i];
-    else
-      out.batch.insert(out.batch.begin(), axes[i]);
-  }
-  for (const Statement* s : builder.stores(nest))
-    if (builder.stride(s->index, out.n) != 1) return std::nullopt;
-  const bool large = builder.size(out.n) >= 8 && builder.size(out.k) >= 4;
-  if (out.m < 0 || builder.size(out.m) < 2 || !large || !uses(builder, out.rows, out.k) ||
-      !uses(builder, out.columns, out.k))
-    return std::nullopt;
-  return out;
-}
-
-namespace {
-
-/// Rows of the tile: near the number that fills the registers, with little left over at the end.
 int64_t tile_rows(int64_t most, const Expr& extent) {
   if (!extent.is_const()) return most;
   const int64_t m = extent.value();
@@ -71,8 +28,6 @@ int64_t tile_rows(int64_t most, const Expr& extent) {
   }
   return best;
 }
-
-}  // namespace
 
 int64_t private_cache(const ScheduleBuilder& builder) {
   return (builder.caps.l2_bytes ? static_cast<int64_t>(builder.caps.l2_bytes) : 256 << 10) / 2;
@@ -143,6 +98,7 @@ bool schedule_dots(ScheduleBuilder& builder, const Matmul& mm) {
 constexpr int64_t kLeastWork = 1 << 18;
 
 bool schedule_matmul(ScheduleBuilder& builder, int axis) {
+  if (schedule_windows(builder, axis)) return true;
   if (!find_matmul(builder, builder.loop(axis))) return false;
   const int outermost = fuse_batches(builder, axis);
   const Matmul mm = *find_matmul(builder, builder.loop(outermost));

@@ -4,20 +4,12 @@
 #include <optional>
 
 #include "core/kernel/transforms/apply.hpp"
-#include "core/kernel/transforms/tile_loops.hpp"
+#include "core/kernel/transforms/tile_axes.hpp"
 
 namespace tenon {
 namespace {
 
 constexpr int64_t kMaxTile = 1 << 22;  ///< elements
-
-struct TileAxis {
-  int axis = -1;
-  int copy = -1;  ///< the axis of the copy loop
-  int64_t size = 1;
-  int64_t order = 0;  ///< larger is further out
-  int64_t pitch = 1;  ///< elements between neighbours in the tile
-};
 
 class Stage {
  public:
@@ -32,8 +24,7 @@ class Stage {
     if (Refused no = find_axes()) return no;
     const int tile = add_tile();
     Statement stage = make_copy(tile);
-    // The copy loops stay inside what was real for the axes that they stand for.
-    copy_guards(kernel_, rename_, true);
+    add_guards();
     use_tile(tile);
     std::vector<Statement>& body = path_to(kernel_, axis_).back()->body;
     body.insert(body.begin(), std::move(stage));
@@ -82,12 +73,9 @@ class Stage {
     });
     space_ = shared ? BufferSpace::kShared : BufferSpace::kScratch;
     const std::vector<Statement*> path = path_to(kernel_, axis_);
+    std::vector<int> loops;
     const auto take = [&](int a) {
-      if (!used[a]) return;
-      const KernelAxis& axis = kernel_.axes[a];
-      const Expr next = load_->index.substitute({{axis.name, axis.symbol() + 1}}) - load_->index;
-      tile_.push_back({a, -1, std::max<int64_t>(1, axis.extent.max()),
-                       axis.bind == Bind::kVector ? 0 : next.max()});
+      if (used[a]) loops.push_back(a);
     };
     for (const Statement* s : path) {
       if (s->kind != Statement::Kind::kLoop) continue;
@@ -97,7 +85,7 @@ class Stage {
     walk(path.back()->body, [&](Statement& s) {
       if (s.kind == Statement::Kind::kLoop) take(s.axis);
     });
-    std::ranges::stable_sort(tile_, std::greater(), &TileAxis::order);
+    tile_ = tile_axes(kernel_, *load_, loops);
     int64_t count = 1;
     bool row = true;  // the axes from here inwards follow one another in the source
     for (size_t i = tile_.size(); i-- > 0;) {
@@ -106,7 +94,7 @@ class Stage {
         count += step_.transform.factor;
       }
       tile_[i].pitch = count;
-      if (tile_[i].size > kMaxTile || (count *= tile_[i].size) > kMaxTile)
+      if (tile_[i].size() > kMaxTile || (count *= tile_[i].size()) > kMaxTile)
         return step_.refuse("a tile of at most 4194304 elements", "a larger one");
     }
     count_ = count;
@@ -125,28 +113,34 @@ class Stage {
     std::string name = base;
     while (taken(name)) name = base + "_" + std::to_string(++number);
     for (size_t i = 0; i < tile_.size(); ++i)
-      tile_[i].copy = kernel_.add_axis(name + ".c" + std::to_string(i),
-                                       kernel_.axes[tile_[i].axis].extent, AxisKind::kParallel);
+      tile_[i].copy =
+          kernel_.add_axis(name + ".c" + std::to_string(i), tile_[i].extent, AxisKind::kParallel);
     kernel_.buffers.push_back({name + "_tile", dtype, count_, space_, -1, -1, true, true});
     return static_cast<int>(kernel_.buffers.size()) - 1;
   }
 
-  Expr position(bool copy) const {
+  Expr position_of_copy() const {
+    Expr at = 0;
+    for (const TileAxis& t : tile_) at = at + kernel_.axes[t.copy].symbol() * t.pitch;
+    return at;
+  }
+
+  Expr position() const {
     Expr at = 0;
     for (const TileAxis& t : tile_)
-      at = at + kernel_.axes[copy ? t.copy : t.axis].symbol() * t.pitch;
+      for (const TileAxis::Member& m : t.members)
+        at = at + kernel_.axes[m.axis].symbol() * (m.step * t.pitch);
     return at;
   }
 
   Statement make_copy(int tile) {
-    for (const TileAxis& t : tile_)
-      rename_.emplace(kernel_.axes[t.axis].name, kernel_.axes[t.copy].symbol());
+    const std::map<std::string, Expr> names = names_of_copy(kernel_, tile_);
     Statement inner;
     inner.kind = Statement::Kind::kStore;
     inner.buffer = tile;
-    inner.index = position(true);
-    inner.value = make_load(buffer_, load_->dtype, load_->index.substitute(rename_),
-                            load_->mask.substitute(rename_), load_->constant);
+    inner.index = position_of_copy();
+    inner.value = make_load(buffer_, load_->dtype, load_->index.substitute(names),
+                            load_->mask.substitute(names), load_->constant);
     for (size_t i = tile_.size(); i-- > 0;) {
       Statement loop;
       loop.axis = tile_[i].copy;
@@ -160,8 +154,18 @@ class Stage {
     return stage;
   }
 
+  /// The copy loops stay inside what was real for the axes that they stand for.
+  void add_guards() {
+    std::vector<Guard> more;
+    for (const Guard& g : kernel_.guards) {
+      const Guard copy = guard_of_copy(kernel_, g, tile_);
+      if (!(copy.lower == g.lower && copy.upper == g.upper)) more.push_back(copy);
+    }
+    kernel_.guards.insert(kernel_.guards.end(), more.begin(), more.end());
+  }
+
   void use_tile(int tile) {
-    const KValueRef from_tile = make_load(tile, load_->dtype, position(false), 1, load_->constant);
+    const KValueRef from_tile = make_load(tile, load_->dtype, position(), 1, load_->constant);
     KValueRewriter rewrite([&](const KValueRef& v) {
       return v->kind == KValueKind::kLoad && v->buffer == buffer_ ? from_tile : v;
     });
@@ -198,7 +202,6 @@ class Stage {
   BufferSpace space_ = BufferSpace::kScratch;
   std::vector<TileAxis> tile_;
   int64_t count_ = 1;
-  std::map<std::string, Expr> rename_;
 };
 
 }  // namespace

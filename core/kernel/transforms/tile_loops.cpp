@@ -18,10 +18,10 @@ AxisCopies copy_axes(Kernel& kernel, const std::vector<int>& axes, std::string_v
   return out;
 }
 
-void copy_guards(Kernel& kernel, const std::map<std::string, Expr>& rename, bool fills) {
+void copy_guards(Kernel& kernel, const std::map<std::string, Expr>& rename) {
   std::vector<Guard> more;
   for (const Guard& g : kernel.guards) {
-    const Guard copy{g.lower.substitute(rename), g.upper.substitute(rename), g.fills || fills};
+    const Guard copy{g.lower.substitute(rename), g.upper.substitute(rename), g.fills};
     if (!(copy.lower == g.lower && copy.upper == g.upper)) more.push_back(copy);
   }
   kernel.guards.insert(kernel.guards.end(), more.begin(), more.end());

@@ -17,8 +17,8 @@ struct AxisCopies {
 /// Parallel axes of the same extents that are not bound, called `a0.c` for the suffix ".c".
 AxisCopies copy_axes(Kernel& kernel, const std::vector<int>& axes, std::string_view suffix);
 
-/// What was real for the axes is for their copies; `fills`: see Guard.
-void copy_guards(Kernel& kernel, const std::map<std::string, Expr>& rename, bool fills = false);
+/// What was real for the axes is for their copies.
+void copy_guards(Kernel& kernel, const std::map<std::string, Expr>& rename);
 
 /// The statements in loops of these axes, outermost first.
 std::vector<Statement> in_loops(const std::vector<int>& axes, std::vector<Statement> inner);

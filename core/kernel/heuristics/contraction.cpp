@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/kernel/heuristics/contraction.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+namespace {
+
+bool uses(const ScheduleBuilder& builder, const KValueRef& v, int axis) {
+  const std::string& name = builder.kernel.axes[axis].name;
+  return v->index.depends_on(name) || v->mask.depends_on(name);
+}
+
+/// The largest number that the expression divides the symbol by, below `most`; 1 if none.
+int64_t divisor_of(const Expr& e, const std::string& symbol, int64_t most) {
+  if (!e.depends_on(symbol)) return 1;
+  int64_t largest = 1;
+  if (e.kind() == ExprKind::kSum) {
+    for (const auto& [coefficient, term] : e.terms())
+      largest = std::max(largest, divisor_of(term, symbol, most));
+    return largest;
+  }
+  if (e.kind() == ExprKind::kSymbol) return 1;
+  const bool divides = e.kind() == ExprKind::kDiv || e.kind() == ExprKind::kMod;
+  if (divides && e.operands()[1].is_const() && e.operands()[1].value() < most)
+    largest = e.operands()[1].value();
+  for (const Expr& operand : e.operands())
+    largest = std::max(largest, divisor_of(operand, symbol, most));
+  return largest;
+}
+
+}  // namespace
+
+std::optional<Contraction> find_contraction(const ScheduleBuilder& builder, const Statement& nest) {
+  Contraction out;
+  const std::vector<int> axes = builder.chain(nest);
+  const std::vector<const Statement*> reductions = builder.reductions(nest);
+  if (axes.size() < 2 || reductions.size() != 1) return std::nullopt;
+  const Statement& r = *reductions[0];
+  if (r.states.size() != 1 || r.states[0].op != Op::ADD || r.body.size() != 1) return std::nullopt;
+  for (const int a : axes)
+    if (builder.kernel.axes[a].kind != AxisKind::kParallel) return std::nullopt;
+  out.sum = builder.chain(r.body[0]);
+  if (out.sum.empty()) return std::nullopt;
+  for (const KValueRef& v : builder.loads(r)) {
+    KValueRef& operand = uses(builder, v, axes.back()) ? out.column : out.row;
+    if (operand) return std::nullopt;
+    operand = v;
+  }
+  if (!out.row || !out.column) return std::nullopt;
+  for (const int a : axes) {
+    const bool row = uses(builder, out.row, a), column = uses(builder, out.column, a);
+    (row == column ? out.batch : row ? out.rows : out.columns).push_back(a);
+  }
+  if (out.rows.empty()) return std::nullopt;
+  return out;
+}
+
+std::optional<Matmul> find_matmul(const ScheduleBuilder& builder, const Statement& nest) {
+  const std::optional<Contraction> c = find_contraction(builder, nest);
+  if (!c || !c->row->mask.is_const(1) || !c->column->mask.is_const(1)) return std::nullopt;
+  Matmul out;
+  out.rows = c->row;
+  out.columns = c->column;
+  const std::vector<int> axes = builder.chain(nest);
+  out.n = axes.back();
+  out.m = c->rows.back();
+  out.k = c->sum.back();
+  for (const int a : axes)
+    if (a != out.m && a != out.n) out.batch.push_back(a);
+  for (const Statement* s : builder.stores(nest))
+    if (builder.stride(s->index, out.n) != 1) return std::nullopt;
+  const bool large = builder.size(out.n) >= 8 && builder.size(out.k) >= 4;
+  if (builder.size(out.m) < 2 || !large || !uses(builder, out.rows, out.k) ||
+      !uses(builder, out.columns, out.k))
+    return std::nullopt;
+  return out;
+}
+
+void split_divided(ScheduleBuilder& builder, size_t place, Divided which) {
+  std::optional<Contraction> c = find_contraction(builder, builder.kernel.body[place]);
+  if (!c) return;
+  std::vector<int> axes = which == Divided::kSum ? c->sum : c->columns;
+  while (!axes.empty()) {
+    const int a = axes.back();
+    axes.pop_back();
+    if (!builder.extent(a).is_const()) continue;
+    int64_t divisor = 1;
+    for (const KValueRef& v : {c->row, c->column})
+      for (const Expr& e : {v->index, v->mask})
+        divisor = std::max(divisor, divisor_of(e, builder.kernel.axes[a].name, builder.size(a)));
+    if (divisor == 1 || builder.size(a) % divisor != 0) continue;
+    const auto [outer, inner] = builder.split(a, divisor);
+    axes.push_back(outer);
+    axes.push_back(inner);
+    c = find_contraction(builder, builder.kernel.body[place]);  // its loads are new ones
+    if (!c) return;
+  }
+}
+
+}  // namespace tenon

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sums of products of two operands: products of matrices, batched, masked, and those of windows.
+#pragma once
+
+#include "core/kernel/heuristics/schedule_builder.hpp"
+
+namespace tenon {
+
+/// One sum over a chain of loops, of two loads. The columns are what follows the innermost parallel
+/// axis.
+struct Contraction {
+  std::vector<int> batch;          ///< parallel axes that both operands follow, or neither
+  std::vector<int> rows, columns;  ///< parallel axes that one of them follows
+  std::vector<int> sum;            ///< reduce axes; all, as all others here, outermost first
+  KValueRef row, column;           ///< the loads
+};
+
+std::optional<Contraction> find_contraction(const ScheduleBuilder& builder, const Statement& nest);
+
+enum class Divided { kSum, kColumns };
+/// Splits the axes of the sum, or the columns, that an index divides, as the taps and the pixels of
+/// a convolution that is written as a product of matrices, into those that it asks for: of the
+/// statement at a place of the body.
+void split_divided(ScheduleBuilder& builder, size_t place, Divided which);
+
+/// Rows of a tile of accumulators: near the number that fills the registers, with little left over
+/// at the end.
+int64_t tile_rows(int64_t most, const Expr& extent);
+
+/// Of schedule_matmul: the operand of the columns is a view of windows, which overlap or reach over
+/// an edge.
+bool schedule_windows(ScheduleBuilder& builder, int axis);
+
+}  // namespace tenon

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/kernel/transforms/tile_axes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace tenon {
+namespace {
+
+using Member = TileAxis::Member;
+using Members = std::span<const Member>;
+
+/// How far an index moves with an axis, where that is a number.
+std::optional<int64_t> move_of(const Expr& index, const KernelAxis& axis) {
+  if (!index.depends_on(axis.name)) return 0;
+  int64_t coefficient = 0;
+  Expr rest;
+  if (!index.linear_in(axis.name, coefficient, rest)) return std::nullopt;
+  return coefficient;
+}
+
+bool depends(const Kernel& kernel, const Expr& e, Members members) {
+  return std::ranges::any_of(
+      members, [&](const Member& m) { return e.depends_on(kernel.axes[m.axis].name); });
+}
+
+/// Steps that are added up, each fewer times than its count.
+struct Steps {
+  std::vector<std::pair<int64_t, int64_t>> each;  ///< (step, count)
+
+  void add(int64_t step, int64_t count) { each.emplace_back(step, std::max<int64_t>(1, count)); }
+  int64_t reach() const {
+    int64_t reach = 1;
+    for (const auto& [step, count] : each) reach += step * (count - 1);
+    return reach;
+  }
+  /// No sum up to the largest is missing.
+  bool leave_none_out() const {
+    Steps below;
+    auto sorted = each;
+    std::ranges::sort(sorted);
+    for (const auto& [step, count] : sorted) {
+      if (step > below.reach()) return false;
+      below.add(step, count);
+    }
+    return true;
+  }
+  /// Some sum comes twice.
+  bool overlap() const {
+    int64_t product = 1;
+    for (const auto& [step, count] : each) product *= count;
+    return reach() < product;
+  }
+};
+
+/// A guard that asks how far some members go together: (position - that of the free ones) / scale
+/// + rest < upper.
+struct GuardForm {
+  int64_t scale = 0;
+  Steps free;
+  Expr rest;
+};
+
+/// Nothing if the guard has another form.
+std::optional<GuardForm> form_of(const Kernel& kernel, const Guard& guard, Members members) {
+  if (depends(kernel, guard.upper, members)) return std::nullopt;
+  GuardForm form;
+  form.rest = guard.lower;
+  for (const Member& m : members) {
+    const KernelAxis& axis = kernel.axes[m.axis];
+    const std::optional<int64_t> move = move_of(guard.lower, axis);
+    if (!move || *move < 0) return std::nullopt;
+    if (*move == 0) {
+      form.free.add(m.step, axis.extent.value());
+      continue;
+    }
+    const int64_t scale = m.step / *move;
+    if (m.step % *move != 0 || (form.scale != 0 && form.scale != scale)) return std::nullopt;
+    form.scale = scale;
+    form.rest = form.rest.substitute({{axis.name, Expr(0)}});
+  }
+  return form;
+}
+
+/// Loops that may walk one line of a load's source.
+class Line {
+ public:
+  Line(const Kernel& kernel, const KValue& load, std::span<const int> loops)
+      : kernel_(kernel), load_(load), loops_(loops) {}
+
+  /// Whether the position along the line says what is read, and the tile holds nothing else.
+  bool holds(Members members) const {
+    const auto steps = steps_of(members);
+    return steps && std::ranges::all_of(*steps, &Steps::leave_none_out) && reads_by_sum(members);
+  }
+
+  /// Whether elements are read for several of the loops' points.
+  bool overlaps(Members members) const {
+    return members.size() > 1 && std::ranges::all_of(*steps_of(members), &Steps::overlap);
+  }
+
+  Steps all_steps(Members members) const {
+    Steps all;
+    for (const Member& m : members) all.add(m.step, kernel_.axes[m.axis].extent.value());
+    return all;
+  }
+
+ private:
+  /// Of all points, and of those that each guard leaves; nothing if a guard cannot be said of the
+  /// sum.
+  std::optional<std::vector<Steps>> steps_of(Members members) const {
+    std::vector<Steps> out{all_steps(members)};
+    for (const Guard& guard : kernel_.guards) {
+      if (!depends(kernel_, guard.lower, members) && !depends(kernel_, guard.upper, members))
+        continue;
+      const std::optional<GuardForm> form = form_of(kernel_, guard, members);
+      if (!form || moves_with_others(guard, members)) return std::nullopt;
+      out.push_back(form->free);
+      out.back().add(form->scale, guard.upper.min());
+    }
+    return out;
+  }
+
+  bool moves_with_others(const Guard& guard, Members members) const {
+    return std::ranges::any_of(loops_, [&](int a) {
+      const std::string& name = kernel_.axes[a].name;
+      return !std::ranges::count(members, a, &Member::axis) &&
+             (guard.lower.depends_on(name) || guard.upper.depends_on(name));
+    });
+  }
+
+  bool reads_by_sum(Members members) const {
+    Expr others = 0;
+    for (const Member& m : members.subspan(1))
+      others = others + kernel_.axes[m.axis].symbol() * m.step;
+    const Expr sum = Expr::symbol("the sum", all_steps(members).reach());
+    const std::string& first = kernel_.axes[members[0].axis].name;
+    return std::ranges::none_of(std::array{load_.index, load_.mask}, [&](const Expr& e) {
+      return depends(kernel_, e.substitute({{first, sum - others}}), members);
+    });
+  }
+
+  const Kernel& kernel_;
+  const KValue& load_;
+  std::span<const int> loops_;
+};
+
+/// An axis of the tile for each loop; lanes follow one another.
+TileAxis axis_alone(const Kernel& kernel, const KValue& load, int a) {
+  const KernelAxis& axis = kernel.axes[a];
+  const Expr next = load.index.substitute({{axis.name, axis.symbol() + 1}}) - load.index;
+  return {{{a, 1}}, axis.extent, axis.bind == Bind::kVector ? 0 : next.max()};
+}
+
+struct Loop {
+  int axis = -1;
+  int64_t move = 0;  ///< of the index
+  bool guarded = false;
+
+  /// Guarded ones first: a guard is of all its loops, and what has none fits in later.
+  std::pair<int64_t, bool> order() const { return {move, !guarded}; }
+};
+
+bool is_guarded(const Kernel& kernel, int axis) {
+  return std::ranges::any_of(kernel.guards, [&](const Guard& g) {
+    return g.condition().depends_on(kernel.axes[axis].name);
+  });
+}
+
+/// Takes loops of one line, beginning with the first, and leaves the others.
+std::vector<Member> take_line(const Kernel& kernel, const Line& line, std::vector<Loop>& loops) {
+  const int64_t unit = loops[0].move;
+  std::vector<Member> members{{loops[0].axis, 1}};
+  loops.erase(loops.begin());
+  for (size_t i = 0; i < loops.size();) {
+    const int axis = loops[i].axis;
+    const int64_t move = loops[i].move;
+    // Lanes must follow one another in the tile.
+    const bool lanes = kernel.axes[axis].bind == Bind::kVector && move != unit;
+    members.push_back({axis, move / unit});
+    if (lanes || move % unit != 0 || !line.holds(members)) {
+      members.pop_back();
+      ++i;
+      continue;
+    }
+    // With it, one that was tried before may fit: a guard is of all its loops.
+    loops.erase(loops.begin() + static_cast<std::ptrdiff_t>(i));
+    i = 0;
+  }
+  return members;
+}
+
+}  // namespace
+
+std::vector<TileAxis> tile_axes(const Kernel& kernel, const KValue& load,
+                                std::span<const int> loops) {
+  const Line line(kernel, load, loops);
+  std::vector<Loop> moving;
+  std::vector<TileAxis> tile;
+  for (const int a : loops) {
+    const KernelAxis& axis = kernel.axes[a];
+    const std::optional<int64_t> move = move_of(load.index, axis);
+    if (move && *move > 0 && axis.extent.is_const())
+      moving.push_back({a, *move, is_guarded(kernel, a)});
+    else
+      tile.push_back(axis_alone(kernel, load, a));
+  }
+  std::ranges::stable_sort(moving, {}, &Loop::order);
+  while (!moving.empty()) {
+    const int64_t unit = moving[0].move;
+    const std::vector<Member> members = take_line(kernel, line, moving);
+    if (!line.overlaps(members)) {
+      for (const Member& m : members) tile.push_back(axis_alone(kernel, load, m.axis));
+      continue;
+    }
+    const bool lanes = std::ranges::any_of(
+        members, [&](const Member& m) { return kernel.axes[m.axis].bind == Bind::kVector; });
+    tile.push_back({members, line.all_steps(members).reach(), lanes ? 0 : unit});
+  }
+  // As the loops stand where the source does not say.
+  std::ranges::sort(tile, {}, [&](const TileAxis& t) {
+    return std::ranges::find(loops, t.members[0].axis) - loops.begin();
+  });
+  std::ranges::stable_sort(tile, std::greater(), &TileAxis::order);
+  return tile;
+}
+
+Guard guard_of_copy(const Kernel& kernel, const Guard& guard, std::span<const TileAxis> tile) {
+  Guard copy{guard.lower, guard.upper, true};
+  for (const TileAxis& t : tile) {
+    if (t.members.size() == 1 || !depends(kernel, guard.lower, t.members)) continue;
+    const GuardForm form = *form_of(kernel, guard, t.members);
+    copy.lower = kernel.axes[t.copy].symbol() + form.rest * form.scale;
+    copy.upper = (guard.upper - 1) * form.scale + form.free.reach();
+  }
+  const std::map<std::string, Expr> names = names_of_copy(kernel, tile);
+  copy.lower = copy.lower.substitute(names);
+  copy.upper = copy.upper.substitute(names);
+  return copy;
+}
+
+std::map<std::string, Expr> names_of_copy(const Kernel& kernel, std::span<const TileAxis> tile) {
+  std::map<std::string, Expr> names;
+  for (const TileAxis& t : tile)
+    for (const TileAxis::Member& m : t.members)
+      names.emplace(kernel.axes[m.axis].name,
+                    m.axis == t.members[0].axis ? kernel.axes[t.copy].symbol() : Expr(0));
+  return names;
+}
+
+}  // namespace tenon
