@@ -48,4 +48,5 @@ TEST_CASE("scatters: a thread for each place beside what is written in order") {
 TEST_CASE("windows: the lines that they read are staged") {
   check_recipe("windows.cpu.txt", cpu_like());
   check_recipe("windows_weights.cpu.txt", cpu_like());
+  check_recipe("windows_taps.cpu.txt", cpu_like());
 }

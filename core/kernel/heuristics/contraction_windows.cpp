@@ -199,28 +199,34 @@ bool schedule_taps(ScheduleBuilder& builder, const Contraction& c) {
   });
 }
 
-/// Pixels of a line are lanes, or those of all lines where one line is short.
-bool schedule_contraction(ScheduleBuilder& builder, size_t place) {
-  const auto found = [&] { return find_contraction(builder, builder.kernel.body[place]); };
-  std::optional<Contraction> c = found();
-  if (!c || c->columns.empty() || !has_windows(builder, *c)) return false;
+/// The contraction at a place of the body, if it is one of windows that this file is for.
+std::optional<Contraction> find_windows(const ScheduleBuilder& builder, size_t place) {
   const Statement& nest = builder.kernel.body[place];
+  std::optional<Contraction> c = find_contraction(builder, nest);
+  if (!c || c->columns.empty() || !has_windows(builder, *c)) return std::nullopt;
   for (const Statement* s : builder.stores(nest))
-    if (builder.stride(s->index, c->columns.back()) != 1) return false;
+    if (builder.stride(s->index, c->columns.back()) != 1) return std::nullopt;
   int64_t terms = 1;
   for (const int a : c->sum) terms *= builder.size(a);
-  const int64_t lanes = builder.lanes(nest);
   // Fewer rows or terms than these do not pay for the copy.
-  if (builder.size(c->rows.back()) < 4 || terms < 16 || lanes < 2) return false;
-  if (filled(builder.size(c->columns.back()), lanes) >= 0.75) return schedule_pixels(builder, *c);
-  return schedule_taps(builder, *c);
+  const bool pays = builder.size(c->rows.back()) >= 4 && terms >= 16 && builder.lanes(nest) >= 2;
+  return pays ? c : std::nullopt;
 }
 
-/// Two columns beside each other as one.
+bool fills_lanes(ScheduleBuilder& builder, const Contraction& c) {
+  const int last = c.columns.back();
+  return filled(builder.size(last), builder.lanes(builder.loop(last))) >= 0.75;
+}
+
+/// The last columns as one, where they are too short for lanes.
 void fuse_columns(ScheduleBuilder& builder, size_t place) {
-  const std::optional<Contraction> c = find_contraction(builder, builder.kernel.body[place]);
-  if (c && c->columns.size() > 1)
-    builder.fuse_if(c->columns[c->columns.size() - 2], c->columns.back(), [](int) { return true; });
+  for (;;) {
+    const std::optional<Contraction> c = find_contraction(builder, builder.kernel.body[place]);
+    if (!c || c->columns.size() < 2 || fills_lanes(builder, *c)) return;
+    const size_t last = c->columns.size() - 1;
+    if (builder.fuse_if(c->columns[last - 1], c->columns[last], [](int) { return true; }) < 0)
+      return;
+  }
 }
 
 }  // namespace
@@ -229,17 +235,26 @@ bool schedule_windows(ScheduleBuilder& builder, int axis) {
   const auto nest = std::ranges::find(builder.kernel.body, axis, &Statement::axis);
   const auto place = static_cast<size_t>(nest - builder.kernel.body.begin());
   if (!find_contraction(builder, *nest)) return false;
-  return attempt(builder,
-                 [&](ScheduleBuilder& trial) {
-                   split_divided(trial, place, Divided::kSum);
-                   split_divided(trial, place, Divided::kColumns);
-                   return schedule_contraction(trial, place);
-                 }) ||
-         attempt(builder, [&](ScheduleBuilder& trial) {
-           split_divided(trial, place, Divided::kSum);
-           fuse_columns(trial, place);
-           return schedule_contraction(trial, place);
-         });
+  // Pixels of a line are lanes, or those of all lines where one is short, or what is summed.
+  const auto lines = [&](ScheduleBuilder& trial) {
+    split_divided(trial, place, Divided::kSum);
+    split_divided(trial, place, Divided::kColumns);
+    const auto c = find_windows(trial, place);
+    return c && fills_lanes(trial, *c) && schedule_pixels(trial, *c);
+  };
+  const auto flat = [&](ScheduleBuilder& trial) {
+    split_divided(trial, place, Divided::kSum);
+    fuse_columns(trial, place);
+    const auto c = find_windows(trial, place);
+    return c && fills_lanes(trial, *c) && schedule_pixels(trial, *c);
+  };
+  const auto taps = [&](ScheduleBuilder& trial) {
+    split_divided(trial, place, Divided::kSum);
+    split_divided(trial, place, Divided::kColumns);
+    const auto c = find_windows(trial, place);
+    return c && schedule_taps(trial, *c);
+  };
+  return attempt(builder, lines) || attempt(builder, flat) || attempt(builder, taps);
 }
 
 }  // namespace tenon
