@@ -138,12 +138,12 @@ TEST_CASE("what a device refuses is named as the graph names it") {
     });
   };
   // Few elements, read at positions counted far beyond 32 bits.
-  CHECK(has(refused("graph big(%weights: f32[70000, 1]) {\n"
-                    "%e = expand %weights : f32[70000, 70000]\n"
-                    "%f = reshape %e : f32[4900000000]\n"
+  CHECK(has(refused("graph big(%weights: f32[70001, 1]) {\n"
+                    "%e = expand %weights : f32[70001, 70001]\n"
+                    "%f = reshape %e : f32[4900140001]\n"
                     "%y = reduce.add %f, axes=[0]\nreturn %y }",
                     {}),
-            "in buffer weights of 70000 elements"));
+            "expected indices below 2^31 for a device of 32-bit indices"));
   CHECK(has(refused("graph big(%weights: f32[rows, 1]) where 1 <= rows <= 70000 {\n"
                     "%e = expand %weights : f32[rows, 70000]\n"
                     "%f = reshape %e : f32[rows*70000]\n"
