@@ -110,8 +110,7 @@ class LoopBack {
   /// The trip's row of what the loop kept.
   NodeRef row(const std::string& name, const NodeRef& kept) {
     captured_.push_back(kept);
-    const NodeRef out =
-        row_of(own_param(builder_, name, *kept, kept->dtype, body_), trip_, builder_);
+    NodeRef out = row_of(own_param(builder_, name, *kept, kept->dtype, body_), trip_, builder_);
     // A reshaped TAKE: where the views of a factor begin.
     const NodeRef& taken = out->op == Op::VIEW ? out->sources[0] : out;
     Shape shape = taken->shape;

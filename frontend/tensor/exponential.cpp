@@ -92,7 +92,7 @@ Tensor logaddexp(const Tensor& a, const Tensor& b) {
 
 Tensor xlogy(const Tensor& x, const Tensor& y) {
   return in_float("xlogy", x, y, [](const Tensor& v, const Tensor& w) {
-    const Tensor none = (v == 0) & (w == w);
+    const Tensor none = (v == 0) & (w == w);  // NOLINT(misc-redundant-expression): not NaN
     return where(none, constant_like(v, 0), v * where(none, constant_like(w, 1), w).log());
   });
 }

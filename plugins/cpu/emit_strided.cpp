@@ -43,7 +43,8 @@ void transpose(Builder& b, std::vector<Value*>& rows) {
     }
     for (int row = 0; row < count; ++row) {
       if (row & half) continue;
-      Value *&x = rows[static_cast<size_t>(row)], *&y = rows[static_cast<size_t>(row + half)];
+      const int partner = row + half;
+      Value *&x = rows[static_cast<size_t>(row)], *&y = rows[static_cast<size_t>(partner)];
       Value* const both[] = {x, y};
       x = b.CreateShuffleVector(both[0], both[1], low);
       y = b.CreateShuffleVector(both[0], both[1], high);

@@ -28,7 +28,8 @@ bool has_windows(const ScheduleBuilder& builder, const Contraction& c) {
 
 /// What remains of `whole` in tiles of `tile`, of 1.
 double filled(int64_t whole, int64_t tile) {
-  return static_cast<double>(whole) / static_cast<double>((whole + tile - 1) / tile * tile);
+  const int64_t tiles = (whole + tile - 1) / tile;
+  return static_cast<double>(whole) / static_cast<double>(tiles * tile);
 }
 
 /// Accumulators: rows by vectors along the last axis of the columns, and by lines of the one

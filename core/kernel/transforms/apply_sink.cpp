@@ -154,8 +154,8 @@ class Sink {
   /// A tile for each state: one element for each position of the loops between, lanes last.
   Refused add_tiles() {
     std::vector<int> order = axes_;
-    std::ranges::stable_partition(order,
-                                  [&](int a) { return kernel_.axes[a].bind != Bind::kVector; });
+    std::stable_partition(order.begin(), order.end(),
+                          [&](int a) { return kernel_.axes[a].bind != Bind::kVector; });
     int64_t count = 1;
     for (const int a : order) {
       const int64_t size = std::max<int64_t>(1, kernel_.axes[a].extent.max());
