@@ -12,10 +12,12 @@ using namespace tenon::test;
 
 namespace {
 
-/// A golden file holds the graph, a line "---", and the transforms with their tree.
+/// A golden file holds the graph, a line "---", and the transforms with their tree, which
+/// TENON_UPDATE=1 writes anew.
 void check_recipe(const std::string& name, const Capabilities& capabilities,
                   const std::vector<int>& alias = {}) {
-  std::ifstream file(std::string(TENON_SOURCE_DIR) + "/tests/golden/kernel/" + name);
+  const std::string path = std::string(TENON_SOURCE_DIR) + "/tests/golden/kernel/" + name;
+  std::ifstream file(path);
   REQUIRE(file.good());
   std::stringstream text;
   text << file.rdbuf();
@@ -23,7 +25,11 @@ void check_recipe(const std::string& name, const Capabilities& capabilities,
   REQUIRE(cut != std::string::npos);
   Builder builder;
   const Graph graph = parse_graph(text.str().substr(0, cut), builder, name);
-  CHECK(print(lower(graph, capabilities, "", true, alias).chosen) == text.str().substr(cut + 4));
+  const std::string chosen = print(lower(graph, capabilities, "", true, alias).chosen);
+  if (std::getenv("TENON_UPDATE"))
+    std::ofstream(path) << text.str().substr(0, cut + 4) << chosen;
+  else
+    CHECK(chosen == text.str().substr(cut + 4));
 }
 
 }  // namespace

@@ -61,11 +61,13 @@ Tile best_tile(const ScheduleBuilder& builder, const Contraction& c, int64_t lan
   return best;
 }
 
-/// The copy of the tile that was staged last, in vectors where its source has them.
+/// The copy of the tile that was staged last, in vectors where its source has them or is found by
+/// divisions, which vectors do at once.
 void vectorize_copy(ScheduleBuilder& builder, int64_t lanes) {
   const int last = static_cast<int>(builder.kernel.axes.size()) - 1;
   const std::vector<KValueRef> source = builder.loads(builder.loop(last));
-  if (builder.size(last) < lanes / 2 || builder.stride(source[0]->index, last) != 1) return;
+  const auto stride = builder.stride(source[0]->index, last);
+  if (builder.size(last) < lanes / 2 || (stride && *stride != 1)) return;
   builder.vectorize(builder.split(last, lanes).second);
 }
 
