@@ -27,9 +27,25 @@ Value* vector_quotient(Builder& b, Value* x, Value* y, bool is_signed, unsigned 
                         x->getType());
 }
 
+Value* emit_division(Builder& b, tn_opcode op, tn_dtype dtype, Value* x, Value* y);
+
+/// There is no instruction for 64 bits either. LLVM takes vectors apart itself, but first (19.1) it
+/// reasons of a divisor with a 0 in one lane as if no lane were chosen from what replaces it.
+Value* divide_lanes(Builder& b, tn_opcode op, tn_dtype dtype, Value* x, Value* y) {
+  Value* out = llvm::PoisonValue::get(x->getType());
+  for (unsigned lane = 0; lane < lanes_of(x); ++lane)
+    out = b.CreateInsertElement(out,
+                                emit_division(b, op, dtype, b.CreateExtractElement(x, lane),
+                                              b.CreateExtractElement(y, lane)),
+                                lane);
+  return out;
+}
+
 Value* emit_division(Builder& b, tn_opcode op, tn_dtype dtype, Value* x, Value* y) {
   const bool is_signed = dtype_class(dtype) == DTypeClass::kSigned;
   const unsigned bits = dtype_bits(dtype);
+  if (lanes_of(x) > 1 && bits > 32 && !llvm::isa<llvm::Constant>(y))
+    return divide_lanes(b, op, dtype, x, y);
   Value* one = llvm::ConstantInt::get(x->getType(), 1);
   Value* nothing = llvm::Constant::getNullValue(x->getType());
   Value* is_zero = b.CreateICmpEQ(y, nothing);
