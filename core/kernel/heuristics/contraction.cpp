@@ -4,12 +4,13 @@
 #include <algorithm>
 
 namespace tenon {
-namespace {
 
 bool uses(const ScheduleBuilder& builder, const KValueRef& v, int axis) {
   const std::string& name = builder.kernel.axes[axis].name;
   return v->index.depends_on(name) || v->mask.depends_on(name);
 }
+
+namespace {
 
 /// The largest number that the expression divides the symbol by, below `most`; 1 if none.
 int64_t divisor_of(const Expr& e, const std::string& symbol, int64_t most) {

@@ -15,6 +15,9 @@ struct Contraction {
   KValueRef row, column;           ///< the loads
 };
 
+/// Whether what a load reads, or whether it does, varies along an axis.
+bool uses(const ScheduleBuilder& builder, const KValueRef& v, int axis);
+
 std::optional<Contraction> find_contraction(const ScheduleBuilder& builder, const Statement& nest);
 
 enum class Divided { kSum, kColumns };

@@ -6,13 +6,6 @@
 #include "core/kernel/heuristics/contraction.hpp"
 
 namespace tenon {
-namespace {
-
-bool uses(const ScheduleBuilder& builder, const KValueRef& v, int axis) {
-  return v->index.depends_on(builder.kernel.axes[axis].name);
-}
-
-}  // namespace
 
 int64_t tile_rows(int64_t most, const Expr& extent) {
   if (!extent.is_const()) return most;
@@ -32,6 +25,8 @@ int64_t tile_rows(int64_t most, const Expr& extent) {
 int64_t private_cache(const ScheduleBuilder& builder) {
   return (builder.caps.l2_bytes ? static_cast<int64_t>(builder.caps.l2_bytes) : 256 << 10) / 2;
 }
+
+namespace {
 
 /// Batches that share their columns are more rows: the columns are packed once for all of them.
 /// Gives the outermost loop.
@@ -96,6 +91,8 @@ bool schedule_dots(ScheduleBuilder& builder, const Matmul& mm) {
 
 /// Multiply-adds of a workgroup below which packing once more costs more than an idle core.
 constexpr int64_t kLeastWork = 1 << 18;
+
+}  // namespace
 
 bool schedule_matmul(ScheduleBuilder& builder, int axis) {
   if (schedule_windows(builder, axis)) return true;
