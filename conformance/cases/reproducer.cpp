@@ -9,7 +9,7 @@
 #include "conformance/cases/graphs/shapes.hpp"
 #include "conformance/cases/scalar_list.hpp"
 #include "conformance/cases/training.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/kernel/transforms/transform.hpp"
 #include "core/support/error.hpp"
 #include "sdk/support/scanner.hpp"

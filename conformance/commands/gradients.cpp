@@ -9,7 +9,7 @@
 #include "conformance/cases/random.hpp"
 #include "conformance/commands/commands.hpp"
 #include "conformance/judge/gradient_proof.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/support/error.hpp"
 #include "core/support/output.hpp"
 

@@ -9,7 +9,7 @@
 #include "conformance/report/report.hpp"
 #include "conformance/worker/run_reproducer.hpp"
 #include "conformance/worker/worker_client.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/support/error.hpp"
 #include "core/support/output.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "core/ir/structure.hpp"
 #include "core/ir/substitute.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/ir/verify.hpp"
 #include "core/kernel/tree/build.hpp"
 #include "core/kernel/tree/verify.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/ir/text_cursor.hpp"
+#include "core/ir/text/cursor.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {

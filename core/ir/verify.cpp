@@ -8,7 +8,7 @@
 #include "core/ir/infer.hpp"
 #include "core/ir/node_hash.hpp"
 #include "core/ir/substitute.hpp"
-#include "core/ir/text_cursor.hpp"
+#include "core/ir/text/cursor.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <numeric>
 
-#include "core/ir/text_cursor.hpp"
+#include "core/ir/text/cursor.hpp"
 #include "core/rewrite/pattern.hpp"
 #include "core/support/error.hpp"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/compile/compiler.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/runtime/kernel_times.hpp"
 #include "core/runtime/run_plan.hpp"
 #include "core/support/log.hpp"

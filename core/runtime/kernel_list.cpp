@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "sdk/program/text.hpp"
 
 namespace tenon {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/ir/text_cursor.hpp"
+#include "core/ir/text/cursor.hpp"
 #include "core/support/error.hpp"
 #include "core/support/printable.hpp"
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "core/interval/interval.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/runtime/run_plan.hpp"
 #include "core/support/error.hpp"
 

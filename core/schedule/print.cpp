@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/schedule/memory_plan.hpp"
 #include "core/schedule/schedule.hpp"
 

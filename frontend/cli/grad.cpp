@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/autodiff/autodiff.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/ir/verify.hpp"
 #include "core/support/error.hpp"
 #include "core/support/file_io.hpp"

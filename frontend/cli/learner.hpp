@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/ir/model.hpp"
+#include "core/ir/text/model.hpp"
 #include "tenon/context.hpp"
 #include "tenon/nn/module.hpp"
 #include "tenon/nn/optimizer.hpp"

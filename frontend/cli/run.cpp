@@ -10,8 +10,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/ir/model.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/model.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/runtime/runtime.hpp"
 #include "core/support/error.hpp"
 #include "core/support/file_io.hpp"

@@ -9,7 +9,7 @@
 
 #include "core/compile/compiler.hpp"
 #include "core/device/target_compiler.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/runtime/runtime.hpp"
 #include "core/support/error.hpp"
 #include "core/support/file_io.hpp"

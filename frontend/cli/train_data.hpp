@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/ir/model.hpp"
+#include "core/ir/text/model.hpp"
 
 namespace tenon::cli {
 

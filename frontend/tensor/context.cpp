@@ -2,7 +2,7 @@
 // The public Context over the core's Runtime, and functions from text.
 #include "tenon/context.hpp"
 
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/support/error.hpp"
 #include "core/support/process.hpp"
 #include "frontend/tensor/state.hpp"

@@ -3,7 +3,7 @@
 #include "tenon/size.hpp"
 
 #include "core/ir/structure.hpp"
-#include "core/ir/text_cursor.hpp"
+#include "core/ir/text/cursor.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/sizes.hpp"
 

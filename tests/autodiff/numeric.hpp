@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/autodiff/autodiff.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/reference/reference.hpp"
 
 namespace tenon::test {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/autodiff/autodiff.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "frontend/tensor/state.hpp"
 #include "tenon/tenon.hpp"
 #include "tests/bench/suite.hpp"

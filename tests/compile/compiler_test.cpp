@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "core/compile/compiler.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/rewrite/pattern.hpp"
 #include "core/support/error.hpp"
 

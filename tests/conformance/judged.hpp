@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "conformance/judge/harness.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 
 namespace tenon::conformance {
 

@@ -9,7 +9,7 @@
 #include "conformance/cases/graphs/cells.hpp"
 #include "conformance/cases/reproducer.hpp"
 #include "conformance/judge/compare.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/ir/verify.hpp"
 #include "core/support/error.hpp"
 

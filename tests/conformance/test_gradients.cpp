@@ -6,7 +6,7 @@
 #include "conformance/cases/graphs/graphs.hpp"
 #include "conformance/cases/plan.hpp"
 #include "conformance/judge/gradient_proof.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/ir/verify.hpp"
 #include "core/support/error.hpp"
 

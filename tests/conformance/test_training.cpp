@@ -4,7 +4,7 @@
 
 #include "conformance/cases/reproducer.hpp"
 #include "conformance/cases/training.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/support/error.hpp"
 #include "tests/conformance/judged.hpp"
 

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "core/expr/expr.hpp"
-#include "core/ir/text_expr.hpp"
+#include "core/ir/text/expr.hpp"
 
 namespace tenon {
 namespace {

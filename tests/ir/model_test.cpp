@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Models as people write them, the graphs that they become, and the errors they get.
-#include "core/ir/model.hpp"
+#include "core/ir/text/model.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/support/error.hpp"
 #include "core/support/file_io.hpp"
 

@@ -2,7 +2,7 @@
 // Walks of very deep graphs, and structure blind to names.
 #include <catch2/catch_test_macros.hpp>
 
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/ir/verify.hpp"
 
 namespace tenon {

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <random>
 
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/ir/verify.hpp"
 #include "core/support/error.hpp"
 #include "tests/ir/random_graph.hpp"

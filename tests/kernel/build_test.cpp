@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/kernel/tree/build.hpp"
 #include "core/support/error.hpp"
 

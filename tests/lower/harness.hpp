@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/compile/compiler.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "tests/lower/interpreter.hpp"
 
 namespace tenon::test {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whole nodes and graphs, against values worked out by hand.
 #include "core/ir/build.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/reference/reference.hpp"
 #include "core/support/error.hpp"
 

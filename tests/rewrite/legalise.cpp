@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // legalise: nothing unclaimed is left, and values stay inside of what intervals allow.
 #include "core/interval/interval.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/ir/verify.hpp"
 #include "core/rewrite/passes.hpp"
 #include "core/support/error.hpp"

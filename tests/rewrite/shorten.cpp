@@ -4,7 +4,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/reference/reference.hpp"
 #include "core/rewrite/passes.hpp"
 #include "core/rewrite/value_range.hpp"

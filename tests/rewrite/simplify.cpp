@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // simplify: the same bits on random graphs; what must go goes; what must stay stays.
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/ir/verify.hpp"
 #include "core/rewrite/passes.hpp"
 #include "tests/rewrite/random_graph.hpp"

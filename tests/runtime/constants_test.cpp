@@ -7,7 +7,7 @@
 #include <random>
 #include <thread>
 
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "tests/runtime/support.hpp"
 
 using namespace tenon;

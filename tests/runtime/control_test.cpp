@@ -2,7 +2,7 @@
 // IF, LOOP, copies between devices, and TENON_VALIDATE, by graphs that the reference runs too.
 #include <catch2/catch_test_macros.hpp>
 
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "tests/runtime/support.hpp"
 
 using namespace tenon;

@@ -4,7 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "tests/runtime/support.hpp"
 
 using namespace tenon;

@@ -3,7 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "core/compile/chooser.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/runtime/layout.hpp"
 #include "core/schedule/canonical.hpp"
 #include "tests/runtime/support.hpp"

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "core/compile/compiler.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/runtime/own_kernels.hpp"
 #include "tests/runtime/support.hpp"
 

@@ -3,7 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>
 
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/runtime/kernel_work.hpp"
 #include "tests/runtime/support.hpp"
 

@@ -3,7 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <thread>
 
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/runtime/check_rules.hpp"
 #include "tests/runtime/support.hpp"
 

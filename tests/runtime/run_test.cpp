@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "core/compile/chooser.hpp"
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "tests/runtime/support.hpp"
 
 using namespace tenon;

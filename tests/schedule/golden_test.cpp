@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/rewrite/passes.hpp"
 #include "core/schedule/memory_plan.hpp"
 #include "tests/schedule/execute.hpp"

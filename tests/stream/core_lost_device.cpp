@@ -3,7 +3,7 @@
 // leaves the others usable.
 #include <catch2/catch_test_macros.hpp>
 
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/reference/reference.hpp"
 #include "tests/runtime/support.hpp"
 

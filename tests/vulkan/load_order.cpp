@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/runtime/runtime.hpp"
 #include "core/support/error.hpp"
 

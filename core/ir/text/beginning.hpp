@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where parameters begin, as text. Private to core/ir.
+// Where parameters begin, as text. Private to core/ir/text.
 #pragma once
 
-#include "core/ir/model.hpp"
-#include "core/ir/text_expr.hpp"
+#include "core/ir/text/expr.hpp"
+#include "core/ir/text/model.hpp"
 
 namespace tenon {
 

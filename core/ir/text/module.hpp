@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Modules of the text form, and bodies that use them. A module is read anew for each combination of
 // sizes and types that it is used with, under a table of symbols that says what they are. Private
-// to core/ir.
+// to core/ir/text.
 #pragma once
 
 #include <map>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/ir/model.hpp"
-#include "core/ir/text_graph.hpp"
+#include "core/ir/text/graph.hpp"
+#include "core/ir/text/model.hpp"
 
 namespace tenon {
 

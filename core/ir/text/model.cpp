@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "core/ir/model.hpp"
 #include "core/ir/substitute.hpp"
-#include "core/ir/text_module.hpp"
+#include "core/ir/text/model.hpp"
+#include "core/ir/text/module.hpp"
 #include "core/ir/verify.hpp"
 #include "core/support/error.hpp"
 

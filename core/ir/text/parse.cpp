@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Graphs from text, whole.
-#include "core/ir/model.hpp"
-#include "core/ir/text.hpp"
-#include "core/ir/text_graph.hpp"
+#include "core/ir/text/graph.hpp"
+#include "core/ir/text/model.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/ir/verify.hpp"
 #include "core/support/error.hpp"
 

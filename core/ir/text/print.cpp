@@ -5,8 +5,8 @@
 #include <set>
 #include <unordered_map>
 
-#include "core/ir/text.hpp"
-#include "core/ir/text_cursor.hpp"
+#include "core/ir/text/cursor.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/support/error.hpp"
 #include "core/support/flat_map.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Parses expressions, shapes and types. Private to core/ir.
+// Parses expressions, shapes and types. Private to core/ir/text.
 #pragma once
 
 #include <map>
@@ -7,7 +7,7 @@
 
 #include "core/expr/expr.hpp"
 #include "core/ir/infer.hpp"
-#include "core/ir/text_cursor.hpp"
+#include "core/ir/text/cursor.hpp"
 
 namespace tenon {
 

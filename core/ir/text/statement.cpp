@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "core/ir/text_statement.hpp"
+#include "core/ir/text/statement.hpp"
 
 #include <optional>
 

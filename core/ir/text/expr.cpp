@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "core/ir/text_expr.hpp"
+#include "core/ir/text/expr.hpp"
 
 #include <algorithm>
 #include <optional>

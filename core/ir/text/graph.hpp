@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The parts of a graph's text: header, graphs inside, statements, return. Private to core/ir.
+// The parts of a graph's text: header, graphs inside, statements, return. Private to core/ir/text.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/ir/text_statement.hpp"
+#include "core/ir/text/statement.hpp"
 
 namespace tenon {
 

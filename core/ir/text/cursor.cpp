@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "core/ir/text_cursor.hpp"
+#include "core/ir/text/cursor.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One statement of the text form: "op operands, attributes : type". Private to core/ir.
+// One statement of the text form: "op operands, attributes : type". Private to core/ir/text.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/ir/build.hpp"
-#include "core/ir/text_expr.hpp"
+#include "core/ir/text/expr.hpp"
 #include "core/support/error.hpp"
 #include "core/support/flat_map.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "core/ir/text_module.hpp"
+#include "core/ir/text/module.hpp"
 
 #include <algorithm>
 
 #include "core/ir/structure.hpp"
-#include "core/ir/text_beginning.hpp"
+#include "core/ir/text/beginning.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
