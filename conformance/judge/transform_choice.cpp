@@ -56,9 +56,12 @@ Chosen draw(const Kernel& tree, const Capabilities& capabilities, Random& random
   options.vectors = capabilities.has(Op::BROADCAST);
   options.threads = capabilities.max_workgroup_threads > 1 && capabilities.has(Op::BARRIER);
   // Some steps, as those for matrix atoms, come only in the right order: what heuristics begin
-  // with.
+  // with, however they decide.
   if (random.chance(30)) {
-    options.first = choose_transforms(tree, capabilities).list;
+    const auto any = [&](std::string_view, std::span<const int64_t> of) {
+      return static_cast<size_t>(random.below(of.size()));
+    };
+    options.first = choose_transforms(tree, capabilities, any).list;
     options.first.resize(random.below(options.first.size() + 1));
   }
   const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random.below(n)); };

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <random>
+#include <set>
 
 #include "core/kernel/heuristics/heuristics.hpp"
 #include "core/kernel/transforms/random_transforms.hpp"
@@ -144,6 +145,31 @@ TEST_CASE("no exception is thrown by heuristics") {
     CHECK(thrown == before);
   }
   CHECK(kernels > 200);
+}
+
+TEST_CASE("however recipes decide, their steps are legal") {
+  std::set<std::string, std::less<>> points;
+  size_t others = 0;
+  for (const auto& [device, capabilities] : devices()) {
+    INFO(device);
+    for (const Kernel& tree : representative_trees()) {
+      const std::string rule = print(choose_transforms(tree, capabilities).list);
+      const auto first = [&](std::string_view, std::span<const int64_t>) { return size_t{0}; };
+      CHECK(print(choose_transforms(tree, capabilities, first).list) == rule);
+      for (uint32_t seed = 0; seed < 8; ++seed) {
+        std::mt19937 random(seed);
+        const Chosen chosen = choose_transforms(
+            tree, capabilities, [&](std::string_view point, std::span<const int64_t> options) {
+              points.emplace(point);
+              return size_t{below_of(random)(static_cast<uint32_t>(options.size()))};
+            });
+        verify(chosen.kernel);
+        others += print(chosen.list) != rule;
+      }
+    }
+  }
+  CHECK(points.size() >= 5);
+  CHECK(others > 100);
 }
 
 TEST_CASE("batches that share their columns are rows of one product") {

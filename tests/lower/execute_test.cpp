@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <random>
 
+#include "core/kernel/heuristics/heuristics.hpp"
 #include "core/kernel/transforms/random_transforms.hpp"
 #include "core/kernel/tree/build.hpp"
 #include "core/support/error.hpp"
@@ -40,6 +41,25 @@ TEST_CASE("heuristics agree with the reference on every kind of device") {
     for (const auto& [name, c] : representative_cases()) {
       INFO(name << " on " << device);
       CHECK(difference(c, capabilities, "", true) == "");
+    }
+  }
+}
+
+TEST_CASE("however recipes decide, the result is the same") {
+  for (const auto& [device, capabilities] : {std::pair("cpu", cpu_like()), {"gpu", gpu_like()}}) {
+    for (const auto& [name, c] : representative_cases()) {
+      Builder builder;
+      const Kernel tree = build_kernel(parse_graph(c.graph, builder), c.alias, c.sections);
+      const std::string rule = print(choose_transforms(tree, capabilities).list);
+      for (uint32_t seed = 1; seed <= 4; ++seed) {
+        std::mt19937 random(seed);
+        const auto any = [&](std::string_view, std::span<const int64_t> options) {
+          return std::uniform_int_distribution<size_t>(0, options.size() - 1)(random);
+        };
+        const std::string list = print(choose_transforms(tree, capabilities, any).list);
+        INFO(name << " on " << device << ": " << list);
+        if (list != rule) CHECK(difference(c, capabilities, list, false) == "");
+      }
     }
   }
 }

@@ -101,7 +101,7 @@ int64_t block_tile(const ScheduleBuilder& builder, const Matmul& mm, int64_t mos
 }
 
 void schedule_registers(ScheduleBuilder& builder, const Matmul& mm) {
-  const int64_t tile = block_tile(builder, mm, 128);
+  const int64_t tile = builder.choose("tile", block_tile(builder, mm, 128), {128, 64, 32});
   const int64_t each = tile >= 128 ? 8 : tile >= 64 ? 4 : 2;  // rows and columns of a thread
   const Threads threads{tile / each, tile / each, 1};
   int64_t lanes = std::min<int64_t>(each, builder.caps.of(mm.columns->dtype).vector_lanes);
@@ -132,7 +132,7 @@ void schedule_registers(ScheduleBuilder& builder, const Matmul& mm) {
 }
 
 void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom& atom) {
-  const int64_t tile = block_tile(builder, mm, 128);
+  const int64_t tile = builder.choose("tile", block_tile(builder, mm, 128), {128, 64, 32});
   const int64_t beside = tile >= 64 ? 2 : 1;  // subgroups along rows and along columns
   const Threads threads{atom.subgroup, beside, beside};
   const auto [m_block, m_inside] = builder.split(mm.m, tile);
@@ -179,19 +179,12 @@ const MatrixAtom* atom_for(const ScheduleBuilder& builder, const Matmul& mm) {
   return best;
 }
 
-/// Takes what the recipe makes if none of its steps is refused and the tiles fit.
-bool attempt(ScheduleBuilder& builder, const std::function<void(ScheduleBuilder&)>& recipe) {
-  ScheduleBuilder trial(builder.kernel, builder.caps);
-  recipe(trial);
-  if (trial.refusal()) return false;
+bool fits_shared(const ScheduleBuilder& builder) {
   int64_t shared = 0;
-  for (const KernelBuffer& b : trial.kernel.buffers)
+  for (const KernelBuffer& b : builder.kernel.buffers)
     if (b.space == BufferSpace::kShared)
       shared += (b.count.value() * builder.caps.tile_bytes(b.dtype) + 63) / 64 * 64;
-  if (shared > builder.caps.max_shared_bytes) return false;
-  builder.kernel = std::move(trial.kernel);
-  builder.list.insert(builder.list.end(), trial.list.begin(), trial.list.end());
-  return true;
+  return shared <= builder.caps.max_shared_bytes;
 }
 
 }  // namespace
@@ -205,10 +198,16 @@ bool schedule_tiles(ScheduleBuilder& builder, int axis) {
   if (builder.size(mm.m) < 32 || builder.size(mm.n) < 32 || builder.size(mm.k) < 16) return false;
   for (const KernelBuffer& b : builder.kernel.buffers)
     if (b.space == BufferSpace::kGlobal && b.read && b.written) return false;
-  if (const MatrixAtom* atom = atom_for(builder, mm))
-    if (attempt(builder, [&](ScheduleBuilder& trial) { schedule_atoms(trial, mm, *atom); }))
-      return true;
-  return attempt(builder, [&](ScheduleBuilder& trial) { schedule_registers(trial, mm); });
+  const MatrixAtom* atom = atom_for(builder, mm);
+  const auto atoms = [&](ScheduleBuilder& trial) {
+    schedule_atoms(trial, mm, *atom);
+    return !trial.refusal() && fits_shared(trial);
+  };
+  const auto registers = [&](ScheduleBuilder& trial) {
+    schedule_registers(trial, mm);
+    return !trial.refusal() && fits_shared(trial);
+  };
+  return (atom && builder.attempt(atoms)) || builder.attempt(registers);
 }
 
 }  // namespace tenon

@@ -102,9 +102,9 @@ bool schedule_matmul(ScheduleBuilder& builder, int axis) {
   const int64_t lanes = builder.lanes(builder.loop(outermost));
   if (schedule_dots(builder, mm)) return true;
   const int64_t registers = builder.caps.vector_registers ? builder.caps.vector_registers : 16;
-  const int64_t columns = builder.size(mm.n) <= lanes ? 1 : 2;
-  const int64_t rows =
-      tile_rows(std::min<int64_t>(14, (registers * 3 / 4) / columns), builder.extent(mm.m));
+  const int64_t columns = builder.choose("vectors", builder.size(mm.n) <= lanes ? 1 : 2, {1, 2, 3});
+  const int64_t most = std::min<int64_t>(14, (registers * 3 / 4) / columns);
+  const int64_t rows = builder.choose("rows", tile_rows(most, builder.extent(mm.m)), {4, 6, 8});
 
   const int b = mm.columns->buffer;
   const size_t width = dtype_size(mm.columns->dtype);

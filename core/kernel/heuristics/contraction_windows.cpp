@@ -122,20 +122,12 @@ bool schedule_blocks(ScheduleBuilder& builder, const Contraction& c, const Tile&
   return !builder.refusal();
 }
 
-/// Takes the steps of a recipe that says it is done.
-bool attempt(ScheduleBuilder& builder, const std::function<bool(ScheduleBuilder&)>& recipe) {
-  ScheduleBuilder trial(builder.kernel, builder.caps);
-  if (!recipe(trial)) return false;
-  builder.kernel = std::move(trial.kernel);
-  builder.list.insert(builder.list.end(), trial.list.begin(), trial.list.end());
-  return true;
-}
-
 /// Lanes along the last column axis. Of the blocks that give each core enough of them, the largest
 /// that fit.
 bool schedule_pixels(ScheduleBuilder& builder, const Contraction& c) {
   const int64_t lanes = builder.lanes(builder.loop(c.columns.back()));
-  const Tile tile = best_tile(builder, c, lanes);
+  Tile tile = best_tile(builder, c, lanes);
+  tile.rows = builder.choose("rows", tile.rows, {4, 6, 8});
   int64_t beside = 1;
   for (const int a : c.batch) beside *= builder.size(a);
   for (size_t at = 0; at < c.columns.size(); ++at) {
@@ -147,8 +139,8 @@ bool schedule_pixels(ScheduleBuilder& builder, const Contraction& c) {
     const bool enough = last || beside * tiles >= 2 * cores;
     for (int64_t blocks = std::clamp<int64_t>(wanted / beside, 1, tiles); enough; blocks *= 2) {
       const int64_t block = (tiles + blocks - 1) / std::min(blocks, tiles);
-      if (attempt(builder,
-                  [&](ScheduleBuilder& b) { return schedule_blocks(b, c, tile, at, block); }))
+      if (builder.attempt(
+              [&](ScheduleBuilder& b) { return schedule_blocks(b, c, tile, at, block); }))
         return true;
       if (blocks >= tiles) break;
     }
@@ -198,7 +190,7 @@ bool schedule_taps(ScheduleBuilder& builder, const Contraction& c) {
       builder.size(last) < builder.lanes(builder.loop(c.columns.back())) / 2)
     return false;
   return std::ranges::any_of(std::array{true, false}, [&](bool at_columns) {
-    return attempt(builder, [&](ScheduleBuilder& b) { return schedule_taps(b, c, at_columns); });
+    return builder.attempt([&](ScheduleBuilder& b) { return schedule_taps(b, c, at_columns); });
   });
 }
 
@@ -257,7 +249,7 @@ bool schedule_windows(ScheduleBuilder& builder, int axis) {
     const auto c = find_windows(trial, place);
     return c && schedule_taps(trial, *c);
   };
-  return attempt(builder, lines) || attempt(builder, flat) || attempt(builder, taps);
+  return builder.attempt(lines) || builder.attempt(flat) || builder.attempt(taps);
 }
 
 }  // namespace tenon

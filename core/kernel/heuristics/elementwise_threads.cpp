@@ -50,7 +50,7 @@ void schedule_elements(ScheduleBuilder& builder, std::vector<int> axes) {
   int64_t total = pieces;
   for (size_t i = 0; i + 1 < axes.size(); ++i) total *= builder.size(axes[i]);
   int64_t x = builder.placed(Bind::kBlockX), y = builder.placed(Bind::kBlockY);
-  const int64_t wanted = builder.threads_on_x(kThreads);
+  const int64_t wanted = builder.threads_on_x(builder.choose("threads", kThreads, {64, 128}));
   if (x == 0) x = std::min(wanted, ceil_pow2(pieces));
   if (y == 0 && axes.size() > 1) y = builder.threads_on_y(x, wanted / x);
   int64_t copies = 1;

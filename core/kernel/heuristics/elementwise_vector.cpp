@@ -104,7 +104,8 @@ int64_t bytes_inside(const ScheduleBuilder& builder, const Statement& loop) {
 void spread(ScheduleBuilder& builder, int axis) {
   if (builder.kernel.axes[axis].kind != AxisKind::kParallel) return;
   const int64_t inside = std::max<int64_t>(1, bytes_inside(builder, builder.loop(axis)));
-  const int64_t per_item = std::max<int64_t>(1, kItemBytes / inside);
+  const int64_t bytes = builder.choose("bytes", kItemBytes, {kItemBytes / 4, 4 * kItemBytes});
+  const int64_t per_item = std::max<int64_t>(1, bytes / inside);
   bind_grid(builder, axis, per_item);
 }
 
@@ -188,7 +189,8 @@ void schedule_vector_nest(ScheduleBuilder& builder, int axis) {
     if (builder.kernel.axes[s].kind != AxisKind::kParallel || is_laned(builder, loop)) continue;
     if (keeps_apart(builder.kernel, s)) continue;
     if (vector_score(builder, loop, s) < 0) continue;
-    const int64_t copies = copies_for(builder, loop), lanes = lanes_for(builder, loop, s);
+    const int64_t copies = builder.choose("copies", copies_for(builder, loop), {1, 2, 4});
+    const int64_t lanes = lanes_for(builder, loop, s);
     const int rest = vector_split(builder, s, lanes, copies);
     if (s == outermost) outermost = rest;
   }

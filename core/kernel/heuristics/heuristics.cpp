@@ -5,13 +5,13 @@
 
 namespace tenon {
 
-Chosen choose_transforms(Kernel tree, const Capabilities& capabilities) {
+Chosen choose_transforms(Kernel tree, const Capabilities& capabilities, const Decide& decide) {
   std::vector<int> totals, nests;
   for (const Statement& s : tree.body) {
     if (s.kind == Statement::Kind::kLoop) nests.push_back(s.axis);
     if (s.kind == Statement::Kind::kReduce) totals.push_back(s.id);
   }
-  ScheduleBuilder builder(std::move(tree), capabilities);
+  ScheduleBuilder builder(std::move(tree), capabilities, decide);
   const bool threads = capabilities.max_workgroup_threads > 1;
   const bool vectors = !threads && capabilities.vector_bytes > 1 && capabilities.has(Op::BROADCAST);
   for (const int id : totals) {

@@ -102,7 +102,9 @@ bool schedule_rows(ScheduleBuilder& builder, const std::vector<int>& outer_axes)
   }
   int row = axes[0];
   int64_t beside = builder.placed(Bind::kBlockY);
-  if (beside == 0) beside = builder.threads_on_y(threads, kGroupThreads / threads);
+  if (beside == 0)
+    beside = builder.threads_on_y(threads,
+                                  builder.choose("threads", kGroupThreads, {32, 256}) / threads);
   for (const Pass& p : all) schedule_pass(builder, p, threads, lanes);
   if (beside > 1) {
     const auto [rest, inner] = builder.split(row, beside);

@@ -149,6 +149,23 @@ bool ScheduleBuilder::cache_reduction(int reduce_axis, int later_axis) {
                         {kernel.axes[reduce_axis].name, kernel.axes[later_axis].name}});
 }
 
+int64_t ScheduleBuilder::choose(std::string_view point, int64_t rule,
+                                std::initializer_list<int64_t> others) const {
+  if (!decide_) return rule;
+  std::vector<int64_t> options{rule};
+  for (const int64_t other : others)
+    if (std::ranges::find(options, other) == options.end()) options.push_back(other);
+  return options[std::min(decide_(point, options), options.size() - 1)];
+}
+
+bool ScheduleBuilder::attempt(const std::function<bool(ScheduleBuilder&)>& recipe) {
+  ScheduleBuilder trial(kernel, caps, decide_);
+  if (!recipe(trial) || trial.refusal_) return false;
+  kernel = std::move(trial.kernel);
+  list.insert(list.end(), trial.list.begin(), trial.list.end());
+  return true;
+}
+
 int64_t ScheduleBuilder::size(int axis) const {
   const Expr& e = extent(axis);
   return e.is_const() ? e.value() : std::min(e.max(), kAssumedSize);

@@ -3,18 +3,18 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
-#include "core/ir/capabilities.hpp"
-#include "core/kernel/transforms/transform.hpp"
+#include "core/kernel/heuristics/heuristics.hpp"
 
 namespace tenon {
 
 class ScheduleBuilder {
  public:
-  ScheduleBuilder(Kernel tree, const Capabilities& capabilities)
-      : kernel(std::move(tree)), caps(capabilities) {}
+  ScheduleBuilder(Kernel tree, const Capabilities& capabilities, const Decide& decide)
+      : kernel(std::move(tree)), caps(capabilities), decide_(decide) {}
 
   Kernel kernel;
   const Capabilities& caps;
@@ -41,6 +41,11 @@ class ScheduleBuilder {
   bool sink(int reduce_axis, int at);
   /// False, and nothing done, if nothing expensive is computed twice or it does not fit a cache.
   bool cache_reduction(int reduce_axis, int later_axis);
+
+  /// A decision: what the rule takes, or one of the others in its place.
+  int64_t choose(std::string_view point, int64_t rule, std::initializer_list<int64_t> others) const;
+  /// Takes the steps of `recipe` if it says that it is done and none of them was refused.
+  bool attempt(const std::function<bool(ScheduleBuilder&)>& recipe);
 
   // Questions.
   const Expr& extent(int axis) const { return kernel.axes[axis].extent; }
@@ -86,6 +91,7 @@ class ScheduleBuilder {
   bool step_if_legal(Transform transform);
   /// The two axes that a step has made of one.
   std::pair<int, int> halves(bool done, int axis) const;
+  const Decide& decide_;
   std::optional<Refusal> refusal_;
 };
 

@@ -82,7 +82,8 @@ bool schedule_columns_once(ScheduleBuilder& builder, int axis) {
   const int64_t lanes = builder.lanes(builder.loop(axis));
   const int64_t registers = builder.caps.vector_registers ? builder.caps.vector_registers : 16;
   const auto room = static_cast<uint64_t>(std::max<int64_t>(1, registers * 3 / 4 / row_count));
-  const int64_t vectors = std::min(kMostVectors, static_cast<int64_t>(std::bit_floor(room)));
+  const int64_t vectors = builder.choose(
+      "vectors", std::min(kMostVectors, static_cast<int64_t>(std::bit_floor(room))), {1, 2, 4});
   // Two parts for each core, of a page at least where that leaves none idle.
   int64_t nests = 1;
   for (const int a : batch) nests *= builder.size(a);
@@ -102,7 +103,7 @@ bool schedule_columns_once(ScheduleBuilder& builder, int axis) {
   order.insert(order.end(), {blocks, tiles, copies});
   order.insert(order.end(), rows.begin(), rows.end());
   builder.reorder(order);
-  builder.sink(builder.split(k, kSteps).second, blocks);
+  builder.sink(builder.split(k, builder.choose("steps", kSteps, {8, 4})).second, blocks);
   bind_grid(builder, blocks, 1);
   if (!batch.empty()) bind_grid(builder, batch.front(), 1, Bind::kGridZ);
   return true;

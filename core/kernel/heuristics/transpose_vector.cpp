@@ -57,9 +57,11 @@ int schedule_across(ScheduleBuilder& builder, const std::vector<int>& axes) {
   const auto [n_squares, n_lane] = builder.split(n, lanes);
   builder.unroll(m_copy);
   builder.vectorize(n_lane);
-  const auto [m_outer, m_inner] = builder.split(m_squares, squares(builder, m_squares, kReadAlong));
-  const auto [n_outer, n_inner] =
-      builder.split(n_squares, squares(builder, n_squares, kWriteAlong));
+  const auto [m_outer, m_inner] = builder.split(
+      m_squares, squares(builder, m_squares, builder.choose("squares read", kReadAlong, {1, 4})));
+  const auto [n_outer, n_inner] = builder.split(
+      n_squares,
+      squares(builder, n_squares, builder.choose("squares written", kWriteAlong, {1, 2})));
   std::vector<int> order;
   for (const int a : axes)
     if (a != m && a != n) order.push_back(a);
