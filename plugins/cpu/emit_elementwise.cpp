@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "plugins/cpu/emit_avx512.hpp"
 #include "plugins/cpu/emit_math.hpp"
 
 namespace tenon::cpu {
@@ -87,6 +88,16 @@ Value* opaque(Builder& b, Value* v) {
   return llvm::isa<llvm::Constant>(v) ? v : b.CreateArithmeticFence(v, v->getType());
 }
 
+/// NaN where either is.
+Value* emit_extreme(Builder& b, bool is_max, Value* x, Value* y) {
+  if (b.avx512)
+    return b.CreateSelect(b.CreateFCmpUNO(x, y), b.CreateFAdd(x, y),
+                          emit_extreme_number(b, is_max, x, y));
+  x = opaque(b, x);
+  y = opaque(b, y);
+  return is_max ? b.CreateMaximum(x, y) : b.CreateMinimum(x, y);
+}
+
 Value* emit_float(Builder& b, tn_opcode op, std::span<Value* const> v) {
   auto unary = [&](llvm::Intrinsic::IndependentIntrinsics id) {
     return b.CreateUnaryIntrinsic(IntrinsicId(id), v[0]);
@@ -108,9 +119,8 @@ Value* emit_float(Builder& b, tn_opcode op, std::span<Value* const> v) {
     case TN_OP_MUL:
       return b.CreateFMul(v[0], v[1]);
     case TN_OP_MAX:
-      return b.CreateMaximum(opaque(b, v[0]), opaque(b, v[1]));
     case TN_OP_MIN:
-      return b.CreateMinimum(opaque(b, v[0]), opaque(b, v[1]));
+      return emit_extreme(b, op == TN_OP_MAX, v[0], v[1]);
     case TN_OP_CMPLT:
       return b.CreateFCmpOLT(v[0], v[1]);
     case TN_OP_CMPNE:
