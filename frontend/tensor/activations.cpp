@@ -34,16 +34,17 @@ Tensor Tensor::sigmoid() const {
 }
 
 Tensor Tensor::gelu() const {
-  // x (1 + tanh(u)) / 2 = x sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3): Hendrycks and Gimpel,
-  // 2016
+  // x (1 + tanh(u)) / 2 = x sigmoid(2u) = x / (1 + e^-2u), u = sqrt(2/pi) (x + 0.044715 x^3):
+  // Hendrycks and Gimpel, 2016
   constexpr double kCube = 0.044715;
   constexpr double kTwice = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
-  // Beyond, the sigmoid is 0 or 1 in every dtype, and x^3 would overflow.
-  const auto near = [](const Tensor& x) { return clip(x, -40, 40); };
-  const auto gate = [&](const Tensor& x) { return ((x + x * x * x * kCube) * kTwice).sigmoid(); };
-  const auto value = [&](const Tensor& x) { return x * gate(near(x)); };
+  // Where x^3 overflows, e^-2u is 0 or infinity: x or 0.
+  const auto value = [&](const Tensor& x) {
+    return x / ((x * (x * x * (-kTwice * kCube) - kTwice)).exp() + 1);
+  };
   const auto gradient = [&](const Tensor& x, const Tensor& /*y*/, const Tensor& g) {
-    const Tensor at = near(x), s = gate(at);
+    // Beyond, the sigmoid is 0 or 1 in every dtype.
+    const Tensor at = clip(x, -40, 40), s = ((at + at * at * at * kCube) * kTwice).sigmoid();
     return g * (s + at * s * (1 - s) * (at * at * (3 * kCube * kTwice) + kTwice));
   };
   return in_float(*this,

@@ -29,7 +29,13 @@ void Emitter::begin_loop(uint32_t i, const tn_op& op) {
     Value* initial = values_[operands[c]];
     llvm::PHINode* carry = builder_.CreatePHI(initial->getType(), 2);
     carry->addIncoming(initial, before);
-    region.carries.push_back(carry);
+    region.carries.push_back({carry});
+    if (extremes_[i + c - 2] == kNone) continue;
+    builder_.SetInsertPoint(before->getTerminator());
+    Value* nan = builder_.CreateFCmpUNO(initial, initial);
+    builder_.SetInsertPoint(region.header);
+    region.carries.back().nan = builder_.CreatePHI(nan->getType(), 2);
+    region.carries.back().nan->addIncoming(nan, before);
   }
   builder_.CreateCondBr(builder_.CreateICmpSLT(region.induction, values_[operands[1]]), region.body,
                         region.after);
@@ -62,7 +68,11 @@ void Emitter::end_loop(const tn_op& end, Region& region) {
   // Read before values_ says what the carries are after the loop: a next value may be a carry.
   std::vector<Value*> last;
   for (size_t c = 0; c < carried; ++c) last.push_back(values_[next[c]]);
-  for (size_t c = 0; c < carried; ++c) region.carries[c]->addIncoming(last[c], latch);
+  for (size_t c = 0; c < carried; ++c) {
+    const Carry& carry = region.carries[c];
+    carry.value->addIncoming(last[c], latch);
+    if (carry.nan) carry.nan->addIncoming(carry.next_nan, latch);
+  }
   const bool is_while = region.op->flags & TN_OP_WHILE;
   llvm::Instruction* back =
       is_while ? builder_.CreateCondBr(values_[next[carried]], region.header, region.after)
@@ -78,11 +88,22 @@ void Emitter::end_loop(const tn_op& end, Region& region) {
   back->setMetadata(llvm::LLVMContext::MD_loop, id);
 
   builder_.SetInsertPoint(region.after);
+  const auto leave = [&](llvm::PHINode* carry, Value* at_latch) {
+    llvm::PHINode* result = builder_.CreatePHI(carry->getType(), 2);
+    result->addIncoming(carry, region.header);
+    if (is_while) result->addIncoming(at_latch, latch);
+    return result;
+  };
+  std::vector<Value*> nans;
   for (size_t c = 0; c < carried; ++c) {
-    llvm::PHINode* result = builder_.CreatePHI(region.carries[c]->getType(), 2);
-    result->addIncoming(region.carries[c], region.header);
-    if (is_while) result->addIncoming(last[c], latch);
-    values_[region.value + 1 + c] = result;
+    const Carry& carry = region.carries[c];
+    values_[region.value + 1 + c] = leave(carry.value, last[c]);
+    nans.push_back(carry.nan ? leave(carry.nan, carry.next_nan) : nullptr);
+  }
+  for (size_t c = 0; c < carried; ++c) {
+    Value*& result = values_[region.value + 1 + c];
+    if (nans[c])
+      result = builder_.CreateSelect(nans[c], llvm::ConstantFP::getNaN(result->getType()), result);
   }
 }
 

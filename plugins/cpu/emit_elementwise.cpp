@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "plugins/cpu/emit_avx512.hpp"
 #include "plugins/cpu/emit_math.hpp"
 
 namespace tenon::cpu {
@@ -87,6 +88,36 @@ Value* opaque(Builder& b, Value* v) {
   return llvm::isa<llvm::Constant>(v) ? v : b.CreateArithmeticFence(v, v->getType());
 }
 
+/// The number that all lanes of a constant hold; null where they differ or it is NaN.
+const llvm::ConstantFP* one_number(const Value* v) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(v);
+  if (constant && v->getType()->isVectorTy()) constant = constant->getSplatValue();
+  const auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
+  return number && !number->isNaN() ? number : nullptr;
+}
+
+/// One comparison and a choice, which is one instruction of x86. Where x is the other zero the
+/// limit is taken if it is the one that counts as larger, or as smaller.
+Value* emit_limit(Builder& b, bool is_max, Value* x, Value* limit, const llvm::ConstantFP& number) {
+  const bool at_zero = number.isZero() && number.isNegative() != is_max;
+  Value* beyond = is_max    ? at_zero ? b.CreateFCmpOLE(x, limit) : b.CreateFCmpOLT(x, limit)
+                     : at_zero ? b.CreateFCmpOGE(x, limit)
+                            : b.CreateFCmpOGT(x, limit);
+  return b.CreateSelect(beyond, limit, x);
+}
+
+/// NaN where either is.
+Value* emit_extreme(Builder& b, bool is_max, Value* x, Value* y) {
+  if (const llvm::ConstantFP* number = one_number(y)) return emit_limit(b, is_max, x, y, *number);
+  if (const llvm::ConstantFP* number = one_number(x)) return emit_limit(b, is_max, y, x, *number);
+  if (b.avx512)
+    return b.CreateSelect(b.CreateFCmpUNO(x, y), b.CreateFAdd(x, y),
+                          emit_extreme_number(b, is_max, x, y));
+  x = opaque(b, x);
+  y = opaque(b, y);
+  return is_max ? b.CreateMaximum(x, y) : b.CreateMinimum(x, y);
+}
+
 Value* emit_float(Builder& b, tn_opcode op, std::span<Value* const> v) {
   auto unary = [&](llvm::Intrinsic::IndependentIntrinsics id) {
     return b.CreateUnaryIntrinsic(IntrinsicId(id), v[0]);
@@ -108,9 +139,8 @@ Value* emit_float(Builder& b, tn_opcode op, std::span<Value* const> v) {
     case TN_OP_MUL:
       return b.CreateFMul(v[0], v[1]);
     case TN_OP_MAX:
-      return b.CreateMaximum(opaque(b, v[0]), opaque(b, v[1]));
     case TN_OP_MIN:
-      return b.CreateMinimum(opaque(b, v[0]), opaque(b, v[1]));
+      return emit_extreme(b, op == TN_OP_MAX, v[0], v[1]);
     case TN_OP_CMPLT:
       return b.CreateFCmpOLT(v[0], v[1]);
     case TN_OP_CMPNE:

@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "plugins/cpu/emit_avx512.hpp"
+
 namespace tenon::cpu {
 namespace {
 
@@ -19,8 +21,9 @@ using llvm::Value;
 Value* fma(Builder& b, Value* x, Value* y, Value* z) {
   return b.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, {x, y, z});
 }
-/// x * y + constant
+/// x * y + z of constants
 Value* fma(Builder& b, Value* x, Value* y, float z) { return fma(b, x, y, f32_like(x, z)); }
+Value* fma(Builder& b, Value* x, float y, float z) { return fma(b, x, f32_like(x, y), z); }
 
 Value* as_i32(Builder& b, Value* v) { return b.CreateBitCast(v, shaped_like(v, b.getInt32Ty())); }
 Value* as_f32(Builder& b, Value* v) { return b.CreateBitCast(v, shaped_like(v, b.getFloatTy())); }
@@ -36,10 +39,12 @@ struct Rounded {
   Value *number, *integer;
 };
 
-/// To nearest even, for |x| < 2^22, by adding and subtracting 1.5 * 2^23: no poison for NaN.
-Rounded round_to_int(Builder& b, Value* x) {
-  Value* magic = f32_like(x, 0x1.8p23f);
-  Value* shifted = b.CreateFAdd(x, magic);
+/// x * factor to nearest even, for results below 2^22, by adding and subtracting 1.5 * 2^23: no
+/// poison for NaN.
+Rounded round_to_int(Builder& b, Value* x, float factor) {
+  constexpr float kMagic = 0x1.8p23f;
+  Value* magic = f32_like(x, kMagic);
+  Value* shifted = fma(b, x, factor, kMagic);
   return {b.CreateFSub(shifted, magic), b.CreateSub(as_i32(b, shifted), as_i32(b, magic))};
 }
 
@@ -57,30 +62,29 @@ Value* power_of_two(Builder& b, Value* n) {
 
 /// x * 2^n for n in [-252, 254], rounding at most once: in two steps, so subnormal results are
 /// right.
-Value* scale(Builder& b, Value* x, Value* n) {
-  Value* half = b.CreateAShr(n, int_like(n, 32, 1));
+Value* scale(Builder& b, Value* x, const Rounded& n) {
+  if (b.avx512) return emit_scale(b, x, n.number);
+  Value* half = b.CreateAShr(n.integer, int_like(x, 32, 1));
   return b.CreateFMul(b.CreateFMul(x, power_of_two(b, half)),
-                      power_of_two(b, b.CreateSub(n, half)));
+                      power_of_two(b, b.CreateSub(n.integer, half)));
 }
 
 Value* exp2_f32(Builder& b, Value* x) {
-  static constexpr float kQ[] = {0.693147242f,   0.240226507f,   0.0555029735f,
+  static constexpr float kP[] = {1.0f,           0.693147242f,   0.240226507f,   0.0555029735f,
                                  0.00961803086f, 0.00134100008f, 0.000154697322f};
   x = clamp(b, x, -152.0f, 129.0f);
-  const Rounded n = round_to_int(b, x);
-  Value* r = b.CreateFSub(x, n.number);
-  return scale(b, fma(b, polynomial(b, r, kQ), r, 1.0f), n.integer);
+  const Rounded n = round_to_int(b, x, 1.0f);
+  return scale(b, polynomial(b, b.CreateFSub(x, n.number), kP), n);
 }
 
 Value* exp_f32(Builder& b, Value* x) {
-  static constexpr float kQ[] = {0.49999994f, 0.166665196f, 0.0416683964f, 0.00836879667f,
-                                 0.00138144335f};
+  static constexpr float kP[] = {1.0f,          1.0f,           0.49999994f,   0.166665196f,
+                                 0.0416683964f, 0.00836879667f, 0.00138144335f};
   x = clamp(b, x, -105.0f, 89.0f);
-  const Rounded n = round_to_int(b, b.CreateFMul(x, f32_like(x, 0x1.715476p+0f)));
+  const Rounded n = round_to_int(b, x, 0x1.715476p+0f);
   Value* r = fma(b, n.number, f32_like(x, -0x1.62e43p-1f), x);
   r = fma(b, n.number, f32_like(x, 0x1.05c61p-29f), r);
-  Value* p = fma(b, polynomial(b, r, kQ), b.CreateFMul(r, r), r);
-  return scale(b, b.CreateFAdd(p, f32_like(x, 1.0f)), n.integer);
+  return scale(b, polynomial(b, r, kP), n);
 }
 
 /// log2 or ln: x = 2^e (1 + f), 1 + f in [sqrt(1/2), sqrt(2)).
@@ -124,7 +128,7 @@ constexpr float kSinRange = 32768.0f;
 Value* sin_in_range(Builder& b, Value* x, bool cosine) {
   static constexpr float kSin[] = {-0.166666552f, 0.00833215751f, -0.000195148881f};
   static constexpr float kCos[] = {0.0416666456f, -0.00138873095f, 2.44324019e-05f};
-  const Rounded k = round_to_int(b, b.CreateFMul(x, f32_like(x, 0x1.45f306p-1f)));
+  const Rounded k = round_to_int(b, x, 0x1.45f306p-1f);
   Value* r = fma(b, k.number, f32_like(x, -0x1.921fb6p+0f), x);
   r = fma(b, k.number, f32_like(x, 0x1.777a5cp-25f), r);
   r = fma(b, k.number, f32_like(x, 0x1.ee59dap-50f), r);

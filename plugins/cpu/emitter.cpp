@@ -37,7 +37,9 @@ Emitter::Emitter(llvm::LLVMContext& context, const sdk::ProgramView& program, st
       program_(program),
       triple_(std::move(triple)),
       options_(options),
-      builder_(context) {}
+      builder_(context) {
+  builder_.avx512 = options.avx512;
+}
 
 std::unique_ptr<llvm::Module> Emitter::run() {
   module_ = std::make_unique<llvm::Module>(llvm::StringRef(program_.name()), context_);
@@ -45,6 +47,7 @@ std::unique_ptr<llvm::Module> Emitter::run() {
   values_.assign(program_.op_count(), nullptr);
   params_.assign(program_.param_count(), nullptr);
   find_strides();
+  find_extremes();
   place_allocations();
   kernel_ = make_kernel();
   emit_grid();
@@ -219,7 +222,7 @@ void Emitter::emit_op(uint32_t i) {
     case TN_OP_LOOP:
       return begin_loop(i, op);
     case TN_OP_CARRY:
-      values_[i] = regions_.back().carries[op.imm];
+      values_[i] = regions_.back().carries[op.imm].value;
       return;
     case TN_OP_IF:
       return begin_if(op);
@@ -318,6 +321,7 @@ Value* Emitter::emit_value(uint32_t i, const tn_op& op) {
     default:
       break;
   }
+  if (extremes_[i] != kNone) return emit_running_extreme(i);
   if (op.op == TN_OP_ADD) {
     if (Value* fused = contracted(op)) return fused;
   }

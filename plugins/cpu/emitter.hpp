@@ -25,6 +25,7 @@ inline constexpr const char* kEntryName = "tenon_entry";
 
 struct EmitOptions {
   bool fuse_multiply_add = false;  ///< the target has the instruction: TN_OP_CONTRACT is taken up
+  bool avx512 = false;             ///< as Builder::avx512
 };
 
 class Emitter {
@@ -38,6 +39,13 @@ class Emitter {
   bool wants_unroll() const { return wants_unroll_; }
 
  private:
+  static constexpr uint32_t kNone = ~0u;
+  struct Carry {
+    llvm::PHINode* value = nullptr;
+    // Of a running extreme: lanes where a NaN came by, and those after this iteration.
+    llvm::PHINode* nan = nullptr;
+    llvm::Value* next_nan = nullptr;
+  };
   struct Region {
     bool is_loop = false, in_else = false;
     // loop
@@ -45,7 +53,7 @@ class Emitter {
     uint32_t value = 0;
     llvm::PHINode* induction = nullptr;
     llvm::Value* step = nullptr;
-    std::vector<llvm::PHINode*> carries;
+    std::vector<Carry> carries;
     llvm::BasicBlock *header = nullptr, *body = nullptr;
     // both
     llvm::BasicBlock *otherwise = nullptr, *after = nullptr;
@@ -87,6 +95,10 @@ class Emitter {
   /// What the gather number i gives, as in memory; null: it has to be a gather.
   llvm::Value* load_strided(uint32_t i, llvm::Value* mask, llvm::Value* fill);
 
+  // emit_extremes.cpp
+  void find_extremes();
+  llvm::Value* emit_running_extreme(uint32_t i);
+
   // emit_control.cpp
   void begin_loop(uint32_t i, const tn_op& op);
   void end_loop(const tn_op& end, Region& region);
@@ -104,7 +116,8 @@ class Emitter {
   std::vector<llvm::Value*> values_;
   std::vector<std::optional<LaneIndex>> strides_;      ///< of gathers, by op
   std::unordered_map<uint32_t, llvm::Value*> loaded_;  ///< with a gather before them
-  std::vector<llvm::Value*> params_;                   ///< by tn_param: pointer or scalar
+  std::vector<uint32_t> extremes_;         ///< of a carry its MAX or MIN and the reverse; or kNone
+  std::vector<llvm::Value*> params_;       ///< by tn_param: pointer or scalar
   std::vector<uint64_t> scratch_offsets_;  ///< by tn_param; kOnStack where it is an alloca
   std::vector<Region> regions_;
   llvm::Value *grid_[3] = {}, *begin_ = nullptr, *end_ = nullptr, *thread_ = nullptr;

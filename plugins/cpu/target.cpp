@@ -44,9 +44,9 @@ void describe(TargetSpec& spec) {
   const std::unique_ptr<llvm::MCSubtargetInfo> info(
       lookup(spec.triple).createMCSubtargetInfo(spec.triple, spec.cpu, spec.features));
   if (triple.isX86()) {
-    const bool avx512 = info->checkFeatures("+avx512f,+avx512bw,+avx512dq,+avx512vl");
-    spec.vector_bytes = avx512 ? 64 : info->checkFeatures("+avx2") ? 32 : 16;
-    spec.vector_registers = avx512 ? 32 : 16;
+    spec.avx512 = info->checkFeatures("+avx512f,+avx512bw,+avx512dq,+avx512vl");
+    spec.vector_bytes = spec.avx512 ? 64 : info->checkFeatures("+avx2") ? 32 : 16;
+    spec.vector_registers = spec.avx512 ? 32 : 16;
     spec.fuse_multiply_add = info->checkFeatures("+fma");
   } else {
     spec.vector_bytes = 16;

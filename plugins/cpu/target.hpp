@@ -14,6 +14,7 @@ struct TargetSpec {
   std::string name;  ///< "x86_64/znver5+1a2b3c4d": the processor and a hash of the features
   uint32_t vector_bytes = 16, vector_registers = 16;
   bool fuse_multiply_add = false;
+  bool avx512 = false;  ///< with F, BW, DQ and VL
 };
 
 /// The processor that this runs on, with exactly the features it has.

@@ -13,7 +13,11 @@
 
 namespace tenon::cpu {
 
-using Builder = llvm::IRBuilder<>;
+/// Instructions for one target.
+struct Builder : llvm::IRBuilder<> {
+  using IRBuilder::IRBuilder;
+  bool avx512 = false;  ///< it has AVX-512 with F, BW, DQ and VL
+};
 
 enum class DTypeClass { kBool, kSigned, kUnsigned, kNarrowFloat, kFloat };
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
+#include <random>
 
+#include "sdk/program/scalar.hpp"
 #include "sdk/program/view.hpp"
 #include "tests/cpu/gemm_program.hpp"
 #include "tests/cpu/harness.hpp"
@@ -32,7 +34,76 @@ sdk::Program sum_program(tn_dtype dtype, uint32_t flags) {
   return b.finish();
 }
 
+/// From `rows` rows of `lanes` elements: per column the running maximum and minimum from row 0 on,
+/// and a maximum whose every step is written too. A while loop is left after the last row.
+sdk::Program extremes_program(tn_dtype dtype, uint16_t lanes, uint32_t flags) {
+  sdk::ProgramBuilder b("extremes");
+  const auto number = [&](uint64_t v) { return b.constant(TN_DTYPE_I64, v); };
+  const Value in = b.buffer("in", dtype, TN_ACCESS_READ);
+  const Value out = b.buffer("out", dtype, TN_ACCESS_WRITE);
+  const Value steps = b.buffer("steps", dtype, TN_ACCESS_WRITE);
+  const Value rows = b.scalar("rows", TN_DTYPE_I64, 1, 1 << 20);
+  const Value first = b.op(TN_OP_TAKE, dtype, lanes, {in, number(0)});
+  const std::vector<Value> initial(3, first);
+  const Value loop = b.begin_loop(number(1), rows, number(1), initial, flags);
+  const Value at = b.op(TN_OP_MUL, TN_DTYPE_I64, 1, {loop, number(lanes)}, 0, TN_OP_NO_WRAP);
+  const Value x = b.op(TN_OP_TAKE, dtype, lanes, {in, at});
+  std::vector<Value> next = {b.op(TN_OP_MAX, dtype, lanes, {loop + 1, x}),
+                             b.op(TN_OP_MIN, dtype, lanes, {x, loop + 2}),
+                             b.op(TN_OP_MAX, dtype, lanes, {loop + 3, x})};
+  b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {steps, at, next[2]});
+  if (flags & TN_OP_WHILE)
+    next.push_back(b.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1,
+                        {b.op(TN_OP_ADD, TN_DTYPE_I64, 1, {loop, number(1)}), rows}));
+  b.end(next);
+  for (uint32_t c = 0; c < 3; ++c)
+    b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, number(uint64_t{c} * lanes), loop + 1 + c});
+  return b.finish();
+}
+
+void check_extremes(tn_dtype dtype, uint16_t lanes, uint32_t flags, uint32_t rows) {
+  const uint32_t size = sdk::dtype_bytes(dtype);
+  const auto values = interesting_values(dtype, 20);
+  std::mt19937 random(rows * 64 + lanes);
+  Bytes in(size_t{rows} * lanes * size), out(size_t{3} * lanes * size), steps(in.size());
+  for (size_t i = 0; i < size_t{rows} * lanes; ++i) {
+    // Columns without a NaN too, and some of zeros only.
+    const bool is_zero = i % lanes % 4 == 1;
+    uint64_t v = values[random() % values.size()];
+    const bool is_nan = std::isnan(sdk::to_double(v, dtype));
+    if (is_zero || (is_nan && i % lanes % 4 != 2))
+      v = (random() % 4 == 0 ? 0 : uint64_t{1}) << (8 * size - 1);
+    set_element(in, i, size, v);
+  }
+  const Bytes source = in;
+  shared_device().run(extremes_program(dtype, lanes, flags), {},
+                      {{&in}, {&out}, {&steps}, {nullptr, rows}});
+  const tn_opcode ops[] = {TN_OP_MAX, TN_OP_MIN, TN_OP_MAX};
+  const auto same = [&](uint64_t a, uint64_t b) {
+    return a == b || (std::isnan(sdk::to_double(a, dtype)) && std::isnan(sdk::to_double(b, dtype)));
+  };
+  for (uint32_t c = 0; c < 3; ++c) {
+    const sdk::ScalarFunction step = sdk::scalar_function(ops[c], dtype, dtype);
+    for (uint32_t l = 0; l < lanes; ++l) {
+      uint64_t want = element(source, l, size);
+      for (uint32_t r = 1; r < rows; ++r) {
+        want = step(want, element(source, r * lanes + l, size), 0);
+        if (c == 2) REQUIRE(same(element(steps, r * lanes + l, size), want));
+      }
+      CAPTURE(dtype, lanes, flags, rows, c, l, want, element(out, c * lanes + l, size));
+      REQUIRE(same(element(out, c * lanes + l, size), want));
+    }
+  }
+}
+
 }  // namespace
+
+TEST_CASE("running extremes keep NaN and the signs of zeros") {
+  for (tn_dtype dtype : {TN_DTYPE_F32, TN_DTYPE_F64})
+    for (uint16_t lanes : {1, 3, 4, 8, 16, 24, 40})
+      for (uint32_t flags : {0u, uint32_t{TN_OP_WHILE}, uint32_t{TN_OP_UNROLL}})
+        for (uint32_t rows : {1, 2, 7, 40}) check_extremes(dtype, lanes, flags, rows);
+}
 
 TEST_CASE("loops with dynamic bounds, bounded and while") {
   for (tn_dtype dtype : {TN_DTYPE_I32, TN_DTYPE_I64}) {

@@ -118,6 +118,7 @@ void check_all(uint16_t lanes) {
 TEST_CASE("every elementwise op on scalars") { check_all(1); }
 TEST_CASE("every elementwise op on whole vectors") { check_all(16); }
 TEST_CASE("every elementwise op on odd vectors") { check_all(5); }
+TEST_CASE("every elementwise op on vectors of several registers") { check_all(40); }
 
 TEST_CASE("moves of narrow floats keep every bit") {
   for (tn_dtype dtype : {TN_DTYPE_F16, TN_DTYPE_BF16, TN_DTYPE_F8E4M3, TN_DTYPE_F8E5M2}) {
