@@ -12,6 +12,7 @@ std::optional<Accesses::Value> Accesses::mask(const Expr& index, const Expr& own
     if (ops_.is_constant(v, known) && known) return;
     mask = mask ? ops_.both(*mask, v) : v;
   };
+  if (exprs_.any_false(guards_.conditions(concerned, true))) return ops_.constant(DType::kBool, 0);
   if (!own.is_const(1)) more(own);
   const bool uniform = !positions_.in_lanes(positions_.axes_of(own)) &&
                        !positions_.in_lanes(positions_.axes_of(index));

@@ -185,8 +185,12 @@ void Emitter::launched(const Statement& s, Value at) {
   } else if (p.guards.empty() || p.full.is_const(0) || is_block(axis.bind)) {
     body(s.body);  // threads of a workgroup stay together: there may be barriers
   } else {
-    branch(ops_.op(TN_OP_CMPLT, DType::kBool, {at, exprs_.integer(p.full)}), bare,
-           [&] { guards_.without_peeling([&] { body(s.body); }); });
+    branch(ops_.op(TN_OP_CMPLT, DType::kBool, {at, exprs_.integer(p.full)}), bare, [&] {
+      // Of one that is left it is known which copies reach beyond the end.
+      if (p.full.is_const() && axis.extent.is_const(p.full.value() + 1))
+        positions_.put_constant(s.axis, p.full.value());
+      guards_.without_peeling([&] { body(s.body); });
+    });
   }
 }
 

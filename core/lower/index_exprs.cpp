@@ -140,13 +140,24 @@ IndexExprs::Value IndexExprs::integer(const Expr& expr) {
   fail(ErrorKind::kInternal, "[lower] expected an integer expression, got {}", to_string(expr));
 }
 
+bool IndexExprs::any_false(std::span<const Expr> conditions) {
+  return std::ranges::any_of(conditions, [&](const Expr& expr) {
+    int64_t known = 1;
+    return ops_.is_constant(condition(expr), known) && !known;
+  });
+}
+
 IndexExprs::Value IndexExprs::condition(const Expr& expr) {
   switch (expr.kind()) {
     case ExprKind::kConst:
       return ops_.constant(DType::kBool, expr.value() != 0);
-    case ExprKind::kLess:
-      return ops_.op(TN_OP_CMPLT, DType::kBool,
-                     {integer(expr.operands()[0]), integer(expr.operands()[1])});
+    case ExprKind::kLess: {
+      const Value a = integer(expr.operands()[0]), b = integer(expr.operands()[1]);
+      int64_t x = 0, y = 0;
+      if (tree_.at(a).lanes == 1 && ops_.is_constant(a, x) && ops_.is_constant(b, y))
+        return ops_.constant(DType::kBool, x < y);
+      return ops_.op(TN_OP_CMPLT, DType::kBool, {a, b});
+    }
     case ExprKind::kEqual:
       return ops_.op(TN_OP_XOR, DType::kBool,
                      {ops_.op(TN_OP_CMPNE, DType::kBool,

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 
 #include "core/ir/capabilities.hpp"
@@ -24,6 +25,8 @@ class IndexExprs {
 
   Value integer(const Expr& expr);
   Value condition(const Expr& expr);
+  /// Whether one of them is known not to hold here.
+  bool any_false(std::span<const Expr> conditions);
 
  private:
   Value symbol(const Expr& expr);

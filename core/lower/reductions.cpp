@@ -85,6 +85,8 @@ void Reductions::step() {
 void Reductions::step_elements(Open& open) {
   const std::vector<ReduceState>& states = open.statement->states;
   positions_.each_instance(open.outside | open.own, [&](int i) {
+    // A copy that stands beyond the end in all lanes has nothing to add.
+    if (exprs_.any_false(guards_.conditions(open.outside | open.own, true))) return;
     std::optional<Value> mask;
     for (const Expr& condition : guards_.conditions(open.own, false)) {
       const Value real = exprs_.condition(condition);

@@ -37,6 +37,8 @@ std::optional<Stores::Value> Stores::mask(const Statement& s) {
 
 void Stores::store(const Statement& s, Value v) {
   const std::optional<Value> mask = this->mask(s);
+  int64_t known = 1;
+  if (mask && ops_.is_constant(*mask, known) && !known) return;
   const Value to = params_.buffer(s.buffer);
   const Access access = accesses_.at(s.buffer, s.index, mask && ops_.lanes(*mask) > 1);
   TN_ASSERT(ops_.lanes(v) <= access.lanes);

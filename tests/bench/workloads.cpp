@@ -122,7 +122,7 @@ void add_products(std::vector<Workload>& all) {
   all.push_back(product("sgemm", "1000x777x555", 1000, 777, 555));
   all.push_back(product("sgemm", "1024t", 1024, 1024, 1024, true));
   all.push_back(product("sgemm", "512x512x8192", 512, 512, 8192));
-  for (const int64_t rows : {1, 4, 16})
+  for (const int64_t rows : {1, 2, 4, 8, 16})
     for (const bool is_transposed : {false, true}) all.push_back(few_rows(rows, is_transposed));
   Workload batched = product("batched", "96x128x64x128", 128, 128, 64);
   batched.shapes = {{96, 128, 64}, {96, 64, 128}};

@@ -300,8 +300,46 @@ TEST_CASE("few rows by a large matrix: its rows are read in long runs, without p
   }
   CHECK(list_of(16, 4096, 4096).find("reorder a1.o a1.i.o a1.i.i.o a0;") != std::string::npos);
   // More rows, and what stays in a private cache, are as they were.
-  CHECK(list_of(17, 4096, 4096).find("sink") == std::string::npos);
+  CHECK(list_of(17, 4096, 4096).find("stage b1") != std::string::npos);
   CHECK(list_of(1, 64, 64).find("sink") == std::string::npos);
+}
+
+TEST_CASE("the tile of a product is the one that takes the least time") {
+  Builder builder;
+  const auto list_of = [&](int m, int n) {
+    const Graph graph = parse_graph(columns_graph(m, 64, n), builder);
+    return print(choose_transforms(build_kernel(graph), cpu_like()).list);
+  };
+  const auto begins = [&](int m, int n, const char* with) {
+    return list_of(m, n).starts_with(with);
+  };
+  CHECK(begins(64, 96, "split a0 8; split a1 48;"));   // fewest loads
+  CHECK(begins(48, 64, "split a0 12; split a1 32;"));  // a third vector would stand alone
+  CHECK(begins(42, 64, "split a0 11; split a1 32;"));  // nine rows, not six, are left
+  CHECK(begins(40, 16, "split a0 14; split a1 16;"));
+}
+
+TEST_CASE("a sum whose packed columns outgrow the cache goes in blocks") {
+  Builder builder;
+  Capabilities caps = cpu_like();
+  caps.l2_bytes = 64 << 10;
+  const auto list_of = [&](const std::string& text) {
+    return print(choose_transforms(build_kernel(parse_graph(text, builder)), caps).list);
+  };
+  const auto has = [](const std::string& list, const char* part) {
+    return list.find(part) != std::string::npos;
+  };
+  CHECK(!has(list_of(columns_graph(40, 170, 96)), "sink"));
+  for (const auto& [k, split] :
+       {std::pair(300, "split r0 150; "), std::pair(301, "split r0 151; ")}) {
+    const std::string graph = columns_graph(40, k, 20), list = list_of(graph);
+    CAPTURE(list);
+    CHECK(has(list, split));  // equal where there are such
+    CHECK(has(list, "sink r0.i at a1.o; stage b1 at r0.o;"));
+    CHECK(difference({graph, {}, {}}, caps, "", true) == "");
+  }
+  caps.l2_bytes = 16 << 10;  // blocks would be too short
+  CHECK(!has(list_of(columns_graph(40, 300, 20)), "sink"));
 }
 
 TEST_CASE("a small product is split over rows only where cores wait for it") {

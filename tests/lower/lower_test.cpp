@@ -75,6 +75,26 @@ TEST_CASE("full tiles carry no mask, a tail does") {
   CHECK(count(tail, "store") == 2);
 }
 
+TEST_CASE("copies that stand beyond the end compute nothing") {
+  const std::string text = R"(graph g(%x: f32[6, 8], %w: f32[8, 48]) {
+    %a = reshape %x : f32[6, 8, 1]
+    %b = expand %a : f32[6, 8, 48]
+    %c = reshape %w : f32[1, 8, 48]
+    %d = expand %c : f32[6, 8, 48]
+    %p = mul %b, %d
+    %s = reduce.add %p, axes=[1]
+    return %s })";
+  const std::string rows = program(lower(text, cpu_like(), "split a0 4; unroll a0.i"));
+  CHECK(count(rows, "contract") == 4 + 2);
+  CHECK(count(rows, "store") == 4 + 2);
+  // The last workgroup is known to be the last.
+  const std::string columns = program(
+      lower(text, cpu_like(),
+            "split a1 32; split a1.i 16; unroll a1.i.o; vectorize a1.i.i; bind a1.o grid.x"));
+  CHECK(count(columns, "contract") == 2 + 1);
+  CHECK(count(columns, "store") == 2 + 1);
+}
+
 TEST_CASE("large outputs are streamed past the caches") {
   CHECK_THAT(program(lower(addition("[4096, 4096]"), cpu_like(), "", true)),
              ContainsSubstring("stream"));

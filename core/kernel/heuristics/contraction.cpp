@@ -67,6 +67,7 @@ std::optional<Matmul> find_matmul(const ScheduleBuilder& builder, const Statemen
   out.n = axes.back();
   out.m = c->rows.back();
   out.k = c->sum.back();
+  out.sum = c->sum;
   for (const int a : axes)
     if (a != out.m && a != out.n) out.batch.push_back(a);
   for (const Statement* s : builder.stores(nest))

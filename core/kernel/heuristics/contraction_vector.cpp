@@ -91,6 +91,62 @@ bool schedule_dots(ScheduleBuilder& builder, const Matmul& mm) {
 
 /// Multiply-adds of a workgroup below which packing once more costs more than an idle core.
 constexpr int64_t kLeastWork = 1 << 18;
+/// Terms of a block of a sum, below which merging it costs too much.
+constexpr int64_t kLeastTerms = 128;
+
+/// Accumulators: rows by vectors of columns.
+struct Tile {
+  int64_t rows = 1, vectors = 1;
+};
+
+/// Of the tiles that leave registers for what they load, the one that takes the least time for all
+/// rows and columns: what is left at the ends has tiles of its own.
+Tile best_tile(const ScheduleBuilder& builder, const Matmul& mm, int64_t lanes) {
+  const int64_t registers = builder.caps.vector_registers ? builder.caps.vector_registers : 16;
+  const int64_t m = builder.size(mm.m), n = (builder.size(mm.n) + lanes - 1) / lanes;
+  // A step's multiply-adds, at least as many as are in flight; its loads go beside most of them.
+  const auto step = [](int64_t rows, int64_t vectors) {
+    constexpr int64_t kInFlight = 8;
+    constexpr double kLoad = 0.1;
+    if (rows == 0 || vectors == 0) return 0.0;
+    return static_cast<double>(std::max(kInFlight, rows * vectors)) +
+           kLoad * static_cast<double>(rows + 2 * vectors);
+  };
+  Tile best;
+  double least = 0;
+  for (const int64_t vectors : {2, 3, 1}) {
+    const int64_t most = std::min({int64_t{14}, registers * 3 / 4 / vectors, m});
+    for (int64_t rows = vectors > n ? 0 : most; rows > 0; --rows) {
+      const auto row_of_tiles = [&](int64_t height) {
+        return static_cast<double>(n / vectors) * step(height, vectors) + step(height, n % vectors);
+      };
+      const double time =
+          static_cast<double>(m / rows) * row_of_tiles(rows) + row_of_tiles(m % rows);
+      if (least == 0 || time < least) least = time, best = {rows, vectors};
+    }
+  }
+  return best;
+}
+
+/// Where the packed columns of a tile, so many bytes for a term of the sum, do not fit: the sum in
+/// blocks that do, around the tiles of loop `at`. Gives the loop to pack them in; -1: none fits.
+int block_sum(ScheduleBuilder& builder, const Matmul& mm, int64_t term, int64_t room, int at) {
+  std::vector<int> sum = mm.sum;
+  auto panel = static_cast<double>(term);
+  for (const int a : sum) panel *= static_cast<double>(builder.extent(a).max());
+  if (panel <= static_cast<double>(room)) return at;
+  const int64_t k = builder.size(mm.k), least = (term * k + room - 1) / room;
+  int64_t blocks = least;  // of equal length where twice as many allow it
+  while (blocks < 2 * least && k % blocks != 0) ++blocks;
+  if (k % blocks != 0) blocks = least;
+  if (k / blocks < kLeastTerms || !builder.extent(mm.k).is_const()) return -1;
+  if (blocks > 1) {
+    const auto [outer, inner] = builder.split(mm.k, (k + blocks - 1) / blocks);
+    sum.back() = outer;
+    sum.push_back(inner);
+  }
+  return builder.sink(sum.back(), at) ? sum[sum.size() - 2] : -1;
+}
 
 }  // namespace
 
@@ -101,11 +157,9 @@ bool schedule_matmul(ScheduleBuilder& builder, int axis) {
   const Matmul mm = *find_matmul(builder, builder.loop(outermost));
   const int64_t lanes = builder.lanes(builder.loop(outermost));
   if (schedule_dots(builder, mm)) return true;
-  const int64_t registers = builder.caps.vector_registers ? builder.caps.vector_registers : 16;
-  const int64_t columns = builder.choose("vectors", builder.size(mm.n) <= lanes ? 1 : 2, {1, 2, 3});
-  const int64_t most = std::min<int64_t>(14, (registers * 3 / 4) / columns);
-  const int64_t rows = builder.choose("rows", tile_rows(most, builder.extent(mm.m)), {4, 6, 8});
-
+  const Tile tile = best_tile(builder, mm, lanes);
+  const int64_t rows = builder.choose("rows", tile.rows, {4, 6, 8});
+  const int64_t columns = builder.choose("vectors", tile.vectors, {1, 2, 3});
   const int b = mm.columns->buffer;
   const size_t width = dtype_size(mm.columns->dtype);
   auto [m_tiles, m_copy] = builder.split(mm.m, rows);
@@ -139,14 +193,17 @@ bool schedule_matmul(ScheduleBuilder& builder, int axis) {
   if (m_blocks >= 0) order.push_back(m_blocks);
   order.push_back(m_tiles);
   builder.reorder(order);
-  loop_over_epilogue(builder, m_tiles, m_copy);
   // The packed panel stays in the private cache beside what streams past it.
-  const int stage_at = m_blocks >= 0 ? m_blocks : n_tiles;
-  int64_t panel = static_cast<int64_t>(width) * lanes * columns * builder.extent(mm.k).max();
-  const bool fits = panel <= private_cache(builder) && (builder.caps.max_scratch_bytes == 0 ||
-                                                        panel <= builder.caps.max_scratch_bytes);
+  const int rows_at = m_blocks >= 0 ? m_blocks : n_tiles;
   const bool strided = builder.stride(mm.columns->index, mm.n) != 1;
-  if (fits && (builder.size(m_tiles) >= 3 || strided) && builder.stage(b, stage_at)) {
+  int64_t room = private_cache(builder);
+  if (builder.caps.max_scratch_bytes)
+    room = std::min<int64_t>(room, builder.caps.max_scratch_bytes);
+  int pack_at = -1;
+  if (builder.size(m_tiles) >= 3 || strided)
+    pack_at = block_sum(builder, mm, static_cast<int64_t>(width) * lanes * columns, room, rows_at);
+  if (pack_at == rows_at || pack_at < 0) loop_over_epilogue(builder, m_tiles, m_copy);
+  if (pack_at >= 0 && builder.stage(b, pack_at)) {
     const int last = static_cast<int>(builder.kernel.axes.size()) - 1;
     const KernelAxis& lane = builder.kernel.axes[last];
     if (lane.extent.is_const(lanes) && !strided) builder.vectorize(last);

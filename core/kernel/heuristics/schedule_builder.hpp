@@ -106,6 +106,7 @@ struct Matmul {
   std::vector<int> batch;   ///< parallel axes that both operands use, or that lie outside
   int m = -1, n = -1;       ///< n is contiguous in the result
   int k = -1;               ///< innermost reduce axis
+  std::vector<int> sum;     ///< all of them, outermost first
   KValueRef rows, columns;  ///< the loads that follow m and n
 };
 
