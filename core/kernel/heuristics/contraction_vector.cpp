@@ -22,6 +22,33 @@ int64_t tile_rows(int64_t most, const Expr& extent) {
   return best;
 }
 
+RegisterTile best_tile(const ScheduleBuilder& builder, int64_t m, int64_t n) {
+  const int64_t registers = builder.caps.vector_registers ? builder.caps.vector_registers : 16;
+  // A step's multiply-adds, at least as many as are in flight; its loads go beside most of them.
+  const auto step = [](int64_t rows, int64_t vectors) {
+    constexpr int64_t kInFlight = 8;
+    constexpr double kLoad = 0.1;
+    if (rows == 0 || vectors == 0) return 0.0;
+    return static_cast<double>(std::max(kInFlight, rows * vectors)) +
+           kLoad * static_cast<double>(rows + 2 * vectors);
+  };
+  RegisterTile best;
+  double least = 0;
+  for (const int64_t vectors : {2, 3, 1}) {
+    const int64_t most = std::min({int64_t{14}, registers * 3 / 4 / vectors, m});
+    for (int64_t rows = vectors > n ? 0 : most; rows > 0; --rows) {
+      const auto row_of_tiles = [&](int64_t height) {
+        return static_cast<double>(n / vectors) * step(height, vectors) + step(height, n % vectors);
+      };
+      const double time =
+          static_cast<double>(m / rows) * row_of_tiles(rows) + row_of_tiles(m % rows);
+      if (least == 0 || time < least) least = time, best = {rows, vectors};
+    }
+  }
+  return {builder.choose("rows", best.rows, {4, 6, 8}),
+          builder.choose("vectors", best.vectors, {1, 2, 3})};
+}
+
 int64_t private_cache(const ScheduleBuilder& builder) {
   return (builder.caps.l2_bytes ? static_cast<int64_t>(builder.caps.l2_bytes) : 256 << 10) / 2;
 }
@@ -94,40 +121,6 @@ constexpr int64_t kLeastWork = 1 << 18;
 /// Terms of a block of a sum, below which merging it costs too much.
 constexpr int64_t kLeastTerms = 128;
 
-/// Accumulators: rows by vectors of columns.
-struct Tile {
-  int64_t rows = 1, vectors = 1;
-};
-
-/// Of the tiles that leave registers for what they load, the one that takes the least time for all
-/// rows and columns: what is left at the ends has tiles of its own.
-Tile best_tile(const ScheduleBuilder& builder, const Matmul& mm, int64_t lanes) {
-  const int64_t registers = builder.caps.vector_registers ? builder.caps.vector_registers : 16;
-  const int64_t m = builder.size(mm.m), n = (builder.size(mm.n) + lanes - 1) / lanes;
-  // A step's multiply-adds, at least as many as are in flight; its loads go beside most of them.
-  const auto step = [](int64_t rows, int64_t vectors) {
-    constexpr int64_t kInFlight = 8;
-    constexpr double kLoad = 0.1;
-    if (rows == 0 || vectors == 0) return 0.0;
-    return static_cast<double>(std::max(kInFlight, rows * vectors)) +
-           kLoad * static_cast<double>(rows + 2 * vectors);
-  };
-  Tile best;
-  double least = 0;
-  for (const int64_t vectors : {2, 3, 1}) {
-    const int64_t most = std::min({int64_t{14}, registers * 3 / 4 / vectors, m});
-    for (int64_t rows = vectors > n ? 0 : most; rows > 0; --rows) {
-      const auto row_of_tiles = [&](int64_t height) {
-        return static_cast<double>(n / vectors) * step(height, vectors) + step(height, n % vectors);
-      };
-      const double time =
-          static_cast<double>(m / rows) * row_of_tiles(rows) + row_of_tiles(m % rows);
-      if (least == 0 || time < least) least = time, best = {rows, vectors};
-    }
-  }
-  return best;
-}
-
 /// Where the packed columns of a tile, so many bytes for a term of the sum, do not fit: the sum in
 /// blocks that do, around the tiles of loop `at`. Gives the loop to pack them in; -1: none fits.
 int block_sum(ScheduleBuilder& builder, const Matmul& mm, int64_t term, int64_t room, int at) {
@@ -157,9 +150,8 @@ bool schedule_matmul(ScheduleBuilder& builder, int axis) {
   const Matmul mm = *find_matmul(builder, builder.loop(outermost));
   const int64_t lanes = builder.lanes(builder.loop(outermost));
   if (schedule_dots(builder, mm)) return true;
-  const Tile tile = best_tile(builder, mm, lanes);
-  const int64_t rows = builder.choose("rows", tile.rows, {4, 6, 8});
-  const int64_t columns = builder.choose("vectors", tile.vectors, {1, 2, 3});
+  const auto [rows, columns] =
+      best_tile(builder, builder.size(mm.m), (builder.size(mm.n) + lanes - 1) / lanes);
   const int b = mm.columns->buffer;
   const size_t width = dtype_size(mm.columns->dtype);
   auto [m_tiles, m_copy] = builder.split(mm.m, rows);

@@ -110,6 +110,14 @@ struct Matmul {
   KValueRef rows, columns;  ///< the loads that follow m and n
 };
 
+/// Accumulators: rows by vectors of columns.
+struct RegisterTile {
+  int64_t rows = 1, vectors = 1;
+};
+/// Of the tiles that leave registers for what they load, the one that takes the least time for m
+/// rows by n vectors: what is left at the ends has tiles of its own.
+RegisterTile best_tile(const ScheduleBuilder& builder, int64_t m, int64_t n);
+
 /// Bytes of what one operand may fill of the private cache, beside the other.
 int64_t private_cache(const ScheduleBuilder& builder);
 std::optional<Matmul> find_matmul(const ScheduleBuilder& builder, const Statement& nest);

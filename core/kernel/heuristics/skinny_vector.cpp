@@ -4,21 +4,18 @@
 // how memory is read: a few of its rows at a time, in long runs, as the processor reads ahead only
 // there. The sums wait in a tile meanwhile. Packing would read all of it twice.
 #include <algorithm>
-#include <bit>
 
 #include "core/kernel/heuristics/schedule_builder.hpp"
 
 namespace tenon {
 namespace {
 
-constexpr int64_t kMostRows = 16;
+constexpr int64_t kMostRows = 64;
 /// Rows of the matrix at a time: streams that the processor can follow, and steps of a sum in a
 /// register.
 constexpr int64_t kSteps = 16;
 /// Of a row of the matrix: a page, in which the processor reads ahead.
 constexpr int64_t kRunBytes = 4096;
-/// Vectors of sums side by side in registers: more than there are steps in flight are no gain.
-constexpr int64_t kMostVectors = 4;
 
 struct Columns {
   std::vector<int> batch, rows;  ///< axes that the matrix depends on, and those it does not
@@ -80,28 +77,32 @@ bool schedule_columns_once(ScheduleBuilder& builder, int axis) {
   if (!found) return false;
   const auto& [batch, rows, n, k, row_count, bytes] = *found;
   const int64_t lanes = builder.lanes(builder.loop(axis));
-  const int64_t registers = builder.caps.vector_registers ? builder.caps.vector_registers : 16;
-  const auto room = static_cast<uint64_t>(std::max<int64_t>(1, registers * 3 / 4 / row_count));
-  const int64_t vectors = builder.choose(
-      "vectors", std::min(kMostVectors, static_cast<int64_t>(std::bit_floor(room))), {1, 2, 4});
+  const auto [height, vectors] = best_tile(builder, rows.empty() ? 1 : builder.size(rows.back()),
+                                           (builder.size(n) + lanes - 1) / lanes);
   // Two parts for each core, of a page at least where that leaves none idle.
   int64_t nests = 1;
   for (const int a : batch) nests *= builder.size(a);
   const int64_t cores = std::max<int64_t>(1, builder.caps.compute_units);
-  const int64_t parts = std::max<int64_t>(1, 2 * cores / nests), tile = lanes * vectors;
+  const int64_t parts = std::max<int64_t>(1, 2 * cores / nests);
   const int64_t part = (builder.size(n) + parts - 1) / parts;
   const int64_t run = std::min(kRunBytes / bytes, builder.size(n) * nests / cores);
-  const int64_t block = (std::max(part, run) + tile - 1) / tile * tile;
+  const int64_t block = (std::max(part, run) + lanes - 1) / lanes * lanes;
 
-  for (const int a : rows) builder.unroll(a);
   const auto [blocks, columns] = builder.split(n, block);
-  const auto [tiles, inside] = builder.split(columns, tile);
+  const auto [tiles, inside] = builder.split(columns, lanes * vectors);
   const auto [copies, lane] = builder.split(inside, lanes);
   builder.unroll(copies);
   builder.vectorize(lane);
   std::vector<int> order = batch;
-  order.insert(order.end(), {blocks, tiles, copies});
+  order.insert(order.end(), {blocks, tiles});
   order.insert(order.end(), rows.begin(), rows.end());
+  if (!rows.empty()) {
+    const auto [row_tiles, row_copies] = builder.split(rows.back(), height);
+    builder.unroll(row_copies);
+    order.back() = row_tiles;
+    if (row_copies != row_tiles) order.push_back(row_copies);
+  }
+  order.push_back(copies);
   builder.reorder(order);
   builder.sink(builder.split(k, builder.choose("steps", kSteps, {8, 4})).second, blocks);
   bind_grid(builder, blocks, 1);
