@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/lower/stores.hpp"
 
+#include <algorithm>
+
 #include "core/support/error.hpp"
 
 namespace tenon {
@@ -52,10 +54,15 @@ void Stores::store(const Statement& s, Value v) {
 bool Stores::streams(int buffer, int lanes) const {
   const KernelBuffer& b = kernel_.buffers[buffer];
   const auto size = static_cast<int64_t>(dtype_size(b.dtype));
+  if (b.space != BufferSpace::kGlobal || b.read || lanes * size != capabilities_.vector_bytes)
+    return false;
   const int64_t cache =
-      capabilities_.l3_bytes ? static_cast<int64_t>(capabilities_.l3_bytes) / 2 : int64_t{16} << 20;
-  return b.space == BufferSpace::kGlobal && !b.read && lanes * size == capabilities_.vector_bytes &&
-         b.count.min() > cache / size;
+      capabilities_.l3_bytes ? static_cast<int64_t>(capabilities_.l3_bytes) : int64_t{32} << 20;
+  int64_t touched = 0;  // by the kernel
+  for (const KernelBuffer& other : kernel_.buffers)
+    if (other.space == BufferSpace::kGlobal)
+      touched += std::min(cache, other.count.min()) * static_cast<int64_t>(dtype_size(other.dtype));
+  return b.count.min() * size > cache / 2 || touched >= cache;
 }
 
 }  // namespace tenon

@@ -30,7 +30,8 @@ class Stores {
  private:
   void store(const Statement& s, Value v);
   std::optional<Value> mask(const Statement& s);
-  bool streams(int buffer, int lanes) const;  ///< too large to be found in a cache again
+  /// The kernel touches too much for it to be found in a cache again.
+  bool streams(int buffer, int lanes) const;
 
   const Kernel& kernel_;
   const Capabilities& capabilities_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Running sums, sorting, Einstein's sum and a solution through the tensor API, on one thread:
-// beside copying, beside std::sort.
+// Running sums, sorting, Einstein's sum and a solution through the tensor API: beside copying,
+// beside std::sort, which has one thread.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,15 +62,13 @@ void bench_matrices(Suite& suite, Context& context) {
   add("solve/solve of 512x512 f32", solution, [&] { return a.matmul(solution()) - b; });
 }
 
-}  // namespace
-
-void bench_arrays(Suite& suite) {
-  const std::string sums = "scan/cumsum of 2^20 f32", order = "sort/sort of 2^20 f32";
-  if (!suite.wanted(sums) && !suite.wanted(order) &&
-      !suite.wanted("batched/einsum of 512x512 f32") && !suite.wanted("solve/solve of 512x512 f32"))
-    return;
-  Context& context = suite.context(1);
-  bench_matrices(suite, context);
+/// Running sums of one long row, and the row sorted.
+void bench_row(Suite& suite, int threads) {
+  const std::string suffix = fmt::format("/threads={}", threads);
+  const std::string sums = "scan/cumsum of 2^20 f32" + suffix,
+                    order = "sort/sort of 2^20 f32" + suffix;
+  if (!suite.wanted(sums) && !suite.wanted(order)) return;
+  Context& context = suite.context(threads);
   const std::vector<float> values = random_floats(kCount, 7);
   const Tensor x = Tensor::from<float>(std::span<const float>(values), {kCount}, context);
   if (suite.wanted(sums)) {
@@ -93,6 +91,14 @@ void bench_arrays(Suite& suite) {
   Row row = beside(order, timings[0], timings[1], "std::sort");
   if (sort(x).to_vector<float>() != sorted) row.wrong = "not in order";
   suite.add(std::move(row));
+}
+
+}  // namespace
+
+void bench_arrays(Suite& suite) {
+  if (suite.wanted("batched/einsum of 512x512 f32") || suite.wanted("solve/solve of 512x512 f32"))
+    bench_matrices(suite, suite.context(1));
+  for (int threads = 1; threads <= suite.most_threads(); ++threads) bench_row(suite, threads);
 }
 
 }  // namespace tenon::bench

@@ -238,6 +238,9 @@ TEST_CASE("an operand that lies across the result goes through registers in squa
            list.find("reorder") != std::string::npos;
   };
   CHECK(is_square(list_of("1, 0", "64, 96", "96, 64")));
+  // Four squares along what is written, for each of them a line of every row that is read.
+  CHECK(list_of("1, 0", "256, 128", "128, 256").find("reorder a1.o.o a0.o a1.o.i a0.i a1.i") !=
+        std::string::npos);
   CHECK(is_square(list_of("1, 0", "33, 97", "97, 33")));
   CHECK(is_square(list_of("2, 1, 0", "64, 5, 96", "96, 5, 64")));
   CHECK(is_square(list_of("0, 2, 1", "3, 64, 96", "3, 96, 64")));

@@ -98,6 +98,11 @@ TEST_CASE("copies that stand beyond the end compute nothing") {
 TEST_CASE("large outputs are streamed past the caches") {
   CHECK_THAT(program(lower(addition("[4096, 4096]"), cpu_like(), "", true)),
              ContainsSubstring("stream"));
+  // What a kernel reads fills a cache too: 48 MiB altogether, and 24.
+  CHECK_THAT(program(lower(addition("[2048, 2048]"), cpu_like(), "", true)),
+             ContainsSubstring("stream"));
+  CHECK_THAT(program(lower(addition("[1024, 2048]"), cpu_like(), "", true)),
+             !ContainsSubstring("stream"));
   CHECK_THAT(program(lower(addition("[64, 64]"), cpu_like(), "", true)),
              !ContainsSubstring("stream"));
   CHECK_THAT(program(lower(addition("[4096, 4096]"), cpu_like(), "", true, {0})),

@@ -13,8 +13,9 @@ namespace {
 constexpr int64_t kMostLanes = 16;
 /// Of the copies of all lanes together: more takes longer to compile than it saves.
 constexpr int64_t kMostValues = 640;
-/// Squares side by side, so that lines of memory follow one another on both sides.
-constexpr int64_t kReadAlong = 2, kWriteAlong = 4;
+/// Squares side by side in the result, so that lines written follow one another. None are in what
+/// is read: its lines are taken in order, as a processor reads ahead.
+constexpr int64_t kWriteAlong = 4;
 
 /// The axis along which a load lies that goes across n; -1 if there is none.
 int axis_across(const ScheduleBuilder& builder, const std::vector<int>& axes, const KValue& load) {
@@ -57,15 +58,12 @@ int schedule_across(ScheduleBuilder& builder, const std::vector<int>& axes) {
   const auto [n_squares, n_lane] = builder.split(n, lanes);
   builder.unroll(m_copy);
   builder.vectorize(n_lane);
-  const auto [m_outer, m_inner] = builder.split(
-      m_squares, squares(builder, m_squares, builder.choose("squares read", kReadAlong, {1, 4})));
-  const auto [n_outer, n_inner] = builder.split(
-      n_squares,
-      squares(builder, n_squares, builder.choose("squares written", kWriteAlong, {1, 2})));
+  const int64_t along = builder.choose("squares written", kWriteAlong, {1, 2});
+  const auto [n_outer, n_inner] = builder.split(n_squares, squares(builder, n_squares, along));
   std::vector<int> order;
   for (const int a : axes)
     if (a != m && a != n) order.push_back(a);
-  for (const int a : {n_outer, m_outer, n_inner, m_inner, m_copy, n_lane}) order.push_back(a);
+  for (const int a : {n_outer, m_squares, n_inner, m_copy, n_lane}) order.push_back(a);
   builder.reorder(order);
   return order.front();
 }
