@@ -200,6 +200,8 @@ std::vector<Workload> workloads() {
   all.push_back(attention(8, 512, false));
   all.push_back(attention(8, 512, true));
   all.push_back(attention(8, 2048, true));
+  for (const int64_t tokens : {4096, 16384})
+    for (const bool is_causal : {false, true}) all.push_back(attention(8, tokens, is_causal));
   add_passes(all);
   return all;
 }

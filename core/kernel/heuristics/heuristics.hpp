@@ -11,4 +11,7 @@ namespace tenon {
 /// a recipe asks for a step that is not legal.
 Chosen choose_transforms(Kernel tree, const Capabilities& capabilities);
 
+/// Whether a tree's one nest is a maximum with sums that follow it, all done in one pass.
+bool is_chained(Kernel tree, const Capabilities& capabilities);
+
 }  // namespace tenon
