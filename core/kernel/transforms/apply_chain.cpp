@@ -280,7 +280,7 @@ class Chain {
     if (!is_nothing && !std::isfinite(constant)) return;
     for (const Sum& sum : sums_)
       for (const RunningTerm& term : sum.terms)
-        if (!term.is_hidden && !is_nothing && !term.is_power) return;
+        if (!term.is_hidden && !is_nothing && !(term.is_power && sum.own.empty())) return;
     shown_ = shown_blocks(kernel_, hidden, r_, step_.transform.factor, tile_, path_);
     if (shown_) hidden_ = hidden.constant;
   }
