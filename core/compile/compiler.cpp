@@ -7,6 +7,7 @@
 #include "core/ir/substitute.hpp"
 #include "core/ir/text/text.hpp"
 #include "core/ir/verify.hpp"
+#include "core/kernel/heuristics/heuristics.hpp"
 #include "core/kernel/tree/build.hpp"
 #include "core/kernel/tree/verify.hpp"
 #include "core/lower/pack.hpp"
@@ -105,7 +106,11 @@ Schedule Compiler::schedule(const Graph& graph, const ScheduleOptions& options, 
   std::vector<Capabilities> devices;
   for (const ScheduleDevice& device : options.devices) devices.push_back(device.capabilities);
   const Graph simple = run.done(Pass::kSimplify, simplify_for(permitted, devices, builder_));
-  return run.done(Pass::kSchedule, tenon::schedule(simple, options, builder_));
+  ScheduleOptions with = options;
+  with.chains = [this](const Graph& kernel, const Capabilities& capabilities) {
+    return is_chained(build_kernel(tenon::legalise(kernel, capabilities, builder_)), capabilities);
+  };
+  return run.done(Pass::kSchedule, tenon::schedule(simple, with, builder_));
 }
 
 Graph Compiler::legalise(const Graph& kernel, const Capabilities& capabilities) const {

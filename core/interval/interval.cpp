@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/interval/chained.hpp"
 #include "core/interval/nodes.hpp"
 #include "core/support/error.hpp"
 
@@ -145,6 +146,7 @@ std::vector<IntervalArray> run(const Graph& graph, std::vector<IntervalArray> in
   }
   const std::vector<NodeRef> order = topological(graph.outputs);
   const auto cut = cut_products(order);
+  const reference::ChainedSums chained(order);
   for (const NodeRef& node : order) {
     if (values.contains(node.get())) continue;
     IntervalOperands operands;
@@ -156,7 +158,16 @@ std::vector<IntervalArray> run(const Graph& graph, std::vector<IntervalArray> in
         operands[k] = &factors[k];
       }
     }
-    values[node.get()] = node_interval(*node, operands, symbols, profile);
+    IntervalArray& out = values[node.get()] = node_interval(*node, operands, symbols, profile);
+    if (chained.is_power(*node)) {
+      reference::allow_products(*operands[0], out);
+      reference::settle(out);
+    } else if (chained.is_sum(*node)) {
+      const Node& product = *node->sources[0];
+      reference::allow_late_division(*node, values.at(product.sources[0].get()),
+                                     values.at(product.sources[1].get()), out);
+      reference::settle(out);
+    }
   }
   std::vector<IntervalArray> outputs;
   for (const NodeRef& output : graph.outputs) outputs.push_back(values.at(output.get()));

@@ -111,10 +111,14 @@ void Emitter::loop(const Statement& s) {
 /// A part whose points are all real, without masks, and a guarded tail if anything in it is.
 void Emitter::serial_loop(const Statement& s) {
   const Expr& extent = kernel_.axes[s.axis].extent;
+  const LoopRange range = s.range.value_or(LoopRange{0, extent});
   const Guards::Peel p = guards_.peel(s.axis);
-  if (p.guards.empty()) return counted(s, 0, extent);
-  guards_.with_off(p.guards, [&] { counted(s, 0, p.full, true); });
-  if (!p.ends && !(p.full == extent)) guards_.without_peeling([&] { counted(s, p.full, extent); });
+  if (p.guards.empty()) return counted(s, range.begin, range.end, s.range.has_value());
+  const Expr full = s.range ? min(p.full, range.end) : p.full;
+  guards_.with_off(p.guards, [&] { counted(s, range.begin, full, true); });
+  if (p.ends || p.full == extent) return;
+  const Expr rest = s.range ? max(p.full, range.begin) : p.full;
+  guards_.without_peeling([&] { counted(s, rest, range.end, s.range.has_value()); });
 }
 
 void Emitter::counted(const Statement& s, const Expr& begin, const Expr& end, bool bare) {

@@ -115,6 +115,7 @@ void each_index(const Kernel& kernel, const std::function<void(const Expr&, int 
   };
   walk(kernel.body, [&](const Statement& s) {
     see(s.index, s.buffer), see(s.mask, -1);
+    if (s.range) see(s.range->begin, -1), see(s.range->end, -1);
     if (s.value) see_value(s.value);
     for (const ReduceState& state : s.states) see_value(state.value);
   });

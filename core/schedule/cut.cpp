@@ -17,9 +17,16 @@ constexpr int kMostVariables = 64;
 
 class Cutter {
  public:
-  explicit Cutter(const SchedulerInput& input)
-      : input_(input), demands_(input.nodes.size()), wanted_(input.nodes.size()) {
+  Cutter(const SchedulerInput& input, const std::vector<Chain>& chains)
+      : input_(input),
+        demands_(input.nodes.size()),
+        wanted_(input.nodes.size()),
+        chained_(input.nodes.size(), Chained::kNo) {
     out_.buffer_of.assign(input.nodes.size(), -1);
+    for (const Chain& chain : chains) {
+      chained_[chain.root] = Chained::kRoot;
+      for (const int i : chain.inside) chained_[i] = Chained::kInside;
+    }
   }
 
   Cut run() {
@@ -69,12 +76,17 @@ class Cutter {
         begin_kernel(i);
       }
     } else if (demanded && !is_leaf(node)) {
-      if (input_.options.fuse && may_inline(input_, out_.kernels, i, demands_[i]) && fits(i))
+      if (input_.options.fuse && joins(i) && fits(i))
         inline_into_all(i);
       else
         begin_kernel(i);
     }
     std::vector<Demand>().swap(demands_[i]);
+  }
+
+  bool joins(int i) const {
+    if (chained_[i] != Chained::kNo) return chained_[i] == Chained::kInside;
+    return may_inline(input_, out_.kernels, i, demands_[i]);
   }
 
   void note_reads(int i) {
@@ -237,6 +249,8 @@ class Cutter {
   Cut out_;
   std::vector<std::vector<Demand>> demands_;
   std::vector<bool> wanted_;
+  enum class Chained : uint8_t { kNo, kInside, kRoot };
+  std::vector<Chained> chained_;
 };
 
 }  // namespace
@@ -246,6 +260,8 @@ int binding_limit(const SchedulerInput& input, int i) {
   return limit ? static_cast<int>(std::min<uint32_t>(limit, 1000)) : kUsualBindings;
 }
 
-Cut cut(const SchedulerInput& input) { return Cutter(input).run(); }
+Cut cut(const SchedulerInput& input, const std::vector<Chain>& chains) {
+  return Cutter(input, chains).run();
+}
 
 }  // namespace tenon::scheduling

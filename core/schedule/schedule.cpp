@@ -2,12 +2,16 @@
 // Scheduling as a list: place, two stages, cut, group, emit, check.
 #include "core/schedule/schedule.hpp"
 
+#include <map>
+
 #include "core/schedule/assign_devices.hpp"
 #include "core/schedule/cut.hpp"
 #include "core/schedule/emit.hpp"
 #include "core/schedule/group.hpp"
+#include "core/schedule/kernel_graph.hpp"
 #include "core/schedule/limits.hpp"
 #include "core/schedule/two_stages.hpp"
+#include "core/support/error.hpp"
 #include "core/support/log.hpp"
 
 namespace tenon {
@@ -16,8 +20,33 @@ namespace {
 
 using namespace scheduling;
 
+/// Whether the kernel of a chain is all of it, and can be made.
+bool is_kernel(const SchedulerInput& input, const Cut& kernels, const Chain& chain,
+               Builder& builder, std::map<const Node*, bool>& known) {
+  for (const int i : chain.inside)
+    if (kernels.buffer_of[i] >= 0) return false;
+  int params = 0;
+  const auto name = [&](int) { return fmt::format("in{}", params++); };
+  const KernelGraph kernel = kernel_graph(input, kernels, {chain.root}, {chain.root}, name, builder);
+  // Layers of a model have equal ones.
+  const auto [found, is_new] = known.try_emplace(kernel.graph.outputs[0].get());
+  if (is_new) found->second = input.options.chains(kernel.graph, input.capabilities(chain.root));
+  return found->second;
+}
+
+Cut cut_with_chains(const SchedulerInput& input, Builder& builder) {
+  std::vector<Chain> chains = find_chains(input);
+  Cut kernels = cut(input, chains);
+  std::map<const Node*, bool> known;
+  const size_t refused = std::erase_if(chains, [&](const Chain& chain) {
+    return !is_kernel(input, kernels, chain, builder, known);
+  });
+  return refused == 0 ? kernels : cut(input, chains);
+}
+
 Schedule schedule_nodes(const SchedulerInput& input, Builder& builder) {
-  const Cut kernels = cut(input);
+  const Cut kernels = input.options.fuse && input.options.chains ? cut_with_chains(input, builder)
+                                                                 : cut(input);
   const Units units = group(input, kernels);
   Schedule out = emit(input, kernels, units, builder);
   check_limits(out, input.options);

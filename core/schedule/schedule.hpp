@@ -96,6 +96,9 @@ struct ScheduleOptions {
   std::vector<ScheduleDevice> devices;   ///< [0] is the default
   std::vector<InputPlace> input_places;  ///< of each graph param; empty: all on [0], kept
   bool fuse = true;                      ///< false: one kernel a node, for tests and search
+  /// Whether a kernel whose sums follow a maximum goes over their axis once on a device; none: no
+  /// kernel is made so.
+  std::function<bool(const Graph& kernel, const Capabilities&)> chains = {};
 };
 
 /// The graph is verified and simplified (core/rewrite). Throws kUnsupported, naming op and limit,

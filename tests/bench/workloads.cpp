@@ -200,6 +200,10 @@ std::vector<Workload> workloads() {
   all.push_back(attention(8, 512, false));
   all.push_back(attention(8, 512, true));
   all.push_back(attention(8, 2048, true));
+  for (const bool is_causal : {false, true}) {
+    all.push_back(attention(8, 4096, is_causal));
+    all.push_back(attention(1, 16384, is_causal));
+  }
   add_passes(all);
   return all;
 }

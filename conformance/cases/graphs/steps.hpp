@@ -23,6 +23,7 @@ Entry grow_store(Grower& g);
 Entry grow_leaf(Grower& g);
 Entry grow_matmul(Grower& g);
 Entry grow_softmax(Grower& g);
+Entry grow_attention(Grower& g);  ///< every second one is causal
 Entry grow_cat(Grower& g);     ///< pads and adds: how a concatenation is written
 Entry grow_region(Grower& g);  ///< an IF or a LOOP
 

@@ -5,6 +5,28 @@
 
 namespace tenon {
 
+namespace {
+
+bool has_threads(const Capabilities& capabilities) {
+  return capabilities.max_workgroup_threads > 1;
+}
+bool has_vectors(const Capabilities& capabilities) {
+  return !has_threads(capabilities) && capabilities.vector_bytes > 1 &&
+         capabilities.has(Op::BROADCAST);
+}
+
+}  // namespace
+
+bool is_chained(Kernel tree, const Capabilities& capabilities) {
+  if (!has_vectors(capabilities) || tree.body.size() != 1 ||
+      tree.body[0].kind != Statement::Kind::kLoop)
+    return false;
+  const int axis = tree.body[0].axis;
+  const Decide by_rule;
+  ScheduleBuilder builder(std::move(tree), capabilities, by_rule);
+  return schedule_chained(builder, axis) && !builder.refusal();
+}
+
 Chosen choose_transforms(Kernel tree, const Capabilities& capabilities, const Decide& decide) {
   std::vector<int> totals, nests;
   for (const Statement& s : tree.body) {
@@ -12,15 +34,15 @@ Chosen choose_transforms(Kernel tree, const Capabilities& capabilities, const De
     if (s.kind == Statement::Kind::kReduce) totals.push_back(s.id);
   }
   ScheduleBuilder builder(std::move(tree), capabilities, decide);
-  const bool threads = capabilities.max_workgroup_threads > 1;
-  const bool vectors = !threads && capabilities.vector_bytes > 1 && capabilities.has(Op::BROADCAST);
+  const bool threads = has_threads(capabilities), vectors = has_vectors(capabilities);
   for (const int id : totals) {
     if (vectors) schedule_reduction(builder, id);
     if (threads) schedule_total(builder, id);
   }
   for (const int axis : nests) {
     if (vectors) {
-      if (!schedule_columns_once(builder, axis) && !schedule_matmul(builder, axis))
+      if (!schedule_chained(builder, axis) && !schedule_columns_once(builder, axis) &&
+          !schedule_matmul(builder, axis))
         schedule_vector_nest(builder, axis);
     } else if (threads) {
       schedule_threads_nest(builder, axis);

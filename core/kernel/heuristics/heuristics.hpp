@@ -19,4 +19,7 @@ using Decide = std::function<size_t(std::string_view point, std::span<const int6
 /// a recipe asks for a step that is not legal. Without `decide` the rules decide.
 Chosen choose_transforms(Kernel tree, const Capabilities& capabilities, const Decide& decide = {});
 
+/// Whether a tree's one nest is a maximum with sums that follow it, all done in one pass.
+bool is_chained(Kernel tree, const Capabilities& capabilities);
+
 }  // namespace tenon

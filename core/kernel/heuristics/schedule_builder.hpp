@@ -39,6 +39,8 @@ class ScheduleBuilder {
   void tensorize(int m, int n, int k, int64_t threads);
   /// False, and nothing done, where sums cannot leave their registers.
   bool sink(int reduce_axis, int at);
+  /// False, and nothing done, where the sums inside `at` do not follow the maximum.
+  bool chain_reductions(int reduce_axis, int64_t block, int at);
   /// False, and nothing done, if nothing expensive is computed twice or it does not fit a cache.
   bool cache_reduction(int reduce_axis, int later_axis);
 
@@ -126,6 +128,8 @@ std::optional<Matmul> find_matmul(const ScheduleBuilder& builder, const Statemen
 /// that is not a loop).
 void schedule_vector_nest(ScheduleBuilder& builder, int axis);  ///< elementwise and row reductions
 bool schedule_matmul(ScheduleBuilder& builder, int axis);       ///< false if it is not one
+/// A maximum of products and the sums that follow it, as attention is; false if it is no such thing.
+bool schedule_chained(ScheduleBuilder& builder, int axis);
 /// Sums down the columns of a matrix that is read once; false if it is no such thing.
 bool schedule_columns_once(ScheduleBuilder& builder, int axis);
 /// The directly nested loops of elementwise work with an operand across them; gives the outermost

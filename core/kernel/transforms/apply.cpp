@@ -156,8 +156,11 @@ Refused resolve(TransformStep& step) {
         return step.refuse(
             "an axis of the kernel (" + (have.empty() ? "none" : have.substr(1)) + ")", wanted);
       }
-      if (argument == kFreeAxis)
+      if (argument == kFreeAxis) {
         if (Refused no = step.check_free(a)) return no;
+        if (path_to(step.kernel, a).back()->range)
+          return step.refuse("a loop over all of its extent", wanted);
+      }
       step.axes.push_back(a);
       if (!many) {
         ++name;

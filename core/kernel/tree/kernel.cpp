@@ -110,6 +110,8 @@ void substitute(Kernel& kernel, const std::map<std::string, Expr>& values) {
   walk(kernel.body, [&](Statement& s) {
     s.index = s.index.substitute(values);
     s.mask = s.mask.substitute(values);
+    if (s.range)
+      s.range = LoopRange{s.range->begin.substitute(values), s.range->end.substitute(values)};
   });
   rewrite_values(kernel, [&](const KValueRef& v) -> KValueRef {
     if (v->kind != KValueKind::kIndex && v->kind != KValueKind::kLoad) return v;

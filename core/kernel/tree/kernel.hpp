@@ -7,6 +7,7 @@
 #pragma once
 
 #include <bitset>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -71,9 +72,14 @@ struct ReduceState {
   Precision precision = Precision::kDefault;  ///< of the factors of a sum of products
 };
 
+/// Iterations [begin, end) of a loop, inside its extent; none where end is not above begin.
+struct LoopRange {
+  Expr begin, end;
+};
+
 struct Statement {
   enum class Kind : uint8_t {
-    kLoop,    ///< `axis`, `body`
+    kLoop,    ///< `axis`, `body`, `range`
     kReduce,  ///< reduction `id`: starts `states`, runs `body` (loops around its one kStep)
     kStep,    ///< of the reduction around it
     kStore,   ///< `value` to element `index` of `buffer` where `mask` holds
@@ -83,6 +89,7 @@ struct Statement {
   };
   Kind kind = Kind::kLoop;
   int axis = -1;
+  std::optional<LoopRange> range;  ///< none: the whole extent
   int id = -1;
   int buffer = -1;
   Expr index;

@@ -52,6 +52,10 @@ class Verifier {
                "loops over axes of the kernel");
         expect(loops_.insert(s.axis).second, "one loop for each axis");
         known(kernel_.axes[s.axis].extent);
+        if (s.range) {
+          known(s.range->begin), known(s.range->end);
+          expect(kernel_.axes[s.axis].bind == Bind::kLoop, "a range of a loop that is not bound");
+        }
         break;
       case Kind::kReduce: {
         expect(s.id >= 0 && s.id < kernel_.reductions && reductions_.insert(s.id).second,

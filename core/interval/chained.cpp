@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/interval/chained.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon::reference {
+namespace {
+
+const Node* behind_views(const Node* node) {
+  while (node->op == Op::VIEW) node = node->sources[0].get();
+  return node;
+}
+
+/// x - m, or a multiple of it.
+bool is_exponent(const Node* node) {
+  if (node->op == Op::MUL)
+    return std::ranges::any_of(node->sources, [](const NodeRef& s) { return is_exponent(s.get()); });
+  if (node->op != Op::SUB) return false;
+  const Node* maximum = behind_views(node->sources[1].get());
+  return maximum->op == Op::REDUCE && maximum->as<ReduceAttr>().op == Op::MAX &&
+         maximum->sources[0] == node->sources[0];
+}
+
+/// The power that a factor is, moved, masked or divided.
+bool leads_to(const std::unordered_set<const Node*>& powers, const Node* node) {
+  node = behind_views(node);
+  if (powers.contains(node)) return true;
+  if (node->op == Op::WHERE)
+    return leads_to(powers, node->sources[1].get()) || leads_to(powers, node->sources[2].get());
+  if (node->op == Op::FDIV) return leads_to(powers, node->sources[0].get());
+  return node->op == Op::MUL && (leads_to(powers, node->sources[0].get()) ||
+                                 leads_to(powers, node->sources[1].get()));
+}
+
+double magnitude(const Interval& x) { return std::max(std::abs(x.low), std::abs(x.high)); }
+
+}  // namespace
+
+ChainedSums::ChainedSums(const std::vector<NodeRef>& order) {
+  for (const NodeRef& node : order) {
+    if ((node->op == Op::EXP || node->op == Op::EXP2) && is_exponent(node->sources[0].get()))
+      powers_.insert(node.get());
+    if (node->op == Op::REDUCE && node->as<ReduceAttr>().op == Op::ADD &&
+        node->sources[0]->op == Op::MUL && is_float(node->dtype) &&
+        leads_to(powers_, node->sources[0].get()))
+      sums_.insert(node.get());
+  }
+}
+
+void allow_products(const IntervalArray& exponent, IntervalArray& powers) {
+  const double unit = float_facts(powers.value.dtype).unit_roundoff();
+  if (powers.exact()) open(powers);
+  for (int64_t i = 0; i < powers.value.count(); ++i) {
+    Interval& range = powers.range[static_cast<size_t>(i)];
+    const double far = magnitude(exponent.at(i));
+    // That of the maximum itself is 1.
+    if (range.any || is_empty(range) || far == 0 || !std::isfinite(far)) continue;
+    const double off = (2 * far + 2) * unit;
+    range.low = std::max(0.0, range.low * (1 - off));
+    range.high *= 1 + off;
+    range = hull(range, nearest(range, powers.value.dtype));
+  }
+}
+
+void allow_late_division(const Node& sum, const IntervalArray& a, const IntervalArray& b,
+                         IntervalArray& out) {
+  if (out.exact()) open(out);
+  const auto& attr = sum.as<ReduceAttr>();
+  const double most = float_facts(out.value.dtype).max;
+  std::vector<double> totals(static_cast<size_t>(out.value.count())), counts(totals.size());
+  std::vector<bool> left_out(totals.size());
+  walk_reduce(attr, a.value.shape, [&](int64_t i, int64_t source) {
+    const auto at = static_cast<size_t>(i);
+    const Interval x = a.at(source), y = b.at(source);
+    totals[at] += magnitude(x) * magnitude(y);
+    ++counts[at];
+    const auto drops = [](const Interval& zero, const Interval& other) {
+      return contains(zero, 0) && (other.nan || is_empty(other) || has_infinity(other));
+    };
+    left_out[at] = left_out[at] || drops(x, y) || drops(y, x);
+  });
+  for (size_t i = 0; i < totals.size(); ++i)
+    if (left_out[i] || !(totals[i] * counts[i] < most)) {
+      const Interval before = out.range[i];
+      // What is NaN for certain stays so.
+      if (is_empty(before) && before.nan && !left_out[i]) continue;
+      out.range[i] = anything();
+      out.doubt[i] = 1;
+    }
+}
+
+}  // namespace tenon::reference

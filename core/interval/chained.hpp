@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a kernel may answer that goes over an axis once with a maximum and the sums that follow it:
+// its powers come as products, exp(x - m) exp(m - n), and what is the same for all terms is done
+// to the sum. Private to the module.
+#pragma once
+
+#include <unordered_set>
+#include <vector>
+
+#include "core/interval/nodes.hpp"
+
+namespace tenon::reference {
+
+class ChainedSums {
+ public:
+  explicit ChainedSums(const std::vector<NodeRef>& order);
+
+  /// exp(x - m), m being the maximum of x.
+  bool is_power(const Node& node) const { return powers_.contains(&node); }
+  /// A sum of such powers times another factor.
+  bool is_sum(const Node& node) const { return sums_.contains(&node); }
+
+ private:
+  std::unordered_set<const Node*> powers_, sums_;
+};
+
+/// Each difference in an exponent was rounded by itself.
+void allow_products(const IntervalArray& exponent, IntervalArray& powers);
+
+/// The sum is divided where terms were: it may overflow where they do not. A term that is 0 by a
+/// mask may be left out, whatever it multiplies. `a`, `b`: the factors.
+void allow_late_division(const Node& sum, const IntervalArray& a, const IntervalArray& b,
+                         IntervalArray& out);
+
+}  // namespace tenon::reference

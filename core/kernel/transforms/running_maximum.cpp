@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/kernel/transforms/running_maximum.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon {
+namespace {
+
+bool is_op(const KValueRef& v, Op op) { return v->kind == KValueKind::kOp && v->op == op; }
+
+/// Its loops down to the step; false if there is more in them than reductions.
+bool loops_of(const Statement& s, std::vector<int>& axes) {
+  for (const Statement& inner : s.body) {
+    if (inner.kind == Statement::Kind::kLoop) {
+      axes.push_back(inner.axis);
+      if (!loops_of(inner, axes)) return false;
+    } else if (inner.kind != Statement::Kind::kStep && inner.kind != Statement::Kind::kReduce) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Whether values are equal once axes of the second stand for those of the first, through
+/// reductions inside.
+class SameValue {
+ public:
+  using Reductions = std::vector<const Statement*>;
+  SameValue(const Kernel& kernel, const Reductions& reductions)
+      : kernel_(kernel), reductions_(reductions) {}
+
+  /// `there` is called as `here` is.
+  bool rename(int there, int here) {
+    const KernelAxis &a = kernel_.axes[there], &b = kernel_.axes[here];
+    if (!(a.extent == b.extent) || a.bind != b.bind) return false;
+    rename_.insert_or_assign(a.name, b.symbol());
+    return true;
+  }
+
+  bool operator()(const KValueRef& a, const KValueRef& b) {
+    if (a->kind != b->kind || a->dtype != b->dtype || a->op != b->op || a->bits != b->bits ||
+        a->buffer != b->buffer || a->state != b->state ||
+        a->operands.size() != b->operands.size() || !(a->constant == b->constant))
+      return false;
+    if (a->kind == KValueKind::kResult) return same_reduction(a->reduction, b->reduction);
+    if (!(a->index == b->index.substitute(rename_)) || !(a->mask == b->mask.substitute(rename_)))
+      return false;
+    for (size_t i = 0; i < a->operands.size(); ++i)
+      if (!(*this)(a->operands[i], b->operands[i])) return false;
+    return true;
+  }
+
+ private:
+  bool same_reduction(int here, int there) {
+    if (here == there) return true;
+    const Statement &a = *reductions_[static_cast<size_t>(here)],
+                    &b = *reductions_[static_cast<size_t>(there)];
+    std::vector<int> own, others;
+    if (!loops_of(a, own) || !loops_of(b, others) || own.size() != others.size() ||
+        a.states.size() != b.states.size())
+      return false;
+    for (size_t i = 0; i < own.size(); ++i)
+      if (!rename(others[i], own[i])) return false;
+    for (size_t i = 0; i < a.states.size(); ++i) {
+      const ReduceState &x = a.states[i], &y = b.states[i];
+      if (x.op != y.op || x.dtype != y.dtype || x.precision != y.precision ||
+          !(*this)(x.value, y.value))
+        return false;
+    }
+    return true;
+  }
+
+  const Kernel& kernel_;
+  const Reductions& reductions_;
+  std::map<std::string, Expr> rename_;
+};
+
+/// c ? x : constant, either way round.
+struct Select {
+  KValueRef condition, value;
+  bool negated = false;
+  Scalar constant;
+};
+
+std::optional<Select> select_of(const KValueRef& v) {
+  if (!is_op(v, Op::WHERE)) return std::nullopt;
+  const auto &x = v->operands[1], &y = v->operands[2];
+  if (y->kind == KValueKind::kConst) return Select{v->operands[0], x, false, y->constant};
+  if (x->kind == KValueKind::kConst) return Select{v->operands[0], y, true, x->constant};
+  return std::nullopt;
+}
+
+}  // namespace
+
+KValueRef Power::of(KValueRef x, KValueRef maximum) const {
+  const DType dtype = x->dtype;
+  KValueRef exponent = make_op(Op::SUB, dtype, {std::move(x), std::move(maximum)});
+  if (scale) exponent = make_op(Op::MUL, dtype, {std::move(exponent), make_const(*scale)});
+  return make_op(op, dtype, {std::move(exponent)});
+}
+
+RunningMaximum::RunningMaximum(const Kernel& kernel, const Statement& maximum)
+    : kernel_(kernel),
+      maximum_(maximum),
+      axis_(maximum.body[0].axis),
+      reductions_(static_cast<size_t>(kernel.reductions)),
+      dependence_(kernel) {
+  walk(kernel.body, [&](const Statement& s) {
+    if (s.kind == Statement::Kind::kReduce) reductions_[static_cast<size_t>(s.id)] = &s;
+  });
+  const KValueRef& term = maximum.states[0].value;
+  if (const auto select = select_of(term))
+    hidden_ = Hidden{select->condition, select->negated, select->constant};
+}
+
+class RunningMaximum::Follower {
+ public:
+  Follower(RunningMaximum& of, int axis, const AxisSet& own, std::optional<Power>& power,
+           const KValueRef& element, const std::function<KValueRef(const Power&)>& powered)
+      : of_(of), axis_(axis), own_(own), power_(power), element_(element), powered_(powered) {}
+
+  std::optional<RunningTerm> run(const KValueRef& term) {
+    if (!split(term)) return std::nullopt;
+    out_.is_power = out_.weight == powered_value_;
+    out_.weight = elements(out_.weight);
+    if (!is_free(out_.weight)) return std::nullopt;
+    for (KValueRef& other : out_.others)
+      if (!is_free(other)) return std::nullopt;
+    return std::move(out_);
+  }
+
+ private:
+  bool follows_axis(const KValueRef& v) { return of_.dependence_.of(v)[axis_]; }
+  bool follows_own(const KValueRef& v) { return (of_.dependence_.of(v) & own_).any(); }
+
+  bool same(const KValueRef& here, const KValueRef& there) {
+    SameValue same(of_.kernel_, of_.reductions_);
+    return same.rename(axis_, of_.axis_) && same(here, there);
+  }
+  bool is_maximum(const KValueRef& v) const {
+    return v->kind == KValueKind::kResult && v->reduction == of_.maximum_.id;
+  }
+
+  std::optional<Power> power_of(const KValueRef& v) {
+    if (!is_op(v, Op::EXP) && !is_op(v, Op::EXP2)) return std::nullopt;
+    Power power{v->op, {}};
+    KValueRef exponent = v->operands[0];
+    if (is_op(exponent, Op::MUL))
+      for (const size_t i : {0, 1})
+        if (const KValueRef& factor = exponent->operands[i]; factor->kind == KValueKind::kConst) {
+          power.scale = factor->constant;
+          exponent = exponent->operands[1 - i];
+          break;
+        }
+    // Above zero, so that no power is above one.
+    const double scale = power.scale ? power.scale->as_double() : 1;
+    if (!(scale > 0) || std::isinf(scale) || !is_op(exponent, Op::SUB) ||
+        !is_maximum(exponent->operands[1]) ||
+        !same(of_.maximum_.states[0].value, exponent->operands[0]))
+      return std::nullopt;
+    return power;
+  }
+
+  bool has_power(const KValueRef& v) {
+    bool found = false;
+    visit(v, [&](const KValueRef& x) { found = found || is_maximum(x); });
+    return found && follows_axis(v);
+  }
+
+  bool split(const KValueRef& v) {
+    if (const auto power = power_of(v)) {
+      if (power_ && !(*power_ == *power)) return false;
+      power_ = power;
+      out_.weight = powered_value_ = powered_(*power);
+      return true;
+    }
+    if (is_op(v, Op::MUL) || is_op(v, Op::FDIV)) {
+      const bool left = has_power(v->operands[0]), right = has_power(v->operands[1]);
+      if (left == right || (right && v->op == Op::FDIV)) return false;
+      return split(v->operands[left ? 0 : 1]) && factor(v->op, v->operands[left ? 1 : 0]);
+    }
+    if (const auto select = select_of(v)) return split(select->value) && hide(*select);
+    return false;
+  }
+
+  bool factor(Op op, const KValueRef& x) {
+    if (!follows_axis(x)) {
+      out_.outer.emplace_back(op, x);
+      return true;
+    }
+    if (follows_own(x)) {
+      out_.others.push_back(x);
+      return op == Op::MUL;
+    }
+    out_.weight = make_op(op, x->dtype, {out_.weight, x});
+    return true;
+  }
+
+  /// Only what the maximum hides, too, as a number: else what is hidden might say what is not.
+  bool hide(const Select& select) {
+    const std::optional<Hidden>& hidden = of_.hidden_;
+    if (select.constant.as_double() != 0 || !out_.others.empty() || !hidden ||
+        hidden->negated != select.negated || !std::isfinite(hidden->constant.as_double()) ||
+        !same(hidden->condition, select.condition))
+      return false;
+    KValueRef nothing = make_const(select.constant), condition = select.condition;
+    out_.weight = select.negated
+                      ? make_op(Op::WHERE, out_.weight->dtype, {condition, nothing, out_.weight})
+                      : make_op(Op::WHERE, out_.weight->dtype, {condition, out_.weight, nothing});
+    return out_.is_hidden = true;
+  }
+
+  /// The terms of the maximum that stand beside the power.
+  KValueRef elements(const KValueRef& v) {
+    if (v == powered_value_) return v;
+    if (v->dtype == element_->dtype && follows_axis(v) && same(of_.maximum_.states[0].value, v))
+      return element_;
+    if (v->operands.empty()) return v;
+    KValue copy = *v;
+    for (KValueRef& operand : copy.operands) operand = elements(operand);
+    return std::make_shared<const KValue>(std::move(copy));
+  }
+
+  /// Of what only exists when all is added up, and of what is computed inside the sum's loops.
+  bool is_free(const KValueRef& v) {
+    bool free = true;
+    visit(v, [&](const KValueRef& x) {
+      free = free && (x->kind != KValueKind::kResult || !depends_on_maximum(x->reduction));
+    });
+    return free && !uses_inside(v);
+  }
+
+  bool depends_on_maximum(int id) {
+    if (id == of_.maximum_.id) return true;
+    bool found = false;
+    for (const ReduceState& state : of_.reductions_[static_cast<size_t>(id)]->states)
+      visit(state.value, [&](const KValueRef& x) {
+        found = found || (x->kind == KValueKind::kResult && depends_on_maximum(x->reduction));
+      });
+    return found;
+  }
+
+  bool uses_inside(const KValueRef& v) {
+    bool inside = false;
+    visit(v, [&](const KValueRef& x) {
+      inside = inside || (x->kind == KValueKind::kResult &&
+                          of_.dependence_.of_reduction(x->reduction)[axis_]);
+    });
+    return inside;
+  }
+
+  RunningMaximum& of_;
+  int axis_;
+  const AxisSet& own_;
+  std::optional<Power>& power_;
+  const KValueRef& element_;
+  const std::function<KValueRef(const Power&)>& powered_;
+  KValueRef powered_value_;
+  RunningTerm out_;
+};
+
+std::optional<RunningTerm> RunningMaximum::follow(
+    const KValueRef& term, int axis, const AxisSet& own, std::optional<Power>& power,
+    const KValueRef& element, const std::function<KValueRef(const Power&)>& powered) {
+  return Follower(*this, axis, own, power, element, powered).run(term);
+}
+
+}  // namespace tenon

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/schedule/chained.hpp"
+
+#include <algorithm>
+
+namespace tenon::scheduling {
+namespace {
+
+class Finder {
+ public:
+  explicit Finder(const SchedulerInput& input) : input_(input), readers_(input.nodes.size()) {
+    for (size_t i = 0; i < input.nodes.size(); ++i)
+      for (const int s : input.sources[i]) readers_[static_cast<size_t>(s)].push_back(
+          static_cast<int>(i));
+    kept_.assign(input.nodes.size(), false);
+    for (const NodeRef& output : input.graph.outputs)
+      kept_[static_cast<size_t>(input.at(output))] = true;
+  }
+
+  std::vector<Chain> run() {
+    std::vector<Chain> out;
+    for (int i = 0; i < static_cast<int>(input_.nodes.size()); ++i)
+      if (is_sum_of_products(i))
+        if (Chain chain = chain_to(i); chain.root >= 0) out.push_back(std::move(chain));
+    add_positions(out);
+    return out;
+  }
+
+ private:
+  bool is_reduce(int i, Op op) const {
+    return input_.node(i).op == Op::REDUCE && input_.node(i).as<ReduceAttr>().op == op;
+  }
+  bool is_sum_of_products(int i) const {
+    return is_reduce(i, Op::ADD) && input_.analysis[i].contraction &&
+           input_.node(i).as<ReduceAttr>().axes.size() == 1;
+  }
+  /// Computed where it is used, element by element.
+  bool passes(int i) const {
+    const Node& node = input_.node(i);
+    return node.op == Op::VIEW || is_elementwise(node.op) || node.op == Op::CAST;
+  }
+
+  /// Nodes on the way from `root` down to reductions, and these.
+  struct Cone {
+    std::vector<int> nodes, reductions;
+  };
+  Cone cone_of(int root) const {
+    Cone out;
+    std::vector<bool> seen(input_.nodes.size());
+    std::vector<int> work = input_.sources[root];
+    while (!work.empty()) {
+      const int i = work.back();
+      work.pop_back();
+      if (seen[static_cast<size_t>(i)]) continue;
+      seen[static_cast<size_t>(i)] = true;
+      if (input_.node(i).op == Op::REDUCE) out.reductions.push_back(i);
+      if (!passes(i)) continue;
+      out.nodes.push_back(i);
+      work.insert(work.end(), input_.sources[i].begin(), input_.sources[i].end());
+    }
+    return out;
+  }
+
+  Chain chain_to(int root) const {
+    const Cone last = cone_of(root);
+    std::vector<int> maxima;
+    for (const int r : last.reductions)
+      if (is_reduce(r, Op::MAX)) maxima.push_back(r);
+    if (maxima.size() != 1) return {};
+    const int maximum = maxima[0];
+    std::vector<int> reductions{root, maximum};
+    std::vector<Cone> cones{last, cone_of(maximum)};
+    for (const int r : last.reductions) {
+      if (!is_reduce(r, Op::ADD)) continue;
+      Cone cone = cone_of(r);
+      if (!std::ranges::count(cone.reductions, maximum)) continue;
+      reductions.push_back(r);
+      cones.push_back(std::move(cone));
+    }
+    std::vector<int> products;
+    for (const int r : cones[1].reductions)
+      if (input_.analysis[r].contraction) products.push_back(r);
+    if (products.size() != 1) return {};
+    reductions.push_back(products[0]);
+    Chain out = chain_of(root, reductions, cones);
+    if (out.root >= 0) add_factors(out, products[0]);
+    return out;
+  }
+
+  /// Of the cones, what leads to one of the reductions; nothing if others need any of it.
+  Chain chain_of(int root, const std::vector<int>& reductions,
+                 const std::vector<Cone>& cones) const {
+    std::vector<bool> inside(input_.nodes.size());
+    for (const int r : reductions) inside[static_cast<size_t>(r)] = true;
+    std::vector<int> nodes;
+    for (const Cone& cone : cones) nodes.insert(nodes.end(), cone.nodes.begin(), cone.nodes.end());
+    std::ranges::sort(nodes);  // sources first
+    for (const int i : nodes)
+      for (const int s : input_.sources[i])
+        if (inside[static_cast<size_t>(s)] && s != root) inside[static_cast<size_t>(i)] = true;
+    Chain out{root, {}};
+    for (int i = 0; i < root; ++i) {
+      if (!inside[static_cast<size_t>(i)]) continue;
+      out.inside.push_back(i);
+      const auto is_inside = [&](int reader) { return inside[static_cast<size_t>(reader)]; };
+      if (kept_[static_cast<size_t>(i)] || input_.device[i] != input_.device[root] ||
+          !std::ranges::all_of(readers_[static_cast<size_t>(i)], is_inside))
+        return {};
+    }
+    return out;
+  }
+
+  /// The terms of a product, which are more than what they are made of.
+  void add_factors(Chain& chain, int product) const {
+    for (const int i : cone_of(product).nodes)
+      if (input_.analysis[i].size > input_.analysis[product].size) chain.inside.push_back(i);
+  }
+
+  /// What is made of positions alone and read only there, as masks are: never in memory.
+  void add_positions(std::vector<Chain>& chains) const {
+    std::vector<bool> inside(input_.nodes.size());
+    for (const Chain& chain : chains)
+      for (const int i : chain.inside) inside[static_cast<size_t>(i)] = true;
+    std::vector<bool> added(input_.nodes.size());
+    for (int i = static_cast<int>(input_.nodes.size()); i-- > 0;) {
+      const auto is_inside = [&](int reader) {
+        return inside[static_cast<size_t>(reader)] || added[static_cast<size_t>(reader)];
+      };
+      added[static_cast<size_t>(i)] =
+          !inside[static_cast<size_t>(i)] && !kept_[static_cast<size_t>(i)] && passes(i) &&
+          !input_.analysis[i].needs_buffer && !readers_[static_cast<size_t>(i)].empty() &&
+          std::ranges::all_of(readers_[static_cast<size_t>(i)], is_inside);
+    }
+    for (Chain& chain : chains)
+      for (int i = 0; i < static_cast<int>(input_.nodes.size()); ++i)
+        if (added[static_cast<size_t>(i)]) chain.inside.push_back(i);
+  }
+
+  const SchedulerInput& input_;
+  std::vector<std::vector<int>> readers_;
+  std::vector<bool> kept_;  ///< outputs
+};
+
+}  // namespace
+
+std::vector<Chain> find_chains(const SchedulerInput& input) { return Finder(input).run(); }
+
+}  // namespace tenon::scheduling

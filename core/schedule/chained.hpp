@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sums that follow a maximum over their axis: softmax of a product of matrices, times a third. What
+// lies between is as large as the product, and a kernel that goes over the axis once keeps none of
+// it.
+#pragma once
+
+#include <vector>
+
+#include "core/schedule/node_analysis.hpp"
+
+namespace tenon::scheduling {
+
+struct Chain {
+  int root = -1;            ///< the last sum: a kernel's only output
+  std::vector<int> inside;  ///< nodes that nothing else needs
+};
+
+/// By how the reductions depend on one another; whether one kernel can do that is for those who
+/// make kernels to say.
+std::vector<Chain> find_chains(const SchedulerInput& input);
+
+}  // namespace tenon::scheduling

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A maximum and the sums that follow it go over their axis once.
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "core/kernel/transforms/random_transforms.hpp"
+#include "core/kernel/tree/build.hpp"
+#include "core/reference/reference.hpp"
+#include "tests/lower/harness.hpp"
+
+using namespace tenon;
+using namespace tenon::test;
+
+namespace {
+
+struct Attention {
+  int64_t heads = 2, queries = 20, keys = 24, size = 5, values = 7;
+  std::string shown = {};       ///< statements that define %shown by %query and %key
+  std::string hidden = "-1e30";  ///< the score of what is not shown
+  bool shows_weights = true;     ///< those of what is hidden are zero
+  std::string power = "exp %z";
+};
+
+constexpr const char* kCausal =
+    "%lt = cmplt %key, %query\n %eq = cmpeq %key, %query\n %shown = or %lt, %eq\n";
+constexpr const char* kWindow =
+    "%five = const 5 : i64[2, 20, 24]\n %far = sub %query, %five\n %near = cmplt %far, %key\n"
+    "%gt = cmplt %query, %key\n %t = const true : bool[2, 20, 24]\n %le = xor %gt, %t\n"
+    "%shown = and %near, %le\n";
+
+std::string text(const Attention& a) {
+  const auto fill = [&](std::string s) {
+    const std::pair<const char*, std::string> names[] = {
+        {"$S", fmt::format("[{}, {}, {}]", a.heads, a.queries, a.keys)},
+        {"$P", fmt::format("[{}, {}, {}, {}]", a.heads, a.queries, a.keys, a.size)},
+        {"$O", fmt::format("[{}, {}, {}, {}]", a.heads, a.queries, a.keys, a.values)},
+        {"$H", std::to_string(a.heads)}, {"$Q", std::to_string(a.queries)},
+        {"$K", std::to_string(a.keys)},  {"$D", std::to_string(a.size)},
+        {"$E", std::to_string(a.values)}};
+    for (const auto& [name, value] : names)
+      for (size_t at; (at = s.find(name)) != std::string::npos;) s.replace(at, 2, value);
+    return s;
+  };
+  std::string out = R"(graph g(%q: f32[$H, $Q, $D], %k: f32[$H, $K, $D], %v: f32[$H, $K, $E]) {
+    %q4 = reshape %q : [$H, $Q, 1, $D]
+    %qe = expand %q4 : f32$P
+    %k4 = reshape %k : [$H, 1, $K, $D]
+    %ke = expand %k4 : f32$P
+    %qk = mul %qe, %ke
+    %dot = reduce.add %qk, axes=[3]
+    %scores = reshape %dot : $S
+    %scale = const 0.25 : f32$S
+    %x0 = mul %scores, %scale
+)";
+  std::string x = "%x0", w = "%w0";
+  if (!a.shown.empty()) {
+    out += "%query = index axis=1 : i64$S\n %key = index axis=2 : i64$S\n" + a.shown;
+    out += "%hidden = const " + a.hidden + " : f32$S\n %x1 = where %shown, %x0, %hidden\n";
+    x = "%x1";
+  }
+  out += "%m = reduce.max " + x + ", axes=[2]\n %me = expand %m : f32$S\n %z = sub " + x +
+         ", %me\n %p = " + a.power +
+         "\n %l = reduce.add %p, axes=[2]\n %le_ = expand %l : f32$S\n %w0 = fdiv %p, %le_\n";
+  if (!a.shown.empty() && a.shows_weights) {
+    out += "%none = const 0.0 : f32$S\n %w1 = where %shown, %w0, %none\n";
+    w = "%w1";
+  }
+  out += "%w4 = reshape " + w + R"( : [$H, $Q, $K, 1]
+    %we = expand %w4 : f32$O
+    %v4 = reshape %v : [$H, 1, $K, $E]
+    %ve = expand %v4 : f32$O
+    %wv = mul %we, %ve
+    %o = reduce.add %wv, axes=[2]
+    %y = reshape %o : [$H, $Q, $E]
+    return %y })";
+  return fill(std::move(out));
+}
+
+Case case_of(const Attention& a) { return {text(a), {}, {}, 2e-5}; }
+
+std::string chosen(const Attention& a) {
+  Builder builder;
+  return print(lower(parse_graph(text(a), builder), cpu_like(), "", true).chosen);
+}
+
+const std::vector<std::pair<const char*, Attention>> kKinds = {
+    {"all", {}},
+    {"causal", {.shown = kCausal}},
+    {"window", {.shown = kWindow}},
+    {"hidden by -inf", {.shown = kCausal, .hidden = "-inf", .shows_weights = false}},
+    {"hidden by a number alone", {.shown = kCausal, .shows_weights = false}},
+    {"base 2", {.power = "exp2 %z"}},
+    {"a tail of keys", {.keys = 29}},
+    {"many", {.heads = 2, .queries = 96, .keys = 80, .size = 8, .values = 40}},
+    {"queries that fill no block", {.queries = 75, .keys = 131, .size = 4, .values = 20}},
+};
+
+/// By the reference, and by a transform list on given inputs.
+void check_same(const Attention& a, const std::string& list, std::vector<Array> inputs) {
+  Builder builder;
+  const Graph graph = parse_graph(text(a), builder);
+  const LoweredKernel kernel = lower(graph, cpu_like(), list, false);
+  const Array expected = evaluate(graph, inputs, {})[0];
+  const Array got = run(kernel, graph, {}, inputs, {}, {})[0];
+  for (int64_t i = 0; i < expected.count(); ++i) {
+    const double x = expected.at(i).as_double(), y = got.at(i).as_double();
+    INFO("element " << i << ": expected " << x << ", got " << y);
+    CHECK(std::isnan(x) == std::isnan(y));
+    if (!std::isnan(x)) CHECK(std::abs(x - y) <= 1e-4 * std::max(1.0, std::abs(x)));
+  }
+}
+
+std::vector<Array> drawn(const Attention& a, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> number(-2, 2);
+  std::vector<Array> out;
+  for (const auto& shape : {std::vector{a.heads, a.queries, a.size},
+                            std::vector{a.heads, a.keys, a.size},
+                            std::vector{a.heads, a.keys, a.values}}) {
+    out.push_back(Array::zeros(DType::kF32, shape));
+    for (int64_t i = 0; i < out.back().count(); ++i)
+      out.back().set(i, Scalar::of(DType::kF32, number(random)));
+  }
+  return out;
+}
+
+/// Makes every element of the keys from `first` to `end` of head 0 the value.
+void set_keys(const Attention& a, Array& x, int64_t first, int64_t end, double value) {
+  const int64_t size = x.count() / (a.heads * a.keys);
+  for (int64_t i = first * size; i < end * size; ++i) x.set(i, Scalar::of(DType::kF32, value));
+}
+
+}  // namespace
+
+TEST_CASE("attention is one pass by the rules for processors with vectors") {
+  for (const auto& [name, a] : kKinds) {
+    INFO(name);
+    CHECK(chosen(a).find("chain ") != std::string::npos);
+    CHECK(difference(case_of(a), cpu_like(), "", true) == "");
+  }
+}
+
+TEST_CASE("no buffer between is as large as the scores") {
+  const auto cut = [](const std::string& graph, const Capabilities& capabilities) {
+    Builder builder;
+    ScheduleOptions options;
+    options.devices.push_back({"device:0", capabilities});
+    return Compiler(builder).schedule(parse_graph(graph, builder), options);
+  };
+  for (const auto& [name, a] : kKinds) {
+    INFO(name);
+    const Schedule schedule = cut(text(a), cpu_like());
+    CHECK(schedule.steps.size() == 1);
+    for (const ScheduledBuffer& buffer : schedule.buffers)
+      CHECK(buffer.kind != BufferKind::kTemporary);
+    CHECK(cut(text(a), gpu_like()).steps.size() > 1);
+    CHECK(cut(text(a), scalar_like()).steps.size() > 1);
+  }
+  // Where someone else wants the weights, or there are too few queries for lanes.
+  std::string with_weights = text({});
+  with_weights.replace(with_weights.find("return %y"), 9, "return %y, %w0");
+  CHECK(cut(with_weights, cpu_like()).steps.size() > 1);
+  CHECK(cut(text({.queries = 3}), cpu_like()).steps.size() > 1);
+}
+
+TEST_CASE("chained sums agree with the reference in blocks of any length") {
+  for (const auto& [name, a] : kKinds) {
+    for (const char* list :
+         {"chain r2 1 at a0", "chain r2 7 at a0", "chain r2 8 at a1", "chain r2 1000 at a1",
+          "split a1 6; chain r2 4 at a1.o", "split a1 8; chain r2 5 at a1.o; split r2.i 3; "
+          "unroll r2.i.i; bind a1.o grid.x", "reorder a1 a0; chain r2 9 at a1"}) {
+      INFO(name << ": " << list);
+      CHECK(difference(case_of(a), cpu_like(), list, false) == "");
+    }
+  }
+}
+
+TEST_CASE("any list after chain gives the same result") {
+  const TransformList starts[] = {parse_transforms("split a1 6; chain r2 4 at a1.o"),
+                                  parse_transforms("chain r2 5 at a0")};
+  int chained = 0;
+  for (const auto& [name, a] : kKinds) {
+    if (a.queries > 20) continue;
+    Builder builder;
+    const Kernel kernel = build_kernel(parse_graph(text(a), builder));
+    for (uint32_t seed = 1; seed <= 12; ++seed) {
+      std::mt19937 random(seed);
+      const auto below = [&](uint32_t n) {
+        return std::uniform_int_distribution<uint32_t>(0, n - 1)(random);
+      };
+      const auto drawn = random_transforms(
+          kernel, below,
+          {.vectors = seed % 2 != 0, .threads = seed % 4 < 2, .first = starts[seed % 2]});
+      const std::string list = print(drawn.list);
+      INFO(name << " seed " << seed << ": " << list);
+      chained += list.find("chain") != std::string::npos;
+      try {
+        CHECK(difference(case_of(a), everything(), list, false, seed) == "");
+      } catch (const Error& e) {
+        INFO(e.what());
+        CHECK(e.kind() == ErrorKind::kUnsupported);
+      }
+    }
+  }
+  CHECK(chained >= 60);
+}
+
+TEST_CASE("blocks that a mask hides from all of a tile are left out") {
+  const std::string causal =
+      chosen({.queries = 128, .keys = 128, .size = 4, .values = 16, .shown = kCausal});
+  CHECK(causal.find("for ordered r2.o in 2 from 0 to a1.o + 1") != std::string::npos);
+  const std::string all = chosen({.queries = 128, .keys = 128, .size = 4, .values = 16});
+  CHECK(all.find("for ordered r2.o in 2\n") != std::string::npos);
+}
+
+TEST_CASE("what is left out counts as the mask says") {
+  // Scores below the mask's number: what is hidden is then what has the weight.
+  for (const char* list : {"split a1 4; chain r2 4 at a1.o", "chain r2 24 at a0"}) {
+    for (const double score : {-1e32, -std::numeric_limits<double>::infinity()})
+    for (const bool shows_weights : {true, false}) {
+      const Attention a{.shown = kCausal, .shows_weights = shows_weights};
+      std::vector<Array> inputs = drawn(a, 1);
+      for (int64_t i = 0; i < inputs[0].count(); ++i)
+        inputs[0].set(i, Scalar::of(DType::kF32, 1));
+      set_keys(a, inputs[1], 0, a.keys, score);
+      check_same(a, list, inputs);
+    }
+  }
+}
+
+TEST_CASE("infinities and NaN come out as the reference has them") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const auto& [name, a] : kKinds) {
+    if (a.queries > 20 || a.keys != 24) continue;
+    for (const char* list : {"split a1 4; chain r2 4 at a1.o", "chain r2 7 at a0"}) {
+      for (const double value : {-infinity, infinity, std::nan("")}) {
+        for (const auto& [first, end] : {std::pair{0, 9}, {0, 24}, {3, 4}, {20, 24}}) {
+          INFO(name << ": " << list << ", " << value << " in keys " << first << " to " << end);
+          std::vector<Array> inputs = drawn(a, 3);
+          for (int64_t i = 0; i < inputs[0].count(); ++i)
+            inputs[0].set(i, Scalar::of(DType::kF32, 1));
+          set_keys(a, inputs[1], first, end, value);
+          check_same(a, list, inputs);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("chain is refused where a sum does not repair itself") {
+  const auto refused = [](const std::string& graph, const char* list) {
+    Builder builder;
+    Kernel kernel = build_kernel(parse_graph(graph, builder));
+    const std::string before = print(kernel);
+    const std::optional<Refusal> no = try_apply(kernel, parse_transforms(list)[0]);
+    CHECK((print(kernel) == before) == no.has_value());
+    return no ? no->message : "";
+  };
+  const auto graph = [](const char* term) {
+    return std::string("graph g(%x: f32[4, 9], %y: f32[4, 9]) {\n %m = reduce.max %x, axes=[1]\n"
+                       " %me = expand %m : f32[4, 9]\n %z = sub %x, %me\n") +
+           term + "\n %s = reduce.add %t, axes=[1]\n return %s\n}";
+  };
+  CHECK(refused(graph("%t = exp %z"), "chain r1 4 at a0") == "");
+  CHECK(refused(graph("%p = exp %z\n %t = mul %p, %y"), "chain r1 4 at a0") == "");
+  CHECK(refused(graph("%p = exp %z\n %t = mul %p, %x"), "chain r1 4 at a0") == "");
+  for (const char* term :
+       {"%t = add %z, %y", "%p = exp %z\n %t = add %p, %y", "%p = exp %z\n %t = mul %p, %p",
+        "%p = exp %z\n %t = mul %p, %me", "%p = sin %z\n %t = mul %p, %y", "%n = neg %z\n %t = exp %n",
+        "%n = const -2.0 : f32[4, 9]\n %u = mul %z, %n\n %t = exp %u",
+        "%w = sub %y, %me\n %t = exp %w"}) {
+    INFO(term);
+    const bool hoists = std::string(term).find("%p, %me") != std::string::npos;
+    CHECK(refused(graph(term), "chain r1 4 at a0").empty() == hoists);
+  }
+  const std::string row = graph("%t = exp %z");
+  CHECK(refused(row, "chain r0 4 at a0").find("maximum") != std::string::npos);
+}
