@@ -24,7 +24,8 @@ namespace {
 /// All that LLVM makes in one compilation.
 struct Unit {
   Unit(const sdk::ProgramView& program, const TargetSpec& target)
-      : machine(target), emitter(context, program, target.triple, {target.fuse_multiply_add, target.avx512}) {}
+      : machine(target),
+        emitter(context, program, target.triple, {target.fuse_multiply_add, target.avx512}) {}
   llvm::LLVMContext context;  // one for each compilation, so that they share nothing
   TargetMachineLoan machine;
   Emitter emitter;

@@ -54,6 +54,8 @@ MUTATIONS = {
     "CreateICmpUGT": compare("CreateICmpUGT", "CreateICmpUGE"),
     "CreateFCmpOLT": compare("CreateFCmpOLT", "CreateFCmpOLE", "CreateFCmpULT"),
     "CreateFCmpOGT": compare("CreateFCmpOGT", "CreateFCmpOGE"),
+    "CreateFCmpOLE": compare("CreateFCmpOLE", "CreateFCmpOLT"),
+    "CreateFCmpOGE": compare("CreateFCmpOGE", "CreateFCmpOGT"),
     "CreateFCmpOEQ": compare("CreateFCmpOEQ", "CreateFCmpUEQ"),
     "CreateFCmpUNE": compare("CreateFCmpUNE", "CreateFCmpONE"),
     "CreateFCmpONE": compare("CreateFCmpONE", "CreateFCmpOEQ"),
