@@ -9,6 +9,7 @@ namespace tenon::cpu {
 CpuDevice::CpuDevice(const HostInfo& host, unsigned threads)
     : properties_(host_target(), host, threads), queue_(threads) {
   budget_.total = host.memory_bytes;
+  make_static_objects();
 }
 
 std::unique_ptr<sdk::Memory> CpuDevice::allocate(uint32_t, uint64_t size) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// LOOP, CARRY, IF, ELSE and END. A loop is tested in its header, whose phis are the carried values;
-// a while loop is also left from its latch.
+// LOOP, CARRY, IF, ELSE and END. The phis of a loop's header are the carried values. A loop that is
+// known to run is tested in its latch, as the optimiser would have it; others in their header, and
+// while loops in both.
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
 
@@ -10,21 +11,46 @@ namespace tenon::cpu {
 
 using llvm::Value;
 
+/// What the induction value is when a loop of constant bounds ends; null if they vary, or if it
+/// does not run once, or would wrap.
+static Value* value_at_end(const Value* begin, const Value* end, const Value* step) {
+  const auto* first = llvm::dyn_cast<llvm::ConstantInt>(begin);
+  const auto* bound = llvm::dyn_cast<llvm::ConstantInt>(end);
+  const auto* by = llvm::dyn_cast<llvm::ConstantInt>(step);
+  if (!first || !bound || !by || !by->getValue().isStrictlyPositive() ||
+      !first->getValue().slt(bound->getValue()))
+    return nullptr;
+  bool overflow = false;
+  const llvm::APInt range = bound->getValue().ssub_ov(first->getValue(), overflow);
+  if (overflow) return nullptr;
+  const llvm::APInt count =
+      llvm::APIntOps::RoundingSDiv(range, by->getValue(), llvm::APInt::Rounding::UP);
+  const llvm::APInt covered = count.smul_ov(by->getValue(), overflow);
+  if (overflow) return nullptr;
+  const llvm::APInt last = first->getValue().sadd_ov(covered, overflow);
+  return overflow ? nullptr : llvm::ConstantInt::get(first->getContext(), last);
+}
+
 void Emitter::begin_loop(uint32_t i, const tn_op& op) {
   const auto operands = program_.operands(op);
   Region region;
   region.is_loop = true;
   region.op = &op;
   region.value = i;
-  region.step = values_[operands[2]];
+  const bool is_wide = op.dtype == TN_DTYPE_I32;
+  Value* bounds[3];
+  for (size_t k = 0; k < 3; ++k) bounds[k] = is_wide ? widened(operands[k]) : values_[operands[k]];
+  region.end = bounds[1];
+  region.step = bounds[2];
   region.header = block("loop");
-  region.body = block("body");
   region.after = block("after");
+  if (!(op.flags & TN_OP_WHILE))
+    region.value_at_end = value_at_end(bounds[0], bounds[1], bounds[2]);
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   builder_.CreateBr(region.header);
   builder_.SetInsertPoint(region.header);
-  region.induction = builder_.CreatePHI(values_[operands[0]]->getType(), 2);
-  region.induction->addIncoming(values_[operands[0]], before);
+  region.induction = builder_.CreatePHI(bounds[0]->getType(), 2);
+  region.induction->addIncoming(bounds[0], before);
   for (size_t c = 3; c < operands.size(); ++c) {
     Value* initial = values_[operands[c]];
     llvm::PHINode* carry = builder_.CreatePHI(initial->getType(), 2);
@@ -37,10 +63,16 @@ void Emitter::begin_loop(uint32_t i, const tn_op& op) {
     region.carries.back().nan = builder_.CreatePHI(nan->getType(), 2);
     region.carries.back().nan->addIncoming(nan, before);
   }
-  builder_.CreateCondBr(builder_.CreateICmpSLT(region.induction, values_[operands[1]]), region.body,
-                        region.after);
-  builder_.SetInsertPoint(region.body);
+  if (!region.value_at_end) {
+    llvm::BasicBlock* body = block("body");
+    builder_.CreateCondBr(builder_.CreateICmpSLT(region.induction, region.end), body, region.after);
+    builder_.SetInsertPoint(body);
+  }
   values_[i] = region.induction;
+  if (is_wide) {
+    wide_[i] = region.induction;
+    values_[i] = builder_.CreateTrunc(region.induction, builder_.getInt32Ty(), "", false, true);
+  }
   regions_.push_back(std::move(region));
 }
 
@@ -59,10 +91,9 @@ static bool step_fits(const Value* end, const Value* step) {
 
 void Emitter::end_loop(const tn_op& end, Region& region) {
   const auto next = program_.operands(end);
-  const auto bounds = program_.operands(*region.op);
   const size_t carried = region.carries.size();
   Value* induction = builder_.CreateAdd(region.induction, region.step, "", false,
-                                        step_fits(values_[bounds[1]], region.step));
+                                        step_fits(region.end, region.step));
   llvm::BasicBlock* latch = builder_.GetInsertBlock();
   region.induction->addIncoming(induction, latch);
   // Read before values_ says what the carries are after the loop: a next value may be a carry.
@@ -74,9 +105,12 @@ void Emitter::end_loop(const tn_op& end, Region& region) {
     if (carry.nan) carry.nan->addIncoming(carry.next_nan, latch);
   }
   const bool is_while = region.op->flags & TN_OP_WHILE;
-  llvm::Instruction* back =
-      is_while ? builder_.CreateCondBr(values_[next[carried]], region.header, region.after)
-               : builder_.CreateBr(region.header);
+  Value* goes_on = nullptr;
+  if (is_while) goes_on = values_[next[carried]];
+  // Equality, as the optimiser can then count by whatever else goes up in the loop.
+  if (region.value_at_end) goes_on = builder_.CreateICmpNE(induction, region.value_at_end);
+  llvm::Instruction* back = goes_on ? builder_.CreateCondBr(goes_on, region.header, region.after)
+                                    : builder_.CreateBr(region.header);
   // Only where the program asks: a kernel is already tiled.
   const bool unroll = region.op->flags & TN_OP_UNROLL;
   wants_unroll_ |= unroll;
@@ -90,8 +124,8 @@ void Emitter::end_loop(const tn_op& end, Region& region) {
   builder_.SetInsertPoint(region.after);
   const auto leave = [&](llvm::PHINode* carry, Value* at_latch) {
     llvm::PHINode* result = builder_.CreatePHI(carry->getType(), 2);
-    result->addIncoming(carry, region.header);
-    if (is_while) result->addIncoming(at_latch, latch);
+    if (!region.value_at_end) result->addIncoming(carry, region.header);
+    if (goes_on) result->addIncoming(at_latch, latch);
     return result;
   };
   std::vector<Value*> nans;

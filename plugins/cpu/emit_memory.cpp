@@ -31,9 +31,11 @@ bool is_vector(const Value* value) { return value->getType()->isVectorTy(); }
 }  // namespace
 
 Value* Emitter::wide_index(const tn_op& op) {
-  Value* index = operand(op, 1);
+  const uint32_t index = program_.operands(op)[1];
+  if (wide_[index]) return wide_[index];
   const bool is_signed = dtype_class(operand_dtype(op, 1)) == DTypeClass::kSigned;
-  return builder_.CreateIntCast(index, shaped_like(index, builder_.getInt64Ty()), is_signed);
+  return builder_.CreateIntCast(values_[index], shaped_like(values_[index], builder_.getInt64Ty()),
+                                is_signed);
 }
 
 Emitter::Pointer Emitter::element(const tn_op& op, tn_dtype dtype, unsigned lanes) {

@@ -45,6 +45,7 @@ std::unique_ptr<llvm::Module> Emitter::run() {
   module_ = std::make_unique<llvm::Module>(llvm::StringRef(program_.name()), context_);
   module_->setTargetTriple(triple_);
   values_.assign(program_.op_count(), nullptr);
+  wide_.assign(program_.op_count(), nullptr);
   params_.assign(program_.param_count(), nullptr);
   find_strides();
   find_extremes();
@@ -199,13 +200,13 @@ void Emitter::emit_grid() {
   Value* next_x = builder_.CreateAdd(x, builder_.getInt64(1), "", true, true);
   x->addIncoming(next_x, builder_.GetInsertBlock());
   llvm::BasicBlock* row_end = block("row_end");
-  builder_.CreateCondBr(builder_.CreateICmpULT(next_x, last), workgroup, row_end);
+  builder_.CreateCondBr(builder_.CreateICmpNE(next_x, last), workgroup, row_end);
 
   builder_.SetInsertPoint(row_end);
   Value* next = builder_.CreateAdd(linear, count, "", true, true);
   linear->addIncoming(next, row_end);
   llvm::BasicBlock* done = block("done");
-  builder_.CreateCondBr(builder_.CreateICmpULT(next, end_), row, done);
+  builder_.CreateCondBr(builder_.CreateICmpNE(next, end_), row, done);
   builder_.SetInsertPoint(done);
   builder_.CreateRetVoid();
 }
@@ -231,8 +232,27 @@ void Emitter::emit_op(uint32_t i) {
     case TN_OP_END:
       return end_region(op);
     default:
-      values_[i] = emit_value(i, op);
+      if (!emit_wide(i, op)) values_[i] = emit_value(i, op);
   }
+}
+
+/// The value of a scalar, signed position as i64.
+Value* Emitter::widened(uint32_t value) {
+  return wide_[value] ? wide_[value] : builder_.CreateSExt(values_[value], builder_.getInt64Ty());
+}
+
+/// Sums and products of positions that are narrower than addresses: in 64 bits, so that an address
+/// is one sum of what the loops count and not of what is extended on the way. What a loop counts
+/// is wide as well, see begin_loop.
+bool Emitter::emit_wide(uint32_t i, const tn_op& op) {
+  if (op.dtype != TN_DTYPE_I32 || op.lanes > 1 || !(op.flags & TN_OP_NO_WRAP)) return false;
+  const auto operands = program_.operands(op);
+  Value *x = widened(operands[0]), *y = widened(operands[1]);
+  wide_[i] = op.op == TN_OP_ADD   ? builder_.CreateNSWAdd(x, y)
+             : op.op == TN_OP_SUB ? builder_.CreateNSWSub(x, y)
+                                  : builder_.CreateNSWMul(x, y);
+  values_[i] = builder_.CreateTrunc(wide_[i], builder_.getInt32Ty(), "", false, true);
+  return true;
 }
 
 Value* Emitter::emit_index(const tn_op& op) {

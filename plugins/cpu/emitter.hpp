@@ -52,9 +52,10 @@ class Emitter {
     const tn_op* op = nullptr;
     uint32_t value = 0;
     llvm::PHINode* induction = nullptr;
-    llvm::Value* step = nullptr;
+    llvm::Value *end = nullptr, *step = nullptr;
+    llvm::Value* value_at_end = nullptr;  ///< of the induction; set: it is tested in the latch
     std::vector<Carry> carries;
-    llvm::BasicBlock *header = nullptr, *body = nullptr;
+    llvm::BasicBlock* header = nullptr;
     // both
     llvm::BasicBlock *otherwise = nullptr, *after = nullptr;
   };
@@ -84,6 +85,8 @@ class Emitter {
   void emit_store(const tn_op& op);
   Pointer element(const tn_op& op, tn_dtype dtype, unsigned lanes);
   llvm::Value* wide_index(const tn_op& op);
+  llvm::Value* widened(uint32_t value);
+  bool emit_wide(uint32_t i, const tn_op& op);
 
   // emit_strided.cpp
   void find_strides();
@@ -114,6 +117,7 @@ class Emitter {
   std::unique_ptr<llvm::Module> module_;
   llvm::Function* kernel_ = nullptr;
   std::vector<llvm::Value*> values_;
+  std::vector<llvm::Value*> wide_;  ///< of positions below 64 bits: the same as i64; null: none
   std::vector<std::optional<LaneIndex>> strides_;      ///< of gathers, by op
   std::unordered_map<uint32_t, llvm::Value*> loaded_;  ///< with a gather before them
   std::vector<uint32_t> extremes_;         ///< of a carry its MAX or MIN and the reverse; or kNone

@@ -7,7 +7,6 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
-#include <llvm/Transforms/Scalar/IndVarSimplify.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopRotation.h>
@@ -44,10 +43,10 @@ void Optimiser::run(llvm::Module& module, llvm::TargetMachine& machine, bool unr
     passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   }
   passes.addPass(llvm::InstCombinePass());
+  // Loops are emitted as IndVarSimplify would leave them, which took a quarter of all the time.
   llvm::LoopPassManager loop_passes;
   loop_passes.addPass(llvm::LoopRotatePass());
   loop_passes.addPass(llvm::LICMPass(llvm::LICMOptions()));
-  loop_passes.addPass(llvm::IndVarSimplifyPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loop_passes), /*MemorySSA=*/true));
   passes.addPass(llvm::EarlyCSEPass(/*MemorySSA=*/true));
   passes.addPass(llvm::InstCombinePass());

@@ -4,7 +4,14 @@
 
 #include <fmt/format.h>
 #include <llvm/ADT/StringMap.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/CodeGen/SelectionDAGNodes.h>
+#include <llvm/CodeGen/TargetInstrInfo.h>
+#include <llvm/CodeGen/TargetSubtargetInfo.h>
 #include <llvm/Config/llvm-config.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PrintPasses.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
@@ -86,6 +93,11 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetSpec& spec)
   return machine;
 }
 
+/// For its protected member.
+struct AnyNode : llvm::SDNode {
+  using SDNode::getSDVTList;
+};
+
 /// Machines that nobody uses, by the name of their target; a few are kept.
 class Shelf {
  public:
@@ -120,6 +132,26 @@ Shelf& shelf() {
 const TargetSpec& host_target() {
   static const auto& kHost = *new TargetSpec(make_host());
   return kHost;
+}
+
+void make_static_objects() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    const TargetSpec& host = host_target();
+    const TargetMachineLoan machine(host);
+    llvm::LLVMContext context;
+    llvm::Module module("none", context);
+    llvm::Function* function =
+        llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context), false),
+                               llvm::Function::ExternalLinkage, "none", module);
+    (void)machine->getSubtargetImpl(*function)->getInstrInfo()->getOpcodeAfterMemoryUnfold(
+        0, /*UnfoldLoad=*/true, /*UnfoldStore=*/false);
+    llvm::LibFunc known{};
+    (void)llvm::TargetLibraryInfoImpl(llvm::Triple(host.triple)).getLibFunc("none", known);
+    (void)AnyNode::getSDVTList(llvm::MVT::Other);
+    (void)llvm::isPassInPrintList("none");
+    (void)llvm::isFunctionInPrintList("none");
+  });
 }
 
 std::optional<TargetSpec> find_target(std::string_view name) {

@@ -22,6 +22,10 @@ const TargetSpec& host_target();
 /// "host", or a processor that LLVM knows for the host's architecture, with or without "x86_64/"
 /// before it. None if the name means nothing.
 std::optional<TargetSpec> find_target(std::string_view name);
+/// LLVM makes tables with destructors when it first compiles something. Made before a device is
+/// open they outlive its closing, when the process ends while another thread compiles
+/// (docs/decisions/0065).
+void make_static_objects();
 /// As "llvm 19.1.7".
 std::string driver_name();
 

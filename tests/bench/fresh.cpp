@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a user waits for: a process of its own, from its start to its end, that computes one small
-// elementwise graph, or the gradient of a transformer. A compiler that has compiled before, as in
-// bench_compile, is three to ten times quicker than one that has not.
+// What a user waits for: a process of its own that computes something for the first time, from its
+// start to its end, or that part of it of which the process tells. A compiler that has compiled
+// before, as in bench_compile, is three to ten times quicker than one that has not.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
@@ -9,9 +9,7 @@
 #include <unistd.h>
 
 #include <array>
-#include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/support/error.hpp"
@@ -21,12 +19,9 @@
 namespace tenon::bench {
 namespace {
 
-constexpr int kRounds = 9;
-constexpr int64_t kElementwiseCount = 64;
-
-/// One process: all of its time, and the part that compiled.
+/// One process: all of its time, and the part that it tells of.
 struct Start {
-  double seconds = 0, compile_seconds = 0;
+  double seconds = 0, told = 0;
   std::string wrong;
 };
 
@@ -42,7 +37,7 @@ std::vector<std::string> environment(const std::string& cache, const std::string
   return out;
 }
 
-Start start(std::vector<std::string> variables, std::string what = "elementwise") {
+Start start(std::vector<std::string> variables, std::string what) {
   std::vector<char*> environment;
   for (std::string& variable : variables) environment.push_back(variable.data());
   environment.push_back(nullptr);
@@ -73,99 +68,74 @@ Start start(std::vector<std::string> variables, std::string what = "elementwise"
     out.wrong = fmt::format("expected a process that ends well, got status {}", status);
     return out;
   }
-  out.compile_seconds = facts.at("compile_ms").get<double>() * 1e-3;
+  out.told = facts.at("seconds").get<double>();
   out.wrong = facts.at("wrong").get<std::string>();
   return out;
 }
 
-/// Starts one after the other, which share a cache folder or each have a new one.
-struct Series {
-  std::vector<double> seconds, compile_seconds;
-  std::string wrong;
+enum class Cache { kEmpty, kFull };
+enum class Part { kWhole, kTold };
 
-  void add(const Start& one) {
-    seconds.push_back(one.seconds);
-    compile_seconds.push_back(one.compile_seconds);
-    if (!one.wrong.empty()) wrong = one.wrong;
-  }
+/// Processes that compute a subject of first_calls.cpp.
+struct FreshRow {
+  const char *name, *subject;
+  Cache cache;
+  Part part;
+  const char* unit;
+  double bar = 0;               ///< in that unit; 0: none was set
+  const char* devices = "cpu";  ///< "": unset, so that every plugin is probed
 };
 
-}  // namespace
+constexpr FreshRow kRows[] = {
+    {"process to first result, no cache", "elementwise", Cache::kEmpty, Part::kWhole, "ms"},
+    {"process to first result, no cache, devices unset", "elementwise", Cache::kEmpty, Part::kWhole,
+     "ms", 0, ""},
+    {"process to first result, cached kernels", "elementwise", Cache::kFull, Part::kWhole, "ms"},
+    {"elementwise, first of a process", "elementwise", Cache::kEmpty, Part::kTold, "ms", 10},
+    {"elementwise, second of a process", "elementwise later", Cache::kEmpty, Part::kTold, "ms", 4},
+    {"product, second of a process", "product later", Cache::kEmpty, Part::kTold, "ms", 15},
+    {"GELU of a product, second of a process", "gelu product later", Cache::kEmpty, Part::kTold,
+     "ms", 15},
+    {"process to gradient of 12 blocks, no cache", "transformer", Cache::kEmpty, Part::kWhole, "s",
+     5},
+    {"process to gradient of 12 blocks, cached kernels", "transformer", Cache::kFull, Part::kWhole,
+     "s", 0.5},
+    {"GPT-2 forward, no cache", "gpt2 forward", Cache::kEmpty, Part::kTold, "s", 1},
+    {"GPT-2 forward, cached kernels", "gpt2 forward", Cache::kFull, Part::kTold, "s", 0.1},
+    {"GPT-2 step of AdamW, no cache", "gpt2 step", Cache::kEmpty, Part::kTold, "s", 3},
+    {"GPT-2 step of AdamW, cached kernels", "gpt2 step", Cache::kFull, Part::kTold, "s"},
+};
 
-int print_first_result(const std::string& what) {
-  if (what == "transformer") {
-    fmt::print("{}\n", nlohmann::json{{"compile_ms", 0.0}, {"wrong", transformer_fault()}}.dump());
-    return 0;
-  }
-  Runtime runtime;
-  const std::vector<BufferRef> inputs{
-      to_device(runtime, std::vector<float>(static_cast<size_t>(kElementwiseCount), 1.0f))};
-  RunStats stats;
-  const std::vector<BufferRef> out =
-      runtime.run(elementwise_graph(runtime.builder(), kElementwiseCount), inputs, {}, &stats);
-  const nlohmann::json facts{{"compile_ms", stats.compile_ms},
-                             {"wrong", elementwise_fault(to_host(out[0], 1)[0])}};
-  fmt::print("{}\n", facts.dump());
-  return 0;
-}
-
-namespace {
-
-void bench_fresh_transformer(Suite& suite) {
-  const std::string cold = "compile/process to gradient of 12 blocks, no cache";
-  const std::string again = "compile/process to gradient of 12 blocks, cached kernels";
-  if (!suite.wanted(cold) && !suite.wanted(again)) return;
-  Series none, cached;
-  for (int round = 0; round < 5; ++round) {
-    const ScratchFolder folder;
-    none.add(start(environment(folder.path(), "cpu"), "transformer"));
-    cached.add(start(environment(folder.path(), "cpu"), "transformer"));
-  }
-  const auto add = [&](const std::string& name, const Series& series, double bar) {
-    if (!suite.wanted(name)) return;
-    Row row = against_bar(name, summary(series.seconds), 1, "s", bar);
-    row.wrong = series.wrong;
-    suite.add(std::move(row));
+Row measured(const FreshRow& row, const std::string& name) {
+  const bool in_seconds = row.unit == std::string_view("s");
+  const ScratchFolder kept;
+  const auto one = [&](const std::string& cache) {
+    return start(environment(cache, row.devices), row.subject);
   };
-  add(cold, none, 5);
-  add(again, cached, 0.5);
+  if (row.cache == Cache::kFull) one(kept.path());
+  std::vector<double> seconds;
+  std::string wrong;
+  for (int round = 0; round < (in_seconds ? 5 : 9); ++round) {
+    const ScratchFolder fresh;
+    const Start made = one(row.cache == Cache::kFull ? kept.path() : fresh.path());
+    seconds.push_back(row.part == Part::kWhole ? made.seconds : made.told);
+    if (!made.wrong.empty()) wrong = made.wrong;
+  }
+  Row out = against_bar(name, summary(seconds), in_seconds ? 1 : 1e3, row.unit, row.bar);
+  out.wrong = wrong;
+  if (row.bar > 0) return out;
+  out.peer.reset();
+  out.ratio.reset();
+  out.peer_name = "none: no bar was set";
+  return out;
 }
 
 }  // namespace
 
 void bench_fresh(Suite& suite) {
-  const std::string first = "compile/process to first result, no cache";
-  const std::string unset = "compile/process to first result, no cache, devices unset";
-  const std::string again = "compile/process to first result, cached kernels";
-  const std::string compile = "compile/elementwise, first of a process";
-  bench_fresh_transformer(suite);
-  bool wanted = false;
-  for (const std::string& name : {first, unset, again, compile})
-    wanted = wanted || suite.wanted(name);
-  if (!wanted) return;
-  Series none, all, cached;
-  for (int round = 0; round < kRounds; ++round) {
-    const ScratchFolder folder, other;
-    none.add(start(environment(folder.path(), "cpu")));
-    cached.add(start(environment(folder.path(), "cpu")));
-    all.add(start(environment(other.path(), "")));
-  }
-  const auto add = [&](const std::string& name, const std::vector<double>& seconds,
-                       const std::string& wrong, std::optional<double> bar) {
-    if (!suite.wanted(name)) return;
-    Row row = against_bar(name, summary(seconds), 1e3, "ms", bar.value_or(0));
-    row.wrong = wrong;
-    if (!bar) {
-      row.peer.reset();
-      row.ratio.reset();
-      row.peer_name = "none: no bar was set";
-    }
-    suite.add(std::move(row));
-  };
-  add(compile, none.compile_seconds, none.wrong, 10);
-  add(first, none.seconds, none.wrong, {});
-  add(unset, all.seconds, all.wrong, {});
-  add(again, cached.seconds, cached.wrong, {});
+  for (const FreshRow& row : kRows)
+    if (const std::string name = fmt::format("compile/{}", row.name); suite.wanted(name))
+      suite.add(measured(row, name));
 }
 
 }  // namespace tenon::bench

@@ -22,6 +22,7 @@ enum ExitCode { kRight = 0, kWrong = 1, kUsage = 2, kEnvironmentFault = 3 };
 struct BenchOptions {
   std::string only, peers, baseline;
   bool json = false;
+  int runs = 1;
 };
 
 constexpr double kQuiet = 0.3;  ///< load of a machine whose rates mean something
@@ -41,15 +42,18 @@ int run(const BenchOptions& options) {
                                 "little, and ratios less than they should",
                                 report.machine.load));
   report.limits = measure_limits(suite.most_threads());
-  bench_sgemm(suite);
-  bench_workloads(suite, peers ? &*peers : nullptr);
-  bench_memory(suite);
-  bench_overhead(suite);
-  bench_arrays(suite);
-  bench_training(suite);
-  bench_updates(suite);
-  bench_fresh(suite);
-  bench_devices(suite);
+  for (int run = 0; run < options.runs; ++run) {
+    bench_sgemm(suite);
+    bench_workloads(suite, peers ? &*peers : nullptr);
+    bench_memory(suite);
+    bench_overhead(suite);
+    bench_arrays(suite);
+    bench_training(suite);
+    bench_updates(suite);
+    bench_fresh(suite);
+    bench_devices(suite);
+  }
+  report.merge_runs();
   if (report.rows.empty()) {
     tenon::complain(
         "tenon-bench",
@@ -75,6 +79,9 @@ int tenon_bench(int argc, char** argv) {
   app.add_option("--baseline", options.baseline,
                  "What --json printed before: say on standard error what has moved since")
       ->check(CLI::ExistingFile);
+  app.add_option("--runs", options.runs,
+                 "Measure all so often: a row is that of the median ratio, beside the lowest")
+      ->check(CLI::Range(1, 1000));
   std::string first_result;
   app.add_option("--first-result", first_result, "Internal: one of the processes that are timed")
       ->group("");

@@ -20,6 +20,7 @@ struct Row {
   double spread = 0;  ///< of ours: quartile distance over median
   double best = 0;    ///< of ours, in the same unit; 0: not kept
   std::string wrong;  ///< not empty: the result was wrong, and how
+  std::optional<double> lowest_ratio;  ///< of all runs, where there were several
 };
 
 struct Limits {
@@ -53,6 +54,10 @@ class Report {
   /// that one has alone. Throws kInvalid for text that is no report.
   std::string moved_since(const std::string& baseline) const;
   bool correct() const;
+  /// Of rows of one name, as several runs add them, the one with the median ratio stays (of an even
+  /// number the lower of two; without a ratio the median value), where the first stood; it keeps
+  /// what was wrong in any, and the lowest ratio.
+  void merge_runs();
 };
 
 /// ours and peer are rates (higher is better) or, with `lower_is_better`, times.

@@ -59,7 +59,7 @@ Graph elementwise_graph(Builder& b, int64_t count);
 /// What is wrong with an element of its output for x = 1, or "".
 std::string elementwise_fault(float got);
 
-/// What a process of its own does for bench_fresh, "elementwise" or "transformer"; gives the exit
+/// What a process of its own does for bench_fresh, by a name of first_calls.cpp; gives the exit
 /// code.
 int print_first_result(const std::string& what);
 /// Computes twelve blocks and their gradient in the standard context. What is wrong with it, or "".

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LOOP, CARRY, IF, ELSE, END, and the vector ops.
 #include <algorithm>
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <random>
@@ -15,13 +16,21 @@ namespace {
 
 using Value = sdk::ProgramBuilder::Value;
 
-/// sum of i for i in [begin, end) by step, from launch arguments.
-sdk::Program sum_program(tn_dtype dtype, uint32_t flags) {
+/// begin, end and step.
+using Bounds = std::array<int64_t, 3>;
+
+/// sum of i for i in [begin, end) by step, from launch arguments or from constants.
+sdk::Program sum_program(tn_dtype dtype, uint32_t flags, const Bounds* fixed = nullptr) {
   sdk::ProgramBuilder b("sum");
   const Value out = b.buffer("out", dtype, TN_ACCESS_WRITE);
-  const Value begin = b.scalar("begin", dtype, -1000, 1000);
-  const Value end = b.scalar("end", dtype, -1000, 1000);
-  const Value step = b.scalar("step", dtype, 1, 1000);
+  const auto bound = [&](size_t k, const char* name, int64_t least) {
+    return fixed ? b.constant(dtype, static_cast<uint64_t>((*fixed)[k]) &
+                                         (dtype == TN_DTYPE_I32 ? 0xffffffff : ~uint64_t{0}))
+                 : b.scalar(name, dtype, least, 1000);
+  };
+  const Value begin = bound(0, "begin", -1000);
+  const Value end = bound(1, "end", -1000);
+  const Value step = bound(2, "step", 1);
   const std::vector<Value> zero = {b.constant(dtype, 0), b.constant(dtype, 0)};
   const Value loop = b.begin_loop(begin, end, step, zero, flags);
   std::vector<Value> next = {b.op(TN_OP_ADD, dtype, 1, {loop + 1, loop}),
@@ -105,7 +114,7 @@ TEST_CASE("running extremes keep NaN and the signs of zeros") {
         for (uint32_t rows : {1, 2, 7, 40}) check_extremes(dtype, lanes, flags, rows);
 }
 
-TEST_CASE("loops with dynamic bounds, bounded and while") {
+TEST_CASE("loops with dynamic and constant bounds, bounded and while") {
   for (tn_dtype dtype : {TN_DTYPE_I32, TN_DTYPE_I64}) {
     const uint32_t size = sdk::dtype_bytes(dtype);
     for (uint32_t flags : {0u, uint32_t{TN_OP_WHILE}, uint32_t{TN_OP_UNROLL}}) {
@@ -121,10 +130,14 @@ TEST_CASE("loops with dynamic bounds, bounded and while") {
             Bytes out(2 * size);
             const uint64_t mask = size == 4 ? 0xffffffff : ~uint64_t{0};
             const auto bits = [&](int64_t v) { return static_cast<uint64_t>(v) & mask; };
+            CAPTURE(size, flags, begin, end, step);
             shared_device().run(
                 program, {},
                 {{&out}, {nullptr, bits(begin)}, {nullptr, bits(end)}, {nullptr, bits(step)}});
-            CAPTURE(size, flags, begin, end, step);
+            CHECK(element(out, 0, size) == bits(sum));
+            CHECK(element(out, 1, size) == bits(count));
+            const Bounds fixed{begin, end, step};
+            shared_device().run(sum_program(dtype, flags, &fixed), {}, {{&out}});
             CHECK(element(out, 0, size) == bits(sum));
             CHECK(element(out, 1, size) == bits(count));
           }

@@ -33,6 +33,13 @@ class Bench(unittest.TestCase):
         new = run("tenon-bench", *ONE, "--baseline", self.path("other.json", json.dumps(facts)))
         self.assertRegex(new.stderr, r"new +launch/plugin call: ")
 
+    def test_of_several_runs_a_row_is_the_middle_one(self):
+        facts = run_json("tenon-bench", *ONE, "--runs", 3, "--json")
+        row, = facts["rows"]
+        self.assertLessEqual(row["lowest_ratio"], row["ratio"])
+        self.assertNotIn("lowest_ratio", run_json("tenon-bench", *ONE, "--json")["rows"][0])
+        self.assertEqual(run("tenon-bench", *ONE, "--runs", "0").returncode, 2)
+
     def test_bad_input_is_refused_before_anything_is_measured(self):
         for text in ("x", "[]", "{}", '{"rows": [{"name": "a"}]}', '{"rows": 1}'):
             with self.subTest(text):
