@@ -8,8 +8,7 @@ namespace tenon::wgsl {
 
 std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits, bool is_software) {
   auto made = sdk::shader_properties(is_software);
-  made->compute({TN_DTYPE_BOOL});
-  made->store_all(2);  // packed in words
+  made->compute({TN_DTYPE_BOOL}).store_all(2);  // packed in words
   made->atomics({TN_DTYPE_U32});
   tn_memory_space space = TN_INIT(tn_memory_space);
   space.flags = TN_MEMORY_DEVICE;

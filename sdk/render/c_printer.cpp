@@ -92,7 +92,8 @@ class SourcePrinter {
       const tn_op& op = program_.op(i);
       const bool takes_lanes = is_elementwise(*op_info(op.op)) || op.op == TN_OP_TAKE ||
                                op.op == TN_OP_EXTRACT || op.op == TN_OP_LANE_REDUCE;
-      for (uint32_t operand : program_.operands(op)) if (!takes_lanes) is_array_[operand] = true;
+      for (uint32_t operand : program_.operands(op))
+        if (!takes_lanes) is_array_[operand] = true;
     }
   }
 
@@ -202,7 +203,8 @@ class SourcePrinter {
       case TN_OP_CARRY:
         return;  // made by the header and the loop
       case TN_OP_CONST:
-        if (op.lanes > 1 && is_array_[i]) define(i, [&] { return dialect_.literal(op.imm, op.dtype); });
+        if (op.lanes > 1 && is_array_[i])
+          define(i, [&] { return dialect_.literal(op.imm, op.dtype); });
         return;
       case TN_OP_INDEX:
         return print_index(i, op);

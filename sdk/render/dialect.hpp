@@ -54,7 +54,7 @@ struct DialectData {
   std::string_view roll_hint;  ///< before any other loop; may be empty
 
   bool contracts;           ///< sums of f32 and f64 with TN_OP_CONTRACT are printed as TN_OP_FMA
-  bool has_plain_integers;            ///< i32 and i64 take + - * where TN_OP_NO_WRAP says they fit
+  bool has_plain_integers;  ///< i32 and i64 take + - * where TN_OP_NO_WRAP says they fit
   uint8_t wide_float = TN_DTYPE_F64;  ///< what other narrow floats are computed in, or TN_DTYPE_F32
 };
 

@@ -30,8 +30,8 @@ std::string with_point(std::string text) {
 
 }  // namespace
 
-/// Where one element of a buffer is touched by itself all are: a language may let no second variable
-/// stand for the same memory.
+/// Where one element of a buffer is touched by itself all are: a language may let no second
+/// variable stand for the same memory.
 ShaderDialect::ShaderDialect(const ProgramView& program, const ShaderMath& math) : math_(math) {
   std::set<std::string> narrow;
   for (uint32_t i = 0; i < program.op_count(); ++i) {
@@ -176,8 +176,8 @@ std::string ShaderDialect::choice(uint8_t dtype, std::span<const std::string> op
   return Dialect::spell(TN_OP_WHERE, dtype, out);
 }
 
-/// Mesa's code for CPUs gives 0 for x * 0 and 0 / x, and x for x + 0 and fma(x, 0, y), whatever x is;
-/// `precise` does not hold it from that in an fma.
+/// Mesa's code for CPUs gives 0 for x * 0 and 0 / x, and x for x + 0 and fma(x, 0, y), whatever x
+/// is; `precise` does not hold it from that in an fma.
 std::string ShaderDialect::with_zeros(uint16_t op, uint8_t dtype,
                                       std::span<const std::string> operands) const {
   std::vector<std::string> out(operands.begin(), operands.end());

@@ -84,7 +84,8 @@ class WgslDialect : public ShaderDialect {
     if (!is_sum(op, dtype)) return ShaderDialect::spell(op, dtype, operands);
     std::vector<std::string> apart(operands.begin(), operands.end());
     for (std::string& operand : apart) {
-      if (carries_.contains(operand.substr(0, operand.find('[')))) operand = "tn_exact(" + operand + ")";
+      if (carries_.contains(operand.substr(0, operand.find('['))))
+        operand = "tn_exact(" + operand + ")";
     }
     return ShaderDialect::spell(op, dtype, apart);
   }

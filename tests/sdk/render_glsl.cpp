@@ -226,13 +226,13 @@ TEST_CASE("a buffer of which only runs of four are touched is an array of vector
 )";
   const std::string text = glsl(kRuns);
   CHECK_THAT(text, ContainsSubstring("{ vec4 p_x[]; }"));
-  CHECK_THAT(text, ContainsSubstring("{ int p_i[]; }"));    // its runs may begin anywhere
+  CHECK_THAT(text, ContainsSubstring("{ int p_i[]; }"));  // its runs may begin anywhere
   CHECK_THAT(text, ContainsSubstring("{ vec4 p_y[]; }"));
   CHECK_THAT(text, ContainsSubstring("{ float p_z[]; }"));  // one element is stored alone
   CHECK_THAT(text, ContainsSubstring("shared vec4 p_near[2];"));
   CHECK_THAT(text, ContainsSubstring("{ vec4 w = p_x[(v7 >> 2u) + 1]; v8[4] = w[0];"));
-  CHECK_THAT(text, ContainsSubstring(
-                       "p_y[(v7 >> 2u) + 1] = vec4(v14[4], v14[5], v14[6], v14[7]);"));
+  CHECK_THAT(text,
+             ContainsSubstring("p_y[(v7 >> 2u) + 1] = vec4(v14[4], v14[5], v14[6], v14[7]);"));
 
   PluginHost host(null_plugin());
   std::vector<float> x(32);

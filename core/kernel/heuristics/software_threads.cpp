@@ -11,8 +11,8 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kRegister = 8;  ///< threads, where a device does not say its subgroups
-constexpr int64_t kRun = 64;      ///< accesses of a thread that make its workgroup cheap beside them
-constexpr int64_t kColumns = 4;   ///< accesses side by side of a thread that goes down columns
+constexpr int64_t kRun = 64;     ///< accesses of a thread that make its workgroup cheap beside them
+constexpr int64_t kColumns = 4;  ///< accesses side by side of a thread that goes down columns
 
 int64_t floor_pow2(int64_t n) {
   return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(1, n))));
