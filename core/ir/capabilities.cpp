@@ -15,7 +15,7 @@ bool Capabilities::keeps_promises(const MatrixAtom& atom, Precision allowed) con
 uint64_t Capabilities::hash() const {
   uint64_t h = 1;
   const auto mix = [&](uint64_t v) { h = hash_mix(h, v); };
-  for (const bool flag : {compute, async, deterministic, symbolic, strict}) mix(flag);
+  for (const bool flag : {compute, async, deterministic, symbolic, strict, software}) mix(flag);
   mix(numerics);
   mix(static_cast<uint64_t>(index_bits));
   for (const uint64_t word : native_ops) mix(word);

@@ -47,6 +47,7 @@ struct MatrixAtom {
 struct Capabilities {
   bool compute = true, async = false, deterministic = true, symbolic = true;
   bool strict = true;
+  bool software = false;  ///< threads of a workgroup are lanes of the host's processor
   uint32_t numerics = 0;  ///< Numerics
   int index_bits = 64;
   std::array<uint64_t, 8> native_ops{};

@@ -103,6 +103,7 @@ DeviceFacts read_properties(const tn_properties* raw, const std::string& who) {
   c.async = p.flags & TN_DEVICE_ASYNC;
   c.deterministic = p.flags & TN_DEVICE_DETERMINISTIC;
   c.symbolic = p.flags & TN_DEVICE_SYMBOLIC;
+  c.software = p.flags & TN_DEVICE_SOFTWARE;
   c.strict = p.accuracy != TN_ACCURACY_RELAXED;
   c.numerics = p.numerics;
   c.index_bits = p.index_bits == 32 ? 32 : 64;

@@ -3,7 +3,6 @@
 #include "plugins/vulkan/target.hpp"
 
 #include <algorithm>
-#include <thread>
 
 namespace tenon::vulkan {
 namespace {
@@ -53,8 +52,6 @@ std::unique_ptr<sdk::PropertyTable> device_properties(const Adapter& adapter,
     p.subgroup_min = adapter.subgroup.minSubgroupSize;
     p.subgroup_max = adapter.subgroup.maxSubgroupSize;
   }
-  if (adapter.core.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU)
-    p.compute_units = std::max(1u, std::thread::hardware_concurrency());
   for (size_t s = 0; s < spaces.size(); ++s) {
     const VkMemoryType& type = adapter.memory.memoryTypes[spaces[s]];
     tn_memory_space space = TN_INIT(tn_memory_space);

@@ -30,7 +30,10 @@ void on_device(WGPURequestDeviceStatus, WGPUDevice made, WGPUStringView message,
 
 WgslDevice::WgslDevice(WGPUAdapter adapter) : Recorder(static_cast<const sdk::Device&>(*this)) {
   gpu_.AdapterGetLimits(adapter, &limits_);
-  properties_ = make_properties(limits_);
+  WGPUAdapterInfo info = WGPU_ADAPTER_INFO_INIT;
+  gpu_.AdapterGetInfo(adapter, &info);
+  gpu_.AdapterInfoFreeMembers(info);
+  properties_ = make_properties(limits_, info.adapterType == WGPUAdapterType_CPU);
   WGPUDeviceDescriptor wanted = WGPU_DEVICE_DESCRIPTOR_INIT;
   wanted.requiredLimits = &limits_;  // all that the adapter has
   wanted.deviceLostCallbackInfo = {{}, kAtOnce, on_lost, &is_lost_, {}};

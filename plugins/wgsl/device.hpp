@@ -11,8 +11,8 @@
 
 namespace tenon::wgsl {
 
-/// What an adapter of these limits can do.
-std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits);
+/// What an adapter of these limits can do; a software one computes on the host's processor.
+std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits, bool is_software);
 
 constexpr auto kAtOnce = WGPUCallbackMode_AllowSpontaneous;
 constexpr uint64_t kPieceBytes = uint64_t{4} << 20;  ///< that a copy moves at a time

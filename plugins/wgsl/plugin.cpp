@@ -6,10 +6,9 @@
 
 namespace tenon::wgsl {
 
-std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits) {
-  auto made = sdk::shader_properties();
-  made->compute({TN_DTYPE_BOOL, TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_F32});
-  made->store_all(2);  // packed in words
+std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits, bool is_software) {
+  auto made = sdk::shader_properties(is_software);
+  made->compute({TN_DTYPE_BOOL}).store_all(2);  // packed in words
   made->atomics({TN_DTYPE_U32});
   tn_memory_space space = TN_INIT(tn_memory_space);
   space.flags = TN_MEMORY_DEVICE;
@@ -66,7 +65,7 @@ class WgslBackend : public sdk::Backend {
   }
 
   const tn_properties* target(std::string_view name) override {
-    static const auto& table = *make_properties(kDefaults).release();
+    static const auto& table = *make_properties(kDefaults, false).release();
     return name == "wgsl" ? &table.get() : nullptr;
   }
 

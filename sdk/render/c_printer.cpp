@@ -18,8 +18,13 @@ namespace {
 class SourcePrinter {
  public:
   SourcePrinter(const ProgramView& program, const Dialect& dialect)
-      : program_(program), dialect_(dialect), data_(dialect.data()), is_fused_(program.op_count()) {
-    if (!data_.contracted.empty()) find_fused();
+      : program_(program),
+        dialect_(dialect),
+        data_(dialect.data()),
+        is_fused_(program.op_count()),
+        is_array_(program.op_count()) {
+    find_arrays();
+    if (data_.contracts) find_fused();
   }
 
   std::string run() {
@@ -54,7 +59,7 @@ class SourcePrinter {
   uint32_t product_of(const tn_op& op) const {
     const bool is_real = op.dtype == TN_DTYPE_F32 || op.dtype == TN_DTYPE_F64;
     if (op.op != TN_OP_ADD || !(op.flags & TN_OP_CONTRACT)) return kNone;
-    if (!is_real || data_.contracted.empty()) return kNone;
+    if (!is_real || !data_.contracts) return kNone;
     for (uint32_t operand : program_.operands(op)) {
       if (program_.op(operand).op == TN_OP_MUL) return operand;
     }
@@ -77,24 +82,40 @@ class SourcePrinter {
     const auto operands = program_.operands(op);
     const auto factors = program_.operands(program_.op(product));
     const uint32_t other = operands[0] == product ? operands[1] : operands[0];
-    return fill_pattern(data_.contracted, {lane(factors[0]), lane(factors[1]), lane(other)});
+    const std::string all[] = {lane(factors[0]), lane(factors[1]), lane(other)};
+    return dialect_.spell(TN_OP_FMA, op.dtype, all);
+  }
+
+  /// Constants that someone takes as an array and not lane by lane.
+  void find_arrays() {
+    for (uint32_t i = 0; i < program_.op_count(); ++i) {
+      const tn_op& op = program_.op(i);
+      const bool takes_lanes = is_elementwise(*op_info(op.op)) || op.op == TN_OP_TAKE ||
+                               op.op == TN_OP_EXTRACT || op.op == TN_OP_LANE_REDUCE;
+      for (uint32_t operand : program_.operands(op))
+        if (!takes_lanes) is_array_[operand] = true;
+    }
   }
 
   // ---- Names ----
   std::string name(uint32_t value) const {
     const tn_op& op = program_.op(value);
-    if (op.op == TN_OP_CONST && op.lanes == 1) {
-      return of_constants_ == kNone ? literal(op) : fmt::format("c{}_{}", of_constants_, value);
-    }
+    if (op.op == TN_OP_CONST && op.lanes == 1) return constant(value);
     if (op.op != TN_OP_PARAM) return Dialect::value_name(value);
     return Dialect::param_name(program_, program_.param(static_cast<uint32_t>(op.imm)));
+  }
+  std::string constant(uint32_t value) const {
+    return of_constants_ == kNone ? literal(program_.op(value))
+                                  : fmt::format("c{}_{}", of_constants_, value);
   }
   std::string literal(const tn_op& op) const {
     const std::string text = dialect_.literal(op.imm, op.dtype);
     return text.starts_with('-') ? "(" + text + ")" : text;
   }
-  /// One lane; a value of one lane serves all.
-  std::string lane(uint32_t value, std::string_view index = "l") const {
+  /// The lane that is printed, or this one; a value of one lane serves all.
+  std::string lane(uint32_t value) const { return lane(value, lane_); }
+  std::string lane(uint32_t value, std::string_view index) const {
+    if (program_.op(value).op == TN_OP_CONST) return constant(value);
     return program_.op(value).lanes > 1 ? fmt::format("{}[{}]", name(value), index) : name(value);
   }
   std::vector<std::string> names(std::span<const uint32_t> values) const {
@@ -105,17 +126,28 @@ class SourcePrinter {
   std::string_view type(const tn_op& op) const { return dialect_.value_type(op.dtype); }
 
   void declare(const tn_op& of, const std::string& name) { line(dialect_.declare(of, name)); }
-  /// `v = expression` of each lane; the expression uses l where there are lanes.
-  void define(uint32_t i, const std::string& expression) {
+  /// `v = expression` of each lane.
+  template <class Expression>
+  void define(uint32_t i, const Expression& expression) {
     const tn_op& op = program_.op(i);
     const std::string name = fmt::format("v{}", i);
-    if (op.lanes == 1) return line(dialect_.define(op, name, expression));
+    if (op.lanes == 1) return line(dialect_.define(op, name, dialect_.kept(op, expression())));
     declare(op, name);
-    each_lane(op.lanes, fmt::format("{}[l] = {};", name, expression));
+    each_lane(op.lanes, [&] {
+      return fmt::format("{}[{}] = {};", name, lane_, dialect_.kept(op, expression()));
+    });
   }
   /// A statement for each lane.
-  void each_lane(uint32_t count, const std::string& statement) {
-    line(count > 1 ? fill_pattern(data_.lane_loop, {std::to_string(count), statement}) : statement);
+  template <class Statement>
+  void each_lane(uint32_t count, const Statement& statement) {
+    if (count == 1) return line(statement());
+    if (!data_.lane_loop.empty())
+      return line(fill_pattern(data_.lane_loop, {std::to_string(count), statement()}));
+    for (uint32_t k = 0; k < count; ++k) {
+      lane_ = std::to_string(k);
+      line(statement());
+    }
+    lane_ = "l";
   }
 
   // ---- Expressions ----
@@ -171,7 +203,8 @@ class SourcePrinter {
       case TN_OP_CARRY:
         return;  // made by the header and the loop
       case TN_OP_CONST:
-        if (op.lanes > 1) define(i, dialect_.literal(op.imm, op.dtype));
+        if (op.lanes > 1 && is_array_[i])
+          define(i, [&] { return dialect_.literal(op.imm, op.dtype); });
         return;
       case TN_OP_INDEX:
         return print_index(i, op);
@@ -180,9 +213,9 @@ class SourcePrinter {
       case TN_OP_STORE:
         return print_store(op);
       case TN_OP_BROADCAST:
-        return define(i, lane(operands[0]));
+        return define(i, [&] { return lane(operands[0]); });
       case TN_OP_EXTRACT:
-        return define(i, lane(operands[0], fmt::format("{}", op.imm)));
+        return define(i, [&] { return lane(operands[0], fmt::format("{}", op.imm)); });
       case TN_OP_COMPOSE:
         return print_compose(i, op);
       case TN_OP_LANE_REDUCE:
@@ -204,7 +237,8 @@ class SourcePrinter {
       case TN_OP_BARRIER:
         return line(dialect_.barrier(program_, op));
       case TN_OP_ATOMIC:
-        return define(i, dialect_.atomic(element(op, 1), names(operands.subspan(2)), op));
+        return define(
+            i, [&] { return dialect_.atomic(element(op, 1), names(operands.subspan(2)), op); });
       default:
         return line(dialect_.statement(program_, op, fmt::format("v{}", i), names(operands)));
     }
@@ -219,31 +253,33 @@ class SourcePrinter {
       of_constants_ = i;
       for (uint32_t k : std::set<uint32_t>(operands.begin(), operands.end())) {
         const tn_op& constant = program_.op(k);
-        if (constant.lanes == 1) line(dialect_.define(constant, name(k), literal(constant)));
+        line(dialect_.define(constant, this->constant(k), literal(constant)));
       }
     }
-    define(i, elementwise(op));
+    define(i, [&] { return elementwise(op); });
     of_constants_ = kNone;
   }
 
   void print_index(uint32_t i, const tn_op& op) {
     if (op.imm == TN_AXIS_LANE) {
-      const std::string at = op.lanes > 1 ? "l" : dialect_.literal(0, TN_DTYPE_I32);
-      return define(i, dialect_.cast(at, TN_DTYPE_I32, op.dtype));
+      return define(i, [&] {
+        const std::string at = op.lanes > 1 ? lane_ : dialect_.literal(0, TN_DTYPE_I32);
+        return dialect_.cast(at, TN_DTYPE_I32, op.dtype);
+      });
     }
     const std::string_view index = data_.index[op.imm];
     if (index.empty()) refuse(op);
-    define(i, dialect_.cast(std::string(index), TN_DTYPE_U32, op.dtype));
+    define(i, [&] { return dialect_.cast(std::string(index), TN_DTYPE_U32, op.dtype); });
   }
 
-  /// The element of lane l: consecutive from a scalar index, else a lane's own.
+  /// The element of the lane: consecutive from a scalar index, else a lane's own.
   Element element(const tn_op& op, uint32_t lanes) const {
     const auto operands = program_.operands(op);
     const tn_op& index = program_.op(operands[1]);
     const bool is_run = lanes > 1 && index.lanes == 1;
     const auto param = static_cast<uint32_t>(program_.op(operands[0]).imm);
     const bool is_zero = index.op == TN_OP_CONST && index.imm == 0;
-    const std::string run = is_zero ? "l" : name(operands[1]) + " + l";
+    const std::string run = is_zero ? lane_ : name(operands[1]) + " + " + lane_;
     return {program_.param(param), name(operands[0]), is_run ? run : lane(operands[1]),
             index.dtype};
   }
@@ -265,15 +301,16 @@ class SourcePrinter {
         return line(all);
       }
     }
-    const std::string value = dialect_.load(element(op, op.lanes), op);
+    const auto value = [&] { return dialect_.load(element(op, op.lanes), op); };
     if (operands.size() == 2) return define(i, value);
-    const std::string fill =
-        operands.size() > 3 ? lane(operands[3]) : dialect_.literal(0, op.dtype);
-    const std::string target = lane(i);
     declare(op, name(i));
     // No conditional expression: a language may evaluate both of its sides.
-    each_lane(op.lanes, fmt::format("if ({}) {{ {} = {}; }} else {{ {} = {}; }}", lane(operands[2]),
-                                    target, value, target, fill));
+    each_lane(op.lanes, [&] {
+      const std::string fill =
+          operands.size() > 3 ? lane(operands[3]) : dialect_.literal(0, op.dtype);
+      return fmt::format("if ({0}) {{ {1} = {2}; }} else {{ {1} = {3}; }}", lane(operands[2]),
+                         lane(i), value(), dialect_.fill(op, fill));
+    });
   }
 
   void print_store(const tn_op& op) {
@@ -283,15 +320,15 @@ class SourcePrinter {
       const std::string all = dialect_.store_lanes(*run, name(operands[2]), lanes, op);
       if (!all.empty()) return line(all);
     }
-    std::string statement = dialect_.store(element(op, lanes), lane(operands[2]), op);
-    if (operands.size() > 3)
-      statement = fmt::format("if ({}) {{ {} }}", lane(operands[3]), statement);
-    each_lane(lanes, statement);
+    each_lane(lanes, [&] {
+      const std::string all = dialect_.store(element(op, lanes), lane(operands[2]), op);
+      return operands.size() > 3 ? fmt::format("if ({}) {{ {} }}", lane(operands[3]), all) : all;
+    });
   }
 
   void print_compose(uint32_t i, const tn_op& op) {
     const auto operands = program_.operands(op);
-    if (op.lanes == 1) return define(i, name(operands[0]));
+    if (op.lanes == 1) return define(i, [&] { return name(operands[0]); });
     declare(op, name(i));
     for (uint32_t k = 0; k < op.lanes; ++k) {
       line(fmt::format("v{}[{}] = {};", i, k, name(operands[k])));
@@ -314,9 +351,11 @@ class SourcePrinter {
     if (declares && of.lanes == 1) {
       return line(fill_pattern(data_.initial, {std::string(type(of)), to, from}));
     }
-    const std::string_view l = of.lanes > 1 ? "[l]" : "";
     if (declares) declare(of, to);
-    each_lane(of.lanes, fmt::format("{}{} = {}{};", to, l, from, l));
+    each_lane(of.lanes, [&] {
+      const std::string l = of.lanes > 1 ? "[" + lane_ + "]" : "";
+      return fmt::format("{}{} = {}{};", to, l, from, l);
+    });
   }
 
   /// A copy that does not change.
@@ -391,6 +430,8 @@ class SourcePrinter {
   std::string out_;
   size_t depth_ = 1;
   std::vector<bool> is_fused_;     ///< products that only contracted sums use
+  std::vector<bool> is_array_;     ///< of constants
+  std::string lane_ = "l";         ///< what stands for the lane in the statement that is printed
   uint32_t of_constants_ = kNone;  ///< the op whose operands are all constants, while printed
   std::vector<uint32_t> open_;
   std::vector<bool> is_unit_step_;  ///< of the open loops

@@ -46,17 +46,15 @@ struct DialectData {
   std::string_view variable = "{0} {1};", initial = "{0} {1} = {2};";
   /// Of an array, one element a lane: {0} type {1} name {2} lanes.
   std::string_view lanes = "{0} {1}[{2}];";
-  /// {0} lanes {1} statement; l is the lane.
+  /// {0} lanes {1} statement; l is the lane. Empty: the statement is printed for each.
   std::string_view lane_loop = "for (int l = 0; l < {0}; ++l) {1}";
   /// {0} type {1} name {2} begin {3} end {4} next, may be empty.
   std::string_view loop = "for ({0} {1} = {2}; {1} < {3};{4}) {";
   std::string_view loop_hint;  ///< before a loop that is worth unrolling; may be empty
   std::string_view roll_hint;  ///< before any other loop; may be empty
-  /// {0} * {1} + {2} rounded once or twice, of f32 and f64: what TN_OP_CONTRACT is for; empty:
-  /// the product and the sum are printed apart.
-  std::string_view contracted;
 
-  bool has_plain_integers;            ///< i32 and i64 take + - * where TN_OP_NO_WRAP says they fit
+  bool contracts;           ///< sums of f32 and f64 with TN_OP_CONTRACT are printed as TN_OP_FMA
+  bool has_plain_integers;  ///< i32 and i64 take + - * where TN_OP_NO_WRAP says they fit
   uint8_t wide_float = TN_DTYPE_F64;  ///< what other narrow floats are computed in, or TN_DTYPE_F32
 };
 
@@ -94,6 +92,8 @@ class Dialect {
   /// A statement that defines the scalar `name`, the value of `op`.
   virtual std::string define(const tn_op& op, const std::string& name,
                              const std::string& value) const;
+  /// The value of `op` in such words that no compiler makes another of it.
+  virtual std::string kept(const tn_op&, const std::string& value) const { return value; }
   /// A statement that declares `name`, a variable or an array of lanes that is assigned later.
   virtual std::string declare(const tn_op& of, const std::string& name) const;
 
@@ -103,6 +103,8 @@ class Dialect {
                                  const AllocationPlace& place) const;
   virtual std::string load(const Element& at, const tn_op& op) const;
   virtual std::string store(const Element& at, const std::string& value, const tn_op& op) const;
+  /// What a masked load gives where its mask is false.
+  virtual std::string fill(const tn_op&, const std::string& value) const { return value; }
   /// All lanes of an unmasked TAKE or STORE of consecutive elements at once, to or from the array
   /// `lanes` that is there; empty: they are printed one by one.
   virtual std::string load_lanes(const Element& at, const std::string& lanes,

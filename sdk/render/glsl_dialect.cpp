@@ -81,7 +81,7 @@ bool contracts(const tn_op& op) {
 class GlslDialect : public ShaderDialect {
  public:
   GlslDialect(const ProgramView& program, const GlslOptions& options)
-      : ShaderDialect(options.math), options_(options) {
+      : ShaderDialect(program, options.math), options_(options) {
     for (uint32_t i = 0; i < program.op_count(); ++i) {
       has_barrier_ |= program.op(i).op == TN_OP_BARRIER;
     }
@@ -126,8 +126,9 @@ class GlslDialect : public ShaderDialect {
     for (uint32_t i = 0; i < program.param_count(); ++i) {
       const tn_param& param = program.param(i);
       if (param.kind != TN_PARAM_ALLOC || param.space != TN_SPACE_SHARED) continue;
-      out += fmt::format("shared {} {}[{}];\n", memory_type(static_cast<uint8_t>(param.dtype)),
-                         param_name(program, param), std::max<uint64_t>(param.count, 1));
+      const std::string name = param_name(program, param);
+      out += fmt::format("shared {} {}[{}];\n", element_type(name, param), name,
+                         std::max<uint64_t>(is_wide(name) ? param.count / 4 : param.count, 1));
     }
     return out + "\nvoid main() {\n" + locals;
   }
@@ -171,6 +172,11 @@ class GlslDialect : public ShaderDialect {
     if (is_private(at) || value_type(dtype) == memory_type(dtype)) return value;
     if (dtype == TN_DTYPE_BOOL) return fmt::format("(uint({}) != 0u)", value);
     return convert(dtype, value);
+  }
+  /// Where a mask is constant, drivers see the zero that it leaves: see with_zeros().
+  std::string fill(const tn_op& op, const std::string& value) const override {
+    if (!is_float(op.dtype) || value != literal(0, op.dtype)) return value;
+    return is_real(op.dtype) ? hidden(0, op.dtype) : fmt::format("tn_opaque({})", value);
   }
   std::string store(const Element& at, const std::string& value, const tn_op&) const override {
     const uint8_t dtype = at.dtype();
@@ -227,6 +233,9 @@ class GlslDialect : public ShaderDialect {
   }
 
  protected:
+  std::string vector_type(uint8_t dtype) const override {
+    return dtype == TN_DTYPE_F32 ? "vec4" : dtype == TN_DTYPE_I32 ? "ivec4" : "uvec4";
+  }
   std::string float_of_bits(const std::string& bits, uint8_t to) const override {
     return fmt::format("{}({})", to == TN_DTYPE_F64 ? "uint64BitsToDouble" : "uintBitsToFloat",
                        bits);
@@ -237,6 +246,10 @@ class GlslDialect : public ShaderDialect {
   }
 
  private:
+  std::string element_type(const std::string& memory, const tn_param& param) const {
+    const auto dtype = static_cast<uint8_t>(param.dtype);
+    return is_wide(memory) ? vector_type(dtype) : std::string(memory_type(dtype));
+  }
   std::string combine(uint16_t op, uint8_t dtype, const std::string& x,
                       const std::string& y) const {
     const uint8_t wide = is_coded(dtype) ? uint8_t{TN_DTYPE_F32} : dtype;
@@ -265,9 +278,9 @@ class GlslDialect : public ShaderDialect {
     if (!(param.access & TN_ACCESS_WRITE)) access += "readonly ";
     if (!(param.access & TN_ACCESS_READ)) access += "writeonly ";
     if (is_exchanged(param)) access += "coherent ";
+    const std::string name = param_name(program, param);
     return fmt::format("layout(set = 0, binding = {}, std430) {}buffer Buffer{} {{ {} {}[]; }};\n",
-                       binding, access, binding, memory_type(static_cast<uint8_t>(param.dtype)),
-                       param_name(program, param));
+                       binding, access, binding, element_type(name, param), name);
   }
 
   /// The block of push constants; `locals` gets what makes narrow values of their bits.

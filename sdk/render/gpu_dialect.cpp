@@ -82,7 +82,7 @@ GpuDialect::GpuDialect(const GpuWords& words) : words_(words), data_{} {
   data_.lanes = "alignas(16) {0} {1}[{2}];";
   data_.lane_loop = "_Pragma(\"unroll\") for (int l = 0; l < {0}; ++l) {1}";
   data_.loop_hint = "#pragma unroll";
-  data_.contracted = "tn_fma({0}, {1}, {2})";
+  data_.contracts = true;
   data_.has_plain_integers = true;
 }
 

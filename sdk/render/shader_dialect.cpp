@@ -13,6 +13,7 @@ namespace tenon::sdk {
 namespace {
 
 constexpr uint32_t kSign = 0x80000000;
+constexpr uint32_t kWide = 4;  ///< lanes of a vector in memory
 
 bool is_narrow_integer(uint8_t dtype) { return is_integer(dtype) && dtype_bytes(dtype) < 4; }
 
@@ -28,6 +29,31 @@ std::string with_point(std::string text) {
 }
 
 }  // namespace
+
+/// Where one element of a buffer is touched by itself all are: a language may let no second
+/// variable stand for the same memory.
+ShaderDialect::ShaderDialect(const ProgramView& program, const ShaderMath& math) : math_(math) {
+  std::set<std::string> narrow;
+  for (uint32_t i = 0; i < program.op_count(); ++i) {
+    const tn_op& op = program.op(i);
+    if (op.op != TN_OP_TAKE && op.op != TN_OP_STORE && op.op != TN_OP_ATOMIC) continue;
+    const auto operands = program.operands(op);
+    const tn_param& param = program.param(static_cast<uint32_t>(program.op(operands[0]).imm));
+    const bool is_store = op.op == TN_OP_STORE;
+    const uint32_t lanes = is_store ? program.op(operands[2]).lanes : op.lanes;
+    const bool is_run = op.op != TN_OP_ATOMIC && (op.flags & TN_OP_ALIGNED) &&
+                        program.op(operands[1]).lanes == 1 && operands.size() == (is_store ? 3 : 2);
+    const auto dtype = static_cast<uint8_t>(param.dtype);
+    const bool is_word = dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_I32 || dtype == TN_DTYPE_U32;
+    const bool is_shared = param.kind == TN_PARAM_ALLOC && param.space == TN_SPACE_SHARED;
+    if (param.kind != TN_PARAM_BUFFER && !is_shared) continue;
+    const bool is_wide = is_run && is_word && lanes % kWide == 0 &&
+                         (!is_shared || (param.count && param.count % kWide == 0));
+    if (is_wide) wide_.insert(param_name(program, param));
+    if (!is_wide) narrow.insert(param_name(program, param));
+  }
+  for (const std::string& name : narrow) wide_.erase(name);
+}
 
 std::string ShaderDialect::decimal(float value) { return with_point(fmt::format("{}", value)); }
 std::string ShaderDialect::decimal(double value) { return with_point(fmt::format("{}", value)); }
@@ -129,7 +155,6 @@ std::string ShaderDialect::round_literal(uint32_t upper, uint8_t dtype) const {
   return text.starts_with('-') ? "(" + text + ")" : text;
 }
 
-/// The same, so that a compiler does not see that it is constant.
 std::string ShaderDialect::hidden(uint32_t upper, uint8_t dtype) const {
   const std::string word = fmt::format("tn_opaque({:#x}u)", upper);
   const bool is_wide = dtype == TN_DTYPE_F64;
@@ -151,7 +176,8 @@ std::string ShaderDialect::choice(uint8_t dtype, std::span<const std::string> op
   return Dialect::spell(TN_OP_WHERE, dtype, out);
 }
 
-/// Mesa's code for CPUs gives 0 for x * 0 and 0 / x, and x for x + 0, whatever x is.
+/// Mesa's code for CPUs gives 0 for x * 0 and 0 / x, and x for x + 0 and fma(x, 0, y), whatever x
+/// is; `precise` does not hold it from that in an fma.
 std::string ShaderDialect::with_zeros(uint16_t op, uint8_t dtype,
                                       std::span<const std::string> operands) const {
   std::vector<std::string> out(operands.begin(), operands.end());
@@ -194,6 +220,7 @@ std::string ShaderDialect::spell(uint16_t op, uint8_t dtype,
     case TN_OP_SUB:
     case TN_OP_MUL:
     case TN_OP_FDIV:
+    case TN_OP_FMA:
       return is_real ? with_zeros(op, dtype, operands) : Dialect::spell(op, dtype, operands);
     default:
       return Dialect::spell(op, dtype, operands);
@@ -210,6 +237,36 @@ std::string ShaderDialect::allocation(const ProgramView& program, const tn_param
   return fill_pattern(data().lanes, {std::string(value_type(static_cast<uint8_t>(param.dtype))),
                                      param_name(program, param),
                                      std::to_string(std::max<uint64_t>(param.count, 1))});
+}
+
+std::string ShaderDialect::vector_at(const Element& at, uint32_t lane) const {
+  std::string index = index_of(at);
+  if (at.index_dtype == TN_DTYPE_I64) index = convert(TN_DTYPE_I32, index);
+  const std::string rest = lane ? fmt::format(" + {}", lane / kWide) : "";
+  return fmt::format("{}[({} >> 2u){}]", at.memory, index, rest);
+}
+
+std::string ShaderDialect::load_lanes(const Element& at, const std::string& lanes,
+                                      const tn_op& op) const {
+  std::string out;
+  for (uint32_t l = 0; is_wide(at.memory) && l < op.lanes; l += kWide) {
+    const std::string all =
+        fill_pattern(data().definition, {vector_type(at.dtype()), "w", vector_at(at, l)});
+    out += fmt::format("{{ {} ", all);
+    for (uint32_t k = 0; k < kWide; ++k) out += fmt::format("{}[{}] = w[{}]; ", lanes, l + k, k);
+    out += "}\n";
+  }
+  return out;
+}
+
+std::string ShaderDialect::store_lanes(const Element& at, const std::string& lanes, uint32_t count,
+                                       const tn_op&) const {
+  std::string out;
+  for (uint32_t l = 0; is_wide(at.memory) && l < count; l += kWide) {
+    out += fmt::format("{0} = {1}({2}[{3}], {2}[{4}], {2}[{5}], {2}[{6}]);\n", vector_at(at, l),
+                       vector_type(at.dtype()), lanes, l, l + 1, l + 2, l + 3);
+  }
+  return out;
 }
 
 }  // namespace tenon::sdk

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <set>
 #include <string>
 
 #include "sdk/program/op_info.hpp"
@@ -47,14 +48,15 @@ constexpr auto with_shader_spellings(const Spelling (&own)[Count]) {
 constexpr DialectData shader_data() {
   DialectData data = {};
   data.integers_wrap = true;
-  data.contracted = "fma({0}, {1}, {2})";
+  data.contracts = true;
+  data.lane_loop = {};
   data.wide_float = TN_DTYPE_F32;
   return data;
 }
 
 class ShaderDialect : public Dialect {
  public:
-  explicit ShaderDialect(const ShaderMath& math) : math_(math) {}
+  ShaderDialect(const ProgramView& program, const ShaderMath& math);
 
   std::string cast(const std::string& value, uint8_t from, uint8_t to) const override;
   std::string bit_cast(const std::string& value, uint8_t from, uint8_t to) const override;
@@ -63,8 +65,15 @@ class ShaderDialect : public Dialect {
                     std::span<const std::string> operands) const override;
   std::string allocation(const ProgramView& program, const tn_param& param,
                          const AllocationPlace& place) const override;
+  std::string load_lanes(const Element& at, const std::string& lanes,
+                         const tn_op& op) const override;
+  std::string store_lanes(const Element& at, const std::string& lanes, uint32_t count,
+                          const tn_op& op) const override;
 
  protected:
+  /// A float whose lower bits are zero, by the upper word of it (all of it for f32), so that a
+  /// compiler does not see that it is constant.
+  std::string hidden(uint32_t upper, uint8_t dtype) const;
   /// Between a 32- or 64-bit float and the unsigned integer of its size.
   virtual std::string float_of_bits(const std::string& bits, uint8_t to) const = 0;
   virtual std::string bits_of_float(const std::string& value, uint8_t from) const = 0;
@@ -73,6 +82,10 @@ class ShaderDialect : public Dialect {
   std::string from_bits(const std::string& bits, uint8_t to) const;
   std::string to_bits(const std::string& value, uint8_t from) const;
   std::string convert(uint8_t to, const std::string& value) const;
+
+  /// Whether a buffer is an array of vectors of four: nothing of it is touched but such vectors.
+  bool is_wide(std::string_view memory) const { return wide_.contains(memory); }
+  virtual std::string vector_type(uint8_t dtype) const = 0;
 
   /// Its index. A constant that lies outside can only stand under a mask that is false, but
   /// compilers refuse it: then 0.
@@ -89,13 +102,14 @@ class ShaderDialect : public Dialect {
 
  private:
   std::string round_literal(uint32_t upper, uint8_t dtype) const;
-  std::string hidden(uint32_t upper, uint8_t dtype) const;
   std::string choice(uint8_t dtype, std::span<const std::string> operands) const;
   std::string with_zeros(uint16_t op, uint8_t dtype, std::span<const std::string> operands) const;
   std::string wrap(const std::string& value, uint8_t to) const;
   std::string truncate(const std::string& value, uint8_t from, uint8_t to) const;
   bool is_native(OpFamily family) const;
+  std::string vector_at(const Element& at, uint32_t lane) const;
   ShaderMath math_;
+  std::set<std::string, std::less<>> wide_;
 };
 
 }  // namespace tenon::sdk

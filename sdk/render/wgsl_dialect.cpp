@@ -41,7 +41,6 @@ constexpr DialectData make_data() {
   data.variable = "var {1}: {0};";
   data.initial = "var {1}: {0} = {2};";
   data.lanes = "var {1}: array<{0}, {2}>;";
-  data.lane_loop = "for (var l: i32 = 0; l < {0}; l += 1) { {1} }";
   data.loop = "for (var {1}: {0} = {2}; {1} < {3};{4}) {";
   return data;
 }
@@ -50,7 +49,7 @@ constexpr DialectData kData = make_data();
 class WgslDialect : public ShaderDialect {
  public:
   WgslDialect(const ProgramView& program, const WgslOptions& options)
-      : ShaderDialect(options.math) {
+      : ShaderDialect(program, options.math) {
     for (uint32_t i = 0; i < program.op_count(); ++i) {
       const tn_op& op = program.op(i);
       find_joins(program, i);
@@ -76,9 +75,8 @@ class WgslDialect : public ShaderDialect {
     return is_opaque ? opaque(program) + out : out;
   }
 
-  std::string define(const tn_op& op, const std::string& name,
-                     const std::string& value) const override {
-    return Dialect::define(op, name, joins_.contains(&op) ? "tn_exact(" + value + ")" : value);
+  std::string kept(const tn_op& op, const std::string& value) const override {
+    return joins_.contains(&op) ? "tn_exact(" + value + ")" : value;
   }
 
   std::string spell(uint16_t op, uint8_t dtype,
@@ -86,7 +84,8 @@ class WgslDialect : public ShaderDialect {
     if (!is_sum(op, dtype)) return ShaderDialect::spell(op, dtype, operands);
     std::vector<std::string> apart(operands.begin(), operands.end());
     for (std::string& operand : apart) {
-      if (carries_.contains(operand)) operand = "tn_exact(" + operand + ")";
+      if (carries_.contains(operand.substr(0, operand.find('['))))
+        operand = "tn_exact(" + operand + ")";
     }
     return ShaderDialect::spell(op, dtype, apart);
   }
@@ -104,8 +103,9 @@ class WgslDialect : public ShaderDialect {
     for (uint32_t i = 0; i < program.param_count(); ++i) {
       const tn_param& param = program.param(i);
       if (param.kind != TN_PARAM_ALLOC || param.space != TN_SPACE_SHARED) continue;
-      out += fmt::format("var<workgroup> {}: array<{}, {}>;\n", param_name(program, param),
-                         element_type(program, param), std::max<uint64_t>(param.count, 1));
+      const std::string name = param_name(program, param);
+      out += fmt::format("var<workgroup> {}: array<{}, {}>;\n", name, element_type(program, param),
+                         std::max<uint64_t>(is_wide(name) ? param.count / 4 : param.count, 1));
     }
     for (uint32_t i = 0; i < program.param_count(); ++i) {
       const tn_param& param = program.param(i);
@@ -175,6 +175,9 @@ class WgslDialect : public ShaderDialect {
   }
 
  protected:
+  std::string vector_type(uint8_t dtype) const override {
+    return fmt::format("vec4<{}>", value_type(dtype));
+  }
   std::string float_of_bits(const std::string& bits, uint8_t) const override {
     return fmt::format("bitcast<f32>({})", bits);
   }
@@ -228,6 +231,7 @@ class WgslDialect : public ShaderDialect {
                     fmt::format("wgsl: param {}: expected memory in 32-bit words, got {}",
                                 program.string(param.name), dtype_text(dtype)));
     }
+    if (is_wide(param_name(program, param))) return vector_type(dtype);
     if (!atomics_.contains(param_name(program, param))) return type;
     return dtype == TN_DTYPE_F32 ? "atomic<u32>" : "atomic<" + type + ">";
   }

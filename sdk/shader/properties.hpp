@@ -8,8 +8,9 @@
 
 namespace tenon::sdk {
 
-/// The ops that GLSL and WGSL both have words for, 32-bit indices, and the accuracy that their
-/// functions have. A backend adds flags, dtypes, atomics, memory, limits and what else it has.
-std::unique_ptr<PropertyTable> shader_properties();
+/// The ops that GLSL and WGSL both have words for, 32-bit indices, words in vectors of four, and
+/// the accuracy that their functions have; of a software device also the host's processors. A
+/// backend adds flags, dtypes, atomics, memory, limits and what else it has.
+std::unique_ptr<PropertyTable> shader_properties(bool is_software);
 
 }  // namespace tenon::sdk

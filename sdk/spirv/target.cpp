@@ -51,10 +51,10 @@ std::optional<SpirvTarget> find_spirv_target(std::string_view name) {
 }
 
 std::unique_ptr<PropertyTable> spirv_properties(const SpirvTarget& target) {
-  auto table = shader_properties();
-  table->claim({OpClaim::FUSED, OpClaim::VECTOR});
+  auto table = shader_properties(target.is_software);
+  table->claim({OpClaim::FUSED});
   if (target.subgroup) table->claim({OpClaim::SUBGROUP});
-  table->store_all().compute_all(1, 4).atomics({TN_DTYPE_I32, TN_DTYPE_U32});
+  table->store_all().compute_all(1, 2).atomics({TN_DTYPE_I32, TN_DTYPE_U32});
   if (target.i64) table->compute({TN_DTYPE_I64, TN_DTYPE_U64});
   if (target.f64) table->compute({TN_DTYPE_F64});
   table->workgroup(128, 128, 64, 128);

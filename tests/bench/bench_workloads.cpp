@@ -65,13 +65,8 @@ class InputFiles {
 };
 
 /// "" if the results are the same, but for what rounding does to the largest.
-std::string difference(const std::vector<float>& got, const std::string& file, double tolerance) {
-  std::vector<float> expected(got.size());
-  std::ifstream in(file, std::ios::binary);
-  in.read(reinterpret_cast<char*>(expected.data()),
-          static_cast<std::streamsize>(got.size() * sizeof(float)));
-  if (!in || in.peek() != std::ifstream::traits_type::eof())
-    return fmt::format("expected a result of {} elements of the peer", got.size());
+std::string difference(const std::vector<float>& got, const std::vector<float>& expected,
+                       double tolerance) {
   double largest = 0;
   for (const float e : expected) largest = std::max(largest, std::abs(static_cast<double>(e)));
   for (size_t i = 0; i < got.size(); ++i) {
@@ -80,6 +75,16 @@ std::string difference(const std::vector<float>& got, const std::string& file, d
       return fmt::format("element {}: expected {}, got {}", i, expected[i], got[i]);
   }
   return {};
+}
+
+std::string difference(const std::vector<float>& got, const std::string& file, double tolerance) {
+  std::vector<float> expected(got.size());
+  std::ifstream in(file, std::ios::binary);
+  in.read(reinterpret_cast<char*>(expected.data()),
+          static_cast<std::streamsize>(got.size() * sizeof(float)));
+  if (!in || in.peek() != std::ifstream::traits_type::eof())
+    return fmt::format("expected a result of {} elements of the peer", got.size());
+  return difference(got, expected, tolerance);
 }
 
 struct Peers {
@@ -150,7 +155,47 @@ void bench_one(Suite& suite, const Workload& workload, int threads, PeerProcess*
   suite.add(std::move(row));
 }
 
+void bench_beside_cpu(Suite& suite, Context& context, const Workload& workload,
+                      const std::string& name) {
+  const InputFiles files(workload);
+  std::vector<Contender> contenders;
+  std::vector<std::vector<float>> got;
+  for (Context* where : {&context, &suite.context(suite.most_threads())}) {
+    const auto step = compile([&](const std::vector<Tensor>& x) { return workload.ours(x); },
+                              {.name = "workload"});
+    const std::vector<Tensor> inputs = files.tensors(workload, *where);
+    got.push_back(step(inputs).cast(DType::kF32).to_vector<float>());
+    contenders.push_back(repeated([step, inputs, where] {
+      step(inputs);
+      runtime_of(*where).device().synchronize();
+    }));
+  }
+  const std::vector<Timing> timings = measure_calls(contenders);
+  Row row;
+  row.name = name;
+  row.unit = workload.moves ? "GB/s" : "GFLOP/s";
+  row.ours = workload.work * 1e-9 / timings[0].seconds;
+  row.best = workload.work * 1e-9 / timings[0].least;
+  row.spread = timings[0].spread;
+  row.wrong = difference(got[0], got[1], workload.tolerance);
+  row.peer = workload.work * 1e-9 / timings[1].seconds;
+  row.peer_name = fmt::format("the CPU plugin, {} threads", suite.most_threads());
+  row.ratio = ratio_of(row.ours, row.peer, false);
+  suite.add(std::move(row));
+}
+
 }  // namespace
+
+void bench_on_processor(Suite& suite, const std::string& id) {
+  ContextOptions options;
+  options.devices = id;
+  options.disk_cache = false;
+  Context context(options);
+  for (const Workload& workload : workloads()) {
+    const std::string name = fmt::format("{} on {}", workload.name, id);
+    if (suite.wanted(name)) bench_beside_cpu(suite, context, workload, name);
+  }
+}
 
 void bench_workloads(Suite& suite, PeerProcess* peers) {
   for (const Workload& workload : workloads()) {

@@ -60,6 +60,7 @@ void bench_devices(Suite& suite) {
     for (const Pass& pass : passes()) bench_pass(suite, runtime, id, pass);
     bench_replay(suite, runtime, "launch/replay on " + id);
     if (found.kind == "gpu") bench_on_gpu(suite, id);
+    if (found.kind == "cpu") bench_on_processor(suite, id);
   }
 }
 

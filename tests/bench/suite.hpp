@@ -81,5 +81,7 @@ void bench_fresh(Suite& suite);
 void bench_devices(Suite& suite);
 /// Of one of them, which is a GPU.
 void bench_on_gpu(Suite& suite, const std::string& id);
+/// Of a device that is the host's processor by another way: workloads in turn with the CPU plugin.
+void bench_on_processor(Suite& suite, const std::string& id);
 
 }  // namespace tenon::bench

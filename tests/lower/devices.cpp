@@ -60,6 +60,7 @@ Capabilities software_like() {
   claim(c, {Op::SUBGROUP_SHUFFLE});
   c.subgroup_min = c.subgroup_max = 8;
   c.compute_units = 2;
+  c.software = true;
   return c;
 }
 

@@ -27,7 +27,7 @@ Capabilities everything();   ///< both
 // Shapes of real devices, with small limits where those are what matters.
 Capabilities warps_like();  ///< subgroups of 32, short vectors, matrix atoms, asynchronous copies
 Capabilities waves_like();  ///< subgroups of 64, square atoms
-Capabilities software_like();  ///< subgroups of 8 on few cores
+Capabilities software_like();  ///< threads are lanes of the processor, 8 a subgroup
 Capabilities web_like();       ///< 32-bit indices, few bindings, packed storage, no subgroups
 
 /// A kernel's graph lowered with a written list, or by heuristics where that is empty and they

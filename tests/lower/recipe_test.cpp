@@ -39,7 +39,11 @@ TEST_CASE("elements: short vectors side by side") {
 }
 TEST_CASE("rows: a subgroup each, its elements in registers") {
   check_recipe("rows.warps.txt", warps_like());
+}
+TEST_CASE("threads that are lanes: a run, a row or columns side by side each, no barriers") {
+  check_recipe("elements.software.txt", software_like());
   check_recipe("rows.software.txt", software_like());
+  check_recipe("columns.software.txt", software_like());
 }
 TEST_CASE("columns: threads along them and down the rows") {
   check_recipe("columns.warps.txt", warps_like());

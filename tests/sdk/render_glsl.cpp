@@ -166,6 +166,93 @@ TEST_CASE("a product with a constant zero keeps its sign") {
   CHECK_THAT(text, ContainsSubstring("v5 = v3 * uintBitsToFloat(tn_opaque(0x0u));"));
 }
 
+TEST_CASE("a fused product with a constant zero keeps it from the compiler") {
+  const std::string text = glsl(
+      R"(program zero(%x: global f32 read, %y: global f32 write) workgroup 1 1 1 {
+  %2 = const 0 : i32
+  %3 = load %x, %2 : f32
+  %4 = const -0.0 : f32
+  %5 = fma %3, %4, %3 : f32
+  %6 = const 0.0 : f32
+  %7 = mul %5, %6 : f32
+  %8 = add %7, %3 contract : f32
+  store %y, %2, %8
+}
+)");
+  CHECK_THAT(text, ContainsSubstring("v5 = fma(v3, uintBitsToFloat(tn_opaque(0x80000000u)), v3);"));
+  CHECK_THAT(text, ContainsSubstring("v8 = fma(v5, uintBitsToFloat(tn_opaque(0x0u)), v3);"));
+}
+
+TEST_CASE("what a mask leaves is no constant of GLSL's compiler where it is a float") {
+  const auto masked = [](std::string_view dtype, std::string_view fill) {
+    return glsl(fmt::format(
+        R"(program masked(%x: global {0} read, %y: global {0} write) workgroup 1 1 1 {{
+  %2 = const 0 : i32
+  %3 = index grid.x : i32
+  %4 = cmplt %3, %2 : bool
+  %5 = const {1} : {0}
+  %6 = load %x, %3, %4, %5 : {0}
+  store %y, %3, %6
+}}
+)",
+        dtype, fill));
+  };
+  CHECK_THAT(masked("f32", "0.0"),
+             ContainsSubstring("else { v6 = uintBitsToFloat(tn_opaque(0x0u)); }"));
+  CHECK_THAT(masked("bf16", "0.0"), ContainsSubstring("else { v6 = tn_opaque(0x0u); }"));
+  CHECK_THAT(masked("f32", "1.0"), ContainsSubstring("else { v6 = 1.0; }"));
+  CHECK_THAT(masked("i32", "0"), ContainsSubstring("else { v6 = 0; }"));
+}
+
+TEST_CASE("a buffer of which only runs of four are touched is an array of vectors in GLSL") {
+  constexpr std::string_view kRuns =
+      R"(program runs(%x: global f32 read, %i: global i32 read, %y: global f32 write, %z: global f32 write) workgroup 1 1 1 {
+  %near = param shared f32[8]
+  %5 = index grid.x : i32
+  %6 = const 8 : i32
+  %7 = mul %5, %6 : i32
+  %8 = load %x, %7 aligned : f32x8
+  %9 = const 0 : i32
+  store %near, %9, %8 aligned
+  %11 = load %near, %9 aligned : f32x8
+  %12 = load %i, %7 : i32x8
+  %13 = cast %12 : f32x8
+  %14 = add %11, %13 : f32x8
+  store %y, %7, %14 aligned
+  store %z, %7, %14 aligned
+  %17 = extract %14, 5 : f32
+  store %z, %7, %17
+}
+)";
+  const std::string text = glsl(kRuns);
+  CHECK_THAT(text, ContainsSubstring("{ vec4 p_x[]; }"));
+  CHECK_THAT(text, ContainsSubstring("{ int p_i[]; }"));  // its runs may begin anywhere
+  CHECK_THAT(text, ContainsSubstring("{ vec4 p_y[]; }"));
+  CHECK_THAT(text, ContainsSubstring("{ float p_z[]; }"));  // one element is stored alone
+  CHECK_THAT(text, ContainsSubstring("shared vec4 p_near[2];"));
+  CHECK_THAT(text, ContainsSubstring("{ vec4 w = p_x[(v7 >> 2u) + 1]; v8[4] = w[0];"));
+  CHECK_THAT(text,
+             ContainsSubstring("p_y[(v7 >> 2u) + 1] = vec4(v14[4], v14[5], v14[6], v14[7]);"));
+
+  PluginHost host(null_plugin());
+  std::vector<float> x(32);
+  std::iota(x.begin(), x.end(), -5.f);
+  std::vector<std::byte> in = bytes_of(x), add = bytes_of(std::vector<int>(32, 3));
+  const Program program = parsed(kRuns);
+  ShaderKernels kernels;
+  kernels.add(program);
+  kernels.build();
+  std::vector<std::byte> ours[2], theirs[2];
+  for (int k = 0; k < 2; ++k) ours[k] = theirs[k] = std::vector<std::byte>(128, std::byte{1});
+  const auto arguments = [&](std::vector<std::byte>* out) {
+    return std::vector<TestArgument>{{&in}, {&add}, {&out[0]}, {&out[1]}};
+  };
+  kernels.run(0, {4, 1, 1}, arguments(ours));
+  host.run(program, {4, 1, 1}, arguments(theirs));
+  CHECK(ours[0] == theirs[0]);
+  CHECK(ours[1] == theirs[1]);
+}
+
 TEST_CASE("GLSL's text") {
   for (const auto& [name, text] :
        {std::pair("softmax", samples::kSoftmax), std::pair("reverse", samples::kShared),

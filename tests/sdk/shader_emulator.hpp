@@ -30,6 +30,16 @@ struct uvec2 {
 inline double packDouble2x32(uvec2 words) {
   return std::bit_cast<double>(static_cast<uint64_t>(words.y) << 32 | words.x);
 }
+template <class T>
+struct Vector4 {
+  T lanes[4];
+  Vector4() = default;
+  Vector4(T x, T y, T z, T w) : lanes{x, y, z, w} {}
+  T operator[](int k) const { return lanes[k]; }
+};
+using vec4 = Vector4<float>;
+using ivec4 = Vector4<int>;
+using uvec4 = Vector4<uint>;
 inline int findMSB(uint x) { return 31 - std::countl_zero(x); }
 
 template <class T>

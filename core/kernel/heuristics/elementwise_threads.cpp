@@ -100,9 +100,10 @@ void schedule_threads_nest(ScheduleBuilder& builder, int axis) {
   if (builder.reductions(builder.loop(axes.front())).empty() &&
       builder.loop(axes.back()).body.size() > 0 &&
       builder.stores(builder.loop(axes.back())).size() == builder.loop(axes.back()).body.size()) {
-    schedule_elements(builder, std::move(axes));
-    return;
+    if (builder.caps.software) return schedule_runs(builder, std::move(axes));
+    return schedule_elements(builder, std::move(axes));
   }
+  if (builder.caps.software && schedule_rows_apart(builder, axes)) return;
   if (schedule_rows(builder, axes) || schedule_columns(builder, axes)) return;
   spread_over_grid(builder, std::move(axes), kThreads / 2);
 }

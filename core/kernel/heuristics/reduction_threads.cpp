@@ -16,32 +16,9 @@ int64_t ceil_pow2(int64_t n) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, n))));
 }
 
-/// The innermost loop of each pass over a row: of a reduction, or with stores.
-struct Pass {
-  int axis = -1;
-  bool reduces = false;
-};
-
-/// Empty if the nest is not made of passes side by side.
-std::vector<Pass> passes(ScheduleBuilder& builder, int rows) {
-  std::vector<Pass> out;
-  for (const Statement& s : builder.loop(rows).body) {
-    const bool reduces = s.kind == Statement::Kind::kReduce;
-    if (s.kind == Statement::Kind::kStore) continue;
-    const Statement* loop = reduces ? &s.body[0] : &s;
-    if (loop->kind != Statement::Kind::kLoop || (reduces && s.body.size() != 1)) return {};
-    const std::vector<int> axes = builder.chain(*loop);
-    const Statement& last = builder.loop(axes.back());
-    for (const Statement& inner : last.body)
-      if (inner.kind != Statement::Kind::kStep && inner.kind != Statement::Kind::kStore) return {};
-    out.push_back({axes.back(), reduces});
-  }
-  return out;
-}
-
 /// A pass goes over x: lanes innermost, then threads; few enough copies are unrolled so that equal
 /// elements of several passes are computed once.
-void schedule_pass(ScheduleBuilder& builder, const Pass& pass, int64_t threads, int64_t lanes) {
+void schedule_pass(ScheduleBuilder& builder, const RowPass& pass, int64_t threads, int64_t lanes) {
   int axis = pass.axis;
   if (lanes > 1) {
     const auto [rest, lane] = builder.split(axis, lanes);
@@ -66,15 +43,31 @@ void schedule_pass(ScheduleBuilder& builder, const Pass& pass, int64_t threads, 
 
 }  // namespace
 
+std::vector<RowPass> row_passes(ScheduleBuilder& builder, int rows) {
+  std::vector<RowPass> out;
+  for (const Statement& s : builder.loop(rows).body) {
+    const bool reduces = s.kind == Statement::Kind::kReduce;
+    if (s.kind == Statement::Kind::kStore) continue;
+    const Statement* loop = reduces ? &s.body[0] : &s;
+    if (loop->kind != Statement::Kind::kLoop || (reduces && s.body.size() != 1)) return {};
+    const std::vector<int> axes = builder.chain(*loop);
+    const Statement& last = builder.loop(axes.back());
+    for (const Statement& inner : last.body)
+      if (inner.kind != Statement::Kind::kStep && inner.kind != Statement::Kind::kStore) return {};
+    out.push_back({axes.back(), reduces});
+  }
+  return out;
+}
+
 bool schedule_rows(ScheduleBuilder& builder, const std::vector<int>& outer_axes) {
   for (const KernelBuffer& b : builder.kernel.buffers)
     if (b.space == BufferSpace::kGlobal && b.read && b.written) return false;
   const int64_t subgroup = builder.subgroup_threads();
   if (!builder.has_barriers()) return false;
   std::vector<int> axes = outer_axes;
-  const std::vector<Pass> all = passes(builder, axes.back());
+  const std::vector<RowPass> all = row_passes(builder, axes.back());
   int64_t longest = 0, rows = 1, lanes = 16;
-  for (const Pass& p : all) {
+  for (const RowPass& p : all) {
     if (p.reduces) longest = std::max(longest, builder.size(p.axis));
     lanes = std::min(lanes, builder.short_vector(builder.loop(p.axis), p.axis));
     // Threads of a row read side by side.
@@ -85,7 +78,7 @@ bool schedule_rows(ScheduleBuilder& builder, const std::vector<int>& outer_axes)
   const int64_t units = std::max<int64_t>(1, builder.caps.compute_units);
   if (longest < std::max<int64_t>(subgroup, 32)) return false;
   if (subgroup == 1 && (longest < 64 || rows >= units * 256)) return false;
-  for (const Pass& p : all)
+  for (const RowPass& p : all)
     lanes = std::min(lanes, builder.short_vector_of(builder.loads_of_pass(p.axis), p.axis));
 
   // Enough threads that each has a few vectors, a subgroup if that fills the device.
@@ -95,6 +88,7 @@ bool schedule_rows(ScheduleBuilder& builder, const std::vector<int>& outer_axes)
     if (subgroup > 1 && rows * subgroup >= units * 1024 && longest <= 64 * subgroup)
       threads = subgroup;
     threads = std::min(threads, builder.threads_on_x(1024));
+    if (builder.caps.software) threads = std::max<int64_t>(subgroup, 8);
   }
   while (axes.size() > 1) {
     axes[0] = builder.fuse(axes[0], axes[1]);
@@ -103,9 +97,11 @@ bool schedule_rows(ScheduleBuilder& builder, const std::vector<int>& outer_axes)
   int row = axes[0];
   int64_t beside = builder.placed(Bind::kBlockY);
   if (beside == 0)
-    beside = builder.threads_on_y(threads,
-                                  builder.choose("threads", kGroupThreads, {32, 256}) / threads);
-  for (const Pass& p : all) schedule_pass(builder, p, threads, lanes);
+    beside = builder.caps.software
+                 ? 1
+                 : builder.threads_on_y(
+                       threads, builder.choose("threads", kGroupThreads, {32, 256}) / threads);
+  for (const RowPass& p : all) schedule_pass(builder, p, threads, lanes);
   if (beside > 1) {
     const auto [rest, inner] = builder.split(row, beside);
     builder.bind(inner, Bind::kBlockY);
@@ -117,12 +113,12 @@ bool schedule_rows(ScheduleBuilder& builder, const std::vector<int>& outer_axes)
 
 bool schedule_columns(ScheduleBuilder& builder, const std::vector<int>& axes) {
   const int column = axes.back();
-  const std::vector<Pass> all = passes(builder, column);
+  const std::vector<RowPass> all = row_passes(builder, column);
   if (!builder.has_barriers() || all.empty() || builder.placed(Bind::kBlockX) != 0) return false;
   int64_t columns = 1;
   for (const int a : axes) columns *= builder.size(a);
   int64_t longest = 0;
-  for (const Pass& p : all) {
+  for (const RowPass& p : all) {
     if (!p.reduces) return false;
     longest = std::max(longest, builder.size(p.axis));
     for (const KValueRef& v : builder.loads_of_pass(p.axis))
@@ -136,7 +132,7 @@ bool schedule_columns(ScheduleBuilder& builder, const std::vector<int>& axes) {
   if (y < 2) return false;
   const auto [outer, inner] = builder.split(column, x);
   builder.bind(inner, Bind::kBlockX);
-  for (const Pass& p : all) {
+  for (const RowPass& p : all) {
     const int rest = builder.group(p.axis, y).first;
     if (builder.size(rest) >= 8) builder.unroll(builder.split(rest, 4).second);
   }

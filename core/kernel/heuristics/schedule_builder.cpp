@@ -309,25 +309,30 @@ std::vector<KValueRef> ScheduleBuilder::loads_of_pass(int axis) {
   return loads(*path.back());
 }
 
+int64_t ScheduleBuilder::lanes_of(DType dtype) const {
+  const bool is_packed = static_cast<int64_t>(dtype_size(dtype)) < caps.storage_bytes;
+  return is_packed ? 1 : caps.of(dtype).vector_lanes;
+}
+
 int64_t ScheduleBuilder::short_vector(const Statement& s, int axis) const {
   int64_t lanes = short_vector_of(loads(s), axis);
   for (const Statement* t : stores(s)) {
     const bool contiguous = stride(t->index, axis) == 1 && t->mask.is_const(1);
     const Expr base = t->index.substitute({{kernel.axes[axis].name, Expr(0)}});
-    lanes = std::min<int64_t>(lanes, contiguous ? caps.of(t->value->dtype).vector_lanes : 1);
+    lanes = std::min<int64_t>(lanes, contiguous ? lanes_of(t->value->dtype) : 1);
     while (lanes > 1 && !base.divisible_by(lanes)) lanes /= 2;
   }
   return lanes;
 }
 
 int64_t ScheduleBuilder::short_vector_of(const std::vector<KValueRef>& loads, int axis) const {
-  if (!caps.has(Op::BROADCAST) || caps.storage_bytes > 1) return 1;
+  if (!caps.has(Op::BROADCAST)) return 1;
   int64_t lanes = 16;
   for (const KValueRef& v : loads) {
     const auto step = stride(v->index, axis);
     if (step == 0) continue;
     const Expr base = v->index.substitute({{kernel.axes[axis].name, Expr(0)}});
-    lanes = std::min<int64_t>(lanes, step == 1 ? caps.of(v->dtype).vector_lanes : 1);
+    lanes = std::min<int64_t>(lanes, step == 1 ? lanes_of(v->dtype) : 1);
     while (lanes > 1 && !base.divisible_by(lanes)) lanes /= 2;
   }
   const Expr& count = extent(axis);

@@ -64,6 +64,7 @@ class ScheduleBuilder {
   std::vector<KValueRef> loads_of_pass(int axis);
   /// Lanes that a thread moves at once along an axis: as many as the device takes of each element
   /// where all accesses are contiguous or equal and begin at a multiple; else 1.
+  int64_t lanes_of(DType dtype) const;  ///< that one access moves; 1 of what shares words
   int64_t short_vector(const Statement& s, int axis) const;
   int64_t short_vector_of(const std::vector<KValueRef>& loads, int axis) const;
   /// Threads on a block axis that the kernel has already; 0 if none.
@@ -142,6 +143,16 @@ bool schedule_tiles(ScheduleBuilder& builder,
                     int axis);  ///< a contraction, its operands in shared memory
 bool schedule_rows(ScheduleBuilder& builder, const std::vector<int>& axes);
 bool schedule_columns(ScheduleBuilder& builder, const std::vector<int>& axes);
+/// The innermost loop of each pass over a row: of a reduction, or with stores.
+struct RowPass {
+  int axis = -1;
+  bool reduces = false;
+};
+/// Empty if the nest is not made of passes side by side.
+std::vector<RowPass> row_passes(ScheduleBuilder& builder, int rows);
+/// Of devices whose threads are lanes of a register: elements, and rows that a thread takes alone.
+void schedule_runs(ScheduleBuilder& builder, std::vector<int> axes);
+bool schedule_rows_apart(ScheduleBuilder& builder, std::vector<int> axes);
 void schedule_total(ScheduleBuilder& builder,
                     int reduction);  ///< an outermost one: all threads of a workgroup
 void schedule_plain_nest(ScheduleBuilder& builder, int axis);  ///< neither vectors nor workgroups

@@ -180,6 +180,7 @@ typedef struct tn_memory_space {
 #define TN_DEVICE_DETERMINISTIC 4u /* the same program and bytes give the same bytes */
 #define TN_DEVICE_SYMBOLIC 8u      /* SCALAR params and loop bounds that depend on them */
 #define TN_DEVICE_SAVE 16u         /* executable_save and executable_load */
+#define TN_DEVICE_SOFTWARE 32u     /* threads of a workgroup are lanes of the host's processor */
 
 typedef enum tn_accuracy { TN_ACCURACY_STRICT = 1, TN_ACCURACY_RELAXED = 2 } tn_accuracy;
 
