@@ -24,7 +24,8 @@ namespace {
 /// All that LLVM makes in one compilation.
 struct Unit {
   Unit(const sdk::ProgramView& program, const TargetSpec& target)
-      : machine(target), emitter(context, program, target.triple, {target.fuse_multiply_add}) {}
+      : machine(target),
+        emitter(context, program, target.triple, {target.fuse_multiply_add, target.vector_bytes}) {}
   llvm::LLVMContext context;  // one for each compilation, so that they share nothing
   TargetMachineLoan machine;
   Emitter emitter;
