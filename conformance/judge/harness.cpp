@@ -27,7 +27,7 @@ std::unique_ptr<Runtime> make_runtime(const Target& target) {
   options.probe = false;  // a worker process is one
   options.disk_cache = false;
   options.validate = false;
-  options.matmul = Precision::kExact;  // what a case allows, its graph says
+  options.matmul = Precision::kDefault;  // what a case allows, its graph says
   options.guard_bytes = kGuardBytes;
   options.constants_vary = false;
   return std::make_unique<Runtime>(std::move(options));

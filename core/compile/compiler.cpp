@@ -101,7 +101,7 @@ Schedule Compiler::schedule(const Graph& graph, const ScheduleOptions& options, 
   Graph permitted = inlined(run, graph);
   if (!rules.empty())
     permitted = run.done(Pass::kRules, rewrite::run_bounded(permitted, rules, builder_));
-  if (factor_bits(allowed) != 0)
+  if (allowed != Precision::kDefault)
     permitted = run.done(Pass::kPrecision, allow_precision(permitted, allowed, builder_));
   std::vector<Capabilities> devices;
   for (const ScheduleDevice& device : options.devices) devices.push_back(device.capabilities);

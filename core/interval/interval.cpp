@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/interval/chained.hpp"
 #include "core/interval/nodes.hpp"
@@ -24,6 +25,8 @@ Profile Profile::of(const Capabilities& capabilities) {
         dtype_size(dtype) >= static_cast<size_t>(capabilities.storage_bytes);
   for (const MatrixAtom& atom : capabilities.atoms)
     profile.cuts_sums |= atom.truncates && atom.accumulator == DType::kF32;
+  for (const DotAtom& atom : capabilities.dots)
+    profile.dots_flush[static_cast<size_t>(atom.a)] |= atom.flushes;
   return profile;
 }
 
@@ -114,6 +117,42 @@ IntervalArray node_interval(const Node& node, const IntervalOperands& operands,
   return out;
 }
 
+/// Whether it may be narrow floats that a dot product flushes, moved or not, before they were cast.
+bool is_widened(const Node& node, const Profile& profile) {
+  switch (node.op) {
+    case Op::CAST:
+      return profile.dots_flush[static_cast<size_t>(node.sources[0]->dtype)];
+    case Op::VIEW:
+    case Op::COPY:
+    case Op::TAKE:
+      return is_widened(*node.sources[0], profile);
+    case Op::WHERE:
+      return is_widened(*node.sources[1], profile) || is_widened(*node.sources[2], profile);
+    default:
+      return false;
+  }
+}
+
+/// Products, and their sums, that a dot product which flushes may compute: those of which no REDUCE
+/// says that they are exact.
+std::unordered_set<const Node*> flushed_products(const std::vector<NodeRef>& order,
+                                                 const Profile& profile) {
+  std::unordered_set<const Node*> out;
+  for (const NodeRef& node : order) {
+    if (node->op != Op::REDUCE || node->as<ReduceAttr>().op != Op::ADD ||
+        node->as<ReduceAttr>().precision == Precision::kExact)
+      continue;
+    const Node* x = node->sources[0].get();
+    while (x->op == Op::VIEW) x = x->sources[0].get();
+    if (x->op != Op::MUL || !is_widened(*x->sources[0], profile) ||
+        !is_widened(*x->sources[1], profile))
+      continue;
+    out.insert(x);
+    out.insert(node.get());
+  }
+  return out;
+}
+
 /// The products whose factors may be cut, and the bits that are left: those that a REDUCE with
 /// such a precision sums, moved or not.
 std::unordered_map<const Node*, int> cut_products(const std::vector<NodeRef>& order) {
@@ -147,6 +186,9 @@ std::vector<IntervalArray> run(const Graph& graph, std::vector<IntervalArray> in
   const std::vector<NodeRef> order = topological(graph.outputs);
   const auto cut = cut_products(order);
   const reference::ChainedSums chained(order);
+  const auto flushed = flushed_products(order, profile);
+  Profile flushing = profile;
+  flushing.numerics |= kFlushInput | kFlushOutput;
   for (const NodeRef& node : order) {
     if (values.contains(node.get())) continue;
     IntervalOperands operands;
@@ -158,7 +200,8 @@ std::vector<IntervalArray> run(const Graph& graph, std::vector<IntervalArray> in
         operands[k] = &factors[k];
       }
     }
-    IntervalArray& out = values[node.get()] = node_interval(*node, operands, symbols, profile);
+    IntervalArray& out = values[node.get()] =
+        node_interval(*node, operands, symbols, flushed.contains(node.get()) ? flushing : profile);
     if (chained.is_power(*node)) {
       reference::allow_products(*operands[0], out);
       reference::settle(out);

@@ -25,6 +25,8 @@ struct Profile {
   std::array<uint64_t, 8> native_ops{};  ///< claimed optional ops; the others may be decomposed
   std::array<bool, 32> arithmetic{};     ///< by dtype: computed in it, not in a wider one
   bool cuts_sums = false;                ///< an atom truncates: sums in f32 may be cut, not rounded
+  /// By dtype of the factors: dot products count subnormal ones, and subnormal sums, as zero.
+  std::array<bool, 32> dots_flush{};
 
   bool has(Op op) const {
     const auto code = static_cast<uint32_t>(op);

@@ -12,6 +12,11 @@ bool Capabilities::keeps_promises(const MatrixAtom& atom, Precision allowed) con
   return !atom.reduces || factor_bits(allowed) > 0;
 }
 
+bool Capabilities::keeps_promises(const DotAtom& atom, Precision allowed) const {
+  constexpr uint32_t kFlushes = kFlushInput | kFlushOutput;
+  return !atom.flushes || allowed != Precision::kExact || (numerics & kFlushes) == kFlushes;
+}
+
 uint64_t Capabilities::hash() const {
   uint64_t h = 1;
   const auto mix = [&](uint64_t v) { h = hash_mix(h, v); };
@@ -37,6 +42,11 @@ uint64_t Capabilities::hash() const {
     for (const int v : {a.m, a.n, a.k, a.a_lanes, a.b_lanes, a.c_lanes, a.subgroup})
       mix(static_cast<uint64_t>(v));
     for (const DType d : {a.a, a.b, a.accumulator}) mix(static_cast<uint64_t>(d));
+  }
+  for (const DotAtom& d : dots) {
+    for (const DType dtype : {d.a, d.b, d.accumulator}) mix(static_cast<uint64_t>(dtype));
+    mix(static_cast<uint64_t>(d.k));
+    mix(d.flushes);
   }
   return h;
 }

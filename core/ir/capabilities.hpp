@@ -44,6 +44,13 @@ struct MatrixAtom {
   bool truncates = false;  ///< sums may be cut, not rounded
 };
 
+/// A sum of products of neighbouring lanes that a thread does alone (DOT; tn_matrix_atom).
+struct DotAtom {
+  DType a = DType::kVoid, b = DType::kVoid, accumulator = DType::kVoid;
+  int k = 0;             ///< neighbours
+  bool flushes = false;  ///< subnormal operands and results may become zero
+};
+
 struct Capabilities {
   bool compute = true, async = false, deterministic = true, symbolic = true;
   bool strict = true;
@@ -61,6 +68,7 @@ struct Capabilities {
   uint32_t alignment = 0;  ///< bytes that every bound buffer is aligned to; 0: its element's size
   int storage_bytes = 1;   ///< of the narrowest element in memory; 4: narrower dtypes are packed
   std::vector<MatrixAtom> atoms;
+  std::vector<DotAtom> dots;
 
   const DTypeCaps& of(DType dtype) const { return dtypes[static_cast<size_t>(dtype)]; }
   bool has(Op op) const {
@@ -86,6 +94,8 @@ struct Capabilities {
   /// What the atom does otherwise than the ops of its dtypes is within what the device declares,
   /// or what the author allows: then kernels use it.
   bool keeps_promises(const MatrixAtom& atom, Precision allowed) const;
+  /// A dot product may flush where nobody asked for exact products (docs/ir.md).
+  bool keeps_promises(const DotAtom& atom, Precision allowed) const;
   uint64_t hash() const;
 };
 

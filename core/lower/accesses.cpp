@@ -41,9 +41,13 @@ Access Accesses::at(int buffer, const Expr& index, bool spread) {
   const int lanes = positions_.lanes();
   const LaneForm& form = lane_form(index);
   if (!form.contiguous) return {ops_.broadcast(exprs_.integer(index), lanes), lanes};
+  return beside(buffer, form.base, lanes);
+}
+
+Access Accesses::beside(int buffer, const Expr& first, int lanes) {
   const int64_t bytes = lanes * static_cast<int64_t>(dtype_size(kernel_.buffers[buffer].dtype));
-  const bool aligned = alignment(buffer) % bytes == 0 && form.base.divisible_by(lanes);
-  return {exprs_.integer(form.base), lanes, aligned ? uint32_t{TN_OP_ALIGNED} : 0};
+  const bool aligned = alignment(buffer) % bytes == 0 && first.divisible_by(lanes);
+  return {exprs_.integer(first), lanes, aligned ? uint32_t{TN_OP_ALIGNED} : 0};
 }
 
 int64_t Accesses::alignment(int buffer) const {

@@ -34,6 +34,8 @@ class Accesses {
   std::optional<Value> mask(const Expr& index, const Expr& own, const AxisSet& concerned);
   /// `spread`: its mask differs from lane to lane, so it needs an index for each.
   Access at(int buffer, const Expr& index, bool spread);
+  /// Elements side by side from an index on, the same for all lanes.
+  Access beside(int buffer, const Expr& first, int lanes);
 
  private:
   /// An index as the first lane's and the lane's number, if it is of that form.

@@ -19,9 +19,10 @@ Emitter::Emitter(const Kernel& kernel, const Capabilities& capabilities)
       accesses_(kernel, capabilities, ops_, positions_, guards_, exprs_),
       leaves_(kernel, ops_, positions_, params_, exprs_, accesses_),
       matrix_sums_(kernel, capabilities, ops_, positions_, params_, exprs_, leaves_),
+      dot_sums_(kernel, capabilities, ops_, positions_, guards_, leaves_),
       group_totals_(capabilities, ops_, places_, params_),
       reductions_(kernel, capabilities, ops_, positions_, places_, guards_, exprs_, leaves_,
-                  matrix_sums_, group_totals_),
+                  matrix_sums_, dot_sums_, group_totals_),
       stores_(kernel, capabilities, ops_, positions_, places_, params_, guards_, accesses_,
               leaves_),
       in_place_(std::ranges::any_of(kernel.buffers, [](const KernelBuffer& b) {
@@ -93,6 +94,8 @@ void Emitter::loop(const Statement& s) {
       return serial_loop(s);
     case Bind::kUnroll:
       return positions_.in_jam(std::span(&s.axis, 1), inside);
+    case Bind::kDot:
+      return inside();
     case Bind::kMatrix:
       return once();
     case Bind::kVector:

@@ -55,6 +55,7 @@ class Emitter {
   Accesses accesses_;
   Leaves leaves_;
   MatrixSums matrix_sums_;
+  DotSums dot_sums_;
   GroupTotals group_totals_;
   Reductions reductions_;
   Stores stores_;

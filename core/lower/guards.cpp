@@ -60,6 +60,12 @@ std::vector<Expr> Guards::conditions(const AxisSet& concerned, bool uniform) con
   return out;
 }
 
+bool Guards::ask(const AxisSet& concerned, int axis) const {
+  for (size_t g = 0; g < axes_.size(); ++g)
+    if (!off_[g] && axes_[g][axis] && (axes_[g] & concerned).any()) return true;
+  return false;
+}
+
 Guards::Peel Guards::peel(int axis) const {
   Peel out;
   if (!peels_) return out;

@@ -18,6 +18,9 @@ class Guards {
   /// the same in all lanes.
   std::vector<Expr> conditions(const AxisSet& concerned, bool uniform) const;
 
+  /// Whether one that is on, and concerns one of these axes, asks where an axis stands.
+  bool ask(const AxisSet& concerned, int axis) const;
+
   /// Guards that hold in a loop's iterations [0, full): those to switch off there.
   struct Peel {
     std::vector<size_t> guards;

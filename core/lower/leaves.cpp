@@ -31,6 +31,37 @@ Leaves::Value Leaves::fragment(const MatrixOperand& operand, const MatrixAtom& a
                                                        params_.floor(load.buffer));
 }
 
+Leaves::Value Leaves::neighbours(const KValueRef& load, int axis) {
+  const Key key{load.get(), positions_.instance(load), true};
+  if (const Value* known = find(key)) return *known;
+  const AxisSet axes = positions_.axes_of(load->index);
+  std::map<std::string, Expr> first{{kernel_.axes[axis].name, Expr(0)}};
+  auto lanes = static_cast<int>(kernel_.axes[axis].extent.value());
+  if (positions_.in_lanes(axes)) {
+    first.emplace(kernel_.axes[positions_.lane_axis()].name, Expr(0));
+    lanes *= positions_.lanes();
+  }
+  const KernelBuffer& b = kernel_.buffers[load->buffer];
+  const Access access = accesses_.beside(load->buffer, load->index.substitute(first), lanes);
+  std::vector<Value> operands{params_.buffer(load->buffer), access.index};
+  // A tile is there for points that are not real, and nothing is stored that they add to.
+  const bool whole = b.space != BufferSpace::kGlobal;
+  const std::optional<Value> mask =
+      whole ? std::nullopt : accesses_.mask(load->index, load->mask, axes);
+  int64_t is_on = 0;
+  if (mask && ops_.is_constant(*mask, is_on) && !is_on)
+    return scopes_.back()[key] = ops_.constant(load->dtype, load->constant.bits, lanes);
+  if (mask) {
+    TN_ASSERT(ops_.lanes(*mask) == 1);
+    operands.push_back(*mask);
+    operands.push_back(ops_.constant(load->dtype, load->constant.bits, lanes));
+  }
+  const bool fixed = b.kept || (b.space == BufferSpace::kGlobal && b.written);
+  return scopes_.back()[key] =
+             ops_.tree().load(static_cast<tn_dtype>(load->dtype), static_cast<uint16_t>(lanes),
+                              operands, access.flags, params_.floor(load->buffer), fixed);
+}
+
 void Leaves::set_result(int reduction, int state, Value v) {
   const uint64_t instance = positions_.instance(positions_.axes_of_reduction(reduction));
   results_[{reduction, state, instance}] = v;

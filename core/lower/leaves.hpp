@@ -43,6 +43,8 @@ class Leaves {
   Value value(const KValueRef& v);
   /// What a matrix atom takes. `role`: TN_MATRIX_A or TN_MATRIX_B.
   Value fragment(const MatrixOperand& operand, const MatrixAtom& atom, uint64_t role);
+  /// What a DOT takes of a load: its elements along an axis, for each lane that it follows.
+  Value neighbours(const KValueRef& load, int axis);
   /// Of a reduction that has ended, for the instance where the walk stands.
   void set_result(int reduction, int state, Value v);
 
@@ -50,11 +52,12 @@ class Leaves {
   struct Key {
     const KValue* what;
     uint64_t instance;
+    bool neighbours = false;
     bool operator==(const Key&) const = default;
   };
   struct KeyHash {
     size_t operator()(const Key& k) const {
-      return std::hash<const void*>()(k.what) * 31 + k.instance;
+      return (std::hash<const void*>()(k.what) * 31 + k.instance) * 2 + k.neighbours;
     }
   };
   using Memo = std::unordered_map<Key, Value, KeyHash>;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/lower/reductions.hpp"
 
+#include <set>
+
 #include "core/ir/scalar_op.hpp"
 
 namespace tenon {
@@ -45,6 +47,14 @@ void Reductions::begin(const Statement& s) {
           open.matrix
               ? ops_.constant(state.dtype, 0, open.matrix->atom->c_lanes)
               : ops_.constant(state.dtype, identity(state.op, state.dtype).bits, open.lanes));
+  open.sums = open.accumulators.size();
+  open.dot = dot_sums_.product(s);
+  if (open.dot && open.dot->factors.biased) {
+    const int excesses =
+        positions_.count_instances(dot_sums_.axes_of_excess(*open.dot) & open.outside);
+    for (int i = 0; i < excesses; ++i)
+      open.accumulators.push_back(ops_.constant(open.dot->sum, 0, open.lanes));
+  }
   open_.push_back(std::move(open));
 }
 
@@ -60,10 +70,13 @@ void Reductions::end() {
       std::vector<Value> parts;
       for (int c = 0; c < open.copies; ++c)
         parts.push_back(open.accumulators[(p * open.copies + c) * states + k]);
-      const Value total = merge(state.op, state.dtype, std::move(parts));
-      totals.push_back(open.lane_partials ? lane_total(state.op, state.dtype, total) : total);
+      totals.push_back(merge(state.op, state.dtype, std::move(parts)));
     }
   }
+  take_excess_away(open, totals);
+  if (open.lane_partials)
+    for (size_t i = 0; i < totals.size(); ++i)
+      totals[i] = lane_total(s.states[i % states].op, s.states[i % states].dtype, totals[i]);
   if (open.matrix) return matrix_sums_.keep(s.id, *open.matrix, std::move(totals));
   if (open.group_axis >= 0)
     totals = group_totals_.totals(s.states, kernel_.axes[open.group_axis], std::move(totals));
@@ -75,10 +88,42 @@ void Reductions::end() {
 
 void Reductions::step() {
   Open& open = open_.back();
+  if (open.dot) return step_dots(open);
   if (!open.matrix) return step_elements(open);
   positions_.each_instance(open.outside | open.own, [&](int i) {
     Value& sum = open.accumulators[static_cast<size_t>(i)];
     sum = matrix_sums_.step(*open.matrix, sum);
+  });
+}
+
+void Reductions::step_dots(Open& open) {
+  const DotProduct& p = *open.dot;
+  if (!dot_sums_.is_whole(p, open.own)) {  // at an edge, one after the other
+    for (int64_t i = 0; i < kernel_.axes[p.axis].extent.value(); ++i) {
+      positions_.put_constant(p.axis, i);
+      const Leaves::Scope scope(leaves_);
+      step_elements(open);
+    }
+    return positions_.close(p.axis);
+  }
+  const AxisSet excess = dot_sums_.axes_of_excess(p);
+  std::set<uint64_t> counted;
+  positions_.each_instance(open.outside | open.own, [&](int i) {
+    Value& sum = open.accumulators[static_cast<size_t>(i)];
+    sum = dot_sums_.step(p, sum);
+    if (!p.factors.biased || !counted.insert(positions_.instance(excess)).second) return;
+    Value& more = open.accumulators[open.sums + positions_.instance(excess & open.outside)];
+    more = dot_sums_.step_of_excess(p, more);
+  });
+}
+
+void Reductions::take_excess_away(const Open& open, std::vector<Value>& totals) {
+  if (!open.dot || !open.dot->factors.biased) return;
+  const AxisSet excess = dot_sums_.axes_of_excess(*open.dot) & open.outside;
+  positions_.each_instance(open.outside, [&](int i) {
+    Value& total = totals[static_cast<size_t>(i)];
+    const Value more = open.accumulators[open.sums + positions_.instance(excess)];
+    total = dot_sums_.without_excess(*open.dot, total, more);
   });
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/lower/dot_sums.hpp"
 #include "core/lower/group_totals.hpp"
 #include "core/lower/matrix_sums.hpp"
 
@@ -19,7 +20,7 @@ class Reductions {
   using Value = OpTree::Value;
   Reductions(const Kernel& kernel, const Capabilities& capabilities, KernelOps& ops,
              Positions& positions, LaunchPlaces& places, Guards& guards, IndexExprs& exprs,
-             Leaves& leaves, MatrixSums& matrix_sums, GroupTotals& group_totals)
+             Leaves& leaves, MatrixSums& matrix_sums, DotSums& dot_sums, GroupTotals& group_totals)
       : kernel_(kernel),
         capabilities_(capabilities),
         ops_(ops),
@@ -29,6 +30,7 @@ class Reductions {
         exprs_(exprs),
         leaves_(leaves),
         matrix_sums_(matrix_sums),
+        dot_sums_(dot_sums),
         group_totals_(group_totals) {}
 
   void begin(const Statement& s);
@@ -38,7 +40,8 @@ class Reductions {
   std::vector<Value>& accumulators() { return open_.back().accumulators; }
 
  private:
-  /// Accumulators are indexed (instance * copies + copy) * states + state.
+  /// Accumulators are indexed (instance * copies + copy) * states + state; after them those of what
+  /// a biased factor of a dot product adds too much, by instances of the other.
   struct Open {
     const Statement* statement = nullptr;
     AxisSet own, outside;
@@ -46,9 +49,13 @@ class Reductions {
     bool lane_partials = false;  ///< lanes hold parts of one total
     int group_axis = -1;
     std::optional<AtomProduct> matrix;
+    std::optional<DotProduct> dot;
+    size_t sums = 0;  ///< accumulators without those of an excess
     std::vector<Value> accumulators;
   };
   void step_elements(Open& open);
+  void step_dots(Open& open);
+  void take_excess_away(const Open& open, std::vector<Value>& totals);
   Value merge(Op code, DType dtype, std::vector<Value> parts);
   Value lane_total(Op code, DType dtype, Value v);
 
@@ -61,6 +68,7 @@ class Reductions {
   IndexExprs& exprs_;
   Leaves& leaves_;
   MatrixSums& matrix_sums_;
+  DotSums& dot_sums_;
   GroupTotals& group_totals_;
   std::vector<Open> open_;  ///< innermost last
 };

@@ -29,7 +29,9 @@ constexpr EnvironmentVariable kVariables[] = {
     {"TENON_MATMUL", "exact, tf32 or bf16", "exact",
      "What the factors of f32 contractions may be cut to before they are multiplied. A permission: "
      "a "
-     "device whose exact units are as fast, as the CPU, keeps every bit."},
+     "device whose exact units are as fast, as the CPU, keeps every bit. Asked for, exact also "
+     "keeps subnormals of "
+     "narrow factors."},
     {"TENON_PROBE_SECONDS", "0.1 to 600", "10",
      "How long a plugin may take to answer its probe. One that takes longer is not used."},
     {"TENON_PROFILE", "0 or 1", "0",

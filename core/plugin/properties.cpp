@@ -2,6 +2,7 @@
 #include "core/plugin/properties.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "core/plugin/abi_struct.hpp"
 #include "core/support/error.hpp"
@@ -65,8 +66,19 @@ void read_atoms(const tn_properties& p, const std::string& who, Capabilities& ou
     constexpr uint32_t kKnown =
         TN_ATOM_FLUSHES_SUBNORMALS | TN_ATOM_REDUCED_OPERANDS | TN_ATOM_TRUNCATES;
     // Of a vendor, newer than this core, or without what it takes to emit it.
-    if (!is_known(atom.a_dtype) || !is_known(atom.b_dtype) || !is_known(atom.accumulator_dtype) ||
-        atom.scope != TN_SCOPE_SUBGROUP || !atom.a_lanes || !atom.b_lanes || !atom.c_lanes ||
+    if (!is_known(atom.a_dtype) || !is_known(atom.b_dtype) || !is_known(atom.accumulator_dtype))
+      continue;
+    const bool flushes = (atom.numerics & TN_ATOM_FLUSHES_SUBNORMALS) != 0;
+    if (atom.scope == TN_SCOPE_THREAD) {
+      const bool is_dot =
+          atom.m == 1 && atom.n == 1 && std::has_single_bit(atom.k) && atom.k >= 2 && atom.k <= 16;
+      if (is_dot && !(atom.numerics & ~uint32_t{TN_ATOM_FLUSHES_SUBNORMALS}))
+        out.dots.push_back({static_cast<DType>(atom.a_dtype), static_cast<DType>(atom.b_dtype),
+                            static_cast<DType>(atom.accumulator_dtype), static_cast<int>(atom.k),
+                            flushes});
+      continue;
+    }
+    if (atom.scope != TN_SCOPE_SUBGROUP || !atom.a_lanes || !atom.b_lanes || !atom.c_lanes ||
         !atom.subgroup || (atom.numerics & ~kKnown))
       continue;
     const auto limited = [](uint32_t v) { return static_cast<int>(std::min<uint32_t>(v, 4096)); };
@@ -81,7 +93,7 @@ void read_atoms(const tn_properties& p, const std::string& who, Capabilities& ou
                          .b_lanes = limited(atom.b_lanes),
                          .c_lanes = limited(atom.c_lanes),
                          .subgroup = limited(atom.subgroup),
-                         .flushes = (atom.numerics & TN_ATOM_FLUSHES_SUBNORMALS) != 0,
+                         .flushes = flushes,
                          .reduces = (atom.numerics & TN_ATOM_REDUCED_OPERANDS) != 0,
                          .truncates = (atom.numerics & TN_ATOM_TRUNCATES) != 0});
   }

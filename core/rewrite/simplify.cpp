@@ -14,7 +14,7 @@ Graph simplify(const Graph& graph, Builder& builder) {
 }
 
 Graph allow_precision(const Graph& graph, Precision precision, Builder& builder) {
-  if (factor_bits(precision) == 0) return graph;
+  if (precision == Precision::kDefault) return graph;
   const rewrite::Rule allow{
       "allow precision", {Op::REDUCE}, [precision](const NodeRef& node, Builder& b) -> NodeRef {
         const auto& attr = node->as<ReduceAttr>();

@@ -104,8 +104,10 @@ Tensor Tensor::matmul(const Tensor& other, Precision precision) const {
              to_string(b));
   broadcast_shapes("matmul", Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
   // Products of narrow floats are exact in f32, which is also what matrix units sum in.
-  if (dtype() == other.dtype() && is_float(dtype()) && dtype_bits(dtype()) < 32)
-    return cast(DType::kF32).matmul(other.cast(DType::kF32)).cast(dtype());
+  if (dtype() == other.dtype() && is_float(dtype()) && dtype_bits(dtype()) < 32) {
+    const Precision exact = precision == Precision::kExact ? precision : Precision::kDefault;
+    return cast(DType::kF32).matmul(other.cast(DType::kF32), exact).cast(dtype());
+  }
   const Tensor products = unsqueeze(-1) * other.unsqueeze(-3);
   // Only the factors of f32 are cut.
   if (products.dtype() != DType::kF32) precision = Precision::kDefault;

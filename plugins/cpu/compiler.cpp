@@ -25,7 +25,8 @@ namespace {
 struct Unit {
   Unit(const sdk::ProgramView& program, const TargetSpec& target)
       : machine(target),
-        emitter(context, program, target.triple, {target.fuse_multiply_add, target.avx512}) {}
+        emitter(context, program, target.triple,
+                {target.fuse_multiply_add, target.avx512, target.vector_bytes}) {}
   llvm::LLVMContext context;  // one for each compilation, so that they share nothing
   TargetMachineLoan machine;
   Emitter emitter;

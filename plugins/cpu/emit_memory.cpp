@@ -20,11 +20,6 @@ Value* from_memory(Builder& b, Value* raw, tn_dtype dtype) {
   return b.CreateICmpNE(raw, llvm::Constant::getNullValue(raw->getType()));
 }
 
-Value* to_memory(Builder& b, Value* value, tn_dtype dtype) {
-  if (dtype != TN_DTYPE_BOOL) return value;
-  return b.CreateZExt(value, shaped_like(value, b.getInt8Ty()));
-}
-
 /// A mask whose every lane is one bool is as good as that bool.
 bool is_vector(const Value* value) { return value->getType()->isVectorTy(); }
 
@@ -89,7 +84,11 @@ Value* Emitter::emit_load(uint32_t i, const tn_op& op) {
   return from_memory(builder_, result, dtype);
 }
 
-void Emitter::emit_store(const tn_op& op) {
+void Emitter::emit_store(uint32_t i, const tn_op& op) {
+  if (const auto line = interleaved_.find(i); line != interleaved_.end()) {
+    if (!line->second.empty()) store_interleaved(line->second);
+    return;
+  }
   const tn_dtype dtype = operand_dtype(op, 0);
   const auto operands = program_.operands(op);
   Value* value = to_memory(builder_, values_[operands[2]], dtype);

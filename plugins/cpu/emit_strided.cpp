@@ -80,15 +80,19 @@ void Emitter::find_strides() {
   }
 }
 
+/// Of a buffer, the element `offset` after a place.
+Value* Emitter::beside(const tn_op& op, tn_dtype dtype, uint32_t base, int64_t offset) {
+  Value* index = builder_.getInt64(static_cast<uint64_t>(offset));
+  if (base != LaneIndex::kNone)
+    index = builder_.CreateAdd(builder_.CreateSExt(values_[base], builder_.getInt64Ty()), index);
+  return builder_.CreateGEP(memory_type(context_, dtype, 1), operand(op, 0), index);
+}
+
 /// `lanes` elements from `offset` after a place.
 Value* Emitter::load_beside(const tn_op& op, uint32_t base, int64_t offset,
                             llvm::ArrayRef<llvm::Constant*> mask) {
   const auto dtype = static_cast<tn_dtype>(op.dtype);
-  Value* index = builder_.getInt64(static_cast<uint64_t>(offset));
-  if (base != LaneIndex::kNone) {
-    index = builder_.CreateAdd(builder_.CreateSExt(values_[base], builder_.getInt64Ty()), index);
-  }
-  Value* at = builder_.CreateGEP(memory_type(context_, dtype, 1), operand(op, 0), index);
+  Value* at = beside(op, dtype, base, offset);
   llvm::Type* type = memory_type(context_, dtype, op.lanes);
   const llvm::Align alignment(dtype_bits(dtype) / 8);
   if (mask.empty()) return builder_.CreateAlignedLoad(type, at, alignment);
@@ -151,6 +155,66 @@ Value* Emitter::load_spread(const tn_op& op, const LaneIndex& at, Value* mask, V
     result = builder_.CreateShuffleVector(result, part, picks);
   }
   return all ? result : builder_.CreateSelect(mask, result, fill);
+}
+
+/// Stores to memory of the kernel's own, whose lanes lie 2 or 4 elements apart: those that follow
+/// one another in the program and between them leave no element out.
+void Emitter::find_interleaved() {
+  const auto place_of = [&](uint32_t i) -> std::optional<LaneIndex> {
+    const tn_op& op = program_.op(i);
+    const auto operands = program_.operands(op);
+    if (op.op != TN_OP_STORE || operands.size() != 3 || program_.op(operands[1]).lanes < 2 ||
+        program_.param(static_cast<uint32_t>(program_.op(operands[0]).imm)).kind !=
+            TN_PARAM_ALLOC ||
+        dtype_class(operand_dtype(op, 1)) != DTypeClass::kSigned)
+      return std::nullopt;
+    return lane_index(program_, operands[1]);
+  };
+  for (uint32_t i = 0; i < program_.op_count(); ++i) {
+    const std::optional<LaneIndex> first = place_of(i);
+    if (!first || interleaved_.contains(i) || (first->stride != 2 && first->stride != 4)) continue;
+    const tn_op& own = program_.op(i);
+    std::vector<uint32_t> line{i};
+    for (uint32_t j = i + 1; j < program_.op_count(); ++j) {
+      const tn_op& op = program_.op(j);
+      const bool reads =
+          op.op == TN_OP_TAKE && program_.operands(op)[0] == program_.operands(own)[0];
+      if (reads || (is_effect(op) && op.op != TN_OP_STORE)) break;
+      if (op.op != TN_OP_STORE) continue;
+      const std::optional<LaneIndex> at = place_of(j);
+      const auto next = static_cast<int64_t>(line.size());
+      if (!at || !at->same_place(*first) || at->offset != first->offset + next ||
+          program_.operands(op)[0] != program_.operands(own)[0] ||
+          program_.op(program_.operands(op)[2]).lanes !=
+              program_.op(program_.operands(own)[2]).lanes)
+        break;
+      line.push_back(j);
+      if (next + 1 < first->stride) continue;
+      for (const uint32_t store : line) interleaved_[store];
+      interleaved_[j] = line;
+      break;
+    }
+  }
+}
+
+void Emitter::store_interleaved(const std::vector<uint32_t>& stores) {
+  const tn_op& op = program_.op(stores[0]);
+  const LaneIndex at = *lane_index(program_, program_.operands(op)[1]);
+  const tn_dtype dtype = operand_dtype(op, 0);
+  std::vector<Value*> rows;
+  for (const uint32_t i : stores)
+    rows.push_back(to_memory(builder_, values_[program_.operands(program_.op(i))[2]], dtype));
+  // Lane l of each after the other: halves of the rows meet, until one is left.
+  for (size_t half = rows.size() / 2; half > 0; half /= 2) {
+    const auto lanes = static_cast<int>(lanes_of(rows[0]));
+    Lanes picks;
+    for (int l = 0; l < lanes; ++l) picks.append({l, lanes + l});
+    for (size_t row = 0; row < half; ++row)
+      rows[row] = builder_.CreateShuffleVector(rows[row], rows[row + half], picks);
+    rows.resize(half);
+  }
+  builder_.CreateAlignedStore(rows[0], beside(op, dtype, at.base, at.offset),
+                              llvm::Align(dtype_bits(dtype) / 8));
 }
 
 Value* Emitter::load_strided(uint32_t i, Value* mask, Value* fill) {

@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "plugins/cpu/emit_cast.hpp"
+#include "plugins/cpu/emit_dot.hpp"
 #include "plugins/cpu/emit_elementwise.hpp"
 #include "sdk/backend/host_device.hpp"
 
@@ -49,6 +50,7 @@ std::unique_ptr<llvm::Module> Emitter::run() {
   params_.assign(program_.param_count(), nullptr);
   find_strides();
   find_extremes();
+  find_interleaved();
   place_allocations();
   kernel_ = make_kernel();
   emit_grid();
@@ -219,7 +221,7 @@ void Emitter::emit_op(uint32_t i) {
   const tn_op& op = program_.op(i);
   switch (static_cast<unsigned>(op.op)) {
     case TN_OP_STORE:
-      return emit_store(op);
+      return emit_store(i, op);
     case TN_OP_LOOP:
       return begin_loop(i, op);
     case TN_OP_CARRY:
@@ -336,6 +338,9 @@ Value* Emitter::emit_value(uint32_t i, const tn_op& op) {
         vector = builder_.CreateInsertElement(vector, operand(op, lane), uint64_t{lane});
       return vector;
     }
+    case TN_OP_DOT:
+      return emit_dot(builder_, dtype, {operand(op, 0), operand(op, 1), operand(op, 2)},
+                      options_.vector_bytes / 4);
     case TN_OP_LANE_REDUCE:
       return emit_lane_reduce(builder_, static_cast<tn_opcode>(op.imm), dtype, operand(op, 0));
     default:

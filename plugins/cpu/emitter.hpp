@@ -26,6 +26,7 @@ inline constexpr const char* kEntryName = "tenon_entry";
 struct EmitOptions {
   bool fuse_multiply_add = false;  ///< the target has the instruction: TN_OP_CONTRACT is taken up
   bool avx512 = false;             ///< as Builder::avx512
+  uint32_t vector_bytes = 16;      ///< of a register
 };
 
 class Emitter {
@@ -82,7 +83,7 @@ class Emitter {
 
   // emit_memory.cpp
   llvm::Value* emit_load(uint32_t i, const tn_op& op);
-  void emit_store(const tn_op& op);
+  void emit_store(uint32_t i, const tn_op& op);
   Pointer element(const tn_op& op, tn_dtype dtype, unsigned lanes);
   llvm::Value* wide_index(const tn_op& op);
   llvm::Value* widened(uint32_t value);
@@ -90,6 +91,7 @@ class Emitter {
 
   // emit_strided.cpp
   void find_strides();
+  llvm::Value* beside(const tn_op& op, tn_dtype dtype, uint32_t base, int64_t offset);
   llvm::Value* load_beside(const tn_op& op, uint32_t base, int64_t offset,
                            llvm::ArrayRef<llvm::Constant*> mask = {});
   void load_transposed(uint32_t i);
@@ -97,6 +99,8 @@ class Emitter {
                            llvm::Value* fill);
   /// What the gather number i gives, as in memory; null: it has to be a gather.
   llvm::Value* load_strided(uint32_t i, llvm::Value* mask, llvm::Value* fill);
+  void find_interleaved();
+  void store_interleaved(const std::vector<uint32_t>& stores);
 
   // emit_extremes.cpp
   void find_extremes();
@@ -121,6 +125,8 @@ class Emitter {
   std::vector<std::optional<LaneIndex>> strides_;      ///< of gathers, by op
   std::unordered_map<uint32_t, llvm::Value*> loaded_;  ///< with a gather before them
   std::vector<uint32_t> extremes_;         ///< of a carry its MAX or MIN and the reverse; or kNone
+  /// Scatters that fill a line between them, by the last of them; by the others nothing.
+  std::unordered_map<uint32_t, std::vector<uint32_t>> interleaved_;
   std::vector<llvm::Value*> params_;       ///< by tn_param: pointer or scalar
   std::vector<uint64_t> scratch_offsets_;  ///< by tn_param; kOnStack where it is an alloca
   std::vector<Region> regions_;

@@ -59,6 +59,7 @@ HostInfo read_host_info() {
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   if (pages > 0 && page > 0) info.memory_bytes = uint64_t(pages) * uint64_t(page);
   info.threads = std::max(1u, std::thread::hardware_concurrency());  // heeds the affinity mask
+  info.rates = measure_rates(host_target());
   return info;
 }
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "plugins/cpu/host_rates.hpp"
+
 namespace tenon::cpu {
 
 struct HostInfo {
@@ -12,6 +14,7 @@ struct HostInfo {
   uint64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;  ///< data caches of a core; 0: unknown
   uint64_t memory_bytes = 0;
   unsigned threads = 1;  ///< that this process may run at once
+  HostRates rates;
 };
 
 HostInfo read_host_info();

@@ -11,19 +11,41 @@ namespace tenon::cpu {
 namespace {
 
 /// Without the instruction FMA would be a call for each element.
-bool is_native(sdk::OpClaim claim, bool fuses) {
+bool is_native(const sdk::OpInfo& op, const TargetSpec& target) {
   using enum sdk::OpClaim;
-  return claim == PLAIN || claim == MATH || claim == VECTOR || (claim == FUSED && fuses);
+  if (op.op == TN_OP_DOT) return target.dots_bf16 || target.dots_i8;
+  return op.claim == PLAIN || op.claim == MATH || op.claim == VECTOR ||
+         (op.claim == FUSED && target.fuse_multiply_add);
+}
+
+uint32_t rate_of(const HostRates& rates, uint32_t dtype) {
+  if (dtype == TN_DTYPE_F32 && (rates.bf16 || rates.i8)) return 256;
+  if (dtype == TN_DTYPE_BF16) return rates.bf16;
+  return dtype == TN_DTYPE_I8 || dtype == TN_DTYPE_U8 ? rates.i8 : 0;
+}
+
+tn_matrix_atom dot_of(uint32_t k, uint32_t a, uint32_t b, uint32_t sum, uint32_t numerics) {
+  tn_matrix_atom atom = TN_INIT(tn_matrix_atom);
+  atom.m = atom.n = 1;
+  atom.k = atom.a_lanes = atom.b_lanes = k;
+  atom.c_lanes = atom.subgroup = 1;
+  atom.a_dtype = a;
+  atom.b_dtype = b;
+  atom.accumulator_dtype = sum;
+  atom.scope = TN_SCOPE_THREAD;
+  atom.numerics = numerics;
+  return atom;
 }
 
 }  // namespace
 
 Properties::Properties(const TargetSpec& target, const HostInfo& host, unsigned threads)
     : table_(TN_INIT(tn_properties)), memory_(TN_INIT(tn_memory_space)) {
+  const HostRates rates = target.name == host_target().name ? host.rates : HostRates();
   for (const sdk::DTypeInfo& row : sdk::all_dtypes()) {
     const bool computes = row.claim == sdk::DTypeClaim::COMPUTE;
     dtypes_.push_back({row.dtype, TN_DTYPE_STORAGE | (computes ? TN_DTYPE_ARITHMETIC : 0u),
-                       target.vector_bytes / row.bytes, 0});
+                       target.vector_bytes / row.bytes, rate_of(rates, row.dtype)});
   }
   memory_.flags = TN_MEMORY_DEVICE | TN_MEMORY_HOST_VISIBLE | TN_MEMORY_COHERENT | TN_MEMORY_IMPORT;
   memory_.alignment = kMemoryAlignment;
@@ -36,8 +58,7 @@ Properties::Properties(const TargetSpec& target, const HostInfo& host, unsigned 
   table_.accuracy = TN_ACCURACY_STRICT;
   table_.index_bits = 64;
   for (const sdk::OpInfo& op : sdk::all_ops()) {
-    if (is_native(op.claim, target.fuse_multiply_add))
-      table_.native_ops[op.op >> 6] |= uint64_t{1} << (op.op & 63);
+    if (is_native(op, target)) table_.native_ops[op.op >> 6] |= uint64_t{1} << (op.op & 63);
   }
   table_.dtype_count = static_cast<uint32_t>(dtypes_.size());
   table_.dtype_stride = sizeof(tn_dtype_caps);
@@ -52,6 +73,14 @@ Properties::Properties(const TargetSpec& target, const HostInfo& host, unsigned 
   table_.compute_units = threads;
   table_.vector_bytes = target.vector_bytes;
   table_.vector_registers = target.vector_registers;
+  // Subnormals are zeros to it (Intel's Software Developer's Manual, VDPBF16PS).
+  if (target.dots_bf16)
+    atoms_.push_back(
+        dot_of(2, TN_DTYPE_BF16, TN_DTYPE_BF16, TN_DTYPE_F32, TN_ATOM_FLUSHES_SUBNORMALS));
+  if (target.dots_i8) atoms_.push_back(dot_of(4, TN_DTYPE_U8, TN_DTYPE_I8, TN_DTYPE_I32, 0));
+  table_.matrix_atom_count = static_cast<uint32_t>(atoms_.size());
+  table_.matrix_atom_stride = sizeof(tn_matrix_atom);
+  table_.matrix_atoms = atoms_.data();
   table_.l1_bytes = host.l1_bytes;
   table_.l2_bytes = host.l2_bytes;
   table_.l3_bytes = host.l3_bytes;

@@ -23,6 +23,7 @@ class Properties {
  private:
   tn_properties table_;
   std::vector<tn_dtype_caps> dtypes_;
+  std::vector<tn_matrix_atom> atoms_;
   tn_memory_space memory_;
 };
 

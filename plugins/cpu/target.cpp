@@ -45,7 +45,7 @@ const llvm::Target& lookup(const std::string& triple) {
   return *target;
 }
 
-/// Width and number of registers, and fma, from the subtarget's features.
+/// Width and number of registers, fma and dot products, from the subtarget's features.
 void describe(TargetSpec& spec) {
   const llvm::Triple triple(spec.triple);
   const std::unique_ptr<llvm::MCSubtargetInfo> info(
@@ -55,6 +55,8 @@ void describe(TargetSpec& spec) {
     spec.vector_bytes = spec.avx512 ? 64 : info->checkFeatures("+avx2") ? 32 : 16;
     spec.vector_registers = spec.avx512 ? 32 : 16;
     spec.fuse_multiply_add = info->checkFeatures("+fma");
+    spec.dots_bf16 = spec.avx512 && info->checkFeatures("+avx512bf16");
+    spec.dots_i8 = spec.avx512 && info->checkFeatures("+avx512vnni");
   } else {
     spec.vector_bytes = 16;
     spec.vector_registers = 32;

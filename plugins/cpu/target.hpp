@@ -15,6 +15,8 @@ struct TargetSpec {
   uint32_t vector_bytes = 16, vector_registers = 16;
   bool fuse_multiply_add = false;
   bool avx512 = false;  ///< with F, BW, DQ and VL
+  bool dots_bf16 = false;  ///< pairs of bf16 to f32
+  bool dots_i8 = false;    ///< fours of u8 by i8 to i32
 };
 
 /// The processor that this runs on, with exactly the features it has.

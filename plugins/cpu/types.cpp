@@ -61,6 +61,11 @@ llvm::Constant* constant(llvm::LLVMContext& context, tn_dtype dtype, unsigned la
   return llvm::ConstantInt::get(type, raw);
 }
 
+llvm::Value* to_memory(Builder& b, llvm::Value* value, tn_dtype dtype) {
+  if (dtype != TN_DTYPE_BOOL) return value;
+  return b.CreateZExt(value, shaped_like(value, b.getInt8Ty()));
+}
+
 unsigned lanes_of(const llvm::Value* value) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
   return vector ? vector->getNumElements() : 1;

@@ -30,6 +30,9 @@ llvm::Type* value_type(llvm::LLVMContext& context, tn_dtype dtype, unsigned lane
 llvm::Type* memory_type(llvm::LLVMContext& context, tn_dtype dtype, unsigned lanes);
 llvm::Constant* constant(llvm::LLVMContext& context, tn_dtype dtype, unsigned lanes, uint64_t bits);
 
+/// A value as memory holds it.
+llvm::Value* to_memory(Builder& b, llvm::Value* value, tn_dtype dtype);
+
 /// 1 for a scalar.
 unsigned lanes_of(const llvm::Value* value);
 /// `element`, or a vector of it with as many lanes as `like` has.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sdk/program/dot.hpp"
 #include "sdk/program/op_info.hpp"
 #include "sdk/support/failure.hpp"
 
@@ -66,7 +67,7 @@ std::string exceeds_matrix(const ProgramView& program, const tn_op& op, const tn
   const tn_matrix_atom* atom = nullptr;
   for (uint32_t i = 0; i < p.matrix_atom_count; ++i) {
     const tn_matrix_atom* row = row_at(p.matrix_atoms, p.matrix_atom_stride, i);
-    if (row->id == static_cast<uint32_t>(op.imm)) atom = row;
+    if (row->scope != TN_SCOPE_THREAD && row->id == static_cast<uint32_t>(op.imm)) atom = row;
   }
   if (!atom)
     return fmt::format("expected an atom of the device, got {}", static_cast<uint32_t>(op.imm));
@@ -92,6 +93,22 @@ std::string exceeds_matrix(const ProgramView& program, const tn_op& op, const tn
   return {};
 }
 
+/// The device has the dot product.
+std::string exceeds_dot(const ProgramView& program, const tn_op& op, const tn_properties& p) {
+  const auto operands = program.operands(op);
+  const uint32_t x = program.op(operands[0]).dtype, y = program.op(operands[1]).dtype;
+  const uint32_t k = dot_neighbours(program, op);
+  for (uint32_t i = 0; i < p.matrix_atom_count; ++i) {
+    const tn_matrix_atom* row = row_at(p.matrix_atoms, p.matrix_atom_stride, i);
+    if (row->scope == TN_SCOPE_THREAD && row->m == 1 && row->n == 1 && row->k == k &&
+        row->a_dtype == x && row->b_dtype == y && row->accumulator_dtype == op.dtype)
+      return {};
+  }
+  return fmt::format("expected an atom of a thread, got {} of {} and {} to {}", k,
+                     dtype_text(static_cast<uint8_t>(x)), dtype_text(static_cast<uint8_t>(y)),
+                     dtype_text(op.dtype));
+}
+
 std::string exceeds_op(const ProgramView& program, const tn_op& op, const tn_properties& p) {
   const OpInfo& info = *op_info(op.op);
   if ((info.flags & kOpOptional) && !claims(p, op.op)) return "expected the op to be claimed";
@@ -104,6 +121,9 @@ std::string exceeds_op(const ProgramView& program, const tn_op& op, const tn_pro
   }
   if (op.op >= TN_OP_MATRIX_LOAD && op.op <= TN_OP_MATRIX_STORE) {
     if (auto e = exceeds_matrix(program, op, p); !e.empty()) return e;
+  }
+  if (op.op == TN_OP_DOT) {
+    if (auto e = exceeds_dot(program, op, p); !e.empty()) return e;
   }
   if (op.op == TN_OP_PARAM && dtype_bytes(op.dtype) < p.storage_bytes) {
     return fmt::format("expected elements of at least {} bytes, got {}", p.storage_bytes,

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "sdk/program/dot.hpp"
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/verify_cooperation.hpp"
 #include "sdk/program/verify_operands.hpp"
@@ -45,7 +46,7 @@ class OpVerifier {
     const OpInfo* info = op_info(op.op);
     if (!info) return fmt::format("expected a known op, got code {}", op.op);
     if (info->level == OpLevel::GRAPH) return "expected an op of programs, got one of graphs";
-    if (info->kind == OpKind::RESERVED && !is_cooperation(op.op)) {
+    if (info->kind == OpKind::RESERVED && !is_cooperation(op.op) && op.op != TN_OP_DOT) {
       return "reserved in format version 1";
     }
     if (op.reserved0 || op.reserved1 || op.attributes) return "expected reserved fields to be 0";
@@ -137,7 +138,7 @@ class OpVerifier {
         break;
       case OpKind::MATRIX:
       case OpKind::RESERVED:
-        return check_cooperation(program_, op);
+        return op.op == TN_OP_DOT ? check_dot(program_, op) : check_cooperation(program_, op);
     }
     return "not an op of programs";
   }

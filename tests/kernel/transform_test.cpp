@@ -40,7 +40,8 @@ std::string after(Kernel kernel, const char* list) {
 TEST_CASE("transform lists round trip through text") {
   const std::string text =
       "split a0 12; fuse a0 a1; reorder a1.o a0.o r0; pad a0 16; unroll a0.i; vectorize a1.i; "
-      "bind a0.o grid.x; group r0 8; stage b1 at a1.o; stage b0 at a0 pad 8; cache_reduction r0 "
+      "bind a0.o grid.x; group r0 8; stage b1 at a1.o; stage b0 at a0 pad 8; "
+      "stage b1 at a0 inner r0; stage b1 at a0 pad 2 inner r0; dot r0; cache_reduction r0 "
       "a1; sink r0.i at a0.o; tensorize "
       "a0 a1 r0 32; pipeline r0 2";
   CHECK(print(parse_transforms(text)) == text);
@@ -63,7 +64,8 @@ TEST_CASE("malformed lists name the column and what was expected") {
       {"bind a0 grid.w", "column 9: expected grid.x"},
       {"stage b0 a0", "expected \"at\", got \"a0\""},
       {"unroll a-b", "expected a name"},
-      {"stage b0 at a0 wide", "expected \"pad\", ';' or the end, got \"wide\""},
+      {"stage b0 at a0 wide", "expected \"pad\", \"inner\", ';' or the end, got \"wide\""},
+      {"stage b0 at a0 pad 2 wide", "expected \"inner\", ';' or the end, got \"wide\""},
   };
   for (const auto& [text, message] : bad)
     CHECK_THROWS_WITH(parse_transforms(text), ContainsSubstring(message));

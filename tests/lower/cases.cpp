@@ -28,6 +28,49 @@ const std::vector<std::pair<std::string, Case>>& representative_cases() {
         return %a, %b })",
         {},
         {0, -1}}},
+      {"product_bf16",
+       {R"(graph g(%a: bf16[9, 10], %b: bf16[10, 19]) {
+        %a1 = cast %a : f32[9, 10]
+        %b1 = cast %b : f32[10, 19]
+        %a2 = reshape %a1 : f32[9, 10, 1]
+        %b2 = reshape %b1 : f32[1, 10, 19]
+        %a3 = expand %a2 : f32[9, 10, 19]
+        %b3 = expand %b2 : f32[9, 10, 19]
+        %p = mul %a3, %b3
+        %s = reduce.add %p, axes=[1]
+        %r = reshape %s : f32[9, 19]
+        %o = cast %r : bf16[9, 19]
+        return %o })",
+        {},
+        {}}},
+      {"product_i8",
+       {R"(graph g(%a: i8[10, 13], %b: i8[13, 18]) {
+        %a1 = cast %a : i32[10, 13]
+        %b1 = cast %b : i32[13, 18]
+        %a2 = reshape %a1 : i32[10, 13, 1]
+        %b2 = reshape %b1 : i32[1, 13, 18]
+        %a3 = expand %a2 : i32[10, 13, 18]
+        %b3 = expand %b2 : i32[10, 13, 18]
+        %p = mul %a3, %b3
+        %s = reduce.add %p, axes=[1]
+        %r = reshape %s : i32[10, 18]
+        return %r })",
+        {},
+        {}}},
+      {"product_u8_i8",
+       {R"(graph g(%a: u8[5, 8], %b: i8[8, 17]) {
+        %a1 = cast %a : i32[5, 8]
+        %b1 = cast %b : i32[8, 17]
+        %a2 = reshape %a1 : i32[5, 8, 1]
+        %b2 = reshape %b1 : i32[1, 8, 17]
+        %a3 = expand %a2 : i32[5, 8, 17]
+        %b3 = expand %b2 : i32[5, 8, 17]
+        %p = mul %a3, %b3
+        %s = reduce.add %p, axes=[1]
+        %r = reshape %s : i32[5, 17]
+        return %r })",
+        {},
+        {}}},
       {"transpose",
        {R"(graph g(%x: f32[6, 11]) {
         %a = permute %x, axes=[1, 0] : f32[11, 6]

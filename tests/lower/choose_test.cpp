@@ -102,6 +102,8 @@ Transform any_transform(const Kernel& kernel, const Below& below) {
     using enum TransformArgument;
     if (argument == kAxis || argument == kFreeAxis)
       t.names.push_back(kernel.axes.empty() ? "a0" : kernel.axes[pick(kernel.axes.size())].name);
+    if (argument == kOptionalInner && pick(2))
+      t.names.push_back(kernel.axes.empty() ? "a0" : kernel.axes[pick(kernel.axes.size())].name);
     if (argument == kBuffer) t.names.push_back(fmt::format("b{}", pick(5)));
     if (argument == kPlace)
       t.bind = static_cast<Bind>(static_cast<uint32_t>(Bind::kGridX) + pick(6));

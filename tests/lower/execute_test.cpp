@@ -34,9 +34,9 @@ TEST_CASE("plain loops agree with the reference") {
 
 TEST_CASE("heuristics agree with the reference on every kind of device") {
   const std::pair<const char*, Capabilities> devices[] = {
-      {"scalar", scalar_like()},    {"cpu", cpu_like()},     {"gpu", gpu_like()},
-      {"both", everything()},       {"warps", warps_like()}, {"waves", waves_like()},
-      {"software", software_like()}};
+      {"scalar", scalar_like()}, {"cpu", cpu_like()},          {"dots", dots_like()},
+      {"gpu", gpu_like()},       {"both", everything()},       {"warps", warps_like()},
+      {"waves", waves_like()},   {"software", software_like()}};
   for (const auto& [device, capabilities] : devices) {
     for (const auto& [name, c] : representative_cases()) {
       INFO(name << " on " << device);

@@ -68,8 +68,17 @@ Capabilities gpu_like() {
   return c;
 }
 
-Capabilities everything() {
+Capabilities dots_like() {
   Capabilities c = cpu_like();
+  const auto dot = static_cast<uint32_t>(Op::DOT);
+  c.native_ops[dot >> 6] |= uint64_t{1} << (dot & 63);
+  c.dots = {{DType::kBF16, DType::kBF16, DType::kF32, 2, true},
+            {DType::kU8, DType::kI8, DType::kI32, 4, false}};
+  return c;
+}
+
+Capabilities everything() {
+  Capabilities c = dots_like();
   c.max_workgroup = {256, 64, 64};
   c.max_workgroup_threads = 256;
   c.max_shared_bytes = 1 << 20;

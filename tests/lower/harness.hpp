@@ -20,6 +20,7 @@ struct Case {
 };
 
 Capabilities cpu_like();     ///< 64-byte vectors, no workgroups
+Capabilities dots_like();    ///< and dot products of bf16, and of u8 by i8
 Capabilities gpu_like();     ///< workgroups, shared memory, no vectors
 Capabilities scalar_like();  ///< neither
 Capabilities everything();   ///< both

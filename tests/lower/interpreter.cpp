@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "core/ir/scalar_op.hpp"
+#include "tests/lower/dot.hpp"
 #include "tests/lower/fragments.hpp"
 #include "tests/lower/whole_words.hpp"
 
@@ -325,6 +326,10 @@ class Machine {
         out[0] = total.bits;
         break;
       }
+      case TN_OP_DOT:
+        out = dot(program_, op, values_[operands[0]][t], values_[operands[1]][t],
+                  values_[operands[2]][t]);
+        break;
       default:
         elementwise(op, operands, t, out);
     }

@@ -52,6 +52,10 @@ TEST_CASE("products: matrix atoms, or tiles in registers") {
   check_recipe("product.warps.txt", warps_like());
   check_recipe("product.software.txt", software_like());
 }
+TEST_CASE("narrow products: panels with neighbours side by side, edges added one by one") {
+  check_recipe("product.dots.txt", dots_like());
+  check_recipe("product_signed.dots.txt", dots_like());
+}
 TEST_CASE("scatters: a thread for each place beside what is written in order") {
   check_recipe("scatter.warps.txt", warps_like(), {0});
 }

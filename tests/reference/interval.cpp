@@ -140,6 +140,29 @@ TEST_CASE("sums: nothing where they are exact, gamma where they are not") {
   CHECK(relative_width(sum, 0) < 0.001);
 }
 
+TEST_CASE("dot products that flush lose subnormal factors, where nobody asked for exact ones") {
+  const Profile plain = exact_profile();
+  Profile flushes = plain;
+  flushes.dots_flush[static_cast<size_t>(DType::kBF16)] = true;
+  const auto may_be_lost = [&](DType dtype, bool products, Precision precision, const Profile& p) {
+    Case c;
+    const float tiny = dtype == DType::kBF16 ? 0x1p-130f : 0x1p-20f;  // subnormals of theirs
+    NodeRef x = c.b.cast(c.in(floats({tiny, tiny / 2}, dtype)), kF);
+    const NodeRef y = c.b.cast(c.in(floats({0x1p14f, 0x1p14f}, dtype)), kF);
+    if (products) x = c.b.binary(Op::MUL, x, y);
+    const IntervalArray sum = c.of(c.b.reduce(Op::ADD, x, {0}, DType::kVoid, precision), p);
+    const double all = sum.value.at(0).as_double();
+    CHECK(takes(sum, 0, all, p));
+    CHECK_FALSE(takes(sum, 0, 4 * all, p));
+    return takes(sum, 0, 0, p);
+  };
+  CHECK(may_be_lost(DType::kBF16, true, Precision::kDefault, flushes));
+  CHECK_FALSE(may_be_lost(DType::kBF16, true, Precision::kExact, flushes));
+  CHECK_FALSE(may_be_lost(DType::kBF16, true, Precision::kDefault, plain));
+  CHECK_FALSE(may_be_lost(DType::kBF16, false, Precision::kDefault, flushes));
+  CHECK_FALSE(may_be_lost(DType::kF16, true, Precision::kDefault, flushes));
+}
+
 TEST_CASE("infinities, NaN and overflow in sums") {
   const Profile p = exact_profile();
   const float inf = INFINITY, big = std::numeric_limits<float>::max();

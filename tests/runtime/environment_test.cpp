@@ -123,7 +123,7 @@ TEST_CASE(
   RuntimeOptions exact;
   exact.matmul = Precision::kExact;
   Runtime sure(exact);
-  CHECK(!has(schedule_of(sure, ""), "matmul="));
+  CHECK(has(schedule_of(sure, ""), "matmul=exact"));
   CHECK(has(schedule_of(sure, ", matmul=bf16"), "matmul=bf16"));
   const Variables wrong{{"TENON_MATMUL", "double"}};
   CHECK(has(error_of([] { Runtime runtime; }), "[TENON_MATMUL] expected exact, tf32 or bf16"));

@@ -12,7 +12,7 @@ namespace tenon {
 
 /// What the f32 factors of the products that a REDUCE.ADD sums may be cut to before they are
 /// multiplied, as some matrix units do: a permission, never a command. kDefault is what the Context
-/// says, and kExact where none is asked.
+/// says, else nothing is cut; kExact asks that dot products of narrow floats flush nothing either.
 enum class Precision : uint8_t { kDefault, kExact, kTf32, kBf16 };
 
 TENON_API std::string_view precision_name(Precision precision);  ///< "tf32"; "default"

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/kernel/heuristics/contraction.hpp"
+#include "core/kernel/tree/dot.hpp"
 
 namespace tenon {
 
@@ -88,14 +89,15 @@ int fuse_batches(ScheduleBuilder& builder, int outermost) {
 
 /// A few rows by columns that lie along the sum, as in x·Wᵀ: packing the columns would cost more
 /// than the product. Tiles of dot products, with lanes along the sum.
-bool schedule_dots(ScheduleBuilder& builder, const Matmul& mm) {
+bool schedule_along_sum(ScheduleBuilder& builder, const Matmul& mm, const DotAtom* dot) {
   constexpr int64_t kMostRows = 32, kMostColumns = 4;
+  const int64_t neighbours = dot ? dot->k : 1;
   const int64_t lanes =
-      static_cast<int64_t>(builder.caps.vector_bytes / dtype_size(mm.rows->dtype));
+      static_cast<int64_t>(builder.caps.vector_bytes / dtype_size(mm.rows->dtype)) / neighbours;
   const auto lies_along_sum = [&](const KValueRef& v) {
     return builder.stride(v->index, mm.k) == 1;
   };
-  if (builder.size(mm.m) > kMostRows || builder.size(mm.k) < 4 * lanes || lanes < 2 ||
+  if (builder.size(mm.m) > kMostRows || builder.size(mm.k) < 4 * lanes * neighbours || lanes < 2 ||
       !lies_along_sum(mm.rows) || !lies_along_sum(mm.columns))
     return false;
   // Each row and each column of a tile is loaded once for all of the other.
@@ -110,7 +112,14 @@ bool schedule_dots(ScheduleBuilder& builder, const Matmul& mm) {
   order.push_back(n_tiles);
   order.push_back(m_tiles);
   builder.reorder(order);
-  builder.vectorize(builder.split(mm.k, lanes).second);
+  const int k_inside = builder.split(mm.k, lanes * neighbours).second;
+  if (dot) {
+    const auto [k_lane, k_neighbour] = builder.split(k_inside, neighbours);
+    builder.vectorize(k_lane);
+    builder.dot(k_neighbour);
+  } else {
+    builder.vectorize(k_inside);
+  }
   bind_grid(builder, n_tiles, 1);
   if (!mm.batch.empty()) bind_grid(builder, mm.batch.front(), 1, Bind::kGridZ);
   return true;
@@ -141,19 +150,41 @@ int block_sum(ScheduleBuilder& builder, const Matmul& mm, int64_t term, int64_t 
   return builder.sink(sum.back(), at) ? sum[sum.size() - 2] : -1;
 }
 
-}  // namespace
+/// The dot product of the device for the dtypes of the product; null if it has none, or if there
+/// are too few rows to pay for laying the columns out for it.
+const DotAtom* dot_for(const ScheduleBuilder& builder, const Matmul& mm) {
+  constexpr int64_t kLeastRows = 8;
+  const std::vector<const Statement*> reductions =
+      builder.reductions(*path_to(const_cast<Kernel&>(builder.kernel), mm.n).back());
+  const bool along_sum = builder.stride(mm.columns->index, mm.k) == 1;
+  if (builder.size(mm.m) < kLeastRows && !along_sum) return nullptr;
+  return find_dot(mm.rows->dtype, mm.columns->dtype, reductions[0]->states[0], builder.caps);
+}
 
-bool schedule_matmul(ScheduleBuilder& builder, int axis) {
-  if (schedule_windows(builder, axis)) return true;
-  if (!find_matmul(builder, builder.loop(axis))) return false;
-  const int outermost = fuse_batches(builder, axis);
-  const Matmul mm = *find_matmul(builder, builder.loop(outermost));
-  const int64_t lanes = builder.lanes(builder.loop(outermost));
-  if (schedule_dots(builder, mm)) return true;
+/// Packs the columns of one iteration of a loop, side by side as the lanes take them; with dot
+/// products the neighbours of each lane innermost. False, and nothing done, if that is not legal.
+bool pack_columns(ScheduleBuilder& builder, const Matmul& mm, int at, int64_t lanes,
+                  int neighbour) {
+  if (!builder.stage(mm.columns->buffer, at, 0, neighbour)) return false;
+  const bool strided = builder.stride(mm.columns->index, mm.n) != 1;
+  const int last = static_cast<int>(builder.kernel.axes.size()) - 1;
+  if (neighbour >= 0 && strided) {
+    builder.vectorize(last);
+  } else if (!strided) {
+    if (neighbour >= 0) builder.unroll(last);
+    const int lane = neighbour >= 0 ? last - 1 : last;
+    if (builder.extent(lane).is_const(lanes)) builder.vectorize(lane);
+  }
+  return true;
+}
+
+/// Tiles of accumulators in registers, columns in their lanes. False, with steps done, if dot
+/// products cannot be had so.
+bool schedule_panels(ScheduleBuilder& builder, const Matmul& mm, const DotAtom* dot) {
+  const int64_t lanes = builder.lanes(*path_to(builder.kernel, mm.n).back());
   const auto [rows, columns] =
       best_tile(builder, builder.size(mm.m), (builder.size(mm.n) + lanes - 1) / lanes);
-  const int b = mm.columns->buffer;
-  const size_t width = dtype_size(mm.columns->dtype);
+  const int neighbour = dot ? builder.split(mm.k, dot->k).second : -1;
   auto [m_tiles, m_copy] = builder.split(mm.m, rows);
   auto [n_tiles, n_inside] = builder.split(mm.n, lanes * columns);
   builder.unroll(m_copy);
@@ -187,23 +218,48 @@ bool schedule_matmul(ScheduleBuilder& builder, int axis) {
   builder.reorder(order);
   // The packed panel stays in the private cache beside what streams past it.
   const int rows_at = m_blocks >= 0 ? m_blocks : n_tiles;
-  const bool strided = builder.stride(mm.columns->index, mm.n) != 1;
+  const int64_t term = static_cast<int64_t>(dtype_size(mm.columns->dtype)) * lanes * columns;
   int64_t room = private_cache(builder);
   if (builder.caps.max_scratch_bytes)
     room = std::min<int64_t>(room, builder.caps.max_scratch_bytes);
   int pack_at = -1;
-  if (builder.size(m_tiles) >= 3 || strided)
-    pack_at = block_sum(builder, mm, static_cast<int64_t>(width) * lanes * columns, room, rows_at);
+  if (dot) {
+    if (term * builder.extent(mm.k).max() <= room) pack_at = rows_at;
+  } else if (builder.size(m_tiles) >= 3 || builder.stride(mm.columns->index, mm.n) != 1) {
+    pack_at = block_sum(builder, mm, term, room, rows_at);
+  }
   if (pack_at == rows_at || pack_at < 0) loop_over_epilogue(builder, m_tiles, m_copy);
-  if (pack_at >= 0 && builder.stage(b, pack_at)) {
-    const int last = static_cast<int>(builder.kernel.axes.size()) - 1;
-    const KernelAxis& lane = builder.kernel.axes[last];
-    if (lane.extent.is_const(lanes) && !strided) builder.vectorize(last);
+  const bool packed = pack_at >= 0 && pack_columns(builder, mm, pack_at, lanes, neighbour);
+  if (dot) {
+    if (!packed) return false;
+    if (builder.stride(mm.rows->index, mm.k) != 1 &&
+        !builder.stage(mm.rows->buffer, m_tiles, 0, neighbour))
+      return false;
+    builder.dot(neighbour);
   }
   bind_grid(builder, n_tiles, 1);
   if (m_blocks >= 0) bind_grid(builder, m_blocks, 1, Bind::kGridY);
   if (!mm.batch.empty()) bind_grid(builder, mm.batch.front(), 1, Bind::kGridZ);
   return true;
+}
+
+}  // namespace
+
+bool schedule_matmul(ScheduleBuilder& builder, int axis) {
+  if (schedule_windows(builder, axis)) return true;
+  if (!find_matmul(builder, builder.loop(axis))) return false;
+  const int outermost = fuse_batches(builder, axis);
+  const Matmul mm = *find_matmul(builder, builder.loop(outermost));
+  if (const DotAtom* dot = dot_for(builder, mm)) {
+    ScheduleBuilder trial = builder;
+    const bool done = schedule_along_sum(trial, mm, dot) || schedule_panels(trial, mm, dot);
+    if (done && !trial.refusal()) {
+      builder.kernel = std::move(trial.kernel);
+      builder.list = std::move(trial.list);
+      return true;
+    }
+  }
+  return schedule_along_sum(builder, mm, nullptr) || schedule_panels(builder, mm, nullptr);
 }
 
 }  // namespace tenon

@@ -120,12 +120,13 @@ void ScheduleBuilder::tensorize(int m, int n, int k, int64_t threads) {
         Bind::kLoop});
 }
 
-bool ScheduleBuilder::stage(int buffer, int axis, int64_t pad) {
-  return step_if_legal({TransformKind::kStage,
-                        {"b" + std::to_string(buffer), kernel.axes[axis].name},
-                        pad,
-                        Bind::kLoop});
+bool ScheduleBuilder::stage(int buffer, int axis, int64_t pad, int inner) {
+  std::vector<std::string> names{"b" + std::to_string(buffer), kernel.axes[axis].name};
+  if (inner >= 0) names.push_back(kernel.axes[inner].name);
+  return step_if_legal({TransformKind::kStage, std::move(names), pad, Bind::kLoop});
 }
+
+void ScheduleBuilder::dot(int axis) { step({TransformKind::kDot, {kernel.axes[axis].name}}); }
 
 bool ScheduleBuilder::sink(int reduce_axis, int at) {
   return step_if_legal(

@@ -35,7 +35,8 @@ class ScheduleBuilder {
   bool bind(int axis, Bind place);
   std::pair<int, int> group(int axis, int64_t threads);  ///< (outer, inner)
   /// False, and nothing done, if the tile is too large or the loads do not allow it.
-  bool stage(int buffer, int axis, int64_t pad = 0);
+  bool stage(int buffer, int axis, int64_t pad = 0, int inner = -1);
+  void dot(int axis);
   void tensorize(int m, int n, int k, int64_t threads);
   /// False, and nothing done, where sums cannot leave their registers.
   bool sink(int reduce_axis, int at);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/kernel/transforms/apply.hpp"
+#include "core/kernel/tree/dot.hpp"
 #include "core/kernel/tree/matrix.hpp"
 
 namespace tenon {
@@ -144,7 +145,7 @@ Refused resolve(TransformStep& step) {
     using enum TransformArgument;
     if (argument == kBuffer) ++name;
     const bool many = argument == kMoreAxes;
-    if (argument != kAxis && argument != kFreeAxis && !many) continue;
+    if (argument != kAxis && argument != kFreeAxis && argument != kOptionalInner && !many) continue;
     for (; name < step.transform.names.size(); ++name) {
       const std::string& wanted = step.transform.names[name];
       const int a = step.kernel.axis(wanted);
@@ -184,22 +185,34 @@ Refused check_matrices(const TransformStep& step) {
   return no;
 }
 
+/// What dot products take must still lie side by side.
+Refused check_dots(const TransformStep& step) {
+  Refused no;
+  walk(std::as_const(step.kernel).body, [&](const Statement& s) {
+    if (no || s.kind != Statement::Kind::kReduce) return;
+    const int axis = dot_axis(s, step.kernel);
+    if (axis < 0) return;
+    const std::string wrong = check_dot(step.kernel, s, axis);
+    if (!wrong.empty()) no = step.refuse(wrong, "another sum");
+  });
+  return no;
+}
+
 /// What says how a loop is run and changes no index: every check comes before the change.
 bool only_binds(TransformKind kind) {
   return kind == TransformKind::kUnroll || kind == TransformKind::kVectorize ||
          kind == TransformKind::kBind;
 }
 
-bool has_matrices(const Kernel& kernel) {
-  return std::ranges::any_of(kernel.axes,
-                             [](const KernelAxis& a) { return a.bind == Bind::kMatrix; });
+bool has(const Kernel& kernel, Bind bind) {
+  return std::ranges::any_of(kernel.axes, [=](const KernelAxis& a) { return a.bind == bind; });
 }
 
 }  // namespace
 
 Refused try_apply(Kernel& kernel, const Transform& transform) {
-  const bool matrices = has_matrices(kernel);
-  const bool in_place = only_binds(transform.kind) && !matrices;
+  const bool matrices = has(kernel, Bind::kMatrix), dots = has(kernel, Bind::kDot);
+  const bool in_place = only_binds(transform.kind) && !matrices && !dots;
   Kernel copy;
   if (!in_place) copy = kernel;
   TransformStep step{in_place ? kernel : copy, transform, {}};
@@ -208,6 +221,8 @@ Refused try_apply(Kernel& kernel, const Transform& transform) {
     if (Refused no = kApply[static_cast<size_t>(transform.kind)](step)) return no;
     if (matrices)
       if (Refused no = check_matrices(step)) return no;
+    if (dots)
+      if (Refused no = check_dots(step)) return no;
   } catch (const Error& error) {
     // An index beyond 64 bits or too deep, or too many axes.
     if (error.kind() == ErrorKind::kInternal) throw;

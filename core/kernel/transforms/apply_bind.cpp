@@ -4,6 +4,7 @@
 
 #include "core/kernel/transforms/apply.hpp"
 #include "core/kernel/transforms/cache_reduction.hpp"
+#include "core/kernel/tree/dot.hpp"
 
 namespace tenon {
 namespace {
@@ -182,6 +183,21 @@ Refused apply_bind(const TransformStep& step) {
     return step.refuse("a parallel axis (group binds reduce axes)", kernel.axes[a].name);
   if (Refused no = check_place(step, a, step.transform.bind, kernel.axes[a].extent)) return no;
   kernel.axes[a].bind = step.transform.bind;
+  return {};
+}
+
+Refused apply_dot(const TransformStep& step) {
+  Kernel& kernel = step.kernel;
+  const int a = step.axes[0];
+  const std::vector<Statement*> path = path_to(kernel, a);
+  const auto reduction = std::ranges::find_if(path.rbegin(), path.rend(), [](const Statement* s) {
+    return s->kind == Statement::Kind::kReduce;
+  });
+  if (reduction == path.rend() || kernel.axes[a].kind != AxisKind::kReduce)
+    return step.refuse("a reduce axis", kernel.axes[a].name);
+  if (const std::string wrong = check_dot(kernel, **reduction, a); !wrong.empty())
+    return step.refuse(wrong, "another sum");
+  kernel.axes[a].bind = Bind::kDot;
   return {};
 }
 

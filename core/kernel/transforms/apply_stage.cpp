@@ -85,7 +85,10 @@ class Stage {
     walk(path.back()->body, [&](Statement& s) {
       if (s.kind == Statement::Kind::kLoop) take(s.axis);
     });
-    tile_ = tile_axes(kernel_, *load_, loops);
+    const int inner = step_.axes.size() > 1 ? step_.axes[1] : -1;
+    if (inner >= 0 && !std::ranges::count(loops, inner))
+      return step_.refuse("a loop that the tile follows", kernel_.axes[inner].name);
+    tile_ = tile_axes(kernel_, *load_, loops, inner);
     int64_t count = 1;
     bool row = true;  // the axes from here inwards follow one another in the source
     for (size_t i = tile_.size(); i-- > 0;) {

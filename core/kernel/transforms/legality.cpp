@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/kernel/tree/dot.hpp"
 #include "core/kernel/tree/matrix.hpp"
 #include "core/support/error.hpp"
 
@@ -77,6 +78,7 @@ class Limits {
         need(inside <= kMaxCopies, "unrolled copies", kMaxCopies, static_cast<uint64_t>(inside));
       }
       if (s.kind == Statement::Kind::kMatrix) matrix(s);
+      if (s.kind == Statement::Kind::kReduce) dot(s);
       if (s.kind == Statement::Kind::kStage)
         barriers_ |= kernel_.buffers[s.buffer].space == BufferSpace::kShared;
       body(s.body, inside);
@@ -100,6 +102,14 @@ class Limits {
            kernel_.name, extent(m), extent(n), extent(k), dtype_name(product.a.load->dtype),
            dtype_name(product.b.load->dtype), dtype_name(r.states[0].dtype), s.threads);
     });
+  }
+
+  void dot(const Statement& s) const {
+    const int axis = dot_axis(s, kernel_);
+    if (axis >= 0 && !dot_factors(kernel_, s, axis, capabilities_))
+      fail(ErrorKind::kUnsupported,
+           "[kernel] {}: expected a dot product of {} neighbours to {} on the device, got none",
+           kernel_.name, to_string(kernel_.axes[axis].extent), dtype_name(s.states[0].dtype));
   }
 
   const Kernel& kernel_;

@@ -90,6 +90,9 @@ class Drawer {
         case kOptionalPad:
           if (below_(2)) t.factor = factor;
           break;
+        case kOptionalInner:
+          if (below_(2)) t.names.push_back(axis());
+          break;
         case kNone:
         case kMoreAxes:
         case kAt:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 
 namespace tenon {
@@ -194,14 +195,14 @@ std::vector<Member> take_line(const Kernel& kernel, const Line& line, std::vecto
 }  // namespace
 
 std::vector<TileAxis> tile_axes(const Kernel& kernel, const KValue& load,
-                                std::span<const int> loops) {
+                                std::span<const int> loops, int inner) {
   const Line line(kernel, load, loops);
   std::vector<Loop> moving;
   std::vector<TileAxis> tile;
   for (const int a : loops) {
     const KernelAxis& axis = kernel.axes[a];
     const std::optional<int64_t> move = move_of(load.index, axis);
-    if (move && *move > 0 && axis.extent.is_const())
+    if (a != inner && move && *move > 0 && axis.extent.is_const())
       moving.push_back({a, *move, is_guarded(kernel, a)});
     else
       tile.push_back(axis_alone(kernel, load, a));
@@ -218,6 +219,8 @@ std::vector<TileAxis> tile_axes(const Kernel& kernel, const KValue& load,
         members, [&](const Member& m) { return kernel.axes[m.axis].bind == Bind::kVector; });
     tile.push_back({members, line.all_steps(members).reach(), lanes ? 0 : unit});
   }
+  for (TileAxis& t : tile)
+    if (t.members[0].axis == inner) t.order = std::numeric_limits<int64_t>::min();
   // As the loops stand where the source does not say.
   std::ranges::sort(tile, {}, [&](const TileAxis& t) {
     return std::ranges::find(loops, t.members[0].axis) - loops.begin();

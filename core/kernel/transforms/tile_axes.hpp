@@ -23,9 +23,10 @@ struct TileAxis {
   int64_t size() const { return std::max<int64_t>(1, extent.max()); }
 };
 
-/// Of the loops that a load depends on and that run inside the tile: the outermost axis first.
+/// Of the loops that a load depends on and that run inside the tile: the outermost axis first. The
+/// loop `inner`, if one is named, is the innermost axis.
 std::vector<TileAxis> tile_axes(const Kernel& kernel, const KValue& load,
-                                std::span<const int> loops);
+                                std::span<const int> loops, int inner = -1);
 
 /// What the guard asks of points of the tile, whose axes have the symbols of their copy loops.
 Guard guard_of_copy(const Kernel& kernel, const Guard& guard, std::span<const TileAxis> tile);

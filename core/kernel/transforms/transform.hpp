@@ -25,14 +25,15 @@ enum class TransformKind : uint8_t {
 
 enum class TransformArgument : uint8_t {
   kNone,
-  kAxis,         ///< that has a loop
-  kFreeAxis,     ///< and is not bound
-  kMoreAxes,     ///< as many more as there are
-  kBuffer,       ///< "b0"
-  kAt,           ///< the word "at"
-  kPlace,        ///< "grid.x"
-  kFactor,       ///< from 1 to 2^30
-  kOptionalPad,  ///< "pad F", or nothing
+  kAxis,           ///< that has a loop
+  kFreeAxis,       ///< and is not bound
+  kMoreAxes,       ///< as many more as there are
+  kBuffer,         ///< "b0"
+  kAt,             ///< the word "at"
+  kPlace,          ///< "grid.x"
+  kFactor,         ///< from 1 to 2^30
+  kOptionalPad,    ///< "pad F", or nothing
+  kOptionalInner,  ///< "inner K" of an axis that has a loop, or nothing
 };
 
 struct TransformInfo {

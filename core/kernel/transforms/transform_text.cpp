@@ -113,9 +113,16 @@ class Parser {
         t.factor = number();
         return;
       case kOptionalPad:
-        if (at_end()) return;
-        if (const auto pad = word(); pad != "pad") mistake("\"pad\", ';' or the end", pad);
+        if (at_end() || scanner_.peek("inner")) return;
+        if (const auto pad = word(); pad != "pad")
+          mistake("\"pad\", \"inner\", ';' or the end", pad);
         t.factor = number();
+        return;
+      case kOptionalInner:
+        if (at_end()) return;
+        if (const auto inner = word(); inner != "inner")
+          mistake("\"inner\", ';' or the end", inner);
+        t.names.push_back(name());
         return;
     }
   }
@@ -155,6 +162,9 @@ void print(const Transform& t, std::string& out) {
         break;
       case kOptionalPad:
         if (t.factor) out += " pad " + std::to_string(t.factor);
+        break;
+      case kOptionalInner:
+        if (name < t.names.size()) out += " inner " + t.names[name++];
         break;
     }
   }

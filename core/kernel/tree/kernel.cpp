@@ -15,6 +15,8 @@ std::string_view bind_name(Bind bind) {
       return "unroll";
     case Bind::kVector:
       return "vector";
+    case Bind::kDot:
+      return "dot";
     case Bind::kMatrix:
       return "matrix";
     case Bind::kGridX:

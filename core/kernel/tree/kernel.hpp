@@ -30,6 +30,7 @@ enum class Bind : uint8_t {
   kLoop,
   kUnroll,
   kVector,
+  kDot,     ///< of a dot product: neighbours of both factors, one DOT for all iterations
   kMatrix,  ///< of a matrix atom: a subgroup does all iterations together
   kGridX,
   kGridY,

@@ -6,15 +6,6 @@
 namespace tenon {
 namespace {
 
-/// The load below a widening cast.
-KValueRef load_of(const KValueRef& v) {
-  const bool widens = v->kind == KValueKind::kOp && v->op == Op::CAST && !v->bits &&
-                      dtype_size(v->operands[0]->dtype) <= dtype_size(v->dtype) &&
-                      is_float(v->dtype) == is_float(v->operands[0]->dtype);
-  const KValueRef load = widens ? v->operands[0] : v;
-  return load->kind == KValueKind::kLoad ? load : nullptr;
-}
-
 /// Row and column axes of a factor; false if its index does not go along them as a matrix does.
 bool is_matrix(const Kernel& kernel, const KValueRef& load, int row, int column,
                MatrixOperand& out) {
@@ -32,7 +23,7 @@ bool find_product(const Kernel& kernel, const Statement& reduction, int m, int n
   if (reduction.states.size() != 1 || reduction.states[0].op != Op::ADD) return false;
   const KValueRef& value = reduction.states[0].value;
   if (value->kind != KValueKind::kOp || value->op != Op::MUL) return false;
-  KValueRef x = load_of(value->operands[0]), y = load_of(value->operands[1]);
+  KValueRef x = widened_load(value->operands[0]), y = widened_load(value->operands[1]);
   if (!x || !y) return false;
   const auto uses = [&](const KValueRef& v, int axis) {
     return v->index.depends_on(kernel.axes[axis].name);

@@ -76,6 +76,14 @@ KValueRef make_select(const Expr& condition, KValueRef x, const Scalar& y) {
   return make_op(Op::WHERE, x->dtype, {make_index(condition, DType::kBool), x, make_const(y)});
 }
 
+KValueRef widened_load(const KValueRef& value) {
+  const bool widens = value->kind == KValueKind::kOp && value->op == Op::CAST && !value->bits &&
+                      dtype_size(value->operands[0]->dtype) <= dtype_size(value->dtype) &&
+                      is_float(value->dtype) == is_float(value->operands[0]->dtype);
+  const KValueRef& load = widens ? value->operands[0] : value;
+  return load->kind == KValueKind::kLoad ? load : nullptr;
+}
+
 KValueRef KValueRewriter::operator()(const KValueRef& value) {
   if (const auto found = done_.find(value.get()); found != done_.end()) return found->second;
   KValueRef current = value;

@@ -54,6 +54,9 @@ KValueRef make_result(int reduction, int state, DType dtype);
 /// c ? x : y; a load masked by the same condition takes a constant y as its fill instead.
 KValueRef make_select(const Expr& condition, KValueRef x, const Scalar& y);
 
+/// The load below a widening cast, or that it is itself; null if it is no load.
+KValueRef widened_load(const KValueRef& value);
+
 /// Rewrites each value once, operands first; `change` gets a value whose operands are rewritten and
 /// gives another or the same.
 class KValueRewriter {

@@ -201,7 +201,10 @@ typedef enum tn_accuracy { TN_ACCURACY_STRICT = 1, TN_ACCURACY_RELAXED = 2 } tn_
 #define TN_ATOM_TRUNCATES 4u          /* its sums may be cut, not rounded: an ULP each, not half */
 
 /* Matrix-multiply atom: one d = a*b + c that the threads of a subgroup do together. Which elements
- * a thread holds is the device's affair; only their number is said. See program.h. */
+ * a thread holds is the device's affair; only their number is said. See program.h.
+ * One of TN_SCOPE_THREAD says what DOT takes: m = n = 1, k neighbours, in any number of lanes; its
+ * id and its lanes say nothing, and the core uses one that flushes where a graph does not ask for
+ * exact products (docs/ir.md). */
 typedef struct tn_matrix_atom {
   TN_HEADER;
   uint32_t id;

@@ -132,7 +132,12 @@ typedef enum tn_axis {
   TN_AXIS_CPU_THREAD = 12
 } tn_axis;
 
-typedef enum tn_scope { TN_SCOPE_SUBGROUP = 1, TN_SCOPE_BLOCK = 2, TN_SCOPE_CLUSTER = 3 } tn_scope;
+typedef enum tn_scope {
+  TN_SCOPE_THREAD = 0, /* of a tn_matrix_atom alone */
+  TN_SCOPE_SUBGROUP = 1,
+  TN_SCOPE_BLOCK = 2,
+  TN_SCOPE_CLUSTER = 3
+} tn_scope;
 
 /* tn_op.imm of an ATOMIC: tn_atomic | (tn_scope << 8). On a buffer it is atomic for the whole
  * launch, whatever the scope. */
@@ -172,6 +177,11 @@ typedef enum tn_atomic {
  *   MATRIX_LOAD   of the elements   TN_MATRIX_ bits
  *   ASYNC_COPY    VOID, lanes 0     bytes: 4, 8 or 16
  *   ASYNC_WAIT    VOID, lanes 0     groups that may still be in flight
+ *   DOT           of the sum        0
+ *
+ * DOT [x, y, z]: lane l is lane l of z plus the products of lanes p*l to p*l + p - 1 of x and y,
+ * exact ones, added in any order. p is 2, 4, 8 or 16: x or y has p lanes for each of z, the other
+ * one too or p lanes that serve all. A tn_matrix_atom of TN_SCOPE_THREAD says which dtypes.
  */
 typedef struct tn_op {
   uint16_t op;    /* tn_opcode */
