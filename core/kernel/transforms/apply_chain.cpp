@@ -318,9 +318,9 @@ class Chain {
     Part rows = part(".z");
     KValueRef first = make_const(identity(Op::MAX, dtype_));
     if (hidden_)
-      first = make_op(Op::WHERE, dtype_,
-                      {make_index(less(0, shown_->hidden), DType::kBool), make_const(*hidden_),
-                       first});
+      first =
+          make_op(Op::WHERE, dtype_,
+                  {make_index(less(0, shown_->hidden), DType::kBool), make_const(*hidden_), first});
     std::vector<Statement> stores{store(maxima_, place(rows.tile), first)};
     for (const Sum& sum : sums_) {
       if (!sum.own.empty()) continue;
@@ -348,7 +348,8 @@ class Chain {
     const int block = add_block_axis("", AxisKind::kParallel);
     std::vector<Statement>& inside = maximum.body[0].body;
     inside.pop_back();  // the step
-    inside.push_back(store(terms_, place_in_block(block, tile_), with_positions(maximum.states[0].value)));
+    inside.push_back(
+        store(terms_, place_in_block(block, tile_), with_positions(maximum.states[0].value)));
     AxisCopies copies{{}, {{name(r_), row_at(block)}}};
     take_from_tiles(kernel_, inside, copies, -1, {});
     std::vector<int> axes = tile_;
@@ -462,10 +463,9 @@ class Chain {
     out.push_back(reduction(all.block, std::move(states), {}));
     const Expr here = place(all.copies.axes), row = place(all.tile);
     for (size_t i = 0; i < sum.totals.size(); ++i)
-      out.push_back(
-          store(sum.totals[i], here,
-                scaled(sum.totals[i], here, row,
-                       make_result(out[0].id, static_cast<int>(i), dtype_))));
+      out.push_back(store(
+          sum.totals[i], here,
+          scaled(sum.totals[i], here, row, make_result(out[0].id, static_cast<int>(i), dtype_))));
     return in_loops(all.copies.axes, std::move(out));
   }
 
