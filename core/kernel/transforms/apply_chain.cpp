@@ -93,10 +93,9 @@ class Chain {
     outer_ = path_[depth];
     inner_ = path_[end - 1];
     if (&inner_->body.front() != maximum_)
-      return step_.refuse("the maximum first inside " + axis_name(*inner_), "other statements");
+      return step_.refuse("the maximum first inside " + name(inner_->axis), "other statements");
     return {};
   }
-  const std::string& axis_name(const Statement& loop) const { return name(loop.axis); }
 
   Refused find_sums() {
     std::vector<int> own;
@@ -286,10 +285,6 @@ class Chain {
     outer_->body = std::move(parts);
   }
 
-  KValueRef hidden_count() const {
-    return make_cast(make_index(shown_->hidden, DType::kI64), dtype_);
-  }
-
   std::vector<Statement> beginning() {
     std::vector<Statement> out;
     Part rows = part(".z");
@@ -305,7 +300,9 @@ class Chain {
         const bool counts =
             hidden_ && std::isfinite(hidden_->as_double()) && !sum.terms[i].is_hidden;
         stores.push_back(make_store(sum.totals[i], place(rows.tile),
-                                    counts ? hidden_count() : make_const(zero(dtype_))));
+                                    counts
+                                        ? make_cast(make_index(shown_->hidden, DType::kI64), dtype_)
+                                        : make_const(zero(dtype_))));
       }
     }
     append(out, in_loops(rows.copies.axes, std::move(stores)));
