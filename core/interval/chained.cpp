@@ -15,7 +15,8 @@ const Node* behind_views(const Node* node) {
 /// x - m, or a multiple of it.
 bool is_exponent(const Node* node) {
   if (node->op == Op::MUL)
-    return std::ranges::any_of(node->sources, [](const NodeRef& s) { return is_exponent(s.get()); });
+    return std::ranges::any_of(node->sources,
+                               [](const NodeRef& s) { return is_exponent(s.get()); });
   if (node->op != Op::SUB) return false;
   const Node* maximum = behind_views(node->sources[1].get());
   return maximum->op == Op::REDUCE && maximum->as<ReduceAttr>().op == Op::MAX &&
@@ -29,8 +30,8 @@ bool leads_to(const std::unordered_set<const Node*>& powers, const Node* node) {
   if (node->op == Op::WHERE)
     return leads_to(powers, node->sources[1].get()) || leads_to(powers, node->sources[2].get());
   if (node->op == Op::FDIV) return leads_to(powers, node->sources[0].get());
-  return node->op == Op::MUL && (leads_to(powers, node->sources[0].get()) ||
-                                 leads_to(powers, node->sources[1].get()));
+  return node->op == Op::MUL &&
+         (leads_to(powers, node->sources[0].get()) || leads_to(powers, node->sources[1].get()));
 }
 
 double magnitude(const Interval& x) { return std::max(std::abs(x.low), std::abs(x.high)); }

@@ -10,8 +10,8 @@ class Finder {
  public:
   explicit Finder(const SchedulerInput& input) : input_(input), readers_(input.nodes.size()) {
     for (size_t i = 0; i < input.nodes.size(); ++i)
-      for (const int s : input.sources[i]) readers_[static_cast<size_t>(s)].push_back(
-          static_cast<int>(i));
+      for (const int s : input.sources[i])
+        readers_[static_cast<size_t>(s)].push_back(static_cast<int>(i));
     kept_.assign(input.nodes.size(), false);
     for (const NodeRef& output : input.graph.outputs)
       kept_[static_cast<size_t>(input.at(output))] = true;

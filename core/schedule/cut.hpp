@@ -55,8 +55,8 @@ struct Cut {
 /// Bindings that a kernel on the device of node i may have.
 int binding_limit(const SchedulerInput& input, int i);
 
-/// What is inside a chain is inlined into its root's kernel, as far as that fits. Throws kUnsupported
-/// where one op alone has more operands than the device binds.
+/// What is inside a chain is inlined into its root's kernel, as far as that fits. Throws
+/// kUnsupported where one op alone has more operands than the device binds.
 Cut cut(const SchedulerInput& input, const std::vector<Chain>& chains = {});
 
 }  // namespace tenon::scheduling

@@ -27,7 +27,8 @@ bool is_kernel(const SchedulerInput& input, const Cut& kernels, const Chain& cha
     if (kernels.buffer_of[i] >= 0) return false;
   int params = 0;
   const auto name = [&](int) { return fmt::format("in{}", params++); };
-  const KernelGraph kernel = kernel_graph(input, kernels, {chain.root}, {chain.root}, name, builder);
+  const KernelGraph kernel =
+      kernel_graph(input, kernels, {chain.root}, {chain.root}, name, builder);
   // Layers of a model have equal ones.
   const auto [found, is_new] = known.try_emplace(kernel.graph.outputs[0].get());
   if (is_new) found->second = input.options.chains(kernel.graph, input.capabilities(chain.root));
@@ -45,8 +46,8 @@ Cut cut_with_chains(const SchedulerInput& input, Builder& builder) {
 }
 
 Schedule schedule_nodes(const SchedulerInput& input, Builder& builder) {
-  const Cut kernels = input.options.fuse && input.options.chains ? cut_with_chains(input, builder)
-                                                                 : cut(input);
+  const Cut kernels =
+      input.options.fuse && input.options.chains ? cut_with_chains(input, builder) : cut(input);
   const Units units = group(input, kernels);
   Schedule out = emit(input, kernels, units, builder);
   check_limits(out, input.options);

@@ -17,7 +17,7 @@ namespace {
 
 struct Attention {
   int64_t heads = 2, queries = 20, keys = 24, size = 5, values = 7;
-  std::string shown = {};       ///< statements that define %shown by %query and %key
+  std::string shown = {};        ///< statements that define %shown by %query and %key
   std::string hidden = "-1e30";  ///< the score of what is not shown
   bool shows_weights = true;     ///< those of what is hidden are zero
   std::string power = "exp %z";
@@ -36,8 +36,10 @@ std::string text(const Attention& a) {
         {"$S", fmt::format("[{}, {}, {}]", a.heads, a.queries, a.keys)},
         {"$P", fmt::format("[{}, {}, {}, {}]", a.heads, a.queries, a.keys, a.size)},
         {"$O", fmt::format("[{}, {}, {}, {}]", a.heads, a.queries, a.keys, a.values)},
-        {"$H", std::to_string(a.heads)}, {"$Q", std::to_string(a.queries)},
-        {"$K", std::to_string(a.keys)},  {"$D", std::to_string(a.size)},
+        {"$H", std::to_string(a.heads)},
+        {"$Q", std::to_string(a.queries)},
+        {"$K", std::to_string(a.keys)},
+        {"$D", std::to_string(a.size)},
         {"$E", std::to_string(a.values)}};
     for (const auto& [name, value] : names)
       for (size_t at; (at = s.find(name)) != std::string::npos;) s.replace(at, 2, value);
@@ -116,9 +118,9 @@ std::vector<Array> drawn(const Attention& a, uint32_t seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<float> number(-2, 2);
   std::vector<Array> out;
-  for (const auto& shape : {std::vector{a.heads, a.queries, a.size},
-                            std::vector{a.heads, a.keys, a.size},
-                            std::vector{a.heads, a.keys, a.values}}) {
+  for (const auto& shape :
+       {std::vector{a.heads, a.queries, a.size}, std::vector{a.heads, a.keys, a.size},
+        std::vector{a.heads, a.keys, a.values}}) {
     out.push_back(Array::zeros(DType::kF32, shape));
     for (int64_t i = 0; i < out.back().count(); ++i)
       out.back().set(i, Scalar::of(DType::kF32, number(random)));
@@ -167,10 +169,11 @@ TEST_CASE("no buffer between is as large as the scores") {
 
 TEST_CASE("chained sums agree with the reference in blocks of any length") {
   for (const auto& [name, a] : kKinds) {
-    for (const char* list :
-         {"chain r2 1 at a0", "chain r2 7 at a0", "chain r2 8 at a1", "chain r2 1000 at a1",
-          "split a1 6; chain r2 4 at a1.o", "split a1 8; chain r2 5 at a1.o; split r2.i 3; "
-          "unroll r2.i.i; bind a1.o grid.x", "reorder a1 a0; chain r2 9 at a1"}) {
+    for (const char* list : {"chain r2 1 at a0", "chain r2 7 at a0", "chain r2 8 at a1",
+                             "chain r2 1000 at a1", "split a1 6; chain r2 4 at a1.o",
+                             "split a1 8; chain r2 5 at a1.o; split r2.i 3; "
+                             "unroll r2.i.i; bind a1.o grid.x",
+                             "reorder a1 a0; chain r2 9 at a1"}) {
       INFO(name << ": " << list);
       CHECK(difference(case_of(a), cpu_like(), list, false) == "");
     }
@@ -219,14 +222,14 @@ TEST_CASE("what is left out counts as the mask says") {
   // Scores below the mask's number: what is hidden is then what has the weight.
   for (const char* list : {"split a1 4; chain r2 4 at a1.o", "chain r2 24 at a0"}) {
     for (const double score : {-1e32, -std::numeric_limits<double>::infinity()})
-    for (const bool shows_weights : {true, false}) {
-      const Attention a{.shown = kCausal, .shows_weights = shows_weights};
-      std::vector<Array> inputs = drawn(a, 1);
-      for (int64_t i = 0; i < inputs[0].count(); ++i)
-        inputs[0].set(i, Scalar::of(DType::kF32, 1));
-      set_keys(a, inputs[1], 0, a.keys, score);
-      check_same(a, list, inputs);
-    }
+      for (const bool shows_weights : {true, false}) {
+        const Attention a{.shown = kCausal, .shows_weights = shows_weights};
+        std::vector<Array> inputs = drawn(a, 1);
+        for (int64_t i = 0; i < inputs[0].count(); ++i)
+          inputs[0].set(i, Scalar::of(DType::kF32, 1));
+        set_keys(a, inputs[1], 0, a.keys, score);
+        check_same(a, list, inputs);
+      }
   }
 }
 
@@ -259,8 +262,9 @@ TEST_CASE("chain is refused where a sum does not repair itself") {
     return no ? no->message : "";
   };
   const auto graph = [](const char* term) {
-    return std::string("graph g(%x: f32[4, 9], %y: f32[4, 9]) {\n %m = reduce.max %x, axes=[1]\n"
-                       " %me = expand %m : f32[4, 9]\n %z = sub %x, %me\n") +
+    return std::string(
+               "graph g(%x: f32[4, 9], %y: f32[4, 9]) {\n %m = reduce.max %x, axes=[1]\n"
+               " %me = expand %m : f32[4, 9]\n %z = sub %x, %me\n") +
            term + "\n %s = reduce.add %t, axes=[1]\n return %s\n}";
   };
   CHECK(refused(graph("%t = exp %z"), "chain r1 4 at a0") == "");
@@ -268,8 +272,8 @@ TEST_CASE("chain is refused where a sum does not repair itself") {
   CHECK(refused(graph("%p = exp %z\n %t = mul %p, %x"), "chain r1 4 at a0") == "");
   for (const char* term :
        {"%t = add %z, %y", "%p = exp %z\n %t = add %p, %y", "%p = exp %z\n %t = mul %p, %p",
-        "%p = exp %z\n %t = mul %p, %me", "%p = sin %z\n %t = mul %p, %y", "%n = neg %z\n %t = exp %n",
-        "%n = const -2.0 : f32[4, 9]\n %u = mul %z, %n\n %t = exp %u",
+        "%p = exp %z\n %t = mul %p, %me", "%p = sin %z\n %t = mul %p, %y",
+        "%n = neg %z\n %t = exp %n", "%n = const -2.0 : f32[4, 9]\n %u = mul %z, %n\n %t = exp %u",
         "%w = sub %y, %me\n %t = exp %w"}) {
     INFO(term);
     const bool hoists = std::string(term).find("%p, %me") != std::string::npos;

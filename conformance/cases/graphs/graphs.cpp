@@ -11,9 +11,9 @@
 namespace tenon::conformance::graphs {
 namespace {
 
-constexpr Step kSteps[] = {grow_binary, grow_unary,   grow_view,    grow_reduce, grow_where,
-                           grow_cast,   grow_compare, grow_integer, grow_take,   grow_store,
-                           grow_leaf,   grow_matmul,  grow_softmax, grow_cat,    grow_binary,
+constexpr Step kSteps[] = {grow_binary, grow_unary,   grow_view,    grow_reduce,   grow_where,
+                           grow_cast,   grow_compare, grow_integer, grow_take,     grow_store,
+                           grow_leaf,   grow_matmul,  grow_softmax, grow_cat,      grow_binary,
                            grow_view,   grow_reduce,  grow_region,  grow_attention};
 constexpr size_t kMostNodes = 30, kMostOutputs = 6, kMostWithUpdates = 40;
 constexpr int kMostSteps = 40;

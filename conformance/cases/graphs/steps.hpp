@@ -24,8 +24,8 @@ Entry grow_leaf(Grower& g);
 Entry grow_matmul(Grower& g);
 Entry grow_softmax(Grower& g);
 Entry grow_attention(Grower& g);  ///< every second one is causal
-Entry grow_cat(Grower& g);     ///< pads and adds: how a concatenation is written
-Entry grow_region(Grower& g);  ///< an IF or a LOOP
+Entry grow_cat(Grower& g);        ///< pads and adds: how a concatenation is written
+Entry grow_region(Grower& g);     ///< an IF or a LOOP
 
 /// Backward: an input of the graph becomes a value that is computed from other nodes.
 void grow_backward(Grower& g);

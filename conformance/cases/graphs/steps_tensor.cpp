@@ -150,8 +150,8 @@ Entry grow_attention(Grower& g) {
   NodeRef weights = b.binary(Op::FDIV, powers, sum);
   if (shown) weights = b.where(shown, weights, b.constant(zero(dtype), scores));
   const NodeRef moved = b.expand(b.reshape(weights, {rows, keys, Dim(1)}), weighted);
-  const NodeRef parts = b.binary(
-      Op::MUL, moved, operand({keys, values}, {Dim(1), keys, values}, weighted));
+  const NodeRef parts =
+      b.binary(Op::MUL, moved, operand({keys, values}, {Dim(1), keys, values}, weighted));
   return {b.reshape(b.reduce(Op::ADD, parts, {1}), {rows, values}), -1, 2};
 }
 

@@ -70,9 +70,8 @@ class Recipe {
 
   void run(const Chained& found, int tiles) {
     const std::vector<int> around = nests(builder_.loop(tiles).body);
-    const auto blocks = std::ranges::find_if(around, [&](int a) {
-      return builder_.kernel.axes[a].kind == AxisKind::kOrdered;
-    });
+    const auto blocks = std::ranges::find_if(
+        around, [&](int a) { return builder_.kernel.axes[a].kind == AxisKind::kOrdered; });
     for (const int a : around)
       if (a != *blocks) ends(a);
     // Scores, maxima, powers, and then the sums with loops of their own.

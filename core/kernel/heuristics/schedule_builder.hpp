@@ -130,7 +130,8 @@ std::optional<Matmul> find_matmul(const ScheduleBuilder& builder, const Statemen
 /// that is not a loop).
 void schedule_vector_nest(ScheduleBuilder& builder, int axis);  ///< elementwise and row reductions
 bool schedule_matmul(ScheduleBuilder& builder, int axis);       ///< false if it is not one
-/// A maximum of products and the sums that follow it, as attention is; false if it is no such thing.
+/// A maximum of products and the sums that follow it, as attention is; false if it is no such
+/// thing.
 bool schedule_chained(ScheduleBuilder& builder, int axis);
 /// Sums down the columns of a matrix that is read once; false if it is no such thing.
 bool schedule_columns_once(ScheduleBuilder& builder, int axis);

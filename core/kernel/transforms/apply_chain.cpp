@@ -17,29 +17,6 @@ constexpr int64_t kMaxTile = 1 << 22;  ///< elements
 bool is_loop(const Statement& s) { return s.kind == Statement::Kind::kLoop; }
 bool is_reduce(const Statement& s) { return s.kind == Statement::Kind::kReduce; }
 
-Statement store(int buffer, const Expr& index, KValueRef value) {
-  Statement s;
-  s.kind = Statement::Kind::kStore;
-  s.buffer = buffer;
-  s.index = index;
-  s.value = std::move(value);
-  return s;
-}
-
-void append(std::vector<Statement>& to, std::vector<Statement> more) {
-  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
-
-/// A sum that follows the maximum.
-struct Sum {
-  int id = -1, axis = -1;
-  std::vector<int> own;  ///< loops around it inside those of the tile
-  std::vector<ReduceState> states;
-  std::vector<RunningTerm> terms;  ///< of the states
-  std::vector<int> totals;         ///< tiles: a running total for each position of tile and own
-  std::vector<int> weights;        ///< tiles of a block, of a sum with own loops
-};
-
 class Chain {
  public:
   explicit Chain(const TransformStep& step)
@@ -116,10 +93,9 @@ class Chain {
     outer_ = path_[depth];
     inner_ = path_[end - 1];
     if (&inner_->body.front() != maximum_)
-      return step_.refuse("the maximum first inside " + axis_name(*inner_), "other statements");
+      return step_.refuse("the maximum first inside " + name(inner_->axis), "other statements");
     return {};
   }
-  const std::string& axis_name(const Statement& loop) const { return name(loop.axis); }
 
   Refused find_sums() {
     std::vector<int> own;
@@ -149,6 +125,12 @@ class Chain {
       if (Refused no = find_sums(inner, own)) return no;
     own.pop_back();
     return {};
+  }
+
+  std::vector<int> with_tile(const std::vector<int>& own) const {
+    std::vector<int> axes = tile_;
+    axes.insert(axes.end(), own.begin(), own.end());
+    return axes;
   }
 
   /// Positions in tiles whose axes are these, the last ones next to one another; -1: too large.
@@ -186,9 +168,8 @@ class Chain {
 
   Refused add_maximum_tiles() {
     const int64_t positions = count(tile_);
-    for (const Sum& sum : sums_) {
-      std::vector<int> axes = tile_;
-      axes.insert(axes.end(), sum.own.begin(), sum.own.end());
+    for (const RunningSum& sum : sums_) {
+      const std::vector<int> axes = with_tile(sum.own);
       if (count(axes) < 0) return too_large();
     }
     if (positions < 0 || positions * step_.transform.factor > kMaxTile) return too_large();
@@ -210,8 +191,7 @@ class Chain {
   };
 
   Part part(std::string_view suffix, const std::vector<int>& own = {}) {
-    std::vector<int> axes = tile_;
-    axes.insert(axes.end(), own.begin(), own.end());
+    const std::vector<int> axes = with_tile(own);
     Part out{copy_axes(kernel_, axes, suffix), {}, {}, -1};
     const auto split = out.copies.axes.begin() + static_cast<std::ptrdiff_t>(tile_.size());
     out.tile.assign(out.copies.axes.begin(), split);
@@ -220,10 +200,14 @@ class Chain {
     return out;
   }
 
-  int add_block_axis(const std::string& suffix, AxisKind kind) {
-    std::string wanted = name(r_) + ".i" + suffix;
+  int add_axis(const std::string& suffix, Expr size, AxisKind kind) {
+    std::string wanted = name(r_) + suffix;
     while (kernel_.axis(wanted) >= 0) wanted += "_";
-    const int axis = kernel_.add_axis(std::move(wanted), step_.transform.factor, kind);
+    return kernel_.add_axis(std::move(wanted), std::move(size), kind);
+  }
+
+  int add_block_axis(const std::string& suffix, AxisKind kind) {
+    const int axis = add_axis(".i" + suffix, step_.transform.factor, kind);
     const Expr position = row_at(axis);
     if (!extent(r_).divisible_by(step_.transform.factor))
       kernel_.guards.push_back({position, extent(r_)});
@@ -237,7 +221,7 @@ class Chain {
   }
 
   Refused split_terms() {
-    add_blocks();
+    blocks_ = add_axis(".o", ceil_div(extent(r_), step_.transform.factor), AxisKind::kOrdered);
     powers_ = part(".p");
     powers_.block = add_block_axis(".p", has_row_sums() ? AxisKind::kReduce : AxisKind::kParallel);
     const KValueRef element = load(terms_, place_in_block(powers_.block, powers_.tile));
@@ -248,7 +232,7 @@ class Chain {
       return power;
     };
     RunningMaximum maximum(kernel_, *maximum_);
-    for (Sum& sum : sums_) {
+    for (RunningSum& sum : sums_) {
       AxisSet own;
       for (const int a : sum.own) own.set(a);
       for (const ReduceState& state : sum.states) {
@@ -263,14 +247,7 @@ class Chain {
     return {};
   }
   bool has_row_sums() const {
-    return std::ranges::any_of(sums_, [](const Sum& sum) { return sum.own.empty(); });
-  }
-
-  void add_blocks() {
-    std::string wanted = name(r_) + ".o";
-    while (kernel_.axis(wanted) >= 0) wanted += "_";
-    blocks_ = kernel_.add_axis(std::move(wanted), ceil_div(extent(r_), step_.transform.factor),
-                               AxisKind::kOrdered);
+    return std::ranges::any_of(sums_, [](const RunningSum& sum) { return sum.own.empty(); });
   }
 
   /// Blocks that the mask hides, where that changes nothing: they count as if they had been first.
@@ -278,7 +255,7 @@ class Chain {
     const double constant = hidden.constant.as_double();
     const bool is_nothing = constant == -std::numeric_limits<double>::infinity();
     if (!is_nothing && !std::isfinite(constant)) return;
-    for (const Sum& sum : sums_)
+    for (const RunningSum& sum : sums_)
       for (const RunningTerm& term : sum.terms)
         if (!term.is_hidden && !is_nothing && !(term.is_power && sum.own.empty())) return;
     shown_ = shown_blocks(kernel_, hidden, r_, step_.transform.factor, tile_, path_);
@@ -289,10 +266,9 @@ class Chain {
     std::vector<Statement> rest(std::make_move_iterator(inner_->body.begin() + 1),
                                 std::make_move_iterator(inner_->body.end()));
     Statement maximum = std::move(*maximum_);
-    for (Sum& sum : sums_)
+    for (RunningSum& sum : sums_)
       for (size_t i = 0; i < sum.states.size(); ++i) {
-        std::vector<int> axes = tile_;
-        axes.insert(axes.end(), sum.own.begin(), sum.own.end());
+        const std::vector<int> axes = with_tile(sum.own);
         sum.totals.push_back(add_tile("totals", count(axes)));
       }
     std::vector<Statement> parts = beginning();
@@ -302,15 +278,11 @@ class Chain {
     blocks.body = terms_of(std::move(maximum));
     append(blocks.body, maxima());
     append(blocks.body, powers());
-    for (const Sum& sum : sums_)
+    for (const RunningSum& sum : sums_)
       if (!sum.own.empty()) append(blocks.body, sum_of(sum));
     parts.push_back(std::move(blocks));
     append(parts, ending(std::move(rest)));
     outer_->body = std::move(parts);
-  }
-
-  KValueRef hidden_count() const {
-    return make_cast(make_index(shown_->hidden, DType::kI64), dtype_);
   }
 
   std::vector<Statement> beginning() {
@@ -318,26 +290,28 @@ class Chain {
     Part rows = part(".z");
     KValueRef first = make_const(identity(Op::MAX, dtype_));
     if (hidden_)
-      first = make_op(Op::WHERE, dtype_,
-                      {make_index(less(0, shown_->hidden), DType::kBool), make_const(*hidden_),
-                       first});
-    std::vector<Statement> stores{store(maxima_, place(rows.tile), first)};
-    for (const Sum& sum : sums_) {
+      first =
+          make_op(Op::WHERE, dtype_,
+                  {make_index(less(0, shown_->hidden), DType::kBool), make_const(*hidden_), first});
+    std::vector<Statement> stores{make_store(maxima_, place(rows.tile), first)};
+    for (const RunningSum& sum : sums_) {
       if (!sum.own.empty()) continue;
       for (size_t i = 0; i < sum.totals.size(); ++i) {
         const bool counts =
             hidden_ && std::isfinite(hidden_->as_double()) && !sum.terms[i].is_hidden;
-        stores.push_back(store(sum.totals[i], place(rows.tile),
-                               counts ? hidden_count() : make_const(zero(dtype_))));
+        stores.push_back(make_store(sum.totals[i], place(rows.tile),
+                                    counts
+                                        ? make_cast(make_index(shown_->hidden, DType::kI64), dtype_)
+                                        : make_const(zero(dtype_))));
       }
     }
     append(out, in_loops(rows.copies.axes, std::move(stores)));
-    for (const Sum& sum : sums_) {
+    for (const RunningSum& sum : sums_) {
       if (sum.own.empty()) continue;
       Part all = part(".z", sum.own);
       std::vector<Statement> zeros;
       for (const int total : sum.totals)
-        zeros.push_back(store(total, place(all.copies.axes), make_const(zero(dtype_))));
+        zeros.push_back(make_store(total, place(all.copies.axes), make_const(zero(dtype_))));
       append(out, in_loops(all.copies.axes, std::move(zeros)));
     }
     return out;
@@ -348,7 +322,8 @@ class Chain {
     const int block = add_block_axis("", AxisKind::kParallel);
     std::vector<Statement>& inside = maximum.body[0].body;
     inside.pop_back();  // the step
-    inside.push_back(store(terms_, place_in_block(block, tile_), with_positions(maximum.states[0].value)));
+    inside.push_back(
+        make_store(terms_, place_in_block(block, tile_), with_positions(maximum.states[0].value)));
     AxisCopies copies{{}, {{name(r_), row_at(block)}}};
     take_from_tiles(kernel_, inside, copies, -1, {});
     std::vector<int> axes = tile_;
@@ -390,9 +365,9 @@ class Chain {
     const KValueRef before = load(maxima_, here);
     const KValueRef now = op(Op::MAX, before, make_result(out[0].id, 0, dtype_));
     const KValueRef base = base_of(now);
-    out.push_back(store(scales_, here, power_->of(base_of(before), base)));
-    out.push_back(store(bases_, here, base));
-    out.push_back(store(maxima_, here, now));
+    out.push_back(make_store(scales_, here, power_->of(base_of(before), base)));
+    out.push_back(make_store(bases_, here, base));
+    out.push_back(make_store(maxima_, here, now));
     return in_loops(rows.copies.axes, std::move(out));
   }
 
@@ -406,7 +381,7 @@ class Chain {
     std::vector<ReduceState> states;
     const Expr here = place_in_block(powers_.block, powers_.tile), row = place(powers_.tile);
     bool is_first = true;
-    for (Sum& sum : sums_) {
+    for (RunningSum& sum : sums_) {
       for (size_t i = 0; i < sum.terms.size(); ++i) {
         const KValueRef weight = weight_of(sum, i);
         if (sum.own.empty()) {
@@ -416,7 +391,7 @@ class Chain {
         // The first takes the place of the terms, which all have been read when it is stored.
         sum.weights.push_back(is_first ? terms_ : add_tile("weights", block_));
         is_first = false;
-        kept.push_back(store(sum.weights.back(), here, weight));
+        kept.push_back(make_store(sum.weights.back(), here, weight));
       }
     }
     if (states.empty()) {
@@ -427,25 +402,25 @@ class Chain {
     std::vector<Statement> out;
     out.push_back(reduction(powers_.block, std::move(states), std::move(kept)));
     int state = 0;
-    for (const Sum& sum : sums_)
+    for (const RunningSum& sum : sums_)
       if (sum.own.empty())
         for (const int total : sum.totals)
-          totals.push_back(
-              store(total, row, scaled(total, row, row, make_result(out[0].id, state++, dtype_))));
+          totals.push_back(make_store(
+              total, row, scaled(total, row, row, make_result(out[0].id, state++, dtype_))));
     append(out, std::move(totals));
     return in_loops(powers_.tile, std::move(out));
   }
 
   /// At the axes of powers_.
-  KValueRef weight_of(const Sum& sum, size_t i) {
+  KValueRef weight_of(const RunningSum& sum, size_t i) {
     AxisCopies copies = powers_.copies;
     copies.rename.insert_or_assign(name(sum.axis), row_at(powers_.block));
-    std::vector<Statement> one{store(terms_, 0, with_positions(sum.terms[i].weight))};
+    std::vector<Statement> one{make_store(terms_, 0, with_positions(sum.terms[i].weight))};
     take_from_tiles(kernel_, one, copies, -1, {});
     return one[0].value;
   }
 
-  std::vector<Statement> sum_of(const Sum& sum) {
+  std::vector<Statement> sum_of(const RunningSum& sum) {
     Part all = part(".f", sum.own);
     all.block = add_block_axis(".f", AxisKind::kReduce);
     AxisCopies copies = all.copies;
@@ -453,7 +428,7 @@ class Chain {
     std::vector<ReduceState> states;
     for (size_t i = 0; i < sum.terms.size(); ++i) {
       const KValueRef weight = load(sum.weights[i], place_in_block(all.block, all.tile));
-      std::vector<Statement> other{store(terms_, 0, sum.terms[i].others[0])};
+      std::vector<Statement> other{make_store(terms_, 0, sum.terms[i].others[0])};
       take_from_tiles(kernel_, other, copies, -1, {});
       states.push_back(
           {Op::ADD, dtype_, op(Op::MUL, weight, other[0].value), sum.states[i].precision});
@@ -462,10 +437,9 @@ class Chain {
     out.push_back(reduction(all.block, std::move(states), {}));
     const Expr here = place(all.copies.axes), row = place(all.tile);
     for (size_t i = 0; i < sum.totals.size(); ++i)
-      out.push_back(
-          store(sum.totals[i], here,
-                scaled(sum.totals[i], here, row,
-                       make_result(out[0].id, static_cast<int>(i), dtype_))));
+      out.push_back(make_store(
+          sum.totals[i], here,
+          scaled(sum.totals[i], here, row, make_result(out[0].id, static_cast<int>(i), dtype_))));
     return in_loops(all.copies.axes, std::move(out));
   }
 
@@ -475,9 +449,8 @@ class Chain {
     remove_sums(rest);
     const KValueRef maximum = load(maxima_, place(tile_));
     for (size_t i = sums_.size(); i-- > 0;) {
-      const Sum& sum = sums_[i];
-      std::vector<int> axes = tile_;
-      axes.insert(axes.end(), sum.own.begin(), sum.own.end());
+      const RunningSum& sum = sums_[i];
+      const std::vector<int> axes = with_tile(sum.own);
       std::vector<KValueRef> totals;
       for (size_t k = 0; k < sum.totals.size(); ++k) {
         // Of -inf alone every term is NaN.
@@ -508,7 +481,7 @@ class Chain {
   int maximum_id_ = -1;
   DType dtype_ = DType::kVoid;
   std::vector<int> tile_;
-  std::vector<Sum> sums_;
+  std::vector<RunningSum> sums_;
   int64_t block_ = 0;  ///< positions of a tile for each step of a block
   int terms_ = -1, maxima_ = -1, bases_ = -1, scales_ = -1;
   int blocks_ = -1;

@@ -205,10 +205,6 @@ class Sink {
                 std::make_move_iterator(parts.end()));
   }
 
-  static void append(std::vector<Statement>& to, std::vector<Statement> more) {
-    to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-  }
-
   /// The reduce loops around R, without it: it stays in the reduction.
   std::vector<Statement> take_reduce_loops() {
     if (outer_.empty()) return {};
@@ -221,22 +217,13 @@ class Sink {
     return loops;
   }
 
-  static Statement store(int tile, const Expr& index, KValueRef value) {
-    Statement s;
-    s.kind = Statement::Kind::kStore;
-    s.buffer = tile;
-    s.index = index;
-    s.value = std::move(value);
-    return s;
-  }
-
   std::vector<Statement> merge() const {
     std::vector<Statement> out;
     for (size_t i = 0; i < tiles_.size(); ++i) {
       const ReduceState& state = reduction_->states[i];
       KValueRef sum = make_result(reduction_->id, static_cast<int>(i), state.dtype);
       if (!outer_.empty()) sum = make_op(state.op, state.dtype, {element(i), sum});
-      out.push_back(store(tiles_[i], at_, std::move(sum)));
+      out.push_back(make_store(tiles_[i], at_, std::move(sum)));
     }
     return out;
   }
@@ -259,7 +246,8 @@ class Sink {
     const AxisCopies zeros = copies(".z");
     std::vector<Statement> out;
     for (size_t i = 0; i < tiles_.size(); ++i)
-      out.push_back(store(tiles_[i], at_.substitute(zeros.rename), make_const(identities_[i])));
+      out.push_back(
+          make_store(tiles_[i], at_.substitute(zeros.rename), make_const(identities_[i])));
     return in_loops(zeros.axes, std::move(out));
   }
 

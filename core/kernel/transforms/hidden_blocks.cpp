@@ -199,8 +199,8 @@ std::optional<ShownBlocks> shown_blocks(const Kernel& kernel, const Hidden& hidd
   const std::optional<Expr> condition = condition_of(hidden.condition);
   if (!condition) return std::nullopt;
   const Expr extent = kernel.axes[row].extent, blocks = ceil_div(extent, block);
-  const Shown shown = ShownFinder(kernel, row, tile, around)
-                          .of(hidden.negated ? denied(*condition) : *condition);
+  const Shown shown =
+      ShownFinder(kernel, row, tile, around).of(hidden.negated ? denied(*condition) : *condition);
   ShownBlocks out{floor_div(shown.begin, block), ceil_div(shown.end, block), 0};
   if (out.begin.is_const(0) && out.end == blocks) return std::nullopt;
   const Expr count = min(out.end * block, extent) - min(out.begin * block, extent);

@@ -35,6 +35,16 @@ struct RunningTerm {
   bool is_hidden = false;                       ///< 0 where the term of the maximum is hidden
 };
 
+/// A sum that follows the maximum.
+struct RunningSum {
+  int id = -1, axis = -1;
+  std::vector<int> own;  ///< loops around it inside those of the tile
+  std::vector<ReduceState> states;
+  std::vector<RunningTerm> terms;  ///< of the states
+  std::vector<int> totals;         ///< tiles: a running total for each position of tile and own
+  std::vector<int> weights;        ///< tiles of a block, of a sum with own loops
+};
+
 class RunningMaximum {
  public:
   /// `maximum`: a reduction by one loop with one state, a MAX.

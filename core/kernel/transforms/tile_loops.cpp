@@ -38,6 +38,19 @@ std::vector<Statement> in_loops(const std::vector<int>& axes, std::vector<Statem
   return inner;
 }
 
+Statement make_store(int buffer, const Expr& index, KValueRef value) {
+  Statement s;
+  s.kind = Statement::Kind::kStore;
+  s.buffer = buffer;
+  s.index = index;
+  s.value = std::move(value);
+  return s;
+}
+
+void append(std::vector<Statement>& to, std::vector<Statement> more) {
+  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
 namespace {
 
 class Taker {

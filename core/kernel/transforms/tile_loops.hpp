@@ -23,6 +23,9 @@ void copy_guards(Kernel& kernel, const std::map<std::string, Expr>& rename);
 /// The statements in loops of these axes, outermost first.
 std::vector<Statement> in_loops(const std::vector<int>& axes, std::vector<Statement> inner);
 
+Statement make_store(int buffer, const Expr& index, KValueRef value);
+void append(std::vector<Statement>& to, std::vector<Statement> more);
+
 /// Rewrites statements to stand under the copies: positions and what the data says of them, with
 /// `states` (at the positions of the axes) instead of the results of a reduction.
 void take_from_tiles(Kernel& kernel, std::vector<Statement>& statements, const AxisCopies& copies,

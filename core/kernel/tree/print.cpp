@@ -71,10 +71,9 @@ class Printer {
       case Statement::Kind::kLoop: {
         const KernelAxis& a = kernel_.axes[s.axis];
         const std::string bind(bind_name(a.bind));
-        const std::string range =
-            s.range ? fmt::format(" from {} to {}", to_string(s.range->begin),
-                                  to_string(s.range->end))
-                    : "";
+        const std::string range = s.range ? fmt::format(" from {} to {}", to_string(s.range->begin),
+                                                        to_string(s.range->end))
+                                          : "";
         out_ += fmt::format("{}{} {} in {}{}{}\n", indent,
                             a.kind == AxisKind::kOrdered ? "for ordered" : "for", a.name,
                             to_string(a.extent), range, bind.empty() ? "" : " @" + bind);
