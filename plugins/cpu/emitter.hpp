@@ -124,7 +124,7 @@ class Emitter {
   std::vector<llvm::Value*> wide_;  ///< of positions below 64 bits: the same as i64; null: none
   std::vector<std::optional<LaneIndex>> strides_;      ///< of gathers, by op
   std::unordered_map<uint32_t, llvm::Value*> loaded_;  ///< with a gather before them
-  std::vector<uint32_t> extremes_;         ///< of a carry its MAX or MIN and the reverse; or kNone
+  std::vector<uint32_t> extremes_;  ///< of a carry its MAX or MIN and the reverse; or kNone
   /// Scatters that fill a line between them, by the last of them; by the others nothing.
   std::unordered_map<uint32_t, std::vector<uint32_t>> interleaved_;
   std::vector<llvm::Value*> params_;       ///< by tn_param: pointer or scalar

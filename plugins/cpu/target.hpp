@@ -14,7 +14,7 @@ struct TargetSpec {
   std::string name;  ///< "x86_64/znver5+1a2b3c4d": the processor and a hash of the features
   uint32_t vector_bytes = 16, vector_registers = 16;
   bool fuse_multiply_add = false;
-  bool avx512 = false;  ///< with F, BW, DQ and VL
+  bool avx512 = false;     ///< with F, BW, DQ and VL
   bool dots_bf16 = false;  ///< pairs of bf16 to f32
   bool dots_i8 = false;    ///< fours of u8 by i8 to i32
 };
