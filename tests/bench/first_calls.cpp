@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/ir/text.hpp"
+#include "core/ir/text/text.hpp"
 #include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
 #include "tests/bench/gpt2.hpp"
