@@ -66,6 +66,12 @@ bool Guards::ask(const AxisSet& concerned, int axis) const {
   return false;
 }
 
+bool Guards::concern_both(const AxisSet& axes, const AxisSet& others) const {
+  for (size_t g = 0; g < axes_.size(); ++g)
+    if (!off_[g] && (axes_[g] & axes).any() && (axes_[g] & others).none()) return false;
+  return true;
+}
+
 Guards::Peel Guards::peel(int axis) const {
   Peel out;
   if (!peels_) return out;

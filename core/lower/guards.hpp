@@ -21,6 +21,9 @@ class Guards {
   /// Whether one that is on, and concerns one of these axes, asks where an axis stands.
   bool ask(const AxisSet& concerned, int axis) const;
 
+  /// Whether each that is on, and concerns one of `axes`, concerns one of `others` too.
+  bool concern_both(const AxisSet& axes, const AxisSet& others) const;
+
   /// Guards that hold in a loop's iterations [0, full): those to switch off there.
   struct Peel {
     std::vector<size_t> guards;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/lower/reductions.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "core/ir/scalar_op.hpp"
@@ -140,15 +141,24 @@ void Reductions::step_elements(Open& open) {
     for (size_t k = 0; k < states.size(); ++k) {
       const ReduceState& state = states[k];
       Value v = leaves_.value(state.value);
-      const bool product = !mask && state.op == Op::ADD && is_float(state.dtype) &&
-                           state.value->kind == KValueKind::kOp && state.value->op == Op::MUL;
-      if (mask)
+      const bool is_product = state.op == Op::ADD && is_float(state.dtype) &&
+                              state.value->kind == KValueKind::kOp && state.value->op == Op::MUL;
+      const bool chooses = mask && !(is_product && is_zero_beyond(open, *state.value));
+      if (chooses)
         v = ops_.op(TN_OP_WHERE, state.dtype,
                     {*mask, v, ops_.constant(state.dtype, identity(state.op, state.dtype).bits)});
       Value& accumulator = open.accumulators[static_cast<size_t>(i) * states.size() + k];
-      accumulator =
-          ops_.combine(state.op, state.dtype, accumulator, v, product ? TN_OP_CONTRACT : 0);
+      accumulator = ops_.combine(state.op, state.dtype, accumulator, v,
+                                 is_product && !chooses ? TN_OP_CONTRACT : 0);
     }
+  });
+}
+
+bool Reductions::is_zero_beyond(const Open& open, const KValue& product) const {
+  return std::ranges::all_of(product.operands, [&](const KValueRef& factor) {
+    const AxisSet axes = positions_.axes_of(factor->index);
+    return factor->kind == KValueKind::kLoad && factor->constant.bits == 0 &&
+           positions_.in_lanes(axes) && guards_.concern_both(open.own, axes);
   });
 }
 

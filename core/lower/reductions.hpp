@@ -54,6 +54,8 @@ class Reductions {
     std::vector<Value> accumulators;
   };
   void step_elements(Open& open);
+  /// Whether both factors are loads that give 0 in lanes that are not real.
+  bool is_zero_beyond(const Open& open, const KValue& product) const;
   void step_dots(Open& open);
   void take_excess_away(const Open& open, std::vector<Value>& totals);
   Value merge(Op code, DType dtype, std::vector<Value> parts);
