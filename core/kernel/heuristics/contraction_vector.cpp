@@ -38,11 +38,11 @@ RegisterTile best_tile(const ScheduleBuilder& builder, int64_t m, int64_t n) {
   for (const int64_t vectors : {2, 3, 1}) {
     const int64_t most = std::min({int64_t{14}, registers * 3 / 4 / vectors, m});
     for (int64_t rows = vectors > n ? 0 : most; rows > 0; --rows) {
+      const int64_t columns = n / vectors, lines = m / rows;  // of whole tiles
       const auto row_of_tiles = [&](int64_t height) {
-        return static_cast<double>(n / vectors) * step(height, vectors) + step(height, n % vectors);
+        return static_cast<double>(columns) * step(height, vectors) + step(height, n % vectors);
       };
-      const double time =
-          static_cast<double>(m / rows) * row_of_tiles(rows) + row_of_tiles(m % rows);
+      const double time = static_cast<double>(lines) * row_of_tiles(rows) + row_of_tiles(m % rows);
       if (least == 0 || time < least) least = time, best = {rows, vectors};
     }
   }
