@@ -250,15 +250,11 @@ bool schedule_matmul(ScheduleBuilder& builder, int axis) {
   if (!find_matmul(builder, builder.loop(axis))) return false;
   const int outermost = fuse_batches(builder, axis);
   const Matmul mm = *find_matmul(builder, builder.loop(outermost));
-  if (const DotAtom* dot = dot_for(builder, mm)) {
-    ScheduleBuilder trial = builder;
-    const bool done = schedule_along_sum(trial, mm, dot) || schedule_panels(trial, mm, dot);
-    if (done && !trial.refusal()) {
-      builder.kernel = std::move(trial.kernel);
-      builder.list = std::move(trial.list);
-      return true;
-    }
-  }
+  const DotAtom* dot = dot_for(builder, mm);
+  const auto with_dots = [&](ScheduleBuilder& trial) {
+    return schedule_along_sum(trial, mm, dot) || schedule_panels(trial, mm, dot);
+  };
+  if (dot && builder.attempt(with_dots)) return true;
   return schedule_along_sum(builder, mm, nullptr) || schedule_panels(builder, mm, nullptr);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Devices with workgroups: neighbouring threads take neighbouring elements, a short vector each.
 #include <algorithm>
-#include <bit>
 
 #include "core/kernel/heuristics/schedule_builder.hpp"
 
@@ -9,10 +8,6 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kThreads = 256;
-
-int64_t ceil_pow2(int64_t n) {
-  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, n))));
-}
 
 /// Workgroups that keep the device busy to the end.
 int64_t many_groups(const ScheduleBuilder& builder) {
@@ -68,10 +63,7 @@ void schedule_elements(ScheduleBuilder& builder, std::vector<int> axes) {
 
 /// One item a thread, all axes as one.
 void spread_over_grid(ScheduleBuilder& builder, std::vector<int> axes, int64_t most_threads) {
-  while (axes.size() > 1) {
-    axes[0] = builder.fuse(axes[0], axes[1]);
-    axes.erase(axes.begin() + 1);
-  }
+  axes = {builder.fuse_all(axes)};
   int64_t threads = builder.placed(Bind::kBlockX);
   if (threads == 0)
     threads = std::min(builder.threads_on_x(most_threads), ceil_pow2(builder.size(axes[0])));

@@ -2,7 +2,6 @@
 // Reductions on devices with workgroups: a subgroup or a workgroup for each row, threads along the
 // columns for sums over rows.
 #include <algorithm>
-#include <bit>
 
 #include "core/kernel/heuristics/schedule_builder.hpp"
 
@@ -11,10 +10,6 @@ namespace {
 
 constexpr int64_t kGroupThreads = 128;  ///< of a workgroup that takes several rows
 constexpr int64_t kKept = 32;           ///< elements of a row that a thread keeps in registers
-
-int64_t ceil_pow2(int64_t n) {
-  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, n))));
-}
 
 /// A pass goes over x: lanes innermost, then threads; few enough copies are unrolled so that equal
 /// elements of several passes are computed once.
@@ -90,10 +85,7 @@ bool schedule_rows(ScheduleBuilder& builder, const std::vector<int>& outer_axes)
     threads = std::min(threads, builder.threads_on_x(1024));
     if (builder.caps.software) threads = std::max<int64_t>(subgroup, 8);
   }
-  while (axes.size() > 1) {
-    axes[0] = builder.fuse(axes[0], axes[1]);
-    axes.erase(axes.begin() + 1);
-  }
+  axes = {builder.fuse_all(axes)};
   int row = axes[0];
   int64_t beside = builder.placed(Bind::kBlockY);
   if (beside == 0)
@@ -150,10 +142,7 @@ void schedule_total(ScheduleBuilder& builder, int reduction) {
   std::vector<int> axes = builder.chain(found->body[0]);
   for (const Statement* inner : builder.reductions(*found))
     if (inner != found) return;
-  while (axes.size() > 1) {
-    axes[0] = builder.fuse(axes[0], axes[1]);
-    axes.erase(axes.begin() + 1);
-  }
+  axes = {builder.fuse_all(axes)};
   if (builder.size(axes[0]) < 64) return;
   int64_t threads = builder.placed(Bind::kBlockX);
   if (threads == 0)

@@ -22,11 +22,15 @@ void count_divisions(const Expr& expr, std::unordered_set<const Expr::Node*>& se
   }
 }
 
+}  // namespace
+
 int64_t floor_pow2(int64_t n) {
   return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(1, n))));
 }
 
-}  // namespace
+int64_t ceil_pow2(int64_t n) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, n))));
+}
 
 int divisions(const Kernel& kernel) {
   int count = 0;
@@ -265,6 +269,12 @@ int ScheduleBuilder::fuse_if(int outer, int inner, const std::function<bool(int 
   kernel = std::move(before);
   list.pop_back();
   return -1;
+}
+
+int ScheduleBuilder::fuse_all(const std::vector<int>& axes) {
+  int fused = axes[0];
+  for (size_t i = 1; i < axes.size(); ++i) fused = fuse(fused, axes[i]);
+  return fused;
 }
 
 std::vector<int> ScheduleBuilder::fuse_contiguous(std::vector<int> axes) {

@@ -86,6 +86,8 @@ class ScheduleBuilder {
   /// Fuses two directly nested loops and gives the new axis; -1, and nothing done, where that is
   /// not legal or `keeps` says no to what came of it.
   int fuse_if(int outer, int inner, const std::function<bool(int fused)>& keeps);
+  /// Fuses directly nested loops to one, and gives its axis.
+  int fuse_all(const std::vector<int>& axes);
   /// Fuses directly nested parallel loops from the outside in where no index gets harder, and gives
   /// the axes left.
   std::vector<int> fuse_contiguous(std::vector<int> axes);
@@ -101,6 +103,10 @@ class ScheduleBuilder {
 
 /// Costs more than a pass through the cache.
 bool is_slow(const KValue& v);
+
+/// The next power of two not above n, or not below; 1 for less.
+int64_t floor_pow2(int64_t n);
+int64_t ceil_pow2(int64_t n);
 
 /// Different divisions and remainders that the indices and masks of a kernel ask for.
 int divisions(const Kernel& kernel);

@@ -3,7 +3,6 @@
 // with a run of accesses as wide as there are. Every lane moves by itself, whatever its neighbours
 // do, and a barrier suspends all threads.
 #include <algorithm>
-#include <bit>
 
 #include "core/kernel/heuristics/schedule_builder.hpp"
 
@@ -13,10 +12,6 @@ namespace {
 constexpr int64_t kRegister = 8;  ///< threads, where a device does not say its subgroups
 constexpr int64_t kRun = 64;     ///< accesses of a thread that make its workgroup cheap beside them
 constexpr int64_t kColumns = 4;  ///< accesses side by side of a thread that goes down columns
-
-int64_t floor_pow2(int64_t n) {
-  return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(1, n))));
-}
 
 int64_t register_threads(const ScheduleBuilder& builder) {
   if (const int64_t there = builder.placed(Bind::kBlockX)) return there;
@@ -80,10 +75,7 @@ bool schedule_rows_apart(ScheduleBuilder& builder, std::vector<int> axes) {
     if (copies > 1) builder.unroll(copy);
     column = rest;
   }
-  while (axes.size() > 1) {
-    axes[0] = builder.fuse(axes[0], axes[1]);
-    axes.erase(axes.begin() + 1);
-  }
+  axes = {builder.fuse_all(axes)};
   const auto [grid, thread] = builder.split(axes[0], threads);
   builder.bind(thread, Bind::kBlockX);
   bind_grid(builder, grid, 1);
