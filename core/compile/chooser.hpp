@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string_view>
 
 #include "core/ir/capabilities.hpp"
@@ -29,6 +30,9 @@ class TransformChooser {
   virtual LoweredKernel choose(const UnchosenKernel& kernel) = 0;
   /// Whether kernels that are equal may be given different transforms.
   virtual bool tells_equal_kernels_apart() const { return true; }
+  /// One that chooses as this does and may outlive it, for kernels whose sizes a launch tells; null
+  /// if the kernel of that name is to be one for all sizes.
+  virtual std::shared_ptr<TransformChooser> for_later(std::string_view) const { return nullptr; }
 };
 
 /// Words that hold several elements are written without atomics by one thread alone: then no
@@ -40,6 +44,9 @@ class HeuristicChooser : public TransformChooser {
  public:
   LoweredKernel choose(const UnchosenKernel& kernel) override;
   bool tells_equal_kernels_apart() const override { return false; }
+  std::shared_ptr<TransformChooser> for_later(std::string_view) const override {
+    return std::make_shared<HeuristicChooser>();
+  }
 };
 
 /// The same list for each kernel; none if it is empty. Throws what is not legal.

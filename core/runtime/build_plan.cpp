@@ -1,60 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Schedule -> plan: legalise, lower and compile each kernel.
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <functional>
 #include <map>
 #include <set>
-#include <system_error>
-#include <thread>
 #include <tuple>
 
 #include "core/compile/compiler.hpp"
+#include "core/runtime/for_all.hpp"
 #include "core/runtime/own_program.hpp"
 #include "core/runtime/plan.hpp"
 #include "core/schedule/canonical.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
-#include "core/support/process.hpp"
 
 namespace tenon {
 namespace {
-
-/// Calls action(0..count-1), on several threads if there is more than one; the first error wins.
-template <class F>
-void for_all(size_t count, F&& action) {
-  const size_t threads = std::min<size_t>(count, std::max(1u, std::thread::hardware_concurrency()));
-  if (threads <= 1) {
-    for (size_t i = 0; i < count; ++i) action(i);
-    return;
-  }
-  std::atomic<size_t> next{0};
-  std::vector<std::exception_ptr> errors(count);
-  std::atomic<bool> failed{false};
-  const ForkHold hold;
-  const auto work = [&] {
-    const WithinForkHold within;
-    for (size_t i = next++; i < count && !failed; i = next++) {
-      try {
-        action(i);
-      } catch (...) {
-        errors[i] = std::current_exception();
-        failed = true;
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> pool;
-    try {
-      for (size_t t = 1; t < threads; ++t) pool.emplace_back(work);
-    } catch (const std::system_error&) {  // no more threads: those that are there do it all
-    }
-    work();
-  }
-  for (const std::exception_ptr& error : errors)
-    if (error) std::rethrow_exception(error);
-}
 
 class PlanBuilder {
  public:
@@ -88,8 +49,8 @@ class PlanBuilder {
     const KernelCall* first;  ///< of the kernels that it stands for
     Graph graph;              ///< under canonical names
     int device;
-    LoweredKernel kernel;
-    ExecutableRef executable;
+    CompiledKernel kernel;
+    std::shared_ptr<SizedKernel> sized;  ///< in its place, where a launch tells the sizes
   };
   /// One Builder makes equal nodes the same, so these are equal where the kernels are.
   using Key = std::tuple<int, std::vector<int>, std::vector<int>, std::vector<NodeRef>,
@@ -137,16 +98,19 @@ class PlanBuilder {
     return schedule.buffers[static_cast<size_t>(buffer)].device;
   }
 
+  static LowerOptions options_of(const Distinct& distinct) {
+    return {.alias = distinct.first->alias, .sections = distinct.first->sections, .name = {}};
+  }
+
   LoweredKernel lowered(const Graph& graph, const Distinct& distinct, size_t number) const {
     const Capabilities& caps = devices_[static_cast<size_t>(distinct.device)]->capabilities();
-    const LowerOptions options{
-        .alias = distinct.first->alias, .sections = distinct.first->sections, .name = {}};
-    return compiler_.lower(compiler_.legalise(graph, caps), caps, options, chooser_, number);
+    return compiler_.lower(compiler_.legalise(graph, caps), caps, options_of(distinct), chooser_,
+                           number);
   }
 
   void lower(Distinct& distinct, size_t number) const {
     try {
-      distinct.kernel = lowered(distinct.graph, distinct, number);
+      distinct.kernel.lowered = lowered(distinct.graph, distinct, number);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kUnsupported) throw;
       refuse(distinct, number, error);
@@ -164,79 +128,55 @@ class PlanBuilder {
                                           devices_[static_cast<size_t>(distinct.device)]->id()));
   }
 
+  /// Kernels of many sizes wait for the sizes; what no size would have is refused here.
+  bool waits_for_sizes(Distinct& distinct) const {
+    const LoweredKernel& lowered = distinct.kernel.lowered;
+    if (lowered.model || !SizedKernel::is_one(distinct.graph)) return false;
+    const std::string name(lowered.program.view().name());
+    const auto later = chooser_.for_later(name);
+    if (!later) return false;
+    LowerOptions options = options_of(distinct);
+    options.name = name;
+    distinct.sized = std::make_shared<SizedKernel>(distinct.graph, std::move(options),
+                                                   devices_[static_cast<size_t>(distinct.device)],
+                                                   compiler_, later);
+    return true;
+  }
+
   void compile() {
     TN_LOG("plan", "{} kernels, {} different ones", jobs_.size(), distinct_.size());
     // The longest first: else one thread may begin it when the others are done.
     std::vector<Distinct*> order;
-    for (Distinct& distinct : distinct_) order.push_back(&distinct);
+    for (Distinct& distinct : distinct_)
+      if (!waits_for_sizes(distinct)) order.push_back(&distinct);
     std::ranges::stable_sort(order, std::greater(), [](const Distinct* distinct) {
-      return distinct->kernel.program.get()->total_size;
+      return distinct->kernel.lowered.program.get()->total_size;
     });
     for_all(order.size(), [&](size_t i) {
-      Distinct& distinct = *order[i];
-      Device& device = *devices_[static_cast<size_t>(distinct.device)];
-      distinct.executable = device.compile(*distinct.kernel.program.get());
-      if (distinct.kernel.model)
-        try_program(device, *distinct.executable, distinct.kernel, distinct.graph,
-                    distinct.first->alias);
+      auto& [lowered, executable] = order[i]->kernel;
+      Device& device = *devices_[static_cast<size_t>(order[i]->device)];
+      executable = device.compile(*lowered.program.get());
+      if (lowered.model)
+        try_program(device, *executable, lowered, order[i]->graph, order[i]->first->alias);
     });
-  }
-
-  /// An expression over n0, n1, ... over the symbols of the job's own kernel.
-  static Expr own(const Expr& value, const Job& job) {
-    return job.names.symbols.empty() ? value : value.substitute(job.names.symbols);
-  }
-
-  static IndexBound own(IndexBound bound, const Job& job) {
-    bound.index = own(bound.index, job);
-    bound.count = own(bound.count, job);
-    if (const auto name = job.names.params.find(bound.buffer); name != job.names.params.end())
-      bound.buffer = name->second;
-    return bound;
   }
 
   void finish(const Job& job) const {
     const KernelCall& call = std::get<KernelCall>(job.draft->schedule->steps[job.step].call);
     const Distinct& distinct = distinct_[job.distinct];
-    const LoweredKernel& kernel = distinct.kernel;
-    KernelPlan& plan = job.draft->steps[job.step].kernel;
-    plan.name = kernel.program.view().name();
-    plan.executable = distinct.executable;
-    for (size_t axis = 0; axis < 3; ++axis) plan.grid[axis] = own(kernel.grid[axis], job);
-    plan.block = kernel.block;
-    for (const IndexBound& bound : kernel.index_bounds)
-      plan.index_bounds.push_back(own(bound, job));
-    const std::vector<uint32_t> sizes = argument_sizes(kernel.program.view());
-    TN_ASSERT(sizes.size() == kernel.arguments.size());
-    for (size_t a = 0; a < sizes.size(); ++a) {
-      const LaunchArgument& argument = kernel.arguments[a];
-      const auto i = static_cast<size_t>(argument.index);
-      switch (argument.kind) {
-        case LaunchArgument::Kind::kInput:
-          plan.arguments.push_back({call.inputs.at(i), {}, 0});
-          break;
-        case LaunchArgument::Kind::kOutput:
-          plan.arguments.push_back({call.outputs.at(i), {}, 0});
-          break;
-        case LaunchArgument::Kind::kSymbol:
-          plan.arguments.push_back({-1, own(argument.value, job), sizes[a]});
-          break;
-      }
+    StepPlan& step = job.draft->steps[job.step];
+    if (distinct.sized) {
+      step.sized = std::make_unique<const SizedStep>(distinct.sized, job.names);
+    } else {
+      step.kernel = kernel_plan(distinct.kernel, job.names, call);
     }
   }
 
-  /// Bytes of an element of each param that the launch binds.
-  static std::vector<uint32_t> argument_sizes(const sdk::ProgramView& program) {
-    std::vector<uint32_t> sizes;
-    for (uint32_t p = 0; p < program.param_count(); ++p)
-      if (program.param(p).kind != TN_PARAM_ALLOC)
-        sizes.push_back(sdk::dtype_bytes(static_cast<uint8_t>(program.param(p).dtype)));
-    return sizes;
-  }
-
   int programs() const {
-    std::set<const Executable*> different;
-    for (const Distinct& distinct : distinct_) different.insert(distinct.executable.get());
+    std::set<const void*> different;
+    for (const Distinct& distinct : distinct_)
+      different.insert(distinct.sized ? static_cast<const void*>(distinct.sized.get())
+                                      : distinct.kernel.executable.get());
     return static_cast<int>(different.size());
   }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/plugin/abi_struct.hpp"
+#include "core/runtime/for_all.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
@@ -52,6 +53,29 @@ uint64_t bound_bytes(int64_t bytes, const Device& device) {
   return size;
 }
 
+/// Kernels for these sizes; those of ranges that nobody has met yet are compiled now.
+std::map<size_t, KernelPlan> sized_kernels(const SchedulePlan& plan, const SymbolValues& symbols) {
+  std::map<const SizedKernel*, std::vector<size_t>> users;
+  for (size_t i = 0; i < plan.steps().size(); ++i)
+    if (const auto& sized = plan.steps()[i].sized) users[sized->kernel.get()].push_back(i);
+  std::vector<std::vector<size_t>> groups;
+  for (auto& [kernel, steps] : users) groups.push_back(std::move(steps));
+  std::vector<KernelPlan> made(plan.steps().size());
+  for_all(groups.size(), [&](size_t g) {
+    for (const size_t i : groups[g]) {
+      const auto& [kernel, names] = *plan.steps()[i].sized;
+      SymbolValues values;
+      for (const auto& [name, value] : names.symbols) values.emplace(name, value.evaluate(symbols));
+      made[i] = kernel_plan(kernel->get(values), names,
+                            std::get<KernelCall>(plan.schedule().steps[i].call));
+    }
+  });
+  std::map<size_t, KernelPlan> out;
+  for (const std::vector<size_t>& steps : groups)
+    for (const size_t i : steps) out.emplace(i, std::move(made[i]));
+  return out;
+}
+
 }  // namespace
 
 uint64_t whole_words(uint64_t bytes, const Capabilities& capabilities) {
@@ -70,6 +94,7 @@ std::shared_ptr<Layout> make_layout(const SchedulePlan& plan, const SymbolValues
   layout->symbols = symbols;
   layout->memory = plan_memory(plan.schedule(), symbols, alignment);
   layout->segments = cut_segments(plan);
+  layout->sized = sized_kernels(plan, symbols);
   return layout;
 }
 
@@ -115,7 +140,7 @@ std::unique_ptr<Frame> Layout::make_frame(const SchedulePlan& plan) const {
         commands.push_back(command);
         continue;
       }
-      const KernelPlan& kernel = plan.steps()[static_cast<size_t>(i)].kernel;
+      const KernelPlan& kernel = this->kernel(plan, static_cast<size_t>(i));
       for (const IndexBound& bound : kernel.index_bounds) bound.check(symbols);
       command.kind = TN_COMMAND_LAUNCH;
       command.executable = kernel.executable->handle;

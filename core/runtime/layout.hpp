@@ -49,7 +49,12 @@ struct Layout {
   SymbolValues symbols;
   MemoryPlan memory;
   std::vector<Segment> segments;
+  std::map<size_t, KernelPlan> sized;  ///< kernels of steps that wait for their sizes
 
+  const KernelPlan& kernel(const SchedulePlan& plan, size_t step) const {
+    const auto made = sized.find(step);
+    return made == sized.end() ? plan.steps()[step].kernel : made->second;
+  }
   /// A frame that no run uses; give it back with release.
   std::unique_ptr<Frame> acquire(const SchedulePlan& plan);
   void release(std::unique_ptr<Frame> frame);

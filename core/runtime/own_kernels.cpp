@@ -95,6 +95,10 @@ LoweredKernel OwnChooser::choose(const UnchosenKernel& kernel) {
   }
 }
 
+std::shared_ptr<TransformChooser> OwnChooser::for_later(std::string_view name) const {
+  return own_.find(name) ? nullptr : heuristics_.for_later(name);
+}
+
 LoweredKernel OwnChooser::choose_own(const UnchosenKernel& kernel, const OwnKernels::Entry& entry) {
   if (entry.program) return with_program(heuristics_.choose(kernel), *entry.program, kernel);
   if (!entry.transforms.empty() && needs_one_thread(kernel.tree, kernel.capabilities))

@@ -60,6 +60,7 @@ class OwnChooser : public TransformChooser {
   /// Throws what is not legal for the kernel, with its name and its loops.
   LoweredKernel choose(const UnchosenKernel& kernel) override;
   bool tells_equal_kernels_apart() const override { return false; }
+  std::shared_ptr<TransformChooser> for_later(std::string_view name) const override;
 
  private:
   LoweredKernel choose_own(const UnchosenKernel& kernel, const OwnKernels::Entry& entry);

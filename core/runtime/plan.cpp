@@ -24,6 +24,18 @@ SchedulePlan::SchedulePlan(Schedule schedule, std::vector<StepPlan> steps, Devic
     alignment_ = std::max(alignment_, static_cast<int64_t>(device->memory_alignment()));
 }
 
+bool SchedulePlan::compiles_for(const SymbolValues& symbols) const {
+  const auto made = [&] {
+    size_t count = 0;
+    for (const StepPlan& step : steps_)
+      if (step.sized) count += step.sized->kernel->count();
+    return count;
+  };
+  const size_t before = made();
+  layout(symbols);
+  return made() != before;
+}
+
 std::shared_ptr<Layout> SchedulePlan::layout(const SymbolValues& symbols) const {
   {
     const std::lock_guard lock(mutex_);

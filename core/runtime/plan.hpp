@@ -11,9 +11,10 @@
 
 #include "core/device/device.hpp"
 #include "core/ir/build.hpp"
-#include "core/lower/index_width.hpp"
 #include "core/reference/reference.hpp"
+#include "core/runtime/kernel_plan.hpp"
 #include "core/runtime/plan_ref.hpp"
+#include "core/runtime/sized_kernel.hpp"
 #include "core/schedule/memory_plan.hpp"
 #include "core/schedule/schedule.hpp"
 
@@ -23,25 +24,18 @@ class Compiler;
 class TransformChooser;
 using DeviceList = std::vector<std::shared_ptr<Device>>;
 
-/// One tn_argument: a buffer of the schedule, or a scalar computed from the symbols.
-struct ArgumentPlan {
-  int buffer = -1;  ///< -1: `value`
-  Expr value;
-  uint32_t bytes = 8;  ///< of the scalar
-};
-
-struct KernelPlan {
-  std::string name;  ///< of the program
-  ExecutableRef executable;
-  std::array<Expr, 3> grid{Expr(1), Expr(1), Expr(1)};
-  std::array<uint32_t, 3> block{1, 1, 1};
-  std::vector<ArgumentPlan> arguments;
-  std::vector<IndexBound> index_bounds;
+/// A kernel that waits for its sizes, and what it calls them.
+struct SizedStep {
+  SizedStep(std::shared_ptr<SizedKernel> of, CanonicalKernel under)
+      : kernel(std::move(of)), names(std::move(under)) {}
+  std::shared_ptr<SizedKernel> kernel;
+  CanonicalKernel names;
 };
 
 /// What stands beside each step of the schedule.
 struct StepPlan {
-  KernelPlan kernel;                     ///< KernelCall
+  KernelPlan kernel;  ///< KernelCall, unless it waits for its sizes
+  std::unique_ptr<const SizedStep> sized;
   SchedulePlanRef then_plan, else_plan;  ///< IfCall
   SchedulePlanRef body;                  ///< LoopCall
   bool is_command = false;  ///< a launch, or a copy on one device: can be submitted with others
@@ -62,8 +56,10 @@ class SchedulePlan {
   int programs() const { return programs_; }
   /// Inputs whose buffers it writes over.
   const std::vector<int>& inputs_written() const { return inputs_written_; }
-  /// Sizes, arena offsets, grids for these values; computed once for each.
+  /// Sizes, arena offsets, kernels and their grids for these values; computed once for each.
   std::shared_ptr<Layout> layout(const SymbolValues& symbols) const;
+  /// The same, and whether kernels had to be made for them.
+  bool compiles_for(const SymbolValues& symbols) const;
 
  private:
   Schedule schedule_;
@@ -77,7 +73,7 @@ class SchedulePlan {
 };
 
 /// Lowers and compiles every kernel; equal ones once, unless the chooser tells them apart; several
-/// at a time.
+/// at a time. Those whose sizes a launch tells are compiled for what it tells (SizedKernel).
 SchedulePlanRef build_plan(const Schedule& schedule, const DeviceList& devices,
                            const Compiler& compiler, TransformChooser& chooser);
 

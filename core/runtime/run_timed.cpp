@@ -15,7 +15,7 @@ void run_timed(const SchedulePlan& plan, const Layout& layout, const Frame& fram
     const tn_command& command = frame.commands[s][static_cast<size_t>(frame.command_of[step])];
     if (const auto* kernel = std::get_if<KernelCall>(&plan.schedule().steps[step].call)) {
       const double seconds = device.run_alone(command, std::span<Buffer* const>(frame.used));
-      times.add({plan.schedule().name, plan.steps()[step].kernel.name, device.id(),
+      times.add({plan.schedule().name, layout.kernel(plan, step).name, device.id(),
                  work_of(*kernel, symbols), seconds});
     } else {
       device.submit({command}, std::span<Buffer* const>(frame.used));

@@ -23,14 +23,19 @@ Attr renamed(Attr attr, const Symbols& names) {
 
 }  // namespace
 
-CanonicalKernel canonical_kernel(const Graph& kernel, Builder& builder) {
+CanonicalKernel canonical_kernel(const Graph& kernel, Builder& builder,
+                                 const SymbolRanges& within) {
   CanonicalKernel out;
   out.graph.name = "kernel";
   Symbols names;
   for (const Expr& symbol : kernel.symbols) {
     const std::string name = "n" + std::to_string(names.size());
-    out.graph.symbols.push_back(Expr::symbol(name, symbol.min(), symbol.max()));
-    names.emplace(symbol.name(), out.graph.symbols.back());
+    const auto range = within.find(symbol.name());
+    const auto [least, most] =
+        range == within.end() ? std::pair(symbol.min(), symbol.max()) : range->second;
+    const Expr canonical = least == most ? Expr(least) : Expr::symbol(name, least, most);
+    if (!canonical.is_const()) out.graph.symbols.push_back(canonical);
+    names.emplace(symbol.name(), canonical);
     out.symbols.emplace(name, symbol);
   }
   const auto shape_of = [&](const Node& node) {

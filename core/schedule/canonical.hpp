@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "core/ir/build.hpp"
 
@@ -15,8 +16,13 @@ struct CanonicalKernel {
   std::map<std::string, std::string> params;  ///< and in0, in1, ...
 };
 
+/// Least and largest values of symbols by their names.
+using SymbolRanges = std::map<std::string, std::pair<int64_t, int64_t>>;
+
 /// Kernels that differ in names alone become the very same nodes, so comparing pointers compares
-/// structures. `kernel` is a kernel of a schedule: without regions.
-CanonicalKernel canonical_kernel(const Graph& kernel, Builder& builder);
+/// structures. `kernel` is a kernel of a schedule: without regions. A symbol that `within` names
+/// gets these bounds, or is a constant where they are equal.
+CanonicalKernel canonical_kernel(const Graph& kernel, Builder& builder,
+                                 const SymbolRanges& within = {});
 
 }  // namespace tenon

@@ -274,11 +274,12 @@ TEST_CASE("what is dear after a product is a loop over its sums") {
 namespace {
 
 /// [rows, k] times [k, n], or the sums of the columns of [k, n] where there are no rows.
-std::string columns_graph(int rows, int k, int n) {
-  if (rows == 0)
+template <class Rows>
+std::string columns_graph(const Rows& rows, int k, int n, std::string_view where = "") {
+  if (fmt::format("{}", rows) == "0")
     return fmt::format(
         "graph g(%w: f32[{0}, {1}]) {{\n %s = reduce.add %w, axes=[0]\n return %s }}", k, n);
-  return fmt::format(R"(graph g(%x: f32[{0}, {1}], %w: f32[{1}, {2}]) {{
+  return fmt::format(R"(graph g(%x: f32[{0}, {1}], %w: f32[{1}, {2}]){3} {{
       %a = reshape %x : f32[{0}, {1}, 1]
       %b = expand %a : f32[{0}, {1}, {2}]
       %c = reshape %w : f32[1, {1}, {2}]
@@ -287,15 +288,15 @@ std::string columns_graph(int rows, int k, int n) {
       %s = reduce.add %p, axes=[1]
       return %s
     }})",
-                     rows, k, n);
+                     rows, k, n, where);
 }
 
 }  // namespace
 
 TEST_CASE("few rows by a large matrix: its rows are read in long runs, without packing") {
   Builder builder;
-  const auto list_of = [&](int rows, int k, int n) {
-    const Graph graph = parse_graph(columns_graph(rows, k, n), builder);
+  const auto list_of = [&](const auto& rows, int k, int n, std::string_view where = "") {
+    const Graph graph = parse_graph(columns_graph(rows, k, n, where), builder);
     return print(choose_transforms(build_kernel(graph), cpu_like()).list);
   };
   for (const int rows : {0, 1, 4, 16, 64}) {
@@ -304,6 +305,11 @@ TEST_CASE("few rows by a large matrix: its rows are read in long runs, without p
     CHECK(list_of(rows, 4096, 4096).find("stage") == std::string::npos);
   }
   CHECK(list_of(16, 4096, 4096).find("reorder a1.o a1.i.o a0.o a0.i a1.i.i.o;") !=
+        std::string::npos);
+  // Rows that are known to be few are as good as a number of them.
+  CHECK(list_of("m", 4096, 4096, " where 2 <= m <= 16").find("split r0 16; sink r0.i at a") !=
+        std::string::npos);
+  CHECK(list_of("m", 4096, 4096, " where 1 <= m <= 4096").find("split r0 16; sink r0.i at a") ==
         std::string::npos);
   // More rows, and what stays in a private cache, are as they were.
   CHECK(list_of(65, 4096, 4096).find("stage b1") != std::string::npos);

@@ -29,7 +29,7 @@ struct ContextOptions {
 struct RunStats {
   int kernels = 0;        ///< launches
   int programs = 0;       ///< that the plan's kernels were compiled from; 0 when it was cached
-  double compile_ms = 0;  ///< 0 when the plan was cached
+  double compile_ms = 0;  ///< 0 when plan and kernels were there
   double run_ms = 0;
   int64_t arena_bytes = 0;  ///< planned for temporaries
   int64_t sum_bytes = 0;    ///< of temporaries without reuse

@@ -58,7 +58,6 @@ std::optional<Columns> find_columns(ScheduleBuilder& builder, int axis) {
   for (const int a : axes) {
     if (builder.kernel.axes[a].kind != AxisKind::kParallel) return std::nullopt;
     const bool is_row = builder.stride(matrix->index, a) == 0;
-    if (is_row && !builder.extent(a).is_const()) return std::nullopt;
     if (is_row) out.row_count *= builder.size(a);
     if (out.row_count > kMostRows) return std::nullopt;
     if (a != out.n) (is_row ? out.rows : out.batch).push_back(a);

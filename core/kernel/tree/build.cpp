@@ -100,21 +100,31 @@ class KernelBuilder {
     }
   }
 
+  /// A size of at most one has no loop; whether there is one is a mask of what is stored.
+  static bool is_single(const Dim& size) { return size.max() <= 1; }
+
+  static Expr singles_exist(const Shape& shape) {
+    Expr all = 1;
+    for (const Dim& size : shape)
+      if (is_single(size)) all = logical_and(all, tenon::not_empty(size));
+    return all;
+  }
+
   static bool fits(const Nest& nest, const Shape& shape) {
     if (nest.ordered || nest.shape.size() != shape.size()) return false;
     bool smaller = false, larger = false;
     for (size_t d = 0; d < shape.size(); ++d) {
-      if (nest.shape[d] == shape[d]) continue;
-      smaller |= shape[d].is_const(1);
-      larger |= nest.shape[d].is_const(1);
-      if (!shape[d].is_const(1) && !nest.shape[d].is_const(1)) return false;
+      if (nest.shape[d] == shape[d] || (is_single(nest.shape[d]) && is_single(shape[d]))) continue;
+      smaller |= is_single(shape[d]);
+      larger |= is_single(nest.shape[d]);
+      if (!is_single(shape[d]) && !is_single(nest.shape[d])) return false;
     }
     return !(smaller && larger);
   }
 
   void grow(Nest& nest, const Shape& shape) {
     for (size_t d = 0; d < shape.size(); ++d) {
-      if (nest.axes[d] >= 0 || shape[d].is_const(1)) continue;
+      if (nest.axes[d] >= 0 || is_single(shape[d])) continue;
       nest.axes[d] =
           kernel_.add_axis(evaluator_.fresh("a", next_axis_), shape[d], AxisKind::kParallel);
       nest.shape[d] = shape[d];
@@ -124,7 +134,7 @@ class KernelBuilder {
   IndexTuple point(const Nest& nest, const Shape& shape) const {
     IndexTuple index(shape.size(), Expr(0));
     for (size_t d = 0; d < shape.size(); ++d)
-      if (!shape[d].is_const(1)) index[d] = kernel_.axes[nest.axes[d]].symbol();
+      if (!is_single(shape[d])) index[d] = kernel_.axes[nest.axes[d]].symbol();
     return index;
   }
 
@@ -150,6 +160,7 @@ class KernelBuilder {
     store.buffer = buffer;
     const IndexTuple index = point(*nest, shape);
     store.index = linearise(index, shape);
+    store.mask = singles_exist(shape);
     store.value = evaluator_.at(output, index, not_empty(shape));
     nest->stores.push_back(std::move(store));
   }
@@ -175,7 +186,7 @@ class KernelBuilder {
     store.kind = Statement::Kind::kStore;
     store.buffer = buffer;
     store.index = linearise(to, node->shape);
-    store.mask = target.inside;
+    store.mask = logical_and(target.inside, singles_exist(shape));
     store.value = evaluator_.at(node->sources[2], index, not_empty(shape));
     if (attr.mode == StoreMode::kAdd) store.value = sum(store, node->dtype);
     nest.stores.push_back(std::move(store));
