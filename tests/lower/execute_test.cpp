@@ -108,3 +108,20 @@ TEST_CASE("a tile of fused loops that were padded is filled past points that are
     CHECK(difference(c, everything(), list, false) == "");
   }
 }
+
+TEST_CASE("a copy of a tile that is padded stays inside of its source") {
+  const auto& cases = representative_cases();
+  const auto c = std::ranges::find(cases, "few_rows_by_columns_along_the_sum",
+                                   [](const auto& item) { return item.first; });
+  REQUIRE(c != cases.end());
+  for (const char* list :
+       {"reorder a2 a0; split a0 8; split a1 16; split r0 3; stage b0 at a2; bind a2 grid.x; bind "
+        "a0.o block.y; split r0.o 4; pad b0.c0 2",
+        "reorder a2 a0; split a0 8; split a1 16; split r0 3; stage b0 at a2",
+        "reorder a2 a0; split a0 8; split a1 16; split r0 3; stage b0 at a2; pad b0.c0 2",
+        "reorder a2 a0; split a0 8; split a1 16; split r0 3; stage b0 at a2; split r0.o 4; pad b0.c0 2",
+        "reorder a2 a0; split a0 8; split a1 16; split r0 3; stage b0 at a2; split r0.o 4"}) {
+    INFO(list);
+    CHECK(difference(c->second, everything(), list, false) == "");
+  }
+}

@@ -55,11 +55,10 @@ struct Steps {
   }
 };
 
-/// A guard that asks how far some members go together: (position - that of the free ones) / scale
+/// A guard that asks how far some members go together: (position - that of the others) / scale
 /// + rest < upper.
 struct GuardForm {
   int64_t scale = 0;
-  Steps free;
   Expr rest;
 };
 
@@ -72,16 +71,46 @@ std::optional<GuardForm> form_of(const Kernel& kernel, const Guard& guard, Membe
     const KernelAxis& axis = kernel.axes[m.axis];
     const std::optional<int64_t> move = move_of(guard.lower, axis);
     if (!move || *move < 0) return std::nullopt;
-    if (*move == 0) {
-      form.free.add(m.step, axis.extent.value());
-      continue;
-    }
+    if (*move == 0) continue;
     const int64_t scale = m.step / *move;
     if (m.step % *move != 0 || (form.scale != 0 && form.scale != scale)) return std::nullopt;
     form.scale = scale;
     form.rest = form.rest.substitute({{axis.name, Expr(0)}});
   }
   return form;
+}
+
+/// Whether the guard asks something of the members.
+bool binds(const Kernel& kernel, const Guard& guard, Members members) {
+  return depends(kernel, guard.lower, members) || depends(kernel, guard.upper, members);
+}
+
+/// How far the members go that the guard says nothing of, with what other guards say of them.
+/// Nothing if the guards cannot be told apart: several of them that say something of one member, or
+/// that move with other loops.
+std::optional<Steps> free_of(const Kernel& kernel, const Guard& guard, Members members) {
+  std::vector<bool> bound(members.size(), false);
+  Steps free;
+  int guards = 0;
+  bool moves = false;
+  for (const Guard& g : kernel.guards) {
+    if (!binds(kernel, g, members)) continue;
+    const std::optional<GuardForm> form = form_of(kernel, g, members);
+    if (!form) return std::nullopt;
+    const bool own = &g == &guard || (g.lower == guard.lower && g.upper == guard.upper);
+    ++guards;
+    moves |= !form->rest.is_const(0) || !g.upper.is_const();
+    if (guards > 1 && moves) return std::nullopt;
+    for (size_t i = 0; i < members.size(); ++i) {
+      if (!g.lower.depends_on(kernel.axes[members[i].axis].name)) continue;
+      if (bound[i]) return std::nullopt;
+      bound[i] = true;
+    }
+    if (!own) free.add(form->scale, g.upper.value());
+  }
+  for (size_t i = 0; i < members.size(); ++i)
+    if (!bound[i]) free.add(members[i].step, kernel.axes[members[i].axis].extent.value());
+  return free;
 }
 
 /// Loops that may walk one line of a load's source.
@@ -113,12 +142,11 @@ class Line {
   std::optional<std::vector<Steps>> steps_of(Members members) const {
     std::vector<Steps> out{all_steps(members)};
     for (const Guard& guard : kernel_.guards) {
-      if (!depends(kernel_, guard.lower, members) && !depends(kernel_, guard.upper, members))
-        continue;
-      const std::optional<GuardForm> form = form_of(kernel_, guard, members);
-      if (!form || moves_with_others(guard, members)) return std::nullopt;
-      out.push_back(form->free);
-      out.back().add(form->scale, guard.upper.min());
+      if (!binds(kernel_, guard, members)) continue;
+      std::optional<Steps> steps = free_of(kernel_, guard, members);
+      if (!steps || moves_with_others(guard, members)) return std::nullopt;
+      steps->add(form_of(kernel_, guard, members)->scale, guard.upper.min());
+      out.push_back(*std::move(steps));
     }
     return out;
   }
@@ -235,7 +263,7 @@ Guard guard_of_copy(const Kernel& kernel, const Guard& guard, std::span<const Ti
     if (t.members.size() == 1 || !depends(kernel, guard.lower, t.members)) continue;
     const GuardForm form = *form_of(kernel, guard, t.members);
     copy.lower = kernel.axes[t.copy].symbol() + form.rest * form.scale;
-    copy.upper = (guard.upper - 1) * form.scale + form.free.reach();
+    copy.upper = (guard.upper - 1) * form.scale + free_of(kernel, guard, t.members)->reach();
   }
   const std::map<std::string, Expr> names = names_of_copy(kernel, tile);
   copy.lower = copy.lower.substitute(names);
