@@ -4,15 +4,16 @@
 // lanes along the product; maxima and powers have theirs along the keys of a block, the sums along
 // the values.
 #include <algorithm>
+#include <span>
 
 #include "core/kernel/heuristics/chained.hpp"
 
 namespace tenon {
 namespace {
 
-/// Keys of a block: scores of the queries stay in the nearest cache, and neither of the two streams
-/// is left for long.
-constexpr int64_t kKeys = 128;
+/// Scores of a block, which stay in the nearest cache, and its keys: neither of the two streams is
+/// left soon.
+constexpr int64_t kScores = 2048, kLeastKeys = 64, kMostKeys = 512;
 /// Queries, beyond which a product of matrices would pay.
 constexpr int64_t kMostRows = 64;
 
@@ -59,16 +60,22 @@ class FewQueries {
     const std::vector<int> axes = loops(part);
     const Statement* product = reduction_in(part);
     const int size = builder_.chain(product->body[0]).back();
-    vectors_of(builder_, size, lanes_, 1);
-    std::vector<int> order;
+    // Whole rows one after another, as the processor reads ahead along them: a sum for each vector
+    // of a row.
+    const int64_t vectors = (builder_.size(size) + lanes_ - 1) / lanes_;
+    int64_t rows = 1;
+    for (const int a : std::span(axes).first(axes.size() - 1)) rows *= builder_.size(a);
     int64_t room = sums_;
+    const int around_row =
+        vectors_of(builder_, size, lanes_, std::clamp<int64_t>(room / rows, 1, 8));
+    room /= std::max<int64_t>(1, vectors / std::max<int64_t>(1, builder_.size(around_row)));
+    std::vector<int> order;
     for (size_t i = axes.size() - 1; i-- > 0;) {
-      const auto [around, count] = copies(axes[i], room);
+      const auto [around, count] = copies(axes[i], std::max<int64_t>(1, room));
       room /= count;
       order.insert(order.begin(), around);
     }
-    order.insert(order.begin(),
-                 copies(axes.back(), std::max<int64_t>(1, std::min<int64_t>(room, 8))).first);
+    order.insert(order.begin(), copies(axes.back(), std::clamp<int64_t>(room, 1, 8)).first);
     if (order.size() > 1) builder_.reorder(order);
   }
 
@@ -117,8 +124,9 @@ bool schedule_few_queries(ScheduleBuilder& builder, const Chained& found, int64_
   const int at = found.batch.empty()
                      ? builder.split(found.rows.front(), builder.size(found.rows.front())).first
                      : found.batch.back();
+  const int64_t most = std::clamp(floor_pow2(kScores / rows), kLeastKeys, kMostKeys);
   const int64_t keys =
-      block_of(builder.extent(found.keys), builder.choose("keys", kKeys, {64, 256}), lanes);
+      block_of(builder.extent(found.keys), builder.choose("keys", most, {64, 128}), lanes);
   if (!builder.chain_reductions(found.keys, keys, at, true)) return false;
   FewQueries(builder, lanes).run(at);
   bind_grid(builder, at, 1);
