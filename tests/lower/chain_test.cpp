@@ -207,6 +207,47 @@ TEST_CASE("attention of few queries, shared keys, one buffer or narrow floats is
   }
 }
 
+TEST_CASE("a cache of keys of which the data says how many count, its size a symbol, is one pass") {
+  const std::string graph = R"(graph g(%q: f32[2, 1, 16], %k: f32[2, s, 16], %v: f32[2, s, 24],
+      %n: i64[1, 1, 1]) where 1 <= s <= 600 {
+    %q4 = reshape %q : [2, 1, 1, 16]
+    %qe = expand %q4 : f32[2, 1, s, 16]
+    %k4 = reshape %k : [2, 1, s, 16]
+    %qk = mul %qe, %k4
+    %dot = reduce.add %qk, axes=[3]
+    %x0 = reshape %dot : [2, 1, s]
+    %key = index axis=2 : i64[2, 1, s]
+    %ne = expand %n : i64[2, 1, s]
+    %shown = cmplt %key, %ne
+    %hidden = const -1e30 : f32[2, 1, s]
+    %x = where %shown, %x0, %hidden
+    %m = reduce.max %x, axes=[2]
+    %me = expand %m : f32[2, 1, s]
+    %z = sub %x, %me
+    %p = exp %z
+    %l = reduce.add %p, axes=[2]
+    %le = expand %l : f32[2, 1, s]
+    %w0 = fdiv %p, %le
+    %none = const 0.0 : f32[2, 1, s]
+    %w = where %shown, %w0, %none
+    %w4 = reshape %w : [2, 1, s, 1]
+    %we = expand %w4 : f32[2, 1, s, 24]
+    %v4 = reshape %v : [2, 1, s, 24]
+    %wv = mul %we, %v4
+    %o = reduce.add %wv, axes=[2]
+    %y = reshape %o : [2, 1, 24]
+    return %y })";
+  Builder builder;
+  ScheduleOptions options;
+  options.devices.push_back({"device:0", cpu_like()});
+  const Schedule schedule = Compiler(builder).schedule(parse_graph(graph, builder), options);
+  CHECK(schedule.steps.size() == 1);
+  for (const int64_t size : {1, 2, 37, 600}) {
+    INFO(size << " keys");
+    CHECK(difference({graph, {{"s", size}}, {}, 2e-5}, cpu_like(), "", true) == "");
+  }
+}
+
 TEST_CASE("no buffer between is as large as the scores") {
   const auto cut = [](const std::string& graph, const Capabilities& capabilities) {
     Builder builder;
