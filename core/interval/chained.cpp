@@ -7,6 +7,12 @@
 namespace tenon::reference {
 namespace {
 
+bool narrows(const Node& node) {
+  return node.op == Op::CAST && !node.as<CastAttr>().bits && is_float(node.dtype) &&
+         is_float(node.sources[0]->dtype) &&
+         dtype_bits(node.dtype) < dtype_bits(node.sources[0]->dtype);
+}
+
 const Node* behind_views(const Node* node) {
   while (node->op == Op::VIEW) node = node->sources[0].get();
   return node;
@@ -29,7 +35,7 @@ bool leads_to(const std::unordered_set<const Node*>& powers, const Node* node) {
   if (powers.contains(node)) return true;
   if (node->op == Op::WHERE)
     return leads_to(powers, node->sources[1].get()) || leads_to(powers, node->sources[2].get());
-  if (node->op == Op::FDIV) return leads_to(powers, node->sources[0].get());
+  if (node->op == Op::FDIV || node->op == Op::CAST) return leads_to(powers, node->sources[0].get());
   return node->op == Op::MUL &&
          (leads_to(powers, node->sources[0].get()) || leads_to(powers, node->sources[1].get()));
 }
@@ -44,9 +50,18 @@ ChainedSums::ChainedSums(const std::vector<NodeRef>& order) {
       powers_.insert(node.get());
     if (node->op == Op::REDUCE && node->as<ReduceAttr>().op == Op::ADD &&
         node->sources[0]->op == Op::MUL && is_float(node->dtype) &&
-        leads_to(powers_, node->sources[0].get()))
+        leads_to(powers_, node->sources[0].get())) {
       sums_.insert(node.get());
+      for (const NodeRef& factor : node->sources[0]->sources) find_roundings(factor.get());
+    }
   }
+}
+
+void ChainedSums::find_roundings(const Node* factor) {
+  if (!leads_to(powers_, factor)) return;
+  if (narrows(*factor)) roundings_.insert(factor);
+  if (powers_.contains(factor)) return;
+  for (const NodeRef& source : factor->sources) find_roundings(source.get());
 }
 
 void allow_products(const IntervalArray& exponent, IntervalArray& powers) {
@@ -61,6 +76,18 @@ void allow_products(const IntervalArray& exponent, IntervalArray& powers) {
     range.low = std::max(0.0, range.low * (1 - off));
     range.high *= 1 + off;
     range = hull(range, nearest(range, powers.value.dtype));
+  }
+}
+
+void allow_early_rounding(const IntervalArray& x, IntervalArray& rounded) {
+  const DType dtype = rounded.value.dtype;
+  if (rounded.exact()) open(rounded);
+  for (int64_t i = 0; i < rounded.value.count(); ++i) {
+    Interval& range = rounded.range[static_cast<size_t>(i)];
+    const Interval before = x.at(i);
+    if (range.any || is_empty(range) || is_empty(before) || before.any) continue;
+    range.low = std::min(range.low, before.low - ulp(before.low, dtype));
+    range.high = std::max(range.high, before.high + ulp(before.high, dtype));
   }
 }
 

@@ -19,13 +19,20 @@ class ChainedSums {
   bool is_power(const Node& node) const { return powers_.contains(&node); }
   /// A sum of such powers times another factor.
   bool is_sum(const Node& node) const { return sums_.contains(&node); }
+  /// A cast of such a factor to a narrower float.
+  bool is_rounding(const Node& node) const { return roundings_.contains(&node); }
 
  private:
-  std::unordered_set<const Node*> powers_, sums_;
+  void find_roundings(const Node* factor);
+  std::unordered_set<const Node*> powers_, sums_, roundings_;
 };
 
 /// Each difference in an exponent was rounded by itself.
 void allow_products(const IntervalArray& exponent, IntervalArray& powers);
+
+/// A power may be rounded before it is divided, and no more than a unit in the last place of what
+/// is rounded is lost either way.
+void allow_early_rounding(const IntervalArray& x, IntervalArray& rounded);
 
 /// The sum is divided where terms were: it may overflow where they do not. A term that is 0 by a
 /// mask may be left out, whatever it multiplies. `a`, `b`: the factors.

@@ -205,6 +205,9 @@ std::vector<IntervalArray> run(const Graph& graph, std::vector<IntervalArray> in
     if (chained.is_power(*node)) {
       reference::allow_products(*operands[0], out);
       reference::settle(out);
+    } else if (chained.is_rounding(*node)) {
+      reference::allow_early_rounding(*operands[0], out);
+      reference::settle(out);
     } else if (chained.is_sum(*node)) {
       const Node& product = *node->sources[0];
       reference::allow_late_division(*node, values.at(product.sources[0].get()),

@@ -30,9 +30,15 @@ class Finder {
   bool is_reduce(int i, Op op) const {
     return input_.node(i).op == Op::REDUCE && input_.node(i).as<ReduceAttr>().op == op;
   }
+  /// Also of one row by a matrix, where nothing is repeated.
   bool is_sum_of_products(int i) const {
-    return is_reduce(i, Op::ADD) && input_.analysis[i].contraction &&
-           input_.node(i).as<ReduceAttr>().axes.size() == 1;
+    return is_reduce(i, Op::ADD) && input_.node(i).as<ReduceAttr>().axes.size() == 1 &&
+           input_.node(terms_of(i)).op == Op::MUL;
+  }
+  int terms_of(int sum) const {
+    int i = input_.sources[sum][0];
+    while (input_.node(i).op == Op::CAST) i = input_.sources[i][0];
+    return i;
   }
   /// Computed where it is used, element by element.
   bool passes(int i) const {
@@ -79,11 +85,16 @@ class Finder {
     }
     std::vector<int> products;
     for (const int r : cones[1].reductions)
-      if (input_.analysis[r].contraction) products.push_back(r);
-    if (products.size() != 1) return {};
+      if (is_sum_of_products(r)) products.push_back(r);
+    // For each weight several values: else it is a sum of rows, and the product one by itself.
+    if (products.size() != 1 ||
+        input_.analysis[terms_of(root)].size <= input_.analysis[products[0]].size)
+      return {};
     reductions.push_back(products[0]);
     Chain out = chain_of(root, reductions, cones);
-    if (out.root >= 0) add_factors(out, products[0]);
+    if (out.root < 0) return out;
+    add_factors(out, products[0]);
+    add_casts(out);
     return out;
   }
 
@@ -110,10 +121,38 @@ class Finder {
     return out;
   }
 
+  /// What narrows the sum, or widens it, is done to it at once.
+  void add_casts(Chain& chain) const {
+    std::vector<int> above;
+    int i = chain.root;
+    for (;;) {
+      const std::vector<int>& readers = readers_[static_cast<size_t>(i)];
+      if (kept_[static_cast<size_t>(i)] || readers.size() != 1 ||
+          input_.device[readers[0]] != input_.device[chain.root])
+        return;
+      above.push_back(i);
+      i = readers[0];
+      const Node& node = input_.node(i);
+      if (node.op == Op::CAST) {
+        chain.root = i;
+        chain.inside.insert(chain.inside.end(), above.begin(), above.end());
+        above.clear();
+      } else if (node.op != Op::VIEW || node.as<ViewAttr>().kind != ViewKind::kReshape) {
+        return;
+      }
+    }
+  }
+
   /// The terms of a product, which are more than what they are made of.
   void add_factors(Chain& chain, int product) const {
-    for (const int i : cone_of(product).nodes)
-      if (input_.analysis[i].size > input_.analysis[product].size) chain.inside.push_back(i);
+    const int terms = terms_of(product);
+    for (const int i : cone_of(product).nodes) {
+      const NodeAnalysis& analysis = input_.analysis[i];
+      const bool is_move = input_.node(i).op == Op::VIEW || analysis.trivial;
+      if (i == terms || (is_move && !kept_[static_cast<size_t>(i)] &&
+                         analysis.size > input_.analysis[product].size))
+        chain.inside.push_back(i);
+    }
   }
 
   /// What is made of positions alone and read only there, as masks are: never in memory.

@@ -11,7 +11,7 @@
 namespace tenon::scheduling {
 
 struct Chain {
-  int root = -1;            ///< the last sum: a kernel's only output
+  int root = -1;            ///< the last sum, or a cast of it: a kernel's only output
   std::vector<int> inside;  ///< nodes that nothing else needs
 };
 

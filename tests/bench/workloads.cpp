@@ -116,6 +116,53 @@ Workload attention(int64_t heads, int64_t tokens, bool is_causal) {
   return w;
 }
 
+/// By heads that share keys; the queries may be few, as a model has them that writes word by word.
+Workload attention_of(std::string name, int64_t heads, int64_t queries, int64_t groups,
+                      int64_t keys, int64_t size, DType dtype = DType::kF32) {
+  Workload w;
+  w.name = "attention/" + std::move(name);
+  w.dtype = dtype;
+  w.shapes = {{1, heads, queries, size}, {1, groups, keys, size}, {1, groups, keys, size}};
+  w.moves = queries < 16;
+  const int64_t elements = w.moves ? 2 * groups : 4 * heads * queries;
+  w.work = static_cast<double>(elements * (w.moves ? static_cast<int64_t>(dtype_size(dtype)) : 1)) *
+           static_cast<double>(keys * size);
+  if (dtype != DType::kF32) w.tolerance = 2e-2;
+  w.ours = [](const Inputs& x) { return nn::attention(x[0], x[1], x[2]); };
+  w.torch = "F.scaled_dot_product_attention(x[0], x[1], x[2], enable_gqa=True)";
+  return w;
+}
+
+/// [n, positions, 3, heads, size], as a projection gives it.
+Workload attention_of_one_buffer(int64_t heads, int64_t tokens) {
+  Workload w = attention(heads, tokens, false);
+  w.name += ", one buffer";
+  w.shapes = {{1, tokens, 3, heads, 64}};
+  w.ours = [](const Inputs& x) {
+    const auto part = [&](int64_t i) { return x[0].select(2, i).transpose(1, 2); };
+    return nn::attention(part(0), part(1), part(2));
+  };
+  w.torch = "F.scaled_dot_product_attention(*x[0].permute(2, 0, 3, 1, 4).unbind(0))";
+  w.tinygrad = "";
+  return w;
+}
+
+void add_attention(std::vector<Workload>& all) {
+  all.push_back(attention(8, 512, false));
+  all.push_back(attention(8, 512, true));
+  all.push_back(attention(8, 2048, true));
+  for (const bool is_causal : {false, true}) {
+    all.push_back(attention(8, 4096, is_causal));
+    all.push_back(attention(1, 16384, is_causal));
+  }
+  all.push_back(attention_of_one_buffer(8, 1024));
+  all.push_back(attention_of("8x1024x64, 2 heads of keys", 8, 1024, 2, 1024, 64));
+  all.push_back(attention_of("8x1024x64, bf16", 8, 1024, 8, 1024, 64, DType::kBF16));
+  all.push_back(attention_of("32x1 by 4096x128", 32, 1, 32, 4096, 128));
+  all.push_back(attention_of("32x1 by 4096x128, 8 heads of keys", 32, 1, 8, 4096, 128));
+  all.push_back(attention_of("32x1 by 4096x128, bf16", 32, 1, 32, 4096, 128, DType::kBF16));
+}
+
 void add_products(std::vector<Workload>& all) {
   all.push_back(product("sgemm", "64 beside others", 64, 64, 64));
   all.push_back(product("sgemm", "128 beside others", 128, 128, 128));
@@ -197,13 +244,7 @@ std::vector<Workload> workloads() {
   std::vector<Workload> all;
   add_products(all);
   add_convolutions(all);
-  all.push_back(attention(8, 512, false));
-  all.push_back(attention(8, 512, true));
-  all.push_back(attention(8, 2048, true));
-  for (const bool is_causal : {false, true}) {
-    all.push_back(attention(8, 4096, is_causal));
-    all.push_back(attention(1, 16384, is_causal));
-  }
+  add_attention(all);
   add_passes(all);
   return all;
 }

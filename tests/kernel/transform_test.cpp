@@ -41,7 +41,8 @@ TEST_CASE("transform lists round trip through text") {
   const std::string text =
       "split a0 12; fuse a0 a1; reorder a1.o a0.o r0; pad a0 16; unroll a0.i; vectorize a1.i; "
       "bind a0.o grid.x; group r0 8; stage b1 at a1.o; stage b0 at a0 pad 8; "
-      "stage b1 at a0 inner r0; stage b1 at a0 pad 2 inner r0; dot r0; cache_reduction r0 "
+      "stage b1 at a0 inner r0; stage b1 at a0 pad 2 inner r0; stage b0.1 at a0; dot r0; "
+      "chain r0 4 at a0; chain r0 4 at a0 inner r0; cache_reduction r0 "
       "a1; sink r0.i at a0.o; tensorize "
       "a0 a1 r0 32; pipeline r0 2";
   CHECK(print(parse_transforms(text)) == text);
@@ -93,6 +94,33 @@ TEST_CASE("stage packs the tile in the order of its source, lanes last") {
   CHECK_THAT(text, ContainsSubstring("b1_tile: f32[1024] scratch"));
   CHECK_THAT(text, ContainsSubstring("b3[b1.c0*16 + b1.c1] = b1[a1.o*16 + b1.c0*48 + b1.c1]"));
   CHECK_THAT(text, ContainsSubstring("add mul(b4[r0], b3[a1.i + r0*16])"));
+}
+
+TEST_CASE("stage copies what one of several reads of a buffer takes") {
+  const char* const graph = R"(graph g(%x: f32[3, 8, 4]) {
+    %p = shrink %x, ranges=[(0,1),(0,8),(0,4)]
+    %q = shrink %x, ranges=[(2,3),(0,8),(0,4)]
+    %y = mul %p, %q
+    return %y })";
+  const auto refused = [&](const char* list) {
+    Kernel kernel = kernel_of(graph);
+    const std::optional<Refusal> no = try_apply(kernel, parse_transforms(list)[0]);
+    return no ? no->message : "";
+  };
+  CHECK(
+      refused("stage b0 at a0").find("expected one way to read it, or b0.0 to b0.1, got several") !=
+      std::string::npos);
+  CHECK(refused("stage b0.2 at a0").find("expected one of 2 ways to read it inside a0, got 2") !=
+        std::string::npos);
+  CHECK(refused("stage b0.x at a0").find("the number of a way") != std::string::npos);
+  CHECK(refused("stage b0.0 at a0") == "");
+  const std::string second = after(kernel_of(graph), "stage b0.1 at a0");
+  INFO(second);
+  CHECK(second.find("b0[a0*4 + a1 + 64]") == std::string::npos);
+  CHECK(second.find("mul(b0[a0*4 + a1], b2[a1])") != std::string::npos);
+  // The copy reads it, too, and stands first.
+  const std::string both = after(kernel_of(graph), "stage b0.1 at a0; stage b0.1 at a0");
+  CHECK(both.find("mul(b3[a1], b2[a1])") != std::string::npos);
 }
 
 TEST_CASE("stage can leave room after the rows of the source") {

@@ -8,7 +8,7 @@
 #include <bit>
 #include <span>
 
-#include "core/kernel/heuristics/schedule_builder.hpp"
+#include "core/kernel/heuristics/chained.hpp"
 
 namespace tenon {
 namespace {
@@ -16,12 +16,6 @@ namespace {
 /// Queries of a block, and keys: a block of keys and one of values stay in the nearest cache beside
 /// what is computed of them.
 constexpr int64_t kQueries = 64, kKeys = 64;
-
-struct Chained {
-  std::vector<int> batch;
-  int queries = -1, keys = -1;
-  int query_buffer = -1;
-};
 
 bool follows(const KValueRef& v, const KernelAxis& axis) {
   return v->index.depends_on(axis.name) || v->mask.depends_on(axis.name);
@@ -47,64 +41,40 @@ std::optional<Chained> find_chained(ScheduleBuilder& builder, int axis) {
   for (const int a : axes) {
     const KernelAxis& candidate = builder.kernel.axes[a];
     if (candidate.kind != AxisKind::kParallel) return std::nullopt;
-    if (follows(query, candidate) && !follows(key, candidate)) out.queries = a;
+    const bool is_row = follows(query, candidate) && !follows(key, candidate);
+    (is_row ? out.rows : out.batch).push_back(a);
   }
-  if (out.queries < 0) return std::nullopt;
-  for (const int a : axes)
-    if (a != out.queries) out.batch.push_back(a);
-  out.query_buffer = query->buffer;
   return out;
 }
 
-/// The largest block of up to `most` that leaves nothing over, in multiples of `unit`; else `most`.
-int64_t block_of(const Expr& extent, int64_t most, int64_t unit) {
-  for (int64_t block = most; block >= std::max(unit, most / 2); block -= unit)
-    if (extent.divisible_by(block)) return block;
-  if (!extent.is_const() || extent.value() >= most) return most;
-  return (extent.value() + unit - 1) / unit * unit;
+std::vector<int> nests(const std::vector<Statement>& body) {
+  std::vector<int> out;
+  for (const Statement& s : body)
+    if (s.kind == Statement::Kind::kLoop) out.push_back(s.axis);
+  return out;
 }
 
 class Recipe {
  public:
   Recipe(ScheduleBuilder& builder, int64_t lanes) : builder_(builder), lanes_(lanes) {}
 
-  void run(const Chained& found, int tiles) {
-    const std::vector<int> around = nests(builder_.loop(tiles).body);
-    const auto blocks = std::ranges::find_if(
-        around, [&](int a) { return builder_.kernel.axes[a].kind == AxisKind::kOrdered; });
-    for (const int a : around)
-      if (a != *blocks) ends(a);
-    // Scores, maxima, powers, and then the sums with loops of their own.
-    const std::vector<int> inside = nests(builder_.loop(*blocks).body);
+  void run(int tiles) {
+    const ChainedParts parts = chained_parts(builder_, tiles);
+    for (const int a : parts.ends) schedule_chained_end(builder_, a, lanes_);
+    const std::vector<int> inside = nests(builder_.loop(parts.blocks).body);
     scores(inside[0]);
-    lanes(inside[1], 4);
-    lanes(inside[2], 4);
+    vectors_of(builder_, inside[1], lanes_, 4);
+    vectors_of(builder_, inside[2], lanes_, 4);
     for (const int a : std::span(inside).subspan(3)) sums(a);
-    builder_.stage(found.query_buffer, tiles);
+    stage_queries(parts.blocks, tiles);
   }
 
  private:
-  static std::vector<int> nests(const std::vector<Statement>& body) {
-    std::vector<int> out;
-    for (const Statement& s : body)
-      if (s.kind == Statement::Kind::kLoop) out.push_back(s.axis);
-    return out;
-  }
-
-  /// (loop, copy, lane) of an axis; copies are unrolled.
-  int lanes(int axis, int64_t copies) {
-    const auto size = static_cast<uint64_t>(builder_.size(axis));
-    const int64_t lanes = std::min(lanes_, static_cast<int64_t>(std::bit_ceil(size)));
-    while (copies > 1 && !builder_.extent(axis).divisible_by(lanes * copies)) copies /= 2;
-    const auto [outer, inner] = builder_.split(axis, lanes * copies);
-    if (copies == 1) {
-      builder_.vectorize(inner);
-      return outer;
-    }
-    const auto [copy, lane] = builder_.split(inner, lanes);
-    builder_.unroll(copy);
-    builder_.vectorize(lane);
-    return outer;
+  /// Of the factors of a score, which stand first in a block, the one that no block has a part in.
+  void stage_queries(int blocks, int tiles) {
+    const KernelAxis block = builder_.kernel.axes[blocks];
+    for (const KValueRef& load : builder_.loads(*reduction_in(builder_.loop(blocks))))
+      if (!follows(load, block)) builder_.stage(load, tiles);
   }
 
   /// The largest power of two up to `most` that divides the axis.
@@ -121,22 +91,14 @@ class Recipe {
   void scores(int queries) {
     const std::vector<int> axes = builder_.chain(builder_.loop(queries));
     const int keys = axes.back();
-    lanes(queries, 2);
+    vectors_of(builder_, queries, lanes_, 2);
     builder_.unroll(builder_.split(keys, tile(keys, registers() / 4)).second);
-  }
-
-  /// Before and after the blocks: stores along the innermost loops.
-  void ends(int queries) {
-    const int last = builder_.chain(builder_.loop(queries)).back();
-    const std::vector<int> own = nests(builder_.loop(last).body);
-    if (own.empty()) lanes(last, 1);
-    for (const int a : own) lanes(builder_.chain(builder_.loop(a)).back(), 1);
   }
 
   void sums(int queries) {
     const std::vector<int> axes = builder_.chain(builder_.loop(queries));
     const int values = axes.back(), row = axes[axes.size() - 2];
-    const int panels = lanes(values, 2);
+    const int panels = vectors_of(builder_, values, lanes_, 2);
     const int tiles = builder_.split(row, tile(row, registers() / 4)).first;
     const int copies = static_cast<int>(builder_.kernel.axes.size()) - 1;
     builder_.unroll(copies);
@@ -147,30 +109,92 @@ class Recipe {
   int64_t lanes_;
 };
 
+/// The last of the axes that are long enough for lanes; -1: none is.
+int queries_of(const ScheduleBuilder& builder, const Chained& found, int64_t lanes) {
+  int out = -1;
+  for (const int a : found.rows)
+    if (builder.size(a) >= lanes) out = a;
+  return out;
+}
+
+bool schedule_queries(ScheduleBuilder& builder, const Chained& found, int queries, int64_t lanes) {
+  std::vector<int> order;
+  for (const std::vector<int>* axes : {&found.batch, &found.rows})
+    for (const int a : *axes)
+      if (a != queries) order.push_back(a);
+  order.push_back(queries);
+  if (order.size() > 1) builder.reorder(order);
+  const int64_t block = block_of(builder.extent(queries), kQueries, lanes);
+  const int64_t keys = block_of(builder.extent(found.keys), kKeys, 8);
+  const int tiles = builder.split(queries, block).first;
+  if (!builder.chain_reductions(found.keys, keys, tiles)) return false;
+  Recipe(builder, lanes).run(tiles);
+  bind_grid(builder, tiles, 1);
+  if (order.size() > 1) bind_grid(builder, order.front(), 1, Bind::kGridZ);
+  return true;
+}
+
 }  // namespace
+
+ChainedParts chained_parts(ScheduleBuilder& builder, int at) {
+  ChainedParts out;
+  for (const int a : nests(builder.loop(at).body)) {
+    if (builder.kernel.axes[a].kind == AxisKind::kOrdered)
+      out.blocks = a;
+    else
+      out.ends.push_back(a);
+  }
+  for (const Statement& s : builder.loop(out.blocks).body)
+    if (s.kind != Statement::Kind::kStore) out.inside.push_back(&s);
+  return out;
+}
+
+const Statement* reduction_in(const Statement& part) {
+  if (part.kind == Statement::Kind::kReduce) return &part;
+  for (const Statement& s : part.body)
+    if (const Statement* found = reduction_in(s)) return found;
+  return nullptr;
+}
+
+int64_t block_of(const Expr& extent, int64_t most, int64_t unit) {
+  for (int64_t block = most; block >= std::max(unit, most / 2); block -= unit)
+    if (extent.divisible_by(block)) return block;
+  if (!extent.is_const() || extent.value() >= most) return most;
+  return (extent.value() + unit - 1) / unit * unit;
+}
+
+int vectors_of(ScheduleBuilder& builder, int axis, int64_t lanes, int64_t most) {
+  const int64_t width = std::min(lanes, ceil_pow2(builder.size(axis)));
+  int64_t copies = most;
+  while (copies > 1 && !builder.extent(axis).divisible_by(width * copies)) --copies;
+  const auto [outer, inner] = builder.split(axis, width * copies);
+  if (copies == 1) {
+    builder.vectorize(inner);
+    return outer;
+  }
+  const auto [copy, lane] = builder.split(inner, width);
+  builder.unroll(copy);
+  builder.vectorize(lane);
+  return outer;
+}
+
+void schedule_chained_end(ScheduleBuilder& builder, int axis, int64_t lanes) {
+  const int last = builder.chain(builder.loop(axis)).back();
+  const std::vector<int> own = nests(builder.loop(last).body);
+  if (own.empty()) vectors_of(builder, last, lanes, 1);
+  for (const int a : own) vectors_of(builder, builder.chain(builder.loop(a)).back(), lanes, 1);
+}
 
 bool schedule_chained(ScheduleBuilder& builder, int axis) {
   const std::optional<Chained> found = find_chained(builder, axis);
   if (!found) return false;
   const int64_t lanes = builder.lanes(builder.loop(axis));
-  if (lanes < 2 || builder.size(found->queries) < lanes) return false;
-  Kernel before = builder.kernel;
-  const TransformList list = builder.list;
-  std::vector<int> order = found->batch;
-  order.push_back(found->queries);
-  if (order.size() > 1) builder.reorder(order);
-  const int64_t queries = block_of(builder.extent(found->queries), kQueries, lanes);
-  const int64_t keys = block_of(builder.extent(found->keys), kKeys, 8);
-  const int tiles = builder.split(found->queries, queries).first;
-  if (!builder.chain_reductions(found->keys, keys, tiles)) {
-    builder.kernel = std::move(before);
-    builder.list = list;
-    return false;
-  }
-  Recipe(builder, lanes).run(*found, tiles);
-  bind_grid(builder, tiles, 1);
-  if (!found->batch.empty()) bind_grid(builder, found->batch.front(), 1, Bind::kGridZ);
-  return true;
+  if (lanes < 2) return false;
+  const int queries = queries_of(builder, *found, lanes);
+  return builder.attempt([&](ScheduleBuilder& trial) {
+    return queries >= 0 ? schedule_queries(trial, *found, queries, lanes)
+                        : schedule_few_queries(trial, *found, lanes);
+  });
 }
 
 }  // namespace tenon

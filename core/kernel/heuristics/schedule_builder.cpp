@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "core/kernel/transforms/cache_reduction.hpp"
+#include "core/kernel/transforms/staged_loads.hpp"
 
 namespace tenon {
 namespace {
@@ -130,6 +131,18 @@ bool ScheduleBuilder::stage(int buffer, int axis, int64_t pad, int inner) {
   return step_if_legal({TransformKind::kStage, std::move(names), pad, Bind::kLoop});
 }
 
+bool ScheduleBuilder::stage(const KValueRef& load, int axis, int inner) {
+  const std::vector<KValueRef> ways = ways_to_read(kernel, axis, load->buffer);
+  const auto way = std::ranges::find_if(
+      ways, [&](const KValueRef& other) { return reads_same(*other, *load); });
+  if (way == ways.end()) return false;
+  std::string buffer = "b" + std::to_string(load->buffer);
+  if (ways.size() > 1) buffer += "." + std::to_string(way - ways.begin());
+  std::vector<std::string> names{std::move(buffer), kernel.axes[axis].name};
+  if (inner >= 0) names.push_back(kernel.axes[inner].name);
+  return step_if_legal({TransformKind::kStage, std::move(names), 0, Bind::kLoop});
+}
+
 void ScheduleBuilder::dot(int axis) { step({TransformKind::kDot, {kernel.axes[axis].name}}); }
 
 bool ScheduleBuilder::sink(int reduce_axis, int at) {
@@ -137,11 +150,10 @@ bool ScheduleBuilder::sink(int reduce_axis, int at) {
       {TransformKind::kSink, {kernel.axes[reduce_axis].name, kernel.axes[at].name}});
 }
 
-bool ScheduleBuilder::chain_reductions(int reduce_axis, int64_t block, int at) {
-  return step_if_legal({TransformKind::kChain,
-                        {kernel.axes[reduce_axis].name, kernel.axes[at].name},
-                        block,
-                        Bind::kLoop});
+bool ScheduleBuilder::chain_reductions(int reduce_axis, int64_t block, int at, bool inner) {
+  std::vector<std::string> names{kernel.axes[reduce_axis].name, kernel.axes[at].name};
+  if (inner) names.push_back(names.front());
+  return step_if_legal({TransformKind::kChain, std::move(names), block, Bind::kLoop});
 }
 
 bool ScheduleBuilder::cache_reduction(int reduce_axis, int later_axis) {

@@ -36,12 +36,15 @@ class ScheduleBuilder {
   std::pair<int, int> group(int axis, int64_t threads);  ///< (outer, inner)
   /// False, and nothing done, if the tile is too large or the loads do not allow it.
   bool stage(int buffer, int axis, int64_t pad = 0, int inner = -1);
+  /// As the kernel has the load now: what others read of its buffer inside the axis stays.
+  bool stage(const KValueRef& load, int axis, int inner = -1);
   void dot(int axis);
   void tensorize(int m, int n, int k, int64_t threads);
   /// False, and nothing done, where sums cannot leave their registers.
   bool sink(int reduce_axis, int at);
   /// False, and nothing done, where the sums inside `at` do not follow the maximum.
-  bool chain_reductions(int reduce_axis, int64_t block, int at);
+  /// `inner`: the steps of a block lie side by side in its tiles.
+  bool chain_reductions(int reduce_axis, int64_t block, int at, bool inner = false);
   /// False, and nothing done, if nothing expensive is computed twice or it does not fit a cache.
   bool cache_reduction(int reduce_axis, int later_axis);
 

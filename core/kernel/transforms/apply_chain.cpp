@@ -12,17 +12,21 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMaxTile = 1 << 22;  ///< elements
-
 bool is_loop(const Statement& s) { return s.kind == Statement::Kind::kLoop; }
 bool is_reduce(const Statement& s) { return s.kind == Statement::Kind::kReduce; }
 
 class Chain {
  public:
   explicit Chain(const TransformStep& step)
-      : step_(step), kernel_(step.kernel), r_(step.axes[0]), a_(step.axes[1]) {}
+      : step_(step),
+        kernel_(step.kernel),
+        r_(step.axes[0]),
+        a_(step.axes[1]),
+        block_inner_(step.axes.size() > 2) {}
 
   Refused run() {
+    if (block_inner_ && step_.axes[2] != r_)
+      return step_.refuse("inner " + name(r_) + ", or nothing", name(step_.axes[2]));
     if (Refused no = find_maximum()) return no;
     if (Refused no = find_tile()) return no;
     if (Refused no = find_sums()) return no;
@@ -133,33 +137,18 @@ class Chain {
     return axes;
   }
 
-  /// Positions in tiles whose axes are these, the last ones next to one another; -1: too large.
-  int64_t count(const std::vector<int>& axes) const {
-    int64_t count = 1;
-    for (const int a : axes) {
-      if (!extent(a).is_const()) return -1;
-      count *= std::max<int64_t>(1, extent(a).value());
-      if (count > kMaxTile) return -1;
-    }
-    return count;
-  }
-  Expr place(const std::vector<int>& axes) const {
-    Expr at = 0;
-    for (const int a : axes)
-      at = at * std::max<int64_t>(1, extent(a).value()) + kernel_.axes[a].symbol();
-    return at;
-  }
-
+  int64_t count(const std::vector<int>& axes) const { return tile_positions(kernel_, axes); }
+  Expr place(const std::vector<int>& axes) const { return tile_place(kernel_, axes); }
   int add_tile(const std::string& what, int64_t elements) {
-    const int tile = static_cast<int>(kernel_.buffers.size());
-    KernelBuffer buffer{what + std::to_string(tile), dtype_, elements, BufferSpace::kScratch};
-    buffer.read = buffer.written = buffer.kept = true;
-    kernel_.buffers.push_back(std::move(buffer));
-    return tile;
+    return tenon::add_tile(kernel_, what, dtype_, elements);
   }
 
   KValueRef load(int tile, const Expr& index) const {
     return make_load(tile, dtype_, index, 1, zero(dtype_));
+  }
+  KValueRef kept(int tile, const Expr& index) const {
+    const DType dtype = kernel_.buffers[tile].dtype;
+    return make_cast(make_load(tile, dtype, index, 1, zero(dtype)), dtype_);
   }
   KValueRef op(Op code, KValueRef x, KValueRef y) const {
     return make_op(code, dtype_, {std::move(x), std::move(y)});
@@ -172,7 +161,7 @@ class Chain {
       const std::vector<int> axes = with_tile(sum.own);
       if (count(axes) < 0) return too_large();
     }
-    if (positions < 0 || positions * step_.transform.factor > kMaxTile) return too_large();
+    if (positions < 0 || positions * step_.transform.factor > kMostOfTile) return too_large();
     block_ = positions * step_.transform.factor;
     terms_ = add_tile("terms", block_);
     maxima_ = add_tile("maxima", positions);
@@ -217,6 +206,7 @@ class Chain {
     return at(blocks_) * step_.transform.factor + at(block_axis);
   }
   Expr place_in_block(int block_axis, const std::vector<int>& tile) const {
+    if (block_inner_) return place(tile) * step_.transform.factor + at(block_axis);
     return at(block_axis) * (block_ / step_.transform.factor) + place(tile);
   }
 
@@ -388,6 +378,12 @@ class Chain {
           states.push_back({Op::ADD, dtype_, weight, sum.states[i].precision});
           continue;
         }
+        // What was rounded is kept so.
+        if (const KValueRef narrow = before_widening(weight)) {
+          sum.weights.push_back(tenon::add_tile(kernel_, "weights", narrow->dtype, block_));
+          kept.push_back(make_store(sum.weights.back(), here, narrow));
+          continue;
+        }
         // The first takes the place of the terms, which all have been read when it is stored.
         sum.weights.push_back(is_first ? terms_ : add_tile("weights", block_));
         is_first = false;
@@ -427,7 +423,7 @@ class Chain {
     copies.rename.insert_or_assign(name(sum.axis), row_at(all.block));
     std::vector<ReduceState> states;
     for (size_t i = 0; i < sum.terms.size(); ++i) {
-      const KValueRef weight = load(sum.weights[i], place_in_block(all.block, all.tile));
+      const KValueRef weight = kept(sum.weights[i], place_in_block(all.block, all.tile));
       std::vector<Statement> other{make_store(terms_, 0, sum.terms[i].others[0])};
       take_from_tiles(kernel_, other, copies, -1, {});
       states.push_back(
@@ -476,6 +472,7 @@ class Chain {
   const TransformStep& step_;
   Kernel& kernel_;
   int r_, a_;
+  bool block_inner_;  ///< steps of a block lie side by side in tiles, else positions of the tile
   std::vector<Statement*> path_;
   Statement *maximum_ = nullptr, *outer_ = nullptr, *inner_ = nullptr;
   int maximum_id_ = -1;

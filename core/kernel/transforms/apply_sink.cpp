@@ -9,8 +9,6 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMaxTile = 1 << 22;  ///< elements
-
 using Path = std::span<Statement* const>;
 
 class Sink {
@@ -159,17 +157,13 @@ class Sink {
     int64_t count = 1;
     for (const int a : order) {
       const int64_t size = std::max<int64_t>(1, kernel_.axes[a].extent.max());
-      if (size > kMaxTile || count * size > kMaxTile)
+      if (size > kMostOfTile || count * size > kMostOfTile)
         return step_.refuse("a tile of at most 4194304 elements", "a larger one");
       at_ = at_ * size + kernel_.axes[a].symbol();
       count *= size;
     }
     for (const ReduceState& state : reduction_->states) {
-      const int tile = static_cast<int>(kernel_.buffers.size());
-      KernelBuffer buffer{"sums" + std::to_string(tile), state.dtype, count, BufferSpace::kScratch};
-      buffer.read = buffer.written = buffer.kept = true;
-      kernel_.buffers.push_back(std::move(buffer));
-      tiles_.push_back(tile);
+      tiles_.push_back(add_tile(kernel_, "sums", state.dtype, count));
       identities_.push_back(identity(state.op, state.dtype));
     }
     return {};

@@ -4,7 +4,9 @@
 #include <optional>
 
 #include "core/kernel/transforms/apply.hpp"
+#include "core/kernel/transforms/staged_loads.hpp"
 #include "core/kernel/transforms/tile_axes.hpp"
+#include "sdk/support/scanner.hpp"
 
 namespace tenon {
 namespace {
@@ -32,10 +34,16 @@ class Stage {
   }
 
  private:
+  /// bN, or bN.K: the K-th way in which it is read.
   Refused find_buffer() {
     const std::string& name = step_.transform.names[0];
+    const size_t dot = std::min(name.find('.'), name.size());
+    if (dot < name.size()) {
+      way_ = sdk::number_of<size_t>(std::string_view(name).substr(dot + 1));
+      if (!way_) return step_.refuse("the number of a way to read it after the dot", name);
+    }
     for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
-      if (name != "b" + std::to_string(i)) continue;
+      if (name.substr(0, dot) != "b" + std::to_string(i)) continue;
       const KernelBuffer& buffer = kernel_.buffers[i];
       if (buffer.written || buffer.space != BufferSpace::kGlobal)
         return step_.refuse("an input that the kernel does not write", name);
@@ -46,16 +54,18 @@ class Stage {
   }
 
   Refused find_load() {
-    bool one = true;
-    const auto see = [&](const KValueRef& v) {
-      if (v->kind != KValueKind::kLoad || v->buffer != buffer_) return;
-      one &= !load_ ||
-             (load_->index == v->index && load_->mask == v->mask && load_->constant == v->constant);
-      load_ = v;
-    };
-    each_value([&](const KValueRef& v) { visit(v, see); });
-    if (!one) return step_.refuse("one way to index the buffer", "several");
-    if (!load_) return step_.refuse("a load of it inside " + kernel_.axes[axis_].name, "none");
+    const std::vector<KValueRef> ways = ways_to_read(kernel_, axis_, buffer_);
+    const std::string& place = kernel_.axes[axis_].name;
+    if (ways.empty()) return step_.refuse("a load of it inside " + place, "none");
+    const std::string name = "b" + std::to_string(buffer_);
+    if (!way_ && ways.size() > 1)
+      return step_.refuse(
+          fmt::format("one way to read it, or {}.0 to {}.{}", name, name, ways.size() - 1),
+          "several");
+    if (way_.value_or(0) >= ways.size())
+      return step_.refuse(fmt::format("one of {} ways to read it inside {}", ways.size(), place),
+                          std::to_string(*way_));
+    load_ = ways[way_.value_or(0)];
     std::map<std::string, Expr> symbols;
     load_->index.collect_symbols(symbols);
     load_->mask.collect_symbols(symbols);
@@ -170,37 +180,17 @@ class Stage {
   void use_tile(int tile) {
     const KValueRef from_tile = make_load(tile, load_->dtype, position(), 1, load_->constant);
     KValueRewriter rewrite([&](const KValueRef& v) {
-      return v->kind == KValueKind::kLoad && v->buffer == buffer_ ? from_tile : v;
+      const bool staged =
+          v->kind == KValueKind::kLoad && v->buffer == buffer_ && reads_same(*v, *load_);
+      return staged ? from_tile : v;
     });
-    each_value([&](KValueRef& v) { v = rewrite(v); });
-  }
-
-  /// What is computed inside the loop: also the steps of a reduction that runs over it.
-  void each_value(const std::function<void(KValueRef&)>& use) {
-    const std::vector<Statement*> path = path_to(kernel_, axis_);
-    if (steps_inside(path.back()->body)) {
-      const auto around = std::ranges::find_if(path.rbegin(), path.rend(), [](const Statement* s) {
-        return s->kind == Statement::Kind::kReduce;
-      });
-      for (ReduceState& state : (*around)->states) use(state.value);
-    }
-    walk(path.back()->body, [&](Statement& s) {
-      if (s.value) use(s.value);
-      for (ReduceState& state : s.states) use(state.value);
-    });
-  }
-
-  /// Whether the step of a reduction around these statements is among them.
-  static bool steps_inside(const std::vector<Statement>& body) {
-    return std::ranges::any_of(body, [](const Statement& s) {
-      return s.kind == Statement::Kind::kStep ||
-             (s.kind == Statement::Kind::kLoop && steps_inside(s.body));
-    });
+    each_value_inside(kernel_, axis_, [&](KValueRef& v) { v = rewrite(v); });
   }
 
   const TransformStep& step_;
   Kernel& kernel_;
   int axis_, buffer_ = -1;
+  std::optional<size_t> way_;  ///< to read it, where there are several
   KValueRef load_;
   BufferSpace space_ = BufferSpace::kScratch;
   std::vector<TileAxis> tile_;

@@ -79,6 +79,7 @@ class Drawer {
         case kBuffer:
           t.names.push_back(
               fmt::format("b{}", below_(static_cast<uint32_t>(chosen_.kernel.buffers.size()))));
+          if (below_(4) == 0) t.names.back() += fmt::format(".{}", below_(3));
           break;
         case kPlace:
           t.bind = static_cast<Bind>(static_cast<uint32_t>(Bind::kGridX) +

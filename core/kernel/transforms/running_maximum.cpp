@@ -93,6 +93,14 @@ std::optional<Select> select_of(const KValueRef& v) {
 
 }  // namespace
 
+KValueRef before_widening(const KValueRef& v) {
+  if (!is_op(v, Op::CAST) || v->bits) return nullptr;
+  const KValueRef& x = v->operands[0];
+  const bool wider = is_float(v->dtype) && is_float(x->dtype) && !x->bits &&
+                     dtype_bits(x->dtype) < dtype_bits(v->dtype);
+  return wider ? x : nullptr;
+}
+
 KValueRef Power::of(KValueRef x, KValueRef maximum) const {
   const DType dtype = x->dtype;
   KValueRef exponent = make_op(Op::SUB, dtype, {std::move(x), std::move(maximum)});
@@ -181,6 +189,7 @@ class RunningMaximum::Follower {
       return split(v->operands[left ? 0 : 1]) && factor(v->op, v->operands[left ? 1 : 0]);
     }
     if (const auto select = select_of(v)) return split(select->value) && hide(*select);
+    if (const KValueRef narrow = before_widening(v)) return round(v, narrow);
     return false;
   }
 
@@ -194,6 +203,15 @@ class RunningMaximum::Follower {
       return op == Op::MUL;
     }
     out_.weight = make_op(op, x->dtype, {out_.weight, x});
+    return true;
+  }
+
+  /// To a narrower float and back: what is left for the whole sum then comes after the rounding.
+  bool round(const KValueRef& v, const KValueRef& narrow) {
+    if (!is_op(narrow, Op::CAST) || narrow->operands[0]->dtype != v->dtype ||
+        !split(narrow->operands[0]) || !out_.others.empty())
+      return false;
+    out_.weight = make_cast(make_cast(out_.weight, narrow->dtype), v->dtype);
     return true;
   }
 

@@ -26,9 +26,13 @@ struct Hidden {
   Scalar constant;
 };
 
+/// The narrower float that a cast to a wider one takes; null if the value is no such cast.
+KValueRef before_widening(const KValueRef& value);
+
 /// A term of a sum: weight * others, with `outer` done to the whole sum.
 struct RunningTerm {
-  KValueRef weight;               ///< the power, and what else the sum's own loops have no part in
+  KValueRef weight;  ///< the power, and what else the sum's own loops have no part in; rounded
+                     ///< where terms are, before what is done to the whole sum
   std::vector<KValueRef> others;  ///< factors that follow these loops
   std::vector<std::pair<Op, KValueRef>> outer;  ///< MUL or FDIV, in the order to be done
   bool is_power = false;                        ///< the weight is the power alone

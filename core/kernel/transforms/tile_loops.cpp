@@ -38,6 +38,32 @@ std::vector<Statement> in_loops(const std::vector<int>& axes, std::vector<Statem
   return inner;
 }
 
+int64_t tile_positions(const Kernel& kernel, const std::vector<int>& axes) {
+  int64_t count = 1;
+  for (const int a : axes) {
+    const Expr& extent = kernel.axes[a].extent;
+    if (!extent.is_const()) return -1;
+    count *= std::max<int64_t>(1, extent.value());
+    if (count > kMostOfTile) return -1;
+  }
+  return count;
+}
+
+Expr tile_place(const Kernel& kernel, const std::vector<int>& axes) {
+  Expr at = 0;
+  for (const int a : axes)
+    at = at * std::max<int64_t>(1, kernel.axes[a].extent.value()) + kernel.axes[a].symbol();
+  return at;
+}
+
+int add_tile(Kernel& kernel, const std::string& what, DType dtype, int64_t elements) {
+  const int tile = static_cast<int>(kernel.buffers.size());
+  KernelBuffer buffer{what + std::to_string(tile), dtype, elements, BufferSpace::kScratch};
+  buffer.read = buffer.written = buffer.kept = true;
+  kernel.buffers.push_back(std::move(buffer));
+  return tile;
+}
+
 Statement make_store(int buffer, const Expr& index, KValueRef value) {
   Statement s;
   s.kind = Statement::Kind::kStore;

@@ -23,6 +23,15 @@ void copy_guards(Kernel& kernel, const std::map<std::string, Expr>& rename);
 /// The statements in loops of these axes, outermost first.
 std::vector<Statement> in_loops(const std::vector<int>& axes, std::vector<Statement> inner);
 
+/// The most elements of a tile that transforms make.
+inline constexpr int64_t kMostOfTile = 1 << 22;
+/// Positions in a tile whose axes are these; -1: more than that, or not known.
+int64_t tile_positions(const Kernel& kernel, const std::vector<int>& axes);
+/// The position of the axes in it, the last ones next to one another.
+Expr tile_place(const Kernel& kernel, const std::vector<int>& axes);
+/// A scratch buffer that loops fill for those after them, named with its number.
+int add_tile(Kernel& kernel, const std::string& what, DType dtype, int64_t elements);
+
 Statement make_store(int buffer, const Expr& index, KValueRef value);
 void append(std::vector<Statement>& to, std::vector<Statement> more);
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the recipes of a maximum of products, and of the sums that follow it, share.
+#pragma once
+
+#include "core/kernel/heuristics/schedule_builder.hpp"
+
+namespace tenon {
+
+/// A maximum over keys of products of queries and keys.
+struct Chained {
+  std::vector<int> batch;  ///< parallel axes that the keys follow too
+  std::vector<int> rows;   ///< those that the queries follow alone: positions, heads of a group
+  int keys = -1;
+};
+
+/// Loops before and after those over blocks, the loop over blocks, and what stands in it: the
+/// scores, the maxima, the powers, then the sums with loops of their own.
+struct ChainedParts {
+  std::vector<int> ends;
+  int blocks = -1;
+  std::vector<const Statement*> inside;
+};
+ChainedParts chained_parts(ScheduleBuilder& builder, int at);
+
+/// The first reduction in a part; null if there is none.
+const Statement* reduction_in(const Statement& part);
+
+/// The largest block of up to `most` that leaves nothing over, in multiples of `unit`; else `most`.
+int64_t block_of(const Expr& extent, int64_t most, int64_t unit);
+
+/// Vectors of an axis, shorter ones where it is short; as many as divide it, up to `most`, are
+/// unrolled. Gives the loop around them.
+int vectors_of(ScheduleBuilder& builder, int axis, int64_t lanes, int64_t most);
+
+/// Stores along the innermost loops of a part before or after the blocks.
+void schedule_chained_end(ScheduleBuilder& builder, int axis, int64_t lanes);
+
+/// Fewer queries than lanes, as when a model writes word by word; false, with steps done, if that
+/// cannot be.
+bool schedule_few_queries(ScheduleBuilder& builder, const Chained& found, int64_t lanes);
+
+}  // namespace tenon
