@@ -206,6 +206,8 @@ class PlanBuilder {
     plan.block = kernel.block;
     for (const IndexBound& bound : kernel.index_bounds)
       plan.index_bounds.push_back(own(bound, job));
+    if (kernel.loop_bound)
+      plan.loop_bound = LoopBound{own(kernel.loop_bound->trips, job), kernel.loop_bound->limit};
     const std::vector<uint32_t> sizes = argument_sizes(kernel.program.view());
     TN_ASSERT(sizes.size() == kernel.arguments.size());
     for (size_t a = 0; a < sizes.size(); ++a) {

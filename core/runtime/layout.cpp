@@ -117,6 +117,7 @@ std::unique_ptr<Frame> Layout::make_frame(const SchedulePlan& plan) const {
       }
       const KernelPlan& kernel = plan.steps()[static_cast<size_t>(i)].kernel;
       for (const IndexBound& bound : kernel.index_bounds) bound.check(symbols);
+      if (kernel.loop_bound) kernel.loop_bound->check(symbols);
       command.kind = TN_COMMAND_LAUNCH;
       command.executable = kernel.executable->handle;
       bool empty = false;

@@ -12,6 +12,7 @@
 #include "core/device/device.hpp"
 #include "core/ir/build.hpp"
 #include "core/lower/index_width.hpp"
+#include "core/lower/loop_bound.hpp"
 #include "core/reference/reference.hpp"
 #include "core/runtime/plan_ref.hpp"
 #include "core/schedule/memory_plan.hpp"
@@ -37,6 +38,7 @@ struct KernelPlan {
   std::array<uint32_t, 3> block{1, 1, 1};
   std::vector<ArgumentPlan> arguments;
   std::vector<IndexBound> index_bounds;
+  std::optional<LoopBound> loop_bound;
 };
 
 /// What stands beside each step of the schedule.

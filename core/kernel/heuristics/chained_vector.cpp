@@ -8,7 +8,7 @@
 #include <bit>
 #include <span>
 
-#include "core/kernel/heuristics/schedule_builder.hpp"
+#include "core/kernel/heuristics/chained.hpp"
 
 namespace tenon {
 namespace {
@@ -16,45 +16,6 @@ namespace {
 /// Queries of a block, and keys: a block of keys and one of values stay in the nearest cache beside
 /// what is computed of them.
 constexpr int64_t kQueries = 64, kKeys = 64;
-
-struct Chained {
-  std::vector<int> batch;
-  int queries = -1, keys = -1;
-  int query_buffer = -1;
-};
-
-bool follows(const KValueRef& v, const KernelAxis& axis) {
-  return v->index.depends_on(axis.name) || v->mask.depends_on(axis.name);
-}
-
-std::optional<Chained> find_chained(ScheduleBuilder& builder, int axis) {
-  const std::vector<int> axes = builder.chain(builder.loop(axis));
-  const std::vector<Statement>& body = builder.loop(axes.back()).body;
-  if (body.front().kind != Statement::Kind::kReduce || body.front().states.size() != 1 ||
-      body.front().states[0].op != Op::MAX || body.front().body.size() != 1 ||
-      body.front().body[0].kind != Statement::Kind::kLoop)
-    return std::nullopt;
-  const Statement& row = body.front().body[0];
-  if (row.body.size() != 2 || row.body[0].kind != Statement::Kind::kReduce) return std::nullopt;
-  Chained out;
-  out.keys = row.axis;
-  const std::vector<KValueRef> operands = builder.loads(row.body[0]);
-  if (operands.size() != 2) return std::nullopt;
-  const KernelAxis& keys = builder.kernel.axes[out.keys];
-  const bool first = follows(operands[0], keys);
-  if (first == follows(operands[1], keys)) return std::nullopt;
-  const KValueRef &key = operands[first ? 0 : 1], &query = operands[first ? 1 : 0];
-  for (const int a : axes) {
-    const KernelAxis& candidate = builder.kernel.axes[a];
-    if (candidate.kind != AxisKind::kParallel) return std::nullopt;
-    if (follows(query, candidate) && !follows(key, candidate)) out.queries = a;
-  }
-  if (out.queries < 0) return std::nullopt;
-  for (const int a : axes)
-    if (a != out.queries) out.batch.push_back(a);
-  out.query_buffer = query->buffer;
-  return out;
-}
 
 /// The largest block of up to `most` that leaves nothing over, in multiples of `unit`; else `most`.
 int64_t block_of(const Expr& extent, int64_t most, int64_t unit) {
@@ -84,13 +45,6 @@ class Recipe {
   }
 
  private:
-  static std::vector<int> nests(const std::vector<Statement>& body) {
-    std::vector<int> out;
-    for (const Statement& s : body)
-      if (s.kind == Statement::Kind::kLoop) out.push_back(s.axis);
-    return out;
-  }
-
   /// (loop, copy, lane) of an axis; copies are unrolled.
   int lanes(int axis, int64_t copies) {
     const auto size = static_cast<uint64_t>(builder_.size(axis));
@@ -149,27 +103,19 @@ class Recipe {
 
 }  // namespace
 
-bool schedule_chained(ScheduleBuilder& builder, int axis) {
-  const std::optional<Chained> found = find_chained(builder, axis);
-  if (!found) return false;
+bool chained_on_vectors(ScheduleBuilder& builder, const Chained& found, int axis) {
   const int64_t lanes = builder.lanes(builder.loop(axis));
-  if (lanes < 2 || builder.size(found->queries) < lanes) return false;
-  Kernel before = builder.kernel;
-  const TransformList list = builder.list;
-  std::vector<int> order = found->batch;
-  order.push_back(found->queries);
+  if (lanes < 2 || builder.size(found.queries) < lanes) return false;
+  std::vector<int> order = found.batch;
+  order.push_back(found.queries);
   if (order.size() > 1) builder.reorder(order);
-  const int64_t queries = block_of(builder.extent(found->queries), kQueries, lanes);
-  const int64_t keys = block_of(builder.extent(found->keys), kKeys, 8);
-  const int tiles = builder.split(found->queries, queries).first;
-  if (!builder.chain_reductions(found->keys, keys, tiles)) {
-    builder.kernel = std::move(before);
-    builder.list = list;
-    return false;
-  }
-  Recipe(builder, lanes).run(*found, tiles);
+  const int64_t queries = block_of(builder.extent(found.queries), kQueries, lanes);
+  const int64_t keys = block_of(builder.extent(found.keys), kKeys, 8);
+  const int tiles = builder.split(found.queries, queries).first;
+  if (!builder.chain_reductions(found.keys, keys, tiles)) return false;
+  Recipe(builder, lanes).run(found, tiles);
   bind_grid(builder, tiles, 1);
-  if (!found->batch.empty()) bind_grid(builder, found->batch.front(), 1, Bind::kGridZ);
+  if (!found.batch.empty()) bind_grid(builder, found.batch.front(), 1, Bind::kGridZ);
   return true;
 }
 
