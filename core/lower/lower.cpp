@@ -106,6 +106,7 @@ LoweredKernel emit_program(Chosen chosen, const Capabilities& capabilities,
   out.chosen = std::move(chosen);
   const Kernel& kernel = out.chosen.kernel;
   check_limits(kernel, capabilities);
+  out.loop_bound = loop_bound(kernel, capabilities);
 
   Emitter emitter(kernel, capabilities);
   emitter.run();

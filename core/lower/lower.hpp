@@ -10,6 +10,7 @@
 #include "core/ir/capabilities.hpp"
 #include "core/kernel/transforms/transform.hpp"
 #include "core/lower/index_width.hpp"
+#include "core/lower/loop_bound.hpp"
 #include "sdk/program/builder.hpp"
 
 namespace tenon {
@@ -28,6 +29,7 @@ struct LoweredKernel {
   std::array<uint32_t, 3> block{1, 1, 1};
   std::vector<LaunchArgument> arguments;
   std::vector<IndexBound> index_bounds;  ///< to be checked before a launch
+  std::optional<LoopBound> loop_bound;   ///< likewise
   Chosen chosen;                         ///< what it was lowered from
   /// Of a program that was given from outside: the core's own, which it must agree with.
   std::shared_ptr<const LoweredKernel> model;

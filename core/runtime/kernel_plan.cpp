@@ -40,6 +40,8 @@ KernelPlan kernel_plan(const CompiledKernel& kernel, const CanonicalKernel& name
   plan.block = lowered.block;
   for (const IndexBound& bound : lowered.index_bounds)
     plan.index_bounds.push_back(own(bound, names));
+  if (lowered.loop_bound)
+    plan.loop_bound = LoopBound{own(lowered.loop_bound->trips, names), lowered.loop_bound->limit};
   const std::vector<uint32_t> sizes = argument_sizes(lowered.program.view());
   TN_ASSERT(sizes.size() == lowered.arguments.size());
   for (size_t a = 0; a < sizes.size(); ++a) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct KernelPlan {
   std::array<uint32_t, 3> block{1, 1, 1};
   std::vector<ArgumentPlan> arguments;
   std::vector<IndexBound> index_bounds;
+  std::optional<LoopBound> loop_bound;
 };
 
 /// Of a kernel that was compiled under canonical names.

@@ -142,6 +142,7 @@ std::unique_ptr<Frame> Layout::make_frame(const SchedulePlan& plan) const {
       }
       const KernelPlan& kernel = this->kernel(plan, static_cast<size_t>(i));
       for (const IndexBound& bound : kernel.index_bounds) bound.check(symbols);
+      if (kernel.loop_bound) kernel.loop_bound->check(symbols);
       command.kind = TN_COMMAND_LAUNCH;
       command.executable = kernel.executable->handle;
       bool empty = false;

@@ -24,14 +24,27 @@ struct Blocks {
   int64_t count = 1, length = 1;  ///< of the axis that is cut
 };
 
-/// Blocks to cut each sum in; 1: none.
+/// Terms of each result.
+double length_of_sum(const SchedulerInput& input, int i) {
+  double length = 1;
+  for (const int axis : input.node(i).as<ReduceAttr>().axes)
+    length *= input.estimate.of(input.node(i).sources[0]->shape[axis]);
+  return length;
+}
+
+/// Blocks that each sum has to be cut in where a driver ends long loops; 1: none. One thread may
+/// have to take a whole block: a quarter of what its loops may do leaves room for what else is in
+/// the kernel.
+double blocks_needed(const SchedulerInput& input, int i) {
+  const double limit = input.capabilities(i).max_loop_trips;
+  return limit == 0 ? 1 : std::ceil(4 * length_of_sum(input, i) / limit);
+}
+
+/// Blocks that each sum had better be cut in; 1: none.
 double blocks_wanted(const SchedulerInput& input, int i, const StageSizes& sizes) {
-  const Node& node = input.node(i);
   const NodeAnalysis& analysis = input.analysis[i];
   const double units = std::max(1U, input.capabilities(i).compute_units);
-  double length = 1;
-  for (const int axis : node.as<ReduceAttr>().axes)
-    length *= input.estimate.of(node.sources[0]->shape[axis]);
+  const double length = length_of_sum(input, i);
   const double workers = std::ceil(analysis.contraction ? analysis.size / kTile : analysis.size);
   if (units < 2 || workers >= 2 * units || length <= sizes.long_row)
     return blocks_of_long_sum(input, i);
@@ -46,7 +59,9 @@ int64_t divisor(int64_t n, int64_t wanted, int64_t times) {
 }
 
 /// From the outermost axis on, so that a block lies together in memory.
-std::optional<Blocks> cut_in_blocks(const SchedulerInput& input, int i, double wanted) {
+std::optional<Blocks> cut_in_blocks(const SchedulerInput& input, int i, const StageSizes& sizes) {
+  const double needed = blocks_needed(input, i);
+  double wanted = std::max(needed, blocks_wanted(input, i, sizes));
   const Node& node = input.node(i);
   const Shape& shape = node.sources[0]->shape;
   const std::vector<int>& axes = node.as<ReduceAttr>().axes;
@@ -65,8 +80,9 @@ std::optional<Blocks> cut_in_blocks(const SchedulerInput& input, int i, double w
     const int64_t n = shape[axis].value();
     const auto least = static_cast<int64_t>(std::ceil(wanted));
     const int64_t found = divisor(n, least, contraction ? kMoreOfContraction : kMoreBlocks);
-    // The operands of a contraction are not padded: its recipes take them as they lie.
-    if (found == 0 && contraction) break;
+    // The operands of a contraction are not padded unless they must be: its recipes take them as
+    // they lie.
+    if (found == 0 && contraction && needed < 2) break;
     out.cut = axis;
     out.length = found ? n / found : (n + least - 1) / least;
     out.count = (n + out.length - 1) / out.length;
@@ -164,7 +180,7 @@ std::optional<Graph> in_two_stages(const SchedulerInput& input, Builder& builder
   bool any = false;
   for (int i = 0; i < static_cast<int>(input.nodes.size()); ++i) {
     if (input.node(i).op != Op::REDUCE || may_be_empty(input.node(i))) continue;
-    blocks[i] = cut_in_blocks(input, i, blocks_wanted(input, i, sizes));
+    blocks[i] = cut_in_blocks(input, i, sizes);
     any |= blocks[i].has_value();
   }
   if (!any) return std::nullopt;

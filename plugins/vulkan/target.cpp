@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "sdk/shader/properties.hpp"
+
 namespace tenon::vulkan {
 namespace {
 
@@ -48,6 +50,8 @@ std::unique_ptr<sdk::PropertyTable> device_properties(const Adapter& adapter,
                              limits.maxDescriptorSetStorageBuffers, limits.maxPerStageResources});
   p.max_buffer_bytes = limits.maxStorageBufferRange & ~3u;
   p.max_shared_bytes = limits.maxComputeSharedMemorySize;
+  const bool is_llvmpipe = adapter.v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
+  p.max_loop_trips = is_llvmpipe ? sdk::kLlvmpipeLoopTrips : 0;
   if (target.subgroup && adapter.size_control.subgroupSizeControl) {
     p.subgroup_min = adapter.subgroup.minSubgroupSize;
     p.subgroup_max = adapter.subgroup.maxSubgroupSize;

@@ -32,8 +32,9 @@ WgslDevice::WgslDevice(WGPUAdapter adapter) : Recorder(static_cast<const sdk::De
   gpu_.AdapterGetLimits(adapter, &limits_);
   WGPUAdapterInfo info = WGPU_ADAPTER_INFO_INIT;
   gpu_.AdapterGetInfo(adapter, &info);
+  properties_ =
+      make_properties(limits_, info.adapterType == WGPUAdapterType_CPU, text_of(info.device));
   gpu_.AdapterInfoFreeMembers(info);
-  properties_ = make_properties(limits_, info.adapterType == WGPUAdapterType_CPU);
   WGPUDeviceDescriptor wanted = WGPU_DEVICE_DESCRIPTOR_INIT;
   wanted.requiredLimits = &limits_;  // all that the adapter has
   wanted.deviceLostCallbackInfo = {{}, kAtOnce, on_lost, &is_lost_, {}};

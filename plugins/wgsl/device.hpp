@@ -11,8 +11,10 @@
 
 namespace tenon::wgsl {
 
-/// What an adapter of these limits can do; a software one computes on the host's processor.
-std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits, bool is_software);
+/// What an adapter of these limits can do; a software one computes on the host's processor. `name`:
+/// of the device, as its driver says it.
+std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits, bool is_software,
+                                                    std::string_view name);
 
 constexpr auto kAtOnce = WGPUCallbackMode_AllowSpontaneous;
 constexpr uint64_t kPieceBytes = uint64_t{4} << 20;  ///< that a copy moves at a time

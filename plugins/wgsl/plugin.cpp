@@ -6,7 +6,8 @@
 
 namespace tenon::wgsl {
 
-std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits, bool is_software) {
+std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits, bool is_software,
+                                                    std::string_view name) {
   auto made = sdk::shader_properties(is_software);
   made->compute({TN_DTYPE_BOOL}).store_all(2);  // packed in words
   made->atomics({TN_DTYPE_U32});
@@ -29,6 +30,7 @@ std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits, bo
   p.max_bindings = limits.maxStorageBuffersPerShaderStage;
   p.max_buffer_bytes = limits.maxStorageBufferBindingSize;
   p.max_shared_bytes = limits.maxComputeWorkgroupStorageSize;
+  if (is_software && name.starts_with("llvmpipe")) p.max_loop_trips = sdk::kLlvmpipeLoopTrips;
   p.max_scratch_bytes = 8192;  // https://www.w3.org/TR/WGSL/#limits: variables of a function
   return made;
 }
@@ -65,7 +67,7 @@ class WgslBackend : public sdk::Backend {
   }
 
   const tn_properties* target(std::string_view name) override {
-    static const auto& table = *make_properties(kDefaults, false).release();
+    static const auto& table = *make_properties(kDefaults, false, "").release();
     return name == "wgsl" ? &table.get() : nullptr;
   }
 

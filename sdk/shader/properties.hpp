@@ -13,4 +13,8 @@ namespace tenon::sdk {
 /// backend adds flags, dtypes, atomics, memory, limits and what else it has.
 std::unique_ptr<PropertyTable> shader_properties(bool is_software);
 
+/// Iterations after which Mesa's llvmpipe, lavapipe's other name, ends all loops of a thread
+/// (LP_MAX_TGSI_LOOP_ITERATIONS in lp_bld_limits.h): no version is known that does not.
+inline constexpr uint32_t kLlvmpipeLoopTrips = 65535;
+
 }  // namespace tenon::sdk

@@ -70,6 +70,7 @@ std::unique_ptr<PropertyTable> spirv_properties(const SpirvTarget& target) {
   p.max_shared_bytes = 16384;
   p.max_scratch_bytes = 16384;  // arrays of one thread; more than any GPU has registers for
   p.subgroup_min = p.subgroup_max = target.subgroup;
+  if (target.is_software) p.max_loop_trips = kLlvmpipeLoopTrips;  // it may be that driver
   return table;
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "core/kernel/heuristics/heuristics.hpp"
 #include "core/kernel/transforms/random_transforms.hpp"
 #include "core/kernel/tree/build.hpp"
 #include "core/reference/reference.hpp"
@@ -248,6 +249,34 @@ TEST_CASE("a cache of keys of which the data says how many count, its size a sym
   }
 }
 
+TEST_CASE("attention is one pass where threads have a few queries each") {
+  for (const auto& [name, a] : kKinds) {
+    INFO(name);
+    for (const Capabilities& device : {software_like(), gpu_like()}) {
+      Builder builder;
+      const LoweredKernel kernel = lower(parse_graph(text(a), builder), device, "", true);
+      CHECK(print(kernel.chosen.list).find("chain ") != std::string::npos);
+      CHECK(print(kernel.chosen.list).find("block.x") != std::string::npos);
+      CHECK(difference(case_of(a), device, "", true) == "");
+    }
+  }
+}
+
+TEST_CASE("keys that are too many for the loops of a thread are not chained") {
+  Attention many;
+  many.keys = 4000;
+  Builder builder;
+  const Graph graph = parse_graph(text(many), builder);
+  const auto chained = [&](uint32_t trips) {
+    Capabilities device = software_like();
+    device.max_loop_trips = trips;
+    return is_chained(build_kernel(graph), device);
+  };
+  CHECK(chained(0));
+  CHECK(chained(20000));
+  CHECK(!chained(2000));
+}
+
 TEST_CASE("no buffer between is as large as the scores") {
   const auto cut = [](const std::string& graph, const Capabilities& capabilities) {
     Builder builder;
@@ -255,13 +284,17 @@ TEST_CASE("no buffer between is as large as the scores") {
     options.devices.push_back({"device:0", capabilities});
     return Compiler(builder).schedule(parse_graph(graph, builder), options);
   };
+  Capabilities shaders = software_like();
+  shaders.software = false;
   for (const auto& [name, a] : kKinds) {
     INFO(name);
-    const Schedule schedule = cut(text(a), cpu_like());
-    CHECK(schedule.steps.size() == 1);
-    for (const ScheduledBuffer& buffer : schedule.buffers)
-      CHECK(buffer.kind != BufferKind::kTemporary);
-    CHECK(cut(text(a), gpu_like()).steps.size() > 1);
+    for (const Capabilities& device : {cpu_like(), software_like(), shaders}) {
+      const Schedule schedule = cut(text(a), device);
+      CHECK(schedule.steps.size() == 1);
+      for (const ScheduledBuffer& buffer : schedule.buffers)
+        CHECK(buffer.kind != BufferKind::kTemporary);
+    }
+    CHECK(cut(text(a), warps_like()).steps.size() > 1);  // whose matrix units do the products
     CHECK(cut(text(a), scalar_like()).steps.size() > 1);
   }
   for (const auto& [name, a] : kVariants) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "core/kernel/tree/loop_trips.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::test {
@@ -96,6 +97,8 @@ LoweredKernel lower(const Graph& legal, const Capabilities& capabilities,
   return compiler.lower(legal, capabilities, options, written);
 }
 
+constexpr uint32_t kAnyTrips = 1 << 30;  ///< more than anything here runs
+
 std::string difference(const Case& c, const Capabilities& capabilities,
                        const std::string& transforms, bool heuristics, uint32_t seed) {
   Builder builder;
@@ -107,7 +110,11 @@ std::string difference(const Case& c, const Capabilities& capabilities,
   const LoweredKernel kernel =
       lower(graph, capabilities, transforms, heuristics, c.alias, c.sections);
   const std::vector<Array> expected = evaluate(graph, inputs, c.symbols);
-  const std::vector<Array> got = run(kernel, graph, c.alias, inputs, c.symbols, capabilities.atoms);
+  int64_t trips = 0;
+  const std::vector<Array> got =
+      run(kernel, graph, c.alias, inputs, c.symbols, capabilities.atoms, &trips);
+  const int64_t most = loop_trips(kernel.chosen.kernel, kAnyTrips).evaluate(c.symbols);
+  if (trips > most) return fmt::format("expected at most {} iterations, got {}", most, trips);
   for (size_t o = 0; o < expected.size(); ++o)
     for (int64_t i = 0; i < expected[o].count(); ++i)
       if (!close(expected[o].at(i), got[o].at(i), c.tolerance))

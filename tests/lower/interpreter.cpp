@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -52,8 +53,11 @@ class Machine {
       memory_[p].own.assign(copies, std::vector<uint8_t>(size, uint8_t{0xA5}));
     }
     values_.assign(program_.op_count(), std::vector<Bits>(threads_));
+    trips_.assign(threads_, 0);
     region(0, program_.op_count(), std::vector<bool>(threads_, true));
+    most_trips_ = std::max(most_trips_, *std::ranges::max_element(trips_));
   }
+  int64_t most_trips() const { return most_trips_; }
 
  private:
   using Mask = std::vector<bool>;
@@ -274,9 +278,11 @@ class Machine {
     const auto next = program_.operands(program_.op(ends_[i]));
     for (;;) {
       Mask going(threads_);
-      for (uint32_t t = 0; t < threads_; ++t)
+      for (uint32_t t = 0; t < threads_; ++t) {
         going[t] = active[t] && integer(i, t) < integer(operands[1], t);
-      if (!any(going)) return;
+        trips_[t] += going[t];
+      }
+      if (!any(going)) break;
       region(i + 1 + static_cast<uint32_t>(carries), ends_[i], going);
       for (uint32_t t = 0; t < threads_; ++t) {
         if (!going[t]) continue;
@@ -287,6 +293,7 @@ class Machine {
         values_[i][t] = {Scalar::of_int(dtype, integer(i, t) + integer(operands[2], t)).bits};
       }
     }
+    for (uint32_t t = 0; t < threads_; ++t) trips_[t] += active[t];  // the last look
   }
 
   void one(uint32_t i, const tn_op& op, std::span<const uint32_t> operands, uint32_t t) {
@@ -436,6 +443,8 @@ class Machine {
   std::vector<std::vector<LateCopy>> groups_;
   std::vector<uint32_t> ends_, else_;
   std::vector<std::vector<Bits>> values_;  ///< [op][thread]
+  std::vector<int64_t> trips_;             ///< [thread], of a workgroup
+  int64_t most_trips_ = 0;
   uint32_t block_[3] = {1, 1, 1}, grid_[3] = {0, 0, 0}, threads_ = 1;
 };
 
@@ -451,7 +460,8 @@ Array fresh(const Node& node, const SymbolValues& symbols) {
 
 std::vector<Array> run(const LoweredKernel& kernel, const Graph& graph,
                        const std::vector<int>& alias, const std::vector<Array>& inputs,
-                       const SymbolValues& symbols, const std::vector<MatrixAtom>& atoms) {
+                       const SymbolValues& symbols, const std::vector<MatrixAtom>& atoms,
+                       int64_t* most_trips) {
   std::vector<Array> ins = inputs, outs;
   for (const NodeRef& out : graph.outputs) outs.push_back(fresh(*out, symbols));
   std::vector<std::vector<uint8_t>*> buffers;
@@ -485,6 +495,7 @@ std::vector<Array> run(const LoweredKernel& kernel, const Graph& graph,
       for (int64_t i = 0; i < x; ++i)
         machine.workgroup(static_cast<uint32_t>(i), static_cast<uint32_t>(j),
                           static_cast<uint32_t>(k));
+  if (most_trips != nullptr) *most_trips = machine.most_trips();
   cut_off(ins);
   cut_off(outs);
   for (size_t o = 0; o < outs.size(); ++o)

@@ -12,9 +12,11 @@
 namespace tenon::test {
 
 /// Inputs in the order of graph.params; gives the outputs. Throws std::runtime_error on any access
-/// that a device need not survive.
+/// that a device need not survive. `most_trips`: of one thread's loops, the looks at their ends
+/// too.
 std::vector<Array> run(const LoweredKernel& kernel, const Graph& graph,
                        const std::vector<int>& alias, const std::vector<Array>& inputs,
-                       const SymbolValues& symbols, const std::vector<MatrixAtom>& atoms = {});
+                       const SymbolValues& symbols, const std::vector<MatrixAtom>& atoms = {},
+                       int64_t* most_trips = nullptr);
 
 }  // namespace tenon::test

@@ -221,5 +221,20 @@ TEST_CASE("random reductions in two stages give the same bits") {
   CHECK(staged > 200);
 }
 
+TEST_CASE("where a driver ends long loops every sum is cut, of a product too") {
+  for (const int64_t length : {4000, 1009}) {  // 1009 is a prime
+    Models m;
+    const NodeRef x = m.param("x", {40, length}), w = m.param("w", {length, 48});
+    const Graph g = m.graph("g", {m.matmul(x, w), m.builder.reduce(Op::ADD, x, {1})});
+    ScheduleOptions options = on_one_device(with_units(2));
+    CHECK(kernel_count(schedule(g, options, m.builder)) == 2);
+    options.devices[0].capabilities.max_loop_trips = 1000;
+    const Schedule cut = schedule(g, options, m.builder);
+    CHECK(kernel_count(cut) == 4);
+    CHECK(largest_temporary(cut) <= (length / 250 + 4) * 40 * 48);
+    require_same(g, cut, 1);
+  }
+}
+
 }  // namespace
 }  // namespace tenon::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the recipes of a maximum of products, and of the sums that follow it, share.
+// A maximum of products and the sums that follow it, as attention has them: what its recipes share.
 #pragma once
 
 #include "core/kernel/heuristics/schedule_builder.hpp"
@@ -12,6 +12,26 @@ struct Chained {
   std::vector<int> rows;   ///< those that the queries follow alone: positions, heads of a group
   int keys = -1;
 };
+
+/// Nothing where the nest is no such thing.
+std::optional<Chained> find_chained(ScheduleBuilder& builder, int axis);
+
+/// The recipes: false where they do not apply, what they did until then to be thrown away.
+bool chained_on_vectors(ScheduleBuilder& builder, const Chained& found, int axis);
+bool chained_on_threads(ScheduleBuilder& builder, const Chained& found);
+/// Of processors, for fewer queries than lanes, as when a model writes word by word.
+bool schedule_few_queries(ScheduleBuilder& builder, const Chained& found, int64_t lanes);
+
+/// The last of the rows with at least so many positions, to be split; -1: none has.
+int queries_of(const ScheduleBuilder& builder, const Chained& found, int64_t least);
+/// The other loops around, outermost first.
+std::vector<int> loops_around(const Chained& found, int queries);
+
+/// Whether what a load reads depends on the axis.
+bool follows(const KValueRef& v, const KernelAxis& axis);
+
+/// Axes of the loops of a body.
+std::vector<int> nests(const std::vector<Statement>& body);
 
 /// Loops before and after those over blocks, the loop over blocks, and what stands in it: the
 /// scores, the maxima, the powers, then the sums with loops of their own.
@@ -34,9 +54,5 @@ int vectors_of(ScheduleBuilder& builder, int axis, int64_t lanes, int64_t most);
 
 /// Stores along the innermost loops of a part before or after the blocks.
 void schedule_chained_end(ScheduleBuilder& builder, int axis, int64_t lanes);
-
-/// Fewer queries than lanes, as when a model writes word by word; false, with steps done, if that
-/// cannot be.
-bool schedule_few_queries(ScheduleBuilder& builder, const Chained& found, int64_t lanes);
 
 }  // namespace tenon

@@ -17,43 +17,6 @@ namespace {
 /// what is computed of them.
 constexpr int64_t kQueries = 64, kKeys = 64;
 
-bool follows(const KValueRef& v, const KernelAxis& axis) {
-  return v->index.depends_on(axis.name) || v->mask.depends_on(axis.name);
-}
-
-std::optional<Chained> find_chained(ScheduleBuilder& builder, int axis) {
-  const std::vector<int> axes = builder.chain(builder.loop(axis));
-  const std::vector<Statement>& body = builder.loop(axes.back()).body;
-  if (body.front().kind != Statement::Kind::kReduce || body.front().states.size() != 1 ||
-      body.front().states[0].op != Op::MAX || body.front().body.size() != 1 ||
-      body.front().body[0].kind != Statement::Kind::kLoop)
-    return std::nullopt;
-  const Statement& row = body.front().body[0];
-  if (row.body.size() != 2 || row.body[0].kind != Statement::Kind::kReduce) return std::nullopt;
-  Chained out;
-  out.keys = row.axis;
-  const std::vector<KValueRef> operands = builder.loads(row.body[0]);
-  if (operands.size() != 2) return std::nullopt;
-  const KernelAxis& keys = builder.kernel.axes[out.keys];
-  const bool first = follows(operands[0], keys);
-  if (first == follows(operands[1], keys)) return std::nullopt;
-  const KValueRef &key = operands[first ? 0 : 1], &query = operands[first ? 1 : 0];
-  for (const int a : axes) {
-    const KernelAxis& candidate = builder.kernel.axes[a];
-    if (candidate.kind != AxisKind::kParallel) return std::nullopt;
-    const bool is_row = follows(query, candidate) && !follows(key, candidate);
-    (is_row ? out.rows : out.batch).push_back(a);
-  }
-  return out;
-}
-
-std::vector<int> nests(const std::vector<Statement>& body) {
-  std::vector<int> out;
-  for (const Statement& s : body)
-    if (s.kind == Statement::Kind::kLoop) out.push_back(s.axis);
-  return out;
-}
-
 class Recipe {
  public:
   Recipe(ScheduleBuilder& builder, int64_t lanes) : builder_(builder), lanes_(lanes) {}
@@ -109,19 +72,8 @@ class Recipe {
   int64_t lanes_;
 };
 
-/// The last of the axes that are long enough for lanes; -1: none is.
-int queries_of(const ScheduleBuilder& builder, const Chained& found, int64_t lanes) {
-  int out = -1;
-  for (const int a : found.rows)
-    if (builder.size(a) >= lanes) out = a;
-  return out;
-}
-
 bool schedule_queries(ScheduleBuilder& builder, const Chained& found, int queries, int64_t lanes) {
-  std::vector<int> order;
-  for (const std::vector<int>* axes : {&found.batch, &found.rows})
-    for (const int a : *axes)
-      if (a != queries) order.push_back(a);
+  std::vector<int> order = loops_around(found, queries);
   order.push_back(queries);
   if (order.size() > 1) builder.reorder(order);
   const int64_t block = block_of(builder.extent(queries), kQueries, lanes);
@@ -135,26 +87,6 @@ bool schedule_queries(ScheduleBuilder& builder, const Chained& found, int querie
 }
 
 }  // namespace
-
-ChainedParts chained_parts(ScheduleBuilder& builder, int at) {
-  ChainedParts out;
-  for (const int a : nests(builder.loop(at).body)) {
-    if (builder.kernel.axes[a].kind == AxisKind::kOrdered)
-      out.blocks = a;
-    else
-      out.ends.push_back(a);
-  }
-  for (const Statement& s : builder.loop(out.blocks).body)
-    if (s.kind != Statement::Kind::kStore) out.inside.push_back(&s);
-  return out;
-}
-
-const Statement* reduction_in(const Statement& part) {
-  if (part.kind == Statement::Kind::kReduce) return &part;
-  for (const Statement& s : part.body)
-    if (const Statement* found = reduction_in(s)) return found;
-  return nullptr;
-}
 
 int64_t block_of(const Expr& extent, int64_t most, int64_t unit) {
   for (int64_t block = most; block >= std::max(unit, most / 2); block -= unit)
@@ -185,16 +117,12 @@ void schedule_chained_end(ScheduleBuilder& builder, int axis, int64_t lanes) {
   for (const int a : own) vectors_of(builder, builder.chain(builder.loop(a)).back(), lanes, 1);
 }
 
-bool schedule_chained(ScheduleBuilder& builder, int axis) {
-  const std::optional<Chained> found = find_chained(builder, axis);
-  if (!found) return false;
+bool chained_on_vectors(ScheduleBuilder& builder, const Chained& found, int axis) {
   const int64_t lanes = builder.lanes(builder.loop(axis));
   if (lanes < 2) return false;
-  const int queries = queries_of(builder, *found, lanes);
-  return builder.attempt([&](ScheduleBuilder& trial) {
-    return queries >= 0 ? schedule_queries(trial, *found, queries, lanes)
-                        : schedule_few_queries(trial, *found, lanes);
-  });
+  const int queries = queries_of(builder, found, lanes);
+  return queries >= 0 ? schedule_queries(builder, found, queries, lanes)
+                      : schedule_few_queries(builder, found, lanes);
 }
 
 }  // namespace tenon

@@ -2,6 +2,7 @@
 #include "core/kernel/heuristics/heuristics.hpp"
 
 #include "core/kernel/heuristics/schedule_builder.hpp"
+#include "core/kernel/tree/loop_trips.hpp"
 
 namespace tenon {
 
@@ -15,10 +16,12 @@ bool has_vectors(const Capabilities& capabilities) {
          capabilities.has(Op::BROADCAST);
 }
 
+Chosen choose_recipes(Kernel tree, const Capabilities& capabilities, const Decide& decide);
+
 }  // namespace
 
 bool is_chained(Kernel tree, const Capabilities& capabilities) {
-  if (!has_vectors(capabilities) || tree.body.size() != 1 ||
+  if (!(has_vectors(capabilities) || has_threads(capabilities)) || tree.body.size() != 1 ||
       tree.body[0].kind != Statement::Kind::kLoop)
     return false;
   const int axis = tree.body[0].axis;
@@ -28,6 +31,22 @@ bool is_chained(Kernel tree, const Capabilities& capabilities) {
 }
 
 Chosen choose_transforms(Kernel tree, const Capabilities& capabilities, const Decide& decide) {
+  const uint32_t limit = capabilities.max_loop_trips;
+  if (limit == 0 || !capabilities.software)
+    return choose_recipes(std::move(tree), capabilities, decide);
+  Chosen out = choose_recipes(tree, capabilities, decide);
+  const Expr trips = loop_trips(out.kernel, limit);
+  if (trips.max() <= limit) return out;
+  // Too much for one register of threads: as other devices have it, with large workgroups.
+  Capabilities many = capabilities;
+  many.software = false;
+  Chosen spread = choose_recipes(std::move(tree), many, decide);
+  return loop_trips(spread.kernel, limit).max() < trips.max() ? spread : out;
+}
+
+namespace {
+
+Chosen choose_recipes(Kernel tree, const Capabilities& capabilities, const Decide& decide) {
   std::vector<int> totals, nests;
   for (const Statement& s : tree.body) {
     if (s.kind == Statement::Kind::kLoop) nests.push_back(s.axis);
@@ -45,7 +64,7 @@ Chosen choose_transforms(Kernel tree, const Capabilities& capabilities, const De
           !schedule_matmul(builder, axis))
         schedule_vector_nest(builder, axis);
     } else if (threads) {
-      schedule_threads_nest(builder, axis);
+      if (!schedule_chained(builder, axis)) schedule_threads_nest(builder, axis);
     } else {
       schedule_plain_nest(builder, axis);
     }
@@ -53,5 +72,7 @@ Chosen choose_transforms(Kernel tree, const Capabilities& capabilities, const De
   if (const auto& no = builder.refusal()) throw Error(no->kind, no->message);
   return {std::move(builder.kernel), std::move(builder.list)};
 }
+
+}  // namespace
 
 }  // namespace tenon

@@ -255,7 +255,9 @@ typedef struct tn_properties {
    * With 4 the core keeps narrower dtypes packed, little-endian, in 32-bit words; then stores need
    * TN_DTYPE_ATOMICS on u32. Buffers are bound in whole words. */
   uint32_t storage_bytes;
-  uint32_t reserved3;
+  /* Iterations of all loops of one thread together, the last look at a loop's end being one: a loop
+   * of n in one of m takes m * (n + 2) + 1. A limit of one launch, as those above; 0: none. */
+  uint32_t max_loop_trips;
 } tn_properties;
 
 /* ---- Compilation ------------------------------------------------------------------------- */
