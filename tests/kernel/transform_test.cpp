@@ -42,7 +42,7 @@ TEST_CASE("transform lists round trip through text") {
       "split a0 12; fuse a0 a1; reorder a1.o a0.o r0; pad a0 16; unroll a0.i; vectorize a1.i; "
       "bind a0.o grid.x; group r0 8; stage b1 at a1.o; stage b0 at a0 pad 8; "
       "stage b1 at a0 inner r0; stage b1 at a0 pad 2 inner r0; dot r0; cache_reduction r0 "
-      "a1; sink r0.i at a0.o; tensorize "
+      "a1; sink r0.i at a0.o; scan r0 a1; tensorize "
       "a0 a1 r0 32; pipeline r0 2";
   CHECK(print(parse_transforms(text)) == text);
   CHECK(print(parse_transforms(" split  a0 12 ;;\n")) == "split a0 12");

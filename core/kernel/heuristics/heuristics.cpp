@@ -41,8 +41,8 @@ Chosen choose_transforms(Kernel tree, const Capabilities& capabilities, const De
   }
   for (const int axis : nests) {
     if (vectors) {
-      if (!schedule_chained(builder, axis) && !schedule_columns_once(builder, axis) &&
-          !schedule_matmul(builder, axis))
+      if (!schedule_chained(builder, axis) && !schedule_scan(builder, axis) &&
+          !schedule_columns_once(builder, axis) && !schedule_matmul(builder, axis))
         schedule_vector_nest(builder, axis);
     } else if (threads) {
       schedule_threads_nest(builder, axis);
