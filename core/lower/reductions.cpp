@@ -36,7 +36,8 @@ void Reductions::begin(const Statement& s) {
     if (axis.bind == Bind::kUnroll) open.copies *= static_cast<int>(axis.extent.value());
     if (axis.bind == Bind::kVector) {
       open.lanes = static_cast<int>(axis.extent.value());
-      open.lane_partials = open.lanes > 1;
+      open.lane_partials = open.lanes > 1 && !s.running;
+      open.along_lanes = open.lanes > 1 && s.running;
     }
     if (is_block(axis.bind)) open.group_axis = a;
   }
@@ -63,6 +64,7 @@ void Reductions::end() {
   Open open = std::move(open_.back());
   open_.pop_back();
   const Statement& s = *open.statement;
+  if (s.running) return;  // what takes its results stands inside
   const size_t states = s.states.size();
   std::vector<Value> totals;
   for (int p = 0; p < open.instances; ++p) {
@@ -132,26 +134,79 @@ void Reductions::step_elements(Open& open) {
   const std::vector<ReduceState>& states = open.statement->states;
   positions_.each_instance(open.outside | open.own, [&](int i) {
     // A copy that stands beyond the end in all lanes has nothing to add.
-    if (exprs_.any_false(guards_.conditions(open.outside | open.own, true))) return;
-    std::optional<Value> mask;
-    for (const Expr& condition : guards_.conditions(open.own, false)) {
-      const Value real = exprs_.condition(condition);
-      mask = mask ? ops_.both(*mask, real) : real;
-    }
+    const bool adds = !exprs_.any_false(guards_.conditions(open.outside | open.own, true));
+    if (!adds && !open.statement->running) return;
+    const std::optional<Value> real = adds ? mask(open) : std::nullopt;
     for (size_t k = 0; k < states.size(); ++k) {
       const ReduceState& state = states[k];
-      Value v = leaves_.value(state.value);
-      const bool is_product = state.op == Op::ADD && is_float(state.dtype) &&
-                              state.value->kind == KValueKind::kOp && state.value->op == Op::MUL;
-      const bool chooses = mask && !(is_product && is_zero_beyond(open, *state.value));
-      if (chooses)
-        v = ops_.op(TN_OP_WHERE, state.dtype,
-                    {*mask, v, ops_.constant(state.dtype, identity(state.op, state.dtype).bits)});
-      Value& accumulator = open.accumulators[static_cast<size_t>(i) * states.size() + k];
-      accumulator = ops_.combine(state.op, state.dtype, accumulator, v,
-                                 is_product && !chooses ? TN_OP_CONTRACT : 0);
+      Value& sum = open.accumulators[static_cast<size_t>(i) * states.size() + k];
+      if (open.statement->running) {
+        sum = run_on(open, k, sum,
+                     adds ? std::optional(term(open, state, real).value) : std::nullopt);
+        continue;
+      }
+      const Term t = term(open, state, real);
+      sum = ops_.combine(state.op, state.dtype, sum, t.value, t.flags);
     }
   });
+}
+
+std::optional<Reductions::Value> Reductions::mask(const Open& open) {
+  std::optional<Value> mask;
+  for (const Expr& condition : guards_.conditions(open.own, false)) {
+    const Value real = exprs_.condition(condition);
+    mask = mask ? ops_.both(*mask, real) : real;
+  }
+  return mask;
+}
+
+Reductions::Term Reductions::term(const Open& open, const ReduceState& state,
+                                  std::optional<Value> real) {
+  const Value v = leaves_.value(state.value);
+  const bool is_product = state.op == Op::ADD && is_float(state.dtype) &&
+                          state.value->kind == KValueKind::kOp && state.value->op == Op::MUL;
+  const bool chooses = real && !(is_product && is_zero_beyond(open, *state.value));
+  if (!chooses) return {v, is_product ? TN_OP_CONTRACT : 0U};
+  return {ops_.op(TN_OP_WHERE, state.dtype,
+                  {*real, v, ops_.constant(state.dtype, identity(state.op, state.dtype).bits)}),
+          0};
+}
+
+Reductions::Value Reductions::run_on(const Open& open, size_t k, Value sum,
+                                     std::optional<Value> term) {
+  const ReduceState& state = open.statement->states[k];
+  Value result = sum;
+  if (term) {
+    const Value v = open.along_lanes
+                        ? prefixes(state.op, state.dtype, ops_.broadcast(*term, open.lanes))
+                        : *term;
+    result = ops_.combine(state.op, state.dtype, sum, v);
+  }
+  leaves_.set_result(open.statement->id, static_cast<int>(k), result);
+  return open.along_lanes ? ops_.broadcast(lane(state.dtype, result, open.lanes - 1), open.lanes)
+                          : result;
+}
+
+/// Hillis and Steele: in step s each lane takes what the one 2^s before it has, if there is one.
+Reductions::Value Reductions::prefixes(Op code, DType dtype, Value v) {
+  const int lanes = ops_.lanes(v);
+  const Value at = ops_.lane_index(lanes);
+  for (int distance = 1; distance < lanes; distance *= 2) {
+    std::vector<Value> turned;
+    for (int l = 0; l < lanes; ++l)
+      turned.push_back(lane(dtype, v, (l + lanes - distance) % lanes));
+    const Value before = ops_.tree().pure(TN_OP_COMPOSE, static_cast<tn_dtype>(dtype),
+                                          static_cast<uint16_t>(lanes), turned);
+    const Value has_one =
+        ops_.op(TN_OP_CMPLT, DType::kBool, {ops_.index_constant(distance - 1), at});
+    v = ops_.op(TN_OP_WHERE, dtype, {has_one, ops_.combine(code, dtype, before, v), v});
+  }
+  return v;
+}
+
+Reductions::Value Reductions::lane(DType dtype, Value v, int number) {
+  return ops_.tree().pure(TN_OP_EXTRACT, static_cast<tn_dtype>(dtype), 1, std::span(&v, 1),
+                          static_cast<uint64_t>(number));
 }
 
 bool Reductions::is_zero_beyond(const Open& open, const KValue& product) const {
@@ -174,15 +229,12 @@ Reductions::Value Reductions::merge(Op code, DType dtype, std::vector<Value> par
 }
 
 Reductions::Value Reductions::lane_total(Op code, DType dtype, Value v) {
-  const auto abi = static_cast<tn_dtype>(dtype);
   const bool known = code == Op::ADD || code == Op::MUL || code == Op::MAX;
   if (known && capabilities_.has(Op::LANE_REDUCE))
-    return ops_.tree().pure(TN_OP_LANE_REDUCE, abi, 1, std::span(&v, 1),
+    return ops_.tree().pure(TN_OP_LANE_REDUCE, static_cast<tn_dtype>(dtype), 1, std::span(&v, 1),
                             static_cast<uint64_t>(code));
   std::vector<Value> lanes;
-  for (int l = 0; l < ops_.lanes(v); ++l)
-    lanes.push_back(
-        ops_.tree().pure(TN_OP_EXTRACT, abi, 1, std::span(&v, 1), static_cast<uint64_t>(l)));
+  for (int l = 0; l < ops_.lanes(v); ++l) lanes.push_back(lane(dtype, v, l));
   return merge(code, dtype, std::move(lanes));
 }
 

@@ -47,6 +47,7 @@ class Reductions {
     AxisSet own, outside;
     int instances = 1, copies = 1, lanes = 1;
     bool lane_partials = false;  ///< lanes hold parts of one total
+    bool along_lanes = false;    ///< a running one: each lane follows those before it
     int group_axis = -1;
     std::optional<AtomProduct> matrix;
     std::optional<DotProduct> dot;
@@ -58,6 +59,19 @@ class Reductions {
   bool is_zero_beyond(const Open& open, const KValue& product) const;
   void step_dots(Open& open);
   void take_excess_away(const Open& open, std::vector<Value>& totals);
+  /// What says which points are real where the walk stands; none: all are.
+  std::optional<Value> mask(const Open& open);
+  struct Term {
+    Value value = 0;
+    uint32_t flags = 0;  ///< of what combines it
+  };
+  Term term(const Open& open, const ReduceState& state, std::optional<Value> real);
+  /// Of a running reduction: gives the result so far to what stands after the step, and the
+  /// accumulator for the steps after it. Without a term there is nothing to add.
+  Value run_on(const Open& open, size_t k, Value sum, std::optional<Value> term);
+  /// Each lane combined with all before it.
+  Value prefixes(Op code, DType dtype, Value v);
+  Value lane(DType dtype, Value v, int number);
   Value merge(Op code, DType dtype, std::vector<Value> parts);
   Value lane_total(Op code, DType dtype, Value v);
 

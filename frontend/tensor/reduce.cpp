@@ -60,12 +60,13 @@ Tensor Tensor::argmax(int axis, bool keep) const {
              extent.is_const() ? "0" : to_string(extent) + ", which may be 0,", axis);
   // The first of equals has the largest extent - position. NaN counts as the largest, as in NumPy.
   Builder& builder = builder_of(*this);
-  const Tensor position = make_tensor(context(), builder.index(axis, dims_of(*this)));
+  Tensor position = make_tensor(context(), builder.index(axis, dims_of(*this)));
+  if (extent.max() <= INT32_MAX) position = position.cast(DType::kI32);  // twice the lanes
   Tensor is_best = *this == max({axis}, /*keep=*/true);
   if (is_float(dtype())) is_best = is_best | (*this != *this);
   const Tensor rank_from_end = count_as(position, extent) - position;
   const Tensor best = where(is_best, rank_from_end, constant_like(position, 0)).max({axis}, keep);
-  return count_as(best, extent) - best;
+  return rounded(count_as(best, extent) - best, DType::kI64);
 }
 
 Tensor Tensor::softmax(int axis) const {

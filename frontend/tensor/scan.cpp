@@ -71,52 +71,46 @@ class ByLogSum final : public Combination {
   static Tensor finite(const Tensor& x) { return Tensor::where(isfinite(x), x, 0); }
 };
 
-/// [size, size]: where the column is not before the row. As a scatter it lies in memory, and is not
-/// worked out again for each element.
-Tensor triangle(const Tensor& x, int64_t size) {
-  const Tensor none = filled(x, {size, size}, false, DType::kBool);
-  const Tensor row = positions(none, 0), column = positions(none, 1);
-  return none.scatter(1, Tensor::where(row <= column, column, -1),
-                      filled(x, {size, size}, true, DType::kBool));
-}
-
-/// The last axis in itself: of each element those that are not behind it.
-Tensor scan_block(const Combination& by, const Tensor& x) {
+/// An axis in itself: of each element those that are not behind it.
+Tensor scan_block(const Combination& by, const Tensor& x, int axis) {
   std::vector<int64_t> shape = x.shape();
-  shape.push_back(x.size(-1));
-  const Tensor terms = x.unsqueeze(-1).expand(shape);
-  return by.total(
-      Tensor::where(triangle(x, x.size(-1)), terms, constant_like(terms, by.identity())), -2);
+  shape.insert(shape.begin() + axis, x.size(axis));
+  const Tensor terms = x.unsqueeze(axis + 1).expand(shape);
+  const Tensor behind = positions(terms, axis + 1) < positions(terms, axis);
+  return by.total(Tensor::where(behind, constant_like(terms, by.identity()), terms), axis);
 }
 
-/// [.., n]
-Tensor scan_last(const Combination& by, const Tensor& x) {
-  const int64_t count = x.size(-1), blocks = (count + kBlock - 1) / kBlock;
-  if (count <= kBlock) return scan_block(by, x);
+/// [.., n, ..], whose axes stay where they lie.
+Tensor scan_along(const Combination& by, const Tensor& x, int axis) {
+  const auto at = static_cast<size_t>(axis);
+  const int64_t count = x.size(axis), blocks = (count + kBlock - 1) / kBlock;
+  if (count <= kBlock) return scan_block(by, x, axis);
   std::vector<std::pair<int64_t, int64_t>> pairs(static_cast<size_t>(x.rank()), {0, 0});
-  pairs.back().second = blocks * kBlock - count;
+  pairs[at].second = blocks * kBlock - count;
   std::vector<int64_t> shape = x.shape();
-  shape.back() = blocks;
-  shape.push_back(kBlock);
+  shape[at] = kBlock;
+  shape.insert(shape.begin() + axis, blocks);
   const Tensor rows = x.pad(pairs, by.identity()).reshape(std::move(shape));
   // What comes before each block: of all blocks, one place further on.
-  std::vector<Slice> all_but_last_block(static_cast<size_t>(rows.rank()));
-  all_but_last_block[static_cast<size_t>(rows.rank()) - 2] = Slice{0, blocks - 1};
-  const Tensor totals = scan_last(by, by.total(rows.slice(all_but_last_block), -1));
-  pairs.back() = {1, 0};
-  const Tensor before = totals.pad(pairs, by.identity()).unsqueeze(-1);
+  std::vector<Slice> ranges(static_cast<size_t>(rows.rank()));
+  ranges[at] = Slice{0, blocks - 1};
+  const Tensor totals = scan_along(by, by.total(rows.slice(ranges), axis + 1), axis);
+  pairs[at] = {1, 0};
+  const Tensor before = totals.pad(pairs, by.identity()).unsqueeze(axis + 1);
   std::vector<int64_t> padded = x.shape();
-  padded.back() = blocks * kBlock;
-  return part_of_last(by.both(before, scan_block(by, rows)).reshape(std::move(padded)), 0, count);
+  padded[at] = blocks * kBlock;
+  ranges.assign(padded.size(), {});
+  ranges[at] = Slice{0, count};
+  return by.both(before, scan_block(by, rows, axis + 1)).reshape(std::move(padded)).slice(ranges);
 }
 
 Tensor scan(const char* op, const Combination& by, const Tensor& x, std::optional<int> axis,
             DType inside) {
   if (!axis) return scan(op, by, x.flatten(), 0, inside);
   const int at = normalise_axis(op, *axis, x.rank());
-  Tensor wide = rounded(x, inside);
+  const Tensor wide = rounded(x, inside);
   if (x.size() == 0) return wide;
-  return last_to_axis(scan_last(by, axis_to_last(wide, at)), at);
+  return scan_along(by, wide, at);
 }
 
 /// The dtype that numbers are combined in.

@@ -310,6 +310,19 @@ Value* Emitter::contracted(const tn_op& op) {
   return nullptr;
 }
 
+/// Lanes of one vector are a shuffle of it; null for others.
+Value* Emitter::moved_lanes(const tn_op& op) {
+  Value* from = nullptr;
+  llvm::SmallVector<int> picks;
+  for (const uint32_t v : program_.operands(op)) {
+    const tn_op& part = program_.op(v);
+    if (part.op != TN_OP_EXTRACT || (from && from != operand(part, 0))) return nullptr;
+    from = operand(part, 0);
+    picks.push_back(static_cast<int>(part.imm));
+  }
+  return lanes_of(from) > 1 ? builder_.CreateShuffleVector(from, picks) : nullptr;
+}
+
 Value* Emitter::emit_value(uint32_t i, const tn_op& op) {
   const auto dtype = static_cast<tn_dtype>(op.dtype);
   switch (static_cast<unsigned>(op.op)) {
@@ -333,6 +346,7 @@ Value* Emitter::emit_value(uint32_t i, const tn_op& op) {
                                           : operand(op, 0);
     case TN_OP_COMPOSE: {
       if (op.lanes == 1) return operand(op, 0);
+      if (Value* moved = moved_lanes(op)) return moved;
       Value* vector = llvm::PoisonValue::get(value_type(context_, dtype, op.lanes));
       for (uint32_t lane = 0; lane < op.lanes; ++lane)
         vector = builder_.CreateInsertElement(vector, operand(op, lane), uint64_t{lane});

@@ -94,6 +94,7 @@ class Emitter {
   llvm::Value* beside(const tn_op& op, tn_dtype dtype, uint32_t base, int64_t offset);
   llvm::Value* load_beside(const tn_op& op, uint32_t base, int64_t offset,
                            llvm::ArrayRef<llvm::Constant*> mask = {});
+  llvm::Value* moved_lanes(const tn_op& op);
   void load_transposed(uint32_t i);
   llvm::Value* load_spread(const tn_op& op, const LaneIndex& at, llvm::Value* mask,
                            llvm::Value* fill);

@@ -224,6 +224,18 @@ void add_passes(std::vector<Workload>& all) {
       "scan/rows of 512x1024", {{512, 1024}}, 2 * 512.0 * 1024,
       [](const Inputs& x) { return cumsum(x[0], 1); }, "x[0].cumsum(1)", "x[0].cumsum(1)"));
   all.push_back(pass(
+      "scan/rows of 4096x4096", {{4096, 4096}}, 2 * n,
+      [](const Inputs& x) { return cumsum(x[0], 1); }, "x[0].cumsum(1)", "x[0].cumsum(1)"));
+  all.push_back(pass(
+      "scan/columns of 4096x4096", {{4096, 4096}}, 2 * n,
+      [](const Inputs& x) { return cumsum(x[0], 0); }, "x[0].cumsum(0)", "x[0].cumsum(0)"));
+  all.push_back(pass(
+      "scan/2^22", {{1 << 22}}, 2.0 * (1 << 22), [](const Inputs& x) { return cumsum(x[0], 0); },
+      "x[0].cumsum(0)", "x[0].cumsum(0)"));
+  all.push_back(pass(
+      "sort/top-k of 4096x1024", rows, m, [](const Inputs& x) { return topk(x[0], 16).values; },
+      "x[0].topk(16, 1).values", "x[0].topk(16, 1)[0]"));
+  all.push_back(pass(
       "sort/2^20", {{1 << 20}}, 2.0 * (1 << 20), [](const Inputs& x) { return sort(x[0]); },
       "x[0].sort().values"));
   all.push_back(pass(
@@ -238,6 +250,34 @@ void add_passes(std::vector<Workload>& all) {
       "F.max_pool2d(x[0], 2)", "x[0].max_pool2d((2, 2))"));
 }
 
+/// Rows of 8192 positions are added to those of a table that they name.
+Workload embedding_gradient() {
+  const double moved = 256.0 * (8192 + 2 * 4096);
+  return pass(
+      "scatter/embedding gradient, 8192 of 4096x256", {{8192, 256}, {8192}}, moved,
+      [](const Inputs& x) {
+        const Tensor ids = ((x[1] + 1) * 2048).cast(DType::kI64);
+        const Tensor none = Tensor::zeros({4096, 256}, DType::kF32, x[0].context());
+        return none.scatter_add(0, ids.unsqueeze(1).expand({8192, 256}), x[0]);
+      },
+      "torch.zeros(4096, 256).index_add(0, ((x[1] + 1) * 2048).long(), x[0])");
+}
+
+Workload solve_rows() {
+  constexpr double kSize = 512;
+  Workload w;
+  w.name = "solve/512x512 by 512 columns";
+  w.shapes = {{512, 512}, {512, 512}};
+  w.work = (2.0 / 3 + 2) * kSize * kSize * kSize;
+  w.moves = false;
+  w.ours = [](const Inputs& x) {
+    return solve(x[0] + eye(512, {}, 0, DType::kF32, x[0].context()) * 32, x[1]);
+  };
+  w.torch = "torch.linalg.solve(x[0] + torch.eye(512) * 32, x[1])";
+  w.tolerance = 1e-3;
+  return w;
+}
+
 }  // namespace
 
 std::vector<Workload> workloads() {
@@ -246,6 +286,8 @@ std::vector<Workload> workloads() {
   add_convolutions(all);
   add_attention(all);
   add_passes(all);
+  all.push_back(embedding_gradient());
+  all.push_back(solve_rows());
   return all;
 }
 

@@ -43,7 +43,7 @@ TEST_CASE("transform lists round trip through text") {
       "bind a0.o grid.x; group r0 8; stage b1 at a1.o; stage b0 at a0 pad 8; "
       "stage b1 at a0 inner r0; stage b1 at a0 pad 2 inner r0; stage b0.1 at a0; dot r0; "
       "chain r0 4 at a0; chain r0 4 at a0 inner r0; cache_reduction r0 "
-      "a1; sink r0.i at a0.o; tensorize "
+      "a1; sink r0.i at a0.o; scan r0 a1; tensorize "
       "a0 a1 r0 32; pipeline r0 2";
   CHECK(print(parse_transforms(text)) == text);
   CHECK(print(parse_transforms(" split  a0 12 ;;\n")) == "split a0 12");

@@ -325,6 +325,9 @@ class Machine {
       case TN_OP_EXTRACT:
         out[0] = lane(operands[0], t, static_cast<uint32_t>(op.imm));
         break;
+      case TN_OP_COMPOSE:
+        for (uint32_t l = 0; l < op.lanes; ++l) out[l] = lane(operands[l], t, 0);
+        break;
       case TN_OP_LANE_REDUCE: {
         const Bits& from = values_[operands[0]][t];
         Scalar total{dtype, from[0]};

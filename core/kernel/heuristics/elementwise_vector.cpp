@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/kernel/heuristics/schedule_builder.hpp"
+#include "core/kernel/heuristics/vector_nest.hpp"
 #include "core/kernel/transforms/cache_reduction.hpp"
 
 namespace tenon {
@@ -13,43 +13,18 @@ namespace {
 /// private cache.
 constexpr int64_t kItemBytes = 64 << 10;
 
-/// Lanes for an axis: a register's, fewer for a short axis, 1 where vectors do not pay.
-int64_t lanes_for(const ScheduleBuilder& builder, const Statement& s, int axis) {
-  const int64_t full = builder.lanes(s);
-  const Expr& extent = builder.extent(axis);
-  if (!extent.is_const() || extent.value() >= full) return full;
-  if (extent.value() < 4) return 1;
-  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(extent.value())));
-}
-
-/// How well the accesses below a statement suit lanes along an axis; below 0: not at all.
-int vector_score(const ScheduleBuilder& builder, const Statement& s, int axis) {
-  int score = 0;
-  const auto access = [&](const Expr& index, int weight) {
-    const auto stride = builder.stride(index, axis);
-    if (stride == 1) score += 2 * weight;
-    if (stride == 0) score += weight;
-    if (!stride || *stride > 1 || *stride < 0) score -= 2 * weight;
-  };
-  for (const KValueRef& v : builder.loads(s)) access(v->index, 1);
-  for (const Statement* t : builder.stores(s)) access(t->index, 3);
-  return score;
-}
-
-/// Splits an axis into (loop, copies, lanes); gives the loop.
-int vector_split(ScheduleBuilder& builder, int axis, int64_t lanes, int64_t copies) {
-  const Expr extent = builder.extent(axis);
-  if (extent.is_const()) copies = std::min(copies, (extent.value() + lanes - 1) / lanes);
-  if (lanes == 1) return axis;
-  const auto [outer, inner] = builder.split(axis, lanes * copies);
-  if (copies == 1) {
-    builder.vectorize(inner);
-  } else {
-    const auto [copy, lane] = builder.split(inner, lanes);
-    builder.unroll(copy);
-    builder.vectorize(lane);
+/// Work of one iteration of a loop: the product of what is inside, in bytes.
+int64_t bytes_inside(const ScheduleBuilder& builder, const Statement& loop) {
+  int64_t total = 0;
+  bool leaf = true;
+  for (const Statement& s : loop.body) {
+    if (s.kind == Statement::Kind::kLoop) {
+      total += std::min<int64_t>(builder.size(s.axis) * bytes_inside(builder, s), int64_t{1} << 40);
+      leaf = false;
+    }
+    if (s.kind == Statement::Kind::kReduce) total += bytes_inside(builder, s);
   }
-  return outer;
+  return leaf ? std::max(total, builder.bytes_moved(loop)) : total;
 }
 
 /// The loops around the step of a reduction, outermost first.
@@ -86,46 +61,6 @@ int64_t copies_for(const ScheduleBuilder& builder, const Statement& s) {
   return values <= 24 ? 4 : values <= 60 ? 2 : 1;
 }
 
-/// Work of one iteration of a loop: the product of what is inside, in bytes.
-int64_t bytes_inside(const ScheduleBuilder& builder, const Statement& loop) {
-  int64_t total = 0;
-  bool leaf = true;
-  for (const Statement& s : loop.body) {
-    if (s.kind == Statement::Kind::kLoop) {
-      total += std::min<int64_t>(builder.size(s.axis) * bytes_inside(builder, s), int64_t{1} << 40);
-      leaf = false;
-    }
-    if (s.kind == Statement::Kind::kReduce) total += bytes_inside(builder, s);
-  }
-  return leaf ? std::max(total, builder.bytes_moved(loop)) : total;
-}
-
-/// Spreads a loop over workgroups of about kItemBytes.
-void spread(ScheduleBuilder& builder, int axis) {
-  if (builder.kernel.axes[axis].kind != AxisKind::kParallel) return;
-  const int64_t inside = std::max<int64_t>(1, bytes_inside(builder, builder.loop(axis)));
-  const int64_t bytes = builder.choose("bytes", kItemBytes, {kItemBytes / 4, 4 * kItemBytes});
-  const int64_t per_item = std::max<int64_t>(1, bytes / inside);
-  bind_grid(builder, axis, per_item);
-}
-
-/// The outermost axis, made longer by the next ones while it cannot feed every core.
-int widen(ScheduleBuilder& builder, int axis) {
-  const int64_t wanted = 8 * std::max<int64_t>(1, builder.caps.compute_units);
-  for (;;) {
-    const Statement& loop = builder.loop(axis);
-    const bool parallel = builder.kernel.axes[axis].kind == AxisKind::kParallel;
-    if (!parallel || builder.size(axis) >= wanted || loop.body.size() != 1) return axis;
-    const Statement& inner = loop.body[0];
-    if (inner.kind != Statement::Kind::kLoop || is_jam(builder.kernel.axes[inner.axis].bind) ||
-        builder.kernel.axes[inner.axis].kind != AxisKind::kParallel)
-      return axis;
-    const int fused = builder.fuse(axis, inner.axis);
-    if (fused == axis) return axis;
-    axis = fused;
-  }
-}
-
 bool is_laned(const ScheduleBuilder& builder, const Statement& s) {
   bool found = false;
   walk(s.body, [&](const Statement& t) {
@@ -148,6 +83,66 @@ void cache_rows(ScheduleBuilder& builder, int outermost) {
 }
 
 }  // namespace
+
+int64_t lanes_for(const ScheduleBuilder& builder, const Statement& s, int axis) {
+  const int64_t full = builder.lanes(s);
+  const Expr& extent = builder.extent(axis);
+  if (!extent.is_const() || extent.value() >= full) return full;
+  if (extent.value() < 4) return 1;
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(extent.value())));
+}
+
+int vector_score(const ScheduleBuilder& builder, const Statement& s, int axis) {
+  int score = 0;
+  const auto access = [&](const Expr& index, int weight) {
+    const auto stride = builder.stride(index, axis);
+    if (stride == 1) score += 2 * weight;
+    if (stride == 0) score += weight;
+    if (!stride || *stride > 1 || *stride < 0) score -= 2 * weight;
+  };
+  for (const KValueRef& v : builder.loads(s)) access(v->index, 1);
+  for (const Statement* t : builder.stores(s)) access(t->index, 3);
+  return score;
+}
+
+int vector_split(ScheduleBuilder& builder, int axis, int64_t lanes, int64_t copies) {
+  const Expr extent = builder.extent(axis);
+  if (extent.is_const()) copies = std::min(copies, (extent.value() + lanes - 1) / lanes);
+  if (lanes == 1) return axis;
+  const auto [outer, inner] = builder.split(axis, lanes * copies);
+  if (copies == 1) {
+    builder.vectorize(inner);
+  } else {
+    const auto [copy, lane] = builder.split(inner, lanes);
+    builder.unroll(copy);
+    builder.vectorize(lane);
+  }
+  return outer;
+}
+
+void spread(ScheduleBuilder& builder, int axis) {
+  if (builder.kernel.axes[axis].kind != AxisKind::kParallel) return;
+  const int64_t inside = std::max<int64_t>(1, bytes_inside(builder, builder.loop(axis)));
+  const int64_t bytes = builder.choose("bytes", kItemBytes, {kItemBytes / 4, 4 * kItemBytes});
+  const int64_t per_item = std::max<int64_t>(1, bytes / inside);
+  bind_grid(builder, axis, per_item);
+}
+
+int widen(ScheduleBuilder& builder, int axis) {
+  const int64_t wanted = 8 * std::max<int64_t>(1, builder.caps.compute_units);
+  for (;;) {
+    const Statement& loop = builder.loop(axis);
+    const bool parallel = builder.kernel.axes[axis].kind == AxisKind::kParallel;
+    if (!parallel || builder.size(axis) >= wanted || loop.body.size() != 1) return axis;
+    const Statement& inner = loop.body[0];
+    if (inner.kind != Statement::Kind::kLoop || is_jam(builder.kernel.axes[inner.axis].bind) ||
+        builder.kernel.axes[inner.axis].kind != AxisKind::kParallel)
+      return axis;
+    const int fused = builder.fuse(axis, inner.axis);
+    if (fused == axis) return axis;
+    axis = fused;
+  }
+}
 
 void schedule_reduction(ScheduleBuilder& builder, int id) {
   const Statement* reduction = find_reduction(builder, id);

@@ -60,8 +60,8 @@ Chosen choose_recipes(Kernel tree, const Capabilities& capabilities, const Decid
   }
   for (const int axis : nests) {
     if (vectors) {
-      if (!schedule_chained(builder, axis) && !schedule_columns_once(builder, axis) &&
-          !schedule_matmul(builder, axis))
+      if (!schedule_chained(builder, axis) && !schedule_scan(builder, axis) &&
+          !schedule_columns_once(builder, axis) && !schedule_matmul(builder, axis))
         schedule_vector_nest(builder, axis);
     } else if (threads) {
       if (!schedule_chained(builder, axis)) schedule_threads_nest(builder, axis);

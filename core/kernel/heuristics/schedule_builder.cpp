@@ -156,6 +156,11 @@ bool ScheduleBuilder::chain_reductions(int reduce_axis, int64_t block, int at, b
   return step_if_legal({TransformKind::kChain, std::move(names), block, Bind::kLoop});
 }
 
+bool ScheduleBuilder::scan(int reduce_axis, int axis) {
+  return step_if_legal(
+      {TransformKind::kScan, {kernel.axes[reduce_axis].name, kernel.axes[axis].name}});
+}
+
 bool ScheduleBuilder::cache_reduction(int reduce_axis, int later_axis) {
   const KeptValues kept = find_kept(kernel, reduce_axis, later_axis);
   int64_t bytes = 0;

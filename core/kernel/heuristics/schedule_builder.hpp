@@ -45,6 +45,8 @@ class ScheduleBuilder {
   /// False, and nothing done, where the sums inside `at` do not follow the maximum.
   /// `inner`: the steps of a block lie side by side in its tiles.
   bool chain_reductions(int reduce_axis, int64_t block, int at, bool inner = false);
+  /// False, and nothing done, where the terms are not those up to each position, or from it on.
+  bool scan(int reduce_axis, int axis);
   /// False, and nothing done, if nothing expensive is computed twice or it does not fit a cache.
   bool cache_reduction(int reduce_axis, int later_axis);
 
@@ -142,6 +144,9 @@ bool schedule_matmul(ScheduleBuilder& builder, int axis);       ///< false if it
 /// A maximum of products and the sums that follow it, as attention is; false if it is no such
 /// thing.
 bool schedule_chained(ScheduleBuilder& builder, int axis);
+/// Running results: of each position the terms up to it, or from it on; false if it is no such
+/// thing.
+bool schedule_scan(ScheduleBuilder& builder, int axis);
 /// Sums down the columns of a matrix that is read once; false if it is no such thing.
 bool schedule_columns_once(ScheduleBuilder& builder, int axis);
 /// The directly nested loops of elementwise work with an operand across them; gives the outermost

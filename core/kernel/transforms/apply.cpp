@@ -56,7 +56,8 @@ Refused apply_reorder(const TransformStep& step) {
   const auto ordered = [&] {
     std::vector<int> axes;
     for (const Statement* s : path)
-      if (s->kind == Statement::Kind::kLoop && kernel.axes[s->axis].kind == AxisKind::kOrdered)
+      if (s->kind == Statement::Kind::kLoop &&
+          (kernel.axes[s->axis].kind == AxisKind::kOrdered || running_reduction(kernel, s->axis)))
         axes.push_back(s->axis);
     return axes;
   };

@@ -154,6 +154,13 @@ Refused jam(const TransformStep& step, Bind bind, int64_t limit) {
     return step.refuse("an extent from 1 to " + std::to_string(limit), to_string(axis.extent));
   if (vector && (axis.extent.value() & (axis.extent.value() - 1)))
     return step.refuse("an extent that is a power of two", to_string(axis.extent));
+  if (running_reduction(kernel, a)) {
+    const std::vector<Statement>& inside = path_to(kernel, a).back()->body;
+    const bool innermost = std::ranges::any_of(
+        inside, [](const Statement& s) { return s.kind == Statement::Kind::kStep; });
+    if (!vector || !innermost)
+      return step.refuse("the innermost loop of a running reduction, as lanes", axis.name);
+  }
   if (axis.kind == AxisKind::kOrdered)
     return step.refuse("a parallel or reduce axis", axis.name + ", whose iterations have an order");
   if (vector) {
@@ -208,6 +215,8 @@ Refused apply_group(const TransformStep& step) {
     return step.refuse("a reduce axis", kernel.axes[a].name);
   if (fills_kept(kernel, a))
     return step.refuse("a reduction whose values each thread can keep", kernel.axes[a].name);
+  if (running_reduction(kernel, a))
+    return step.refuse("a reduction without an order", kernel.axes[a].name);
   const std::vector<int> related = related_axes(kernel, a);
   const bool taken = std::ranges::any_of(related, [&](int other) {
     return kernel.axes[other].bind == Bind::kBlockX &&

@@ -4,6 +4,7 @@
 
 #include "core/ir/scalar_op.hpp"
 #include "core/kernel/transforms/apply.hpp"
+#include "core/kernel/transforms/sink_running.hpp"
 #include "core/kernel/transforms/tile_loops.hpp"
 
 namespace tenon {
@@ -269,6 +270,9 @@ class Sink {
 
 }  // namespace
 
-Refused apply_sink(const TransformStep& step) { return Sink(step).run(); }
+Refused apply_sink(const TransformStep& step) {
+  if (running_reduction(step.kernel, step.axes[0])) return sink_running(step);
+  return Sink(step).run();
+}
 
 }  // namespace tenon

@@ -82,12 +82,12 @@ class Finder {
     around_ = path_to(kernel_, reduce_);
     const std::vector<Statement*> to_later = path_to(kernel_, later_);
     later_loop_ = to_later.back();
-    const bool direct = around_.size() >= 2 && r.kind == AxisKind::kReduce &&
-                        around_[around_.size() - 2]->kind == Statement::Kind::kReduce &&
-                        around_[around_.size() - 2]->body.size() == 1 &&
-                        std::ranges::any_of(around_.back()->body, [](const Statement& s) {
-                          return s.kind == Statement::Kind::kStep;
-                        });
+    const bool direct =
+        around_.size() >= 2 && r.kind == AxisKind::kReduce &&
+        around_[around_.size() - 2]->kind == Statement::Kind::kReduce &&
+        !around_[around_.size() - 2]->running && around_[around_.size() - 2]->body.size() == 1 &&
+        std::ranges::any_of(around_.back()->body,
+                            [](const Statement& s) { return s.kind == Statement::Kind::kStep; });
     if (!direct) return refuse("the only axis of a reduction", r.name);
     depth_ = around_.size() - 2;
     out_.reduction = around_[depth_];

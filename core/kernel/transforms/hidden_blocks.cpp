@@ -58,7 +58,8 @@ Expr either(const Expr& a, const Expr& b) {
   return logical_or(a, b);
 }
 
-/// A condition on positions alone.
+}  // namespace
+
 std::optional<Expr> condition_of(const KValueRef& v) {
   if (v->dtype != DType::kBool) return std::nullopt;
   if (v->kind == KValueKind::kConst) return Expr(v->constant.bits != 0 ? 1 : 0);
@@ -89,6 +90,8 @@ std::optional<Expr> condition_of(const KValueRef& v) {
       return std::nullopt;
   }
 }
+
+namespace {
 
 /// The most that the expression is over a tile; nothing where that is not at one of its corners.
 std::optional<Expr> most_over(const Kernel& kernel, Expr e, const std::vector<int>& tile) {

@@ -16,6 +16,9 @@ struct ShownBlocks {
 /// The value with conditions on positions as what they are, which needs no integers of a dtype.
 KValueRef with_positions(const KValueRef& value);
 
+/// What a bool says of positions alone; nothing where it asks for other values too.
+std::optional<Expr> condition_of(const KValueRef& value);
+
 /// Blocks of `block` steps of axis `row`; `tile`: axes of the tile; `around`: the path to the
 /// reduction, whose loops but those of the tile say where the tile is. Nothing if none is proven
 /// hidden.

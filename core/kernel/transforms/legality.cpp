@@ -79,6 +79,7 @@ class Limits {
       }
       if (s.kind == Statement::Kind::kMatrix) matrix(s);
       if (s.kind == Statement::Kind::kReduce) dot(s);
+      if (s.kind == Statement::Kind::kReduce && s.running) running(s);
       if (s.kind == Statement::Kind::kStage)
         barriers_ |= kernel_.buffers[s.buffer].space == BufferSpace::kShared;
       body(s.body, inside);
@@ -101,6 +102,16 @@ class Limits {
            "device, got none",
            kernel_.name, extent(m), extent(n), extent(k), dtype_name(product.a.load->dtype),
            dtype_name(product.b.load->dtype), dtype_name(r.states[0].dtype), s.threads);
+    });
+  }
+
+  void running(const Statement& s) const {
+    if (capabilities_.has(Op::COMPOSE) && capabilities_.has(Op::EXTRACT)) return;
+    walk(s.body, [&](const Statement& loop) {
+      if (loop.kind == Statement::Kind::kLoop && kernel_.axes[loop.axis].bind == Bind::kVector)
+        fail(ErrorKind::kUnsupported,
+             "[kernel] {}: expected vectors whose lanes can change places on the device, got others",
+             kernel_.name);
     });
   }
 

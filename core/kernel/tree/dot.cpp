@@ -12,7 +12,8 @@ constexpr int64_t kMost = 16;  ///< neighbours
 
 /// Null where the reduction is no sum of products of two narrower loads.
 std::array<KValueRef, 2> factors_of(const Statement& reduction) {
-  if (reduction.states.size() != 1 || reduction.states[0].op != Op::ADD) return {};
+  if (reduction.running || reduction.states.size() != 1 || reduction.states[0].op != Op::ADD)
+    return {};
   const ReduceState& sum = reduction.states[0];
   if (sum.value->kind != KValueKind::kOp || sum.value->op != Op::MUL) return {};
   std::array<KValueRef, 2> out;

@@ -63,6 +63,17 @@ bool find_path(std::vector<Statement>& body, int axis, std::vector<Statement*>& 
 
 }  // namespace
 
+const Statement* running_reduction(const Kernel& kernel, int axis) {
+  const Statement* found = nullptr;
+  walk(kernel.body, [&](const Statement& s) {
+    if (s.kind != Statement::Kind::kReduce || !s.running) return;
+    walk(s.body, [&](const Statement& inner) {
+      if (inner.kind == Statement::Kind::kLoop && inner.axis == axis) found = &s;
+    });
+  });
+  return found;
+}
+
 std::vector<std::span<const Statement>> sections_of(const Kernel& kernel) {
   const std::span<const Statement> body(kernel.body);
   if (kernel.sections.empty()) return {body};
@@ -184,7 +195,7 @@ const AxisSet& Dependence::of_reduction(int id) {
   if (!r.known && r.statement) {
     AxisSet set;
     for (const ReduceState& state : r.statement->states) set |= of(state.value);
-    r.outside = set & ~r.own;
+    r.outside = r.statement->running ? set | r.own : set & ~r.own;
     r.known = true;
   }
   return r.outside;

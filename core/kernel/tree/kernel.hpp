@@ -81,7 +81,8 @@ struct LoopRange {
 struct Statement {
   enum class Kind : uint8_t {
     kLoop,    ///< `axis`, `body`, `range`
-    kReduce,  ///< reduction `id`: starts `states`, runs `body` (loops around its one kStep)
+    kReduce,  ///< reduction `id`: starts `states`, runs `body` (loops around its one kStep; of a
+              ///< running one also stores after it, which take the results so far)
     kStep,    ///< of the reduction around it
     kStore,   ///< `value` to element `index` of `buffer` where `mask` holds
     kStage,   ///< `body` copies into the tile `buffer`; workgroup barriers around it if shared
@@ -92,6 +93,7 @@ struct Statement {
   int axis = -1;
   std::optional<LoopRange> range;  ///< none: the whole extent
   int id = -1;
+  bool running = false;  ///< of a reduction: its iterations have an order
   int buffer = -1;
   Expr index;
   Expr mask = 1;
@@ -135,6 +137,8 @@ struct Kernel {
 
 /// The statements of each section; of the whole body if there is one.
 std::vector<std::span<const Statement>> sections_of(const Kernel& kernel);
+/// The running reduction whose loop the axis is; null if there is none.
+const Statement* running_reduction(const Kernel& kernel, int axis);
 /// Statements from the outermost to the loop of an axis, both ends included; empty if there is
 /// none.
 std::vector<Statement*> path_to(Kernel& kernel, int axis);

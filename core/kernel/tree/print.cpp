@@ -81,9 +81,9 @@ class Printer {
       }
       case Statement::Kind::kReduce:
         for (size_t k = 0; k < s.states.size(); ++k)
-          out_ +=
-              fmt::format("{}s{}.{}: {} = {} {}\n", indent, s.id, k, dtype_name(s.states[k].dtype),
-                          op_info(s.states[k].op).text, text(*s.states[k].value));
+          out_ += fmt::format("{}s{}.{}: {} = {}{} {}\n", indent, s.id, k,
+                              dtype_name(s.states[k].dtype), s.running ? "running " : "",
+                              op_info(s.states[k].op).text, text(*s.states[k].value));
         break;
       case Statement::Kind::kStep:
         out_ += indent + "step\n";
