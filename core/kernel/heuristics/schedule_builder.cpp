@@ -133,8 +133,8 @@ bool ScheduleBuilder::stage(int buffer, int axis, int64_t pad, int inner) {
 
 bool ScheduleBuilder::stage(const KValueRef& load, int axis, int inner) {
   const std::vector<KValueRef> ways = ways_to_read(kernel, axis, load->buffer);
-  const auto way = std::ranges::find_if(
-      ways, [&](const KValueRef& other) { return reads_same(*other, *load); });
+  const auto way =
+      std::ranges::find_if(ways, [&](const KValueRef& other) { return reads_same(*other, *load); });
   if (way == ways.end()) return false;
   std::string buffer = "b" + std::to_string(load->buffer);
   if (ways.size() > 1) buffer += "." + std::to_string(way - ways.begin());

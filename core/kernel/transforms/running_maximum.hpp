@@ -33,7 +33,7 @@ KValueRef before_widening(const KValueRef& value);
 struct RunningTerm {
   KValueRef weight;  ///< the power, and what else the sum's own loops have no part in; rounded
                      ///< where terms are, before what is done to the whole sum
-  std::vector<KValueRef> others;  ///< factors that follow these loops
+  std::vector<KValueRef> others;                ///< factors that follow these loops
   std::vector<std::pair<Op, KValueRef>> outer;  ///< MUL or FDIV, in the order to be done
   bool is_power = false;                        ///< the weight is the power alone
   bool is_hidden = false;                       ///< 0 where the term of the maximum is hidden
