@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/ir/scalar_op.hpp"
-#include "core/schedule/long_sums.hpp"
 
 namespace tenon::scheduling {
 namespace {
@@ -33,8 +32,7 @@ double blocks_wanted(const SchedulerInput& input, int i, const StageSizes& sizes
   for (const int axis : node.as<ReduceAttr>().axes)
     length *= input.estimate.of(node.sources[0]->shape[axis]);
   const double workers = std::ceil(analysis.contraction ? analysis.size / kTile : analysis.size);
-  if (units < 2 || workers >= 2 * units || length <= sizes.long_row)
-    return blocks_of_long_sum(input, i);
+  if (units < 2 || workers >= 2 * units || length <= sizes.long_row) return 1;
   return std::min(std::ceil(kBlocksPerUnit * units / workers), length / sizes.shortest_block);
 }
 
