@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/ir/scalar_op.hpp"
-#include "core/schedule/long_sums.hpp"
 
 namespace tenon::scheduling {
 namespace {
@@ -46,8 +45,7 @@ double blocks_wanted(const SchedulerInput& input, int i, const StageSizes& sizes
   const double units = std::max(1U, input.capabilities(i).compute_units);
   const double length = length_of_sum(input, i);
   const double workers = std::ceil(analysis.contraction ? analysis.size / kTile : analysis.size);
-  if (units < 2 || workers >= 2 * units || length <= sizes.long_row)
-    return blocks_of_long_sum(input, i);
+  if (units < 2 || workers >= 2 * units || length <= sizes.long_row) return 1;
   return std::min(std::ceil(kBlocksPerUnit * units / workers), length / sizes.shortest_block);
 }
 

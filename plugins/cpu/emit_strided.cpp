@@ -100,8 +100,9 @@ Value* Emitter::load_beside(const tn_op& op, uint32_t base, int64_t offset,
                                    llvm::Constant::getNullValue(type));
 }
 
-/// Gathers that begin at `lanes` elements side by side are a matrix whose rows lie in memory: each
-/// row is loaded once. Nothing may be stored between the first and the last.
+/// Gathers that begin at elements side by side are a matrix whose rows lie in memory: each row is
+/// loaded once, if the gathers ask for half of it or more. Nothing may be stored between the first
+/// and the last.
 void Emitter::load_transposed(uint32_t i) {
   const tn_op& op = program_.op(i);
   const auto lanes = static_cast<int64_t>(op.lanes);
@@ -119,12 +120,15 @@ void Emitter::load_transposed(uint32_t i) {
   while (gathers.contains(first - 1)) --first;
   while (gathers.contains(end)) ++end;
   first += (own.offset - first) / lanes * lanes;
-  if (first + lanes > end) return;
+  const int64_t count = std::min(lanes, end - first);
+  if (2 * count < lanes) return;
+  llvm::SmallVector<llvm::Constant*> asked;  // nothing else is touched
+  for (int64_t l = 0; count < lanes && l < lanes; ++l) asked.push_back(builder_.getInt1(l < count));
   std::vector<Value*> rows;
   for (int64_t l = 0; l < lanes; ++l)
-    rows.push_back(load_beside(op, own.base, first + l * own.stride));
+    rows.push_back(load_beside(op, own.base, first + l * own.stride, asked));
   transpose(builder_, rows);
-  for (int64_t l = 0; l < lanes; ++l)
+  for (int64_t l = 0; l < count; ++l)
     loaded_.emplace(gathers.at(first + l), rows[static_cast<size_t>(l)]);
 }
 

@@ -12,25 +12,30 @@ namespace {
 
 using Inputs = std::vector<Tensor>;
 
-/// a @ b of [m, k] and [k, n], or of [n, k] where it is transposed.
+enum class Across { kNone, kB, kA, kBoth };  ///< which operand of a product lies transposed
+
+/// a @ b of [m, k] and [k, n], or of [k, m] and [n, k] where they are transposed.
 Workload product(const std::string& group, const std::string& size, int64_t m, int64_t n, int64_t k,
-                 bool is_transposed = false) {
+                 Across across = Across::kNone) {
+  const bool a = across == Across::kA || across == Across::kBoth;
+  const bool b = across == Across::kB || across == Across::kBoth;
   Workload w;
   w.name = fmt::format("{}/{}", group, size);
-  w.shapes = {{m, k}, is_transposed ? std::vector<int64_t>{n, k} : std::vector<int64_t>{k, n}};
+  w.shapes = {a ? std::vector<int64_t>{k, m} : std::vector<int64_t>{m, k},
+              b ? std::vector<int64_t>{n, k} : std::vector<int64_t>{k, n}};
   w.work = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   w.moves = false;
-  w.ours = [is_transposed](const Inputs& x) {
-    return x[0].matmul(is_transposed ? x[1].transpose() : x[1]);
+  w.ours = [a, b](const Inputs& x) {
+    return (a ? x[0].transpose() : x[0]).matmul(b ? x[1].transpose() : x[1]);
   };
-  w.torch = w.tinygrad = is_transposed ? "x[0] @ x[1].T" : "x[0] @ x[1]";
+  w.torch = w.tinygrad = fmt::format("x[0]{} @ x[1]{}", a ? ".T" : "", b ? ".T" : "");
   return w;
 }
 
 /// Few rows: what counts is the matrix that is read.
 Workload few_rows(int64_t rows, bool is_transposed) {
   Workload w = product("gemv", fmt::format("{}x4096x4096{}", rows, is_transposed ? "t" : ""), rows,
-                       4096, 4096, is_transposed);
+                       4096, 4096, is_transposed ? Across::kB : Across::kNone);
   w.work = 4.0 * 4096 * 4096;
   w.moves = true;
   return w;
@@ -167,7 +172,10 @@ void add_products(std::vector<Workload>& all) {
   all.push_back(product("sgemm", "64 beside others", 64, 64, 64));
   all.push_back(product("sgemm", "128 beside others", 128, 128, 128));
   all.push_back(product("sgemm", "1000x777x555", 1000, 777, 555));
-  all.push_back(product("sgemm", "1024t", 1024, 1024, 1024, true));
+  all.push_back(product("sgemm", "1024t", 1024, 1024, 1024, Across::kB));
+  all.push_back(product("sgemm", "1024t of a", 1024, 1024, 1024, Across::kA));
+  all.push_back(product("sgemm", "1024tt", 1024, 1024, 1024, Across::kBoth));
+  all.push_back(product("sgemm", "512x512x2048t of a", 512, 512, 2048, Across::kA));
   all.push_back(product("sgemm", "512x512x8192", 512, 512, 8192));
   for (const int64_t rows : {1, 2, 4, 8, 16})
     for (const bool is_transposed : {false, true}) all.push_back(few_rows(rows, is_transposed));

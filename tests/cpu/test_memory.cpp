@@ -161,34 +161,42 @@ TEST_CASE("gathers of every stride, all lanes and some") {
   }
 }
 
-TEST_CASE("gathers side by side are a transposed matrix") {
-  for (tn_dtype dtype : kSizes) {
-    for (uint16_t lanes : {2, 8, 16}) {
-      constexpr int64_t kStride = 37;
-      Writer b("transpose");
-      const Value in = b.buffer("in", dtype, TN_ACCESS_READ);
-      const Value out = b.buffer("out", dtype, TN_ACCESS_WRITE);
-      const Value group = b.index(TN_AXIS_GRID_X, TN_DTYPE_I64);
-      // In no order, and one more than there are lanes.
-      std::vector<Value> values;
-      for (int64_t i = 0; i <= lanes; ++i)
-        values.push_back(b.op(TN_OP_TAKE, dtype, lanes,
-                              {in, strided(b, group, i * 3 % (lanes + 1), kStride, lanes)}));
-      const Value to = b.apply(TN_OP_MUL, group, b.number((lanes + 1u) * lanes));
-      for (uint64_t i = 0; i < values.size(); ++i)
-        b.store(out, b.apply(TN_OP_ADD, to, b.number(i * lanes)), values[i]);
+namespace {
 
-      const uint32_t size = sdk::dtype_bytes(dtype), each = (lanes + 1u) * lanes;
-      Bytes source = ramp(dtype, (lanes - 1) * kStride + lanes + 2), target(2 * each * size);
-      shared_device().run(b.finish(), {2}, {{&source}, {&target}});
-      for (uint32_t i = 0; i < 2 * each; ++i) {
-        const uint32_t offset = i % each / lanes * 3 % (lanes + 1u);
-        CAPTURE(dtype, lanes, i);
-        REQUIRE(element(target, i, size) ==
-                element(source, i / each + offset + i % lanes * kStride, size));
-      }
-    }
+/// So many gathers at elements side by side, in no order, whose lanes lie far apart.
+void check_gathers(tn_dtype dtype, uint16_t lanes, uint32_t count, uint32_t step) {
+  constexpr int64_t kStride = 37;
+  Writer b("transpose");
+  const Value in = b.buffer("in", dtype, TN_ACCESS_READ);
+  const Value out = b.buffer("out", dtype, TN_ACCESS_WRITE);
+  const Value group = b.index(TN_AXIS_GRID_X, TN_DTYPE_I64);
+  std::vector<Value> values;
+  for (uint32_t i = 0; i < count; ++i)
+    values.push_back(
+        b.op(TN_OP_TAKE, dtype, lanes, {in, strided(b, group, i * step % count, kStride, lanes)}));
+  const Value to = b.apply(TN_OP_MUL, group, b.number(uint64_t{count} * lanes));
+  for (uint64_t i = 0; i < values.size(); ++i)
+    b.store(out, b.apply(TN_OP_ADD, to, b.number(i * lanes)), values[i]);
+
+  const uint32_t size = sdk::dtype_bytes(dtype), each = count * lanes;
+  Bytes source = ramp(dtype, static_cast<size_t>((lanes - 1) * kStride) + count + 1);
+  Bytes target(size_t{2} * each * size);
+  shared_device().run(b.finish(), {2}, {{&source}, {&target}});
+  for (uint32_t i = 0; i < 2 * each; ++i) {
+    const uint32_t offset = i % each / lanes * step % count;
+    CAPTURE(dtype, lanes, count, i);
+    REQUIRE(element(target, i, size) ==
+            element(source, i / each + offset + i % lanes * kStride, size));
   }
+}
+
+}  // namespace
+
+TEST_CASE("gathers side by side are a transposed matrix, or a part of one") {
+  for (tn_dtype dtype : kSizes)
+    for (uint16_t lanes : {2, 8, 16})
+      for (const uint32_t count : {lanes + 1u, lanes * 1u, lanes / 2 + 1u, lanes / 2u})
+        check_gathers(dtype, lanes, count, count % 5 == 0 ? 3 : 5);
 }
 
 TEST_CASE("a gather sees what was stored after the gathers beside it") {

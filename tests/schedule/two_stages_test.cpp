@@ -143,17 +143,7 @@ Capabilities with_vectors() {
   return caps;
 }
 
-TEST_CASE("a processor cuts the long sums of gradients of weights") {
-  Models m;
-  const Graph g = m.graph("g", {m.exp(gradient_of_weights(m, 2048))});
-  const Schedule s = schedule(g, on_one_device(with_vectors()), m.builder);
-  REQUIRE(kernel_count(s) == 2);
-  REQUIRE(largest_temporary(s) == int64_t{4} * 16 * 24);
-  const Graph sum = m.graph("g", {gradient_of_weights(m, 2048)});
-  require_same(sum, schedule(sum, on_one_device(with_vectors()), m.builder), 1);
-}
-
-TEST_CASE("other sums of products stay one kernel") {
+TEST_CASE("sums of products with results for every unit stay one kernel") {
   const auto kernels = [](Models& m, const NodeRef& y, const Capabilities& caps) {
     return kernel_count(schedule(m.graph("g", {y}), on_one_device(caps), m.builder));
   };
@@ -161,8 +151,7 @@ TEST_CASE("other sums of products stay one kernel") {
   Capabilities workgroups = with_vectors();
   workgroups.max_workgroup_threads = 256;
   REQUIRE(kernels(m, gradient_of_weights(m, 2048), workgroups) == 1);
-  REQUIRE(kernels(m, gradient_of_weights(m, 512), with_vectors()) == 1);
-  REQUIRE(kernels(m, gradient_of_weights(m, 2047), with_vectors()) == 1);  // 23 · 89
+  REQUIRE(kernels(m, gradient_of_weights(m, 2048), with_vectors()) == 1);
   const NodeRef x = m.param("x", {16, 2048}), w = m.param("w", {2048, 24});
   REQUIRE(kernels(m, m.matmul(x, w), with_vectors()) == 1);
   const NodeRef turned = m.builder.permute(m.param("v", {24, 2048}), {1, 0});

@@ -30,6 +30,14 @@ void split_divided(ScheduleBuilder& builder, size_t place, Divided which);
 /// at the end.
 int64_t tile_rows(int64_t most, const Expr& extent);
 
+/// The copy into the tile that was staged last, in vectors: along its source, or across it in
+/// squares that are turned in registers.
+void pack_last_tile(ScheduleBuilder& builder, int64_t lanes);
+
+/// Rows and columns packed for a block of the sum at a time, lanes along the last columns; false,
+/// and nothing done, if no part of the result has room for that.
+bool schedule_packed(ScheduleBuilder& builder, const Contraction& c);
+
 /// Of schedule_matmul: the operand of the columns is a view of windows, which overlap or reach over
 /// an edge.
 bool schedule_windows(ScheduleBuilder& builder, int axis);

@@ -23,7 +23,7 @@ int64_t tile_rows(int64_t most, const Expr& extent) {
   return best;
 }
 
-RegisterTile best_tile(const ScheduleBuilder& builder, int64_t m, int64_t n) {
+RegisterTile best_tile(const ScheduleBuilder& builder, int64_t m, int64_t n, bool whole_panels) {
   const int64_t registers = builder.caps.vector_registers ? builder.caps.vector_registers : 16;
   // A step's multiply-adds, at least as many as are in flight; its loads go beside most of them.
   const auto step = [](int64_t rows, int64_t vectors) {
@@ -40,7 +40,8 @@ RegisterTile best_tile(const ScheduleBuilder& builder, int64_t m, int64_t n) {
     for (int64_t rows = vectors > n ? 0 : most; rows > 0; --rows) {
       const int64_t columns = n / vectors, lines = m / rows;  // of whole tiles
       const auto row_of_tiles = [&](int64_t height) {
-        return static_cast<double>(columns) * step(height, vectors) + step(height, n % vectors);
+        const int64_t rest = n % vectors, end = whole_panels && rest != 0 ? vectors : rest;
+        return static_cast<double>(columns) * step(height, vectors) + step(height, end);
       };
       const double time = static_cast<double>(lines) * row_of_tiles(rows) + row_of_tiles(m % rows);
       if (least == 0 || time < least) least = time, best = {rows, vectors};
@@ -166,14 +167,17 @@ const DotAtom* dot_for(const ScheduleBuilder& builder, const Matmul& mm) {
 bool pack_columns(ScheduleBuilder& builder, const Matmul& mm, int at, int64_t lanes,
                   int neighbour) {
   if (!builder.stage(mm.columns->buffer, at, 0, neighbour)) return false;
+  if (neighbour < 0) {
+    pack_last_tile(builder, lanes);
+    return true;
+  }
   const bool strided = builder.stride(mm.columns->index, mm.n) != 1;
   const int last = static_cast<int>(builder.kernel.axes.size()) - 1;
-  if (neighbour >= 0 && strided) {
+  if (strided) {
     builder.vectorize(last);
-  } else if (!strided) {
-    if (neighbour >= 0) builder.unroll(last);
-    const int lane = neighbour >= 0 ? last - 1 : last;
-    if (builder.extent(lane).is_const(lanes)) builder.vectorize(lane);
+  } else {
+    builder.unroll(last);
+    if (builder.extent(last - 1).is_const(lanes)) builder.vectorize(last - 1);
   }
   return true;
 }
@@ -243,6 +247,16 @@ bool schedule_panels(ScheduleBuilder& builder, const Matmul& mm, const DotAtom* 
   return true;
 }
 
+/// Rows that lie across the sum: a step takes a few numbers of each line, and each line again for
+/// the next panel of columns.
+bool lies_across(ScheduleBuilder& builder, const Contraction& c) {
+  constexpr int64_t kLeastRows = 64;
+  const auto along = builder.stride(c.row->index, c.sum.back());
+  return builder.stride(c.row->index, c.rows.back()) == 1 && along && *along >= kLeastRows &&
+         builder.size(c.sum.back()) >= kLeastTerms &&
+         builder.lanes(builder.loop(c.columns.back())) >= 2;
+}
+
 }  // namespace
 
 bool schedule_matmul(ScheduleBuilder& builder, int axis) {
@@ -255,6 +269,8 @@ bool schedule_matmul(ScheduleBuilder& builder, int axis) {
     return schedule_along_sum(trial, mm, dot) || schedule_panels(trial, mm, dot);
   };
   if (dot && builder.attempt(with_dots)) return true;
+  const std::optional<Contraction> c = find_contraction(builder, builder.loop(outermost));
+  if (!c->columns.empty() && lies_across(builder, *c) && schedule_packed(builder, *c)) return true;
   return schedule_along_sum(builder, mm, nullptr) || schedule_panels(builder, mm, nullptr);
 }
 

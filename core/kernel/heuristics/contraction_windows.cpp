@@ -224,6 +224,23 @@ void fuse_columns(ScheduleBuilder& builder, size_t place) {
   }
 }
 
+/// Lanes along the rows, as the outputs of a convolution are, and pixels in their place: where
+/// lines of pixels leave lanes idle.
+bool schedule_outputs(ScheduleBuilder& builder, size_t place) {
+  std::optional<Contraction> c = find_windows(builder, place);
+  if (!c) return false;
+  const int64_t lanes = builder.lanes(builder.kernel.body[place]);
+  const int64_t outputs = builder.size(c->rows.back()), pixels = builder.size(c->columns.back());
+  constexpr int64_t kLeastPixels = 4;
+  if (pixels < kLeastPixels || filled(outputs, lanes) <= 1.05 * filled(pixels, lanes)) return false;
+  std::vector<int> order = c->batch;
+  order.insert(order.end(), c->columns.begin(), c->columns.end());
+  order.insert(order.end(), c->rows.begin(), c->rows.end());
+  builder.reorder(order);
+  c = find_contraction(builder, builder.kernel.body[place]);
+  return c && schedule_packed(builder, *c);
+}
+
 }  // namespace
 
 bool schedule_windows(ScheduleBuilder& builder, int axis) {
@@ -237,6 +254,11 @@ bool schedule_windows(ScheduleBuilder& builder, int axis) {
     const auto c = find_windows(trial, place);
     return c && fills_lanes(trial, *c) && schedule_pixels(trial, *c);
   };
+  const auto outputs = [&](ScheduleBuilder& trial) {
+    split_divided(trial, place, Divided::kSum);
+    split_divided(trial, place, Divided::kColumns);
+    return schedule_outputs(trial, place);
+  };
   const auto flat = [&](ScheduleBuilder& trial) {
     split_divided(trial, place, Divided::kSum);
     fuse_columns(trial, place);
@@ -249,7 +271,8 @@ bool schedule_windows(ScheduleBuilder& builder, int axis) {
     const auto c = find_windows(trial, place);
     return c && schedule_taps(trial, *c);
   };
-  return builder.attempt(lines) || builder.attempt(flat) || builder.attempt(taps);
+  return builder.attempt(outputs) || builder.attempt(lines) || builder.attempt(flat) ||
+         builder.attempt(taps);
 }
 
 }  // namespace tenon

@@ -130,8 +130,10 @@ struct RegisterTile {
   int64_t rows = 1, vectors = 1;
 };
 /// Of the tiles that leave registers for what they load, the one that takes the least time for m
-/// rows by n vectors: what is left at the ends has tiles of its own.
-RegisterTile best_tile(const ScheduleBuilder& builder, int64_t m, int64_t n);
+/// rows by n vectors: what is left at the ends has tiles of its own, or is as long to compute as a
+/// whole panel of columns.
+RegisterTile best_tile(const ScheduleBuilder& builder, int64_t m, int64_t n,
+                       bool whole_panels = false);
 
 /// Bytes of what one operand may fill of the private cache, beside the other.
 int64_t private_cache(const ScheduleBuilder& builder);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 
@@ -175,11 +176,12 @@ class Line {
   std::span<const int> loops_;
 };
 
-/// An axis of the tile for each loop; lanes follow one another.
+/// An axis of the tile for each loop; lanes follow one another, also where others walk backwards.
 TileAxis axis_alone(const Kernel& kernel, const KValue& load, int a) {
   const KernelAxis& axis = kernel.axes[a];
   const Expr next = load.index.substitute({{axis.name, axis.symbol() + 1}}) - load.index;
-  return {{{a, 1}}, axis.extent, axis.bind == Bind::kVector ? 0 : next.max()};
+  const int64_t move = next.is_const() ? std::abs(next.value()) : next.max();
+  return {{{a, 1}}, axis.extent, axis.bind == Bind::kVector ? 0 : move};
 }
 
 struct Loop {
