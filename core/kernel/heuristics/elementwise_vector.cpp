@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/kernel/heuristics/schedule_builder.hpp"
+#include "core/kernel/heuristics/contraction.hpp"
 #include "core/kernel/transforms/cache_reduction.hpp"
 
 namespace tenon {
@@ -147,6 +147,42 @@ void cache_rows(ScheduleBuilder& builder, int outermost) {
       if (later != r) builder.cache_reduction(r, later);
 }
 
+/// The sum over a row that an index divides, as a product with weights that are computed from
+/// blocks of bits: loops that it asks for, lanes along the innermost one, a few rows at a time,
+/// which share the other factor. False if it is no such thing.
+bool schedule_divided(ScheduleBuilder& builder, int axis) {
+  constexpr int64_t kRows = 4, kCopies = 4;
+  const Statement& nest = builder.loop(axis);
+  const std::vector<int> axes = builder.chain(nest);
+  const std::vector<const Statement*> reductions = builder.reductions(nest);
+  if (reductions.size() != 1 || !builder.kernel.sections.empty()) return false;
+  const int id = reductions[0]->id;
+  const std::vector<int> own = reduce_axes(builder, *reductions[0]);
+  if (own.empty() || builder.kernel.axes[axes.back()].kind != AxisKind::kParallel) return false;
+  int k = own.back();
+  for (;;) {
+    const int64_t divisor = divisor_of(builder, builder.loads(*find_reduction(builder, id)), k);
+    if (divisor == 1 || builder.size(k) % divisor != 0) break;
+    k = builder.split(k, divisor).second;
+  }
+  const Statement& r = *find_reduction(builder, id);
+  const int64_t lanes = builder.lanes(r);
+  if (k == own.back() || lanes < 2 || builder.size(k) % lanes != 0) return false;
+  for (const KValueRef& v : builder.loads(r)) {
+    const auto step = builder.stride(v->index, k);
+    if (step != 0 && step != 1) return false;
+  }
+  const int64_t copies = builder.size(k) / lanes;
+  const auto [copy, lane] = builder.split(k, lanes);
+  if (copies > 1 && copies <= kCopies) builder.unroll(copy);
+  builder.vectorize(lane);
+  const int64_t rows = builder.choose("rows", kRows, {1, 2, 8});
+  const auto [tiles, row] = builder.split(axes.back(), rows);
+  if (row != tiles) builder.unroll(row);
+  spread(builder, widen(builder, axes.size() > 1 ? axes.front() : tiles));
+  return true;
+}
+
 }  // namespace
 
 void schedule_reduction(ScheduleBuilder& builder, int id) {
@@ -162,6 +198,7 @@ void schedule_reduction(ScheduleBuilder& builder, int id) {
 }
 
 void schedule_vector_nest(ScheduleBuilder& builder, int axis) {
+  if (builder.attempt([&](ScheduleBuilder& b) { return schedule_divided(b, axis); })) return;
   std::vector<int> axes = builder.fuse_contiguous(builder.chain(builder.loop(axis)));
   if (const int across = schedule_across(builder, axes); across >= 0)
     return spread(builder, widen(builder, across));
