@@ -160,10 +160,13 @@ bool schedule_divided(ScheduleBuilder& builder, int axis) {
   const std::vector<int> own = reduce_axes(builder, *reductions[0]);
   if (own.empty() || builder.kernel.axes[axes.back()].kind != AxisKind::kParallel) return false;
   int k = own.back();
+  std::vector<int> around;  // loops that blocks ask for, outermost first
   for (;;) {
     const int64_t divisor = divisor_of(builder, builder.loads(*find_reduction(builder, id)), k);
     if (divisor == 1 || builder.size(k) % divisor != 0) break;
-    k = builder.split(k, divisor).second;
+    const auto [blocks, inside] = builder.split(k, divisor);
+    around.push_back(blocks);
+    k = inside;
   }
   const Statement& r = *find_reduction(builder, id);
   const int64_t lanes = builder.lanes(r);
@@ -172,10 +175,19 @@ bool schedule_divided(ScheduleBuilder& builder, int axis) {
     const auto step = builder.stride(v->index, k);
     if (step != 0 && step != 1) return false;
   }
-  const int64_t copies = builder.size(k) / lanes;
-  const auto [copy, lane] = builder.split(k, lanes);
-  if (copies > 1 && copies <= kCopies) builder.unroll(copy);
+  int lane = k;
+  if (builder.size(k) > lanes) {
+    const auto [copy, inside] = builder.split(k, lanes);
+    around.push_back(copy);
+    lane = inside;
+  }
   builder.vectorize(lane);
+  // Parts of a block, as halves of its bytes, that all do something else with them.
+  for (int64_t copies = 1; around.size() > 1; around.pop_back()) {
+    copies *= builder.size(around.back());
+    if (copies > kCopies) break;
+    builder.unroll(around.back());
+  }
   const int64_t rows = builder.choose("rows", kRows, {1, 2, 8});
   const auto [tiles, row] = builder.split(axes.back(), rows);
   if (row != tiles) builder.unroll(row);
