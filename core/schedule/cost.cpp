@@ -140,7 +140,7 @@ bool may_inline(const SchedulerInput& input, const std::vector<CutKernel>& kerne
   for (const Demand& d : demands)
     if (input.device[kernels[d.kernel].root] != input.device[i] && input.device[i] >= 0)
       return false;
-  if (is_repetition(input, i)) return true;
+  if (is_repetition(input, i) || analysis.condensed) return true;
   for (const Demand& d : demands)
     if (d.map.splits > kMostSplits || d.map.views > kMostViews) return false;
   const bool several = kernel_count(demands) > 1;

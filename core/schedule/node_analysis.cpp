@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/schedule/assign_devices.hpp"
+#include "core/schedule/condensed.hpp"
 
 namespace tenon::scheduling {
 namespace {
@@ -56,12 +57,15 @@ NodeAnalysis analyse_node(const SchedulerInput& input, int i) {
     out.trivial = true;
     return out;
   }
+  const double bytes = out.size * static_cast<double>(dtype_size(node.dtype));
   if (is_param(node) || is_command(node) || node.op == Op::STORE) {
+    out.read = bytes;
     out.leaves = 1;
     out.trivial = true;
     return out;
   }
   if (node.op == Op::REDUCE) {
+    out.read = bytes;
     out.leaves = 2;
     out.epilogue = true;
     ++out.depth;
@@ -80,6 +84,8 @@ NodeAnalysis analyse_node(const SchedulerInput& input, int i) {
     out.trivial &= source.trivial;
     out.epilogue |= passes && source.epilogue && source.depth == out.depth;
     if (node.op == Op::VIEW) out.views = source.views + 1;
+    const bool part = node.op == Op::VIEW && out.size < source.size;
+    out.read += part ? source.read * out.size / source.size : source.read;
   }
   if (node.op == Op::TAKE) out.leaves = std::max(out.leaves, 2);
   out.chain = std::min(out.chain, kMostChain);
@@ -115,6 +121,7 @@ SchedulerInput::SchedulerInput(const Graph& graph, const ScheduleOptions& option
     analysis.push_back(analyse_node(*this, static_cast<int>(i)));
   }
   device = node_devices(graph, options, nodes, index);
+  mark_condensed(*this);
 }
 
 const Capabilities& SchedulerInput::capabilities(int i) const {

@@ -53,6 +53,9 @@ class InputFiles {
               .cast(workload.dtype));
       Tensor::realize({out.back()});
     }
+    if (!workload.prepare) return out;
+    out = workload.prepare(out);
+    Tensor::realize(out);
     return out;
   }
   const std::vector<std::string>& files() const { return files_; }

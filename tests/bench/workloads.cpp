@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "tenon/formats/quantised.hpp"
 #include "tenon/gradient.hpp"
 #include "tenon/nn/nn.hpp"
 #include "tenon/tenon.hpp"
@@ -38,6 +39,40 @@ Workload few_rows(int64_t rows, bool is_transposed) {
                        4096, 4096, is_transposed ? Across::kB : Across::kNone);
   w.work = 4.0 * 4096 * 4096;
   w.moves = true;
+  return w;
+}
+
+/// In blocks of 32 numbers of so many bits, as q8_0 and q4_0 are: a scale, then the numbers.
+Tensor blocks_of(const Tensor& weights, int64_t bits) {
+  const Tensor rows = weights.reshape({-1, formats::kBlockElements});
+  const auto half = static_cast<double>(int64_t{1} << (bits - 1));
+  const Tensor scale = (rows.abs().max({1}, /*keep=*/true) / (half - 1)).cast(DType::kF16);
+  const Tensor d = scale.bit_cast(DType::kU16);
+  const Tensor q = (rows / scale.cast(DType::kF32) + 0.5).floor().cast(DType::kI32);
+  std::vector<Tensor> parts{(d & 255).cast(DType::kU8), (d / 256).cast(DType::kU8)};
+  if (bits == 8) {
+    parts.push_back(q.cast(DType::kI8).bit_cast(DType::kU8));
+  } else {
+    const std::vector<Tensor> halves = split(q + 8, {16, 16}, 1);
+    parts.push_back((halves[0] + halves[1] * 16).cast(DType::kU8));
+  }
+  return Tensor::cat(parts, 1).flatten();
+}
+
+/// x[0] by the rows of x[1] in blocks of so many bits, which is what is read; the peer's are f32.
+Workload by_blocks(int64_t rows, formats::BlockFormat format, int64_t bits) {
+  constexpr int64_t kSize = 4096;
+  Workload w = product("gemv", fmt::format("q{}_0 {}x{}x{}t", bits, rows, kSize, kSize), rows,
+                       kSize, kSize, true);
+  const int64_t bytes = kSize * kSize / formats::kBlockElements * formats::block_bytes(format);
+  w.work = static_cast<double>(bytes);
+  w.moves = true;
+  w.tolerance = bits == 8 ? 1e-2 : 1e-1;
+  w.prepare = [bits](const Inputs& x) { return Inputs{x[0], blocks_of(x[1], bits)}; };
+  w.ours = [format](const Inputs& x) {
+    return x[0].matmul(formats::dequantise(x[1], format, {kSize, kSize}).transpose());
+  };
+  w.tinygrad = "";
   return w;
 }
 
@@ -179,6 +214,10 @@ void add_products(std::vector<Workload>& all) {
   all.push_back(product("sgemm", "512x512x8192", 512, 512, 8192));
   for (const int64_t rows : {1, 2, 4, 8, 16})
     for (const bool is_transposed : {false, true}) all.push_back(few_rows(rows, is_transposed));
+  for (const int64_t rows : {1, 4, 16, 64}) {
+    all.push_back(by_blocks(rows, formats::BlockFormat::kQ8_0, 8));
+    all.push_back(by_blocks(rows, formats::BlockFormat::kQ4_0, 4));
+  }
   Workload batched = product("batched", "96x128x64x128", 128, 128, 64);
   batched.shapes = {{96, 128, 64}, {96, 64, 128}};
   batched.work *= 96;

@@ -20,6 +20,8 @@ struct Workload {
   double work = 0;                           ///< operations, or bytes read and written
   bool moves = true;                         ///< work is bytes
   std::function<Tensor(const std::vector<Tensor>&)> ours;
+  /// What ours reads, made of the inputs before anything is measured; none: the inputs.
+  std::function<std::vector<Tensor>(const std::vector<Tensor>&)> prepare = {};
   std::string torch, tinygrad;  ///< expressions over x[0], ..; "" where there is none
   double tolerance = 1e-4;      ///< of the largest element, between the results
 };

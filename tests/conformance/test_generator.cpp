@@ -84,6 +84,32 @@ TEST_CASE("cases are legal, evaluate, and say something") {
   if (!abi_checks().empty()) CHECK(layers["sequence"] > 50);
 }
 
+/// A sum of products of bytes or of bf16, of so many rows and columns that rules take dot products.
+bool is_narrow_product(const NodeRef& node) {
+  if (node->op != Op::REDUCE || node->as<ReduceAttr>().op != Op::ADD) return false;
+  const NodeRef& terms = node->sources[0];
+  const auto is_factor = [](NodeRef factor) {
+    while (factor->op == Op::VIEW || factor->op == Op::CAST) factor = factor->sources[0];
+    return factor->op == Op::PARAM && (factor->dtype == DType::kI8 || factor->dtype == DType::kU8 ||
+                                       factor->dtype == DType::kBF16);
+  };
+  return terms->op == Op::MUL && terms->shape.size() == 3 && is_factor(terms->sources[0]) &&
+         is_factor(terms->sources[1]) && dtype_size(terms->dtype) == 4 &&
+         terms->shape[0].min() >= 8 && terms->shape[1].min() >= 8 && terms->shape[2].min() >= 4;
+}
+
+TEST_CASE("products of narrow numbers come often enough to find a wrong dot product") {
+  Builder builder;
+  Generator generator(3, builder);
+  int products = 0;
+  for (uint64_t i = 500 * kBlock; i < 500 * kBlock + 2400; ++i) {
+    const Case test = generator.make(i);
+    if (test.refusal || test.sequence) continue;
+    for (const NodeRef& node : topological(test.graph.outputs)) products += is_narrow_product(node);
+  }
+  CHECK(products >= 24);
+}
+
 TEST_CASE("fuzz begins with every check, and every op in every dtype") {
   Builder builder;
   Generator generator(11, builder);

@@ -65,8 +65,11 @@ TEST_CASE("malformed lists name the column and what was expected") {
       {"bind a0 grid.w", "column 9: expected grid.x"},
       {"stage b0 a0", "expected \"at\", got \"a0\""},
       {"unroll a-b", "expected a name"},
-      {"stage b0 at a0 wide", "expected \"pad\", \"inner\", ';' or the end, got \"wide\""},
-      {"stage b0 at a0 pad 2 wide", "expected \"inner\", ';' or the end, got \"wide\""},
+      {"stage b0 at a0 wide",
+       "expected \"pad\", \"inner\", \"computed\", ';' or the end, got \"wide\""},
+      {"stage b0 at a0 pad 2 wide",
+       "expected \"inner\", \"computed\", ';' or the end, got \"wide\""},
+      {"stage b0 at a0 inner r0 wide", "expected \"computed\", ';' or the end, got \"wide\""},
   };
   for (const auto& [text, message] : bad)
     CHECK_THROWS_WITH(parse_transforms(text), ContainsSubstring(message));

@@ -57,6 +57,33 @@ const std::vector<std::pair<std::string, Case>>& representative_cases() {
         return %r })",
         {},
         {}}},
+      {"product_of_blocks",  // of a scale and 4 bytes, which are 8 numbers
+       {R"(graph g(%x: f32[5, 24], %b: u8[7, 15]) {
+        %r = reshape %b : u8[7, 3, 5]
+        %s = shrink %r, ranges=[(0,7),(0,3),(0,1)] : u8[7, 3, 1]
+        %d = cast %s : f32[7, 3, 1]
+        %p = shrink %r, ranges=[(0,7),(0,3),(1,5)] : u8[7, 3, 4]
+        %p1 = reshape %p : u8[7, 3, 1, 4]
+        %p2 = expand %p1 : u8[7, 3, 2, 4]
+        %h = index axis=2 : u8[7, 3, 2, 4]
+        %f = const 4 : u8[7, 3, 2, 4]
+        %hs = mul %h, %f
+        %q = shr %p2, %hs
+        %m = const 15 : u8[7, 3, 2, 4]
+        %n = and %q, %m
+        %nf = cast %n : f32[7, 3, 2, 4]
+        %n3 = reshape %nf : f32[7, 3, 8]
+        %de = expand %d : f32[7, 3, 8]
+        %w = mul %n3, %de
+        %w1 = reshape %w : f32[1, 7, 24]
+        %w2 = expand %w1 : f32[5, 7, 24]
+        %x1 = reshape %x : f32[5, 1, 24]
+        %x2 = expand %x1 : f32[5, 7, 24]
+        %t = mul %x2, %w2
+        %o = reduce.add %t, axes=[2]
+        return %o })",
+        {},
+        {}}},
       {"product_u8_i8",
        {R"(graph g(%a: u8[5, 8], %b: i8[8, 17]) {
         %a1 = cast %a : i32[5, 8]

@@ -108,6 +108,7 @@ Transform any_transform(const Kernel& kernel, const Below& below) {
     if (argument == kPlace)
       t.bind = static_cast<Bind>(static_cast<uint32_t>(Bind::kGridX) + pick(6));
     if (argument == kFactor || argument == kOptionalPad) t.factor = 1 + pick(20);
+    if (argument == kOptionalComputed) t.computed = pick(2) != 0;
   }
   return t;
 }

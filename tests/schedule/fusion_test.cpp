@@ -68,6 +68,42 @@ TEST_CASE("a cast operand of a matmul is not worth a round trip") {
   REQUIRE(kernel_count(scheduled(m, g)) == 1);
 }
 
+/// Weights [k, n] of blocks of a scale and 16 bytes of `from`.
+NodeRef of_blocks(Models& m, const NodeRef& blocks, int64_t k, int64_t n) {
+  Builder& b = m.builder;
+  const NodeRef rows = b.reshape(blocks, {n, k / 16, 17});
+  const NodeRef scale = b.cast(b.shrink(rows, {{0, n}, {0, k / 16}, {0, 1}}), DType::kF32);
+  const NodeRef bytes = b.cast(b.shrink(rows, {{0, n}, {0, k / 16}, {1, 17}}), DType::kF32);
+  const NodeRef weights = m.mul(bytes, b.expand(scale, bytes->shape));
+  return b.permute(b.reshape(weights, {n, k}), {1, 0});
+}
+
+TEST_CASE("weights in blocks of bits are computed where products take them") {
+  Capabilities threads = generic_capabilities();
+  threads.max_workgroup_threads = 256;
+  threads.max_shared_bytes = 32 << 10;
+  Models m;
+  const NodeRef blocks = m.param("w", {6, 34}, DType::kI8);
+  const NodeRef w = of_blocks(m, blocks, 32, 6);
+  const NodeRef y = m.matmul(m.param("x", {5, 32}), w);
+  const Schedule one = scheduled(m, m.graph("g", {y}), threads);
+  REQUIRE(kernel_count(one) == 1);
+  for (const ScheduledBuffer& buffer : one.buffers) CHECK(buffer.kind != BufferKind::kTemporary);
+  // Two products read the blocks; none reads numbers.
+  const Graph both = m.graph("g", {y, m.matmul(m.param("z", {4, 32}), w)});
+  const Schedule two = scheduled(m, both, threads);
+  REQUIRE(kernel_count(two) == 2);
+  for (const ScheduledBuffer& buffer : two.buffers) CHECK(buffer.kind != BufferKind::kTemporary);
+  // What is an output is in memory anyway.
+  CHECK(kernel_count(scheduled(m, m.graph("g", {y, w}), threads)) == 2);
+  // What is dear is computed once.
+  const Graph dear = m.graph("g", {m.matmul(m.param("x", {5, 32}), m.exp(m.exp(w)))});
+  CHECK(kernel_count(scheduled(m, dear, threads)) == 2);
+  // Without tiles, every row would compute them anew.
+  threads.max_shared_bytes = 0;
+  CHECK(kernel_count(scheduled(m, m.graph("g", {y}), threads)) == 2);
+}
+
 TEST_CASE("a residual that several kernels read is written once, as an epilogue") {
   Models m;
   const NodeRef x = m.param("x", {6, 8});

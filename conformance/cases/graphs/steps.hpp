@@ -22,6 +22,7 @@ Entry grow_take(Grower& g);
 Entry grow_store(Grower& g);
 Entry grow_leaf(Grower& g);
 Entry grow_matmul(Grower& g);
+Entry grow_narrow_matmul(Grower& g);  ///< of bytes or bf16, all of whose values are there
 Entry grow_softmax(Grower& g);
 Entry grow_attention(Grower& g);  ///< every second one is causal
 Entry grow_cat(Grower& g);        ///< pads and adds: how a concatenation is written

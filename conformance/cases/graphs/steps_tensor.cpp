@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Steps that move, reduce or index: movement ops, reductions, take and store, and their patterns.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "conformance/cases/graphs/domains.hpp"
@@ -113,6 +114,38 @@ Entry grow_matmul(Grower& g) {
   const Entry terms{g.build().binary(Op::MUL, left.node, right.node), -2, 4};
   const Entry sum = reduced(g, Op::ADD, terms, {2});
   return {g.build().reshape(sum.node, {m, n}), sum.low, sum.high};
+}
+
+Entry grow_narrow_matmul(Grower& g) {
+  constexpr std::array<std::array<DType, 3>, 4> kKinds{{{DType::kI8, DType::kI8, DType::kI32},
+                                                        {DType::kU8, DType::kI8, DType::kI32},
+                                                        {DType::kI8, DType::kI8, DType::kI32},
+                                                        {DType::kBF16, DType::kBF16, DType::kF32}}};
+  // Signed bytes twice: what takes them for unsigned ones has more to get wrong.
+  const auto [x, y, sum] = kKinds[g.choices().below(kKinds.size())];
+  // Mostly of whole dot products, in tiles of many rows.
+  const Dim m(g.choices().between(8, 20)), n(g.choices().between(8, 20));
+  const int64_t terms = g.choices().between(1, 8) * 4;
+  const Dim k(g.choices().chance(80) ? terms : terms - g.choices().between(1, 3));
+  const Shape whole{m, n, k};
+  if (!g.fits(whole)) return grow_reduce(g);
+  Builder& b = g.build();
+  double magnitude = static_cast<double>(k.max());
+  const auto factor = [&](DType dtype, const Dim& own, const Shape& ones) {
+    const bool is_whole = dtype != DType::kBF16;
+    const Domain domain = is_whole ? Domain{.low = is_signed(dtype) ? -128.0 : 0.0,
+                                            .high = is_signed(dtype) ? 127.0 : 255.0}
+                                   : Domain{.low = -2, .high = 2};
+    const bool along_sum = g.choices().chance(50);
+    const Entry param = g.param(dtype, along_sum ? Shape{own, k} : Shape{k, own}, domain);
+    magnitude *= param.magnitude();
+    const NodeRef rows = along_sum ? param.node : b.permute(param.node, {1, 0});
+    return b.expand(b.reshape(b.cast(rows, sum), ones), whole);
+  };
+  const NodeRef left = factor(x, m, {m, Dim(1), k});
+  const NodeRef right = factor(y, n, {Dim(1), n, k});
+  const NodeRef products = b.reduce(Op::ADD, b.binary(Op::MUL, left, right), {2});
+  return {b.reshape(products, {m, n}), -magnitude, magnitude};
 }
 
 Entry grow_softmax(Grower& g) {

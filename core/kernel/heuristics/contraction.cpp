@@ -30,7 +30,55 @@ int64_t divisor_of(const Expr& e, const std::string& symbol, int64_t most) {
   return largest;
 }
 
+/// The loads of one factor.
+struct Factor {
+  std::vector<KValueRef> loads;
+  KValueRef value;
+
+  /// The load that moves along most axes; null if it does not say all that the value depends on of
+  /// the parallel ones.
+  KValueRef principal(const ScheduleBuilder& builder, const std::vector<int>& parallel) const {
+    if (loads.size() == 1) return loads[0];
+    Dependence dependence(builder.kernel);
+    KValueRef most;
+    for (const KValueRef& v : loads)
+      if (!most || dependence.of(v).count() > dependence.of(most).count()) most = v;
+    const AxisSet missed = dependence.of(value) & ~dependence.of(most);
+    return std::ranges::any_of(parallel, [&](int a) { return missed[a]; }) ? nullptr : most;
+  }
+};
+
+/// Gives each its value; false if one has several loads, and they are not all that a factor of the
+/// product reads.
+bool find_values(const KValueRef& product, Factor& row, Factor& column) {
+  if (row.loads.empty() || column.loads.empty()) return false;
+  row.value = row.loads[0];
+  column.value = column.loads[0];
+  if (row.loads.size() == 1 && column.loads.size() == 1) return true;
+  if (product->kind != KValueKind::kOp || product->op != Op::MUL) return false;
+  for (const KValueRef& factor : product->operands) {
+    size_t rows = 0, columns = 0;
+    visit(factor, [&](const KValueRef& v) {
+      rows += std::ranges::count(row.loads, v);
+      columns += std::ranges::count(column.loads, v);
+    });
+    if (rows == row.loads.size() && columns == 0 && rows > 1) row.value = factor;
+    if (columns == column.loads.size() && rows == 0 && columns > 1) column.value = factor;
+    if ((rows > 0) == (columns > 0)) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+int64_t divisor_of(const ScheduleBuilder& builder, const std::vector<KValueRef>& loads, int axis) {
+  int64_t divisor = 1;
+  for (const KValueRef& v : loads)
+    for (const Expr& e : {v->index, v->mask})
+      divisor =
+          std::max(divisor, divisor_of(e, builder.kernel.axes[axis].name, builder.size(axis)));
+  return divisor;
+}
 
 std::optional<Contraction> find_contraction(const ScheduleBuilder& builder, const Statement& nest) {
   Contraction out;
@@ -43,12 +91,15 @@ std::optional<Contraction> find_contraction(const ScheduleBuilder& builder, cons
     if (builder.kernel.axes[a].kind != AxisKind::kParallel) return std::nullopt;
   out.sum = builder.chain(r.body[0]);
   if (out.sum.empty()) return std::nullopt;
-  for (const KValueRef& v : builder.loads(r)) {
-    KValueRef& operand = uses(builder, v, axes.back()) ? out.column : out.row;
-    if (operand) return std::nullopt;
-    operand = v;
-  }
+  Factor row, column;
+  for (const KValueRef& v : builder.loads(r))
+    (uses(builder, v, axes.back()) ? column : row).loads.push_back(v);
+  if (!find_values(r.states[0].value, row, column)) return std::nullopt;
+  out.row = row.principal(builder, axes);
+  out.column = column.principal(builder, axes);
   if (!out.row || !out.column) return std::nullopt;
+  out.row_value = row.value;
+  out.column_value = column.value;
   for (const int a : axes) {
     const bool row = uses(builder, out.row, a), column = uses(builder, out.column, a);
     (row == column ? out.batch : row ? out.rows : out.columns).push_back(a);
@@ -63,6 +114,10 @@ std::optional<Matmul> find_matmul(const ScheduleBuilder& builder, const Statemen
   Matmul out;
   out.rows = c->row;
   out.columns = c->column;
+  out.rows_dtype = c->row_value->dtype;
+  out.columns_dtype = c->column_value->dtype;
+  out.rows_computed = c->row_value != c->row;
+  out.columns_computed = c->column_value != c->column;
   const std::vector<int> axes = builder.chain(nest);
   out.n = axes.back();
   out.m = c->rows.back();
@@ -87,10 +142,7 @@ void split_divided(ScheduleBuilder& builder, size_t place, Divided which) {
     const int a = axes.back();
     axes.pop_back();
     if (!builder.extent(a).is_const()) continue;
-    int64_t divisor = 1;
-    for (const KValueRef& v : {c->row, c->column})
-      for (const Expr& e : {v->index, v->mask})
-        divisor = std::max(divisor, divisor_of(e, builder.kernel.axes[a].name, builder.size(a)));
+    const int64_t divisor = divisor_of(builder, {c->row, c->column}, a);
     if (divisor == 1 || builder.size(a) % divisor != 0) continue;
     const auto [outer, inner] = builder.split(a, divisor);
     axes.push_back(outer);

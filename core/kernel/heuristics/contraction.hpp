@@ -6,19 +6,24 @@
 
 namespace tenon {
 
-/// One sum over a chain of loops, of two loads. The columns are what follows the innermost parallel
-/// axis.
+/// One sum over a chain of loops, of two loads, or of products of two factors that loads of their
+/// own make, as weights are computed from their bits. The columns are what follows the innermost
+/// parallel axis.
 struct Contraction {
-  std::vector<int> batch;          ///< parallel axes that both operands follow, or neither
-  std::vector<int> rows, columns;  ///< parallel axes that one of them follows
-  std::vector<int> sum;            ///< reduce axes; all, as all others here, outermost first
-  KValueRef row, column;           ///< the loads
+  std::vector<int> batch;             ///< parallel axes that both operands follow, or neither
+  std::vector<int> rows, columns;     ///< parallel axes that one of them follows
+  std::vector<int> sum;               ///< reduce axes; all, as all others here, outermost first
+  KValueRef row, column;              ///< the loads; of several the one that moves most
+  KValueRef row_value, column_value;  ///< the factors that several loads make, else the loads
 };
 
 /// Whether what a load reads, or whether it does, varies along an axis.
 bool uses(const ScheduleBuilder& builder, const KValueRef& v, int axis);
 
 std::optional<Contraction> find_contraction(const ScheduleBuilder& builder, const Statement& nest);
+
+/// The largest number that an index or a mask of these loads divides the axis by; 1 if none.
+int64_t divisor_of(const ScheduleBuilder& builder, const std::vector<KValueRef>& loads, int axis);
 
 enum class Divided { kSum, kColumns };
 /// Splits the axes of the sum, or the columns, that an index divides, as the taps and the pixels of

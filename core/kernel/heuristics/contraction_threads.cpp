@@ -71,14 +71,19 @@ std::vector<int> copy_axes(ScheduleBuilder& builder) {
   return axes;
 }
 
-void stage_operand(ScheduleBuilder& builder, const KValueRef& load, int at,
-                   const Threads& threads) {
-  const int64_t pad = std::max<int64_t>(1, 16 / static_cast<int64_t>(dtype_size(load->dtype)));
-  if (!builder.stage(load->buffer, at, pad))
+void stage_operand(ScheduleBuilder& builder, const KValueRef& load, DType dtype, bool computed,
+                   int at, const Threads& threads) {
+  const int64_t pad = std::max<int64_t>(1, 16 / static_cast<int64_t>(dtype_size(dtype)));
+  if (!builder.stage(load->buffer, at, pad, -1, computed))
     return builder.give_up("an operand that can be staged");
   const std::vector<int> axes = copy_axes(builder);
   spread(builder, axes, threads, builder.short_vector(builder.loop(axes.front()), axes.back()),
          true);
+}
+
+void stage_operands(ScheduleBuilder& builder, const Matmul& mm, int at, const Threads& threads) {
+  stage_operand(builder, mm.rows, mm.rows_dtype, mm.rows_computed, at, threads);
+  stage_operand(builder, mm.columns, mm.columns_dtype, mm.columns_computed, at, threads);
 }
 
 /// Blocks of the grid and batches.
@@ -104,7 +109,7 @@ void schedule_registers(ScheduleBuilder& builder, const Matmul& mm) {
   const int64_t tile = builder.choose("tile", block_tile(builder, mm, 128), {128, 64, 32});
   const int64_t each = tile >= 128 ? 8 : tile >= 64 ? 4 : 2;  // rows and columns of a thread
   const Threads threads{tile / each, tile / each, 1};
-  int64_t lanes = std::min<int64_t>(each, builder.caps.of(mm.columns->dtype).vector_lanes);
+  int64_t lanes = std::min<int64_t>(each, builder.caps.of(mm.columns_dtype).vector_lanes);
   if (!builder.caps.has(Op::BROADCAST) || builder.caps.storage_bytes > 1) lanes = 1;
   const auto [m_block, m_inside] = builder.split(mm.m, tile);
   const auto [m_thread, m_copy] = builder.split(m_inside, each);
@@ -126,8 +131,7 @@ void schedule_registers(ScheduleBuilder& builder, const Matmul& mm) {
   } else {
     builder.unroll(n_own);
   }
-  stage_operand(builder, mm.rows, k_block, threads);
-  stage_operand(builder, mm.columns, k_block, threads);
+  stage_operands(builder, mm, k_block, threads);
   bind_blocks(builder, mm, m_block, n_block);
 }
 
@@ -149,8 +153,7 @@ void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom
   builder.bind(m_group, Bind::kBlockY);
   builder.bind(n_group, Bind::kBlockZ);
   for (const int a : {m_copy, m_atom, n_copy, n_atom}) builder.unroll(a);
-  stage_operand(builder, mm.rows, k_block, threads);
-  stage_operand(builder, mm.columns, k_block, threads);
+  stage_operands(builder, mm, k_block, threads);
   builder.tensorize(m_atom, n_atom, k_atom, atom.subgroup);
   if (builder.refusal()) return;
   std::vector<int> axes;
@@ -168,10 +171,11 @@ const MatrixAtom* atom_for(const ScheduleBuilder& builder, const Matmul& mm) {
       builder.reductions(*path_to(const_cast<Kernel&>(builder.kernel), mm.m).back());
   const ReduceState& sum = reductions[0]->states[0];
   const MatrixAtom* best = nullptr;
-  if (!builder.caps.has(Op::MATRIX_MULTIPLY)) return nullptr;
+  const bool computed = mm.rows_computed || mm.columns_computed;
+  if (!builder.caps.has(Op::MATRIX_MULTIPLY) || computed) return nullptr;
   for (const MatrixAtom& atom : builder.caps.atoms) {
     const bool fits =
-        atom.a == mm.rows->dtype && atom.b == mm.columns->dtype && atom.accumulator == sum.dtype &&
+        atom.a == mm.rows_dtype && atom.b == mm.columns_dtype && atom.accumulator == sum.dtype &&
         builder.caps.keeps_promises(atom, sum.precision) &&
         static_cast<uint32_t>(4 * atom.subgroup) <= builder.caps.max_workgroup_threads;
     if (fits && (!best || atom.m * atom.n * atom.k > best->m * best->n * best->k)) best = &atom;

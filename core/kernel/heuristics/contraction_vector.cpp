@@ -80,7 +80,7 @@ int fuse_batches(ScheduleBuilder& builder, int outermost) {
   if (builder.kernel.axes.size() == count || !builder.extent(mm.m).is_const()) return axes.front();
   // As many rows at once as stay in the private cache from one panel of columns to the next.
   const int64_t all = builder.size(mm.m);
-  const int64_t row = static_cast<int64_t>(dtype_size(mm.rows->dtype)) * builder.size(mm.k);
+  const int64_t row = static_cast<int64_t>(dtype_size(mm.rows_dtype)) * builder.size(mm.k);
   int64_t at_once = std::min(all, std::max(rows, private_cache(builder) / row));
   while (all % at_once != 0) --at_once;
   if (at_once == all) return axes.front();
@@ -93,12 +93,18 @@ int fuse_batches(ScheduleBuilder& builder, int outermost) {
 bool schedule_along_sum(ScheduleBuilder& builder, const Matmul& mm, const DotAtom* dot) {
   constexpr int64_t kMostRows = 32, kMostColumns = 4;
   const int64_t neighbours = dot ? dot->k : 1;
+  const bool computed = mm.rows_computed || mm.columns_computed;
   const int64_t lanes =
-      static_cast<int64_t>(builder.caps.vector_bytes / dtype_size(mm.rows->dtype)) / neighbours;
+      computed ? builder.lanes(*path_to(builder.kernel, mm.n).back())
+               : static_cast<int64_t>(builder.caps.vector_bytes / dtype_size(mm.rows->dtype)) /
+                     neighbours;
+  int64_t terms = builder.size(mm.k);  // where the sum is in lines that lanes fill: of all of it
+  if (computed && terms % lanes == 0)
+    for (size_t i = 0; i + 1 < mm.sum.size(); ++i) terms *= builder.size(mm.sum[i]);
   const auto lies_along_sum = [&](const KValueRef& v) {
     return builder.stride(v->index, mm.k) == 1;
   };
-  if (builder.size(mm.m) > kMostRows || builder.size(mm.k) < 4 * lanes * neighbours || lanes < 2 ||
+  if (builder.size(mm.m) > kMostRows || terms < 4 * lanes * neighbours || lanes < 2 ||
       !lies_along_sum(mm.rows) || !lies_along_sum(mm.columns))
     return false;
   // Each row and each column of a tile is loaded once for all of the other.
@@ -138,17 +144,23 @@ int block_sum(ScheduleBuilder& builder, const Matmul& mm, int64_t term, int64_t 
   auto panel = static_cast<double>(term);
   for (const int a : sum) panel *= static_cast<double>(builder.extent(a).max());
   if (panel <= static_cast<double>(room)) return at;
-  const int64_t k = builder.size(mm.k), least = (term * k + room - 1) / room;
+  // The innermost axis with enough terms, those of axes inside it counted.
+  size_t cut = sum.size() - 1;
+  int64_t inside = 1;
+  while (cut > 0 && builder.size(sum[cut]) * inside < kLeastTerms)
+    inside *= builder.size(sum[cut--]);
+  term *= inside;
+  const int64_t k = builder.size(sum[cut]), least = (term * k + room - 1) / room;
   int64_t blocks = least;  // of equal length where twice as many allow it
   while (blocks < 2 * least && k % blocks != 0) ++blocks;
   if (k % blocks != 0) blocks = least;
-  if (k / blocks < kLeastTerms || !builder.extent(mm.k).is_const()) return -1;
+  if (k * inside / blocks < kLeastTerms || !builder.extent(sum[cut]).is_const()) return -1;
   if (blocks > 1) {
-    const auto [outer, inner] = builder.split(mm.k, (k + blocks - 1) / blocks);
-    sum.back() = outer;
-    sum.push_back(inner);
+    const auto [outer, inner] = builder.split(sum[cut], (k + blocks - 1) / blocks);
+    sum[cut] = inner;
+    sum.insert(sum.begin() + static_cast<std::ptrdiff_t>(cut++), outer);
   }
-  return builder.sink(sum.back(), at) ? sum[sum.size() - 2] : -1;
+  return cut > 0 && builder.sink(sum[cut], at) ? sum[cut - 1] : -1;
 }
 
 /// The dot product of the device for the dtypes of the product; null if it has none, or if there
@@ -159,21 +171,28 @@ const DotAtom* dot_for(const ScheduleBuilder& builder, const Matmul& mm) {
       builder.reductions(*path_to(const_cast<Kernel&>(builder.kernel), mm.n).back());
   const bool along_sum = builder.stride(mm.columns->index, mm.k) == 1;
   if (builder.size(mm.m) < kLeastRows && !along_sum) return nullptr;
-  return find_dot(mm.rows->dtype, mm.columns->dtype, reductions[0]->states[0], builder.caps);
+  if (mm.rows_computed || mm.columns_computed) return nullptr;
+  return find_dot(mm.rows_dtype, mm.columns_dtype, reductions[0]->states[0], builder.caps);
 }
 
 /// Packs the columns of one iteration of a loop, side by side as the lanes take them; with dot
 /// products the neighbours of each lane innermost. False, and nothing done, if that is not legal.
 bool pack_columns(ScheduleBuilder& builder, const Matmul& mm, int at, int64_t lanes,
                   int neighbour) {
-  if (!builder.stage(mm.columns->buffer, at, 0, neighbour)) return false;
-  if (neighbour < 0) {
-    pack_last_tile(builder, lanes);
-    return true;
-  }
   const bool strided = builder.stride(mm.columns->index, mm.n) != 1;
+  const bool along_sum = builder.stride(mm.columns->index, mm.k) == 1;
+  if (!builder.stage(mm.columns->buffer, at, 0, neighbour, mm.columns_computed)) return false;
   const int last = static_cast<int>(builder.kernel.axes.size()) - 1;
-  if (strided) {
+  if (strided && along_sum && mm.columns_computed && builder.extent(last).is_const(lanes)) {
+    // Squares, whose lines in memory are read at once and turned.
+    builder.vectorize(last);
+    builder.unroll(builder.split(last - 1, lanes).second);
+  } else if (neighbour < 0) {
+    if (!mm.columns_computed)
+      pack_last_tile(builder, lanes);
+    else if (!strided && builder.extent(last).is_const(lanes))
+      builder.vectorize(last);
+  } else if (strided) {
     builder.vectorize(last);
   } else {
     builder.unroll(last);
@@ -222,7 +241,7 @@ bool schedule_panels(ScheduleBuilder& builder, const Matmul& mm, const DotAtom* 
   builder.reorder(order);
   // The packed panel stays in the private cache beside what streams past it.
   const int rows_at = m_blocks >= 0 ? m_blocks : n_tiles;
-  const int64_t term = static_cast<int64_t>(dtype_size(mm.columns->dtype)) * lanes * columns;
+  const int64_t term = static_cast<int64_t>(dtype_size(mm.columns_dtype)) * lanes * columns;
   int64_t room = private_cache(builder);
   if (builder.caps.max_scratch_bytes)
     room = std::min<int64_t>(room, builder.caps.max_scratch_bytes);
@@ -257,12 +276,22 @@ bool lies_across(ScheduleBuilder& builder, const Contraction& c) {
          builder.lanes(builder.loop(c.columns.back())) >= 2;
 }
 
+/// Factors that are computed from blocks of bits ask for the axes that their indices divide. Gives
+/// the outermost loop.
+int split_computed(ScheduleBuilder& builder, int axis) {
+  const Matmul mm = *find_matmul(builder, builder.loop(axis));
+  if (!mm.rows_computed && !mm.columns_computed) return axis;
+  const auto nest = std::ranges::find(builder.kernel.body, axis, &Statement::axis);
+  split_divided(builder, static_cast<size_t>(nest - builder.kernel.body.begin()), Divided::kSum);
+  return axis;
+}
+
 }  // namespace
 
 bool schedule_matmul(ScheduleBuilder& builder, int axis) {
   if (schedule_windows(builder, axis)) return true;
   if (!find_matmul(builder, builder.loop(axis))) return false;
-  const int outermost = fuse_batches(builder, axis);
+  const int outermost = fuse_batches(builder, split_computed(builder, axis));
   const Matmul mm = *find_matmul(builder, builder.loop(outermost));
   const DotAtom* dot = dot_for(builder, mm);
   const auto with_dots = [&](ScheduleBuilder& trial) {
@@ -270,7 +299,9 @@ bool schedule_matmul(ScheduleBuilder& builder, int axis) {
   };
   if (dot && builder.attempt(with_dots)) return true;
   const std::optional<Contraction> c = find_contraction(builder, builder.loop(outermost));
-  if (!c->columns.empty() && lies_across(builder, *c) && schedule_packed(builder, *c)) return true;
+  if (!mm.rows_computed && !mm.columns_computed && !c->columns.empty() &&
+      lies_across(builder, *c) && schedule_packed(builder, *c))
+    return true;
   return schedule_along_sum(builder, mm, nullptr) || schedule_panels(builder, mm, nullptr);
 }
 

@@ -18,6 +18,7 @@ bool interleave(const ScheduleBuilder& builder, const Expr& index, int a, int b)
 }
 
 bool has_windows(const ScheduleBuilder& builder, const Contraction& c) {
+  if (c.row_value != c.row || c.column_value != c.column) return false;
   if (!c.row->mask.is_const(1)) return false;
   if (!c.column->mask.is_const(1)) return true;
   return std::ranges::any_of(c.columns, [&](int pixel) {

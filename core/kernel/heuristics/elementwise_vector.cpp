@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/kernel/heuristics/contraction.hpp"
 #include "core/kernel/heuristics/vector_nest.hpp"
 #include "core/kernel/transforms/cache_reduction.hpp"
 
@@ -82,6 +83,54 @@ void cache_rows(ScheduleBuilder& builder, int outermost) {
       if (later != r) builder.cache_reduction(r, later);
 }
 
+/// The sum over a row that an index divides, as a product with weights that are computed from
+/// blocks of bits: loops that it asks for, lanes along the innermost one, a few rows at a time,
+/// which share the other factor. False if it is no such thing.
+bool schedule_divided(ScheduleBuilder& builder, int axis) {
+  constexpr int64_t kRows = 4, kCopies = 4;
+  const Statement& nest = builder.loop(axis);
+  const std::vector<int> axes = builder.chain(nest);
+  const std::vector<const Statement*> reductions = builder.reductions(nest);
+  if (reductions.size() != 1 || !builder.kernel.sections.empty()) return false;
+  const int id = reductions[0]->id;
+  const std::vector<int> own = reduce_axes(builder, *reductions[0]);
+  if (own.empty() || builder.kernel.axes[axes.back()].kind != AxisKind::kParallel) return false;
+  int k = own.back();
+  std::vector<int> around;  // loops that blocks ask for, outermost first
+  for (;;) {
+    const int64_t divisor = divisor_of(builder, builder.loads(*find_reduction(builder, id)), k);
+    if (divisor == 1 || builder.size(k) % divisor != 0) break;
+    const auto [blocks, inside] = builder.split(k, divisor);
+    around.push_back(blocks);
+    k = inside;
+  }
+  const Statement& r = *find_reduction(builder, id);
+  const int64_t lanes = builder.lanes(r);
+  if (k == own.back() || lanes < 2 || builder.size(k) % lanes != 0) return false;
+  for (const KValueRef& v : builder.loads(r)) {
+    const auto step = builder.stride(v->index, k);
+    if (step != 0 && step != 1) return false;
+  }
+  int lane = k;
+  if (builder.size(k) > lanes) {
+    const auto [copy, inside] = builder.split(k, lanes);
+    around.push_back(copy);
+    lane = inside;
+  }
+  builder.vectorize(lane);
+  // Parts of a block, as halves of its bytes, that all do something else with them.
+  for (int64_t copies = 1; around.size() > 1; around.pop_back()) {
+    copies *= builder.size(around.back());
+    if (copies > kCopies) break;
+    builder.unroll(around.back());
+  }
+  const int64_t rows = builder.choose("rows", kRows, {1, 2, 8});
+  const auto [tiles, row] = builder.split(axes.back(), rows);
+  if (row != tiles) builder.unroll(row);
+  spread(builder, widen(builder, axes.size() > 1 ? axes.front() : tiles));
+  return true;
+}
+
 }  // namespace
 
 int64_t lanes_for(const ScheduleBuilder& builder, const Statement& s, int axis) {
@@ -157,6 +206,7 @@ void schedule_reduction(ScheduleBuilder& builder, int id) {
 }
 
 void schedule_vector_nest(ScheduleBuilder& builder, int axis) {
+  if (builder.attempt([&](ScheduleBuilder& b) { return schedule_divided(b, axis); })) return;
   std::vector<int> axes = builder.fuse_contiguous(builder.chain(builder.loop(axis)));
   if (const int across = schedule_across(builder, axes); across >= 0)
     return spread(builder, widen(builder, across));

@@ -35,7 +35,7 @@ class ScheduleBuilder {
   bool bind(int axis, Bind place);
   std::pair<int, int> group(int axis, int64_t threads);  ///< (outer, inner)
   /// False, and nothing done, if the tile is too large or the loads do not allow it.
-  bool stage(int buffer, int axis, int64_t pad = 0, int inner = -1);
+  bool stage(int buffer, int axis, int64_t pad = 0, int inner = -1, bool computed = false);
   /// As the kernel has the load now: what others read of its buffer inside the axis stays.
   bool stage(const KValueRef& load, int axis, int inner = -1);
   void dot(int axis);
@@ -123,6 +123,8 @@ struct Matmul {
   int k = -1;               ///< innermost reduce axis
   std::vector<int> sum;     ///< all of them, outermost first
   KValueRef rows, columns;  ///< the loads that follow m and n
+  DType rows_dtype = DType::kVoid, columns_dtype = DType::kVoid;  ///< of the factors
+  bool rows_computed = false, columns_computed = false;           ///< of several loads
 };
 
 /// Accumulators: rows by vectors of columns.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// stage: copies the tile of an input that the inner loops use to near memory.
+// stage: copies the tile of an input that the inner loops use to near memory, or what they compute
+// from it.
 #include <algorithm>
 #include <optional>
 
@@ -22,7 +23,7 @@ class Stage {
     if (Refused no = find_buffer()) return no;
     if (is_jam(kernel_.axes[axis_].bind))
       return step_.refuse("a loop that is not unrolled or a vector", kernel_.axes[axis_].name);
-    if (Refused no = find_load()) return no;
+    if (Refused no = step_.transform.computed ? find_factor() : find_load()) return no;
     if (Refused no = find_axes()) return no;
     const int tile = add_tile();
     Statement stage = make_copy(tile);
@@ -66,18 +67,66 @@ class Stage {
       return step_.refuse(fmt::format("one of {} ways to read it inside {}", ways.size(), place),
                           std::to_string(*way_));
     load_ = ways[way_.value_or(0)];
+    if (!is_known(*load_)) return step_.refuse("an index known ahead", "one from the data");
+    value_ = load_;
+    return {};
+  }
+
+  /// Whether no index is one that the data says.
+  bool is_known(const KValue& v) const {
     std::map<std::string, Expr> symbols;
-    load_->index.collect_symbols(symbols);
-    load_->mask.collect_symbols(symbols);
-    for (const Let& let : kernel_.lets)
-      if (symbols.contains(let.symbol))
-        return step_.refuse("an index known ahead", "one from the data");
+    v.index.collect_symbols(symbols);
+    v.mask.collect_symbols(symbols);
+    return std::ranges::none_of(kernel_.lets,
+                                [&](const Let& let) { return symbols.contains(let.symbol); });
+  }
+
+  bool reads_buffer(const KValueRef& root) const {
+    bool found = false;
+    visit(root, [&](const KValueRef& v) {
+      found |= v->kind == KValueKind::kLoad && v->buffer == buffer_;
+    });
+    return found;
+  }
+
+  /// The one factor that loads of the buffer are part of, and the load in it that moves most.
+  Refused find_factor() {
+    if (way_)
+      return step_.refuse("a buffer, of which all loads are computed with", "one of its ways");
+    bool one = true;
+    each_value_inside(kernel_, axis_, [&](const KValueRef& v) {
+      if (!reads_buffer(v)) return;
+      const bool is_product = v->kind == KValueKind::kOp && v->op == Op::MUL;
+      one &= is_product;
+      if (!is_product) return;
+      for (const KValueRef& factor : v->operands) {
+        if (!reads_buffer(factor)) continue;
+        one &= !value_;
+        value_ = factor;
+      }
+    });
+    if (!one) return step_.refuse("one factor that reads the buffer", "others that do");
+    if (!value_)
+      return step_.refuse("a factor that reads it inside " + kernel_.axes[axis_].name, "none");
+    Dependence dependence(kernel_);
+    bool known = true, inputs = true;
+    visit(value_, [&](const KValueRef& v) {
+      known &= is_known(*v);
+      inputs &= v->kind != KValueKind::kResult;
+      if (v->kind != KValueKind::kLoad) return;
+      const KernelBuffer& buffer = kernel_.buffers[v->buffer];
+      inputs &= !buffer.written && buffer.space == BufferSpace::kGlobal;
+      if (v->buffer != buffer_) return;
+      if (!load_ || dependence.of(v).count() > dependence.of(load_).count()) load_ = v;
+    });
+    if (!inputs) return step_.refuse("a factor that is computed from inputs alone", "another");
+    if (!known) return step_.refuse("an index known ahead", "one from the data");
     return {};
   }
 
   Refused find_axes() {
     Dependence dependence(kernel_);
-    const AxisSet used = dependence.of(load_);
+    const AxisSet used = dependence.of(value_);
     const bool shared = std::ranges::any_of(kernel_.axes, [](const KernelAxis& a) {
       return is_block(a.bind) || a.bind == Bind::kMatrix;
     });
@@ -98,7 +147,8 @@ class Stage {
     const int inner = step_.axes.size() > 1 ? step_.axes[1] : -1;
     if (inner >= 0 && !std::ranges::count(loops, inner))
       return step_.refuse("a loop that the tile follows", kernel_.axes[inner].name);
-    tile_ = tile_axes(kernel_, *load_, loops, inner);
+    tile_ = step_.transform.computed ? tile_axes_apart(kernel_, *load_, loops, inner)
+                                     : tile_axes(kernel_, *load_, loops, inner);
     int64_t count = 1;
     bool row = true;  // the axes from here inwards follow one another in the source
     for (size_t i = tile_.size(); i-- > 0;) {
@@ -115,7 +165,7 @@ class Stage {
   }
 
   int add_tile() {
-    const DType dtype = kernel_.buffers[buffer_].dtype;
+    const DType dtype = value_->dtype;
     const std::string base = "b" + std::to_string(buffer_);
     int number = 0;
     const auto taken = [&](const std::string& name) {
@@ -152,8 +202,13 @@ class Stage {
     inner.kind = Statement::Kind::kStore;
     inner.buffer = tile;
     inner.index = position_of_copy();
-    inner.value = make_load(buffer_, load_->dtype, load_->index.substitute(names),
-                            load_->mask.substitute(names), load_->constant);
+    KValueRewriter move([&](const KValueRef& v) {
+      if (v->kind == KValueKind::kIndex) return make_index(v->index.substitute(names), v->dtype);
+      if (v->kind != KValueKind::kLoad) return v;
+      return make_load(v->buffer, v->dtype, v->index.substitute(names), v->mask.substitute(names),
+                       v->constant);
+    });
+    inner.value = move(value_);
     for (size_t i = tile_.size(); i-- > 0;) {
       Statement loop;
       loop.axis = tile_[i].copy;
@@ -178,8 +233,10 @@ class Stage {
   }
 
   void use_tile(int tile) {
-    const KValueRef from_tile = make_load(tile, load_->dtype, position(), 1, load_->constant);
+    const Scalar fill = step_.transform.computed ? zero(value_->dtype) : load_->constant;
+    const KValueRef from_tile = make_load(tile, value_->dtype, position(), 1, fill);
     KValueRewriter rewrite([&](const KValueRef& v) {
+      if (step_.transform.computed) return v == value_ ? from_tile : v;
       const bool staged =
           v->kind == KValueKind::kLoad && v->buffer == buffer_ && reads_same(*v, *load_);
       return staged ? from_tile : v;
@@ -191,7 +248,7 @@ class Stage {
   Kernel& kernel_;
   int axis_, buffer_ = -1;
   std::optional<size_t> way_;  ///< to read it, where there are several
-  KValueRef load_;
+  KValueRef load_, value_;     ///< what the tile follows, and what it holds
   BufferSpace space_ = BufferSpace::kScratch;
   std::vector<TileAxis> tile_;
   int64_t count_ = 1;

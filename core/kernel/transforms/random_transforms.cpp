@@ -94,6 +94,9 @@ class Drawer {
         case kOptionalInner:
           if (below_(2)) t.names.push_back(axis());
           break;
+        case kOptionalComputed:
+          t.computed = below_(2) != 0;
+          break;
         case kNone:
         case kMoreAxes:
         case kAt:

@@ -222,6 +222,16 @@ std::vector<Member> take_line(const Kernel& kernel, const Line& line, std::vecto
   return members;
 }
 
+/// As the source has them, or as the loops stand where it does not say.
+void sort_axes(std::vector<TileAxis>& tile, std::span<const int> loops, int inner) {
+  for (TileAxis& t : tile)
+    if (t.members[0].axis == inner) t.order = std::numeric_limits<int64_t>::min();
+  std::ranges::sort(tile, {}, [&](const TileAxis& t) {
+    return std::ranges::find(loops, t.members[0].axis) - loops.begin();
+  });
+  std::ranges::stable_sort(tile, std::greater(), &TileAxis::order);
+}
+
 }  // namespace
 
 std::vector<TileAxis> tile_axes(const Kernel& kernel, const KValue& load,
@@ -249,13 +259,20 @@ std::vector<TileAxis> tile_axes(const Kernel& kernel, const KValue& load,
         members, [&](const Member& m) { return kernel.axes[m.axis].bind == Bind::kVector; });
     tile.push_back({members, line.all_steps(members).reach(), lanes ? 0 : unit});
   }
-  for (TileAxis& t : tile)
-    if (t.members[0].axis == inner) t.order = std::numeric_limits<int64_t>::min();
-  // As the loops stand where the source does not say.
-  std::ranges::sort(tile, {}, [&](const TileAxis& t) {
-    return std::ranges::find(loops, t.members[0].axis) - loops.begin();
-  });
-  std::ranges::stable_sort(tile, std::greater(), &TileAxis::order);
+  sort_axes(tile, loops, inner);
+  return tile;
+}
+
+std::vector<TileAxis> tile_axes_apart(const Kernel& kernel, const KValue& load,
+                                      std::span<const int> loops, int inner) {
+  std::vector<TileAxis> tile;
+  for (const int a : loops) {
+    tile.push_back(axis_alone(kernel, load, a));
+    // What another load follows lies outside of the lanes, too.
+    if (kernel.axes[a].bind != Bind::kVector)
+      tile.back().order = std::max<int64_t>(1, tile.back().order);
+  }
+  sort_axes(tile, loops, inner);
   return tile;
 }
 

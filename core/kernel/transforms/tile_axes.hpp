@@ -28,6 +28,11 @@ struct TileAxis {
 std::vector<TileAxis> tile_axes(const Kernel& kernel, const KValue& load,
                                 std::span<const int> loops, int inner = -1);
 
+/// The same for what is computed from several loads, of which this one moves most: an axis for each
+/// loop.
+std::vector<TileAxis> tile_axes_apart(const Kernel& kernel, const KValue& load,
+                                      std::span<const int> loops, int inner = -1);
+
 /// What the guard asks of points of the tile, whose axes have the symbols of their copy loops.
 Guard guard_of_copy(const Kernel& kernel, const Guard& guard, std::span<const TileAxis> tile);
 

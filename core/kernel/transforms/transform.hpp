@@ -25,22 +25,23 @@ enum class TransformKind : uint8_t {
 
 enum class TransformArgument : uint8_t {
   kNone,
-  kAxis,           ///< that has a loop
-  kFreeAxis,       ///< and is not bound
-  kMoreAxes,       ///< as many more as there are
-  kBuffer,         ///< "b0"
-  kAt,             ///< the word "at"
-  kPlace,          ///< "grid.x"
-  kFactor,         ///< from 1 to 2^30
-  kOptionalPad,    ///< "pad F", or nothing
-  kOptionalInner,  ///< "inner K" of an axis that has a loop, or nothing
+  kAxis,              ///< that has a loop
+  kFreeAxis,          ///< and is not bound
+  kMoreAxes,          ///< as many more as there are
+  kBuffer,            ///< "b0"
+  kAt,                ///< the word "at"
+  kPlace,             ///< "grid.x"
+  kFactor,            ///< from 1 to 2^30
+  kOptionalPad,       ///< "pad F", or nothing
+  kOptionalInner,     ///< "inner K" of an axis that has a loop, or nothing
+  kOptionalComputed,  ///< the word "computed", or nothing
 };
 
 struct TransformInfo {
   TransformKind kind;
   std::string_view word, old_word;
   uint32_t weight;  ///< in random lists
-  std::array<TransformArgument, 5> arguments;
+  std::array<TransformArgument, 6> arguments;
 };
 std::span<const TransformInfo> all_transforms();
 const TransformInfo& transform_info(TransformKind kind);
@@ -52,6 +53,7 @@ struct Transform {
   std::vector<std::string> names;  ///< of its axes and buffers
   int64_t factor = 0;              ///< of a pad that is left out: 0
   Bind bind = Bind::kLoop;         ///< its place
+  bool computed = false;           ///< stage: of what is computed from the loads
   bool operator==(const Transform&) const = default;
 };
 using TransformList = std::vector<Transform>;

@@ -113,16 +113,22 @@ class Parser {
         t.factor = number();
         return;
       case kOptionalPad:
-        if (at_end() || scanner_.peek("inner")) return;
+        if (at_end() || scanner_.peek("inner") || scanner_.peek("computed")) return;
         if (const auto pad = word(); pad != "pad")
-          mistake("\"pad\", \"inner\", ';' or the end", pad);
+          mistake("\"pad\", \"inner\", \"computed\", ';' or the end", pad);
         t.factor = number();
         return;
       case kOptionalInner:
-        if (at_end()) return;
+        if (at_end() || scanner_.peek("computed")) return;
         if (const auto inner = word(); inner != "inner")
-          mistake("\"inner\", ';' or the end", inner);
+          mistake("\"inner\", \"computed\", ';' or the end", inner);
         t.names.push_back(name());
+        return;
+      case kOptionalComputed:
+        if (at_end()) return;
+        if (const auto computed = word(); computed != "computed")
+          mistake("\"computed\", ';' or the end", computed);
+        t.computed = true;
         return;
     }
   }
@@ -165,6 +171,9 @@ void print(const Transform& t, std::string& out) {
         break;
       case kOptionalInner:
         if (name < t.names.size()) out += " inner " + t.names[name++];
+        break;
+      case kOptionalComputed:
+        if (t.computed) out += " computed";
         break;
     }
   }
