@@ -19,11 +19,14 @@ Workload product(const std::string& group, const std::string& size, int64_t m, i
   w.name = fmt::format("{}/{}", group, size);
   w.shapes = {{m, k}, is_transposed ? std::vector<int64_t>{n, k} : std::vector<int64_t>{k, n}};
   w.work = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  w.moves = false;
+  w.bound = Bound::kArithmetic;
   w.ours = [is_transposed](const Inputs& x) {
     return x[0].matmul(is_transposed ? x[1].transpose() : x[1]);
   };
   w.torch = w.tinygrad = is_transposed ? "x[0] @ x[1].T" : "x[0] @ x[1]";
+  w.onednn = fmt::format("torch.ops.mkldnn._linear_pointwise(x[0], x[1]{}, None, 'none', [], '')",
+                         is_transposed ? "" : ".T");
+  w.is_sgemm = !is_transposed;
   return w;
 }
 
@@ -32,7 +35,7 @@ Workload few_rows(int64_t rows, bool is_transposed) {
   Workload w = product("gemv", fmt::format("{}x4096x4096{}", rows, is_transposed ? "t" : ""), rows,
                        4096, 4096, is_transposed);
   w.work = 4.0 * 4096 * 4096;
-  w.moves = true;
+  w.bound = Bound::kRead;
   return w;
 }
 
@@ -58,7 +61,7 @@ Workload convolution(const std::string& name, int64_t images, int64_t channels, 
   w.shapes = {{images, channels, size, size}, {outputs, channels / groups, window, window}};
   w.work = 2.0 * static_cast<double>(images * outputs * size * size) *
            static_cast<double>(channels / groups * window * window);
-  w.moves = false;
+  w.bound = Bound::kArithmetic;
   const int64_t edge = window / 2;
   w.ours = [edge, groups](const Inputs& x) {
     const std::pair<int64_t, int64_t> none{0, 0}, around{edge, edge};
@@ -105,7 +108,7 @@ Workload attention(int64_t heads, int64_t tokens, bool is_causal) {
   w.shapes.assign(3, {1, heads, tokens, 64});
   w.work = 4.0 * static_cast<double>(heads * tokens) * static_cast<double>(tokens) * 64;
   if (is_causal) w.work /= 2;
-  w.moves = false;
+  w.bound = Bound::kArithmetic;
   w.ours = [is_causal](const Inputs& x) {
     return nn::attention(x[0], x[1], x[2], {.causal = is_causal});
   };
@@ -117,8 +120,8 @@ Workload attention(int64_t heads, int64_t tokens, bool is_causal) {
 }
 
 void add_products(std::vector<Workload>& all) {
-  all.push_back(product("sgemm", "64 beside others", 64, 64, 64));
-  all.push_back(product("sgemm", "128 beside others", 128, 128, 128));
+  for (const int64_t n : {64, 128, 256, 512, 1024, 2048, 4096})
+    all.push_back(product("sgemm", fmt::format("{}", n), n, n, n));
   all.push_back(product("sgemm", "1000x777x555", 1000, 777, 555));
   all.push_back(product("sgemm", "1024t", 1024, 1024, 1024, true));
   all.push_back(product("sgemm", "512x512x8192", 512, 512, 8192));
@@ -127,14 +130,20 @@ void add_products(std::vector<Workload>& all) {
   Workload batched = product("batched", "96x128x64x128", 128, 128, 64);
   batched.shapes = {{96, 128, 64}, {96, 64, 128}};
   batched.work *= 96;
+  batched.onednn = "";
+  batched.is_sgemm = false;
   all.push_back(std::move(batched));
   for (const int64_t n : {512, 1024}) {
     Workload narrow = product("bf16", fmt::format("{}", n), n, n, n);
     narrow.dtype = DType::kBF16;
+    narrow.onednn = "";  // what PyTorch asks by itself
+    narrow.is_sgemm = false;
     narrow.tolerance = 2e-2;
     all.push_back(std::move(narrow));
     Workload whole = product("i8", fmt::format("{}", n), n, n, n);
     whole.dtype = DType::kI8;
+    whole.onednn = "";
+    whole.is_sgemm = false;
     whole.ours = [](const Inputs& x) {
       return x[0].cast(DType::kI32).matmul(x[1].cast(DType::kI32));
     };
@@ -167,12 +176,15 @@ void add_passes(std::vector<Workload>& all) {
   all.push_back(pass(
       "sum/all of 4096x4096", {{4096, 4096}}, n, [](const Inputs& x) { return x[0].sum(); },
       "x[0].sum()", "x[0].sum()"));
+  all.back().bound = Bound::kRead;
   all.push_back(pass(
       "sum/rows of 4096x4096", {{4096, 4096}}, n, [](const Inputs& x) { return x[0].sum({1}); },
       "x[0].sum(1)", "x[0].sum(1)"));
+  all.back().bound = Bound::kRead;
   all.push_back(pass(
       "sum/columns of 4096x4096", {{4096, 4096}}, n, [](const Inputs& x) { return x[0].sum({0}); },
       "x[0].sum(0)", "x[0].sum(0)"));
+  all.back().bound = Bound::kRead;
   all.push_back(pass(
       "scan/rows of 512x1024", {{512, 1024}}, 2 * 512.0 * 1024,
       [](const Inputs& x) { return cumsum(x[0], 1); }, "x[0].cumsum(1)", "x[0].cumsum(1)"));
@@ -183,6 +195,7 @@ void add_passes(std::vector<Workload>& all) {
       "sort/argmax of 4096x1024", rows, m,
       [](const Inputs& x) { return x[0].argmax(1).cast(DType::kF32); }, "x[0].argmax(1).float()",
       "x[0].argmax(1).float()"));
+  all.back().bound = Bound::kRead;
   all.push_back(pass(
       "pool/2x2 of 16x64x56x56", {{16, 64, 56, 56}}, 1.25 * 16 * 64 * 56 * 56,
       [](const Inputs& x) {
