@@ -11,6 +11,7 @@
 #include "tenon/ext/files.h"
 #include "tenon/ext/graphs.h"
 #include "tenon/ext/peers.h"
+#include "tenon/ext/timing.h"
 
 namespace tenon::conformance::judge {
 namespace {
@@ -43,7 +44,7 @@ constexpr Bit kMemoryBits[] = {{TN_MEMORY_DEVICE, "device"},
                                {TN_MEMORY_HOST_VISIBLE, "host visible"},
                                {TN_MEMORY_COHERENT, "coherent"},
                                {TN_MEMORY_IMPORT, "import"}};
-constexpr const char* kExtensions[] = {TN_FILES_ID, TN_GRAPHS_ID, TN_PEERS_ID};
+constexpr const char* kExtensions[] = {TN_FILES_ID, TN_GRAPHS_ID, TN_PEERS_ID, TN_TIMING_ID};
 
 template <size_t n>
 json names(const Bit (&bits)[n], uint32_t set) {

@@ -371,19 +371,25 @@ void Device::submit(const std::vector<tn_command>& commands, std::span<Buffer* c
   }
 }
 
-double Device::run_alone(const tn_command& command, std::span<Buffer* const> used) {
+Device::AloneTime Device::run_alone(const tn_command& command, std::span<Buffer* const> used) {
   const InUse use(parts_->made_in);
   parts_->queue->synchronize();
   const std::vector<tn_command> commands{command};
-  const auto begin = std::chrono::steady_clock::now();
+  std::optional<double> of_device;
+  std::chrono::duration<double> of_host{};
   {
     const std::lock_guard lock(parts_->order_mutex);
-    parts_->queue->run_now(commands);
+    if (parts_->opened.timing)
+      of_device = parts_->queue->run_timed(commands, *parts_->opened.timing);
+    if (!of_device) {
+      const auto begin = std::chrono::steady_clock::now();
+      parts_->queue->run_now(commands);
+      of_host = std::chrono::steady_clock::now() - begin;
+    }
     for (Buffer* buffer : used) buffer->set_last_use(parts_->queue->submitted());
   }
-  const auto end = std::chrono::steady_clock::now();
   if (parts_->executables.take_first_launches(commands)) new_work_has_ended();
-  return std::chrono::duration<double>(end - begin).count();
+  return {of_device.value_or(of_host.count()), of_device.has_value()};
 }
 
 void Device::synchronize() {

@@ -123,9 +123,14 @@ class Device final : public std::enable_shared_from_this<Device>, public ClosedA
   void submit(const std::vector<tn_command>& commands, std::vector<BufferRef> used);
   /// The same, for callers that submit often; the buffers are kept by what their release waits for.
   void submit(const std::vector<tn_command>& commands, std::span<Buffer* const> used);
-  /// Waits for all submitted work, runs a command and waits for it: what that takes, in seconds.
-  /// Throws its failure, or that of work before it.
-  double run_alone(const tn_command& command, std::span<Buffer* const> used);
+  /// What a command took that ran alone, in seconds.
+  struct AloneTime {
+    double seconds;
+    bool by_device;  ///< by its own clock; else the host's, from the submission to the wait's end
+  };
+  /// Waits for all submitted work, runs a command and waits for it. Throws its failure, or that of
+  /// work before it.
+  AloneTime run_alone(const tn_command& command, std::span<Buffer* const> used);
   /// Waits for all submitted work; throws the first failure of it (kDeviceLost is for good).
   void synchronize();
 

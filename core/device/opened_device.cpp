@@ -26,8 +26,10 @@ OpenedDevice::OpenedDevice(std::shared_ptr<PluginLibrary> from, uint32_t index,
     facts = read_properties(properties, id);
     if (const std::string why = check_device_functions(plugin(), facts.flags); !why.empty())
       throw Error(ErrorKind::kEnvironment, fmt::format("[properties] {}: {}", id, why));
-    if (plugin().get_extension)
+    if (plugin().get_extension) {
       files = static_cast<const tn_files*>(plugin().get_extension(TN_FILES_ID));
+      timing = static_cast<const tn_timing*>(plugin().get_extension(TN_TIMING_ID));
+    }
   } catch (...) {
     close();
     throw;

@@ -8,6 +8,7 @@
 #include "core/plugin/library.hpp"
 #include "core/plugin/properties.hpp"
 #include "tenon/ext/files.h"
+#include "tenon/ext/timing.h"
 
 namespace tenon {
 
@@ -26,7 +27,8 @@ struct OpenedDevice {
   std::string id;               ///< "cpu:0", or "BACKEND:PATH"
   tn_device* handle = nullptr;  ///< null once it is closed
   DeviceFacts facts;
-  const tn_files* files = nullptr;  ///< of a storage device that has them
+  const tn_files* files = nullptr;    ///< of a storage device that has them
+  const tn_timing* timing = nullptr;  ///< of a backend whose devices may have a clock
 };
 
 }  // namespace tenon

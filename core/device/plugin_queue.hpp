@@ -13,6 +13,8 @@ namespace tenon {
 class PluginQueue : public Queue {
  public:
   void run_now(const std::vector<tn_command>& commands) final;
+  std::optional<double> run_timed(const std::vector<tn_command>& commands,
+                                  const tn_timing& timing) final;
   void check_alive() final;
   bool wait(uint64_t number, std::string& failure, ErrorKind& kind, bool told) final;
   bool has_failed(uint64_t number) final;
@@ -27,6 +29,9 @@ class PluginQueue : public Queue {
   virtual void await(uint64_t number) = 0;
   /// run_now(), without what becomes of a failure.
   virtual int32_t complete(const std::vector<tn_command>& commands, tn_error& error) = 0;
+
+  /// Throws the failure of what ran without a number.
+  void check_ended(int32_t status, const tn_error& error);
 
   const tn_plugin& plugin_;
   tn_device* device_;

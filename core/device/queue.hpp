@@ -12,10 +12,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/support/error.hpp"
+#include "tenon/ext/timing.h"
 #include "tenon/plugin.h"
 
 namespace tenon {
@@ -37,6 +39,10 @@ class Queue {
   /// Runs commands at once, without a number, beside what is queued, and waits for their end.
   /// Throws their failure. For copies of memory that no queued work touches.
   virtual void run_now(const std::vector<tn_command>& commands) = 0;
+  /// The same, and what that took by the device's clock, in seconds; nothing where the device has
+  /// none: then nothing has run.
+  virtual std::optional<double> run_timed(const std::vector<tn_command>& commands,
+                                          const tn_timing& timing) = 0;
   /// Throws the failure of a lost device.
   virtual void check_alive() = 0;
   /// Until `number` has ended; true unless it failed, then `failure` says how. `told`: the caller

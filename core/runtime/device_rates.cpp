@@ -82,6 +82,7 @@ DeviceRates measure_rates(Runtime& runtime, Device& device) {
       long_enough(runtime, device,
                   {product_text(64), product_text(256), product_text(1024), product_text(4096)});
   return {.device = device.id(),
+          .by_device = empty.by_device,
           .launch_seconds = empty.least_seconds,
           .bytes_per_second = rate(copy, copy.bytes),
           .flops_per_second = rate(product, product.flops)};

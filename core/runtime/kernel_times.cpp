@@ -40,6 +40,7 @@ void KernelTimes::add(const Launch& launch) {
     time.device = launch.device;
     time.work = launch.work.text;
     time.first_seconds = launch.seconds;
+    time.by_device = launch.by_device;
   }
   if (time.launches < 2) {
     time.seconds = time.flops = time.bytes = 0;
@@ -79,9 +80,10 @@ std::string to_string(const KernelProfile& profile) {
   std::string text;
   for (const DeviceRates& rates : profile.devices)
     text += fmt::format(
-        "{}: kernels alone, each waited for; an empty one takes {:.1f} us, a copy moves {}B/s, "
-        "a matrix product does {}FLOP/s\n",
-        printable_line(rates.device), 1e6 * rates.launch_seconds, rate_text(rates.bytes_per_second),
+        "{}: kernels alone, each waited for, by the clock of the {}; an empty one takes {:.1f} us, "
+        "a copy moves {}B/s, a matrix product does {}FLOP/s\n",
+        printable_line(rates.device), rates.by_device ? "device" : "host",
+        1e6 * rates.launch_seconds, rate_text(rates.bytes_per_second),
         rate_text(rates.flops_per_second));
   double all = 0;
   for (const KernelTime& time : profile.kernels) all += time.seconds;

@@ -24,6 +24,7 @@ class KernelTimes {
     const std::string& device;
     const KernelWork& work;
     double seconds;
+    bool by_device;  ///< by the device's clock, not the host's
   };
   void add(const Launch& launch);
 

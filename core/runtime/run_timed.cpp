@@ -14,9 +14,10 @@ void run_timed(const SchedulePlan& plan, const Layout& layout, const Frame& fram
     if (frame.command_of[step] < 0) continue;
     const tn_command& command = frame.commands[s][static_cast<size_t>(frame.command_of[step])];
     if (const auto* kernel = std::get_if<KernelCall>(&plan.schedule().steps[step].call)) {
-      const double seconds = device.run_alone(command, std::span<Buffer* const>(frame.used));
+      const Device::AloneTime time =
+          device.run_alone(command, std::span<Buffer* const>(frame.used));
       times.add({plan.schedule().name, layout.kernel(plan, step).name, device.id(),
-                 work_of(*kernel, symbols), seconds});
+                 work_of(*kernel, symbols), time.seconds, time.by_device});
     } else {
       device.submit({command}, std::span<Buffer* const>(frame.used));
     }

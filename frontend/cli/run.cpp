@@ -134,6 +134,7 @@ nlohmann::json json_of(const KernelProfile& profile) {
   nlohmann::json devices = nlohmann::json::array(), kernels = nlohmann::json::array();
   for (const DeviceRates& rates : profile.devices)
     devices.push_back({{"device", rates.device},
+                       {"clock", rates.by_device ? "device" : "host"},
                        {"launch_seconds", rates.launch_seconds},
                        {"bytes_per_second", rates.bytes_per_second},
                        {"flops_per_second", rates.flops_per_second}});

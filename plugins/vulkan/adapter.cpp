@@ -54,7 +54,9 @@ Adapter::Adapter(const Functions& vk, VkPhysicalDevice physical) : handle(physic
   });
   const auto computes = std::ranges::find_if(
       families, [](const auto& row) { return row.queueFlags & VK_QUEUE_COMPUTE_BIT; });
-  if (computes != families.end()) family = static_cast<uint32_t>(computes - families.begin());
+  if (computes == families.end()) return;
+  family = static_cast<uint32_t>(computes - families.begin());
+  clock_bits = computes->timestampValidBits;
 }
 
 std::optional<uint32_t> Adapter::memory_type(uint32_t allowed, VkFlags with,

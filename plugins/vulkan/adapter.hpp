@@ -40,6 +40,7 @@ struct Adapter {
   const VkPhysicalDevice handle;
   std::vector<const char*> extensions;  ///< that it has and the plugin uses
   uint32_t family = UINT32_MAX;         ///< of queues that compute
+  uint32_t clock_bits = 0;              ///< of their clock, 0: they have none
   VkPhysicalDeviceProperties2 core{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
   VkPhysicalDeviceVulkan11Properties v11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES};
   VkPhysicalDeviceVulkan12Properties v12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES};

@@ -3,6 +3,7 @@
 #include "plugins/vulkan/batch.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "plugins/vulkan/device.hpp"
 #include "plugins/vulkan/executable.hpp"
@@ -34,9 +35,15 @@ void Batch::begin(uint32_t launches, uint32_t buffers) {
   const VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
                                       VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
   device_.check(vk.BeginCommandBuffer(commands_, &info), "submit");
+  stamps_ = std::exchange(next_stamps_, VK_NULL_HANDLE);
+  if (!stamps_) return;
+  vk.CmdResetQueryPool(commands_, stamps_, 0, 2);
+  vk.CmdWriteTimestamp(commands_, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, stamps_, 0);
 }
 
 void Batch::end() {
+  if (stamps_)
+    device_.vk().CmdWriteTimestamp(commands_, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, stamps_, 1);
   barrier_before(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
   device_.check(device_.vk().EndCommandBuffer(commands_), "submit");
   device_.check_messages();

@@ -13,6 +13,8 @@ class Batch : public sdk::Recorder {
  public:
   explicit Batch(VulkanDevice& device);
   VkCommandBuffer commands() const { return commands_; }
+  /// The next recording writes down when it begins, as query 0, and when it has ended, as query 1.
+  void time_next(VkQueryPool stamps) { next_stamps_ = stamps; }
 
  private:
   void begin(uint32_t launches, uint32_t buffers) override;
@@ -31,7 +33,8 @@ class Batch : public sdk::Recorder {
   Owned<VkCommandPool> pool_;
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
   Owned<VkDescriptorPool> descriptors_;
-  uint32_t sets_ = 0, buffers_ = 0;      ///< that it has room for
+  uint32_t sets_ = 0, buffers_ = 0;  ///< that it has room for
+  VkQueryPool next_stamps_ = VK_NULL_HANDLE, stamps_ = VK_NULL_HANDLE;
   std::optional<VulkanMemory> written_;  ///< what write() copies from
 };
 

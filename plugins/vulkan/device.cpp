@@ -86,6 +86,33 @@ std::unique_ptr<sdk::Recorder> VulkanDevice::make_recorder() {
   return std::make_unique<Batch>(*this);
 }
 
+uint64_t VulkanDevice::run_timed(const tn_submission& commands) {
+  if (!adapter_.clock_bits) throw sdk::Failure(TN_ERROR_UNSUPPORTED, "timing: expected a clock");
+  const VkQueryPoolCreateInfo info{.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                   .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                   .queryCount = 2};
+  Owned<VkQueryPool> stamps;
+  make(vk_.CreateQueryPool, vk_.DestroyQueryPool, info, stamps, "timing");
+  const std::unique_ptr<sdk::Timeline> ended = make_timeline(0);
+  const tn_point signal{reinterpret_cast<tn_timeline*>(ended.get()), 1};
+  tn_submission signalling = sdk::read_struct(&commands);
+  signalling.signal_count = 1;
+  signalling.signals = &signal;
+  const std::shared_ptr<sdk::Recorder> recorder = take();
+  static_cast<Batch&>(*recorder).time_next(stamps);
+  submit(sdk::Submission(&signalling), recorder);
+  ended->wait(1, UINT64_MAX);
+  uint64_t at[2] = {};
+  check(vk_.GetQueryPoolResults(handle(), stamps, 0, 2, sizeof at, at, sizeof at[0],
+                                VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
+        "timing");
+  check_messages();
+  // The clock may have come round to 0 in between.
+  const uint64_t ticks = (at[1] - at[0]) & (UINT64_MAX >> (64 - adapter_.clock_bits));
+  const auto period = static_cast<double>(adapter_.limits().timestampPeriod);  // nanoseconds
+  return static_cast<uint64_t>(static_cast<double>(ticks) * period);
+}
+
 void VulkanDevice::hand_over(sdk::Recorder& recorder, uint64_t number, uint64_t after) {
   const VkCommandBuffer commands = static_cast<Batch&>(recorder).commands();
   const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;

@@ -8,11 +8,12 @@
 #include "plugins/vulkan/driver.hpp"
 #include "plugins/vulkan/memory.hpp"
 #include "plugins/vulkan/target.hpp"
+#include "sdk/backend/timing.hpp"
 #include "sdk/shader/recording_device.hpp"
 
 namespace tenon::vulkan {
 
-class VulkanDevice : public sdk::RecordingDevice {
+class VulkanDevice : public sdk::RecordingDevice, public sdk::TimedDevice {
  public:
   /// `staged`: its memory counts as apart from the host's even where it is not.
   VulkanDevice(Driver& driver, const Adapter& adapter, const sdk::SpirvTarget& target, bool staged);
@@ -21,6 +22,7 @@ class VulkanDevice : public sdk::RecordingDevice {
   const tn_properties& properties() const override { return properties_->get(); }
   std::unique_ptr<sdk::Memory> allocate(uint32_t space, uint64_t size) override;
   std::unique_ptr<sdk::Memory> import_host(uint32_t space, void* pointer, uint64_t size) override;
+  uint64_t run_timed(const tn_submission& commands) override;
 
   const Functions& vk() const { return vk_; }
   VkDevice handle() const { return handle_.get(); }

@@ -72,6 +72,10 @@ class VulkanBackend : public sdk::Backend {
         sdk::load_spirv(bytes, spirv_target(target), VulkanExecutable::identity(device)), device);
   }
 
+  const void* extension(std::string_view id) override {
+    return id == TN_TIMING_ID ? &sdk::timing_table() : nullptr;
+  }
+
  private:
   static VulkanDevice* device_of(const sdk::Target& target) {
     return static_cast<VulkanDevice*>(target.device);

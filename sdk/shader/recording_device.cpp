@@ -4,9 +4,9 @@
 
 namespace tenon::sdk {
 
-void RecordingDevice::submit(const Submission& submission) {
+void RecordingDevice::submit(const Submission& submission,
+                             const std::shared_ptr<Recorder>& recorder) {
   if (submission.queue() != 0) throw Failure(TN_ERROR_INVALID_ARGUMENT, "submit: expected queue 0");
-  const std::shared_ptr<Recorder> recorder = take();
   recorder->record(submission);
   CountedQueue::submit(submission, [this, recorder](uint64_t number, uint64_t after) {
     require_alive();

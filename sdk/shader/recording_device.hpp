@@ -17,7 +17,7 @@ class RecordingDevice : public Device, private CountedQueue {
  public:
   /// Records now, in any number of threads at once, and hands over when its waits allow. Throws
   /// what Recorder::record throws; then nothing of the submission runs.
-  void submit(const Submission& submission) override;
+  void submit(const Submission& submission) override { submit(submission, take()); }
   std::unique_ptr<Timeline> make_timeline(uint64_t value) override;
 
   /// The device is lost, and stays so.
@@ -26,6 +26,10 @@ class RecordingDevice : public Device, private CountedQueue {
   void require_alive() const;
 
  protected:
+  /// The same, with a recorder of take().
+  void submit(const Submission& submission, const std::shared_ptr<Recorder>& recorder);
+  /// One whose last recording has ended, or that is new.
+  std::shared_ptr<Recorder> take();
   virtual std::unique_ptr<Recorder> make_recorder() = 0;
   /// As CountedQueue::Start; not called when the device is lost. When this throws, what was
   /// recorded has ended or never begins.
@@ -50,7 +54,6 @@ class RecordingDevice : public Device, private CountedQueue {
     std::shared_ptr<Recorder> recorder;
   };
   uint64_t ended() final;
-  std::shared_ptr<Recorder> take();
 
   std::atomic<bool> is_lost_ = false;
   std::mutex mutex_;

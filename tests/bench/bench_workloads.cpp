@@ -2,20 +2,25 @@
 // Workloads on the CPU plugin, in turn with the other libraries and the machine's limit.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <memory>
 
+#include "core/support/output.hpp"
 #include "frontend/tensor/state.hpp"
 #include "tenon/tenon.hpp"
+#include "tests/bench/beside.hpp"
 #include "tests/bench/limits.hpp"
 #include "tests/bench/peer_process.hpp"
+#include "tests/bench/peers.hpp"
 #include "tests/bench/scratch_folder.hpp"
 #include "tests/bench/suite.hpp"
 #include "tests/bench/workloads.hpp"
 
 namespace tenon::bench {
 namespace {
+
+constexpr double kLongWork = 1e10;  ///< operations: a call takes a tenth of a second and more
 
 std::string name_of(const Workload& workload, int threads) {
   return fmt::format("{}/threads={}", workload.name, threads);
@@ -30,8 +35,8 @@ class InputFiles {
       for (const int64_t size : workload.shapes[i]) count *= static_cast<size_t>(size);
       values_.push_back(random_floats(count, static_cast<uint32_t>(11 + i)));
       files_.push_back(folder_.path() + fmt::format("/{}", i));
-      std::ofstream out(files_.back(), std::ios::binary);
       if (workload.dtype == DType::kI8) {
+        std::ofstream out(files_.back(), std::ios::binary);
         std::vector<int8_t> bytes(count);
         for (size_t k = 0; k < count; ++k) {
           values_[i][k] = std::floor(8 * values_[i][k]);
@@ -39,8 +44,7 @@ class InputFiles {
         }
         out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(count));
       } else {
-        out.write(reinterpret_cast<const char*>(values_[i].data()),
-                  static_cast<std::streamsize>(count * sizeof(float)));
+        write_floats(files_.back(), values_[i]);
       }
     }
   }
@@ -59,6 +63,7 @@ class InputFiles {
     return out;
   }
   const std::vector<std::string>& files() const { return files_; }
+  const std::vector<float>& values(size_t input) const { return values_[input]; }
   std::string result() const { return folder_.path() + "/result"; }
 
  private:
@@ -67,93 +72,66 @@ class InputFiles {
   std::vector<std::string> files_;
 };
 
-/// "" if the results are the same, but for what rounding does to the largest.
-std::string difference(const std::vector<float>& got, const std::vector<float>& expected,
-                       double tolerance) {
-  double largest = 0;
-  for (const float e : expected) largest = std::max(largest, std::abs(static_cast<double>(e)));
-  for (size_t i = 0; i < got.size(); ++i) {
-    const double error = std::abs(static_cast<double>(got[i]) - static_cast<double>(expected[i]));
-    if (!(error <= tolerance * largest))
-      return fmt::format("element {}: expected {}, got {}", i, expected[i], got[i]);
-  }
-  return {};
-}
-
-std::string difference(const std::vector<float>& got, const std::string& file, double tolerance) {
-  std::vector<float> expected(got.size());
-  std::ifstream in(file, std::ios::binary);
-  in.read(reinterpret_cast<char*>(expected.data()),
-          static_cast<std::streamsize>(got.size() * sizeof(float)));
-  if (!in || in.peek() != std::ifstream::traits_type::eof())
-    return fmt::format("expected a result of {} elements of the peer", got.size());
-  return difference(got, expected, tolerance);
-}
-
-struct Peers {
-  std::vector<std::string> names;  ///< of those that run it
-  std::string missing;             ///< why the others do not
-  std::string wrong;               ///< how our result differs from theirs
-};
-
-Peers prepared(PeerProcess* process, const Workload& workload, int threads, const InputFiles& files,
-               const std::vector<float>& got) {
-  Peers out;
-  if (!process) {
-    out.missing = "none: --peers names no Python";
-    return out;
-  }
-  for (const std::string& name : process->names()) {
-    const std::string why =
-        process->prepare(name, workload, threads, files.files(), files.result());
-    if (why.empty()) {
-      out.names.push_back(name);
-      if (out.wrong.empty()) out.wrong = difference(got, files.result(), workload.tolerance);
-    } else {
-      out.missing += fmt::format("{}{}: {}", out.missing.empty() ? "" : "; ", name, why);
-    }
-  }
+std::vector<SgemmPeer> opened_libraries() {
+  std::vector<SgemmPeer> out = sgemm_peers();
+  for (const SgemmPeer& library : out)
+    if (!library.missing.empty())
+      complain("tenon-bench", fmt::format("{}: {}", library.name, library.missing));
   return out;
 }
 
-void bench_one(Suite& suite, const Workload& workload, int threads, PeerProcess* process) {
+void add_libraries(Peers& peers, const Workload& workload, int threads, const InputFiles& files,
+                   std::vector<SgemmPeer>& libraries, const std::vector<float>& got) {
+  const int m = static_cast<int>(workload.shapes[0][0]),
+            k = static_cast<int>(workload.shapes[0][1]),
+            n = static_cast<int>(workload.shapes[1][1]);
+  for (SgemmPeer& library : libraries) {
+    if (!library.missing.empty()) continue;
+    const auto c = std::make_shared<std::vector<float>>(got.size());
+    const auto run = [&library, &files, c, m, n, k, threads] {
+      library.set_threads(threads);
+      library.run(m, n, k, files.values(0).data(), files.values(1).data(), c->data());
+    };
+    run();
+    if (peers.wrong.empty()) peers.wrong = mismatch(got, *c, workload.tolerance);
+    peers.all.push_back({library.name, repeated(run)});
+  }
+}
+
+void bench_one(Suite& suite, const Workload& workload, int threads, PeerProcess* process,
+               std::vector<SgemmPeer>& libraries) {
   Context& context = suite.context(threads);
   const InputFiles files(workload);
   const std::vector<Tensor> inputs = files.tensors(workload, context);
   const auto step =
       compile([&](const std::vector<Tensor>& x) { return workload.ours(x); }, {.name = "workload"});
   const std::vector<float> got = step(inputs).cast(DType::kF32).to_vector<float>();
-  const Peers peers = prepared(process, workload, threads, files, got);
+  Peers peers = prepared(
+      process,
+      [&](const std::string& name) {
+        return process->prepare(name, workload, threads, files.files(), files.result());
+      },
+      got, files.result(), workload.tolerance);
+  if (workload.is_sgemm) add_libraries(peers, workload, threads, files, libraries, got);
 
-  std::vector<Contender> contenders{repeated([&] {
-    step(inputs);
-    runtime_of(context).device().synchronize();
-  })};
-  if (workload.moves) contenders.push_back(repeated(copy_contender(threads)));
-  for (const std::string& name : peers.names)
-    contenders.emplace_back([process, name](int calls) { return process->time(name, calls); });
-  const std::vector<Timing> timings = measure_calls(contenders);
-
-  Row row;
-  row.name = name_of(workload, threads);
-  row.unit = workload.moves ? "GB/s" : "GFLOP/s";
-  const double work = workload.work * 1e-9;
-  row.ours = work / timings[0].seconds;
-  row.best = work / timings[0].least;
-  row.spread = timings[0].spread;
-  row.wrong = peers.wrong;
-  row.peer_name = peers.missing;
-  const size_t first = workload.moves ? 2 : 1;
-  for (size_t p = 0; p < peers.names.size(); ++p) {
-    const double rate = work / timings[first + p].seconds;
-    if (row.peer && *row.peer >= rate) continue;
-    row.peer = rate;
-    row.peer_name = peers.names[p];
+  Beside of{.name = name_of(workload, threads),
+            .unit = workload.bound == Bound::kArithmetic ? "GFLOP/s" : "GB/s",
+            .work = workload.work,
+            .share_work = workload.work};
+  if (workload.bound == Bound::kCopy) {
+    of.limit = repeated(copy_contender(threads));
+    of.limit_work = 2 * kCopyBytes;
+  } else if (workload.bound == Bound::kRead) {
+    of.limit = repeated(read_contender(threads));
+    of.limit_work = kReadBytes;
   }
-  row.ratio = ratio_of(row.ours, row.peer, false);
-  if (workload.moves)
-    row.limit_ratio = row.ours / (2.0 * kCopyBytes * 1e-9 / timings[1].seconds);
-  else if (const double peak = suite.limits().of(threads).fma_gflops; peak > 0)
+  Row row = beside_best(of, repeated([&] {
+                          step(inputs);
+                          runtime_of(context).device().synchronize();
+                        }),
+                        peers, workload.work < kLongWork ? 9 : 3);
+  if (const double peak = suite.limits().of(threads).fma_gflops;
+      workload.bound == Bound::kArithmetic && peak > 0)
     row.limit_ratio = row.ours / peak;
   suite.add(std::move(row));
 }
@@ -176,11 +154,11 @@ void bench_beside_cpu(Suite& suite, Context& context, const Workload& workload,
   const std::vector<Timing> timings = measure_calls(contenders);
   Row row;
   row.name = name;
-  row.unit = workload.moves ? "GB/s" : "GFLOP/s";
+  row.unit = workload.bound == Bound::kArithmetic ? "GFLOP/s" : "GB/s";
   row.ours = workload.work * 1e-9 / timings[0].seconds;
   row.best = workload.work * 1e-9 / timings[0].least;
   row.spread = timings[0].spread;
-  row.wrong = difference(got[0], got[1], workload.tolerance);
+  row.wrong = mismatch(got[0], got[1], workload.tolerance);
   row.peer = workload.work * 1e-9 / timings[1].seconds;
   row.peer_name = fmt::format("the CPU plugin, {} threads", suite.most_threads());
   row.ratio = ratio_of(row.ours, row.peer, false);
@@ -201,10 +179,12 @@ void bench_on_processor(Suite& suite, const std::string& id) {
 }
 
 void bench_workloads(Suite& suite, PeerProcess* peers) {
+  std::vector<SgemmPeer> libraries;
   for (const Workload& workload : workloads()) {
     for (int threads = 1; threads <= suite.most_threads(); ++threads) {
       if (!suite.wanted(name_of(workload, threads))) continue;
-      bench_one(suite, workload, threads, peers);
+      if (workload.is_sgemm && libraries.empty()) libraries = opened_libraries();
+      bench_one(suite, workload, threads, peers, libraries);
     }
   }
 }

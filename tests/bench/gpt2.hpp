@@ -16,8 +16,8 @@ struct Gpt2Block {
   nn::Linear qkv{kWidth, 3 * kWidth}, out{kWidth, kWidth};
   nn::Linear fc{kWidth, 4 * kWidth}, proj{4 * kWidth, kWidth};
   TENON_FIELDS(ln_1, ln_2, qkv, out, fc, proj)
-  /// [n, length, width] to as much.
-  Tensor operator()(const Tensor& x) const;
+  /// [n, length, width] to as much; with a cache, of the positions after those that are in it.
+  Tensor operator()(const Tensor& x, nn::KeyValueCache* cache = nullptr) const;
 };
 
 struct Gpt2 {
@@ -28,9 +28,14 @@ struct Gpt2 {
   TENON_FIELDS(wte, wpe, h, ln_f)
   /// Words [n, length] to logits of the next [n, length, words].
   Tensor operator()(const Tensor& words) const;
+  /// Words [1, length] that come after those in the caches to logits of the next one [words].
+  Tensor next(const Tensor& words, std::vector<nn::KeyValueCache>& caches) const;
 };
 
+/// Of every layer, for `capacity` positions.
+std::vector<nn::KeyValueCache> gpt2_caches(int64_t capacity, Context& context);
+
 /// Values as a file would give them, without a kernel: all deviate by 0.02, norms do nothing.
-void load_random(Gpt2& model);
+void load_random(Gpt2& model, Context& context = Context::standard());
 
 }  // namespace tenon::bench

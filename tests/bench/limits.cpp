@@ -2,6 +2,7 @@
 #include "tests/bench/limits.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -32,6 +33,15 @@ void in_parallel(int threads, const Work& work) {
   for (int t = 1; t < threads; ++t) others.emplace_back([&work, t] { work(t); });
   work(0);
   for (std::thread& thread : others) thread.join();
+}
+
+float read_plainly(const float* from, size_t count) {
+  float sum[64] = {};
+  for (size_t i = 0; i < count; i += 64)
+    for (size_t c = 0; c < 64; ++c) sum[c] += from[i + c];
+  float out = 0;
+  for (const float s : sum) out += s;
+  return out;
 }
 
 #if defined(__x86_64__)
@@ -116,10 +126,31 @@ void copy_128(float* to, const float* from, size_t count) {
   _mm_sfence();
 }
 
+__attribute__((target("avx512f"))) float read_512(const float* from, size_t count) {
+  __m512 sum[8];
+  for (__m512& s : sum) s = _mm512_setzero_ps();
+  for (size_t i = 0; i < count; i += 128) {
+#pragma GCC unroll 8
+    for (size_t c = 0; c < 8; ++c)
+      sum[c] = _mm512_add_ps(sum[c], _mm512_load_ps(from + i + 16 * c));
+  }
+  float lanes[16], out = 0;
+  for (__m512& s : sum) {
+    _mm512_storeu_ps(lanes, s);
+    for (float lane : lanes) out += lane;
+  }
+  return out;
+}
+
 void copy(float* to, const float* from, size_t count) {
   __builtin_cpu_supports("avx512f") ? copy_512(to, from, count) : copy_128(to, from, count);
 }
+
+float read_all(const float* from, size_t count) {
+  return __builtin_cpu_supports("avx512f") ? read_512(from, count) : read_plainly(from, count);
+}
 #else
+float read_all(const float* from, size_t count) { return read_plainly(from, count); }
 double fma_gflops(int) { return 0; }
 void copy(float* to, const float* from, size_t count) { std::memcpy(to, from, count * 4); }
 #endif
@@ -158,6 +189,17 @@ std::function<void()> copy_contender(int threads) {
       const size_t at = part * static_cast<size_t>(t);
       copy(to->get() + at, from->get() + at, part);
     });
+  };
+}
+
+std::function<void()> read_contender(int threads) {
+  const auto from = std::make_shared<Floats>(floats());
+  const size_t part =
+      static_cast<size_t>(kReadBytes) / sizeof(float) / static_cast<size_t>(threads);
+  return [from, part, threads] {
+    std::atomic<float> kept = 0;
+    in_parallel(threads,
+                [&](int t) { kept = read_all(from->get() + part * static_cast<size_t>(t), part); });
   };
 }
 

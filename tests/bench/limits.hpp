@@ -15,5 +15,8 @@ Limits measure_limits(int most_threads);
 /// it.
 std::function<void()> copy_contender(int threads);
 inline constexpr double kCopyBytes = 256.0 * (1 << 20);  // beyond any cache of this decade
+/// One pass over kReadBytes that reads and does next to nothing else.
+std::function<void()> read_contender(int threads);
+inline constexpr double kReadBytes = kCopyBytes;
 
 }  // namespace tenon::bench

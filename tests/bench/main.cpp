@@ -34,6 +34,8 @@ int run(const BenchOptions& options) {
   if (!before.empty()) report.moved_since(before);  // refused before anything is measured
   std::optional<PeerProcess> peers;
   if (!options.peers.empty()) peers.emplace(options.peers);
+  if (peers)
+    for (const std::string& missing : peers->missing()) tenon::complain("tenon-bench", missing);
   Suite suite(report, options.only);
   report.machine = describe_machine();
   if (report.machine.load > kQuiet)
@@ -43,10 +45,11 @@ int run(const BenchOptions& options) {
                                 report.machine.load));
   report.limits = measure_limits(suite.most_threads());
   for (int run = 0; run < options.runs; ++run) {
-    bench_sgemm(suite);
     bench_workloads(suite, peers ? &*peers : nullptr);
+    bench_models(suite, peers ? &*peers : nullptr);
     bench_memory(suite);
     bench_overhead(suite);
+    bench_launches(suite, peers ? &*peers : nullptr);
     bench_arrays(suite);
     bench_training(suite);
     bench_updates(suite);

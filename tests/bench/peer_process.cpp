@@ -33,7 +33,9 @@ PeerProcess::PeerProcess(const std::string& python) {
   from_ = from[0];
   if (failed) process_ = 0;
   try {
-    names_ = nlohmann::json::parse(ask("{}")).at("peers").get<std::vector<std::string>>();
+    const nlohmann::json found = nlohmann::json::parse(ask("{}"));
+    names_ = found.at("peers").get<std::vector<std::string>>();
+    missing_ = found.at("missing").get<std::vector<std::string>>();
   } catch (const std::exception& error) {
     fail(ErrorKind::kEnvironment, "[--peers] expected a Python interpreter, got {}: {}", python,
          error.what());
@@ -67,12 +69,21 @@ std::string PeerProcess::ask(const std::string& line) {
 
 std::string PeerProcess::prepare(const std::string& name, const Workload& workload, int threads,
                                  const std::vector<std::string>& files, const std::string& result) {
-  const bool is_torch = name.starts_with("torch");
-  const nlohmann::json line{
-      {"prepare", name},           {"expression", is_torch ? workload.torch : workload.tinygrad},
-      {"threads", threads},        {"dtype", dtype_name(workload.dtype)},
-      {"shapes", workload.shapes}, {"files", files},
-      {"result", result}};
+  const std::string& expression = name.starts_with("torch")    ? workload.torch
+                                  : name.starts_with("oneDNN") ? workload.onednn
+                                                               : workload.tinygrad;
+  const nlohmann::json line{{"prepare", name},           {"expression", expression},
+                            {"threads", threads},        {"dtype", dtype_name(workload.dtype)},
+                            {"shapes", workload.shapes}, {"files", files},
+                            {"result", result}};
+  return nlohmann::json::parse(ask(line.dump())).at("missing").get<std::string>();
+}
+
+std::string PeerProcess::prepare_model(const std::string& name, const std::string& model,
+                                       int threads, int checked_calls, const std::string& tensors,
+                                       const std::string& result) {
+  const nlohmann::json line{{"prepare_model", name},    {"model", model},     {"threads", threads},
+                            {"checked", checked_calls}, {"tensors", tensors}, {"result", result}};
   return nlohmann::json::parse(ask(line.dump())).at("missing").get<std::string>();
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -41,6 +42,12 @@ std::vector<float> random_floats(size_t count, uint32_t seed) {
   std::vector<float> out(count);
   for (float& x : out) x = static_cast<float>(random() % 65536) / 32768.0f - 1;
   return out;
+}
+
+void write_floats(const std::string& file, const std::vector<float>& values) {
+  std::ofstream(file, std::ios::binary)
+      .write(reinterpret_cast<const char*>(values.data()),
+             static_cast<std::streamsize>(values.size() * sizeof(float)));
 }
 
 BufferRef to_device(Runtime& runtime, const std::vector<float>& values) {

@@ -40,6 +40,8 @@ class Suite {
 
 /// Uniform in [-1, 1), the same on each call.
 std::vector<float> random_floats(size_t count, uint32_t seed);
+/// Their bytes alone, for a peer to read.
+void write_floats(const std::string& file, const std::vector<float>& values);
 BufferRef to_device(Runtime& runtime, const std::vector<float>& values);
 std::vector<float> to_host(const BufferRef& buffer, size_t count);
 Graph make_graph(const std::string& name, std::vector<NodeRef> params,
@@ -65,9 +67,12 @@ int print_first_result(const std::string& what);
 /// Computes twelve blocks and their gradient in the standard context. What is wrong with it, or "".
 std::string transformer_fault();
 
-void bench_sgemm(Suite& suite);
 /// `peers`: null for none.
 void bench_workloads(Suite& suite, PeerProcess* peers);
+/// Steps of training and answers of whole models.
+void bench_models(Suite& suite, PeerProcess* peers);
+/// Kernels so small that handing them over is what counts.
+void bench_launches(Suite& suite, PeerProcess* peers);
 void bench_memory(Suite& suite);
 void bench_overhead(Suite& suite);
 /// Functions of the tensor API.

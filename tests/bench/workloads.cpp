@@ -25,11 +25,14 @@ Workload product(const std::string& group, const std::string& size, int64_t m, i
   w.shapes = {a ? std::vector<int64_t>{k, m} : std::vector<int64_t>{m, k},
               b ? std::vector<int64_t>{n, k} : std::vector<int64_t>{k, n}};
   w.work = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  w.moves = false;
+  w.bound = Bound::kArithmetic;
   w.ours = [a, b](const Inputs& x) {
     return (a ? x[0].transpose() : x[0]).matmul(b ? x[1].transpose() : x[1]);
   };
   w.torch = w.tinygrad = fmt::format("x[0]{} @ x[1]{}", a ? ".T" : "", b ? ".T" : "");
+  w.onednn = fmt::format("torch.ops.mkldnn._linear_pointwise(x[0]{}, x[1]{}, None, 'none', [], '')",
+                         a ? ".T" : "", b ? "" : ".T");
+  w.is_sgemm = !a && !b;
   return w;
 }
 
@@ -38,7 +41,7 @@ Workload few_rows(int64_t rows, bool is_transposed) {
   Workload w = product("gemv", fmt::format("{}x4096x4096{}", rows, is_transposed ? "t" : ""), rows,
                        4096, 4096, is_transposed ? Across::kB : Across::kNone);
   w.work = 4.0 * 4096 * 4096;
-  w.moves = true;
+  w.bound = Bound::kRead;
   return w;
 }
 
@@ -66,7 +69,7 @@ Workload by_blocks(int64_t rows, formats::BlockFormat format, int64_t bits) {
                        kSize, kSize, true);
   const int64_t bytes = kSize * kSize / formats::kBlockElements * formats::block_bytes(format);
   w.work = static_cast<double>(bytes);
-  w.moves = true;
+  w.bound = Bound::kRead;
   w.tolerance = bits == 8 ? 1e-2 : 1e-1;
   w.prepare = [bits](const Inputs& x) { return Inputs{x[0], blocks_of(x[1], bits)}; };
   w.ours = [format](const Inputs& x) {
@@ -98,7 +101,7 @@ Workload convolution(const std::string& name, int64_t images, int64_t channels, 
   w.shapes = {{images, channels, size, size}, {outputs, channels / groups, window, window}};
   w.work = 2.0 * static_cast<double>(images * outputs * size * size) *
            static_cast<double>(channels / groups * window * window);
-  w.moves = false;
+  w.bound = Bound::kArithmetic;
   const int64_t edge = window / 2;
   w.ours = [edge, groups](const Inputs& x) {
     const std::pair<int64_t, int64_t> none{0, 0}, around{edge, edge};
@@ -145,7 +148,7 @@ Workload attention(int64_t heads, int64_t tokens, bool is_causal) {
   w.shapes.assign(3, {1, heads, tokens, 64});
   w.work = 4.0 * static_cast<double>(heads * tokens) * static_cast<double>(tokens) * 64;
   if (is_causal) w.work /= 2;
-  w.moves = false;
+  w.bound = Bound::kArithmetic;
   w.ours = [is_causal](const Inputs& x) {
     return nn::attention(x[0], x[1], x[2], {.causal = is_causal});
   };
@@ -163,10 +166,11 @@ Workload attention_of(std::string name, int64_t heads, int64_t queries, int64_t 
   w.name = "attention/" + std::move(name);
   w.dtype = dtype;
   w.shapes = {{1, heads, queries, size}, {1, groups, keys, size}, {1, groups, keys, size}};
-  w.moves = queries < 16;
-  const int64_t elements = w.moves ? 2 * groups : 4 * heads * queries;
-  w.work = static_cast<double>(elements * (w.moves ? static_cast<int64_t>(dtype_size(dtype)) : 1)) *
-           static_cast<double>(keys * size);
+  const bool reads = queries < 16;
+  w.bound = reads ? Bound::kRead : Bound::kArithmetic;
+  const int64_t each =
+      reads ? 2 * groups * static_cast<int64_t>(dtype_size(dtype)) : 4 * heads * queries;
+  w.work = static_cast<double>(each) * static_cast<double>(keys * size);
   if (dtype != DType::kF32) w.tolerance = 2e-2;
   w.ours = [](const Inputs& x) { return nn::attention(x[0], x[1], x[2]); };
   w.torch = "F.scaled_dot_product_attention(x[0], x[1], x[2], enable_gqa=True)";
@@ -204,8 +208,8 @@ void add_attention(std::vector<Workload>& all) {
 }
 
 void add_products(std::vector<Workload>& all) {
-  all.push_back(product("sgemm", "64 beside others", 64, 64, 64));
-  all.push_back(product("sgemm", "128 beside others", 128, 128, 128));
+  for (const int64_t n : {64, 128, 256, 512, 1024, 2048, 4096})
+    all.push_back(product("sgemm", fmt::format("{}", n), n, n, n));
   all.push_back(product("sgemm", "1000x777x555", 1000, 777, 555));
   all.push_back(product("sgemm", "1024t", 1024, 1024, 1024, Across::kB));
   all.push_back(product("sgemm", "1024t of a", 1024, 1024, 1024, Across::kA));
@@ -221,14 +225,20 @@ void add_products(std::vector<Workload>& all) {
   Workload batched = product("batched", "96x128x64x128", 128, 128, 64);
   batched.shapes = {{96, 128, 64}, {96, 64, 128}};
   batched.work *= 96;
+  batched.onednn = "";
+  batched.is_sgemm = false;
   all.push_back(std::move(batched));
   for (const int64_t n : {512, 1024}) {
     Workload narrow = product("bf16", fmt::format("{}", n), n, n, n);
     narrow.dtype = DType::kBF16;
+    narrow.onednn = "";  // what PyTorch asks by itself
+    narrow.is_sgemm = false;
     narrow.tolerance = 2e-2;
     all.push_back(std::move(narrow));
     Workload whole = product("i8", fmt::format("{}", n), n, n, n);
     whole.dtype = DType::kI8;
+    whole.onednn = "";
+    whole.is_sgemm = false;
     whole.ours = [](const Inputs& x) {
       return x[0].cast(DType::kI32).matmul(x[1].cast(DType::kI32));
     };
@@ -261,12 +271,15 @@ void add_passes(std::vector<Workload>& all) {
   all.push_back(pass(
       "sum/all of 4096x4096", {{4096, 4096}}, n, [](const Inputs& x) { return x[0].sum(); },
       "x[0].sum()", "x[0].sum()"));
+  all.back().bound = Bound::kRead;
   all.push_back(pass(
       "sum/rows of 4096x4096", {{4096, 4096}}, n, [](const Inputs& x) { return x[0].sum({1}); },
       "x[0].sum(1)", "x[0].sum(1)"));
+  all.back().bound = Bound::kRead;
   all.push_back(pass(
       "sum/columns of 4096x4096", {{4096, 4096}}, n, [](const Inputs& x) { return x[0].sum({0}); },
       "x[0].sum(0)", "x[0].sum(0)"));
+  all.back().bound = Bound::kRead;
   all.push_back(pass(
       "scan/rows of 512x1024", {{512, 1024}}, 2 * 512.0 * 1024,
       [](const Inputs& x) { return cumsum(x[0], 1); }, "x[0].cumsum(1)", "x[0].cumsum(1)"));
@@ -289,6 +302,7 @@ void add_passes(std::vector<Workload>& all) {
       "sort/argmax of 4096x1024", rows, m,
       [](const Inputs& x) { return x[0].argmax(1).cast(DType::kF32); }, "x[0].argmax(1).float()",
       "x[0].argmax(1).float()"));
+  all.back().bound = Bound::kRead;
   all.push_back(pass(
       "pool/2x2 of 16x64x56x56", {{16, 64, 56, 56}}, 1.25 * 16 * 64 * 56 * 56,
       [](const Inputs& x) {
@@ -316,7 +330,7 @@ Workload solve_rows() {
   w.name = "solve/512x512 by 512 columns";
   w.shapes = {{512, 512}, {512, 512}};
   w.work = (2.0 / 3 + 2) * kSize * kSize * kSize;
-  w.moves = false;
+  w.bound = Bound::kArithmetic;
   w.ours = [](const Inputs& x) {
     return solve(x[0] + eye(512, {}, 0, DType::kF32, x[0].context()) * 32, x[1]);
   };

@@ -13,17 +13,23 @@
 
 namespace tenon::bench {
 
+/// What a rate is held against.
+enum class Bound : uint8_t { kArithmetic, kCopy, kRead };
+
 struct Workload {
   std::string name;           ///< "softmax/4096x1024": its group comes first
   DType dtype = DType::kF32;  ///< of the inputs; i8 are in [-8, 8), others in [-1, 1)
   std::vector<std::vector<int64_t>> shapes;  ///< of the inputs
-  double work = 0;                           ///< operations, or bytes read and written
-  bool moves = true;                         ///< work is bytes
+  double work = 0;  ///< operations (kArithmetic), or bytes that are read and written
+  Bound bound = Bound::kCopy;
+  bool is_sgemm = false;  ///< x[0] @ x[1] in f32, and nothing else: libraries in C have it
   std::function<Tensor(const std::vector<Tensor>&)> ours;
   /// What ours reads, made of the inputs before anything is measured; none: the inputs.
   std::function<std::vector<Tensor>(const std::vector<Tensor>&)> prepare = {};
-  std::string torch, tinygrad;  ///< expressions over x[0], ..; "" where there is none
-  double tolerance = 1e-4;      ///< of the largest element, between the results
+  /// Expressions over x[0], ..; "" where there is none. `onednn`: PyTorch's own call of oneDNN,
+  /// where PyTorch would ask another library.
+  std::string torch, tinygrad, onednn;
+  double tolerance = 1e-4;  ///< of the largest element, between the results
 };
 
 std::vector<Workload> workloads();

@@ -63,10 +63,12 @@ TEST_CASE("a profile has each kernel once, with what its launches did") {
     const DeviceRates& rates = profile.devices[0];
     CHECK(rates.device == time.device);
     CHECK(rates.launch_seconds > 0);
+    CHECK_FALSE(rates.by_device);  // neither of these has a clock of its own
     CHECK(rates.bytes_per_second > 0);
     CHECK(rates.flops_per_second > 0);
     CHECK(time.share_of_limit > 0);
     const std::string table = to_string(profile);
+    CHECK(table.find("by the clock of the host") != std::string::npos);
     CHECK(table.find(time.device + ", layer, " + time.kernel + ": " + time.work) !=
           std::string::npos);
   }

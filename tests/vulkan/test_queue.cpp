@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Order, timelines, failures that travel, and launches that do not fit.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
+#include "tenon/ext/timing.h"
 #include "tests/vulkan/harness.hpp"
 
 namespace tenon::vulkan_test {
@@ -50,6 +53,52 @@ TEST_CASE("commands of a submission run as if in order") {
   CHECK(adder.element(adder.b, 0) == 9);
   CHECK(adder.element(adder.b, 1) == 350);
   CHECK(adder.element(adder.b, 2) == 9);
+}
+
+TEST_CASE("commands are timed by the device's clock") {
+  const auto* timing = static_cast<const tn_timing*>(plugin().get_extension(TN_TIMING_ID));
+  REQUIRE(timing);
+  CHECK(timing->struct_size == sizeof(tn_timing));
+  const Adder adder;
+  const auto there = adder.arguments(adder.a, adder.b, 3),
+             back = adder.arguments(adder.b, adder.a, 4);
+  std::vector<tn_command> commands = {fill(adder.a, 0, kBytes, 0, 4)};
+  for (int i = 0; i < 200; ++i) {
+    commands.push_back(launch(adder.executable, kGrid, kThreads, there));
+    commands.push_back(launch(adder.executable, kGrid, kThreads, back));
+  }
+  tn_error error = TN_INIT(tn_error);
+  const auto timed = [&](uint32_t count) {
+    tn_submission submission = TN_INIT(tn_submission);
+    submission.command_count = count;
+    submission.command_stride = sizeof(tn_command);
+    submission.commands = commands.data();
+    uint64_t nanoseconds = 0;
+    const auto begin = std::chrono::steady_clock::now();
+    require_ok(timing->run(adder.device.get(), &submission, &nanoseconds, &error), error);
+    const std::chrono::nanoseconds passed = std::chrono::steady_clock::now() - begin;
+    CHECK(nanoseconds > 0);
+    CHECK(nanoseconds < static_cast<uint64_t>(passed.count()));
+    return nanoseconds;
+  };
+  uint64_t least = UINT64_MAX;  // of the fill alone, on a machine that may be busy
+  for (int i = 0; i < 5; ++i) least = std::min(least, timed(1));
+  CHECK(timed(static_cast<uint32_t>(commands.size())) > least);
+  CHECK(adder.element(adder.a, 5) == 200 * 7);
+  adder.device.run({&commands[1], 1});  // a recorder that timed does so no more
+  CHECK(adder.element(adder.b, 5) == 200 * 7 + 3);
+
+  uint64_t nanoseconds = 0;
+  const Timeline timeline(adder.device.get(), 0);
+  const tn_point point = timeline.at(1);
+  tn_submission signals = TN_INIT(tn_submission);
+  signals.signal_count = 1;
+  signals.signals = &point;
+  CHECK(timing->run(adder.device.get(), &signals, &nanoseconds, &error) ==
+        TN_ERROR_INVALID_ARGUMENT);
+  CHECK(timing->run(nullptr, &signals, &nanoseconds, &error) == TN_ERROR_INVALID_ARGUMENT);
+  CHECK(timing->run(adder.device.get(), nullptr, &nanoseconds, &error) ==
+        TN_ERROR_INVALID_ARGUMENT);
 }
 
 TEST_CASE("submissions wait for values that the host and other submissions raise") {

@@ -13,7 +13,8 @@ namespace tenon {
 /// What a device reached in this process, to hold its kernels against. 0: it could not be measured.
 struct DeviceRates {
   std::string device;           ///< "cpu:0"
-  double launch_seconds = 0;    ///< of a kernel of one element, the wait for it too
+  bool by_device = false;       ///< times are by the device's clock; else by the host's
+  double launch_seconds = 0;    ///< of a kernel of one element; the host waits in it
   double bytes_per_second = 0;  ///< read and written by a copy that is beyond its caches
   double flops_per_second = 0;  ///< of Tenon's own product of large f32 matrices
 };
@@ -24,9 +25,10 @@ struct KernelTime {
   std::string graph;   ///< the function or graph that asked for it
   std::string kernel;  ///< as KernelInfo::name
   std::string device;
-  std::string work;          ///< "mul reduce.add -> f32[64, 10]"
-  int64_t launches = 0;      ///< all
-  double first_seconds = 0;  ///< from the submission until it has ended
+  std::string work;        ///< "mul reduce.add -> f32[64, 10]"
+  int64_t launches = 0;    ///< all
+  bool by_device = false;  ///< by the device's clock; else by the host's, until the wait ended
+  double first_seconds = 0;
   double seconds = 0;
   double least_seconds = 0;   ///< of a launch
   double flops = 0;           ///< of floats: one for each element and op, two for an fma

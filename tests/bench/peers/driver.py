@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs workloads of tenon-bench in PyTorch (eager and compiled) and tinygrad, where they are installed.
+"""Runs workloads of tenon-bench in PyTorch (eager, compiled, and its oneDNN by calls of it alone) and tinygrad, where they
+are installed.
 
-Reads a line of JSON, writes a line of JSON: {} gives {"peers": [..]}; {"prepare": NAME, ..} gives {"missing": ""} or why not;
-{"time": NAME, "calls": N} gives {"seconds": ..} of N calls of what was prepared last under that name.
+Reads a line of JSON, writes a line of JSON: {} gives {"peers": [..], "missing": [..]}; {"prepare": NAME, ..} and
+{"prepare_model": NAME, ..} give {"missing": ""} or why not; {"time": NAME, "calls": N} gives {"seconds": ..} of N calls of
+what was prepared last under that name.
 """
+import functools
 import json
 import os
+import re
 import sys
 import time
 
@@ -20,11 +24,18 @@ READ_AS = {"f32": numpy.float32, "bf16": numpy.float32, "i8": numpy.int8}
 
 
 class Torch:
-    def __init__(self, compiles):
+    def __init__(self, compiles=False):
         import torch
 
         self.torch, self.compiles = torch, compiles
         self.name = "torch " + torch.__version__.split("+")[0] + (" compiled" if compiles else "")
+
+    def prepare_model(self, name, threads, path):
+        import models
+
+        self.torch.set_num_threads(threads)
+        self.torch._dynamo.reset()
+        return models.start(name, models.tensors(path), self.torch.compile if self.compiles else lambda f: f)
 
     def prepare(self, expression, threads, dtype, arrays):
         from torch.nn import functional
@@ -33,7 +44,7 @@ class Torch:
         x = [self.torch.from_numpy(a.copy()) for a in arrays]
         if dtype == "bf16":
             x = [t.to(self.torch.bfloat16) for t in x]
-        call = eval("lambda x: " + expression, {"torch": self.torch, "F": functional})
+        call = eval("lambda x: " + expression, {"torch": self.torch, "F": functional, "functools": functools})
         if self.compiles:
             self.torch._dynamo.reset()
             call = self.torch.compile(call)
@@ -43,6 +54,20 @@ class Torch:
                 return call(x)
 
         return run, lambda y: y.to(self.torch.float32).numpy()
+
+
+class OneDnn(Torch):
+    """What PyTorch leaves to MKL, by the oneDNN that it brings."""
+
+    def __init__(self):
+        super().__init__()
+        version = re.search(r"MKL-DNN v([\d.]+)", self.torch.__config__.show())
+        if not version or not hasattr(self.torch.ops.mkldnn, "_linear_pointwise"):
+            raise ImportError("PyTorch was built without it")
+        self.name = f"oneDNN {version[1]} of torch"
+
+    def prepare_model(self, name, threads, path):
+        raise ValueError("has no models")
 
 
 class Tinygrad:
@@ -63,16 +88,31 @@ class Tinygrad:
             lambda: eval(expression, {"x": x, "dtypes": self.tinygrad.dtypes}).realize())
         return call, lambda y: y.numpy().astype(numpy.float32)
 
+    def prepare_model(self, name, threads, path):
+        raise ValueError("has no models")
+
 
 def found():
-    peers = {}
-    for make in (lambda: Torch(False), lambda: Torch(True), Tinygrad):
+    peers, missing = {}, []
+    for name, make in (("torch", Torch), ("torch compiled", lambda: Torch(True)), ("oneDNN of torch", OneDnn), ("tinygrad", Tinygrad)):
         try:
             peer = make()
             peers[peer.name] = peer
-        except ImportError:
-            pass
-    return peers
+        except ImportError as error:
+            missing.append(f"{name}: {error}")
+    return peers, missing
+
+
+def prepare(peer, asked):
+    """What is timed, having run three times, and what its first calls gave."""
+    if "prepare_model" in asked:
+        run = peer.prepare_model(asked["model"], asked["threads"], asked["tensors"])
+        return run, [run().float().numpy().ravel() for _ in range(3)]
+    if not asked["expression"]:
+        raise ValueError("has no such function")
+    arrays = [numpy.fromfile(file, READ_AS[asked["dtype"]]).reshape(shape) for file, shape in zip(asked["files"], asked["shapes"])]
+    run, as_array = peer.prepare(asked["expression"], asked["threads"], asked["dtype"], arrays)
+    return run, [as_array(run()) for _ in range(3)]
 
 
 def answer(facts):
@@ -81,23 +121,19 @@ def answer(facts):
 
 
 def main():
-    peers, ready = found(), {}
+    (peers, missing), ready = found(), {}
     for line in sys.stdin:
         asked = json.loads(line)
-        if "prepare" in asked:
+        name = asked.get("prepare") or asked.get("prepare_model")
+        if name:
             try:
-                if not asked["expression"]:
-                    raise ValueError("has no such function")
-                arrays = [numpy.fromfile(file, READ_AS[asked["dtype"]]).reshape(shape)
-                          for file, shape in zip(asked["files"], asked["shapes"])]
-                run, as_array = peers[asked["prepare"]].prepare(asked["expression"], asked["threads"], asked["dtype"], arrays)
-                for _ in range(3):
-                    result = run()
-                numpy.ascontiguousarray(as_array(result), numpy.float32).tofile(asked["result"])
-                ready[asked["prepare"]] = run
+                run, results = prepare(peers[name], asked)
+                results = results[:asked.get("checked", 1)]
+                numpy.ascontiguousarray(numpy.concatenate([r.ravel() for r in results]), numpy.float32).tofile(asked["result"])
+                ready[name] = run
                 answer({"missing": ""})
             except Exception as error:  # whatever a library throws is why it has no row
-                answer({"missing": f"{type(error).__name__}: {error}".splitlines()[0][:200]})
+                answer({"missing": (f"{type(error).__name__}: {error}".splitlines() or [""])[0][:200]})
         elif "time" in asked:
             run = ready[asked["time"]]
             run()  # wakes its threads
@@ -106,7 +142,7 @@ def main():
                 run()
             answer({"seconds": time.perf_counter() - begin})
         else:
-            answer({"peers": list(peers)})
+            answer({"peers": list(peers), "missing": missing})
 
 
 if __name__ == "__main__":

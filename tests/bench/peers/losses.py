@@ -18,7 +18,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from training import ConvNet, Reader, Transformer
+from models import ConvNet, Reader, Transformer, tensors
 
 DIGITS = torch.from_numpy(np.load(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../examples/data/digits.npy")))
 HELD = torch.arange(len(DIGITS)) % 5 == 0
@@ -126,17 +126,6 @@ def text_loss(model, draw):
 def warmup_cosine(peak, steps):
     """Of 20 steps, then down to 0."""
     return lambda t: peak * t / 20 if t < 20 else peak * 0.5 * (1 + math.cos(math.pi * min(1, (t - 20) / (steps - 20))))
-
-
-def tensors(path):
-    with open(path, "rb") as file:
-        data = file.read()
-    length = int.from_bytes(data[:8], "little")
-    header = json.loads(data[8:8 + length])
-    header.pop("__metadata__", None)
-    kinds = {"F32": np.float32, "I64": np.int64}
-    return {name: torch.from_numpy(np.frombuffer(data[8 + length:][slice(*of["data_offsets"])], kinds[of["dtype"]])
-                                   .reshape(of["shape"]).copy()) for name, of in header.items()}
 
 
 def run(build, name, *words):

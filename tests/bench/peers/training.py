@@ -17,68 +17,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-
-class Mlp(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc1, self.fc2 = nn.Linear(64, 64), nn.Linear(64, 10)
-
-    def forward(self, x):
-        return self.fc2(self.fc1(x.flatten(1)).relu())
-
-
-class ConvNet(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv1, self.conv2 = nn.Conv2d(1, 16, 3, padding=1), nn.Conv2d(16, 32, 3, padding=1)
-        self.bn1, self.bn2 = nn.BatchNorm2d(16), nn.BatchNorm2d(32)
-        self.drop, self.fc = nn.Dropout(0.25), nn.Linear(128, 10)
-
-    def forward(self, x):
-        a = F.max_pool2d(self.bn1(self.conv1(x)).relu(), 2)
-        b = F.max_pool2d(self.bn2(self.conv2(a)).relu(), 2)
-        return self.fc(self.drop(b.flatten(1)))
-
-
-class Block(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.ln_1, self.ln_2 = nn.LayerNorm(128), nn.LayerNorm(128)
-        self.qkv, self.out = nn.Linear(128, 384), nn.Linear(128, 128)
-        self.fc, self.proj = nn.Linear(128, 512), nn.Linear(512, 128)
-        angle = torch.arange(128)[:, None] * 10000 ** (-torch.arange(16) / 16)
-        self.register_buffer("cos", angle.cos(), persistent=False)
-        self.register_buffer("sin", angle.sin(), persistent=False)
-
-    def rotary(self, x):
-        a, b = x.chunk(2, -1)
-        return torch.cat([a * self.cos - b * self.sin, a * self.sin + b * self.cos], -1)
-
-    def forward(self, x):
-        q, k, v = (t.reshape(16, 128, 4, 32).transpose(1, 2) for t in self.qkv(self.ln_1(x)).chunk(3, -1))
-        h = F.scaled_dot_product_attention(self.rotary(q), self.rotary(k), v, is_causal=True).transpose(1, 2).reshape(16, 128, 128)
-        h = x + self.out(h)
-        return h + self.proj(F.gelu(self.fc(self.ln_2(h)), approximate="tanh"))
-
-
-class Transformer(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.wte = nn.Embedding(256, 128)
-        self.h = nn.Sequential(*(Block() for _ in range(4)))
-        self.ln_f, self.head = nn.LayerNorm(128), nn.Linear(128, 256, bias=False)
-
-    def forward(self, x):
-        return self.head(self.ln_f(self.h(self.wte(x)))).flatten(0, 1)
-
-
-class Reader(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.embedding, self.lstm, self.head = nn.Embedding(256, 64), nn.LSTM(64, 256), nn.Linear(256, 256)
-
-    def forward(self, x):
-        return self.head(self.lstm(self.embedding(x))[0]).flatten(0, 1)
+from models import ConvNet, Mlp, Reader, Transformer
 
 
 MODELS = {
