@@ -66,7 +66,7 @@ Tensor blocks_of(const Tensor& weights, int64_t bits) {
 Workload by_blocks(int64_t rows, formats::BlockFormat format, int64_t bits) {
   constexpr int64_t kSize = 4096;
   Workload w = product("gemv", fmt::format("q{}_0 {}x{}x{}t", bits, rows, kSize, kSize), rows,
-                       kSize, kSize, true);
+                       kSize, kSize, Across::kB);
   const int64_t bytes = kSize * kSize / formats::kBlockElements * formats::block_bytes(format);
   w.work = static_cast<double>(bytes);
   w.bound = Bound::kRead;
