@@ -19,16 +19,21 @@ class ChainedSums {
   bool is_power(const Node& node) const { return powers_.contains(&node); }
   /// A sum of such powers times another factor.
   bool is_sum(const Node& node) const { return sums_.contains(&node); }
+  /// A sum of products of which a factor may be zero because a mask says so.
+  bool is_masked(const Node& node) const { return masked_.contains(&node); }
 
  private:
-  std::unordered_set<const Node*> powers_, sums_;
+  std::unordered_set<const Node*> powers_, sums_, masked_;
 };
 
 /// Each difference in an exponent was rounded by itself.
 void allow_products(const IntervalArray& exponent, IntervalArray& powers);
 
-/// The sum is divided where terms were: it may overflow where they do not. A term that is 0 by a
-/// mask may be left out, whatever it multiplies. `a`, `b`: the factors.
+/// A term that is 0 by a mask may be left out, whatever it multiplies. `a`, `b`: the factors.
+void allow_left_out(const Node& sum, const IntervalArray& a, const IntervalArray& b,
+                    IntervalArray& out);
+
+/// That, and the sum is divided where terms were: it may overflow where they do not.
 void allow_late_division(const Node& sum, const IntervalArray& a, const IntervalArray& b,
                          IntervalArray& out);
 

@@ -24,7 +24,8 @@ bool is_chained(Kernel tree, const Capabilities& capabilities) {
   const int axis = tree.body[0].axis;
   const Decide by_rule;
   ScheduleBuilder builder(std::move(tree), capabilities, by_rule);
-  return schedule_chained(builder, axis) && !builder.refusal();
+  return (schedule_chained(builder, axis) || schedule_recomputed(builder, axis)) &&
+         !builder.refusal();
 }
 
 Chosen choose_transforms(Kernel tree, const Capabilities& capabilities, const Decide& decide) {
@@ -41,8 +42,8 @@ Chosen choose_transforms(Kernel tree, const Capabilities& capabilities, const De
   }
   for (const int axis : nests) {
     if (vectors) {
-      if (!schedule_chained(builder, axis) && !schedule_columns_once(builder, axis) &&
-          !schedule_matmul(builder, axis))
+      if (!schedule_chained(builder, axis) && !schedule_recomputed(builder, axis) &&
+          !schedule_columns_once(builder, axis) && !schedule_matmul(builder, axis))
         schedule_vector_nest(builder, axis);
     } else if (threads) {
       schedule_threads_nest(builder, axis);

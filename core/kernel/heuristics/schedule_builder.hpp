@@ -42,6 +42,8 @@ class ScheduleBuilder {
   bool sink(int reduce_axis, int at);
   /// False, and nothing done, where the sums inside `at` do not follow the maximum.
   bool chain_reductions(int reduce_axis, int64_t block, int at);
+  /// False, and nothing done, where the terms take nothing that can be computed ahead of them.
+  bool precompute(int reduce_axis, int64_t block, int at);
   /// False, and nothing done, if nothing expensive is computed twice or it does not fit a cache.
   bool cache_reduction(int reduce_axis, int later_axis);
 
@@ -139,6 +141,9 @@ bool schedule_matmul(ScheduleBuilder& builder, int axis);       ///< false if it
 /// A maximum of products and the sums that follow it, as attention is; false if it is no such
 /// thing.
 bool schedule_chained(ScheduleBuilder& builder, int axis);
+/// Sums over what products of matrices give, as the gradients of attention are; false, and nothing
+/// done, if it is no such thing.
+bool schedule_recomputed(ScheduleBuilder& builder, int axis);
 /// Sums down the columns of a matrix that is read once; false if it is no such thing.
 bool schedule_columns_once(ScheduleBuilder& builder, int axis);
 /// The directly nested loops of elementwise work with an operand across them; gives the outermost
