@@ -40,6 +40,18 @@ bool leads_to(const std::unordered_set<const Node*>& powers, const Node* node) {
          (leads_to(powers, node->sources[0].get()) || leads_to(powers, node->sources[1].get()));
 }
 
+/// The zero of a choice, moved or multiplied.
+bool leads_to_zero(const Node* node) {
+  node = behind_views(node);
+  const auto is_zero = [](const NodeRef& x) {
+    const Node* source = behind_views(x.get());
+    return source->op == Op::CONST && source->as<ConstAttr>().value.as_double() == 0;
+  };
+  if (node->op == Op::WHERE) return is_zero(node->sources[1]) || is_zero(node->sources[2]);
+  return node->op == Op::MUL &&
+         (leads_to_zero(node->sources[0].get()) || leads_to_zero(node->sources[1].get()));
+}
+
 double magnitude(const Interval& x) { return std::max(std::abs(x.low), std::abs(x.high)); }
 
 }  // namespace
@@ -48,12 +60,13 @@ ChainedSums::ChainedSums(const std::vector<NodeRef>& order) {
   for (const NodeRef& node : order) {
     if ((node->op == Op::EXP || node->op == Op::EXP2) && is_exponent(node->sources[0].get()))
       powers_.insert(node.get());
-    if (node->op == Op::REDUCE && node->as<ReduceAttr>().op == Op::ADD &&
-        node->sources[0]->op == Op::MUL && is_float(node->dtype) &&
-        leads_to(powers_, node->sources[0].get())) {
-      sums_.insert(node.get());
-      for (const NodeRef& factor : node->sources[0]->sources) find_roundings(factor.get());
-    }
+    if (node->op != Op::REDUCE || node->as<ReduceAttr>().op != Op::ADD ||
+        node->sources[0]->op != Op::MUL || !is_float(node->dtype))
+      continue;
+    if (leads_to_zero(node->sources[0].get())) masked_.insert(node.get());
+    if (!leads_to(powers_, node->sources[0].get())) continue;
+    sums_.insert(node.get());
+    for (const NodeRef& factor : node->sources[0]->sources) find_roundings(factor.get());
   }
 }
 
@@ -91,31 +104,45 @@ void allow_early_rounding(const IntervalArray& x, IntervalArray& rounded) {
   }
 }
 
+namespace {
+
+void allow_any(IntervalArray& out, size_t i, bool left_out) {
+  const Interval before = out.range[i];
+  // What is NaN for certain stays so.
+  if (is_empty(before) && before.nan && !left_out) return;
+  out.range[i] = anything();
+  out.doubt[i] = 1;
+}
+
+bool may_be_left_out(const Interval& x, const Interval& y) {
+  const auto drops = [](const Interval& zero, const Interval& other) {
+    return contains(zero, 0) && (other.nan || is_empty(other) || has_infinity(other));
+  };
+  return drops(x, y) || drops(y, x);
+}
+
+}  // namespace
+
+void allow_left_out(const Node& sum, const IntervalArray& a, const IntervalArray& b,
+                    IntervalArray& out) {
+  if (out.exact()) open(out);
+  walk_reduce(sum.as<ReduceAttr>(), a.value.shape, [&](int64_t i, int64_t source) {
+    if (may_be_left_out(a.at(source), b.at(source))) allow_any(out, static_cast<size_t>(i), true);
+  });
+}
+
 void allow_late_division(const Node& sum, const IntervalArray& a, const IntervalArray& b,
                          IntervalArray& out) {
-  if (out.exact()) open(out);
-  const auto& attr = sum.as<ReduceAttr>();
+  allow_left_out(sum, a, b, out);
   const double most = float_facts(out.value.dtype).max;
   std::vector<double> totals(static_cast<size_t>(out.value.count())), counts(totals.size());
-  std::vector<bool> left_out(totals.size());
-  walk_reduce(attr, a.value.shape, [&](int64_t i, int64_t source) {
+  walk_reduce(sum.as<ReduceAttr>(), a.value.shape, [&](int64_t i, int64_t source) {
     const auto at = static_cast<size_t>(i);
-    const Interval x = a.at(source), y = b.at(source);
-    totals[at] += magnitude(x) * magnitude(y);
+    totals[at] += magnitude(a.at(source)) * magnitude(b.at(source));
     ++counts[at];
-    const auto drops = [](const Interval& zero, const Interval& other) {
-      return contains(zero, 0) && (other.nan || is_empty(other) || has_infinity(other));
-    };
-    left_out[at] = left_out[at] || drops(x, y) || drops(y, x);
   });
   for (size_t i = 0; i < totals.size(); ++i)
-    if (left_out[i] || !(totals[i] * counts[i] < most)) {
-      const Interval before = out.range[i];
-      // What is NaN for certain stays so.
-      if (is_empty(before) && before.nan && !left_out[i]) continue;
-      out.range[i] = anything();
-      out.doubt[i] = 1;
-    }
+    if (!(totals[i] * counts[i] < most)) allow_any(out, i, false);
 }
 
 }  // namespace tenon::reference

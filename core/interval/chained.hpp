@@ -21,10 +21,12 @@ class ChainedSums {
   bool is_sum(const Node& node) const { return sums_.contains(&node); }
   /// A cast of such a factor to a narrower float.
   bool is_rounding(const Node& node) const { return roundings_.contains(&node); }
+  /// A sum of products of which a factor may be zero because a mask says so.
+  bool is_masked(const Node& node) const { return masked_.contains(&node); }
 
  private:
   void find_roundings(const Node* factor);
-  std::unordered_set<const Node*> powers_, sums_, roundings_;
+  std::unordered_set<const Node*> powers_, sums_, roundings_, masked_;
 };
 
 /// Each difference in an exponent was rounded by itself.
@@ -34,8 +36,11 @@ void allow_products(const IntervalArray& exponent, IntervalArray& powers);
 /// is rounded is lost either way.
 void allow_early_rounding(const IntervalArray& x, IntervalArray& rounded);
 
-/// The sum is divided where terms were: it may overflow where they do not. A term that is 0 by a
-/// mask may be left out, whatever it multiplies. `a`, `b`: the factors.
+/// A term that is 0 by a mask may be left out, whatever it multiplies. `a`, `b`: the factors.
+void allow_left_out(const Node& sum, const IntervalArray& a, const IntervalArray& b,
+                    IntervalArray& out);
+
+/// That, and the sum is divided where terms were: it may overflow where they do not.
 void allow_late_division(const Node& sum, const IntervalArray& a, const IntervalArray& b,
                          IntervalArray& out);
 

@@ -208,10 +208,14 @@ std::vector<IntervalArray> run(const Graph& graph, std::vector<IntervalArray> in
     } else if (chained.is_rounding(*node)) {
       reference::allow_early_rounding(*operands[0], out);
       reference::settle(out);
-    } else if (chained.is_sum(*node)) {
+    } else if (chained.is_sum(*node) || chained.is_masked(*node)) {
       const Node& product = *node->sources[0];
-      reference::allow_late_division(*node, values.at(product.sources[0].get()),
-                                     values.at(product.sources[1].get()), out);
+      const IntervalArray &a = values.at(product.sources[0].get()),
+                          &b = values.at(product.sources[1].get());
+      if (chained.is_sum(*node))
+        reference::allow_late_division(*node, a, b, out);
+      else
+        reference::allow_left_out(*node, a, b, out);
       reference::settle(out);
     }
   }

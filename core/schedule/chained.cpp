@@ -6,6 +6,11 @@
 namespace tenon::scheduling {
 namespace {
 
+/// Computed where it is used, element by element.
+bool passes_on(const Node& node) {
+  return node.op == Op::VIEW || is_elementwise(node.op) || node.op == Op::CAST;
+}
+
 class Finder {
  public:
   explicit Finder(const SchedulerInput& input) : input_(input), readers_(input.nodes.size()) {
@@ -22,7 +27,12 @@ class Finder {
     for (int i = 0; i < static_cast<int>(input_.nodes.size()); ++i)
       if (is_sum_of_products(i))
         if (Chain chain = chain_to(i); chain.root >= 0) out.push_back(std::move(chain));
-    add_positions(out);
+    std::vector<int> inside;
+    for (const Chain& chain : out)
+      inside.insert(inside.end(), chain.inside.begin(), chain.inside.end());
+    const std::vector<int> positions = positions_of(input_, inside);
+    for (Chain& chain : out)
+      chain.inside.insert(chain.inside.end(), positions.begin(), positions.end());
     return out;
   }
 
@@ -40,11 +50,7 @@ class Finder {
     while (input_.node(i).op == Op::CAST) i = input_.sources[i][0];
     return i;
   }
-  /// Computed where it is used, element by element.
-  bool passes(int i) const {
-    const Node& node = input_.node(i);
-    return node.op == Op::VIEW || is_elementwise(node.op) || node.op == Op::CAST;
-  }
+  bool passes(int i) const { return passes_on(input_.node(i)); }
 
   /// Nodes on the way from `root` down to reductions, and these.
   struct Cone {
@@ -155,26 +161,6 @@ class Finder {
     }
   }
 
-  /// What is made of positions alone and read only there, as masks are: never in memory.
-  void add_positions(std::vector<Chain>& chains) const {
-    std::vector<bool> inside(input_.nodes.size());
-    for (const Chain& chain : chains)
-      for (const int i : chain.inside) inside[static_cast<size_t>(i)] = true;
-    std::vector<bool> added(input_.nodes.size());
-    for (int i = static_cast<int>(input_.nodes.size()); i-- > 0;) {
-      const auto is_inside = [&](int reader) {
-        return inside[static_cast<size_t>(reader)] || added[static_cast<size_t>(reader)];
-      };
-      added[static_cast<size_t>(i)] =
-          !inside[static_cast<size_t>(i)] && !kept_[static_cast<size_t>(i)] && passes(i) &&
-          !input_.analysis[i].needs_buffer && !readers_[static_cast<size_t>(i)].empty() &&
-          std::ranges::all_of(readers_[static_cast<size_t>(i)], is_inside);
-    }
-    for (Chain& chain : chains)
-      for (int i = 0; i < static_cast<int>(input_.nodes.size()); ++i)
-        if (added[static_cast<size_t>(i)]) chain.inside.push_back(i);
-  }
-
   const SchedulerInput& input_;
   std::vector<std::vector<int>> readers_;
   std::vector<bool> kept_;  ///< outputs
@@ -183,5 +169,27 @@ class Finder {
 }  // namespace
 
 std::vector<Chain> find_chains(const SchedulerInput& input) { return Finder(input).run(); }
+
+std::vector<int> positions_of(const SchedulerInput& input, const std::vector<int>& inside) {
+  enum class Read : uint8_t { kNever, kInside, kElsewhere };
+  std::vector<Read> read(input.nodes.size(), Read::kNever);
+  std::vector<bool> is_inside(input.nodes.size());
+  for (const int i : inside) is_inside[static_cast<size_t>(i)] = true;
+  for (const NodeRef& output : input.graph.outputs)
+    read[static_cast<size_t>(input.at(output))] = Read::kElsewhere;
+  std::vector<int> out;
+  for (int i = static_cast<int>(input.nodes.size()); i-- > 0;) {
+    const auto at = static_cast<size_t>(i);
+    const bool is_position = !is_inside[at] && read[at] == Read::kInside &&
+                             passes_on(input.node(i)) && !input.analysis[i].needs_buffer;
+    if (is_position) out.push_back(i);
+    for (const int s : input.sources[i]) {
+      Read& source = read[static_cast<size_t>(s)];
+      if (!is_inside[at] && !is_position) source = Read::kElsewhere;
+      if (source == Read::kNever) source = Read::kInside;
+    }
+  }
+  return out;
+}
 
 }  // namespace tenon::scheduling

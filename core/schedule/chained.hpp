@@ -19,4 +19,7 @@ struct Chain {
 /// make kernels to say.
 std::vector<Chain> find_chains(const SchedulerInput& input);
 
+/// What is made of positions alone and read only inside, as masks are: never in memory.
+std::vector<int> positions_of(const SchedulerInput& input, const std::vector<int>& inside);
+
 }  // namespace tenon::scheduling

@@ -17,7 +17,8 @@ constexpr int kMostVariables = 64;
 
 class Cutter {
  public:
-  Cutter(const SchedulerInput& input, const std::vector<Chain>& chains)
+  Cutter(const SchedulerInput& input, const std::vector<Chain>& chains,
+         const std::vector<Recomputed>& recomputed)
       : input_(input),
         demands_(input.nodes.size()),
         wanted_(input.nodes.size()),
@@ -26,6 +27,10 @@ class Cutter {
     for (const Chain& chain : chains) {
       chained_[chain.root] = Chained::kRoot;
       for (const int i : chain.inside) chained_[i] = Chained::kInside;
+    }
+    for (const Recomputed& group : recomputed) {
+      for (const int i : group.roots) chained_[i] = Chained::kRoot;
+      for (const int i : group.inside) chained_[i] = Chained::kInside;
     }
   }
 
@@ -260,8 +265,9 @@ int binding_limit(const SchedulerInput& input, int i) {
   return limit ? static_cast<int>(std::min<uint32_t>(limit, 1000)) : kUsualBindings;
 }
 
-Cut cut(const SchedulerInput& input, const std::vector<Chain>& chains) {
-  return Cutter(input, chains).run();
+Cut cut(const SchedulerInput& input, const std::vector<Chain>& chains,
+        const std::vector<Recomputed>& recomputed) {
+  return Cutter(input, chains, recomputed).run();
 }
 
 }  // namespace tenon::scheduling

@@ -13,6 +13,7 @@
 #include "core/schedule/axis_map.hpp"
 #include "core/schedule/chained.hpp"
 #include "core/schedule/node_analysis.hpp"
+#include "core/schedule/recomputed.hpp"
 
 namespace tenon::scheduling {
 
@@ -55,8 +56,10 @@ struct Cut {
 /// Bindings that a kernel on the device of node i may have.
 int binding_limit(const SchedulerInput& input, int i);
 
-/// What is inside a chain is inlined into its root's kernel, as far as that fits. Throws
-/// kUnsupported where one op alone has more operands than the device binds.
-Cut cut(const SchedulerInput& input, const std::vector<Chain>& chains = {});
+/// What is inside a chain is inlined into its root's kernel, and what is recomputed into those of
+/// its roots, as far as that fits. Throws kUnsupported where one op alone has more operands than
+/// the device binds.
+Cut cut(const SchedulerInput& input, const std::vector<Chain>& chains = {},
+        const std::vector<Recomputed>& recomputed = {});
 
 }  // namespace tenon::scheduling

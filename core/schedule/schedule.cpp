@@ -2,6 +2,7 @@
 // Scheduling as a list: place, two stages, cut, group, emit, check.
 #include "core/schedule/schedule.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "core/schedule/assign_devices.hpp"
@@ -20,29 +21,54 @@ namespace {
 
 using namespace scheduling;
 
-/// Whether the kernel of a chain is all of it, and can be made.
-bool is_kernel(const SchedulerInput& input, const Cut& kernels, const Chain& chain,
-               Builder& builder, std::map<const Node*, bool>& known) {
-  for (const int i : chain.inside)
-    if (kernels.buffer_of[i] >= 0) return false;
-  int params = 0;
-  const auto name = [&](int) { return fmt::format("in{}", params++); };
-  const KernelGraph kernel =
-      kernel_graph(input, kernels, {chain.root}, {chain.root}, name, builder);
-  // Layers of a model have equal ones.
-  const auto [found, is_new] = known.try_emplace(kernel.graph.outputs[0].get());
-  if (is_new) found->second = input.options.chains(kernel.graph, input.capabilities(chain.root));
-  return found->second;
+/// Asks those who make kernels whether one of a root and all that is inside can be made.
+class Asker {
+ public:
+  Asker(const SchedulerInput& input, Builder& builder) : input_(input), builder_(builder) {}
+
+  bool is_kernel(const Cut& kernels, int root, const std::vector<int>& inside) {
+    for (const int i : inside)
+      if (kernels.buffer_of[i] >= 0) return false;
+    int params = 0;
+    const auto name = [&](int) { return fmt::format("in{}", params++); };
+    const KernelGraph kernel = kernel_graph(input_, kernels, {root}, {root}, name, builder_);
+    // Layers of a model have equal ones.
+    const auto [found, is_new] = known_.try_emplace(kernel.graph.outputs[0].get());
+    if (is_new) found->second = input_.options.chains(kernel.graph, input_.capabilities(root));
+    return found->second;
+  }
+
+ private:
+  const SchedulerInput& input_;
+  Builder& builder_;
+  std::map<const Node*, bool> known_;
+};
+
+bool meet(const std::vector<Chain>& chains, const Recomputed& group) {
+  return std::ranges::any_of(chains, [&](const Chain& chain) {
+    return std::ranges::any_of(chain.inside, [&](int i) {
+      return std::ranges::count(group.roots, i) > 0 || std::ranges::count(group.inside, i) > 0;
+    });
+  });
 }
 
 Cut cut_with_chains(const SchedulerInput& input, Builder& builder) {
+  Asker asker(input, builder);
   std::vector<Chain> chains = find_chains(input);
   Cut kernels = cut(input, chains);
-  std::map<const Node*, bool> known;
   const size_t refused = std::erase_if(chains, [&](const Chain& chain) {
-    return !is_kernel(input, kernels, chain, builder, known);
+    return !asker.is_kernel(kernels, chain.root, chain.inside);
   });
-  return refused == 0 ? kernels : cut(input, chains);
+  if (refused != 0) kernels = cut(input, chains);
+  std::vector<Recomputed> groups = find_recomputed(input);
+  std::erase_if(groups, [&](const Recomputed& group) { return meet(chains, group); });
+  if (groups.empty()) return kernels;
+  const Cut trial = cut(input, chains, groups);
+  const size_t other = std::erase_if(groups, [&](const Recomputed& group) {
+    return !std::ranges::all_of(
+        group.roots, [&](int root) { return asker.is_kernel(trial, root, group.inside); });
+  });
+  return other == 0 ? trial : cut(input, chains, groups);
 }
 
 Schedule schedule_nodes(const SchedulerInput& input, Builder& builder) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/ir/scalar_op.hpp"
+#include "core/schedule/recomputed.hpp"
 
 namespace tenon::scheduling {
 namespace {
@@ -176,8 +177,14 @@ std::optional<Graph> in_two_stages(const SchedulerInput& input, Builder& builder
                                    const StageSizes& sizes) {
   std::vector<std::optional<Blocks>> blocks(input.nodes.size());
   bool any = false;
+  std::vector<bool> in_blocks(input.nodes.size());  // that their kernels go over
+  if (input.options.chains)
+    for (const Recomputed& group : find_recomputed(input))
+      for (const int root : group.roots) in_blocks[static_cast<size_t>(root)] = true;
   for (int i = 0; i < static_cast<int>(input.nodes.size()); ++i) {
-    if (input.node(i).op != Op::REDUCE || may_be_empty(input.node(i))) continue;
+    if (input.node(i).op != Op::REDUCE || may_be_empty(input.node(i)) ||
+        in_blocks[static_cast<size_t>(i)])
+      continue;
     blocks[i] = cut_in_blocks(input, i, sizes);
     any |= blocks[i].has_value();
   }

@@ -27,7 +27,8 @@ bool is_chained(Kernel tree, const Capabilities& capabilities) {
   const int axis = tree.body[0].axis;
   const Decide by_rule;
   ScheduleBuilder builder(std::move(tree), capabilities, by_rule);
-  return schedule_chained(builder, axis) && !builder.refusal();
+  return (schedule_chained(builder, axis) || schedule_recomputed(builder, axis)) &&
+         !builder.refusal();
 }
 
 Chosen choose_transforms(Kernel tree, const Capabilities& capabilities, const Decide& decide) {
@@ -60,8 +61,9 @@ Chosen choose_recipes(Kernel tree, const Capabilities& capabilities, const Decid
   }
   for (const int axis : nests) {
     if (vectors) {
-      if (!schedule_chained(builder, axis) && !schedule_scan(builder, axis) &&
-          !schedule_columns_once(builder, axis) && !schedule_matmul(builder, axis))
+      if (!schedule_chained(builder, axis) && !schedule_recomputed(builder, axis) &&
+          !schedule_scan(builder, axis) && !schedule_columns_once(builder, axis) &&
+          !schedule_matmul(builder, axis))
         schedule_vector_nest(builder, axis);
     } else if (threads) {
       if (!schedule_chained(builder, axis)) schedule_threads_nest(builder, axis);

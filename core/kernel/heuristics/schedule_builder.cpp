@@ -161,6 +161,13 @@ bool ScheduleBuilder::scan(int reduce_axis, int axis) {
       {TransformKind::kScan, {kernel.axes[reduce_axis].name, kernel.axes[axis].name}});
 }
 
+bool ScheduleBuilder::precompute(int reduce_axis, int64_t block, int at) {
+  return step_if_legal({TransformKind::kPrecompute,
+                        {kernel.axes[reduce_axis].name, kernel.axes[at].name},
+                        block,
+                        Bind::kLoop});
+}
+
 bool ScheduleBuilder::cache_reduction(int reduce_axis, int later_axis) {
   const KeptValues kept = find_kept(kernel, reduce_axis, later_axis);
   int64_t bytes = 0;

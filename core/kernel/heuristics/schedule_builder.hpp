@@ -47,6 +47,8 @@ class ScheduleBuilder {
   bool chain_reductions(int reduce_axis, int64_t block, int at, bool inner = false);
   /// False, and nothing done, where the terms are not those up to each position, or from it on.
   bool scan(int reduce_axis, int axis);
+  /// False, and nothing done, where the terms take nothing that can be computed ahead of them.
+  bool precompute(int reduce_axis, int64_t block, int at);
   /// False, and nothing done, if nothing expensive is computed twice or it does not fit a cache.
   bool cache_reduction(int reduce_axis, int later_axis);
 
@@ -151,6 +153,9 @@ bool schedule_chained(ScheduleBuilder& builder, int axis);
 /// Running results: of each position the terms up to it, or from it on; false if it is no such
 /// thing.
 bool schedule_scan(ScheduleBuilder& builder, int axis);
+/// Sums over what products of matrices give, as the gradients of attention are; false, and nothing
+/// done, if it is no such thing.
+bool schedule_recomputed(ScheduleBuilder& builder, int axis);
 /// Sums down the columns of a matrix that is read once; false if it is no such thing.
 bool schedule_columns_once(ScheduleBuilder& builder, int axis);
 /// The directly nested loops of elementwise work with an operand across them; gives the outermost

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What terms take from reductions is computed ahead, block by block: the gradients of attention.
+#include <catch2/catch_test_macros.hpp>
+#include <random>
+
+#include "core/kernel/transforms/random_transforms.hpp"
+#include "core/kernel/tree/build.hpp"
+#include "tests/lower/harness.hpp"
+
+using namespace tenon;
+using namespace tenon::test;
+
+namespace {
+
+struct Gradients {
+  int64_t heads = 2, queries = 20, keys = 24, size = 5, values = 7;
+  std::string shown = {};       ///< statements that define %shown by %query and %key
+  std::string outputs = "%dq";  ///< of %dq, %dk, %dv, %delta, %top, %w0
+  bool own_rows = false;        ///< the largest score and the sum of powers are no inputs
+};
+
+constexpr const char* kCausal =
+    "%lt = cmplt %key, %query\n %eq = cmpeq %key, %query\n %shown = or %lt, %eq\n";
+constexpr const char* kWindow =
+    "%five = const 5 : i64$S\n %far = sub %query, %five\n %near = cmplt %far, %key\n"
+    "%gt = cmplt %query, %key\n %t = const true : bool$S\n %le = xor %gt, %t\n"
+    "%shown = and %near, %le\n";
+
+/// By the largest score, the sum of the powers and the sum of weight and gradient of each query.
+std::string text(const Gradients& a) {
+  const auto fill = [&](std::string s) {
+    const std::pair<std::string_view, std::string> names[] = {
+        {"$Rows", a.own_rows ? "" : "%m: f32$R, %l: f32$R, "},
+        {"$Maximum", a.own_rows ? "%m = reduce.max %x, axes=[2]\n    " : ""},
+        {"$Sum", a.own_rows ? "%l = reduce.add %p, axes=[2]\n    " : ""},
+        {"$S", fmt::format("[{}, {}, {}]", a.heads, a.queries, a.keys)},
+        {"$R", fmt::format("[{}, {}, 1]", a.heads, a.queries)},
+        {"$P", fmt::format("[{}, {}, {}, {}]", a.heads, a.queries, a.keys, a.size)},
+        {"$O", fmt::format("[{}, {}, {}, {}]", a.heads, a.queries, a.keys, a.values)},
+        {"$H", std::to_string(a.heads)},
+        {"$Q", std::to_string(a.queries)},
+        {"$K", std::to_string(a.keys)},
+        {"$D", std::to_string(a.size)},
+        {"$E", std::to_string(a.values)}};
+    for (const auto& [name, value] : names)
+      for (size_t at; (at = s.find(name)) != std::string::npos;) s.replace(at, name.size(), value);
+    return s;
+  };
+  std::string out = R"(graph g(%q: f32[$H, $Q, $D], %k: f32[$H, $K, $D], %v: f32[$H, $K, $E],
+      %g: f32[$H, $Q, $E], $Rows%d: f32$R) {
+    %q4 = reshape %q : [$H, $Q, 1, $D]
+    %qe = expand %q4 : f32$P
+    %k4 = reshape %k : [$H, 1, $K, $D]
+    %ke = expand %k4 : f32$P
+    %qk = mul %qe, %ke
+    %dot = reduce.add %qk, axes=[3]
+    %x = reshape %dot : $S
+    $Maximum%me = expand %m : f32$S
+    %z = sub %x, %me
+    %scale = const 0.01 : f32$S
+    %zs = mul %z, %scale
+    %p = exp %zs
+    $Sum%eight = const 8.0 : f32$R
+    %much = add %l, %eight
+    %le_ = expand %much : f32$S
+    %w0 = fdiv %p, %le_
+    %g4 = reshape %g : [$H, $Q, 1, $E]
+    %ge = expand %g4 : f32$O
+    %v4 = reshape %v : [$H, 1, $K, $E]
+    %ve = expand %v4 : f32$O
+    %gv = mul %ge, %ve
+    %dots = reduce.add %gv, axes=[3]
+    %dw = reshape %dots : $S
+)";
+  std::string w = "%w0";
+  if (!a.shown.empty()) {
+    out += "%query = index axis=1 : i64$S\n %key = index axis=2 : i64$S\n" + a.shown;
+    out += "%none = const 0.0 : f32$S\n %w1 = where %shown, %w0, %none\n";
+    w = "%w1";
+  }
+  out += "%de = expand %d : f32$S\n %above = sub %dw, %de\n %ds = mul " + w + R"(, %above
+    %ds4 = reshape %ds : [$H, $Q, $K, 1]
+    %dse = expand %ds4 : f32$P
+    %dqt = mul %dse, %ke
+    %dq = reduce.add %dqt, axes=[2]
+    %dkt = mul %dse, %qe
+    %dk = reduce.add %dkt, axes=[1]
+    %w4 = reshape )" +
+         w + R"( : [$H, $Q, $K, 1]
+    %we = expand %w4 : f32$O
+    %dvt = mul %we, %ge
+    %dv = reduce.add %dvt, axes=[1]
+    %wd = mul )" +
+         w + R"(, %dw
+    %delta = reduce.add %wd, axes=[2]
+    %top = reduce.max %wd, axes=[2]
+    return )" +
+         a.outputs + " }";
+  return fill(std::move(out));
+}
+
+Case case_of(const Gradients& a) { return {text(a), {}, {}, 2e-5}; }
+
+std::string chosen(const Gradients& a) {
+  Builder builder;
+  return print(lower(parse_graph(text(a), builder), cpu_like(), "", true).chosen);
+}
+
+const std::vector<std::pair<const char*, Gradients>> kKinds = {
+    {"of queries", {}},
+    {"of keys", {.outputs = "%dk"}},
+    {"of values", {.outputs = "%dv"}},
+    {"of rows", {.outputs = "%delta"}},
+    {"largest of rows", {.outputs = "%top"}},
+    {"of queries, causal", {.shown = kCausal}},
+    {"of keys, causal", {.shown = kCausal, .outputs = "%dk"}},
+    {"of values, window", {.values = 5, .shown = kWindow, .outputs = "%dv"}},
+    {"of rows, window", {.shown = kWindow, .outputs = "%delta"}},
+    {"a tail", {.queries = 75, .keys = 131, .size = 4, .values = 20}},
+    {"a tail of queries",
+     {.queries = 75, .keys = 131, .size = 20, .shown = kCausal, .outputs = "%dk"}},
+    {"one head, one value", {.heads = 1, .queries = 17, .keys = 33, .size = 3, .values = 1}},
+};
+
+}  // namespace
+
+TEST_CASE("gradients of attention compute their scores by blocks") {
+  for (const auto& [name, a] : kKinds) {
+    INFO(name);
+    CHECK(chosen(a).find("precompute ") != std::string::npos);
+    CHECK(difference(case_of(a), cpu_like(), "", true) == "");
+  }
+}
+
+TEST_CASE("precomputed terms agree with the reference in blocks of any length") {
+  for (const auto& [name, a] : kKinds) {
+    if (a.queries > 20) continue;
+    Builder builder;
+    const Kernel kernel = build_kernel(parse_graph(text(a), builder));
+    int applied = 0;
+    for (const KernelAxis& r : kernel.axes)
+      for (const char* rest : {" 1 at a0", " 7 at a0", " 8 at a1", " 1000 at a1"}) {
+        const std::string list = "precompute " + r.name + rest;
+        Kernel copy = kernel;
+        if (try_apply(copy, parse_transforms(list)[0])) continue;
+        ++applied;
+        INFO(name << ": " << list);
+        CHECK(difference(case_of(a), cpu_like(), list, false) == "");
+      }
+    INFO(name);
+    CHECK(applied >= (a.heads == 1 ? 0 : 2));
+  }
+}
+
+TEST_CASE("any list after precompute gives the same result") {
+  int done = 0;
+  for (const auto& [name, a] : kKinds) {
+    if (a.queries > 20) continue;
+    Builder builder;
+    const Kernel kernel = build_kernel(parse_graph(text(a), builder));
+    for (uint32_t seed = 1; seed <= 24; ++seed) {
+      std::mt19937 random(seed);
+      const auto below = [&](uint32_t n) {
+        return std::uniform_int_distribution<uint32_t>(0, n - 1)(random);
+      };
+      TransformList first;
+      const KernelAxis& r = kernel.axes[seed % kernel.axes.size()];
+      first = parse_transforms("split a1 6; precompute " + r.name +
+                               (seed % 2 != 0 ? " 4 at a1.o" : " 5 at a0"));
+      const auto drawn = random_transforms(
+          kernel, below, {.vectors = seed % 2 != 0, .threads = seed % 4 < 2, .first = first});
+      const std::string list = print(drawn.list);
+      INFO(name << " seed " << seed << ": " << list);
+      done += list.find("precompute") != std::string::npos;
+      try {
+        CHECK(difference(case_of(a), everything(), list, false, seed) == "");
+      } catch (const Error& e) {
+        INFO(e.what());
+        CHECK(e.kind() == ErrorKind::kUnsupported);
+      }
+    }
+  }
+  CHECK(done >= 20);
+}
+
+TEST_CASE("blocks whose terms a mask makes zero are left out") {
+  const Gradients large{.queries = 128, .keys = 192, .size = 16, .values = 16, .shown = kCausal};
+  const auto range_of = [&](const char* outputs, const char* shown) {
+    Gradients a = large;
+    a.outputs = outputs;
+    a.shown = shown;
+    const std::string tree = chosen(a);
+    INFO(tree);
+    const size_t at = tree.find("for ordered");
+    REQUIRE(at != std::string::npos);
+    return tree.substr(at, tree.find('\n', at) - at);
+  };
+  CHECK(range_of("%dq", kCausal).find("from 0 to ") != std::string::npos);
+  CHECK(range_of("%dk", kCausal).find("from ") != std::string::npos);
+  CHECK(range_of("%dv", kWindow).find("from ") != std::string::npos);
+  CHECK(range_of("%dq", "").find("from") == std::string::npos);
+  CHECK(range_of("%top", kCausal).find("from") == std::string::npos);  // zero is not the least
+}
+
+TEST_CASE("what gradients compute again is in no buffer") {
+  const auto largest = [](const Gradients& a, Capabilities capabilities) {
+    capabilities.l3_bytes = 2 << 20;
+    Builder builder;
+    ScheduleOptions options;
+    options.devices.push_back({"device:0", capabilities});
+    const Schedule schedule = Compiler(builder).schedule(parse_graph(text(a), builder), options);
+    int64_t most = 0;
+    for (const ScheduledBuffer& buffer : schedule.buffers)
+      if (buffer.kind == BufferKind::kTemporary) most = std::max(most, product(buffer.shape).max());
+    return most;
+  };
+  Gradients a{.heads = 8, .queries = 256, .keys = 512, .size = 16, .values = 24};
+  a.outputs = "%dq, %dk, %dv, %delta";
+  const int64_t rows = a.heads * a.queries, scores = rows * a.keys;
+  for (const bool own_rows : {false, true})
+    for (const char* shown : {"", kCausal, kWindow}) {
+      INFO(shown << own_rows);
+      a.own_rows = own_rows;
+      a.shown = shown;
+      CHECK(largest(a, cpu_like()) <= rows);
+      CHECK(largest(a, scalar_like()) >= scores);
+      CHECK(largest(a, gpu_like()) >= scores);
+    }
+  // Where someone else wants the weights, what fits a cache, and sums of many terms.
+  Gradients other = a;
+  other.outputs += ", %w0";
+  CHECK(largest(other, cpu_like()) >= scores);
+  other = a;
+  other.queries = 16;
+  CHECK(largest(other, cpu_like()) >= other.heads * other.queries * other.keys);
+  other = a;
+  other.keys = 2048;
+  other.size = 200;
+  CHECK(largest(other, cpu_like()) >= rows * other.keys);
+}
+
+TEST_CASE("precompute is refused where terms take nothing that can be computed ahead") {
+  const auto refused = [](const std::string& graph, const char* list) {
+    Builder builder;
+    Kernel kernel = build_kernel(parse_graph(graph, builder));
+    const std::string before = print(kernel);
+    const std::optional<Refusal> no = try_apply(kernel, parse_transforms(list)[0]);
+    CHECK((print(kernel) == before) == no.has_value());
+    return no ? no->message : "";
+  };
+  const auto graph = [](const char* term) {
+    return std::string(
+               "graph g(%x: f32[4, 6, 9], %y: f32[1, 6, 5]) {\n %r = reduce.add %x, axes=[2]\n"
+               " %e = expand %r : f32[4, 6, 5]\n %ye = expand %y : f32[4, 6, 5]\n") +
+           term + "\n %s = reduce.add %t, axes=[1]\n return %s\n}";
+  };
+  CHECK(refused(graph("%t = mul %e, %ye"), "precompute r0 4 at a0") == "");
+  CHECK(refused(graph("%u = exp %e\n %t = mul %u, %ye"), "precompute r0 4 at a0") == "");
+  CHECK(refused(graph("%t = add %e, %ye"), "precompute r0 4 at a0") != "");
+  CHECK(refused(graph("%u = mul %e, %ye\n %t = mul %u, %e"), "precompute r0 4 at a0") != "");
+  CHECK(refused(graph("%t = mul %ye, %ye"), "precompute r0 4 at a0") != "");
+  CHECK(refused(graph("%t = mul %e, %ye"), "precompute r1 4 at a0") != "");
+  CHECK(refused(graph("%t = mul %e, %ye"), "precompute a0 4 at a0") != "");
+}
