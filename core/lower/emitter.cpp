@@ -93,6 +93,7 @@ void Emitter::loop(const Statement& s) {
     case Bind::kLoop:
       return serial_loop(s);
     case Bind::kUnroll:
+      if (kernel_.axes[s.axis].extent.is_const(1)) return once();
       return positions_.in_jam(std::span(&s.axis, 1), inside);
     case Bind::kDot:
       return inside();
