@@ -11,6 +11,7 @@
 #include "frontend/nn/in_layer.hpp"
 #include "frontend/nn/wide.hpp"
 #include "frontend/nn/window.hpp"
+#include "tenon/gradient.hpp"
 #include "tenon/logic.hpp"
 #include "tenon/move.hpp"
 #include "tenon/nn/initialisers.hpp"
@@ -43,6 +44,44 @@ Tensor in_groups(const Tensor& x, int64_t groups, int64_t each) {
   shape[shape.size() - 3] = groups;
   shape.insert(shape.end() - 2, Size(each));
   return x.reshape(shape);
+}
+
+/// softmax of the scores, zero where not seen.
+Tensor weights_of(const Tensor& scores, const std::optional<Tensor>& sees) {
+  // As large as a number may be, so that rows that see nothing stay finite until they are zero.
+  const Tensor weights = (sees ? Tensor::where(*sees, scores, -1e30) : scores).softmax();
+  return sees ? Tensor::where(*sees, weights, 0.0) : weights;
+}
+
+/// The weights times values of as many heads. In its gradient the sum over keys of each weight
+/// times what came back to it is that over the result's elements: one pass less over all pairs.
+Tensor weighted(const Tensor& scores, const Tensor& values, const std::optional<Tensor>& sees) {
+  const auto seen_of = [&](const std::vector<Tensor>& in) {
+    return sees ? std::optional<Tensor>(in[2]) : std::nullopt;
+  };
+  const TensorFunction function = composite(
+      "attention",
+      [&](const std::vector<Tensor>& in) {
+        return std::vector<Tensor>{weights_of(in[0], seen_of(in)).matmul(in[1])};
+      },
+      [&](const std::vector<Tensor>& in) {
+        const Tensor &out = in[in.size() - 2], &g = in.back();
+        const Tensor weights = weights_of(in[0], seen_of(in));
+        const Tensor above = g.matmul(in[1].transpose()) - (g * out).sum({-1}, /*keep=*/true);
+        const Tensor of_scores = weights * above;
+        return std::vector<Tensor>{sees ? Tensor::where(in[2], of_scores, 0.0) : of_scores,
+                                   weights.transpose().matmul(g)};
+      });
+  std::vector<Tensor> inputs{scores, values};
+  if (sees) inputs.push_back(*sees);
+  return function(inputs)[0];
+}
+
+bool same_batch(const Tensor& a, const Tensor& b) {
+  if (a.rank() != b.rank()) return false;
+  for (int i = 3; i <= a.rank(); ++i)
+    if (size_at(a, i).text() != size_at(b, i).text()) return false;
+  return true;
 }
 
 }  // namespace
@@ -89,10 +128,9 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
       sees = sees ? *sees & shows : shows;
     }
   }
-  // As large as a number may be, so that rows that see nothing stay finite until they are zero.
-  if (sees) scores = Tensor::where(*sees, scores, -1e30);
-  Tensor weights = scores.softmax();
-  if (sees) weights = Tensor::where(*sees, weights, 0.0);
+  if (options.dropout == 0 && v.dtype() == dtype && same_batch(scores, values))
+    return weighted(scores, values, sees);
+  Tensor weights = weights_of(scores, sees);
   if (options.dropout > 0) weights = Dropout(options.dropout)(weights, mode);
   Tensor out = weights.cast(v.dtype()).matmul(values);
   if (!is_grouped) return out;
