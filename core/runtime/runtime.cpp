@@ -179,14 +179,10 @@ struct Runtime::Impl {
     edition.swap(next);
   }
 
-  static SymbolValues values(const Graph& graph, const PlanUse& use, const SymbolValues& symbols) {
-    return renamed_symbols(graph, use.plan->schedule().symbols, symbols);
-  }
-
   std::vector<BufferRef> run(const Graph& graph, const PlanUse& use,
                              const std::vector<BufferRef>& inputs, const SymbolValues& symbols,
                              RunStats* stats, const Fills& fills = {}) {
-    const SymbolValues values = this->values(graph, use, symbols);
+    const SymbolValues values = renamed_symbols(graph, use.plan->schedule().symbols, symbols);
     const RunOptions how{validate, stats, &fills, times.get()};
     if (!use.constants) return run_plan(*use.plan, inputs, values, how);
     std::vector<BufferRef> all = inputs;
@@ -378,8 +374,9 @@ std::vector<BufferRef> Runtime::run(const Graph& graph, const std::vector<Buffer
     *stats = RunStats();
     stats->plan_cached = cached;
     if (!cached) stats->programs = use.plan->programs();
-    const bool compiles = use.plan->compiles_for(impl().values(graph, use, symbols));
-    if (!cached || compiles) stats->compile_ms = milliseconds_since(begin);
+    if (use.plan->compiles_for(renamed_symbols(graph, use.plan->schedule().symbols, symbols)) ||
+        !cached)
+      stats->compile_ms = milliseconds_since(begin);
   }
   measure_devices(*use.plan);
   const auto run_begin = Clock::now();

@@ -191,6 +191,26 @@ Workload attention_of_one_buffer(int64_t heads, int64_t tokens) {
   return w;
 }
 
+/// The result's gradients by queries, keys and values, for a fourth operand that came back.
+Workload gradient_of_attention(int64_t heads, int64_t tokens, bool is_causal) {
+  Workload w = attention(heads, tokens, is_causal);
+  const auto forward = std::move(w.ours);
+  w.name += ", gradient";
+  w.shapes.push_back(w.shapes[0]);
+  w.work *= 3.5;  // seven products: the result is not there yet
+  w.ours = [forward](const Inputs& x) {
+    return stack(gradient(forward({x[0], x[1], x[2]}), {x[0], x[1], x[2]}, x[3]), 0);
+  };
+  const char* causal = is_causal ? "True" : "False";
+  w.torch = fmt::format(
+      "(lambda o: torch.stack(torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward("
+      "x[3], x[0], x[1], x[2], o[0], o[1], 0.0, {})))("
+      "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(x[0], x[1], x[2], 0.0, {}))",
+      causal, causal);
+  w.tinygrad = "";
+  return w;
+}
+
 void add_attention(std::vector<Workload>& all) {
   all.push_back(attention(8, 512, false));
   all.push_back(attention(8, 512, true));
@@ -198,6 +218,8 @@ void add_attention(std::vector<Workload>& all) {
   for (const bool is_causal : {false, true}) {
     all.push_back(attention(8, 4096, is_causal));
     all.push_back(attention(1, 16384, is_causal));
+    for (const int64_t tokens : {512, 1024, 2048, 4096})
+      all.push_back(gradient_of_attention(8, tokens, is_causal));
   }
   all.push_back(attention_of_one_buffer(8, 1024));
   all.push_back(attention_of("8x1024x64, 2 heads of keys", 8, 1024, 2, 1024, 64));

@@ -278,10 +278,8 @@ class Machine {
     const auto next = program_.operands(program_.op(ends_[i]));
     for (;;) {
       Mask going(threads_);
-      for (uint32_t t = 0; t < threads_; ++t) {
-        going[t] = active[t] && integer(i, t) < integer(operands[1], t);
-        trips_[t] += going[t];
-      }
+      for (uint32_t t = 0; t < threads_; ++t)
+        trips_[t] += going[t] = active[t] && integer(i, t) < integer(operands[1], t);
       if (!any(going)) break;
       region(i + 1 + static_cast<uint32_t>(carries), ends_[i], going);
       for (uint32_t t = 0; t < threads_; ++t) {
@@ -451,14 +449,6 @@ class Machine {
   uint32_t block_[3] = {1, 1, 1}, grid_[3] = {0, 0, 0}, threads_ = 1;
 };
 
-Array fresh(const Node& node, const SymbolValues& symbols) {
-  std::vector<int64_t> shape;
-  for (const Dim& d : node.shape) shape.push_back(d.evaluate(symbols));
-  Array array = Array::zeros(node.dtype, shape);
-  std::ranges::fill(array.bytes, uint8_t{0xA5});
-  return array;
-}
-
 }  // namespace
 
 std::vector<Array> run(const LoweredKernel& kernel, const Graph& graph,
@@ -466,7 +456,11 @@ std::vector<Array> run(const LoweredKernel& kernel, const Graph& graph,
                        const SymbolValues& symbols, const std::vector<MatrixAtom>& atoms,
                        int64_t* most_trips) {
   std::vector<Array> ins = inputs, outs;
-  for (const NodeRef& out : graph.outputs) outs.push_back(fresh(*out, symbols));
+  for (const NodeRef& out : graph.outputs) {
+    std::vector<int64_t> shape;
+    for (const Dim& d : out->shape) shape.push_back(d.evaluate(symbols));
+    std::ranges::fill(outs.emplace_back(Array::zeros(out->dtype, shape)).bytes, uint8_t{0xA5});
+  }
   std::vector<std::vector<uint8_t>*> buffers;
   std::vector<uint64_t> scalars;
   const sdk::ProgramView program = kernel.program.view();
@@ -491,13 +485,10 @@ std::vector<Array> run(const LoweredKernel& kernel, const Graph& graph,
     }
   }
   Machine machine(program, buffers, scalars, atoms);
-  const int64_t x = kernel.grid[0].evaluate(symbols), y = kernel.grid[1].evaluate(symbols),
-                z = kernel.grid[2].evaluate(symbols);
-  for (int64_t k = 0; k < z; ++k)
-    for (int64_t j = 0; j < y; ++j)
-      for (int64_t i = 0; i < x; ++i)
-        machine.workgroup(static_cast<uint32_t>(i), static_cast<uint32_t>(j),
-                          static_cast<uint32_t>(k));
+  const auto count = [&](size_t d) { return kernel.grid[d].evaluate(symbols); };
+  for (uint32_t k = 0; k < count(2); ++k)
+    for (uint32_t j = 0; j < count(1); ++j)
+      for (uint32_t i = 0; i < count(0); ++i) machine.workgroup(i, j, k);
   if (most_trips != nullptr) *most_trips = machine.most_trips();
   cut_off(ins);
   cut_off(outs);
