@@ -119,7 +119,8 @@ TEST_CASE("a copy of a tile that is padded stays inside of its source") {
         "a0.o block.y; split r0.o 4; pad b0.c0 2",
         "reorder a2 a0; split a0 8; split a1 16; split r0 3; stage b0 at a2",
         "reorder a2 a0; split a0 8; split a1 16; split r0 3; stage b0 at a2; pad b0.c0 2",
-        "reorder a2 a0; split a0 8; split a1 16; split r0 3; stage b0 at a2; split r0.o 4; pad b0.c0 2",
+        "reorder a2 a0; split a0 8; split a1 16; split r0 3; stage b0 at a2; split r0.o 4; pad "
+        "b0.c0 2",
         "reorder a2 a0; split a0 8; split a1 16; split r0 3; stage b0 at a2; split r0.o 4"}) {
     INFO(list);
     CHECK(difference(c->second, everything(), list, false) == "");

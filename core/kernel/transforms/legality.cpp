@@ -109,9 +109,10 @@ class Limits {
     if (capabilities_.has(Op::COMPOSE) && capabilities_.has(Op::EXTRACT)) return;
     walk(s.body, [&](const Statement& loop) {
       if (loop.kind == Statement::Kind::kLoop && kernel_.axes[loop.axis].bind == Bind::kVector)
-        fail(ErrorKind::kUnsupported,
-             "[kernel] {}: expected vectors whose lanes can change places on the device, got others",
-             kernel_.name);
+        fail(
+            ErrorKind::kUnsupported,
+            "[kernel] {}: expected vectors whose lanes can change places on the device, got others",
+            kernel_.name);
     });
   }
 
