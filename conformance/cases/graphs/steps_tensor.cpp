@@ -122,7 +122,8 @@ Entry grow_narrow_matmul(Grower& g) {
                                                         {DType::kI8, DType::kI8, DType::kI32},
                                                         {DType::kBF16, DType::kBF16, DType::kF32}}};
   // Signed bytes twice: what takes them for unsigned ones has more to get wrong.
-  const auto [x, y, sum] = kKinds[g.choices().below(kKinds.size())];
+  const std::array<DType, 3>& kind = kKinds[g.choices().below(kKinds.size())];
+  const DType x = kind[0], y = kind[1], sum = kind[2];
   // Mostly of whole dot products, in tiles of many rows.
   const Dim m(g.choices().between(8, 20)), n(g.choices().between(8, 20));
   const int64_t terms = g.choices().between(1, 8) * 4;
