@@ -2,12 +2,34 @@
 #include "core/compile/chooser.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
 
 #include "core/kernel/heuristics/heuristics.hpp"
 #include "core/lower/pack.hpp"
 #include "core/lower/word_ops.hpp"
 
 namespace tenon {
+namespace {
+
+/// Points of decision of which a smaller option needs fewer registers.
+constexpr std::array<std::string_view, 3> kTiles{"tile", "rows", "copies"};
+
+/// What the rules decide, with so many steps down from there where there are such options.
+Decide decide_smaller(size_t steps) {
+  if (steps == 0) return {};
+  return [steps](std::string_view point, std::span<const int64_t> options) -> size_t {
+    if (std::ranges::find(kTiles, point) == kTiles.end()) return 0;
+    std::vector<size_t> smaller;  // numbers of options, the largest first
+    for (size_t i = 1; i < options.size(); ++i)
+      if (options[i] < options[0]) smaller.push_back(i);
+    std::ranges::sort(smaller, std::greater(), [&](size_t i) { return options[i]; });
+    return smaller.empty() ? 0 : smaller[std::min(steps, smaller.size()) - 1];
+  };
+}
+
+}  // namespace
 
 bool needs_one_thread(const Kernel& kernel, const Capabilities& capabilities) {
   if (capabilities.storage_bytes < 4 || has_word_atomics(capabilities)) return false;
@@ -19,13 +41,14 @@ bool needs_one_thread(const Kernel& kernel, const Capabilities& capabilities) {
 LoweredKernel HeuristicChooser::choose(const UnchosenKernel& kernel) {
   const Capabilities& capabilities = kernel.capabilities;
   if (needs_one_thread(kernel.tree, capabilities)) return kernel.lower({kernel.tree, {}});
-  LoweredKernel out = kernel.lower(choose_transforms(kernel.tree, capabilities));
+  const Decide decide = decide_smaller(smaller_);
+  LoweredKernel out = kernel.lower(choose_transforms(kernel.tree, capabilities, decide));
   if (out.program.get()->shared_bytes <= capabilities.max_shared_bytes) return out;
   // Recipes see one reduction at a time. Where all of them together want more shared memory than
   // there is, each thread reduces for itself.
   Capabilities alone = capabilities;
   alone.max_shared_bytes = 0;
-  return kernel.lower(choose_transforms(kernel.tree, alone));
+  return kernel.lower(choose_transforms(kernel.tree, alone, decide));
 }
 
 LoweredKernel WrittenChooser::choose(const UnchosenKernel& kernel) {

@@ -33,6 +33,11 @@ class TransformChooser {
   /// One that chooses as this does and may outlive it, for kernels whose sizes a launch tells; null
   /// if the kernel of that name is to be one for all sizes.
   virtual std::shared_ptr<TransformChooser> for_later(std::string_view) const { return nullptr; }
+  /// One that takes tiles smaller by so many steps, as what spills wants; null if the kernel of that
+  /// name is to be as it is.
+  virtual std::shared_ptr<TransformChooser> with_smaller_tiles(std::string_view, size_t) const {
+    return nullptr;
+  }
 };
 
 /// Words that hold several elements are written without atomics by one thread alone: then no
@@ -42,11 +47,20 @@ bool needs_one_thread(const Kernel& kernel, const Capabilities& capabilities);
 /// What suits the device, by core/kernel/heuristics.
 class HeuristicChooser : public TransformChooser {
  public:
+  /// With tiles of registers that are so many steps smaller than the rules take.
+  explicit HeuristicChooser(size_t smaller = 0) : smaller_(smaller) {}
   LoweredKernel choose(const UnchosenKernel& kernel) override;
   bool tells_equal_kernels_apart() const override { return false; }
   std::shared_ptr<TransformChooser> for_later(std::string_view) const override {
-    return std::make_shared<HeuristicChooser>();
+    return std::make_shared<HeuristicChooser>(smaller_);
   }
+  std::shared_ptr<TransformChooser> with_smaller_tiles(std::string_view,
+                                                       size_t steps) const override {
+    return std::make_shared<HeuristicChooser>(smaller_ + steps);
+  }
+
+ private:
+  size_t smaller_;
 };
 
 /// The same list for each kernel; none if it is empty. Throws what is not legal.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/device/executables.hpp"
 
+#include <cstring>
+
 #include "core/device/target_compiler.hpp"
 #include "core/plugin/abi_struct.hpp"
 #include "core/plugin/status.hpp"
@@ -10,7 +12,12 @@
 namespace tenon {
 namespace {
 
-constexpr int kCacheSchema = 2;  ///< of what the subject is made of and of what is stored
+constexpr int kCacheSchema = 3;  ///< of what the subject is made of and of what is stored
+
+/// What is kept before the plugin's bytes: by it kernels are chosen again as they were.
+struct SavedReport {
+  uint32_t registers, spills;
+};
 
 tn_target target_of(tn_device* device) {
   tn_target target = abi_struct<tn_target>();
@@ -69,15 +76,20 @@ ExecutableRef Executables::compile(const tn_program& program, Device& device) {
 ExecutableRef Executables::load(const std::string& subject, Device& device) {
   if (!cache_ || !(opened_.facts.flags & TN_DEVICE_SAVE)) return nullptr;
   const auto bytes = cache_->get(subject);
-  if (!bytes) return nullptr;
+  SavedReport saved;
+  if (!bytes || bytes->size() < sizeof saved) return nullptr;
+  std::memcpy(&saved, bytes->data(), sizeof saved);
   const tn_target target = target_of(opened_.handle);
   tn_error error = abi_struct<tn_error>();
   tn_executable* handle = nullptr;
-  const int32_t status =
-      opened_.plugin().executable_load(&target, bytes->data(), bytes->size(), &handle, &error);
+  const int32_t status = opened_.plugin().executable_load(
+      &target, bytes->data() + sizeof saved, bytes->size() - sizeof saved, &handle, &error);
   if (status == TN_OK && handle) {
     TN_LOG("cache", "{}: loaded {}", opened_.id, hash_digits(subject));
-    return wrap(handle, abi_struct<tn_compile_report>(), true, device);
+    tn_compile_report report = abi_struct<tn_compile_report>();
+    report.registers = saved.registers;
+    report.spills = saved.spills;
+    return wrap(handle, report, true, device);
   }
   TN_LOG("cache", "{}: {} refused: {}", opened_.id, hash_digits(subject),
          error_message(status, error));
@@ -99,8 +111,12 @@ ExecutableRef Executables::compile_fresh(const tn_program& program, const std::s
 void Executables::save(const CompiledProgram& compiled, const std::string& subject) {
   if (!cache_ || !(opened_.facts.flags & TN_DEVICE_SAVE)) return;
   try {
-    const std::vector<uint8_t> bytes = compiled.saved();
-    if (!bytes.empty()) cache_->put(subject, bytes);
+    std::vector<uint8_t> bytes = compiled.saved();
+    if (bytes.empty()) return;
+    const SavedReport report{compiled.report().registers, compiled.report().spills};
+    const auto* before = reinterpret_cast<const uint8_t*>(&report);
+    bytes.insert(bytes.begin(), before, before + sizeof report);
+    cache_->put(subject, bytes);
   } catch (const std::bad_alloc&) {  // no memory for it: nothing is cached
   } catch (const Error& error) {
     TN_LOG("cache", "{}: not saved: {}", opened_.id, error.what());

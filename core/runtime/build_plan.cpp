@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/compile/compiler.hpp"
+#include "core/runtime/compile_kernel.hpp"
 #include "core/runtime/for_all.hpp"
 #include "core/runtime/own_program.hpp"
 #include "core/runtime/plan.hpp"
@@ -102,15 +103,16 @@ class PlanBuilder {
     return {.alias = distinct.first->alias, .sections = distinct.first->sections, .name = {}};
   }
 
-  LoweredKernel lowered(const Graph& graph, const Distinct& distinct, size_t number) const {
+  LoweredKernel lowered(const Graph& graph, const Distinct& distinct, TransformChooser& chooser,
+                        size_t number = 0) const {
     const Capabilities& caps = devices_[static_cast<size_t>(distinct.device)]->capabilities();
-    return compiler_.lower(compiler_.legalise(graph, caps), caps, options_of(distinct), chooser_,
+    return compiler_.lower(compiler_.legalise(graph, caps), caps, options_of(distinct), chooser,
                            number);
   }
 
   void lower(Distinct& distinct, size_t number) const {
     try {
-      distinct.kernel.lowered = lowered(distinct.graph, distinct, number);
+      distinct.kernel.lowered = lowered(distinct.graph, distinct, chooser_, number);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kUnsupported) throw;
       refuse(distinct, number, error);
@@ -120,7 +122,7 @@ class PlanBuilder {
   /// Says what was refused by the names that the user knows.
   [[noreturn]] void refuse(const Distinct& distinct, size_t number, Error error) const {
     try {
-      if (!chooser_.tells_equal_kernels_apart()) lowered(distinct.first->graph, distinct, number);
+      if (!chooser_.tells_equal_kernels_apart()) lowered(distinct.first->graph, distinct, chooser_, number);
     } catch (const Error& named) {
       error = named;
     }
@@ -155,7 +157,9 @@ class PlanBuilder {
     for_all(order.size(), [&](size_t i) {
       auto& [lowered, executable] = order[i]->kernel;
       Device& device = *devices_[static_cast<size_t>(order[i]->device)];
-      executable = device.compile(*lowered.program.get());
+      compile_kernel(order[i]->kernel, device, chooser_, [&](TransformChooser& chooser) {
+        return this->lowered(order[i]->graph, *order[i], chooser);
+      });
       if (lowered.model)
         try_program(device, *executable, lowered, order[i]->graph, order[i]->first->alias);
     });

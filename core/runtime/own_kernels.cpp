@@ -99,6 +99,11 @@ std::shared_ptr<TransformChooser> OwnChooser::for_later(std::string_view name) c
   return own_.find(name) ? nullptr : heuristics_.for_later(name);
 }
 
+std::shared_ptr<TransformChooser> OwnChooser::with_smaller_tiles(std::string_view name,
+                                                                 size_t steps) const {
+  return own_.find(name) ? nullptr : heuristics_.with_smaller_tiles(name, steps);
+}
+
 LoweredKernel OwnChooser::choose_own(const UnchosenKernel& kernel, const OwnKernels::Entry& entry) {
   if (entry.program) return with_program(heuristics_.choose(kernel), *entry.program, kernel);
   if (!entry.transforms.empty() && needs_one_thread(kernel.tree, kernel.capabilities))

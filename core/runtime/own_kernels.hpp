@@ -61,6 +61,8 @@ class OwnChooser : public TransformChooser {
   LoweredKernel choose(const UnchosenKernel& kernel) override;
   bool tells_equal_kernels_apart() const override { return false; }
   std::shared_ptr<TransformChooser> for_later(std::string_view name) const override;
+  std::shared_ptr<TransformChooser> with_smaller_tiles(std::string_view name,
+                                                       size_t steps) const override;
 
  private:
   LoweredKernel choose_own(const UnchosenKernel& kernel, const OwnKernels::Entry& entry);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/support/log.hpp"
+#include "core/runtime/compile_kernel.hpp"
 
 namespace tenon {
 namespace {
@@ -47,10 +47,12 @@ const CompiledKernel& SizedKernel::get(const SymbolValues& values) {
   if (const auto at = made_.find(ranges); at != made_.end()) return at->second;
   const Graph graph = canonical_kernel(graph_, compiler_.builder(), ranges).graph;
   const Capabilities& capabilities = device_->capabilities();
-  CompiledKernel made;
-  made.lowered =
-      compiler_.lower(compiler_.legalise(graph, capabilities), capabilities, options_, *chooser_);
-  made.executable = device_->compile(*made.lowered.program.get());
+  const auto lower = [&](TransformChooser& chooser) {
+    return compiler_.lower(compiler_.legalise(graph, capabilities), capabilities, options_,
+                           chooser);
+  };
+  CompiledKernel made{lower(*chooser_), nullptr};
+  compile_kernel(made, *device_, *chooser_, lower);
   return made_.emplace(std::move(ranges), std::move(made)).first->second;
 }
 

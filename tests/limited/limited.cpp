@@ -17,11 +17,13 @@ enum class Kind {
   bare     // 32-bit numbers, the principal operators, one thread a workgroup
 };
 constexpr Kind kKind = LIMITED;
+constexpr uint32_t kRegisters = 32;  ///< what loops carry beyond these is said to be spilled
 
 const tn_properties& limited_properties() {
   static const sdk::PropertyTable* const table = [] {
     auto* t =
-        new sdk::PropertyTable(TN_DEVICE_COMPUTE | TN_DEVICE_DETERMINISTIC | TN_DEVICE_SYMBOLIC);
+        new sdk::PropertyTable(TN_DEVICE_COMPUTE | TN_DEVICE_DETERMINISTIC | TN_DEVICE_SYMBOLIC |
+                               TN_DEVICE_SAVE);
     t->compute({TN_DTYPE_BOOL, TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_F32});
     t->store_all(2);
     t->add_memory(sdk::host_memory_space(64));
@@ -75,13 +77,17 @@ class LimitedBackend : public NullBackend {
   std::unique_ptr<sdk::Executable> compile(const sdk::Target& target,
                                            const sdk::ProgramView& program,
                                            tn_compile_report& report) override {
+    uint32_t carried = 0;
     for (uint32_t i = 0; i < program.op_count(); ++i) {
       const tn_op& op = program.op(i);
+      carried += op.op == TN_OP_CARRY;
       if (op.lanes && op.dtype != TN_DTYPE_BOOL && is_narrow(op.dtype)) {
         throw sdk::Failure(TN_ERROR_COMPILE_FAILED,
                            "op " + std::to_string(i) + " is narrower than a word");
       }
     }
+    report.registers = kRegisters;
+    report.spills = carried > kRegisters ? carried - kRegisters : 0;
     return NullBackend::compile(target, program, report);
   }
 };

@@ -122,12 +122,8 @@ TEST_CASE("equal kernels in names alone become the same nodes, others do not") {
 }
 
 TEST_CASE("what a device refuses is named as the graph names it") {
-  const fs::path plugin =
-      fs::path(TENON_BINARY_DIR) / "test-plugins/limited/libtenon_limited_webgpu.so";
-  if (!fs::exists(plugin)) return;
-  RuntimeOptions options = options_for("limited_webgpu", "null");
-  options.plugins = {plugin};
-  Runtime runtime(options);
+  if (!fs::exists(plugin_file("limited_webgpu"))) return;
+  Runtime runtime(options_for("limited_webgpu", "limited_webgpu"));
   const auto refused = [&](const char* text, const SymbolValues& symbols) {
     const Graph graph = parse_graph(text, runtime.builder());
     return error_of([&] {
