@@ -33,8 +33,8 @@ class TransformChooser {
   /// One that chooses as this does and may outlive it, for kernels whose sizes a launch tells; null
   /// if the kernel of that name is to be one for all sizes.
   virtual std::shared_ptr<TransformChooser> for_later(std::string_view) const { return nullptr; }
-  /// One that takes tiles smaller by so many steps, as what spills wants; null if the kernel of that
-  /// name is to be as it is.
+  /// One that takes tiles smaller by so many steps, as what spills wants; null if the kernel of
+  /// that name is to be as it is.
   virtual std::shared_ptr<TransformChooser> with_smaller_tiles(std::string_view, size_t) const {
     return nullptr;
   }

@@ -122,7 +122,8 @@ class PlanBuilder {
   /// Says what was refused by the names that the user knows.
   [[noreturn]] void refuse(const Distinct& distinct, size_t number, Error error) const {
     try {
-      if (!chooser_.tells_equal_kernels_apart()) lowered(distinct.first->graph, distinct, chooser_, number);
+      if (!chooser_.tells_equal_kernels_apart())
+        lowered(distinct.first->graph, distinct, chooser_, number);
     } catch (const Error& named) {
       error = named;
     }

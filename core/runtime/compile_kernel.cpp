@@ -10,7 +10,7 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kSteps = 2;          ///< that are tried
+constexpr size_t kSteps = 2;              ///< that are tried
 constexpr uint32_t kFewOfRegisters = 16;  ///< a spill in so many registers costs little
 
 bool spills(const tn_compile_report& report) {

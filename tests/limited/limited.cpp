@@ -17,13 +17,12 @@ enum class Kind {
   bare     // 32-bit numbers, the principal operators, one thread a workgroup
 };
 constexpr Kind kKind = LIMITED;
-constexpr uint32_t kRegisters = 32;  ///< what loops carry beyond these is said to be spilled
+constexpr uint32_t kRegisters = 8;  ///< what loops carry beyond these is said to be spilled
 
 const tn_properties& limited_properties() {
   static const sdk::PropertyTable* const table = [] {
-    auto* t =
-        new sdk::PropertyTable(TN_DEVICE_COMPUTE | TN_DEVICE_DETERMINISTIC | TN_DEVICE_SYMBOLIC |
-                               TN_DEVICE_SAVE);
+    auto* t = new sdk::PropertyTable(TN_DEVICE_COMPUTE | TN_DEVICE_DETERMINISTIC |
+                                     TN_DEVICE_SYMBOLIC | TN_DEVICE_SAVE);
     t->compute({TN_DTYPE_BOOL, TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_F32});
     t->store_all(2);
     t->add_memory(sdk::host_memory_space(64));

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 inline fs::path plugin_file(const std::string& backend) {
   const fs::path build(TENON_BINARY_DIR);
   const std::string name = "libtenon_" + backend + ".so";
-  for (const char* folder : {"test-plugins/runtime", "test-plugins/limited", "lib/tenon-examples", "lib/tenon"})
+  for (const char* folder :
+       {"test-plugins/runtime", "test-plugins/limited", "lib/tenon-examples", "lib/tenon"})
     if (fs::exists(build / folder / name)) return build / folder / name;
   return build / "lib" / "tenon" / name;
 }

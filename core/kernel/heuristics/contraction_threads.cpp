@@ -12,6 +12,8 @@
 namespace tenon {
 namespace {
 
+constexpr int64_t kMostTile = 128, kLeastTile = 32;  ///< rows and columns of a workgroup
+
 /// Threads of a workgroup along x, y and z.
 struct Threads {
   int64_t x = 1, y = 1, z = 1;
@@ -101,12 +103,13 @@ int64_t block_tile(const ScheduleBuilder& builder, const Matmul& mm, int64_t mos
     return batch * ((builder.size(mm.m) + tile - 1) / tile) *
            ((builder.size(mm.n) + tile - 1) / tile);
   };
-  while (most > 32 && blocks(most) < std::max<int64_t>(1, builder.caps.compute_units)) most /= 2;
+  while (most > kLeastTile && blocks(most) < std::max<int64_t>(1, builder.caps.compute_units))
+    most /= 2;
   return most;
 }
 
-void schedule_registers(ScheduleBuilder& builder, const Matmul& mm) {
-  const int64_t tile = builder.choose("tile", block_tile(builder, mm, 128), {128, 64, 32});
+void schedule_registers(ScheduleBuilder& builder, const Matmul& mm, int64_t wanted) {
+  const int64_t tile = builder.choose("tile", wanted, {128, 64, 32});
   const int64_t each = tile >= 128 ? 8 : tile >= 64 ? 4 : 2;  // rows and columns of a thread
   const Threads threads{tile / each, tile / each, 1};
   int64_t lanes = std::min<int64_t>(each, builder.caps.of(mm.columns_dtype).vector_lanes);
@@ -135,8 +138,9 @@ void schedule_registers(ScheduleBuilder& builder, const Matmul& mm) {
   bind_blocks(builder, mm, m_block, n_block);
 }
 
-void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom& atom) {
-  const int64_t tile = builder.choose("tile", block_tile(builder, mm, 128), {128, 64, 32});
+void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom& atom,
+                    int64_t wanted) {
+  const int64_t tile = builder.choose("tile", wanted, {128, 64, 32});
   const int64_t beside = tile >= 64 ? 2 : 1;  // subgroups along rows and along columns
   const Threads threads{atom.subgroup, beside, beside};
   const auto [m_block, m_inside] = builder.split(mm.m, tile);
@@ -203,15 +207,19 @@ bool schedule_tiles(ScheduleBuilder& builder, int axis) {
   for (const KernelBuffer& b : builder.kernel.buffers)
     if (b.space == BufferSpace::kGlobal && b.read && b.written) return false;
   const MatrixAtom* atom = atom_for(builder, mm);
-  const auto atoms = [&](ScheduleBuilder& trial) {
-    schedule_atoms(trial, mm, *atom);
-    return !trial.refusal() && fits_shared(trial);
-  };
-  const auto registers = [&](ScheduleBuilder& trial) {
-    schedule_registers(trial, mm);
-    return !trial.refusal() && fits_shared(trial);
-  };
-  return (atom && builder.attempt(atoms)) || builder.attempt(registers);
+  // The largest that the shared memory holds.
+  for (int64_t tile = block_tile(builder, mm, kMostTile); tile >= kLeastTile; tile /= 2) {
+    const auto atoms = [&](ScheduleBuilder& trial) {
+      schedule_atoms(trial, mm, *atom, tile);
+      return !trial.refusal() && fits_shared(trial);
+    };
+    const auto registers = [&](ScheduleBuilder& trial) {
+      schedule_registers(trial, mm, tile);
+      return !trial.refusal() && fits_shared(trial);
+    };
+    if ((atom && builder.attempt(atoms)) || builder.attempt(registers)) return true;
+  }
+  return false;
 }
 
 }  // namespace tenon
