@@ -103,7 +103,8 @@ class PlanBuilder {
   }
 
   LoweredKernel lowered(const Graph& graph, const Distinct& distinct, size_t number) const {
-    const Capabilities& caps = devices_[static_cast<size_t>(distinct.device)]->capabilities();
+    const Capabilities caps =
+        chooser_.seen(devices_[static_cast<size_t>(distinct.device)]->capabilities());
     return compiler_.lower(compiler_.legalise(graph, caps), caps, options_of(distinct), chooser_,
                            number);
   }
