@@ -139,11 +139,11 @@ struct Runtime::Impl {
   }
 
   static ScheduleOptions schedule_options(const DeviceList& devices,
-                                          std::vector<InputPlace> input_places) {
-    ScheduleOptions options;
+                                          std::vector<InputPlace> input_places,
+                                          const TransformChooser& by = HeuristicChooser()) {
+    ScheduleOptions options{.devices = {}, .input_places = std::move(input_places)};
     for (const auto& device : devices)
-      options.devices.push_back({device->id(), device->capabilities()});
-    options.input_places = std::move(input_places);
+      options.devices.push_back({device->id(), by.seen(device->capabilities())});
     return options;
   }
 
@@ -158,8 +158,8 @@ struct Runtime::Impl {
   }
 
   Schedule schedule(const Graph& graph, const DeviceList& on, std::vector<InputPlace> input_places,
-                    const Edition& by) const {
-    return compiler.schedule(graph, schedule_options(on, std::move(input_places)), matmul,
+                    const Edition& by, const TransformChooser& chooser = HeuristicChooser()) const {
+    return compiler.schedule(graph, schedule_options(on, std::move(input_places), chooser), matmul,
                              by.rules);
   }
 
@@ -210,7 +210,7 @@ struct Runtime::Impl {
       runtime_.open_copied(graph);
       const DeviceList devices = impl_.opened();
       OwnChooser chooser(edition_.kernels);
-      return build_plan(impl_.schedule(graph, devices, input_places, edition_), devices,
+      return build_plan(impl_.schedule(graph, devices, input_places, edition_, chooser), devices,
                         impl_.compiler, chooser);
     }
     DTypeSet varying(const std::vector<InputPlace>& input_places) override {
@@ -301,8 +301,9 @@ SchedulePlanRef Runtime::plan(const Graph& graph, TransformChooser& chooser,
                                        InputPlace(impl().index_of(device(device_id))));
   open_copied(graph);
   const DeviceList devices = impl().opened();
-  return build_plan(impl().schedule(graph, devices, std::move(input_places), *impl().current()),
-                    devices, impl().compiler, chooser);
+  return build_plan(
+      impl().schedule(graph, devices, std::move(input_places), *impl().current(), chooser), devices,
+      impl().compiler, chooser);
 }
 
 std::vector<BufferRef> Runtime::run_planned(const Graph& graph, const SchedulePlan& plan,
