@@ -77,20 +77,22 @@ Targets of_labels(const char* op, const Tensor& log_chances, const Tensor& label
       text(log_chances), axis, text(labels));
   const Size classes = log_chances.sizes()[static_cast<size_t>(axis)];
   const Tensor label = labels.cast(DType::kI64);
-  const Tensor number = along(Tensor::arange(classes, DType::kI64, labels.context()), axis, rank);
-  const Tensor is_label = number == label.unsqueeze(axis);
+  const auto of_label = [&](const Tensor& x) {
+    return x.gather(axis, label.unsqueeze(axis)).squeeze(axis);
+  };
   const Tensor is_class = (label >= 0) & (label < Tensor::from_size(classes, labels.context()));
   const Tensor counts = label != options.ignore;
+  const Tensor zero = Tensor::zeros({}, log_chances.dtype(), labels.context());
   Tensor weight = Tensor::ones({}, log_chances.dtype(), labels.context());
+  Tensor losses = -of_label(log_chances), label_weights = Tensor::where(is_class, weight, zero);
   if (options.weight) {
     TN_REQUIRE(options.weight->sizes() == Sizes{classes},
                "[{}] expected a weight for each of {} classes, got {}", op, classes.text(),
                text(*options.weight));
     weight = along(options.weight->cast(log_chances.dtype()), axis, rank);
+    label_weights = of_label(weight.expand(log_chances.sizes()));
+    losses = losses * label_weights;
   }
-  const Tensor zero = Tensor::zeros({}, log_chances.dtype(), labels.context());
-  const Tensor of_label = Tensor::where(is_label, weight, zero).sum({axis});
-  Tensor losses = Tensor::where(is_label, -log_chances * weight, zero).sum({axis});
   if (options.smoothing > 0) {
     const Tensor n = Tensor::from_size(classes, labels.context()).cast(log_chances.dtype());
     losses = losses * (1 - options.smoothing) +
@@ -99,7 +101,7 @@ Targets of_labels(const char* op, const Tensor& log_chances, const Tensor& label
   const Tensor nan = Tensor::full({}, std::numeric_limits<double>::quiet_NaN(), log_chances.dtype(),
                                   labels.context());
   losses = Tensor::where(counts, Tensor::where(is_class, losses, nan), zero);
-  return {losses, Tensor::where(counts, of_label, zero)};
+  return {losses, Tensor::where(counts, label_weights, zero)};
 }
 
 Tensor reduced(const Targets& targets, DType dtype, Reduction reduction) {

@@ -148,8 +148,10 @@ Tensor log_softmax(const Tensor& x, std::vector<int> axes) {
     const Tensor centred = v - v.max(axes, /*keep=*/true);
     return centred - centred.exp().sum(axes, /*keep=*/true).log();
   };
-  const auto gradient = [&axes](const Tensor& /*v*/, const Tensor& y, const Tensor& g) {
-    return g - y.exp() * g.sum(axes, /*keep=*/true);
+  // By the powers that the sum is of: a kernel that does both computes them once.
+  const auto gradient = [&axes](const Tensor& v, const Tensor& /*y*/, const Tensor& g) {
+    const Tensor powers = (v - v.max(axes, /*keep=*/true)).exp();
+    return g - powers * (g.sum(axes, /*keep=*/true) / powers.sum(axes, /*keep=*/true));
   };
   return rounded(with_gradient("log_softmax", wide, value, gradient), real_dtype(x));
 }

@@ -31,6 +31,9 @@ struct Layout {
 
 constexpr int kInnerBits = 5;    ///< of the elements that are not compared with each other
 constexpr int kFewestLower = 5;  ///< shorter rows keep one axis
+/// Of the first of a row, which are found one after another: each is a pass over what lies in a
+/// cache, where a step of the network goes through memory.
+constexpr int64_t kMostChosen = 32;
 
 Layout layout_of(int64_t rows, int bits) {
   const int inner = kInnerBits - std::min(kInnerBits, ceil_log2(rows));
@@ -129,26 +132,46 @@ Number greatest(DType dtype) {
   return is_signed(dtype) ? Number(INT64_MAX >> unused) : Number(~uint64_t{0} >> unused);
 }
 
+Tensor directed_key(const Tensor& x, bool descending) {
+  const Tensor key = order_key(x);
+  if (!descending) return key;
+  return key ^ constant_like(key, is_signed(key.dtype()) ? Number(-1) : greatest(key.dtype()));
+}
+
+/// A key of 32 bits and its position in one word: a stable order without a second comparison.
+Tensor word_of(const Tensor& key) {
+  return (key.cast(DType::kU64) * (uint64_t{1} << 32)) | positions(key, -1).cast(DType::kU64);
+}
+Tensor position_in(const Tensor& word) { return (word & uint64_t{0xFFFFFFFF}).cast(DType::kI64); }
+
 /// Of rows [.., n].
 Tensor argsort_rows(const Tensor& x, bool descending) {
-  Tensor key = order_key(x);
-  if (descending)
-    key = key ^ constant_like(key, is_signed(key.dtype()) ? Number(-1) : greatest(key.dtype()));
-  const Tensor place = positions(key, -1);
+  const Tensor key = directed_key(x, descending);
   if (dtype_bits(key.dtype()) == 32) {
-    // Key and position in one word: a stable order without a second comparison.
-    const DType wide = DType::kU64;
-    const Tensor word = (key.cast(wide) * (uint64_t{1} << 32)) | place.cast(wide);
-    const Parts sorted = sort_parts({word}, {greatest(wide)},
+    const Parts sorted = sort_parts({word_of(key)}, {greatest(DType::kU64)},
                                     [](const Parts& a, const Parts& b) { return a[0] < b[0]; });
-    return (sorted[0] & uint64_t{0xFFFFFFFF}).cast(DType::kI64);
+    return position_in(sorted[0]);
   }
+  const Tensor place = positions(key, -1);
   const Parts sorted =
       sort_parts({key, place.cast(DType::kI32)}, {greatest(key.dtype()), INT32_MAX},
                  [](const Parts& a, const Parts& b) {
                    return (a[0] < b[0]) | ((a[0] == b[0]) & (a[1] < b[1]));
                  });
   return sorted[1].cast(DType::kI64);
+}
+
+/// Positions of the first k in rows [.., n]: each time the least of what comes after the last one.
+Tensor first_of_rows(const Tensor& key, int64_t k) {
+  const Tensor word = word_of(key);
+  std::vector<Tensor> found;
+  while (static_cast<int64_t>(found.size()) < k) {
+    const Tensor left = found.empty() ? word
+                                      : Tensor::where(found.back() < word, word,
+                                                      constant_like(word, greatest(DType::kU64)));
+    found.push_back(left.min({-1}, /*keep=*/true));
+  }
+  return position_in(Tensor::cat(found, -1));
 }
 
 /// Of rows [.., n]. NaN are taken for the largest number, and put back by their count.
@@ -188,9 +211,15 @@ Tensor argsort(const Tensor& x, int axis, bool descending) {
 TopK topk(const Tensor& x, int64_t k, int axis, bool largest) {
   const int at = normalise_axis("topk", axis, x.rank());
   TN_REQUIRE(k >= 0 && k <= x.size(at), "[topk] expected k in [0, {}], got {}", x.size(at), k);
-  std::vector<Slice> ranges(static_cast<size_t>(at) + 1);
-  ranges.back() = Slice{0, k};
-  const Tensor indices = argsort(x, at, largest).slice(std::move(ranges));
+  const auto indices = [&] {
+    if (k > 0 && k <= kMostChosen && k < x.size(at) && x.size() > 0) {
+      const Tensor key = directed_key(axis_to_last(x, at), largest);
+      if (dtype_bits(key.dtype()) == 32) return last_to_axis(first_of_rows(key, k), at);
+    }
+    std::vector<Slice> ranges(static_cast<size_t>(at) + 1);
+    ranges.back() = Slice{0, k};
+    return argsort(x, at, largest).slice(std::move(ranges));
+  }();
   return {x.gather(at, indices), indices};
 }
 

@@ -98,14 +98,27 @@ void add_libraries(Peers& peers, const Workload& workload, int threads, const In
   }
 }
 
+auto compiled(const Workload& workload) {
+  return compile([&](const std::vector<Tensor>& x) { return workload.ours(x).all; },
+                 {.name = "workload"});
+}
+
+std::vector<float> floats_of(const std::vector<Tensor>& results) {
+  std::vector<float> out;
+  for (const Tensor& result : results) {
+    const std::vector<float> more = result.cast(DType::kF32).to_vector<float>();
+    out.insert(out.end(), more.begin(), more.end());
+  }
+  return out;
+}
+
 void bench_one(Suite& suite, const Workload& workload, int threads, PeerProcess* process,
                std::vector<SgemmPeer>& libraries) {
   Context& context = suite.context(threads);
   const InputFiles files(workload);
   const std::vector<Tensor> inputs = files.tensors(workload, context);
-  const auto step =
-      compile([&](const std::vector<Tensor>& x) { return workload.ours(x); }, {.name = "workload"});
-  const std::vector<float> got = step(inputs).cast(DType::kF32).to_vector<float>();
+  const auto step = compiled(workload);
+  const std::vector<float> got = floats_of(step(inputs));
   Peers peers = prepared(
       process,
       [&](const std::string& name) {
@@ -142,10 +155,9 @@ void bench_beside_cpu(Suite& suite, Context& context, const Workload& workload,
   std::vector<Contender> contenders;
   std::vector<std::vector<float>> got;
   for (Context* where : {&context, &suite.context(suite.most_threads())}) {
-    const auto step = compile([&](const std::vector<Tensor>& x) { return workload.ours(x); },
-                              {.name = "workload"});
+    const auto step = compiled(workload);
     const std::vector<Tensor> inputs = files.tensors(workload, *where);
-    got.push_back(step(inputs).cast(DType::kF32).to_vector<float>());
+    got.push_back(floats_of(step(inputs)));
     contenders.push_back(repeated([step, inputs, where] {
       step(inputs);
       runtime_of(*where).device().synchronize();

@@ -81,7 +81,7 @@ Workload by_blocks(int64_t rows, formats::BlockFormat format, int64_t bits) {
 
 /// A pass over f32 elements, each read or written so many times.
 Workload pass(std::string name, std::vector<std::vector<int64_t>> shapes, double elements,
-              std::function<Tensor(const Inputs&)> ours, std::string torch,
+              std::function<Results(const Inputs&)> ours, std::string torch,
               std::string tinygrad = "") {
   Workload w;
   w.name = std::move(name);
@@ -120,7 +120,7 @@ Workload gradient_of(Workload w, size_t operand) {
   w.name += operand == 0 ? ", gradient of the image" : ", gradient of the weights";
   w.shapes.push_back({w.shapes[0][0], w.shapes[1][0], w.shapes[0][2], w.shapes[0][3]});
   w.ours = [forward, operand](const Inputs& x) {
-    return gradient(forward({x[0], x[1]}), {x[operand]}, x[2])[0];
+    return gradient(forward({x[0], x[1]}).all[0], {x[operand]}, x[2]);
   };
   w.torch = operand == 0 ? "torch.nn.grad.conv2d_input(x[0].shape, x[1], x[2], "
                          : "torch.nn.grad.conv2d_weight(x[0], x[1].shape, x[2], ";
@@ -199,7 +199,7 @@ Workload gradient_of_attention(int64_t heads, int64_t tokens, bool is_causal) {
   w.shapes.push_back(w.shapes[0]);
   w.work *= 3.5;  // seven products: the result is not there yet
   w.ours = [forward](const Inputs& x) {
-    return stack(gradient(forward({x[0], x[1], x[2]}), {x[0], x[1], x[2]}, x[3]), 0);
+    return stack(gradient(forward({x[0], x[1], x[2]}).all[0], {x[0], x[1], x[2]}, x[3]), 0);
   };
   const char* causal = is_causal ? "True" : "False";
   w.torch = fmt::format(
@@ -271,6 +271,47 @@ void add_products(std::vector<Workload>& all) {
   }
 }
 
+/// Of labels in [0, 50257), by logits that a model of words gives; and by these alone.
+void add_losses(std::vector<Workload>& all) {
+  constexpr double kLogits = 512.0 * 50257;
+  const std::vector<std::vector<int64_t>> shapes{{512, 50257}, {512}};
+  const auto loss = [](const Inputs& x) {
+    return nn::cross_entropy(x[0], ((x[1] + 1) * 25128).cast(DType::kI64));
+  };
+  const std::string labels = "((x[1] + 1) * 25128).long()";
+  all.push_back(pass("softmax/cross-entropy 512x50257", shapes, kLogits, loss,
+                     fmt::format("F.cross_entropy(x[0], {})", labels)));
+  all.back().bound = Bound::kRead;
+  all.push_back(pass(
+      "softmax/cross-entropy 512x50257, gradient", shapes, 3 * kLogits,
+      [loss](const Inputs& x) { return gradient(loss(x), {x[0]}); },
+      fmt::format("torch.func.grad(lambda l: F.cross_entropy(l, {}))(x[0])", labels)));
+}
+
+/// The result's gradients by x[0], by a weight for each column, and by a bias, for x[1] that came
+/// back. Read are these two, written is one.
+void add_norms(std::vector<Workload>& all) {
+  const double m = 4096.0 * 1024;
+  const auto rms = [](const Tensor& x) {
+    return x * (x.square().mean({-1}, /*keep=*/true) + 1e-5).rsqrt();
+  };
+  all.push_back(pass(
+      "norm/rms, 4096x1024", {{4096, 1024}}, 2 * m, [rms](const Inputs& x) { return rms(x[0]); },
+      "F.rms_norm(x[0], (1024,), eps=1e-5)"));
+  all.push_back(pass(
+      "norm/layer, 4096x1024, gradient", {{4096, 1024}, {4096, 1024}, {1024}, {1024}}, 3 * m,
+      [](const Inputs& x) {
+        return gradient(x[0].layer_norm() * x[2] + x[3], {x[0], x[2], x[3]}, x[1]);
+      },
+      "torch.func.vjp(lambda a, w, b: F.layer_norm(a, (1024,), w, b), x[0], x[2], x[3])[1](x[1])"));
+  all.push_back(pass(
+      "norm/rms, 4096x1024, gradient", {{4096, 1024}, {4096, 1024}, {1024}}, 3 * m,
+      [rms](const Inputs& x) {
+        return gradient(rms(x[0]) * x[2], {x[0], x[2]}, x[1]);
+      },
+      "torch.func.vjp(lambda a, w: F.rms_norm(a, (1024,), w, 1e-5), x[0], x[2])[1](x[1])"));
+}
+
 void add_passes(std::vector<Workload>& all) {
   const double m = 4096.0 * 1024, n = 4096.0 * 4096;
   const std::vector<std::vector<int64_t>> rows{{4096, 1024}};
@@ -280,6 +321,7 @@ void add_passes(std::vector<Workload>& all) {
   all.push_back(pass(
       "norm/layer, 4096x1024", rows, 2 * m, [](const Inputs& x) { return x[0].layer_norm(); },
       "F.layer_norm(x[0], (1024,))", "x[0].layernorm()"));
+  add_norms(all);
   all.push_back(pass(
       "elementwise/gelu, 4096x1024", rows, 2 * m, [](const Inputs& x) { return x[0].gelu(); },
       "F.gelu(x[0], approximate='tanh')", "x[0].gelu()"));
@@ -333,6 +375,14 @@ void add_passes(std::vector<Workload>& all) {
       "F.max_pool2d(x[0], 2)", "x[0].max_pool2d((2, 2))"));
 }
 
+/// Of 8192 positions each the row of a table that it names.
+Workload embedding() {
+  return pass(
+      "scatter/embedding, 8192 of 4096x256", {{4096, 256}, {8192}}, 256.0 * 2 * 8192,
+      [](const Inputs& x) { return x[0].take(0, ((x[1] + 1) * 2048).cast(DType::kI64)); },
+      "F.embedding(((x[1] + 1) * 2048).long(), x[0])");
+}
+
 /// Rows of 8192 positions are added to those of a table that they name.
 Workload embedding_gradient() {
   const double moved = 256.0 * (8192 + 2 * 4096);
@@ -369,6 +419,8 @@ std::vector<Workload> workloads() {
   add_convolutions(all);
   add_attention(all);
   add_passes(all);
+  add_losses(all);
+  all.push_back(embedding());
   all.push_back(embedding_gradient());
   all.push_back(solve_rows());
   return all;

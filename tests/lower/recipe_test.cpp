@@ -59,6 +59,13 @@ TEST_CASE("narrow products: panels with neighbours side by side, edges added one
 TEST_CASE("scatters: a thread for each place beside what is written in order") {
   check_recipe("scatter.warps.txt", warps_like(), {0});
 }
+TEST_CASE("scatters on processors: parts of a row in lanes, each over the whole index") {
+  check_recipe("scatter.cpu.txt", cpu_like(), {0});
+  check_recipe("scatter_places.cpu.txt", cpu_like(), {0});
+}
+TEST_CASE("the maximum of a long row and the sums that follow it: one pass, block by block") {
+  check_recipe("long_rows.cpu.txt", cpu_like());
+}
 TEST_CASE("windows: the lines that they read are staged") {
   check_recipe("windows.cpu.txt", cpu_like());
   check_recipe("windows_weights.cpu.txt", cpu_like());

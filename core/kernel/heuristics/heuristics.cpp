@@ -62,6 +62,7 @@ Chosen choose_recipes(Kernel tree, const Capabilities& capabilities, const Decid
   for (const int axis : nests) {
     if (vectors) {
       if (!schedule_chained(builder, axis) && !schedule_recomputed(builder, axis) &&
+          !schedule_chained_rows(builder, axis) && !schedule_scatter(builder, axis) &&
           !schedule_scan(builder, axis) && !schedule_columns_once(builder, axis) &&
           !schedule_matmul(builder, axis))
         schedule_vector_nest(builder, axis);

@@ -254,7 +254,7 @@ std::vector<const Statement*> ScheduleBuilder::reductions(const Statement& s) co
 std::optional<int64_t> ScheduleBuilder::stride(const Expr& index, int axis) const {
   const std::string& name = kernel.axes[axis].name;
   for (const Let& let : kernel.lets)
-    if (index.depends_on(let.symbol)) return std::nullopt;
+    if (index.depends_on(let.symbol) && Dependence(kernel).of(let.value)[axis]) return std::nullopt;
   if (!index.depends_on(name)) return 0;
   int64_t coefficient = 0;
   Expr rest;
@@ -264,9 +264,19 @@ std::optional<int64_t> ScheduleBuilder::stride(const Expr& index, int axis) cons
 
 int64_t ScheduleBuilder::lanes(const Statement& s) const {
   size_t bytes = 1;
+  AxisSet inside;
+  const auto loops = [&](const Statement& t) {
+    if (t.kind == Statement::Kind::kLoop) inside.set(static_cast<size_t>(t.axis));
+  };
+  loops(s);
+  walk(s.body, loops);
+  Dependence dependence(kernel);
   const auto see = [&](const KValueRef& v) {
-    // Index arithmetic of a gather is wide, but it is not what fills the registers.
-    if (v->kind != KValueKind::kIndex) bytes = std::max(bytes, dtype_size(v->dtype));
+    // Index arithmetic of a gather is wide, but it is not what fills the registers; nor is what
+    // all lanes share.
+    if (v->kind != KValueKind::kIndex && dtype_size(v->dtype) > bytes &&
+        (dependence.of(v) & inside).any())
+      bytes = dtype_size(v->dtype);
   };
   const auto one = [&](const Statement& t) {
     if (t.value) visit(t.value, see);

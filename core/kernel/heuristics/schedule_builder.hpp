@@ -150,6 +150,11 @@ bool schedule_matmul(ScheduleBuilder& builder, int axis);       ///< false if it
 /// A maximum of products and the sums that follow it, as attention is; false if it is no such
 /// thing.
 bool schedule_chained(ScheduleBuilder& builder, int axis);
+/// The maximum of a long row and sums that follow it, as a loss over a vocabulary has them; false,
+/// and nothing done, if it is no such thing.
+bool schedule_chained_rows(ScheduleBuilder& builder, int axis);
+/// What is written, or added, where an index says; false, and nothing done, if it is no such thing.
+bool schedule_scatter(ScheduleBuilder& builder, int axis);
 /// Running results: of each position the terms up to it, or from it on; false if it is no such
 /// thing.
 bool schedule_scan(ScheduleBuilder& builder, int axis);

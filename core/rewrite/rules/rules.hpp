@@ -8,11 +8,12 @@
 namespace tenon::rewrite {
 
 // Same bits for every operand, NaN payloads apart.
-Rules fold_rules();      ///< ops on constants, by ir/scalar_op.hpp
-Rules algebra_rules();   ///< identities of IEEE floats, wrapping integers and bools
-Rules cast_rules();      ///< casts that change nothing, casts of lossless casts
-Rules movement_rules();  ///< views of views, views of constants, views that move nothing
-Rules reduce_rules();    ///< reductions over nothing, of reductions; TAKE of every element
+Rules fold_rules();       ///< ops on constants, by ir/scalar_op.hpp
+Rules algebra_rules();    ///< identities of IEEE floats, wrapping integers and bools
+Rules cast_rules();       ///< casts that change nothing, casts of lossless casts
+Rules movement_rules();   ///< views of views, views of constants, views that move nothing
+Rules reduce_rules();     ///< reductions over nothing, of reductions; TAKE of every element
+Rules one_place_rules();  ///< STORE at one place of an axis, sums of what is chosen there
 
 // For one device.
 Rules bool_rules();                                       ///< arithmetic on bool as logic

@@ -53,7 +53,11 @@ class Torch:
             with self.torch.no_grad():
                 return call(x)
 
-        return run, lambda y: y.to(self.torch.float32).numpy()
+        def as_array(y):
+            parts = y if isinstance(y, (tuple, list)) else [y]
+            return numpy.concatenate([part.detach().to(self.torch.float32).numpy().ravel() for part in parts])
+
+        return run, as_array
 
 
 class OneDnn(Torch):
