@@ -234,8 +234,10 @@ class Cutter {
                             d.map.splits, d.map.views + 1}});
     if (is_leaf(input_.node(i))) return;
     std::vector<Demand>& all = demands_[i];
-    // More than any rule lets be inlined: no need to compare, it gets a buffer.
-    if (is_param(input_.node(i)) || all.size() > kMostKnownDemands) return note_read(i, d);
+    // More than any rule lets be inlined: no need to compare, it gets a buffer. What is inside of
+    // chains gets none, as the mask that all layers of a model have.
+    const bool many = all.size() > kMostKnownDemands && chained_[i] != Chained::kInside;
+    if (is_param(input_.node(i)) || many) return note_read(i, d);
     for (const Demand& known : all)
       if (known == d) return;
     // Kept together by kernel, so that each is met once.

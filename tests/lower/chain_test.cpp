@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "core/ir/substitute.hpp"
 #include "core/kernel/heuristics/heuristics.hpp"
 #include "core/kernel/transforms/random_transforms.hpp"
 #include "core/kernel/tree/build.hpp"
@@ -308,6 +309,29 @@ TEST_CASE("no buffer between is as large as the scores") {
   std::string with_weights = text({});
   with_weights.replace(with_weights.find("return %y"), 9, "return %y, %w0");
   CHECK(cut(with_weights, cpu_like()).steps.size() > 1);
+}
+
+TEST_CASE("layers that share a mask are one pass each, however many they are") {
+  constexpr int kLayers = 40;
+  const Attention a{.queries = 24, .size = 6, .values = 6, .shown = kCausal};
+  Builder builder;
+  Graph graph = parse_graph(text(a), builder);
+  const NodeRef layer = graph.outputs[0];
+  for (int i = 1; i < kLayers; ++i) {
+    FlatMap<const Node*, NodeRef> of_layer;
+    of_layer.try_emplace(graph.params[0].get(), graph.outputs[0]);
+    for (size_t p : {1, 2}) {
+      const Node& first = *graph.params[p];
+      graph.params.push_back(builder.param(fmt::format("x{}_{}", i, p), first.dtype, first.shape));
+      of_layer.try_emplace(&first, graph.params.back());
+    }
+    graph.outputs = substitute({layer}, of_layer, builder);
+  }
+  ScheduleOptions options;
+  options.devices.push_back({"device:0", cpu_like()});
+  const Schedule schedule = Compiler(builder).schedule(graph, options);
+  CHECK(schedule.steps.size() == kLayers);
+  each_kernel(schedule, [](const KernelCall& call, int) { CHECK(call.inputs.size() == 3); });
 }
 
 TEST_CASE("chained sums agree with the reference in blocks of any length") {
