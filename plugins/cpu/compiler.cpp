@@ -12,6 +12,7 @@
 
 #include <mutex>
 #include <new>
+#include <span>
 
 #include "plugins/cpu/emitter.hpp"
 #include "plugins/cpu/optimise.hpp"
@@ -24,15 +25,14 @@ namespace {
 /// All that LLVM makes in one compilation.
 struct Unit {
   Unit(const sdk::ProgramView& program, const TargetSpec& target)
-      : machine(target),
+      : generator(target),
         emitter(context, program, target.triple,
                 {target.fuse_multiply_add, target.avx512, target.vector_bytes}) {}
   llvm::LLVMContext context;  // one for each compilation, so that they share nothing
-  TargetMachineLoan machine;
+  CodeGeneratorLoan generator;
   Emitter emitter;
   std::unique_ptr<llvm::Module> module;
   Optimiser optimiser;
-  llvm::legacy::PassManager passes;
 };
 
 /// What LLVM calls fatal.
@@ -72,7 +72,7 @@ auto with_unit(const sdk::ProgramView& program, const TargetSpec& target, F&& ma
 void emit(Unit& unit, const TargetSpec& target) {
   unit.module = unit.emitter.run();
   llvm::Module& module = *unit.module;
-  module.setDataLayout(unit.machine->createDataLayout());
+  module.setDataLayout(unit.generator->machine().createDataLayout());
   // Else LLVM splits 512-bit vectors into halves.
   const std::string width = std::to_string(target.vector_bytes * 8);
   for (llvm::Function& function : module) {
@@ -88,31 +88,19 @@ void emit(Unit& unit, const TargetSpec& target) {
 #endif
 }
 
-llvm::SmallVector<char, 0> generate(const sdk::ProgramView& program, const TargetSpec& target,
-                                    llvm::CodeGenFileType type, uint64_t& scratch_bytes) {
-  return with_unit(program, target, [&](Unit& unit) {
-    emit(unit, target);
-    unit.optimiser.run(*unit.module, *unit.machine, unit.emitter.wants_unroll());
-    llvm::SmallVector<char, 0> bytes;
-    llvm::raw_svector_ostream stream(bytes);
-    if (unit.machine->addPassesToEmitFile(unit.passes, stream, nullptr, type,
-                                          /*DisableVerify=*/true))
-      throw sdk::Failure(TN_ERROR_INTERNAL, "llvm: the target cannot write this kind of file");
-    unit.passes.run(*unit.module);
-    scratch_bytes = unit.emitter.scratch_bytes();
-    return bytes;
-  });
+void optimise(Unit& unit) {
+  unit.optimiser.run(*unit.module, unit.generator->machine(), unit.emitter.wants_unroll());
 }
 
 }  // namespace
 
 Object compile_object(const sdk::ProgramView& program, const TargetSpec& target) {
-  Object object;
-  const auto bytes =
-      generate(program, target, llvm::CodeGenFileType::ObjectFile, object.scratch_bytes);
-  const auto* data = reinterpret_cast<const std::byte*>(bytes.data());
-  object.bytes.assign(data, data + bytes.size());
-  return object;
+  return with_unit(program, target, [&](Unit& unit) {
+    emit(unit, target);
+    optimise(unit);
+    const auto bytes = std::as_bytes(std::span(unit.generator->object_of(*unit.module)));
+    return Object{{bytes.begin(), bytes.end()}, unit.emitter.scratch_bytes()};
+  });
 }
 
 std::string compile_ir(const sdk::ProgramView& program, const TargetSpec& target) {
@@ -126,9 +114,19 @@ std::string compile_ir(const sdk::ProgramView& program, const TargetSpec& target
 }
 
 std::string compile_assembly(const sdk::ProgramView& program, const TargetSpec& target) {
-  uint64_t scratch_bytes = 0;
-  const auto bytes = generate(program, target, llvm::CodeGenFileType::AssemblyFile, scratch_bytes);
-  return std::string(bytes.begin(), bytes.end());
+  return with_unit(program, target, [&](Unit& unit) {
+    emit(unit, target);
+    optimise(unit);
+    llvm::SmallVector<char, 0> text;
+    llvm::raw_svector_ostream stream(text);
+    llvm::legacy::PassManager passes;
+    if (unit.generator->machine().addPassesToEmitFile(passes, stream, nullptr,
+                                                      llvm::CodeGenFileType::AssemblyFile,
+                                                      /*DisableVerify=*/true))
+      throw sdk::Failure(TN_ERROR_INTERNAL, "llvm: the target cannot write this kind of file");
+    passes.run(*unit.module);
+    return std::string(text.begin(), text.end());
+  });
 }
 
 }  // namespace tenon::cpu

@@ -117,6 +117,9 @@ void Emitter::make_entry(llvm::Function* kernel) {
       llvm::FunctionType::get(builder_.getVoidTy(), {ptr, ptr, i64, i64, ptr, i64}, false),
       llvm::Function::ExternalLinkage, kEntryName, module_.get());
   entry->setDoesNotThrow();
+  // A few loads and a call for each part of a launch: not worth the time of a pass.
+  entry->addFnAttr(llvm::Attribute::NoInline);
+  entry->addFnAttr(llvm::Attribute::OptimizeNone);
   builder_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", entry));
   std::vector<Value*> arguments;
   unsigned bound = 0;

@@ -52,7 +52,7 @@ void Optimiser::run(llvm::Module& module, llvm::TargetMachine& machine, bool unr
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   for (llvm::Function& function : module) {
-    if (!function.isDeclaration()) passes.run(function, functions);
+    if (!function.isDeclaration() && !function.hasOptNone()) passes.run(function, functions);
   }
 }
 

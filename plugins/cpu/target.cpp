@@ -100,24 +100,24 @@ struct AnyNode : llvm::SDNode {
   using SDNode::getSDVTList;
 };
 
-/// Machines that nobody uses, by the name of their target; a few are kept.
+/// Generators that nobody uses, by the name of their target; a few are kept.
 class Shelf {
  public:
-  std::unique_ptr<llvm::TargetMachine> take(const std::string& target) {
+  std::unique_ptr<CodeGenerator> take(const std::string& target) {
     const std::lock_guard lock(mutex_);
     const auto at = std::ranges::find(idle_, target, &Idle::first);
     if (at == idle_.end()) return nullptr;
-    std::unique_ptr<llvm::TargetMachine> machine = std::move(at->second);
+    std::unique_ptr<CodeGenerator> generator = std::move(at->second);
     idle_.erase(at);
-    return machine;
+    return generator;
   }
-  void put(const std::string& target, std::unique_ptr<llvm::TargetMachine> machine) {
+  void put(const std::string& target, std::unique_ptr<CodeGenerator> generator) {
     const std::lock_guard lock(mutex_);
-    if (idle_.size() < kMostIdle) idle_.emplace_back(target, std::move(machine));
+    if (idle_.size() < kMostIdle) idle_.emplace_back(target, std::move(generator));
   }
 
  private:
-  using Idle = std::pair<std::string, std::unique_ptr<llvm::TargetMachine>>;
+  using Idle = std::pair<std::string, std::unique_ptr<CodeGenerator>>;
   static constexpr size_t kMostIdle = 16;
   std::mutex mutex_;
   std::vector<Idle> idle_;
@@ -140,14 +140,16 @@ void make_static_objects() {
   static std::once_flag once;
   std::call_once(once, [] {
     const TargetSpec& host = host_target();
-    const TargetMachineLoan machine(host);
+    const CodeGeneratorLoan generator(host);
     llvm::LLVMContext context;
     llvm::Module module("none", context);
     llvm::Function* function =
         llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context), false),
                                llvm::Function::ExternalLinkage, "none", module);
-    (void)machine->getSubtargetImpl(*function)->getInstrInfo()->getOpcodeAfterMemoryUnfold(
-        0, /*UnfoldLoad=*/true, /*UnfoldStore=*/false);
+    (void)generator->machine()
+        .getSubtargetImpl(*function)
+        ->getInstrInfo()
+        ->getOpcodeAfterMemoryUnfold(0, /*UnfoldLoad=*/true, /*UnfoldStore=*/false);
     llvm::LibFunc known{};
     (void)llvm::TargetLibraryInfoImpl(llvm::Triple(host.triple)).getLibFunc("none", known);
     (void)AnyNode::getSDVTList(llvm::MVT::Other);
@@ -174,11 +176,25 @@ std::optional<TargetSpec> find_target(std::string_view name) {
 
 std::string driver_name() { return "llvm " LLVM_VERSION_STRING; }
 
-TargetMachineLoan::TargetMachineLoan(const TargetSpec& target) : target_(target.name) {
-  machine_ = shelf().take(target_);
-  if (!machine_) machine_ = make_target_machine(target);
+CodeGenerator::CodeGenerator(std::unique_ptr<llvm::TargetMachine> machine)
+    : machine_(std::move(machine)), stream_(bytes_) {}
+
+const llvm::SmallVectorImpl<char>& CodeGenerator::object_of(llvm::Module& module) {
+  if (!has_passes_ &&
+      machine_->addPassesToEmitFile(passes_, stream_, nullptr, llvm::CodeGenFileType::ObjectFile,
+                                    /*DisableVerify=*/true))
+    throw sdk::Failure(TN_ERROR_INTERNAL, "llvm: the target cannot write this kind of file");
+  has_passes_ = true;
+  bytes_.clear();
+  passes_.run(module);
+  return bytes_;
 }
 
-TargetMachineLoan::~TargetMachineLoan() { shelf().put(target_, std::move(machine_)); }
+CodeGeneratorLoan::CodeGeneratorLoan(const TargetSpec& target) : target_(target.name) {
+  generator_ = shelf().take(target_);
+  if (!generator_) generator_ = std::make_unique<CodeGenerator>(make_target_machine(target));
+}
+
+CodeGeneratorLoan::~CodeGeneratorLoan() { shelf().put(target_, std::move(generator_)); }
 
 }  // namespace tenon::cpu

@@ -145,6 +145,45 @@ TEST_CASE("compiling from several threads at once") {
   CHECK(right == std::vector<int>(4, 8));
 }
 
+TEST_CASE("code is the same bytes, whatever its generator has made before") {
+  const tn_dtype inputs[] = {TN_DTYPE_F64};
+  std::vector<sdk::Program> programs;
+  programs.push_back(add_program());
+  programs.push_back(gemm_program({24, 64, 16}));
+  programs.push_back(elementwise_program(TN_OP_EXP, inputs, TN_DTYPE_F64, 4));
+  programs.push_back(add_program(16));
+  const auto code = [&](size_t i) {
+    tn_error error = TN_INIT(tn_error);
+    tn_executable* executable = nullptr;
+    const tn_target target = shared_device().target();
+    if (plugin().compile(&target, programs[i].get(), nullptr, &executable, &error) != TN_OK)
+      return std::string();
+    std::string bytes;
+    if (plugin().executable_save(executable, append, &bytes, &error) != TN_OK) bytes.clear();
+    plugin().executable_destroy(executable);
+    return bytes;
+  };
+  // Every order of two, on threads that take generators from one another.
+  constexpr size_t kThreads = 4;
+  std::vector<std::vector<std::vector<std::string>>> seen(
+      kThreads, std::vector<std::vector<std::string>>(programs.size()));
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      for (size_t i = 0; i < programs.size(); ++i)
+        for (size_t j = 0; j < programs.size(); ++j)
+          for (const size_t k : {(i + t) % programs.size(), (j + t) % programs.size()})
+            seen[t][k].push_back(code(k));
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (size_t k = 0; k < programs.size(); ++k) {
+    const std::string expected = code(k);
+    REQUIRE(!expected.empty());
+    for (const auto& of_thread : seen)
+      for (const std::string& bytes : of_thread[k]) CHECK(bytes == expected);
+  }
+}
+
 TEST_CASE("what is not supported is refused with a reason, and compile agrees") {
   struct Case {
     const char* reason;
