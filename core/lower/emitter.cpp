@@ -118,6 +118,13 @@ void Emitter::serial_loop(const Statement& s) {
   const LoopRange range = s.range.value_or(LoopRange{0, extent});
   const Guards::Peel p = guards_.peel(s.axis);
   if (p.guards.empty()) return counted(s, range.begin, range.end, s.range.has_value());
+  const bool shares = !p.ends && !s.range && p.full.min() >= 1 &&
+                      kernel_.axes[s.axis].kind != AxisKind::kReduce &&
+                      std::ranges::none_of(kernel_.axes, [](const KernelAxis& a) {
+                        return is_block(a.bind);  // there may be barriers
+                      });
+  if (shares && extent == p.full + 1 && concerned(s, p) < s.body.size())
+    return counted(s, 0, extent, false, [&] { peeled(s, p, positions_.at(s.axis).value); });
   const Expr full = s.range ? min(p.full, range.end) : p.full;
   guards_.with_off(p.guards, [&] { counted(s, range.begin, full, true); });
   if (p.ends || p.full == extent) return;
@@ -126,6 +133,11 @@ void Emitter::serial_loop(const Statement& s) {
 }
 
 void Emitter::counted(const Statement& s, const Expr& begin, const Expr& end, bool bare) {
+  counted(s, begin, end, bare, [&] { body(s.body); });
+}
+
+void Emitter::counted(const Statement& s, const Expr& begin, const Expr& end, bool bare,
+                      const std::function<void()>& inside) {
   const Expr count = end - begin;
   if (count.is_const() && count.value() <= 0) return;
   const Leaves::Scope scope(leaves_);
@@ -134,7 +146,7 @@ void Emitter::counted(const Statement& s, const Expr& begin, const Expr& end, bo
       positions_.put_constant(s.axis, begin.value());
     else
       positions_.put_value(s.axis, exprs_.integer(begin));
-    body(s.body);
+    inside();
   } else {
     const bool carries = kernel_.axes[s.axis].kind == AxisKind::kReduce;
     std::vector<Value> initial;
@@ -146,13 +158,43 @@ void Emitter::counted(const Statement& s, const Expr& begin, const Expr& end, bo
       for (size_t k = 0; k < initial.size(); ++k)
         reductions_.accumulators()[k] = loop + 1 + static_cast<Value>(k);
     positions_.put_value(s.axis, tree_.position(loop));
-    body(s.body);
+    inside();
     if (carries)
       reductions_.accumulators() = tree_.end_loop(reductions_.accumulators());
     else
       tree_.end_loop({});
   }
   positions_.close(s.axis);
+}
+
+size_t Emitter::concerned(const Statement& s, const Guards::Peel& p) const {
+  size_t end = 0;
+  for (size_t i = 0; i < s.body.size(); ++i) {
+    if (s.body[i].kind != Statement::Kind::kLoop) return s.body.size();
+    AxisSet axes;
+    axes.set(static_cast<size_t>(s.body[i].axis));
+    walk(s.body[i].body, [&](const Statement& inner) {
+      if (inner.kind == Statement::Kind::kLoop) axes.set(static_cast<size_t>(inner.axis));
+    });
+    if (guards_.concern(p.guards, axes)) end = i + 1;
+  }
+  return end == 0 ? s.body.size() : end;  // none of them: they are about where the loop stands
+}
+
+void Emitter::peeled(const Statement& s, const Guards::Peel& p, Value at) {
+  const size_t count = concerned(s, p);
+  const auto first = std::span(s.body).first(count);
+  branch(
+      ops_.op(TN_OP_CMPLT, DType::kBool, {at, exprs_.integer(p.full)}),
+      [&] { guards_.with_off(p.guards, [&] { body(first); }); },
+      [&] {
+        // Of one that is left it is known which copies reach beyond the end.
+        if (p.full.is_const() && kernel_.axes[s.axis].extent.is_const(p.full.value() + 1))
+          positions_.put_constant(s.axis, p.full.value());
+        guards_.without_peeling([&] { body(first); });
+      });
+  positions_.put_value(s.axis, at);
+  body(std::span(s.body).subspan(count));
 }
 
 void Emitter::branch(Value condition, const std::function<void()>& then,
@@ -187,19 +229,12 @@ void Emitter::launch_axis(const Statement& s) {
 void Emitter::launched(const Statement& s, Value at) {
   const KernelAxis& axis = kernel_.axes[s.axis];
   const Guards::Peel p = guards_.peel(s.axis);
-  const auto bare = [&] { guards_.with_off(p.guards, [&] { body(s.body); }); };
-  if (!p.guards.empty() && p.full == axis.extent) {
-    bare();
-  } else if (p.guards.empty() || p.full.is_const(0) || is_block(axis.bind)) {
+  if (!p.guards.empty() && p.full == axis.extent)
+    guards_.with_off(p.guards, [&] { body(s.body); });
+  else if (p.guards.empty() || p.full.is_const(0) || is_block(axis.bind))
     body(s.body);  // threads of a workgroup stay together: there may be barriers
-  } else {
-    branch(ops_.op(TN_OP_CMPLT, DType::kBool, {at, exprs_.integer(p.full)}), bare, [&] {
-      // Of one that is left it is known which copies reach beyond the end.
-      if (p.full.is_const() && axis.extent.is_const(p.full.value() + 1))
-        positions_.put_constant(s.axis, p.full.value());
-      guards_.without_peeling([&] { body(s.body); });
-    });
-  }
+  else
+    peeled(s, p, at);
 }
 
 void Emitter::reduce(const Statement& s) {

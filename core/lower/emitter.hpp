@@ -33,7 +33,14 @@ class Emitter {
   void loop(const Statement& s);
   void serial_loop(const Statement& s);
   /// `bare`: of points that are real, without their masks.
-  void counted(const Statement& s, const Expr& begin, const Expr& end, bool bare = false);
+  void counted(const Statement& s, const Expr& begin, const Expr& end, bool bare);
+  void counted(const Statement& s, const Expr& begin, const Expr& end, bool bare,
+               const std::function<void()>& inside);
+  /// How many statements of a loop the guards of its peel may concern: what follows them is the
+  /// same code in all iterations.
+  size_t concerned(const Statement& s, const Guards::Peel& p) const;
+  /// One iteration: of what the guards concern a version without them and one with them.
+  void peeled(const Statement& s, const Guards::Peel& p, Value at);
   void launch_axis(const Statement& s);
   void launched(const Statement& s, Value at);
   void branch(Value condition, const std::function<void()>& then,

@@ -72,6 +72,10 @@ bool Guards::concern_both(const AxisSet& axes, const AxisSet& others) const {
   return true;
 }
 
+bool Guards::concern(const std::vector<size_t>& guards, const AxisSet& axes) const {
+  return std::ranges::any_of(guards, [&](size_t g) { return (axes_[g] & axes).any(); });
+}
+
 Guards::Peel Guards::peel(int axis) const {
   Peel out;
   if (!peels_) return out;

@@ -24,6 +24,9 @@ class Guards {
   /// Whether each that is on, and concerns one of `axes`, concerns one of `others` too.
   bool concern_both(const AxisSet& axes, const AxisSet& others) const;
 
+  /// Whether one of these guards concerns one of the axes.
+  bool concern(const std::vector<size_t>& guards, const AxisSet& axes) const;
+
   /// Guards that hold in a loop's iterations [0, full): those to switch off there.
   struct Peel {
     std::vector<size_t> guards;

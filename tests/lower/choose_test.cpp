@@ -13,6 +13,7 @@
 #include "core/kernel/tree/build.hpp"
 #include "core/kernel/tree/verify.hpp"
 #include "core/support/file_io.hpp"
+#include "sdk/program/text.hpp"
 #include "tests/lower/harness.hpp"
 
 namespace {
@@ -433,4 +434,25 @@ TEST_CASE("the tree that is chosen is what its list makes, and what is lowered")
       CHECK(all_of(again) == all_of(kernel.chosen.kernel));
     }
   }
+}
+
+TEST_CASE("what follows sums is written once, also where rows fill no tile") {
+  const std::string text = R"(graph g(%a: f32[124, 192, 1], %b: f32[1, 192, 1920]) {
+    %ae = expand %a : f32[124, 192, 1920]
+    %be = expand %b : f32[124, 192, 1920]
+    %p = mul %ae, %be
+    %t = reduce.add %p, axes=[1]
+    %s = reshape %t : f32[124, 1920]
+    %y = exp %s
+    return %y })";
+  Builder builder;
+  const LoweredKernel kernel = lower(parse_graph(text, builder), cpu_like(), "", true);
+  REQUIRE(print(kernel.chosen.list).find("sink ") != std::string::npos);
+  REQUIRE(print(kernel.chosen.kernel).find("real where") != std::string::npos);
+  const std::string program = sdk::print_program(kernel.program.view());
+  size_t count = 0;
+  for (size_t at = 0; (at = program.find(" exp ", at)) != std::string::npos; ++at) ++count;
+  INFO(print(kernel.chosen.kernel) << program);
+  CHECK(count == 1);
+  CHECK(difference({text, {}, {}, 1e-4}, cpu_like(), "", true) == "");
 }
