@@ -27,6 +27,12 @@ struct IndexMap {
   uint64_t variables() const;
 };
 
+/// A position whose axes are told from one another: a loop variable each.
+IndexMap anywhere(const Shape& shape);
+/// Where node i at `map` reads node `below`, by any way of elementwise ops and views; false, and
+/// nothing changed, if there is none.
+bool find_below(const SchedulerInput& input, int i, int below, IndexMap& map);
+
 /// Where `view` at `map` reads its source.
 IndexMap through_view(const Node& view, const IndexMap& map, const SizeEstimate& estimate);
 /// Where a TAKE at `map` reads its first source; the index tensor is read at `map` itself.

@@ -2,6 +2,7 @@
 #include "core/schedule/chained.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace tenon::scheduling {
 namespace {
@@ -13,7 +14,9 @@ bool passes_on(const Node& node) {
 
 class Finder {
  public:
-  explicit Finder(const SchedulerInput& input) : input_(input), readers_(input.nodes.size()) {
+  Finder(const SchedulerInput& input, const std::vector<int>& again)
+      : input_(input), readers_(input.nodes.size()), again_(input.nodes.size()) {
+    for (const int i : again) again_[static_cast<size_t>(i)] = true;
     for (size_t i = 0; i < input.nodes.size(); ++i)
       for (const int s : input.sources[i])
         readers_[static_cast<size_t>(s)].push_back(static_cast<int>(i));
@@ -80,15 +83,7 @@ class Finder {
       if (is_reduce(r, Op::MAX)) maxima.push_back(r);
     if (maxima.size() != 1) return {};
     const int maximum = maxima[0];
-    std::vector<int> reductions{root, maximum};
     std::vector<Cone> cones{last, cone_of(maximum)};
-    for (const int r : last.reductions) {
-      if (!is_reduce(r, Op::ADD)) continue;
-      Cone cone = cone_of(r);
-      if (!std::ranges::count(cone.reductions, maximum)) continue;
-      reductions.push_back(r);
-      cones.push_back(std::move(cone));
-    }
     std::vector<int> products;
     for (const int r : cones[1].reductions)
       if (is_sum_of_products(r)) products.push_back(r);
@@ -96,35 +91,95 @@ class Finder {
     if (products.size() != 1 ||
         input_.analysis[terms_of(root)].size <= input_.analysis[products[0]].size)
       return {};
-    reductions.push_back(products[0]);
-    Chain out = chain_of(root, reductions, cones);
-    if (out.root < 0) return out;
+    std::vector<int> rows;
+    for (const int r : last.reductions) {
+      if (!is_reduce(r, Op::ADD)) continue;
+      Cone cone = cone_of(r);
+      if (!std::ranges::count(cone.reductions, maximum)) continue;
+      rows.push_back(r);
+      cones.push_back(std::move(cone));
+    }
+    for (const int r : sums_above(maximum)) {
+      if (r == root || std::ranges::count(rows, r) || !is_row(r, products[0])) continue;
+      Cone cone = cone_of(r);
+      if (!is_row_of(cone, maximum, cones[1])) continue;
+      rows.push_back(r);
+      cones.push_back(std::move(cone));
+    }
+    Chain out;
+    out.root = out.sum = root;
+    out.maximum = maximum;
+    out.product = products[0];
+    out.rows = std::move(rows);
+    if (!std::ranges::all_of(out.rows, [&](int r) { return is_row(r, out.product); }) ||
+        !add_inside(out, cones))
+      return {};
     add_factors(out, products[0]);
     add_casts(out);
     return out;
   }
 
-  /// Of the cones, what leads to one of the reductions; nothing if others need any of it.
-  Chain chain_of(int root, const std::vector<int>& reductions,
-                 const std::vector<Cone>& cones) const {
+  /// Of no more terms than there are products.
+  bool is_row(int sum, int product) const {
+    return input_.analysis[input_.sources[sum][0]].size <= input_.analysis[product].size;
+  }
+
+  /// Sums of what is made of it, element by element.
+  std::vector<int> sums_above(int maximum) const {
+    std::vector<int> out, work = readers_[static_cast<size_t>(maximum)];
+    std::set<int> seen;
+    while (!work.empty()) {
+      const int i = work.back();
+      work.pop_back();
+      if (!seen.insert(i).second) continue;
+      if (is_reduce(i, Op::ADD)) out.push_back(i);
+      if (!passes(i)) continue;
+      const std::vector<int>& readers = readers_[static_cast<size_t>(i)];
+      work.insert(work.end(), readers.begin(), readers.end());
+    }
+    std::ranges::sort(out);
+    return out;
+  }
+
+  /// Whether a sum is made of what the maximum is, and of that.
+  static bool is_row_of(const Cone& sum, int maximum, const Cone& of_maximum) {
+    return std::ranges::all_of(sum.reductions, [&](int r) {
+      return r == maximum || std::ranges::count(of_maximum.reductions, r);
+    });
+  }
+
+  /// Of the cones, what leads to one of the reductions; false if others need any of it but rows.
+  bool add_inside(Chain& out, const std::vector<Cone>& cones) const {
+    const int root = out.root;
     std::vector<bool> inside(input_.nodes.size());
-    for (const int r : reductions) inside[static_cast<size_t>(r)] = true;
+    std::vector<int> rows = out.rows;
+    rows.push_back(out.maximum);
+    for (const int r : rows) inside[static_cast<size_t>(r)] = true;
+    inside[static_cast<size_t>(root)] = inside[static_cast<size_t>(out.product)] = true;
     std::vector<int> nodes;
     for (const Cone& cone : cones) nodes.insert(nodes.end(), cone.nodes.begin(), cone.nodes.end());
     std::ranges::sort(nodes);  // sources first
     for (const int i : nodes)
       for (const int s : input_.sources[i])
         if (inside[static_cast<size_t>(s)] && s != root) inside[static_cast<size_t>(i)] = true;
-    Chain out{root, {}};
-    for (int i = 0; i < root; ++i) {
-      if (!inside[static_cast<size_t>(i)]) continue;
+    for (int i = 0; i < static_cast<int>(inside.size()); ++i) {
+      if (!inside[static_cast<size_t>(i)] || i == root) continue;
       out.inside.push_back(i);
       const auto is_inside = [&](int reader) { return inside[static_cast<size_t>(reader)]; };
-      if (kept_[static_cast<size_t>(i)] || input_.device[i] != input_.device[root] ||
-          !std::ranges::all_of(readers_[static_cast<size_t>(i)], is_inside))
-        return {};
+      if (input_.device[i] != input_.device[root]) return false;
+      if (!kept_[static_cast<size_t>(i)] &&
+          std::ranges::all_of(readers_[static_cast<size_t>(i)], is_inside))
+        continue;
+      if (std::ranges::count(rows, i))
+        out.also.push_back(i);
+      else if (again_[static_cast<size_t>(i)])
+        out.again = true;
+      else
+        return false;
     }
-    return out;
+    // Who computes the rest again takes these as they are.
+    if (out.again) out.also = rows;
+    return true;
   }
 
   /// What narrows the sum, or widens it, is done to it at once.
@@ -163,12 +218,15 @@ class Finder {
 
   const SchedulerInput& input_;
   std::vector<std::vector<int>> readers_;
+  std::vector<bool> again_;
   std::vector<bool> kept_;  ///< outputs
 };
 
 }  // namespace
 
-std::vector<Chain> find_chains(const SchedulerInput& input) { return Finder(input).run(); }
+std::vector<Chain> find_chains(const SchedulerInput& input, const std::vector<int>& again) {
+  return Finder(input, again).run();
+}
 
 std::vector<int> positions_of(const SchedulerInput& input, const std::vector<int>& inside) {
   enum class Read : uint8_t { kNever, kInside, kElsewhere };

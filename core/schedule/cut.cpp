@@ -22,15 +22,20 @@ class Cutter {
       : input_(input),
         demands_(input.nodes.size()),
         wanted_(input.nodes.size()),
-        chained_(input.nodes.size(), Chained::kNo) {
+        chained_(input.nodes.size(), Chained::kNo),
+        outputs_of_(input.nodes.size(), -1) {
     out_.buffer_of.assign(input.nodes.size(), -1);
     for (const Chain& chain : chains) {
       chained_[chain.root] = Chained::kRoot;
       for (const int i : chain.inside) chained_[i] = Chained::kInside;
+      add_outputs(chain.root, chain.also);
     }
     for (const Recomputed& group : recomputed) {
       for (const int i : group.roots) chained_[i] = Chained::kRoot;
-      for (const int i : group.inside) chained_[i] = Chained::kInside;
+      for (const int i : group.inside)
+        if (chained_[i] == Chained::kNo) chained_[i] = Chained::kInside;
+      for (const std::vector<int>& roots : group.joined)
+        add_outputs(roots[0], {roots.begin() + 1, roots.end()});
     }
   }
 
@@ -43,6 +48,20 @@ class Cutter {
   }
 
  private:
+  /// Of a kernel that has several.
+  struct Outputs {
+    int root = -1;
+    std::vector<int> also;
+    int kernel = -1;  ///< once it has begun
+  };
+  void add_outputs(int root, std::vector<int> also) {
+    if (also.empty()) return;
+    const int number = static_cast<int>(several_.size());
+    outputs_of_[root] = number;
+    for (const int i : also) outputs_of_[i] = number;
+    several_.push_back({root, std::move(also)});
+  }
+
   void want(int i) { wanted_[i] = true; }
 
   /// A wanted reshape takes the buffer of what it reshapes, unless others own that.
@@ -74,6 +93,8 @@ class Cutter {
       }
       out_.buffer_of[i] = i;
       note_reads(i);
+    } else if (outputs_of_[i] >= 0) {
+      if (wanted_[i] || demanded) visit_output(i, several_[outputs_of_[i]]);
     } else if (wanted_[i]) {
       if (renames(i)) {
         if (demanded) inline_into_all(i);
@@ -108,12 +129,47 @@ class Cutter {
     }
   }
 
-  void begin_kernel(int i) {
+  /// The kernel's other nodes may stand before or after this one.
+  void visit_output(int i, Outputs& all) {
+    if (all.kernel < 0) {
+      all.kernel = static_cast<int>(out_.kernels.size());
+      begin_kernel(all.root, all.also);
+    }
+    const int number = all.kernel;
     out_.buffer_of[i] = i;
-    note_reads(i);
+    bool is_inside = i == all.root;  // computed already
+    for (const Demand& d : demands_[i]) {
+      if (d.kernel == number) {
+        push(i, d);
+        is_inside = true;
+      } else {
+        note_read(i, d);
+      }
+    }
+    if (!is_inside) push(i, {number, row_of(i, out_.kernels[static_cast<size_t>(number)])});
+  }
+
+  /// The kernel's own position, of a result with fewer dimensions.
+  IndexMap row_of(int i, CutKernel& kernel) {
+    const Shape &shape = input_.node(i).shape, &whole = input_.node(kernel.root).shape;
+    IndexMap out;
+    const std::optional<std::vector<int>> axes = axes_in(shape, whole);
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const int axis = axes ? (*axes)[d] : -1;
+      out.axes.push_back(axis >= 0 ? kernel.identity.axes[static_cast<size_t>(axis)] : AxisIndex{});
+      if (axis < 0 && !shape[d].is_const(1))
+        out.axes.back() = new_variable(kernel, input_.estimate.of(shape[d]), 0, false);
+    }
+    return out;
+  }
+
+  void begin_kernel(int i, const std::vector<int>& also = {}) {
+    out_.buffer_of[i] = i;
+    if (also.empty()) note_reads(i);
     const Node& node = input_.node(i);
     CutKernel k;
     k.root = i;
+    k.also = also;
     const Shape& loops = node.op == Op::STORE ? node.sources[2]->shape : node.shape;
     for (const Dim& dim : loops) {
       AxisIndex axis;
@@ -124,7 +180,7 @@ class Cutter {
     const int number = static_cast<int>(out_.kernels.size());
     out_.kernels.push_back(std::move(k));
     open_sources(out_.kernels.back(), i);
-    const int used = static_cast<int>(out_.kernels.back().open.size()) + 1;
+    const int used = static_cast<int>(out_.kernels.back().open.size() + 1 + also.size());
     if (used > binding_limit(input_, i))
       fail(ErrorKind::kUnsupported, "[{}] expected at most {} buffers in one launch on {}, got {}",
            op_info(node.op).text, binding_limit(input_, i),
@@ -256,9 +312,26 @@ class Cutter {
   std::vector<bool> wanted_;
   enum class Chained : uint8_t { kNo, kInside, kRoot };
   std::vector<Chained> chained_;
+  std::vector<Outputs> several_;
+  std::vector<int> outputs_of_;  ///< which of these a node is one of; -1: none
 };
 
 }  // namespace
+
+std::optional<std::vector<int>> axes_in(const Shape& shape, const Shape& whole) {
+  std::vector<int> out;
+  size_t next = 0;
+  for (const Dim& dim : shape) {
+    if (dim.is_const(1)) {
+      out.push_back(-1);
+      continue;
+    }
+    while (next < whole.size() && !(whole[next] == dim)) ++next;
+    if (next == whole.size()) return std::nullopt;
+    out.push_back(static_cast<int>(next++));
+  }
+  return out;
+}
 
 int binding_limit(const SchedulerInput& input, int i) {
   const uint32_t limit = input.capabilities(i).max_bindings;

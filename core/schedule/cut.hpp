@@ -7,6 +7,7 @@
 // for each value of those, so a node that depends on more than its own size needs is recomputed.
 #pragma once
 
+#include <optional>
 #include <unordered_set>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct CutRead {
 
 struct CutKernel {
   int root = 0;
+  std::vector<int> also;  ///< other outputs, of one element for each row
   std::vector<LoopVariable> variables;
   uint64_t root_variables = 0;
   IndexMap identity;
@@ -49,9 +51,13 @@ struct CutKernel {
 };
 
 struct Cut {
-  std::vector<CutKernel> kernels;  ///< in the order of their roots
+  std::vector<CutKernel> kernels;  ///< in an order of in_order (cut_order.hpp)
   std::vector<int> buffer_of;      ///< node whose buffer holds this node's value; -1: inlined
 };
+
+/// Which axis of `whole` each dimension of `shape` stands for, in their order; -1: a size of 1.
+/// Nothing where one has none.
+std::optional<std::vector<int>> axes_in(const Shape& shape, const Shape& whole);
 
 /// Bindings that a kernel on the device of node i may have.
 int binding_limit(const SchedulerInput& input, int i);

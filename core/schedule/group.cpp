@@ -9,6 +9,7 @@
 
 #include "core/schedule/contiguous_view.hpp"
 #include "core/schedule/cost.hpp"
+#include "core/schedule/cut_order.hpp"
 #include "core/schedule/side_by_side.hpp"
 
 namespace tenon::scheduling {
@@ -25,15 +26,13 @@ class Grouper {
   }
 
   Units run() {
-    size_t next_kernel = 0;
-    for (int i = 0; i < static_cast<int>(input_.nodes.size()); ++i) {
-      const Node& node = input_.node(i);
-      if (next_kernel < cut_.kernels.size() && cut_.kernels[next_kernel].root == i) {
-        add_kernel(cut_.kernels[next_kernel++]);
-      } else if (node.op == Op::COPY) {
-        add_command(i, Unit::Kind::kCopy);
-      } else if (node.op == Op::IF || node.op == Op::LOOP) {
-        add_control(i);
+    for (const CutStep& step : in_order(input_, cut_)) {
+      if (step.kernel >= 0) {
+        add_kernel(cut_.kernels[step.kernel]);
+      } else if (input_.node(step.node).op == Op::COPY) {
+        add_command(step.node, Unit::Kind::kCopy);
+      } else {
+        add_control(step.node);
       }
     }
     if (input_.options.fuse) {
@@ -118,6 +117,7 @@ class Grouper {
   void add_kernel(const CutKernel& kernel) {
     Unit unit;
     unit.roots = {kernel.root};
+    unit.roots.insert(unit.roots.end(), kernel.also.begin(), kernel.also.end());
     unit.reads = reads_of(kernel.reads);
     unit.reduces = kernel.reduces;
     unit.size = kernel.size;

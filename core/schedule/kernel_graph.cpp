@@ -26,7 +26,7 @@ class Writer {
     } else {
       for (int root : outputs_) {
         out_.before.push_back(out_.reads.size());
-        out_.graph.outputs.push_back(write(root));
+        out_.graph.outputs.push_back(in_loops_of(first.shape, write(root)));
       }
     }
     out_.graph.output_names.resize(out_.graph.outputs.size());
@@ -35,6 +35,17 @@ class Writer {
   }
 
  private:
+  /// A row of the first output, where the loops of that one stand.
+  NodeRef in_loops_of(const Shape& whole, NodeRef output) const {
+    if (output->op != Op::REDUCE || output->shape.size() == whole.size()) return output;
+    const std::optional<std::vector<int>> axes = axes_in(output->shape, whole);
+    if (!axes) return output;
+    Shape shape(whole.size(), Dim(1));
+    for (size_t d = 0; d < axes->size(); ++d)
+      if ((*axes)[d] >= 0) shape[static_cast<size_t>((*axes)[d])] = output->shape[d];
+    return builder_.reshape(std::move(output), std::move(shape));
+  }
+
   void write_store(int root) {
     const std::vector<int>& sources = input_.sources[root];
     // A param of its own, so that it can be bound to a copy where the other operands read it too.

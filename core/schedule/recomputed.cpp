@@ -2,7 +2,9 @@
 #include "core/schedule/recomputed.hpp"
 
 #include <algorithm>
+#include <set>
 
+#include "core/schedule/axis_map.hpp"
 #include "core/schedule/chained.hpp"
 
 namespace tenon::scheduling {
@@ -38,7 +40,8 @@ class Finder {
       std::ranges::sort(group.roots);
       const std::vector<int> positions = positions_of(input_, group.inside);
       group.inside.insert(group.inside.end(), positions.begin(), positions.end());
-      out.push_back({std::move(group.roots), std::move(group.inside)});
+      std::vector<std::vector<int>> joined = joined_of(group);
+      out.push_back({std::move(group.roots), std::move(group.inside), std::move(joined)});
     }
     return out;
   }
@@ -122,6 +125,54 @@ class Finder {
       group.inside.push_back(i);
       work.insert(work.end(), input_.sources[i].begin(), input_.sources[i].end());
     }
+  }
+
+  /// Sums of products over one axis of what is computed again, at the same positions: the products
+  /// of both are then computed once.
+  std::vector<std::vector<int>> joined_of(const Group& group) const {
+    int product = group.roots.back();
+    for (const int i : group.inside)
+      if (input_.node(i).op == Op::REDUCE) product = std::min(product, i);
+    std::vector<std::vector<int>> out;
+    std::vector<IndexMap> ways;  // from those to the product
+    for (const int root : group.roots) {
+      const Node& node = input_.node(root);
+      IndexMap map = anywhere(node.sources[0]->shape);
+      if (!input_.analysis[root].contraction ||
+          !find_below(input_, input_.sources[root][0], product, map))
+        continue;
+      size_t i = 0;
+      while (i < out.size() && !(ways[i] == map && can_join(out[i], root))) ++i;
+      if (i == out.size()) {
+        out.emplace_back();
+        ways.push_back(std::move(map));
+      }
+      out[i].push_back(root);
+    }
+    std::erase_if(out, [](const std::vector<int>& roots) { return roots.size() < 2; });
+    return out;
+  }
+
+  /// Of results of one shape, if none waits for another.
+  bool can_join(const std::vector<int>& roots, int root) const {
+    const Node &x = input_.node(roots[0]), &y = input_.node(root);
+    return x.shape == y.shape && x.as<ReduceAttr>().axes == y.as<ReduceAttr>().axes &&
+           std::ranges::none_of(roots, [&](int other) {
+             return needs(std::max(root, other), std::min(root, other));
+           });
+  }
+
+  bool needs(int i, int other) const {
+    std::vector<int> work{i};
+    std::set<int> seen;
+    while (!work.empty()) {
+      const int at = work.back();
+      work.pop_back();
+      if (at == other) return true;
+      if (at > other && seen.insert(at).second)
+        work.insert(work.end(), input_.sources[at].begin(), input_.sources[at].end());
+    }
+    return false;
   }
 
   /// Groups that have a node in common are one.

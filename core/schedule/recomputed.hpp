@@ -11,8 +11,9 @@
 namespace tenon::scheduling {
 
 struct Recomputed {
-  std::vector<int> roots;   ///< the reductions: each a kernel's output
-  std::vector<int> inside;  ///< nodes that nothing else needs
+  std::vector<int> roots;                ///< the reductions: each a kernel's output
+  std::vector<int> inside;               ///< nodes that nothing else needs
+  std::vector<std::vector<int>> joined;  ///< of the roots, those of one kernel
 };
 
 /// By how the reductions depend on one another; whether kernels can do that is for those who make

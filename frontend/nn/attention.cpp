@@ -53,9 +53,38 @@ Tensor weights_of(const Tensor& scores, const std::optional<Tensor>& sees) {
   return sees ? Tensor::where(*sees, weights, 0.0) : weights;
 }
 
+/// xᵀ·y of all heads that share the result, as positions of one.
+Tensor over_queries(const Tensor& x, const Tensor& y, bool is_grouped) {
+  const auto as_one = [&](const Tensor& of) {
+    if (!is_grouped) return of;
+    std::vector<Size> shape = of.sizes().vector();
+    const size_t rows = shape.size() - 2;
+    shape[rows] = shape[rows] * shape[rows - 1];
+    shape[rows - 1] = 1;
+    return of.reshape(shape);
+  };
+  return as_one(x).transpose().matmul(as_one(y));
+}
+
+/// The products of queries and keys. In its gradient those of keys lie as those of values do, so
+/// that both are one pass over all pairs.
+Tensor products(const Tensor& queries, const Tensor& keys, bool is_grouped) {
+  const TensorFunction function = composite(
+      "scores",
+      [](const std::vector<Tensor>& in) {
+        return std::vector<Tensor>{in[0].matmul(in[1].transpose())};
+      },
+      [&](const std::vector<Tensor>& in) {
+        const Tensor& g = in[3];
+        return std::vector<Tensor>{g.matmul(in[1]), over_queries(g, in[0], is_grouped)};
+      });
+  return function({queries, keys})[0];
+}
+
 /// The weights times values of as many heads. In its gradient the sum over keys of each weight
 /// times what came back to it is that over the result's elements: one pass less over all pairs.
-Tensor weighted(const Tensor& scores, const Tensor& values, const std::optional<Tensor>& sees) {
+Tensor weighted(const Tensor& scores, const Tensor& values, const std::optional<Tensor>& sees,
+                bool is_grouped) {
   const auto seen_of = [&](const std::vector<Tensor>& in) {
     return sees ? std::optional<Tensor>(in[2]) : std::nullopt;
   };
@@ -70,16 +99,17 @@ Tensor weighted(const Tensor& scores, const Tensor& values, const std::optional<
         const Tensor above = g.matmul(in[1].transpose()) - (g * out).sum({-1}, /*keep=*/true);
         const Tensor of_scores = weights * above;
         return std::vector<Tensor>{sees ? Tensor::where(in[2], of_scores, 0.0) : of_scores,
-                                   weights.transpose().matmul(g)};
+                                   over_queries(weights, g, is_grouped)};
       });
   std::vector<Tensor> inputs{scores, values};
   if (sees) inputs.push_back(*sees);
   return function(inputs)[0];
 }
 
-bool same_batch(const Tensor& a, const Tensor& b) {
+/// But for heads that share others.
+bool same_batch(const Tensor& a, const Tensor& b, bool is_grouped) {
   if (a.rank() != b.rank()) return false;
-  for (int i = 3; i <= a.rank(); ++i)
+  for (int i = is_grouped ? 4 : 3; i <= a.rank(); ++i)
     if (size_at(a, i).text() != size_at(b, i).text()) return false;
   return true;
 }
@@ -114,7 +144,11 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   const Tensor keys = is_grouped ? in_groups(k, groups, 1) : k;
   const Tensor values = is_grouped ? in_groups(v, groups, 1) : v;
   const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(size)));
-  Tensor scores = rows.matmul(keys.transpose()).cast(dtype) * scale;
+  const bool is_wide = q.dtype() == dtype && k.dtype() == dtype && v.dtype() == dtype;
+  Tensor scores =
+      (is_wide && same_batch(rows, keys, is_grouped) ? products(rows, keys, is_grouped)
+                                                     : rows.matmul(keys.transpose()).cast(dtype)) *
+      scale;
   std::optional<Tensor> sees = seen(q, k, options);
   if (options.mask) {
     Tensor mask = *options.mask;
@@ -128,11 +162,14 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
       sees = sees ? *sees & shows : shows;
     }
   }
-  if (options.dropout == 0 && v.dtype() == dtype && same_batch(scores, values))
-    return weighted(scores, values, sees);
-  Tensor weights = weights_of(scores, sees);
-  if (options.dropout > 0) weights = Dropout(options.dropout)(weights, mode);
-  Tensor out = weights.cast(v.dtype()).matmul(values);
+  Tensor out = q;
+  if (options.dropout == 0 && v.dtype() == dtype && same_batch(scores, values, is_grouped)) {
+    out = weighted(scores, values, sees, is_grouped);
+  } else {
+    Tensor weights = weights_of(scores, sees);
+    if (options.dropout > 0) weights = Dropout(options.dropout)(weights, mode);
+    out = weights.cast(v.dtype()).matmul(values);
+  }
   if (!is_grouped) return out;
   std::vector<Size> shape = q.sizes().vector();
   shape.back() = v.size(-1);

@@ -225,6 +225,8 @@ void add_attention(std::vector<Workload>& all) {
   all.push_back(attention_of("8x1024x64, 2 heads of keys", 8, 1024, 2, 1024, 64));
   all.push_back(attention_of("8x1024x64, bf16", 8, 1024, 8, 1024, 64, DType::kBF16));
   all.push_back(attention_of("32x1 by 4096x128", 32, 1, 32, 4096, 128));
+  for (const int64_t heads : {1, 2, 3})
+    all.push_back(attention_of(fmt::format("{}x1 by 8192x128", heads), heads, 1, heads, 8192, 128));
   all.push_back(attention_of("32x1 by 4096x128, 8 heads of keys", 32, 1, 8, 4096, 128));
   all.push_back(attention_of("32x1 by 4096x128, bf16", 32, 1, 32, 4096, 128, DType::kBF16));
 }

@@ -119,6 +119,10 @@ const std::vector<std::pair<const char*, Gradients>> kKinds = {
     {"a tail", {.queries = 75, .keys = 131, .size = 4, .values = 20}},
     {"a tail of queries",
      {.queries = 75, .keys = 131, .size = 20, .shown = kCausal, .outputs = "%dk"}},
+    {"of keys and values", {.values = 5, .outputs = "%dk, %dv"}},
+    {"of keys and values, causal",
+     {.queries = 75, .keys = 131, .size = 16, .values = 16, .shown = kCausal,
+      .outputs = "%dk, %dv"}},
     {"one head, one value", {.heads = 1, .queries = 17, .keys = 33, .size = 3, .values = 1}},
 };
 
@@ -127,6 +131,7 @@ const std::vector<std::pair<const char*, Gradients>> kKinds = {
 TEST_CASE("gradients of attention compute their scores by blocks") {
   for (const auto& [name, a] : kKinds) {
     INFO(name);
+    INFO(chosen(a));
     CHECK(chosen(a).find("precompute ") != std::string::npos);
     CHECK(difference(case_of(a), cpu_like(), "", true) == "");
   }

@@ -18,6 +18,7 @@ constexpr int64_t kRows = 64, kTerms = 64;
 struct Recomputed {
   std::vector<int> batch, own;
   int row = -1, terms = -1;
+  size_t sums = 0;
   std::vector<int> packed;  ///< buffers
 };
 
@@ -38,6 +39,7 @@ std::optional<Recomputed> find_recomputed(ScheduleBuilder& builder, int axis) {
   const Statement& terms = body.front().body[0];
   Recomputed out;
   out.terms = terms.axis;
+  out.sums = body.front().states.size();
   Dependence dependence(builder.kernel);
   AxisSet used;
   std::vector<KValueRef> rows;
@@ -80,10 +82,10 @@ class Recipe {
       if (a != *blocks) vectors_of(builder_, builder_.chain(builder_.loop(a)).back(), lanes_, 1);
     // Products, what is made of them, and then the sums with loops of their own.
     const std::vector<int> inside = nests(builder_.loop(*blocks).body);
-    const size_t factors = inside.size() - (found.own.empty() ? 1 : 2);
+    const size_t factors = inside.size() - 1 - (found.own.empty() ? 0 : found.sums);
     for (size_t i = 0; i < factors; ++i) products(inside[i]);
     vectors_of(builder_, inside[factors], lanes_, 4);
-    if (!found.own.empty()) sums(inside.back());
+    for (const int a : std::span(inside).subspan(factors + 1)) sums(a);
     for (const int buffer : found.packed) builder_.stage(buffer, tiles);
   }
 

@@ -247,10 +247,12 @@ class Precompute {
     out.copies.rename.insert_or_assign(name(r_), row);
     return out;
   }
-  int add_axis(const std::string& suffix, Expr size, AxisKind kind) {
-    std::string wanted = name(r_) + suffix;
+  std::string free_name(std::string wanted) const {
     while (kernel_.axis(wanted) >= 0) wanted += "_";
-    return kernel_.add_axis(std::move(wanted), std::move(size), kind);
+    return wanted;
+  }
+  int add_axis(const std::string& suffix, Expr size, AxisKind kind) {
+    return kernel_.add_axis(free_name(name(r_) + suffix), std::move(size), kind);
   }
   Expr place_in_block(int block, const std::vector<int>& axes) const {
     return at(block) * count(axes) + place(axes);
@@ -269,9 +271,10 @@ class Precompute {
     blocks.range = range_;
     std::vector<Statement>& nested = reduction.body[0].body;
     for (size_t i = 0; i < nested_.size(); ++i)
-      append(blocks.body, products(nested_[i], std::move(nested[i])));
+      append(blocks.body, products(nested_[i], nested[i]));
     append(blocks.body, own_.empty() ? totals(reduction.states) : weights());
-    if (!own_.empty()) append(blocks.body, sums(reduction.states));
+    if (!own_.empty())
+      for (size_t i = 0; i < terms_.size(); ++i) append(blocks.body, sum(i, reduction.states[i]));
     parts.push_back(std::move(blocks));
     append(parts, ending(reduction.id, std::move(rest)));
     outer_->body = std::move(parts);
@@ -292,22 +295,46 @@ class Precompute {
     std::vector<int> tiles;  ///< of its states
   };
 
-  /// Of a block of one nested reduction.
-  std::vector<Statement> products(Nested& nested, Statement reduction) {
-    const Part rows = part_of_block(".n", nested.axes, AxisKind::kParallel);
-    const Expr here = place_in_block(rows.block, rows.copies.axes);
-    const std::vector<ReduceState> states = reduction.states;
-    std::vector<Statement> inside;
-    inside.push_back(std::move(reduction));
-    for (size_t i = 0; i < states.size(); ++i) {
-      nested.tiles.push_back(add_tile("products", states[i].dtype, count(nested.axes) * factor()));
-      inside.push_back(make_store(nested.tiles[i], here,
-                                  make_result(nested.id, static_cast<int>(i), states[i].dtype)));
+  /// Of a block of one nested reduction: each state in loops of its own, as states share nothing
+  /// but loops, and all of them at a time leave few registers to each.
+  std::vector<Statement> products(Nested& nested, const Statement& reduction) {
+    std::vector<Statement> out;
+    for (size_t i = 0; i < reduction.states.size(); ++i) {
+      const Part rows = part_of_block(".n", nested.axes, AxisKind::kParallel);
+      const DType dtype = reduction.states[i].dtype;
+      nested.tiles.push_back(add_tile("products", dtype, count(nested.axes) * factor()));
+      std::vector<Statement> inside{alone(reduction, i)};
+      const int id = inside[0].id;
+      inside.push_back(make_store(nested.tiles[i], place_in_block(rows.block, rows.copies.axes),
+                                  make_result(id, 0, dtype)));
+      take_from_tiles(kernel_, inside, rows.copies, -1, {});
+      std::vector<int> axes = rows.copies.axes;
+      axes.push_back(rows.block);
+      append(out, in_loops(axes, std::move(inside)));
     }
-    take_from_tiles(kernel_, inside, rows.copies, -1, {});
-    std::vector<int> axes = rows.copies.axes;
-    axes.push_back(rows.block);
-    return in_loops(axes, std::move(inside));
+    return out;
+  }
+
+  /// One state of a reduction; but for the first, over axes of its own.
+  Statement alone(const Statement& reduction, size_t state) {
+    Statement out = reduction;
+    out.states = {reduction.states[state]};
+    if (state == 0) return out;
+    out.id = kernel_.reductions++;
+    AxisCopies copies;
+    walk(out.body, [&](Statement& s) {
+      if (!is_loop(s)) return;
+      KernelAxis axis = kernel_.axes[s.axis];
+      const std::string before = axis.name;
+      axis.name = free_name(before + ".n");
+      s.axis = static_cast<int>(kernel_.axes.size());
+      copies.rename.emplace(before, axis.symbol());
+      kernel_.axes.push_back(std::move(axis));
+    });
+    copy_guards(kernel_, copies.rename);
+    std::vector<Statement> one{std::move(out)};
+    take_from_tiles(kernel_, one, copies, -1, {});
+    return std::move(one[0]);
   }
 
   /// The value where a part stands, with what nested reductions gave from their tiles.
@@ -364,26 +391,23 @@ class Precompute {
     std::vector<ReduceState> taken_states = states;
     for (size_t i = 0; i < terms_.size(); ++i)
       taken_states[i].value = taken(terms_[i].weight, rows);
-    return merged(rows, std::move(taken_states));
+    return merged(rows, std::move(taken_states), 0);
   }
 
-  std::vector<Statement> sums(const std::vector<ReduceState>& states) {
+  std::vector<Statement> sum(size_t i, ReduceState state) {
     const Part all = part_of_block(".f", with_own(), AxisKind::kReduce);
     const auto own = all.copies.axes.begin() + static_cast<std::ptrdiff_t>(tile_.size());
     const std::vector<int> tile(all.copies.axes.begin(), own);
-    std::vector<ReduceState> of_block = states;
-    for (size_t i = 0; i < terms_.size(); ++i) {
-      std::vector<Statement> other{make_store(-1, 0, terms_[i].other)};
-      take_from_tiles(kernel_, other, all.copies, -1, {});
-      of_block[i].value =
-          make_op(Op::MUL, states[i].value->dtype,
-                  {load(terms_[i].weights, place_in_block(all.block, tile)), other[0].value});
-    }
-    return merged(all, std::move(of_block));
+    std::vector<Statement> other{make_store(-1, 0, terms_[i].other)};
+    take_from_tiles(kernel_, other, all.copies, -1, {});
+    state.value =
+        make_op(Op::MUL, state.value->dtype,
+                {load(terms_[i].weights, place_in_block(all.block, tile)), other[0].value});
+    return merged(all, {std::move(state)}, i);
   }
 
-  /// A reduction over the block, added to the totals.
-  std::vector<Statement> merged(const Part& part, std::vector<ReduceState> states) {
+  /// A reduction over the block, added to the totals from the first on.
+  std::vector<Statement> merged(const Part& part, std::vector<ReduceState> states, size_t first) {
     Statement step;
     step.kind = Statement::Kind::kStep;
     Statement reduction;
@@ -394,11 +418,11 @@ class Precompute {
     std::vector<Statement> stores;
     for (size_t i = 0; i < states.size(); ++i) {
       const DType dtype = states[i].dtype;
-      stores.push_back(
-          make_store(terms_[i].total, here,
-                     make_op(states[i].op, dtype,
-                             {load(terms_[i].total, here),
-                              make_result(reduction.id, static_cast<int>(i), dtype)})));
+      const int total = terms_[first + i].total;
+      stores.push_back(make_store(
+          total, here,
+          make_op(states[i].op, dtype,
+                  {load(total, here), make_result(reduction.id, static_cast<int>(i), dtype)})));
     }
     reduction.states = std::move(states);
     std::vector<Statement> inside{std::move(reduction)};

@@ -2,6 +2,8 @@
 #include "core/kernel/tree/nest_statements.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <unordered_set>
 
 #include "core/support/error.hpp"
@@ -61,6 +63,43 @@ bool same_extents(const Kernel& kernel, const std::vector<int>& a, const std::ve
       a, b, [&](int x, int y) { return kernel.axes[x].extent == kernel.axes[y].extent; });
 }
 
+/// Of equal values the first, as values that were computed twice may be.
+class Equal {
+ public:
+  bool operator()(const KValueRef& a, const KValueRef& b) {
+    if (a == b || known_.contains({a.get(), b.get()})) return true;
+    if (a->kind != b->kind || a->dtype != b->dtype || a->op != b->op || a->bits != b->bits ||
+        a->buffer != b->buffer || a->reduction != b->reduction || a->state != b->state ||
+        !(a->index == b->index) || !(a->mask == b->mask) || !(a->constant == b->constant) ||
+        a->operands.size() != b->operands.size())
+      return false;
+    for (size_t i = 0; i < a->operands.size(); ++i)
+      if (!(*this)(a->operands[i], b->operands[i])) return false;
+    known_.insert({a.get(), b.get()});
+    return true;
+  }
+
+ private:
+  std::set<std::pair<const KValue*, const KValue*>> known_;
+};
+
+/// The states of a reduction, each once: which each of them became.
+std::vector<int> once(std::vector<ReduceState>& states) {
+  std::vector<int> out;
+  std::vector<ReduceState> kept;
+  Equal equal;
+  for (ReduceState& state : states) {
+    const auto same = std::ranges::find_if(kept, [&](const ReduceState& other) {
+      return other.op == state.op && other.dtype == state.dtype &&
+             other.precision == state.precision && equal(other.value, state.value);
+    });
+    out.push_back(static_cast<int>(same - kept.begin()));
+    if (same == kept.end()) kept.push_back(std::move(state));
+  }
+  states = std::move(kept);
+  return out;
+}
+
 /// Moves the states of reduction `from` after those of `to`, everywhere.
 void absorb(Kernel& kernel, std::vector<LoopNest>& nests, int to, int from) {
   Statement& target = kernel.body[to];
@@ -78,9 +117,13 @@ void absorb(Kernel& kernel, std::vector<LoopNest>& nests, int to, int from) {
   for (LoopNest& nest : nests)
     for (Statement& store : nest.stores) kernel.body.push_back(std::move(store));
   substitute(kernel, rename);
+  const std::vector<int> became = once(kernel.body[static_cast<size_t>(to)].states);
   rewrite_values(kernel, [&](const KValueRef& v) -> KValueRef {
-    if (v->kind != KValueKind::kResult || v->reduction != from_id) return v;
-    return make_result(to_id, first + v->state, v->dtype);
+    if (v->kind != KValueKind::kResult || (v->reduction != from_id && v->reduction != to_id))
+      return v;
+    const int state =
+        became[static_cast<size_t>(v->reduction == from_id ? first + v->state : v->state)];
+    return v->reduction == to_id && state == v->state ? v : make_result(to_id, state, v->dtype);
   });
   size_t next = reductions;
   for (LoopNest& nest : nests)
@@ -88,12 +131,21 @@ void absorb(Kernel& kernel, std::vector<LoopNest>& nests, int to, int from) {
   kernel.body.resize(reductions);
 }
 
-/// True if `from` needs no reduction at or after `to`, so that it can run there.
-bool can_share(const Kernel& kernel, size_t to, size_t from) {
+/// Whether `from` needs no reduction at or after `to`, so that it can run there, but those inside
+/// it, which come along.
+std::optional<std::vector<size_t>> can_share(const Kernel& kernel, Dependence& dependence,
+                                             size_t to, size_t from) {
   const Needs needs(kernel);
-  for (size_t k = to; k < from; ++k)
-    if (needs.needs(kernel.body[from].id, kernel.body[k].id)) return false;
-  return true;
+  std::vector<size_t> inside;
+  const std::vector<int> own = own_axes(kernel.body[from]);
+  for (size_t k = to; k < from; ++k) {
+    if (!needs.needs(kernel.body[from].id, kernel.body[k].id)) continue;
+    const AxisSet& axes = dependence.of_reduction(kernel.body[k].id);
+    if (k == to || std::ranges::none_of(own, [&](int axis) { return axes[axis]; }))
+      return std::nullopt;
+    inside.push_back(k);
+  }
+  return inside;
 }
 
 bool share_one(Kernel& kernel, std::vector<LoopNest>& nests) {
@@ -103,9 +155,18 @@ bool share_one(Kernel& kernel, std::vector<LoopNest>& nests) {
       const Statement& a = kernel.body[to];
       const Statement& b = kernel.body[from];
       if (dependence.of_reduction(a.id) != dependence.of_reduction(b.id) ||
-          !same_extents(kernel, own_axes(a), own_axes(b)) || !can_share(kernel, to, from))
+          !same_extents(kernel, own_axes(a), own_axes(b)))
         continue;
-      absorb(kernel, nests, static_cast<int>(to), static_cast<int>(from));
+      const auto inside = can_share(kernel, dependence, to, from);
+      if (!inside) continue;
+      size_t at = to;
+      for (const size_t k : *inside) {
+        const auto begin = kernel.body.begin();
+        std::rotate(begin + static_cast<std::ptrdiff_t>(at), begin + static_cast<std::ptrdiff_t>(k),
+                    begin + static_cast<std::ptrdiff_t>(k) + 1);
+        ++at;
+      }
+      absorb(kernel, nests, static_cast<int>(at), static_cast<int>(from));
       return true;
     }
   }

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Attention of few heads goes over parts of its keys on several units: each part has its maximum,
+// its sum of powers and its sums of values, and a second stage makes one of them.
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "core/reference/reference.hpp"
+#include "tests/lower/attention.hpp"
+#include "tests/lower/harness.hpp"
+
+using namespace tenon;
+using namespace tenon::test;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Cutting {
+  Builder builder;
+  Graph graph;
+  Schedule schedule;
+  Capabilities device;
+
+  Cutting(const std::string& text, const Capabilities& capabilities)
+      : graph(parse_graph(text, builder)), device(capabilities) {
+    ScheduleOptions options;
+    options.devices.push_back({"device:0", capabilities});
+    schedule = Compiler(builder).schedule(graph, options);
+  }
+
+  const KernelCall& call(size_t step) const {
+    return std::get<KernelCall>(schedule.steps[step].call);
+  }
+
+  LoweredKernel lowered(const KernelCall& call) {
+    const Compiler compiler(builder, {.verify = true});
+    return compiler.lower(compiler.legalise(call.graph, device), device,
+                          {.alias = call.alias, .sections = call.sections, .name = "kernel"});
+  }
+
+  /// The kernels one after another, each as a program.
+  std::vector<Array> run(const std::vector<Array>& inputs, const SymbolValues& symbols = {}) {
+    std::vector<Array> buffers(schedule.buffers.size());
+    for (size_t i = 0; i < inputs.size(); ++i)
+      buffers[static_cast<size_t>(schedule.inputs[i])] = inputs[i];
+    for (size_t s = 0; s < schedule.steps.size(); ++s) {
+      const KernelCall& k = call(s);
+      std::vector<Array> in;
+      for (size_t i = 0; i < k.inputs.size(); ++i) {
+        in.push_back(buffers[static_cast<size_t>(k.inputs[i])]);
+        in.back().shape.clear();
+        for (const Dim& dim : k.graph.params[i]->shape)
+          in.back().shape.push_back(dim.evaluate(symbols));
+      }
+      const std::vector<Array> out =
+          test::run(lowered(k), k.graph, k.alias, in, symbols, device.atoms);
+      for (size_t o = 0; o < out.size(); ++o) buffers[static_cast<size_t>(k.outputs[o])] = out[o];
+    }
+    std::vector<Array> out;
+    for (const int b : schedule.outputs) out.push_back(buffers[static_cast<size_t>(b)]);
+    return out;
+  }
+
+  /// Of the largest buffer between the kernels.
+  int64_t largest() const {
+    int64_t most = 0;
+    for (const ScheduledBuffer& buffer : schedule.buffers)
+      if (buffer.kind == BufferKind::kTemporary) most = std::max(most, product(buffer.shape).max());
+    return most;
+  }
+};
+
+std::vector<Array> drawn(const Graph& graph, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> number(-2, 2);
+  std::vector<Array> out;
+  for (const NodeRef& p : graph.params) {
+    std::vector<int64_t> shape;
+    for (const Dim& dim : p->shape) shape.push_back(dim.value());
+    out.push_back(Array::zeros(p->dtype, shape));
+    for (int64_t i = 0; i < out.back().count(); ++i)
+      out.back().set(i, Scalar::of(p->dtype, number(random)));
+  }
+  return out;
+}
+
+void check_same(Cutting& cut, const std::vector<Array>& inputs, double tolerance) {
+  const std::vector<Array> expected = evaluate(cut.graph, inputs, {}), got = cut.run(inputs);
+  for (size_t o = 0; o < expected.size(); ++o)
+    for (int64_t i = 0; i < expected[o].count(); ++i) {
+      const double x = expected[o].at(i).as_double(), y = got[o].at(i).as_double();
+      if (std::isnan(x) == std::isnan(y) &&
+          (std::isnan(x) || std::abs(x - y) <= tolerance * std::max(1.0, std::abs(x))))
+        continue;
+      FAIL_CHECK("output " << o << " element " << i << ": expected " << x << ", got " << y);
+      return;
+    }
+}
+
+/// A device of so many units.
+Capabilities units(uint32_t count, Capabilities device = cpu_like()) {
+  device.compute_units = count;
+  return device;
+}
+
+bool is_in_parts(const Cutting& cut) { return cut.call(0).graph.outputs.size() == 3; }
+
+const std::vector<std::pair<const char*, Attention>> kKinds = {
+    {"one query of one head", {.heads = 1, .queries = 1, .keys = 2048, .size = 8, .values = 16}},
+    {"masked",
+     {.heads = 1,
+      .queries = 1,
+      .keys = 1024,
+      .size = 4,
+      .values = 8,
+      .shown = "%n = const 700 : i64[1, 1, 1024]\n %shown = cmplt %key, %n\n"}},
+    {"hidden by -inf",
+     {.heads = 1,
+      .queries = 1,
+      .keys = 1024,
+      .size = 4,
+      .values = 8,
+      .shown = "%n = const 300 : i64[1, 1, 1024]\n %shown = cmplt %key, %n\n",
+      .hidden = "-inf",
+      .shows_weights = false}},
+    {"three heads, base 2",
+     {.heads = 3, .queries = 1, .keys = 1536, .size = 4, .values = 8, .power = "exp2 %z"}},
+    {"queries of a group",
+     {.heads = 4, .queries = 1, .keys = 1024, .size = 8, .values = 8, .each = 4}},
+    {"five queries", {.heads = 1, .queries = 5, .keys = 1024, .size = 4, .values = 12}},
+    {"a block of queries", {.heads = 1, .queries = 40, .keys = 1024, .size = 4, .values = 16}},
+    {"bf16", {.heads = 1, .queries = 1, .keys = 1024, .size = 8, .values = 16, .dtype = "bf16"}},
+};
+
+}  // namespace
+
+TEST_CASE("attention of few heads is in parts of its keys, each part of three results") {
+  for (const auto& [name, a] : kKinds) {
+    INFO(name);
+    Cutting cut(text(a), units(2));
+    REQUIRE(is_in_parts(cut));
+    INFO(print(cut.schedule));
+    CHECK(print(cut.lowered(cut.call(0)).chosen.list).find("chain ") != std::string::npos);
+    CHECK(cut.largest() <= a.heads * a.queries * a.values * 16);
+    check_same(cut, drawn(cut.graph, 1), a.dtype == "f32" ? 1e-4 : 2e-2);
+  }
+}
+
+TEST_CASE("parts are cut by the device's units alone") {
+  const Attention a{.heads = 1, .queries = 1, .keys = 2048, .size = 8, .values = 16};
+  const auto parts = [&](const Attention& of, uint32_t count) {
+    const Cutting cut(text(of), units(count));
+    if (!is_in_parts(cut)) return int64_t{1};
+    return product(cut.call(0).graph.outputs[1]->shape).value() / of.heads;
+  };
+  CHECK(parts(a, 1) == 1);
+  CHECK(parts(a, 2) == 4);  // of 512 keys
+  Attention other = a;
+  other.heads = 2;  // one each
+  CHECK(parts(other, 2) == 1);
+  other.heads = 3;
+  CHECK(parts(other, 2) == 3 + 1);
+  other = a;
+  other.keys = 2039;  // a prime
+  CHECK(parts(other, 2) == 1);
+  other.keys = 512;
+  CHECK(parts(other, 2) == 1);
+}
+
+TEST_CASE("parts that see nothing, infinities and NaN come out as the reference has them") {
+  for (const auto& [name, a] : kKinds) {
+    if (a.dtype != "f32" || a.each > 1 || a.heads > 1) continue;
+    Cutting cut(text(a), units(2));
+    REQUIRE(is_in_parts(cut));
+    for (const double value : {-kInfinity, kInfinity, std::nan(""), -1e32})
+      for (const auto& [first, end] :
+           {std::pair<int64_t, int64_t>{0, 512}, {512, 1024}, {0, a.keys}, {700, 701}, {3, 600}}) {
+        INFO(name << ": " << value << " in keys " << first << " to " << end);
+        std::vector<Array> inputs = drawn(cut.graph, 3);
+        for (int64_t i = 0; i < inputs[0].count(); ++i)
+          inputs[0].set(i, Scalar::of(DType::kF32, 1));
+        for (int64_t i = first * a.size; i < end * a.size; ++i)
+          inputs[1].set(i, Scalar::of(DType::kF32, value));
+        check_same(cut, inputs, 1e-4);
+      }
+  }
+}
+
+TEST_CASE("the maximum and the sum of powers are outputs beside the result") {
+  for (const char* outputs : {"return %y, %m, %l", "return %m, %y", "return %l, %y"}) {
+    std::string graph = text({});
+    graph.replace(graph.find("return %y"), 9, outputs);
+    INFO(outputs);
+    Cutting cut(graph, cpu_like());
+    CHECK(cut.schedule.steps.size() == 1);
+    CHECK(cut.largest() == 0);
+    check_same(cut, drawn(cut.graph, 5), 1e-4);
+  }
+}
