@@ -4,11 +4,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <limits>
-#include <random>
 
-#include "core/reference/reference.hpp"
 #include "tests/lower/attention.hpp"
-#include "tests/lower/harness.hpp"
+#include "tests/lower/cutting.hpp"
 
 using namespace tenon;
 using namespace tenon::test;
@@ -16,88 +14,6 @@ using namespace tenon::test;
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-struct Cutting {
-  Builder builder;
-  Graph graph;
-  Schedule schedule;
-  Capabilities device;
-
-  Cutting(const std::string& text, const Capabilities& capabilities)
-      : graph(parse_graph(text, builder)), device(capabilities) {
-    ScheduleOptions options;
-    options.devices.push_back({"device:0", capabilities});
-    schedule = Compiler(builder).schedule(graph, options);
-  }
-
-  const KernelCall& call(size_t step) const {
-    return std::get<KernelCall>(schedule.steps[step].call);
-  }
-
-  LoweredKernel lowered(const KernelCall& call) {
-    const Compiler compiler(builder, {.verify = true});
-    return compiler.lower(compiler.legalise(call.graph, device), device,
-                          {.alias = call.alias, .sections = call.sections, .name = "kernel"});
-  }
-
-  /// The kernels one after another, each as a program.
-  std::vector<Array> run(const std::vector<Array>& inputs, const SymbolValues& symbols = {}) {
-    std::vector<Array> buffers(schedule.buffers.size());
-    for (size_t i = 0; i < inputs.size(); ++i)
-      buffers[static_cast<size_t>(schedule.inputs[i])] = inputs[i];
-    for (size_t s = 0; s < schedule.steps.size(); ++s) {
-      const KernelCall& k = call(s);
-      std::vector<Array> in;
-      for (size_t i = 0; i < k.inputs.size(); ++i) {
-        in.push_back(buffers[static_cast<size_t>(k.inputs[i])]);
-        in.back().shape.clear();
-        for (const Dim& dim : k.graph.params[i]->shape)
-          in.back().shape.push_back(dim.evaluate(symbols));
-      }
-      const std::vector<Array> out =
-          test::run(lowered(k), k.graph, k.alias, in, symbols, device.atoms);
-      for (size_t o = 0; o < out.size(); ++o) buffers[static_cast<size_t>(k.outputs[o])] = out[o];
-    }
-    std::vector<Array> out;
-    for (const int b : schedule.outputs) out.push_back(buffers[static_cast<size_t>(b)]);
-    return out;
-  }
-
-  /// Of the largest buffer between the kernels.
-  int64_t largest() const {
-    int64_t most = 0;
-    for (const ScheduledBuffer& buffer : schedule.buffers)
-      if (buffer.kind == BufferKind::kTemporary) most = std::max(most, product(buffer.shape).max());
-    return most;
-  }
-};
-
-std::vector<Array> drawn(const Graph& graph, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<float> number(-2, 2);
-  std::vector<Array> out;
-  for (const NodeRef& p : graph.params) {
-    std::vector<int64_t> shape;
-    for (const Dim& dim : p->shape) shape.push_back(dim.value());
-    out.push_back(Array::zeros(p->dtype, shape));
-    for (int64_t i = 0; i < out.back().count(); ++i)
-      out.back().set(i, Scalar::of(p->dtype, number(random)));
-  }
-  return out;
-}
-
-void check_same(Cutting& cut, const std::vector<Array>& inputs, double tolerance) {
-  const std::vector<Array> expected = evaluate(cut.graph, inputs, {}), got = cut.run(inputs);
-  for (size_t o = 0; o < expected.size(); ++o)
-    for (int64_t i = 0; i < expected[o].count(); ++i) {
-      const double x = expected[o].at(i).as_double(), y = got[o].at(i).as_double();
-      if (std::isnan(x) == std::isnan(y) &&
-          (std::isnan(x) || std::abs(x - y) <= tolerance * std::max(1.0, std::abs(x))))
-        continue;
-      FAIL_CHECK("output " << o << " element " << i << ": expected " << x << ", got " << y);
-      return;
-    }
-}
 
 /// A device of so many units.
 Capabilities units(uint32_t count, Capabilities device = cpu_like()) {

@@ -5,7 +5,7 @@
 
 #include "core/kernel/transforms/random_transforms.hpp"
 #include "core/kernel/tree/build.hpp"
-#include "tests/lower/harness.hpp"
+#include "tests/lower/cutting.hpp"
 
 using namespace tenon;
 using namespace tenon::test;
@@ -15,7 +15,7 @@ namespace {
 struct Gradients {
   int64_t heads = 2, queries = 20, keys = 24, size = 5, values = 7;
   std::string shown = {};       ///< statements that define %shown by %query and %key
-  std::string outputs = "%dq";  ///< of %dq, %dk, %dv, %delta, %top, %w0
+  std::string outputs = "%dq";  ///< of %o, %dq, %dk, %dv, %delta, %top, %w0
   bool own_rows = false;        ///< the largest score and the sum of powers are no inputs
 };
 
@@ -33,6 +33,7 @@ std::string text(const Gradients& a) {
         {"$Rows", a.own_rows ? "" : "%m: f32$R, %l: f32$R, "},
         {"$Maximum", a.own_rows ? "%m = reduce.max %x, axes=[2]\n    " : ""},
         {"$Sum", a.own_rows ? "%l = reduce.add %p, axes=[2]\n    " : ""},
+        {"$Much", a.own_rows ? "%l" : "%much"},
         {"$S", fmt::format("[{}, {}, {}]", a.heads, a.queries, a.keys)},
         {"$R", fmt::format("[{}, {}, 1]", a.heads, a.queries)},
         {"$P", fmt::format("[{}, {}, {}, {}]", a.heads, a.queries, a.keys, a.size)},
@@ -62,7 +63,7 @@ std::string text(const Gradients& a) {
     %p = exp %zs
     $Sum%eight = const 8.0 : f32$R
     %much = add %l, %eight
-    %le_ = expand %much : f32$S
+    %le_ = expand $Much : f32$S
     %w0 = fdiv %p, %le_
     %g4 = reshape %g : [$H, $Q, 1, $E]
     %ge = expand %g4 : f32$O
@@ -90,6 +91,8 @@ std::string text(const Gradients& a) {
     %we = expand %w4 : f32$O
     %dvt = mul %we, %ge
     %dv = reduce.add %dvt, axes=[1]
+    %ot = mul %we, %ve
+    %o = reduce.add %ot, axes=[2]
     %wd = mul )" +
          w + R"(, %dw
     %delta = reduce.add %wd, axes=[2]
@@ -121,7 +124,11 @@ const std::vector<std::pair<const char*, Gradients>> kKinds = {
      {.queries = 75, .keys = 131, .size = 20, .shown = kCausal, .outputs = "%dk"}},
     {"of keys and values", {.values = 5, .outputs = "%dk, %dv"}},
     {"of keys and values, causal",
-     {.queries = 75, .keys = 131, .size = 16, .values = 16, .shown = kCausal,
+     {.queries = 75,
+      .keys = 131,
+      .size = 16,
+      .values = 16,
+      .shown = kCausal,
       .outputs = "%dk, %dv"}},
     {"one head, one value", {.heads = 1, .queries = 17, .keys = 33, .size = 3, .values = 1}},
 };
@@ -245,6 +252,36 @@ TEST_CASE("what gradients compute again is in no buffer") {
   CHECK(largest(other, cpu_like()) >= rows * other.keys);
 }
 
+TEST_CASE(
+    "the result gives its rows to the gradients, and those of keys and values are one kernel") {
+  Capabilities device = cpu_like();
+  device.l3_bytes = 1 << 10;
+  Gradients a{.heads = 2, .queries = 48, .keys = 40, .size = 5, .values = 5};
+  a.outputs = "%o, %dq, %dk, %dv";
+  a.own_rows = true;
+  for (const char* shown : {"", kCausal, kWindow}) {
+    INFO(shown);
+    a.shown = shown;
+    Cutting cut(text(a), device);
+    INFO(print(cut.schedule));
+    // A mask that the maximum does not know is none of a chain: there two more are for rows.
+    const bool is_chain = a.shown.empty();
+    std::vector<size_t> outputs;
+    for (size_t s = 0; s < cut.schedule.steps.size(); ++s)
+      outputs.push_back(cut.call(s).outputs.size());
+    CHECK(outputs == (is_chain ? std::vector<size_t>{3, 1, 2} : std::vector<size_t>{1, 1, 2, 2}));
+    CHECK(cut.largest() == a.heads * a.queries);
+    check_same(cut, drawn(cut.graph, 2), 1e-4);
+  }
+  // Gradients of other shapes are kernels of their own.
+  a.values = 7;
+  a.shown = "";
+  Cutting apart(text(a), device);
+  CHECK(apart.schedule.steps.size() == 4);
+  CHECK(apart.largest() == a.heads * a.queries);
+  check_same(apart, drawn(apart.graph, 2), 1e-4);
+}
+
 TEST_CASE("precompute is refused where terms take nothing that can be computed ahead") {
   const auto refused = [](const std::string& graph, const char* list) {
     Builder builder;
@@ -267,13 +304,4 @@ TEST_CASE("precompute is refused where terms take nothing that can be computed a
   CHECK(refused(graph("%t = mul %ye, %ye"), "precompute r0 4 at a0") != "");
   CHECK(refused(graph("%t = mul %e, %ye"), "precompute r1 4 at a0") != "");
   CHECK(refused(graph("%t = mul %e, %ye"), "precompute a0 4 at a0") != "");
-}
-
-TEST_CASE("a loop of one iteration that fills a tile for others is no place of the launch") {
-  Builder builder;
-  Kernel kernel = build_kernel(parse_graph(text({}), builder));
-  for (const char* step : {"split a1 6", "precompute r0 5 at a0", "split r0.n 16"})
-    REQUIRE_FALSE(try_apply(kernel, parse_transforms(step)[0]));
-  CHECK(try_apply(kernel, parse_transforms("bind r0.n.o grid.x")[0]));
-  CHECK_FALSE(try_apply(kernel, parse_transforms("unroll r0.n.o")[0]));
 }

@@ -40,6 +40,35 @@ TEST_CASE("a query that sees nothing gives zeros, and finite gradients") {
   });
 }
 
+TEST_CASE("heads that share keys have the gradients of as many heads with equal keys") {
+  Context& context = Context::standard();
+  // Small, and with scores larger than the last cache.
+  for (const int64_t tokens : {6, 1536})
+    for (const bool causal : {false, true}) {
+      const Tensor q = drawn({1, 8, tokens, 16}, 1, context),
+                   k = drawn({1, 2, tokens, 16}, 2, context),
+                   v = drawn({1, 2, tokens, 16}, 3, context),
+                   g = drawn({1, 8, tokens, 16}, 4, context);
+      const auto gradients = [&](bool repeated) {
+        return value_and_gradient([&](const std::vector<Tensor>& x) {
+                 const auto each = [&](const Tensor& of) {
+                   return of.unsqueeze(2).expand({1, 2, 4, tokens, 16}).reshape(q.shape());
+                 };
+                 return (nn::attention(x[0], repeated ? each(x[1]) : x[1],
+                                       repeated ? each(x[2]) : x[2], {.causal = causal}) *
+                         g)
+                     .sum();
+               })({q, k, v})
+            .gradients;
+      };
+      const std::vector<Tensor> shared = gradients(false), repeated = gradients(true);
+      for (size_t i = 0; i < shared.size(); ++i) {
+        INFO(tokens << " positions, causal " << causal << ", input " << i);
+        CHECK(largest(shared[i] - repeated[i]) <= 1e-4f * largest(repeated[i]));
+      }
+    }
+}
+
 TEST_CASE("masks of bools and of numbers say the same, for shared heads too") {
   on_each_device([](Context& context) {
     const Tensor q = drawn({2, 4, 3, 4}, 1, context), k = drawn({2, 2, 3, 4}, 2, context),
