@@ -47,6 +47,15 @@ bool is_reorder(const Node& node) {
   return kind == ViewKind::kReshape || kind == ViewKind::kPermute || kind == ViewKind::kFlip;
 }
 
+/// What is repeated so often that reading it costs nothing beside what it is used with, as the mean
+/// of a row.
+bool is_spread(const SchedulerInput& input, int i) {
+  constexpr double kTimes = 32;
+  const Node& node = input.node(i);
+  return node.op == Op::VIEW && node.as<ViewAttr>().kind == ViewKind::kExpand &&
+         input.estimate.of(node.shape) >= kTimes * input.estimate.of(node.sources[0]->shape);
+}
+
 NodeAnalysis analyse_node(const SchedulerInput& input, int i) {
   const Node& node = input.node(i);
   NodeAnalysis out;
@@ -87,6 +96,7 @@ NodeAnalysis analyse_node(const SchedulerInput& input, int i) {
     const bool part = node.op == Op::VIEW && out.size < source.size;
     out.read += part ? source.read * out.size / source.size : source.read;
   }
+  if (is_spread(input, i)) out.leaves = 0, out.chain = 0;
   if (node.op == Op::TAKE) out.leaves = std::max(out.leaves, 2);
   out.chain = std::min(out.chain, kMostChain);
   out.leaves = std::min(out.leaves, 1000);

@@ -26,9 +26,28 @@ std::vector<int> axes_from(const Tensor& x, int first) {
   return axes;
 }
 
-Tensor normalised(const Tensor& x, const std::vector<int>& axes, double epsilon) {
-  const Tensor centred = x - x.mean(axes, /*keep=*/true);
-  return centred * (centred.square().mean(axes, true) + epsilon).rsqrt();
+/// Over the axes from `first` on together.
+Tensor normalised(const Tensor& x, int first, double epsilon) {
+  std::vector<Size> shape = x.sizes().vector();
+  shape.erase(shape.begin() + first, shape.end());
+  Size count = 1;
+  for (const int axis : axes_from(x, first)) count = count * x.sizes()[static_cast<size_t>(axis)];
+  shape.push_back(count);
+  return x.reshape(shape).layer_norm(-1, epsilon).reshape(x.sizes());
+}
+
+/// By the root of the mean of squares along the last axis.
+Tensor scaled(const Tensor& x, double epsilon) {
+  const auto scale = [epsilon](const Tensor& v) {
+    return (v.square().mean({-1}, /*keep=*/true) + epsilon).rsqrt();
+  };
+  using Tensors = std::vector<Tensor>;
+  // What scales a row as a whole changes nothing.
+  return composite(
+      "rms_norm", [&](const Tensors& v) { return Tensors{v[0] * scale(v[0])}; },
+      [&](const Tensors& v) {  // of x, y and what comes back
+        return Tensors{scale(v[0]) * (v[2] - v[1] * (v[2] * v[1]).mean({-1}, /*keep=*/true))};
+      })({x})[0];
 }
 
 void check_channels(const char* op, const Tensor& x, int64_t channels) {
@@ -73,8 +92,7 @@ Tensor LayerNorm::operator()(const Tensor& x) const {
                  "[nn.layer_norm] expected last axes [{}], got axis {} of size {}",
                  fmt::join(like->declared->shape, ", "), x.rank() - axes + i,
                  x.sizes()[static_cast<size_t>(x.rank() - axes + i)].text());
-    Tensor out =
-        normalised(wide(x), axes_from(x, x.rank() - static_cast<int>(axes)), epsilon.value());
+    Tensor out = normalised(wide(x), x.rank() - static_cast<int>(axes), epsilon.value());
     if (weight) out = out * *weight;
     if (bias) out = out + *bias;
     return out.cast(x.dtype());
@@ -91,8 +109,7 @@ Tensor RMSNorm::operator()(const Tensor& x) const {
         x.rank() > 0 && (!weight || x.sizes()[static_cast<size_t>(x.rank() - 1)] == Size(size)),
         "[nn.rms_norm] expected a last axis of size {}, got {}", size,
         x.rank() == 0 ? "rank 0" : x.sizes()[static_cast<size_t>(x.rank() - 1)].text());
-    const Tensor in = wide(x);
-    const Tensor out = in * (in.square().mean({-1}, true) + epsilon.value()).rsqrt();
+    const Tensor out = scaled(wide(x), epsilon.value());
     return (weight ? out * *weight : out).cast(x.dtype());
   });
 }
@@ -115,7 +132,7 @@ Tensor GroupNorm::operator()(const Tensor& x) const {
     shape[1] = channels / groups;
     shape.insert(shape.begin() + 1, Size(groups));
     const Tensor in = wide(x).reshape(shape);
-    const Tensor out = normalised(in, axes_from(in, 2), epsilon.value()).reshape(x.sizes());
+    const Tensor out = normalised(in, 2, epsilon.value()).reshape(x.sizes());
     return scaled_by_channel(out, weight, bias).cast(x.dtype());
   });
 }

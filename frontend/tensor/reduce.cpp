@@ -86,10 +86,22 @@ Tensor Tensor::softmax(int axis) const {
 Tensor Tensor::layer_norm(int axis, double epsilon) const {
   require_float("layer_norm", *this);
   axis = normalise_axis("layer_norm", axis, rank());
+  const auto centred = [&](const Tensor& x) { return x - x.mean({axis}, /*keep=*/true); };
+  const auto scale = [&](const Tensor& x) {
+    const Tensor variance = x.square().mean({axis}, /*keep=*/true);
+    return (variance + constant_like(variance, epsilon)).rsqrt();
+  };
+  const auto value = [&](const Tensor& x) {
+    const Tensor c = centred(x);
+    return c * scale(c);
+  };
+  // Whatever moves or scales a row as a whole changes nothing.
+  const auto gradient = [&](const Tensor& x, const Tensor& y, const Tensor& g) {
+    const Tensor moved = g.mean({axis}, /*keep=*/true), scaled = (g * y).mean({axis}, true);
+    return scale(centred(x)) * (g - moved - y * scaled);
+  };
   return in_float(*this, [&](const Tensor& x) {  // squares may be beyond a narrow float
-    const Tensor centred = x - x.mean({axis}, /*keep=*/true);
-    const Tensor variance = centred.square().mean({axis}, /*keep=*/true);
-    return centred * (variance + constant_like(variance, epsilon)).rsqrt();
+    return with_gradient("layer_norm", x, value, gradient);
   });
 }
 

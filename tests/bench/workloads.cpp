@@ -294,11 +294,14 @@ void add_losses(std::vector<Workload>& all) {
 /// back. Read are these two, written is one.
 void add_norms(std::vector<Workload>& all) {
   const double m = 4096.0 * 1024;
-  const auto rms = [](const Tensor& x) {
-    return x * (x.square().mean({-1}, /*keep=*/true) + 1e-5).rsqrt();
+  const auto rms = [](const Tensor& x, const Tensor* weight) {
+    nn::RMSNorm norm(1024, {.epsilon = 1e-5, .weight = weight != nullptr});
+    if (weight) *norm.weight = *weight;
+    return norm(x);
   };
   all.push_back(pass(
-      "norm/rms, 4096x1024", {{4096, 1024}}, 2 * m, [rms](const Inputs& x) { return rms(x[0]); },
+      "norm/rms, 4096x1024", {{4096, 1024}}, 2 * m,
+      [rms](const Inputs& x) { return rms(x[0], nullptr); },
       "F.rms_norm(x[0], (1024,), eps=1e-5)"));
   all.push_back(pass(
       "norm/layer, 4096x1024, gradient", {{4096, 1024}, {4096, 1024}, {1024}, {1024}}, 3 * m,
@@ -309,7 +312,7 @@ void add_norms(std::vector<Workload>& all) {
   all.push_back(pass(
       "norm/rms, 4096x1024, gradient", {{4096, 1024}, {4096, 1024}, {1024}}, 3 * m,
       [rms](const Inputs& x) {
-        return gradient(rms(x[0]) * x[2], {x[0], x[2]}, x[1]);
+        return gradient(rms(x[0], &x[2]), {x[0], x[2]}, x[1]);
       },
       "torch.func.vjp(lambda a, w: F.rms_norm(a, (1024,), w, 1e-5), x[0], x[2])[1](x[1])"));
 }

@@ -336,14 +336,6 @@ const std::vector<std::pair<std::string, Case>>& representative_cases() {
         {0},
         0,
         12}},
-      {"scatter_in_rows",
-       {R"(graph g(%x: i32[3, 4, 8], %i: i32[3, 4, 21], %v: i32[3, 4, 21]) {
-        %t = store.add %x, %i, %v, axis=2 : i32[3, 4, 8]
-        return %t })",
-        {},
-        {0},
-        0,
-        12}},
       {"scatter_rows",
        {R"(graph g(%x: i32[6, 3, 40], %i: i32[30], %v: i32[30, 3, 40]) {
         %i3 = reshape %i : i32[30, 1, 1]

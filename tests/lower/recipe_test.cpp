@@ -62,6 +62,16 @@ TEST_CASE("scatters: a thread for each place beside what is written in order") {
 TEST_CASE("scatters on processors: parts of a row in lanes, each over the whole index") {
   check_recipe("scatter.cpu.txt", cpu_like(), {0});
   check_recipe("scatter_places.cpu.txt", cpu_like(), {0});
+  // Places along the rows themselves: no scatter of rows, and nothing is changed on the way to
+  // that.
+  CHECK(difference({R"(graph g(%x: i32[3, 4, 8], %i: i32[3, 4, 21], %v: i32[3, 4, 21]) {
+          %t = store.add %x, %i, %v, axis=2 : i32[3, 4, 8]
+          return %t })",
+                    {},
+                    {0},
+                    0,
+                    12},
+                   cpu_like(), "", true) == "");
 }
 TEST_CASE("the maximum of a long row and the sums that follow it: one pass, block by block") {
   check_recipe("long_rows.cpu.txt", cpu_like());

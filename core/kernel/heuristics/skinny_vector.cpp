@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sums down the columns of a large matrix on processors with vector registers: a product of few
-// rows with it, or the columns themselves. Each element is used but a few times, so what counts is
+// Sums down the columns of large matrices on processors with vector registers: a product of few
+// rows with one, or the columns themselves. Each element is used but a few times, so what counts is
 // how memory is read: a few of its rows at a time, in long runs, as the processor reads ahead only
 // there. The sums wait in a tile meanwhile. Packing would read all of it twice.
 #include <algorithm>
@@ -20,7 +20,8 @@ constexpr int64_t kRunBytes = 4096;
 struct Columns {
   std::vector<int> batch, rows;  ///< axes that the matrix depends on, and those it does not
   int n = -1, k = -1;
-  int64_t row_count = 1, bytes = 0;  ///< of the rows; of an element of the matrix
+  int64_t row_count = 1, bytes = 0;  ///< of the rows; of an element of a matrix
+  int64_t matrices = 1;
 };
 
 /// Whether a load is one that every step takes along n, and of which the next step is far away.
@@ -36,7 +37,7 @@ std::optional<Columns> find_columns(ScheduleBuilder& builder, int axis) {
   if (reductions.size() != 1) return std::nullopt;
   const Statement& r = *reductions[0];
   const std::vector<Statement>& body = builder.loop(axes.back()).body;
-  if (r.states.size() != 1 || r.body.size() != 1 || &body.front() != &r ||
+  if (r.body.size() != 1 || &body.front() != &r ||
       !std::all_of(body.begin() + 1, body.end(),
                    [](const Statement& s) { return s.kind == Statement::Kind::kStore; }))
     return std::nullopt;
@@ -53,11 +54,14 @@ std::optional<Columns> find_columns(ScheduleBuilder& builder, int axis) {
     if (whole) matrices.push_back(v);
     if (!whole && builder.stride(v->index, out.n) != 0) return std::nullopt;
   }
-  if (matrices.size() != 1 || builder.size(out.k) < 4 * kSteps) return std::nullopt;
+  if (matrices.empty() || builder.size(out.k) < 4 * kSteps) return std::nullopt;
+  out.matrices = static_cast<int64_t>(matrices.size());
   const KValueRef matrix = matrices[0];
   for (const int a : axes) {
     if (builder.kernel.axes[a].kind != AxisKind::kParallel) return std::nullopt;
     const bool is_row = builder.stride(matrix->index, a) == 0;
+    for (const KValueRef& other : matrices)
+      if ((builder.stride(other->index, a) == 0) != is_row) return std::nullopt;
     if (is_row) out.row_count *= builder.size(a);
     if (out.row_count > kMostRows) return std::nullopt;
     if (a != out.n) (is_row ? out.rows : out.batch).push_back(a);
@@ -74,7 +78,7 @@ std::optional<Columns> find_columns(ScheduleBuilder& builder, int axis) {
 bool schedule_columns_once(ScheduleBuilder& builder, int axis) {
   const std::optional<Columns> found = find_columns(builder, axis);
   if (!found) return false;
-  const auto& [batch, rows, n, k, row_count, bytes] = *found;
+  const auto& [batch, rows, n, k, row_count, bytes, matrices] = *found;
   const int64_t lanes = builder.lanes(builder.loop(axis));
   const auto [height, vectors] = best_tile(builder, rows.empty() ? 1 : builder.size(rows.back()),
                                            (builder.size(n) + lanes - 1) / lanes);
@@ -103,7 +107,8 @@ bool schedule_columns_once(ScheduleBuilder& builder, int axis) {
   }
   order.push_back(copies);
   builder.reorder(order);
-  builder.sink(builder.split(k, builder.choose("steps", kSteps, {8, 4})).second, blocks);
+  const int64_t steps = std::max<int64_t>(1, kSteps / matrices);
+  builder.sink(builder.split(k, builder.choose("steps", steps, {8, 4})).second, blocks);
   bind_grid(builder, blocks, 1);
   if (!batch.empty()) bind_grid(builder, batch.front(), 1, Bind::kGridZ);
   return true;
