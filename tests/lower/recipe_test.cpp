@@ -80,4 +80,5 @@ TEST_CASE("windows: the lines that they read are staged") {
   check_recipe("windows.cpu.txt", cpu_like());
   check_recipe("windows_weights.cpu.txt", cpu_like());
   check_recipe("windows_taps.cpu.txt", cpu_like());
+  check_recipe("windows_each.cpu.txt", cpu_like());
 }

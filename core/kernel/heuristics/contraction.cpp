@@ -104,13 +104,13 @@ std::optional<Contraction> find_contraction(const ScheduleBuilder& builder, cons
     const bool row = uses(builder, out.row, a), column = uses(builder, out.column, a);
     (row == column ? out.batch : row ? out.rows : out.columns).push_back(a);
   }
-  if (out.rows.empty()) return std::nullopt;
   return out;
 }
 
 std::optional<Matmul> find_matmul(const ScheduleBuilder& builder, const Statement& nest) {
   const std::optional<Contraction> c = find_contraction(builder, nest);
-  if (!c || !c->row->mask.is_const(1) || !c->column->mask.is_const(1)) return std::nullopt;
+  if (!c || c->rows.empty() || !c->row->mask.is_const(1) || !c->column->mask.is_const(1))
+    return std::nullopt;
   Matmul out;
   out.rows = c->row;
   out.columns = c->column;

@@ -39,7 +39,16 @@ struct Tile {
   int64_t rows = 1, vectors = 1, lines = 1;
 };
 
+/// Of what has no rows, as a window of each channel: lines alone, as many as are in flight or more.
+Tile tile_without_rows(const ScheduleBuilder& builder, const Contraction& c) {
+  constexpr int64_t kMostLines = 12;
+  if (c.columns.size() < 2) return {};
+  const int64_t lines = tile_rows(kMostLines, builder.extent(c.columns[c.columns.size() - 2]));
+  return {1, 1, builder.choose("lines", lines, {1, 4})};
+}
+
 Tile best_tile(const ScheduleBuilder& builder, const Contraction& c, int64_t lanes) {
+  if (c.rows.empty()) return tile_without_rows(builder, c);
   constexpr std::pair<int64_t, int64_t> kShapes[] = {{2, 1}, {3, 1}, {1, 2},
                                                      {1, 3}, {4, 1}, {1, 1}};
   const int64_t registers = builder.caps.vector_registers ? builder.caps.vector_registers : 16;
@@ -63,13 +72,19 @@ Tile best_tile(const ScheduleBuilder& builder, const Contraction& c, int64_t lan
 }
 
 /// The copy of the tile that was staged last, in vectors where its source has them or is found by
-/// divisions, which vectors do at once.
-void vectorize_copy(ScheduleBuilder& builder, int64_t lanes) {
+/// divisions, which vectors do at once. Short lines of what is used seldom are unrolled: only their
+/// ends have edges then.
+void vectorize_copy(ScheduleBuilder& builder, const Contraction& c, int64_t lanes) {
+  constexpr int64_t kShortLine = 8;  // in vectors
   const int last = static_cast<int>(builder.kernel.axes.size()) - 1;
   const std::vector<KValueRef> source = builder.loads(builder.loop(last));
   const auto stride = builder.stride(source[0]->index, last);
   if (builder.size(last) < lanes / 2 || (stride && *stride != 1)) return;
-  builder.vectorize(builder.split(last, lanes).second);
+  const auto [vectors, lane] = builder.split(last, lanes);
+  builder.vectorize(lane);
+  if (c.rows.empty() && stride && vectors != lane && builder.extent(vectors).is_const() &&
+      builder.size(vectors) <= kShortLine)
+    builder.unroll(vectors);
 }
 
 int64_t staged_bytes(const ScheduleBuilder& builder) {
@@ -77,9 +92,12 @@ int64_t staged_bytes(const ScheduleBuilder& builder) {
   return tile.count.max() * static_cast<int64_t>(dtype_size(tile.dtype));
 }
 
-bool fits(const ScheduleBuilder& builder) {
+/// What has no rows is used too seldom to come from further than the nearest cache.
+bool fits(const ScheduleBuilder& builder, const Contraction& c) {
   const int64_t bytes = staged_bytes(builder);
-  return bytes <= private_cache(builder) &&
+  const auto l1 = static_cast<int64_t>(builder.caps.l1_bytes);
+  const int64_t nearest = (l1 ? l1 : 32 << 10) / 2;
+  return bytes <= (c.rows.empty() ? nearest : private_cache(builder)) &&
          (builder.caps.max_scratch_bytes == 0 || bytes <= builder.caps.max_scratch_bytes);
 }
 
@@ -88,8 +106,12 @@ bool fits(const ScheduleBuilder& builder) {
 bool schedule_blocks(ScheduleBuilder& builder, const Contraction& c, const Tile& tile, size_t at,
                      int64_t block) {
   const int64_t lanes = builder.lanes(builder.loop(c.columns.back()));
-  const auto [m_tiles, m_copy] = builder.split(c.rows.back(), tile.rows);
-  builder.unroll(m_copy);
+  std::vector<int> rows = c.rows;
+  if (!rows.empty()) {
+    const auto [m_tiles, m_copy] = builder.split(rows.back(), tile.rows);
+    builder.unroll(m_copy);
+    rows.back() = m_tiles;
+  }
   std::vector<int> tiles = c.columns;
   const auto [n_tiles, n_inside] = builder.split(tiles.back(), lanes * tile.vectors);
   tiles.back() = n_tiles;
@@ -110,13 +132,13 @@ bool schedule_blocks(ScheduleBuilder& builder, const Contraction& c, const Tile&
   std::vector<int> order = c.batch;
   order.insert(order.end(), tiles.begin(), tiles.begin() + static_cast<std::ptrdiff_t>(at));
   order.push_back(blocks);
-  order.insert(order.end(), c.rows.begin(), c.rows.end() - 1);
-  order.push_back(m_tiles);
+  order.insert(order.end(), rows.begin(), rows.end());
   if (inside != blocks) order.push_back(inside);
   order.insert(order.end(), tiles.begin() + static_cast<std::ptrdiff_t>(at) + 1, tiles.end());
   builder.reorder(order);
-  if (builder.refusal() || !builder.stage(c.column->buffer, blocks) || !fits(builder)) return false;
-  vectorize_copy(builder, lanes);
+  if (builder.refusal() || !builder.stage(c.column->buffer, blocks) || !fits(builder, c))
+    return false;
+  vectorize_copy(builder, c, lanes);
   bind_grid(builder, blocks, 1);
   if (at > 0) bind_grid(builder, tiles[0], 1, Bind::kGridY);
   if (!c.batch.empty()) bind_grid(builder, c.batch.front(), 1, Bind::kGridZ);
@@ -128,7 +150,7 @@ bool schedule_blocks(ScheduleBuilder& builder, const Contraction& c, const Tile&
 bool schedule_pixels(ScheduleBuilder& builder, const Contraction& c) {
   const int64_t lanes = builder.lanes(builder.loop(c.columns.back()));
   Tile tile = best_tile(builder, c, lanes);
-  tile.rows = builder.choose("rows", tile.rows, {4, 6, 8});
+  if (!c.rows.empty()) tile.rows = builder.choose("rows", tile.rows, {4, 6, 8});
   int64_t beside = 1;
   for (const int a : c.batch) beside *= builder.size(a);
   for (size_t at = 0; at < c.columns.size(); ++at) {
@@ -175,8 +197,8 @@ bool schedule_taps(ScheduleBuilder& builder, const Contraction& c, bool at_colum
   builder.reorder(order);
   builder.vectorize(builder.split(c.sum.back(), lanes).second);
   const int at = at_columns ? tiles.front() : c.sum.front();
-  if (builder.refusal() || !builder.stage(c.column->buffer, at) || !fits(builder)) return false;
-  vectorize_copy(builder, lanes);
+  if (builder.refusal() || !builder.stage(c.column->buffer, at) || !fits(builder, c)) return false;
+  vectorize_copy(builder, c, lanes);
   bind_grid(builder, tiles.front(), 1);
   bind_grid(builder, m_tiles, 1, Bind::kGridY);
   if (!c.batch.empty()) bind_grid(builder, c.batch.front(), 1, Bind::kGridZ);
@@ -205,7 +227,11 @@ std::optional<Contraction> find_windows(const ScheduleBuilder& builder, size_t p
   int64_t terms = 1;
   for (const int a : c->sum) terms *= builder.size(a);
   // Fewer rows or terms than these do not pay for the copy.
-  const bool pays = builder.size(c->rows.back()) >= 4 && terms >= 16 && builder.lanes(nest) >= 2;
+  constexpr int64_t kLeastRows = 4, kLeastTerms = 16;
+  const bool pays =
+      builder.lanes(nest) >= 2 &&
+      (c->rows.empty() ? terms >= 4
+                       : builder.size(c->rows.back()) >= kLeastRows && terms >= kLeastTerms);
   return pays ? c : std::nullopt;
 }
 
@@ -231,6 +257,7 @@ bool schedule_outputs(ScheduleBuilder& builder, size_t place) {
   std::optional<Contraction> c = find_windows(builder, place);
   if (!c) return false;
   const int64_t lanes = builder.lanes(builder.kernel.body[place]);
+  if (c->rows.empty()) return false;
   const int64_t outputs = builder.size(c->rows.back()), pixels = builder.size(c->columns.back());
   constexpr int64_t kLeastPixels = 4;
   if (pixels < kLeastPixels || filled(outputs, lanes) <= 1.05 * filled(pixels, lanes)) return false;
@@ -270,7 +297,7 @@ bool schedule_windows(ScheduleBuilder& builder, int axis) {
     split_divided(trial, place, Divided::kSum);
     split_divided(trial, place, Divided::kColumns);
     const auto c = find_windows(trial, place);
-    return c && schedule_taps(trial, *c);
+    return c && !c->rows.empty() && schedule_taps(trial, *c);
   };
   return builder.attempt(outputs) || builder.attempt(lines) || builder.attempt(flat) ||
          builder.attempt(taps);
