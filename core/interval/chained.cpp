@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tenon::reference {
 namespace {
@@ -65,8 +66,21 @@ ChainedSums::ChainedSums(const std::vector<NodeRef>& order) {
       continue;
     if (leads_to_zero(node->sources[0].get())) masked_.insert(node.get());
     if (!leads_to(powers_, node->sources[0].get())) continue;
-    sums_.insert(node.get());
+    std::vector<const Node*>& factors = sums_[node.get()];
+    find_factors(node->sources[0].get(), factors);
+    if (factors.size() == 1) factors.clear();  // the one that is seen term by term
     for (const NodeRef& factor : node->sources[0]->sources) find_roundings(factor.get());
+  }
+}
+
+void ChainedSums::find_factors(const Node* node, std::vector<const Node*>& out) const {
+  node = behind_views(node);
+  if (powers_.contains(node)) return;
+  for (const NodeRef& source : node->sources) {
+    if (leads_to(powers_, source.get()))
+      find_factors(source.get(), out);
+    else if (node->op == Op::MUL)
+      out.push_back(source.get());
   }
 }
 
@@ -114,6 +128,19 @@ void allow_any(IntervalArray& out, size_t i, bool left_out) {
   out.doubt[i] = 1;
 }
 
+/// Infinity where one is NaN.
+double largest(const IntervalArray& x) {
+  double out = 0;
+  for (int64_t i = 0; i < x.value.count(); ++i) {
+    const Interval range = x.at(i);
+    const double here = magnitude(range);
+    if (range.any || range.nan || !(here < std::numeric_limits<double>::infinity()))
+      return std::numeric_limits<double>::infinity();
+    out = std::max(out, here);
+  }
+  return out;
+}
+
 bool may_be_left_out(const Interval& x, const Interval& y) {
   const auto drops = [](const Interval& zero, const Interval& other) {
     return contains(zero, 0) && (other.nan || is_empty(other) || has_infinity(other));
@@ -131,18 +158,28 @@ void allow_left_out(const Node& sum, const IntervalArray& a, const IntervalArray
   });
 }
 
-void allow_late_division(const Node& sum, const IntervalArray& a, const IntervalArray& b,
-                         IntervalArray& out) {
+void allow_late_factors(const Node& sum, const IntervalArray& a, const IntervalArray& b,
+                        const std::vector<const IntervalArray*>& factors, IntervalArray& out) {
   allow_left_out(sum, a, b, out);
-  const double most = float_facts(out.value.dtype).max;
+  const FloatFacts facts = float_facts(out.value.dtype);
+  // No power is above 1.
+  double reach = 1;
+  for (const IntervalArray* factor : factors) reach *= std::max(1.0, largest(*factor));
   std::vector<double> totals(static_cast<size_t>(out.value.count())), counts(totals.size());
   walk_reduce(sum.as<ReduceAttr>(), a.value.shape, [&](int64_t i, int64_t source) {
     const auto at = static_cast<size_t>(i);
     totals[at] += magnitude(a.at(source)) * magnitude(b.at(source));
     ++counts[at];
   });
-  for (size_t i = 0; i < totals.size(); ++i)
-    if (!(totals[i] * counts[i] < most)) allow_any(out, i, false);
+  for (size_t i = 0; i < totals.size(); ++i) {
+    const double most = factors.empty() ? totals[i] : std::max(totals[i], reach);
+    if (!(most * counts[i] < facts.max)) allow_any(out, i, false);
+    Interval& range = out.range[i];
+    if (factors.empty() || range.any || is_empty(range)) continue;
+    const double lost = counts[i] * reach * facts.min_normal() * facts.unit_roundoff();
+    range.low -= lost;
+    range.high += lost;
+  }
 }
 
 }  // namespace tenon::reference

@@ -4,6 +4,7 @@
 // to the sum. Private to the module.
 #pragma once
 
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -19,6 +20,9 @@ class ChainedSums {
   bool is_power(const Node& node) const { return powers_.contains(&node); }
   /// A sum of such powers times another factor.
   bool is_sum(const Node& node) const { return sums_.contains(&node); }
+  /// What the powers of such a sum are multiplied by, where that is several: one that is the same
+  /// for all terms may come after the sum.
+  const std::vector<const Node*>& factors(const Node& sum) const { return sums_.at(&sum); }
   /// A cast of such a factor to a narrower float.
   bool is_rounding(const Node& node) const { return roundings_.contains(&node); }
   /// A sum of products of which a factor may be zero because a mask says so.
@@ -26,7 +30,9 @@ class ChainedSums {
 
  private:
   void find_roundings(const Node* factor);
-  std::unordered_set<const Node*> powers_, sums_, roundings_, masked_;
+  void find_factors(const Node* node, std::vector<const Node*>& out) const;
+  std::unordered_set<const Node*> powers_, roundings_, masked_;
+  std::unordered_map<const Node*, std::vector<const Node*>> sums_;
 };
 
 /// Each difference in an exponent was rounded by itself.
@@ -40,8 +46,9 @@ void allow_early_rounding(const IntervalArray& x, IntervalArray& rounded);
 void allow_left_out(const Node& sum, const IntervalArray& a, const IntervalArray& b,
                     IntervalArray& out);
 
-/// That, and the sum is divided where terms were: it may overflow where they do not.
-void allow_late_division(const Node& sum, const IntervalArray& a, const IntervalArray& b,
-                         IntervalArray& out);
+/// That, and the sum is divided, or multiplied by one of the factors, where terms were: it may
+/// overflow, or lose what is subnormal, where they do not.
+void allow_late_factors(const Node& sum, const IntervalArray& a, const IntervalArray& b,
+                        const std::vector<const IntervalArray*>& factors, IntervalArray& out);
 
 }  // namespace tenon::reference

@@ -212,10 +212,13 @@ std::vector<IntervalArray> run(const Graph& graph, std::vector<IntervalArray> in
       const Node& product = *node->sources[0];
       const IntervalArray &a = values.at(product.sources[0].get()),
                           &b = values.at(product.sources[1].get());
-      if (chained.is_sum(*node))
-        reference::allow_late_division(*node, a, b, out);
-      else
+      if (chained.is_sum(*node)) {
+        std::vector<const IntervalArray*> beside;
+        for (const Node* factor : chained.factors(*node)) beside.push_back(&values.at(factor));
+        reference::allow_late_factors(*node, a, b, beside, out);
+      } else {
         reference::allow_left_out(*node, a, b, out);
+      }
       reference::settle(out);
     }
   }

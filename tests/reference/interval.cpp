@@ -447,3 +447,26 @@ TEST_CASE("cut factors of a contraction are accepted where the graph allows them
     CHECK(!takes(range, 0, static_cast<float>(exact) + 1, p));
   }
 }
+
+TEST_CASE("a factor of all terms that follow a maximum may come after their sum") {
+  const auto sum = [](float row, float column, bool follows) {
+    Case c;
+    const NodeRef x = c.in(floats({1, 0})), of_row = c.in(floats({row})), v = c.in(floats({2, 2}));
+    const NodeRef of_column = c.in(floats({column, column}));
+    const NodeRef top = c.b.expand(c.b.reduce(Op::MAX, x, {0}), {Dim(2)});
+    const NodeRef power = c.b.unary(Op::EXP, c.b.binary(Op::SUB, x, follows ? top : v));
+    const NodeRef weight = c.b.binary(Op::MUL, power, c.b.expand(of_row, {Dim(2)}));
+    const NodeRef factor = c.b.binary(Op::MUL, weight, of_column);
+    return c.of(c.b.reduce(Op::ADD, c.b.binary(Op::MUL, factor, v), {0}), exact_profile());
+  };
+  const Profile p = exact_profile();
+  // (1 + 1/e) 2 3e38 overflows before it is multiplied by 0.
+  CHECK(takes(sum(0, 3e38F, true), 0, NAN, p));
+  CHECK_FALSE(takes(sum(0, 3e38F, false), 0, NAN, p));
+  CHECK_FALSE(takes(sum(0, 1, true), 0, NAN, p));
+  CHECK_FALSE(takes(sum(0, 1, true), 0, 1e-30, p));
+  // What is lost below the smallest number comes back larger.
+  CHECK(takes(sum(1e30F, 1e-45F, true), 0, 2 * 1e30F * 1e-45F, p));
+  CHECK_FALSE(takes(sum(1e30F, 1e-45F, false), 0, 2 * 1e30F * 1e-45F, p));
+  CHECK_FALSE(takes(sum(1e30F, 1e-20F, true), 0, 0, p));
+}
