@@ -332,6 +332,8 @@ TEST_CASE("sink is refused where sums or copies would be missed") {
        "expected reduce loops that are not bound around r0.i, got r0.o"},
       {"sink r0 at a1", "expected loops inside a1 or reduce loops around r0, got neither"},
       {"unroll a0; sink r0 at a0", "expected sink before the loops around a0 are unrolled, got a0"},
+      {"split a1 99; split a1.o 4; vectorize a1.o.i; sink r0 at a1.o.o",
+       "expected lanes that the sum follows, got a1.o.i"},
       {"bind a1 grid.x; sink r0 at a0",
        "expected no place of the launch inside a0, got a1 on grid.x"},
       {"bind a1 block.x; sink r0 at a0",

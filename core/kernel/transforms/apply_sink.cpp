@@ -72,6 +72,8 @@ class Sink {
 
   /// Copies into tiles may stand before what goes on inside; what stands after the reduction moves.
   Refused check_between() {
+    Dependence dependence(kernel_);
+    const AxisSet used = dependence.of_reduction(reduction_->id);
     for (size_t i = 0; i < between_.size(); ++i) {
       const Statement& loop = *between_[i];
       const KernelAxis& axis = axis_of(loop);
@@ -80,6 +82,9 @@ class Sink {
       if (axis.bind != Bind::kLoop && !is_jam(axis.bind))
         return step_.refuse("no place of the launch inside " + name(a_),
                             axis.name + " on " + std::string(bind_name(axis.bind)));
+      // Else what uses the sums has lanes, and is stored where nothing has.
+      if (axis.bind == Bind::kVector && !used[loop.axis])
+        return step_.refuse("lanes that the sum follows", axis.name);
       const Statement* next = i + 1 < between_.size() ? between_[i + 1] : reduction_;
       const bool may_end = next != reduction_ && next != &loop.body.back();
       const auto before = std::span(loop.body.data(), next);

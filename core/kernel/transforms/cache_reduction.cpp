@@ -45,6 +45,18 @@ void each_value(const Statement& s, const std::function<void(const KValueRef&)>&
   for (const ReduceState& state : s.states) use(state.value);
 }
 
+int64_t loads_of(const std::vector<Statement>& body, int buffer) {
+  int64_t count = 0;
+  walk(body, [&](const Statement& s) {
+    each_value(s, [&](const KValueRef& root) {
+      visit(root, [&](const KValueRef& v) {
+        count += v->kind == KValueKind::kLoad && v->buffer == buffer;
+      });
+    });
+  });
+  return count;
+}
+
 class Finder {
  public:
   Finder(Kernel& kernel, int reduce_axis, int later_axis)
@@ -175,8 +187,13 @@ bool keeps_apart(Kernel& kernel, int axis) {
 }
 
 bool fills_kept(Kernel& kernel, int axis) {
-  return any_kept_store(kernel, axis,
-                        [&](Dependence& d, const Statement& s) { return d.of(s.index)[axis]; });
+  // A loop of one iteration is in no index.
+  const bool is_one = kernel.axes[axis].extent.max() <= 1;
+  const std::vector<Statement>& inside = path_to(kernel, axis).back()->body;
+  return any_kept_store(kernel, axis, [&](Dependence& d, const Statement& s) {
+    if (is_one) return loads_of(kernel.body, s.buffer) != loads_of(inside, s.buffer);
+    return d.of(s.index)[axis];
+  });
 }
 
 }  // namespace tenon

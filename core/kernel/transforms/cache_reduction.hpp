@@ -26,7 +26,8 @@ KeptValues find_kept(Kernel& kernel, int reduce_axis, int later_axis);
 /// A loop below which a kept buffer is filled with values that depend on the axis, in elements that
 /// do not: copies or lanes of the axis would share them.
 bool keeps_apart(Kernel& kernel, int axis);
-/// A loop whose axis says where in a kept buffer a value goes.
+/// A loop whose axis says where in a kept buffer a value goes, or one of one iteration that fills
+/// it for what stands outside.
 bool fills_kept(Kernel& kernel, int axis);
 
 }  // namespace tenon
