@@ -8,6 +8,8 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kFactors[] = {1, 2, 3, 4, 5, 8, 16};
+/// For a step, until it is legal: some kinds fit few of the axes.
+constexpr int kTries = 8;
 
 class Drawer {
  public:
@@ -24,7 +26,9 @@ class Drawer {
     for (int step = 0; step < options_.steps; ++step) {
       const std::vector<std::string> axes = loops();
       if (axes.empty()) break;
-      add(draw(axes));
+      const TransformKind kind = draw_kind();
+      for (int tries = 0; tries < kTries && !add(draw(kind, axes)); ++tries) {
+      }
     }
     return std::move(chosen_);
   }
@@ -39,8 +43,10 @@ class Drawer {
   }
 
   /// If it is legal.
-  void add(Transform t) {
-    if (!try_apply(chosen_.kernel, t)) chosen_.list.push_back(std::move(t));
+  bool add(Transform t) {
+    if (try_apply(chosen_.kernel, t)) return false;
+    chosen_.list.push_back(std::move(t));
+    return true;
   }
 
   void cache_all() {
@@ -63,12 +69,12 @@ class Drawer {
     return kind;
   }
 
-  Transform draw(const std::vector<std::string>& axes) {
+  Transform draw(TransformKind kind, const std::vector<std::string>& axes) {
     const auto axis = [&] { return axes[below_(static_cast<uint32_t>(axes.size()))]; };
     Transform t;
     std::optional<std::string> first = axis();
     const int64_t factor = kFactors[below_(std::size(kFactors))];
-    t.kind = draw_kind();
+    t.kind = kind;
     for (const TransformArgument argument : transform_info(t.kind).arguments) {
       using enum TransformArgument;
       switch (argument) {
