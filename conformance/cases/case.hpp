@@ -10,6 +10,7 @@
 
 #include "conformance/cases/abi/sequence.hpp"
 #include "conformance/cases/choices.hpp"
+#include "conformance/cases/device_sizes.hpp"
 #include "conformance/cases/outcome.hpp"
 #include "core/ir/node.hpp"
 #include "core/reference/reference.hpp"
@@ -48,6 +49,8 @@ struct Case {
   /// (one list a kernel, in the order of the schedule), which then wins.
   std::optional<uint64_t> transform_seed;
   std::vector<std::string> transforms;
+  /// With these the device is planned for, in place of its own.
+  DeviceSizes sizes;
   /// The graph is a step that is run so many times: its first output is the loss, the others are
   /// what the first inputs become. 0: a case that is run once.
   uint32_t steps = 0;

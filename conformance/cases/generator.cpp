@@ -88,6 +88,9 @@ Case Generator::make(uint64_t index, uint64_t attempt) {
   const graphs::Template& shape = kept(plan);
   Case out = graphs::instantiate(shape, seed_, index, mix(mix(seed_, index), attempt + 1));
   out.transform_seed = plan.transform_seed;
+  // Every second list is of a device of other sizes.
+  if (Random random(plan.transform_seed.value_or(0)); plan.transform_seed && random.chance(50))
+    out.sizes = draw_device_sizes(random);
   return out;
 }
 
@@ -131,6 +134,7 @@ Case Generator::remake(const Case& like, const Origin& origin) {
   out.mode = like.mode;
   out.transform_seed = like.transform_seed;
   out.transforms = like.transforms;
+  out.sizes = like.sizes;
   out.oracle_seed = like.oracle_seed;
   return out;
 }

@@ -68,6 +68,10 @@ class Header {
                                         std::string(in.rest()), [](const std::string& t) {
                                           if (t != kNoTransforms) parse_transforms(t);
                                         }));
+    } else if (key == "size") {
+      const std::string name(in.word());
+      if (!is_device_size(name)) expected(fmt::format("a size of a device, got \"{}\"", name));
+      test.sizes[name] = whole(in);
     } else if (key == "steps") {
       const uint64_t steps = whole(in);
       if (steps < 1 || steps > kMostSteps) expected(fmt::format("1 to {} steps", kMostSteps));
@@ -242,7 +246,7 @@ void check_inputs(const Case& test, std::string_view origin) {
 /// Of steps, outputs have to fit the inputs that they become, and be there.
 void check_steps(const Case& test, std::string_view origin) {
   if (test.steps == 0) return;
-  TN_REQUIRE(!test.refusal && !test.transform_seed && test.transforms.empty(),
+  TN_REQUIRE(!test.refusal && !test.transform_seed && test.transforms.empty() && test.sizes.empty(),
              "[replay] {}: expected steps without a refusal and without transforms", origin);
   const auto& [params, outputs] = std::tie(test.graph.params, test.graph.outputs);
   TN_REQUIRE(!outputs.empty() && outputs.size() <= params.size() + 1,
@@ -266,6 +270,7 @@ std::string head_text(const Case& test) {
   if (test.oracle_seed) out += fmt::format("# oracles {}\n", test.oracle_seed);
   if (test.steps) out += fmt::format("# steps {}\n", test.steps);
   if (test.transform_seed) out += fmt::format("# transform_seed {}\n", *test.transform_seed);
+  for (const auto& [name, value] : test.sizes) out += fmt::format("# size {} {}\n", name, value);
   for (const std::string& list : test.transforms) out += fmt::format("# transforms {}\n", list);
   return out;
 }

@@ -7,6 +7,7 @@
 //   # mode special
 //   # oracles 77                          seed of the oracles that are drawn
 //   # transforms split a0 4; unroll a0.i  one line a kernel; or transform_seed NUMBER
+//   # size l2_bytes 4096                  of the device, other than it says
 //   # steps 200                           the outputs but the first are the next step's inputs
 //   # status FAIL mismatch
 //   # text output 0 [3]: expected 1, got 2

@@ -100,7 +100,7 @@ std::string Harness::declaration() const {
 SchedulePlanRef Harness::transformed(const Case& test, std::string& transforms) {
   if (latest_.plan && latest_.outputs == test.graph.outputs &&
       latest_.params == test.graph.params && latest_.seed == test.transform_seed &&
-      latest_.written == test.transforms) {
+      latest_.written == test.transforms && latest_.sizes == test.sizes) {
     transforms = latest_.applied;
     return latest_.plan;
   }
@@ -109,8 +109,13 @@ SchedulePlanRef Harness::transformed(const Case& test, std::string& transforms) 
   try {
     SchedulePlanRef plan = runtime_->plan(test.graph, choice);
     transforms = choice.text();
-    latest_ = {test.graph.outputs, test.graph.params, test.transform_seed,
-               test.transforms,    transforms,        plan};
+    latest_ = {test.graph.outputs,
+               test.graph.params,
+               test.transform_seed,
+               test.transforms,
+               test.sizes,
+               transforms,
+               plan};
     return plan;
   } catch (const Error&) {
     transforms = choice.text();

@@ -47,6 +47,7 @@ class Harness {
     std::vector<NodeRef> outputs, params;
     std::optional<uint64_t> seed;
     std::vector<std::string> written;
+    DeviceSizes sizes;
     std::string applied;
     SchedulePlanRef plan;
   };

@@ -56,13 +56,15 @@ Chosen draw(const Kernel& tree, const Capabilities& capabilities, Random& random
   options.vectors = capabilities.has(Op::BROADCAST);
   options.threads = capabilities.max_workgroup_threads > 1 && capabilities.has(Op::BARRIER);
   // Some steps, as those for matrix atoms, come only in the right order: what heuristics begin
-  // with, however they decide.
-  if (random.chance(30)) {
+  // with, however they decide; or all of it, which is seldom drawn otherwise.
+  const bool whole = random.chance(20);
+  if (whole || random.chance(30)) {
     const auto any = [&](std::string_view, std::span<const int64_t> of) {
       return static_cast<size_t>(random.below(of.size()));
     };
     options.first = choose_transforms(tree, capabilities, any).list;
-    options.first.resize(random.below(options.first.size() + 1));
+    if (!whole) options.first.resize(random.below(options.first.size() + 1));
+    if (whole) options.steps = 0;
   }
   const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random.below(n)); };
   Chosen chosen = random_transforms(tree, below, options);
@@ -76,12 +78,15 @@ Chosen draw(const Kernel& tree, const Capabilities& capabilities, Random& random
 }  // namespace
 
 TransformChoice::TransformChoice(const Case& test)
-    : seed_(test.transform_seed.value_or(0)),
+    : seed_(test.transform_seed),
       written_(test.transforms),
+      sizes_(test.sizes),
       is_written_(!test.transforms.empty()) {}
 
 LoweredKernel TransformChoice::choose(const UnchosenKernel& kernel) {
-  LoweredKernel lowered = is_written_ ? choose_written(kernel) : choose_at_random(kernel);
+  LoweredKernel lowered = is_written_ ? choose_written(kernel)
+                          : seed_     ? choose_at_random(kernel, *seed_)
+                                      : HeuristicChooser().choose(kernel);
   const TransformList& list = lowered.chosen.list;
   const std::lock_guard lock(mutex_);
   if (applied_.size() <= kernel.number) applied_.resize(kernel.number + 1);
@@ -104,10 +109,10 @@ LoweredKernel TransformChoice::choose_written(const UnchosenKernel& kernel) {
   }
 }
 
-LoweredKernel TransformChoice::choose_at_random(const UnchosenKernel& kernel) const {
+LoweredKernel TransformChoice::choose_at_random(const UnchosenKernel& kernel, uint64_t seed) const {
   const Capabilities& capabilities = kernel.capabilities;
   if (takes_transforms(capabilities)) {
-    Random random(mix(seed_, kernel.number));
+    Random random(mix(seed, kernel.number));
     Chosen chosen = draw(kernel.tree, capabilities, random);
     while (!chosen.list.empty()) {
       const TransformList list = chosen.list;

@@ -13,16 +13,21 @@ namespace tenon::conformance::judge {
 
 class TransformChoice : public TransformChooser {
  public:
-  /// Of a case with written lists or a seed.
+  /// Of a case with written lists, a seed, or the heuristics' lists for a device of other sizes.
   explicit TransformChoice(const Case& test);
   explicit TransformChoice(uint64_t seed) : seed_(seed) {}
 
-  static bool wanted(const Case& test) { return test.transform_seed || !test.transforms.empty(); }
+  static bool wanted(const Case& test) {
+    return test.transform_seed || !test.transforms.empty() || !test.sizes.empty();
+  }
 
   /// A random list that asks for more memory, threads or code than there is gives way to its first
   /// half, and at last to heuristics. A written list is taken as it is, and kernels past the last
   /// one get none: what is not legal, or does not fit, throws and is noted in `refused`.
   LoweredKernel choose(const UnchosenKernel& kernel) override;
+  Capabilities seen(const Capabilities& device) const override {
+    return with_sizes(device, sizes_);
+  }
 
   /// What was applied: one list a line, in the order of the schedule; "none" for an empty one.
   std::string text() const;
@@ -30,10 +35,11 @@ class TransformChoice : public TransformChooser {
 
  private:
   LoweredKernel choose_written(const UnchosenKernel& kernel);
-  LoweredKernel choose_at_random(const UnchosenKernel& kernel) const;
+  LoweredKernel choose_at_random(const UnchosenKernel& kernel, uint64_t seed) const;
 
-  uint64_t seed_ = 0;
+  std::optional<uint64_t> seed_;
   std::vector<std::string> written_;
+  DeviceSizes sizes_;
   bool is_written_ = false;
   mutable std::mutex mutex_;
   std::vector<std::string> applied_;

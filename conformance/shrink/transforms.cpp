@@ -40,6 +40,15 @@ bool with_lists(Search& search, std::vector<std::string> lists) {
   return search.accept(std::move(candidate));
 }
 
+void shrink_sizes(Search& search) {
+  const DeviceSizes sizes = search.best().sizes;
+  for (const auto& [name, value] : sizes) {
+    Case candidate = search.best();
+    candidate.sizes.erase(name);
+    search.accept(std::move(candidate));
+  }
+}
+
 std::vector<std::string> lines(const std::string& text) {
   std::vector<std::string> out;
   std::istringstream in(text);
@@ -50,6 +59,7 @@ std::vector<std::string> lines(const std::string& text) {
 }  // namespace
 
 std::string shrink_transforms(Search& search) {
+  shrink_sizes(search);
   Case plain = search.best();
   if (!plain.transform_seed && plain.transforms.empty()) return {};
   plain.transform_seed.reset();

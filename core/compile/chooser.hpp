@@ -28,6 +28,8 @@ class TransformChooser {
   virtual ~TransformChooser() = default;
   /// What `lower` made of the choice. Called from several threads at once.
   virtual LoweredKernel choose(const UnchosenKernel& kernel) = 0;
+  /// What rules take the device for, where that makes no difference to what is right: its sizes.
+  virtual Capabilities seen(const Capabilities& device) const { return device; }
   /// Whether kernels that are equal may be given different transforms.
   virtual bool tells_equal_kernels_apart() const { return true; }
   /// One that chooses as this does and may outlive it, for kernels whose sizes a launch tells; null

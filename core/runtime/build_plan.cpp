@@ -105,7 +105,8 @@ class PlanBuilder {
 
   LoweredKernel lowered(const Graph& graph, const Distinct& distinct, TransformChooser& chooser,
                         size_t number = 0) const {
-    const Capabilities& caps = devices_[static_cast<size_t>(distinct.device)]->capabilities();
+    const Capabilities caps =
+        chooser.seen(devices_[static_cast<size_t>(distinct.device)]->capabilities());
     return compiler_.lower(compiler_.legalise(graph, caps), caps, options_of(distinct), chooser,
                            number);
   }

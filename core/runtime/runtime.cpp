@@ -158,9 +158,11 @@ struct Runtime::Impl {
   }
 
   Schedule schedule(const Graph& graph, const DeviceList& on, std::vector<InputPlace> input_places,
-                    const Edition& by) const {
-    return compiler.schedule(graph, schedule_options(on, std::move(input_places)), matmul,
-                             by.rules);
+                    const Edition& by, const TransformChooser& chooser = HeuristicChooser()) const {
+    ScheduleOptions options = schedule_options(on, std::move(input_places));
+    for (ScheduleDevice& device : options.devices)
+      device.capabilities = chooser.seen(device.capabilities);
+    return compiler.schedule(graph, options, matmul, by.rules);
   }
 
   std::shared_ptr<Edition> current() const {
@@ -210,7 +212,7 @@ struct Runtime::Impl {
       runtime_.open_copied(graph);
       const DeviceList devices = impl_.opened();
       OwnChooser chooser(edition_.kernels);
-      return build_plan(impl_.schedule(graph, devices, input_places, edition_), devices,
+      return build_plan(impl_.schedule(graph, devices, input_places, edition_, chooser), devices,
                         impl_.compiler, chooser);
     }
     DTypeSet varying(const std::vector<InputPlace>& input_places) override {
@@ -301,8 +303,9 @@ SchedulePlanRef Runtime::plan(const Graph& graph, TransformChooser& chooser,
                                        InputPlace(impl().index_of(device(device_id))));
   open_copied(graph);
   const DeviceList devices = impl().opened();
-  return build_plan(impl().schedule(graph, devices, std::move(input_places), *impl().current()),
-                    devices, impl().compiler, chooser);
+  return build_plan(
+      impl().schedule(graph, devices, std::move(input_places), *impl().current(), chooser), devices,
+      impl().compiler, chooser);
 }
 
 std::vector<BufferRef> Runtime::run_planned(const Graph& graph, const SchedulePlan& plan,

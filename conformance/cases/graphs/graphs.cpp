@@ -12,11 +12,12 @@ namespace tenon::conformance::graphs {
 namespace {
 
 constexpr Step kSteps[] = {
-    grow_binary,    grow_unary,         grow_view,         grow_reduce, grow_where,  grow_cast,
-    grow_compare,   grow_integer,       grow_take,         grow_store,  grow_leaf,   grow_matmul,
-    grow_softmax,   grow_cat,           grow_binary,       grow_view,   grow_reduce, grow_region,
-    grow_attention, grow_narrow_matmul, grow_narrow_matmul};
-constexpr size_t kMostNodes = 30, kMostOutputs = 6, kMostWithUpdates = 40;
+    grow_binary,        grow_unary,     grow_view,    grow_reduce,     grow_where,
+    grow_cast,          grow_compare,   grow_integer, grow_take,       grow_store,
+    grow_leaf,          grow_matmul,    grow_softmax, grow_cat,        grow_binary,
+    grow_view,          grow_reduce,    grow_region,  grow_attention,  grow_narrow_matmul,
+    grow_narrow_matmul, grow_attention, grow_running, grow_recomputed, grow_windows};
+constexpr size_t kMostNodes = 44, kMostOutputs = 6, kMostWithUpdates = 54;
 constexpr int kMostSteps = 40;
 constexpr uint64_t kStopOdds = 9;  ///< one in so many steps is the last
 

@@ -24,9 +24,12 @@ Entry grow_leaf(Grower& g);
 Entry grow_matmul(Grower& g);
 Entry grow_narrow_matmul(Grower& g);  ///< of bytes or bf16, all of whose values are there
 Entry grow_softmax(Grower& g);
-Entry grow_attention(Grower& g);  ///< every second one is causal
-Entry grow_cat(Grower& g);        ///< pads and adds: how a concatenation is written
-Entry grow_region(Grower& g);     ///< an IF or a LOOP
+Entry grow_attention(Grower& g);   ///< of some heads, masked or not
+Entry grow_running(Grower& g);     ///< a reduction of what a mask of positions lets through
+Entry grow_recomputed(Grower& g);  ///< sums of a product that is larger than what it is made of
+Entry grow_windows(Grower& g);     ///< a convolution along one axis
+Entry grow_cat(Grower& g);         ///< pads and adds: how a concatenation is written
+Entry grow_region(Grower& g);      ///< an IF or a LOOP
 
 /// Backward: an input of the graph becomes a value that is computed from other nodes.
 void grow_backward(Grower& g);

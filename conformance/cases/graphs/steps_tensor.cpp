@@ -160,35 +160,6 @@ Entry grow_softmax(Grower& g) {
   return {b.binary(Op::FDIV, powers, sum), 0, 1};
 }
 
-Entry grow_attention(Grower& g) {
-  const auto size = [&](int64_t most) { return Dim(g.choices().between(1, most)); };
-  const Dim rows = size(40), keys = size(40), width = size(8), values = size(20);
-  const Shape scores{rows, keys}, products{rows, keys, width}, weighted{rows, keys, values};
-  if (!g.fits(products) || !g.fits(weighted)) return grow_reduce(g);
-  const DType dtype = g.main_float();
-  Builder& b = g.build();
-  const auto operand = [&](const Shape& shape, const Shape& ones, const Shape& whole) {
-    const NodeRef x = g.param(dtype, shape, {.low = -1, .high = 2}).node;
-    return b.expand(b.reshape(x, ones), whole);
-  };
-  const NodeRef terms = b.binary(Op::MUL, operand({rows, width}, {rows, Dim(1), width}, products),
-                                 operand({keys, width}, {Dim(1), keys, width}, products));
-  NodeRef x = b.reshape(b.reduce(Op::ADD, terms, {2}), scores), shown;
-  if (g.choices().chance(50)) {
-    shown = b.binary(Op::CMPLT, b.index(1, scores), b.index(0, scores));
-    x = b.where(shown, x, b.constant(Scalar::of(dtype, -1000), scores));
-  }
-  const NodeRef top = b.expand(b.reduce(Op::MAX, x, {1}), scores);
-  const NodeRef powers = b.unary(Op::EXP, b.binary(Op::SUB, x, top));
-  const NodeRef sum = b.expand(b.reduce(Op::ADD, powers, {1}), scores);
-  NodeRef weights = b.binary(Op::FDIV, powers, sum);
-  if (shown) weights = b.where(shown, weights, b.constant(zero(dtype), scores));
-  const NodeRef moved = b.expand(b.reshape(weights, {rows, keys, Dim(1)}), weighted);
-  const NodeRef parts =
-      b.binary(Op::MUL, moved, operand({keys, values}, {Dim(1), keys, values}, weighted));
-  return {b.reshape(b.reduce(Op::ADD, parts, {1}), {rows, values}), -1, 2};
-}
-
 Entry grow_cat(Grower& g) {
   Entry x = with_axis(g, g.any_float());
   const Entry y = g.to_shape(g.to_dtype(g.any_float(), x.node->dtype), x.node->shape);
