@@ -139,11 +139,11 @@ struct Runtime::Impl {
   }
 
   static ScheduleOptions schedule_options(const DeviceList& devices,
-                                          std::vector<InputPlace> input_places) {
-    ScheduleOptions options;
+                                          std::vector<InputPlace> input_places,
+                                          const TransformChooser& by = HeuristicChooser()) {
+    ScheduleOptions options{.devices = {}, .input_places = std::move(input_places)};
     for (const auto& device : devices)
-      options.devices.push_back({device->id(), device->capabilities()});
-    options.input_places = std::move(input_places);
+      options.devices.push_back({device->id(), by.seen(device->capabilities())});
     return options;
   }
 
@@ -159,10 +159,8 @@ struct Runtime::Impl {
 
   Schedule schedule(const Graph& graph, const DeviceList& on, std::vector<InputPlace> input_places,
                     const Edition& by, const TransformChooser& chooser = HeuristicChooser()) const {
-    ScheduleOptions options = schedule_options(on, std::move(input_places));
-    for (ScheduleDevice& device : options.devices)
-      device.capabilities = chooser.seen(device.capabilities);
-    return compiler.schedule(graph, options, matmul, by.rules);
+    return compiler.schedule(graph, schedule_options(on, std::move(input_places), chooser), matmul,
+                             by.rules);
   }
 
   std::shared_ptr<Edition> current() const {
