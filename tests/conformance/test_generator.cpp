@@ -77,7 +77,7 @@ TEST_CASE("cases are legal, evaluate, and say something") {
       most_nodes = std::max(most_nodes, topological(test.graph.outputs).size());
   }
   CHECK(most_nodes >= 20);
-  CHECK(most_nodes <= 40);
+  CHECK(most_nodes <= 54);
   CHECK(vacuous * 100 < total * 3);
   CHECK(layers["cell"] > 800);
   for (const char* layer : {"graph", "transforms", "refusal"}) CHECK(layers[layer] > 10);
@@ -108,6 +108,31 @@ TEST_CASE("products of narrow numbers come often enough to find a wrong dot prod
     for (const NodeRef& node : topological(test.graph.outputs)) products += is_narrow_product(node);
   }
   CHECK(products >= 24);
+}
+
+TEST_CASE("every second random list is of a device of other sizes") {
+  Builder builder;
+  Generator generator(3, builder);
+  int lists = 0, sized = 0;
+  std::set<uint64_t> caches;
+  for (uint64_t i = 500 * kBlock; i < 500 * kBlock + 2400; ++i) {
+    const Case test = generator.make(i);
+    lists += test.transform_seed.has_value();
+    sized += !test.sizes.empty();
+    REQUIRE((test.sizes.empty() || test.transform_seed));
+    for (const auto& [name, value] : test.sizes) {
+      CHECK(is_device_size(name));
+      if (name == "l3_bytes") caches.insert(value);
+    }
+    Capabilities own;
+    own.l3_bytes = 7;
+    const uint64_t seen = with_sizes(own, test.sizes).l3_bytes;
+    CHECK(seen == (test.sizes.contains("l3_bytes") ? test.sizes.at("l3_bytes") : 7));
+  }
+  CHECK(lists > 50);
+  CHECK(sized * 5 > lists);
+  CHECK(sized * 5 < 4 * lists);
+  CHECK(caches.size() == 3);
 }
 
 TEST_CASE("fuzz begins with every check, and every op in every dtype") {

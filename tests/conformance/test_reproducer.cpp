@@ -113,6 +113,9 @@ TEST_CASE("a written sequence, its transforms and its history read back the same
   written.test.transforms.clear();
   written.test.transform_seed = 0;
   CHECK(parse_reproducer(write_reproducer(written), builder, "text").test.transform_seed == 0);
+  written.test.sizes = {{"compute_units", 5}, {"l3_bytes", 512}};
+  CHECK(parse_reproducer(write_reproducer(written), builder, "text").test.sizes ==
+        written.test.sizes);
 }
 
 TEST_CASE("what is wrong with a reproducer is said with its file and line") {
@@ -120,22 +123,27 @@ TEST_CASE("what is wrong with a reproducer is said with its file and line") {
     const char* line;
     const char* words;
   };
-  for (const Row& row :
-       {Row{"# case 7 add f32 flipped", "expected a case"},
-        Row{"# mode wild", "expected mode exact"}, Row{"# oracles x", "expected one number"},
-        Row{"# transform_seed 1 2", "expected one number"},
-        Row{"# transforms fold a0", "expected transforms"},
-        Row{"# sequence copy x", "expected one call"}, Row{"# after 3:7", "older versions"},
-        Row{"# after mode exact", "and the other lines of that case"},
-        Row{"# after case 3 add f32", "expected a case"}, Row{"# status GOOD", "expected a status"},
-        Row{"# symbol n 3", "expected symbol NAME = VALUE"},
-        Row{"# symbol n = 3 4", "expected the end of the line, got \"4\""},
-        Row{"# symbol n = 3\n# symbol n = 4", "a.tn:3: expected a symbol once"},
-        Row{"# refusal junk", "expected the end of the line"},
-        Row{"# apart junk", "expected the end of the line"},
-        Row{"# input x f32 [2] junk = 1 2", "expected the end of the line"},
-        Row{"# sequence\ngraph g() {}", "a.tn:3: expected comments alone"},
-        Row{"# input x f32 [2] = 1", "got fewer"}, Row{"# input x f32 [2] = 1 2 3", "got more"}}) {
+  for (const Row& row : {Row{"# case 7 add f32 flipped", "expected a case"},
+                         Row{"# mode wild", "expected mode exact"},
+                         Row{"# oracles x", "expected one number"},
+                         Row{"# transform_seed 1 2", "expected one number"},
+                         Row{"# transforms fold a0", "expected transforms"},
+                         Row{"# size index_bits 32", "expected a size of a device"},
+                         Row{"# size l2_bytes many", "expected one number"},
+                         Row{"# sequence copy x", "expected one call"},
+                         Row{"# after 3:7", "older versions"},
+                         Row{"# after mode exact", "and the other lines of that case"},
+                         Row{"# after case 3 add f32", "expected a case"},
+                         Row{"# status GOOD", "expected a status"},
+                         Row{"# symbol n 3", "expected symbol NAME = VALUE"},
+                         Row{"# symbol n = 3 4", "expected the end of the line, got \"4\""},
+                         Row{"# symbol n = 3\n# symbol n = 4", "a.tn:3: expected a symbol once"},
+                         Row{"# refusal junk", "expected the end of the line"},
+                         Row{"# apart junk", "expected the end of the line"},
+                         Row{"# input x f32 [2] junk = 1 2", "expected the end of the line"},
+                         Row{"# sequence\ngraph g() {}", "a.tn:3: expected comments alone"},
+                         Row{"# input x f32 [2] = 1", "got fewer"},
+                         Row{"# input x f32 [2] = 1 2 3", "got more"}}) {
     INFO(row.line);
     Builder builder;
     try {

@@ -161,6 +161,7 @@ TEST_CASE("the first transform that changes the result is named, and the others 
   test.graph.output_names = {""};
   test.inputs = {Array::zeros(DType::kF32, {8})};
   test.transform_seed = 7;
+  test.sizes = {{"compute_units", 5}, {"l2_bytes", 512}};
   Outcome outcome = failed("mismatch", "");
   outcome.transforms =
       "bind a0 grid.x\nsplit a0 4; merge a0 a1; unroll a0.i; vectorize a1; unroll a2\nnone\n";
@@ -168,6 +169,7 @@ TEST_CASE("the first transform that changes the result is named, and the others 
   const Shrunk small = shrink::shrink(
       test, outcome,
       [&](const Case& candidate) -> std::optional<Outcome> {
+        if (!candidate.sizes.contains("l2_bytes")) return std::nullopt;
         if (candidate.transform_seed) return outcome;
         const std::string all = fmt::format("{}", fmt::join(candidate.transforms, "; "));
         const size_t split = all.find("split a0 4"), unroll = all.find("unroll a0.i");
@@ -178,6 +180,7 @@ TEST_CASE("the first transform that changes the result is named, and the others 
   CHECK(small.transform == "unroll a0.i (kernel 1)");
   CHECK_FALSE(small.test.transform_seed);
   CHECK(small.test.transforms == std::vector<std::string>{"none", "split a0 4; unroll a0.i"});
+  CHECK(small.test.sizes == DeviceSizes{{"l2_bytes", 512}});
 }
 
 TEST_CASE("a sequence of calls shrinks to those that it needs, with small numbers") {
