@@ -305,3 +305,12 @@ TEST_CASE("precompute is refused where terms take nothing that can be computed a
   CHECK(refused(graph("%t = mul %e, %ye"), "precompute r1 4 at a0") != "");
   CHECK(refused(graph("%t = mul %e, %ye"), "precompute a0 4 at a0") != "");
 }
+
+TEST_CASE("a loop of one iteration that fills a tile for others is no place of the launch") {
+  Builder builder;
+  Kernel kernel = build_kernel(parse_graph(text({}), builder));
+  for (const char* step : {"split a1 6", "precompute r0 5 at a0", "split r0.n 16"})
+    REQUIRE_FALSE(try_apply(kernel, parse_transforms(step)[0]));
+  CHECK(try_apply(kernel, parse_transforms("bind r0.n.o grid.x")[0]));
+  CHECK_FALSE(try_apply(kernel, parse_transforms("unroll r0.n.o")[0]));
+}
