@@ -62,7 +62,7 @@ const Failure& first(const Campaign& campaign) {
 TEST_CASE("wrong values are one small case in little time") {
   for (const char* bug : {"sin_no_reduction", "max_identity_0", "negative_stride"}) {
     CampaignOptions options = planted(bug, kRandom, 60000);
-    options.layers = 1;  // calls show it, too, as bytes that differ
+    options.layers = 3;  // cells and graphs: calls, which may be first, have no values
     const Campaign campaign = run_campaign(options);
     const Failure& failure = first(campaign);
     INFO(bug << "\n" << failure.text << "\n" << failure.reproducer);
