@@ -26,11 +26,9 @@ constexpr auto kSpellings = with_shader_spellings({
     {TN_OP_NEG, On::kF64, "-{0}"},
     {TN_OP_RECIP, On::kF32, "1.0 / {0}"},
     {TN_OP_RECIP, On::kF64, "1.0lf / {0}"},
-    // Mesa's is built of other ops where the processor has no AVX-512, and loses the sign of a
-    // zero.
-    {TN_OP_TRUNC, On::kF64,
-     "packDouble2x32(uvec2(unpackDouble2x32(trunc({0})).x, unpackDouble2x32(trunc({0})).y | "
-     "(unpackDouble2x32({0}).y & 0x80000000u)))"},
+    // Mesa's gives back what is above 2^24 where the processor has no AVX-512, and loses the sign
+    // of a zero.
+    {TN_OP_TRUNC, On::kF64, "tn_trunc_f64({0})"},
 });
 
 constexpr DialectData make_data(bool keeps_loops) {
