@@ -26,8 +26,8 @@ constexpr auto kSpellings = with_shader_spellings({
     {TN_OP_NEG, On::kF64, "-{0}"},
     {TN_OP_RECIP, On::kF32, "1.0 / {0}"},
     {TN_OP_RECIP, On::kF64, "1.0lf / {0}"},
-    // Mesa's gives back what is above 2^24 where the processor has no AVX-512, and loses the sign
-    // of a zero.
+    // Where the processor has no AVX-512, Mesa's gives large numbers back as they are and loses the
+    // sign of a zero.
     {TN_OP_TRUNC, On::kF64, "tn_trunc_f64({0})"},
 });
 

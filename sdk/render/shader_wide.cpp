@@ -24,6 +24,15 @@ void add_rounding(std::vector<ShaderHelper>& out) {
   return tn_odd_u64(u64(x));
 }
 )"});
+  // Without the bits below the point.
+  out.push_back({"tn_trunc_f64", R"(fn tn_trunc_f64(x: f64) -> f64 {
+  let bits: u64 = bitcast<u64>(x);
+  let exponent: u32 = u32(bits >> 52u) & 0x7ffu;
+  if (exponent < 1023u) { return bitcast<f64>(bits & 0x8000000000000000ul); }
+  if (exponent >= 1075u) { return x; }
+  return bitcast<f64>((bits >> (1075u - exponent)) << (1075u - exponent));
+}
+)"});
   // To the f32 on either side whose last bit is odd, unless it is exact.
   out.push_back({"tn_odd_f64", R"(fn tn_odd_f64(x: f64) -> f32 {
   let near: f32 = f32(x);

@@ -6,14 +6,6 @@ namespace tenon::sdk {
 namespace {
 
 void add_exponentials(std::vector<ShaderHelper>& out) {
-  out.push_back({"tn_trunc_f64", R"(fn tn_trunc_f64(x: f64) -> f64 {
-  let bits: u64 = bitcast<u64>(x);
-  let exponent: u32 = u32(bits >> 52u) & 0x7ffu;
-  if (exponent < 1023u) { return bitcast<f64>(bits & 0x8000000000000000ul); }
-  if (exponent >= 1075u) { return x; }
-  return bitcast<f64>((bits >> (1075u - exponent)) << (1075u - exponent));
-}
-)"});
   // x * 2^n for n in [-2044, 2046].
   out.push_back({"tn_scale64", R"(fn tn_scale64(x: f64, n: i32) -> f64 {
   let first: i32 = n >> 1u;

@@ -27,10 +27,6 @@ struct uvec2 {
   uint x, y;
   uvec2(uint low, uint high) : x(low), y(high) {}
 };
-inline uvec2 unpackDouble2x32(double value) {
-  const auto bits = std::bit_cast<uint64_t>(value);
-  return {static_cast<uint32_t>(bits), static_cast<uint32_t>(bits >> 32)};
-}
 inline double packDouble2x32(uvec2 words) {
   return std::bit_cast<double>(static_cast<uint64_t>(words.y) << 32 | words.x);
 }
