@@ -42,17 +42,18 @@ void add_cast_helpers(std::vector<ShaderHelper>& out) {
   return (bitcast<u32>(x) & 0x7fffffffu) == 0x7f800000u;
 }
 )"},
+      // Mesa takes an integer that went to f32 and comes back for itself, rounded or not.
       {"tn_i32_of_f32", R"(fn tn_i32_of_f32(x: f32) -> i32 {
   if (tn_is_nan(x)) { return 0; }
   if (x >= 2147483648.0f) { return 2147483647; }
   if (x <= -2147483648.0f) { return i32(0x80000000u); }
-  return i32(x);
+  return i32(tn_exact(x));
 }
 )"},
       {"tn_u32_of_f32", R"(fn tn_u32_of_f32(x: f32) -> u32 {
   if (tn_is_nan(x) || x <= 0.0f) { return 0u; }
   if (x >= 4294967296.0f) { return 0xffffffffu; }
-  return u32(x);
+  return u32(tn_exact(x));
 }
 )"},
       // To f32 with the last bit sticky, so that rounding it again rounds once.

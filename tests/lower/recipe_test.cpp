@@ -51,6 +51,7 @@ TEST_CASE("columns: threads along them and down the rows") {
 TEST_CASE("products: matrix atoms, or tiles in registers") {
   check_recipe("product.warps.txt", warps_like());
   check_recipe("product.software.txt", software_like());
+  check_recipe("windows.software.txt", software_like());
 }
 TEST_CASE("narrow products: panels with neighbours side by side, edges added one by one") {
   check_recipe("product.dots.txt", dots_like());

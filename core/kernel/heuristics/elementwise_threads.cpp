@@ -75,6 +75,7 @@ void spread_over_grid(ScheduleBuilder& builder, std::vector<int> axes, int64_t m
 }  // namespace
 
 void schedule_threads_nest(ScheduleBuilder& builder, int axis) {
+  if (builder.caps.software && schedule_thread_tiles(builder, axis)) return;
   if (schedule_tiles(builder, axis)) return;
   std::vector<int> axes = builder.fuse_contiguous(builder.chain(builder.loop(axis)));
   const auto is_parallel = [&](int a) {

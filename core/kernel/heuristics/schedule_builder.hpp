@@ -171,6 +171,8 @@ void schedule_threads_nest(ScheduleBuilder& builder, int axis);  ///< devices wi
 /// thing.
 bool schedule_tiles(ScheduleBuilder& builder,
                     int axis);  ///< a contraction, its operands in shared memory
+bool schedule_thread_tiles(ScheduleBuilder& builder,
+                           int axis);  ///< a contraction, a tile in each thread's registers
 bool schedule_rows(ScheduleBuilder& builder, const std::vector<int>& axes);
 bool schedule_columns(ScheduleBuilder& builder, const std::vector<int>& axes);
 /// The innermost loop of each pass over a row: of a reduction, or with stores.
