@@ -2,6 +2,14 @@
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 
+uint tn_opaque(uint x) {
+  return x | (gl_NumWorkGroups.x == 0u ? 1u : 0u);
+}
+
+float tn_exact(float x) {
+  return uintBitsToFloat(tn_opaque(floatBitsToUint(x)));
+}
+
 bool tn_is_nan(float x) {
   return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u;
 }
@@ -9,7 +17,7 @@ bool tn_is_nan(float x) {
 uint tn_u32_of_f32(float x) {
   if (tn_is_nan(x) || x <= 0.0f) { return 0u; }
   if (x >= 4294967296.0f) { return 0xffffffffu; }
-  return uint(x);
+  return uint(tn_exact(x));
 }
 
 float tn_decode_f16(uint x) {
