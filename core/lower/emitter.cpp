@@ -126,7 +126,7 @@ void Emitter::serial_loop(const Statement& s) {
   if (shares && extent == p.full + 1 && concerned(s, p) < s.body.size())
     return counted(s, 0, extent, false, [&] { peeled(s, p, positions_.at(s.axis).value); });
   const Expr full = s.range ? min(p.full, range.end) : p.full;
-  guards_.with_off(p.guards, [&] { counted(s, range.begin, full, true); });
+  guards_.with_off(p, [&] { counted(s, range.begin, full, true); });
   if (p.ends || p.full == extent) return;
   const Expr rest = s.range ? max(p.full, range.begin) : p.full;
   guards_.without_peeling([&] { counted(s, rest, range.end, s.range.has_value()); });
@@ -186,7 +186,7 @@ void Emitter::peeled(const Statement& s, const Guards::Peel& p, Value at) {
   const auto first = std::span(s.body).first(count);
   branch(
       ops_.op(TN_OP_CMPLT, DType::kBool, {at, exprs_.integer(p.full)}),
-      [&] { guards_.with_off(p.guards, [&] { body(first); }); },
+      [&] { guards_.with_off(p, [&] { body(first); }); },
       [&] {
         // Of one that is left it is known which copies reach beyond the end.
         if (p.full.is_const() && kernel_.axes[s.axis].extent.is_const(p.full.value() + 1))
@@ -230,7 +230,7 @@ void Emitter::launched(const Statement& s, Value at) {
   const KernelAxis& axis = kernel_.axes[s.axis];
   const Guards::Peel p = guards_.peel(s.axis);
   if (!p.guards.empty() && p.full == axis.extent)
-    guards_.with_off(p.guards, [&] { body(s.body); });
+    guards_.with_off(p, [&] { body(s.body); });
   else if (p.guards.empty() || p.full.is_const(0) || is_block(axis.bind))
     body(s.body);  // threads of a workgroup stay together: there may be barriers
   else

@@ -76,37 +76,53 @@ bool Guards::concern(const std::vector<size_t>& guards, const AxisSet& axes) con
   return std::ranges::any_of(guards, [&](size_t g) { return (axes_[g] & axes).any(); });
 }
 
+std::optional<Guards::Reach> Guards::reach(size_t guard, int axis, bool over_loops) const {
+  Reach out;
+  out.exact = !kernel_.guards[guard].fills;
+  Expr room = kernel_.guards[guard].upper - kernel_.guards[guard].lower;  // real where positive
+  int64_t coefficient = 0;
+  Expr rest;
+  for (size_t b = 0; b < kernel_.axes.size(); ++b) {
+    if (static_cast<int>(b) == axis || !axes_[guard][b]) continue;
+    const KernelAxis& inner = kernel_.axes[b];
+    const bool spread = positions_.at(static_cast<int>(b)).is_spread();
+    // Threads of a workgroup run a loop equally often: there may be barriers in it.
+    if (!spread && is_block(inner.bind)) return {};
+    if (!spread) continue;
+    out.exact = false;
+    // The worst copy or lane or thread counts.
+    const bool counts = (over_loops || inner.bind != Bind::kLoop) && !is_grid(inner.bind);
+    if (!counts || !inner.extent.is_const() || !room.linear_in(inner.name, coefficient, rest) ||
+        coefficient > 0)
+      return {};
+    room = rest + (inner.extent - 1) * coefficient;
+  }
+  if (!room.linear_in(kernel_.axes[axis].name, coefficient, rest) || coefficient >= 0) return {};
+  out.full = max(ceil_div(rest, -coefficient), 0);
+  return out;
+}
+
 Guards::Peel Guards::peel(int axis) const {
   Peel out;
   if (!peels_) return out;
-  const KernelAxis& a = kernel_.axes[axis];
-  out.full = a.extent;
+  out.full = kernel_.axes[axis].extent;
+  std::vector<size_t> others;
   for (size_t g = 0; g < kernel_.guards.size(); ++g) {
     if (off_[g] || !axes_[g][axis]) continue;
-    Expr room = kernel_.guards[g].upper - kernel_.guards[g].lower;  // real where positive
-    bool possible = true, exact = !kernel_.guards[g].fills;
-    for (size_t b = 0; b < kernel_.axes.size() && possible; ++b) {
-      const bool spread = positions_.at(static_cast<int>(b)).is_spread();
-      if (static_cast<int>(b) == axis || !axes_[g][b]) continue;
-      // Threads of a workgroup run a loop equally often: there may be barriers in it.
-      possible = spread || !is_block(kernel_.axes[b].bind);
-      if (!spread || !possible) continue;
-      exact = false;
-      // The worst copy or lane or thread counts; a loop further in is peeled there.
-      const KernelAxis& inner = kernel_.axes[b];
-      int64_t coefficient = 0;
-      Expr rest;
-      possible = inner.bind != Bind::kLoop && !is_grid(inner.bind) && inner.extent.is_const() &&
-                 room.linear_in(inner.name, coefficient, rest) && coefficient <= 0;
-      if (possible) room = rest + (inner.extent - 1) * coefficient;
+    const std::optional<Reach> to = reach(g, axis, false);
+    if (!to) {
+      others.push_back(g);
+      continue;
     }
-    int64_t coefficient = 0;
-    Expr rest;
-    if (!possible || !room.linear_in(a.name, coefficient, rest) || coefficient >= 0) continue;
     out.guards.push_back(g);
-    out.ends &= exact;
-    out.full = min(out.full, max(ceil_div(rest, -coefficient), 0));
+    out.ends &= to->exact;
+    out.full = min(out.full, to->full);
   }
+  if (out.guards.empty()) return out;
+  // A loop further in is peeled there, unless its points are all real anyway.
+  for (const size_t g : others)
+    if (const auto to = reach(g, axis, true); to && min(out.full, to->full) == out.full)
+      out.implied.push_back(g);
   return out;
 }
 
@@ -123,6 +139,10 @@ void Guards::with_off(const std::vector<size_t>& guards, const std::function<voi
   for (const size_t g : guards) off_[g] = true;
   emit();
   for (const size_t g : guards) off_[g] = false;
+}
+
+void Guards::with_off(const Peel& peel, const std::function<void()>& emit) {
+  with_off(peel.guards, [&] { with_off(peel.implied, emit); });
 }
 
 void Guards::without_peeling(const std::function<void()>& emit) {

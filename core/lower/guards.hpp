@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "core/lower/positions.hpp"
@@ -30,6 +31,7 @@ class Guards {
   /// Guards that hold in a loop's iterations [0, full): those to switch off there.
   struct Peel {
     std::vector<size_t> guards;
+    std::vector<size_t> implied;  ///< of loops further in: they hold there too
     Expr full;
     bool ends = true;  ///< nothing is real, and no tile wants a fill, in what follows
   };
@@ -38,10 +40,18 @@ class Guards {
   std::vector<size_t> filled(int buffer) const;
 
   void with_off(const std::vector<size_t>& guards, const std::function<void()>& emit);
+  void with_off(const Peel& peel, const std::function<void()>& emit);
   void without_peeling(const std::function<void()>& emit);
 
  private:
   Expr condition(const Guard& guard, bool uniform) const;
+  /// How far a guard holds along an axis.
+  struct Reach {
+    Expr full;
+    bool exact = true;  ///< not further, and no tile wants a fill
+  };
+  /// `over_loops`: for all iterations of the loops further in; else nothing where there are any.
+  std::optional<Reach> reach(size_t guard, int axis, bool over_loops) const;
 
   const Kernel& kernel_;
   const Positions& positions_;

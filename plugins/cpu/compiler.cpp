@@ -88,8 +88,9 @@ void emit(Unit& unit, const TargetSpec& target) {
 #endif
 }
 
-void optimise(Unit& unit) {
-  unit.optimiser.run(*unit.module, unit.generator->machine(), unit.emitter.wants_unroll());
+void optimise(Unit& unit, const TargetSpec& target) {
+  unit.optimiser.run(*unit.module, unit.generator->machine(), target.vector_registers,
+                     unit.emitter.wants_unroll());
 }
 
 }  // namespace
@@ -97,7 +98,7 @@ void optimise(Unit& unit) {
 Object compile_object(const sdk::ProgramView& program, const TargetSpec& target) {
   return with_unit(program, target, [&](Unit& unit) {
     emit(unit, target);
-    optimise(unit);
+    optimise(unit, target);
     const auto bytes = std::as_bytes(std::span(unit.generator->object_of(*unit.module)));
     return Object{{bytes.begin(), bytes.end()}, unit.emitter.scratch_bytes()};
   });
@@ -116,7 +117,7 @@ std::string compile_ir(const sdk::ProgramView& program, const TargetSpec& target
 std::string compile_assembly(const sdk::ProgramView& program, const TargetSpec& target) {
   return with_unit(program, target, [&](Unit& unit) {
     emit(unit, target);
-    optimise(unit);
+    optimise(unit, target);
     llvm::SmallVector<char, 0> text;
     llvm::raw_svector_ostream stream(text);
     llvm::legacy::PassManager passes;

@@ -60,8 +60,9 @@ Value* power_of_two(Builder& b, Value* n) {
   return as_f32(b, b.CreateShl(b.CreateAdd(n, int_like(n, 32, 127)), int_like(n, 32, 23)));
 }
 
-/// x * 2^n for n in [-252, 254], rounding at most once: in two steps, so subnormal results are
-/// right.
+/// x * 2^n for n in [-254, 254], rounding at most once: in two steps, so subnormal results are
+/// right. Of the least n both are by 0, as an underflow takes some processors as long as all the
+/// rest: whatever is far below zero is to end there.
 Value* scale(Builder& b, Value* x, const Rounded& n) {
   if (b.avx512) return emit_scale(b, x, n.number);
   Value* half = b.CreateAShr(n.integer, int_like(x, 32, 1));
@@ -72,7 +73,7 @@ Value* scale(Builder& b, Value* x, const Rounded& n) {
 Value* exp2_f32(Builder& b, Value* x) {
   static constexpr float kP[] = {1.0f,           0.693147242f,   0.240226507f,   0.0555029735f,
                                  0.00961803086f, 0.00134100008f, 0.000154697322f};
-  x = clamp(b, x, -152.0f, 129.0f);
+  x = clamp(b, x, -254.0f, 129.0f);
   const Rounded n = round_to_int(b, x, 1.0f);
   return scale(b, polynomial(b, b.CreateFSub(x, n.number), kP), n);
 }
@@ -80,7 +81,7 @@ Value* exp2_f32(Builder& b, Value* x) {
 Value* exp_f32(Builder& b, Value* x) {
   static constexpr float kP[] = {1.0f,          1.0f,           0.49999994f,   0.166665196f,
                                  0.0416683964f, 0.00836879667f, 0.00138144335f};
-  x = clamp(b, x, -105.0f, 89.0f);
+  x = clamp(b, x, -176.0f, 89.0f);
   const Rounded n = round_to_int(b, x, 0x1.715476p+0f);
   Value* r = fma(b, n.number, f32_like(x, -0x1.62e43p-1f), x);
   r = fma(b, n.number, f32_like(x, 0x1.05c61p-29f), r);

@@ -2,6 +2,8 @@
 // The passes between emission and code generation.
 #include "plugins/cpu/optimise.hpp"
 
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/TargetMachine.h>
@@ -13,6 +15,8 @@
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+
+#include "plugins/cpu/near_constants.hpp"
 
 namespace tenon::cpu {
 
@@ -26,7 +30,8 @@ struct Optimiser::Analyses {
 Optimiser::Optimiser() : analyses_(std::make_unique<Analyses>()) {}
 Optimiser::~Optimiser() = default;
 
-void Optimiser::run(llvm::Module& module, llvm::TargetMachine& machine, bool unroll) {
+void Optimiser::run(llvm::Module& module, llvm::TargetMachine& machine, uint32_t registers,
+                    bool unroll) {
   auto& [loops, functions, cycles, modules] = *analyses_;
   llvm::PassBuilder builder(&machine);
   builder.registerModuleAnalyses(modules);
@@ -52,7 +57,10 @@ void Optimiser::run(llvm::Module& module, llvm::TargetMachine& machine, bool unr
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   for (llvm::Function& function : module) {
-    if (!function.isDeclaration() && !function.hasOptNone()) passes.run(function, functions);
+    if (function.isDeclaration() || function.hasOptNone()) continue;
+    functions.invalidate(function, passes.run(function, functions));
+    keep_constants_near(function, functions.getResult<llvm::LoopAnalysis>(function),
+                        functions.getResult<llvm::DominatorTreeAnalysis>(function), registers);
   }
 }
 

@@ -2,6 +2,7 @@
 // The passes between emission and code generation.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 namespace llvm {
@@ -17,8 +18,9 @@ class Optimiser {
   Optimiser();
   ~Optimiser();
   /// Few and cheap: a program comes tiled, vectorised and hoisted by the core. Nothing here
-  /// reorders or fuses floating point. `unroll`: some loop asks to be unrolled fully.
-  void run(llvm::Module& module, llvm::TargetMachine& machine, bool unroll);
+  /// reorders or fuses floating point. `registers`: of vectors; `unroll`: some loop asks to be
+  /// unrolled fully.
+  void run(llvm::Module& module, llvm::TargetMachine& machine, uint32_t registers, bool unroll);
 
  private:
   struct Analyses;  ///< what passes keep of the module

@@ -95,6 +95,30 @@ TEST_CASE("copies that stand beyond the end compute nothing") {
   CHECK(count(columns, "store") == 2 + 1);
 }
 
+TEST_CASE("loops over the sums of full tiles carry no mask") {
+  const std::string text = program(lower(R"(graph g(%x: f32[6, 8], %w: f32[8, 48]) {
+    %a = reshape %x : f32[6, 8, 1]
+    %b = expand %a : f32[6, 8, 48]
+    %c = reshape %w : f32[1, 8, 48]
+    %d = expand %c : f32[6, 8, 48]
+    %p = mul %b, %d
+    %s = reduce.add %p, axes=[1]
+    %t = exp %s
+    return %t })",
+                                         cpu_like(),
+                                         "split a0 3; split a1 32; unroll a0.i; split a1.i 16; "
+                                         "unroll a1.i.o; vectorize a1.i.i; reorder a1.o a0.o a0.i; "
+                                         "sink r0 at a0.o; bind a1.o grid.x"));
+  const size_t full = text.find("if "), tail = text.find("else");
+  REQUIRE(full < tail);
+  REQUIRE(tail != std::string::npos);
+  const std::string inside = text.substr(full, tail - full);
+  INFO(text);
+  CHECK(count(inside, " exp ") == 1);
+  CHECK(count(inside, " cmplt ") + count(inside, " min ") == 0);
+  CHECK(count(text.substr(tail), " cmplt ") > 0);
+}
+
 TEST_CASE("large outputs are streamed past the caches") {
   CHECK_THAT(program(lower(addition("[4096, 4096]"), cpu_like(), "", true)),
              ContainsSubstring("stream"));

@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -139,6 +140,42 @@ class Targets(unittest.TestCase):
                 result = run("tenon", "show", SOFTMAX, "--stage", stage, "--backend", "cpu", "--target", "x86-64-v3")
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertIn(word, result.stdout)
+
+    def test_sums_stay_in_registers_beside_constants(self):
+        """GELU after a product of so many columns: its constants are many, the sums fill the registers."""
+        gelu = """
+            %cubic = const 0.044715 : f32[1024, {0}]
+            %root = const 1.5957691 : f32[1024, {0}]
+            %one = const 1.0 : f32[1024, {0}]
+            %square = mul %s, %s
+            %u = mul %square, %cubic
+            %v = add %u, %one
+            %w = mul %s, %v
+            %x = mul %w, %root
+            %e = exp %x
+            %f = add %e, %one
+            %r = recip %f
+            %g = sub %one, %r
+            %y = mul %s, %g"""
+        for columns in (512, 1000):
+            with self.subTest(columns), tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "product.tn")
+                with open(path, "w") as file:
+                    file.write(f"""graph product(%a: f32[1024, 1024, 1], %b: f32[1, 1024, {columns}]) {{
+                        %c = expand %a : f32[1024, 1024, {columns}]
+                        %d = expand %b : f32[1024, 1024, {columns}]
+                        %p = mul %c, %d
+                        %t = reduce.add %p, axes=[1]
+                        %s = reshape %t : f32[1024, {columns}] {gelu.format(columns)}
+                        return %y
+                    }}""")
+                result = run("tenon", "show", path, "--stage", "asm", "--backend", "cpu", "--target", "x86-64-v3")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                loops = re.findall(r"^(\.LBB\w+):\n((?:\t.*\n)*)\tj\w+\t\1$", result.stdout, re.MULTILINE)
+                tiles = [body for _, body in loops if body.count("vfmadd") >= 12 and "vdivps" not in body]
+                self.assertTrue(tiles, result.stdout)
+                for body in tiles:
+                    self.assertNotRegex(body, r"\(%rsp\)|vmovaps\t%ymm\d+, %ymm", result.stdout)
 
     def test_wrong_targets(self):
         for arguments, code, words in (
