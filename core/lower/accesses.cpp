@@ -20,6 +20,14 @@ std::optional<Accesses::Value> Accesses::mask(const Expr& index, const Expr& own
   return mask;
 }
 
+std::optional<Accesses::Value> Accesses::mask(const KValue& load) {
+  std::optional<Value> mask;
+  guards_.with_off(guards_.unfelt(load), [&] {
+    mask = this->mask(load.index, load.mask, positions_.axes_of(load.index));
+  });
+  return mask;
+}
+
 const Accesses::LaneForm& Accesses::lane_form(const Expr& index) {
   const int axis = positions_.lane_axis();
   const auto [found, is_new] = lane_forms_[axis].try_emplace(index.node());

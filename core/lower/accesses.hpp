@@ -32,6 +32,7 @@ class Accesses {
 
   /// The access's own mask and the guards that concern one of these axes; nothing if it has none.
   std::optional<Value> mask(const Expr& index, const Expr& own, const AxisSet& concerned);
+  std::optional<Value> mask(const KValue& load);
   /// `spread`: its mask differs from lane to lane, so it needs an index for each.
   Access at(int buffer, const Expr& index, bool spread);
   /// Elements side by side from an index on, the same for all lanes.

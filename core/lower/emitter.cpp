@@ -118,7 +118,8 @@ void Emitter::serial_loop(const Statement& s) {
   const LoopRange range = s.range.value_or(LoopRange{0, extent});
   const Guards::Peel p = guards_.peel(s.axis);
   if (p.guards.empty()) return counted(s, range.begin, range.end, s.range.has_value());
-  const bool shares = !p.ends && !s.range && p.full.min() >= 1 &&
+  const bool ends = p.end == p.full;
+  const bool shares = !ends && !s.range && p.full.min() >= 1 &&
                       kernel_.axes[s.axis].kind != AxisKind::kReduce &&
                       std::ranges::none_of(kernel_.axes, [](const KernelAxis& a) {
                         return is_block(a.bind);  // there may be barriers
@@ -127,9 +128,9 @@ void Emitter::serial_loop(const Statement& s) {
     return counted(s, 0, extent, false, [&] { peeled(s, p, positions_.at(s.axis).value); });
   const Expr full = s.range ? min(p.full, range.end) : p.full;
   guards_.with_off(p, [&] { counted(s, range.begin, full, true); });
-  if (p.ends || p.full == extent) return;
-  const Expr rest = s.range ? max(p.full, range.begin) : p.full;
-  guards_.without_peeling([&] { counted(s, rest, range.end, s.range.has_value()); });
+  if (ends || p.full == extent) return;
+  const Expr rest = s.range ? max(p.full, range.begin) : p.full, end = min(p.end, range.end);
+  guards_.without_peeling([&] { counted(s, rest, end, s.range.has_value()); });
 }
 
 void Emitter::counted(const Statement& s, const Expr& begin, const Expr& end, bool bare) {

@@ -26,6 +26,8 @@ Guards::Guards(const Kernel& kernel, Positions& positions)
     : kernel_(kernel), positions_(positions), off_(kernel.guards.size(), false) {
   for (const Guard& g : kernel.guards)
     axes_.push_back(positions.axes_of(g.lower) | positions.axes_of(g.upper));
+  for (size_t a = 0; a < kernel.axes.size(); ++a)
+    summed_.set(a, kernel.axes[a].kind == AxisKind::kReduce);
 }
 
 Expr Guards::condition(const Guard& guard, bool uniform) const {
@@ -105,7 +107,7 @@ std::optional<Guards::Reach> Guards::reach(size_t guard, int axis, bool over_loo
 Guards::Peel Guards::peel(int axis) const {
   Peel out;
   if (!peels_) return out;
-  out.full = kernel_.axes[axis].extent;
+  out.full = out.end = kernel_.axes[axis].extent;
   std::vector<size_t> others;
   for (size_t g = 0; g < kernel_.guards.size(); ++g) {
     if (off_[g] || !axes_[g][axis]) continue;
@@ -115,8 +117,8 @@ Guards::Peel Guards::peel(int axis) const {
       continue;
     }
     out.guards.push_back(g);
-    out.ends &= to->exact;
     out.full = min(out.full, to->full);
+    if (to->exact) out.end = min(out.end, to->full);
   }
   if (out.guards.empty()) return out;
   // A loop further in is peeled there, unless its points are all real anyway.
@@ -132,6 +134,16 @@ std::vector<size_t> Guards::filled(int buffer) const {
   for (size_t g = 0; g < kernel_.guards.size(); ++g)
     if (kernel_.guards[g].fills && !off_[g] && b.space != BufferSpace::kGlobal && !b.kept)
       guards.push_back(g);
+  return guards;
+}
+
+std::vector<size_t> Guards::unfelt(const KValue& load) const {
+  std::vector<size_t> guards;
+  const KernelBuffer& b = kernel_.buffers[load.buffer];
+  const bool is_there = load.index.min() >= 0 && load.index.max() < b.count.min();
+  if (b.space == BufferSpace::kGlobal || !is_there) return guards;
+  for (size_t g = 0; g < kernel_.guards.size(); ++g)
+    if (!kernel_.guards[g].fills && !off_[g] && !(axes_[g] & summed_).any()) guards.push_back(g);
   return guards;
 }
 

@@ -33,11 +33,14 @@ class Guards {
     std::vector<size_t> guards;
     std::vector<size_t> implied;  ///< of loops further in: they hold there too
     Expr full;
-    bool ends = true;  ///< nothing is real, and no tile wants a fill, in what follows
+    Expr end;  ///< nothing is real, and no tile wants a fill, from here on
   };
   Peel peel(int axis) const;
   /// Those that a store into a tile need not heed: its positions are all there.
   std::vector<size_t> filled(int buffer) const;
+  /// Those that a load need not heed: of a tile that is there for points that are not real, and
+  /// nothing that is stored comes of them.
+  std::vector<size_t> unfelt(const KValue& load) const;
 
   void with_off(const std::vector<size_t>& guards, const std::function<void()>& emit);
   void with_off(const Peel& peel, const std::function<void()>& emit);
@@ -56,6 +59,7 @@ class Guards {
   const Kernel& kernel_;
   const Positions& positions_;
   std::vector<AxisSet> axes_;
+  AxisSet summed_;  ///< axes of reductions
   std::vector<bool> off_;
   bool peels_ = true;
 };

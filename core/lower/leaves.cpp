@@ -96,7 +96,7 @@ Leaves::Value Leaves::elementwise(const KValue& v) {
 }
 
 Leaves::Value Leaves::load(const KValue& v) {
-  const std::optional<Value> mask = accesses_.mask(v.index, v.mask, positions_.axes_of(v.index));
+  const std::optional<Value> mask = accesses_.mask(v);
   int64_t known = 0;
   if (mask && ops_.is_constant(*mask, known) && !known)
     return ops_.constant(v.dtype, v.constant.bits);
