@@ -297,9 +297,10 @@ std::string columns_graph(const Rows& rows, int k, int n, std::string_view where
 
 TEST_CASE("few rows by a large matrix: its rows are read in long runs, without packing") {
   Builder builder;
+  Capabilities caps = cpu_like();
   const auto list_of = [&](const auto& rows, int k, int n, std::string_view where = "") {
     const Graph graph = parse_graph(columns_graph(rows, k, n, where), builder);
-    return print(choose_transforms(build_kernel(graph), cpu_like()).list);
+    return print(choose_transforms(build_kernel(graph), caps).list);
   };
   for (const int rows : {0, 1, 4, 16, 64}) {
     CAPTURE(rows);
@@ -316,6 +317,10 @@ TEST_CASE("few rows by a large matrix: its rows are read in long runs, without p
   // More rows, and what stays in a private cache, are as they were.
   CHECK(list_of(65, 4096, 4096).find("stage b1") != std::string::npos);
   CHECK(list_of(1, 64, 64).find("sink") == std::string::npos);
+  // So are those of more than eight tiles, where registers are few.
+  caps.vector_registers = 16;
+  CHECK(list_of(32, 4096, 4096).find("stage") == std::string::npos);
+  CHECK(list_of(64, 4096, 4096).find("stage b1") != std::string::npos);
 }
 
 TEST_CASE("the tile of a product is the one that takes the least time") {

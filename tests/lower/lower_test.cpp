@@ -2,6 +2,7 @@
 // What a lowered program looks like: arguments, index width, masks, alignment, limits.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <sstream>
 
 #include "core/support/error.hpp"
 #include "sdk/program/text.hpp"
@@ -117,6 +118,33 @@ TEST_CASE("loops over the sums of full tiles carry no mask") {
   CHECK(count(inside, " exp ") == 1);
   CHECK(count(inside, " cmplt ") + count(inside, " min ") == 0);
   CHECK(count(text.substr(tail), " cmplt ") > 0);
+}
+
+TEST_CASE("a tail reads tiles without masks, and ends where nothing is real") {
+  const std::string text = program(lower(R"(graph g(%x: f32[6, 8], %w: f32[8, 40]) {
+    %a = reshape %x : f32[6, 8, 1]
+    %b = expand %a : f32[6, 8, 40]
+    %c = reshape %w : f32[1, 8, 40]
+    %d = expand %c : f32[6, 8, 40]
+    %p = mul %b, %d
+    %s = reduce.add %p, axes=[1]
+    return %s })",
+                                         cpu_like(),
+                                         "split a0 4; split a1 16; split a1.o 2; vectorize a1.i; "
+                                         "unroll a0.i; reorder a1.o.o a1.o.i a0.o a0.i; "
+                                         "stage b1 at a1.o.i; stage b0 at a1.o.o; "
+                                         "bind a1.o.o grid.x"));
+  INFO(text);
+  size_t loads = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("load %b") == std::string::npos) continue;
+    ++loads;
+    CHECK(count(line, ", ") == 1);
+  }
+  CHECK(loads > 0);
+  // The second of two workgroups has one panel of its two: of rows and of panels a least.
+  CHECK(count(text, " min ") == 2);
 }
 
 TEST_CASE("large outputs are streamed past the caches") {

@@ -16,7 +16,7 @@ struct Part {
   int64_t block = 1;   ///< of that axis, in register tiles if it is the last
   int64_t panels = 1;  ///< of columns
   int64_t count = 1;   ///< of such parts
-  double packed = 0;   ///< elements, in all parts
+  double time = 0;     ///< of the core that has most to do, in multiply-adds
 };
 
 struct Panels {
@@ -44,14 +44,15 @@ int64_t product(const ScheduleBuilder& builder, std::span<const int> axes) {
   return out;
 }
 
-/// Parts whose sums stay in the private cache, those first that give every core its work and have
-/// the least packed.
+/// Parts whose sums stay in the private cache, one or two for each core or more, those first that
+/// take the least time.
 std::vector<Part> parts_of(const ScheduleBuilder& builder, const Contraction& c, const Panels& p) {
+  constexpr double kPack = 32;  // multiply-adds of an element that is packed
   const int64_t cores = std::max<int64_t>(1, builder.caps.compute_units);
-  const int64_t wanted = cores > 1 ? 2 * cores : 1;
-  const int64_t batch = product(builder, c.batch);
-  const int64_t panel_bytes = p.columns() * static_cast<int64_t>(dtype_size(c.column->dtype)) *
-                              product(builder, std::span(c.columns).first(c.columns.size() - 1));
+  const int64_t batch = product(builder, c.batch), terms = product(builder, c.sum);
+  const int64_t others = product(builder, std::span(c.columns).first(c.columns.size() - 1));
+  const int64_t panel_bytes =
+      p.columns() * static_cast<int64_t>(dtype_size(c.column->dtype)) * others;
   std::vector<Part> parts;
   for (size_t at = 0; at < c.rows.size(); ++at) {
     const std::span<const int> rows(c.rows);
@@ -66,20 +67,22 @@ std::vector<Part> parts_of(const ScheduleBuilder& builder, const Contraction& c,
       const int64_t blocks = product(builder, rows.first(at)) * divided(tiles, part.block) * batch;
       const int64_t fit = 2 * private_cache(builder) / (part.block * height * panel_bytes);
       if (fit < 1) continue;
-      const int64_t least = std::max(divided(p.all, fit), divided(wanted, blocks));
-      const int64_t groups = parts_that_divide(p.all, std::min(least, p.all));
-      part.panels = divided(p.all, groups);
-      part.count = blocks * groups;
-      part.packed =
-          elements(builder, c.row) * static_cast<double>(groups) +
-          elements(builder, c.column) * static_cast<double>(blocks) / static_cast<double>(batch);
-      parts.push_back(part);
+      for (const int64_t wanted : {2 * cores, cores}) {
+        const int64_t least = std::max(divided(p.all, fit), divided(wanted, blocks));
+        part.panels = divided(p.all, parts_that_divide(p.all, std::min(least, p.all)));
+        const int64_t groups = divided(p.all, part.panels);
+        part.count = blocks * groups;
+        const double packed =
+            elements(builder, c.row) * static_cast<double>(groups) +
+            elements(builder, c.column) * static_cast<double>(blocks) / static_cast<double>(batch);
+        const auto products = static_cast<double>(part.panels * p.columns() * others * part.block *
+                                                  height * terms * divided(part.count, cores));
+        part.time = products + kPack * packed / static_cast<double>(std::min(cores, part.count));
+        parts.push_back(part);
+      }
     }
   }
-  std::ranges::stable_sort(parts, [&](const Part& x, const Part& y) {
-    const bool busy = x.count >= wanted;
-    return busy == (y.count >= wanted) ? x.packed < y.packed : busy;
-  });
+  std::ranges::stable_sort(parts, {}, &Part::time);
   return parts;
 }
 

@@ -11,6 +11,8 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kMostRows = 64;
+/// Register tiles of rows: where each element is used by more, packing it pays.
+constexpr int64_t kMostTiles = 8;
 /// Rows of the matrix at a time: streams that the processor can follow, and steps of a sum in a
 /// register.
 constexpr int64_t kSteps = 16;
@@ -82,6 +84,7 @@ bool schedule_columns_once(ScheduleBuilder& builder, int axis) {
   const int64_t lanes = builder.lanes(builder.loop(axis));
   const auto [height, vectors] = best_tile(builder, rows.empty() ? 1 : builder.size(rows.back()),
                                            (builder.size(n) + lanes - 1) / lanes);
+  if (row_count > kMostTiles * height) return false;
   // Two parts for each core, of a page at least where that leaves none idle.
   int64_t nests = 1;
   for (const int a : batch) nests *= builder.size(a);
