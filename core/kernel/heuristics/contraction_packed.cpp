@@ -47,9 +47,10 @@ int64_t product(const ScheduleBuilder& builder, std::span<const int> axes) {
 /// Parts whose sums stay in the private cache, one or two for each core or more, those first that
 /// take the least time.
 std::vector<Part> parts_of(const ScheduleBuilder& builder, const Contraction& c, const Panels& p) {
-  constexpr double kPack = 32;  // multiply-adds of an element that is packed
+  constexpr double kPack = 32;     // multiply-adds of an element that is packed
+  constexpr double kAlone = 1.03;  // of one part for each core, where none can help another
   const int64_t cores = std::max<int64_t>(1, builder.caps.compute_units);
-  const int64_t batch = product(builder, c.batch), terms = product(builder, c.sum);
+  const int64_t batch = product(builder, c.batch);
   const int64_t others = product(builder, std::span(c.columns).first(c.columns.size() - 1));
   const int64_t panel_bytes =
       p.columns() * static_cast<int64_t>(dtype_size(c.column->dtype)) * others;
@@ -67,6 +68,8 @@ std::vector<Part> parts_of(const ScheduleBuilder& builder, const Contraction& c,
       const int64_t blocks = product(builder, rows.first(at)) * divided(tiles, part.block) * batch;
       const int64_t fit = 2 * private_cache(builder) / (part.block * height * panel_bytes);
       if (fit < 1) continue;
+      const double products = static_cast<double>(part.block * height * others * p.columns()) *
+                              static_cast<double>(product(builder, c.sum));  // of a panel
       for (const int64_t wanted : {2 * cores, cores}) {
         const int64_t least = std::max(divided(p.all, fit), divided(wanted, blocks));
         part.panels = divided(p.all, parts_that_divide(p.all, std::min(least, p.all)));
@@ -75,9 +78,9 @@ std::vector<Part> parts_of(const ScheduleBuilder& builder, const Contraction& c,
         const double packed =
             elements(builder, c.row) * static_cast<double>(groups) +
             elements(builder, c.column) * static_cast<double>(blocks) / static_cast<double>(batch);
-        const auto products = static_cast<double>(part.panels * p.columns() * others * part.block *
-                                                  height * terms * divided(part.count, cores));
-        part.time = products + kPack * packed / static_cast<double>(std::min(cores, part.count));
+        part.time = products * static_cast<double>(divided(part.count, cores) * part.panels) +
+                    kPack * packed / static_cast<double>(std::min(cores, part.count));
+        if (cores > 1 && part.count < 2 * cores) part.time *= kAlone;
         parts.push_back(part);
       }
     }
