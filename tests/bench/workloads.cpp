@@ -36,6 +36,17 @@ Workload product(const std::string& group, const std::string& size, int64_t m, i
   return w;
 }
 
+/// GELU of a product.
+Workload gelu_of(Workload w) {
+  w.name += ", gelu";
+  w.ours = [product = w.ours](const Inputs& x) { return product(x).all[0].gelu(); };
+  w.torch = fmt::format("F.gelu({}, approximate='tanh')", w.torch);
+  w.tinygrad = fmt::format("({}).gelu()", w.tinygrad);
+  w.onednn = "";
+  w.is_sgemm = false;
+  return w;
+}
+
 /// Few rows: what counts is the matrix that is read.
 Workload few_rows(int64_t rows, bool is_transposed) {
   Workload w = product("gemv", fmt::format("{}x4096x4096{}", rows, is_transposed ? "t" : ""), rows,
@@ -235,6 +246,8 @@ void add_products(std::vector<Workload>& all) {
   for (const int64_t n : {64, 128, 256, 512, 1024, 2048, 4096})
     all.push_back(product("sgemm", fmt::format("{}", n), n, n, n));
   all.push_back(product("sgemm", "1000x777x555", 1000, 777, 555));
+  all.push_back(gelu_of(product("sgemm", "256x512x1024", 256, 512, 1024)));
+  all.push_back(gelu_of(product("sgemm", "1024x1000x1024", 1024, 1000, 1024)));
   all.push_back(product("sgemm", "1024t", 1024, 1024, 1024, Across::kB));
   all.push_back(product("sgemm", "1024t of a", 1024, 1024, 1024, Across::kA));
   all.push_back(product("sgemm", "1024tt", 1024, 1024, 1024, Across::kBoth));
