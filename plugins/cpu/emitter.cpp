@@ -39,6 +39,7 @@ Emitter::Emitter(llvm::LLVMContext& context, const sdk::ProgramView& program, st
       triple_(std::move(triple)),
       options_(options),
       builder_(context) {
+  builder_.x86 = llvm::Triple(triple_).isX86();
   builder_.avx512 = options.avx512;
 }
 
