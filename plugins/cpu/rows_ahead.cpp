@@ -3,7 +3,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
 namespace tenon::cpu {
@@ -13,6 +12,7 @@ constexpr uint32_t kGrid = ~0u;
 constexpr uint64_t kLine = 64;
 constexpr uint64_t kLeastRow = 4 * kLine;  ///< the processor fetches a few lines ahead by itself
 constexpr uint64_t kMostRow = 32 << 10;    ///< bytes; more would drive out what is read again
+constexpr uint64_t kLongRow = 16 * kLine;  ///< which leaves the time to fetch one that lies apart
 constexpr uint64_t kMostStep = 4 * kLine;  ///< of the loop over a row; further apart is a column
 
 /// A sum of what loops and grids count, times numbers. In wrapping arithmetic: a hint may be wrong.
@@ -73,6 +73,7 @@ class Sums {
 struct Pass {
   uint32_t loop, around, buffer;
   std::map<uint32_t, uint64_t> rest;  ///< of its place, less what the loop counts
+  bool fetches = false;
   bool same_row(const Pass& other) const {
     return around == other.around && buffer == other.buffer && rest == other.rest;
   }
@@ -85,6 +86,11 @@ std::unordered_map<uint32_t, uint64_t> rows_ahead(const sdk::ProgramView& progra
   Sums sums(program);
   const auto step_of = [&](uint32_t loop) {
     return sums.number(program.operands(program.op(loop))[2]).value_or(0);
+  };
+  const auto length_of = [&](uint32_t loop) -> uint64_t {
+    const auto bounds = program.operands(program.op(loop));
+    const auto begin = sums.number(bounds[0]), end = sums.number(bounds[1]);
+    return begin && end ? *end - *begin : 0;
   };
   const auto is_loop = [&](uint32_t region) { return program.op(region).op == TN_OP_LOOP; };
   std::vector<Pass> passes;
@@ -108,11 +114,12 @@ std::unordered_map<uint32_t, uint64_t> rows_ahead(const sdk::ProgramView& progra
     if (inner->second * step_of(loop) * size > kMostStep) continue;
     Pass pass{loop, around, static_cast<uint32_t>(buffer.imm), place.factors};
     pass.rest.erase(loop);
-    std::set<uint32_t> earlier;
-    for (const Pass& other : passes)
-      if (other.loop != loop && other.same_row(pass)) earlier.insert(other.loop);
-    passes.push_back(pass);
-    if (earlier.size() != 1) continue;
+    bool again = false, fetched = false;
+    for (const Pass& other : passes) {
+      if (other.loop == loop || !other.same_row(pass)) continue;
+      again = true;
+      fetched |= other.fetches;
+    }
     uint64_t next = 0;
     for (const auto& [value, factor] : pass.rest) {
       const tn_op& counter = program.op(value);
@@ -120,8 +127,13 @@ std::unordered_map<uint32_t, uint64_t> rows_ahead(const sdk::ProgramView& progra
       if (around == kGrid && counter.op == TN_OP_INDEX && counter.imm == TN_AXIS_GRID_X)
         next += factor;
     }
-    if (next * size >= kLeastRow && next * size <= kMostRow && place.offset * size % kLine == 0)
-      ahead[i] = next * size;
+    next *= size;
+    const uint64_t row = inner->second * length_of(loop) * size;
+    const bool apart = next > row && row >= kLongRow && row <= kMostRow;
+    const bool near = again && next >= kLeastRow && next <= kMostRow;
+    pass.fetches = !fetched && (apart || near);
+    if (pass.fetches && place.offset * size % kLine == 0) ahead[i] = next;
+    passes.push_back(pass);
   }
   return ahead;
 }

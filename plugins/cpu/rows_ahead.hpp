@@ -11,8 +11,9 @@
 
 namespace tenon::cpu {
 
-/// By TAKE, one for each line of a cache: bytes from what it loads to the same of the row that the
-/// loop around, or the grid along x, has next.
+/// Rows that lie apart are fetched by the first loop over them. By TAKE, one for each line of a
+/// cache: bytes from what it loads to the same of the row that the loop around, or the grid along
+/// x, has next.
 std::unordered_map<uint32_t, uint64_t> rows_ahead(const sdk::ProgramView& program);
 
 }  // namespace tenon::cpu
