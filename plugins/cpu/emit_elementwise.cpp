@@ -106,6 +106,20 @@ Value* emit_limit(Builder& b, bool is_max, Value* x, Value* limit, const llvm::C
   return b.CreateSelect(beyond, limit, x);
 }
 
+/// By x86's instruction, which is y where neither is larger, or smaller: in both orders, as equal
+/// numbers differ only in a zero's sign. A NaN has every bit set.
+Value* emit_extreme_in_orders(Builder& b, bool is_max, Value* x, Value* y) {
+  llvm::Type* bits = shaped_like(x, b.getIntNTy(x->getType()->getScalarSizeInBits()));
+  const auto in_order = [&](Value* u, Value* v) {
+    Value* beyond = is_max ? b.CreateFCmpOGT(u, v) : b.CreateFCmpOLT(u, v);
+    return b.CreateBitCast(b.CreateSelect(beyond, u, v), bits);
+  };
+  Value *one = in_order(x, y), *other = in_order(y, x);
+  Value* number = is_max ? b.CreateAnd(one, other) : b.CreateOr(one, other);
+  Value* nan = b.CreateSExt(b.CreateFCmpUNO(x, y), bits);
+  return b.CreateBitCast(b.CreateOr(number, nan), x->getType());
+}
+
 /// NaN where either is.
 Value* emit_extreme(Builder& b, bool is_max, Value* x, Value* y) {
   if (const llvm::ConstantFP* number = one_number(y)) return emit_limit(b, is_max, x, y, *number);
@@ -113,6 +127,7 @@ Value* emit_extreme(Builder& b, bool is_max, Value* x, Value* y) {
   if (b.avx512)
     return b.CreateSelect(b.CreateFCmpUNO(x, y), b.CreateFAdd(x, y),
                           emit_extreme_number(b, is_max, x, y));
+  if (b.x86) return emit_extreme_in_orders(b, is_max, x, y);
   x = opaque(b, x);
   y = opaque(b, y);
   return is_max ? b.CreateMaximum(x, y) : b.CreateMinimum(x, y);

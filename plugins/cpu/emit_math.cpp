@@ -36,16 +36,15 @@ Value* polynomial(Builder& b, Value* x, std::span<const float> coefficients) {
 }
 
 struct Rounded {
-  Value *number, *integer;
+  Value *number, *bits;  ///< the lowest 22 bits are those of number + bias
 };
 
-/// x * factor to nearest even, for results below 2^22, by adding and subtracting 1.5 * 2^23: no
-/// poison for NaN.
-Rounded round_to_int(Builder& b, Value* x, float factor) {
-  constexpr float kMagic = 0x1.8p23f;
-  Value* magic = f32_like(x, kMagic);
-  Value* shifted = fma(b, x, factor, kMagic);
-  return {b.CreateFSub(shifted, magic), b.CreateSub(as_i32(b, shifted), as_i32(b, magic))};
+/// x * factor to nearest even, for results below 2^21, by adding and subtracting 1.5 * 2^23 and an
+/// even bias: no poison for NaN.
+Rounded round_to_int(Builder& b, Value* x, float factor, float bias) {
+  const float magic = 0x1.8p23f + bias;
+  Value* shifted = fma(b, x, factor, magic);
+  return {b.CreateFSub(shifted, f32_like(x, magic)), as_i32(b, shifted)};
 }
 
 /// Keeps NaN.
@@ -56,36 +55,36 @@ Value* clamp(Builder& b, Value* x, float low, float high) {
   return b.CreateSelect(b.CreateFCmpOGT(x, above), above, x);
 }
 
-Value* power_of_two(Builder& b, Value* n) {
-  return as_f32(b, b.CreateShl(b.CreateAdd(n, int_like(n, 32, 127)), int_like(n, 32, 23)));
-}
+constexpr float kTwoBiases = 254;  ///< of exponents
 
-/// x * 2^n for n in [-254, 254], rounding at most once: in two steps, so subnormal results are
-/// right. Of the least n both are by 0, as an underflow takes some processors as long as all the
-/// rest: whatever is far below zero is to end there.
-Value* scale(Builder& b, Value* x, const Rounded& n) {
-  if (b.avx512) return emit_scale(b, x, n.number);
-  Value* half = b.CreateAShr(n.integer, int_like(x, 32, 1));
-  return b.CreateFMul(b.CreateFMul(x, power_of_two(b, half)),
-                      power_of_two(b, b.CreateSub(n.integer, half)));
+/// (1 + r q) * 2^n for n in [-254, 200], and its bits with two biases. Rounded once after the sum:
+/// half of n each in two factors, so that subnormal results are right. Of the least n both are 0,
+/// as an underflow takes some processors as long as all the rest: whatever is far below zero is to
+/// end there.
+Value* scaled(Builder& b, Value* r, Value* q, const Rounded& n) {
+  if (b.avx512) return emit_scale(b, fma(b, q, r, f32_like(r, 1.0f)), n.number);
+  Value* half = b.CreateAnd(b.CreateShl(n.bits, int_like(r, 32, 22)), int_like(r, 32, 0xff << 23));
+  Value* rest = as_f32(b, b.CreateSub(b.CreateShl(n.bits, int_like(r, 32, 23)), half));
+  return b.CreateFMul(fma(b, q, b.CreateFMul(r, rest), rest), as_f32(b, half));
 }
 
 Value* exp2_f32(Builder& b, Value* x) {
-  static constexpr float kP[] = {1.0f,           0.693147242f,   0.240226507f,   0.0555029735f,
+  static constexpr float kQ[] = {0.693147242f,   0.240226507f,   0.0555029735f,
                                  0.00961803086f, 0.00134100008f, 0.000154697322f};
   x = clamp(b, x, -254.0f, 129.0f);
-  const Rounded n = round_to_int(b, x, 1.0f);
-  return scale(b, polynomial(b, b.CreateFSub(x, n.number), kP), n);
+  const Rounded n = round_to_int(b, x, 1.0f, kTwoBiases);
+  Value* r = b.CreateFSub(x, n.number);
+  return scaled(b, r, polynomial(b, r, kQ), n);
 }
 
 Value* exp_f32(Builder& b, Value* x) {
-  static constexpr float kP[] = {1.0f,          1.0f,           0.49999994f,   0.166665196f,
+  static constexpr float kQ[] = {1.0f,          0.49999994f,    0.166665196f,
                                  0.0416683964f, 0.00836879667f, 0.00138144335f};
   x = clamp(b, x, -176.0f, 89.0f);
-  const Rounded n = round_to_int(b, x, 0x1.715476p+0f);
+  const Rounded n = round_to_int(b, x, 0x1.715476p+0f, kTwoBiases);
   Value* r = fma(b, n.number, f32_like(x, -0x1.62e43p-1f), x);
   r = fma(b, n.number, f32_like(x, 0x1.05c61p-29f), r);
-  return scale(b, polynomial(b, r, kP), n);
+  return scaled(b, r, polynomial(b, r, kQ), n);
 }
 
 /// log2 or ln: x = 2^e (1 + f), 1 + f in [sqrt(1/2), sqrt(2)).
@@ -129,7 +128,7 @@ constexpr float kSinRange = 32768.0f;
 Value* sin_in_range(Builder& b, Value* x, bool cosine) {
   static constexpr float kSin[] = {-0.166666552f, 0.00833215751f, -0.000195148881f};
   static constexpr float kCos[] = {0.0416666456f, -0.00138873095f, 2.44324019e-05f};
-  const Rounded k = round_to_int(b, x, 0x1.45f306p-1f);
+  const Rounded k = round_to_int(b, x, 0x1.45f306p-1f, 0);
   Value* r = fma(b, k.number, f32_like(x, -0x1.921fb6p+0f), x);
   r = fma(b, k.number, f32_like(x, 0x1.777a5cp-25f), r);
   r = fma(b, k.number, f32_like(x, 0x1.ee59dap-50f), r);
@@ -139,7 +138,7 @@ Value* sin_in_range(Builder& b, Value* x, bool cosine) {
   sine = b.CreateSelect(b.CreateFCmpOEQ(u, f32_like(x, 0.0f)), x, sine);
   Value* other =
       fma(b, polynomial(b, u, kCos), b.CreateFMul(u, u), fma(b, u, f32_like(x, -0.5f), 1.0f));
-  Value* quadrant = cosine ? b.CreateAdd(k.integer, int_like(x, 32, 1)) : k.integer;
+  Value* quadrant = cosine ? b.CreateAdd(k.bits, int_like(x, 32, 1)) : k.bits;
   Value* odd = b.CreateICmpNE(b.CreateAnd(quadrant, int_like(x, 32, 1)), int_like(x, 32, 0));
   Value* sign = b.CreateShl(b.CreateAnd(quadrant, int_like(x, 32, 2)), int_like(x, 32, 30));
   return as_f32(b, b.CreateXor(as_i32(b, b.CreateSelect(odd, other, sine)), sign));

@@ -44,6 +44,15 @@ Emitter::Pointer Emitter::element(const tn_op& op, tn_dtype dtype, unsigned lane
   return pointer;
 }
 
+/// What lies `bytes` after a place will be read: into the nearest cache.
+void Emitter::fetch(Value* at, uint64_t bytes) {
+  constexpr uint32_t kRead = 0, kKeep = 3, kData = 1;
+  Value* place = builder_.CreateGEP(builder_.getInt8Ty(), at, builder_.getInt64(bytes));
+  builder_.CreateIntrinsic(
+      llvm::Intrinsic::prefetch, {place->getType()},
+      {place, builder_.getInt32(kRead), builder_.getInt32(kKeep), builder_.getInt32(kData)});
+}
+
 Value* Emitter::emit_load(uint32_t i, const tn_op& op) {
   const auto dtype = static_cast<tn_dtype>(op.dtype);
   const unsigned lanes = op.lanes;
@@ -65,6 +74,7 @@ Value* Emitter::emit_load(uint32_t i, const tn_op& op) {
     return from_memory(builder_,
                        builder_.CreateMaskedGather(type, at.base, at.alignment, mask, fill), dtype);
   }
+  if (const auto next = ahead_.find(i); next != ahead_.end()) fetch(at.base, next->second);
   if (!mask)
     return from_memory(builder_, builder_.CreateAlignedLoad(type, at.base, at.alignment), dtype);
   if (is_vector(mask))

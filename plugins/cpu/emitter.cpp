@@ -15,6 +15,7 @@
 #include "plugins/cpu/emit_cast.hpp"
 #include "plugins/cpu/emit_dot.hpp"
 #include "plugins/cpu/emit_elementwise.hpp"
+#include "plugins/cpu/rows_ahead.hpp"
 #include "sdk/backend/host_device.hpp"
 
 namespace tenon::cpu {
@@ -39,6 +40,7 @@ Emitter::Emitter(llvm::LLVMContext& context, const sdk::ProgramView& program, st
       triple_(std::move(triple)),
       options_(options),
       builder_(context) {
+  builder_.x86 = llvm::Triple(triple_).isX86();
   builder_.avx512 = options.avx512;
 }
 
@@ -51,6 +53,8 @@ std::unique_ptr<llvm::Module> Emitter::run() {
   find_strides();
   find_extremes();
   find_interleaved();
+  // With AVX-512 (Zen 4) it made no difference.
+  if (builder_.x86 && !options_.avx512) ahead_ = rows_ahead(program_);
   place_allocations();
   kernel_ = make_kernel();
   emit_grid();

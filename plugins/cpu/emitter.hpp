@@ -84,6 +84,7 @@ class Emitter {
   // emit_memory.cpp
   llvm::Value* emit_load(uint32_t i, const tn_op& op);
   void emit_store(uint32_t i, const tn_op& op);
+  void fetch(llvm::Value* at, uint64_t bytes);
   Pointer element(const tn_op& op, tn_dtype dtype, unsigned lanes);
   llvm::Value* wide_index(const tn_op& op);
   llvm::Value* widened(uint32_t value);
@@ -125,6 +126,7 @@ class Emitter {
   std::vector<llvm::Value*> wide_;  ///< of positions below 64 bits: the same as i64; null: none
   std::vector<std::optional<LaneIndex>> strides_;      ///< of gathers, by op
   std::unordered_map<uint32_t, llvm::Value*> loaded_;  ///< with a gather before them
+  std::unordered_map<uint32_t, uint64_t> ahead_;       ///< as rows_ahead()
   std::vector<uint32_t> extremes_;  ///< of a carry its MAX or MIN and the reverse; or kNone
   /// Scatters that fill a line between them, by the last of them; by the others nothing.
   std::unordered_map<uint32_t, std::vector<uint32_t>> interleaved_;

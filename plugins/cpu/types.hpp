@@ -16,6 +16,7 @@ namespace tenon::cpu {
 /// Instructions for one target.
 struct Builder : llvm::IRBuilder<> {
   using IRBuilder::IRBuilder;
+  bool x86 = false;
   bool avx512 = false;  ///< it has AVX-512 with F, BW, DQ and VL
 };
 
