@@ -116,6 +116,10 @@ class Drawer {
   /// Of several loops inside, or of a part of one; of a running result the innermost.
   bool begin_at(TransformKind kind, Place place) {
     if (kind == TransformKind::kScan) {
+      const Expr length = extent_of(place.reduce);
+      if (length.is_const() && !(length == extent_of(place.around)) &&
+          add({TransformKind::kSplit, {place.around}, length.value(), Bind::kLoop}))
+        place.around += ".i";
       for (const std::string& a : loops())
         if (a != place.around) add({TransformKind::kReorder, {a, place.around}, 0, Bind::kLoop});
       if (!add({kind, {place.reduce, place.around}, 0, Bind::kLoop})) return false;
@@ -125,6 +129,10 @@ class Drawer {
     if (below_(2) && add({TransformKind::kSplit, {place.around}, draw_factor(), Bind::kLoop}))
       place.around += ".o";
     return add(drawn_for(kind, place, draw_factor()));
+  }
+
+  const Expr& extent_of(const std::string& axis) const {
+    return chosen_.kernel.axes[chosen_.kernel.axis(axis)].extent;
   }
 
   int64_t draw_factor() { return kFactors[below_(std::size(kFactors))]; }
