@@ -78,7 +78,7 @@ TEST_CASE("cases are legal, evaluate, and say something") {
       most_nodes = std::max(most_nodes, topological(test.graph.outputs).size());
   }
   CHECK(most_nodes >= 20);
-  CHECK(most_nodes <= 54);
+  CHECK(most_nodes <= 70);  // attention alone, twice with its values, has some 60
   CHECK(vacuous * 100 < total * 3);
   CHECK(layers["cell"] > 800);
   for (const char* layer : {"graph", "transforms", "refusal"}) CHECK(layers[layer] > 10);

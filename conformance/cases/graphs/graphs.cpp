@@ -19,11 +19,11 @@ constexpr Step kSteps[] = {grow_binary,        grow_unary,     grow_view,      g
                            grow_reduce,        grow_region,    grow_attention, grow_narrow_matmul,
                            grow_narrow_matmul, grow_attention, grow_running,   grow_recomputed,
                            grow_windows,       grow_rows};
-/// What kernels do otherwise than op by op, and what may stand around it.
-constexpr Step kFusedSteps[] = {grow_attention,  grow_attention,  grow_attention,
-                                grow_running,    grow_running,    grow_running,
-                                grow_recomputed, grow_recomputed, grow_recomputed,
-                                grow_rows,       grow_windows,    grow_narrow_matmul};
+/// What kernels do otherwise than op by op, the simplest first, and what may stand around it.
+constexpr Step kFusedSteps[] = {grow_reduce,       grow_attention,  grow_attention, grow_attention,
+                                grow_running,      grow_running,    grow_running,   grow_recomputed,
+                                grow_recomputed,   grow_recomputed, grow_rows,      grow_windows,
+                                grow_narrow_matmul};
 constexpr Step kStepsAround[] = {grow_binary, grow_unary,  grow_reduce,
                                  grow_view,   grow_reduce, grow_cast};
 constexpr size_t kMostNodes = 44, kMostOutputs = 6, kMostWithUpdates = 54;
@@ -67,7 +67,7 @@ class GraphBuilder {
   }
 
   void grow_fused() {
-    for (int more = choices_.chance(20) ? 2 : 1; more > 0; --more) {
+    for (int more = choices_.chance(20) ? 2 : 1; more > 0 && node_count({}) < 20; --more) {
       const Choices::Scope scope(choices_, Part::kNode);
       g_.add(choices_.pick(kFusedSteps)(g_));
     }
