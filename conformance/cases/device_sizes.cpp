@@ -25,10 +25,10 @@ bool is_device_size(std::string_view name) {
   return std::ranges::count(kDrawn, name, &Drawn::name) > 0;
 }
 
-DeviceSizes draw_device_sizes(Random& random) {
+DeviceSizes draw_device_sizes(Random& random, uint64_t percent) {
   DeviceSizes out;
   for (const Drawn& drawn : kDrawn)
-    if (random.chance(60))
+    if (random.chance(percent))
       out[std::string(drawn.name)] = drawn.values[random.below(drawn.values.size())];
   return out;
 }

@@ -17,7 +17,7 @@ using DeviceSizes = std::map<std::string, uint64_t>;
 
 /// Whether it is one of those that are drawn.
 bool is_device_size(std::string_view name);
-DeviceSizes draw_device_sizes(Random& random);
+DeviceSizes draw_device_sizes(Random& random, uint64_t percent);  ///< of them
 Capabilities with_sizes(Capabilities capabilities, const DeviceSizes& sizes);
 
 }  // namespace tenon::conformance

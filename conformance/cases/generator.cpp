@@ -88,9 +88,11 @@ Case Generator::make(uint64_t index, uint64_t attempt) {
   const graphs::Template& shape = kept(plan);
   Case out = graphs::instantiate(shape, seed_, index, mix(mix(seed_, index), attempt + 1));
   out.transform_seed = plan.transform_seed;
-  // Every second list is of a device of other sizes.
-  if (Random random(plan.transform_seed.value_or(0)); plan.transform_seed && random.chance(50))
-    out.sizes = draw_device_sizes(random);
+  // Every second list is of a device of other sizes; what is fused goes by them more.
+  const bool fused = plan.recipe.flags & kFused;
+  if (Random random(plan.transform_seed.value_or(0));
+      plan.transform_seed && random.chance(fused ? 85 : 50))
+    out.sizes = draw_device_sizes(random, fused ? 85 : 60);
   return out;
 }
 

@@ -21,6 +21,7 @@ constexpr uint64_t kRunCellCases = 8;    ///< of a cell, in `run`
 constexpr uint64_t kTwinCount = 4;       ///< templates of a block of twins
 constexpr uint64_t kGraphCases = 4;      ///< that share one graph
 constexpr uint64_t kTransformCases = 8;  ///< that share one list of transforms
+constexpr uint64_t kFusedCases = 4;      ///< the same where lists matter more than values
 constexpr uint64_t kRunGraphs = 1600, kRunTransforms = 1600, kRunGradients = 320;
 constexpr uint64_t kRunSequences = 320;
 
@@ -87,7 +88,8 @@ Recipe graph_recipe(uint64_t seed, uint64_t key) {
 
 Plan plan_graph(uint64_t seed, uint64_t index) {
   const uint64_t key = first_of(index, kGraphCases);
-  return plan_of(graph_recipe(seed, key), seed, key);
+  const bool fused = mix(seed, key) % 4 == 0;
+  return plan_of(fused ? Recipe{Layer::kGraph, 0, kFused} : graph_recipe(seed, key), seed, key);
 }
 
 Plan plan_gradient(uint64_t seed, uint64_t index) {
@@ -99,9 +101,11 @@ Plan plan_transforms(uint64_t seed, uint64_t index) {
   const uint64_t key = first_of(index, kBlock / 2);
   const uint64_t random = mix(seed, key);
   Recipe recipe{Layer::kCell, pick(groups().movable, random >> 8), kTailed};
-  if (random % 2) recipe = {Layer::kGraph, graph_recipe(seed, key).number, kTailed};
+  if (random % 4 == 1) recipe = {Layer::kGraph, graph_recipe(seed, key).number, kTailed};
+  if (random % 4 > 1) recipe = {random / 4 % 5 ? Layer::kGraph : Layer::kGradient, 0, kFused};
   Plan plan = plan_of(recipe, seed, key);
-  plan.transform_seed = mix(seed, ~first_of(index, kTransformCases));
+  const uint64_t cases = recipe.flags & kFused ? kFusedCases : kTransformCases;
+  plan.transform_seed = mix(seed, ~first_of(index, cases));
   return plan;
 }
 

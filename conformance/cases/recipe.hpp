@@ -20,6 +20,7 @@ enum TemplateFlags : uint32_t {
   kBig = 2,            ///< tens of thousands of elements
   kTailed = 4,         ///< sizes that leave tails and remainders, for transforms
   kWithConstant = 8,   ///< one operand is a CONST
+  kFused = 32,         ///< of a graph: what kernels do otherwise than op by op, and little else
   kOtherConstant = 16  ///< and it has the other sign: the twin of a template without this flag
 };
 

@@ -16,7 +16,8 @@ namespace {
 
 /// Of a program, each counted for each lane where there are no vectors: some drivers take minutes
 /// for more.
-constexpr uint64_t kMostOps = 1500;
+constexpr uint64_t kMostOps = 700;
+constexpr uint64_t kFewestSteps = 2, kMoreSteps = 12;
 constexpr double kFewIterations = 1000, kMoreIterations = 5;
 constexpr const char* kNone = "none";
 
@@ -53,6 +54,7 @@ uint64_t size_of(const sdk::ProgramView& program, const Capabilities& capabiliti
 
 Chosen draw(const Kernel& tree, const Capabilities& capabilities, Random& random) {
   RandomTransformOptions options;
+  options.steps = static_cast<int>(kFewestSteps + random.below(kMoreSteps));
   options.vectors = capabilities.has(Op::BROADCAST);
   options.threads = capabilities.max_workgroup_threads > 1 && capabilities.has(Op::BARRIER);
   // Some steps, as those for matrix atoms, come only in the right order: what heuristics begin
@@ -87,11 +89,14 @@ LoweredKernel TransformChoice::choose(const UnchosenKernel& kernel) {
   LoweredKernel lowered = is_written_ ? choose_written(kernel)
                           : seed_     ? choose_at_random(kernel, *seed_)
                                       : HeuristicChooser().choose(kernel);
-  const TransformList& list = lowered.chosen.list;
-  const std::lock_guard lock(mutex_);
-  if (applied_.size() <= kernel.number) applied_.resize(kernel.number + 1);
-  applied_[kernel.number] = list.empty() ? kNone : print(list);
+  keep(kernel.number, lowered.chosen.list);
   return lowered;
+}
+
+void TransformChoice::keep(size_t number, const TransformList& list) {
+  const std::lock_guard lock(mutex_);
+  if (applied_.size() <= number) applied_.resize(number + 1);
+  applied_[number] = list.empty() ? kNone : print(list);
 }
 
 LoweredKernel TransformChoice::choose_written(const UnchosenKernel& kernel) {
@@ -109,7 +114,7 @@ LoweredKernel TransformChoice::choose_written(const UnchosenKernel& kernel) {
   }
 }
 
-LoweredKernel TransformChoice::choose_at_random(const UnchosenKernel& kernel, uint64_t seed) const {
+LoweredKernel TransformChoice::choose_at_random(const UnchosenKernel& kernel, uint64_t seed) {
   const Capabilities& capabilities = kernel.capabilities;
   if (takes_transforms(capabilities)) {
     Random random(mix(seed, kernel.number));
@@ -122,6 +127,7 @@ LoweredKernel TransformChoice::choose_at_random(const UnchosenKernel& kernel, ui
             size_of(lowered.program.view(), capabilities) <= kMostOps)
           return lowered;
       } catch (const Error& error) {
+        keep(kernel.number, list);
         if (error.kind() != ErrorKind::kUnsupported) throw;
       }
       chosen = first_half(kernel.tree, list);

@@ -35,7 +35,8 @@ class TransformChoice : public TransformChooser {
 
  private:
   LoweredKernel choose_written(const UnchosenKernel& kernel);
-  LoweredKernel choose_at_random(const UnchosenKernel& kernel, uint64_t seed) const;
+  LoweredKernel choose_at_random(const UnchosenKernel& kernel, uint64_t seed);
+  void keep(size_t number, const TransformList& list);
 
   std::optional<uint64_t> seed_;
   std::vector<std::string> written_;

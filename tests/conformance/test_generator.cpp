@@ -7,6 +7,7 @@
 
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/graphs/cells.hpp"
+#include "conformance/cases/graphs/graphs.hpp"
 #include "conformance/cases/reproducer.hpp"
 #include "conformance/judge/compare.hpp"
 #include "core/ir/text/text.hpp"
@@ -77,7 +78,7 @@ TEST_CASE("cases are legal, evaluate, and say something") {
       most_nodes = std::max(most_nodes, topological(test.graph.outputs).size());
   }
   CHECK(most_nodes >= 20);
-  CHECK(most_nodes <= 54);
+  CHECK(most_nodes <= 70);  // attention alone, twice with its values, has some 60
   CHECK(vacuous * 100 < total * 3);
   CHECK(layers["cell"] > 800);
   for (const char* layer : {"graph", "transforms", "refusal"}) CHECK(layers[layer] > 10);
@@ -133,6 +134,42 @@ TEST_CASE("every second random list is of a device of other sizes") {
   CHECK(sized * 5 > lists);
   CHECK(sized * 5 < 4 * lists);
   CHECK(caches.size() == 3);
+}
+
+TEST_CASE("half of the random lists are of what kernels do otherwise than op by op") {
+  int lists = 0, fused = 0;
+  for (uint64_t i = 500 * kBlock; i < 1500 * kBlock; ++i) {
+    const Plan plan = plan_case(3, i);
+    lists += plan.transform_seed.has_value();
+    fused += plan.transform_seed && (plan.recipe.flags & kFused);
+  }
+  CHECK(lists > 2000);
+  CHECK(fused * 5 > lists * 2);
+  CHECK(fused * 5 < lists * 3);
+  // Small, and with all that the rarer kinds of transforms want.
+  Builder builder;
+  int masks = 0, maxima = 0, again = 0;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    Choices choices(seed);
+    const Template shape = build_graph(choices, builder, {}, kFused);
+    verify(shape.graph);
+    const std::vector<NodeRef> nodes = topological(shape.graph.outputs);
+    CHECK(nodes.size() < 100);
+    bool index = false, maximum = false;
+    int sums = 0;
+    for (const NodeRef& node : nodes) {
+      index |= node->op == Op::INDEX;
+      if (node->op != Op::REDUCE) continue;
+      maximum |= node->as<ReduceAttr>().op == Op::MAX;
+      sums += node->as<ReduceAttr>().op == Op::ADD;
+    }
+    masks += index;
+    maxima += maximum && sums > 1;
+    again += sums > 2;
+  }
+  CHECK(masks > 60);
+  CHECK(maxima > 40);
+  CHECK(again > 60);
 }
 
 TEST_CASE("fuzz begins with every check, and every op in every dtype") {

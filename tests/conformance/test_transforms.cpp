@@ -96,6 +96,9 @@ TEST_CASE("sums that sink into a tile are the same bits") {
        "split a0 4; reorder a0.o a1 a0.i; vectorize a0.i; unroll r0; sink r0 at a0.o; pad a1 5; "
        "split a1.c 4; unroll a1.c.i; bind a0.o grid.x",
        "split r0 16; pad r0.o 5; sink r0.i at a0; sink r0.i at r0.o; split r0.o 2; split a1 4"});
+  // A loop of one iteration that grows: the tile's only element does not follow it.
+  passes(kRows, {"split a0 1; sink r0 at a0.o; split a0.i.c 5; unroll a0.i.c.i",
+                 "split a0 1; sink r0 at a0.o; pad a0.i.c 4; vectorize a0.i.c"});
   passes(R"(graph gather(%x: i32[9, 8], %i: i32[13], %w: i32[9]) {
   %s = reduce.add %x, axes=[1] : i32[9, 1]
   %n = reduce.min %x, axes=[1] : i32[9, 1]

@@ -299,6 +299,24 @@ TEST_CASE("any list after chain gives the same result") {
   CHECK(chained >= 60);
 }
 
+TEST_CASE("random lists chain what can be chained") {
+  int lists = 0, chained = 0;
+  for (const auto& [name, a] : kKinds) {
+    Builder builder;
+    const Kernel kernel = build_kernel(parse_graph(text(a), builder));
+    for (uint32_t seed = 1; seed <= 10; ++seed, ++lists) {
+      std::mt19937 random(seed);
+      const auto below = [&](uint32_t n) {
+        return std::uniform_int_distribution<uint32_t>(0, n - 1)(random);
+      };
+      const Chosen drawn = random_transforms(kernel, below, {});
+      chained += print(drawn.list).find("chain") != std::string::npos;
+    }
+  }
+  INFO(chained << " of " << lists);
+  CHECK(chained * 4 > lists);
+}
+
 TEST_CASE("blocks that a mask hides from all of a tile are left out") {
   const std::string causal =
       chosen({.queries = 128, .keys = 128, .size = 4, .values = 16, .shown = kCausal});

@@ -196,6 +196,24 @@ TEST_CASE("any list after precompute gives the same result") {
   CHECK(done >= 20);
 }
 
+TEST_CASE("random lists precompute what can be precomputed") {
+  int lists = 0, precomputed = 0;
+  for (const auto& [name, a] : kKinds) {
+    Builder builder;
+    const Kernel kernel = build_kernel(parse_graph(text(a), builder));
+    for (uint32_t seed = 1; seed <= 10; ++seed, ++lists) {
+      std::mt19937 random(seed);
+      const auto below = [&](uint32_t n) {
+        return std::uniform_int_distribution<uint32_t>(0, n - 1)(random);
+      };
+      const Chosen drawn = random_transforms(kernel, below, {});
+      precomputed += print(drawn.list).find("precompute") != std::string::npos;
+    }
+  }
+  INFO(precomputed << " of " << lists);
+  CHECK(precomputed * 4 > lists);
+}
+
 TEST_CASE("blocks whose terms a mask makes zero are left out") {
   const Gradients large{.queries = 128, .keys = 192, .size = 16, .values = 16, .shown = kCausal};
   const auto range_of = [&](const char* outputs, const char* shown) {

@@ -158,6 +158,28 @@ TEST_CASE("any list after scan gives the same result") {
   CHECK(scanned >= 100);
 }
 
+TEST_CASE("random lists make running results by themselves, and sink them") {
+  int lists = 0, scanned = 0, sunk = 0;
+  for (const auto& [name, c] : kKinds) {
+    Builder builder;
+    const Kernel kernel = build_kernel(parse_graph(text(c), builder));
+    for (uint32_t seed = 1; seed <= 20; ++seed) {
+      std::mt19937 random(seed);
+      const auto below = [&](uint32_t n) {
+        return std::uniform_int_distribution<uint32_t>(0, n - 1)(random);
+      };
+      const std::string list = print(random_transforms(kernel, below, {.steps = 3}).list);
+      const size_t scan = list.find("scan");
+      ++lists;
+      scanned += scan != std::string::npos;
+      sunk += scan != std::string::npos && list.find("sink", scan) != std::string::npos;
+    }
+  }
+  INFO(scanned << " and " << sunk << " of " << lists);
+  CHECK(scanned * 4 > lists);
+  CHECK(sunk * 40 > lists);
+}
+
 TEST_CASE("scan is refused where terms are others than those before a position") {
   const auto refusal = [](std::string graph, const char* list) {
     Builder builder;

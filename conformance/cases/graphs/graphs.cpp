@@ -7,31 +7,44 @@
 
 #include "conformance/cases/graphs/coverage.hpp"
 #include "conformance/cases/graphs/steps.hpp"
+#include "conformance/cases/recipe.hpp"
 
 namespace tenon::conformance::graphs {
 namespace {
 
-constexpr Step kSteps[] = {
-    grow_binary,        grow_unary,     grow_view,    grow_reduce,     grow_where,
-    grow_cast,          grow_compare,   grow_integer, grow_take,       grow_store,
-    grow_leaf,          grow_matmul,    grow_softmax, grow_cat,        grow_binary,
-    grow_view,          grow_reduce,    grow_region,  grow_attention,  grow_narrow_matmul,
-    grow_narrow_matmul, grow_attention, grow_running, grow_recomputed, grow_windows};
+constexpr Step kSteps[] = {grow_binary,        grow_unary,     grow_view,      grow_reduce,
+                           grow_where,         grow_cast,      grow_compare,   grow_integer,
+                           grow_take,          grow_store,     grow_leaf,      grow_matmul,
+                           grow_softmax,       grow_cat,       grow_binary,    grow_view,
+                           grow_reduce,        grow_region,    grow_attention, grow_narrow_matmul,
+                           grow_narrow_matmul, grow_attention, grow_running,   grow_recomputed,
+                           grow_windows,       grow_rows};
+/// What kernels do otherwise than op by op, the simplest first, and what may stand around it.
+constexpr Step kFusedSteps[] = {grow_reduce,       grow_attention,  grow_attention, grow_attention,
+                                grow_running,      grow_running,    grow_running,   grow_recomputed,
+                                grow_recomputed,   grow_recomputed, grow_rows,      grow_windows,
+                                grow_narrow_matmul};
+constexpr Step kStepsAround[] = {grow_binary, grow_unary,  grow_reduce,
+                                 grow_view,   grow_reduce, grow_cast};
 constexpr size_t kMostNodes = 44, kMostOutputs = 6, kMostWithUpdates = 54;
 constexpr int kMostSteps = 40;
-constexpr uint64_t kStopOdds = 9;  ///< one in so many steps is the last
+constexpr uint64_t kStopOdds = 9, kStopOddsFused = 2;  ///< one in so many steps is the last
+constexpr uint64_t kInnerOutputs = 6, kInnerOutputsFused = 30;  ///< of a hundred that are read
 
 class GraphBuilder {
  public:
   GraphBuilder(Choices& choices, Builder& builder, std::optional<uint32_t> aim, uint32_t flags)
-      : choices_(choices), g_(choices, builder, flags), aim_(aim) {}
+      : choices_(choices), g_(choices, builder, flags), aim_(aim), fused_(flags & kFused) {}
 
   Template build() {
-    draw_steps();
+    if (fused_)
+      grow_fused();
+    else
+      draw_steps();
     for (int i = 0; i < kMostSteps; ++i) {
       const Choices::Scope scope(choices_, Part::kNode);
       // Zero ends the graph, so what is cut out of the draws makes it smaller.
-      if (choices_.below(kStopOdds) == 0 && !g_.pool().empty()) break;
+      if (choices_.below(fused_ ? kStopOddsFused : kStopOdds) == 0 && !g_.pool().empty()) break;
       if (!grow()) break;
     }
     Template out;
@@ -53,10 +66,18 @@ class GraphBuilder {
     if (steps_.empty()) steps_.push_back(grow_binary);
   }
 
+  void grow_fused() {
+    for (int more = choices_.chance(20) ? 2 : 1; more > 0 && node_count({}) < 20; --more) {
+      const Choices::Scope scope(choices_, Part::kNode);
+      g_.add(choices_.pick(kFusedSteps)(g_));
+    }
+    steps_.assign(std::begin(kStepsAround), std::end(kStepsAround));
+  }
+
   /// One step; false when the graph is full.
   bool grow() {
     const bool aimed = aim_ && aims_ < kAims && choices_.chance(50);
-    if (!aimed && node_count({}) < kMostNodes - 8 && choices_.chance(15)) {
+    if (!aimed && !fused_ && node_count({}) < kMostNodes - 8 && choices_.chance(15)) {
       grow_backward(g_);
       return true;
     }
@@ -92,10 +113,12 @@ class GraphBuilder {
     std::set<const Node*> read;
     for (const NodeRef& node : topological(roots))
       for (const NodeRef& source : node->sources) read.insert(source.get());
+    const uint64_t inner = fused_ ? kInnerOutputsFused : kInnerOutputs;
     for (size_t i = roots.size(); i-- > 0 && outputs.size() < kMostOutputs;) {
       const Choices::Scope scope(choices_, Part::kOutput);
       if (std::ranges::find(outputs, roots[i]) != outputs.end()) continue;
-      const bool wanted = read.contains(roots[i].get()) ? choices_.chance(6) : choices_.chance(90);
+      const bool wanted =
+          read.contains(roots[i].get()) ? choices_.chance(inner) : choices_.chance(90);
       if (wanted || (outputs.empty() && i == 0)) outputs.push_back(roots[i]);
     }
     return outputs;
@@ -106,7 +129,7 @@ class GraphBuilder {
   /// before mean what they meant.
   void draw_updates(std::vector<NodeRef>& outputs) {
     const Choices::Scope scope(choices_, Part::kOutput);
-    if (!choices_.chance(10)) return;
+    if (fused_ || !choices_.chance(10)) return;
     Builder& build = g_.build();
     const DType dtype = g_.main_float();
     const NodeRef rate = g_.param(dtype, {}).node;
@@ -130,6 +153,7 @@ class GraphBuilder {
   std::vector<Step> steps_;
   std::optional<uint32_t> aim_;
   uint32_t aims_ = 0;
+  const bool fused_;
 };
 
 }  // namespace

@@ -27,6 +27,7 @@ Entry grow_softmax(Grower& g);
 Entry grow_attention(Grower& g);   ///< of some heads, masked or not
 Entry grow_running(Grower& g);     ///< a reduction of what a mask of positions lets through
 Entry grow_recomputed(Grower& g);  ///< sums of a product that is larger than what it is made of
+Entry grow_rows(Grower& g);        ///< statistics of rows that later sums of them take
 Entry grow_windows(Grower& g);     ///< a convolution along one axis
 Entry grow_cat(Grower& g);         ///< pads and adds: how a concatenation is written
 Entry grow_region(Grower& g);      ///< an IF or a LOOP

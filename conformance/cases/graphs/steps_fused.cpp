@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Steps that kernels do otherwise than op by op: sums that follow a maximum, running results under
-// a mask of positions, products that reductions compute again, windows that overlap.
+// a mask of positions, products that reductions compute again, statistics of rows, windows that
+// overlap.
 #include <algorithm>
 #include <limits>
 
@@ -18,7 +19,7 @@ NodeRef mask_of(Grower& g, const Shape& shape, int of, int to) {
   const DType dtype = kDtypes[choices.chance(20) ? choices.below(4) : choices.below(2)];
   NodeRef x = b.index(of, shape, dtype), y = b.index(to, shape, dtype);
   const auto moved = [&](const NodeRef& v) {
-    const auto by = static_cast<double>(choices.between(1, 6));
+    const auto by = static_cast<double>(choices.between(1, choices.chance(25) ? 30 : 6));
     const Op op = choices.chance(50) ? Op::SUB : Op::ADD;
     return b.binary(op, v, b.constant(Scalar::of(dtype, by), shape));
   };
@@ -26,7 +27,10 @@ NodeRef mask_of(Grower& g, const Shape& shape, int of, int to) {
   const auto turned = [&](const NodeRef& v) {
     return b.binary(Op::XOR, v, b.constant(Scalar::of_int(DType::kBool, 1), shape));
   };
-  switch (choices.below(7)) {
+  const auto ahead = [&] {  // of all of them
+    return b.constant(Scalar::of(dtype, static_cast<double>(choices.between(0, 30))), shape);
+  };
+  switch (choices.below(9)) {
     case 0:  // to the left of it
       return b.binary(Op::CMPLT, y, x);
     case 1:
@@ -39,9 +43,26 @@ NodeRef mask_of(Grower& g, const Shape& shape, int of, int to) {
       return b.binary(Op::AND, b.binary(Op::CMPLT, moved(x), y), turned(b.binary(Op::CMPLT, x, y)));
     case 5:
       return b.binary(Op::OR, b.binary(Op::CMPLT, y, moved(x)), b.binary(Op::CMPLT, x, moved(y)));
+    case 6:
+      return b.binary(choices.chance(50) ? Op::AND : Op::OR, b.binary(Op::CMPLT, ahead(), y),
+                      b.binary(Op::CMPLT, moved(x), y));
+    case 7:
+      return b.binary(Op::CMPLT, y, ahead());
     default:
       return b.binary(choices.chance(50) ? Op::CMPEQ : Op::CMPNE, x, y);
   }
+}
+
+/// Elements up to the own one, or from it on.
+NodeRef mask_of_run(Grower& g, const Shape& shape, int of, int to) {
+  Builder& b = g.build();
+  const bool turned = g.choices().chance(50);
+  const NodeRef x = b.index(turned ? to : of, shape, DType::kI32);
+  const NodeRef y = b.index(turned ? of : to, shape, DType::kI32);
+  if (g.choices().chance(50))
+    return b.binary(Op::OR, b.binary(Op::CMPLT, y, x), b.binary(Op::CMPEQ, x, y));
+  return b.binary(Op::XOR, b.binary(Op::CMPLT, x, y),
+                  b.constant(Scalar::of_int(DType::kBool, 1), shape));
 }
 
 NodeRef chosen(Grower& g, const NodeRef& shown, const NodeRef& x, const Scalar& fill) {
@@ -51,6 +72,9 @@ NodeRef chosen(Grower& g, const NodeRef& shown, const NodeRef& x, const Scalar& 
   const NodeRef one = b.constant(Scalar::of_int(DType::kBool, 1), x->shape);
   return b.where(b.binary(Op::XOR, shown, one), other, x);
 }
+
+/// One NaN says as much as many, and hides less.
+constexpr Domain kFactors{.low = -1, .high = 2, .summed = true};
 
 NodeRef across(Grower& g, const NodeRef& x, const Shape& ones, const Shape& whole) {
   return g.build().expand(g.build().reshape(x, ones), whole);
@@ -81,11 +105,11 @@ class Attention {
 
   /// Of a softmax, or what looks like one.
   NodeRef weights(const NodeRef& x, const NodeRef& above) {
-    const NodeRef top = b_.expand(b_.reduce(Op::MAX, above, {2}), scores_);
+    const NodeRef top = statistic(Op::MAX, above);
     NodeRef exponent = b_.binary(Op::SUB, x, top);
     if (c_.chance(25)) exponent = b_.binary(Op::MUL, exponent, number(c_.chance(20) ? -0.25 : 0.5));
     NodeRef w = b_.unary(c_.chance(20) ? Op::EXP2 : Op::EXP, exponent);
-    const NodeRef sum = b_.expand(b_.reduce(Op::ADD, w, {2}), scores_);
+    const NodeRef sum = statistic(Op::ADD, w);
     switch (c_.below(10)) {
       case 8:
         w = b_.binary(Op::MUL, w, expanded(param({heads_, rows_, Dim(1)})));
@@ -117,7 +141,13 @@ class Attention {
   }
 
  private:
-  NodeRef param(const Shape& shape) { return g_.param(dtype_, shape, {.low = -1, .high = 2}).node; }
+  NodeRef param(const Shape& shape) { return g_.param(dtype_, shape, kFactors).node; }
+  /// Of each row; others than the weights may want it.
+  NodeRef statistic(Op op, const NodeRef& x) {
+    const NodeRef rows = b_.reduce(op, x, {2});
+    if (c_.chance(6)) g_.add({rows, -100, 100});
+    return expanded(rows);
+  }
   /// Now and then of one head that serves all.
   NodeRef of_keys(const Dim& size) {
     const Shape whole{heads_, keys_, size};
@@ -154,7 +184,7 @@ Entry grow_attention(Grower& g) {
   const NodeRef above = c.chance(6) ? attention.scores(width) : x;
   const NodeRef weights = attention.weights(x, above);
   NodeRef y = attention.values(weights, columns);
-  if (c.chance(12)) y = g.build().binary(Op::ADD, y, attention.values(weights, columns));
+  if (c.chance(20)) y = g.build().binary(Op::ADD, y, attention.values(weights, columns));
   if (c.chance(8)) g.add({weights, 0, 1});
   return {y, -100, 100};
 }
@@ -165,26 +195,30 @@ Entry grow_running(Grower& g) {
   constexpr Op kOps[] = {Op::ADD, Op::ADD, Op::MAX, Op::MIN, Op::MUL};
   const DType dtype = c.chance(70) ? g.main_float() : g.main_int();
   const Dim n = c.chance(10) ? g.draw_dim() : Dim(c.between(1, 40));
-  Shape shape{Dim(c.between(1, 3)), n, Dim(c.chance(50) ? c.between(1, 20) : 1)};
+  Shape shape{Dim(c.chance(75) ? c.between(2, 4) : 1), n, Dim(c.chance(50) ? c.between(1, 20) : 1)};
   const Shape whole{shape[0], n, n, shape[2]};
   if (!g.fits(whole)) return grow_reduce(g);
-  const Entry x =
-      g.param(dtype, shape,
-              is_float(dtype) ? Domain{.low = -1.5, .high = 1.5} : Domain{.low = -20, .high = 20});
-  const auto run = [&](const Op op) {
+  const Entry x = g.param(dtype, shape,
+                          is_float(dtype) ? Domain{.low = -1.5, .high = 1.5, .summed = true}
+                                          : Domain{.low = -20, .high = 20});
+  const auto mask = [&] {
+    return c.chance(75) ? mask_of_run(g, whole, 1, 2) : mask_of(g, whole, 1, 2);
+  };
+  const auto run = [&](const Op op, const NodeRef& shown) {
     NodeRef terms = across(g, x.node, {shape[0], Dim(1), n, shape[2]}, whole);
     if (c.chance(20)) terms = b.binary(Op::MUL, terms, terms);
     if (c.chance(8))
       terms = b.binary(Op::ADD, terms, b.cast(b.index(1, whole, DType::kI32), dtype));
     const bool is_other = c.chance(8);
     const Scalar fill = is_other ? Scalar::of(dtype, 1) : identity(op, dtype);
-    terms = chosen(g, mask_of(g, whole, 1, 2), terms, fill);
+    terms = chosen(g, shown, terms, fill);
     DType accumulator = DType::kVoid;
     if (is_small_float(dtype) && (op == Op::ADD || op == Op::MUL)) accumulator = DType::kF32;
     return b.reshape(b.reduce(op, terms, {2}, accumulator), shape);
   };
-  NodeRef y = run(c.pick(kOps));
-  if (c.chance(25)) y = b.binary(Op::ADD, y, run(c.pick(kOps)));
+  const NodeRef shown = mask();
+  NodeRef y = run(c.pick(kOps), shown);
+  if (c.chance(30)) y = b.binary(Op::ADD, y, run(c.pick(kOps), c.chance(70) ? shown : mask()));
   if (!is_float(dtype)) return full_range(y);
   return {y, -20000, 20000};
 }
@@ -193,13 +227,16 @@ Entry grow_recomputed(Grower& g) {
   Choices& c = g.choices();
   Builder& b = g.build();
   const DType dtype = g.main_float();
-  const Dim heads(c.chance(30) ? 2 : 1), rows(c.between(12, 36)), keys(c.between(12, 36));
+  // Blocks of recipes are of 64; of random lists, of a few.
+  const bool is_long = c.chance(25), turned = c.chance(50);
+  const Dim some(is_long ? c.between(8, 14) : c.between(12, 36));
+  const Dim others(is_long ? c.between(64, 100) : c.between(12, 36));
+  const Dim heads(c.chance(30) ? 2 : 1), rows = turned ? some : others,
+                                         keys = turned ? others : some;
   const Dim width(c.between(1, 3)), columns(c.between(1, 4));
   const Shape scores{heads, rows, keys};
   if (!g.fits({heads, rows, keys, Dim(4)})) return grow_reduce(g);
-  const auto param = [&](const Shape& shape) {
-    return g.param(dtype, shape, {.low = -1, .high = 2}).node;
-  };
+  const auto param = [&](const Shape& shape) { return g.param(dtype, shape, kFactors).node; };
   const auto product = [&] {
     const Shape whole{heads, rows, keys, width};
     const NodeRef terms = b.binary(
@@ -233,6 +270,52 @@ Entry grow_recomputed(Grower& g) {
   return {use(c.chance(50) ? 1 : 2), -20000, 20000};
 }
 
+Entry grow_rows(Grower& g) {
+  Choices& c = g.choices();
+  Builder& b = g.build();
+  const DType dtype = g.main_float(), sums = is_small_float(dtype) ? DType::kF32 : DType::kVoid;
+  const Shape shape{Dim(c.between(1, 12)), Dim(c.between(1, c.chance(30) ? 140 : 40))};
+  const size_t axis = c.chance(75) ? 1 : 0;
+  Shape row = shape, column = shape;
+  row[axis] = column[1 - axis] = Dim(1);
+  const auto param = [&](const Shape& of) {
+    return b.expand(g.param(dtype, of, kFactors).node, shape);
+  };
+  const auto number = [&](double v) { return b.constant(Scalar::of(dtype, v), shape); };
+  const auto of_rows = [&](Op op, const NodeRef& x) {
+    const DType accumulator = op == Op::ADD ? sums : DType::kVoid;
+    const NodeRef rows = b.reduce(op, x, {static_cast<int>(axis)}, accumulator);
+    if (c.chance(10)) g.add({rows, -1000, 1000});
+    return b.expand(rows, shape);
+  };
+  const NodeRef share = number(1 / static_cast<double>(shape[axis].value()));
+  NodeRef x = param(shape), y;
+  if (c.chance(30)) x = b.binary(Op::MUL, x, param(c.chance(50) ? row : column));
+  if (c.chance(30)) x = chosen(g, mask_of(g, shape, 0, 1), x, Scalar::of(dtype, -1000));
+  const uint64_t kind = c.below(4);
+  if (kind < 2) {  // a norm, of what is centred or not
+    if (kind == 0) x = b.binary(Op::SUB, x, b.binary(Op::MUL, of_rows(Op::ADD, x), share));
+    const NodeRef squares = of_rows(Op::ADD, b.binary(Op::MUL, x, x));
+    const NodeRef spread = b.binary(Op::ADD, b.binary(Op::MUL, squares, share), number(0.25));
+    y = c.chance(50) ? b.binary(Op::MUL, x, b.unary(Op::RECIP, b.unary(Op::SQRT, spread)))
+                     : b.binary(Op::FDIV, x, b.unary(Op::SQRT, spread));
+  } else {  // a softmax, or its logarithm
+    const NodeRef less = b.binary(Op::SUB, x, of_rows(Op::MAX, x)), power = b.unary(Op::EXP, less);
+    const NodeRef sum = of_rows(Op::ADD, power);
+    y = kind == 2 ? b.binary(Op::FDIV, power, sum) : b.binary(Op::SUB, less, b.unary(Op::LN, sum));
+  }
+  if (c.chance(50)) y = b.binary(Op::MUL, y, param(column));
+  if (c.chance(40)) {  // as a gradient goes back
+    const NodeRef seed = param(shape), mean = of_rows(Op::ADD, b.binary(Op::MUL, seed, y));
+    y = b.binary(Op::MUL, y, b.binary(Op::SUB, seed, mean));
+  }
+  if (c.chance(40)) {
+    const NodeRef terms = b.binary(Op::MUL, y, param(shape));
+    g.add({b.reduce(Op::ADD, terms, {static_cast<int>(1 - axis)}, sums), -20000, 20000});
+  }
+  return {y, -20000, 20000};
+}
+
 Entry grow_windows(Grower& g) {
   Choices& c = g.choices();
   Builder& b = g.build();
@@ -242,7 +325,7 @@ Entry grow_windows(Grower& g) {
   const Dim inputs(c.between(1, 4)), outputs(c.between(1, 12));
   const int64_t length = own + 2 * before, reach = (window - 1) * dilation;
   if (reach >= length) return grow_reduce(g);
-  NodeRef x = g.param(dtype, {inputs, Dim(own)}, {.low = -1, .high = 2}).node;
+  NodeRef x = g.param(dtype, {inputs, Dim(own)}, kFactors).node;
   if (before > 0) x = b.pad(x, {{Dim(0), Dim(0)}, {Dim(before), Dim(before)}}, zero(dtype));
   // Rows of copies, cut again into rows that are longer by the dilation: each begins that much
   // later.
@@ -264,7 +347,7 @@ Entry grow_windows(Grower& g) {
   }
   const Shape whole{outputs, inputs, Dim(window), places};
   if (!g.fits(whole)) return grow_reduce(g);
-  const NodeRef w = g.param(dtype, {outputs, inputs, Dim(window)}, {.low = -1, .high = 2}).node;
+  const NodeRef w = g.param(dtype, {outputs, inputs, Dim(window)}, kFactors).node;
   const NodeRef terms =
       b.binary(Op::MUL, across(g, x, {Dim(1), inputs, Dim(window), places}, whole),
                across(g, w, {outputs, inputs, Dim(window), Dim(1)}, whole));

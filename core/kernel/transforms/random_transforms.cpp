@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/kernel/transforms/random_transforms.hpp"
 
+#include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace tenon {
@@ -10,6 +12,13 @@ namespace {
 constexpr int64_t kFactors[] = {1, 2, 3, 4, 5, 8, 16};
 /// For a step, until it is legal: some kinds fit few of the axes.
 constexpr int kTries = 8;
+/// Of the loop of a reduction and of one around it.
+constexpr TransformKind kOfReductions[] = {TransformKind::kChain, TransformKind::kPrecompute,
+                                           TransformKind::kScan, TransformKind::kSink};
+/// Kinds that want loops nearly as the tree had them, so that lists begin with them.
+constexpr TransformKind kEarly[] = {TransformKind::kChain, TransformKind::kPrecompute,
+                                    TransformKind::kScan, TransformKind::kSink,
+                                    TransformKind::kStage};
 
 class Drawer {
  public:
@@ -22,13 +31,14 @@ class Drawer {
   Chosen run() {
     for (const Transform& t : options_.first) add(t);
     // Only axes that nothing has changed can be cached, so that comes first.
-    if (chosen_.list.empty() && below_(2)) cache_all();
+    const bool begun = !chosen_.list.empty();
+    if (!begun && below_(3) == 0) cache_all();
+    if (!begun && chosen_.list.empty() && !loops().empty() && below_(4)) begin();
     for (int step = 0; step < options_.steps; ++step) {
       const std::vector<std::string> axes = loops();
       if (axes.empty()) break;
       const TransformKind kind = draw_kind();
-      for (int tries = 0; tries < kTries && !add(draw(kind, axes)); ++tries) {
-      }
+      try_at_random(kind, axes);
     }
     return std::move(chosen_);
   }
@@ -40,6 +50,101 @@ class Drawer {
       if (s.kind == Statement::Kind::kLoop) axes.push_back(chosen_.kernel.axes[s.axis].name);
     });
     return axes;
+  }
+
+  /// The loop of a reduction, running or not, and one around it.
+  struct Place {
+    std::string reduce, around;
+  };
+
+  std::vector<Place> places() const {
+    std::vector<Place> out;
+    std::vector<std::string> around;
+    find_places(chosen_.kernel.body, around, out);
+    return out;
+  }
+
+  void find_places(const std::vector<Statement>& body, std::vector<std::string>& around,
+                   std::vector<Place>& out) const {
+    for (const Statement& s : body) {
+      const bool is_loop = s.kind == Statement::Kind::kLoop;
+      if (is_loop) {
+        const KernelAxis& axis = chosen_.kernel.axes[s.axis];
+        if (axis.kind == AxisKind::kReduce)
+          for (const std::string& a : around) out.push_back({axis.name, a});
+        around.push_back(axis.name);
+      }
+      find_places(s.body, around, out);
+      if (is_loop) around.pop_back();
+    }
+  }
+
+  template <class T>
+  T any_of(const std::vector<T>& all) {
+    return all[below_(static_cast<uint32_t>(all.size()))];
+  }
+
+  bool try_at_random(TransformKind kind, const std::vector<std::string>& axes) {
+    for (int tries = 0; tries < kTries; ++tries) {
+      const std::optional<Transform> t = draw(kind, axes);
+      if (!t) return false;
+      if (add(*t)) return true;
+    }
+    return false;
+  }
+
+  /// The first of the early kinds that is legal somewhere, each now and then left out: the rarest
+  /// come first.
+  void begin() {
+    for (const TransformKind kind : kEarly) {
+      if (below_(4) == 0) continue;
+      if (kind == TransformKind::kStage ? try_at_random(kind, loops()) : try_places(kind)) return;
+    }
+  }
+
+  bool try_places(TransformKind kind) {
+    const std::vector<Place> all = places();
+    const uint32_t first = all.empty() ? 0 : below_(static_cast<uint32_t>(all.size()));
+    for (size_t i = 0; i < all.size(); ++i) {
+      const Chosen before = chosen_;
+      if (begin_at(kind, all[(first + i) % all.size()])) return true;
+      chosen_ = before;
+    }
+    return false;
+  }
+
+  /// Of several loops inside, or of a part of one; of a running result the innermost.
+  bool begin_at(TransformKind kind, Place place) {
+    if (kind == TransformKind::kScan) {
+      const Expr length = extent_of(place.reduce);
+      if (length.is_const() && !(length == extent_of(place.around)) &&
+          add({TransformKind::kSplit, {place.around}, length.value(), Bind::kLoop}))
+        place.around += ".i";
+      for (const std::string& a : loops())
+        if (a != place.around) add({TransformKind::kReorder, {a, place.around}, 0, Bind::kLoop});
+      if (!add({kind, {place.reduce, place.around}, 0, Bind::kLoop})) return false;
+      if (below_(2)) try_places(TransformKind::kSink);
+      return true;
+    }
+    if (below_(2) && add({TransformKind::kSplit, {place.around}, draw_factor(), Bind::kLoop}))
+      place.around += ".o";
+    return add(drawn_for(kind, place, draw_factor()));
+  }
+
+  const Expr& extent_of(const std::string& axis) const {
+    return chosen_.kernel.axes[chosen_.kernel.axis(axis)].extent;
+  }
+
+  int64_t draw_factor() { return kFactors[below_(std::size(kFactors))]; }
+
+  Transform drawn_for(TransformKind kind, const Place& place, int64_t factor) {
+    Transform t{kind, {place.reduce, place.around}, 0, Bind::kLoop};
+    for (const TransformArgument argument : transform_info(kind).arguments) {
+      if (argument == TransformArgument::kFactor) t.factor = factor;
+      if (argument == TransformArgument::kOptionalInner && below_(2))
+        t.names.push_back(place.reduce);
+    }
+    return t;
   }
 
   /// If it is legal.
@@ -69,11 +174,17 @@ class Drawer {
     return kind;
   }
 
-  Transform draw(TransformKind kind, const std::vector<std::string>& axes) {
-    const auto axis = [&] { return axes[below_(static_cast<uint32_t>(axes.size()))]; };
+  /// Nothing if there is no reduction for it.
+  std::optional<Transform> draw(TransformKind kind, const std::vector<std::string>& axes) {
+    if (std::ranges::count(kOfReductions, kind)) {
+      const std::vector<Place> all = places();
+      if (all.empty()) return std::nullopt;
+      return drawn_for(kind, any_of(all), draw_factor());
+    }
+    const auto axis = [&] { return any_of(axes); };
     Transform t;
     std::optional<std::string> first = axis();
-    const int64_t factor = kFactors[below_(std::size(kFactors))];
+    const int64_t factor = draw_factor();
     t.kind = kind;
     for (const TransformArgument argument : transform_info(t.kind).arguments) {
       using enum TransformArgument;

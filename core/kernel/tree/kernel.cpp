@@ -35,7 +35,10 @@ std::string_view bind_name(Bind bind) {
   return "";
 }
 
-Expr KernelAxis::symbol() const { return Expr::symbol(name, extent); }
+Expr KernelAxis::symbol() const {
+  // Else places would follow a loop of one iteration that what is stored there does not follow.
+  return extent.is_const(1) ? Expr(0) : Expr::symbol(name, extent);
+}
 
 int Kernel::axis(std::string_view axis_name) const {
   const auto found = std::ranges::find(axes, axis_name, &KernelAxis::name);

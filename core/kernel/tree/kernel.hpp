@@ -49,7 +49,7 @@ struct KernelAxis {
   Expr extent;
   AxisKind kind = AxisKind::kParallel;
   Bind bind = Bind::kLoop;
-  Expr symbol() const;  ///< its position, in [0, extent)
+  Expr symbol() const;  ///< its position, in [0, extent): 0 where there is one
 };
 
 enum class BufferSpace : uint8_t { kGlobal, kScratch, kShared };
