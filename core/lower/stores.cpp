@@ -43,7 +43,14 @@ void Stores::store(const Statement& s, Value v) {
   if (mask && ops_.is_constant(*mask, known) && !known) return;
   const Value to = params_.buffer(s.buffer);
   const Access access = accesses_.at(s.buffer, s.index, mask && ops_.lanes(*mask) > 1);
-  TN_ASSERT(ops_.lanes(v) <= access.lanes);
+  if (ops_.lanes(v) > access.lanes) {
+    // Lanes that the place does not follow: of an axis of one iteration, that became longer. Only
+    // the first is real.
+    const int axis = positions_.lane_axis();
+    TN_ASSERT(access.lanes == 1 && guards_.ask(AxisSet().set(axis), axis));
+    v = ops_.tree().pure(TN_OP_EXTRACT, static_cast<tn_dtype>(s.value->dtype), 1, std::span(&v, 1),
+                         0);
+  }
   std::vector<Value> operands{to, access.index, ops_.broadcast(v, access.lanes)};
   if (mask) operands.push_back(*mask);
   uint32_t flags = access.flags;

@@ -120,7 +120,8 @@ TEST_CASE("running results agree with the reference however their loops run") {
     if (c.columns || (c.after && c.cut % c.size != 0)) continue;
     for (const char* rest :
          {"", "; split r0 4; vectorize r0.i", "; split r0 5; split r0.i 2",
-          "; pad r0 32; split r0 8; vectorize r0.i", "; split r0 16; vectorize r0.i"}) {
+          "; pad r0 32; split r0 8; vectorize r0.i", "; split r0 16; vectorize r0.i",
+          "; split r0 1; split r0.i 2; vectorize r0.i.i"}) {
       const std::string list = start + "scan r0 " + j + rest;
       INFO(name << ": " << list);
       CHECK(difference(case_of(c), everything(), list, false) == "");
