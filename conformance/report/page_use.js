@@ -26,7 +26,13 @@ function filter() {
   for (const group of all('.ops')) {
     const any = all('.matrix tbody tr:not(.hide)', group).length > 0;
     show(group, any);
-    if (active && any) group.open = true;
+    if (active && any && !group.open) {
+      group.open = true;
+      group.dataset.opened = '';
+    } else if (!active && 'opened' in group.dataset) {
+      group.open = false;
+      delete group.dataset.opened;
+    }
   }
   for (const element of all('.filtered')) show(element, wanted(element.dataset));
   by('filter-count').textContent = active ? `${shown} of ${marks.length} cells` : `${marks.length} cells`;
