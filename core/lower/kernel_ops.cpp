@@ -42,6 +42,11 @@ KernelOps::Value KernelOps::broadcast(Value v, int lanes) {
   return tree_.pure(TN_OP_BROADCAST, o.dtype, static_cast<uint16_t>(lanes), std::span(&v, 1));
 }
 
+KernelOps::Value KernelOps::lane(Value v, int number) {
+  return tree_.pure(TN_OP_EXTRACT, tree_.at(v).dtype, 1, std::span(&v, 1),
+                    static_cast<uint64_t>(number));
+}
+
 KernelOps::Value KernelOps::op(tn_opcode code, DType dtype, std::vector<Value> operands,
                                uint64_t imm, uint32_t flags) {
   int lanes = 1;

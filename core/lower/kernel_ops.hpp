@@ -24,6 +24,7 @@ class KernelOps {
   Value constant(DType dtype, uint64_t bits, int lanes = 1);
   Value index_constant(int64_t value) { return constant(index_, static_cast<uint64_t>(value)); }
   Value broadcast(Value v, int lanes);
+  Value lane(Value v, int number);
   /// Scalars among the operands serve every lane.
   Value op(tn_opcode code, DType dtype, std::vector<Value> operands, uint64_t imm = 0,
            uint32_t flags = 0);

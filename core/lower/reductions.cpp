@@ -183,8 +183,7 @@ Reductions::Value Reductions::run_on(const Open& open, size_t k, Value sum,
     result = ops_.combine(state.op, state.dtype, sum, v);
   }
   leaves_.set_result(open.statement->id, static_cast<int>(k), result);
-  return open.along_lanes ? ops_.broadcast(lane(state.dtype, result, open.lanes - 1), open.lanes)
-                          : result;
+  return open.along_lanes ? ops_.broadcast(ops_.lane(result, open.lanes - 1), open.lanes) : result;
 }
 
 /// Hillis and Steele: in step s each lane takes what the one 2^s before it has, if there is one.
@@ -193,8 +192,7 @@ Reductions::Value Reductions::prefixes(Op code, DType dtype, Value v) {
   const Value at = ops_.lane_index(lanes);
   for (int distance = 1; distance < lanes; distance *= 2) {
     std::vector<Value> turned;
-    for (int l = 0; l < lanes; ++l)
-      turned.push_back(lane(dtype, v, (l + lanes - distance) % lanes));
+    for (int l = 0; l < lanes; ++l) turned.push_back(ops_.lane(v, (l + lanes - distance) % lanes));
     const Value before = ops_.tree().pure(TN_OP_COMPOSE, static_cast<tn_dtype>(dtype),
                                           static_cast<uint16_t>(lanes), turned);
     const Value has_one =
@@ -202,11 +200,6 @@ Reductions::Value Reductions::prefixes(Op code, DType dtype, Value v) {
     v = ops_.op(TN_OP_WHERE, dtype, {has_one, ops_.combine(code, dtype, before, v), v});
   }
   return v;
-}
-
-Reductions::Value Reductions::lane(DType dtype, Value v, int number) {
-  return ops_.tree().pure(TN_OP_EXTRACT, static_cast<tn_dtype>(dtype), 1, std::span(&v, 1),
-                          static_cast<uint64_t>(number));
 }
 
 bool Reductions::is_zero_beyond(const Open& open, const KValue& product) const {
@@ -234,7 +227,7 @@ Reductions::Value Reductions::lane_total(Op code, DType dtype, Value v) {
     return ops_.tree().pure(TN_OP_LANE_REDUCE, static_cast<tn_dtype>(dtype), 1, std::span(&v, 1),
                             static_cast<uint64_t>(code));
   std::vector<Value> lanes;
-  for (int l = 0; l < ops_.lanes(v); ++l) lanes.push_back(lane(dtype, v, l));
+  for (int l = 0; l < ops_.lanes(v); ++l) lanes.push_back(ops_.lane(v, l));
   return merge(code, dtype, std::move(lanes));
 }
 

@@ -71,7 +71,6 @@ class Reductions {
   Value run_on(const Open& open, size_t k, Value sum, std::optional<Value> term);
   /// Each lane combined with all before it.
   Value prefixes(Op code, DType dtype, Value v);
-  Value lane(DType dtype, Value v, int number);
   Value merge(Op code, DType dtype, std::vector<Value> parts);
   Value lane_total(Op code, DType dtype, Value v);
 

@@ -48,8 +48,7 @@ void Stores::store(const Statement& s, Value v) {
     // the first is real.
     const int axis = positions_.lane_axis();
     TN_ASSERT(access.lanes == 1 && guards_.ask(AxisSet().set(axis), axis));
-    v = ops_.tree().pure(TN_OP_EXTRACT, static_cast<tn_dtype>(s.value->dtype), 1, std::span(&v, 1),
-                         0);
+    v = ops_.lane(v, 0);
   }
   std::vector<Value> operands{to, access.index, ops_.broadcast(v, access.lanes)};
   if (mask) operands.push_back(*mask);

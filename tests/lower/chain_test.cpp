@@ -278,9 +278,7 @@ TEST_CASE("any list after chain gives the same result") {
     const Kernel kernel = build_kernel(parse_graph(text(a), builder));
     for (uint32_t seed = 1; seed <= 12; ++seed) {
       std::mt19937 random(seed);
-      const auto below = [&](uint32_t n) {
-        return std::uniform_int_distribution<uint32_t>(0, n - 1)(random);
-      };
+      const Below below = below_of(random);
       const auto drawn = random_transforms(
           kernel, below,
           {.vectors = seed % 2 != 0, .threads = seed % 4 < 2, .first = starts[seed % 3]});
@@ -302,15 +300,9 @@ TEST_CASE("any list after chain gives the same result") {
 TEST_CASE("random lists chain what can be chained") {
   int lists = 0, chained = 0;
   for (const auto& [name, a] : kKinds) {
-    Builder builder;
-    const Kernel kernel = build_kernel(parse_graph(text(a), builder));
-    for (uint32_t seed = 1; seed <= 10; ++seed, ++lists) {
-      std::mt19937 random(seed);
-      const auto below = [&](uint32_t n) {
-        return std::uniform_int_distribution<uint32_t>(0, n - 1)(random);
-      };
-      const Chosen drawn = random_transforms(kernel, below, {});
-      chained += print(drawn.list).find("chain") != std::string::npos;
+    for (const std::string& list : random_lists(text(a), 10)) {
+      ++lists;
+      chained += list.find("chain") != std::string::npos;
     }
   }
   INFO(chained << " of " << lists);

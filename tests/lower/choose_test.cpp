@@ -87,12 +87,6 @@ std::string all_of(const Kernel& kernel) {
   return text + fmt::format("{} {}", kernel.buffers.size(), kernel.reductions);
 }
 
-using Below = std::function<uint32_t(uint32_t)>;
-Below below_of(std::mt19937& random) {
-  return
-      [&random](uint32_t n) { return std::uniform_int_distribution<uint32_t>(0, n - 1)(random); };
-}
-
 /// Any transform of any axes, legal or not.
 Transform any_transform(const Kernel& kernel, const Below& below) {
   const auto pick = [&](size_t count) { return below(static_cast<uint32_t>(count)); };

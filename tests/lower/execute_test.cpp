@@ -71,9 +71,7 @@ TEST_CASE("any legal transform list gives the same result") {
     const Kernel kernel = build_kernel(parse_graph(c.graph, builder), c.alias, c.sections);
     for (uint32_t seed = 1; seed <= 16; ++seed) {
       std::mt19937 random(seed);
-      const auto below = [&](uint32_t n) {
-        return std::uniform_int_distribution<uint32_t>(0, n - 1)(random);
-      };
+      const Below below = below_of(random);
       const RandomTransformOptions options{.vectors = seed % 2 != 0, .threads = seed % 4 < 2};
       const auto [transformed, list] = random_transforms(kernel, below, options);
       const std::string text = print(list);

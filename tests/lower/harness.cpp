@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "core/kernel/tree/build.hpp"
 #include "core/kernel/tree/loop_trips.hpp"
 #include "core/support/error.hpp"
 
@@ -121,6 +122,23 @@ std::string difference(const Case& c, const Capabilities& capabilities,
         return fmt::format("output {} element {}: expected {}, got {}", o, i,
                            to_string(expected[o].at(i)), to_string(got[o].at(i)));
   return {};
+}
+
+Below below_of(std::mt19937& random) {
+  return
+      [&random](uint32_t n) { return std::uniform_int_distribution<uint32_t>(0, n - 1)(random); };
+}
+
+std::vector<std::string> random_lists(const std::string& graph, uint32_t seeds,
+                                      const RandomTransformOptions& options) {
+  Builder builder;
+  const Kernel kernel = build_kernel(parse_graph(graph, builder));
+  std::vector<std::string> lists;
+  for (uint32_t seed = 1; seed <= seeds; ++seed) {
+    std::mt19937 random(seed);
+    lists.push_back(print(random_transforms(kernel, below_of(random), options).list));
+  }
+  return lists;
 }
 
 }  // namespace tenon::test

@@ -2,10 +2,14 @@
 // Lowers a graph given as text, runs it in the interpreter and compares with the reference.
 #pragma once
 
+#include <functional>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "core/compile/compiler.hpp"
 #include "core/ir/text/text.hpp"
+#include "core/kernel/transforms/random_transforms.hpp"
 #include "tests/lower/interpreter.hpp"
 
 namespace tenon::test {
@@ -40,6 +44,13 @@ LoweredKernel lower(const Graph& legal, const Capabilities& capabilities,
 /// Empty if outputs agree; else what differs. Throws what lowering and running throw.
 std::string difference(const Case& c, const Capabilities& capabilities,
                        const std::string& transforms, bool heuristics, uint32_t seed = 1);
+
+/// Draws below a number.
+using Below = std::function<uint32_t(uint32_t)>;
+Below below_of(std::mt19937& random);
+/// What the seeds from 1 on draw for a graph of one kernel, as text.
+std::vector<std::string> random_lists(const std::string& graph, uint32_t seeds,
+                                      const RandomTransformOptions& options = {});
 
 /// Graphs that meet every statement and leaf of a loop tree.
 const std::vector<std::pair<std::string, Case>>& representative_cases();

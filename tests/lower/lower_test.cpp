@@ -36,6 +36,19 @@ std::string addition(const std::string& shape, const std::string& where = "") {
          " { %s = add %x, %y : f32" + shape + " return %s }";
 }
 
+/// Six rows of eight by as many columns, and what becomes of their product %s.
+std::string product_of(int columns, const std::string& rest) {
+  return fmt::format(R"(graph g(%x: f32[6, 8], %w: f32[8, {0}]) {{
+    %a = reshape %x : f32[6, 8, 1]
+    %b = expand %a : f32[6, 8, {0}]
+    %c = reshape %w : f32[1, 8, {0}]
+    %d = expand %c : f32[6, 8, {0}]
+    %p = mul %b, %d
+    %s = reduce.add %p, axes=[1]
+    {1} }})",
+                     columns, rest);
+}
+
 }  // namespace
 
 TEST_CASE("arguments follow the params: buffers, then symbols") {
@@ -77,14 +90,7 @@ TEST_CASE("full tiles carry no mask, a tail does") {
 }
 
 TEST_CASE("copies that stand beyond the end compute nothing") {
-  const std::string text = R"(graph g(%x: f32[6, 8], %w: f32[8, 48]) {
-    %a = reshape %x : f32[6, 8, 1]
-    %b = expand %a : f32[6, 8, 48]
-    %c = reshape %w : f32[1, 8, 48]
-    %d = expand %c : f32[6, 8, 48]
-    %p = mul %b, %d
-    %s = reduce.add %p, axes=[1]
-    return %s })";
+  const std::string text = product_of(48, "return %s");
   const std::string rows = program(lower(text, cpu_like(), "split a0 4; unroll a0.i"));
   CHECK(count(rows, "contract") == 4 + 2);
   CHECK(count(rows, "store") == 4 + 2);
@@ -97,16 +103,7 @@ TEST_CASE("copies that stand beyond the end compute nothing") {
 }
 
 TEST_CASE("loops over the sums of full tiles carry no mask") {
-  const std::string text = program(lower(R"(graph g(%x: f32[6, 8], %w: f32[8, 48]) {
-    %a = reshape %x : f32[6, 8, 1]
-    %b = expand %a : f32[6, 8, 48]
-    %c = reshape %w : f32[1, 8, 48]
-    %d = expand %c : f32[6, 8, 48]
-    %p = mul %b, %d
-    %s = reduce.add %p, axes=[1]
-    %t = exp %s
-    return %t })",
-                                         cpu_like(),
+  const std::string text = program(lower(product_of(48, "%t = exp %s\n return %t"), cpu_like(),
                                          "split a0 3; split a1 32; unroll a0.i; split a1.i 16; "
                                          "unroll a1.i.o; vectorize a1.i.i; reorder a1.o a0.o a0.i; "
                                          "sink r0 at a0.o; bind a1.o grid.x"));
@@ -121,15 +118,7 @@ TEST_CASE("loops over the sums of full tiles carry no mask") {
 }
 
 TEST_CASE("a tail reads tiles without masks, and ends where nothing is real") {
-  const std::string text = program(lower(R"(graph g(%x: f32[6, 8], %w: f32[8, 40]) {
-    %a = reshape %x : f32[6, 8, 1]
-    %b = expand %a : f32[6, 8, 40]
-    %c = reshape %w : f32[1, 8, 40]
-    %d = expand %c : f32[6, 8, 40]
-    %p = mul %b, %d
-    %s = reduce.add %p, axes=[1]
-    return %s })",
-                                         cpu_like(),
+  const std::string text = program(lower(product_of(40, "return %s"), cpu_like(),
                                          "split a0 4; split a1 16; split a1.o 2; vectorize a1.i; "
                                          "unroll a0.i; reorder a1.o.o a1.o.i a0.o a0.i; "
                                          "stage b1 at a1.o.i; stage b0 at a1.o.o; "

@@ -218,9 +218,7 @@ TEST_CASE("any legal list after tensorize gives the same result") {
     const bool tiled = start == kTiled;  // large: few of those
     for (uint32_t seed = 1; seed <= (tiled ? 6u : 24u); ++seed) {
       std::mt19937 random(seed);
-      const auto below = [&](uint32_t n) {
-        return std::uniform_int_distribution<uint32_t>(0, n - 1)(random);
-      };
+      const Below below = below_of(random);
       const TransformList more =
           random_transforms(kernel, below,
                             {.steps = tiled ? 3 : 8, .vectors = true, .threads = !tiled})

@@ -139,9 +139,7 @@ TEST_CASE("any list after scan gives the same result") {
     if (first.empty()) continue;
     for (uint32_t seed = 1; seed <= 12; ++seed) {
       std::mt19937 random(seed);
-      const auto below = [&](uint32_t n) {
-        return std::uniform_int_distribution<uint32_t>(0, n - 1)(random);
-      };
+      const Below below = below_of(random);
       const auto drawn = random_transforms(
           kernel, below, {.vectors = seed % 2 != 0, .threads = seed % 4 < 2, .first = first});
       const std::string list = print(drawn.list);
@@ -162,14 +160,7 @@ TEST_CASE("any list after scan gives the same result") {
 TEST_CASE("random lists make running results by themselves, and sink them") {
   int lists = 0, scanned = 0, sunk = 0;
   for (const auto& [name, c] : kKinds) {
-    Builder builder;
-    const Kernel kernel = build_kernel(parse_graph(text(c), builder));
-    for (uint32_t seed = 1; seed <= 20; ++seed) {
-      std::mt19937 random(seed);
-      const auto below = [&](uint32_t n) {
-        return std::uniform_int_distribution<uint32_t>(0, n - 1)(random);
-      };
-      const std::string list = print(random_transforms(kernel, below, {.steps = 3}).list);
+    for (const std::string& list : random_lists(text(c), 20, {.steps = 3})) {
       const size_t scan = list.find("scan");
       ++lists;
       scanned += scan != std::string::npos;

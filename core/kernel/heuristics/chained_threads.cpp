@@ -11,7 +11,6 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kThreads = 64;  ///< of a workgroup
-constexpr int64_t kRegister = 8;  ///< threads of a software device that says no subgroups
 constexpr int64_t kCopies = 256;  ///< unrolled, so that sums stay in a GPU's registers
 
 /// Queries of a thread, and keys of a block: their scores are all in registers. Longer blocks mean
@@ -105,11 +104,9 @@ class Recipe {
 };
 
 int64_t threads_of(const ScheduleBuilder& builder) {
+  if (builder.caps.software) return builder.register_threads();
   if (const int64_t there = builder.placed(Bind::kBlockX)) return there;
-  if (!builder.caps.software)
-    return builder.threads_on_x(builder.choose("threads", kThreads, {32, 128}));
-  const int64_t subgroup = builder.subgroup_threads();
-  return subgroup > 1 ? subgroup : builder.threads_on_x(kRegister);
+  return builder.threads_on_x(builder.choose("threads", kThreads, {32, 128}));
 }
 
 bool with_tile(ScheduleBuilder& builder, const Chained& found, const Tile& tile) {

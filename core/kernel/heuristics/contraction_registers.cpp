@@ -8,7 +8,6 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kRegister = 8;    ///< threads of a workgroup, where a device says no subgroups
 constexpr double kLarge = 1 << 20;  ///< products that are worth a longer compilation
 
 double iterations(const ScheduleBuilder& builder,
@@ -24,8 +23,8 @@ double iterations(const ScheduleBuilder& builder,
 int64_t side_of_tile(const ScheduleBuilder& builder, const Contraction& c) {
   const double results = iterations(builder, {&c.batch, &c.rows, &c.columns});
   int64_t side = results * iterations(builder, {&c.sum}) >= kLarge ? 8 : 4;
-  const auto threads =
-      static_cast<double>(kRegister * std::max<int64_t>(1, builder.caps.compute_units));
+  const auto threads = static_cast<double>(builder.register_threads() *
+                                           std::max<int64_t>(1, builder.caps.compute_units));
   while (side > 2 && results < threads * static_cast<double>(2 * side * side)) side /= 2;
   return builder.choose("tile", side, {8, 4, 2});
 }
@@ -56,9 +55,7 @@ bool with_tile(ScheduleBuilder& builder, size_t place, int64_t side) {
   } else {
     builder.unroll(column);
   }
-  const int64_t subgroup = builder.subgroup_threads();
-  const int64_t threads = subgroup > 1 ? subgroup : builder.threads_on_x(kRegister);
-  const auto [grid, thread] = builder.split(builder.fuse_all(order), threads);
+  const auto [grid, thread] = builder.split(builder.fuse_all(order), builder.register_threads());
   if (!builder.bind(thread, Bind::kBlockX)) return false;
   bind_grid(builder, grid, 1);
   return true;

@@ -409,4 +409,11 @@ int64_t ScheduleBuilder::subgroup_threads() const {
   return fixed && caps.has(Op::SUBGROUP_SHUFFLE) ? floor_pow2(caps.subgroup_max) : 1;
 }
 
+int64_t ScheduleBuilder::register_threads() const {
+  constexpr int64_t kRegister = 8;  // where a device does not say its subgroups
+  if (const int64_t there = placed(Bind::kBlockX)) return there;
+  const int64_t subgroup = subgroup_threads();
+  return subgroup > 1 ? subgroup : threads_on_x(kRegister);
+}
+
 }  // namespace tenon

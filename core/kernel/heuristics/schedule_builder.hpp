@@ -82,6 +82,9 @@ class ScheduleBuilder {
   int64_t threads_on_y(int64_t x, int64_t wanted) const;
   /// Threads that exchange values without memory; 1: none.
   int64_t subgroup_threads() const;
+  /// Of a workgroup where threads are lanes of the host's registers: one register, or as many as
+  /// the kernel has already.
+  int64_t register_threads() const;
   bool has_barriers() const { return caps.has(Op::BARRIER) && caps.max_shared_bytes > 0; }
   /// How far an index moves with the axis: a constant, or nothing where that varies.
   std::optional<int64_t> stride(const Expr& index, int axis) const;

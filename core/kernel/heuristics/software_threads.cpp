@@ -9,15 +9,8 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kRegister = 8;  ///< threads, where a device does not say its subgroups
 constexpr int64_t kRun = 64;     ///< accesses of a thread that make its workgroup cheap beside them
 constexpr int64_t kColumns = 4;  ///< accesses side by side of a thread that goes down columns
-
-int64_t register_threads(const ScheduleBuilder& builder) {
-  if (const int64_t there = builder.placed(Bind::kBlockX)) return there;
-  const int64_t subgroup = builder.subgroup_threads();
-  return subgroup > 1 ? subgroup : builder.threads_on_x(kRegister);
-}
 
 /// Splits off the lanes of one access; gives what is left.
 int vectorized(ScheduleBuilder& builder, int axis, int64_t lanes) {
@@ -30,7 +23,7 @@ int vectorized(ScheduleBuilder& builder, int axis, int64_t lanes) {
 }  // namespace
 
 void schedule_runs(ScheduleBuilder& builder, std::vector<int> axes) {
-  const int64_t threads = register_threads(builder);
+  const int64_t threads = builder.register_threads();
   while (axes.size() > 1 && builder.size(axes.back()) < 4 * threads) {
     axes[axes.size() - 2] = builder.fuse(axes[axes.size() - 2], axes.back());
     axes.pop_back();
@@ -54,7 +47,7 @@ void schedule_runs(ScheduleBuilder& builder, std::vector<int> axes) {
 
 bool schedule_rows_apart(ScheduleBuilder& builder, std::vector<int> axes) {
   const std::vector<RowPass> all = row_passes(builder, axes.back());
-  const int64_t threads = register_threads(builder);
+  const int64_t threads = builder.register_threads();
   int64_t rows = 1;
   for (const int a : axes) rows *= builder.size(a);
   const int64_t units = std::max<int64_t>(1, builder.caps.compute_units);
