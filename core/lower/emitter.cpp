@@ -25,6 +25,7 @@ Emitter::Emitter(const Kernel& kernel, const Capabilities& capabilities)
                   matrix_sums_, dot_sums_, group_totals_),
       stores_(kernel, capabilities, ops_, positions_, places_, params_, guards_, accesses_,
               leaves_),
+      has_async_(capabilities.has(Op::ASYNC_COPY)),
       in_place_(std::ranges::any_of(kernel.buffers, [](const KernelBuffer& b) {
         return b.read && b.written && b.space == BufferSpace::kGlobal;
       })) {}
@@ -39,9 +40,9 @@ void Emitter::run() {
 void Emitter::body(std::span<const Statement> statements) {
   const auto is_shared_copy = [&](size_t i) {
     return i < statements.size() && statements[i].kind == Statement::Kind::kStage &&
+           !statements[i].ahead &&
            kernel_.buffers[statements[i].buffer].space == BufferSpace::kShared;
   };
-  const auto barrier = [&] { tree_.effect(TN_OP_BARRIER, {}, TN_SCOPE_BLOCK); };
   for (size_t i = 0; i < statements.size(); ++i) {
     const Statement& s = statements[i];
     switch (s.kind) {
@@ -49,7 +50,7 @@ void Emitter::body(std::span<const Statement> statements) {
         const size_t first = i;
         while (i + 1 < statements.size() && statements[i + 1].kind == Statement::Kind::kStore) ++i;
         const auto run = statements.subspan(first, i + 1 - first);
-        fresh_if_in_place([&] { stores_.store(run); });
+        fresh_if_in_place([&] { ahead_ ? stores_.copy_ahead(run) : stores_.store(run); });
         break;
       }
       case Statement::Kind::kLoop:
@@ -64,6 +65,7 @@ void Emitter::body(std::span<const Statement> statements) {
         reductions_.step();
         break;
       case Statement::Kind::kStage:
+        if (s.ahead) break;  // its loop has done it
         // Copies beside one another need one pair of barriers.
         if (is_shared_copy(i) && (i == 0 || !is_shared_copy(i - 1))) barrier();
         stage(s);
@@ -114,6 +116,7 @@ void Emitter::loop(const Statement& s) {
 
 /// A part whose points are all real, without masks, and a guarded tail if anything in it is.
 void Emitter::serial_loop(const Statement& s) {
+  if (ahead_in(s)) return pipelined(s);
   const Expr& extent = kernel_.axes[s.axis].extent;
   const LoopRange range = s.range.value_or(LoopRange{0, extent});
   const Guards::Peel p = guards_.peel(s.axis);
@@ -131,6 +134,50 @@ void Emitter::serial_loop(const Statement& s) {
   if (ends || p.full == extent) return;
   const Expr rest = s.range ? max(p.full, range.begin) : p.full, end = min(p.end, range.end);
   guards_.without_peeling([&] { counted(s, rest, end, s.range.has_value()); });
+}
+
+void Emitter::pipelined(const Statement& s) {
+  const int64_t ahead = ahead_in(s);
+  guards_.without_peeling([&] {
+    barrier();  // others may still read what an earlier run of the loop left
+    for (int64_t i = 0; i < ahead; ++i) fill_ahead(s, ops_.index_constant(i));
+    positions_.close(s.axis);
+    counted(s, 0, kernel_.axes[s.axis].extent, false, [&] {
+      // What this iteration takes is there, and no thread is in the one before it, whose places are
+      // filled next.
+      if (has_async_) tree_.effect(TN_OP_ASYNC_WAIT, {}, static_cast<uint64_t>(ahead - 1));
+      barrier();
+      const Positions::Position here = positions_.at(s.axis);
+      if (here.kind == Positions::Position::Kind::kValue) {
+        fill_ahead(s, ops_.add(here.value, ops_.index_constant(ahead)));
+        positions_.put_value(s.axis, here.value);
+      }
+      for (const Statement& copy : s.body)
+        if (copy.ahead) params_.filled(copy.buffer);
+      body(s.body);
+    });
+  });
+}
+
+void Emitter::fill_ahead(const Statement& loop, Value position) {
+  const Value extent = exprs_.integer(kernel_.axes[loop.axis].extent);
+  const auto fill = [&] {
+    ahead_ = true;
+    for (const Statement& copy : loop.body)
+      if (copy.ahead) stage(copy);
+    ahead_ = false;
+  };
+  int64_t at = 0, count = 0;
+  if (ops_.is_constant(position, at) && ops_.is_constant(extent, count)) {
+    positions_.put_constant(loop.axis, at);
+    if (at < count) fill();
+  } else {
+    // No index goes beyond the last iteration, whose copies are done already.
+    const Value last = ops_.add(extent, ops_.index_constant(-1));
+    positions_.put_value(loop.axis, ops_.op(TN_OP_MIN, ops_.index_dtype(), {position, last}));
+    branch(ops_.op(TN_OP_CMPLT, DType::kBool, {position, extent}), fill);
+  }
+  if (has_async_) tree_.effect(TN_OP_ASYNC_COMMIT, {});
 }
 
 void Emitter::counted(const Statement& s, const Expr& begin, const Expr& end, bool bare) {

@@ -32,6 +32,11 @@ class Emitter {
   void body(std::span<const Statement> statements);
   void loop(const Statement& s);
   void serial_loop(const Statement& s);
+  /// A loop whose copies run ahead of it.
+  void pipelined(const Statement& s);
+  /// The copies of the iteration at `position`, where the loop has one.
+  void fill_ahead(const Statement& loop, Value position);
+  void barrier() { tree_.effect(TN_OP_BARRIER, {}, TN_SCOPE_BLOCK); }
   /// `bare`: of points that are real, without their masks.
   void counted(const Statement& s, const Expr& begin, const Expr& end, bool bare);
   void counted(const Statement& s, const Expr& begin, const Expr& end, bool bare,
@@ -66,7 +71,8 @@ class Emitter {
   GroupTotals group_totals_;
   Reductions reductions_;
   Stores stores_;
-  bool in_place_ = false;
+  const bool has_async_, in_place_;
+  bool ahead_ = false;  ///< in a copy that runs ahead
 };
 
 }  // namespace tenon

@@ -231,7 +231,8 @@ std::vector<bool> OpTree::live() const {
   };
   for (Value v = 0; v < ops_.size(); ++v)
     if (ops_[v].op == TN_OP_STORE || ops_[v].op == TN_OP_ATOMIC || ops_[v].op == TN_OP_BARRIER ||
-        ops_[v].op == TN_OP_MATRIX_STORE)
+        ops_[v].op == TN_OP_MATRIX_STORE ||
+        (ops_[v].op >= TN_OP_ASYNC_COPY && ops_[v].op <= TN_OP_ASYNC_WAIT))
       need(v);
   while (!work.empty()) {
     const Value v = work.back();

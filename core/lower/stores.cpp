@@ -2,6 +2,7 @@
 #include "core/lower/stores.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/support/error.hpp"
 
@@ -18,6 +19,44 @@ void Stores::store(std::span<const Statement> run) {
   }
   for (size_t i = 0; i < run.size(); ++i)
     positions_.each_instance(axes[i], [&](int k) { store(run[i], values[i][k]); });
+}
+
+void Stores::copy_ahead(std::span<const Statement> run) {
+  for (const Statement& s : run)
+    positions_.each_instance(positions_.axes_of(s.index) | positions_.axes_of(s.mask), [&](int) {
+      if (!copy_async(s)) store(s, leaves_.value(s.value));
+    });
+}
+
+bool Stores::copy_async(const Statement& s) {
+  const KValue& load = *s.value;
+  if (load.kind != KValueKind::kLoad || !capabilities_.has(Op::ASYNC_COPY) ||
+      kernel_.buffers[load.buffer].space != BufferSpace::kGlobal ||
+      std::cmp_less(dtype_size(load.dtype), capabilities_.storage_bytes))
+    return false;
+  const Access to = accesses_.at(s.buffer, s.index, false);
+  const Access from = accesses_.at(load.buffer, load.index, false);
+  const bool is_run = to.lanes == 1 || (to.flags & from.flags & TN_OP_ALIGNED);
+  const uint64_t bytes = static_cast<uint64_t>(to.lanes) * dtype_size(load.dtype);
+  if (to.lanes != from.lanes || !is_run || (bytes != 4 && bytes != 8 && bytes != 16)) return false;
+  const std::optional<Value> writes = mask(s), reads = accesses_.mask(load);
+  int64_t known = 1;
+  for (const std::optional<Value>& m : {writes, reads})
+    if (m && (ops_.lanes(*m) > 1 || ops_.is_constant(*m, known))) return false;
+  OpTree& tree = ops_.tree();
+  if (writes) tree.begin_if(*writes);
+  if (reads) tree.begin_if(*reads);
+  const std::vector<Value> operands{params_.buffer(s.buffer), to.index, params_.buffer(load.buffer),
+                                    from.index};
+  tree.effect(TN_OP_ASYNC_COPY, operands, bytes);
+  if (reads) {
+    tree.begin_else();
+    const Value fill = ops_.constant(load.dtype, load.constant.bits, to.lanes);
+    tree.effect(TN_OP_STORE, std::vector{operands[0], to.index, fill}, 0, to.flags);
+    tree.end_if();
+  }
+  if (writes) tree.end_if();
+  return true;
 }
 
 std::optional<Stores::Value> Stores::mask(const Statement& s) {

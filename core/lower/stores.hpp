@@ -26,8 +26,12 @@ class Stores {
         leaves_(leaves) {}
 
   void store(std::span<const Statement> run);
+  /// Of copies into tiles that are read later: by asynchronous copies where there are such.
+  void copy_ahead(std::span<const Statement> run);
 
  private:
+  /// False, and nothing done, unless the device copies it as it lies in memory.
+  bool copy_async(const Statement& s);
   void store(const Statement& s, Value v);
   std::optional<Value> mask(const Statement& s);
   /// The kernel touches too much for it to be found in a cache again.

@@ -10,13 +10,18 @@
 namespace tenon::cuda {
 namespace {
 
-struct SharedMemory {
+struct Named {
   int capability;
-  uint32_t kilobytes;  ///< of one block, with opt-in
+  uint32_t kilobytes;  ///< of shared memory for one block, with opt-in
+  /// Of a large product, as code compiled without a device is for that: V100, Jetson AGX Xavier,
+  /// Quadro RTX 8000, A100, A40, Jetson AGX Orin, L40S, H100 SXM, B200, B300, Jetson T5000,
+  /// RTX PRO 6000, GB10. Source: NVIDIA's data sheets.
+  uint32_t multiprocessors;
 };
-constexpr SharedMemory kShared[] = {{70, 96},   {72, 96},  {75, 64},  {80, 163},  {86, 99},
-                                    {87, 163},  {89, 99},  {90, 227}, {100, 227}, {103, 227},
-                                    {110, 227}, {120, 99}, {121, 99}};
+constexpr Named kNamed[] = {{70, 96, 80},    {72, 96, 8},     {75, 64, 72},   {80, 163, 108},
+                            {86, 99, 84},    {87, 163, 16},   {89, 99, 142},  {90, 227, 132},
+                            {100, 227, 148}, {103, 227, 160}, {110, 227, 20}, {120, 99, 188},
+                            {121, 99, 48}};
 
 }  // namespace
 
@@ -40,8 +45,12 @@ std::string device_target(const Architecture& architecture) {
 
 sdk::StreamLimits limits_of(const Architecture& architecture) {
   sdk::StreamLimits limits;
-  const auto* row = std::ranges::find(kShared, architecture.capability, &SharedMemory::capability);
-  if (row != std::end(kShared)) limits.shared_bytes = row->kilobytes << 10;
+  const auto* row = std::ranges::find(kNamed, architecture.capability, &Named::capability);
+  if (row != std::end(kNamed)) {
+    limits.shared_bytes = row->kilobytes << 10;
+    limits.compute_units = row->multiprocessors;
+  }
+  limits.async_copies = architecture.capability >= 80;
   return limits;
 }
 

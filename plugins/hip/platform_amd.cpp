@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "plugins/hip/platform_amd.hpp"
 #include "sdk/render/hip_dialect.hpp"
@@ -54,8 +55,23 @@ std::string Driver::target(uint32_t device) const {
   return bytes.data() + at;
 }
 
+namespace {
+
+/// What HIP counts as multiprocessors, of a large product, as code compiled without a device is for
+/// that: Vega 64, MI60, MI100, one die of MI250X, MI300X, MI355X, and pairs of units of
+/// RX 6900 XT and RX 7900 XTX. Source: AMD's data sheets.
+constexpr std::pair<std::string_view, uint32_t> kUnits[] = {
+    {"gfx900", 64},  {"gfx906", 64},  {"gfx908", 120}, {"gfx90a", 110},
+    {"gfx942", 304}, {"gfx950", 256}, {"gfx1030", 40}, {"gfx1100", 48}};
+
+}  // namespace
+
 sdk::StreamLimits amd_limits(std::string_view target) {
   sdk::StreamLimits limits;
+  const std::string_view name = target.substr(0, target.find(':'));
+  for (const auto& [architecture, units] : kUnits) {
+    if (name == architecture) limits.compute_units = units;
+  }
   limits.workgroup[2] = 1024;
   // hip_runtime_api.h: "HIP does not support kernel launch with total work items defined in
   // dimension with size gridDim x blockDim >= 2^32".

@@ -37,8 +37,7 @@ tn_memory_space pinned_space() {
 
 /// What the dialects of sdk/render have words for.
 void claim_words(PropertyTable& table) {
-  table.claim_elementwise().claim(
-      {OpClaim::VECTOR, OpClaim::WORKGROUP, OpClaim::SUBGROUP, OpClaim::ASYNC});
+  table.claim_elementwise().claim({OpClaim::VECTOR, OpClaim::WORKGROUP, OpClaim::SUBGROUP});
   table.store_all().compute_registers(kAccessBytes);
   table.atomics(
       {TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_F32, TN_DTYPE_I64, TN_DTYPE_U64, TN_DTYPE_F64});
@@ -52,6 +51,7 @@ std::shared_ptr<PropertyTable> StreamBackend::make_table(const StreamLimits& lim
                                                TN_DEVICE_DETERMINISTIC | TN_DEVICE_SYMBOLIC |
                                                TN_DEVICE_SAVE);
   claim_words(*table);
+  if (limits.async_copies) table->claim({OpClaim::ASYNC});
   table->add_memory(device_space(limits.memory_bytes)).add_memory(pinned_space());
   const std::span<const tn_matrix_atom> matrix = platform_.atoms(target);
   for (const tn_matrix_atom& atom : matrix) table->add_atom(atom);

@@ -17,6 +17,7 @@ struct StreamLimits {
   uint32_t subgroup = 32;
   uint32_t registers = 255;  ///< 32-bit registers a thread
   uint32_t compute_units = 0;
+  bool async_copies = false;  ///< to shared memory, that go on while threads compute
   uint64_t l2_bytes = 0;
   uint64_t memory_bytes = 0;
 };

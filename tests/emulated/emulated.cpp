@@ -34,6 +34,7 @@ class Limits : public sdk::StreamCompiler {
     limits.subgroup = kSubgroup;
     limits.shared_bytes = kShared;
     limits.compute_units = 4;
+    limits.async_copies = kSubgroup == 32;
     return limits;
   }
   void compile(const sdk::ProgramView&, sdk::StreamCode&) const override {}

@@ -238,8 +238,8 @@ class Machine {
   void copy_later(uint32_t i, const tn_op& op, std::span<const uint32_t> operands,
                   const Mask& active) {
     for (uint32_t t = 0; t < threads_; ++t) {
-      if (!active[t]) error(i, "expected all threads");
-      if (op.op != TN_OP_ASYNC_COPY) continue;
+      if (!active[t] && op.op != TN_OP_ASYNC_COPY) error(i, "expected all threads");
+      if (!active[t] || op.op != TN_OP_ASYNC_COPY) continue;
       const size_t size = sdk::dtype_bytes(program_.op(operands[0]).dtype), bytes = op.imm;
       const auto place = [&](uint32_t buffer, uint32_t index) {
         const std::vector<uint8_t>& memory = bytes_of(buffer, t);

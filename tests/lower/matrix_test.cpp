@@ -159,6 +159,34 @@ TEST_CASE("unrolled loops between the atom's axes make its tile wider") {
   CHECK_THAT(lowered(c, warps_like(), list), ContainsSubstring("sums4 = param shared f32[512]"));
 }
 
+TEST_CASE("tiles of matrix atoms that are filled ahead hold the same") {
+  constexpr std::array<int, 3> kSizes[] = {
+      {32, 32, 16}, {64, 256, 32}, {45, 150, 23}, {90, 31, 17}};
+  for (const char* places : {"2", "3", "5"}) {
+    const std::string list = std::string(kTiled) + "pipeline r0.o " + places;
+    for (const auto& [m, k, n] : kSizes) {
+      INFO(places << " " << m << " " << k << " " << n);
+      CHECK(difference(product(m, k, n), warps_like(), list, false) == "");
+      CHECK(difference(product(m, k, n, "f16", true), warps_like(), list, false) == "");
+    }
+  }
+}
+
+TEST_CASE(
+    "rules fill tiles ahead where the device copies without waiting and two groups have room") {
+  Capabilities large = warps_like();
+  large.max_shared_bytes = 163 << 10;
+  const Case c = product(130, 256, 128);
+  const std::string text = lowered(c, large, "", true);
+  CHECK_THAT(text, ContainsSubstring("async_copy.16"));
+  CHECK_THAT(text, ContainsSubstring("async_wait 2"));
+  CHECK(difference(c, large, "", true) == "");
+  CHECK(difference(product(70, 96, 64, "f32"), large, "", true) == "");
+  CHECK_THAT(lowered(c, waves_like(), "", true), !ContainsSubstring("async"));
+  CHECK_THAT(lowered(c, warps_like(), "", true), !ContainsSubstring("async"));
+  CHECK_THAT(lowered(product(130, 250, 128), large, "", true), !ContainsSubstring("async"));
+}
+
 TEST_CASE("rules give contractions matrix atoms where the dtypes match, tiles in registers else") {
   constexpr std::array<int, 3> kSizes[] = {{32, 32, 32}, {40, 50, 72}, {133, 34, 35}, {64, 16, 96}};
   for (const auto& [m, k, n] : kSizes) {

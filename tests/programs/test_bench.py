@@ -40,6 +40,10 @@ class Bench(unittest.TestCase):
         self.assertNotIn("lowest_ratio", run_json("tenon-bench", *ONE, "--json")["rows"][0])
         self.assertEqual(run("tenon-bench", *ONE, "--runs", "0").returncode, 2)
 
+    def test_what_was_compiled_in_one_run_is_not_in_the_next(self):
+        row, = run_json("tenon-bench", "--only", "^compile/elementwise, later", "--runs", 2, "--json")["rows"]
+        self.assertNotIn("wrong", row)
+
     def test_bad_input_is_refused_before_anything_is_measured(self):
         for text in ("x", "[]", "{}", '{"rows": [{"name": "a"}]}', '{"rows": 1}'):
             with self.subTest(text):

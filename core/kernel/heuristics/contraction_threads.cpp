@@ -3,75 +3,16 @@
 // staged through shared memory, a tile of accumulators for each thread or matrix atoms for each
 // subgroup.
 #include <algorithm>
-#include <bit>
 
-#include "core/kernel/heuristics/schedule_builder.hpp"
+#include "core/kernel/heuristics/shared_copies.hpp"
 #include "core/kernel/tree/matrix.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
 namespace {
 
+constexpr int64_t kMostPlaces = 4;                   ///< of a tile in shared memory
 constexpr int64_t kMostTile = 128, kLeastTile = 32;  ///< rows and columns of a workgroup
-
-/// Threads of a workgroup along x, y and z.
-struct Threads {
-  int64_t x = 1, y = 1, z = 1;
-  int64_t all() const { return x * y * z; }
-};
-
-/// Spreads loops over a tile across all threads: lanes innermost, then threads along a row.
-void spread(ScheduleBuilder& builder, std::vector<int> axes, const Threads& threads, int64_t lanes,
-            bool on_y_and_z) {
-  axes = builder.fuse_contiguous(std::move(axes));
-  while (axes.size() > 2) {  // rows of a symbolic length
-    axes[0] = builder.fuse(axes[0], axes[1]);
-    axes.erase(axes.begin() + 1);
-  }
-  int row = -1, column = axes.back();
-  if (axes.size() == 2) row = axes[0];
-  while (lanes > 1 && builder.size(column) % lanes != 0) lanes /= 2;
-  if (lanes > 1) {
-    const auto [rest, lane] = builder.split(column, lanes);
-    builder.vectorize(lane);
-    column = rest;
-  }
-  int64_t across = std::min(threads.x, builder.size(column));
-  across = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(across)));
-  if (row < 0) {
-    std::tie(row, column) = builder.split(column, across);
-  } else if (builder.size(column) > across) {
-    const auto [rest, inner] = builder.split(column, across);
-    builder.unroll(rest);
-    // Rows outside, what is left of the columns inside them, threads innermost.
-    column = inner;
-    if (across < threads.x) builder.give_up("columns that the threads divide");
-  }
-  const int64_t others = on_y_and_z ? threads.y * threads.z : 1;
-  const int64_t down = threads.x / across;
-  int inner = -1;
-  std::tie(row, inner) = builder.split(row, down * others);
-  builder.unroll(row);
-  if (others > 1 || on_y_and_z) {
-    const auto [far, near] = builder.split(inner, down);
-    const auto [y, z] = builder.split(far, threads.z);
-    builder.bind(y, Bind::kBlockY);
-    builder.bind(z, Bind::kBlockZ);
-    inner = near;
-  }
-  if (down > 1) column = builder.fuse(inner, column);
-  if (!builder.bind(column, Bind::kBlockX)) builder.give_up("a copy that threads share");
-}
-
-/// The copy loops of the tile that was staged last.
-std::vector<int> copy_axes(ScheduleBuilder& builder) {
-  const int tile = static_cast<int>(builder.kernel.buffers.size()) - 1;
-  std::vector<int> axes;
-  walk(std::as_const(builder.kernel).body, [&](const Statement& s) {
-    if (s.kind == Statement::Kind::kStage && s.buffer == tile) axes = builder.chain(s.body[0]);
-  });
-  return axes;
-}
 
 void stage_operand(ScheduleBuilder& builder, const KValueRef& load, DType dtype, bool computed,
                    int at, const Threads& threads) {
@@ -79,8 +20,8 @@ void stage_operand(ScheduleBuilder& builder, const KValueRef& load, DType dtype,
   if (!builder.stage(load->buffer, at, pad, -1, computed))
     return builder.give_up("an operand that can be staged");
   const std::vector<int> axes = copy_axes(builder);
-  spread(builder, axes, threads, builder.short_vector(builder.loop(axes.front()), axes.back()),
-         true);
+  spread_over_block(builder, axes, threads,
+                    builder.short_vector(builder.loop(axes.front()), axes.back()), true);
 }
 
 void stage_operands(ScheduleBuilder& builder, const Matmul& mm, int at, const Threads& threads) {
@@ -106,6 +47,23 @@ int64_t block_tile(const ScheduleBuilder& builder, const Matmul& mm, int64_t mos
   while (most > kLeastTile && blocks(most) < std::max<int64_t>(1, builder.caps.compute_units))
     most /= 2;
   return most;
+}
+
+/// Blocks of the sum that are on their way while one is computed on: as many as leave room for
+/// another workgroup.
+void fill_ahead(ScheduleBuilder& builder, int k_block, const Matmul& mm) {
+  const std::string& name = builder.kernel.axes[k_block].name;
+  const bool has_end = std::ranges::any_of(builder.kernel.guards, [&](const Guard& g) {
+    return g.lower.depends_on(name) || g.upper.depends_on(name);
+  });
+  if (builder.refusal() || !builder.caps.has(Op::ASYNC_COPY) || has_end || mm.rows_computed ||
+      mm.columns_computed)
+    return;
+  const int64_t tiles = shared_bytes(builder, true);
+  const int64_t others = shared_bytes(builder, false) - tiles;
+  const int64_t room = builder.caps.max_shared_bytes / 2 - others;
+  const int64_t places = std::min({kMostPlaces, room / tiles, builder.size(k_block)});
+  if (places >= 2) builder.pipeline(k_block, builder.choose("places", places, {2, 3}));
 }
 
 void schedule_registers(ScheduleBuilder& builder, const Matmul& mm, int64_t wanted) {
@@ -135,6 +93,7 @@ void schedule_registers(ScheduleBuilder& builder, const Matmul& mm, int64_t want
     builder.unroll(n_own);
   }
   stage_operands(builder, mm, k_block, threads);
+  fill_ahead(builder, k_block, mm);
   bind_blocks(builder, mm, m_block, n_block);
 }
 
@@ -164,8 +123,9 @@ void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom
   walk(std::as_const(builder.kernel).body, [&](const Statement& s) {
     if (s.kind == Statement::Kind::kMatrix) axes = builder.chain(s.body[0]);
   });
-  spread(builder, axes, threads, builder.short_vector(builder.loop(axes.front()), axes.back()),
-         false);
+  spread_over_block(builder, axes, threads,
+                    builder.short_vector(builder.loop(axes.front()), axes.back()), false);
+  fill_ahead(builder, k_block, mm);
   bind_blocks(builder, mm, m_block, n_block);
 }
 
@@ -185,14 +145,6 @@ const MatrixAtom* atom_for(const ScheduleBuilder& builder, const Matmul& mm) {
     if (fits && (!best || atom.m * atom.n * atom.k > best->m * best->n * best->k)) best = &atom;
   }
   return best;
-}
-
-bool fits_shared(const ScheduleBuilder& builder) {
-  int64_t shared = 0;
-  for (const KernelBuffer& b : builder.kernel.buffers)
-    if (b.space == BufferSpace::kShared)
-      shared += (b.count.value() * builder.caps.tile_bytes(b.dtype) + 63) / 64 * 64;
-  return shared <= builder.caps.max_shared_bytes;
 }
 
 }  // namespace

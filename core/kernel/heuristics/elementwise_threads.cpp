@@ -94,6 +94,7 @@ void schedule_threads_nest(ScheduleBuilder& builder, int axis) {
       builder.loop(axes.back()).body.size() > 0 &&
       builder.stores(builder.loop(axes.back())).size() == builder.loop(axes.back()).body.size()) {
     if (builder.caps.software) return schedule_runs(builder, std::move(axes));
+    if (schedule_transposed(builder, axes)) return;
     return schedule_elements(builder, std::move(axes));
   }
   if (builder.caps.software && schedule_rows_apart(builder, axes)) return;

@@ -143,6 +143,10 @@ bool ScheduleBuilder::stage(const KValueRef& load, int axis, int inner) {
   return step_if_legal({TransformKind::kStage, std::move(names), 0, Bind::kLoop});
 }
 
+bool ScheduleBuilder::pipeline(int axis, int64_t places) {
+  return step_if_legal({TransformKind::kPipeline, {kernel.axes[axis].name}, places, Bind::kLoop});
+}
+
 void ScheduleBuilder::dot(int axis) { step({TransformKind::kDot, {kernel.axes[axis].name}}); }
 
 bool ScheduleBuilder::sink(int reduce_axis, int at) {
@@ -328,6 +332,15 @@ std::vector<int> ScheduleBuilder::fuse_contiguous(std::vector<int> axes) {
     axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(i) + 1);
   }
   return axes;
+}
+
+int axis_across(const ScheduleBuilder& builder, const std::vector<int>& axes, const KValue& load,
+                int64_t least) {
+  const auto along_n = builder.stride(load.index, axes.back());
+  if (!load.mask.is_const(1) || !along_n || std::abs(*along_n) <= least) return -1;
+  for (const int a : axes)
+    if (a != axes.back() && builder.stride(load.index, a) == 1) return a;
+  return -1;
 }
 
 void bind_grid(ScheduleBuilder& builder, int axis, int64_t per_item, Bind place) {

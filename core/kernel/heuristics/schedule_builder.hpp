@@ -38,6 +38,8 @@ class ScheduleBuilder {
   bool stage(int buffer, int axis, int64_t pad = 0, int inner = -1, bool computed = false);
   /// As the kernel has the load now: what others read of its buffer inside the axis stays.
   bool stage(const KValueRef& load, int axis, int inner = -1);
+  /// False, and nothing done, if the loop fills no shared tiles.
+  bool pipeline(int axis, int64_t places);
   void dot(int axis);
   void tensorize(int m, int n, int k, int64_t threads);
   /// False, and nothing done, where sums cannot leave their registers.
@@ -166,6 +168,10 @@ bool schedule_scan(ScheduleBuilder& builder, int axis);
 bool schedule_recomputed(ScheduleBuilder& builder, int axis);
 /// Sums down the columns of a matrix that is read once; false if it is no such thing.
 bool schedule_columns_once(ScheduleBuilder& builder, int axis);
+/// The axis along which a load lies that goes across the innermost of directly nested loops, by
+/// more than `least` elements a step; -1 if there is none.
+int axis_across(const ScheduleBuilder& builder, const std::vector<int>& axes, const KValue& load,
+                int64_t least);
 /// The directly nested loops of elementwise work with an operand across them; gives the outermost
 /// loop then, or -1, and nothing done, if there is no such operand.
 int schedule_across(ScheduleBuilder& builder, const std::vector<int>& axes);
@@ -176,6 +182,8 @@ bool schedule_tiles(ScheduleBuilder& builder,
                     int axis);  ///< a contraction, its operands in shared memory
 bool schedule_thread_tiles(ScheduleBuilder& builder,
                            int axis);  ///< a contraction, a tile in each thread's registers
+bool schedule_transposed(ScheduleBuilder& builder,
+                         const std::vector<int>& axes);  ///< an operand across, in shared memory
 bool schedule_rows(ScheduleBuilder& builder, const std::vector<int>& axes);
 bool schedule_columns(ScheduleBuilder& builder, const std::vector<int>& axes);
 /// The innermost loop of each pass over a row: of a reduction, or with stores.

@@ -2,7 +2,6 @@
 // Elementwise nests on processors with vector registers, where an operand lies across the result:
 // squares of it go through registers, so that memory is read and written in whole vectors.
 #include <algorithm>
-#include <cstdlib>
 
 #include "core/kernel/heuristics/schedule_builder.hpp"
 
@@ -16,15 +15,6 @@ constexpr int64_t kMostValues = 640;
 /// Squares side by side in the result, so that lines written follow one another. None are in what
 /// is read: its lines are taken in order, as a processor reads ahead.
 constexpr int64_t kWriteAlong = 4;
-
-/// The axis along which a load lies that goes across n; -1 if there is none.
-int axis_across(const ScheduleBuilder& builder, const std::vector<int>& axes, const KValue& load) {
-  const auto along_n = builder.stride(load.index, axes.back());
-  if (!load.mask.is_const(1) || !along_n || std::abs(*along_n) <= kMostLanes) return -1;
-  for (const int a : axes)
-    if (a != axes.back() && builder.stride(load.index, a) == 1) return a;
-  return -1;
-}
 
 /// As many squares as divide those there are: each edge would be code of its own.
 int64_t squares(const ScheduleBuilder& builder, int axis, int64_t most) {
@@ -46,7 +36,7 @@ int schedule_across(ScheduleBuilder& builder, const std::vector<int>& axes) {
     if (s.kind != Statement::Kind::kStore || builder.stride(s.index, n) != 1) return -1;
   int m = -1;
   for (const KValueRef& v : builder.loads(nest))
-    if (m < 0) m = axis_across(builder, axes, *v);
+    if (m < 0) m = axis_across(builder, axes, *v, kMostLanes);
   const int64_t lanes = std::min(builder.lanes(nest), kMostLanes);
   if (m < 0 || lanes < 4 || builder.size(m) < lanes || builder.size(n) < lanes) return -1;
   int64_t values = 0;

@@ -15,8 +15,10 @@ Refused TransformStep::refuse(std::string_view expected, std::string_view got) c
 
 Refused TransformStep::check_free(int a) const {
   const KernelAxis& found = kernel.axes[a];
-  if (found.bind == Bind::kLoop) return {};
-  return refuse(found.name + " not to be bound yet", bind_name(found.bind));
+  if (found.bind != Bind::kLoop)
+    return refuse(found.name + " not to be bound yet", bind_name(found.bind));
+  if (ahead_in(*path_to(kernel, a).back()) == 0) return {};
+  return refuse(found.name + " not to be a pipeline yet", "one");
 }
 
 namespace {
@@ -127,10 +129,6 @@ Refused apply_split(const TransformStep& step) {
   return {};
 }
 
-Refused apply_pipeline(const TransformStep& step) {
-  return step.refuse("a transform that this version applies", "one it only reads");
-}
-
 namespace {
 
 using Apply = Refused (*)(const TransformStep&);
@@ -205,6 +203,19 @@ bool only_binds(TransformKind kind) {
          kind == TransformKind::kBind;
 }
 
+/// What moves statements from loop to loop: copies that run ahead belong to theirs.
+bool moves_statements(TransformKind kind) {
+  using enum TransformKind;
+  return kind == kReorder || kind == kCacheReduction || kind == kSink || kind == kChain ||
+         kind == kScan || kind == kPrecompute;
+}
+
+bool has_pipeline(const Kernel& kernel) {
+  bool found = false;
+  walk(kernel.body, [&](const Statement& s) { found |= s.ahead != 0; });
+  return found;
+}
+
 bool has(const Kernel& kernel, Bind bind) {
   return std::ranges::any_of(kernel.axes, [=](const KernelAxis& a) { return a.bind == bind; });
 }
@@ -219,6 +230,8 @@ Refused try_apply(Kernel& kernel, const Transform& transform) {
   TransformStep step{in_place ? kernel : copy, transform, {}};
   try {
     if (Refused no = resolve(step)) return no;
+    if (moves_statements(transform.kind) && has_pipeline(step.kernel))
+      return step.refuse("this before pipeline", "a pipeline");
     if (Refused no = kApply[static_cast<size_t>(transform.kind)](step)) return no;
     if (matrices)
       if (Refused no = check_matrices(step)) return no;

@@ -88,7 +88,10 @@ class Drawer {
     for (int tries = 0; tries < kTries; ++tries) {
       const std::optional<Transform> t = draw(kind, axes);
       if (!t) return false;
-      if (add(*t)) return true;
+      if (!add(*t)) continue;
+      if (kind == TransformKind::kStage && below_(2))
+        add({TransformKind::kPipeline, {t->names[1]}, 2 + below_(3), Bind::kLoop});
+      return true;
     }
     return false;
   }

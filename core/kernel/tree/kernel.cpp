@@ -109,6 +109,12 @@ void walk(const std::vector<Statement>& body, const std::function<void(const Sta
   }
 }
 
+int64_t ahead_in(const Statement& loop) {
+  for (const Statement& s : loop.body)
+    if (s.ahead) return s.ahead;
+  return 0;
+}
+
 void rewrite_values(Kernel& kernel, const std::function<KValueRef(const KValueRef&)>& change) {
   KValueRewriter rewrite(change);
   for (Let& let : kernel.lets) let.value = rewrite(let.value);

@@ -100,6 +100,9 @@ struct Statement {
   KValueRef value;
   std::vector<ReduceState> states;
   std::vector<Statement> body;
+  /// kStage: iterations of the loop around it that it runs ahead of what else is in the loop. Its
+  /// tile has a place for each of them and one more.
+  int64_t ahead = 0;
   // kMatrix: `index` is where the atom that stands first in the tile begins
   int64_t pitch = 0;    ///< elements between rows of the tile
   int64_t threads = 0;  ///< of the subgroup, on block.x
@@ -142,6 +145,8 @@ const Statement* running_reduction(const Kernel& kernel, int axis);
 /// Statements from the outermost to the loop of an axis, both ends included; empty if there is
 /// none.
 std::vector<Statement*> path_to(Kernel& kernel, int axis);
+/// Iterations by which the copies of a loop run ahead of it; 0: none does.
+int64_t ahead_in(const Statement& loop);
 void walk(std::vector<Statement>& body, const std::function<void(Statement&)>& use);
 void walk(const std::vector<Statement>& body, const std::function<void(const Statement&)>& use);
 void substitute(Kernel& kernel, const std::map<std::string, Expr>& values);

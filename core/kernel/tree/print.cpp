@@ -93,7 +93,8 @@ class Printer {
                             text(*s.value), where(s.mask));
         break;
       case Statement::Kind::kStage:
-        out_ += fmt::format("{}stage b{}\n", indent, s.buffer);
+        out_ += fmt::format("{}stage b{}{}\n", indent, s.buffer,
+                            s.ahead ? fmt::format(", {} ahead", s.ahead) : "");
         break;
       case Statement::Kind::kMatrix:
         out_ += fmt::format("{}b{}[{}] = s{}.0 by {} threads\n", indent, s.buffer,

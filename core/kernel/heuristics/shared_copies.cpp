@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/kernel/heuristics/shared_copies.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace tenon {
+
+void spread_over_block(ScheduleBuilder& builder, std::vector<int> axes, const Threads& threads,
+                       int64_t lanes, bool on_y_and_z) {
+  axes = builder.fuse_contiguous(std::move(axes));
+  while (axes.size() > 2) {  // rows of a symbolic length
+    axes[0] = builder.fuse(axes[0], axes[1]);
+    axes.erase(axes.begin() + 1);
+  }
+  int row = -1, column = axes.back();
+  if (axes.size() == 2) row = axes[0];
+  while (lanes > 1 && builder.size(column) % lanes != 0) lanes /= 2;
+  if (lanes > 1) {
+    const auto [rest, lane] = builder.split(column, lanes);
+    builder.vectorize(lane);
+    column = rest;
+  }
+  int64_t across = std::min(threads.x, builder.size(column));
+  across = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(across)));
+  if (row < 0) {
+    std::tie(row, column) = builder.split(column, across);
+  } else if (builder.size(column) > across) {
+    const auto [rest, inner] = builder.split(column, across);
+    builder.unroll(rest);
+    // Rows outside, what is left of the columns inside them, threads innermost.
+    column = inner;
+    if (across < threads.x) builder.give_up("columns that the threads divide");
+  }
+  const int64_t others = on_y_and_z ? threads.y * threads.z : 1;
+  const int64_t down = threads.x / across;
+  int inner = -1;
+  std::tie(row, inner) = builder.split(row, down * others);
+  builder.unroll(row);
+  if (others > 1 || on_y_and_z) {
+    const auto [far, near] = builder.split(inner, down);
+    const auto [y, z] = builder.split(far, threads.z);
+    builder.bind(y, Bind::kBlockY);
+    builder.bind(z, Bind::kBlockZ);
+    inner = near;
+  }
+  if (down > 1) column = builder.fuse(inner, column);
+  if (!builder.bind(column, Bind::kBlockX)) builder.give_up("a copy that threads share");
+}
+
+std::vector<int> copy_axes(ScheduleBuilder& builder) {
+  const int tile = static_cast<int>(builder.kernel.buffers.size()) - 1;
+  std::vector<int> axes;
+  walk(std::as_const(builder.kernel).body, [&](const Statement& s) {
+    if (s.kind == Statement::Kind::kStage && s.buffer == tile) axes = builder.chain(s.body[0]);
+  });
+  return axes;
+}
+
+int64_t shared_bytes(const ScheduleBuilder& builder, bool staged_only) {
+  std::vector<bool> staged(builder.kernel.buffers.size(), !staged_only);
+  walk(builder.kernel.body, [&](const Statement& s) {
+    if (s.kind == Statement::Kind::kStage) staged[static_cast<size_t>(s.buffer)] = true;
+  });
+  int64_t bytes = 0;
+  for (size_t i = 0; i < staged.size(); ++i) {
+    const KernelBuffer& b = builder.kernel.buffers[i];
+    if (staged[i] && b.space == BufferSpace::kShared)
+      bytes += (b.count.value() * builder.caps.tile_bytes(b.dtype) + 63) / 64 * 64;
+  }
+  return bytes;
+}
+
+bool fits_shared(const ScheduleBuilder& builder) {
+  return shared_bytes(builder, false) <= builder.caps.max_shared_bytes;
+}
+
+}  // namespace tenon

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Shared tiles that are filled ahead: the same results, one barrier an iteration, each copy waited
+// for.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "core/kernel/transforms/transform.hpp"
+#include "core/kernel/tree/build.hpp"
+#include "sdk/program/text.hpp"
+#include "tests/lower/harness.hpp"
+
+using namespace tenon;
+using namespace tenon::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+Case product(const std::string& m, const std::string& k, const std::string& n,
+             std::map<std::string, int64_t> sizes = {}, const std::string& dtype = "f32") {
+  const auto s = [&](const std::string& dims) { return dtype + "[" + dims + "]"; };
+  std::string where;
+  for (const auto& [name, size] : sizes)
+    where += (where.empty() ? "" : ", ") + ("1 <= " + name) + " <= 99";
+  return {"graph g(%a: " + s(m + ", " + k) + ", %b: " + s(k + ", " + n) + ")" +
+              (where.empty() ? "" : " where " + where) + " { %a3 = reshape %a : " +
+              s(m + ", " + k + ", 1") + " %ae = expand %a3 : " + s(m + ", " + k + ", " + n) +
+              " %b3 = reshape %b : " + s("1, " + k + ", " + n) + " %be = expand %b3 : " +
+              s(m + ", " + k + ", " + n) + " %p = mul %ae, %be : " + s(m + ", " + k + ", " + n) +
+              " %s = reduce.add %p, axes=[1] : " + s(m + ", 1, " + n) + " return %s }",
+          std::move(sizes),
+          {}};
+}
+
+constexpr const char* kStaged =
+    "split a0 8; split a1 8; split r0 4; reorder a0.o a1.o a0.i a1.i; bind a0.o grid.y; bind a1.o "
+    "grid.x; bind a0.i block.y; bind a1.i block.x; stage b0 at r0.o; stage b1 at r0.o pad 4; ";
+
+size_t count(const std::string& text, std::string_view word) {
+  size_t n = 0;
+  for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) ++n;
+  return n;
+}
+
+std::string lowered(const Case& c, const Capabilities& device, const std::string& list) {
+  Builder builder;
+  return sdk::print_program(
+      lower(parse_graph(c.graph, builder), device, list, false).program.view());
+}
+
+}  // namespace
+
+TEST_CASE("tiles that are filled ahead give the same result, whatever the number of blocks") {
+  const Case cases[] = {product("16", "64", "24"),
+                        product("13", "30", "9"),
+                        product("8", "4", "8"),
+                        product("9", "3", "10"),
+                        product("8", "8", "8"),
+                        product("m", "k", "n", {{"m", 17}, {"k", 45}, {"n", 9}}),
+                        product("8", "k", "8", {{"k", 3}}),
+                        product("16", "24", "16", {}, "f64"),
+                        product("16", "24", "16", {}, "i16"),
+                        product("16", "24", "16", {}, "i64")};
+  for (const Case& c : cases)
+    for (const char* places : {"2", "3", "4", "8"})
+      for (const Capabilities& device : {warps_like(), gpu_like(), web_like()}) {
+        if (device.storage_bytes > 1 && c.graph.find("f32") == std::string::npos) continue;
+        INFO(c.graph << " " << places);
+        CHECK(difference(c, device, std::string(kStaged) + "pipeline r0.o " + places, false) == "");
+      }
+}
+
+TEST_CASE("a loop around the pipeline begins it again, and each of its tiles") {
+  // The rows of a workgroup are taken in two rounds.
+  const std::string list =
+      "split a0 8; split a1 8; split r0 4; split a0.o 2; reorder a0.o.o a1.o a0.o.i a0.i a1.i; "
+      "bind "
+      "a0.o.o grid.y; bind a1.o grid.x; bind a0.i block.y; bind a1.i block.x; stage b0 at r0.o; "
+      "stage b1 at r0.o; pipeline r0.o 3";
+  CHECK(difference(product("32", "40", "16"), warps_like(), list, false) == "");
+  CHECK(difference(product("30", "33", "11"), gpu_like(), list, false) == "");
+}
+
+TEST_CASE("a pipeline has one barrier an iteration and waits for its own copies alone") {
+  const Case c = product("16", "64", "24");
+  const std::string plain = lowered(c, warps_like(), kStaged);
+  CHECK(count(plain, "barrier block") == 2);
+  CHECK(count(plain, "async") == 0);
+  const std::string text = lowered(c, warps_like(), std::string(kStaged) + "pipeline r0.o 4");
+  CHECK(count(text, "async_wait 2") == 1);
+  CHECK(count(text, "async_commit") == 4);
+  CHECK(count(text, "async_copy.4") == 8);
+  CHECK(count(text, "barrier block") == 2);
+  const size_t loop = text.find("loop"), wait = text.find("async_wait");
+  REQUIRE(loop != std::string::npos);
+  CHECK(count(text.substr(loop), "barrier block") == 1);
+  CHECK(text.find("async_copy", wait) < text.find("mul", text.find("async_copy", wait)));
+  // Without such copies the same is done by loads and stores.
+  const std::string other = lowered(c, gpu_like(), std::string(kStaged) + "pipeline r0.o 4");
+  CHECK(count(other, "async") == 0);
+  CHECK(count(other.substr(other.find("loop")), "barrier block") == 1);
+}
+
+TEST_CASE("a pipeline is refused with what was expected") {
+  const std::pair<std::string, const char*> bad[] = {
+      {"pipeline r0 2", "pipeline r0 2: expected a shared tile that r0 fills, got none"},
+      {"split r0 4; stage b0 at r0.o; pipeline r0.o 2", "expected a shared tile"},
+      {std::string(kStaged) + "pipeline r0.o 1", "expected 2 to 8 places, got 1"},
+      {std::string(kStaged) + "pipeline r0.o 9", "expected 2 to 8 places, got 9"},
+      {std::string(kStaged) + "pipeline r0.o 2; pipeline r0.o 2", "not to be a pipeline yet"},
+      {std::string(kStaged) + "pipeline r0.o 2; split r0.o 2", "not to be a pipeline yet"},
+      {std::string(kStaged) + "pipeline r0.o 2; unroll r0.o", "not to be a pipeline yet"},
+      {std::string(kStaged) + "pipeline r0.o 2; sink r0.o at a0.o", "this before pipeline"},
+      {std::string(kStaged) + "pipeline r0.o 2; reorder a1.o a0.o", "this before pipeline"},
+  };
+  for (const auto& [list, message] : bad) {
+    INFO(list);
+    Builder builder;
+    Kernel kernel = build_kernel(parse_graph(product("16", "64", "24").graph, builder));
+    CHECK_THROWS_WITH(apply_transforms(kernel, parse_transforms(list)), ContainsSubstring(message));
+  }
+}
