@@ -21,9 +21,12 @@ int64_t GroupTotals::shuffled_threads(int64_t width, const std::vector<Value>& p
     const size_t bytes = dtype_size(static_cast<DType>(ops_.tree().at(v).dtype));
     if (ops_.lanes(v) != 1 || (bytes != 4 && bytes != 8)) return 1;
   }
-  const int64_t threads = places_.threads(), size = subgroup_threads(capabilities_);
-  const bool whole = (places_.subgroup() == 0 || places_.subgroup() == size) &&
-                     threads % size == 0 && std::has_single_bit(static_cast<uint64_t>(width)) &&
+  const int64_t size = subgroup_threads(capabilities_);
+  // Some drivers know no subgroups over several rows of threads.
+  const bool rows =
+      places_.is_used(Bind::kBlockX) && places_.extent(Bind::kBlockX).value() % size == 0;
+  const bool whole = (places_.subgroup() == 0 || places_.subgroup() == size) && rows &&
+                     std::has_single_bit(static_cast<uint64_t>(width)) &&
                      (width % size == 0 || size % width == 0);
   return whole ? std::min(size, width) : 1;
 }

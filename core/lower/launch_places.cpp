@@ -63,13 +63,6 @@ LaunchPlaces::Value LaunchPlaces::is_of_section(size_t section) {
   return section + 1 == sections_.size() ? not_before : ops_.both(not_before, before_end);
 }
 
-int64_t LaunchPlaces::threads() const {
-  int64_t threads = 1;
-  for (const Bind place : kBlock)
-    if (is_used(place)) threads *= extent(place).value();
-  return threads;
-}
-
 LaunchPlaces::Value LaunchPlaces::index(Bind place) {
   if (is_used(place) && extent(place).is_const(1)) return ops_.index_constant(0);
   const Value raw = raw_index(place);

@@ -27,7 +27,6 @@ class LaunchPlaces {
   bool is_used(Bind place) const { return places_[number(place)].used; }
   /// Axes of several extents are bound to it, so that some threads are beyond the shorter ones.
   bool is_uneven(Bind place) const { return places_[number(place)].uneven; }
-  int64_t threads() const;  ///< of a workgroup
   Value index(Bind place);
 
   /// Sections of the kernel; 0 if it is one.

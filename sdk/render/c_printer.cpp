@@ -278,11 +278,18 @@ class SourcePrinter {
     const tn_op& index = program_.op(operands[1]);
     const bool is_run = lanes > 1 && index.lanes == 1;
     const auto param = static_cast<uint32_t>(program_.op(operands[0]).imm);
-    const bool is_zero = index.op == TN_OP_CONST && index.imm == 0;
-    const std::string run = is_zero ? lane_ : name(operands[1]) + " + " + lane_;
-    return {program_.param(param), name(operands[0]), is_run ? run : lane(operands[1]),
-            index.dtype};
+    return {program_.param(param), name(operands[0]),
+            is_run ? index_of_run(operands[1]) : lane(operands[1]), index.dtype};
   }
+  /// One number where it is known: a language may look at constants.
+  std::string index_of_run(uint32_t first) const {
+    const tn_op& index = program_.op(first);
+    const bool is_known = index.op == TN_OP_CONST;
+    if (is_known && lane_ != "l")
+      return dialect_.literal(index.imm + std::stoull(lane_), index.dtype);
+    return is_known && index.imm == 0 ? lane_ : name(first) + " + " + lane_;
+  }
+
   /// What load_lanes and store_lanes take, or nothing.
   std::optional<Element> run_of(const tn_op& op, uint32_t lanes, bool is_masked) const {
     const auto operands = program_.operands(op);

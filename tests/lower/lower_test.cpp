@@ -200,6 +200,18 @@ TEST_CASE("rows that fit the cache take their exponentials once") {
   CHECK(count(program(lower(long_row, cpu_like(), "", true)), " exp2 ") == 8);
 }
 
+TEST_CASE("threads exchange values only in rows of whole subgroups") {
+  const std::string sums =
+      "graph g(%x: f32[16, 64]) { %y = reduce.add %x, axes=[1] : f32[16, 1] return %y }";
+  const auto text = [&](const std::string& threads) {
+    return program(lower(sums, software_like(),
+                         "split a0 8; bind a0.i block.y; bind a0.o grid.x; group r0 " + threads));
+  };
+  // 32 threads, four subgroups of eight, but each of two rows.
+  CHECK(count(text("4"), " subgroup_shuffle ") == 0);
+  CHECK(count(text("8"), " subgroup_shuffle ") == 3);
+}
+
 TEST_CASE("a load without a mask stays in a loop that may have no iteration") {
   const std::string text = program(
       lower("graph g(%x: u32[2, 1]) { %e = expand %x : u32[2, 2] return %e }", scalar_like(),

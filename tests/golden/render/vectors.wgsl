@@ -88,15 +88,15 @@ fn kernel_vectors(@builtin(workgroup_id) grid: vec3<u32>, @builtin(local_invocat
   var v16: array<f32, 2>;
   v16[0] = v14;
   v16[1] = v15;
-  p_y[8 + 0] = v16[0];
-  p_y[8 + 1] = v16[1];
+  p_y[8] = v16[0];
+  p_y[9] = v16[1];
   var v19: array<f32, 4>;
   v19[0] = v14;
   v19[1] = v14;
   v19[2] = v14;
   v19[3] = v14;
-  p_y[12 + 0] = v19[0];
-  p_y[12 + 1] = v19[1];
-  p_y[12 + 2] = v19[2];
-  p_y[12 + 3] = v19[3];
+  p_y[12] = v19[0];
+  p_y[13] = v19[1];
+  p_y[14] = v19[2];
+  p_y[15] = v19[3];
 }
