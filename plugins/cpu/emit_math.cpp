@@ -166,10 +166,10 @@ Value* call_host(Builder& b, const std::string& name, Value* x) {
 
 Value* sin_f32(Builder& b, Value* x, bool cosine) {
   Value* fast = sin_in_range(b, x, cosine);
-  Value* far =
+  Value* is_far =
       b.CreateFCmpOGT(b.CreateUnaryIntrinsic(llvm::Intrinsic::ID(llvm::Intrinsic::fabs), x),
                       f32_like(x, kSinRange));
-  if (lanes_of(x) > 1) far = b.CreateOrReduce(far);
+  Value* far = lanes_of(x) > 1 ? b.CreateOrReduce(is_far) : is_far;
   llvm::BasicBlock* before = b.GetInsertBlock();
   llvm::Function* function = before->getParent();
   auto* slow_block = llvm::BasicBlock::Create(b.getContext(), "far", function);
@@ -178,6 +178,7 @@ Value* sin_f32(Builder& b, Value* x, bool cosine) {
                  llvm::MDBuilder(b.getContext()).createBranchWeights(1, 1000));
   b.SetInsertPoint(slow_block);
   Value* slow = call_host(b, cosine ? "tenon_cpu_cos_f32" : "tenon_cpu_sin_f32", x);
+  slow = b.CreateSelect(is_far, slow, fast);  // no lane depends on what is beside it
   b.CreateBr(after);
   b.SetInsertPoint(after);
   llvm::PHINode* result = b.CreatePHI(x->getType(), 2);
