@@ -174,8 +174,10 @@ void Emitter::fill_ahead(const Statement& loop, Value position) {
   } else {
     // No index goes beyond the last iteration, whose copies are done already.
     const Value last = ops_.add(extent, ops_.index_constant(-1));
-    positions_.put_value(loop.axis, ops_.op(TN_OP_MIN, ops_.index_dtype(), {position, last}));
-    branch(ops_.op(TN_OP_CMPLT, DType::kBool, {position, extent}), fill);
+    const Value is_there = ops_.op(TN_OP_CMPLT, DType::kBool, {position, extent});
+    positions_.put_value(loop.axis,
+                         ops_.op(TN_OP_WHERE, ops_.index_dtype(), {is_there, position, last}));
+    branch(is_there, fill);
   }
   if (has_async_) tree_.effect(TN_OP_ASYNC_COMMIT, {});
 }

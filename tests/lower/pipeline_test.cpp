@@ -110,6 +110,7 @@ TEST_CASE("a pipeline is refused with what was expected") {
       {std::string(kStaged) + "pipeline r0.o 2; split r0.o 2", "not to be a pipeline yet"},
       {std::string(kStaged) + "pipeline r0.o 2; unroll r0.o", "not to be a pipeline yet"},
       {std::string(kStaged) + "pipeline r0.o 2; sink r0.o at a0.o", "this before pipeline"},
+      {std::string(kStaged) + "pipeline r0.o 2; stage b0 at r0.o", "this before pipeline"},
       {std::string(kStaged) + "pipeline r0.o 2; reorder a1.o a0.o", "this before pipeline"},
   };
   for (const auto& [list, message] : bad) {

@@ -203,11 +203,12 @@ bool only_binds(TransformKind kind) {
          kind == TransformKind::kBind;
 }
 
-/// What moves statements from loop to loop: copies that run ahead belong to theirs.
+/// What moves statements from loop to loop, or gives a copy another source: copies that run ahead
+/// belong to their loop, and take what is there before it.
 bool moves_statements(TransformKind kind) {
   using enum TransformKind;
   return kind == kReorder || kind == kCacheReduction || kind == kSink || kind == kChain ||
-         kind == kScan || kind == kPrecompute;
+         kind == kScan || kind == kPrecompute || kind == kStage;
 }
 
 bool has_pipeline(const Kernel& kernel) {
