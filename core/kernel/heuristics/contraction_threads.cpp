@@ -49,14 +49,18 @@ int64_t block_tile(const ScheduleBuilder& builder, const Matmul& mm, int64_t mos
   return most;
 }
 
+/// Whether the last iteration is not whole.
+bool has_end(const ScheduleBuilder& builder, int axis) {
+  const std::string& name = builder.kernel.axes[axis].name;
+  return std::ranges::any_of(builder.kernel.guards, [&](const Guard& g) {
+    return g.lower.depends_on(name) || g.upper.depends_on(name);
+  });
+}
+
 /// Blocks of the sum that are on their way while one is computed on: as many as leave room for
 /// another workgroup.
 void fill_ahead(ScheduleBuilder& builder, int k_block, const Matmul& mm) {
-  const std::string& name = builder.kernel.axes[k_block].name;
-  const bool has_end = std::ranges::any_of(builder.kernel.guards, [&](const Guard& g) {
-    return g.lower.depends_on(name) || g.upper.depends_on(name);
-  });
-  if (builder.refusal() || !builder.caps.has(Op::ASYNC_COPY) || has_end || mm.rows_computed ||
+  if (builder.refusal() || !builder.caps.has(Op::ASYNC_COPY) || mm.rows_computed ||
       mm.columns_computed)
     return;
   const int64_t tiles = shared_bytes(builder, true);
@@ -93,7 +97,8 @@ void schedule_registers(ScheduleBuilder& builder, const Matmul& mm, int64_t want
     builder.unroll(n_own);
   }
   stage_operands(builder, mm, k_block, threads);
-  fill_ahead(builder, k_block, mm);
+  // All blocks would have the masks of the last.
+  if (!has_end(builder, k_block)) fill_ahead(builder, k_block, mm);
   bind_blocks(builder, mm, m_block, n_block);
 }
 
