@@ -87,6 +87,10 @@ struct Capabilities {
   bool computes(DType dtype) const {
     return of(dtype).arithmetic || (is_wide(dtype) && splits_wide());
   }
+  /// To shared memory, while threads compute.
+  bool copies_async() const {
+    return has(Op::ASYNC_COPY) && has(Op::ASYNC_COMMIT) && has(Op::ASYNC_WAIT);
+  }
   /// Bytes of an element in memory that a kernel allocates: there nothing is packed.
   int64_t tile_bytes(DType dtype) const {
     return std::max<int64_t>(static_cast<int64_t>(dtype_size(dtype)), storage_bytes);

@@ -2,6 +2,8 @@
 #include "core/lower/emitter.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "core/lower/index_width.hpp"
 
@@ -25,7 +27,7 @@ Emitter::Emitter(const Kernel& kernel, const Capabilities& capabilities)
                   matrix_sums_, dot_sums_, group_totals_),
       stores_(kernel, capabilities, ops_, positions_, places_, params_, guards_, accesses_,
               leaves_),
-      has_async_(capabilities.has(Op::ASYNC_COPY)),
+      has_async_(capabilities.copies_async()),
       in_place_(std::ranges::any_of(kernel.buffers, [](const KernelBuffer& b) {
         return b.read && b.written && b.space == BufferSpace::kGlobal;
       })) {}
@@ -42,6 +44,12 @@ void Emitter::body(std::span<const Statement> statements) {
     return i < statements.size() && statements[i].kind == Statement::Kind::kStage &&
            !statements[i].ahead &&
            kernel_.buffers[statements[i].buffer].space == BufferSpace::kShared;
+  };
+  // Those before it in one run, from which a copy is made.
+  const auto takes_copies = [&](size_t i) {
+    std::set<int> before;
+    for (size_t k = i; k-- > 0 && is_shared_copy(k);) before.insert(statements[k].buffer);
+    return reads_any(statements[i], before);
   };
   for (size_t i = 0; i < statements.size(); ++i) {
     const Statement& s = statements[i];
@@ -67,7 +75,7 @@ void Emitter::body(std::span<const Statement> statements) {
       case Statement::Kind::kStage:
         if (s.ahead) break;  // its loop has done it
         // Copies beside one another need one pair of barriers.
-        if (is_shared_copy(i) && (i == 0 || !is_shared_copy(i - 1))) barrier();
+        if (is_shared_copy(i) && (i == 0 || !is_shared_copy(i - 1) || takes_copies(i))) barrier();
         stage(s);
         if (is_shared_copy(i) && !is_shared_copy(i + 1)) barrier();
         break;
@@ -162,10 +170,8 @@ void Emitter::pipelined(const Statement& s) {
 void Emitter::fill_ahead(const Statement& loop, Value position) {
   const Value extent = exprs_.integer(kernel_.axes[loop.axis].extent);
   const auto fill = [&] {
-    ahead_ = true;
     for (const Statement& copy : loop.body)
       if (copy.ahead) stage(copy);
-    ahead_ = false;
   };
   int64_t at = 0, count = 0;
   if (ops_.is_constant(position, at) && ops_.is_constant(extent, count)) {
@@ -294,6 +300,7 @@ void Emitter::reduce(const Statement& s) {
 }
 
 void Emitter::stage(const Statement& s) {
+  const bool around = std::exchange(ahead_, s.ahead != 0);
   // The copy's own axes stand for the lanes around it and, where threads share it, for them too.
   const bool shared = kernel_.buffers[s.buffer].space == BufferSpace::kShared;
   const auto copied = [&](Bind bind) {
@@ -305,6 +312,7 @@ void Emitter::stage(const Statement& s) {
   };
   positions_.outside_loops(copied, [&] { shared ? places_.without_threads(copy) : copy(); });
   params_.filled(s.buffer);
+  ahead_ = around;
 }
 
 void Emitter::matrix(const Statement& s) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace tenon {
 namespace {
@@ -158,9 +159,9 @@ void Guards::with_off(const Peel& peel, const std::function<void()>& emit) {
 }
 
 void Guards::without_peeling(const std::function<void()>& emit) {
-  peels_ = false;
+  const bool before = std::exchange(peels_, false);
   emit();
-  peels_ = true;
+  peels_ = before;
 }
 
 }  // namespace tenon

@@ -30,7 +30,7 @@ void Stores::copy_ahead(std::span<const Statement> run) {
 
 bool Stores::copy_async(const Statement& s) {
   const KValue& load = *s.value;
-  if (load.kind != KValueKind::kLoad || !capabilities_.has(Op::ASYNC_COPY) ||
+  if (load.kind != KValueKind::kLoad || !capabilities_.copies_async() ||
       kernel_.buffers[load.buffer].space != BufferSpace::kGlobal ||
       std::cmp_less(dtype_size(load.dtype), capabilities_.storage_bytes))
     return false;

@@ -100,10 +100,22 @@ TEST_CASE("a pipeline has one barrier an iteration and waits for its own copies 
   CHECK(count(other.substr(other.find("loop")), "barrier block") == 1);
 }
 
+TEST_CASE("a tile that is filled inside of a copy that runs ahead is filled at once") {
+  std::string list = kStaged;
+  list += "stage b0 at b0.c0; pipeline r0.o 3";
+  CHECK(difference(product("16", "64", "24"), warps_like(), list, false) == "");
+  const std::string twice = std::string(kStaged) + "stage b0 at r0.o";
+  const std::string text = lowered(product("16", "64", "24"), warps_like(), twice);
+  // Between a tile and the one that is copied from it is a barrier too.
+  CHECK(count(text, "barrier block") == 3);
+}
+
 TEST_CASE("a pipeline is refused with what was expected") {
   const std::pair<std::string, const char*> bad[] = {
       {"pipeline r0 2", "pipeline r0 2: expected a shared tile that r0 fills, got none"},
       {"split r0 4; stage b0 at r0.o; pipeline r0.o 2", "expected a shared tile"},
+      {std::string(kStaged) + "stage b0 at r0.o; pipeline r0.o 2",
+       "expected copies of what is there before the loop"},
       {std::string(kStaged) + "pipeline r0.o 1", "expected 2 to 8 places, got 1"},
       {std::string(kStaged) + "pipeline r0.o 9", "expected 2 to 8 places, got 9"},
       {std::string(kStaged) + "pipeline r0.o 2; pipeline r0.o 2", "not to be a pipeline yet"},

@@ -60,8 +60,7 @@ bool has_end(const ScheduleBuilder& builder, int axis) {
 /// Blocks of the sum that are on their way while one is computed on: as many as leave room for
 /// another workgroup.
 void fill_ahead(ScheduleBuilder& builder, int k_block, const Matmul& mm) {
-  if (builder.refusal() || !builder.caps.has(Op::ASYNC_COPY) || mm.rows_computed ||
-      mm.columns_computed)
+  if (builder.refusal() || !builder.caps.copies_async() || mm.rows_computed || mm.columns_computed)
     return;
   const int64_t tiles = shared_bytes(builder, true);
   const int64_t others = shared_bytes(builder, false) - tiles;

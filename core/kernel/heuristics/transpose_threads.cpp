@@ -49,8 +49,10 @@ bool with_squares(ScheduleBuilder& builder, const std::vector<int>& axes, int m,
 bool schedule_transposed(ScheduleBuilder& builder, const std::vector<int>& axes) {
   const Statement& nest = builder.loop(axes.front());
   const int n = axes.back();
-  if (axes.size() < 2 || builder.caps.software || !builder.has_barriers() ||
-      builder.threads_on_x(kSquare) < kSquare || builder.threads_on_y(kSquare, kRows) < kRows)
+  // What else is in the launch has no use for rows of threads.
+  if (builder.kernel.body.size() > 1 || axes.size() < 2 || builder.caps.software ||
+      !builder.has_barriers() || builder.threads_on_x(kSquare) < kSquare ||
+      builder.threads_on_y(kSquare, kRows) < kRows)
     return false;
   for (const Bind place : {Bind::kBlockX, Bind::kBlockY, Bind::kBlockZ})
     if (builder.placed(place) != 0) return false;

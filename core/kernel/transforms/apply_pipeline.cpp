@@ -31,6 +31,11 @@ Refused apply_pipeline(const TransformStep& step) {
     s.ahead = places - 1;
     moved.emplace(s.buffer, mod(at, places) * place);
   }
+  std::set<int> tiles;
+  for (const auto& [buffer, by] : moved) tiles.insert(buffer);
+  for (const Statement& s : path_to(kernel, step.axes[0]).back()->body)
+    if (s.ahead && reads_any(s, tiles))
+      return step.refuse("copies of what is there before the loop", "one of another's tile");
   if (moved.empty())
     return step.refuse("a shared tile that " + step.axis(0).name + " fills", "none");
   walk(kernel.body, [&](Statement& s) {

@@ -109,6 +109,20 @@ void walk(const std::vector<Statement>& body, const std::function<void(const Sta
   }
 }
 
+bool reads_any(const Statement& s, const std::set<int>& buffers) {
+  bool found = false;
+  const auto look = [&](const Statement& inner) {
+    const auto check = [&](const KValueRef& v) {
+      found |= v->kind == KValueKind::kLoad && buffers.contains(v->buffer);
+    };
+    if (inner.value) visit(inner.value, check);
+    for (const ReduceState& state : inner.states) visit(state.value, check);
+  };
+  look(s);
+  walk(s.body, look);
+  return found;
+}
+
 int64_t ahead_in(const Statement& loop) {
   for (const Statement& s : loop.body)
     if (s.ahead) return s.ahead;

@@ -8,6 +8,7 @@
 
 #include <bitset>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -147,6 +148,8 @@ const Statement* running_reduction(const Kernel& kernel, int axis);
 std::vector<Statement*> path_to(Kernel& kernel, int axis);
 /// Iterations by which the copies of a loop run ahead of it; 0: none does.
 int64_t ahead_in(const Statement& loop);
+/// Whether a value anywhere in a statement is loaded from one of the buffers.
+bool reads_any(const Statement& s, const std::set<int>& buffers);
 void walk(std::vector<Statement>& body, const std::function<void(Statement&)>& use);
 void walk(const std::vector<Statement>& body, const std::function<void(const Statement&)>& use);
 void substitute(Kernel& kernel, const std::map<std::string, Expr>& values);
