@@ -19,7 +19,7 @@ void stage_operand(ScheduleBuilder& builder, const KValueRef& load, DType dtype,
   const int64_t pad = std::max<int64_t>(1, 16 / static_cast<int64_t>(dtype_size(dtype)));
   if (!builder.stage(load->buffer, at, pad, -1, computed))
     return builder.give_up("an operand that can be staged");
-  const std::vector<int> axes = copy_axes(builder);
+  const std::vector<int> axes = copy_loops(builder);
   spread_over_block(builder, axes, threads,
                     builder.short_vector(builder.loop(axes.front()), axes.back()), true);
 }

@@ -48,7 +48,7 @@ void spread_over_block(ScheduleBuilder& builder, std::vector<int> axes, const Th
   if (!builder.bind(column, Bind::kBlockX)) builder.give_up("a copy that threads share");
 }
 
-std::vector<int> copy_axes(ScheduleBuilder& builder) {
+std::vector<int> copy_loops(ScheduleBuilder& builder) {
   const int tile = static_cast<int>(builder.kernel.buffers.size()) - 1;
   std::vector<int> axes;
   walk(std::as_const(builder.kernel).body, [&](const Statement& s) {

@@ -17,7 +17,7 @@ void spread_over_block(ScheduleBuilder& builder, std::vector<int> axes, const Th
                        int64_t lanes, bool on_y_and_z);
 
 /// The copy loops of the tile that was staged last.
-std::vector<int> copy_axes(ScheduleBuilder& builder);
+std::vector<int> copy_loops(ScheduleBuilder& builder);
 
 /// Bytes of shared memory, of the tiles that copies fill or of all.
 int64_t shared_bytes(const ScheduleBuilder& builder, bool staged_only);

@@ -36,7 +36,7 @@ bool with_squares(ScheduleBuilder& builder, const std::vector<int>& axes, int m,
   builder.unroll(copy);
   for (const int buffer : buffers) {
     if (!builder.stage(buffer, n_squares, kRoom)) return false;
-    spread_over_block(builder, copy_axes(builder), {kSquare, kRows, 1}, 1, true);
+    spread_over_block(builder, copy_loops(builder), {kSquare, kRows, 1}, 1, true);
   }
   bind_grid(builder, n_squares, 1);
   bind_grid(builder, m_squares, 1, Bind::kGridY);

@@ -2,12 +2,12 @@
 // pipeline: the shared tiles of a loop are filled some iterations ahead, while threads compute on
 // what came before.
 #include "core/kernel/transforms/apply.hpp"
+#include "core/kernel/transforms/tile_loops.hpp"
 
 namespace tenon {
 namespace {
 
 constexpr int64_t kMostPlaces = 8;
-constexpr int64_t kMaxTile = 1 << 22;   ///< elements
 constexpr int64_t kWholeAccesses = 16;  ///< elements that each place begins at a multiple of
 
 }  // namespace
@@ -24,8 +24,8 @@ Refused apply_pipeline(const TransformStep& step) {
     KernelBuffer& tile = kernel.buffers[s.buffer];
     if (tile.space != BufferSpace::kShared) continue;
     const int64_t place = ceil_div(tile.count, kWholeAccesses).value() * kWholeAccesses;
-    if (place * places > kMaxTile)
-      return step.refuse(fmt::format("tiles of at most {} elements", kMaxTile),
+    if (place * places > kMostOfTile)
+      return step.refuse(fmt::format("tiles of at most {} elements", kMostOfTile),
                          std::to_string(place * places));
     tile.count = place * places;
     s.ahead = places - 1;

@@ -11,8 +11,6 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMaxTile = 1 << 22;  ///< elements
-
 bool is_loop(const Statement& s) { return s.kind == Statement::Kind::kLoop; }
 bool is_reduce(const Statement& s) { return s.kind == Statement::Kind::kReduce; }
 bool is_op(const KValueRef& v, Op op) { return v->kind == KValueKind::kOp && v->op == op; }
@@ -181,14 +179,14 @@ class Precompute {
   }
   int64_t count(const std::vector<int>& axes) const {
     int64_t count = 1;
-    for (const int a : axes) count = std::min(2 * kMaxTile, count * size(a));
+    for (const int a : axes) count = std::min(2 * kMostOfTile, count * size(a));
     return count;
   }
   int64_t size(int axis) const { return std::max<int64_t>(1, extent(axis).value()); }
 
   Refused check_sizes() const {
-    if (factor() <= kMaxTile && count(tile_) * factor() <= kMaxTile &&
-        count(with_own()) <= kMaxTile)
+    if (factor() <= kMostOfTile && count(tile_) * factor() <= kMostOfTile &&
+        count(with_own()) <= kMostOfTile)
       return {};
     return step_.refuse("tiles of at most 4194304 elements", "larger");
   }

@@ -7,12 +7,11 @@
 #include "core/kernel/transforms/apply.hpp"
 #include "core/kernel/transforms/staged_loads.hpp"
 #include "core/kernel/transforms/tile_axes.hpp"
+#include "core/kernel/transforms/tile_loops.hpp"
 #include "sdk/support/scanner.hpp"
 
 namespace tenon {
 namespace {
-
-constexpr int64_t kMaxTile = 1 << 22;  ///< elements
 
 class Stage {
  public:
@@ -157,7 +156,7 @@ class Stage {
         count += step_.transform.factor;
       }
       tile_[i].pitch = count;
-      if (tile_[i].size() > kMaxTile || (count *= tile_[i].size()) > kMaxTile)
+      if (tile_[i].size() > kMostOfTile || (count *= tile_[i].size()) > kMostOfTile)
         return step_.refuse("a tile of at most 4194304 elements", "a larger one");
     }
     count_ = count;

@@ -11,8 +11,6 @@ namespace {
 
 using Kind = Statement::Kind;
 
-constexpr int64_t kMaxTile = 1 << 22;  ///< elements
-
 class SinkRunning {
  public:
   explicit SinkRunning(const TransformStep& step)
@@ -69,7 +67,7 @@ class SinkRunning {
     int64_t count = 1;
     for (const int a : between_) {
       const int64_t size = std::max<int64_t>(1, kernel_.axes[a].extent.max());
-      if (size > kMaxTile || count * size > kMaxTile)
+      if (size > kMostOfTile || count * size > kMostOfTile)
         return step_.refuse("a tile of at most 4194304 elements", "a larger one");
       at_ = at_ * size + kernel_.axes[a].symbol();
       count *= size;
