@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/ir/dtype.hpp"
 #include "core/ir/op.hpp"
+#include "core/ir/rates.hpp"
 #include "tenon/precision.hpp"
 
 namespace tenon {
@@ -69,6 +71,7 @@ struct Capabilities {
   int storage_bytes = 1;   ///< of the narrowest element in memory; 4: narrower dtypes are packed
   std::vector<MatrixAtom> atoms;
   std::vector<DotAtom> dots;
+  std::optional<Rates> rates;  ///< for budgets alone
 
   const DTypeCaps& of(DType dtype) const { return dtypes[static_cast<size_t>(dtype)]; }
   bool has(Op op) const {

@@ -99,6 +99,14 @@ void read_atoms(const tn_properties& p, const std::string& who, Capabilities& ou
   }
 }
 
+void read_rates(const tn_properties& p, Capabilities& out) {
+  if (!p.rates) return;
+  const tn_rates rates = abi_read(p.rates);
+  Rates& to = out.rates.emplace();
+#define TN_RATE(name) to.name = rates.name;
+#include "core/ir/rates.def"
+}
+
 }  // namespace
 
 DeviceFacts read_properties(const tn_properties* raw, const std::string& who) {
@@ -131,6 +139,7 @@ DeviceFacts read_properties(const tn_properties* raw, const std::string& who) {
         fmt::format("storage_bytes of 0, 1 or 4, got {}", p.storage_bytes));
   c.storage_bytes = p.storage_bytes == 4 ? 4 : 1;
   if (c.storage_bytes < 4) read_atoms(p, who, c);  // fragments are not loaded from packed words
+  read_rates(p, c);
   return facts;
 }
 

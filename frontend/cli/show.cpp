@@ -14,6 +14,7 @@
 #include "core/support/error.hpp"
 #include "core/support/file_io.hpp"
 #include "core/support/output.hpp"
+#include "frontend/cli/budget_text.hpp"
 #include "frontend/cli/cli.hpp"
 #include "frontend/cli/survey.hpp"
 #include "sdk/program/text.hpp"
@@ -51,6 +52,7 @@ std::string show_kernel(const KernelCall& call, const ShowOptions& options,
   if (options.stage == "all") return {};  // was told of it all
   if (options.stage == "kernel") return print(kernel.chosen);
   if (options.stage == "program") return sdk::print_program(kernel.program.view());
+  if (options.stage == "budget") return budget_text(kernel, target);
   return target.compile(*kernel.program.get())
       .text(options.stage == "asm" ? TN_TEXT_ASSEMBLY : TN_TEXT_SOURCE);
 }
@@ -145,7 +147,7 @@ void add_show(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ShowOptions>();
   command->add_option("file", options->file, "Graph in text form (.tn)")->required();
   command->add_option("--stage", options->stage, "What to print; all: after each pass")
-      ->check(CLI::IsMember({"graph", "schedule", "kernel", "program", "source", "asm", "all"}))
+      ->check(CLI::IsMember({"graph", "schedule", "kernel", "program", "source", "asm", "budget", "all"}))
       ->capture_default_str();
   command->add_option("--devices", options->devices, "Devices, as in TENON_DEVICES");
   command->add_option("--on", options->on, "Where an input lives, as x=cuda:0; may be repeated");

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "plugins/cuda/rates.hpp"
+
 namespace tenon::cuda {
 namespace {
 
@@ -14,14 +16,16 @@ struct Named {
   int capability;
   uint32_t kilobytes;  ///< of shared memory for one block, with opt-in
   /// Of a large product, as code compiled without a device is for that: V100, Jetson AGX Xavier,
-  /// Quadro RTX 8000, A100, A40, Jetson AGX Orin, L40S, H100 SXM, B200, B300, Jetson T5000,
+  /// Quadro RTX 8000, A100, RTX A6000, Jetson AGX Orin, L40S, H100 SXM, B200, B300, Jetson T5000,
   /// RTX PRO 6000, GB10. Source: NVIDIA's data sheets.
   uint32_t multiprocessors;
+  uint32_t cache_megabytes;  ///< that all of them share
 };
-constexpr Named kNamed[] = {{70, 96, 80},    {72, 96, 8},     {75, 64, 72},   {80, 163, 108},
-                            {86, 99, 84},    {87, 163, 16},   {89, 99, 142},  {90, 227, 132},
-                            {100, 227, 148}, {103, 227, 160}, {110, 227, 20}, {120, 99, 188},
-                            {121, 99, 48}};
+constexpr Named kNamed[] = {
+    {70, 96, 80, 6},      {72, 96, 8, 0},       {75, 64, 72, 6},     {80, 163, 108, 40},
+    {86, 99, 84, 6},      {87, 163, 16, 4},     {89, 99, 142, 96},   {90, 227, 132, 50},
+    {100, 227, 148, 126}, {103, 227, 160, 126}, {110, 227, 20, 0},   {120, 99, 188, 128},
+    {121, 99, 48, 0}};
 
 }  // namespace
 
@@ -49,7 +53,9 @@ sdk::StreamLimits limits_of(const Architecture& architecture) {
   if (row != std::end(kNamed)) {
     limits.shared_bytes = row->kilobytes << 10;
     limits.compute_units = row->multiprocessors;
+    limits.l2_bytes = uint64_t{row->cache_megabytes} << 20;
   }
+  limits.rates = rates_of(architecture.capability);
   limits.async_copies = architecture.capability >= 80;
   return limits;
 }

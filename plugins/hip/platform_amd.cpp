@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "plugins/hip/platform_amd.hpp"
+#include "plugins/hip/rates.hpp"
 #include "sdk/render/hip_dialect.hpp"
 #include "sdk/support/failure.hpp"
 
@@ -72,6 +73,7 @@ sdk::StreamLimits amd_limits(std::string_view target) {
   for (const auto& [architecture, units] : kUnits) {
     if (name == architecture) limits.compute_units = units;
   }
+  limits.rates = rates_of(name);
   limits.workgroup[2] = 1024;
   // hip_runtime_api.h: "HIP does not support kernel launch with total work items defined in
   // dimension with size gridDim x blockDim >= 2^32".

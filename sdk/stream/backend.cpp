@@ -67,6 +67,7 @@ std::shared_ptr<PropertyTable> StreamBackend::make_table(const StreamLimits& lim
   fields.compute_units = limits.compute_units;
   fields.vector_registers = limits.registers;
   fields.l2_bytes = limits.l2_bytes;
+  fields.rates = limits.rates;
   return table;
 }
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "tenon/plugin.h"
+
 namespace tenon::sdk {
 
 /// 0: unknown or no limit, as in tn_properties.
@@ -20,6 +22,7 @@ struct StreamLimits {
   bool async_copies = false;  ///< to shared memory, that go on while threads compute
   uint64_t l2_bytes = 0;
   uint64_t memory_bytes = 0;
+  const tn_rates* rates = nullptr;  ///< of the architecture; lives as long as the process
 };
 
 /// Workgroups along an axis, whatever the size of one: so that no launch has more than

@@ -35,6 +35,7 @@ MODULES = {
     "core/lower": ["core/include", "core/support", "core/expr", "core/ir", "core/kernel", "sdk/include", "sdk/program"],
     "core/compile": ["core/include", "core/support", "core/expr", "core/ir", "core/rewrite", "core/schedule", "core/kernel",
                      "core/lower", "sdk/include", "sdk/program"],
+    "core/budget": ["core/include", "core/support", "core/expr", "core/ir", "sdk/include", "sdk/program"],
     "core/plugin": ["core/include", "core/support", "core/ir", "sdk/include", "sdk/support/scanner.hpp"],
     "core/device": ["core/include", "core/support", "core/ir", "core/plugin", "sdk/include"],
     "core/runtime": ["core", "sdk/include", "sdk/program"],

@@ -217,6 +217,36 @@ typedef struct tn_matrix_atom {
   uint32_t reserved1;
 } tn_matrix_atom;
 
+/* What a device gets through and what it holds: for budgets, which say what a kernel may cost before
+ * anything runs. Nothing that is computed depends on it. 0: unknown. */
+typedef struct tn_rates {
+  TN_HEADER;
+  uint32_t clock_mhz;      /* of the compute units, under load */
+  uint32_t memory_mbps;    /* 10^6 bytes a second that a copy reads and writes together */
+  uint32_t cache_bytes;    /* a clock, from and to the cache that all units share */
+  uint32_t memory_latency; /* clocks */
+  uint32_t shared_latency;
+  /* Of one compute unit, a clock. A multiply-add is one. */
+  uint32_t issues;       /* instructions of a subgroup */
+  uint32_t floats;       /* f32 */
+  uint32_t doubles;      /* f64 */
+  uint32_t integers;     /* 32 bits */
+  uint32_t specials;     /* roots, powers, logarithms, angles, of f32 */
+  uint32_t local_bytes;  /* from and to global memory, through the unit's own cache */
+  uint32_t shared_banks; /* of 4 bytes */
+  uint32_t products_8;   /* multiply-adds of matrix atoms, by the bits of an operand */
+  uint32_t products_16;
+  uint32_t products_32;
+  uint32_t products_64;
+  uint32_t peak_products_16; /* of the matrix units, whatever instruction it takes */
+  /* What one compute unit holds at once. */
+  uint32_t registers; /* of 32 bits */
+  uint32_t threads;
+  uint32_t workgroups;
+  uint32_t shared_bytes;
+  uint32_t reserved1;
+} tn_rates;
+
 /* Capabilities of an open device or of a named target. Owned by the plugin; valid until the device
  * is closed, and until the process ends for a named target. */
 typedef struct tn_properties {
@@ -258,6 +288,7 @@ typedef struct tn_properties {
   /* Iterations of all loops of one thread together, the last look at a loop's end being one: a loop
    * of n in one of m takes m * (n + 2) + 1. A limit of one launch, as those above; 0: none. */
   uint32_t max_loop_trips;
+  const tn_rates* rates; /* null: unknown */
 } tn_properties;
 
 /* ---- Compilation ------------------------------------------------------------------------- */

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <string>
+
+#include "core/budget/budget.hpp"
+
+namespace tenon {
+
+/// Lines of text, as `tenon show --stage budget` prints them.
+std::string print(const Budget& budget, const sdk::ProgramView& program,
+                  const Capabilities& device);
+
+}  // namespace tenon
