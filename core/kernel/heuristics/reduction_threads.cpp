@@ -120,7 +120,12 @@ bool schedule_columns(ScheduleBuilder& builder, const std::vector<int>& axes) {
     if (b.space == BufferSpace::kGlobal && b.read && b.written) return false;
   const int64_t units = std::max<int64_t>(1, builder.caps.compute_units);
   if (longest < 64 || columns >= units * 1024) return false;
-  const int64_t x = builder.threads_on_x(32), y = builder.threads_on_y(x, 8);
+  int64_t x = builder.threads_on_x(32), threads = x * 8;
+  if (!builder.caps.software) {  // narrower blocks before idle units, then more rows at once
+    while (x > 8 && columns / x < units) x /= 2;
+    if (columns / x < 4 * units) threads *= 2;
+  }
+  const int64_t y = builder.threads_on_y(x, threads / x);
   if (y < 2) return false;
   const auto [outer, inner] = builder.split(column, x);
   builder.bind(inner, Bind::kBlockX);

@@ -5,6 +5,42 @@
 #include <bit>
 
 namespace tenon {
+namespace {
+
+constexpr int64_t kTurn = 128;  ///< bytes that 32 banks take at once
+
+/// Bytes of an element of the tile that was staged last.
+int64_t tile_element(const ScheduleBuilder& builder) {
+  return builder.caps.tile_bytes(builder.kernel.buffers.back().dtype);
+}
+
+/// Neighbours copy pieces of `across` bytes of several rows at once. How many rows further than its
+/// neighbour's the row of each is, so that no two are in one bank; 1 if nothing helps.
+int64_t row_step(const ScheduleBuilder& builder, int row, int64_t across) {
+  int64_t pitch = 0;
+  Expr rest;
+  walk(builder.kernel.body, [&](const Statement& s) {
+    const KernelBuffer& tile = builder.kernel.buffers.back();
+    int64_t apart = 0;
+    if (s.kind == Statement::Kind::kStore && &builder.kernel.buffers[s.buffer] == &tile &&
+        s.index.linear_in(builder.kernel.axes[row].name, apart, rest) && apart > 0)
+      pitch = apart * builder.caps.tile_bytes(tile.dtype);
+  });
+  const int64_t rows = kTurn / across;
+  if (pitch == 0 || rows < 2) return 1;
+  const auto meets = [&](int64_t step) {
+    for (int64_t j = 1; j < rows; ++j) {
+      const int64_t at = j * step * pitch % kTurn;
+      if (at < across || at > kTurn - across) return true;
+    }
+    return false;
+  };
+  for (int64_t step = 1; step * rows <= builder.size(row); step *= 2)
+    if (!meets(step)) return step;
+  return 1;
+}
+
+}  // namespace
 
 void spread_over_block(ScheduleBuilder& builder, std::vector<int> axes, const Threads& threads,
                        int64_t lanes, bool on_y_and_z) {
@@ -44,7 +80,16 @@ void spread_over_block(ScheduleBuilder& builder, std::vector<int> axes, const Th
     builder.bind(z, Bind::kBlockZ);
     inner = near;
   }
-  if (down > 1) column = builder.fuse(inner, column);
+  if (down > 1) {
+    const int64_t step =
+        on_y_and_z ? row_step(builder, inner, across * lanes * tile_element(builder)) : 1;
+    if (step > 1) {
+      const auto [far, near] = builder.split(inner, step);
+      builder.reorder({near, far});
+      inner = builder.fuse(near, far);
+    }
+    column = builder.fuse(inner, column);
+  }
   if (!builder.bind(column, Bind::kBlockX)) builder.give_up("a copy that threads share");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tensorize: a tile of a sum of products becomes a matrix atom.
 #include <algorithm>
+#include <span>
 
 #include "core/kernel/transforms/apply.hpp"
 #include "core/kernel/transforms/tile_loops.hpp"
@@ -10,6 +11,7 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kMaxTile = 1 << 14;  ///< elements
+constexpr int64_t kBanks = 32, kRoom = 8;
 
 class Tensorize {
  public:
@@ -103,6 +105,8 @@ class Tensorize {
     const int64_t m = kernel_.axes[m_].extent.value(), n = kernel_.axes[n_].extent.value();
     int64_t pitch = n;
     for (const int a : between_) pitch *= kernel_.axes[a].extent.value();
+    // Rows that begin in one bank would be written one after the other.
+    if (pitch % kBanks == 0) pitch += kRoom;
     // Each subgroup has a tile of its own.
     Expr first = 0;
     int64_t tiles = 1;
@@ -131,7 +135,7 @@ class Tensorize {
     for (const int a : between_)
       column = column * kernel_.axes[a].extent + kernel_.axes[a].symbol();
     matrix.index = begin + column * n;
-    matrix.body = take_elements(begin, tile, dtype, id);
+    matrix.body = take_elements(begin, pitch, tile, dtype, id);
 
     for (const int a : {m_, n_, k_}) kernel_.axes[a].bind = Bind::kMatrix;
     std::vector<Statement>* body = &kernel_.body;
@@ -145,12 +149,15 @@ class Tensorize {
   }
 
   /// The statements after the reduction, in loops over the tile.
-  std::vector<Statement> take_elements(const Expr& begin, int tile, DType dtype, int id) {
+  std::vector<Statement> take_elements(const Expr& begin, int64_t pitch, int tile, DType dtype,
+                                       int id) {
     std::vector<int> axes{m_};
     axes.insert(axes.end(), between_.begin(), between_.end());
     axes.push_back(n_);
-    Expr at = 0;
-    for (const int a : axes) at = at * kernel_.axes[a].extent + kernel_.axes[a].symbol();
+    Expr column = 0;
+    for (const int a : std::span(axes).subspan(1))
+      column = column * kernel_.axes[a].extent + kernel_.axes[a].symbol();
+    const Expr at = kernel_.axes[m_].symbol() * pitch + column;
     const AxisCopies copies = copy_axes(kernel_, axes, ".c");
     copy_guards(kernel_, copies.rename);
     std::vector<Statement>& body = path_to(kernel_, n_).back()->body;
