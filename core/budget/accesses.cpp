@@ -106,6 +106,10 @@ class Addresses {
     if (atom == device_.atoms.end() || (!is_shared(program_, param) && !is_global(program_, param)))
       return;
     const uint64_t role = op.imm & TN_MATRIX_ROLE;
+    // Operands in tiles are read by the products; sums of several subgroups are stored once.
+    if (atom->tiles && role != TN_MATRIX_C) return;
+    const uint32_t together = std::max(1u, static_cast<uint32_t>(atom->subgroup) / trace_.width);
+    if (trace_.subgroup % together != 0) return;
     int rows = role == TN_MATRIX_B ? atom->k : atom->m;
     int columns = role == TN_MATRIX_A ? atom->k : atom->n;
     const bool is_transposed = op.imm & TN_MATRIX_TRANSPOSED;

@@ -77,7 +77,7 @@ class BudgetMaker {
     for (uint32_t subgroup = 0; subgroup < subgroups; ++subgroup) {
       const SubgroupTrace trace = trace_subgroup(
           program_, {.workgroup = place, .subgroup = subgroup, .width = width_}, launch_.scalars);
-      out_.work += count_work(program_, trace);
+      out_.work += count_work(program_, trace, device_);
       add_costs(out_.accesses, addresses_of(program_, trace, device_), program_,
                 std::max(1u, rates_.shared_banks));
     }
@@ -97,6 +97,7 @@ class BudgetMaker {
   std::vector<Bound> parts() const {
     const Work& work = out_.work;
     double instructions = work.issues, moved = work.exchanges;
+    const double line = std::max(1u, rates_.shared_banks) * static_cast<double>(kBankBytes);
     const double local = rates_.local_bytes ? rates_.local_bytes : rates_.shared_banks * kBankBytes;
     for (const AccessCost& access : out_.accesses) {
       const bool shared = is_shared(program_, access.param);
@@ -113,8 +114,13 @@ class BudgetMaker {
     double products = 0;
     for (const auto& [id, count] : work.atoms) {
       const auto atom = std::ranges::find(device_.atoms, id, &MatrixAtom::id);
-      if (const uint32_t rate = atom != device_.atoms.end() ? rates_.products(atom->a) : 0)
-        products += count * atom->m * atom->n * atom->k / rate;
+      if (atom == device_.atoms.end()) continue;
+      const bool is_16 = dtype_size(atom->a) == 2;
+      const uint32_t rate =
+          atom->tiles && is_16 ? rates_.peak_products_16 : rates_.products(atom->a);
+      if (rate) products += count * atom->m * atom->n * atom->k / rate;
+      const double elements = static_cast<double>(atom->m + atom->n) * atom->k;
+      if (atom->tiles) moved += count * elements * static_cast<double>(dtype_size(atom->a)) / line;
     }
     const auto clocks = [](double amount, uint32_t rate) { return rate ? amount / rate : 0; };
     return {{"instructions", clocks(instructions, rates_.issues)},

@@ -116,9 +116,9 @@ class Path {
     return now;
   }
 
-  /// A copy that was begun `imm` groups ago has had the time of so many trips.
+  /// A copy that was begun a group further back than those still in flight has had so many trips.
   double waited(const tn_op& op) const {
-    const double had = static_cast<double>(op.imm) * trip_;
+    const double had = (static_cast<double>(op.imm) + 1) * trip_;
     return std::max(0.0, rates_.memory_latency - had);
   }
 

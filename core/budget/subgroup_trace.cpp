@@ -25,6 +25,7 @@ class Tracer {
          const std::vector<uint64_t>& scalars)
       : program_(program), place_(place), scalars_(scalars) {
     const uint32_t count = program.op_count();
+    out_.subgroup = place.subgroup;
     out_.width = place.width;
     out_.values.resize(count);
     out_.active.resize(count);

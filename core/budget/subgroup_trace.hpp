@@ -17,7 +17,7 @@ struct LaneValues {
 };
 
 struct SubgroupTrace {
-  uint32_t width = 0;
+  uint32_t subgroup = 0, width = 0;
   std::vector<LaneValues> values;  ///< of each op
   std::vector<uint64_t> active;    ///< lanes that run it, as bits
   std::vector<double> times;       ///< how often it runs: the trips of the loops around it

@@ -109,7 +109,8 @@ double unrolled_trips(const sdk::ProgramView& program, const SubgroupTrace& trac
   return std::clamp(trace.trips[loop], 1.0, 8.0);  // as NVRTC and LLVM do
 }
 
-Work count_work(const sdk::ProgramView& program, const SubgroupTrace& trace) {
+Work count_work(const sdk::ProgramView& program, const SubgroupTrace& trace,
+                const Capabilities& device) {
   Work work;
   const Depths depths(program, trace);
   const std::vector<uint32_t> closes = sdk::region_closes(program);
@@ -150,6 +151,9 @@ Work count_work(const sdk::ProgramView& program, const SubgroupTrace& trace) {
       }
       continue;
     }
+    const auto id = static_cast<uint32_t>(op.imm & UINT32_MAX);
+    const auto found = std::ranges::find(device.atoms, id, &MatrixAtom::id);
+    const MatrixAtom* atom = found == device.atoms.end() ? nullptr : &*found;
     switch (op.op) {
       case TN_OP_LOOP:
         if (!(op.flags & TN_OP_UNROLL)) {
@@ -179,11 +183,13 @@ Work count_work(const sdk::ProgramView& program, const SubgroupTrace& trace) {
         work.issues += times;
         break;
       case TN_OP_MATRIX_MULTIPLY:
-        work.atoms[static_cast<uint32_t>(op.imm & UINT32_MAX)] += times;
+        work.atoms[id] +=
+            times * (atom ? std::min(1.0, static_cast<double>(trace.width) / atom->subgroup) : 1);
         work.issues += times;
         break;
       case TN_OP_MATRIX_LOAD:
-        work.issues += times * fragment_instructions(program, op, op.lanes);
+        work.issues +=
+            times * (atom && atom->tiles ? 1 : fragment_instructions(program, op, op.lanes));
         break;
       case TN_OP_MATRIX_STORE:
         work.issues += times * fragment_instructions(program, op, program.op(operands[3]).lanes);

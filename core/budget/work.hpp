@@ -23,13 +23,15 @@ struct Work {
   double specials = 0;   ///< roots, powers, logarithms, angles, quotients
   double exchanges = 0;  ///< of a subgroup's values among its threads
   double barriers = 0;
-  std::map<uint32_t, double> atoms;  ///< matrix products, by the atom's id
+  std::map<uint32_t, double>
+      atoms;  ///< matrix products, by the atom's id; of several subgroups: once
 
   Work& operator+=(const Work& other);
 };
 
 /// Of one subgroup.
-Work count_work(const sdk::ProgramView& program, const SubgroupTrace& trace);
+Work count_work(const sdk::ProgramView& program, const SubgroupTrace& trace,
+                const Capabilities& device);
 
 /// How many trips of a loop start together: compilers unroll a body without loops and barriers in
 /// it.

@@ -38,7 +38,7 @@ uint64_t Capabilities::hash() const {
   mix(static_cast<uint64_t>(storage_bytes));
   for (const MatrixAtom& a : atoms) {
     mix(a.id);
-    for (const bool flag : {a.flushes, a.reduces, a.truncates}) mix(flag);
+    for (const bool flag : {a.flushes, a.reduces, a.truncates, a.tiles}) mix(flag);
     for (const int v : {a.m, a.n, a.k, a.a_lanes, a.b_lanes, a.c_lanes, a.subgroup})
       mix(static_cast<uint64_t>(v));
     for (const DType d : {a.a, a.b, a.accumulator}) mix(static_cast<uint64_t>(d));

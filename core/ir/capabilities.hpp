@@ -44,6 +44,7 @@ struct MatrixAtom {
   bool flushes = false;    ///< subnormal operands and results may become zero
   bool reduces = false;    ///< f32 operands are cut to tf32 first
   bool truncates = false;  ///< sums may be cut, not rounded
+  bool tiles = false;      ///< takes a and b from shared memory, in pieces
 };
 
 /// A sum of products of neighbouring lanes that a thread does alone (DOT; tn_matrix_atom).

@@ -25,7 +25,8 @@ Leaves::Value Leaves::fragment(const MatrixOperand& operand, const MatrixAtom& a
   const int lanes = role == TN_MATRIX_A ? atom.a_lanes : atom.b_lanes;
   const std::vector<Value> operands{params_.buffer(load.buffer), exprs_.integer(load.index),
                                     ops_.index_constant(operand.stride)};
-  const uint64_t imm = atom.id | role | (operand.transposed ? TN_MATRIX_TRANSPOSED : 0);
+  const uint64_t imm = atom.id | role | (operand.transposed ? TN_MATRIX_TRANSPOSED : 0) |
+                       (operand.pieces ? TN_MATRIX_PIECES : 0);
   return scopes_.back()[key] = ops_.tree().matrix_load(static_cast<tn_dtype>(load.dtype),
                                                        static_cast<uint16_t>(lanes), operands, imm,
                                                        params_.floor(load.buffer));

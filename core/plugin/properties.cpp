@@ -78,7 +78,7 @@ void read_atoms(const tn_properties& p, const std::string& who, Capabilities& ou
                             flushes});
       continue;
     }
-    if (atom.scope != TN_SCOPE_SUBGROUP || !atom.a_lanes || !atom.b_lanes || !atom.c_lanes ||
+    if ((atom.scope != TN_SCOPE_SUBGROUP && atom.scope != TN_SCOPE_BLOCK) || !atom.a_lanes || !atom.b_lanes || !atom.c_lanes ||
         !atom.subgroup || (atom.numerics & ~kKnown))
       continue;
     const auto limited = [](uint32_t v) { return static_cast<int>(std::min<uint32_t>(v, 4096)); };
@@ -95,7 +95,8 @@ void read_atoms(const tn_properties& p, const std::string& who, Capabilities& ou
                          .subgroup = limited(atom.subgroup),
                          .flushes = flushes,
                          .reduces = (atom.numerics & TN_ATOM_REDUCED_OPERANDS) != 0,
-                         .truncates = (atom.numerics & TN_ATOM_TRUNCATES) != 0});
+                         .truncates = (atom.numerics & TN_ATOM_TRUNCATES) != 0,
+                         .tiles = atom.scope == TN_SCOPE_BLOCK});
   }
 }
 

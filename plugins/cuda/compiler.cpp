@@ -48,7 +48,7 @@ sdk::RuntimeCompiler open_nvrtc(int driver_version) {
 
 /// The number before `words` in a log as "Used 40 registers, 16 bytes spill stores".
 uint32_t number_before(std::string_view log, std::string_view words) {
-  const size_t end = log.find(words);
+  const size_t end = log.rfind(words);  // remarks before it have such words too
   if (end == std::string_view::npos) return 0;
   const size_t digit = log.find_last_not_of("0123456789", end - 1);
   uint32_t value = 0;

@@ -10,7 +10,7 @@ namespace {
 std::span<const tn_matrix_atom> atoms(std::string_view target) {
   const auto architecture = parse_target(target);
   if (!architecture) return {};
-  return sdk::cuda_atoms(architecture->capability);
+  return sdk::cuda_atoms(architecture->capability, architecture->suffix == 'a');
 }
 
 constexpr sdk::StreamPlatform kPlatform = {

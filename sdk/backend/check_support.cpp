@@ -36,6 +36,15 @@ uint32_t buffer_count(const ProgramView& program) {
   return count;
 }
 
+/// Whether so many threads do a matrix product together, of several subgroups.
+bool is_group(const tn_properties& p, uint32_t threads) {
+  for (uint32_t i = 0; i < p.matrix_atom_count; ++i) {
+    const tn_matrix_atom* row = row_at(p.matrix_atoms, p.matrix_atom_stride, i);
+    if (row->scope == TN_SCOPE_BLOCK && row->subgroup == threads) return true;
+  }
+  return false;
+}
+
 std::string exceeds_limits(const ProgramView& program, const tn_properties& p) {
   const tn_program& header = program.header();
   uint64_t threads = 1;
@@ -54,7 +63,7 @@ std::string exceeds_limits(const ProgramView& program, const tn_properties& p) {
   if (auto e = exceeds("scratch bytes", header.scratch_bytes, p.max_scratch_bytes); !e.empty()) {
     return e;
   }
-  if (header.subgroup_size &&
+  if (header.subgroup_size && !is_group(p, header.subgroup_size) &&
       (header.subgroup_size < p.subgroup_min || header.subgroup_size > p.subgroup_max)) {
     return fmt::format("subgroup: expected a size from {} to {}, got {}", p.subgroup_min,
                        p.subgroup_max, header.subgroup_size);

@@ -351,7 +351,7 @@ class Parser {
     return 0;
   }
 
-  /// "1" of a multiply or copy, "1.a" or "1.a.transposed" of a load or store.
+  /// "1" of a multiply or copy, "1.a" or "1.a.transposed.pieces" of a load or store.
   static uint64_t parse_matrix_suffix(const Token& name, const OpInfo& info,
                                       std::string_view suffix) {
     uint32_t number = 0;
@@ -363,11 +363,16 @@ class Parser {
       if (!rest.empty()) fail_at(name, "a number alone after the op and a dot");
       return number;
     }
-    const bool is_transposed = rest.ends_with(".transposed");
-    if (is_transposed) rest.remove_suffix(std::string_view(".transposed").size());
+    const auto take = [&](std::string_view word, uint64_t bit) {
+      if (!rest.ends_with(word)) return uint64_t{0};
+      rest.remove_suffix(word.size());
+      return bit;
+    };
+    uint64_t layout = take(".pieces", TN_MATRIX_PIECES);
+    layout |= take(".transposed", TN_MATRIX_TRANSPOSED);
     const auto* role = words::find(words::kRoles, rest.substr(std::min<size_t>(1, rest.size())));
     if (!rest.starts_with('.') || !role) fail_at(name, "an atom and role as matrix_load.1.a");
-    return number | uint64_t{role->value} << 32 | (is_transposed ? TN_MATRIX_TRANSPOSED : 0);
+    return number | uint64_t{role->value} << 32 | layout;
   }
 
   void parse_loop(const Token& label) {

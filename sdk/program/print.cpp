@@ -100,9 +100,10 @@ class Printer {
                          words::text_of(words::kScopes, op.imm >> 8));
     }
     if (op.op == TN_OP_MATRIX_LOAD || op.op == TN_OP_MATRIX_STORE) {
-      return fmt::format("{}.{}.{}{}", name, static_cast<uint32_t>(op.imm),
+      return fmt::format("{}.{}.{}{}{}", name, static_cast<uint32_t>(op.imm),
                          words::text_of(words::kRoles, (op.imm & TN_MATRIX_ROLE) >> 32),
-                         op.imm & TN_MATRIX_TRANSPOSED ? ".transposed" : "");
+                         op.imm & TN_MATRIX_TRANSPOSED ? ".transposed" : "",
+                         op.imm & TN_MATRIX_PIECES ? ".pieces" : "");
     }
     if (op.op == TN_OP_MATRIX_MULTIPLY || op.op == TN_OP_ASYNC_COPY) {
       return fmt::format("{}.{}", name, op.imm);

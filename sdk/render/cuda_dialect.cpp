@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The words of CUDA, and its matrix atoms: fragment layouts from "Parallel Thread Execution ISA",
-// sections "Matrix Fragments for mma.m16n8k8", "... mma.m16n8k16" and "ldmatrix".
+// sections "Matrix Fragments for mma.m16n8k8", "... mma.m16n8k16", "ldmatrix" and "Register
+// Fragments for wgmma.mma_async.m64nNk16".
 #include "sdk/render/cuda_dialect.hpp"
 
 #include "sdk/render/cuda_helpers.hpp"
@@ -29,6 +30,19 @@ constexpr tn_matrix_atom atom(uint32_t id, uint32_t k, uint32_t dtype) {
   return a;
 }
 
+/// wgmma: four warps, operands in shared memory.
+constexpr tn_matrix_atom tile_atom(uint32_t id, uint32_t n, uint32_t dtype) {
+  tn_matrix_atom a = atom(id, 16, dtype);
+  a.m = 64, a.n = n;
+  a.scope = TN_SCOPE_BLOCK;
+  a.a_lanes = a.b_lanes = 1;
+  a.c_lanes = 64 * n / 128;
+  a.subgroup = 128;
+  return a;
+}
+
+constexpr GpuLayout kTileC = {"(t >> 5) * 16 + ((t & 31) >> 2) + (l & 2) * 4",
+                              "(l >> 2) * 8 + (t & 3) * 2 + (l & 1)", 2, false};
 constexpr GpuLayout kC = {"(t >> 2) + (l >> 1) * 8", "(t & 3) * 2 + (l & 1)", 2, false};
 constexpr GpuLayout kA16 = {"(t >> 2) + (l & 2) * 4", "(t & 3) * 2 + (l & 1) + (l & 4) * 2", 2,
                             false};
@@ -64,10 +78,14 @@ constexpr GpuAtom kAtoms[] = {
      {kRows2, {"tn_ldmatrix_x1_trans", "t & 7", "0"}},
      {{"tn_ldmatrix_x2_trans", "t & 7", "t & 8"}, kRows1},
      "tn_mma_f16_k8"},
+    {tile_atom(5, 64, TN_DTYPE_F16), {{}, {}, kTileC}, {}, {}, "tn_wgmma_f16_n64"},
+    {tile_atom(6, 64, TN_DTYPE_BF16), {{}, {}, kTileC}, {}, {}, "tn_wgmma_bf16_n64"},
 };
 
 constexpr tn_matrix_atom kSm80[] = {kAtoms[0].atom, kAtoms[1].atom, kAtoms[2].atom};
 constexpr tn_matrix_atom kSm75[] = {kAtoms[3].atom};
+constexpr tn_matrix_atom kSm90a[] = {kAtoms[0].atom, kAtoms[1].atom, kAtoms[2].atom, kAtoms[4].atom,
+                                     kAtoms[5].atom};
 
 const GpuWords& cuda_words() {
   static const GpuWords words = {
@@ -91,7 +109,8 @@ const Dialect& cuda_dialect() {
   return dialect;
 }
 
-std::span<const tn_matrix_atom> cuda_atoms(int compute_capability) {
+std::span<const tn_matrix_atom> cuda_atoms(int compute_capability, bool has_own_code) {
+  if (compute_capability == 90 && has_own_code) return kSm90a;
   if (compute_capability >= 80) return kSm80;
   return compute_capability >= 75 ? std::span<const tn_matrix_atom>(kSm75)
                                   : std::span<const tn_matrix_atom>();

@@ -145,6 +145,70 @@ constexpr GpuHelper kHelpers[] = {
      "      : \"r\"(tn_tf32(a[0])), \"r\"(tn_tf32(a[1])), \"r\"(tn_tf32(a[2])),\n"
      "        \"r\"(tn_tf32(a[3])), \"r\"(tn_tf32(b[0])), \"r\"(tn_tf32(b[1])), \"f\"(c[0]),\n"
      "        \"f\"(c[1]), \"f\"(c[2]), \"f\"(c[3]));\n}\n"},
+
+    // wgmma is of sm_90a.
+    {"tn_tile_at",
+     "TN unsigned long long tn_tile_at(const void* p, unsigned leading, unsigned stride) {\n"
+     "  return (unsigned long long)((tn_shared(p) & 0x3ffff) >> 4) |\n"
+     "         (unsigned long long)(leading >> 4) << 16 | (unsigned long long)(stride >> 4) << "
+     "32;\n"
+     "}\n"},
+    {"tn_wgmma_f16_n64",
+     "template <int A, int B> TN void tn_wgmma_f16_n64(float* d, unsigned long long a,\n"
+     "                                               unsigned long long b) {\n"
+     "  asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
+     "  asm volatile(\"{ .reg .pred p; setp.ne.b32 p, %36, 0;\\n\"\n"
+     "      \"wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 \"\n"
+     "      \"{%0, %1, %2, %3, %4, %5, %6, %7, \"\n"
+     "      \"%8, %9, %10, %11, %12, %13, %14, %15, \"\n"
+     "      \"%16, %17, %18, %19, %20, %21, %22, %23, \"\n"
+     "      \"%24, %25, %26, %27, %28, %29, %30, %31}, \"\n"
+     "      \"%32, %33, p, 1, 1, %34, %35; }\"\n"
+     "      : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3]),\n"
+     "        \"+f\"(d[4]), \"+f\"(d[5]), \"+f\"(d[6]), \"+f\"(d[7]),\n"
+     "        \"+f\"(d[8]), \"+f\"(d[9]), \"+f\"(d[10]), \"+f\"(d[11]),\n"
+     "        \"+f\"(d[12]), \"+f\"(d[13]), \"+f\"(d[14]), \"+f\"(d[15]),\n"
+     "        \"+f\"(d[16]), \"+f\"(d[17]), \"+f\"(d[18]), \"+f\"(d[19]),\n"
+     "        \"+f\"(d[20]), \"+f\"(d[21]), \"+f\"(d[22]), \"+f\"(d[23]),\n"
+     "        \"+f\"(d[24]), \"+f\"(d[25]), \"+f\"(d[26]), \"+f\"(d[27]),\n"
+     "        \"+f\"(d[28]), \"+f\"(d[29]), \"+f\"(d[30]), \"+f\"(d[31])\n"
+     "      : \"l\"(a), \"l\"(b), \"n\"(A), \"n\"(B), \"n\"(1)\n      : \"memory\");\n}\n"},
+    {"tn_wgmma_bf16_n64",
+     "template <int A, int B> TN void tn_wgmma_bf16_n64(float* d, unsigned long long a,\n"
+     "                                               unsigned long long b) {\n"
+     "  asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
+     "  asm volatile(\"{ .reg .pred p; setp.ne.b32 p, %36, 0;\\n\"\n"
+     "      \"wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 \"\n"
+     "      \"{%0, %1, %2, %3, %4, %5, %6, %7, \"\n"
+     "      \"%8, %9, %10, %11, %12, %13, %14, %15, \"\n"
+     "      \"%16, %17, %18, %19, %20, %21, %22, %23, \"\n"
+     "      \"%24, %25, %26, %27, %28, %29, %30, %31}, \"\n"
+     "      \"%32, %33, p, 1, 1, %34, %35; }\"\n"
+     "      : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3]),\n"
+     "        \"+f\"(d[4]), \"+f\"(d[5]), \"+f\"(d[6]), \"+f\"(d[7]),\n"
+     "        \"+f\"(d[8]), \"+f\"(d[9]), \"+f\"(d[10]), \"+f\"(d[11]),\n"
+     "        \"+f\"(d[12]), \"+f\"(d[13]), \"+f\"(d[14]), \"+f\"(d[15]),\n"
+     "        \"+f\"(d[16]), \"+f\"(d[17]), \"+f\"(d[18]), \"+f\"(d[19]),\n"
+     "        \"+f\"(d[20]), \"+f\"(d[21]), \"+f\"(d[22]), \"+f\"(d[23]),\n"
+     "        \"+f\"(d[24]), \"+f\"(d[25]), \"+f\"(d[26]), \"+f\"(d[27]),\n"
+     "        \"+f\"(d[28]), \"+f\"(d[29]), \"+f\"(d[30]), \"+f\"(d[31])\n"
+     "      : \"l\"(a), \"l\"(b), \"n\"(A), \"n\"(B), \"n\"(1)\n      : \"memory\");\n}\n"},
+    {"tn_products_wait",
+     "TN void tn_products_wait() {\n"
+     "  asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
+     "  asm volatile(\"wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\n}\n"},
+    {"tn_hold",
+     "template <int N> TN void tn_hold(float* d) {\n"
+     "  _Pragma(\"unroll\") for (int l = 0; l < N; ++l) asm volatile(\"\" : "
+     "\"+f\"(d[l])::\"memory\");\n"
+     "}\n"},
+    // What threads wrote to shared memory is read by the matrix units too.
+    {"tn_tiles_written",
+     "TN void tn_tiles_written() {\n"
+     "  asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n}\n"},
+    {"tn_group_barrier",
+     "TN void tn_group_barrier(unsigned id) {\n"
+     "  asm volatile(\"bar.sync %0, 128;\" ::\"r\"(id) : \"memory\");\n}\n"},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/words.hpp"
+#include "sdk/render/gpu_tiles.hpp"
 #include "sdk/render/gpu_types.hpp"
 #include "sdk/support/failure.hpp"
 
@@ -193,6 +194,11 @@ std::string GpuDialect::atomic(const Element& at, const std::vector<std::string>
   return call + ")";
 }
 
+std::string GpuDialect::barrier(const ProgramView& program, const tn_op& op) const {
+  const std::string plain = Dialect::barrier(program, op);
+  return uses_tiles(program, words_.atoms) ? gpu_tile_barrier(op, plain) : plain;
+}
+
 std::string GpuDialect::statement(const ProgramView& program, const tn_op& op,
                                   const std::string& name,
                                   const std::vector<std::string>& operands) const {
@@ -207,9 +213,16 @@ std::string GpuDialect::statement(const ProgramView& program, const tn_op& op,
     case TN_OP_MATRIX_MULTIPLY:
     case TN_OP_MATRIX_STORE:
       for (const GpuAtom& atom : words_.atoms) {
-        if (atom.atom.id == static_cast<uint32_t>(op.imm)) {
+        if (atom.atom.id != static_cast<uint32_t>(op.imm)) continue;
+        const bool is_store = op.op == TN_OP_MATRIX_STORE;
+        const bool is_sums = (op.imm & TN_MATRIX_ROLE) == TN_MATRIX_C;
+        if (atom.atom.scope != TN_SCOPE_BLOCK)
           return gpu_matrix_statement(program, op, atom, name, operands);
-        }
+        if (is_store)
+          return gpu_tile_sums(operands[3], program.op(program.operands(op)[3]).lanes) +
+                 gpu_matrix_statement(program, op, atom, name, operands);
+        return is_sums ? gpu_matrix_statement(program, op, atom, name, operands)
+                       : gpu_tile_statement(program, op, atom, name, operands);
       }
       break;
     case TN_OP_ASYNC_COPY:

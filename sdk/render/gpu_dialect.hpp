@@ -49,6 +49,7 @@ class GpuDialect : public Dialect {
                           const tn_op& op) const override;
   std::string atomic(const Element& at, const std::vector<std::string>& values,
                      const tn_op& op) const override;
+  std::string barrier(const ProgramView& program, const tn_op& op) const override;
   std::string statement(const ProgramView& program, const tn_op& op, const std::string& name,
                         const std::vector<std::string>& operands) const override;
 

@@ -19,6 +19,11 @@ constexpr char kName[] = "emulated_cuda", kTarget[] = "sm_80";
 const sdk::Dialect& dialect() { return sdk::cuda_dialect(); }
 std::span<const tn_matrix_atom> atoms(std::string_view) { return sdk::cuda_atoms(80); }
 constexpr uint32_t kSubgroup = 32, kShared = 163 << 10;  // more than a kernel may declare
+#elif defined(EMULATED_cuda90)
+constexpr char kName[] = "emulated_cuda90", kTarget[] = "sm_90a";
+const sdk::Dialect& dialect() { return sdk::cuda_dialect(); }
+std::span<const tn_matrix_atom> atoms(std::string_view) { return sdk::cuda_atoms(90, true); }
+constexpr uint32_t kSubgroup = 32, kShared = 227 << 10;
 #else
 constexpr char kName[] = "emulated_hip", kTarget[] = "gfx90a";
 const sdk::Dialect& dialect() { return sdk::hip_dialect(); }

@@ -44,6 +44,15 @@ Capabilities warps_like() {
   return c;
 }
 
+Capabilities groups_like() {
+  Capabilities c = warps_like();
+  c.max_shared_bytes = 227 << 10;
+  // Two subgroups together; for the interpreter its fragments hold elements as others do.
+  c.atoms.push_back({3, 32, 16, 16, DType::kF16, DType::kF16, DType::kF32, 8, 4, 8, 64});
+  c.atoms.back().tiles = true;
+  return c;
+}
+
 Capabilities waves_like() {
   Capabilities c = workgroups(1024, 64 << 10);
   short_vectors(c, 16);

@@ -30,8 +30,9 @@ Capabilities scalar_like();  ///< neither
 Capabilities everything();   ///< both
 
 // Shapes of real devices, with small limits where those are what matters.
-Capabilities warps_like();  ///< subgroups of 32, short vectors, matrix atoms, asynchronous copies
-Capabilities waves_like();  ///< subgroups of 64, square atoms
+Capabilities warps_like();   ///< subgroups of 32, short vectors, matrix atoms, asynchronous copies
+Capabilities groups_like();  ///< and an atom of two subgroups, on tiles in pieces
+Capabilities waves_like();   ///< subgroups of 64, square atoms
 Capabilities software_like();  ///< threads are lanes of the processor, 8 a subgroup
 Capabilities web_like();       ///< 32-bit indices, few bindings, packed storage, no subgroups
 

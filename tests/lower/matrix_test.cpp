@@ -156,7 +156,7 @@ TEST_CASE("unrolled loops between the atom's axes make its tile wider") {
       "vectorize a0.c_a1.o.c_a1.i.c.i.i; bind a0.c_a1.o.c_a1.i.c.i.o block.x";
   const Case c = product(16, 32, 32);
   CHECK(difference(c, warps_like(), list, false) == "");
-  CHECK_THAT(lowered(c, warps_like(), list), ContainsSubstring("sums4 = param shared f32[512]"));
+  CHECK_THAT(lowered(c, warps_like(), list), ContainsSubstring("sums4 = param shared f32[640]"));
 }
 
 TEST_CASE("tiles of matrix atoms that are filled ahead hold the same") {
@@ -189,6 +189,32 @@ TEST_CASE(
   CHECK_THAT(lowered(edged, large, "", true), ContainsSubstring("async_copy"));
   CHECK(difference(edged, large, "", true) == "");
   CHECK_THAT(lowered(plain, large, "", true), !ContainsSubstring("async"));
+}
+
+TEST_CASE("atoms of several subgroups take tiles in pieces, whatever lies along them") {
+  Case both = product(70, 100, 130);  // rows of the first operand along the sum, or along the rows
+  const std::string rows = "%aw = cast %a : f32[70, 100]";
+  both.graph.replace(both.graph.find(rows), rows.size(),
+                     "%at = cast %a : f32[100, 70] %aw = permute %at, axes=[1, 0] : f32[70, 100]");
+  both.graph.replace(both.graph.find("f16[70, 100]"), 12, "f16[100, 70]");
+  for (const Case& c :
+       {product(128, 128, 128), product(130, 150, 140), both, product(70, 260, 130, "f16", true)}) {
+    const std::string text = lowered(c, groups_like(), "", true);
+    CHECK_THAT(text, ContainsSubstring(".pieces"));
+    CHECK_THAT(text, ContainsSubstring("matrix_multiply.3"));
+    CHECK(difference(c, groups_like(), "", true) == "");
+  }
+  // Too small for two of them.
+  CHECK_THAT(lowered(product(40, 64, 40), groups_like(), "", true), !ContainsSubstring(".pieces"));
+}
+
+TEST_CASE("tiles in pieces hold the same for every reader") {
+  const std::string list =
+      "split a0 32; split a1 32; split r0 16; reorder a0.o a1.o a0.i a1.i; bind a0.i block.y; bind "
+      "a1.i block.x; stage b0 at r0.o pad 4 pieces 4; stage b1 at r0.o pieces 8; bind b0.c0 "
+      "block.y; bind b1.c1 block.x";
+  CHECK(difference(product(64, 48, 64), warps_like(), list, false) == "");
+  CHECK(difference(product(45, 50, 37), warps_like(), list, false) == "");
 }
 
 TEST_CASE("rules give contractions matrix atoms where the dtypes match, tiles in registers else") {

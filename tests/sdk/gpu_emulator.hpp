@@ -48,6 +48,8 @@ struct Thread {
   bool is_done = false;
   std::vector<Copy> open;                ///< copies of the group that is not committed
   std::deque<std::vector<Copy>> groups;  ///< in flight
+  bool multiplies = false;               ///< products of tiles are in flight
+  bool fenced = false, shown = false;    ///< what it wrote, for matrix units: by a fence, a barrier
 };
 
 struct Machine {
@@ -208,7 +210,13 @@ inline float brain(uint16_t bits) { return __builtin_bit_cast(float, uint32_t{bi
 // A workgroup's threads are fibres of one thread: also legal after extern, as dynamic memory is.
 #define __shared__ thread_local
 
-inline void __syncthreads() { emulator::meet(emulator::machine.block); }
+inline void __syncthreads() {
+  emulator::Thread& thread = *emulator::machine.current;
+  if (thread.multiplies) emulator::fail("a barrier while products read shared memory");
+  thread.shown = thread.fenced;
+  thread.fenced = false;
+  emulator::meet(emulator::machine.block);
+}
 inline void __syncwarp() { emulator::meet(emulator::subgroup()); }
 inline void __builtin_amdgcn_fence(int, const char*) {}
 inline void __builtin_amdgcn_wave_barrier() { emulator::meet(emulator::subgroup()); }
@@ -229,7 +237,11 @@ EMULATE_SHUFFLE(unsigned long long)
 EMULATE_SHUFFLE(float)
 EMULATE_SHUFFLE(double)
 
-inline size_t __cvta_generic_to_shared(const void*) { return 0; }  // its users are emulated
+inline const void* last_shared = nullptr;  ///< that was asked for its address
+inline size_t __cvta_generic_to_shared(const void* p) {
+  last_shared = p;
+  return reinterpret_cast<size_t>(p);
+}
 inline float __uint_as_float(unsigned b) { return __builtin_bit_cast(float, b); }
 inline unsigned __float_as_uint(float f) { return __builtin_bit_cast(unsigned, f); }
 inline double __longlong_as_double(long long b) { return __builtin_bit_cast(double, b); }

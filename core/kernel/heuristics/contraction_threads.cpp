@@ -15,18 +15,22 @@ constexpr int64_t kMostPlaces = 4;                   ///< of a tile in shared me
 constexpr int64_t kMostTile = 128, kLeastTile = 32;  ///< rows and columns of a workgroup
 
 void stage_operand(ScheduleBuilder& builder, const KValueRef& load, DType dtype, bool computed,
-                   int at, const Threads& threads) {
-  const int64_t pad = std::max<int64_t>(1, 16 / static_cast<int64_t>(dtype_size(dtype)));
-  if (!builder.stage(load->buffer, at, pad, -1, computed))
+                   int at, const Threads& threads, bool in_pieces) {
+  const int64_t piece = std::max<int64_t>(1, 16 / static_cast<int64_t>(dtype_size(dtype)));
+  if (!builder.stage(load->buffer, at, piece, -1, computed, in_pieces ? piece : 0))
     return builder.give_up("an operand that can be staged");
   const std::vector<int> axes = copy_loops(builder);
-  spread_over_block(builder, axes, threads,
-                    builder.short_vector(builder.loop(axes.front()), axes.back()), true);
+  Statement& copy = builder.loop(axes.front());
+  const int64_t lanes =
+      in_pieces ? std::min(piece, builder.short_vector_of(builder.loads(copy), axes.back()))
+                : builder.short_vector(copy, axes.back());
+  spread_over_block(builder, axes, threads, lanes, true);
 }
 
-void stage_operands(ScheduleBuilder& builder, const Matmul& mm, int at, const Threads& threads) {
-  stage_operand(builder, mm.rows, mm.rows_dtype, mm.rows_computed, at, threads);
-  stage_operand(builder, mm.columns, mm.columns_dtype, mm.columns_computed, at, threads);
+void stage_operands(ScheduleBuilder& builder, const Matmul& mm, int at, const Threads& threads,
+                    bool in_pieces = false) {
+  stage_operand(builder, mm.rows, mm.rows_dtype, mm.rows_computed, at, threads, in_pieces);
+  stage_operand(builder, mm.columns, mm.columns_dtype, mm.columns_computed, at, threads, in_pieces);
 }
 
 /// Blocks of the grid and batches.
@@ -101,6 +105,17 @@ void schedule_registers(ScheduleBuilder& builder, const Matmul& mm, int64_t want
   bind_blocks(builder, mm, m_block, n_block);
 }
 
+/// What follows the product takes the sums from their tile, all threads of a subgroup together.
+void use_sums(ScheduleBuilder& builder, const Threads& threads) {
+  if (builder.refusal()) return;
+  std::vector<int> axes;
+  walk(std::as_const(builder.kernel).body, [&](const Statement& s) {
+    if (s.kind == Statement::Kind::kMatrix) axes = builder.chain(s.body[0]);
+  });
+  spread_over_block(builder, axes, threads,
+                    builder.short_vector(builder.loop(axes.front()), axes.back()), false);
+}
+
 void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom& atom,
                     int64_t wanted) {
   const int64_t tile = builder.choose("tile", wanted, {128, 64, 32});
@@ -122,33 +137,54 @@ void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom
   for (const int a : {m_copy, m_atom, n_copy, n_atom}) builder.unroll(a);
   stage_operands(builder, mm, k_block, threads);
   builder.tensorize(m_atom, n_atom, k_atom, atom.subgroup);
-  if (builder.refusal()) return;
-  std::vector<int> axes;
-  walk(std::as_const(builder.kernel).body, [&](const Statement& s) {
-    if (s.kind == Statement::Kind::kMatrix) axes = builder.chain(s.body[0]);
-  });
-  spread_over_block(builder, axes, threads,
-                    builder.short_vector(builder.loop(axes.front()), axes.back()), false);
+  use_sums(builder, threads);
   fill_ahead(builder, k_block, mm);
   bind_blocks(builder, mm, m_block, n_block);
 }
 
-/// The device's atom for the dtypes of the product, the largest first.
-const MatrixAtom* atom_for(const ScheduleBuilder& builder, const Matmul& mm) {
+/// Atoms of several subgroups, which read both operands from shared memory: no thread loads them,
+/// and a tile of the result has its columns outside, so that the tile of sums is small.
+void schedule_tile_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom& atom,
+                         int64_t wanted) {
+  const int64_t tile = builder.choose("tile", wanted, {128});
+  if (tile < 2 * std::max(atom.m, atom.n)) return builder.give_up("a tile of several atoms");
+  const Threads threads{atom.subgroup, tile / atom.m, 1};
+  const auto [m_block, m_inside] = builder.split(mm.m, tile);
+  const auto [m_group, m_atom] = builder.split(m_inside, atom.m);
+  const auto [n_block, n_inside] = builder.split(mm.n, tile);
+  const auto [n_copy, n_atom] = builder.split(n_inside, atom.n);
+  const auto [k_block, k_inside] = builder.split(mm.k, 4 * static_cast<int64_t>(atom.k));
+  const auto [k_step, k_atom] = builder.split(k_inside, atom.k);
+  std::vector<int> order = mm.batch;
+  order.insert(order.end(), {m_block, n_block, m_group, n_copy, m_atom, n_atom});
+  builder.reorder(order);
+  builder.bind(m_group, Bind::kBlockY);
+  for (const int a : {n_copy, m_atom, n_atom}) builder.unroll(a);
+  stage_operands(builder, mm, k_block, threads, true);
+  builder.tensorize(m_atom, n_atom, k_atom, atom.subgroup);
+  use_sums(builder, threads);
+  fill_ahead(builder, k_block, mm);
+  bind_blocks(builder, mm, m_block, n_block);
+}
+
+/// The device's atoms for the dtypes of the product, the largest first.
+std::vector<MatrixAtom> atoms_for(const ScheduleBuilder& builder, const Matmul& mm) {
   const std::vector<const Statement*> reductions =
       builder.reductions(*path_to(const_cast<Kernel&>(builder.kernel), mm.m).back());
   const ReduceState& sum = reductions[0]->states[0];
-  const MatrixAtom* best = nullptr;
+  std::vector<MatrixAtom> all;
   const bool computed = mm.rows_computed || mm.columns_computed;
-  if (!builder.caps.has(Op::MATRIX_MULTIPLY) || computed) return nullptr;
+  if (!builder.caps.has(Op::MATRIX_MULTIPLY) || computed) return all;
   for (const MatrixAtom& atom : builder.caps.atoms) {
     const bool fits =
         atom.a == mm.rows_dtype && atom.b == mm.columns_dtype && atom.accumulator == sum.dtype &&
         builder.caps.keeps_promises(atom, sum.precision) &&
         static_cast<uint32_t>(4 * atom.subgroup) <= builder.caps.max_workgroup_threads;
-    if (fits && (!best || atom.m * atom.n * atom.k > best->m * best->n * best->k)) best = &atom;
+    if (fits) all.push_back(atom);
   }
-  return best;
+  std::ranges::stable_sort(all, std::greater(),
+                           [](const MatrixAtom& atom) { return atom.m * atom.n * atom.k; });
+  return all;
 }
 
 }  // namespace
@@ -162,18 +198,21 @@ bool schedule_tiles(ScheduleBuilder& builder, int axis) {
   if (builder.size(mm.m) < 32 || builder.size(mm.n) < 32 || builder.size(mm.k) < 16) return false;
   for (const KernelBuffer& b : builder.kernel.buffers)
     if (b.space == BufferSpace::kGlobal && b.read && b.written) return false;
-  const MatrixAtom* atom = atom_for(builder, mm);
+  const std::vector<MatrixAtom> atoms = atoms_for(builder, mm);
   // The largest that the shared memory holds.
   for (int64_t tile = block_tile(builder, mm, kMostTile); tile >= kLeastTile; tile /= 2) {
-    const auto atoms = [&](ScheduleBuilder& trial) {
-      schedule_atoms(trial, mm, *atom, tile);
-      return !trial.refusal() && fits_shared(trial);
-    };
+    for (const MatrixAtom& atom : atoms) {
+      const auto products = [&](ScheduleBuilder& trial) {
+        (atom.tiles ? schedule_tile_atoms : schedule_atoms)(trial, mm, atom, tile);
+        return !trial.refusal() && fits_shared(trial);
+      };
+      if (builder.attempt(products)) return true;
+    }
     const auto registers = [&](ScheduleBuilder& trial) {
       schedule_registers(trial, mm, tile);
       return !trial.refusal() && fits_shared(trial);
     };
-    if ((atom && builder.attempt(atoms)) || builder.attempt(registers)) return true;
+    if (builder.attempt(registers)) return true;
   }
   return false;
 }

@@ -125,10 +125,12 @@ void ScheduleBuilder::tensorize(int m, int n, int k, int64_t threads) {
         Bind::kLoop});
 }
 
-bool ScheduleBuilder::stage(int buffer, int axis, int64_t pad, int inner, bool computed) {
+bool ScheduleBuilder::stage(int buffer, int axis, int64_t pad, int inner, bool computed,
+                            int64_t pieces) {
   std::vector<std::string> names{"b" + std::to_string(buffer), kernel.axes[axis].name};
   if (inner >= 0) names.push_back(kernel.axes[inner].name);
-  return step_if_legal({TransformKind::kStage, std::move(names), pad, Bind::kLoop, computed});
+  return step_if_legal(
+      {TransformKind::kStage, std::move(names), pad, Bind::kLoop, computed, pieces});
 }
 
 bool ScheduleBuilder::stage(const KValueRef& load, int axis, int inner) {

@@ -153,14 +153,44 @@ class Stage {
     for (size_t i = tile_.size(); i-- > 0;) {
       if (row && tile_[i].order > count) {
         row = false;
-        count += step_.transform.factor;
+        if (Refused no = end_row(i, count)) return no;
       }
       tile_[i].pitch = count;
       if (tile_[i].size() > kMostOfTile || (count *= tile_[i].size()) > kMostOfTile)
         return step_.refuse("a tile of at most 4194304 elements", "a larger one");
     }
+    if (pieces() && row) return step_.refuse("rows to cut into pieces", "one row");
+    if (pieces()) {
+      column_ = count + step_.transform.factor;
+      count = column_ * (row_ / pieces());
+      if (count > kMostOfTile)
+        return step_.refuse("a tile of at most 4194304 elements", "a larger one");
+    }
     count_ = count;
     return {};
+  }
+
+  int64_t pieces() const { return step_.transform.pieces; }
+
+  /// Axes from number `i` outwards are rows; those inside are `count` elements of one.
+  Refused end_row(size_t i, int64_t& count) {
+    if (!pieces()) {
+      count += step_.transform.factor;
+      return {};
+    }
+    if (count % pieces() != 0)
+      return step_.refuse("rows of whole pieces of " + std::to_string(pieces()),
+                          std::to_string(count));
+    row_ = count;
+    rows_ = i + 1;
+    count = pieces();
+    return {};
+  }
+
+  /// Where the elements of a row and the rows begin.
+  Expr in_tile(const Expr& row, const Expr& element) const {
+    if (!pieces()) return row + element;
+    return row + floor_div(element, pieces()) * column_ + mod(element, pieces());
   }
 
   int add_tile() {
@@ -182,17 +212,22 @@ class Stage {
   }
 
   Expr position_of_copy() const {
-    Expr at = 0;
-    for (const TileAxis& t : tile_) at = at + kernel_.axes[t.copy].symbol() * t.pitch;
-    return at;
+    Expr row = 0, element = 0;
+    for (size_t i = 0; i < tile_.size(); ++i) {
+      Expr& at = i < rows_ ? row : element;
+      at = at + kernel_.axes[tile_[i].copy].symbol() * tile_[i].pitch;
+    }
+    return in_tile(row, element);
   }
 
   Expr position() const {
-    Expr at = 0;
-    for (const TileAxis& t : tile_)
-      for (const TileAxis::Member& m : t.members)
-        at = at + kernel_.axes[m.axis].symbol() * (m.step * t.pitch);
-    return at;
+    Expr row = 0, element = 0;
+    for (size_t i = 0; i < tile_.size(); ++i) {
+      Expr& at = i < rows_ ? row : element;
+      for (const TileAxis::Member& m : tile_[i].members)
+        at = at + kernel_.axes[m.axis].symbol() * (m.step * tile_[i].pitch);
+    }
+    return in_tile(row, element);
   }
 
   Statement make_copy(int tile) {
@@ -251,6 +286,8 @@ class Stage {
   BufferSpace space_ = BufferSpace::kScratch;
   std::vector<TileAxis> tile_;
   int64_t count_ = 1;
+  int64_t row_ = 1, column_ = 1;  ///< elements of a row, and of a column of pieces
+  size_t rows_ = 0;               ///< axes of the tile that count rows
 };
 
 }  // namespace

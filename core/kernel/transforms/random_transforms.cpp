@@ -217,6 +217,9 @@ class Drawer {
         case kOptionalComputed:
           t.computed = below_(2) != 0;
           break;
+        case kOptionalPieces:
+          if (below_(4) == 0) t.pieces = factor;
+          break;
         case kNone:
         case kMoreAxes:
         case kAt:

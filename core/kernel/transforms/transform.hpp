@@ -35,13 +35,14 @@ enum class TransformArgument : uint8_t {
   kOptionalPad,       ///< "pad F", or nothing
   kOptionalInner,     ///< "inner K" of an axis that has a loop, or nothing
   kOptionalComputed,  ///< the word "computed", or nothing
+  kOptionalPieces,    ///< "pieces F", or nothing
 };
 
 struct TransformInfo {
   TransformKind kind;
   std::string_view word, old_word;
   uint32_t weight;  ///< in random lists
-  std::array<TransformArgument, 6> arguments;
+  std::array<TransformArgument, 7> arguments;
 };
 std::span<const TransformInfo> all_transforms();
 const TransformInfo& transform_info(TransformKind kind);
@@ -54,6 +55,7 @@ struct Transform {
   int64_t factor = 0;              ///< of a pad that is left out: 0
   Bind bind = Bind::kLoop;         ///< its place
   bool computed = false;           ///< stage: of what is computed from the loads
+  int64_t pieces = 0;              ///< stage: elements of a piece; 0: rows are whole
   bool operator==(const Transform&) const = default;
 };
 using TransformList = std::vector<Transform>;

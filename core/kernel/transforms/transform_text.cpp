@@ -113,22 +113,30 @@ class Parser {
         t.factor = number();
         return;
       case kOptionalPad:
-        if (at_end() || scanner_.peek("inner") || scanner_.peek("computed")) return;
+        if (at_end() || scanner_.peek("inner") || scanner_.peek("computed") ||
+            scanner_.peek("pieces"))
+          return;
         if (const auto pad = word(); pad != "pad")
-          mistake("\"pad\", \"inner\", \"computed\", ';' or the end", pad);
+          mistake("\"pad\", \"inner\", \"computed\", \"pieces\", ';' or the end", pad);
         t.factor = number();
         return;
       case kOptionalInner:
-        if (at_end() || scanner_.peek("computed")) return;
+        if (at_end() || scanner_.peek("computed") || scanner_.peek("pieces")) return;
         if (const auto inner = word(); inner != "inner")
-          mistake("\"inner\", \"computed\", ';' or the end", inner);
+          mistake("\"inner\", \"computed\", \"pieces\", ';' or the end", inner);
         t.names.push_back(name());
         return;
       case kOptionalComputed:
-        if (at_end()) return;
+        if (at_end() || scanner_.peek("pieces")) return;
         if (const auto computed = word(); computed != "computed")
-          mistake("\"computed\", ';' or the end", computed);
+          mistake("\"computed\", \"pieces\", ';' or the end", computed);
         t.computed = true;
+        return;
+      case kOptionalPieces:
+        if (at_end()) return;
+        if (const auto pieces = word(); pieces != "pieces")
+          mistake("\"pieces\", ';' or the end", pieces);
+        t.pieces = number();
         return;
     }
   }
@@ -174,6 +182,9 @@ void print(const Transform& t, std::string& out) {
         break;
       case kOptionalComputed:
         if (t.computed) out += " computed";
+        break;
+      case kOptionalPieces:
+        if (t.pieces) out += " pieces " + std::to_string(t.pieces);
         break;
     }
   }

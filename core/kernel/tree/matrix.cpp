@@ -6,16 +6,56 @@
 namespace tenon {
 namespace {
 
+/// Steps that an index takes along an axis of constant extent: to each of its positions from the
+/// first. Empty where they vary with anything else.
+std::vector<int64_t> steps_along(const Kernel& kernel, const Expr& index, int axis) {
+  const std::string& name = kernel.axes[axis].name;
+  const Expr first = index.substitute({{name, Expr(0)}});
+  std::vector<int64_t> steps;
+  for (int64_t i = 0; i < kernel.axes[axis].extent.value(); ++i) {
+    const Expr step = index.substitute({{name, Expr(i)}}) - first;
+    if (!step.is_const()) return {};
+    steps.push_back(step.value());
+  }
+  return steps;
+}
+
+/// Whether the index goes along `row` by pieces of p elements, and along `element` inside of pieces
+/// and from one to the next: `stride` elements further.
+bool is_in_pieces(const Kernel& kernel, const Expr& index, int row, int element,
+                  MatrixOperand& out) {
+  const std::vector<int64_t> rows = steps_along(kernel, index, row),
+                             elements = steps_along(kernel, index, element);
+  if (rows.size() < 2 || elements.size() < 2) return false;
+  const int64_t p = rows[1];
+  const auto count = static_cast<int64_t>(elements.size());
+  if (p < 2 || count % p != 0) return false;
+  const int64_t stride = count > p ? elements[static_cast<size_t>(p)] : p * 8;
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (rows[i] != static_cast<int64_t>(i) * p) return false;
+  for (int64_t i = 0; i < count; ++i)
+    if (elements[static_cast<size_t>(i)] != i / p * stride + i % p) return false;
+  out.stride = stride;
+  out.pieces = p;
+  return true;
+}
+
 /// Row and column axes of a factor; false if its index does not go along them as a matrix does.
 bool is_matrix(const Kernel& kernel, const KValueRef& load, int row, int column,
                MatrixOperand& out) {
   int64_t across = 0, down = 0;
   Expr rest, base;
-  if (!load->index.linear_in(kernel.axes[row].name, down, rest) ||
-      !rest.linear_in(kernel.axes[column].name, across, base) || down < 1 || across < 1)
-    return false;
-  out = {load, across == 1 ? down : across, across != 1};
-  return across == 1 || down == 1;
+  out = {load};
+  if (load->index.linear_in(kernel.axes[row].name, down, rest) &&
+      rest.linear_in(kernel.axes[column].name, across, base)) {
+    out.stride = across == 1 ? down : across;
+    out.transposed = across != 1;
+    return down >= 1 && across >= 1 && (across == 1 || down == 1);
+  }
+  if (kernel.buffers[load->buffer].space != BufferSpace::kShared) return false;
+  if (is_in_pieces(kernel, load->index, row, column, out)) return true;
+  out.transposed = true;
+  return is_in_pieces(kernel, load->index, column, row, out);
 }
 
 bool find_product(const Kernel& kernel, const Statement& reduction, int m, int n, int k,
@@ -114,10 +154,16 @@ const MatrixAtom* find_atom(const Kernel& kernel, const Statement& reduction,
                             const MatrixProduct& product, int m, int n, int k, int64_t threads,
                             const Capabilities& capabilities) {
   const auto extent = [&](int axis) { return kernel.axes[axis].extent.value(); };
+  // Operands in pieces of 16 bytes, or neither.
+  const auto fits = [&](const MatrixAtom& atom, const MatrixOperand& operand) {
+    const int64_t piece = 16 / static_cast<int64_t>(dtype_size(operand.load->dtype));
+    return operand.pieces == (atom.tiles ? piece : 0);
+  };
   for (const MatrixAtom& atom : capabilities.atoms)
-    if (atom.m == extent(m) && atom.n == extent(n) && atom.k == extent(k) &&
-        atom.a == product.a.load->dtype && atom.b == product.b.load->dtype &&
-        atom.accumulator == reduction.states[0].dtype && atom.subgroup == threads &&
+    if (fits(atom, product.a) && fits(atom, product.b) && atom.m == extent(m) &&
+        atom.n == extent(n) && atom.k == extent(k) && atom.a == product.a.load->dtype &&
+        atom.b == product.b.load->dtype && atom.accumulator == reduction.states[0].dtype &&
+        atom.subgroup == threads &&
         capabilities.keeps_promises(atom, reduction.states[0].precision))
       return &atom;
   return nullptr;

@@ -14,6 +14,7 @@ struct MatrixOperand {
   KValueRef load;
   int64_t stride = 0;  ///< between rows, or between columns if transposed
   bool transposed = false;
+  int64_t pieces = 0;  ///< elements of a piece of a row; then stride is between columns of pieces
 };
 
 struct MatrixProduct {

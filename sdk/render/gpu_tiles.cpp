@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "sdk/render/gpu_tiles.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sdk/render/gpu_types.hpp"
+
+namespace tenon::sdk {
+namespace {
+
+constexpr uint32_t kCoreBytes = 128;  ///< 8 pieces of 16 bytes, one below the other
+
+/// Whether the pieces of an operand lie along k.
+bool is_along_k(const tn_op& load) {
+  const bool is_a = (load.imm & TN_MATRIX_ROLE) == TN_MATRIX_A;
+  return is_a != ((load.imm & TN_MATRIX_TRANSPOSED) != 0);
+}
+
+}  // namespace
+
+bool uses_tiles(const ProgramView& program, std::span<const GpuAtom> atoms) {
+  for (uint32_t i = 0; i < program.op_count(); ++i) {
+    const tn_op& op = program.op(i);
+    if (op.op != TN_OP_MATRIX_MULTIPLY) continue;
+    const auto is_its = [&](const GpuAtom& a) {
+      return a.atom.id == static_cast<uint32_t>(op.imm);
+    };
+    const auto atom = std::ranges::find_if(atoms, is_its);
+    if (atom != atoms.end() && atom->atom.scope == TN_SCOPE_BLOCK) return true;
+  }
+  return false;
+}
+
+std::string gpu_tile_statement(const ProgramView& program, const tn_op& op, const GpuAtom& atom,
+                               const std::string& name, const std::vector<std::string>& operands) {
+  const auto values = program.operands(op);
+  if (op.op == TN_OP_MATRIX_LOAD) {
+    // The steps between core matrices of 8 pieces: along k ("leading"), and along rows of A or
+    // columns of B ("stride"). PTX ISA, "Matrix Descriptor Format", without swizzling.
+    const std::string column =
+        fmt::format("{} * {}", operands[2], dtype_bytes(static_cast<uint8_t>(op.dtype)));
+    const std::string core = std::to_string(kCoreBytes);
+    const bool along_k = is_along_k(op);
+    return fmt::format("const unsigned long long {} = tn_tile_at({} + {}, {}, {});", name,
+                       operands[0], operands[1], along_k ? column : core, along_k ? core : column);
+  }
+  const auto turned = [&](size_t k) { return is_along_k(program.op(values[k])) ? 0 : 1; };
+  return fmt::format(
+      "alignas(16) {0} {1}[{2}];\n"
+      "_Pragma(\"unroll\") for (int l = 0; l < {2}; ++l) {1}[l] = {3}[l];\n"
+      "{4}<{5}, {6}>({1}, {7}, {8});",
+      gpu_type(op.dtype), name, op.lanes, operands[2], atom.multiply, turned(0), turned(1),
+      operands[0], operands[1]);
+}
+
+std::string gpu_tile_sums(const std::string& fragment, uint32_t lanes) {
+  return fmt::format("tn_products_wait();\ntn_hold<{}>({});\n", lanes, fragment);
+}
+
+std::string gpu_tile_barrier(const tn_op& op, const std::string& block_barrier) {
+  const std::string before = "tn_products_wait();\ntn_tiles_written();\n";
+  return before + (op.imm == TN_SCOPE_BLOCK ? block_barrier : "tn_group_barrier(1 + tn_subgroup);");
+}
+
+}  // namespace tenon::sdk
