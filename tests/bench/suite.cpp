@@ -13,7 +13,15 @@
 
 namespace tenon::bench {
 
-Suite::Suite(Report& report, const std::string& only) : report_(report), only_(only) {}
+Suite::Suite(Report& report, const std::string& only, double seconds)
+    : report_(report), only_(only), end_(seconds > 0 ? now() + seconds : 0) {}
+
+bool Suite::wanted(const std::string& name) {
+  if (!std::regex_search(name, only_)) return false;
+  if (end_ == 0 || now() < end_) return true;
+  report_.not_run.push_back(name);
+  return false;
+}
 
 int Suite::most_threads() const {
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 2u));
