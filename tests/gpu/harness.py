@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the tests of ./dev gpu share: calling it on a build folder of their own."""
 import glob
+import json
 import os
 import shutil
 import subprocess
@@ -33,6 +34,21 @@ class Case(unittest.TestCase):
     def call(self, *words, expect=0, **environment):
         done = subprocess.run(self.command(*words), env=self.environment(**environment), text=True, capture_output=True,
                               timeout=300, check=False)
+        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
+        return done
+
+    def call_with_limits(self, limits, *words, expect=0, **environment):
+        """The same, but a stage is ended after so many seconds."""
+        code = ("import json, sys; limits = json.loads(sys.argv.pop(1)); sys.path.insert(0, sys.argv.pop(1)); import gpu, stages\n"
+                "plan = stages.plan\n"
+                "def shorter(*words):\n"
+                "    made = plan(*words)\n"
+                "    for stage in made: stage.limit = limits.get(stage.name, stage.limit)\n"
+                "    return made\n"
+                "stages.plan = shorter; sys.exit(gpu.main())")
+        python, script, *rest = self.command(*words)
+        done = subprocess.run([python, "-c", code, json.dumps(limits), os.path.dirname(script), *rest], text=True, capture_output=True,
+                              env=self.environment(**environment), timeout=300, check=False)
         self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
         return done
 

@@ -110,17 +110,7 @@ class Stages(Case):
 
     def test_a_stage_that_hangs_is_ended(self):
         self.ways(bench="hang")
-        environment = self.environment()
-        code = ("import sys; sys.path.insert(0, sys.argv.pop(1)); import gpu, stages; plan = stages.plan\n"
-                "def short(*words):\n"
-                "    made = plan(*words)\n"
-                "    for stage in made: stage.limit = 2\n"
-                "    return made\n"
-                "stages.plan = short; sys.exit(gpu.main())")
-        command = self.command()
-        done = subprocess.run([command[0], "-c", code, os.path.dirname(command[1]), *command[2:]], env=environment, text=True,
-                              capture_output=True, timeout=120, check=False)
-        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.call_with_limits({"bench": 2}, expect=1)
         self.assertIn("**timed out**: ended after 2 s", self.page()[1])
         self.assertEqual(self.names(), ALL)
 
