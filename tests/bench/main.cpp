@@ -94,7 +94,7 @@ int tenon_bench(int argc, char** argv) {
       ->check(CLI::Range(1, 1000));
   app.add_option("--device", options.device,
                  "Run only rows on this device, as cuda:0, and the models on it");
-  app.add_option("--time", options.seconds, "Begin no row after so many seconds")
+  app.add_option("--time", options.seconds, "Begin no row but the first after so many seconds")
       ->check(CLI::PositiveNumber);
   std::string first_result;
   app.add_option("--first-result", first_result, "Internal: one of the processes that are timed")

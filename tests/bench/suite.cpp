@@ -14,11 +14,13 @@
 namespace tenon::bench {
 
 Suite::Suite(Report& report, const std::string& only, double seconds)
-    : report_(report), only_(only), end_(seconds > 0 ? now() + seconds : 0) {}
+    : report_(report), only_(only), seconds_(seconds) {}
 
 bool Suite::wanted(const std::string& name) {
   if (!std::regex_search(name, only_)) return false;
-  if (end_ == 0 || now() < end_) return true;
+  if (begin_ == 0) begin_ = now();
+  const double passed = now() - begin_;
+  if (seconds_ == 0 || passed <= seconds_ || report_.rows.empty()) return true;
   report_.not_run.push_back(name);
   return false;
 }

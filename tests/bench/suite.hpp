@@ -20,7 +20,7 @@ class PeerProcess;
 
 class Suite {
  public:
-  /// No row is begun after so many seconds; 0: all are.
+  /// So many seconds after the first row no other is begun; 0: all are.
   Suite(Report& report, const std::string& only, double seconds = 0);
 
   /// By the --only expression, and by the time that is left; before anything is prepared.
@@ -36,7 +36,7 @@ class Suite {
  private:
   Report& report_;
   std::regex only_;
-  double end_ = 0;  ///< 0: none
+  double seconds_ = 0, begin_ = 0;
   std::map<int, std::unique_ptr<Context>> contexts_;
 };
 

@@ -11,6 +11,7 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.environ.get("TENON_BUILD", "")  # of the programs that do not pretend
 PROGRAMS = ("tenon", "tenon-probe", "tenon-conformance", "tenon-bench")
 
 
@@ -74,3 +75,24 @@ class Case(unittest.TestCase):
         path, = glob.glob(os.path.join(self.out, "gpu-*.tar.gz"))
         with tarfile.open(path) as bundle:
             return {entry.name.split("/", 1)[1] for entry in bundle.getmembers() if entry.isfile()}
+
+
+class DeviceCase(Case):
+    """On the built programs."""
+
+    def setUp(self):
+        super().setUp()
+        self.programs_are({name: os.path.join(BUILD, "bin", name) for name in PROGRAMS})
+
+    def check(self, page, ident):
+        """Every stage came to something, and the page holds its figures."""
+        for part in (f"| device | {ident}: ", "| self-test | pass |", "## Right", "## Fast", "## Models", "## Not run",
+                     "No figure here is held against a vendor's library"):
+            self.assertIn(part, page)
+        for stage in ("smoke", "run", "fuzz"):
+            self.assertRegex(page, rf"\n\| {stage} \| .* \| passed \| ")
+            self.assertRegex(page, rf"\n\| {stage} \| \d \| [\d,]+ \| [\d.]+ \| [\d,]+ \| [\d,]+ \| [\d,]+ \| 0 \|")
+
+
+def plugin(name):
+    return os.path.join(BUILD, "lib", "tenon", f"libtenon_{name}.so")

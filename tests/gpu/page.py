@@ -8,6 +8,7 @@ from device import is_software
 STATUSES = ("PASS", "VACUOUS", "UNSUPPORTED", "FAIL", "CRASH", "TIMEOUT", "DEVICE_LOST", "FLAKY", "XFAIL", "XPASS")
 BAD = ("FAIL", "CRASH", "TIMEOUT", "DEVICE_LOST", "FLAKY", "XPASS")
 MOST_FAILURES = 50
+MOST_NAMES = 12
 
 
 def cell(text):
@@ -149,13 +150,19 @@ def not_run(plan, results, record, facts, ident):
         if stage.is_bench:
             rows = stages.bench_of(record.path(stage.name), ident).get("not_run", [])
             if rows:
-                lines.append(f"- {stage.name}: no time was left for {', '.join(code(row) for row in rows)}.")
+                more = f" and {len(rows) - MOST_NAMES} more" if len(rows) > MOST_NAMES else ""
+                lines.append(f"- {stage.name}: no time was left for {', '.join(code(row) for row in rows[:MOST_NAMES])}{more}.")
         else:
             report = stages.report_of(record.path(stage.name))
             if report and report["stopped"]:
                 lines.append(f"- {stage.name}: {cell(report['stopped'])}, so not all cases were tried.")
     if facts["peers"].startswith("none"):
         lines.append(f"- PyTorch beside it: {cell(facts['peers'])}. No figure here is held against a vendor's library.")
+    else:
+        rows = [row for stage in plan if stage.is_bench for row in stages.bench_of(record.path(stage.name), ident)["rows"]]
+        if rows and not any(row.get("peer") and row["peer_name"].startswith("torch") for row in rows):
+            said = cell(rows[-1].get("peer_name", "")) or "nothing was said of why"
+            lines.append(f"- PyTorch beside it: it was there, and ran no row ({said}). No figure here is held against a vendor's library.")
     return ["## Not run", "", *(lines or ["Nothing was left out."])]
 
 

@@ -191,6 +191,16 @@ class Selectors(Case):
             self.assertIn(f"[--peers] expected a Python whose PyTorch sees a GPU, got {wrong}: ", self.call("--peers", wrong, expect=3).stderr)
         self.call("--peers", "")  # looked for, and told of
 
+    def test_peers_that_ran_nothing_are_not_claimed(self):
+        python = os.path.join(self.folder, "python3")
+        with open(python, "w", encoding="utf-8") as file:
+            file.write("""#!/bin/sh\necho '{"version": "9.9", "runtime": "CUDA 99", "gpus": ["Another GPU"]}'\n""")
+        os.chmod(python, 0o755)
+        self.call("--peers", python)
+        page = self.page()[1]
+        self.assertIn("| beside | PyTorch 9.9, CUDA 99, which sees Another GPU |", page)
+        self.assertIn("- PyTorch beside it: it was there, and ran no row (", page)
+
     def test_programs_that_are_not_built(self):
         os.remove(os.path.join(self.build, "bin", "tenon-bench"))
         self.assertIn("expected tenon-bench in", self.call(expect=3).stderr)
