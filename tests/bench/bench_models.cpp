@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Models on the CPU plugin, in turn with PyTorch from equal weights on equal inputs.
+// Models on the CPU plugin and on other devices, in turn with PyTorch from equal weights on equal
+// inputs.
 #include <fmt/format.h>
 
 #include "frontend/tensor/state.hpp"
@@ -16,9 +17,16 @@ namespace {
 
 constexpr double kTolerance = 1e-3;
 
-void bench_one(Suite& suite, const ModelWorkload& model, const std::string& name, int threads,
-               PeerProcess* process) {
-  Context& context = suite.context(threads);
+/// Where a model runs: on so many threads of the CPU plugin, or on the device of that name.
+struct Place {
+  Context& context;
+  int threads = 1;
+  std::string gpu;
+};
+
+void bench_one(Suite& suite, const ModelWorkload& model, const std::string& name,
+               const Place& place, PeerProcess* process) {
+  Context& context = place.context;
   const ScratchFolder folder;
   const std::string tensors = folder.path() + "/tensors", result = folder.path() + "/result";
   const auto call = model.start(context, tensors);
@@ -30,19 +38,25 @@ void bench_one(Suite& suite, const ModelWorkload& model, const std::string& name
   const Peers peers = prepared(
       process,
       [&](const std::string& peer) {
-        return process->prepare_model(peer, model.name, threads, model.checked_calls, tensors,
-                                      result);
+        return process->prepare_model(peer, model.name, place.threads, model.checked_calls, tensors,
+                                      result, place.gpu);
       },
       got, result, kTolerance);
   Beside of{.name = name, .unit = "ms", .scale = 1e3};
+  Device& device = runtime_of(context).device();
+  const auto step = [&] { Tensor::realize({call()}); };
+  if (!place.gpu.empty()) {
+    suite.add(beside_best(of, queued(device, step), peers));
+    return;
+  }
   if (model.read_bytes > 0) {
-    of.limit = repeated(read_contender(threads));
+    of.limit = repeated(read_contender(place.threads));
     of.limit_work = kReadBytes;
     of.share_work = model.read_bytes;
   }
   suite.add(beside_best(of, repeated([&] {
-                          Tensor::realize({call()});
-                          runtime_of(context).device().synchronize();
+                          step();
+                          device.synchronize();
                         }),
                         peers));
 }
@@ -53,8 +67,21 @@ void bench_models(Suite& suite, PeerProcess* peers) {
   for (const ModelWorkload& model : model_workloads()) {
     for (int threads = 1; threads <= suite.most_threads(); ++threads) {
       const std::string name = fmt::format("models/{}/threads={}", model.name, threads);
-      if (suite.wanted(name)) bench_one(suite, model, name, threads, peers);
+      if (suite.wanted(name))
+        bench_one(suite, model, name, {suite.context(threads), threads, ""}, peers);
     }
+  }
+}
+
+void bench_models_on(Suite& suite, PeerProcess* peers, const std::string& id,
+                     const std::string& gpu) {
+  ContextOptions options;
+  options.devices = id;
+  options.disk_cache = false;
+  Context context(options);
+  for (const ModelWorkload& model : model_workloads()) {
+    const std::string name = fmt::format("models/{} on {}", model.name, id);
+    if (suite.wanted(name)) bench_one(suite, model, name, {context, 1, gpu}, peers);
   }
 }
 

@@ -52,7 +52,7 @@ Peers prepared(PeerProcess* process,
       continue;
     }
     out.all.push_back({name, [process, name](int calls) { return process->time(name, calls); }});
-    const std::string wrong = difference_from(file, got, tolerance);
+    const std::string wrong = file.empty() ? "" : difference_from(file, got, tolerance);
     if (out.wrong.empty() && !wrong.empty()) out.wrong = fmt::format("beside {}, {}", name, wrong);
   }
   return out;

@@ -25,7 +25,7 @@ struct Peers {
 };
 
 /// Has every peer of the process make itself ready: `prepare` of its name says why it cannot, or
-/// "", and has then written the result beside ours into `file`.
+/// "", and has then written the result beside ours into `file`; none: results are not compared.
 Peers prepared(PeerProcess* process,
                const std::function<std::string(const std::string& name)>& prepare,
                const std::vector<float>& got, const std::string& file, double tolerance);

@@ -12,14 +12,21 @@
 namespace tenon::bench {
 namespace {
 
-/// What passes its self-test in a process of its own.
-std::vector<ProbedDevice> other_devices() {
+/// What passes its self-test in a process of its own; with an id that device alone.
+std::vector<ProbedDevice> other_devices(const std::string& id) {
   std::vector<ProbedDevice> found;
   for (const PluginCandidate& candidate : installed_plugins().candidates) {
     if (!candidate.serves() || candidate.backend == "cpu") continue;
+    if (!id.empty() && !id.starts_with(candidate.backend + ":")) continue;
     for (const ProbedDevice& device : probe_plugin(candidate.path, true).devices)
-      if (device.selftest_ok && device.kind != "storage") found.push_back(device);
+      if (device.selftest_ok && device.kind != "storage" && (id.empty() || device.id == id))
+        found.push_back(device);
   }
+  if (found.empty() && !id.empty())
+    fail(ErrorKind::kEnvironment,
+         "[--device] expected a device beside the CPU plugin's that passes its self-test, as "
+         "cuda:0, found no \"{}\"",
+         id);
   return found;
 }
 
@@ -50,8 +57,8 @@ void bench_pass(Suite& suite, Runtime& runtime, const std::string& id, const Pas
 
 }  // namespace
 
-void bench_devices(Suite& suite) {
-  for (const ProbedDevice& found : other_devices()) {
+void bench_devices(Suite& suite, PeerProcess* peers, const std::string& only) {
+  for (const ProbedDevice& found : other_devices(only)) {
     const std::string& id = found.id;
     RuntimeOptions options;
     options.devices = id;
@@ -59,8 +66,9 @@ void bench_devices(Suite& suite) {
     Runtime runtime(options);
     for (const Pass& pass : passes()) bench_pass(suite, runtime, id, pass);
     bench_replay(suite, runtime, "launch/replay on " + id);
-    if (found.kind == "gpu") bench_on_gpu(suite, id);
+    if (found.kind == "gpu") bench_on_gpu(suite, peers, id, found.name);
     if (found.kind == "cpu") bench_on_processor(suite, id);
+    if (found.kind == "gpu" || !only.empty()) bench_models_on(suite, peers, id, found.name);
   }
 }
 

@@ -20,12 +20,26 @@ namespace {
 enum ExitCode { kRight = 0, kWrong = 1, kUsage = 2, kEnvironmentFault = 3 };
 
 struct BenchOptions {
-  std::string only, peers, baseline;
+  std::string only, peers, baseline, device;
   bool json = false;
+  double seconds = 0;
   int runs = 1;
 };
 
 constexpr double kQuiet = 0.3;  ///< load of a machine whose rates mean something
+
+void bench_host(tenon::bench::Suite& suite, tenon::bench::PeerProcess* peers) {
+  using namespace tenon::bench;
+  bench_workloads(suite, peers);
+  bench_models(suite, peers);
+  bench_memory(suite);
+  bench_overhead(suite);
+  bench_launches(suite, peers);
+  bench_arrays(suite);
+  bench_training(suite);
+  bench_updates(suite);
+  bench_fresh(suite);
+}
 
 int run(const BenchOptions& options) {
   using namespace tenon::bench;
@@ -36,7 +50,7 @@ int run(const BenchOptions& options) {
   if (!options.peers.empty()) peers.emplace(options.peers);
   if (peers)
     for (const std::string& missing : peers->missing()) tenon::complain("tenon-bench", missing);
-  Suite suite(report, options.only);
+  Suite suite(report, options.only, options.seconds);
   report.machine = describe_machine();
   if (report.machine.load > kQuiet)
     tenon::complain("tenon-bench",
@@ -44,20 +58,13 @@ int run(const BenchOptions& options) {
                                 "little, and ratios less than they should",
                                 report.machine.load));
   report.limits = measure_limits(suite.most_threads());
+  PeerProcess* const beside = peers ? &*peers : nullptr;
   for (int run = 0; run < options.runs; ++run) {
-    bench_workloads(suite, peers ? &*peers : nullptr);
-    bench_models(suite, peers ? &*peers : nullptr);
-    bench_memory(suite);
-    bench_overhead(suite);
-    bench_launches(suite, peers ? &*peers : nullptr);
-    bench_arrays(suite);
-    bench_training(suite);
-    bench_updates(suite);
-    bench_fresh(suite);
-    bench_devices(suite);
+    if (options.device.empty()) bench_host(suite, beside);
+    bench_devices(suite, beside, options.device);
   }
   report.merge_runs();
-  if (report.rows.empty()) {
+  if (report.rows.empty() && report.not_run.empty()) {
     tenon::complain(
         "tenon-bench",
         fmt::format("[--only] expected an expression that finds a row, got \"{}\"", options.only));
@@ -85,6 +92,10 @@ int tenon_bench(int argc, char** argv) {
   app.add_option("--runs", options.runs,
                  "Measure all so often: a row is that of the median ratio, beside the lowest")
       ->check(CLI::Range(1, 1000));
+  app.add_option("--device", options.device,
+                 "Run only rows on this device, as cuda:0, and the models on it");
+  app.add_option("--time", options.seconds, "Begin no row but the first after so many seconds")
+      ->check(CLI::PositiveNumber);
   std::string first_result;
   app.add_option("--first-result", first_result, "Internal: one of the processes that are timed")
       ->group("");

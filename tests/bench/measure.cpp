@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "core/device/device.hpp"
+
 namespace tenon::bench {
 namespace {
 
@@ -33,6 +35,17 @@ Contender repeated(std::function<void()> once) {
     once();  // wakes its threads
     const double begin = now();
     for (int i = 0; i < calls; ++i) once();
+    return now() - begin;
+  };
+}
+
+Contender queued(Device& device, std::function<void()> once) {
+  return [&device, once = std::move(once)](int calls) {
+    once();
+    device.synchronize();
+    const double begin = now();
+    for (int i = 0; i < calls; ++i) once();
+    device.synchronize();
     return now() - begin;
   };
 }

@@ -5,6 +5,10 @@
 #include <functional>
 #include <vector>
 
+namespace tenon {
+class Device;
+}
+
 namespace tenon::bench {
 
 struct Timing {
@@ -16,6 +20,8 @@ struct Timing {
 /// Seconds that so many calls take.
 using Contender = std::function<double(int calls)>;
 Contender repeated(std::function<void()> once);
+/// The same of calls that a device may still be at when they return: until all are done.
+Contender queued(Device& device, std::function<void()> once);
 
 /// Each round times every contender once, one after the other, so that what disturbs the machine
 /// disturbs all. A contender is called as often as fills `slice` seconds, after one warming call.

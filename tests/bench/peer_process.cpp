@@ -68,22 +68,24 @@ std::string PeerProcess::ask(const std::string& line) {
 }
 
 std::string PeerProcess::prepare(const std::string& name, const Workload& workload, int threads,
-                                 const std::vector<std::string>& files, const std::string& result) {
+                                 const std::vector<std::string>& files, const std::string& result,
+                                 const std::string& gpu) {
   const std::string& expression = name.starts_with("torch")    ? workload.torch
                                   : name.starts_with("oneDNN") ? workload.onednn
                                                                : workload.tinygrad;
   const nlohmann::json line{{"prepare", name},           {"expression", expression},
                             {"threads", threads},        {"dtype", dtype_name(workload.dtype)},
                             {"shapes", workload.shapes}, {"files", files},
-                            {"result", result}};
+                            {"result", result},          {"gpu", gpu}};
   return nlohmann::json::parse(ask(line.dump())).at("missing").get<std::string>();
 }
 
 std::string PeerProcess::prepare_model(const std::string& name, const std::string& model,
                                        int threads, int checked_calls, const std::string& tensors,
-                                       const std::string& result) {
-  const nlohmann::json line{{"prepare_model", name},    {"model", model},     {"threads", threads},
-                            {"checked", checked_calls}, {"tensors", tensors}, {"result", result}};
+                                       const std::string& result, const std::string& gpu) {
+  const nlohmann::json line{
+      {"prepare_model", name}, {"model", model},   {"threads", threads}, {"checked", checked_calls},
+      {"tensors", tensors},    {"result", result}, {"gpu", gpu}};
   return nlohmann::json::parse(ask(line.dump())).at("missing").get<std::string>();
 }
 

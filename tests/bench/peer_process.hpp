@@ -24,14 +24,16 @@ class PeerProcess {
   /// "tinygrad: ..": what it has not, and why.
   const std::vector<std::string>& missing() const { return missing_; }
   /// Makes a workload ready in one of them, on inputs [i] in files, and writes its result to
-  /// `result`, f32. Gives why it cannot, or "".
+  /// `result`, f32. Gives why it cannot, or "". Without files it draws its inputs, and without
+  /// `result` writes none. `gpu`: its name, where that is to run it, not the processor.
   std::string prepare(const std::string& name, const Workload& workload, int threads,
-                      const std::vector<std::string>& files, const std::string& result);
+                      const std::vector<std::string>& files, const std::string& result,
+                      const std::string& gpu = "");
   /// The same for a model of peers/models.py, whose tensors are those of a safetensors file; the
   /// results are those of so many first calls, at most 3.
   std::string prepare_model(const std::string& name, const std::string& model, int threads,
                             int checked_calls, const std::string& tensors,
-                            const std::string& result);
+                            const std::string& result, const std::string& gpu = "");
   /// Seconds of so many calls of what was prepared.
   double time(const std::string& name, int calls);
 

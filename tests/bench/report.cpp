@@ -69,6 +69,7 @@ std::string Report::json() const {
     if (!row.wrong.empty()) r["wrong"] = row.wrong;
     out["rows"].push_back(std::move(r));
   }
+  if (!not_run.empty()) out["not_run"] = not_run;
   return out.dump(2) + "\n";
 }
 
@@ -87,6 +88,8 @@ std::string Report::table() const {
                        cell(row.lowest_ratio), cell(row.limit_ratio), row.spread * 100,
                        row.peer_name, row.wrong.empty() ? "" : "\n    WRONG RESULT: " + row.wrong);
   }
+  for (const std::string& name : not_run)
+    out += fmt::format("{:<38} not run: no time left\n", name);
   return out;
 }
 
@@ -106,6 +109,11 @@ void Report::merge_runs() {
     merged.push_back(std::move(middle));
   }
   rows = std::move(merged);
+  std::ranges::sort(not_run);
+  not_run.erase(std::ranges::unique(not_run).begin(), not_run.end());
+  std::erase_if(not_run, [&](const std::string& name) {
+    return std::ranges::find(rows, name, &Row::name) != rows.end();
+  });
 }
 
 std::string Report::moved_since(const std::string& baseline) const {

@@ -47,6 +47,7 @@ class Report {
   Machine machine;
   Limits limits;
   std::vector<Row> rows;
+  std::vector<std::string> not_run;  ///< rows for which no time was left
 
   std::string json() const;
   std::string table() const;

@@ -13,7 +13,17 @@
 
 namespace tenon::bench {
 
-Suite::Suite(Report& report, const std::string& only) : report_(report), only_(only) {}
+Suite::Suite(Report& report, const std::string& only, double seconds)
+    : report_(report), only_(only), seconds_(seconds) {}
+
+bool Suite::wanted(const std::string& name) {
+  if (!std::regex_search(name, only_)) return false;
+  if (begin_ == 0) begin_ = now();
+  const double passed = now() - begin_;
+  if (seconds_ == 0 || passed <= seconds_ || report_.rows.empty()) return true;
+  report_.not_run.push_back(name);
+  return false;
+}
 
 int Suite::most_threads() const {
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 2u));

@@ -20,10 +20,11 @@ class PeerProcess;
 
 class Suite {
  public:
-  Suite(Report& report, const std::string& only);
+  /// So many seconds after the first row no other is begun; 0: all are.
+  Suite(Report& report, const std::string& only, double seconds = 0);
 
-  /// By the --only expression; before anything is prepared.
-  bool wanted(const std::string& name) const { return std::regex_search(name, only_); }
+  /// By the --only expression, and by the time that is left; before anything is prepared.
+  bool wanted(const std::string& name);
   void add(Row row);
   const Limits& limits() const { return report_.limits; }
   int most_threads() const;
@@ -35,6 +36,7 @@ class Suite {
  private:
   Report& report_;
   std::regex only_;
+  double seconds_ = 0, begin_ = 0;
   std::map<int, std::unique_ptr<Context>> contexts_;
 };
 
@@ -82,10 +84,13 @@ void bench_training(Suite& suite);
 /// An update of many parameters.
 void bench_updates(Suite& suite);
 void bench_fresh(Suite& suite);
-/// Every backend that is found beside the CPU plugin.
-void bench_devices(Suite& suite);
-/// Of one of them, which is a GPU.
-void bench_on_gpu(Suite& suite, const std::string& id);
+/// Every device that is found beside those of the CPU plugin, or the one with that id. Throws
+/// kEnvironment if that one is not there.
+void bench_devices(Suite& suite, PeerProcess* peers, const std::string& id = "");
+/// Of one of them, which is a GPU of that name.
+void bench_on_gpu(Suite& suite, PeerProcess* peers, const std::string& id, const std::string& gpu);
+void bench_models_on(Suite& suite, PeerProcess* peers, const std::string& id,
+                     const std::string& gpu);
 /// Of a device that is the host's processor by another way: workloads in turn with the CPU plugin.
 void bench_on_processor(Suite& suite, const std::string& id);
 

@@ -53,6 +53,19 @@ class Bench(unittest.TestCase):
                 self.assertNotIn("launch/plugin call", refused.stderr)
         self.assertEqual(run("tenon-bench", "--only", "no such row").returncode, 2)
 
+    def test_no_row_is_begun_when_the_time_is_up(self):
+        facts = run_json("tenon-bench", "--only", "^launch/(step, the rate|plugin call)$", "--time", "1e-9")
+        self.assertEqual(facts["not_run"], ["launch/plugin call"])
+        self.assertTrue(facts["rows"])
+        self.assertTrue(all(row["name"].startswith("launch/step, the rate") for row in facts["rows"]), facts["rows"])
+        self.assertEqual(run("tenon-bench", *ONE, "--time", "0").returncode, 2)
+
+    def test_a_device_that_is_not_there_is_an_error(self):
+        for wrong in ("cpu:0", "npu:0"):
+            refused = run("tenon-bench", "--device", wrong)
+            self.assertEqual(refused.returncode, 3, refused.stderr)
+            self.assertIn(f'passes its self-test, as cuda:0, found no "{wrong}"', refused.stderr)
+
     def test_an_interpreter_that_is_none_is_an_error(self):
         for wrong in ("/bin/false", "/bin/cat", os.path.join(self.folder.name, "none")):
             with self.subTest(wrong):

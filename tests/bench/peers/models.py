@@ -133,7 +133,7 @@ def training(model, given, compiled, clip=None):
 def answering(model, given, compiled, count):
     """To the last `count` words, the others having been read."""
     words = given["words"]
-    first, caches = words.shape[1] - count, torch.zeros(12, 2, 1, 12, words.shape[1], 64)
+    first, caches = words.shape[1] - count, torch.zeros(12, 2, 1, 12, words.shape[1], 64, device=words.device)
     call = compiled(model)
 
     def answer():
@@ -155,9 +155,9 @@ MODELS = {
 }
 
 
-def start(name, given, compiled):
+def start(name, given, compiled, device="cpu"):
     """What a call does, by a model with tensors "model.fc1.weight" and inputs; `compiled` of a module is what is called."""
     make, of, options = MODELS[name]
-    model = make()
+    model, given = make().to(device), {key: value.to(device) for key, value in given.items()}
     model.load_state_dict({key[6:]: value for key, value in given.items() if key.startswith("model.")}, strict=False)
     return of(model, given, compiled, **options)
