@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The words of CUDA, and its matrix atoms: fragment layouts from "Parallel Thread Execution ISA",
-// sections "Matrix Fragments for mma.m16n8k8", "... mma.m16n8k16", "ldmatrix" and "Register
-// Fragments for wgmma.mma_async.m64nNk16".
+// sections "Matrix Fragments for mma.m16n8k8", "... mma.m16n8k16", "... mma.m8n8k4" (.f64),
+// "... mma.m16n8k32", "ldmatrix" and "Register Fragments for wgmma.mma_async.m64nNk16".
 #include "sdk/render/cuda_dialect.hpp"
 
 #include "sdk/render/cuda_helpers.hpp"
@@ -10,30 +10,48 @@
 namespace tenon::sdk {
 namespace {
 
-/// Sums inside an atom are cut to a bit or two below an f32. Source: Fasi, Higham, Mikaitis,
-/// Pranesh: "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 7:e330, 2021 (V100,
-/// T4, A100). f32 operands become tf32: PTX ISA, "Alternate Floating-Point Data Formats".
+/// Sums inside an atom of floats are cut to a bit or two below an f32. Source: Fasi, Higham,
+/// Mikaitis, Pranesh: "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 7:e330,
+/// 2021 (V100, T4, A100); Xie, Wang, Yang, Yang: "MMA-Sim", arXiv 2511.10909, 2025 (to B200). f32
+/// operands become tf32: PTX ISA, "Alternate Floating-Point Data Formats". Doubles are a chain of
+/// fused multiply-adds, each rounded to nearest (both papers); integers wrap.
 constexpr uint32_t numerics_of(uint32_t dtype) {
-  return TN_ATOM_TRUNCATES | (dtype == TN_DTYPE_F32 ? TN_ATOM_REDUCED_OPERANDS : 0);
+  switch (dtype) {
+    case TN_DTYPE_F64:
+    case TN_DTYPE_I8:
+    case TN_DTYPE_U8:
+      return 0;
+    case TN_DTYPE_F32:
+      return TN_ATOM_TRUNCATES | TN_ATOM_REDUCED_OPERANDS;
+    default:
+      return TN_ATOM_TRUNCATES;
+  }
 }
 
-constexpr tn_matrix_atom atom(uint32_t id, uint32_t k, uint32_t dtype) {
-  tn_matrix_atom a = TN_INIT(tn_matrix_atom);
-  a.id = id;
-  a.m = 16, a.n = 8, a.k = k;
-  a.a_dtype = a.b_dtype = dtype;
-  a.accumulator_dtype = TN_DTYPE_F32;
-  a.scope = TN_SCOPE_SUBGROUP;
-  a.a_lanes = 16 * k / 32, a.b_lanes = 8 * k / 32, a.c_lanes = 4;
-  a.subgroup = 32;
-  a.numerics = numerics_of(dtype);
-  return a;
+constexpr uint32_t sum_of(uint32_t dtype) {
+  const bool is_byte = dtype == TN_DTYPE_I8 || dtype == TN_DTYPE_U8;
+  return is_byte ? TN_DTYPE_I32 : dtype == TN_DTYPE_F64 ? TN_DTYPE_F64 : TN_DTYPE_F32;
+}
+
+constexpr tn_matrix_atom atom(uint32_t id, uint32_t m, uint32_t k, uint32_t a, uint32_t b) {
+  constexpr uint32_t kColumns = 8, kThreads = 32;
+  tn_matrix_atom out = TN_INIT(tn_matrix_atom);
+  out.id = id;
+  out.m = m, out.n = kColumns, out.k = k;
+  out.a_dtype = a, out.b_dtype = b;
+  out.accumulator_dtype = sum_of(a);
+  out.scope = TN_SCOPE_SUBGROUP;
+  out.a_lanes = m * k / kThreads, out.b_lanes = kColumns * k / kThreads;
+  out.c_lanes = m * kColumns / kThreads;
+  out.subgroup = kThreads;
+  out.numerics = numerics_of(a);
+  return out;
 }
 
 /// wgmma: four warps, operands in shared memory.
 constexpr tn_matrix_atom tile_atom(uint32_t id, uint32_t n, uint32_t dtype) {
-  tn_matrix_atom a = atom(id, 16, dtype);
-  a.m = 64, a.n = n;
+  tn_matrix_atom a = atom(id, 64, 16, dtype, dtype);
+  a.n = n;
   a.scope = TN_SCOPE_BLOCK;
   a.a_lanes = a.b_lanes = 1;
   a.c_lanes = 64 * n / 128;
@@ -44,11 +62,16 @@ constexpr tn_matrix_atom tile_atom(uint32_t id, uint32_t n, uint32_t dtype) {
 constexpr GpuLayout kTileC = {"(t >> 5) * 16 + ((t & 31) >> 2) + (l & 2) * 4",
                               "(l >> 2) * 8 + (t & 3) * 2 + (l & 1)", 2, false};
 constexpr GpuLayout kC = {"(t >> 2) + (l >> 1) * 8", "(t & 3) * 2 + (l & 1)", 2, false};
+constexpr GpuLayout kA8 = {"(t >> 2) + (l & 4) * 2", "(t & 3) * 4 + (l & 3) + (l & 8) * 2", 4,
+                           false};
+constexpr GpuLayout kB8 = {"(t & 3) * 4 + (l & 3) + (l & 4) * 4", "t >> 2", 4, true};
 constexpr GpuLayout kA16 = {"(t >> 2) + (l & 2) * 4", "(t & 3) * 2 + (l & 1) + (l & 4) * 2", 2,
                             false};
 constexpr GpuLayout kB16 = {"(t & 3) * 2 + (l & 1) + (l & 2) * 4", "t >> 2", 2, true};
 constexpr GpuLayout kA32 = {"(t >> 2) + (l & 1) * 8", "(t & 3) + (l & 2) * 2", 1, false};
 constexpr GpuLayout kB32 = {"(t & 3) + l * 4", "t >> 2", 1, false};
+constexpr GpuLayout kA64 = {"t >> 2", "t & 3", 1, false};
+constexpr GpuLayout kB64 = {"t & 3", "t >> 2", 1, false};
 
 constexpr GpuTileLoad kRows4 = {"tn_ldmatrix_x4", "t & 15", "(t >> 4) * 8"};
 constexpr GpuTileLoad kRows2 = {"tn_ldmatrix_x2", "t & 15", "0"};
@@ -57,35 +80,62 @@ constexpr GpuTileLoad kTurned4 = {"tn_ldmatrix_x4_trans", "(t & 7) + (t >> 4) * 
 constexpr GpuTileLoad kTurned2 = {"tn_ldmatrix_x2_trans", "t & 15", "0"};
 constexpr GpuTileLoad kColumns2 = {"tn_ldmatrix_x2", "t & 7", "t & 8"};
 
+/// Of 16 x 8 x 32 with operands of a byte; ldmatrix turns pairs of bytes only.
+constexpr GpuAtom bytes(uint32_t id, uint32_t a, uint32_t b, std::string_view multiply) {
+  return {atom(id, 16, 32, a, b),
+          {kA8, kB8, kC},
+          {{"tn_ldmatrix_x4", "t & 15", "(t >> 4) * 16"}, {}},
+          {{}, {"tn_ldmatrix_x2", "t & 7", "(t & 8) * 2"}},
+          multiply};
+}
+
 constexpr GpuAtom kAtoms[] = {
-    {atom(1, 16, TN_DTYPE_F16),
+    {atom(1, 16, 16, TN_DTYPE_F16, TN_DTYPE_F16),
      {kA16, kB16, kC},
      {kRows4, kTurned2},
      {kTurned4, kColumns2},
      "tn_mma_f16_k16"},
-    {atom(2, 16, TN_DTYPE_BF16),
+    {atom(2, 16, 16, TN_DTYPE_BF16, TN_DTYPE_BF16),
      {kA16, kB16, kC},
      {kRows4, kTurned2},
      {kTurned4, kColumns2},
      "tn_mma_bf16_k16"},
-    {atom(3, 8, TN_DTYPE_F32),
+    {atom(3, 16, 8, TN_DTYPE_F32, TN_DTYPE_F32),
      {kA32, kB32, kC},
      {{"tn_ldmatrix_x4", "t & 15", "(t >> 4) * 4"}, {}},
      {{}, {"tn_ldmatrix_x2", "t & 7", "(t & 8) / 2"}},
      "tn_mma_tf32_k8"},
-    {atom(4, 8, TN_DTYPE_F16),
+    {atom(4, 16, 8, TN_DTYPE_F16, TN_DTYPE_F16),
      {kA16, kB16, kC},
      {kRows2, {"tn_ldmatrix_x1_trans", "t & 7", "0"}},
      {{"tn_ldmatrix_x2_trans", "t & 7", "t & 8"}, kRows1},
      "tn_mma_f16_k8"},
-    {tile_atom(5, 64, TN_DTYPE_F16), {{}, {}, kTileC}, {}, {}, "tn_wgmma_f16_n64"},
-    {tile_atom(6, 64, TN_DTYPE_BF16), {{}, {}, kTileC}, {}, {}, "tn_wgmma_bf16_n64"},
+    {atom(5, 8, 4, TN_DTYPE_F64, TN_DTYPE_F64), {kA64, kB64, kC}, {}, {}, "tn_mma_f64_k4"},
+    bytes(6, TN_DTYPE_I8, TN_DTYPE_I8, "tn_mma_s8_s8_k32"),
+    bytes(7, TN_DTYPE_U8, TN_DTYPE_U8, "tn_mma_u8_u8_k32"),
+    bytes(8, TN_DTYPE_U8, TN_DTYPE_I8, "tn_mma_u8_s8_k32"),
+    bytes(9, TN_DTYPE_I8, TN_DTYPE_U8, "tn_mma_s8_u8_k32"),
+    bytes(10, TN_DTYPE_F8E4M3, TN_DTYPE_F8E4M3, "tn_mma_e4m3_e4m3_k32"),
+    bytes(11, TN_DTYPE_F8E5M2, TN_DTYPE_F8E5M2, "tn_mma_e5m2_e5m2_k32"),
+    bytes(12, TN_DTYPE_F8E4M3, TN_DTYPE_F8E5M2, "tn_mma_e4m3_e5m2_k32"),
+    bytes(13, TN_DTYPE_F8E5M2, TN_DTYPE_F8E4M3, "tn_mma_e5m2_e4m3_k32"),
+    {tile_atom(14, 64, TN_DTYPE_F16), {{}, {}, kTileC}, {}, {}, "tn_wgmma_f16_n64"},
+    {tile_atom(15, 64, TN_DTYPE_BF16), {{}, {}, kTileC}, {}, {}, "tn_wgmma_bf16_n64"},
 };
 
-constexpr tn_matrix_atom kSm80[] = {kAtoms[0].atom, kAtoms[1].atom, kAtoms[2].atom};
 constexpr tn_matrix_atom kSm75[] = {kAtoms[3].atom};
-constexpr tn_matrix_atom kSm90a[] = {kAtoms[0].atom, kAtoms[1].atom, kAtoms[2].atom, kAtoms[4].atom,
-                                     kAtoms[5].atom};
+/// From f8 on: not of 8.9, whose units keep 13 bits of such sums and no more (MMA-Sim), which no
+/// TN_ATOM_ bit allows. 9.0 to 11.0 make halves of f8 and use the units of f16, as the code that
+/// ptxas 13.0 emits shows; those of 12.0 keep 25 bits (MMA-Sim).
+constexpr size_t kNoF8 = 8;
+constexpr tn_matrix_atom kSm80[] = {kAtoms[0].atom,  kAtoms[1].atom,  kAtoms[2].atom,
+                                    kAtoms[4].atom,  kAtoms[5].atom,  kAtoms[6].atom,
+                                    kAtoms[7].atom,  kAtoms[8].atom,  kAtoms[9].atom,
+                                    kAtoms[10].atom, kAtoms[11].atom, kAtoms[12].atom};
+constexpr tn_matrix_atom kSm90a[] = {
+    kAtoms[0].atom,  kAtoms[1].atom,  kAtoms[2].atom,  kAtoms[4].atom, kAtoms[5].atom,
+    kAtoms[6].atom,  kAtoms[7].atom,  kAtoms[8].atom,  kAtoms[9].atom, kAtoms[10].atom,
+    kAtoms[11].atom, kAtoms[12].atom, kAtoms[13].atom, kAtoms[14].atom};
 
 const GpuWords& cuda_words() {
   static const GpuWords words = {
@@ -111,7 +161,8 @@ const Dialect& cuda_dialect() {
 
 std::span<const tn_matrix_atom> cuda_atoms(int compute_capability, bool has_own_code) {
   if (compute_capability == 90 && has_own_code) return kSm90a;
-  if (compute_capability >= 80) return kSm80;
+  if (compute_capability >= 90) return kSm80;
+  if (compute_capability >= 80) return std::span(kSm80).first(kNoF8);
   return compute_capability >= 75 ? std::span<const tn_matrix_atom>(kSm75)
                                   : std::span<const tn_matrix_atom>();
 }

@@ -5,6 +5,22 @@
 namespace tenon::sdk {
 namespace {
 
+// m16n8k32: operands of a byte, four of them in a register.
+#define TN_MMA_BYTES(A, B, TYPE, SUM, IN)                                                         \
+  {                                                                                               \
+    "tn_mma_" A "_" B "_k32",                                                                     \
+        "TN void tn_mma_" A "_" B "_k32(" TYPE "* d, const void* x, const void* y, const " TYPE   \
+        "* c) {\n"                                                                                \
+        "  const unsigned *a = (const unsigned*)x, *b = (const unsigned*)y;\n"                    \
+        "  asm(\"mma.sync.aligned.m16n8k32.row.col." SUM "." A "." B "." SUM                      \
+        " {%0, %1, %2, %3}, \"\n"                                                                 \
+        "      \"{%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};\"\n"                           \
+        "      : \"=" IN "\"(d[0]), \"=" IN "\"(d[1]), \"=" IN "\"(d[2]), \"=" IN                 \
+        "\"(d[3])\n"                                                                              \
+        "      : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]),\n" \
+        "        \"" IN "\"(c[0]), \"" IN "\"(c[1]), \"" IN "\"(c[2]), \"" IN "\"(c[3]));\n}\n"   \
+  }
+
 constexpr GpuHelper kHelpers[] = {
     {"tn_decode_f16",
      "TN float tn_decode_f16(unsigned short x) {\n  float f;\n"
@@ -145,6 +161,18 @@ constexpr GpuHelper kHelpers[] = {
      "      : \"r\"(tn_tf32(a[0])), \"r\"(tn_tf32(a[1])), \"r\"(tn_tf32(a[2])),\n"
      "        \"r\"(tn_tf32(a[3])), \"r\"(tn_tf32(b[0])), \"r\"(tn_tf32(b[1])), \"f\"(c[0]),\n"
      "        \"f\"(c[1]), \"f\"(c[2]), \"f\"(c[3]));\n}\n"},
+    {"tn_mma_f64_k4",
+     "TN void tn_mma_f64_k4(double* d, double a, double b, const double* c) {\n"
+     "  asm(\"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%4, %5};\"\n"
+     "      : \"=d\"(d[0]), \"=d\"(d[1]) : \"d\"(a), \"d\"(b), \"d\"(c[0]), \"d\"(c[1]));\n}\n"},
+    TN_MMA_BYTES("s8", "s8", "int", "s32", "r"),
+    TN_MMA_BYTES("u8", "u8", "int", "s32", "r"),
+    TN_MMA_BYTES("u8", "s8", "int", "s32", "r"),
+    TN_MMA_BYTES("s8", "u8", "int", "s32", "r"),
+    TN_MMA_BYTES("e4m3", "e4m3", "float", "f32", "f"),
+    TN_MMA_BYTES("e5m2", "e5m2", "float", "f32", "f"),
+    TN_MMA_BYTES("e4m3", "e5m2", "float", "f32", "f"),
+    TN_MMA_BYTES("e5m2", "e4m3", "float", "f32", "f"),
 
     // wgmma is of sm_90a.
     {"tn_tile_at",
@@ -210,6 +238,7 @@ constexpr GpuHelper kHelpers[] = {
      "TN void tn_group_barrier(unsigned id) {\n"
      "  asm volatile(\"bar.sync %0, 128;\" ::\"r\"(id) : \"memory\");\n}\n"},
 };
+#undef TN_MMA_BYTES
 
 }  // namespace
 

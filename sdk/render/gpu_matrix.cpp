@@ -36,8 +36,9 @@ class FragmentPrinter {
              in_block(fmt::format("{}({}, {});", call, name_, place(tile().row, tile().column)));
     }
     return declared + in_block(moves(op_.lanes, [&](uint32_t bytes, const std::string& at) {
-             return bytes ? fmt::format("tn_move_{}({} + l, {});", bytes, name_, at)
-                          : fmt::format("{}[l] = *({});", name_, at);
+             return bytes           ? fmt::format("tn_move_{}({} + l, {});", bytes, name_, at)
+                    : op_.lanes > 1 ? fmt::format("{}[l] = *({});", name_, at)
+                                    : fmt::format("{} = *({});", name_, at);
            }));
   }
 
@@ -56,6 +57,7 @@ class FragmentPrinter {
 
  private:
   std::string declaration() const {
+    if (op_.lanes == 1) return fmt::format("{} {};\n", gpu_type(op_.dtype), name_);
     return fmt::format("alignas(16) {} {}[{}];\n", gpu_type(op_.dtype), name_, op_.lanes);
   }
   static std::string in_block(const std::string& statement) {

@@ -32,7 +32,7 @@ struct GpuAtom {
   GpuLayout layout[3];   ///< by role: A, B, C
   GpuTileLoad plain[2];  ///< of A and B
   GpuTileLoad transposed[2];
-  std::string_view multiply;  ///< a call with d, a, b, c
+  std::string_view multiply;  ///< a call with d, a, b, c: what has one lane by its value
 };
 
 /// Statements of MATRIX_LOAD, MATRIX_MULTIPLY and MATRIX_STORE. `name` and `operands` as in

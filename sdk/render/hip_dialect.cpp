@@ -1,100 +1,185 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The words of HIP, and its matrix atoms: fragment layouts from "AMD Instinct MI200 Instruction Set
-// Architecture", section "Matrix Arithmetic Instructions", as the AMD Matrix Instruction Calculator
-// prints them.
+// The words of HIP, and its matrix atoms: fragment layouts from the Instruction Set Architectures
+// of AMD Instinct MI200 and MI300, section "Matrix Arithmetic Instructions", and of RDNA3, as the
+// AMD Matrix Instruction Calculator prints them.
 #include "sdk/render/hip_dialect.hpp"
 
-#include <array>
-
 #include "sdk/render/gpu_dialect.hpp"
+#include "sdk/render/hip_helpers.hpp"
 
 namespace tenon::sdk {
 namespace {
 
-constexpr GpuHelper kHelpers[] = {
-    {"tn_decode_f16",
-     "TN float tn_decode_f16(unsigned short x) {\n"
-     "  return (float)__builtin_bit_cast(_Float16, x);\n}\n"},
-    {"tn_encode_f16",
-     "TN unsigned short tn_encode_f16(float f) {\n"
-     "  return __builtin_bit_cast(unsigned short, (_Float16)f);\n}\n"},
-    // sqrtf is off by one unit at times, whatever the options: the neighbours are tried.
-    {"tn_sqrt_f32",
-     "TN float tn_sqrt_f32(float x) {\n"
-     "  if (!(x > 0) || !isfinite(x)) return sqrtf(x);\n"
-     "  const bool is_small = x < 0x1p-96f;\n  const float y = is_small ? x * 0x1p32f : x;\n"
-     "  const float root = sqrtf(y);\n  const unsigned b = tn_bits_of_f32(root);\n"
-     "  const float down = tn_bits_f32(b - 1), up = tn_bits_f32(b + 1);\n"
-     "  float best = tn_fma(-down, root, y) <= 0 ? down : root;\n"
-     "  if (tn_fma(-up, root, y) > 0) best = up;\n"
-     "  return is_small ? best * 0x1p-16f : best;\n}\n"},
-    {"tn_stream_16",
-     "typedef unsigned tn_stream_16 __attribute__((vector_size(16), may_alias));\n"},
-    {"tn_stream_8", "typedef unsigned tn_stream_8 __attribute__((vector_size(8), may_alias));\n"},
-    {"tn_stream_4", "typedef unsigned tn_stream_4 __attribute__((may_alias));\n"},
-
-    // There are no asynchronous copies: it is done at once.
-    {"tn_copy_async_16",
-     "TN void tn_copy_async_16(void* to, const void* from) { tn_move_16(to, from); }\n"},
-    {"tn_copy_async_8",
-     "TN void tn_copy_async_8(void* to, const void* from) { tn_move_8(to, from); }\n"},
-    {"tn_copy_async_4",
-     "TN void tn_copy_async_4(void* to, const void* from) { tn_move_4(to, from); }\n"},
-    {"tn_async_commit", "TN void tn_async_commit() {}\n"},
-    {"tn_async_wait", "template <int N> TN void tn_async_wait() {}\n"},
-
-    {"tn_half4", "typedef _Float16 tn_half4 __attribute__((vector_size(8), may_alias));\n"},
-    {"tn_short4", "typedef short tn_short4 __attribute__((vector_size(8), may_alias));\n"},
-    {"tn_float4", "typedef float tn_float4 __attribute__((vector_size(16), may_alias));\n"},
-    {"tn_float16",
-     "typedef float tn_float16 __attribute__((vector_size(64), may_alias, aligned(16)));\n"},
-    {"tn_mfma_16x16_f16",
-     "TN void tn_mfma_16x16_f16(float* d, const void* a, const void* b, const float* c) {\n"
-     "  *(tn_float4*)d = __builtin_amdgcn_mfma_f32_16x16x16f16(\n"
-     "      *(const tn_half4*)a, *(const tn_half4*)b, *(const tn_float4*)c, 0, 0, 0);\n}\n"},
-    {"tn_mfma_32x32_f16",
-     "TN void tn_mfma_32x32_f16(float* d, const void* a, const void* b, const float* c) {\n"
-     "  *(tn_float16*)d = __builtin_amdgcn_mfma_f32_32x32x8f16(\n"
-     "      *(const tn_half4*)a, *(const tn_half4*)b, *(const tn_float16*)c, 0, 0, 0);\n}\n"},
-    {"tn_mfma_16x16_bf16",
-     "TN void tn_mfma_16x16_bf16(float* d, const void* a, const void* b, const float* c) {\n"
-     "  *(tn_float4*)d = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(\n"
-     "      *(const tn_short4*)a, *(const tn_short4*)b, *(const tn_float4*)c, 0, 0, 0);\n}\n"},
-    {"tn_mfma_32x32_bf16",
-     "TN void tn_mfma_32x32_bf16(float* d, const void* a, const void* b, const float* c) {\n"
-     "  *(tn_float16*)d = __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(\n"
-     "      *(const tn_short4*)a, *(const tn_short4*)b, *(const tn_float16*)c, 0, 0, 0);\n}\n"},
-};
-
-constexpr tn_matrix_atom atom(uint32_t id, uint32_t edge, uint32_t k, uint32_t dtype) {
+/// m x n x k, by 64 threads that hold each element once.
+constexpr tn_matrix_atom atom(uint32_t id, uint32_t edge, uint32_t k, uint32_t dtype, uint32_t sum,
+                              uint32_t numerics = 0) {
+  constexpr uint32_t kThreads = 64;
   tn_matrix_atom a = TN_INIT(tn_matrix_atom);
   a.id = id;
   a.m = a.n = edge, a.k = k;
   a.a_dtype = a.b_dtype = dtype;
-  a.accumulator_dtype = TN_DTYPE_F32;
+  a.accumulator_dtype = sum;
   a.scope = TN_SCOPE_SUBGROUP;
-  a.a_lanes = a.b_lanes = edge * k / 64, a.c_lanes = edge * edge / 64;
-  a.subgroup = 64;
-  a.numerics = TN_ATOM_FLUSHES_SUBNORMALS;
+  a.a_lanes = a.b_lanes = edge * k / kThreads, a.c_lanes = edge * edge / kThreads;
+  a.subgroup = kThreads;
+  a.numerics = numerics;
   return a;
 }
 
-constexpr GpuLayout kA16 = {"t & 15", "(t >> 4) * 4 + l", 4, false};
-constexpr GpuLayout kB16 = {"(t >> 4) * 4 + l", "t & 15", 4, true};
-constexpr GpuLayout kC16 = kB16;
-constexpr GpuLayout kA32 = {"t & 31", "(t >> 5) * 4 + l", 4, false};
-constexpr GpuLayout kB32 = {"(t >> 5) * 4 + l", "t & 31", 4, true};
-constexpr GpuLayout kC32 = {"(t >> 5) * 4 + (l >> 2) * 8 + (l & 3)", "t & 31", 4, true};
+/// 16 x 16 x 16 by 32 threads; threads t and t + 16 hold the same of the operands.
+constexpr tn_matrix_atom wave32(uint32_t id, uint32_t a, uint32_t b, uint32_t sum,
+                                uint32_t numerics = 0) {
+  tn_matrix_atom out = atom(id, 16, 16, a, sum, numerics);
+  out.b_dtype = b;
+  out.a_lanes = out.b_lanes = 16, out.c_lanes = 8;
+  out.subgroup = 32;
+  return out;
+}
 
+/// A is `lanes` neighbours along k for each row, and so is B for each column.
+constexpr GpuLayout kA16x4 = {"t & 15", "(t >> 4) * 4 + l", 4, false};
+constexpr GpuLayout kB16x4 = {"(t >> 4) * 4 + l", "t & 15", 4, true};
+constexpr GpuLayout kA32x4 = {"t & 31", "(t >> 5) * 4 + l", 4, false};
+constexpr GpuLayout kB32x4 = {"(t >> 5) * 4 + l", "t & 31", 4, true};
+constexpr GpuLayout kA16x8 = {"t & 15", "(t >> 4) * 8 + l", 8, false};
+constexpr GpuLayout kB16x8 = {"(t >> 4) * 8 + l", "t & 15", 8, true};
+constexpr GpuLayout kA32x8 = {"t & 31", "(t >> 5) * 8 + l", 8, false};
+constexpr GpuLayout kB32x8 = {"(t >> 5) * 8 + l", "t & 31", 8, true};
+constexpr GpuLayout kA16x1 = {"t & 15", "t >> 4", 1, false};
+constexpr GpuLayout kB16x1 = {"t >> 4", "t & 15", 1, false};
+constexpr GpuLayout kA32x1 = {"t & 31", "t >> 5", 1, false};
+constexpr GpuLayout kB32x1 = {"t >> 5", "t & 31", 1, false};
+constexpr GpuLayout kC16 = kB16x4;
+constexpr GpuLayout kC32 = {"(t >> 5) * 4 + (l >> 2) * 8 + (l & 3)", "t & 31", 4, true};
+constexpr GpuLayout kC16Doubles = {"(t >> 4) + l * 4", "t & 15", 1, false};
+constexpr GpuLayout kWave32A = {"t & 15", "l", 8, false};
+constexpr GpuLayout kWave32B = {"l", "t & 15", 8, true};
+constexpr GpuLayout kWave32A8 = {"t & 15", "l", 16, false};
+constexpr GpuLayout kWave32B8 = {"l", "t & 15", 16, true};
+constexpr GpuLayout kWave32C = {"l * 2 + (t >> 4)", "t & 15", 1, false};
+
+constexpr uint32_t kFlushes = TN_ATOM_FLUSHES_SUBNORMALS, kCuts = TN_ATOM_TRUNCATES;
+
+/// f32 and f64 are chains of fused multiply-adds, each rounded to nearest, subnormals kept;
+/// integers wrap. Sources: "MMA-Sim", arXiv 2511.10909, 2025 (MI250X, MI300X) and, of gfx90a, AMD:
+/// "MI200 matrix fused multiply-add (MFMA) behavior specifics".
 constexpr GpuAtom kAtoms[] = {
-    {atom(1, 16, 16, TN_DTYPE_F16), {kA16, kB16, kC16}, {}, {}, "tn_mfma_16x16_f16"},
-    {atom(2, 32, 8, TN_DTYPE_F16), {kA32, kB32, kC32}, {}, {}, "tn_mfma_32x32_f16"},
-    {atom(3, 16, 16, TN_DTYPE_BF16), {kA16, kB16, kC16}, {}, {}, "tn_mfma_16x16_bf16"},
-    {atom(4, 32, 8, TN_DTYPE_BF16), {kA32, kB32, kC32}, {}, {}, "tn_mfma_32x32_bf16"},
+    {atom(1, 16, 16, TN_DTYPE_F16, TN_DTYPE_F32, kFlushes),
+     {kA16x4, kB16x4, kC16},
+     {},
+     {},
+     "tn_mfma_16x16_f16"},
+    {atom(2, 32, 8, TN_DTYPE_F16, TN_DTYPE_F32, kFlushes),
+     {kA32x4, kB32x4, kC32},
+     {},
+     {},
+     "tn_mfma_32x32_f16"},
+    {atom(3, 16, 16, TN_DTYPE_BF16, TN_DTYPE_F32, kFlushes),
+     {kA16x4, kB16x4, kC16},
+     {},
+     {},
+     "tn_mfma_16x16_bf16"},
+    {atom(4, 32, 8, TN_DTYPE_BF16, TN_DTYPE_F32, kFlushes),
+     {kA32x4, kB32x4, kC32},
+     {},
+     {},
+     "tn_mfma_32x32_bf16"},
+    {atom(5, 16, 4, TN_DTYPE_F32, TN_DTYPE_F32),
+     {kA16x1, kB16x1, kC16},
+     {},
+     {},
+     "tn_mfma_16x16_f32"},
+    {atom(6, 32, 2, TN_DTYPE_F32, TN_DTYPE_F32),
+     {kA32x1, kB32x1, kC32},
+     {},
+     {},
+     "tn_mfma_32x32_f32"},
+    {atom(7, 16, 4, TN_DTYPE_F64, TN_DTYPE_F64),
+     {kA16x1, kB16x1, kC16Doubles},
+     {},
+     {},
+     "tn_mfma_16x16_f64"},
+    {atom(8, 16, 16, TN_DTYPE_I8, TN_DTYPE_I32),
+     {kA16x4, kB16x4, kC16},
+     {},
+     {},
+     "tn_mfma_16x16x16_i8"},
+    {atom(9, 32, 8, TN_DTYPE_I8, TN_DTYPE_I32),
+     {kA32x4, kB32x4, kC32},
+     {},
+     {},
+     "tn_mfma_32x32x8_i8"},
+    {atom(10, 16, 32, TN_DTYPE_I8, TN_DTYPE_I32),
+     {kA16x8, kB16x8, kC16},
+     {},
+     {},
+     "tn_mfma_16x16x32_i8"},
+    {atom(11, 32, 16, TN_DTYPE_I8, TN_DTYPE_I32),
+     {kA32x8, kB32x8, kC32},
+     {},
+     {},
+     "tn_mfma_32x32x16_i8"},
+    // Pairs of products are added to the sum and cut, by up to two units of 2^-24 of the greatest;
+    // a sum below the least normal f32 becomes zero, which one of products of f16 (multiples of
+    // 2^-48) never is; subnormal bf16 operands read as zero. Source: measurements of gfx1151 in
+    // github.com/ROCm/rocm-systems/issues/12056.
+    {wave32(12, TN_DTYPE_F16, TN_DTYPE_F16, TN_DTYPE_F32, kCuts),
+     {kWave32A, kWave32B, kWave32C},
+     {},
+     {},
+     "tn_wmma_f16"},
+    {wave32(13, TN_DTYPE_BF16, TN_DTYPE_BF16, TN_DTYPE_F32, kCuts | kFlushes),
+     {kWave32A, kWave32B, kWave32C},
+     {},
+     {},
+     "tn_wmma_bf16"},
+    {wave32(14, TN_DTYPE_I8, TN_DTYPE_I8, TN_DTYPE_I32),
+     {kWave32A8, kWave32B8, kWave32C},
+     {},
+     {},
+     "tn_wmma_i8<true, true>"},
+    {wave32(15, TN_DTYPE_U8, TN_DTYPE_U8, TN_DTYPE_I32),
+     {kWave32A8, kWave32B8, kWave32C},
+     {},
+     {},
+     "tn_wmma_i8<false, false>"},
+    {wave32(16, TN_DTYPE_U8, TN_DTYPE_I8, TN_DTYPE_I32),
+     {kWave32A8, kWave32B8, kWave32C},
+     {},
+     {},
+     "tn_wmma_i8<false, true>"},
+    {wave32(17, TN_DTYPE_I8, TN_DTYPE_U8, TN_DTYPE_I32),
+     {kWave32A8, kWave32B8, kWave32C},
+     {},
+     {},
+     "tn_wmma_i8<true, false>"},
 };
 
+/// Those of gfx942 keep subnormals and cut sums to 24 bits below the greatest term, towards -Inf
+/// (MMA-Sim).
+constexpr tn_matrix_atom cutting(const GpuAtom& row) {
+  tn_matrix_atom atom = row.atom;
+  atom.numerics = kCuts;
+  return atom;
+}
+
 constexpr tn_matrix_atom kGfx90a[] = {kAtoms[0].atom, kAtoms[1].atom, kAtoms[2].atom,
-                                      kAtoms[3].atom};
+                                      kAtoms[3].atom, kAtoms[4].atom, kAtoms[5].atom,
+                                      kAtoms[6].atom, kAtoms[7].atom, kAtoms[8].atom};
+constexpr tn_matrix_atom kGfx942[] = {cutting(kAtoms[0]), cutting(kAtoms[1]), cutting(kAtoms[2]),
+                                      cutting(kAtoms[3]), kAtoms[4].atom,     kAtoms[5].atom,
+                                      kAtoms[6].atom,     kAtoms[9].atom,     kAtoms[10].atom};
+constexpr tn_matrix_atom kGfx11[] = {kAtoms[11].atom, kAtoms[12].atom, kAtoms[13].atom,
+                                     kAtoms[14].atom, kAtoms[15].atom, kAtoms[16].atom};
+
+/// By the beginning of an architecture's name. gfx908 has some of gfx90a's, gfx950 and gfx12 others
+/// of their own.
+struct AtomsOf {
+  std::string_view architecture;
+  std::span<const tn_matrix_atom> atoms;
+};
+constexpr AtomsOf kArchitectures[] = {
+    {"gfx90a", kGfx90a}, {"gfx942", kGfx942}, {"gfx110", kGfx11}, {"gfx115", kGfx11}};
 
 const GpuWords& hip_words() {
   static const GpuWords words = {
@@ -109,7 +194,7 @@ const GpuWords& hip_words() {
       .stream_store =
           "__builtin_nontemporal_store(*(const tn_stream_{2}*)({1}), (tn_stream_{2}*)({0}));",
       .static_shared_bytes = 64 << 10,
-      .helpers = kHelpers,
+      .helpers = hip_helpers(),
       .atoms = kAtoms,
   };
   return words;
@@ -123,8 +208,9 @@ const Dialect& hip_dialect() {
 }
 
 std::span<const tn_matrix_atom> hip_atoms(std::string_view architecture) {
-  // gfx908 and gfx940 have some of these and others of their own.
-  if (architecture.starts_with("gfx90a")) return kGfx90a;
+  for (const AtomsOf& row : kArchitectures) {
+    if (architecture.starts_with(row.architecture)) return row.atoms;
+  }
   return {};
 }
 

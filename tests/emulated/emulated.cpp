@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A backend with the properties of a GPU's, whose kernels the emulator runs on the host.
+#include <cstdlib>
 #include <mutex>
+#include <string_view>
 
 #include "sdk/backend/host_device.hpp"
 #include "sdk/render/c_printer.hpp"
@@ -14,32 +16,30 @@ namespace {
 
 namespace sdk = tenon::sdk;
 
-#ifdef EMULATED_cuda
-constexpr char kName[] = "emulated_cuda", kTarget[] = "sm_80";
-const sdk::Dialect& dialect() { return sdk::cuda_dialect(); }
-std::span<const tn_matrix_atom> atoms(std::string_view) { return sdk::cuda_atoms(80); }
-constexpr uint32_t kSubgroup = 32, kShared = 163 << 10;  // more than a kernel may declare
-#elif defined(EMULATED_cuda90)
-constexpr char kName[] = "emulated_cuda90", kTarget[] = "sm_90a";
-const sdk::Dialect& dialect() { return sdk::cuda_dialect(); }
-std::span<const tn_matrix_atom> atoms(std::string_view) { return sdk::cuda_atoms(90, true); }
-constexpr uint32_t kSubgroup = 32, kShared = 227 << 10;
-#else
-constexpr char kName[] = "emulated_hip", kTarget[] = "gfx90a";
-const sdk::Dialect& dialect() { return sdk::hip_dialect(); }
-std::span<const tn_matrix_atom> atoms(std::string_view name) { return sdk::hip_atoms(name); }
-constexpr uint32_t kSubgroup = 64, kShared = 64 << 10;
-#endif
+constexpr char kName[] = EMULATED_NAME, kTarget[] = EMULATED_TARGET;
+constexpr std::string_view kCuda = "sm_";
+constexpr bool kIsCuda = std::string_view(kTarget).starts_with(kCuda);
+constexpr bool kIsHopper = std::string_view(kTarget) == "sm_90a";
+constexpr uint32_t kShared = (kIsHopper ? 227
+                              : kIsCuda ? 163
+                                        : 64)
+                             << 10;  // of CUDA more than a kernel may declare
+
+const sdk::Dialect& dialect() { return kIsCuda ? sdk::cuda_dialect() : sdk::hip_dialect(); }
+std::span<const tn_matrix_atom> atoms(std::string_view target) {
+  if (!kIsCuda) return sdk::hip_atoms(target);
+  return sdk::cuda_atoms(std::atoi(target.data() + kCuda.size()), target.ends_with('a'));
+}
 
 /// Only says what the device would be.
 class Limits : public sdk::StreamCompiler {
  public:
   std::optional<sdk::StreamLimits> find_target(std::string_view) const override {
     sdk::StreamLimits limits;
-    limits.subgroup = kSubgroup;
+    limits.subgroup = kIsCuda ? 32 : sdk::hip_subgroup_size(kTarget);
     limits.shared_bytes = kShared;
     limits.compute_units = 4;
-    limits.async_copies = kSubgroup == 32;
+    limits.async_copies = kIsCuda;
     return limits;
   }
   void compile(const sdk::ProgramView&, sdk::StreamCode&) const override {}
@@ -62,6 +62,9 @@ const tn_properties& emulated_properties() {
   static const tn_properties properties = [] {
     static const tn_memory_space space = sdk::host_memory_space(256);
     tn_properties p = *claims.target(kTarget);
+#ifdef EMULATED_FLUSHES  // so that units that flush are used
+    p.numerics |= TN_NUMERICS_FLUSH_INPUT | TN_NUMERICS_FLUSH_OUTPUT;
+#endif
     p.flags = TN_DEVICE_COMPUTE | TN_DEVICE_DETERMINISTIC | TN_DEVICE_SYMBOLIC;
     p.memory_spaces = &space;
     p.memory_space_count = 1;
@@ -73,7 +76,7 @@ const tn_properties& emulated_properties() {
 class EmulatedExecutable : public sdk::ProgramExecutable {
  public:
   explicit EmulatedExecutable(sdk::Program program)
-      : ProgramExecutable(std::move(program)), kernels_(dialect()) {
+      : ProgramExecutable(std::move(program)), kernels_(dialect(), kIsCuda ? "" : kTarget) {
     kernels_.add(sdk::Program(this->program()));
     try {
       kernels_.build();

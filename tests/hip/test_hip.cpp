@@ -36,7 +36,7 @@ TEST_CASE("hip: limits and atoms of an architecture") {
   const tn_properties* p = plugin().properties("gfx90a");
   if (!p) SKIP("no compiler: " << plugin().error());
   CHECK(p->subgroup_min == 64);
-  CHECK(p->matrix_atom_count >= 4);
+  CHECK(p->matrix_atom_count == 9);
   for (int axis = 0; axis < 3; ++axis) {  // HIP refuses 2^32 threads along an axis
     CHECK(uint64_t{p->max_grid[axis]} * p->max_workgroup[axis] < uint64_t{1} << 32);
   }

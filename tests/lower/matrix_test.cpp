@@ -40,6 +40,26 @@ Case product(int m, int k, int n, const std::string& dtype = "f16", bool transpo
   return {text, {}, {}, 1e-2};
 }
 
+/// a x b of two dtypes, summed in a third.
+Case summed_in(const std::string& sum, const std::string& a, const std::string& b, int m, int k,
+               int n) {
+  const std::string all = shape({m, k, n});
+  const auto factor = [&](const std::string& name, const std::string& dtype,
+                          const std::string& flat) {
+    std::string text = " %" + name + "3 = reshape %" + name + " : " + dtype + flat + " %" + name +
+                       "e = expand %" + name + "3 : " + dtype + all;
+    if (dtype != sum) text += " %" + name + "w = cast %" + name + "e : " + sum + all;
+    return text;
+  };
+  return {"graph g(%a: " + a + shape({m, k}) + ", %b: " + b + shape({k, n}) + ") {" +
+              factor("a", a, shape({m, k, 1})) + factor("b", b, shape({1, k, n})) + " %p = mul %a" +
+              (a == sum ? "e" : "w") + ", %b" + (b == sum ? "e" : "w") +
+              " %s = reduce.add %p, axes=[1] %y = reshape %s : " + sum + shape({m, n}) +
+              " return %y }",
+          {},
+          {}};
+}
+
 std::string lowered(const Case& c, const Capabilities& capabilities, const std::string& transforms,
                     bool heuristics = false) {
   Builder builder;
@@ -231,6 +251,51 @@ TEST_CASE("rules give contractions matrix atoms where the dtypes match, tiles in
       CHECK(atoms == (dtype != "f32"));
     }
   }
+}
+
+TEST_CASE("products of bytes, floats and doubles have atoms where the device does") {
+  struct Row {
+    const char *sum, *a, *b;
+    MatrixAtom atom;
+  };
+  using enum DType;
+  const Row rows[] = {
+      {"i32", "i8", "i8", {3, 16, 8, 32, kI8, kI8, kI32, 16, 8, 4, 32}},
+      {"i32", "u8", "i8", {4, 16, 8, 32, kU8, kI8, kI32, 16, 8, 4, 32}},
+      {"i32", "i8", "i8", {5, 16, 16, 16, kI8, kI8, kI32, 16, 16, 8, 32}},  // held twice
+      {"f64", "f64", "f64", {6, 8, 8, 4, kF64, kF64, kF64, 1, 1, 2, 32}},
+      {"f32", "f32", "f32", {7, 32, 32, 2, kF32, kF32, kF32, 1, 1, 16, 64}},
+      {"f32", "f8e4m3", "f8e5m2", {8, 16, 8, 32, kF8E4M3, kF8E5M2, kF32, 16, 8, 4, 32}},
+  };
+  constexpr std::array<int, 3> kSizes[] = {{64, 64, 64}, {45, 50, 72}, {130, 34, 35}};
+  for (const Row& row : rows) {
+    Capabilities device = row.atom.subgroup == 64 ? waves_like() : warps_like();
+    device.atoms = {row.atom};
+    for (const auto& [m, k, n] : kSizes) {
+      const Case c = summed_in(row.sum, row.a, row.b, m, k, n);
+      INFO(c.graph);
+      CHECK_THAT(lowered(c, device, "", true), ContainsSubstring("matrix_multiply"));
+      CHECK(difference(c, device, "", true) == "");
+    }
+    const MatrixAtom& atom = row.atom;
+    const std::string list = "split r0 " + std::to_string(atom.k) + "; tensorize a0 a1 r0.i " +
+                             std::to_string(atom.subgroup);
+    const Case whole = summed_in(row.sum, row.a, row.b, atom.m, 2 * atom.k, atom.n);
+    INFO(whole.graph);
+    CHECK_THAT(lowered(whole, device, list), ContainsSubstring("matrix_multiply"));
+    CHECK(difference(whole, device, list, false) == "");
+    // Of other dtypes there is none.
+    const Case other = summed_in("i32", "i16", "i8", 64, 64, 64);
+    CHECK_THAT(lowered(other, device, "", true), !ContainsSubstring("matrix_multiply"));
+  }
+}
+
+TEST_CASE("atoms with smaller tiles go before registers with larger ones") {
+  Capabilities device = waves_like();  // no room for 128 x 128 sums and their operands
+  device.compute_units = 1;
+  const Case c = product(256, 64, 256);
+  CHECK_THAT(lowered(c, device, "", true), ContainsSubstring("matrix_multiply"));
+  CHECK(difference(c, device, "", true) == "");
 }
 
 TEST_CASE("contractions of symbolic sizes and batches are tiled too") {

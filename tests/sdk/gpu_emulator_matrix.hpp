@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the helpers of sdk/render/cuda_helpers.cpp with PTX inside do, and the builtins of AMD's
-// matrix cores: lane by lane, from the fragment figures of "Parallel Thread Execution ISA" and the
-// register tables of the AMD Matrix Instruction Calculator.
+// What the helpers of sdk/render/cuda_helpers.cpp with PTX inside do: lane by lane, from the
+// fragment figures of "Parallel Thread Execution ISA".
 #pragma once
 
-#include "gpu_emulator.hpp"
+#include "gpu_emulator_amd.hpp"
+#include "gpu_emulator_sums.hpp"
 
 // ---- Arithmetic ----
 #ifdef EMULATE_ROUGH_SQRT  // AMD's is off by one unit at times
@@ -92,44 +92,9 @@ inline void tn_ldmatrix_x4_trans(void* to, const void* from) {
   emulate_ldmatrix<4>(to, from, true);
 }
 
-// ---- Multiplies: whole matrices from the lanes, then each lane's part of the product ----
+// ---- mma: groupID = lane >> 2, threadID_in_group = lane % 4 ----
 namespace emulator {
 
-struct At {
-  unsigned row, column;
-};
-using Where = At (*)(unsigned lane, unsigned i);
-
-template <unsigned M, unsigned N, unsigned K, unsigned A, unsigned B, unsigned C>
-void multiply(float* d, const float* a, const float* b, const float* c, Where in_a, Where in_b,
-              Where in_c) {
-  struct Parts {
-    float a[A], b[B];
-  } mine;
-  memcpy(mine.a, a, sizeof mine.a);
-  memcpy(mine.b, b, sizeof mine.b);
-  float left[M][K], right[K][N];
-  const auto all = gather(mine);
-  for (unsigned l = 0; l < all.size(); ++l) {
-    for (unsigned i = 0; i < A; ++i) left[in_a(l, i).row][in_a(l, i).column] = all[l].a[i];
-    for (unsigned i = 0; i < B; ++i) right[in_b(l, i).row][in_b(l, i).column] = all[l].b[i];
-  }
-  for (unsigned i = 0; i < C; ++i) {
-    const At at = in_c(lane(), i);
-    double sum = c[i];
-    for (unsigned k = 0; k < K; ++k) sum += double{left[at.row][k]} * right[k][at.column];
-    d[i] = static_cast<float>(sum);
-  }
-}
-
-template <unsigned N>
-std::vector<float> widened(const void* from, float (*decode)(uint16_t)) {
-  std::vector<float> out;
-  for (unsigned i = 0; i < N; ++i) out.push_back(decode(static_cast<const uint16_t*>(from)[i]));
-  return out;
-}
-
-// groupID = lane >> 2, threadID_in_group = lane % 4.
 inline At mma_c(unsigned lane, unsigned i) {
   return {i < 2 ? lane / 4 : lane / 4 + 8, lane % 4 * 2 + i % 2};
 }
@@ -145,11 +110,24 @@ inline At mma_a_tf32(unsigned lane, unsigned i) {
   return {is_upper ? lane / 4 : lane / 4 + 8, is_left ? lane % 4 : lane % 4 + 4};
 }
 inline At mma_b_tf32(unsigned lane, unsigned i) { return {i ? lane % 4 + 4 : lane % 4, lane / 4}; }
+inline At mma_a_k32(unsigned lane, unsigned i) {
+  const bool is_upper = i < 4 || (i >= 8 && i < 12);
+  return {is_upper ? lane / 4 : lane / 4 + 8, lane % 4 * 4 + i % 4 + (i >= 8 ? 16 : 0)};
+}
+inline At mma_b_k32(unsigned lane, unsigned i) {
+  return {lane % 4 * 4 + i % 4 + (i >= 4 ? 16 : 0), lane / 4};
+}
 
 template <float (*decode)(uint16_t)>
 void mma_k16(float* d, const void* a, const void* b, const float* c) {
   multiply<16, 8, 16, 8, 4, 4>(d, widened<8>(a, decode).data(), widened<4>(b, decode).data(), c,
-                               mma_a_k16, mma_b_k16, mma_c);
+                               mma_a_k16, mma_b_k16, mma_c, Cut());
+}
+template <class A, class B, class E, class S, class Sum>
+void mma_k32(S* d, const void* a, E (*decode_a)(A), const void* b, E (*decode_b)(B), const S* c,
+             Sum sum) {
+  multiply<16, 8, 32, 16, 8, 4>(d, widened<16>(a, decode_a).data(), widened<8>(b, decode_b).data(),
+                                c, mma_a_k32, mma_b_k32, mma_c, sum);
 }
 
 }  // namespace emulator
@@ -163,7 +141,7 @@ inline void tn_mma_bf16_k16(float* d, const void* a, const void* b, const float*
 inline void tn_mma_f16_k8(float* d, const void* a, const void* b, const float* c) {
   using namespace emulator;  // the left halves of k16
   multiply<16, 8, 8, 4, 2, 4>(d, widened<4>(a, half).data(), widened<2>(b, half).data(), c,
-                              mma_a_k16, mma_b_k16, mma_c);
+                              mma_a_k16, mma_b_k16, mma_c, Cut());
 }
 inline void tn_mma_tf32_k8(float* d, const float* a, const float* b, const float* c) {
   using namespace emulator;
@@ -172,120 +150,33 @@ inline void tn_mma_tf32_k8(float* d, const float* a, const float* b, const float
   };
   const float left[] = {rounded(a[0]), rounded(a[1]), rounded(a[2]), rounded(a[3])};
   const float right[] = {rounded(b[0]), rounded(b[1])};
-  multiply<16, 8, 8, 4, 2, 4>(d, left, right, c, mma_a_tf32, mma_b_tf32, mma_c);
+  multiply<16, 8, 8, 4, 2, 4>(d, left, right, c, mma_a_tf32, mma_b_tf32, mma_c, Cut());
 }
-
-// ---- wgmma: four warps; operands where their descriptors say ----
-// "Matrix Descriptor Format" and "Shared Memory Matrix Layout" without swizzling: core matrices of
-// 8 rows of 16 bytes. Along k for a matrix that is k-major, else along its other dimension, lie the
-// elements of a row; "leading" is the step between core matrices along k, "stride" along the other.
-namespace emulator {
-
-struct Tile {
-  const char* begin;
-  unsigned leading, stride;
-};
-
-/// Bits 0 to 13 are the address in units of 16 bytes, 16 to 29 and 32 to 45 the steps, 62 and 63
-/// the swizzling. Shared memory is at most half of what 18 bits of an address tell apart.
-inline Tile tile_of(uint64_t descriptor) {
-  if (descriptor >> 49) fail("a swizzled tile");
-  const uint64_t low = (descriptor & 0x3fff) << 4, near = reinterpret_cast<uint64_t>(::last_shared);
-  uint64_t at = (near & ~uint64_t{0x3ffff}) | low;
-  if (at > near && at - near > 0x20000) at -= 0x40000;
-  if (at < near && near - at > 0x20000) at += 0x40000;
-  return {reinterpret_cast<const char*>(at), static_cast<unsigned>(descriptor >> 16 & 0x3fff) << 4,
-          static_cast<unsigned>(descriptor >> 32 & 0x3fff) << 4};
+inline void tn_mma_f64_k4(double* d, double a, double b, const double* c) {
+  using namespace emulator;
+  multiply<8, 8, 4, 1, 1, 2>(
+      d, &a, &b, c,
+      [](unsigned lane, unsigned) {
+        return At{lane / 4, lane % 4};
+      },
+      [](unsigned lane, unsigned) {
+        return At{lane % 4, lane / 4};
+      },
+      [](unsigned lane, unsigned i) {
+        return At{lane / 4, lane % 4 * 2 + i};
+      },
+      Fused());
 }
-
-inline const uint16_t* tile_element(const Tile& tile, unsigned other, unsigned k, bool is_k_major) {
-  const unsigned row = is_k_major ? other % 8 : k % 8, column = is_k_major ? k % 8 : other % 8;
-  return reinterpret_cast<const uint16_t*>(tile.begin + k / 8 * tile.leading +
-                                           other / 8 * tile.stride + row * 16 + column * 2);
-}
-
-/// "Register Fragments for wgmma.mma_async.m64nNk16": the sums of a thread.
-template <unsigned N>
-void wgmma(float* d, const Tile& a, const Tile& b, bool a_k_major, bool b_k_major,
-           float (*decode)(uint16_t)) {
-  Thread& own = *machine.current;
-  if (!own.shown) fail("products of tiles that no fence has shown to the matrix units");
-  own.multiplies = true;
-  const unsigned thread = lane(), warp = thread / 32, in_warp = thread % 32;
-  for (unsigned i = 0; i < N / 2; ++i) {
-    const unsigned row = warp * 16 + in_warp / 4 + (i / 2 % 2) * 8;
-    const unsigned column = i / 4 * 8 + in_warp % 4 * 2 + i % 2;
-    double sum = d[i];
-    for (unsigned k = 0; k < 16; ++k)
-      sum += double{decode(*tile_element(a, row, k, a_k_major))} *
-             decode(*tile_element(b, column, k, b_k_major));
-    d[i] = static_cast<float>(sum);
+#define EMULATE_MMA_K32(NAME, A, B, TYPE, SUM)                                            \
+  inline void tn_mma_##NAME##_k32(TYPE* d, const void* a, const void* b, const TYPE* c) { \
+    emulator::mma_k32(d, a, emulator::A, b, emulator::B, c, emulator::SUM());             \
   }
-}
-
-}  // namespace emulator
-
-template <int A, int B>
-void tn_wgmma_f16_n64(float* d, unsigned long long a, unsigned long long b) {
-  emulator::wgmma<64>(d, emulator::tile_of(a), emulator::tile_of(b), !A, !B, emulator::half);
-}
-template <int A, int B>
-void tn_wgmma_bf16_n64(float* d, unsigned long long a, unsigned long long b) {
-  emulator::wgmma<64>(d, emulator::tile_of(a), emulator::tile_of(b), !A, !B, emulator::brain);
-}
-inline void tn_products_wait() { emulator::machine.current->multiplies = false; }
-template <int N>
-void tn_hold(float*) {
-  if (emulator::machine.current->multiplies) emulator::fail("sums used while they are added to");
-}
-inline void tn_tiles_written() { emulator::machine.current->fenced = true; }
-inline void tn_group_barrier(unsigned id) {
-  if (id != 1 + emulator::machine.current->number / 128) emulator::fail("a barrier of others");
-  __syncwarp();
-}
-
-// ---- AMD: wavefronts of 64 ----
-namespace emulator {
-
-template <unsigned N>  // 16 or 32
-At mfma_a(unsigned lane, unsigned i) {
-  return {lane % N, 4 * (lane / N) + i};
-}
-template <unsigned N>
-At mfma_b(unsigned lane, unsigned i) {
-  return {4 * (lane / N) + i, lane % N};
-}
-template <unsigned N>
-At mfma_c(unsigned lane, unsigned i) {
-  return {8 * (i / 4) + 4 * (lane / N) + i % 4, lane % N};
-}
-
-template <unsigned N, unsigned K, class Half, class Sum>
-Sum mfma(Half a, Half b, Sum c, float (*decode)(uint16_t)) {
-  constexpr unsigned kLanes = N * N / 64;
-  float in[kLanes], out[kLanes];
-  memcpy(in, &c, sizeof in);
-  multiply<N, N, K, 4, 4, kLanes>(out, widened<4>(&a, decode).data(), widened<4>(&b, decode).data(),
-                                  in, mfma_a<N>, mfma_b<N>, mfma_c<N>);
-  memcpy(&c, out, sizeof out);
-  return c;
-}
-
-}  // namespace emulator
-
-template <class Half, class Sum>
-Sum __builtin_amdgcn_mfma_f32_16x16x16f16(Half a, Half b, Sum c, int, int, int) {
-  return emulator::mfma<16, 16>(a, b, c, emulator::half);
-}
-template <class Half, class Sum>
-Sum __builtin_amdgcn_mfma_f32_32x32x8f16(Half a, Half b, Sum c, int, int, int) {
-  return emulator::mfma<32, 8>(a, b, c, emulator::half);
-}
-template <class Half, class Sum>
-Sum __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(Half a, Half b, Sum c, int, int, int) {
-  return emulator::mfma<16, 16>(a, b, c, emulator::brain);
-}
-template <class Half, class Sum>
-Sum __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(Half a, Half b, Sum c, int, int, int) {
-  return emulator::mfma<32, 8>(a, b, c, emulator::brain);
-}
+EMULATE_MMA_K32(s8_s8, signed_byte, signed_byte, int, Wrapped)
+EMULATE_MMA_K32(u8_u8, unsigned_byte, unsigned_byte, int, Wrapped)
+EMULATE_MMA_K32(u8_s8, unsigned_byte, signed_byte, int, Wrapped)
+EMULATE_MMA_K32(s8_u8, signed_byte, unsigned_byte, int, Wrapped)
+EMULATE_MMA_K32(e4m3_e4m3, e4m3, e4m3, float, Cut)
+EMULATE_MMA_K32(e5m2_e5m2, e5m2, e5m2, float, Cut)
+EMULATE_MMA_K32(e4m3_e5m2, e4m3, e5m2, float, Cut)
+EMULATE_MMA_K32(e5m2_e4m3, e5m2, e4m3, float, Cut)
+#undef EMULATE_MMA_K32

@@ -73,12 +73,13 @@ void GpuKernels::build() {
   std::string folder = (std::filesystem::temp_directory_path() / "tenon-gpu-XXXXXX").string();
   if (!mkdtemp(folder.data())) throw std::runtime_error("mkdtemp failed");
   const std::string source = fmt::format(
-      "#define __CUDA_ARCH__ 800\n{}#include \"gpu_emulator_matrix.hpp\"\n{}"
+      "#define __CUDA_ARCH__ 800\n#define EMULATE_{}\n{}#include \"gpu_emulator_tiles.hpp\"\n{}"
       "static const emulator::Entry kEntries[] = {{\n{}}};\n"
       "extern \"C\" __attribute__((visibility(\"default\"))) const char* launch(size_t kernel, "
       "const unsigned* grid, void* const* bound) {{\n"
       "  return emulator::launch(kEntries[kernel], {{grid[0], grid[1], grid[2]}}, bound);\n}}\n",
-      dialect_.data().name == "hip" ? "#define EMULATE_ROUGH_SQRT\n" : "", sources_, table_);
+      architecture_, dialect_.data().name == "hip" ? "#define EMULATE_ROUGH_SQRT\n" : "", sources_,
+      table_);
   std::ofstream(folder + "/k.cpp") << source;
   const std::string command = fmt::format(
       "c++ -std=c++17 -O0 -shared -fPIC -fvisibility=hidden -ffp-contract=off -fwrapv "

@@ -15,7 +15,9 @@ namespace tenon::sdk {
 
 class GpuKernels {
  public:
-  explicit GpuKernels(const Dialect& dialect) : dialect_(dialect) {}
+  /// As on an architecture whose matrix units add otherwise than the others' do, as "gfx942".
+  explicit GpuKernels(const Dialect& dialect, std::string architecture = "")
+      : dialect_(dialect), architecture_(std::move(architecture)) {}
   ~GpuKernels();
   GpuKernels(const GpuKernels&) = delete;
   GpuKernels& operator=(const GpuKernels&) = delete;
@@ -32,6 +34,7 @@ class GpuKernels {
  private:
   using Launch = const char* (*)(size_t kernel, const uint32_t* grid, void* const* arguments);
   const Dialect& dialect_;
+  std::string architecture_;
   std::string sources_, table_;
   size_t count_ = 0;
   void* library_ = nullptr;

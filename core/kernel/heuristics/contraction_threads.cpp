@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kMostPlaces = 4;                   ///< of a tile in shared memory
 constexpr int64_t kMostTile = 128, kLeastTile = 32;  ///< rows and columns of a workgroup
+constexpr int64_t kLeastDepth = 16;                  ///< terms of the sum that are staged together
 
 void stage_operand(ScheduleBuilder& builder, const KValueRef& load, DType dtype, bool computed,
                    int at, const Threads& threads, bool in_pieces) {
@@ -83,7 +84,7 @@ void schedule_registers(ScheduleBuilder& builder, const Matmul& mm, int64_t want
   const auto [m_thread, m_copy] = builder.split(m_inside, each);
   const auto [n_block, n_inside] = builder.split(mm.n, tile);
   const auto [n_thread, n_own] = builder.split(n_inside, each);
-  const auto [k_block, k_step] = builder.split(mm.k, 16);
+  const auto [k_block, k_step] = builder.split(mm.k, kLeastDepth);
   std::vector<int> order = mm.batch;
   order.insert(order.end(), {m_block, n_block, m_thread, n_thread, m_copy, n_own});
   builder.reorder(order);
@@ -127,10 +128,13 @@ void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom
   const auto [n_block, n_inside] = builder.split(mm.n, tile);
   const auto [n_group, n_own] = builder.split(n_inside, tile / beside);
   const auto [n_copy, n_atom] = builder.split(n_own, atom.n);
-  const auto [k_block, k_inside] = builder.split(mm.k, 2 * static_cast<int64_t>(atom.k));
+  const auto [k_block, k_inside] =
+      builder.split(mm.k, std::max<int64_t>(kLeastDepth, 2 * static_cast<int64_t>(atom.k)));
   const auto [k_step, k_atom] = builder.split(k_inside, atom.k);
   std::vector<int> order = mm.batch;
   order.insert(order.end(), {m_block, n_block, m_group, n_group, m_copy, m_atom, n_copy, n_atom});
+  // A loop of one iteration is not unrolled, so it may not stand between the axes of the atom.
+  if (builder.size(n_copy) == 1) std::swap(order[order.size() - 3], order[order.size() - 2]);
   builder.reorder(order);
   builder.bind(m_group, Bind::kBlockY);
   builder.bind(n_group, Bind::kBlockZ);
@@ -187,6 +191,11 @@ std::vector<MatrixAtom> atoms_for(const ScheduleBuilder& builder, const Matmul& 
   return all;
 }
 
+/// Four subgroups hold the sums of a tile: of wide ones a smaller one, as registers are few.
+int64_t most_tile(const MatrixAtom& atom) {
+  return dtype_size(atom.accumulator) > 4 ? kMostTile / 2 : kMostTile;
+}
+
 }  // namespace
 
 bool schedule_tiles(ScheduleBuilder& builder, int axis) {
@@ -198,23 +207,27 @@ bool schedule_tiles(ScheduleBuilder& builder, int axis) {
   if (builder.size(mm.m) < 32 || builder.size(mm.n) < 32 || builder.size(mm.k) < 16) return false;
   for (const KernelBuffer& b : builder.kernel.buffers)
     if (b.space == BufferSpace::kGlobal && b.read && b.written) return false;
-  const std::vector<MatrixAtom> atoms = atoms_for(builder, mm);
   // The largest that the shared memory holds.
-  for (int64_t tile = block_tile(builder, mm, kMostTile); tile >= kLeastTile; tile /= 2) {
-    for (const MatrixAtom& atom : atoms) {
-      const auto products = [&](ScheduleBuilder& trial) {
-        (atom.tiles ? schedule_tile_atoms : schedule_atoms)(trial, mm, atom, tile);
+  const auto largest = [&](int64_t most, const auto& schedule) {
+    for (int64_t tile = block_tile(builder, mm, most); tile >= kLeastTile; tile /= 2) {
+      const auto one = [&](ScheduleBuilder& trial) {
+        schedule(trial, tile);
         return !trial.refusal() && fits_shared(trial);
       };
-      if (builder.attempt(products)) return true;
+      if (builder.attempt(one)) return true;
     }
-    const auto registers = [&](ScheduleBuilder& trial) {
-      schedule_registers(trial, mm, tile);
-      return !trial.refusal() && fits_shared(trial);
+    return false;
+  };
+  for (const MatrixAtom& atom : atoms_for(builder, mm)) {
+    const auto products = [&](ScheduleBuilder& trial, int64_t tile) {
+      (atom.tiles ? schedule_tile_atoms : schedule_atoms)(trial, mm, atom, tile);
     };
-    if (builder.attempt(registers)) return true;
+    if (largest(most_tile(atom), products)) return true;
   }
-  return false;
+  const auto registers = [&](ScheduleBuilder& trial, int64_t tile) {
+    schedule_registers(trial, mm, tile);
+  };
+  return largest(kMostTile, registers);
 }
 
 }  // namespace tenon
