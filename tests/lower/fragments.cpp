@@ -2,7 +2,9 @@
 #include "tests/lower/fragments.hpp"
 
 #include <stdexcept>
+#include <utility>
 
+#include "sdk/program/view.hpp"
 #include "tenon/program.h"
 
 namespace tenon::test {
@@ -22,6 +24,13 @@ int FragmentLayout::element(int thread, int lane) const {
   const int count = rows_ * columns_;
   // Sizes are powers of two, so an odd factor only changes the order.
   return (lane * threads_ + thread) * 5 % count ^ 1;
+}
+
+int64_t matrix_offset(const tn_op& op, int64_t r, int64_t c, int64_t stride) {
+  if (op.imm & TN_MATRIX_TRANSPOSED) std::swap(r, c);
+  if (!(op.imm & TN_MATRIX_PIECES)) return r * stride + c;
+  const int64_t piece = 16 / sdk::dtype_bytes(op.dtype);  // of a load: operands have no others
+  return c / piece * stride + r * piece + c % piece;
 }
 
 }  // namespace tenon::test

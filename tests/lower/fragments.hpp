@@ -24,4 +24,7 @@ class FragmentLayout {
   int rows_, columns_, lanes_, threads_;
 };
 
+/// Of element (r, c) from the index of a MATRIX_LOAD or MATRIX_STORE, in the memory's elements.
+int64_t matrix_offset(const tn_op& op, int64_t r, int64_t c, int64_t stride);
+
 }  // namespace tenon::test

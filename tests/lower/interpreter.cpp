@@ -173,11 +173,7 @@ class Machine {
       for (int l = 0; l < layout.lanes(); ++l) {
         const int e = layout.element(t, l);
         const int r = e / layout.columns(), c = e % layout.columns();
-        const bool transposed = op.imm & TN_MATRIX_TRANSPOSED, pieces = op.imm & TN_MATRIX_PIECES;
-        const int64_t row = transposed ? c : r, element = transposed ? r : c;
-        const auto p = static_cast<int64_t>(16 / size);
-        const int64_t at = index + (pieces ? element / p * stride + row * p + element % p
-                                           : row * stride + element);
+        const int64_t at = index + matrix_offset(op, r, c, stride);
         std::vector<uint8_t>& bytes = bytes_of(operands[0], thread);
         if (at < 0 || (static_cast<size_t>(at) + 1) * size > bytes.size())
           error(i, fmt::format("element {} outside of {}", at, bytes.size() / size));

@@ -41,16 +41,18 @@ void bind_blocks(ScheduleBuilder& builder, const Matmul& mm, int rows, int colum
   if (!mm.batch.empty()) bind_grid(builder, mm.batch.back(), 1, Bind::kGridZ);
 }
 
+double count_blocks(const ScheduleBuilder& builder, const Matmul& mm, int64_t rows,
+                    int64_t columns) {
+  double blocks = 1;
+  for (const int a : mm.batch) blocks *= static_cast<double>(builder.size(a));
+  return blocks * static_cast<double>((builder.size(mm.m) + rows - 1) / rows) *
+         static_cast<double>((builder.size(mm.n) + columns - 1) / columns);
+}
+
 /// Of the block tile: so large that operands are read seldom, so small that no core is idle.
 int64_t block_tile(const ScheduleBuilder& builder, const Matmul& mm, int64_t most) {
-  int64_t batch = 1;
-  for (const int a : mm.batch) batch *= builder.size(a);
-  const auto blocks = [&](int64_t tile) {
-    return batch * ((builder.size(mm.m) + tile - 1) / tile) *
-           ((builder.size(mm.n) + tile - 1) / tile);
-  };
-  while (most > kLeastTile && blocks(most) < std::max<int64_t>(1, builder.caps.compute_units))
-    most /= 2;
+  const double units = std::max(1u, builder.caps.compute_units);
+  while (most > kLeastTile && count_blocks(builder, mm, most, most) < units) most /= 2;
   return most;
 }
 
@@ -63,13 +65,13 @@ bool has_end(const ScheduleBuilder& builder, int axis) {
 }
 
 /// Blocks of the sum that are on their way while one is computed on: as many as leave room for
-/// another workgroup.
-void fill_ahead(ScheduleBuilder& builder, int k_block, const Matmul& mm) {
+/// `beside` workgroups in all.
+void fill_ahead(ScheduleBuilder& builder, int k_block, const Matmul& mm, int64_t beside = 2) {
   if (builder.refusal() || !builder.caps.copies_async() || mm.rows_computed || mm.columns_computed)
     return;
   const int64_t tiles = shared_bytes(builder, true);
   const int64_t others = shared_bytes(builder, false) - tiles;
-  const int64_t room = builder.caps.max_shared_bytes / 2 - others;
+  const int64_t room = builder.caps.max_shared_bytes / beside - others;
   const int64_t places = std::min({kMostPlaces, room / tiles, builder.size(k_block)});
   if (places >= 2) builder.pipeline(k_block, builder.choose("places", places, {2, 3}));
 }
@@ -149,11 +151,13 @@ void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom
 /// Atoms of several subgroups, which read both operands from shared memory: no thread loads them,
 /// and a tile of the result has its columns outside, so that the tile of sums is small.
 void schedule_tile_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom& atom,
-                         int64_t wanted) {
-  const int64_t tile = builder.choose("tile", wanted, {128});
+                         int64_t tile) {
   if (tile < 2 * std::max(atom.m, atom.n)) return builder.give_up("a tile of several atoms");
-  const Threads threads{atom.subgroup, tile / atom.m, 1};
-  const auto [m_block, m_inside] = builder.split(mm.m, tile);
+  // Twice as high, operands are read less often; then a workgroup has the memory for itself.
+  const bool fills = count_blocks(builder, mm, 2 * tile, tile) >= builder.caps.compute_units;
+  const int64_t high = builder.choose("rows", fills ? 2 * tile : tile, {tile, 2 * tile});
+  const Threads threads{atom.subgroup, high / atom.m, 1};
+  const auto [m_block, m_inside] = builder.split(mm.m, high);
   const auto [m_group, m_atom] = builder.split(m_inside, atom.m);
   const auto [n_block, n_inside] = builder.split(mm.n, tile);
   const auto [n_copy, n_atom] = builder.split(n_inside, atom.n);
@@ -167,7 +171,7 @@ void schedule_tile_atoms(ScheduleBuilder& builder, const Matmul& mm, const Matri
   stage_operands(builder, mm, k_block, threads, true);
   builder.tensorize(m_atom, n_atom, k_atom, atom.subgroup);
   use_sums(builder, threads);
-  fill_ahead(builder, k_block, mm);
+  fill_ahead(builder, k_block, mm, high > tile ? 1 : 2);
   bind_blocks(builder, mm, m_block, n_block);
 }
 

@@ -75,9 +75,13 @@ void spread_over_block(ScheduleBuilder& builder, std::vector<int> axes, const Th
   builder.unroll(row);
   if (others > 1 || on_y_and_z) {
     const auto [far, near] = builder.split(inner, down);
-    const auto [y, z] = builder.split(far, threads.z);
-    builder.bind(y, Bind::kBlockY);
-    builder.bind(z, Bind::kBlockZ);
+    if (threads.z > 1) {
+      const auto [y, z] = builder.split(far, threads.z);
+      builder.bind(y, Bind::kBlockY);
+      builder.bind(z, Bind::kBlockZ);
+    } else {
+      builder.bind(far, Bind::kBlockY);
+    }
     inner = near;
   }
   if (down > 1) {

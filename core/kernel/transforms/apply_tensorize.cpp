@@ -10,7 +10,7 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMaxTile = 1 << 14;  ///< elements
+constexpr int64_t kMaxTile = 1 << 15;  ///< elements
 constexpr int64_t kBanks = 32, kRoom = 8;
 
 class Tensorize {
@@ -116,7 +116,7 @@ class Tensorize {
       tiles *= kernel_.axes[s->axis].extent.value();
     }
     if (m * pitch > kMaxTile || tiles > kMaxTile / (m * pitch))
-      return step_.refuse("a tile of at most 16384 elements", "a larger one");
+      return step_.refuse("a tile of at most 32768 elements", "a larger one");
     const DType dtype = reduction_->states[0].dtype;
     const int id = reduction_->id, tile = static_cast<int>(kernel_.buffers.size());
     KernelBuffer buffer{"sums" + std::to_string(tile), dtype, tiles * m * pitch,
