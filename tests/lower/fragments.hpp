@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/ir/capabilities.hpp"
+#include "tenon/program.h"
 
 namespace tenon::test {
 
