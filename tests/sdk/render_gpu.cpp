@@ -236,15 +236,15 @@ TEST_CASE("more shared memory than can be declared") {
 
 TEST_CASE("the emulator sees threads that do not meet and places that are not aligned") {
   GpuKernels kernels(cuda_dialect());
-  kernels.add(parsed(R"(program p(%x: global f32 read) workgroup 4 1 1 {
-  %t = index block.x : i32
-  %two = const 2 : i32
-  %c = cmplt %t, %two : bool
-  if %c {
-    barrier block
-  }
-}
-)"));
+  ProgramBuilder apart("p");  // which the verifier refuses
+  apart.workgroup(4, 1, 1);
+  apart.buffer("x", TN_DTYPE_F32, TN_ACCESS_READ);
+  const uint32_t thread = apart.index(TN_AXIS_BLOCK_X, TN_DTYPE_I32);
+  const uint32_t two = apart.constant(TN_DTYPE_I32, 2);
+  apart.begin_if(apart.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {thread, two}));
+  apart.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, TN_SCOPE_BLOCK);
+  apart.end();
+  kernels.add(apart.finish());
   kernels.add(parsed(R"(program q(%x: global f32 read) workgroup 1 1 1 {
   %s = param shared f32[8] align 16
   %one = const 1 : i32
