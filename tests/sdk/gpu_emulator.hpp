@@ -159,6 +159,7 @@ inline void run_block(Place workgroup) {
     thread.number = i;
     thread.at = {i % workgroup.x, i / workgroup.x % workgroup.y, i / workgroup.x / workgroup.y};
     thread.stack = std::unique_ptr<char[]>(new char[kStack]);
+    memset(thread.stack.get(), 0xff, kStack);  // registers are not zero
     getcontext(&thread.context);
     thread.context.uc_stack.ss_sp = thread.stack.get();
     thread.context.uc_stack.ss_size = kStack;

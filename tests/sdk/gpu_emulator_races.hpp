@@ -49,7 +49,10 @@ struct Memory {
 };
 inline Memory memory;
 
-/// The kernels' shared variables are the thread-local ones of this library.
+/// The kernels' shared variables are the thread-local ones of this library; one that is looked at
+/// makes sure that there is memory for all.
+inline thread_local volatile char anchor;
+
 inline int find_shared(dl_phdr_info* info, size_t, void* own) {
   const auto at = reinterpret_cast<uintptr_t>(own);
   bool is_own = false;
@@ -69,6 +72,7 @@ inline int find_shared(dl_phdr_info* info, size_t, void* own) {
 /// Nothing is in it but numbers that are none.
 inline void new_shared_memory() {
   memory.shared.clear();
+  anchor = 0;
   dl_iterate_phdr(find_shared, &memory);
   memset(reinterpret_cast<void*>(memory.shared_begin), 0xff,
          memory.shared_end - memory.shared_begin);

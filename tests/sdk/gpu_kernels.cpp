@@ -55,6 +55,7 @@ GpuKernels::~GpuKernels() {
 size_t GpuKernels::add(const Program& program) {
   const tn_program& header = *program.get();
   std::string source = without_assembly(print_source(program.view(), dialect_));
+  if (edit_) source = edit_(source);
   source = replaced(source, "extern \"C\" ", "");
   if (has_dynamic_shared(program.view(), dialect_)) {  // the launch brings it
     source +=

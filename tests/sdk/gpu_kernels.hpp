@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sdk/program/builder.hpp"
@@ -15,7 +17,11 @@ namespace tenon::sdk {
 
 class GpuKernels {
  public:
-  explicit GpuKernels(const Dialect& dialect) : dialect_(dialect) {}
+  using Edit = std::function<std::string(std::string)>;
+
+  /// `edit` changes what was printed.
+  explicit GpuKernels(const Dialect& dialect, Edit edit = {})
+      : dialect_(dialect), edit_(std::move(edit)) {}
   ~GpuKernels();
   GpuKernels(const GpuKernels&) = delete;
   GpuKernels& operator=(const GpuKernels&) = delete;
@@ -23,7 +29,7 @@ class GpuKernels {
   size_t add(const Program& program);
   /// Compiles all; throws std::runtime_error with the compiler's words.
   void build();
-  /// Throws std::runtime_error where threads do not meet or an address is not aligned.
+  /// Throws std::runtime_error where threads do not meet or race, or an address is not aligned.
   void run(size_t kernel, std::array<uint32_t, 3> grid,
            const std::vector<TestArgument>& arguments) const;
   /// The same with a pointer to each buffer and to each scalar.
@@ -32,6 +38,7 @@ class GpuKernels {
  private:
   using Launch = const char* (*)(size_t kernel, const uint32_t* grid, void* const* arguments);
   const Dialect& dialect_;
+  Edit edit_;
   std::string sources_, table_;
   size_t count_ = 0;
   void* library_ = nullptr;
