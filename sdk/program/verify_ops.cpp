@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One walk over the ops: regions and visibility by a stack, then dtypes and lanes of each op.
+// One walk over the ops: regions and visibility by a stack, then dtypes and lanes of each op; where
+// threads meet, when all else is known to be sound.
 #include "sdk/program/verify_ops.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/verify_cooperation.hpp"
 #include "sdk/program/verify_operands.hpp"
+#include "sdk/program/verify_uniform.hpp"
 
 namespace tenon::sdk {
 namespace {
@@ -418,6 +420,10 @@ class OpVerifier {
 std::string verify_ops(const ProgramView& program, uint32_t* out_op) {
   uint32_t at = 0;
   std::string error = OpVerifier(program).run(at);
+  if (error.empty()) {
+    error = check_uniform(program, at);
+    if (!error.empty()) error = fmt::format("op {} {}: {}", at, op_text(program.op(at).op), error);
+  }
   if (out_op) *out_op = at;
   return error;
 }

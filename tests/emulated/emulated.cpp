@@ -10,6 +10,7 @@
 #include "sdk/render/hip_dialect.hpp"
 #include "sdk/stream/backend.hpp"
 #include "sdk/support/failure.hpp"
+#include "tests/emulated/edit.hpp"
 #include "tests/sdk/gpu_kernels.hpp"
 
 namespace {
@@ -76,7 +77,8 @@ const tn_properties& emulated_properties() {
 class EmulatedExecutable : public sdk::ProgramExecutable {
  public:
   explicit EmulatedExecutable(sdk::Program program)
-      : ProgramExecutable(std::move(program)), kernels_(dialect(), kIsCuda ? "" : kTarget) {
+      : ProgramExecutable(std::move(program)),
+        kernels_(dialect(), kIsCuda ? "" : kTarget, tenon::emulated::edited) {
     kernels_.add(sdk::Program(this->program()));
     try {
       kernels_.build();

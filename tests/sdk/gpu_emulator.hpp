@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lets the C++ compiler of the host compile printed CUDA and HIP sources, and runs them: the
 // threads of a workgroup are fibres that meet at barriers and subgroup operations. Threads that do
-// not all meet, and addresses that are not aligned, end the launch with an error.
+// not all meet, or not at the same kind of operation, addresses that are not aligned, and threads
+// that touch a byte with no barrier between them end the launch with an error. In every other
+// workgroup threads run in the opposite order, and asynchronous copies arrive at once.
 // Included by the sources that gpu_kernels.cpp writes, and by nothing else.
 #pragma once
 
@@ -17,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "gpu_emulator_races.hpp"
+
 namespace emulator {
 
 struct Place {
@@ -27,7 +31,8 @@ struct Place {
 /// not overwrite what a slow one still reads.
 struct Meeting {
   unsigned size = 0, arrived = 0;
-  uint64_t round = 0;
+  uint64_t round = 0, fences = 0;
+  bool is_barrier = false;  ///< what they meet at, not a subgroup op
   struct Slot {
     alignas(16) unsigned char bytes[256];
   };
@@ -59,6 +64,8 @@ struct Machine {
   Thread* current = nullptr;
   ucontext_t scheduler;
   unsigned subgroup_size = 32;
+  Place grid;
+  bool is_odd = false;  ///< of the workgroup: the other order
   uint64_t progress = 0;
   const char* error = nullptr;
   void (*body)(void* const*) = nullptr;
@@ -73,9 +80,12 @@ inline int warpSize;
 
 namespace emulator {
 
+constexpr size_t kStack = 128 << 10;
+
 inline void yield() { swapcontext(&machine.current->context, &machine.scheduler); }
 
-inline void fail(const char* error) {
+[[noreturn]] inline void fail(const char* error) {
+  const Unseen unseen;
   machine.error = error;
   for (;;) yield();
 }
@@ -85,11 +95,31 @@ inline Meeting& subgroup() {
 }
 inline unsigned lane() { return machine.current->number % machine.subgroup_size; }
 
-inline void meet(Meeting& meeting) {
+inline unsigned subgroup_threads() { return machine.subgroup_size; }
+inline bool is_own(const void* p) {
+  const char* stack = machine.current->stack.get();
+  return p >= stack && p < stack + kStack;
+}
+inline Touch this_touch() {
+  Touch now;
+  now.block = (blockIdx.z * machine.grid.y + blockIdx.y) * machine.grid.x + blockIdx.x;
+  now.round = static_cast<uint32_t>(machine.block.round);
+  now.fence = static_cast<uint32_t>(subgroup().fences);
+  now.thread = static_cast<uint16_t>(machine.current->number);
+  now.is_there = true;
+  return now;
+}
+
+inline void meet(Meeting& meeting, bool is_barrier) {
+  const Unseen unseen;
   const uint64_t round = meeting.round;
+  if (meeting.arrived && meeting.is_barrier != is_barrier)
+    fail("some threads meet at a barrier, some at another operation");
+  meeting.is_barrier = is_barrier;
   if (++meeting.arrived == meeting.size) {
     meeting.arrived = 0;
     ++meeting.round;
+    meeting.fences += is_barrier;
     ++machine.progress;
   }
   while (meeting.round == round) yield();
@@ -98,18 +128,21 @@ inline void meet(Meeting& meeting) {
 /// Everybody's values, by lane.
 template <class T>
 inline std::vector<T> gather(const T& mine) {
+  const Unseen unseen;
   static_assert(sizeof(T) <= sizeof(Meeting::Slot));
   Meeting& meeting = subgroup();
   auto& slots = meeting.slots[meeting.round & 1];
   memcpy(slots[lane()].bytes, &mine, sizeof(T));
-  meet(meeting);
+  meet(meeting, false);
   std::vector<T> all(meeting.size);
   for (unsigned l = 0; l < meeting.size; ++l) memcpy(&all[l], slots[l].bytes, sizeof(T));
   return all;
 }
 
-inline void enter() {
+EMULATOR_UNSEEN inline void enter() {
+  is_unseen = false;
   machine.body(machine.arguments);
+  is_unseen = true;
   machine.current->is_done = true;
   ++machine.progress;
   yield();
@@ -117,7 +150,8 @@ inline void enter() {
 
 inline void run_block(Place workgroup) {
   const unsigned count = workgroup.x * workgroup.y * workgroup.z;
-  constexpr size_t kStack = 128 << 10;
+  machine.is_odd = (blockIdx.x + blockIdx.y + blockIdx.z) % 2 != 0;
+  new_shared_memory();
   machine.threads = std::vector<Thread>(count);
   machine.subgroups.assign((count + machine.subgroup_size - 1) / machine.subgroup_size, {});
   machine.block = {};
@@ -127,6 +161,7 @@ inline void run_block(Place workgroup) {
     thread.number = i;
     thread.at = {i % workgroup.x, i / workgroup.x % workgroup.y, i / workgroup.x / workgroup.y};
     thread.stack = std::unique_ptr<char[]>(new char[kStack]);
+    memset(thread.stack.get(), 0xff, kStack);  // registers are not zero
     getcontext(&thread.context);
     thread.context.uc_stack.ss_sp = thread.stack.get();
     thread.context.uc_stack.ss_size = kStack;
@@ -139,7 +174,8 @@ inline void run_block(Place workgroup) {
   for (bool is_running = true; is_running && !machine.error;) {
     is_running = false;
     const uint64_t before = machine.progress;
-    for (Thread& thread : machine.threads) {
+    for (unsigned i = 0; i < count; ++i) {
+      Thread& thread = machine.threads[machine.is_odd ? count - 1 - i : i];
       if (thread.is_done || machine.error) continue;
       is_running = true;
       machine.current = &thread;
@@ -181,6 +217,8 @@ inline const char* launch(const Entry& entry, Place grid, void* const* arguments
   machine.arguments = arguments;
   machine.subgroup_size = entry.subgroup_size;
   machine.error = nullptr;
+  machine.grid = grid;
+  memory.global.clear();
   warpSize = static_cast<int>(entry.subgroup_size);
   for (unsigned z = 0; z < grid.z; ++z) {
     for (unsigned y = 0; y < grid.y; ++y) {
@@ -215,15 +253,16 @@ inline void __syncthreads() {
   if (thread.multiplies) emulator::fail("a barrier while products read shared memory");
   thread.shown = thread.fenced;
   thread.fenced = false;
-  emulator::meet(emulator::machine.block);
+  emulator::meet(emulator::machine.block, true);
 }
-inline void __syncwarp() { emulator::meet(emulator::subgroup()); }
+inline void __syncwarp() { emulator::meet(emulator::subgroup(), true); }
 inline void __builtin_amdgcn_fence(int, const char*) {}
-inline void __builtin_amdgcn_wave_barrier() { emulator::meet(emulator::subgroup()); }
+inline void __builtin_amdgcn_wave_barrier() { emulator::meet(emulator::subgroup(), true); }
 
 // Overloads are those of CUDA: narrower integers become int.
 #define EMULATE_SHUFFLE(type)                                                                  \
   inline type __shfl(type v, unsigned l) {                                                     \
+    const emulator::Unseen unseen;                                                             \
     const auto all = emulator::gather(v);                                                      \
     return all[l % all.size()];                                                                \
   }                                                                                            \
@@ -276,31 +315,45 @@ void __builtin_nontemporal_store(T value, P* p) {
 
 // One thread runs at a time.
 template <class T>
+void emulate_atomic(T* p) {
+  emulator::touch(p, sizeof(T), true, true);
+}
+template <class T>
 T atomicAdd(T* p, T v) {
+  emulate_atomic(p);
+  const emulator::Unseen unseen;
   const T old = *p;
   *p = old + v;
   return old;
 }
 template <class T>
 T atomicMax(T* p, T v) {
+  emulate_atomic(p);
+  const emulator::Unseen unseen;
   const T old = *p;
   *p = old < v ? v : old;
   return old;
 }
 template <class T>
 T atomicMin(T* p, T v) {
+  emulate_atomic(p);
+  const emulator::Unseen unseen;
   const T old = *p;
   *p = old < v ? old : v;
   return old;
 }
 template <class T>
 T atomicExch(T* p, T v) {
+  emulate_atomic(p);
+  const emulator::Unseen unseen;
   const T old = *p;
   *p = v;
   return old;
 }
 template <class T>
 T atomicCAS(T* p, T compare, T v) {
+  emulate_atomic(p);
+  const emulator::Unseen unseen;
   const T old = *p;
   if (old == compare) *p = v;
   return old;

@@ -41,31 +41,41 @@ inline unsigned short tn_encode_bf16(float f) {
   return static_cast<unsigned short>(high + is_up);
 }
 
-// ---- cp.async: nothing arrives before it is waited for ----
+// ---- cp.async: all arrives when it is waited for, or all at once ----
 inline void emulate_copy(void* to, const void* from, unsigned size) {
   emulator::expect_aligned(to, size);
   emulator::expect_aligned(from, size);
+  const emulator::Unseen unseen;
+  emulator::touch(to, size, true);
+  if (emulator::machine.is_odd) memcpy(to, from, size);
   emulator::machine.current->open.push_back({to, from, size});
 }
 inline void tn_copy_async_16(void* to, const void* from) { emulate_copy(to, from, 16); }
 inline void tn_copy_async_8(void* to, const void* from) { emulate_copy(to, from, 8); }
 inline void tn_copy_async_4(void* to, const void* from) { emulate_copy(to, from, 4); }
 inline void tn_async_commit() {
+  const emulator::Unseen unseen;
   emulator::Thread& thread = *emulator::machine.current;
   thread.groups.push_back(std::move(thread.open));
   thread.open.clear();
 }
 template <int N>
 void tn_async_wait() {
+  const emulator::Unseen unseen;
   auto& groups = emulator::machine.current->groups;
   for (; groups.size() > N; groups.pop_front()) {
-    for (const emulator::Copy& copy : groups.front()) memcpy(copy.to, copy.from, copy.size);
+    for (const emulator::Copy& copy : groups.front()) {
+      emulator::touch(copy.from, copy.size, false);
+      emulator::touch(copy.to, copy.size, true);
+      if (!emulator::machine.is_odd) memcpy(copy.to, copy.from, copy.size);
+    }
   }
 }
 
 // ---- ldmatrix: lanes 8i to 8i+7 give the rows of matrix i; each lane gets two neighbours ----
 template <int kMatrices>
 inline void emulate_ldmatrix(void* to, const void* from, bool is_transposed) {
+  const emulator::Unseen unseen;
   const auto rows = emulator::gather(from);
   const unsigned lane = emulator::lane();
   for (int matrix = 0; matrix < kMatrices; ++matrix) {
@@ -74,6 +84,7 @@ inline void emulate_ldmatrix(void* to, const void* from, bool is_transposed) {
       const unsigned column = is_transposed ? lane / 4 : lane % 4 * 2 + half;
       const void* address = rows[static_cast<unsigned>(matrix) * 8 + row];
       emulator::expect_aligned(address, 16);
+      emulator::touch(static_cast<const uint16_t*>(address) + column, 2, false);
       memcpy(static_cast<uint16_t*>(to) + matrix * 2 + half,
              static_cast<const uint16_t*>(address) + column, 2);
     }
@@ -120,6 +131,7 @@ inline At mma_b_k32(unsigned lane, unsigned i) {
 
 template <float (*decode)(uint16_t)>
 void mma_k16(float* d, const void* a, const void* b, const float* c) {
+  const Unseen unseen;
   multiply<16, 8, 16, 8, 4, 4>(d, widened<8>(a, decode).data(), widened<4>(b, decode).data(), c,
                                mma_a_k16, mma_b_k16, mma_c, Cut());
 }
@@ -140,11 +152,13 @@ inline void tn_mma_bf16_k16(float* d, const void* a, const void* b, const float*
 }
 inline void tn_mma_f16_k8(float* d, const void* a, const void* b, const float* c) {
   using namespace emulator;  // the left halves of k16
+  const Unseen unseen;
   multiply<16, 8, 8, 4, 2, 4>(d, widened<4>(a, half).data(), widened<2>(b, half).data(), c,
                               mma_a_k16, mma_b_k16, mma_c, Cut());
 }
 inline void tn_mma_tf32_k8(float* d, const float* a, const float* b, const float* c) {
   using namespace emulator;
+  const Unseen unseen;
   const auto rounded = [](float x) {  // to 10 bits of mantissa, ties away
     return __uint_as_float((__float_as_uint(x) + 0x1000) & ~0x1fffu);
   };

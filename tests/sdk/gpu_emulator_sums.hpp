@@ -138,6 +138,7 @@ template <unsigned M, unsigned N, unsigned K, unsigned A, unsigned B, unsigned C
           class Sum>
 void multiply(S* d, const E* a, const E* b, const S* c, Where in_a, Where in_b, Where in_c,
               Sum sum) {
+  const Unseen unseen;
   struct Parts {
     E a[A], b[B];
   } mine;

@@ -55,6 +55,7 @@ GpuKernels::~GpuKernels() {
 size_t GpuKernels::add(const Program& program) {
   const tn_program& header = *program.get();
   std::string source = without_assembly(print_source(program.view(), dialect_));
+  if (edit_) source = edit_(source);
   source = replaced(source, "extern \"C\" ", "");
   if (has_dynamic_shared(program.view(), dialect_)) {  // the launch brings it
     source +=
@@ -82,9 +83,10 @@ void GpuKernels::build() {
       table_);
   std::ofstream(folder + "/k.cpp") << source;
   const std::string command = fmt::format(
-      "c++ -std=c++17 -O0 -shared -fPIC -fvisibility=hidden -ffp-contract=off -fwrapv "
-      "-fno-strict-aliasing -fno-gnu-unique -w -I{0}/tests/sdk -Wl,--undefined=launch "
-      "-o {1}/k.so {1}/k.cpp > {1}/log 2>&1",
+      "{{ c++ -std=c++17 -O0 -c -fPIC -fvisibility=hidden -ffp-contract=off -fwrapv "
+      "-fsanitize=thread -fno-strict-aliasing -fno-gnu-unique -w -I{0}/tests/sdk "
+      "-o {1}/k.o {1}/k.cpp && c++ -shared -Wl,--undefined=launch -o {1}/k.so {1}/k.o; }} "
+      "> {1}/log 2>&1",
       TENON_SOURCE_DIR, folder);
   const int status = std::system(command.c_str());
   std::stringstream log;

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sdk/program/builder.hpp"
@@ -15,9 +17,12 @@ namespace tenon::sdk {
 
 class GpuKernels {
  public:
-  /// As on an architecture whose matrix units add otherwise than the others' do, as "gfx942".
-  explicit GpuKernels(const Dialect& dialect, std::string architecture = "")
-      : dialect_(dialect), architecture_(std::move(architecture)) {}
+  using Edit = std::function<std::string(std::string)>;
+
+  /// As on an architecture whose matrix units add otherwise than the others' do, as "gfx942"; `edit`
+  /// changes what was printed.
+  explicit GpuKernels(const Dialect& dialect, std::string architecture = "", Edit edit = {})
+      : dialect_(dialect), architecture_(std::move(architecture)), edit_(std::move(edit)) {}
   ~GpuKernels();
   GpuKernels(const GpuKernels&) = delete;
   GpuKernels& operator=(const GpuKernels&) = delete;
@@ -25,7 +30,7 @@ class GpuKernels {
   size_t add(const Program& program);
   /// Compiles all; throws std::runtime_error with the compiler's words.
   void build();
-  /// Throws std::runtime_error where threads do not meet or an address is not aligned.
+  /// Throws std::runtime_error where threads do not meet or race, or an address is not aligned.
   void run(size_t kernel, std::array<uint32_t, 3> grid,
            const std::vector<TestArgument>& arguments) const;
   /// The same with a pointer to each buffer and to each scalar.
@@ -35,6 +40,7 @@ class GpuKernels {
   using Launch = const char* (*)(size_t kernel, const uint32_t* grid, void* const* arguments);
   const Dialect& dialect_;
   std::string architecture_;
+  Edit edit_;
   std::string sources_, table_;
   size_t count_ = 0;
   void* library_ = nullptr;

@@ -7,6 +7,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -236,15 +237,15 @@ TEST_CASE("more shared memory than can be declared") {
 
 TEST_CASE("the emulator sees threads that do not meet and places that are not aligned") {
   GpuKernels kernels(cuda_dialect());
-  kernels.add(parsed(R"(program p(%x: global f32 read) workgroup 4 1 1 {
-  %t = index block.x : i32
-  %two = const 2 : i32
-  %c = cmplt %t, %two : bool
-  if %c {
-    barrier block
-  }
-}
-)"));
+  ProgramBuilder apart("p");  // which the verifier refuses
+  apart.workgroup(4, 1, 1);
+  apart.buffer("x", TN_DTYPE_F32, TN_ACCESS_READ);
+  const uint32_t thread = apart.index(TN_AXIS_BLOCK_X, TN_DTYPE_I32);
+  const uint32_t two = apart.constant(TN_DTYPE_I32, 2);
+  apart.begin_if(apart.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {thread, two}));
+  apart.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, TN_SCOPE_BLOCK);
+  apart.end();
+  kernels.add(apart.finish());
   kernels.add(parsed(R"(program q(%x: global f32 read) workgroup 1 1 1 {
   %s = param shared f32[8] align 16
   %one = const 1 : i32
@@ -255,6 +256,40 @@ TEST_CASE("the emulator sees threads that do not meet and places that are not al
   std::vector<std::byte> x(64);
   CHECK_THROWS_WITH(kernels.run(0, {1, 1, 1}, {{&x}}), "threads wait for some that never come");
   CHECK_THROWS_WITH(kernels.run(1, {1, 1, 1}, {{&x}}), "an address is not aligned");
+}
+
+TEST_CASE("the emulator sees threads that race") {
+  // A tile is turned round, with a barrier of the scope between its store and its load.
+  const auto turned = [](const char* barrier, int last) {
+    return parsed(
+        fmt::format(R"(program p(%x: global f32 read write) workgroup 64 1 1 subgroup 32 {{
+  %s = param shared f32[64]
+  %t = index block.x : i32
+  %m = const {} : i32
+  %r = xor %t, %m : i32
+  %v = load %x, %t : f32
+  store %s, %t, %v
+{}  %w = load %s, %r : f32
+  store %x, %t, %w
+}}
+)",
+                    last, barrier));
+  };
+  GpuKernels kernels(cuda_dialect());
+  kernels.add(turned("  barrier block\n", 63));
+  kernels.add(turned("  barrier subgroup\n", 31));
+  kernels.add(turned("  barrier subgroup\n", 63));
+  kernels.add(turned("", 31));
+  kernels.build();
+  std::vector<std::byte> x(256);
+  CHECK_NOTHROW(kernels.run(0, {1, 1, 1}, {{&x}}));
+  CHECK_NOTHROW(kernels.run(1, {1, 1, 1}, {{&x}}));
+  const auto shared = Catch::Matchers::ContainsSubstring("touch the same shared memory");
+  CHECK_THROWS_WITH(kernels.run(2, {1, 1, 1}, {{&x}}), shared);
+  CHECK_THROWS_WITH(kernels.run(3, {1, 1, 1}, {{&x}}), shared);
+  // Workgroups have nothing between them.
+  CHECK_THROWS_WITH(kernels.run(0, {2, 1, 1}, {{&x}}),
+                    Catch::Matchers::ContainsSubstring("touch the same global memory"));
 }
 
 TEST_CASE("what the GPU languages have no words for is refused") {

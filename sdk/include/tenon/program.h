@@ -22,7 +22,12 @@
  *
  * Threads. The launch runs grid x workgroup threads; INDEX reads a thread's coordinates. Without a
  * BARRIER nothing is promised about their order. A BARRIER is met by all threads of its scope or
- * none.
+ * none: the conditions of the IFs around it, and the bounds and WHILE conditions of the LOOPs, are
+ * equal in all of them, and such that the verifier can tell. Equal are CONSTs, SCALARs, grid indices
+ * and what is computed of equal values alone; loads with an equal index, but from memory of the
+ * thread's own or that an ATOMIC changes; a CARRY, if all that it becomes is and all threads leave
+ * its LOOP in the same iteration. Numbers that differ in low bits alone, as those of a subgroup's
+ * threads do, are equal once these are divided away, or beside a multiple of their power of two.
  *
  * Vectors. `lanes` > 1 makes a value a short vector. Elementwise ops work lane by lane; all their
  * operands have equal lanes. TAKE and STORE with a scalar index touch `lanes` consecutive elements,
@@ -30,8 +35,9 @@
  * A masked-off lane does not touch memory, and a masked-off load gives the fill value.
  *
  * Subgroups. Threads of a workgroup whose number (x fastest) divided by the subgroup's size is
- * equal work in step. SUBGROUP_SHUFFLE, _REDUCE and _BROADCAST are met by all of them or none, and
- * give each its value. A program that uses them or a matrix atom states subgroup_size.
+ * equal work in step. SUBGROUP_SHUFFLE, _REDUCE and _BROADCAST are met by all of them or none, as
+ * a BARRIER is, and give each its value; so are MATRIX ops. A program that uses them or a matrix
+ * atom states subgroup_size. What _REDUCE and _BROADCAST give is equal in the subgroup.
  *
  * Matrix fragments are values with the atom's a_, b_ or c_lanes; which element is in which lane of
  * which thread is not said, so besides the MATRIX ops only elementwise ops with equal lanes of
