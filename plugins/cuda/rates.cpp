@@ -10,20 +10,16 @@
 //     from its white paper and were not measured.
 #include "plugins/cuda/rates.hpp"
 
-#include <algorithm>
-#include <array>
 #include <iterator>
+
+#include "sdk/stream/rates.hpp"
 
 namespace tenon::cuda {
 namespace {
 
 constexpr int kArchitectures[] = {75, 80, 86, 89, 90};
 
-struct Row {
-  uint32_t tn_rates::*rate;
-  uint32_t of[std::size(kArchitectures)];  ///< in the order of kArchitectures
-};
-constexpr Row kRows[] = {
+constexpr sdk::RateRow<std::size(kArchitectures)> kRows[] = {
     {&tn_rates::clock_mhz, {1620, 1410, 1800, 2490, 1830}},
     {&tn_rates::memory_mbps, {600'000, 1'737'000, 721'000, 797'000, 2'951'000}},
     {&tn_rates::cache_bytes, {1280, 3830, 1427, 2090, 4950}},
@@ -47,24 +43,11 @@ constexpr Row kRows[] = {
     {&tn_rates::shared_bytes, {65536, 167936, 102400, 102400, 233472}},
 };
 
-using Tables = std::array<tn_rates, std::size(kArchitectures)>;
-
-Tables make_tables() {
-  Tables tables;
-  for (size_t i = 0; i < tables.size(); ++i) {
-    tables[i] = TN_INIT(tn_rates);
-    for (const Row& row : kRows) tables[i].*row.rate = row.of[i];
-  }
-  return tables;
-}
-
 }  // namespace
 
 const tn_rates* rates_of(int architecture) {
-  static const Tables tables = make_tables();
-  const auto* at = std::ranges::find(kArchitectures, architecture);
-  return at == std::end(kArchitectures) ? nullptr
-                                        : &tables[static_cast<size_t>(at - kArchitectures)];
+  static const auto tables = sdk::rate_tables(kRows);
+  return sdk::find_rates(kArchitectures, tables, architecture);
 }
 
 }  // namespace tenon::cuda

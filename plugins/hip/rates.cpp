@@ -5,20 +5,16 @@
 // shared memory and what a unit holds are from memory of AMD's guides; nothing was measured by us.
 #include "plugins/hip/rates.hpp"
 
-#include <algorithm>
-#include <array>
 #include <iterator>
+
+#include "sdk/stream/rates.hpp"
 
 namespace tenon::hip {
 namespace {
 
 constexpr std::string_view kArchitectures[] = {"gfx90a", "gfx942"};
 
-struct Row {
-  uint32_t tn_rates::*rate;
-  uint32_t of[std::size(kArchitectures)];  ///< in the order of kArchitectures
-};
-constexpr Row kRows[] = {
+constexpr sdk::RateRow<std::size(kArchitectures)> kRows[] = {
     {&tn_rates::clock_mhz, {1700, 2100}},
     {&tn_rates::memory_mbps, {1'380'000, 3'997'000}},
     {&tn_rates::cache_bytes, {2400, 12800}},
@@ -42,24 +38,11 @@ constexpr Row kRows[] = {
     {&tn_rates::shared_bytes, {65536, 65536}},
 };
 
-using Tables = std::array<tn_rates, std::size(kArchitectures)>;
-
-Tables make_tables() {
-  Tables tables;
-  for (size_t i = 0; i < tables.size(); ++i) {
-    tables[i] = TN_INIT(tn_rates);
-    for (const Row& row : kRows) tables[i].*row.rate = row.of[i];
-  }
-  return tables;
-}
-
 }  // namespace
 
 const tn_rates* rates_of(std::string_view architecture) {
-  static const Tables tables = make_tables();
-  const auto* at = std::ranges::find(kArchitectures, architecture);
-  return at == std::end(kArchitectures) ? nullptr
-                                        : &tables[static_cast<size_t>(at - kArchitectures)];
+  static const auto tables = sdk::rate_tables(kRows);
+  return sdk::find_rates(kArchitectures, tables, architecture);
 }
 
 }  // namespace tenon::hip

@@ -21,6 +21,33 @@ namespace {
         "        \"" IN "\"(c[0]), \"" IN "\"(c[1]), \"" IN "\"(c[2]), \"" IN "\"(c[3]));\n}\n"   \
   }
 
+// wgmma, 64 x 64 x 16. A, B: whether an operand's pieces lie across the sum.
+#define TN_WGMMA_N64(DTYPE)                                                                   \
+  {                                                                                           \
+    "tn_wgmma_" DTYPE "_n64",                                                                 \
+        "template <int A, int B> TN void tn_wgmma_" DTYPE                                     \
+        "_n64(float* d, unsigned long long a,\n"                                              \
+        "                                               unsigned long long b) {\n"            \
+        "  asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n"                     \
+        "  asm volatile(\"{ .reg .pred p; setp.ne.b32 p, %36, 0;\\n\"\n"                      \
+        "      \"wgmma.mma_async.sync.aligned.m64n64k16.f32." DTYPE "." DTYPE                 \
+        " \"\n"                                                                               \
+        "      \"{%0, %1, %2, %3, %4, %5, %6, %7, \"\n"                                       \
+        "      \"%8, %9, %10, %11, %12, %13, %14, %15, \"\n"                                  \
+        "      \"%16, %17, %18, %19, %20, %21, %22, %23, \"\n"                                \
+        "      \"%24, %25, %26, %27, %28, %29, %30, %31}, \"\n"                               \
+        "      \"%32, %33, p, 1, 1, %34, %35; }\"\n"                                          \
+        "      : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3]),\n"                   \
+        "        \"+f\"(d[4]), \"+f\"(d[5]), \"+f\"(d[6]), \"+f\"(d[7]),\n"                   \
+        "        \"+f\"(d[8]), \"+f\"(d[9]), \"+f\"(d[10]), \"+f\"(d[11]),\n"                 \
+        "        \"+f\"(d[12]), \"+f\"(d[13]), \"+f\"(d[14]), \"+f\"(d[15]),\n"               \
+        "        \"+f\"(d[16]), \"+f\"(d[17]), \"+f\"(d[18]), \"+f\"(d[19]),\n"               \
+        "        \"+f\"(d[20]), \"+f\"(d[21]), \"+f\"(d[22]), \"+f\"(d[23]),\n"               \
+        "        \"+f\"(d[24]), \"+f\"(d[25]), \"+f\"(d[26]), \"+f\"(d[27]),\n"               \
+        "        \"+f\"(d[28]), \"+f\"(d[29]), \"+f\"(d[30]), \"+f\"(d[31])\n"                \
+        "      : \"l\"(a), \"l\"(b), \"n\"(A), \"n\"(B), \"n\"(1)\n      : \"memory\");\n}\n" \
+  }
+
 constexpr GpuHelper kHelpers[] = {
     {"tn_decode_f16",
      "TN float tn_decode_f16(unsigned short x) {\n  float f;\n"
@@ -181,46 +208,8 @@ constexpr GpuHelper kHelpers[] = {
      "         (unsigned long long)(leading >> 4) << 16 | (unsigned long long)(stride >> 4) << "
      "32;\n"
      "}\n"},
-    {"tn_wgmma_f16_n64",
-     "template <int A, int B> TN void tn_wgmma_f16_n64(float* d, unsigned long long a,\n"
-     "                                               unsigned long long b) {\n"
-     "  asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
-     "  asm volatile(\"{ .reg .pred p; setp.ne.b32 p, %36, 0;\\n\"\n"
-     "      \"wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 \"\n"
-     "      \"{%0, %1, %2, %3, %4, %5, %6, %7, \"\n"
-     "      \"%8, %9, %10, %11, %12, %13, %14, %15, \"\n"
-     "      \"%16, %17, %18, %19, %20, %21, %22, %23, \"\n"
-     "      \"%24, %25, %26, %27, %28, %29, %30, %31}, \"\n"
-     "      \"%32, %33, p, 1, 1, %34, %35; }\"\n"
-     "      : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3]),\n"
-     "        \"+f\"(d[4]), \"+f\"(d[5]), \"+f\"(d[6]), \"+f\"(d[7]),\n"
-     "        \"+f\"(d[8]), \"+f\"(d[9]), \"+f\"(d[10]), \"+f\"(d[11]),\n"
-     "        \"+f\"(d[12]), \"+f\"(d[13]), \"+f\"(d[14]), \"+f\"(d[15]),\n"
-     "        \"+f\"(d[16]), \"+f\"(d[17]), \"+f\"(d[18]), \"+f\"(d[19]),\n"
-     "        \"+f\"(d[20]), \"+f\"(d[21]), \"+f\"(d[22]), \"+f\"(d[23]),\n"
-     "        \"+f\"(d[24]), \"+f\"(d[25]), \"+f\"(d[26]), \"+f\"(d[27]),\n"
-     "        \"+f\"(d[28]), \"+f\"(d[29]), \"+f\"(d[30]), \"+f\"(d[31])\n"
-     "      : \"l\"(a), \"l\"(b), \"n\"(A), \"n\"(B), \"n\"(1)\n      : \"memory\");\n}\n"},
-    {"tn_wgmma_bf16_n64",
-     "template <int A, int B> TN void tn_wgmma_bf16_n64(float* d, unsigned long long a,\n"
-     "                                               unsigned long long b) {\n"
-     "  asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
-     "  asm volatile(\"{ .reg .pred p; setp.ne.b32 p, %36, 0;\\n\"\n"
-     "      \"wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 \"\n"
-     "      \"{%0, %1, %2, %3, %4, %5, %6, %7, \"\n"
-     "      \"%8, %9, %10, %11, %12, %13, %14, %15, \"\n"
-     "      \"%16, %17, %18, %19, %20, %21, %22, %23, \"\n"
-     "      \"%24, %25, %26, %27, %28, %29, %30, %31}, \"\n"
-     "      \"%32, %33, p, 1, 1, %34, %35; }\"\n"
-     "      : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3]),\n"
-     "        \"+f\"(d[4]), \"+f\"(d[5]), \"+f\"(d[6]), \"+f\"(d[7]),\n"
-     "        \"+f\"(d[8]), \"+f\"(d[9]), \"+f\"(d[10]), \"+f\"(d[11]),\n"
-     "        \"+f\"(d[12]), \"+f\"(d[13]), \"+f\"(d[14]), \"+f\"(d[15]),\n"
-     "        \"+f\"(d[16]), \"+f\"(d[17]), \"+f\"(d[18]), \"+f\"(d[19]),\n"
-     "        \"+f\"(d[20]), \"+f\"(d[21]), \"+f\"(d[22]), \"+f\"(d[23]),\n"
-     "        \"+f\"(d[24]), \"+f\"(d[25]), \"+f\"(d[26]), \"+f\"(d[27]),\n"
-     "        \"+f\"(d[28]), \"+f\"(d[29]), \"+f\"(d[30]), \"+f\"(d[31])\n"
-     "      : \"l\"(a), \"l\"(b), \"n\"(A), \"n\"(B), \"n\"(1)\n      : \"memory\");\n}\n"},
+    TN_WGMMA_N64("f16"),
+    TN_WGMMA_N64("bf16"),
     {"tn_products_wait",
      "TN void tn_products_wait() {\n"
      "  asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
@@ -238,6 +227,7 @@ constexpr GpuHelper kHelpers[] = {
      "TN void tn_group_barrier(unsigned id) {\n"
      "  asm volatile(\"bar.sync %0, 128;\" ::\"r\"(id) : \"memory\");\n}\n"},
 };
+#undef TN_WGMMA_N64
 #undef TN_MMA_BYTES
 
 }  // namespace

@@ -177,6 +177,17 @@ class Targets(unittest.TestCase):
                 for body in tiles:
                     self.assertNotRegex(body, r"\(%rsp\)|vmovaps\t%ymm\d+, %ymm", result.stdout)
 
+    def test_budgets_are_of_devices_whose_rates_are_known(self):
+        line = ["tenon", "show", SOFTMAX, "--stage", "budget"]
+        result = run(*line, "--backend", "cpu", "--target", "x86-64-v3")
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("expected a device whose plugin tells its rates", result.stderr)
+        result = run(*line, "--backend", "cuda", "--target", "sm_80")
+        if result.returncode == 3:
+            self.skipTest(result.stderr)
+        for words in ("resident workgroups", "on 108 units", "predicted", "of its rate"):
+            self.assertIn(words, result.stdout)
+
     def test_wrong_targets(self):
         for arguments, code, words in (
                 (("--backend", "cpu", "--target", "abacus"), 2, "expected a target that cpu knows, got \"abacus\""),
