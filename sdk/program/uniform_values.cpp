@@ -27,6 +27,7 @@ UniformValues::UniformValues(const ProgramView& program, tn_scope scope)
       bits_(program.op_count(), VaryingBits{~uint64_t{0}, 0}),
       rises_(program.op_count()),
       is_bounded_(program.op_count(), true),
+      is_left_apart_(program.op_count()),
       last_(program.op_count()),
       next_(program.op_count()) {
   const tn_program& header = program.header();
@@ -96,9 +97,9 @@ void UniformValues::solve() {
 bool UniformValues::update(uint32_t i) {
   const tn_op& op = program_.op(i);
   if (!op.lanes) return false;
-  const bool ended_equal = op.op != TN_OP_LOOP || ends_equal(i);
   VaryingBits now = join(bits_[i], cut(evaluate(i, op), width_of(op.dtype)));
-  const bool parts = op.op == TN_OP_LOOP && ended_equal != ends_equal(i);
+  const bool parts = op.op == TN_OP_LOOP && !ends_equal(i) && !is_left_apart_[i];
+  if (parts) is_left_apart_[i] = true;
   if (now == bits_[i]) return parts;
   if (rises_[i] < kExactRises)
     ++rises_[i];

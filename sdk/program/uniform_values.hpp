@@ -58,10 +58,11 @@ class UniformValues {
   std::vector<bool> is_atomic_;  ///< params that an ATOMIC changes
 
   std::vector<VaryingBits> bits_;
-  std::vector<uint8_t> rises_;    ///< how often they changed
-  std::vector<bool> is_bounded_;  ///< of LOOPs
-  std::vector<uint32_t> last_;    ///< of WHILE loops: the last operand of their END; else 0
-  std::vector<uint32_t> next_;    ///< of CARRYs: the operand of the END
+  std::vector<uint8_t> rises_;       ///< how often they changed
+  std::vector<bool> is_bounded_;     ///< of LOOPs
+  std::vector<bool> is_left_apart_;  ///< LOOPs whose CARRYs were told that they end apart
+  std::vector<uint32_t> last_;       ///< of WHILE loops: the last operand of their END; else 0
+  std::vector<uint32_t> next_;       ///< of CARRYs: the operand of the END
   std::vector<uint32_t> first_user_, users_;  ///< of value i: [first_user_[i], first_user_[i + 1])
 };
 

@@ -221,6 +221,14 @@ TEST_CASE("what a loop carries is equal if all that it becomes is") {
 }
 
 TEST_CASE("a condition that a later value of the loop makes differ") {
+  const auto left = [](std::string_view value) {
+    return fmt::format(
+        "%l = loop %0, %n, %1 while : i32 {{\n%v = carry %0 : i32\n"
+        "%go = cmplt %l, {} : bool\nend %1, %go\n}}\n{}",
+        value, inside_if("%c = cmplt %v, %9 : bool", kBlock));
+  };
+  accepts(left("%g"));
+  refuses(left("%x"));
   refuses(
       "%l = loop %0, %n, %1 while : i32 {\n%v = carry %t : bool\n"
       "barrier block\n%c = cmplt %x, %9 : bool\nend %c, %v\n}");
