@@ -37,7 +37,7 @@ TEST_CASE("cuda: limits and atoms of an architecture") {
   if (!p) SKIP("no compiler: " << plugin().error());
   CHECK(p->max_shared_bytes == 227u << 10);
   CHECK(p->subgroup_min == 32);
-  CHECK(p->matrix_atom_count == 12);
+  CHECK(p->matrix_atom_count == 14);
   CHECK(p->storage_bytes == 0);
 }
 

@@ -151,6 +151,9 @@ extern "C" EMULATOR_UNSEEN void __tsan_read_range(void* p, size_t size) {
 extern "C" EMULATOR_UNSEEN void __tsan_write_range(void* p, size_t size) {
   emulator::seen(p, size, true);
 }
+extern "C" EMULATOR_UNSEEN unsigned char __tsan_atomic8_load(const volatile unsigned char* p, int) {
+  return *p;  // whether a function's static variable is there
+}
 extern "C" EMULATOR_UNSEEN void __tsan_init() {}
 extern "C" EMULATOR_UNSEEN void __tsan_func_entry(void*) {}
 extern "C" EMULATOR_UNSEEN void __tsan_func_exit() {}
