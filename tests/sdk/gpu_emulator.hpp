@@ -249,6 +249,7 @@ inline float brain(uint16_t bits) { return __builtin_bit_cast(float, uint32_t{bi
 #define __shared__ thread_local
 
 inline void __syncthreads() {
+  const emulator::Unseen unseen;
   emulator::Thread& thread = *emulator::machine.current;
   if (thread.multiplies) emulator::fail("a barrier while products read shared memory");
   thread.shown = thread.fenced;

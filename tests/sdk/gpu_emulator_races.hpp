@@ -41,6 +41,7 @@ struct Line {
 struct Memory {
   std::unordered_map<uintptr_t, Line> global, shared;
   uintptr_t shared_begin = 0, shared_end = 0;
+  uintptr_t own_begin = 0, own_end = 0;  ///< of the emulator: what is compiled with the kernels
 
   bool is_shared(const void* p) const {
     const auto at = reinterpret_cast<uintptr_t>(p);
@@ -49,6 +50,11 @@ struct Memory {
 };
 inline Memory memory;
 
+inline bool is_emulators(const void* p) {
+  const auto at = reinterpret_cast<uintptr_t>(p);
+  return at >= memory.own_begin && at < memory.own_end;
+}
+
 /// The kernels' shared variables are the thread-local ones of this library; one that is looked at
 /// makes sure that there is memory for all.
 inline thread_local volatile char anchor;
@@ -56,11 +62,16 @@ inline thread_local volatile char anchor;
 inline int find_shared(dl_phdr_info* info, size_t, void* own) {
   const auto at = reinterpret_cast<uintptr_t>(own);
   bool is_own = false;
+  uintptr_t first = UINTPTR_MAX, last = 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& part = info->dlpi_phdr[i];
-    const uintptr_t begin = info->dlpi_addr + part.p_vaddr;
-    is_own |= part.p_type == PT_LOAD && at >= begin && at < begin + part.p_memsz;
+    if (part.p_type != PT_LOAD) continue;
+    const uintptr_t begin = info->dlpi_addr + part.p_vaddr, end = begin + part.p_memsz;
+    is_own |= at >= begin && at < end;
+    first = begin < first ? begin : first;
+    last = end > last ? end : last;
   }
+  if (is_own) memory.own_begin = first, memory.own_end = last;
   for (int i = 0; is_own && i < info->dlpi_phnum; ++i) {
     if (info->dlpi_phdr[i].p_type != PT_TLS || !info->dlpi_tls_data) continue;
     memory.shared_begin = reinterpret_cast<uintptr_t>(info->dlpi_tls_data);
@@ -93,7 +104,7 @@ unsigned subgroup_threads();
 
 inline void touch(const void* p, size_t size, bool is_write, bool is_atomic = false) {
   const Unseen unseen;
-  if (is_own(p)) return;
+  if (is_own(p) || is_emulators(p)) return;
   Touch now = this_touch();
   now.is_atomic = is_atomic;
   const bool is_shared = memory.is_shared(p);

@@ -37,9 +37,12 @@ inline const uint16_t* tile_element(const Tile& tile, unsigned other, unsigned k
 template <unsigned N>
 void wgmma(float* d, const Tile& a, const Tile& b, bool a_k_major, bool b_k_major,
            float (*decode)(uint16_t)) {
-  Thread& own = *machine.current;
-  if (!own.shown) fail("products of tiles that no fence has shown to the matrix units");
-  own.multiplies = true;
+  {
+    const Unseen unseen;
+    Thread& own = *machine.current;
+    if (!own.shown) fail("products of tiles that no fence has shown to the matrix units");
+    own.multiplies = true;
+  }
   const unsigned thread = lane(), warp = thread / 32, in_warp = thread % 32;
   for (unsigned i = 0; i < N / 2; ++i) {
     const unsigned row = warp * 16 + in_warp / 4 + (i / 2 % 2) * 8;
@@ -63,13 +66,21 @@ template <int A, int B>
 void tn_wgmma_bf16_n64(float* d, unsigned long long a, unsigned long long b) {
   emulator::wgmma<64>(d, emulator::tile_of(a), emulator::tile_of(b), !A, !B, emulator::brain);
 }
-inline void tn_products_wait() { emulator::machine.current->multiplies = false; }
+inline void tn_products_wait() {
+  const emulator::Unseen unseen;
+  emulator::machine.current->multiplies = false;
+}
 template <int N>
 void tn_hold(float*) {
+  const emulator::Unseen unseen;
   if (emulator::machine.current->multiplies) emulator::fail("sums used while they are added to");
 }
-inline void tn_tiles_written() { emulator::machine.current->fenced = true; }
+inline void tn_tiles_written() {
+  const emulator::Unseen unseen;
+  emulator::machine.current->fenced = true;
+}
 inline void tn_group_barrier(unsigned id) {
+  const emulator::Unseen unseen;
   if (id != 1 + emulator::machine.current->number / 128) emulator::fail("a barrier of others");
   __syncwarp();
 }
