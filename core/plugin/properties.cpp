@@ -78,8 +78,8 @@ void read_atoms(const tn_properties& p, const std::string& who, Capabilities& ou
                             flushes});
       continue;
     }
-    if ((atom.scope != TN_SCOPE_SUBGROUP && atom.scope != TN_SCOPE_BLOCK) || !atom.a_lanes || !atom.b_lanes || !atom.c_lanes ||
-        !atom.subgroup || (atom.numerics & ~kKnown))
+    if ((atom.scope != TN_SCOPE_SUBGROUP && atom.scope != TN_SCOPE_BLOCK) || !atom.a_lanes ||
+        !atom.b_lanes || !atom.c_lanes || !atom.subgroup || (atom.numerics & ~kKnown))
       continue;
     const auto limited = [](uint32_t v) { return static_cast<int>(std::min<uint32_t>(v, 4096)); };
     out.atoms.push_back({.id = atom.id,

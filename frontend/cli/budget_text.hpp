@@ -8,7 +8,8 @@
 
 namespace tenon::cli {
 
-/// Compiles the kernel and says what it may cost (core/budget). Symbols are as large as they may be.
+/// Compiles the kernel and says what it may cost (core/budget). Symbols are as large as they may
+/// be.
 std::string budget_text(const LoweredKernel& kernel, const TargetCompiler& target);
 
 }  // namespace tenon::cli

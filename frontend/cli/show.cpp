@@ -147,7 +147,8 @@ void add_show(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ShowOptions>();
   command->add_option("file", options->file, "Graph in text form (.tn)")->required();
   command->add_option("--stage", options->stage, "What to print; all: after each pass")
-      ->check(CLI::IsMember({"graph", "schedule", "kernel", "program", "source", "asm", "budget", "all"}))
+      ->check(CLI::IsMember(
+          {"graph", "schedule", "kernel", "program", "source", "asm", "budget", "all"}))
       ->capture_default_str();
   command->add_option("--devices", options->devices, "Devices, as in TENON_DEVICES");
   command->add_option("--on", options->on, "Where an input lives, as x=cuda:0; may be repeated");

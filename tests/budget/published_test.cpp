@@ -96,9 +96,8 @@ TEST_CASE("published kernels take what the budget says, within 20 %") {
     INFO(published.kernel);
     each_kernel(cut, [&](const KernelCall& call, int) {
       WrittenChooser chooser(parse_transforms(published.transforms + kEdge));
-      const LoweredKernel kernel =
-          compiler.lower(compiler.legalise(call.graph, device), device,
-                         {.alias = call.alias, .name = "kernel"}, chooser);
+      const LoweredKernel kernel = compiler.lower(compiler.legalise(call.graph, device), device,
+                                                  {.alias = call.alias, .name = "kernel"}, chooser);
       const sdk::ProgramView program = kernel.program.view();
       BudgetLaunch launch;
       for (size_t axis = 0; axis < 3; ++axis)

@@ -19,8 +19,8 @@ class GpuKernels {
  public:
   using Edit = std::function<std::string(std::string)>;
 
-  /// As on an architecture whose matrix units add otherwise than the others' do, as "gfx942"; `edit`
-  /// changes what was printed.
+  /// As on an architecture whose matrix units add otherwise than the others' do, as "gfx942";
+  /// `edit` changes what was printed.
   explicit GpuKernels(const Dialect& dialect, std::string architecture = "", Edit edit = {})
       : dialect_(dialect), architecture_(std::move(architecture)), edit_(std::move(edit)) {}
   ~GpuKernels();

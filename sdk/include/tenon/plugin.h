@@ -220,8 +220,8 @@ typedef struct tn_matrix_atom {
   uint32_t reserved1;
 } tn_matrix_atom;
 
-/* What a device gets through and what it holds: for budgets, which say what a kernel may cost before
- * anything runs. Nothing that is computed depends on it. 0: unknown. */
+/* What a device gets through and what it holds: for budgets, which say what a kernel may cost
+ * before anything runs. Nothing that is computed depends on it. 0: unknown. */
 typedef struct tn_rates {
   TN_HEADER;
   uint32_t clock_mhz;      /* of the compute units, under load */

@@ -23,11 +23,12 @@
  * Threads. The launch runs grid x workgroup threads; INDEX reads a thread's coordinates. Without a
  * BARRIER nothing is promised about their order. A BARRIER is met by all threads of its scope or
  * none: the conditions of the IFs around it, and the bounds and WHILE conditions of the LOOPs, are
- * equal in all of them, and such that the verifier can tell. Equal are CONSTs, SCALARs, grid indices
- * and what is computed of equal values alone; loads with an equal index, but from memory of the
- * thread's own or that an ATOMIC changes; a CARRY, if all that it becomes is and all threads leave
- * its LOOP in the same iteration. Numbers that differ in low bits alone, as those of a subgroup's
- * threads do, are equal once these are divided away, or beside a multiple of their power of two.
+ * equal in all of them, and such that the verifier can tell. Equal are CONSTs, SCALARs, grid
+ * indices and what is computed of equal values alone; loads with an equal index, but from memory of
+ * the thread's own or that an ATOMIC changes; a CARRY, if all that it becomes is and all threads
+ * leave its LOOP in the same iteration. Numbers that differ in low bits alone, as those of a
+ * subgroup's threads do, are equal once these are divided away, or beside a multiple of their power
+ * of two.
  *
  * Vectors. `lanes` > 1 makes a value a short vector. Elementwise ops work lane by lane; all their
  * operands have equal lanes. TAKE and STORE with a scalar index touch `lanes` consecutive elements,
