@@ -48,7 +48,7 @@ class BudgetMaker {
     };
     const uint64_t subgroups = (threads_ + width_ - 1) / width_;
     const uint64_t registers =
-        (launch_.compiled.registers + kRegisterStep - 1) / kRegisterStep * kRegisterStep;
+        (uint64_t{launch_.compiled.registers} + kRegisterStep - 1) / kRegisterStep * kRegisterStep;
     uint64_t shared = std::max(launch_.compiled.shared_bytes, program_.header().shared_bytes);
     const uint64_t unused = uint64_t{rates_.shared_bytes} - device_.max_shared_bytes;
     if (shared && rates_.shared_bytes > device_.max_shared_bytes && unused <= kMostReserved)
@@ -98,7 +98,7 @@ class BudgetMaker {
     const Work& work = out_.work;
     double instructions = work.issues, moved = work.exchanges;
     const double line = std::max(1u, rates_.shared_banks) * static_cast<double>(kBankBytes);
-    const double local = rates_.local_bytes ? rates_.local_bytes : rates_.shared_banks * kBankBytes;
+    const double local = rates_.local_bytes ? double{rates_.local_bytes} : line;
     for (const AccessCost& access : out_.accesses) {
       const bool shared = is_shared(program_, access.param);
       const bool is_counted = access.kind == AccessKind::kFragmentLoad ||

@@ -45,8 +45,9 @@ double count_blocks(const ScheduleBuilder& builder, const Matmul& mm, int64_t ro
                     int64_t columns) {
   double blocks = 1;
   for (const int a : mm.batch) blocks *= static_cast<double>(builder.size(a));
-  return blocks * static_cast<double>((builder.size(mm.m) + rows - 1) / rows) *
-         static_cast<double>((builder.size(mm.n) + columns - 1) / columns);
+  const int64_t down = (builder.size(mm.m) + rows - 1) / rows;
+  const int64_t across = (builder.size(mm.n) + columns - 1) / columns;
+  return blocks * static_cast<double>(down) * static_cast<double>(across);
 }
 
 /// Of the block tile: so large that operands are read seldom, so small that no core is idle.
@@ -152,7 +153,8 @@ void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom
 /// and a tile of the result has its columns outside, so that the tile of sums is small.
 void schedule_tile_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom& atom,
                          int64_t tile) {
-  if (tile < 2 * std::max(atom.m, atom.n)) return builder.give_up("a tile of several atoms");
+  if (tile < 2 * int64_t{std::max(atom.m, atom.n)})
+    return builder.give_up("a tile of several atoms");
   // Twice as high, operands are read less often; then a workgroup has the memory for itself.
   const bool fills = count_blocks(builder, mm, 2 * tile, tile) >= builder.caps.compute_units;
   const int64_t high = builder.choose("rows", fills ? 2 * tile : tile, {tile, 2 * tile});
