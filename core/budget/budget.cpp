@@ -98,7 +98,7 @@ class BudgetMaker {
     const Work& work = out_.work;
     double instructions = work.issues, moved = work.exchanges;
     const double line = std::max(1u, rates_.shared_banks) * static_cast<double>(kBankBytes);
-    const double local = rates_.local_bytes ? double{rates_.local_bytes} : line;
+    const double local = rates_.local_bytes ? static_cast<double>(rates_.local_bytes) : line;
     for (const AccessCost& access : out_.accesses) {
       const bool shared = is_shared(program_, access.param);
       const bool is_counted = access.kind == AccessKind::kFragmentLoad ||
