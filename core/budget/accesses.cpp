@@ -162,12 +162,16 @@ std::vector<AccessAddresses> addresses_of(const sdk::ProgramView& program,
   return Addresses(program, trace, device).run();
 }
 
-uint64_t sectors(const AccessAddresses& access) {
-  std::set<uint64_t> all;
+void add_sectors(std::set<uint64_t>& sectors, const AccessAddresses& access) {
   for (const uint64_t begin : access.begins) {
     for (uint64_t s = begin / kSectorBytes; s <= (begin + access.bytes - 1) / kSectorBytes; ++s)
-      all.insert(s);
+      sectors.insert(s);
   }
+}
+
+uint64_t sectors(const AccessAddresses& access) {
+  std::set<uint64_t> all;
+  add_sectors(all, access);
   return all.size();
 }
 

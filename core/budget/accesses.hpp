@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "core/budget/subgroup_trace.hpp"
@@ -45,7 +46,9 @@ struct AccessAddresses {
 std::vector<AccessAddresses> addresses_of(const sdk::ProgramView& program,
                                           const SubgroupTrace& trace, const Capabilities& device);
 
-/// Distinct sectors.
+/// Those that it touches.
+void add_sectors(std::set<uint64_t>& sectors, const AccessAddresses& access);
+/// Distinct ones.
 uint64_t sectors(const AccessAddresses& access);
 /// Turns that the banks take: a request is served 128 bytes at a time where no bank holds two of
 /// them.

@@ -69,10 +69,7 @@ class BudgetMaker {
   }
 
   void look_at_a_workgroup(const Traffic& traffic) {
-    const uint64_t middle = static_cast<uint64_t>(workgroups_) / 2;
-    const auto& grid = launch_.grid;
-    const std::array<uint64_t, 3> place = {middle % grid[0], middle / grid[0] % grid[1],
-                                           middle / (grid[0] * grid[1])};
+    const auto place = place_of(static_cast<uint64_t>(workgroups_) / 2, launch_.grid);
     const auto subgroups = static_cast<uint32_t>((threads_ + width_ - 1) / width_);
     for (uint32_t subgroup = 0; subgroup < subgroups; ++subgroup) {
       const SubgroupTrace trace = trace_subgroup(
@@ -81,6 +78,7 @@ class BudgetMaker {
       add_costs(out_.accesses, addresses_of(program_, trace, device_), program_,
                 std::max(1u, rates_.shared_banks));
     }
+    parts_ = parts();
     busy_ = busy();
     const uint32_t looked_at[] = {0, subgroups - 1};
     for (const uint32_t subgroup : looked_at) {
@@ -139,16 +137,16 @@ class BudgetMaker {
     const double subgroups = std::ceil(static_cast<double>(threads_) / width_) * out_.resident;
     const double power = std::clamp(subgroups / std::max(1u, rates_.issues), 1.0, 16.0);
     double sum = 0, most = 0;
-    for (const Bound& part : parts()) most = std::max(most, part.seconds);
+    for (const Bound& part : parts_) most = std::max(most, part.seconds);
     if (most == 0) return 0;
-    for (const Bound& part : parts()) sum += std::pow(part.seconds / most, power);
+    for (const Bound& part : parts_) sum += std::pow(part.seconds / most, power);
     return most * std::pow(sum, 1 / power);
   }
 
   void find_time() {
     const double clock = rates_.clock_mhz * 1e6;
     const double each_unit = std::ceil(workgroups_ / units());
-    for (const Bound& part : parts()) {
+    for (const Bound& part : parts_) {
       if (part.seconds > 0) out_.bounds.push_back({part.name, part.seconds * each_unit / clock});
     }
     // Alone, a workgroup waits between what it does; several do so in turns.
@@ -171,6 +169,7 @@ class BudgetMaker {
   const Capabilities& device_;
   const Rates& rates_;
   Budget out_;
+  std::vector<Bound> parts_;  ///< clocks of a workgroup
   uint64_t threads_ = 1;
   uint32_t width_ = 32;
   double workgroups_ = 1, busy_ = 0;

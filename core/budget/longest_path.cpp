@@ -7,8 +7,6 @@
 #include "core/budget/accesses.hpp"
 #include "core/budget/work.hpp"
 #include "core/ir/op.hpp"
-#include "sdk/program/dtype_info.hpp"
-#include "sdk/program/op_info.hpp"
 
 namespace tenon {
 namespace {
@@ -66,16 +64,8 @@ class Path {
     const sdk::OpInfo* info = sdk::op_info(op.op);
     if (!info || !sdk::is_elementwise(*info)) return 0;
     if (op.op == TN_OP_ADD && (op.flags & TN_OP_CONTRACT)) return 0;  // with its product
-    switch (info->family) {
-      case sdk::OpFamily::QUOTIENT:
-      case sdk::OpFamily::ROOT:
-      case sdk::OpFamily::POWER:
-      case sdk::OpFamily::LOG:
-      case sdk::OpFamily::ANGLE:
-        return arithmetic(kSpecial + kArithmetic * op_info(static_cast<Op>(op.op)).cost / 2);
-      default:
-        return arithmetic(kArithmetic);
-    }
+    if (!is_special(*info)) return arithmetic(kArithmetic);
+    return arithmetic(kSpecial + kArithmetic * op_info(static_cast<Op>(op.op)).cost / 2);
   }
 
   double ready(const tn_op& op) const {
@@ -143,7 +133,7 @@ class Path {
     const auto next = program_.operands(program_.op(close));
     for (size_t k = 0; k < carries.size() && k < next.size(); ++k) {
       const double at = ready_[next[k]];
-      carried = std::max(carried, std::min(at, alone) + (at > alone ? at - alone : 0));
+      carried = std::max(carried, at);
       left = std::max(left, at - alone);
     }
     // Trips that start together wait together, as far as what they carry lets them.
@@ -152,7 +142,7 @@ class Path {
                             ? std::max(chain_of(i, close, first, carries, next), alone / together)
                             : std::max(alone, carried);
     const double finish = start + alone + (trips - 1) * each;
-    for (const uint32_t carry : carries) ready_[carry] = finish + std::max(0.0, left);
+    for (const uint32_t carry : carries) ready_[carry] = finish + left;
     ready_[i] = finish;
     return finish;
   }

@@ -195,6 +195,10 @@ int64_t SubgroupTrace::number(const sdk::ProgramView& program, uint32_t value,
   return as_signed(values[value].bits[lane], program.op(value).dtype);
 }
 
+std::array<uint64_t, 3> place_of(uint64_t number, const std::array<uint64_t, 3>& grid) {
+  return {number % grid[0], number / grid[0] % grid[1], number / (grid[0] * grid[1])};
+}
+
 SubgroupTrace trace_subgroup(const sdk::ProgramView& program, const SubgroupPlace& place,
                              const std::vector<uint64_t>& scalars) {
   return Tracer(program, place, scalars).run();

@@ -27,6 +27,9 @@ struct SubgroupTrace {
   int64_t number(const sdk::ProgramView& program, uint32_t value, uint32_t lane) const;
 };
 
+/// Where a workgroup stands, by its number.
+std::array<uint64_t, 3> place_of(uint64_t number, const std::array<uint64_t, 3>& grid);
+
 /// Which subgroup, of at most 64 threads.
 struct SubgroupPlace {
   std::array<uint64_t, 3> workgroup{};

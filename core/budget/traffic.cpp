@@ -13,10 +13,6 @@ namespace {
 constexpr uint64_t kMostWorkgroups = 1024;  ///< that are looked at
 constexpr double kKeptOfCache = 0.8;        ///< what is bound and does not leave the cache
 
-std::array<uint64_t, 3> place_of(uint64_t number, const std::array<uint64_t, 3>& grid) {
-  return {number % grid[0], number / grid[0] % grid[1], number / (grid[0] * grid[1])};
-}
-
 class TrafficCount {
  public:
   TrafficCount(const sdk::ProgramView& program, const std::array<uint64_t, 3>& grid,
@@ -123,11 +119,7 @@ class TrafficCount {
         first_op.emplace(key, access.op);
         ops[key].insert(access.op);
         asked[key] += access.times * static_cast<double>(tenon::sectors(access));
-        for (const uint64_t begin : access.begins) {
-          for (uint64_t s = begin / kSectorBytes; s <= (begin + access.bytes - 1) / kSectorBytes;
-               ++s)
-            sectors[key].insert(s);
-        }
+        add_sectors(sectors[key], access);
       }
     }
     for (const auto& [key, held] : sectors) {

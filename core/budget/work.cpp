@@ -7,7 +7,6 @@
 
 #include "core/ir/op.hpp"
 #include "sdk/program/dtype_info.hpp"
-#include "sdk/program/op_info.hpp"
 
 namespace tenon {
 namespace {
@@ -60,6 +59,17 @@ class Depths {
   std::vector<double> frozen_;
 };
 
+constexpr double kLoopOverhead = 3;  ///< add, compare, branch
+
+/// Instructions of a fragment: four matrices of 8 x 16 bytes at once.
+double fragment_instructions(const sdk::ProgramView& program, const tn_op& op, uint32_t lanes) {
+  const auto param = static_cast<uint32_t>(program.op(program.operands(op)[0]).imm);
+  const uint32_t bytes = sdk::dtype_bytes(static_cast<uint8_t>(program.param(param).dtype));
+  return std::max(1.0, lanes * bytes / 16.0);
+}
+
+}  // namespace
+
 bool is_special(const sdk::OpInfo& info) {
   switch (info.family) {
     case sdk::OpFamily::QUOTIENT:
@@ -72,17 +82,6 @@ bool is_special(const sdk::OpInfo& info) {
       return false;
   }
 }
-
-constexpr double kLoopOverhead = 3;  ///< add, compare, branch
-
-/// Instructions of a fragment: four matrices of 8 x 16 bytes at once.
-double fragment_instructions(const sdk::ProgramView& program, const tn_op& op, uint32_t lanes) {
-  const auto param = static_cast<uint32_t>(program.op(program.operands(op)[0]).imm);
-  const uint32_t bytes = sdk::dtype_bytes(static_cast<uint8_t>(program.param(param).dtype));
-  return std::max(1.0, lanes * bytes / 16.0);
-}
-
-}  // namespace
 
 Work& Work::operator+=(const Work& other) {
   issues += other.issues;

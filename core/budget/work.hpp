@@ -8,6 +8,7 @@
 
 #include "core/budget/subgroup_trace.hpp"
 #include "core/ir/capabilities.hpp"
+#include "sdk/program/op_info.hpp"
 #include "sdk/program/view.hpp"
 
 namespace tenon {
@@ -32,6 +33,9 @@ struct Work {
 /// Of one subgroup.
 Work count_work(const sdk::ProgramView& program, const SubgroupTrace& trace,
                 const Capabilities& device);
+
+/// Roots, powers, logarithms, angles, quotients.
+bool is_special(const sdk::OpInfo& info);
 
 /// How many trips of a loop start together: compilers unroll a body without loops and barriers in
 /// it.

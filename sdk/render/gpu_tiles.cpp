@@ -21,16 +21,9 @@ bool is_along_k(const tn_op& load) {
 }  // namespace
 
 bool uses_tiles(const ProgramView& program, std::span<const GpuAtom> atoms) {
-  for (uint32_t i = 0; i < program.op_count(); ++i) {
-    const tn_op& op = program.op(i);
-    if (op.op != TN_OP_MATRIX_MULTIPLY) continue;
-    const auto is_its = [&](const GpuAtom& a) {
-      return a.atom.id == static_cast<uint32_t>(op.imm);
-    };
-    const auto atom = std::ranges::find_if(atoms, is_its);
-    if (atom != atoms.end() && atom->atom.scope == TN_SCOPE_BLOCK) return true;
-  }
-  return false;
+  return std::ranges::any_of(atoms, [&](const GpuAtom& a) {
+    return a.atom.scope == TN_SCOPE_BLOCK && a.atom.subgroup == program.header().subgroup_size;
+  });
 }
 
 std::string gpu_tile_statement(const ProgramView& program, const tn_op& op, const GpuAtom& atom,

@@ -14,7 +14,7 @@
 
 namespace tenon::sdk {
 
-/// Whether the program multiplies with such an atom.
+/// Whether what the program calls its subgroup is that of such an atom.
 bool uses_tiles(const ProgramView& program, std::span<const GpuAtom> atoms);
 
 /// Statements of MATRIX_LOAD of an operand, and of MATRIX_MULTIPLY.

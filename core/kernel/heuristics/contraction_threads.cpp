@@ -41,18 +41,18 @@ void bind_blocks(ScheduleBuilder& builder, const Matmul& mm, int rows, int colum
   if (!mm.batch.empty()) bind_grid(builder, mm.batch.back(), 1, Bind::kGridZ);
 }
 
-double count_blocks(const ScheduleBuilder& builder, const Matmul& mm, int64_t rows,
-                    int64_t columns) {
-  double blocks = 1;
-  for (const int a : mm.batch) blocks *= static_cast<double>(builder.size(a));
+int64_t count_blocks(const ScheduleBuilder& builder, const Matmul& mm, int64_t rows,
+                     int64_t columns) {
+  int64_t blocks = 1;
+  for (const int a : mm.batch) blocks *= builder.size(a);
   const int64_t down = (builder.size(mm.m) + rows - 1) / rows;
   const int64_t across = (builder.size(mm.n) + columns - 1) / columns;
-  return blocks * static_cast<double>(down) * static_cast<double>(across);
+  return blocks * down * across;
 }
 
 /// Of the block tile: so large that operands are read seldom, so small that no core is idle.
 int64_t block_tile(const ScheduleBuilder& builder, const Matmul& mm, int64_t most) {
-  const double units = std::max(1u, builder.caps.compute_units);
+  const int64_t units = std::max<int64_t>(1, builder.caps.compute_units);
   while (most > kLeastTile && count_blocks(builder, mm, most, most) < units) most /= 2;
   return most;
 }
