@@ -44,7 +44,7 @@ class BudgetMaker {
 
   void find_residents() {
     const auto per = [](uint64_t held, uint64_t used) {
-      return used ? held / used : uint64_t{UINT32_MAX};
+      return held && used ? held / used : uint64_t{UINT32_MAX};  // 0 is unknown
     };
     const uint64_t subgroups = (threads_ + width_ - 1) / width_;
     const uint64_t registers =
@@ -56,8 +56,8 @@ class BudgetMaker {
     const std::pair<uint64_t, const char*> limits[] = {
         {per(rates_.threads, subgroups * width_), "threads"},
         {per(rates_.registers, registers * subgroups * width_), "registers"},
-        {rates_.shared_bytes ? per(rates_.shared_bytes, shared) : UINT32_MAX, "shared memory"},
-        {rates_.workgroups ? rates_.workgroups : UINT32_MAX, "workgroups"}};
+        {per(rates_.shared_bytes, shared), "shared memory"},
+        {per(rates_.workgroups, 1), "workgroups"}};
     const auto* least =
         std::ranges::min_element(limits, {}, &std::pair<uint64_t, const char*>::first);
     out_.resident = static_cast<uint32_t>(std::clamp<uint64_t>(least->first, 1, 1024));
