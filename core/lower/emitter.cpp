@@ -20,13 +20,14 @@ Emitter::Emitter(const Kernel& kernel, const Capabilities& capabilities)
       guards_(kernel, positions_),
       accesses_(kernel, capabilities, ops_, positions_, guards_, exprs_),
       leaves_(kernel, ops_, positions_, params_, exprs_, accesses_),
-      matrix_sums_(kernel, capabilities, ops_, positions_, params_, exprs_, leaves_),
+      matrix_sums_(kernel, capabilities, ops_, positions_, places_, params_, exprs_, leaves_),
       dot_sums_(kernel, capabilities, ops_, positions_, guards_, leaves_),
       group_totals_(capabilities, ops_, places_, params_),
       reductions_(kernel, capabilities, ops_, positions_, places_, guards_, exprs_, leaves_,
                   matrix_sums_, dot_sums_, group_totals_),
       stores_(kernel, capabilities, ops_, positions_, places_, params_, guards_, accesses_,
               leaves_),
+      tile_barriers_(kernel, places_),
       has_async_(capabilities.copies_async()),
       in_place_(std::ranges::any_of(kernel.buffers, [](const KernelBuffer& b) {
         return b.read && b.written && b.space == BufferSpace::kGlobal;
@@ -51,13 +52,19 @@ void Emitter::body(std::span<const Statement> statements) {
     for (size_t k = i; k-- > 0 && is_shared_copy(k);) before.insert(statements[k].buffer);
     return reads_any(statements[i], before);
   };
+  size_t parted = 0;  // no barrier stands after this one
   for (size_t i = 0; i < statements.size(); ++i) {
     const Statement& s = statements[i];
+    const size_t first = i;
+    if (s.kind == Statement::Kind::kStore)
+      while (i + 1 < statements.size() && statements[i + 1].kind == Statement::Kind::kStore) ++i;
+    const auto run = statements.subspan(first, i + 1 - first);
+    if (tile_barriers_.part(statements.subspan(parted, first - parted), run, reduction_)) {
+      tile_barrier();
+      parted = first;
+    }
     switch (s.kind) {
       case Statement::Kind::kStore: {
-        const size_t first = i;
-        while (i + 1 < statements.size() && statements[i + 1].kind == Statement::Kind::kStore) ++i;
-        const auto run = statements.subspan(first, i + 1 - first);
         fresh_if_in_place([&] { ahead_ ? stores_.copy_ahead(run) : stores_.store(run); });
         break;
       }
@@ -84,6 +91,12 @@ void Emitter::body(std::span<const Statement> statements) {
         break;
     }
   }
+}
+
+void Emitter::tile_barrier() {
+  barrier();
+  for (size_t b = 0; b < kernel_.buffers.size(); ++b)
+    if (is_shared_tile(kernel_.buffers[b])) params_.filled(static_cast<int>(b));
 }
 
 void Emitter::fresh_if_in_place(const std::function<void()>& emit) {
@@ -215,6 +228,8 @@ void Emitter::counted(const Statement& s, const Expr& begin, const Expr& end, bo
         reductions_.accumulators()[k] = loop + 1 + static_cast<Value>(k);
     positions_.put_value(s.axis, tree_.position(loop));
     inside();
+    // The copies of a pipeline begin with a barrier.
+    if (ahead_in(s) == 0 && tile_barriers_.part_iterations(s, reduction_)) tile_barrier();
     if (carries)
       reductions_.accumulators() = tree_.end_loop(reductions_.accumulators());
     else
@@ -250,7 +265,9 @@ void Emitter::peeled(const Statement& s, const Guards::Peel& p, Value at) {
         guards_.without_peeling([&] { body(first); });
       });
   positions_.put_value(s.axis, at);
-  body(std::span(s.body).subspan(count));
+  const auto rest = std::span(s.body).subspan(count);
+  if (!rest.empty() && tile_barriers_.part(first, rest, reduction_)) tile_barrier();
+  body(rest);
 }
 
 void Emitter::branch(Value condition, const std::function<void()>& then,
@@ -295,7 +312,9 @@ void Emitter::launched(const Statement& s, Value at) {
 
 void Emitter::reduce(const Statement& s) {
   reductions_.begin(s);
+  const Statement* around = std::exchange(reduction_, &s);
   fresh_if_in_place([&] { body(s.body); });
+  reduction_ = around;
   reductions_.end();
 }
 

@@ -11,6 +11,7 @@
 #include "core/ir/capabilities.hpp"
 #include "core/lower/reductions.hpp"
 #include "core/lower/stores.hpp"
+#include "core/lower/tile_barriers.hpp"
 
 namespace tenon {
 
@@ -37,6 +38,8 @@ class Emitter {
   /// The copies of the iteration at `position`, where the loop has one.
   void fill_ahead(const Statement& loop, Value position);
   void barrier() { tree_.effect(TN_OP_BARRIER, {}, TN_SCOPE_BLOCK); }
+  /// One after which tiles in shared memory have what all threads have put there.
+  void tile_barrier();
   /// `bare`: of points that are real, without their masks.
   void counted(const Statement& s, const Expr& begin, const Expr& end, bool bare);
   void counted(const Statement& s, const Expr& begin, const Expr& end, bool bare,
@@ -71,7 +74,9 @@ class Emitter {
   GroupTotals group_totals_;
   Reductions reductions_;
   Stores stores_;
+  const TileBarriers tile_barriers_;
   const bool has_async_, in_place_;
+  const Statement* reduction_ = nullptr;  ///< the innermost that is open
   bool ahead_ = false;  ///< in a copy that runs ahead
 };
 

@@ -36,7 +36,13 @@ void MatrixSums::store(const Statement& s) {
   std::vector<int> inside;
   for (const int axis : sums.jam)
     if (std::ranges::find(positions_.jam(), axis) == positions_.jam().end()) inside.push_back(axis);
-  ops_.tree().effect(TN_OP_BARRIER, {}, TN_SCOPE_SUBGROUP);
+  // Subgroups along a place that the tiles do not follow have one together.
+  const bool is_own = std::ranges::all_of(LaunchPlaces::kBlock, [&](Bind place) {
+    return place == Bind::kBlockX || !places_.is_used(place) || places_.is_open(place) ||
+           places_.extent(place).is_const(1);
+  });
+  const uint64_t scope = is_own ? TN_SCOPE_SUBGROUP : TN_SCOPE_BLOCK;
+  ops_.tree().effect(TN_OP_BARRIER, {}, scope);
   positions_.in_jam(inside, [&] {
     positions_.each_instance(outside, [&](int) {
       const std::vector<Value> operands{tile, exprs_.integer(s.index), ops_.index_constant(s.pitch),
@@ -44,7 +50,7 @@ void MatrixSums::store(const Statement& s) {
       ops_.tree().effect(TN_OP_MATRIX_STORE, operands, sums.atom->id | TN_MATRIX_C);
     });
   });
-  ops_.tree().effect(TN_OP_BARRIER, {}, TN_SCOPE_SUBGROUP);
+  ops_.tree().effect(TN_OP_BARRIER, {}, scope);
   params_.filled(s.buffer);
 }
 

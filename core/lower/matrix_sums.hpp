@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/lower/launch_places.hpp"
 #include "core/lower/leaves.hpp"
 
 namespace tenon {
@@ -21,11 +22,12 @@ class MatrixSums {
  public:
   using Value = OpTree::Value;
   MatrixSums(const Kernel& kernel, const Capabilities& capabilities, KernelOps& ops,
-             Positions& positions, ProgramParams& params, IndexExprs& exprs, Leaves& leaves)
+             Positions& positions, const LaunchPlaces& places, ProgramParams& params, IndexExprs& exprs, Leaves& leaves)
       : kernel_(kernel),
         capabilities_(capabilities),
         ops_(ops),
         positions_(positions),
+        places_(places),
         params_(params),
         exprs_(exprs),
         leaves_(leaves) {}
@@ -51,6 +53,7 @@ class MatrixSums {
   const Capabilities& capabilities_;
   KernelOps& ops_;
   Positions& positions_;
+  const LaunchPlaces& places_;
   ProgramParams& params_;
   IndexExprs& exprs_;
   Leaves& leaves_;

@@ -4,11 +4,38 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/kernel/tree/shared_tiles.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
 
 void Stores::store(std::span<const Statement> run) {
+  const bool shares = std::ranges::any_of(
+      run, [&](const Statement& s) { return is_shared_tile(kernel_.buffers[s.buffer]); });
+  const std::optional<Value> first = shares ? first_thread() : std::nullopt;
+  if (!first) return store_all(run);
+  // What other threads take while one stores for all is out of date for them.
+  ops_.tree().begin_if(*first);
+  {
+    const Leaves::Scope scope(leaves_);
+    store_all(run);
+  }
+  ops_.tree().end_if();
+}
+
+std::optional<Stores::Value> Stores::first_thread() {
+  std::optional<Value> first;
+  for (const Bind place : LaunchPlaces::kBlock) {
+    if (!places_.is_used(place) || places_.is_open(place) || places_.extent(place).is_const(1))
+      continue;
+    const Value is_first =
+        ops_.op(TN_OP_CMPLT, DType::kBool, {places_.index(place), ops_.index_constant(1)});
+    first = first ? ops_.both(*first, is_first) : is_first;
+  }
+  return first;
+}
+
+void Stores::store_all(std::span<const Statement> run) {
   // Every value comes before the first store: an output may overwrite what another one reads.
   std::vector<std::vector<Value>> values(run.size());
   std::vector<AxisSet> axes;
@@ -68,7 +95,7 @@ std::optional<Stores::Value> Stores::mask(const Statement& s) {
   if (space == BufferSpace::kScratch) return mask;
   for (const Bind place : LaunchPlaces::kAll) {
     if (!places_.is_used(place) || places_.is_open(place)) continue;
-    if (space != BufferSpace::kGlobal && is_grid(place)) continue;
+    if (space != BufferSpace::kGlobal && (is_grid(place) || kernel_.buffers[s.buffer].kept)) continue;
     const Value first =
         ops_.op(TN_OP_CMPLT, DType::kBool, {places_.index(place), ops_.index_constant(1)});
     mask = mask ? ops_.both(*mask, first) : first;

@@ -32,6 +32,10 @@ class Stores {
  private:
   /// False, and nothing done, unless the device copies it as it lies in memory.
   bool copy_async(const Statement& s);
+  void store_all(std::span<const Statement> run);
+  /// Whether a thread is the one that stores for those along places where no axis is open; nothing
+  /// if there are none.
+  std::optional<Value> first_thread();
   void store(const Statement& s, Value v);
   std::optional<Value> mask(const Statement& s);
   /// The kernel touches too much for it to be found in a cache again.

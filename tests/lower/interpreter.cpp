@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 
 #include "core/ir/scalar_op.hpp"
 #include "tests/lower/dot.hpp"
 #include "tests/lower/fragments.hpp"
+#include "tests/lower/races.hpp"
 #include "tests/lower/whole_words.hpp"
 
 namespace tenon::test {
@@ -52,6 +54,7 @@ class Machine {
       const size_t size = param.count * sdk::dtype_bytes(static_cast<uint8_t>(param.dtype));
       memory_[p].own.assign(copies, std::vector<uint8_t>(size, uint8_t{0xA5}));
     }
+    races_.emplace(threads_, program_.header().subgroup_size);
     values_.assign(program_.op_count(), std::vector<Bits>(threads_));
     trips_.assign(threads_, 0);
     region(0, program_.op_count(), std::vector<bool>(threads_, true));
@@ -96,6 +99,7 @@ class Machine {
       } else if (op.op == TN_OP_BARRIER) {
         for (uint32_t t = 0; t < threads_; ++t)
           if (!active[t]) error(i, "expected all threads at the barrier");
+        op.imm == TN_SCOPE_SUBGROUP ? races_->met_in_subgroups() : races_->met_all();
       } else if (op.op >= TN_OP_SUBGROUP_SHUFFLE && op.op <= TN_OP_ASYNC_WAIT) {
         together(i, op, operands, active);
       } else {
@@ -178,6 +182,10 @@ class Machine {
         if (at < 0 || (static_cast<size_t>(at) + 1) * size > bytes.size())
           error(i, fmt::format("element {} outside of {}", at, bytes.size() / size));
         uint8_t* const place = bytes.data() + static_cast<size_t>(at) * size;
+        const bool same =
+            !is_load && std::memcmp(place, &values_[operands[3]][thread][static_cast<size_t>(l)],
+                                    size) == 0;
+        touch(i, operands[0], static_cast<size_t>(at) * size, thread, !is_load, same);
         if (is_load)
           std::memcpy(&values_[i][thread][static_cast<size_t>(l)], place, size);
         else
@@ -398,6 +406,18 @@ class Machine {
     return static_cast<size_t>(at) * size;
   }
 
+  /// Of elements whose first bytes stand for them.
+  void touch(uint32_t i, uint32_t buffer, size_t byte, uint32_t thread, bool writes,
+             bool same = false) {
+    const auto param = static_cast<uint32_t>(program_.op(buffer).imm);
+    if (program_.param(param).kind != TN_PARAM_ALLOC ||
+        program_.param(param).space != TN_SPACE_SHARED)
+      return;
+    if (!races_->touch(param, byte, thread, writes, same))
+      error(i, fmt::format("thread {} {} byte {} of shared memory %{} beside another thread", thread,
+                           writes ? "writes" : "reads", byte, param));
+  }
+
   void load(uint32_t i, const tn_op& op, std::span<const uint32_t> operands, uint32_t t,
             Bits& out) {
     const size_t size = sdk::dtype_bytes(op.dtype);
@@ -408,6 +428,7 @@ class Machine {
       }
       const size_t at = place(i, operands, t, l, op.lanes, size);
       out[l] = 0;
+      touch(i, operands[0], at, t, false);
       std::memcpy(&out[l], bytes_of(operands[0], t).data() + at, size);
     }
   }
@@ -419,7 +440,9 @@ class Machine {
       if (operands.size() > 3 && !lane(operands[3], t, l)) continue;
       const size_t at = place(i, operands, t, l, from.lanes, size);
       const uint64_t bits = lane(operands[2], t, l);
-      std::memcpy(bytes_of(operands[0], t).data() + at, &bits, size);
+      uint8_t* const to = bytes_of(operands[0], t).data() + at;
+      touch(i, operands[0], at, t, true, std::memcmp(to, &bits, size) == 0);
+      std::memcpy(to, &bits, size);
     }
   }
 
@@ -444,6 +467,7 @@ class Machine {
   std::vector<uint32_t> ends_, else_;
   std::vector<std::vector<Bits>> values_;  ///< [op][thread]
   std::vector<int64_t> trips_;             ///< [thread], of a workgroup
+  std::optional<Races> races_;
   int64_t most_trips_ = 0;
   uint32_t block_[3] = {1, 1, 1}, grid_[3] = {0, 0, 0}, threads_ = 1;
 };

@@ -208,7 +208,7 @@ bool only_binds(TransformKind kind) {
 bool moves_statements(TransformKind kind) {
   using enum TransformKind;
   return kind == kReorder || kind == kCacheReduction || kind == kSink || kind == kChain ||
-         kind == kScan || kind == kPrecompute || kind == kStage;
+         kind == kScan || kind == kPrecompute || kind == kShare || kind == kStage;
 }
 
 bool has_pipeline(const Kernel& kernel) {

@@ -5,6 +5,7 @@
 #include "core/kernel/transforms/apply.hpp"
 #include "core/kernel/transforms/cache_reduction.hpp"
 #include "core/kernel/tree/dot.hpp"
+#include "core/kernel/tree/shared_tiles.hpp"
 
 namespace tenon {
 namespace {
@@ -125,6 +126,31 @@ Refused check_block(const TransformStep& step, int a, Bind bind, const Expr& ext
   return {};
 }
 
+/// A tile in shared memory is its workgroup's, and no barrier parts the iterations of the axis.
+Refused check_tiles(const TransformStep& step, int a, Bind bind) {
+  Kernel& kernel = step.kernel;
+  if (!has_shared_tiles(kernel) || kernel.axes[a].extent.is_const(1)) return {};
+  const std::vector<Statement*> path = path_to(kernel, a);
+  const Statement* around = nullptr;
+  for (const Statement* s : path)
+    if (s->kind == Statement::Kind::kReduce) around = s;
+  const std::vector<TileAccess> inside = shared_tile_accesses(kernel, path.back()->body, around);
+  const std::vector<TileAccess> all = shared_tile_accesses(kernel, kernel.body);
+  for (const TileAccess& access : inside) {
+    const auto is_of_tile = [&](const TileAccess& other) { return other.tile == access.tile; };
+    const std::string& tile = kernel.buffers[access.tile].name;
+    if (is_grid(bind)) {
+      if (std::ranges::count_if(inside, is_of_tile) != std::ranges::count_if(all, is_of_tile))
+        return step.refuse("workgroups with tiles of their own", tile);
+    } else if (access.writes && std::ranges::any_of(inside, [&](const TileAccess& other) {
+                 return is_of_tile(other) && !stay_apart(access, other, kernel.axes[a]);
+               })) {
+      return step.refuse("threads that take only what they fill, or none of it", tile);
+    }
+  }
+  return {};
+}
+
 /// Everything that places an axis on a dimension of the launch must agree with.
 Refused check_place(const TransformStep& step, int a, Bind bind, const Expr& extent) {
   Kernel& kernel = step.kernel;
@@ -141,6 +167,7 @@ Refused check_place(const TransformStep& step, int a, Bind bind, const Expr& ext
   if (fills_kept(kernel, a))
     return step.refuse("a loop that fills no scratch of each thread for loops after it",
                        kernel.axes[a].name);
+  if (Refused no = check_tiles(step, a, bind)) return no;
   return check_in_place(step, a);
 }
 

@@ -191,6 +191,7 @@ bool fills_kept(Kernel& kernel, int axis) {
   const bool is_one = kernel.axes[axis].extent.max() <= 1;
   const std::vector<Statement>& inside = path_to(kernel, axis).back()->body;
   return any_kept_store(kernel, axis, [&](Dependence& d, const Statement& s) {
+    if (kernel.buffers[s.buffer].space != BufferSpace::kScratch) return false;
     if (is_one) return loads_of(kernel.body, s.buffer) != loads_of(inside, s.buffer);
     return d.of(s.index)[axis];
   });

@@ -110,7 +110,11 @@ class Drawer {
     const uint32_t first = all.empty() ? 0 : below_(static_cast<uint32_t>(all.size()));
     for (size_t i = 0; i < all.size(); ++i) {
       const Chosen before = chosen_;
-      if (begin_at(kind, all[(first + i) % all.size()])) return true;
+      const Place& place = all[(first + i) % all.size()];
+      if (begin_at(kind, place)) {
+        if (options_.threads && below_(2)) share();
+        return true;
+      }
       chosen_ = before;
     }
     return false;
@@ -132,6 +136,28 @@ class Drawer {
     if (below_(2) && add({TransformKind::kSplit, {place.around}, draw_factor(), Bind::kLoop}))
       place.around += ".o";
     return add(drawn_for(kind, place, draw_factor()));
+  }
+
+  /// What a workgroup's threads fill together, in loops that they take parts of: as many of each.
+  void share() {
+    const std::vector<std::string> all = loops();
+    const bool shares = std::ranges::any_of(all, [&](const std::string& a) {
+      return add({TransformKind::kShare, {a}, 0, Bind::kLoop});
+    });
+    if (!shares) return;
+    const int64_t threads = below_(2) ? 4 : 2;
+    for (const std::string& a : loops()) {
+      const auto kind = chosen_.kernel.axes[chosen_.kernel.axis(a)].kind;
+      if (below_(4) == 0) continue;
+      if (kind == AxisKind::kReduce) add({TransformKind::kGroup, {a}, threads, Bind::kLoop});
+      if (kind != AxisKind::kParallel) continue;
+      const Bind place = below_(2) ? Bind::kBlockX : Bind::kBlockY;
+      const Chosen before = chosen_;
+      const bool is_bound =
+          add({TransformKind::kSplit, {a}, threads, Bind::kLoop}) &&
+          add({TransformKind::kBind, {a + (below_(2) ? ".i" : ".o")}, 0, place});
+      if (!is_bound) chosen_ = before;
+    }
   }
 
   const Expr& extent_of(const std::string& axis) const {

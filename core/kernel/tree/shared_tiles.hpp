@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tiles that loops fill for loops after them, in shared memory: the threads of a workgroup fill them
+// together, and barriers part what fills from what takes.
+#pragma once
+
+#include <span>
+
+#include "core/kernel/tree/kernel.hpp"
+
+namespace tenon {
+
+inline bool is_shared_tile(const KernelBuffer& b) {
+  return b.kept && b.space == BufferSpace::kShared;
+}
+bool has_shared_tiles(const Kernel& kernel);
+
+struct TileAccess {
+  int tile = -1;
+  Expr index;
+  bool writes = false;
+};
+
+/// Of statements with all that is inside them. `around`: the reduction whose steps they are, if any.
+std::vector<TileAccess> shared_tile_accesses(const Kernel& kernel,
+                                             std::span<const Statement> statements,
+                                             const Statement* around = nullptr);
+
+/// Whether no element of the tile is touched by both in different iterations of the axis.
+bool stay_apart(const TileAccess& a, const TileAccess& b, const KernelAxis& axis);
+
+}  // namespace tenon

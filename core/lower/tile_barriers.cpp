@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/lower/tile_barriers.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+namespace {
+
+bool has_loop(std::span<const Statement> statements) {
+  return std::ranges::any_of(statements, [](const Statement& s) { return !s.body.empty(); });
+}
+
+}  // namespace
+
+bool TileBarriers::part(std::span<const Statement> before, std::span<const Statement> after,
+                        const Statement* around) const {
+  if (!any_ || before.empty()) return false;
+  const std::vector<TileAccess> first = shared_tile_accesses(kernel_, before, around);
+  if (first.empty()) return false;
+  const std::vector<TileAccess> then = shared_tile_accesses(kernel_, after, around);
+  // A thread that has an element for itself takes what it has put there.
+  const bool same_thread =
+      !has_loop(before) && !has_loop(after) &&
+      std::ranges::all_of(LaunchPlaces::kBlock, [&](Bind place) {
+        return !places_.is_used(place) || places_.is_open(place);
+      });
+  return std::ranges::any_of(first, [&](const TileAccess& a) {
+    return std::ranges::any_of(then, [&](const TileAccess& b) {
+      return a.tile == b.tile && (a.writes || b.writes) && !(same_thread && a.index == b.index);
+    });
+  });
+}
+
+bool TileBarriers::part_iterations(const Statement& loop, const Statement* around) const {
+  if (!any_) return false;
+  const std::vector<TileAccess> all = shared_tile_accesses(kernel_, loop.body, around);
+  const KernelAxis& axis = kernel_.axes[loop.axis];
+  return std::ranges::any_of(all, [&](const TileAccess& a) {
+    return a.writes && std::ranges::any_of(all, [&](const TileAccess& b) {
+             return a.tile == b.tile && !stay_apart(a, b, axis);
+           });
+  });
+}
+
+}  // namespace tenon

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tiles that a workgroup's threads fill and take together.
+#include <catch2/catch_test_macros.hpp>
+
+#include "core/kernel/transforms/random_transforms.hpp"
+#include "core/kernel/tree/build.hpp"
+#include "tests/lower/attention.hpp"
+#include "tests/lower/harness.hpp"
+
+using namespace tenon;
+using namespace tenon::test;
+
+namespace {
+
+const std::vector<std::pair<const char*, Attention>> kKinds = {
+    {"all", {}},
+    {"causal", {.shown = kCausal}},
+    {"window", {.shown = kWindow}},
+    {"a tail of keys", {.keys = 29}},
+    {"f16", {.size = 8, .values = 16, .dtype = "f16"}},
+    {"queries that fill no block", {.queries = 75, .keys = 31, .size = 4, .values = 20}},
+};
+
+Case case_of(const Attention& a) { return {text(a), {}, {}, a.dtype == "f32" ? 2e-5 : 2e-2}; }
+
+std::string refusal_of(const std::string& list) {
+  Builder builder;
+  Kernel kernel = build_kernel(parse_graph(text({}), builder));
+  std::string out;
+  for (const Transform& t : parse_transforms(list)) {
+    CHECK(out.empty());
+    if (const auto no = try_apply(kernel, t)) out = no->message;
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("threads fill tiles together and meet before others take them") {
+  const std::string start = "split a1 8; chain r2 8 at a1.o; share a1.o; bind a1.o grid.x; ";
+  const std::string lists[] = {
+      start,
+      start + "bind a1.i block.x; bind a1.i.m block.x; bind a1.i.p block.x; bind a1.i.f block.x",
+      // Of each part of the work other threads.
+      start + "split r2.i 4; bind r2.i.i block.x; bind a1.i.m block.y; group r2.i.m 4; "
+              "bind a1.i.p block.y; group r2.i.p 4; bind a1.i.f block.y; bind a1.i.z block.y; "
+              "bind a1.i.c block.y",
+      start + "bind a1.i block.x; split r2.i 2; bind r2.i.o block.y; bind a1.i.m block.x; "
+              "group r2.i.m 4; group r2.i.p 8",
+      start + "group r2.i.m 4; bind a1.i.z block.y; bind a1.i.z_ block.y",
+  };
+  for (const auto& [name, a] : kKinds)
+    for (const std::string& list : lists) {
+      INFO(name << ": " << list);
+      CHECK(difference(case_of(a), gpu_like(), list, false) == "");
+    }
+}
+
+TEST_CASE("any list after share gives the same result, and no two threads meet in memory") {
+  const TransformList starts[] = {
+      parse_transforms("split a1 6; chain r2 4 at a1.o; share a1.o; bind a1.o grid.x"),
+      parse_transforms("split a1 8; chain r2 5 at a1.o; share a1.o; split a1.i.m 4; "
+                       "bind a1.i.m.i block.x; split a1.i 4; bind a1.i.i block.x"),
+      parse_transforms("chain r2 6 at a0 inner r2; share a0; split r2.i 4; bind r2.i.i block.y")};
+  int shared = 0;
+  for (const auto& [name, a] : kKinds) {
+    Builder builder;
+    const Kernel kernel = build_kernel(parse_graph(text(a), builder));
+    for (uint32_t seed = 1; seed <= 12; ++seed) {
+      std::mt19937 random(seed);
+      const Below below = below_of(random);
+      const auto drawn = random_transforms(
+          kernel, below,
+          {.vectors = seed % 2 != 0, .threads = true, .first = starts[seed % 3]});
+      const std::string list = print(drawn.list);
+      INFO(name << " seed " << seed << ": " << list);
+      shared += list.find("share") != std::string::npos;
+      try {
+        const std::string wrong = difference(case_of(a), everything(), list, false, seed);
+        CHECK(wrong == "");
+      } catch (const Error& e) {
+        INFO(e.what());
+        CHECK(e.kind() == ErrorKind::kUnsupported);
+      }
+    }
+  }
+  CHECK(shared >= 40);
+}
+
+TEST_CASE("random lists share tiles") {
+  int lists = 0, shared = 0;
+  for (const auto& [name, a] : kKinds)
+    for (const std::string& list : random_lists(text(a), 10, {.threads = true})) {
+      ++lists;
+      shared += list.find("share") != std::string::npos;
+    }
+  INFO(shared << " of " << lists);
+  CHECK(shared * 8 > lists);
+}
+
+TEST_CASE("share is refused where a workgroup has no tile to share") {
+  const auto says = [](const std::string& list, const std::string& what) {
+    INFO(list);
+    CHECK(refusal_of(list).find(what) != std::string::npos);
+  };
+  says("share a1", "expected tiles that loops inside a1 fill and take, got none");
+  says("split a1 8; chain r2 8 at a1.o; unroll a1.i.m; share a1.o", "not bound inside");
+  says("split a1 8; chain r2 8 at a1.o; bind a1.o block.x; share a1.o", "whole workgroups");
+  says("split a1 8; chain r2 8 at a1.o; share a1.o; bind a1.o block.x", "take only what they fill");
+  says("split a1 8; chain r2 8 at a1.o; share a1.o; bind a1.i grid.x", "tiles of their own");
+}
