@@ -2,6 +2,7 @@
 // Between barriers and loops an op starts when its operands are there: compilers put loads first. A
 // trip of a loop takes as long as its ops take to start, or as its longest carried chain.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/budget/accesses.hpp"
@@ -68,9 +69,19 @@ class Path {
     return arithmetic(kSpecial + kArithmetic * op_info(static_cast<Op>(op.op)).cost / 2);
   }
 
+  /// What stands before the loop that the walk is in is there when it starts.
   double ready(const tn_op& op) const {
     double at = 0;
-    for (const uint32_t operand : program_.operands(op)) at = std::max(at, ready_[operand]);
+    for (const uint32_t operand : program_.operands(op))
+      if (operand >= loop_) at = std::max(at, ready_[operand]);
+    return at;
+  }
+  /// When all that a loop takes from before it is there.
+  double ready_before(uint32_t loop, uint32_t close) const {
+    double at = 0;
+    for (uint32_t i = loop; i <= close; ++i)
+      for (const uint32_t operand : program_.operands(program_.op(i)))
+        if (operand >= loop_ && operand < loop) at = std::max(at, ready_[operand]);
     return at;
   }
 
@@ -82,7 +93,7 @@ class Path {
       if (trace_.times[i] == 0 && op.op != TN_OP_LOOP && op.op != TN_OP_IF) continue;
       switch (op.op) {
         case TN_OP_LOOP:
-          now = floor = loop(i, std::max(now, ready(op)));
+          now = floor = loop(i, std::max(now, ready_before(i, closes_[i])));
           i = closes_[i];
           break;
         case TN_OP_BARRIER:
@@ -127,7 +138,9 @@ class Path {
     const double outer = trip_;
     // How long a trip is at the least: as long as the units are busy with it.
     trip_ = busy_ / std::max(1.0, trace_.times[i] * trips);
+    const uint32_t around = std::exchange(loop_, i);
     const double alone = body(first, close, 0);
+    loop_ = around;
     trip_ = outer;
     double carried = 0, left = 0;
     const auto next = program_.operands(program_.op(close));
@@ -175,7 +188,8 @@ class Path {
   bool only_memory_;
   std::vector<uint32_t> closes_;
   std::vector<double> ready_;
-  double trip_ = 0;  ///< of the innermost loop, without its waits
+  uint32_t loop_ = 0;  ///< the innermost that the walk is in
+  double trip_ = 0;    ///< of the innermost loop, without its waits
 };
 
 }  // namespace

@@ -220,12 +220,17 @@ void Emitter::counted(const Statement& s, const Expr& begin, const Expr& end, bo
     const bool carries = kernel_.axes[s.axis].kind == AxisKind::kReduce;
     std::vector<Value> initial;
     if (carries) initial = reductions_.accumulators();
+    for (const int id : s.carried) {
+      const std::vector<Value>& fragments = matrix_sums_.carried(id);
+      initial.insert(initial.end(), fragments.begin(), fragments.end());
+    }
     const bool skips = bare && count.min() < 1;
     const Value loop = tree_.begin_loop(exprs_.integer(begin), exprs_.integer(end),
                                         ops_.index_constant(1), initial, skips);
     if (carries)
       for (size_t k = 0; k < initial.size(); ++k)
         reductions_.accumulators()[k] = loop + 1 + static_cast<Value>(k);
+    set_carried(s, [&](size_t k) { return loop + 1 + static_cast<Value>(k); });
     positions_.put_value(s.axis, tree_.position(loop));
     inside();
     // The copies of a pipeline begin with a barrier.
@@ -233,9 +238,25 @@ void Emitter::counted(const Statement& s, const Expr& begin, const Expr& end, bo
     if (carries)
       reductions_.accumulators() = tree_.end_loop(reductions_.accumulators());
     else
-      tree_.end_loop({});
+      end_carried(s);
   }
   positions_.close(s.axis);
+}
+
+void Emitter::set_carried(const Statement& loop, const std::function<Value(size_t)>& value) {
+  size_t k = 0;
+  for (const int id : loop.carried)
+    for (Value& fragment : matrix_sums_.carried(id)) fragment = value(k++);
+}
+
+void Emitter::end_carried(const Statement& loop) {
+  std::vector<Value> next;
+  for (const int id : loop.carried) {
+    const std::vector<Value>& fragments = matrix_sums_.carried(id);
+    next.insert(next.end(), fragments.begin(), fragments.end());
+  }
+  const std::vector<Value> left = tree_.end_loop(next);
+  set_carried(loop, [&](size_t k) { return left[k]; });
 }
 
 size_t Emitter::concerned(const Statement& s, const Guards::Peel& p) const {
@@ -244,9 +265,12 @@ size_t Emitter::concerned(const Statement& s, const Guards::Peel& p) const {
     if (s.body[i].kind != Statement::Kind::kLoop) return s.body.size();
     AxisSet axes;
     axes.set(static_cast<size_t>(s.body[i].axis));
+    bool leaves = false;  // what a loop before it has come to
     walk(s.body[i].body, [&](const Statement& inner) {
       if (inner.kind == Statement::Kind::kLoop) axes.set(static_cast<size_t>(inner.axis));
+      leaves |= inner.kind == Statement::Kind::kMatrix && inner.use == Statement::MatrixUse::kEnd;
     });
+    if (leaves && end > 0) end = i + 1;
     if (guards_.concern(p.guards, axes)) end = i + 1;
   }
   return end == 0 ? s.body.size() : end;  // none of them: they are about where the loop stands
@@ -335,6 +359,8 @@ void Emitter::stage(const Statement& s) {
 }
 
 void Emitter::matrix(const Statement& s) {
+  if (s.use == Statement::MatrixUse::kBegin) return matrix_sums_.begin(s);
+  if (s.use == Statement::MatrixUse::kEnd) return matrix_sums_.end(s);
   positions_.each_copy([&] {
     matrix_sums_.store(s);
     const Leaves::Scope scope(leaves_);

@@ -44,6 +44,9 @@ class Emitter {
   void counted(const Statement& s, const Expr& begin, const Expr& end, bool bare);
   void counted(const Statement& s, const Expr& begin, const Expr& end, bool bare,
                const std::function<void()>& inside);
+  /// Of the fragments that a loop carries, in order.
+  void set_carried(const Statement& loop, const std::function<Value(size_t)>& value);
+  void end_carried(const Statement& loop);
   /// How many statements of a loop the guards of its peel may concern: what follows them is the
   /// same code in all iterations.
   size_t concerned(const Statement& s, const Guards::Peel& p) const;

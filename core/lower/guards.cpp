@@ -132,9 +132,10 @@ Guards::Peel Guards::peel(int axis) const {
 std::vector<size_t> Guards::filled(int buffer) const {
   std::vector<size_t> guards;
   const KernelBuffer& b = kernel_.buffers[buffer];
-  for (size_t g = 0; g < kernel_.guards.size(); ++g)
-    if (kernel_.guards[g].fills && !off_[g] && b.space != BufferSpace::kGlobal && !b.kept)
-      guards.push_back(g);
+  for (size_t g = 0; g < kernel_.guards.size(); ++g) {
+    const bool is_filled = b.kept ? b.whole : kernel_.guards[g].fills;
+    if (is_filled && !off_[g] && b.space != BufferSpace::kGlobal) guards.push_back(g);
+  }
   return guards;
 }
 

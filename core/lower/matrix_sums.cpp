@@ -31,7 +31,6 @@ void MatrixSums::keep(int reduction, const AtomProduct& p, std::vector<Value> fr
 void MatrixSums::store(const Statement& s) {
   const Sums& sums = sums_.at(s.id);
   const AxisSet outside = positions_.axes_of_reduction(s.id);
-  const Value tile = params_.buffer(s.buffer);
   // Unrolled loops between the rows and columns of the atom: they make the tile wider.
   std::vector<int> inside;
   for (const int axis : sums.jam)
@@ -41,17 +40,80 @@ void MatrixSums::store(const Statement& s) {
     return place == Bind::kBlockX || !places_.is_used(place) || places_.is_open(place) ||
            places_.extent(place).is_const(1);
   });
+  const bool is_put = s.use == Statement::MatrixUse::kPut;  // barriers are around it
   const uint64_t scope = is_own ? TN_SCOPE_SUBGROUP : TN_SCOPE_BLOCK;
-  ops_.tree().effect(TN_OP_BARRIER, {}, scope);
+  if (!is_put) ops_.tree().effect(TN_OP_BARRIER, {}, scope);
   positions_.in_jam(inside, [&] {
     positions_.each_instance(outside, [&](int) {
-      const std::vector<Value> operands{tile, exprs_.integer(s.index), ops_.index_constant(s.pitch),
-                                        sums.fragments[positions_.instance(outside)]};
-      ops_.tree().effect(TN_OP_MATRIX_STORE, operands, sums.atom->id | TN_MATRIX_C);
+      std::vector<Value> all = operands(s);
+      all.push_back(sums.fragments[positions_.instance(outside)]);
+      ops_.tree().effect(TN_OP_MATRIX_STORE, all, role(s, *sums.atom));
     });
   });
-  ops_.tree().effect(TN_OP_BARRIER, {}, scope);
+  if (!is_put) ops_.tree().effect(TN_OP_BARRIER, {}, scope);
   params_.filled(s.buffer);
+}
+
+const Statement& MatrixSums::reduction(int id) const {
+  const Statement* found = nullptr;
+  walk(kernel_.body, [&](const Statement& s) {
+    if (s.kind == Statement::Kind::kReduce && s.id == id) found = &s;
+  });
+  TN_ASSERT(found);
+  return *found;
+}
+
+std::vector<MatrixSums::Value> MatrixSums::operands(const Statement& s) const {
+  return {params_.buffer(s.buffer), exprs_.integer(s.index), ops_.index_constant(s.pitch)};
+}
+
+uint64_t MatrixSums::role(const Statement& s, const MatrixAtom& atom) {
+  return atom.id | TN_MATRIX_C | (s.transposed ? TN_MATRIX_TRANSPOSED : 0);
+}
+
+void MatrixSums::begin(const Statement& s) {
+  const std::optional<AtomProduct> p = product(reduction(s.id), places_.subgroup());
+  Sums sums{p->atom, positions_.jam(), {}};
+  AxisSet all;
+  for (const int axis : sums.jam) all.set(static_cast<size_t>(axis));
+  positions_.each_instance(all, [&](int) {
+    sums.fragments.push_back(ops_.tree().matrix_load(
+        static_cast<tn_dtype>(p->atom->accumulator), static_cast<uint16_t>(p->atom->c_lanes),
+        operands(s), role(s, *p->atom), params_.floor(s.buffer)));
+  });
+  sums_[s.id] = std::move(sums);
+}
+
+void MatrixSums::end(const Statement& s) {
+  const Sums& sums = sums_.at(s.id);
+  AxisSet all;
+  for (const int axis : positions_.jam()) all.set(static_cast<size_t>(axis));
+  positions_.each_instance(all, [&](int i) {
+    std::vector<Value> values = operands(s);
+    values.push_back(sums.fragments[static_cast<size_t>(i)]);
+    ops_.tree().effect(TN_OP_MATRIX_STORE, values, role(s, *sums.atom));
+  });
+  params_.filled(s.buffer);
+}
+
+std::vector<MatrixSums::Value> MatrixSums::before(const Statement& reduction, const AtomProduct& p,
+                                                  const AxisSet& outside) {
+  const std::vector<Value> past = carried(reduction.id);
+  const KValue& scale = *reduction.value;
+  const auto dtype = static_cast<tn_dtype>(p.atom->accumulator);
+  const auto lanes = static_cast<uint16_t>(p.atom->c_lanes);
+  std::vector<Value> out;
+  positions_.each_instance(outside, [&](int i) {
+    // Every column is the same: they are no elements apart.
+    const std::vector<Value> column{params_.buffer(scale.buffer), exprs_.integer(scale.index),
+                                    ops_.index_constant(0)};
+    const Value factor =
+        ops_.tree().matrix_load(dtype, lanes, column, p.atom->id | TN_MATRIX_C | TN_MATRIX_TRANSPOSED,
+                                params_.floor(scale.buffer));
+    const std::vector<Value> both{past[static_cast<size_t>(i)], factor};
+    out.push_back(ops_.tree().pure(TN_OP_MUL, dtype, lanes, both));
+  });
+  return out;
 }
 
 }  // namespace tenon

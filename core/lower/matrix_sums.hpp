@@ -39,10 +39,22 @@ class MatrixSums {
 
   /// A reduction has ended: a fragment for each of its instances.
   void keep(int reduction, const AtomProduct& p, std::vector<Value> fragments);
-  /// Stores the sums that a kMatrix statement takes, for the copy where the walk stands.
+  /// Stores the sums that a kMatrix statement takes or puts, for the copy where the walk stands.
   void store(const Statement& s);
 
+  // Reductions that continue
+  void begin(const Statement& s);
+  void end(const Statement& s);
+  /// What a reduction that continues starts with, for each instance of what follows `outside`.
+  std::vector<Value> before(const Statement& reduction, const AtomProduct& p,
+                            const AxisSet& outside);
+  std::vector<Value>& carried(int reduction) { return sums_.at(reduction).fragments; }
+
  private:
+  const Statement& reduction(int id) const;
+  std::vector<Value> operands(const Statement& s) const;
+  static uint64_t role(const Statement& s, const MatrixAtom& atom);
+
   struct Sums {
     const MatrixAtom* atom = nullptr;
     std::vector<int> jam;  ///< that was open around the reduction

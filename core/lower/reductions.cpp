@@ -43,7 +43,8 @@ void Reductions::begin(const Statement& s) {
   }
   open.instances = positions_.count_instances(open.outside);
   open.matrix = matrix_sums_.product(s, places_.subgroup());
-  for (int i = 0; i < open.instances * open.copies; ++i)
+  if (s.continues) open.accumulators = matrix_sums_.before(s, *open.matrix, open.outside);
+  for (int i = 0; !s.continues && i < open.instances * open.copies; ++i)
     for (const ReduceState& state : s.states)
       open.accumulators.push_back(
           open.matrix

@@ -245,6 +245,7 @@ TEST_CASE("chained sums agree with the reference in blocks of any length") {
                              "chain r2 1000 at a1", "split a1 6; chain r2 4 at a1.o",
                              "split a1 8; chain r2 5 at a1.o; split r2.i 3; "
                              "unroll r2.i.i; bind a1.o grid.x",
+                             "chain r2 7 at a1 pad 3 sums", "chain r2 8 at a0 pad 1 inner r2 sums",
                              "reorder a1 a0; chain r2 9 at a1"}) {
       INFO(name << ": " << list);
       CHECK(difference(case_of(a), cpu_like(), list, false) == "");

@@ -47,6 +47,10 @@ TEST_CASE("threads fill tiles together and meet before others take them") {
               "bind a1.i.c block.y",
       start + "bind a1.i block.x; split r2.i 2; bind r2.i.o block.y; bind a1.i.m block.x; "
               "group r2.i.m 4; group r2.i.p 8",
+      "split a1 8; chain r2 8 at a1.o pad 3 sums; share a1.o; bind a1.o grid.x; bind a1.i block.x; "
+      "bind a1.i.m block.x; bind a1.i.p block.x; bind a1.i.f block.x",
+      "split a1 8; chain r2 8 at a1.o pad 1 inner r2 sums; share a1.o; split r2.i 2; bind r2.i.o block.x; "
+      "group r2.i.p 4",
       start + "group r2.i.m 4; bind a1.i.z block.y; bind a1.i.z_ block.y",
   };
   for (const auto& [name, a] : kKinds)
@@ -85,6 +89,36 @@ TEST_CASE("any list after share gives the same result, and no two threads meet i
     }
   }
   CHECK(shared >= 40);
+}
+
+TEST_CASE("matrix atoms put scores into a tile, take weights from one, and keep totals") {
+  const std::string list =
+      "split a1 32; chain r2 16 at a1.o pad 8 sums; share a1.o; bind a1.o grid.x; "
+      "split a1.i 16; split r2.i 8; bind a1.i.o block.y; unroll a1.i.i; unroll r2.i.o; "
+      "unroll r2.i.i; split a1.i.f 16; split a2.f 8; bind a1.i.f.o block.y; unroll a1.i.f.i; "
+      "unroll a2.f.o; unroll a2.f.i; stage b0 at a1.o pad 8; stage b1 at r2.o pad 8; "
+      "stage b2 at r2.o pad 8; tensorize a1.i.i r2.i.i r3 32; "
+      "tensorize a1.i.f.i a2.f.i r2.i.f 32; bind a1.i.m block.x; bind a1.i.p block.x";
+  const std::vector<std::pair<const char*, Attention>> kinds = {
+      {"all", {.queries = 64, .keys = 48, .size = 16, .values = 16}},
+      {"tails", {.queries = 75, .keys = 41, .size = 16, .values = 24}},
+      {"one tail of keys", {.queries = 32, .keys = 9, .size = 16, .values = 8}},
+      {"causal", {.queries = 20, .keys = 24, .size = 16, .values = 16, .shown = kCausal}},
+      {"hidden by -inf",
+       {.queries = 20, .keys = 24, .size = 16, .values = 16, .shown = kCausal, .hidden = "-inf",
+        .shows_weights = false}},
+  };
+  for (auto [name, a] : kinds) {
+    INFO(name);
+    a.dtype = "f16";
+    Builder builder;
+    const Graph graph = parse_graph(text(a), builder);
+    const std::string tree = print(lower(graph, warps_like(), list, false).chosen.kernel);
+    INFO(tree);
+    CHECK(tree.find("after what it was times") != std::string::npos);
+    CHECK(difference(case_of(a), warps_like(), list, false) == "");
+    CHECK(difference(case_of(a), warps_like(), list + "; pipeline r2.o 2", false) == "");
+  }
 }
 
 TEST_CASE("random lists share tiles") {

@@ -36,8 +36,8 @@ std::optional<Chained> find_chained(ScheduleBuilder& builder, int axis) {
 bool schedule_chained(ScheduleBuilder& builder, int axis) {
   const std::optional<Chained> found = find_chained(builder, axis);
   return found && builder.attempt([&](ScheduleBuilder& trial) {
-    return trial.caps.max_workgroup_threads > 1 ? chained_on_threads(trial, *found)
-                                                : chained_on_vectors(trial, *found, axis);
+    if (trial.caps.max_workgroup_threads <= 1) return chained_on_vectors(trial, *found, axis);
+    return chained_on_atoms(trial, *found) || chained_on_threads(trial, *found);
   });
 }
 

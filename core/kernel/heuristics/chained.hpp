@@ -18,6 +18,7 @@ std::optional<Chained> find_chained(ScheduleBuilder& builder, int axis);
 
 /// The recipes: false where they do not apply, what they did until then to be thrown away.
 bool chained_on_vectors(ScheduleBuilder& builder, const Chained& found, int axis);
+bool chained_on_atoms(ScheduleBuilder& builder, const Chained& found);
 bool chained_on_threads(ScheduleBuilder& builder, const Chained& found);
 /// Of processors, for fewer queries than lanes, as when a model writes word by word.
 bool schedule_few_queries(ScheduleBuilder& builder, const Chained& found, int64_t lanes);

@@ -130,10 +130,10 @@ bool ScheduleBuilder::stage(int buffer, int axis, int64_t pad, int inner, bool c
   std::vector<std::string> names{"b" + std::to_string(buffer), kernel.axes[axis].name};
   if (inner >= 0) names.push_back(kernel.axes[inner].name);
   return step_if_legal(
-      {TransformKind::kStage, std::move(names), pad, Bind::kLoop, computed, pieces});
+      {TransformKind::kStage, std::move(names), 0, Bind::kLoop, computed, pieces, pad});
 }
 
-bool ScheduleBuilder::stage(const KValueRef& load, int axis, int inner) {
+bool ScheduleBuilder::stage(const KValueRef& load, int axis, int inner, int64_t pad) {
   const std::vector<KValueRef> ways = ways_to_read(kernel, axis, load->buffer);
   const auto way =
       std::ranges::find_if(ways, [&](const KValueRef& other) { return reads_same(*other, *load); });
@@ -142,7 +142,8 @@ bool ScheduleBuilder::stage(const KValueRef& load, int axis, int inner) {
   if (ways.size() > 1) buffer += "." + std::to_string(way - ways.begin());
   std::vector<std::string> names{std::move(buffer), kernel.axes[axis].name};
   if (inner >= 0) names.push_back(kernel.axes[inner].name);
-  return step_if_legal({TransformKind::kStage, std::move(names), 0, Bind::kLoop});
+  return step_if_legal(
+      {TransformKind::kStage, std::move(names), 0, Bind::kLoop, false, 0, pad});
 }
 
 bool ScheduleBuilder::pipeline(int axis, int64_t places) {
@@ -156,10 +157,16 @@ bool ScheduleBuilder::sink(int reduce_axis, int at) {
       {TransformKind::kSink, {kernel.axes[reduce_axis].name, kernel.axes[at].name}});
 }
 
-bool ScheduleBuilder::chain_reductions(int reduce_axis, int64_t block, int at, bool inner) {
+bool ScheduleBuilder::chain_reductions(int reduce_axis, int64_t block, int at, bool inner,
+                                       int64_t pad, bool sums) {
   std::vector<std::string> names{kernel.axes[reduce_axis].name, kernel.axes[at].name};
   if (inner) names.push_back(names.front());
-  return step_if_legal({TransformKind::kChain, std::move(names), block, Bind::kLoop});
+  return step_if_legal(
+      {TransformKind::kChain, std::move(names), block, Bind::kLoop, false, 0, pad, sums});
+}
+
+bool ScheduleBuilder::share(int axis) {
+  return step_if_legal({TransformKind::kShare, {kernel.axes[axis].name}});
 }
 
 bool ScheduleBuilder::scan(int reduce_axis, int axis) {

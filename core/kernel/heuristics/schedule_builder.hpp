@@ -38,7 +38,7 @@ class ScheduleBuilder {
   bool stage(int buffer, int axis, int64_t pad = 0, int inner = -1, bool computed = false,
              int64_t pieces = 0);
   /// As the kernel has the load now: what others read of its buffer inside the axis stays.
-  bool stage(const KValueRef& load, int axis, int inner = -1);
+  bool stage(const KValueRef& load, int axis, int inner = -1, int64_t pad = 0);
   /// False, and nothing done, if the loop fills no shared tiles.
   bool pipeline(int axis, int64_t places);
   void dot(int axis);
@@ -46,8 +46,12 @@ class ScheduleBuilder {
   /// False, and nothing done, where sums cannot leave their registers.
   bool sink(int reduce_axis, int at);
   /// False, and nothing done, where the sums inside `at` do not follow the maximum.
-  /// `inner`: the steps of a block lie side by side in its tiles.
-  bool chain_reductions(int reduce_axis, int64_t block, int at, bool inner = false);
+  /// `inner`: the steps of a block lie side by side in its tiles. `pad`: room after their rows.
+  /// `sums`: the terms' tile holds what they are made of.
+  bool chain_reductions(int reduce_axis, int64_t block, int at, bool inner = false, int64_t pad = 0,
+                        bool sums = false);
+  /// False, and nothing done, where loops inside fill no tiles for others.
+  bool share(int axis);
   /// False, and nothing done, where the terms are not those up to each position, or from it on.
   bool scan(int reduce_axis, int axis);
   /// False, and nothing done, where the terms take nothing that can be computed ahead of them.

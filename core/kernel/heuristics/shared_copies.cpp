@@ -114,7 +114,7 @@ int64_t shared_bytes(const ScheduleBuilder& builder, bool staged_only) {
   int64_t bytes = 0;
   for (size_t i = 0; i < staged.size(); ++i) {
     const KernelBuffer& b = builder.kernel.buffers[i];
-    if (staged[i] && b.space == BufferSpace::kShared)
+    if (staged[i] && b.space == BufferSpace::kShared && b.written)
       bytes += (b.count.value() * builder.caps.tile_bytes(b.dtype) + 63) / 64 * 64;
   }
   return bytes;

@@ -69,9 +69,21 @@ Refused apply_reorder(const TransformStep& step) {
   return step.refuse("axes whose iterations have an order to keep it", "another order");
 }
 
+namespace {
+
+Refused check_no_carry(const TransformStep& step) {
+  for (const int a : step.axes)
+    if (!path_to(step.kernel, a).back()->carried.empty())
+      return step.refuse("a loop that carries no sums", step.kernel.axes[a].name);
+  return {};
+}
+
+}  // namespace
+
 Refused apply_fuse(const TransformStep& step) {
   Kernel& kernel = step.kernel;
   const int a = step.axes[0], b = step.axes[1];
+  if (Refused no = check_no_carry(step)) return no;
   Statement& outer = *path_to(kernel, a).back();
   if (outer.body.size() != 1 || outer.body[0].kind != Statement::Kind::kLoop ||
       outer.body[0].axis != b)
@@ -96,6 +108,7 @@ Refused apply_fuse(const TransformStep& step) {
 Refused apply_pad(const TransformStep& step) {
   Kernel& kernel = step.kernel;
   KernelAxis& axis = kernel.axes[step.axes[0]];
+  if (Refused no = check_no_carry(step)) return no;
   if (axis.extent.divisible_by(step.transform.factor)) return {};
   const Expr before = axis.extent;
   axis.extent = ceil_div(before, step.transform.factor) * step.transform.factor;
@@ -125,6 +138,7 @@ int split_axis(Kernel& kernel, int a, int64_t factor) {
 }
 
 Refused apply_split(const TransformStep& step) {
+  if (Refused no = check_no_carry(step)) return no;
   split_axis(step.kernel, step.axes[0], step.transform.factor);
   return {};
 }

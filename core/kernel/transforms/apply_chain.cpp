@@ -63,6 +63,7 @@ class Chain {
     maximum_id_ = maximum_->id;
     const ReduceState& state = maximum_->states[0];
     dtype_ = state.dtype;
+    term_ = with_positions(state.value);
     if (maximum_->states.size() != 1 || state.op != Op::MAX || !is_float(dtype_) ||
         dtype_bits(dtype_) < 32)
       return step_.refuse("one maximum of floats over " + name(r_), "another reduction");
@@ -70,6 +71,11 @@ class Chain {
       return step_.refuse("an axis of one element or more, not padded", name(r_));
     for (const KernelAxis& axis : kernel_.axes)
       if (axis.bind == Bind::kMatrix) return step_.refuse("chain before tensorize", axis.name);
+    if (!step_.transform.sums) return {};
+    const std::vector<Statement>& row = maximum_->body[0].body;
+    if (row.size() != 2 || row[0].states.size() != 1 || row[0].states[0].dtype != dtype_)
+      return step_.refuse("one reduction in each step over " + name(r_), "others");
+    sum_ = row[0].id;
     return {};
   }
 
@@ -161,13 +167,24 @@ class Chain {
       const std::vector<int> axes = with_tile(sum.own);
       if (count(axes) < 0) return too_large();
     }
-    if (positions < 0 || positions * step_.transform.factor > kMostOfTile) return too_large();
-    block_ = positions * step_.transform.factor;
-    terms_ = add_tile("terms", block_);
+    across_ = block_inner_ ? step_.transform.factor : positions;
+    down_ = block_inner_ ? positions : step_.transform.factor;
+    if (positions < 0 || step_.transform.pad > kMostOfTile ||
+        (across_ + 8 * step_.transform.pad) * down_ > kMostOfTile)
+      return too_large();
+    terms_ = add_block_tile("terms", dtype_);
     maxima_ = add_tile("maxima", positions);
     bases_ = add_tile("bases", positions);
     scales_ = add_tile("scales", positions);
     return {};
+  }
+  /// As many bytes of room after each row, whatever the dtype.
+  int64_t pitch(DType dtype) const {
+    const auto size = static_cast<int64_t>(dtype_size(dtype));
+    return across_ + step_.transform.pad * static_cast<int64_t>(dtype_size(dtype_)) / size;
+  }
+  int add_block_tile(const std::string& what, DType dtype) {
+    return tenon::add_tile(kernel_, what, dtype, pitch(dtype) * down_);
   }
   Refused too_large() const { return step_.refuse("tiles of at most 4194304 elements", "larger"); }
 
@@ -205,16 +222,17 @@ class Chain {
   Expr row_at(int block_axis) const {
     return at(blocks_) * step_.transform.factor + at(block_axis);
   }
-  Expr place_in_block(int block_axis, const std::vector<int>& tile) const {
-    if (block_inner_) return place(tile) * step_.transform.factor + at(block_axis);
-    return at(block_axis) * (block_ / step_.transform.factor) + place(tile);
+  Expr place_in_block(int block_tile, int block_axis, const std::vector<int>& tile) const {
+    const int64_t row = pitch(kernel_.buffers[block_tile].dtype);
+    if (block_inner_) return place(tile) * row + at(block_axis);
+    return at(block_axis) * row + place(tile);
   }
 
   Refused split_terms() {
     blocks_ = add_axis(".o", ceil_div(extent(r_), step_.transform.factor), AxisKind::kOrdered);
     powers_ = part(".p");
     powers_.block = add_block_axis(".p", has_row_sums() ? AxisKind::kReduce : AxisKind::kParallel);
-    const KValueRef element = load(terms_, place_in_block(powers_.block, powers_.tile));
+    const KValueRef element = term_at(powers_.block, powers_);
     const KValueRef base = load(bases_, place(powers_.tile));
     KValueRef power;
     const auto powered = [&](const Power& p) {
@@ -312,8 +330,8 @@ class Chain {
     const int block = add_block_axis("", AxisKind::kParallel);
     std::vector<Statement>& inside = maximum.body[0].body;
     inside.pop_back();  // the step
-    inside.push_back(
-        make_store(terms_, place_in_block(block, tile_), with_positions(maximum.states[0].value)));
+    const KValueRef kept = sum_ < 0 ? term_ : make_result(sum_, 0, dtype_);
+    inside.push_back(make_store(terms_, place_in_block(terms_, block, tile_), kept));
     AxisCopies copies{{}, {{name(r_), row_at(block)}}};
     take_from_tiles(kernel_, inside, copies, -1, {});
     std::vector<int> axes = tile_;
@@ -350,7 +368,7 @@ class Chain {
     rows.block = add_block_axis(".m", AxisKind::kReduce);
     std::vector<Statement> out;
     out.push_back(reduction(
-        rows.block, {{Op::MAX, dtype_, load(terms_, place_in_block(rows.block, rows.tile))}}, {}));
+        rows.block, {{Op::MAX, dtype_, term_at(rows.block, rows)}}, {}));
     const Expr here = place(rows.tile);
     const KValueRef before = load(maxima_, here);
     const KValueRef now = op(Op::MAX, before, make_result(out[0].id, 0, dtype_));
@@ -369,7 +387,10 @@ class Chain {
   std::vector<Statement> powers() {
     std::vector<Statement> kept, totals;
     std::vector<ReduceState> states;
-    const Expr here = place_in_block(powers_.block, powers_.tile), row = place(powers_.tile);
+    const auto here = [&](int tile) {
+      return place_in_block(tile, powers_.block, powers_.tile);
+    };
+    const Expr row = place(powers_.tile);
     bool is_first = true;
     for (RunningSum& sum : sums_) {
       for (size_t i = 0; i < sum.terms.size(); ++i) {
@@ -380,14 +401,14 @@ class Chain {
         }
         // What was rounded is kept so.
         if (const KValueRef narrow = before_widening(weight)) {
-          sum.weights.push_back(tenon::add_tile(kernel_, "weights", narrow->dtype, block_));
-          kept.push_back(make_store(sum.weights.back(), here, narrow));
+          sum.weights.push_back(add_block_tile("weights", narrow->dtype));
+          kept.push_back(make_store(sum.weights.back(), here(sum.weights.back()), narrow));
           continue;
         }
         // The first takes the place of the terms, which all have been read when it is stored.
-        sum.weights.push_back(is_first ? terms_ : add_tile("weights", block_));
+        sum.weights.push_back(is_first ? terms_ : add_block_tile("weights", dtype_));
         is_first = false;
-        kept.push_back(make_store(sum.weights.back(), here, weight));
+        kept.push_back(make_store(sum.weights.back(), here(sum.weights.back()), weight));
       }
     }
     if (states.empty()) {
@@ -407,6 +428,17 @@ class Chain {
     return in_loops(powers_.tile, std::move(out));
   }
 
+  /// What the maximum is taken of, from the tile of a block.
+  KValueRef term_at(int block, const Part& part) {
+    const KValueRef kept = load(terms_, place_in_block(terms_, block, part.tile));
+    if (sum_ < 0) return kept;
+    AxisCopies copies = part.copies;
+    copies.rename.insert_or_assign(name(r_), row_at(block));
+    std::vector<Statement> one{make_store(terms_, 0, term_)};
+    take_from_tiles(kernel_, one, copies, sum_, {kept});
+    return one[0].value;
+  }
+
   /// At the axes of powers_.
   KValueRef weight_of(const RunningSum& sum, size_t i) {
     AxisCopies copies = powers_.copies;
@@ -423,7 +455,7 @@ class Chain {
     copies.rename.insert_or_assign(name(sum.axis), row_at(all.block));
     std::vector<ReduceState> states;
     for (size_t i = 0; i < sum.terms.size(); ++i) {
-      const KValueRef weight = kept(sum.weights[i], place_in_block(all.block, all.tile));
+      const KValueRef weight = kept(sum.weights[i], place_in_block(sum.weights[i], all.block, all.tile));
       std::vector<Statement> other{make_store(terms_, 0, sum.terms[i].others[0])};
       take_from_tiles(kernel_, other, copies, -1, {});
       states.push_back(
@@ -479,7 +511,9 @@ class Chain {
   DType dtype_ = DType::kVoid;
   std::vector<int> tile_;
   std::vector<RunningSum> sums_;
-  int64_t block_ = 0;  ///< positions of a tile for each step of a block
+  int64_t across_ = 0, down_ = 0;  ///< of the tiles of a block
+  KValueRef term_;                 ///< what the maximum is taken of
+  int sum_ = -1;                   ///< the reduction whose results are kept of a block; -1: the terms are
   int terms_ = -1, maxima_ = -1, bases_ = -1, scales_ = -1;
   int blocks_ = -1;
   Part powers_;

@@ -13,6 +13,8 @@
 namespace tenon {
 namespace {
 
+constexpr int64_t kBanks = 64;  ///< bytes: half of what the banks of a GPU take at once
+
 class Stage {
  public:
   explicit Stage(const TransformStep& step)
@@ -150,8 +152,9 @@ class Stage {
                                      : tile_axes(kernel_, *load_, loops, inner);
     int64_t count = 1;
     bool row = true;  // the axes from here inwards follow one another in the source
+    const bool is_run = follow_one_another();
     for (size_t i = tile_.size(); i-- > 0;) {
-      if (row && tile_[i].order > count) {
+      if (row && (is_run ? count > 1 && fills_banks(count) : tile_[i].order > count)) {
         row = false;
         if (Refused no = end_row(i, count)) return no;
       }
@@ -161,7 +164,7 @@ class Stage {
     }
     if (pieces() && row) return step_.refuse("rows to cut into pieces", "one row");
     if (pieces()) {
-      column_ = count + step_.transform.factor;
+      column_ = count + step_.transform.pad;
       count = column_ * (row_ / pieces());
       if (count > kMostOfTile)
         return step_.refuse("a tile of at most 4194304 elements", "a larger one");
@@ -170,12 +173,26 @@ class Stage {
     return {};
   }
 
+  /// The whole tile is one run of the source.
+  bool follow_one_another() const {
+    int64_t count = 1;
+    for (size_t i = tile_.size(); i-- > 0; count *= tile_[i].size())
+      if (tile_[i].order > count) return false;
+    return true;
+  }
+  /// Rows of so many elements, one after the other, begin in few banks of a memory: then they are
+  /// rows also where the source has nothing between them.
+  bool fills_banks(int64_t count) const {
+    const bool wants_rows = step_.transform.pad > 0 || pieces() > 0;
+    return wants_rows && count * static_cast<int64_t>(dtype_size(value_->dtype)) % kBanks == 0;
+  }
+
   int64_t pieces() const { return step_.transform.pieces; }
 
   /// Axes from number `i` outwards are rows; those inside are `count` elements of one.
   Refused end_row(size_t i, int64_t& count) {
     if (!pieces()) {
-      count += step_.transform.factor;
+      count += step_.transform.pad;
       return {};
     }
     if (count % pieces() != 0)

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tensorize: a tile of a sum of products becomes a matrix atom.
 #include <algorithm>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "core/kernel/transforms/apply.hpp"
 #include "core/kernel/transforms/tile_loops.hpp"
 #include "core/kernel/tree/matrix.hpp"
+#include "core/kernel/tree/shared_tiles.hpp"
 
 namespace tenon {
 namespace {
@@ -24,10 +27,13 @@ class Tensorize {
         if (Refused no = step_.check_free(a)) return no;
     if (Refused no = find_loops()) return no;
     if (Refused no = find_reduction()) return no;
+    make_tiles_whole();
     const std::string wrong = check_matrix(kernel_, *reduction_, m_, n_, k_);
     if (!wrong.empty()) return step_.refuse(wrong, "another sum");
     if (Refused no = check_threads()) return no;
-    return change();
+    if (puts_sums()) return put();
+    if (continues()) return carry();
+    return take();
   }
 
  private:
@@ -39,7 +45,8 @@ class Tensorize {
       if (s->kind != Statement::Kind::kLoop)
         return step_.refuse("loops around " + name(n_), "a reduction");
       const KernelAxis& axis = kernel_.axes[s->axis];
-      if (axis.kind == AxisKind::kOrdered || axis.bind == Bind::kVector ||
+      const bool scatters = axis.kind == AxisKind::kOrdered && !has_shared_tiles(kernel_);
+      if (scatters || axis.bind == Bind::kVector ||
           axis.bind == Bind::kMatrix || axis.bind == Bind::kBlockX)
         return step_.refuse("no vector, no block.x and no order around " + name(n_), axis.name);
       const bool inside = !between_.empty() || s->axis == m_;
@@ -101,7 +108,218 @@ class Tensorize {
     return {};
   }
 
-  Refused change() {
+  /// Loaded tiles that loops fill: an atom takes what is at points that are not real.
+  void make_tiles_whole() {
+    for (const ReduceState& state : reduction_->states)
+      visit(state.value, [&](const KValueRef& v) {
+        if (v->kind == KValueKind::kLoad && is_shared_tile(kernel_.buffers[v->buffer]) &&
+            can_be_whole(kernel_, v->buffer))
+          make_whole(v->buffer);
+      });
+  }
+
+  void make_whole(int tile) {
+    KernelBuffer& buffer = kernel_.buffers[tile];
+    if (std::exchange(buffer.whole, true)) return;
+    Dependence dependence(kernel_);
+    walk(kernel_.body, [&](Statement& s) {
+      if (s.kind != Statement::Kind::kStore || s.buffer != tile) return;
+      for (const Guard& g : kernel_.guards)
+        if (!g.fills && ((dependence.of(g.lower) | dependence.of(g.upper)) &
+                         dependence.of(s.index)).any())
+          s.value = make_op(Op::WHERE, buffer.dtype,
+                            {make_index(g.condition(), DType::kBool), s.value,
+                             make_const(zero(buffer.dtype))});
+    });
+  }
+
+  /// An element of the product in a tile of the workgroup.
+  struct Place {
+    Expr first;
+    int64_t pitch = 0;
+    bool transposed = false;
+  };
+  /// Nothing where rows or columns of the product do not lie side by side in the tile.
+  std::optional<Place> place_in(int tile, const Expr& index) const {
+    int64_t down = 0, across = 0;
+    Expr rest, first;
+    if (!is_shared_tile(kernel_.buffers[tile]) || !is_one_to_one(index) || index.min() < 0 ||
+        index.max() >= kernel_.buffers[tile].count.value() ||
+        !index.linear_in(name(m_), down, rest) || !rest.linear_in(name(n_), across, first) ||
+        (down != 1 && across != 1))
+      return {};
+    return Place{first, across == 1 ? down : across, across != 1};
+  }
+
+  Statement matrix_of(int tile, const Place& place, Statement::MatrixUse use) const {
+    Statement s;
+    s.kind = Statement::Kind::kMatrix;
+    s.use = use;
+    s.id = reduction_->id;
+    s.buffer = tile;
+    s.index = place.first;
+    s.pitch = place.pitch;
+    s.transposed = place.transposed;
+    s.threads = step_.transform.factor;
+    return s;
+  }
+
+  const Statement& store() const { return path_to(kernel_, n_).back()->body[1]; }
+  bool is_result(const KValueRef& v) const {
+    return v->kind == KValueKind::kResult && v->reduction == reduction_->id;
+  }
+
+  /// The sums themselves go into a tile of the workgroup.
+  bool puts_sums() const {
+    const std::vector<Statement>& body = path_to(kernel_, n_).back()->body;
+    return body.size() == 2 && is_result(store().value) && store().mask.is_const(1) &&
+           place_in(store().buffer, store().index).has_value();
+  }
+
+  Refused put() {
+    const Statement stored = store();
+    Statement matrix = matrix_of(stored.buffer, *place_in(stored.buffer, stored.index),
+                                 Statement::MatrixUse::kPut);
+    path_to(kernel_, n_).back()->body.pop_back();
+    bind_and_follow(std::move(matrix));
+    return {};
+  }
+
+  /// After all else is in order: the atom's axes are bound, and a statement follows their loops.
+  void bind_and_follow(std::optional<Statement> matrix) {
+    for (const int a : {m_, n_, k_}) kernel_.axes[a].bind = Bind::kMatrix;
+    if (!matrix) return;
+    std::vector<Statement>* body = &kernel_.body;
+    const std::vector<Statement*> path = path_to(kernel_, m_);
+    if (path.size() > 1) body = &path[path.size() - 2]->body;
+    const auto at = std::ranges::find_if(*body, [&](const Statement& s) {
+      return s.kind == Statement::Kind::kLoop && s.axis == m_;
+    });
+    body->insert(at + 1, std::move(*matrix));
+  }
+
+  /// Of a total that is scaled by row and grows in an ordered loop: t = t * scale + sum.
+  struct Total {
+    int tile = -1;
+    Place place;
+    KValueRef scale;
+    int loop = -1;            ///< the ordered one around
+    std::vector<int> around;  ///< axes of the loops between it and the columns
+  };
+
+  bool continues() {
+    const std::vector<Statement>& body = path_to(kernel_, n_).back()->body;
+    if (body.size() != 2 || !store().mask.is_const(1)) return false;
+    const KValueRef sum = store().value;
+    const auto is_op = [](const KValueRef& v, Op op) {
+      return v->kind == KValueKind::kOp && v->op == op;
+    };
+    if (!is_op(sum, Op::ADD) || !is_result(sum->operands[1]) ||
+        !is_op(sum->operands[0], Op::MUL))
+      return false;
+    const KValueRef &before = sum->operands[0]->operands[0], &scale = sum->operands[0]->operands[1];
+    const std::optional<Place> place = place_in(store().buffer, store().index);
+    int64_t step = 0;
+    Expr rest;
+    const bool is_total = place && before->kind == KValueKind::kLoad &&
+                          before->buffer == store().buffer && before->index == store().index;
+    const bool is_of_rows = scale->kind == KValueKind::kLoad && scale->dtype == before->dtype &&
+                            is_shared_tile(kernel_.buffers[scale->buffer]) &&
+                            is_one_to_one(scale->index) && scale->index.min() >= 0 &&
+                            scale->index.max() < kernel_.buffers[scale->buffer].count.value() &&
+                            scale->index.linear_in(name(m_), step, rest) && step == 1 &&
+                            !rest.depends_on(name(n_));
+    if (!is_total || !is_of_rows) return false;
+    total_ = {store().buffer, *place, scale, -1, {}};
+    return find_loop();
+  }
+
+  /// The ordered loop, with the threads' loops and unrolled ones alone between it and the atom, and
+  /// no other use of the total inside.
+  bool find_loop() {
+    const std::vector<Statement*> path = path_to(kernel_, n_);
+    for (size_t i = path.size(); i-- > 0;) {
+      const KernelAxis& axis = kernel_.axes[path[i]->axis];
+      if (axis.kind == AxisKind::kOrdered) {
+        total_.loop = path[i]->axis;
+        break;
+      }
+      const bool is_atom = path[i]->axis == m_ || path[i]->axis == n_;
+      if (is_atom) continue;
+      if (!is_block(axis.bind) && axis.bind != Bind::kUnroll) return false;
+      total_.around.insert(total_.around.begin(), path[i]->axis);
+    }
+    if (total_.loop < 0) return false;
+    const std::vector<TileAccess> inside =
+        shared_tile_accesses(kernel_, path_to(kernel_, total_.loop).back()->body);
+    return std::ranges::count(inside, total_.tile, &TileAccess::tile) == 2;
+  }
+
+  Refused carry() {
+    reduction_->continues = true;
+    reduction_->value = total_.scale;
+    path_to(kernel_, n_).back()->body.pop_back();
+    bind_and_follow({});
+    path_to(kernel_, total_.loop).back()->carried.push_back(reduction_->id);
+    Statement begin = around_loop(".b", Statement::MatrixUse::kBegin);
+    Statement end = around_loop(".e", Statement::MatrixUse::kEnd);
+    std::vector<Statement>* body = &kernel_.body;
+    const std::vector<Statement*> path = path_to(kernel_, total_.loop);
+    if (path.size() > 1) body = &path[path.size() - 2]->body;
+    const auto at = std::ranges::find_if(*body, [&](const Statement& s) {
+      return s.kind == Statement::Kind::kLoop && s.axis == total_.loop;
+    });
+    const auto loop = body->insert(at, std::move(begin)) + 1;
+    body->insert(loop + 1, std::move(end));
+    share_memory();
+    return {};
+  }
+
+  /// While the loop runs nothing is in the total's tile: one that it alone uses takes its place.
+  void share_memory() {
+    const int64_t count = kernel_.buffers[total_.tile].count.value();
+    const std::vector<TileAccess> inside =
+        shared_tile_accesses(kernel_, path_to(kernel_, total_.loop).back()->body);
+    const std::vector<TileAccess> all = shared_tile_accesses(kernel_, kernel_.body);
+    for (size_t b = 0; b < kernel_.buffers.size(); ++b) {
+      const int tile = static_cast<int>(b);
+      const KernelBuffer& buffer = kernel_.buffers[b];
+      const auto uses = std::ranges::count(all, tile, &TileAccess::tile);
+      if (!is_shared_tile(buffer) || buffer.dtype != kernel_.buffers[total_.tile].dtype ||
+          buffer.whole || buffer.count.value() < count || uses == 0 ||
+          uses != std::ranges::count(inside, tile, &TileAccess::tile))
+        continue;
+      return move_tile(total_.tile, tile);
+    }
+  }
+
+  void move_tile(int from, int to) {
+    rewrite_values(kernel_, [&](const KValueRef& v) {
+      return v->kind == KValueKind::kLoad && v->buffer == from
+                 ? make_load(to, v->dtype, v->index, v->mask, v->constant)
+                 : v;
+    });
+    walk(kernel_.body, [&](Statement& s) {
+      if ((s.kind == Statement::Kind::kStore || s.kind == Statement::Kind::kMatrix) &&
+          s.buffer == from)
+        s.buffer = to;
+    });
+    kernel_.buffers[from].read = kernel_.buffers[from].written = false;
+  }
+
+  /// What moves the totals between their tile and their fragments, in loops of the same threads.
+  Statement around_loop(std::string_view suffix, Statement::MatrixUse use) {
+    const AxisCopies copies = copy_axes(kernel_, total_.around, suffix);
+    for (size_t i = 0; i < copies.axes.size(); ++i)
+      kernel_.axes[copies.axes[i]].bind = kernel_.axes[total_.around[i]].bind;
+    Statement matrix = matrix_of(total_.tile, total_.place, use);
+    matrix.index = matrix.index.substitute(copies.rename);
+    std::vector<Statement> inner;
+    inner.push_back(std::move(matrix));
+    return std::move(in_loops(copies.axes, std::move(inner))[0]);
+  }
+
+  Refused take() {
     const int64_t m = kernel_.axes[m_].extent.value(), n = kernel_.axes[n_].extent.value();
     int64_t pitch = n;
     for (const int a : between_) pitch *= kernel_.axes[a].extent.value();
@@ -137,14 +355,7 @@ class Tensorize {
     matrix.index = begin + column * n;
     matrix.body = take_elements(begin, pitch, tile, dtype, id);
 
-    for (const int a : {m_, n_, k_}) kernel_.axes[a].bind = Bind::kMatrix;
-    std::vector<Statement>* body = &kernel_.body;
-    const std::vector<Statement*> path = path_to(kernel_, m_);
-    if (path.size() > 1) body = &path[path.size() - 2]->body;
-    const auto at = std::ranges::find_if(*body, [&](const Statement& s) {
-      return s.kind == Statement::Kind::kLoop && s.axis == m_;
-    });
-    body->insert(at + 1, std::move(matrix));
+    bind_and_follow(std::move(matrix));
     return {};
   }
 
@@ -175,6 +386,7 @@ class Tensorize {
   std::vector<Statement*> outer_;
   std::vector<int> between_;
   Statement* reduction_ = nullptr;
+  Total total_;
 };
 
 }  // namespace

@@ -172,6 +172,8 @@ class Drawer {
       if (argument == TransformArgument::kFactor) t.factor = factor;
       if (argument == TransformArgument::kOptionalInner && below_(2))
         t.names.push_back(place.reduce);
+      if (argument == TransformArgument::kOptionalPad && below_(4) == 0) t.pad = draw_factor();
+      if (argument == TransformArgument::kOptionalSums) t.sums = below_(2) != 0;
     }
     return t;
   }
@@ -235,7 +237,7 @@ class Drawer {
           t.factor = factor;
           break;
         case kOptionalPad:
-          if (below_(2)) t.factor = factor;
+          if (below_(2)) t.pad = factor;
           break;
         case kOptionalInner:
           if (below_(2)) t.names.push_back(axis());
@@ -245,6 +247,9 @@ class Drawer {
           break;
         case kOptionalPieces:
           if (below_(4) == 0) t.pieces = factor;
+          break;
+        case kOptionalSums:
+          t.sums = below_(2) != 0;
           break;
         case kNone:
         case kMoreAxes:

@@ -36,6 +36,7 @@ enum class TransformArgument : uint8_t {
   kOptionalInner,     ///< "inner K" of an axis that has a loop, or nothing
   kOptionalComputed,  ///< the word "computed", or nothing
   kOptionalPieces,    ///< "pieces F", or nothing
+  kOptionalSums,      ///< the word "sums", or nothing
 };
 
 struct TransformInfo {
@@ -52,10 +53,12 @@ const TransformInfo* find_transform(std::string_view word);
 struct Transform {
   TransformKind kind = TransformKind::kSplit;
   std::vector<std::string> names;  ///< of its axes and buffers
-  int64_t factor = 0;              ///< of a pad that is left out: 0
+  int64_t factor = 0;
   Bind bind = Bind::kLoop;         ///< its place
   bool computed = false;           ///< stage: of what is computed from the loads
   int64_t pieces = 0;              ///< stage: elements of a piece; 0: rows are whole
+  int64_t pad = 0;                 ///< stage, chain: elements of room after each row
+  bool sums = false;               ///< chain: the tile of a block holds sums as they are
   bool operator==(const Transform&) const = default;
 };
 using TransformList = std::vector<Transform>;

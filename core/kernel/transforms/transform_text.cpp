@@ -43,7 +43,6 @@ class Parser {
       }
       if (scanner_.at_end()) return list;
       list.push_back(one());
-      if (!at_end()) mistake("';' or the end", word());
     }
   }
 
@@ -87,8 +86,40 @@ class Parser {
     if (!info) mistake("a transform", verb);
     Transform t;
     t.kind = info->kind;
-    for (const TransformArgument argument : info->arguments) add(t, argument);
+    std::string more;  // words that may still come
+    for (const TransformArgument argument : info->arguments) {
+      const std::string_view optional = word_of(argument);
+      if (optional.empty()) {
+        add(t, argument);
+      } else if (scanner_.peek(optional)) {
+        more.clear();
+        if (const auto w = word(); w != optional)
+          mistake(fmt::format("\"{}\", ';' or the end", optional), w);
+        add(t, argument);
+      } else {
+        more += fmt::format("\"{}\", ", optional);
+      }
+    }
+    if (!at_end()) mistake(more + "';' or the end", word());
     return t;
+  }
+
+  /// That an argument which may be left out begins with; empty for others.
+  static std::string_view word_of(TransformArgument argument) {
+    switch (argument) {
+      case kOptionalPad:
+        return "pad";
+      case kOptionalInner:
+        return "inner";
+      case kOptionalComputed:
+        return "computed";
+      case kOptionalPieces:
+        return "pieces";
+      case kOptionalSums:
+        return "sums";
+      default:
+        return {};
+    }
   }
 
   void add(Transform& t, TransformArgument argument) {
@@ -113,30 +144,19 @@ class Parser {
         t.factor = number();
         return;
       case kOptionalPad:
-        if (at_end() || scanner_.peek("inner") || scanner_.peek("computed") ||
-            scanner_.peek("pieces"))
-          return;
-        if (const auto pad = word(); pad != "pad")
-          mistake("\"pad\", \"inner\", \"computed\", \"pieces\", ';' or the end", pad);
-        t.factor = number();
+        t.pad = number();
         return;
       case kOptionalInner:
-        if (at_end() || scanner_.peek("computed") || scanner_.peek("pieces")) return;
-        if (const auto inner = word(); inner != "inner")
-          mistake("\"inner\", \"computed\", \"pieces\", ';' or the end", inner);
         t.names.push_back(name());
         return;
       case kOptionalComputed:
-        if (at_end() || scanner_.peek("pieces")) return;
-        if (const auto computed = word(); computed != "computed")
-          mistake("\"computed\", \"pieces\", ';' or the end", computed);
         t.computed = true;
         return;
       case kOptionalPieces:
-        if (at_end()) return;
-        if (const auto pieces = word(); pieces != "pieces")
-          mistake("\"pieces\", ';' or the end", pieces);
         t.pieces = number();
+        return;
+      case kOptionalSums:
+        t.sums = true;
         return;
     }
   }
@@ -175,7 +195,7 @@ void print(const Transform& t, std::string& out) {
         out += " " + std::to_string(t.factor);
         break;
       case kOptionalPad:
-        if (t.factor) out += " pad " + std::to_string(t.factor);
+        if (t.pad) out += " pad " + std::to_string(t.pad);
         break;
       case kOptionalInner:
         if (name < t.names.size()) out += " inner " + t.names[name++];
@@ -185,6 +205,9 @@ void print(const Transform& t, std::string& out) {
         break;
       case kOptionalPieces:
         if (t.pieces) out += " pieces " + std::to_string(t.pieces);
+        break;
+      case kOptionalSums:
+        if (t.sums) out += " sums";
         break;
     }
   }

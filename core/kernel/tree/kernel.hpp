@@ -62,7 +62,8 @@ struct KernelBuffer {
   BufferSpace space = BufferSpace::kGlobal;
   int input = -1, output = -1;  ///< of the graph; both for an aliased output
   bool read = false, written = false;
-  bool kept = false;  ///< scratch that a reduction fills for loops after it
+  bool kept = false;   ///< a tile that a reduction or loops fill for loops after it
+  bool whole = false;  ///< kept: 0 at points that are not real, which are stored as well
 };
 
 /// One component of a reduction's state: a monoid. The identity follows from op and dtype.
@@ -87,14 +88,24 @@ struct Statement {
     kStep,    ///< of the reduction around it
     kStore,   ///< `value` to element `index` of `buffer` where `mask` holds
     kStage,   ///< `body` copies into the tile `buffer`; workgroup barriers around it if shared
-    kMatrix,  ///< reduction `id`, done with matrix atoms, goes into the tile `buffer` of the
-              ///< subgroup; `body` takes its elements from there
+    kMatrix,  ///< reduction `id`, done with matrix atoms, and the tile `buffer`: `use`
+  };
+  /// What a kMatrix does.
+  enum class MatrixUse : uint8_t {
+    kTake,   ///< the sums go into a tile of the subgroup; `body` takes its elements from there
+    kPut,    ///< the sums go into a tile of the workgroup
+    kBegin,  ///< a reduction that continues begins with what is in the tile
+    kEnd,    ///< and leaves there what it has come to
   };
   Kind kind = Kind::kLoop;
   int axis = -1;
   std::optional<LoopRange> range;  ///< none: the whole extent
+  std::vector<int> carried;        ///< kLoop: reductions that continue from iteration to iteration
   int id = -1;
   bool running = false;  ///< of a reduction: its iterations have an order
+  /// Of a reduction: it starts with what it came to in the iteration before, times `value` (a load
+  /// that follows the rows alone).
+  bool continues = false;
   int buffer = -1;
   Expr index;
   Expr mask = 1;
@@ -105,8 +116,10 @@ struct Statement {
   /// tile has a place for each of them and one more.
   int64_t ahead = 0;
   // kMatrix: `index` is where the atom that stands first in the tile begins
-  int64_t pitch = 0;    ///< elements between rows of the tile
-  int64_t threads = 0;  ///< of the subgroup, on block.x
+  MatrixUse use = MatrixUse::kTake;
+  int64_t pitch = 0;        ///< elements between rows of the tile; if transposed, columns
+  bool transposed = false;  ///< columns of the product lie side by side
+  int64_t threads = 0;      ///< of the subgroup, on block.x
 };
 
 /// A split or padding that does not divide: points with lower < upper are real, others are not.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/kernel/tree/shared_tiles.hpp"
+
 namespace tenon {
 namespace {
 
@@ -86,6 +88,16 @@ const KValue* copied(const Kernel& kernel, const KValueRef& load) {
 
 }  // namespace
 
+bool can_be_whole(const Kernel& kernel, int tile) {
+  bool can = true;
+  walk(kernel.body, [&](const Statement& s) {
+    if (s.kind != Statement::Kind::kStore || s.buffer != tile) return;
+    can &= is_one_to_one(s.index) && s.mask.is_const(1) && s.index.min() >= 0 &&
+           s.index.max() < kernel.buffers[tile].count.value();
+  });
+  return can;
+}
+
 std::string check_matrix(Kernel& kernel, const Statement& reduction, int m, int n, int k) {
   MatrixProduct product;
   if (!find_product(kernel, reduction, m, n, k, product))
@@ -104,7 +116,10 @@ std::string check_matrix(Kernel& kernel, const Statement& reduction, int m, int 
         kernel.lets, [&](const Let& let) { return symbols.contains(let.symbol); });
     if (!load->mask.is_const(1) || !known) return "loads without masks at indices known ahead";
     const BufferSpace space = kernel.buffers[load->buffer].space;
-    if (space == BufferSpace::kShared) {
+    if (is_shared_tile(kernel.buffers[load->buffer])) {
+      if (!kernel.buffers[load->buffer].whole || !can_be_whole(kernel, load->buffer)) return "tiles that are filled whole";
+      if (!is_one_to_one(load->index)) return "loads of each element of a tile at one place";
+    } else if (space == BufferSpace::kShared) {
       const KValue* from = copied(kernel, load);
       if (!from || from->constant.bits != 0) return "tiles whose fill is 0";
     } else if (space != BufferSpace::kGlobal) {
@@ -115,6 +130,7 @@ std::string check_matrix(Kernel& kernel, const Statement& reduction, int m, int 
       if (g.fills || ((dependence.of(g.lower) | dependence.of(g.upper)) & used).none()) continue;
       const bool filled = std::ranges::any_of(
           kernel.guards, [&](const Guard& f) { return f.fills && f.upper == g.upper; });
+      if (kernel.buffers[load->buffer].whole) continue;
       if (space == BufferSpace::kGlobal || !filled) return "whole matrices or shared tiles";
     }
     const Expr& count = kernel.buffers[load->buffer].count;

@@ -84,6 +84,10 @@ class Printer {
           out_ += fmt::format("{}s{}.{}: {} = {}{} {}\n", indent, s.id, k,
                               dtype_name(s.states[k].dtype), s.running ? "running " : "",
                               op_info(s.states[k].op).text, text(*s.states[k].value));
+        if (s.continues) {
+          out_.pop_back();
+          out_ += fmt::format(" after what it was times {}\n", text(*s.value));
+        }
         break;
       case Statement::Kind::kStep:
         out_ += indent + "step\n";
@@ -97,8 +101,11 @@ class Printer {
                             s.ahead ? fmt::format(", {} ahead", s.ahead) : "");
         break;
       case Statement::Kind::kMatrix:
-        out_ += fmt::format("{}b{}[{}] = s{}.0 by {} threads\n", indent, s.buffer,
-                            to_string(s.index), s.id, s.threads);
+        out_ += s.use == Statement::MatrixUse::kBegin
+                    ? fmt::format("{}s{}.0 = b{}[{}] by {} threads\n", indent, s.id, s.buffer,
+                                  to_string(s.index), s.threads)
+                    : fmt::format("{}b{}[{}] = s{}.0 by {} threads\n", indent, s.buffer,
+                                  to_string(s.index), s.id, s.threads);
         break;
     }
     body(s.body, depth + 1);

@@ -4,10 +4,7 @@
 #include <algorithm>
 
 namespace tenon {
-namespace {
 
-/// One place for each point: a sum of symbols, of which each steps beyond what the smaller ones
-/// reach.
 bool is_one_to_one(const Expr& index) {
   struct Term {
     int64_t step, reach;
@@ -25,8 +22,6 @@ bool is_one_to_one(const Expr& index) {
   }
   return true;
 }
-
-}  // namespace
 
 bool has_shared_tiles(const Kernel& kernel) {
   return std::ranges::any_of(kernel.buffers, is_shared_tile);
@@ -47,6 +42,8 @@ std::vector<TileAccess> shared_tile_accesses(const Kernel& kernel,
     for (const ReduceState& state : s.states) reads(state.value);
     if (s.kind == Statement::Kind::kStore && is_shared_tile(kernel.buffers[s.buffer]))
       out.push_back({s.buffer, s.index, true});
+    if (s.kind == Statement::Kind::kMatrix && is_shared_tile(kernel.buffers[s.buffer]))
+      out.push_back({s.buffer, s.index, s.use != Statement::MatrixUse::kBegin});
   };
   for (const Statement& s : statements) {
     if (s.kind == Statement::Kind::kStep && around)

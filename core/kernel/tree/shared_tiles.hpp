@@ -10,9 +10,13 @@
 namespace tenon {
 
 inline bool is_shared_tile(const KernelBuffer& b) {
-  return b.kept && b.space == BufferSpace::kShared;
+  return b.kept && b.space == BufferSpace::kShared && b.written;
 }
 bool has_shared_tiles(const Kernel& kernel);
+
+/// One place for each point: a sum of symbols, of which each steps beyond what the smaller ones
+/// reach.
+bool is_one_to_one(const Expr& index);
 
 struct TileAccess {
   int tile = -1;

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A maximum of products, and the sums that follow it, on devices with matrix atoms: a workgroup has
+// a tile of queries, and goes over the keys block by block. Atoms put the scores of a block into
+// shared memory, threads make weights of them there, and atoms sum these times the values; the
+// totals stay in the fragments of their subgroup.
+#include <algorithm>
+#include <span>
+
+#include "core/kernel/heuristics/chained.hpp"
+#include "core/kernel/heuristics/shared_copies.hpp"
+#include "core/kernel/tree/matrix.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr int64_t kMostRows = 128;    ///< queries of a workgroup
+constexpr int64_t kKeys = 64;         ///< of a block
+constexpr int64_t kRoom = 4;          ///< f32 after rows of scores, so that no two share a bank
+constexpr int64_t kMostValues = 256;  ///< of which a subgroup holds the totals
+constexpr int64_t kMostPlaces = 2;    ///< of a block of keys and of values
+constexpr int64_t kStepsAtOnce = 8;   ///< of a row's maximum and sum
+
+/// The device's first atom for a product of these whose sums are f32.
+const MatrixAtom* atom_for(const ScheduleBuilder& builder, const Statement& reduction) {
+  const ReduceState& sum = reduction.states[0];
+  if (sum.value->kind != KValueKind::kOp || sum.value->op != Op::MUL) return nullptr;
+  std::vector<DType> factors;
+  visit(sum.value, [&](const KValueRef& v) {
+    if (v->kind == KValueKind::kLoad) factors.push_back(v->dtype);
+  });
+  const auto fits = [&](const MatrixAtom& atom) {
+    return !atom.tiles && factors.size() == 2 && atom.a == factors[0] && atom.b == factors[1] &&
+           atom.accumulator == sum.dtype && builder.caps.keeps_promises(atom, sum.precision);
+  };
+  const auto found = std::ranges::find_if(builder.caps.atoms, fits);
+  return found == builder.caps.atoms.end() ? nullptr : &*found;
+}
+
+class Recipe {
+ public:
+  Recipe(ScheduleBuilder& builder, const MatrixAtom& atom, int64_t rows)
+      : builder_(builder),
+        atom_(atom),
+        threads_{atom.subgroup, atom.subgroup / atom.m, rows / atom.subgroup} {}
+
+  bool run(int tiles) {
+    const ChainedParts parts = chained_parts(builder_, tiles);
+    if (parts.inside.size() != 4) return false;
+    const Statement *scores = reduction_in(*parts.inside[0]),
+                    *sums = reduction_in(*parts.inside[3]);
+    const MatrixAtom* second = atom_for(builder_, *sums);
+    if (!second || second->id != atom_.id) return false;
+    const int score = scores->id, total = sums->id;
+    std::vector<int> nests;
+    for (const Statement* s : parts.inside) nests.push_back(s->axis);
+
+    const Product product = tile(builder_.chain(builder_.loop(nests[0])));
+    const Product sum = tile(builder_.chain(builder_.loop(nests[3])));
+    if (builder_.refusal()) return false;
+    for (const int a : parts.ends) end(a);
+    row_pass(nests[1]);
+    row_pass(nests[2]);
+    const KernelAxis block = builder_.kernel.axes[parts.blocks];
+    stage(score, tiles, [&](const KValueRef& v) { return !follows(v, block); });
+    stage(score, parts.blocks, [&](const KValueRef& v) { return follows(v, block); });
+    stage(total, parts.blocks, [](const KValueRef&) { return true; });
+    tensorize(product);
+    tensorize(sum);
+    fill_ahead(parts.blocks);
+    return !builder_.refusal() && fits_shared(builder_);
+  }
+
+ private:
+  struct Product {
+    int m = -1, n = -1;
+  };
+
+  /// Rows for each subgroup, columns in atoms, of the nest of a product.
+  Product tile(const std::vector<int>& axes) {
+    if (axes.size() != 2 || !builder_.extent(axes[1]).divisible_by(atom_.n)) {
+      builder_.give_up("rows and columns of whole atoms");
+      return {};
+    }
+    const auto [group, m] = builder_.split(axes[0], atom_.m);
+    const auto [copy, n] = builder_.split(axes[1], atom_.n);
+    // A loop of one iteration is not unrolled, so it may not stand between the axes of the atom.
+    if (builder_.size(copy) == 1) builder_.reorder({group, copy, m, n});
+    const auto [z, y] = builder_.split(group, threads_.y);
+    builder_.bind(z, Bind::kBlockZ);
+    builder_.bind(y, Bind::kBlockY);
+    for (const int a : {m, copy, n}) builder_.unroll(a);
+    return {m, n};
+  }
+
+  void tensorize(const Product& product) {
+    if (builder_.refusal()) return;
+    const Statement* reduction = reduction_in(builder_.loop(product.n));
+    const int k = builder_.chain(reduction->body[0]).back();
+    builder_.tensorize(product.m, product.n, builder_.split(k, atom_.k).second, atom_.subgroup);
+  }
+
+  /// A maximum or a sum of each row: some threads a row.
+  void row_pass(int rows) {
+    if (builder_.refusal()) return;
+    const Statement* reduction = reduction_in(builder_.loop(rows));
+    const bool is_sum = reduction != nullptr;
+    const int along = is_sum ? reduction->body[0].axis : builder_.chain(builder_.loop(rows)).back();
+    const auto [z, x] = builder_.split(rows, threads_.x);
+    builder_.bind(z, Bind::kBlockZ);
+    builder_.bind(x, Bind::kBlockX);
+    int steps = along;
+    if (is_sum) {
+      steps = builder_.group(along, threads_.y).first;
+    } else {
+      const auto [rest, y] = builder_.split(along, threads_.y);
+      builder_.bind(y, Bind::kBlockY);
+      steps = rest;
+    }
+    builder_.unroll(builder_.split(steps, kStepsAtOnce).second);
+  }
+
+  /// Before and after the blocks.
+  void end(int rows) {
+    if (builder_.refusal()) return;
+    const std::vector<int> axes = builder_.chain(builder_.loop(rows));
+    if (axes.size() == 1) {
+      const auto [z, x] = builder_.split(rows, threads_.x);
+      builder_.bind(z, Bind::kBlockZ);
+      builder_.bind(x, Bind::kBlockX);
+      return;
+    }
+    spread_over_block(builder_, axes, threads_,
+                      builder_.short_vector(builder_.loop(axes.front()), axes.back()), true);
+  }
+
+  /// The load from global memory under a reduction that is the one.
+  template <class IsIt>
+  void stage(int reduction, int at, IsIt is_it) {
+    KValueRef load;
+    walk(std::as_const(builder_.kernel).body, [&](const Statement& s) {
+      if (s.kind != Statement::Kind::kReduce || s.id != reduction) return;
+      for (const KValueRef& v : builder_.loads(s))
+        if (builder_.kernel.buffers[v->buffer].space == BufferSpace::kGlobal && is_it(v)) load = v;
+    });
+    if (builder_.refusal() || !load) return builder_.give_up("operands from global memory");
+    const int64_t piece = std::max<int64_t>(1, 16 / static_cast<int64_t>(dtype_size(load->dtype)));
+    if (!builder_.stage(load, at, -1, piece))
+      return builder_.give_up("operands that can be staged");
+    const std::vector<int> axes = copy_loops(builder_);
+    spread_over_block(builder_, axes, threads_,
+                      builder_.short_vector(builder_.loop(axes.front()), axes.back()), true);
+  }
+
+  void fill_ahead(int blocks) {
+    if (builder_.refusal() || !builder_.caps.copies_async()) return;
+    builder_.attempt([&](ScheduleBuilder& trial) {
+      return trial.pipeline(blocks, kMostPlaces) && fits_shared(trial);
+    });
+  }
+
+  ScheduleBuilder& builder_;
+  const MatrixAtom& atom_;
+  const Threads threads_;
+};
+
+bool with_rows(ScheduleBuilder& builder, const Chained& found, const MatrixAtom& atom,
+               int64_t rows) {
+  const int queries = queries_of(builder, found, rows / 2);
+  if (queries < 0 || rows % atom.subgroup != 0 || atom.subgroup % atom.m != 0) return false;
+  std::vector<int> batch = loops_around(found, queries), order = batch;
+  order.push_back(queries);
+  if (order.size() > 1) builder.reorder(order);
+  const int tiles = builder.split(queries, rows).first;
+  if (!builder.chain_reductions(found.keys, kKeys, tiles, false, kRoom, true) ||
+      !builder.share(tiles))
+    return false;
+  if (!Recipe(builder, atom, rows).run(tiles)) return false;
+  bind_grid(builder, tiles, 1);
+  batch = builder.fuse_contiguous(std::move(batch));
+  if (!batch.empty()) bind_grid(builder, batch.back(), 1, Bind::kGridY);
+  if (batch.size() > 1) bind_grid(builder, batch[batch.size() - 2], 1, Bind::kGridZ);
+  return !builder.refusal();
+}
+
+}  // namespace
+
+bool chained_on_atoms(ScheduleBuilder& builder, const Chained& found) {
+  if (builder.caps.software || !builder.has_barriers() || !builder.caps.has(Op::MATRIX_MULTIPLY) ||
+      builder.size(found.keys) < kKeys / 2)
+    return false;
+  const Statement* scores = reduction_in(builder.loop(found.keys));
+  const MatrixAtom* atom = atom_for(builder, *scores);
+  if (!atom) return false;
+  // Two workgroups of a unit fill one another's waits, where its memory holds them.
+  for (const int64_t beside : {2, 1})
+    for (const int64_t rows : {kMostRows, kMostRows / 2})
+      if (builder.attempt([&](ScheduleBuilder& trial) {
+            return with_rows(trial, found, *atom, rows) &&
+                   shared_bytes(trial, false) * beside <= builder.caps.max_shared_bytes;
+          }))
+        return true;
+  return false;
+}
+
+}  // namespace tenon
