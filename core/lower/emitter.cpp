@@ -161,16 +161,17 @@ void Emitter::pipelined(const Statement& s) {
   const int64_t ahead = ahead_in(s);
   guards_.without_peeling([&] {
     barrier();  // others may still read what an earlier run of the loop left
-    for (int64_t i = 0; i < ahead; ++i) fill_ahead(s, ops_.index_constant(i));
+    const LoopRange range = s.range.value_or(LoopRange{0, kernel_.axes[s.axis].extent});
+    for (int64_t i = 0; i < ahead; ++i) fill_ahead(s, exprs_.integer(range.begin + i), range.end);
     positions_.close(s.axis);
-    counted(s, 0, kernel_.axes[s.axis].extent, false, [&] {
+    counted(s, range.begin, range.end, s.range.has_value(), [&] {
       // What this iteration takes is there, and no thread is in the one before it, whose places are
       // filled next.
       if (has_async_) tree_.effect(TN_OP_ASYNC_WAIT, {}, static_cast<uint64_t>(ahead - 1));
       barrier();
       const Positions::Position here = positions_.at(s.axis);
       if (here.kind == Positions::Position::Kind::kValue) {
-        fill_ahead(s, ops_.add(here.value, ops_.index_constant(ahead)));
+        fill_ahead(s, ops_.add(here.value, ops_.index_constant(ahead)), range.end);
         positions_.put_value(s.axis, here.value);
       }
       for (const Statement& copy : s.body)
@@ -180,8 +181,8 @@ void Emitter::pipelined(const Statement& s) {
   });
 }
 
-void Emitter::fill_ahead(const Statement& loop, Value position) {
-  const Value extent = exprs_.integer(kernel_.axes[loop.axis].extent);
+void Emitter::fill_ahead(const Statement& loop, Value position, const Expr& end) {
+  const Value extent = exprs_.integer(end);
   const auto fill = [&] {
     for (const Statement& copy : loop.body)
       if (copy.ahead) stage(copy);

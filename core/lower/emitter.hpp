@@ -35,8 +35,8 @@ class Emitter {
   void serial_loop(const Statement& s);
   /// A loop whose copies run ahead of it.
   void pipelined(const Statement& s);
-  /// The copies of the iteration at `position`, where the loop has one.
-  void fill_ahead(const Statement& loop, Value position);
+  /// The copies of the iteration at `position`, where the loop has one before `end`.
+  void fill_ahead(const Statement& loop, Value position, const Expr& end);
   void barrier() { tree_.effect(TN_OP_BARRIER, {}, TN_SCOPE_BLOCK); }
   /// One after which tiles in shared memory have what all threads have put there.
   void tile_barrier();
@@ -80,7 +80,7 @@ class Emitter {
   const TileBarriers tile_barriers_;
   const bool has_async_, in_place_;
   const Statement* reduction_ = nullptr;  ///< the innermost that is open
-  bool ahead_ = false;  ///< in a copy that runs ahead
+  bool ahead_ = false;                    ///< in a copy that runs ahead
 };
 
 }  // namespace tenon

@@ -107,9 +107,9 @@ std::vector<MatrixSums::Value> MatrixSums::before(const Statement& reduction, co
     // Every column is the same: they are no elements apart.
     const std::vector<Value> column{params_.buffer(scale.buffer), exprs_.integer(scale.index),
                                     ops_.index_constant(0)};
-    const Value factor =
-        ops_.tree().matrix_load(dtype, lanes, column, p.atom->id | TN_MATRIX_C | TN_MATRIX_TRANSPOSED,
-                                params_.floor(scale.buffer));
+    const Value factor = ops_.tree().matrix_load(dtype, lanes, column,
+                                                 p.atom->id | TN_MATRIX_C | TN_MATRIX_TRANSPOSED,
+                                                 params_.floor(scale.buffer));
     const std::vector<Value> both{past[static_cast<size_t>(i)], factor};
     out.push_back(ops_.tree().pure(TN_OP_MUL, dtype, lanes, both));
   });

@@ -22,7 +22,8 @@ class MatrixSums {
  public:
   using Value = OpTree::Value;
   MatrixSums(const Kernel& kernel, const Capabilities& capabilities, KernelOps& ops,
-             Positions& positions, const LaunchPlaces& places, ProgramParams& params, IndexExprs& exprs, Leaves& leaves)
+             Positions& positions, const LaunchPlaces& places, ProgramParams& params,
+             IndexExprs& exprs, Leaves& leaves)
       : kernel_(kernel),
         capabilities_(capabilities),
         ops_(ops),

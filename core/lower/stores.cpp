@@ -95,7 +95,8 @@ std::optional<Stores::Value> Stores::mask(const Statement& s) {
   if (space == BufferSpace::kScratch) return mask;
   for (const Bind place : LaunchPlaces::kAll) {
     if (!places_.is_used(place) || places_.is_open(place)) continue;
-    if (space != BufferSpace::kGlobal && (is_grid(place) || kernel_.buffers[s.buffer].kept)) continue;
+    if (space != BufferSpace::kGlobal && (is_grid(place) || kernel_.buffers[s.buffer].kept))
+      continue;
     const Value first =
         ops_.op(TN_OP_CMPLT, DType::kBool, {places_.index(place), ops_.index_constant(1)});
     mask = mask ? ops_.both(*mask, first) : first;

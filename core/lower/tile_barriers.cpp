@@ -19,11 +19,10 @@ bool TileBarriers::part(std::span<const Statement> before, std::span<const State
   if (first.empty()) return false;
   const std::vector<TileAccess> then = shared_tile_accesses(kernel_, after, around);
   // A thread that has an element for itself takes what it has put there.
-  const bool same_thread =
-      !has_loop(before) && !has_loop(after) &&
-      std::ranges::all_of(LaunchPlaces::kBlock, [&](Bind place) {
-        return !places_.is_used(place) || places_.is_open(place);
-      });
+  const bool same_thread = !has_loop(before) && !has_loop(after) &&
+                           std::ranges::all_of(LaunchPlaces::kBlock, [&](Bind place) {
+                             return !places_.is_used(place) || places_.is_open(place);
+                           });
   return std::ranges::any_of(first, [&](const TileAccess& a) {
     return std::ranges::any_of(then, [&](const TileAccess& b) {
       return a.tile == b.tile && (a.writes || b.writes) && !(same_thread && a.index == b.index);

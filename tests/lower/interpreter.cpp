@@ -183,8 +183,8 @@ class Machine {
           error(i, fmt::format("element {} outside of {}", at, bytes.size() / size));
         uint8_t* const place = bytes.data() + static_cast<size_t>(at) * size;
         const bool same =
-            !is_load && std::memcmp(place, &values_[operands[3]][thread][static_cast<size_t>(l)],
-                                    size) == 0;
+            !is_load &&
+            std::memcmp(place, &values_[operands[3]][thread][static_cast<size_t>(l)], size) == 0;
         touch(i, operands[0], static_cast<size_t>(at) * size, thread, !is_load, same);
         if (is_load)
           std::memcpy(&values_[i][thread][static_cast<size_t>(l)], place, size);
@@ -414,8 +414,8 @@ class Machine {
         program_.param(param).space != TN_SPACE_SHARED)
       return;
     if (!races_->touch(param, byte, thread, writes, same))
-      error(i, fmt::format("thread {} {} byte {} of shared memory %{} beside another thread", thread,
-                           writes ? "writes" : "reads", byte, param));
+      error(i, fmt::format("thread {} {} byte {} of shared memory %{} beside another thread",
+                           thread, writes ? "writes" : "reads", byte, param));
   }
 
   void load(uint32_t i, const tn_op& op, std::span<const uint32_t> operands, uint32_t t,

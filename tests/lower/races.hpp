@@ -65,7 +65,7 @@ class Races {
 
   uint32_t subgroup_;
   uint64_t all_ = 0;
-  std::vector<uint64_t> met_;  ///< barriers of each subgroup, its workgroup's too
+  std::vector<uint64_t> met_;             ///< barriers of each subgroup, its workgroup's too
   std::vector<std::vector<Byte>> bytes_;  ///< of each buffer
 };
 

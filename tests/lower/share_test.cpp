@@ -42,14 +42,17 @@ TEST_CASE("threads fill tiles together and meet before others take them") {
       start,
       start + "bind a1.i block.x; bind a1.i.m block.x; bind a1.i.p block.x; bind a1.i.f block.x",
       // Of each part of the work other threads.
-      start + "split r2.i 4; bind r2.i.i block.x; bind a1.i.m block.y; group r2.i.m 4; "
-              "bind a1.i.p block.y; group r2.i.p 4; bind a1.i.f block.y; bind a1.i.z block.y; "
-              "bind a1.i.c block.y",
-      start + "bind a1.i block.x; split r2.i 2; bind r2.i.o block.y; bind a1.i.m block.x; "
-              "group r2.i.m 4; group r2.i.p 8",
+      start +
+          "split r2.i 4; bind r2.i.i block.x; bind a1.i.m block.y; group r2.i.m 4; "
+          "bind a1.i.p block.y; group r2.i.p 4; bind a1.i.f block.y; bind a1.i.z block.y; "
+          "bind a1.i.c block.y",
+      start +
+          "bind a1.i block.x; split r2.i 2; bind r2.i.o block.y; bind a1.i.m block.x; "
+          "group r2.i.m 4; group r2.i.p 8",
       "split a1 8; chain r2 8 at a1.o pad 3 sums; share a1.o; bind a1.o grid.x; bind a1.i block.x; "
       "bind a1.i.m block.x; bind a1.i.p block.x; bind a1.i.f block.x",
-      "split a1 8; chain r2 8 at a1.o pad 1 inner r2 sums; share a1.o; split r2.i 2; bind r2.i.o block.x; "
+      "split a1 8; chain r2 8 at a1.o pad 1 inner r2 sums; share a1.o; split r2.i 2; bind r2.i.o "
+      "block.x; "
       "group r2.i.p 4",
       start + "group r2.i.m 4; bind a1.i.z block.y; bind a1.i.z_ block.y",
   };
@@ -74,8 +77,7 @@ TEST_CASE("any list after share gives the same result, and no two threads meet i
       std::mt19937 random(seed);
       const Below below = below_of(random);
       const auto drawn = random_transforms(
-          kernel, below,
-          {.vectors = seed % 2 != 0, .threads = true, .first = starts[seed % 3]});
+          kernel, below, {.vectors = seed % 2 != 0, .threads = true, .first = starts[seed % 3]});
       const std::string list = print(drawn.list);
       INFO(name << " seed " << seed << ": " << list);
       shared += list.find("share") != std::string::npos;
@@ -105,7 +107,12 @@ TEST_CASE("matrix atoms put scores into a tile, take weights from one, and keep 
       {"one tail of keys", {.queries = 32, .keys = 9, .size = 16, .values = 8}},
       {"causal", {.queries = 20, .keys = 24, .size = 16, .values = 16, .shown = kCausal}},
       {"hidden by -inf",
-       {.queries = 20, .keys = 24, .size = 16, .values = 16, .shown = kCausal, .hidden = "-inf",
+       {.queries = 20,
+        .keys = 24,
+        .size = 16,
+        .values = 16,
+        .shown = kCausal,
+        .hidden = "-inf",
         .shows_weights = false}},
   };
   for (auto [name, a] : kinds) {

@@ -4,7 +4,7 @@
 // shared memory, threads make weights of them there, and atoms sum these times the values; the
 // totals stay in the fragments of their subgroup.
 #include <algorithm>
-#include <span>
+#include <iterator>
 
 #include "core/kernel/heuristics/chained.hpp"
 #include "core/kernel/heuristics/shared_copies.hpp"
@@ -13,27 +13,29 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMostRows = 128;    ///< queries of a workgroup
-constexpr int64_t kKeys = 64;         ///< of a block
-constexpr int64_t kRoom = 4;          ///< f32 after rows of scores, so that no two share a bank
-constexpr int64_t kMostValues = 256;  ///< of which a subgroup holds the totals
-constexpr int64_t kMostPlaces = 2;    ///< of a block of keys and of values
-constexpr int64_t kStepsAtOnce = 8;   ///< of a row's maximum and sum
+constexpr int64_t kMostRows = 128;   ///< queries of a workgroup
+constexpr int64_t kKeys = 64;        ///< of a block
+constexpr int64_t kRoom = 4;         ///< f32 after rows of scores, so that no two share a bank
+constexpr int64_t kPartials = 2048;  ///< bytes for sums of the threads of a row
+constexpr int64_t kMostPlaces = 2;   ///< of a block of keys and of values
+constexpr int64_t kStepsAtOnce = 8;  ///< of a row's maximum and sum
 
-/// The device's first atom for a product of these whose sums are f32.
-const MatrixAtom* atom_for(const ScheduleBuilder& builder, const Statement& reduction) {
+/// The device's atoms for a product of these whose sums are f32.
+std::vector<MatrixAtom> atoms_for(const ScheduleBuilder& builder, const Statement& reduction) {
   const ReduceState& sum = reduction.states[0];
-  if (sum.value->kind != KValueKind::kOp || sum.value->op != Op::MUL) return nullptr;
+  std::vector<MatrixAtom> out;
+  if (sum.value->kind != KValueKind::kOp || sum.value->op != Op::MUL) return out;
   std::vector<DType> factors;
   visit(sum.value, [&](const KValueRef& v) {
     if (v->kind == KValueKind::kLoad) factors.push_back(v->dtype);
   });
   const auto fits = [&](const MatrixAtom& atom) {
     return !atom.tiles && factors.size() == 2 && atom.a == factors[0] && atom.b == factors[1] &&
-           atom.accumulator == sum.dtype && builder.caps.keeps_promises(atom, sum.precision);
+           atom.accumulator == sum.dtype && builder.caps.keeps_promises(atom, sum.precision) &&
+           atom.subgroup % atom.m == 0;
   };
-  const auto found = std::ranges::find_if(builder.caps.atoms, fits);
-  return found == builder.caps.atoms.end() ? nullptr : &*found;
+  std::ranges::copy_if(builder.caps.atoms, std::back_inserter(out), fits);
+  return out;
 }
 
 class Recipe {
@@ -48,8 +50,7 @@ class Recipe {
     if (parts.inside.size() != 4) return false;
     const Statement *scores = reduction_in(*parts.inside[0]),
                     *sums = reduction_in(*parts.inside[3]);
-    const MatrixAtom* second = atom_for(builder_, *sums);
-    if (!second || second->id != atom_.id) return false;
+    if (!std::ranges::count(atoms_for(builder_, *sums), atom_.id, &MatrixAtom::id)) return false;
     const int score = scores->id, total = sums->id;
     std::vector<int> nests;
     for (const Statement* s : parts.inside) nests.push_back(s->axis);
@@ -166,7 +167,7 @@ class Recipe {
 bool with_rows(ScheduleBuilder& builder, const Chained& found, const MatrixAtom& atom,
                int64_t rows) {
   const int queries = queries_of(builder, found, rows / 2);
-  if (queries < 0 || rows % atom.subgroup != 0 || atom.subgroup % atom.m != 0) return false;
+  if (queries < 0 || rows % atom.subgroup != 0) return false;
   std::vector<int> batch = loops_around(found, queries), order = batch;
   order.push_back(queries);
   if (order.size() > 1) builder.reorder(order);
@@ -189,16 +190,17 @@ bool chained_on_atoms(ScheduleBuilder& builder, const Chained& found) {
       builder.size(found.keys) < kKeys / 2)
     return false;
   const Statement* scores = reduction_in(builder.loop(found.keys));
-  const MatrixAtom* atom = atom_for(builder, *scores);
-  if (!atom) return false;
+  const std::vector<MatrixAtom> atoms = atoms_for(builder, *scores);
   // Two workgroups of a unit fill one another's waits, where its memory holds them.
   for (const int64_t beside : {2, 1})
-    for (const int64_t rows : {kMostRows, kMostRows / 2})
-      if (builder.attempt([&](ScheduleBuilder& trial) {
-            return with_rows(trial, found, *atom, rows) &&
-                   shared_bytes(trial, false) * beside <= builder.caps.max_shared_bytes;
-          }))
-        return true;
+    for (const MatrixAtom& atom : atoms)
+      for (const int64_t rows : {kMostRows, kMostRows / 2})
+        if (builder.attempt([&](ScheduleBuilder& trial) {
+              return with_rows(trial, found, atom, rows) &&
+                     (shared_bytes(trial, false) + kPartials) * beside <=
+                         builder.caps.max_shared_bytes;
+            }))
+          return true;
   return false;
 }
 

@@ -62,11 +62,15 @@ void spread_over_block(ScheduleBuilder& builder, std::vector<int> axes, const Th
   if (row < 0) {
     std::tie(row, column) = builder.split(column, across);
   } else if (builder.size(column) > across) {
+    const bool is_part = across < threads.x;  // of the threads: others take other rows
+    if (is_part && !builder.extent(column).is_const())
+      return builder.give_up("columns of a known number");
+    if (is_part) across = std::min(across, builder.size(column) & -builder.size(column));
     const auto [rest, inner] = builder.split(column, across);
+    if (is_part) builder.reorder({rest, row, inner});
     builder.unroll(rest);
-    // Rows outside, what is left of the columns inside them, threads innermost.
+    // What is left of the columns inside rows or outside them, threads innermost.
     column = inner;
-    if (across < threads.x) builder.give_up("columns that the threads divide");
   }
   const int64_t others = on_y_and_z ? threads.y * threads.z : 1;
   const int64_t down = threads.x / across;

@@ -367,8 +367,7 @@ class Chain {
     Part rows = part(".m");
     rows.block = add_block_axis(".m", AxisKind::kReduce);
     std::vector<Statement> out;
-    out.push_back(reduction(
-        rows.block, {{Op::MAX, dtype_, term_at(rows.block, rows)}}, {}));
+    out.push_back(reduction(rows.block, {{Op::MAX, dtype_, term_at(rows.block, rows)}}, {}));
     const Expr here = place(rows.tile);
     const KValueRef before = load(maxima_, here);
     const KValueRef now = op(Op::MAX, before, make_result(out[0].id, 0, dtype_));
@@ -387,9 +386,7 @@ class Chain {
   std::vector<Statement> powers() {
     std::vector<Statement> kept, totals;
     std::vector<ReduceState> states;
-    const auto here = [&](int tile) {
-      return place_in_block(tile, powers_.block, powers_.tile);
-    };
+    const auto here = [&](int tile) { return place_in_block(tile, powers_.block, powers_.tile); };
     const Expr row = place(powers_.tile);
     bool is_first = true;
     for (RunningSum& sum : sums_) {
@@ -455,7 +452,8 @@ class Chain {
     copies.rename.insert_or_assign(name(sum.axis), row_at(all.block));
     std::vector<ReduceState> states;
     for (size_t i = 0; i < sum.terms.size(); ++i) {
-      const KValueRef weight = kept(sum.weights[i], place_in_block(sum.weights[i], all.block, all.tile));
+      const KValueRef weight =
+          kept(sum.weights[i], place_in_block(sum.weights[i], all.block, all.tile));
       std::vector<Statement> other{make_store(terms_, 0, sum.terms[i].others[0])};
       take_from_tiles(kernel_, other, copies, -1, {});
       states.push_back(
@@ -513,7 +511,7 @@ class Chain {
   std::vector<RunningSum> sums_;
   int64_t across_ = 0, down_ = 0;  ///< of the tiles of a block
   KValueRef term_;                 ///< what the maximum is taken of
-  int sum_ = -1;                   ///< the reduction whose results are kept of a block; -1: the terms are
+  int sum_ = -1;  ///< the reduction whose results are kept of a block; -1: the terms are
   int terms_ = -1, maxima_ = -1, bases_ = -1, scales_ = -1;
   int blocks_ = -1;
   Part powers_;

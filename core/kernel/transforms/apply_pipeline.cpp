@@ -14,6 +14,7 @@ constexpr int64_t kWholeAccesses = 16;  ///< elements that each place begins at 
 
 Refused apply_pipeline(const TransformStep& step) {
   Kernel& kernel = step.kernel;
+  if (Refused no = step.check_free(step.axes[0])) return no;
   const int64_t places = step.transform.factor;
   const Expr at = kernel.axes[step.axes[0]].symbol();
   if (places < 2 || places > kMostPlaces)

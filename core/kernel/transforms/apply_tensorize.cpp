@@ -46,8 +46,8 @@ class Tensorize {
         return step_.refuse("loops around " + name(n_), "a reduction");
       const KernelAxis& axis = kernel_.axes[s->axis];
       const bool scatters = axis.kind == AxisKind::kOrdered && !has_shared_tiles(kernel_);
-      if (scatters || axis.bind == Bind::kVector ||
-          axis.bind == Bind::kMatrix || axis.bind == Bind::kBlockX)
+      if (scatters || axis.bind == Bind::kVector || axis.bind == Bind::kMatrix ||
+          axis.bind == Bind::kBlockX)
         return step_.refuse("no vector, no block.x and no order around " + name(n_), axis.name);
       const bool inside = !between_.empty() || s->axis == m_;
       if (inside && s->axis != n_ && s->body.size() != 1)
@@ -125,11 +125,11 @@ class Tensorize {
     walk(kernel_.body, [&](Statement& s) {
       if (s.kind != Statement::Kind::kStore || s.buffer != tile) return;
       for (const Guard& g : kernel_.guards)
-        if (!g.fills && ((dependence.of(g.lower) | dependence.of(g.upper)) &
-                         dependence.of(s.index)).any())
-          s.value = make_op(Op::WHERE, buffer.dtype,
-                            {make_index(g.condition(), DType::kBool), s.value,
-                             make_const(zero(buffer.dtype))});
+        if (!g.fills &&
+            ((dependence.of(g.lower) | dependence.of(g.upper)) & dependence.of(s.index)).any())
+          s.value = make_op(
+              Op::WHERE, buffer.dtype,
+              {make_index(g.condition(), DType::kBool), s.value, make_const(zero(buffer.dtype))});
     });
   }
 
@@ -214,8 +214,7 @@ class Tensorize {
     const auto is_op = [](const KValueRef& v, Op op) {
       return v->kind == KValueKind::kOp && v->op == op;
     };
-    if (!is_op(sum, Op::ADD) || !is_result(sum->operands[1]) ||
-        !is_op(sum->operands[0], Op::MUL))
+    if (!is_op(sum, Op::ADD) || !is_result(sum->operands[1]) || !is_op(sum->operands[0], Op::MUL))
       return false;
     const KValueRef &before = sum->operands[0]->operands[0], &scale = sum->operands[0]->operands[1];
     const std::optional<Place> place = place_in(store().buffer, store().index);
@@ -275,22 +274,26 @@ class Tensorize {
     return {};
   }
 
-  /// While the loop runs nothing is in the total's tile: one that it alone uses takes its place.
+  /// While the loop runs nothing is in the total's tile: the largest that it alone uses takes its
+  /// place.
   void share_memory() {
-    const int64_t count = kernel_.buffers[total_.tile].count.value();
+    KernelBuffer& total = kernel_.buffers[total_.tile];
     const std::vector<TileAccess> inside =
         shared_tile_accesses(kernel_, path_to(kernel_, total_.loop).back()->body);
     const std::vector<TileAccess> all = shared_tile_accesses(kernel_, kernel_.body);
-    for (size_t b = 0; b < kernel_.buffers.size(); ++b) {
-      const int tile = static_cast<int>(b);
-      const KernelBuffer& buffer = kernel_.buffers[b];
-      const auto uses = std::ranges::count(all, tile, &TileAccess::tile);
-      if (!is_shared_tile(buffer) || buffer.dtype != kernel_.buffers[total_.tile].dtype ||
-          buffer.whole || buffer.count.value() < count || uses == 0 ||
-          uses != std::ranges::count(inside, tile, &TileAccess::tile))
-        continue;
-      return move_tile(total_.tile, tile);
+    int largest = -1;
+    for (const TileAccess& access : inside) {
+      const KernelBuffer& tile = kernel_.buffers[access.tile];
+      const bool is_inside = std::ranges::count(all, access.tile, &TileAccess::tile) ==
+                             std::ranges::count(inside, access.tile, &TileAccess::tile);
+      if (is_inside && tile.dtype == total.dtype && !tile.whole &&
+          (largest < 0 || tile.count.value() > kernel_.buffers[largest].count.value()))
+        largest = access.tile;
     }
+    if (largest < 0) return;
+    KernelBuffer& tile = kernel_.buffers[largest];
+    tile.count = max(tile.count, total.count);
+    move_tile(total_.tile, largest);
   }
 
   void move_tile(int from, int to) {

@@ -153,9 +153,8 @@ class Drawer {
       if (kind != AxisKind::kParallel) continue;
       const Bind place = below_(2) ? Bind::kBlockX : Bind::kBlockY;
       const Chosen before = chosen_;
-      const bool is_bound =
-          add({TransformKind::kSplit, {a}, threads, Bind::kLoop}) &&
-          add({TransformKind::kBind, {a + (below_(2) ? ".i" : ".o")}, 0, place});
+      const bool is_bound = add({TransformKind::kSplit, {a}, threads, Bind::kLoop}) &&
+                            add({TransformKind::kBind, {a + (below_(2) ? ".i" : ".o")}, 0, place});
       if (!is_bound) chosen_ = before;
     }
   }

@@ -117,7 +117,8 @@ std::string check_matrix(Kernel& kernel, const Statement& reduction, int m, int 
     if (!load->mask.is_const(1) || !known) return "loads without masks at indices known ahead";
     const BufferSpace space = kernel.buffers[load->buffer].space;
     if (is_shared_tile(kernel.buffers[load->buffer])) {
-      if (!kernel.buffers[load->buffer].whole || !can_be_whole(kernel, load->buffer)) return "tiles that are filled whole";
+      if (!kernel.buffers[load->buffer].whole || !can_be_whole(kernel, load->buffer))
+        return "tiles that are filled whole";
       if (!is_one_to_one(load->index)) return "loads of each element of a tile at one place";
     } else if (space == BufferSpace::kShared) {
       const KValue* from = copied(kernel, load);

@@ -21,8 +21,8 @@ struct MatrixProduct {
   MatrixOperand a, b;
 };
 
-/// Whether what is stored into a kept tile could be stored at points that are not real too: each has
-/// a place of its own.
+/// Whether what is stored into a kept tile could be stored at points that are not real too: each
+/// has a place of its own.
 bool can_be_whole(const Kernel& kernel, int tile);
 
 /// Empty if the reduction is a sum of products of loads along these axes, that need no masks; else

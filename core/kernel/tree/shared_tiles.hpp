@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tiles that loops fill for loops after them, in shared memory: the threads of a workgroup fill them
-// together, and barriers part what fills from what takes.
+// Tiles that loops fill for loops after them, in shared memory: the threads of a workgroup fill
+// them together, and barriers part what fills from what takes.
 #pragma once
 
 #include <span>
@@ -24,7 +24,8 @@ struct TileAccess {
   bool writes = false;
 };
 
-/// Of statements with all that is inside them. `around`: the reduction whose steps they are, if any.
+/// Of statements with all that is inside them. `around`: the reduction whose steps they are, if
+/// any.
 std::vector<TileAccess> shared_tile_accesses(const Kernel& kernel,
                                              std::span<const Statement> statements,
                                              const Statement* around = nullptr);
