@@ -12,6 +12,13 @@ bool has_loop(std::span<const Statement> statements) {
 
 }  // namespace
 
+TileBarriers::TileBarriers(const Kernel& kernel, const LaunchPlaces& places)
+    : kernel_(kernel),
+      places_(places),
+      any_(has_shared_tiles(kernel) && std::ranges::any_of(LaunchPlaces::kBlock, [&](Bind place) {
+             return places.is_used(place) && !places.extent(place).is_const(1);
+           })) {}
+
 bool TileBarriers::part(std::span<const Statement> before, std::span<const Statement> after,
                         const Statement* around) const {
   if (!any_ || before.empty()) return false;

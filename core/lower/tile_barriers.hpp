@@ -11,10 +11,8 @@ namespace tenon {
 
 class TileBarriers {
  public:
-  TileBarriers(const Kernel& kernel, const LaunchPlaces& places)
-      : kernel_(kernel), places_(places), any_(has_shared_tiles(kernel)) {}
+  TileBarriers(const Kernel& kernel, const LaunchPlaces& places);
 
-  bool any() const { return any_; }
   /// Whether a barrier belongs between statements and some that follow them. `around`: the
   /// reduction that the walk is in, if any.
   bool part(std::span<const Statement> before, std::span<const Statement> after,
@@ -25,7 +23,7 @@ class TileBarriers {
  private:
   const Kernel& kernel_;
   const LaunchPlaces& places_;
-  const bool any_;
+  const bool any_;  ///< there are tiles, and threads that share them
 };
 
 }  // namespace tenon

@@ -13,8 +13,8 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMostRows = 128;   ///< queries of a workgroup
-constexpr int64_t kKeys = 64;        ///< of a block
+constexpr int64_t kMostRows = 128, kLeastRows = 32;  ///< queries of a workgroup
+constexpr int64_t kKeys = 64;                        ///< of a block
 constexpr int64_t kRoom = 4;         ///< f32 after rows of scores, so that no two share a bank
 constexpr int64_t kPartials = 2048;  ///< bytes for sums of the threads of a row
 constexpr int64_t kMostPlaces = 2;   ///< of a block of keys and of values
@@ -164,6 +164,14 @@ class Recipe {
   const Threads threads_;
 };
 
+/// Of workgroups with so many rows each.
+int64_t count_workgroups(const ScheduleBuilder& builder, const Chained& found, int64_t rows) {
+  const int queries = queries_of(builder, found, 1);
+  int64_t count = 1;
+  for (const int a : loops_around(found, queries)) count *= builder.size(a);
+  return queries < 0 ? count : count * ((builder.size(queries) + rows - 1) / rows);
+}
+
 bool with_rows(ScheduleBuilder& builder, const Chained& found, const MatrixAtom& atom,
                int64_t rows) {
   const int queries = queries_of(builder, found, rows / 2);
@@ -191,10 +199,13 @@ bool chained_on_atoms(ScheduleBuilder& builder, const Chained& found) {
     return false;
   const Statement* scores = reduction_in(builder.loop(found.keys));
   const std::vector<MatrixAtom> atoms = atoms_for(builder, *scores);
+  const int64_t units = std::max<int64_t>(1, builder.caps.compute_units);
+  int64_t most = kMostRows;
+  while (most > kLeastRows && count_workgroups(builder, found, most) < units) most /= 2;
   // Two workgroups of a unit fill one another's waits, where its memory holds them.
   for (const int64_t beside : {2, 1})
     for (const MatrixAtom& atom : atoms)
-      for (const int64_t rows : {kMostRows, kMostRows / 2})
+      for (int64_t rows = most; rows >= kLeastRows; rows /= 2)
         if (builder.attempt([&](ScheduleBuilder& trial) {
               return with_rows(trial, found, atom, rows) &&
                      (shared_bytes(trial, false) + kPartials) * beside <=

@@ -200,7 +200,8 @@ class Drawer {
       left -= info.weight;
     }
     if (kind == TransformKind::kVectorize && !options_.vectors) return TransformKind::kUnroll;
-    if (kind == TransformKind::kGroup && !options_.threads) return TransformKind::kSplit;
+    const bool wants_threads = kind == TransformKind::kGroup || kind == TransformKind::kShare;
+    if (wants_threads && !options_.threads) return TransformKind::kSplit;
     return kind;
   }
 
