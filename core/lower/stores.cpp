@@ -40,7 +40,7 @@ void Stores::store_all(std::span<const Statement> run) {
   std::vector<std::vector<Value>> values(run.size());
   std::vector<AxisSet> axes;
   for (size_t i = 0; i < run.size(); ++i) {
-    axes.push_back(positions_.axes_of(run[i].index) | positions_.axes_of(run[i].mask));
+    axes.push_back(axes_of(run[i]));
     positions_.each_instance(axes[i],
                              [&](int) { values[i].push_back(leaves_.value(run[i].value)); });
   }
@@ -48,9 +48,14 @@ void Stores::store_all(std::span<const Statement> run) {
     positions_.each_instance(axes[i], [&](int k) { store(run[i], values[i][k]); });
 }
 
+AxisSet Stores::axes_of(const Statement& s) {
+  // A value may follow what its place does not: an axis of one iteration, that became longer.
+  return positions_.axes_of(s.index) | positions_.axes_of(s.mask) | positions_.axes_of(s.value);
+}
+
 void Stores::copy_ahead(std::span<const Statement> run) {
   for (const Statement& s : run)
-    positions_.each_instance(positions_.axes_of(s.index) | positions_.axes_of(s.mask), [&](int) {
+    positions_.each_instance(axes_of(s), [&](int) {
       if (!copy_async(s)) store(s, leaves_.value(s.value));
     });
 }

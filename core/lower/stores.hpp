@@ -30,6 +30,7 @@ class Stores {
   void copy_ahead(std::span<const Statement> run);
 
  private:
+  AxisSet axes_of(const Statement& s);  ///< of each of which it has copies of its own
   /// False, and nothing done, unless the device copies it as it lies in memory.
   bool copy_async(const Statement& s);
   void store_all(std::span<const Statement> run);

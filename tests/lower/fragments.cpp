@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/ir/scalar_op.hpp"
 #include "sdk/program/view.hpp"
 #include "tenon/program.h"
 
@@ -31,6 +32,27 @@ int64_t matrix_offset(const tn_op& op, int64_t r, int64_t c, int64_t stride) {
   if (!(op.imm & TN_MATRIX_PIECES)) return r * stride + c;
   const int64_t piece = 16 / sdk::dtype_bytes(op.dtype);  // of a load: operands have no others
   return c / piece * stride + r * piece + c % piece;
+}
+
+std::vector<uint64_t> multiply_add(const MatrixAtom& atom, DType dtype,
+                                   const std::vector<Scalar>& a, const std::vector<Scalar>& b,
+                                   const std::vector<Scalar>& c) {
+  const auto at = [](const std::vector<Scalar>& matrix, int columns, int row, int column) {
+    return matrix[static_cast<size_t>(row * columns + column)];
+  };
+  std::vector<uint64_t> out;
+  for (int row = 0; row < atom.m; ++row) {
+    for (int column = 0; column < atom.n; ++column) {
+      Scalar total = at(c, atom.n, row, column);
+      for (int k = 0; k < atom.k; ++k) {
+        const Scalar product =
+            evaluate_scalar(Op::MUL, dtype, {at(a, atom.k, row, k), at(b, atom.n, k, column)});
+        total = evaluate_scalar(Op::ADD, dtype, {total, product});
+      }
+      out.push_back(total.bits);
+    }
+  }
+  return out;
 }
 
 }  // namespace tenon::test

@@ -47,3 +47,21 @@ TEST_CASE("a guard whose left side falls along an axis keeps its real points") {
     for (int64_t i = 0; i < 21; ++i) CHECK(got[0].at(i) == Scalar::of_int(DType::kI32, 2 * i + 2));
   }
 }
+
+TEST_CASE("copies of a row of one stored value store it once") {
+  // a1.o has one iteration, of eight after the second split.
+  const Case sums{R"(graph g(%x: f32[4, 5, 3]) {
+    %s = reduce.add %x, axes=[2]
+    %y = reshape %s : f32[4, 5]
+    %z = mul %y, %y
+    return %z })",
+                  {},
+                  {}};
+  for (const char* list : {"split a1 6; split a1.o 8; sink r0 at a0; unroll a1.o.i.c",
+                           "split a1 6; split a1.o 8; sink r0 at a0; vectorize a1.o.i.c",
+                           "split a1 6; split a1.o 8; sink r0 at a0; reorder a1.o.i.c a1.i.c; "
+                           "unroll a1.o.i.c; unroll a1.i.c"}) {
+    INFO(list);
+    CHECK(difference(sums, everything(), list, false) == "");
+  }
+}

@@ -68,7 +68,6 @@ class Machine {
   [[noreturn]] void error(uint32_t i, const std::string& what) const {
     throw std::runtime_error(fmt::format("op {} {}: {}", i, sdk::op_text(program_.op(i).op), what));
   }
-
   uint64_t lane(uint32_t v, uint32_t t, uint32_t l) const {
     const Bits& bits = values_[v][t];
     return bits[bits.size() == 1 ? 0 : l];
@@ -97,8 +96,7 @@ class Machine {
         if (else_[i] && any(other)) region(middle + 1, ends_[i], other);
         i = ends_[i];
       } else if (op.op == TN_OP_BARRIER) {
-        for (uint32_t t = 0; t < threads_; ++t)
-          if (!active[t]) error(i, "expected all threads at the barrier");
+        if (std::ranges::count(active, false)) error(i, "expected all threads at the barrier");
         op.imm == TN_SCOPE_SUBGROUP ? races_->met_in_subgroups() : races_->met_all();
       } else if (op.op >= TN_OP_SUBGROUP_SHUFFLE && op.op <= TN_OP_ASYNC_WAIT) {
         together(i, op, operands, active);
@@ -117,8 +115,8 @@ class Machine {
     for (uint32_t first = 0; first < threads_; first += size) {
       bool some = false, all = true;
       for (uint32_t t = first; t < first + size; ++t) some |= active[t], all &= active[t];
+      if (some && !all) error(i, "expected the whole subgroup");
       if (!some) continue;
-      if (!all) error(i, "expected the whole subgroup");
       switch (op.op) {
         case TN_OP_SUBGROUP_SHUFFLE:
         case TN_OP_SUBGROUP_BROADCAST:
@@ -176,8 +174,8 @@ class Machine {
       if (is_load) values_[i][thread].assign(op.lanes, 0);
       for (int l = 0; l < layout.lanes(); ++l) {
         const int e = layout.element(t, l);
-        const int r = e / layout.columns(), c = e % layout.columns();
-        const int64_t at = index + matrix_offset(op, r, c, stride);
+        const int width = layout.columns();
+        const int64_t at = index + matrix_offset(op, e / width, e % width, stride);
         std::vector<uint8_t>& bytes = bytes_of(operands[0], thread);
         if (at < 0 || (static_cast<size_t>(at) + 1) * size > bytes.size())
           error(i, fmt::format("element {} outside of {}", at, bytes.size() / size));
@@ -211,28 +209,12 @@ class Machine {
                                      static_cast<uint32_t>(l))},
                    dtype);
     }
-    const auto get = [&](size_t operand, int row, int column) {
-      const int columns = operand == 0 ? a.k : a.n;
-      return dense[operand][static_cast<size_t>(row * columns + column)];
-    };
     const FragmentLayout layout(a, TN_MATRIX_C);
-    std::vector<uint64_t> c(static_cast<size_t>(a.m * a.n));
-    for (int row = 0; row < a.m; ++row) {
-      for (int column = 0; column < a.n; ++column) {
-        Scalar total = get(2, row, column);
-        for (int k = 0; k < a.k; ++k) {
-          const Scalar product =
-              evaluate_scalar(Op::MUL, dtype, {get(0, row, k), get(1, k, column)});
-          total = evaluate_scalar(Op::ADD, dtype, {total, product});
-        }
-        c[static_cast<size_t>(row * a.n + column)] = total.bits;
-      }
-    }
+    const std::vector<uint64_t> c = multiply_add(a, dtype, dense[0], dense[1], dense[2]);
     for (int t = 0; t < a.subgroup; ++t) {
       Bits& out = values_[i][first + static_cast<uint32_t>(t)];
       out.assign(op.lanes, 0);
-      for (int l = 0; l < a.c_lanes; ++l)
-        out[static_cast<size_t>(l)] = c[static_cast<size_t>(layout.element(t, l))];
+      for (int l = 0; l < a.c_lanes; ++l) out[size_t(l)] = c[size_t(layout.element(t, l))];
     }
   }
 
@@ -269,11 +251,7 @@ class Machine {
     }
   }
 
-  static bool any(const Mask& mask) {
-    for (const bool b : mask)
-      if (b) return true;
-    return false;
-  }
+  static bool any(const Mask& mask) { return std::ranges::count(mask, true) > 0; }
 
   void loop(uint32_t i, std::span<const uint32_t> operands, const Mask& active) {
     const size_t carries = operands.size() - 3;
@@ -364,9 +342,9 @@ class Machine {
   }
 
   size_t next_scalar(uint32_t param) const {
-    size_t n = 0;
-    for (uint32_t p = 0; p < param; ++p) n += program_.param(p).kind == TN_PARAM_SCALAR;
-    return n;
+    return param == 0
+               ? 0
+               : next_scalar(param - 1) + (program_.param(param - 1).kind == TN_PARAM_SCALAR);
   }
 
   uint64_t axis(uint64_t which, uint32_t t, uint32_t l) const {
@@ -410,9 +388,8 @@ class Machine {
   void touch(uint32_t i, uint32_t buffer, size_t byte, uint32_t thread, bool writes,
              bool same = false) {
     const auto param = static_cast<uint32_t>(program_.op(buffer).imm);
-    if (program_.param(param).kind != TN_PARAM_ALLOC ||
-        program_.param(param).space != TN_SPACE_SHARED)
-      return;
+    const tn_param& p = program_.param(param);
+    if (p.kind != TN_PARAM_ALLOC || p.space != TN_SPACE_SHARED) return;
     if (!races_->touch(param, byte, thread, writes, same))
       error(i, fmt::format("thread {} {} byte {} of shared memory %{} beside another thread",
                            thread, writes ? "writes" : "reads", byte, param));

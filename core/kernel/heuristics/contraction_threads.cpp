@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/kernel/heuristics/shared_copies.hpp"
+#include "core/kernel/transforms/tile_loops.hpp"
 #include "core/kernel/tree/matrix.hpp"
 #include "core/support/error.hpp"
 
@@ -57,14 +58,6 @@ int64_t block_tile(const ScheduleBuilder& builder, const Matmul& mm, int64_t mos
   return most;
 }
 
-/// Whether the last iteration is not whole.
-bool has_end(const ScheduleBuilder& builder, int axis) {
-  const std::string& name = builder.kernel.axes[axis].name;
-  return std::ranges::any_of(builder.kernel.guards, [&](const Guard& g) {
-    return g.lower.depends_on(name) || g.upper.depends_on(name);
-  });
-}
-
 /// Blocks of the sum that are on their way while one is computed on: as many as leave room for
 /// `beside` workgroups in all.
 void fill_ahead(ScheduleBuilder& builder, int k_block, const Matmul& mm, int64_t beside = 2) {
@@ -105,7 +98,7 @@ void schedule_registers(ScheduleBuilder& builder, const Matmul& mm, int64_t want
   }
   stage_operands(builder, mm, k_block, threads);
   // All blocks would have the masks of the last.
-  if (!has_end(builder, k_block)) fill_ahead(builder, k_block, mm);
+  if (!is_guarded(builder.kernel, k_block)) fill_ahead(builder, k_block, mm);
   bind_blocks(builder, mm, m_block, n_block);
 }
 

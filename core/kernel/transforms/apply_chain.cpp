@@ -5,9 +5,9 @@
 
 #include "core/ir/scalar_op.hpp"
 #include "core/kernel/transforms/apply.hpp"
+#include "core/kernel/transforms/block_tiles.hpp"
 #include "core/kernel/transforms/hidden_blocks.hpp"
 #include "core/kernel/transforms/running_maximum.hpp"
-#include "core/kernel/transforms/tile_loops.hpp"
 
 namespace tenon {
 namespace {
@@ -18,14 +18,12 @@ bool is_reduce(const Statement& s) { return s.kind == Statement::Kind::kReduce; 
 class Chain {
  public:
   explicit Chain(const TransformStep& step)
-      : step_(step),
-        kernel_(step.kernel),
-        r_(step.axes[0]),
-        a_(step.axes[1]),
-        block_inner_(step.axes.size() > 2) {}
+      : step_(step), kernel_(step.kernel), r_(step.axes[0]), a_(step.axes[1]) {
+    block_tiles_.steps_inner = step.axes.size() > 2;
+  }
 
   Refused run() {
-    if (block_inner_ && step_.axes[2] != r_)
+    if (block_tiles_.steps_inner && step_.axes[2] != r_)
       return step_.refuse("inner " + name(r_) + ", or nothing", name(step_.axes[2]));
     if (Refused no = find_maximum()) return no;
     if (Refused no = find_tile()) return no;
@@ -40,11 +38,7 @@ class Chain {
   const std::string& name(int axis) const { return kernel_.axes[axis].name; }
   const Expr& extent(int axis) const { return kernel_.axes[axis].extent; }
   Expr at(int axis) const { return kernel_.axes[axis].symbol(); }
-  bool is_guarded(int axis) const {
-    return std::ranges::any_of(kernel_.guards, [&](const Guard& g) {
-      return g.lower.depends_on(name(axis)) || g.upper.depends_on(name(axis));
-    });
-  }
+  bool is_guarded(int axis) const { return tenon::is_guarded(kernel_, axis); }
 
   /// Nothing but reductions before the step of a reduction over one loop.
   static bool is_row(const Statement& reduction) {
@@ -167,24 +161,15 @@ class Chain {
       const std::vector<int> axes = with_tile(sum.own);
       if (count(axes) < 0) return too_large();
     }
-    across_ = block_inner_ ? step_.transform.factor : positions;
-    down_ = block_inner_ ? positions : step_.transform.factor;
-    if (positions < 0 || step_.transform.pad > kMostOfTile ||
-        (across_ + 8 * step_.transform.pad) * down_ > kMostOfTile)
-      return too_large();
-    terms_ = add_block_tile("terms", dtype_);
+    block_tiles_.across = block_tiles_.steps_inner ? step_.transform.factor : positions;
+    block_tiles_.down = block_tiles_.steps_inner ? positions : step_.transform.factor;
+    block_tiles_.room = step_.transform.pad * static_cast<int64_t>(dtype_size(dtype_));
+    if (positions < 0 || !block_tiles_.fits()) return too_large();
+    terms_ = block_tiles_.add(kernel_, "terms", dtype_);
     maxima_ = add_tile("maxima", positions);
     bases_ = add_tile("bases", positions);
     scales_ = add_tile("scales", positions);
     return {};
-  }
-  /// As many bytes of room after each row, whatever the dtype.
-  int64_t pitch(DType dtype) const {
-    const auto size = static_cast<int64_t>(dtype_size(dtype));
-    return across_ + step_.transform.pad * static_cast<int64_t>(dtype_size(dtype_)) / size;
-  }
-  int add_block_tile(const std::string& what, DType dtype) {
-    return tenon::add_tile(kernel_, what, dtype, pitch(dtype) * down_);
   }
   Refused too_large() const { return step_.refuse("tiles of at most 4194304 elements", "larger"); }
 
@@ -223,9 +208,7 @@ class Chain {
     return at(blocks_) * step_.transform.factor + at(block_axis);
   }
   Expr place_in_block(int block_tile, int block_axis, const std::vector<int>& tile) const {
-    const int64_t row = pitch(kernel_.buffers[block_tile].dtype);
-    if (block_inner_) return place(tile) * row + at(block_axis);
-    return at(block_axis) * row + place(tile);
+    return block_tiles_.place(kernel_.buffers[block_tile], at(block_axis), place(tile));
   }
 
   Refused split_terms() {
@@ -354,15 +337,6 @@ class Chain {
     return out;
   }
 
-  /// Above -inf, so that what has seen nothing else does not make NaN.
-  KValueRef base_of(const KValueRef& maximum) const {
-    return op(Op::MAX, maximum, number(-greatest()));
-  }
-  double greatest() const {
-    return dtype_ == DType::kF64 ? std::numeric_limits<double>::max()
-                                 : std::numeric_limits<float>::max();
-  }
-
   std::vector<Statement> maxima() {
     Part rows = part(".m");
     rows.block = add_block_axis(".m", AxisKind::kReduce);
@@ -371,8 +345,8 @@ class Chain {
     const Expr here = place(rows.tile);
     const KValueRef before = load(maxima_, here);
     const KValueRef now = op(Op::MAX, before, make_result(out[0].id, 0, dtype_));
-    const KValueRef base = base_of(now);
-    out.push_back(make_store(scales_, here, power_->of(base_of(before), base)));
+    const KValueRef base = above_infinity(now);
+    out.push_back(make_store(scales_, here, power_->of(above_infinity(before), base)));
     out.push_back(make_store(bases_, here, base));
     out.push_back(make_store(maxima_, here, now));
     return in_loops(rows.copies.axes, std::move(out));
@@ -398,12 +372,12 @@ class Chain {
         }
         // What was rounded is kept so.
         if (const KValueRef narrow = before_widening(weight)) {
-          sum.weights.push_back(add_block_tile("weights", narrow->dtype));
+          sum.weights.push_back(block_tiles_.add(kernel_, "weights", narrow->dtype));
           kept.push_back(make_store(sum.weights.back(), here(sum.weights.back()), narrow));
           continue;
         }
         // The first takes the place of the terms, which all have been read when it is stored.
-        sum.weights.push_back(is_first ? terms_ : add_block_tile("weights", dtype_));
+        sum.weights.push_back(is_first ? terms_ : block_tiles_.add(kernel_, "weights", dtype_));
         is_first = false;
         kept.push_back(make_store(sum.weights.back(), here(sum.weights.back()), weight));
       }
@@ -502,16 +476,15 @@ class Chain {
   const TransformStep& step_;
   Kernel& kernel_;
   int r_, a_;
-  bool block_inner_;  ///< steps of a block lie side by side in tiles, else positions of the tile
   std::vector<Statement*> path_;
   Statement *maximum_ = nullptr, *outer_ = nullptr, *inner_ = nullptr;
   int maximum_id_ = -1;
   DType dtype_ = DType::kVoid;
   std::vector<int> tile_;
   std::vector<RunningSum> sums_;
-  int64_t across_ = 0, down_ = 0;  ///< of the tiles of a block
-  KValueRef term_;                 ///< what the maximum is taken of
-  int sum_ = -1;  ///< the reduction whose results are kept of a block; -1: the terms are
+  BlockTiles block_tiles_;
+  KValueRef term_;  ///< what the maximum is taken of
+  int sum_ = -1;    ///< the reduction whose results are kept of a block; -1: the terms are
   int terms_ = -1, maxima_ = -1, bases_ = -1, scales_ = -1;
   int blocks_ = -1;
   Part powers_;

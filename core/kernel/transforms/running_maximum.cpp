@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tenon {
 namespace {
@@ -282,6 +283,12 @@ std::optional<RunningTerm> RunningMaximum::follow(
     const KValueRef& term, int axis, const AxisSet& own, std::optional<Power>& power,
     const KValueRef& element, const std::function<KValueRef(const Power&)>& powered) {
   return Follower(*this, axis, own, power, element, powered).run(term);
+}
+
+KValueRef above_infinity(const KValueRef& maximum) {
+  const double least = maximum->dtype == DType::kF64 ? std::numeric_limits<double>::lowest()
+                                                     : std::numeric_limits<float>::lowest();
+  return make_op(Op::MAX, maximum->dtype, {maximum, make_const(Scalar::of(maximum->dtype, least))});
 }
 
 }  // namespace tenon

@@ -73,4 +73,7 @@ class RunningMaximum {
   std::optional<Hidden> hidden_;
 };
 
+/// Above -inf, so that what has seen nothing else does not make NaN.
+KValueRef above_infinity(const KValueRef& maximum);
+
 }  // namespace tenon

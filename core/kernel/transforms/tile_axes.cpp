@@ -7,6 +7,8 @@
 #include <limits>
 #include <optional>
 
+#include "core/kernel/transforms/tile_loops.hpp"
+
 namespace tenon {
 namespace {
 
@@ -192,12 +194,6 @@ struct Loop {
   /// Guarded ones first: a guard is of all its loops, and what has none fits in later.
   std::pair<int64_t, bool> order() const { return {move, !guarded}; }
 };
-
-bool is_guarded(const Kernel& kernel, int axis) {
-  return std::ranges::any_of(kernel.guards, [&](const Guard& g) {
-    return g.condition().depends_on(kernel.axes[axis].name);
-  });
-}
 
 /// Takes loops of one line, beginning with the first, and leaves the others.
 std::vector<Member> take_line(const Kernel& kernel, const Line& line, std::vector<Loop>& loops) {

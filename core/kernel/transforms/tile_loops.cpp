@@ -73,6 +73,13 @@ Statement make_store(int buffer, const Expr& index, KValueRef value) {
   return s;
 }
 
+bool is_guarded(const Kernel& kernel, int axis) {
+  const std::string& name = kernel.axes[axis].name;
+  return std::ranges::any_of(kernel.guards, [&](const Guard& g) {
+    return g.lower.depends_on(name) || g.upper.depends_on(name);
+  });
+}
+
 void append(std::vector<Statement>& to, std::vector<Statement> more) {
   to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }

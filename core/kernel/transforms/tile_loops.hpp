@@ -40,4 +40,7 @@ void append(std::vector<Statement>& to, std::vector<Statement> more);
 void take_from_tiles(Kernel& kernel, std::vector<Statement>& statements, const AxisCopies& copies,
                      int reduction, const std::vector<KValueRef>& states);
 
+/// Whether a guard asks where the axis stands.
+bool is_guarded(const Kernel& kernel, int axis);
+
 }  // namespace tenon

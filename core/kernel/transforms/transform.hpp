@@ -54,11 +54,11 @@ struct Transform {
   TransformKind kind = TransformKind::kSplit;
   std::vector<std::string> names;  ///< of its axes and buffers
   int64_t factor = 0;
-  Bind bind = Bind::kLoop;         ///< its place
-  bool computed = false;           ///< stage: of what is computed from the loads
-  int64_t pieces = 0;              ///< stage: elements of a piece; 0: rows are whole
-  int64_t pad = 0;                 ///< stage, chain: elements of room after each row
-  bool sums = false;               ///< chain: the tile of a block holds sums as they are
+  Bind bind = Bind::kLoop;  ///< its place
+  bool computed = false;    ///< stage: of what is computed from the loads
+  int64_t pieces = 0;       ///< stage: elements of a piece; 0: rows are whole
+  int64_t pad = 0;          ///< stage, chain: elements of room after each row
+  bool sums = false;        ///< chain: the tile of a block holds sums as they are
   bool operator==(const Transform&) const = default;
 };
 using TransformList = std::vector<Transform>;
