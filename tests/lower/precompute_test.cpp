@@ -164,6 +164,17 @@ TEST_CASE("precomputed terms agree with the reference in blocks of any length") 
   }
 }
 
+TEST_CASE("blocks that are left out stay inside the axis where a tile is not real") {
+  for (const auto& [name, a] : kKinds) {
+    if (std::string_view(name) != "of rows, window") continue;
+    CHECK(difference(case_of(a), everything(),
+                     "split a1 6; precompute r0 4 at a1.o; split a1.o 3; bind a1.o.i grid.x",
+                     false) == "");
+    CHECK(difference(case_of(a), everything(), "split a1 6; precompute r0 4 at a1.o; pad a1.o 8",
+                     false) == "");
+  }
+}
+
 TEST_CASE("any list after precompute gives the same result") {
   int done = 0;
   for (const auto& [name, a] : kKinds) {

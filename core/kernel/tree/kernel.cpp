@@ -146,8 +146,10 @@ void substitute(Kernel& kernel, const std::map<std::string, Expr>& values) {
   walk(kernel.body, [&](Statement& s) {
     s.index = s.index.substitute(values);
     s.mask = s.mask.substitute(values);
+    // Where a split or padding has points that are not real, a range would leave the extent.
     if (s.range)
-      s.range = LoopRange{s.range->begin.substitute(values), s.range->end.substitute(values)};
+      s.range = LoopRange{max(s.range->begin.substitute(values), 0),
+                          min(s.range->end.substitute(values), kernel.axes[s.axis].extent)};
   });
   rewrite_values(kernel, [&](const KValueRef& v) -> KValueRef {
     if (v->kind != KValueKind::kIndex && v->kind != KValueKind::kLoad) return v;
