@@ -142,8 +142,7 @@ bool ScheduleBuilder::stage(const KValueRef& load, int axis, int inner, int64_t 
   if (ways.size() > 1) buffer += "." + std::to_string(way - ways.begin());
   std::vector<std::string> names{std::move(buffer), kernel.axes[axis].name};
   if (inner >= 0) names.push_back(kernel.axes[inner].name);
-  return step_if_legal(
-      {TransformKind::kStage, std::move(names), 0, Bind::kLoop, false, 0, pad});
+  return step_if_legal({TransformKind::kStage, std::move(names), 0, Bind::kLoop, false, 0, pad});
 }
 
 bool ScheduleBuilder::pipeline(int axis, int64_t places) {

@@ -401,7 +401,7 @@ class Chain {
 
   /// What the maximum is taken of, from the tile of a block.
   KValueRef term_at(int block, const Part& part) {
-    const KValueRef kept = load(terms_, place_in_block(terms_, block, part.tile));
+    KValueRef kept = load(terms_, place_in_block(terms_, block, part.tile));
     if (sum_ < 0) return kept;
     AxisCopies copies = part.copies;
     copies.rename.insert_or_assign(name(r_), row_at(block));
