@@ -46,8 +46,9 @@ constexpr GpuHelper kHelpers[] = {
 
     // +0 is larger than -0, and NaN stays.
     {"tn_plain_max_{}",
-     "TN {t} tn_plain_max_{n}({t} a, {t} b) {\n  if (a != a || b != b) return a + b;\n"
-     "  if (a == b) return signbit(a) ? b : a;\n  return a < b ? b : a;\n}\n"},
+     "TN {t} tn_plain_max_{n}({t} a, {t} b) {\n"
+     "  const {t} larger = (a < b) | ((a == b) & (signbit(a) != 0)) ? b : a;\n"
+     "  return (a != a) | (b != b) ? a + b : larger;\n}\n"},
     {"tn_max_f32", "TN float tn_max_f32(float a, float b) { return tn_plain_max_f32(a, b); }\n"},
     {"tn_max_f64", "TN double tn_max_f64(double a, double b) { return tn_plain_max_f64(a, b); }\n"},
     {"tn_min_f32", "TN float tn_min_f32(float a, float b) { return -tn_plain_max_f32(-a, -b); }\n"},

@@ -25,6 +25,7 @@ static_assert(sizeof(void*) == 8, "device addresses are pointers of 64 bits");
 
 /// Flags and codes whose numbers the drivers share.
 inline constexpr unsigned kApiStreamNonBlocking = 1;
+inline constexpr unsigned kApiEventBlockingSync = 1;
 inline constexpr unsigned kApiEventDisableTiming = 2;
 inline constexpr unsigned kApiHostPortable = 1, kApiHostMapped = 2;
 inline constexpr int kApiCaptureRelaxed = 2;

@@ -5,9 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace tenon::sdk {
 namespace {
+
+constexpr std::chrono::microseconds kAwake{50};  ///< about what a thread takes to be woken
 
 // Lost is after what leaves "the process in an inconsistent state" in the words of cuda.h, what
 // destroyed the context, and what nobody knows (UNKNOWN): nothing says that work after it is right.
@@ -108,7 +111,9 @@ StreamEvent::StreamEvent(std::shared_ptr<StreamContext> context) : context_(std:
     }
   }
   if (handle_) return;
-  context_->check(context_->api().event_create(&handle_, kApiEventDisableTiming), "event");
+  context_->check(
+      context_->api().event_create(&handle_, kApiEventBlockingSync | kApiEventDisableTiming),
+      "event");
   const std::lock_guard lock(context_->mutex_);
   context_->idle_.reserve(++context_->events_);  // so that giving back cannot fail
 }
@@ -133,6 +138,12 @@ bool StreamEvent::is_reached() const {
 
 void StreamEvent::synchronize() const {
   const ActiveDevice active = context_->activate();
+  // What ends soon is waited for awake, anything longer asleep.
+  const auto soon = std::chrono::steady_clock::now() + kAwake;
+  int code = kApiNotReady;
+  while (code == kApiNotReady && std::chrono::steady_clock::now() < soon)
+    code = context_->api().event_query(handle_);
+  if (code == 0) return;
   context_->check(context_->api().event_synchronize(handle_), "wait");
 }
 
