@@ -2,6 +2,7 @@
 // Tiles that a workgroup's threads fill and take together.
 #include <catch2/catch_test_macros.hpp>
 
+#include "core/kernel/heuristics/heuristics.hpp"
 #include "core/kernel/transforms/random_transforms.hpp"
 #include "core/kernel/tree/build.hpp"
 #include "tests/lower/attention.hpp"
@@ -126,6 +127,31 @@ TEST_CASE("matrix atoms put scores into a tile, take weights from one, and keep 
     CHECK(difference(case_of(a), warps_like(), list, false) == "");
     CHECK(difference(case_of(a), warps_like(), list + "; pipeline r2.o 2", false) == "");
   }
+}
+
+TEST_CASE("attention of narrow floats is one kernel where there are matrix atoms") {
+  const std::vector<std::pair<const char*, Attention>> kinds = {
+      {"all", {.queries = 96, .keys = 80, .size = 16, .values = 16}},
+      {"causal", {.queries = 96, .keys = 96, .size = 16, .values = 16}},
+      {"one block of keys", {.queries = 64, .keys = 64, .size = 16, .values = 8}},
+      {"tails", {.queries = 75, .keys = 131, .size = 20, .values = 40}},
+      {"heads that share keys",
+       {.heads = 4, .queries = 64, .keys = 70, .size = 16, .values = 16, .each = 2}},
+      {"one buffer", {.queries = 64, .keys = 64, .size = 16, .values = 16, .fused = true}},
+  };
+  for (const char* dtype : {"f16", "bf16"})
+    for (auto [name, a] : kinds) {
+      INFO(name << " " << dtype);
+      a.dtype = dtype;
+      if (std::string_view(name) == "causal") a.shown = kCausal;
+      Builder builder;
+      const Graph graph = parse_graph(text(a), builder);
+      CHECK(is_chained(build_kernel(graph), warps_like()));
+      const std::string list = print(lower(graph, warps_like(), "", true).chosen.list);
+      INFO(list);
+      CHECK(list.find("tensorize") != std::string::npos);
+      CHECK(difference(case_of(a), warps_like(), "", true) == "");
+    }
 }
 
 TEST_CASE("random lists share tiles") {

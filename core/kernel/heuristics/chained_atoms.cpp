@@ -61,9 +61,9 @@ class Recipe {
     for (const int a : parts.ends) end(a);
     row_pass(nests[1]);
     row_pass(nests[2]);
-    const KernelAxis block = builder_.kernel.axes[parts.blocks];
-    stage(score, tiles, [&](const KValueRef& v) { return !follows(v, block); });
-    stage(score, parts.blocks, [&](const KValueRef& v) { return follows(v, block); });
+    const KernelAxis row = builder_.kernel.axes[product.m];
+    stage(score, tiles, [&](const KValueRef& v) { return follows(v, row); });
+    stage(score, parts.blocks, [&](const KValueRef& v) { return !follows(v, row); });
     stage(total, parts.blocks, [](const KValueRef&) { return true; });
     tensorize(product);
     tensorize(sum);
@@ -73,7 +73,7 @@ class Recipe {
 
  private:
   struct Product {
-    int m = -1, n = -1;
+    int m = -1, n = -1, k = -1;
   };
 
   /// Rows for each subgroup, columns in atoms, of the nest of a product.
@@ -90,14 +90,13 @@ class Recipe {
     builder_.bind(z, Bind::kBlockZ);
     builder_.bind(y, Bind::kBlockY);
     for (const int a : {m, copy, n}) builder_.unroll(a);
-    return {m, n};
+    const Statement* reduction = reduction_in(builder_.loop(n));
+    const int k = builder_.chain(reduction->body[0]).back();
+    return {m, n, builder_.split(k, atom_.k).second};
   }
 
   void tensorize(const Product& product) {
-    if (builder_.refusal()) return;
-    const Statement* reduction = reduction_in(builder_.loop(product.n));
-    const int k = builder_.chain(reduction->body[0]).back();
-    builder_.tensorize(product.m, product.n, builder_.split(k, atom_.k).second, atom_.subgroup);
+    builder_.tensorize(product.m, product.n, product.k, atom_.subgroup);
   }
 
   /// A maximum or a sum of each row: some threads a row.

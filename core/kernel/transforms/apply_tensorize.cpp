@@ -244,7 +244,7 @@ class Tensorize {
         break;
       }
       const bool is_atom = path[i]->axis == m_ || path[i]->axis == n_;
-      if (is_atom) continue;
+      if (is_atom || axis.extent.is_const(1)) continue;
       if (!is_block(axis.bind) && axis.bind != Bind::kUnroll) return false;
       total_.around.insert(total_.around.begin(), path[i]->axis);
     }
