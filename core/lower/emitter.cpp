@@ -95,6 +95,7 @@ void Emitter::body(std::span<const Statement> statements) {
 
 void Emitter::tile_barrier() {
   barrier();
+  leaves_.forget();
   for (size_t b = 0; b < kernel_.buffers.size(); ++b)
     if (is_shared_tile(kernel_.buffers[b])) params_.filled(static_cast<int>(b));
 }
@@ -153,6 +154,9 @@ void Emitter::serial_loop(const Statement& s) {
   const Expr full = s.range ? min(p.full, range.end) : p.full;
   guards_.with_off(p, [&] { counted(s, range.begin, full, true); });
   if (ends || p.full == extent) return;
+  // One iteration is no loop, at whose end there would be a barrier.
+  if ((full - range.begin).is_const(1) && tile_barriers_.part_iterations(s, reduction_))
+    tile_barrier();
   const Expr rest = s.range ? max(p.full, range.begin) : p.full, end = min(p.end, range.end);
   guards_.without_peeling([&] { counted(s, rest, end, s.range.has_value()); });
 }

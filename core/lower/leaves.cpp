@@ -27,9 +27,11 @@ Leaves::Value Leaves::fragment(const MatrixOperand& operand, const MatrixAtom& a
                                     ops_.index_constant(operand.stride)};
   const uint64_t imm = atom.id | role | (operand.transposed ? TN_MATRIX_TRANSPOSED : 0) |
                        (operand.pieces ? TN_MATRIX_PIECES : 0);
-  return scopes_.back()[key] = ops_.tree().matrix_load(static_cast<tn_dtype>(load.dtype),
-                                                       static_cast<uint16_t>(lanes), operands, imm,
-                                                       params_.floor(load.buffer));
+  // A tile that loops fill has other contents in each iteration around.
+  const uint32_t floor =
+      kernel_.buffers[load.buffer].kept ? ops_.tree().region() : params_.floor(load.buffer);
+  return scopes_.back()[key] = ops_.tree().matrix_load(
+             static_cast<tn_dtype>(load.dtype), static_cast<uint16_t>(lanes), operands, imm, floor);
 }
 
 Leaves::Value Leaves::neighbours(const KValueRef& load, int axis) {

@@ -45,6 +45,10 @@ class Leaves {
   Value fragment(const MatrixOperand& operand, const MatrixAtom& atom, uint64_t role);
   /// What a DOT takes of a load: its elements along an axis, for each lane that it follows.
   Value neighbours(const KValueRef& load, int axis);
+  /// Loads from here on are not those before it: memory has changed.
+  void forget() {
+    for (Memo& memo : scopes_) memo.clear();
+  }
   /// Of a reduction that has ended, for the instance where the walk stands.
   void set_result(int reduction, int state, Value v);
 

@@ -79,7 +79,7 @@ void MatrixSums::begin(const Statement& s) {
   positions_.each_instance(all, [&](int) {
     sums.fragments.push_back(ops_.tree().matrix_load(
         static_cast<tn_dtype>(p->atom->accumulator), static_cast<uint16_t>(p->atom->c_lanes),
-        operands(s), role(s, *p->atom), params_.floor(s.buffer)));
+        operands(s), role(s, *p->atom), ops_.tree().region()));
   });
   sums_[s.id] = std::move(sums);
 }
@@ -109,7 +109,7 @@ std::vector<MatrixSums::Value> MatrixSums::before(const Statement& reduction, co
                                     ops_.index_constant(0)};
     const Value factor = ops_.tree().matrix_load(dtype, lanes, column,
                                                  p.atom->id | TN_MATRIX_C | TN_MATRIX_TRANSPOSED,
-                                                 params_.floor(scale.buffer));
+                                                 ops_.tree().region());
     const std::vector<Value> both{past[static_cast<size_t>(i)], factor};
     out.push_back(ops_.tree().pure(TN_OP_MUL, dtype, lanes, both));
   });

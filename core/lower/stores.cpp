@@ -10,7 +10,7 @@
 namespace tenon {
 
 void Stores::store(std::span<const Statement> run) {
-  const bool shares = std::ranges::any_of(
+  const bool shares = std::ranges::all_of(
       run, [&](const Statement& s) { return is_shared_tile(kernel_.buffers[s.buffer]); });
   const std::optional<Value> first = shares ? first_thread() : std::nullopt;
   if (!first) return store_all(run);
@@ -18,7 +18,9 @@ void Stores::store(std::span<const Statement> run) {
   ops_.tree().begin_if(*first);
   {
     const Leaves::Scope scope(leaves_);
+    is_first_ = true;
     store_all(run);
+    is_first_ = false;
   }
   ops_.tree().end_if();
 }
@@ -100,8 +102,8 @@ std::optional<Stores::Value> Stores::mask(const Statement& s) {
   if (space == BufferSpace::kScratch) return mask;
   for (const Bind place : LaunchPlaces::kAll) {
     if (!places_.is_used(place) || places_.is_open(place)) continue;
-    if (space != BufferSpace::kGlobal && (is_grid(place) || kernel_.buffers[s.buffer].kept))
-      continue;
+    if (space != BufferSpace::kGlobal && is_grid(place)) continue;
+    if (is_first_ && is_block(place)) continue;
     const Value first =
         ops_.op(TN_OP_CMPLT, DType::kBool, {places_.index(place), ops_.index_constant(1)});
     mask = mask ? ops_.both(*mask, first) : first;

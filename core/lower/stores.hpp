@@ -51,6 +51,7 @@ class Stores {
   Guards& guards_;
   Accesses& accesses_;
   Leaves& leaves_;
+  bool is_first_ = false;  ///< only the first thread is where the walk stands
 };
 
 }  // namespace tenon

@@ -22,11 +22,20 @@ const std::vector<std::pair<const char*, Attention>> kKinds = {
     {"queries that fill no block", {.queries = 75, .keys = 31, .size = 4, .values = 20}},
 };
 
+/// Of products on matrix atoms, whose size is 16.
+const char* const kOnAtoms =
+    "split a1 32; chain r2 16 at a1.o pad 8 sums; share a1.o; bind a1.o grid.x; "
+    "split a1.i 16; split r2.i 8; bind a1.i.o block.y; unroll a1.i.i; unroll r2.i.o; "
+    "unroll r2.i.i; split a1.i.f 16; split a2.f 8; bind a1.i.f.o block.y; unroll a1.i.f.i; "
+    "unroll a2.f.o; unroll a2.f.i; stage b0 at a1.o pad 8; stage b1 at r2.o pad 8; "
+    "stage b2 at r2.o pad 8; tensorize a1.i.i r2.i.i r3 32; "
+    "tensorize a1.i.f.i a2.f.i r2.i.f 32; bind a1.i.m block.x; bind a1.i.p block.x";
+
 Case case_of(const Attention& a) { return {text(a), {}, {}, a.dtype == "f32" ? 2e-5 : 2e-2}; }
 
-std::string refusal_of(const std::string& list) {
+std::string refusal_of(const std::string& list, const Attention& a = {}) {
   Builder builder;
-  Kernel kernel = build_kernel(parse_graph(text({}), builder));
+  Kernel kernel = build_kernel(parse_graph(text(a), builder));
   std::string out;
   for (const Transform& t : parse_transforms(list)) {
     CHECK(out.empty());
@@ -64,6 +73,18 @@ TEST_CASE("threads fill tiles together and meet before others take them") {
     }
 }
 
+TEST_CASE("threads meet between the whole part of a loop and its tail, be it one iteration") {
+  for (const Attention& a :
+       {Attention{.queries = 12, .keys = 12}, Attention{.queries = 8, .keys = 13}})
+    for (const char* list : {"split a1 8; chain r2 8 at a1.o; share a1.o; bind a0 grid.x; "
+                             "bind a1.i.c block.x; bind a1.i.z_ block.x",
+                             "split a1 8; chain r2 8 at a1.o; share a1.o; bind a0 grid.x; "
+                             "bind a1.i block.x; bind a1.i.f block.x"}) {
+      INFO(list);
+      CHECK(difference(case_of(a), gpu_like(), list, false) == "");
+    }
+}
+
 TEST_CASE("any list after share gives the same result, and no two threads meet in memory") {
   const TransformList starts[] = {
       parse_transforms("split a1 6; chain r2 4 at a1.o; share a1.o; bind a1.o grid.x"),
@@ -95,13 +116,7 @@ TEST_CASE("any list after share gives the same result, and no two threads meet i
 }
 
 TEST_CASE("matrix atoms put scores into a tile, take weights from one, and keep totals") {
-  const std::string list =
-      "split a1 32; chain r2 16 at a1.o pad 8 sums; share a1.o; bind a1.o grid.x; "
-      "split a1.i 16; split r2.i 8; bind a1.i.o block.y; unroll a1.i.i; unroll r2.i.o; "
-      "unroll r2.i.i; split a1.i.f 16; split a2.f 8; bind a1.i.f.o block.y; unroll a1.i.f.i; "
-      "unroll a2.f.o; unroll a2.f.i; stage b0 at a1.o pad 8; stage b1 at r2.o pad 8; "
-      "stage b2 at r2.o pad 8; tensorize a1.i.i r2.i.i r3 32; "
-      "tensorize a1.i.f.i a2.f.i r2.i.f 32; bind a1.i.m block.x; bind a1.i.p block.x";
+  const std::string list = kOnAtoms;
   const std::vector<std::pair<const char*, Attention>> kinds = {
       {"all", {.queries = 64, .keys = 48, .size = 16, .values = 16}},
       {"tails", {.queries = 75, .keys = 41, .size = 16, .values = 24}},
@@ -126,6 +141,20 @@ TEST_CASE("matrix atoms put scores into a tile, take weights from one, and keep 
     CHECK(tree.find("after what it was times") != std::string::npos);
     CHECK(difference(case_of(a), warps_like(), list, false) == "");
     CHECK(difference(case_of(a), warps_like(), list + "; pipeline r2.o 2", false) == "");
+  }
+}
+
+TEST_CASE("totals are those of the iteration before, whatever loops are around") {
+  std::string list = kOnAtoms;
+  const auto replace = [&](std::string_view from, std::string_view to) {
+    for (size_t at = 0; (at = list.find(from, at)) != std::string::npos; at += to.size())
+      list.replace(at, from.size(), to);
+  };
+  replace("at r2.o pad", "at r2.o.i pad");
+  replace("share a1.o; ", "share a1.o; split r2.o 2; ");
+  for (const int64_t keys : {64, 48, 41}) {
+    const Attention a{.queries = 40, .keys = keys, .size = 16, .values = 16, .dtype = "f16"};
+    CHECK(difference(case_of(a), warps_like(), list, false) == "");
   }
 }
 
@@ -175,4 +204,30 @@ TEST_CASE("share is refused where a workgroup has no tile to share") {
   says("split a1 8; chain r2 8 at a1.o; bind a1.o block.x; share a1.o", "whole workgroups");
   says("split a1 8; chain r2 8 at a1.o; share a1.o; bind a1.o block.x", "take only what they fill");
   says("split a1 8; chain r2 8 at a1.o; share a1.o; bind a1.i grid.x", "tiles of their own");
+  const Attention narrow{.queries = 64, .keys = 48, .size = 16, .values = 16, .dtype = "f16"};
+  const auto after_atoms = [&](const std::string& more, const std::string& what) {
+    INFO(more);
+    const std::string wrong = refusal_of(std::string(kOnAtoms) + more, narrow);
+    INFO(wrong);
+    CHECK(wrong.find(what) != std::string::npos);
+  };
+  after_atoms("; split r2.o 2", "carries no sums");
+  after_atoms("; pad r2.o 2", "carries no sums");
+  after_atoms("; reorder a1.i.i r2.i.o", "expected this before tensorize");
+  says("split a1 8; chain r2 8 at a1.o; share r2.o", "used inside r2.o alone");
+  std::string whole = kOnAtoms;  // no tile there follows a1.o
+  for (size_t at; (at = whole.find("stage ")) != std::string::npos;)
+    whole.erase(at, whole.find("; ", at) + 2 - at);
+  whole.replace(whole.find("bind a1.o grid.x; "), 18, "");
+  CHECK(refusal_of(whole + "; unroll a1.o", narrow).find("expected unroll before tensorize") !=
+        std::string::npos);
+}
+
+TEST_CASE("threads that meet in a loop have as many iterations of it") {
+  const Attention causal{.queries = 128, .keys = 128, .shown = kCausal};
+  const std::string wrong = refusal_of(
+      "split a1 64; split a1.i 2; chain r2 8 at a1.i.o; bind a1.i.o block.x; stage b1 at r2.o",
+      causal);
+  INFO(wrong);
+  CHECK(wrong.find("expected threads that meet in loops over one range") != std::string::npos);
 }

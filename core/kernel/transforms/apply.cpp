@@ -5,6 +5,7 @@
 #include "core/kernel/transforms/apply.hpp"
 #include "core/kernel/tree/dot.hpp"
 #include "core/kernel/tree/matrix.hpp"
+#include "core/kernel/tree/shared_tiles.hpp"
 
 namespace tenon {
 
@@ -35,6 +36,9 @@ std::string unique_name(const Kernel& kernel, std::string name) {
 Refused apply_reorder(const TransformStep& step) {
   Kernel& kernel = step.kernel;
   const std::vector<int>& order = step.axes;
+  for (const int a : order)
+    if (kernel.axes[a].bind == Bind::kMatrix)
+      return step.refuse("this before tensorize", kernel.axes[a].name + " in a matrix");
   for (size_t i = 0; i < order.size(); ++i)
     if (std::ranges::count(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(i), order[i]))
       return step.refuse("different axes", step.transform.names[i] + " twice");
@@ -195,6 +199,8 @@ Refused check_matrices(const TransformStep& step) {
     const std::string wrong = check_matrix(step.kernel, s, m, n, k);
     if (!wrong.empty()) no = step.refuse(wrong, "edges in a matrix atom");
   });
+  if (!no && carries_unreal(step.kernel))
+    return step.refuse("iterations that are all real around sums that are carried", "others");
   return no;
 }
 
@@ -225,6 +231,43 @@ bool moves_statements(TransformKind kind) {
          kind == kScan || kind == kPrecompute || kind == kShare || kind == kStage;
 }
 
+bool has_ranges(const Kernel& kernel) {
+  bool found = false;
+  walk(kernel.body, [&](const Statement& s) { found |= s.range.has_value(); });
+  return found;
+}
+
+/// Whether threads may meet in a statement.
+bool has_barriers(const Kernel& kernel, const Statement& loop) {
+  bool found = !shared_tile_accesses(kernel, loop.body).empty();
+  walk(loop.body, [&](const Statement& s) {
+    found |= s.kind == Statement::Kind::kMatrix;
+    found |=
+        s.kind == Statement::Kind::kStage && kernel.buffers[s.buffer].space == BufferSpace::kShared;
+    found |= s.kind == Statement::Kind::kLoop && is_block(kernel.axes[s.axis].bind) &&
+             kernel.axes[s.axis].kind == AxisKind::kReduce;
+  });
+  return found;
+}
+
+/// A loop in which threads meet has as many iterations for each of them.
+Refused check_ranges(const TransformStep& step) {
+  const Kernel& kernel = step.kernel;
+  Dependence dependence(kernel);
+  AxisSet threads;
+  for (size_t a = 0; a < kernel.axes.size(); ++a)
+    if (is_block(kernel.axes[a].bind)) threads.set(a);
+  Refused no;
+  walk(kernel.body, [&](const Statement& s) {
+    if (no || !s.range) return;
+    const AxisSet follows = dependence.of(s.range->begin) | dependence.of(s.range->end);
+    if ((follows & threads).any() && has_barriers(kernel, s))
+      no = step.refuse("threads that meet in loops over one range",
+                       kernel.axes[s.axis].name + " whose range follows the thread");
+  });
+  return no;
+}
+
 bool has_pipeline(const Kernel& kernel) {
   bool found = false;
   walk(kernel.body, [&](const Statement& s) { found |= s.ahead != 0; });
@@ -239,7 +282,8 @@ bool has(const Kernel& kernel, Bind bind) {
 
 Refused try_apply(Kernel& kernel, const Transform& transform) {
   const bool matrices = has(kernel, Bind::kMatrix), dots = has(kernel, Bind::kDot);
-  const bool in_place = only_binds(transform.kind) && !matrices && !dots;
+  const bool ranges = has_ranges(kernel);
+  const bool in_place = only_binds(transform.kind) && !matrices && !dots && !ranges;
   Kernel copy;
   if (!in_place) copy = kernel;
   TransformStep step{in_place ? kernel : copy, transform, {}};
@@ -252,6 +296,8 @@ Refused try_apply(Kernel& kernel, const Transform& transform) {
       if (Refused no = check_matrices(step)) return no;
     if (dots)
       if (Refused no = check_dots(step)) return no;
+    if (ranges)
+      if (Refused no = check_ranges(step)) return no;
   } catch (const Error& error) {
     // An index beyond 64 bits or too deep, or too many axes.
     if (error.kind() == ErrorKind::kInternal) throw;

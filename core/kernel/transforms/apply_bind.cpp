@@ -198,6 +198,12 @@ Refused jam(const TransformStep& step, Bind bind, int64_t limit) {
   }
   if (stage_depends_on(kernel, a, false))
     return step.refuse("unroll and vectorize before stage", "a tile that depends on the axis");
+  if (has_shared_tiles(kernel)) {
+    bool matrices = false;
+    walk(std::as_const(path_to(kernel, a).back()->body),
+         [&](const Statement& s) { matrices |= s.kind == Statement::Kind::kMatrix; });
+    if (matrices) return step.refuse("unroll before tensorize", axis.name + " around a matrix");
+  }
   if (keeps_apart(kernel, a))
     return step.refuse("a loop without kept values that depend on it", axis.name);
   axis.bind = bind;

@@ -55,7 +55,8 @@ Refused apply_share(const TransformStep& step) {
   for (size_t b = 0; b < kernel.buffers.size(); ++b) {
     KernelBuffer& tile = kernel.buffers[b];
     if (!tile.kept || tile.space != BufferSpace::kScratch || inside[b] == 0) continue;
-    if (inside[b] != all[b] || defining[b] != 0 || !tile.count.is_const()) continue;
+    if (inside[b] != all[b] || defining[b] != 0 || !tile.count.is_const())
+      return step.refuse("tiles that are used inside " + step.axis(0).name + " alone", tile.name);
     tile.space = BufferSpace::kShared;
     found = true;
   }

@@ -249,6 +249,11 @@ class Tensorize {
       total_.around.insert(total_.around.begin(), path[i]->axis);
     }
     if (total_.loop < 0) return false;
+    Statement& loop = *path_to(kernel_, total_.loop).back();
+    loop.carried.push_back(reduction_->id);
+    const bool unreal = carries_unreal(kernel_);
+    loop.carried.pop_back();
+    if (unreal) return false;
     const std::vector<TileAccess> inside =
         shared_tile_accesses(kernel_, path_to(kernel_, total_.loop).back()->body);
     return std::ranges::count(inside, total_.tile, &TileAccess::tile) == 2;

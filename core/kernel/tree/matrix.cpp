@@ -167,6 +167,34 @@ std::array<int, 3> matrix_axes(const Kernel& kernel, const Statement& reduction)
   return axes;
 }
 
+namespace {
+
+bool carries_unreal(const Kernel& kernel, const std::vector<Statement>& body, AxisSet around,
+                    Dependence& dependence) {
+  for (const Statement& s : body) {
+    AxisSet here = around, inside;
+    if (s.kind == Statement::Kind::kLoop && kernel.axes[s.axis].kind == AxisKind::kOrdered)
+      here.set(static_cast<size_t>(s.axis));
+    walk(s.body, [&](const Statement& inner) {
+      if (inner.kind == Statement::Kind::kLoop) inside.set(static_cast<size_t>(inner.axis));
+    });
+    const bool unreal = std::ranges::any_of(kernel.guards, [&](const Guard& g) {
+      const AxisSet axes = dependence.of(g.lower) | dependence.of(g.upper);
+      return (axes & here).any() && (axes & inside).none();
+    });
+    if (!s.carried.empty() && unreal) return true;
+    if (carries_unreal(kernel, s.body, here, dependence)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool carries_unreal(const Kernel& kernel) {
+  Dependence dependence(kernel);
+  return carries_unreal(kernel, kernel.body, {}, dependence);
+}
+
 const MatrixAtom* find_atom(const Kernel& kernel, const Statement& reduction,
                             const MatrixProduct& product, int m, int n, int k, int64_t threads,
                             const Capabilities& capabilities) {

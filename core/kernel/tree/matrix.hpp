@@ -34,6 +34,10 @@ MatrixProduct matrix_product(const Kernel& kernel, const Statement& reduction, i
 /// m, n and k of a reduction that was tensorized; each -1 if it was not.
 std::array<int, 3> matrix_axes(const Kernel& kernel, const Statement& reduction);
 
+/// Whether sums are carried through an ordered iteration that is not real, of a split or padding:
+/// what scales them is not stored there.
+bool carries_unreal(const Kernel& kernel);
+
 /// The device's atom for a reduction whose innermost axes are bound to matrix; null if there is
 /// none. `m`, `n`, `k`: extents.
 const MatrixAtom* find_atom(const Kernel& kernel, const Statement& reduction,
