@@ -25,14 +25,20 @@ void Stores::store(std::span<const Statement> run) {
   ops_.tree().end_if();
 }
 
+Stores::Value Stores::is_first_along(Bind place) {
+  return ops_.op(TN_OP_CMPLT, DType::kBool, {places_.index(place), ops_.index_constant(1)});
+}
+
+Stores::Value Stores::both(const std::optional<Value>& mask, Value more) {
+  return mask ? ops_.both(*mask, more) : more;
+}
+
 std::optional<Stores::Value> Stores::first_thread() {
   std::optional<Value> first;
   for (const Bind place : LaunchPlaces::kBlock) {
     if (!places_.is_used(place) || places_.is_open(place) || places_.extent(place).is_const(1))
       continue;
-    const Value is_first =
-        ops_.op(TN_OP_CMPLT, DType::kBool, {places_.index(place), ops_.index_constant(1)});
-    first = first ? ops_.both(*first, is_first) : is_first;
+    first = both(first, is_first_along(place));
   }
   return first;
 }
@@ -104,9 +110,7 @@ std::optional<Stores::Value> Stores::mask(const Statement& s) {
     if (!places_.is_used(place) || places_.is_open(place)) continue;
     if (space != BufferSpace::kGlobal && is_grid(place)) continue;
     if (is_first_ && is_block(place)) continue;
-    const Value first =
-        ops_.op(TN_OP_CMPLT, DType::kBool, {places_.index(place), ops_.index_constant(1)});
-    mask = mask ? ops_.both(*mask, first) : first;
+    mask = both(mask, is_first_along(place));
   }
   return mask;
 }

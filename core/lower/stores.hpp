@@ -37,6 +37,8 @@ class Stores {
   /// Whether a thread is the one that stores for those along places where no axis is open; nothing
   /// if there are none.
   std::optional<Value> first_thread();
+  Value is_first_along(Bind place);
+  Value both(const std::optional<Value>& mask, Value more);
   void store(const Statement& s, Value v);
   std::optional<Value> mask(const Statement& s);
   /// The kernel touches too much for it to be found in a cache again.

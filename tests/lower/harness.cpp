@@ -124,6 +124,15 @@ std::string difference(const Case& c, const Capabilities& capabilities,
   return {};
 }
 
+std::string difference_of_drawn(const Case& c, const Capabilities& capabilities,
+                                const std::string& transforms, uint32_t seed) {
+  try {
+    return difference(c, capabilities, transforms, false, seed);
+  } catch (const Error& e) {
+    return e.kind() == ErrorKind::kUnsupported ? "" : e.what();
+  }
+}
+
 Below below_of(std::mt19937& random) {
   return
       [&random](uint32_t n) { return std::uniform_int_distribution<uint32_t>(0, n - 1)(random); };

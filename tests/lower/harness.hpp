@@ -46,6 +46,11 @@ LoweredKernel lower(const Graph& legal, const Capabilities& capabilities,
 std::string difference(const Case& c, const Capabilities& capabilities,
                        const std::string& transforms, bool heuristics, uint32_t seed = 1);
 
+/// The same of a list that was drawn: also empty where the device does not do what it asks for; the
+/// message of any other refusal.
+std::string difference_of_drawn(const Case& c, const Capabilities& capabilities,
+                                const std::string& transforms, uint32_t seed);
+
 /// Draws below a number.
 using Below = std::function<uint32_t(uint32_t)>;
 Below below_of(std::mt19937& random);

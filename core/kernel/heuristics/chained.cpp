@@ -55,6 +55,13 @@ std::vector<int> loops_around(const Chained& found, int queries) {
   return out;
 }
 
+void bind_workgroups(ScheduleBuilder& builder, int tiles, const std::vector<int>& around) {
+  bind_grid(builder, tiles, 1);
+  const std::vector<int> batch = builder.fuse_contiguous(around);
+  if (!batch.empty()) bind_grid(builder, batch.back(), 1, Bind::kGridY);
+  if (batch.size() > 1) bind_grid(builder, batch[batch.size() - 2], 1, Bind::kGridZ);
+}
+
 std::vector<int> nests(const std::vector<Statement>& body) {
   std::vector<int> out;
   for (const Statement& s : body)

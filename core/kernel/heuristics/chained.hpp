@@ -28,6 +28,9 @@ int queries_of(const ScheduleBuilder& builder, const Chained& found, int64_t lea
 /// The other loops around, outermost first.
 std::vector<int> loops_around(const Chained& found, int queries);
 
+/// A workgroup for each tile of the queries and each of the loops around.
+void bind_workgroups(ScheduleBuilder& builder, int tiles, const std::vector<int>& around);
+
 /// Whether what a load reads depends on the axis.
 bool follows(const KValueRef& v, const KernelAxis& axis);
 

@@ -175,7 +175,8 @@ bool with_rows(ScheduleBuilder& builder, const Chained& found, const MatrixAtom&
                int64_t rows) {
   const int queries = queries_of(builder, found, rows / 2);
   if (queries < 0 || rows % atom.subgroup != 0) return false;
-  std::vector<int> batch = loops_around(found, queries), order = batch;
+  const std::vector<int> batch = loops_around(found, queries);
+  std::vector<int> order = batch;
   order.push_back(queries);
   if (order.size() > 1) builder.reorder(order);
   const int tiles = builder.split(queries, rows).first;
@@ -183,10 +184,7 @@ bool with_rows(ScheduleBuilder& builder, const Chained& found, const MatrixAtom&
       !builder.share(tiles))
     return false;
   if (!Recipe(builder, atom, rows).run(tiles)) return false;
-  bind_grid(builder, tiles, 1);
-  batch = builder.fuse_contiguous(std::move(batch));
-  if (!batch.empty()) bind_grid(builder, batch.back(), 1, Bind::kGridY);
-  if (batch.size() > 1) bind_grid(builder, batch[batch.size() - 2], 1, Bind::kGridZ);
+  bind_workgroups(builder, tiles, batch);
   return !builder.refusal();
 }
 

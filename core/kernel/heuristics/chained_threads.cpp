@@ -112,7 +112,8 @@ int64_t threads_of(const ScheduleBuilder& builder) {
 bool with_tile(ScheduleBuilder& builder, const Chained& found, const Tile& tile) {
   const int queries = queries_of(builder, found, tile.queries);
   if (queries < 0) return false;
-  std::vector<int> batch = loops_around(found, queries), order = batch;
+  const std::vector<int> batch = loops_around(found, queries);
+  std::vector<int> order = batch;
   order.push_back(queries);
   if (order.size() > 1) builder.reorder(order);
   const auto [tiles, own] = builder.split(queries, threads_of(builder) * tile.queries);
@@ -120,10 +121,7 @@ bool with_tile(ScheduleBuilder& builder, const Chained& found, const Tile& tile)
   if (!builder.chain_reductions(found.keys, tile.keys, thread)) return false;
   Recipe(builder, tile).run(thread);
   builder.bind(thread, Bind::kBlockX);
-  bind_grid(builder, tiles, 1);
-  batch = builder.fuse_contiguous(std::move(batch));
-  if (!batch.empty()) bind_grid(builder, batch.back(), 1, Bind::kGridY);
-  if (batch.size() > 1) bind_grid(builder, batch[batch.size() - 2], 1, Bind::kGridZ);
+  bind_workgroups(builder, tiles, batch);
   const uint32_t limit = builder.caps.max_loop_trips;
   return limit == 0 || loop_trips(builder.kernel, limit).max() <= limit;
 }
