@@ -307,18 +307,21 @@ class GlslDialect : public ShaderDialect {
     return out + "};\n";
   }
 
+  /// All widths in one: sdk/spirv/module.hpp takes them apart.
   std::string execution_modes() const {
     // Capability and mode numbers of SPV_KHR_float_controls.
     std::string out;
     const auto add = [&](const FloatWidths& widths, int capability, int mode) {
+      std::string all;
       for (const auto& [is_set, width] :
            {std::pair(widths.f16, 16), std::pair(widths.f32, 32), std::pair(widths.f64, 64)}) {
-        if (!is_set) continue;
-        out += fmt::format(
-            "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [{}], "
-            "{}, {});\n",
-            capability, mode, width);
+        if (is_set) all += fmt::format(", {}", width);
       }
+      if (all.empty()) return;
+      out += fmt::format(
+          "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [{}], "
+          "{}{});\n",
+          capability, mode, all);
     };
     add(options_.preserves_denormals, 4464, 4459);
     add(options_.preserves_specials, 4466, 4461);

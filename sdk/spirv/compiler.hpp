@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@ namespace tenon::sdk {
 /// The words of a module whose entry point is main, from a compute shader. Throws
 /// TN_ERROR_COMPILE_FAILED with the compiler's words.
 std::vector<uint32_t> compile_glsl(const std::string& source);
-/// The same module as assembly for people.
-std::string assemble_glsl(const std::string& source);
+/// A module as assembly for people. Throws TN_ERROR_UNSUPPORTED where it is newer than SPIRV-Tools.
+std::string disassemble(std::span<const uint32_t> words);
 
 }  // namespace tenon::sdk

@@ -42,8 +42,8 @@ SpirvExecutable::SpirvExecutable(const SpirvCode& code, const Device* device, st
       identity_(std::move(identity)) {}
 
 std::string SpirvExecutable::text(tn_text_kind kind) const {
-  std::string source = print_glsl(program(), target_.glsl_options());
-  return kind == TN_TEXT_SOURCE ? source : assemble_glsl(source);
+  return kind == TN_TEXT_SOURCE ? print_glsl(program(), target_.glsl_options())
+                                : disassemble(words_);
 }
 
 std::vector<std::byte> SpirvExecutable::save() const {

@@ -62,6 +62,16 @@ TEST_CASE("a program becomes words and texts, and comes back from its saved form
   CHECK(load_status(bytes, target, "mine 1") == TN_ERROR_INCOMPATIBLE);
 }
 
+TEST_CASE("a module asks for its rules of floats in each width") {
+  const SpirvTarget target = find_spirv_target("vulkan1.2").value();
+  const SpirvCode code = compile_spirv(parsed(samples::kSoftmax).view(), target);
+  const std::string text = disassemble(code.words);
+  for (const std::string mode : {"DenormPreserve", "SignedZeroInfNanPreserve", "RoundingModeRTE"}) {
+    CHECK(text.find(mode + " 32") != std::string::npos);
+    CHECK(text.find(mode + " 64") != std::string::npos);
+  }
+}
+
 TEST_CASE("GLSL that is none fails with the compiler's words") {
   tn_error error = TN_INIT(tn_error);
   CHECK(guarded(&error, [] { compile_glsl("#version 450\nvoid main() { x = 1; }"); }) ==

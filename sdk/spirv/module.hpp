@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What GLSL has no words for, put into the words that shaderc makes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace tenon::sdk {
+
+/// An execution mode of several widths has become one of each: glslang keeps one of each name.
+std::vector<uint32_t> completed(const std::vector<uint32_t>& module);
+
+}  // namespace tenon::sdk
