@@ -90,8 +90,9 @@ class SourcePrinter {
   void find_arrays() {
     for (uint32_t i = 0; i < program_.op_count(); ++i) {
       const tn_op& op = program_.op(i);
-      const bool takes_lanes = is_elementwise(*op_info(op.op)) || op.op == TN_OP_TAKE ||
-                               op.op == TN_OP_EXTRACT || op.op == TN_OP_LANE_REDUCE;
+      const bool takes_lanes =
+          (is_elementwise(*op_info(op.op)) && dialect_.fragment_type(i).empty()) ||
+          op.op == TN_OP_TAKE || op.op == TN_OP_EXTRACT || op.op == TN_OP_LANE_REDUCE;
       for (uint32_t operand : program_.operands(op))
         if (!takes_lanes) is_array_[operand] = true;
     }
@@ -196,8 +197,11 @@ class SourcePrinter {
 
   // ---- Statements ----
   void print(uint32_t i, const tn_op& op) {
-    if (is_elementwise(*op_info(op.op))) return print_elementwise(i, op);
     const auto operands = program_.operands(op);
+    if (is_elementwise(*op_info(op.op))) {
+      if (dialect_.fragment_type(i).empty()) return print_elementwise(i, op);
+      return line(dialect_.statement(program_, op, name(i), names(operands)));
+    }
     switch (op.op) {
       case TN_OP_PARAM:
       case TN_OP_CARRY:
@@ -354,7 +358,14 @@ class SourcePrinter {
     }
   }
 
-  void assign(const std::string& to, const std::string& from, const tn_op& of, bool declares) {
+  /// `value`, which is called `from`, to the variable of the value `like`.
+  void assign(const std::string& to, uint32_t like, const std::string& from, uint32_t value,
+              bool declares) {
+    const tn_op& of = program_.op(value);
+    if (const std::string type = dialect_.fragment_type(like); !type.empty()) {
+      return line(fmt::format("{}{} = {};", declares ? type + " " : "", to,
+                              dialect_.fragment(like, value, from)));
+    }
     if (declares && of.lanes == 1) {
       return line(fill_pattern(data_.initial, {std::string(type(of)), to, from}));
     }
@@ -366,15 +377,16 @@ class SourcePrinter {
   }
 
   /// A copy that does not change.
-  void keep(const std::string& to, const std::string& from, const tn_op& of) {
-    if (of.lanes > 1) return assign(to, from, of, true);
-    line(fill_pattern(data_.definition, {std::string(type(of)), to, from}));
+  void keep(const std::string& to, uint32_t value) {
+    const tn_op& of = program_.op(value);
+    if (of.lanes > 1) return assign(to, value, name(value), value, true);
+    line(fill_pattern(data_.definition, {std::string(type(of)), to, name(value)}));
   }
 
   void print_loop(uint32_t i, const tn_op& op) {
     const auto operands = program_.operands(op);
     for (uint32_t k = 3; k < operands.size(); ++k) {
-      assign(name(i + k - 2), name(operands[k]), program_.op(operands[k]), true);
+      assign(name(i + k - 2), i + k - 2, name(operands[k]), operands[k], true);
     }
     const std::string_view hint = op.flags & TN_OP_UNROLL ? data_.loop_hint : data_.roll_hint;
     if (!hint.empty()) line(hint);
@@ -402,16 +414,15 @@ class SourcePrinter {
     const bool has_temporaries = carries > 1;
     for (uint32_t k = 0; k < carries && has_temporaries; ++k) {
       const std::string temporary = fmt::format("n{}", loop_value + 1 + k);
-      keep(temporary, name(next[k]), program_.op(next[k]));
+      keep(temporary, next[k]);
     }
     const bool ends_early = next.size() > carries;
-    if (ends_early)
-      keep(fmt::format("go{}", loop_value), name(next.back()), program_.op(next.back()));
+    if (ends_early) keep(fmt::format("go{}", loop_value), next.back());
     for (uint32_t k = 0; k < carries; ++k) {
       const std::string carry = name(loop_value + 1 + k);
       const std::string from =
           has_temporaries ? fmt::format("n{}", loop_value + 1 + k) : name(next[k]);
-      assign(carry, from, program_.op(next[k]), false);
+      assign(carry, loop_value + 1 + k, from, next[k], false);
     }
     if (ends_early) line(fmt::format("if (!go{}) {{ break; }}", loop_value));
     if (!is_unit_step_.back()) {  // the last step could overflow

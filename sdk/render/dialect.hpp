@@ -125,6 +125,15 @@ class Dialect {
                                 const std::string& name,
                                 const std::vector<std::string>& operands) const;
 
+  /// The type of a fragment's variable where its lanes have no names in the language; empty for all
+  /// other values, and where fragments are arrays.
+  virtual std::string fragment_type(uint32_t) const { return {}; }
+  /// `value`, called `name`, as a fragment like that one: an array is one of equal elements.
+  virtual std::string fragment(uint32_t /*like*/, uint32_t /*value*/,
+                               const std::string& name) const {
+    return name;
+  }
+
   /// Names that no word of the language or helper can be.
   static std::string function_name(const ProgramView& program);
   static std::string param_name(const ProgramView& program, const tn_param& param);

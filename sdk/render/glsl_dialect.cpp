@@ -11,6 +11,7 @@
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/scalar.hpp"
 #include "sdk/render/c_printer.hpp"
+#include "sdk/render/glsl_matrix.hpp"
 #include "sdk/render/scalar_layout.hpp"
 #include "sdk/render/shader_helpers.hpp"
 #include "sdk/support/failure.hpp"
@@ -70,6 +71,11 @@ constexpr Extension kExtensions[] = {
     {"subgroupBroadcast", "GL_KHR_shader_subgroup_ballot"},
     {"subgroup", "GL_EXT_shader_subgroup_extended_types_int64", "int64_t"},
     {"spirv_execution_mode", "GL_EXT_spirv_intrinsics"},
+    {"spirv_type", "GL_EXT_spirv_intrinsics"},
+    {"spirv_type", "GL_KHR_memory_scope_semantics"},
+    {"spirv_by_reference int8_t", "GL_EXT_shader_explicit_arithmetic_types_int8"},
+    {"spirv_by_reference uint8_t", "GL_EXT_shader_explicit_arithmetic_types_int8"},
+    {"spirv_by_reference uint16_t", "GL_EXT_shader_explicit_arithmetic_types_int16"},
     {"[[dont_unroll]]", "GL_EXT_control_flow_attributes"},
 };
 
@@ -84,7 +90,7 @@ bool contracts(const tn_op& op) {
 class GlslDialect : public ShaderDialect {
  public:
   GlslDialect(const ProgramView& program, const GlslOptions& options)
-      : ShaderDialect(program, options.math), options_(options) {
+      : ShaderDialect(program, options.math), options_(options), matrices_(program) {
     for (uint32_t i = 0; i < program.op_count(); ++i) {
       has_barrier_ |= program.op(i).op == TN_OP_BARRIER;
     }
@@ -98,13 +104,15 @@ class GlslDialect : public ShaderDialect {
   }
 
   std::string prelude(const ProgramView&, std::string_view kernel) const override {
-    const std::string text = used_helpers(glsl_helpers(), kernel);
+    std::string text = used_helpers(glsl_helpers(), kernel);
+    if (!matrices_.empty()) text += matrices_.declarations(kernel);
     const std::string modes = execution_modes();
     const auto uses = [&](std::string_view word) {
       return kernel.find(word) != kernel.npos || text.find(word) != text.npos ||
              modes.find(word) != modes.npos;
     };
     std::string out = "#version 450\n";
+    if (!matrices_.empty()) out += "#pragma use_vulkan_memory_model\n";
     std::string_view last;
     for (const Extension& extension : kExtensions) {
       if (!uses(extension.word) || !uses(extension.other) || extension.name == last) continue;
@@ -216,6 +224,9 @@ class GlslDialect : public ShaderDialect {
 
   std::string statement(const ProgramView& program, const tn_op& op, const std::string& name,
                         const std::vector<std::string>& operands) const override {
+    const bool is_matrix = op_info(op.op)->claim == OpClaim::MATRIX;
+    if (is_matrix || is_elementwise(*op_info(op.op)))
+      return matrices_.statement(op, name, operands);
     if (op.lanes != 1) refuse(op);
     switch (op.op) {
       case TN_OP_SUBGROUP_SHUFFLE:
@@ -233,6 +244,11 @@ class GlslDialect : public ShaderDialect {
     return fmt::format("{}\n{} = {};\nfor (uint d = 1u; d < {}u; d <<= 1u) {{ {} = {}; }}",
                        declare(op, name), name, operands[0], program.header().subgroup_size, name,
                        combine(static_cast<uint16_t>(op.imm), op.dtype, name, other));
+  }
+
+  std::string fragment_type(uint32_t value) const override { return matrices_.type(value); }
+  std::string fragment(uint32_t like, uint32_t value, const std::string& name) const override {
+    return matrices_.fragment_like(like, value, name);
   }
 
  protected:
@@ -323,13 +339,16 @@ class GlslDialect : public ShaderDialect {
           "{}{});\n",
           capability, mode, all);
     };
-    add(options_.preserves_denormals, 4464, 4459);
+    FloatWidths denormals = options_.preserves_denormals;
+    denormals.f16 = denormals.f16 && !matrices_.empty();
+    add(denormals, 4464, 4459);
     add(options_.preserves_specials, 4466, 4461);
     add(options_.rounds_to_even, 4467, 4462);
     return out;
   }
 
   GlslOptions options_;
+  GlslMatrices matrices_;
   bool has_barrier_ = false;
 };
 

@@ -36,9 +36,15 @@ ShaderDialect::ShaderDialect(const ProgramView& program, const ShaderMath& math)
   std::set<std::string> narrow;
   for (uint32_t i = 0; i < program.op_count(); ++i) {
     const tn_op& op = program.op(i);
-    if (op.op != TN_OP_TAKE && op.op != TN_OP_STORE && op.op != TN_OP_ATOMIC) continue;
+    const bool is_matrix = op.op == TN_OP_MATRIX_LOAD || op.op == TN_OP_MATRIX_STORE;
+    if (op.op != TN_OP_TAKE && op.op != TN_OP_STORE && op.op != TN_OP_ATOMIC && !is_matrix)
+      continue;
     const auto operands = program.operands(op);
     const tn_param& param = program.param(static_cast<uint32_t>(program.op(operands[0]).imm));
+    if (is_matrix) {
+      narrow.insert(param_name(program, param));
+      continue;
+    }
     const bool is_store = op.op == TN_OP_STORE;
     const uint32_t lanes = is_store ? program.op(operands[2]).lanes : op.lanes;
     const bool is_run = op.op != TN_OP_ATOMIC && (op.flags & TN_OP_ALIGNED) &&

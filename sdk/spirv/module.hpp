@@ -7,7 +7,9 @@
 
 namespace tenon::sdk {
 
-/// An execution mode of several widths has become one of each: glslang keeps one of each name.
+/// An execution mode of several widths becomes one of each: glslang keeps one of each name. The
+/// numbers in the type of a cooperative matrix become ids: the first, of a tn_dtype, that of the
+/// type, the others those of constants.
 std::vector<uint32_t> completed(const std::vector<uint32_t>& module);
 
 }  // namespace tenon::sdk

@@ -5,9 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
+#include "sdk/program/op_info.hpp"
+#include "sdk/render/glsl_matrix.hpp"
 #include "sdk/render/scalar_layout.hpp"
 #include "sdk/shader/properties.hpp"
+#include "sdk/support/failure.hpp"
 
 namespace tenon::sdk {
 namespace {
@@ -25,18 +29,33 @@ constexpr Row kRows[] = {{"+i8", &SpirvTarget::i8},
                          {"+rte", &SpirvTarget::rounding},
                          {"+software", &SpirvTarget::is_software}};
 
+/// Of "vulkan1.2+coop".
+constexpr std::string_view kMatrixTarget = "vulkan1.2+coop";
+constexpr uint32_t kMatrixSubgroup = 32, kMatrixThreads = 1024, kMatrixShared = 48 << 10;
+constexpr struct {
+  uint32_t m, n, k, a, b, accumulator;
+} kMatrixAtoms[] = {{16, 16, 16, TN_DTYPE_F16, TN_DTYPE_F16, TN_DTYPE_F32},
+                    {16, 16, 16, TN_DTYPE_BF16, TN_DTYPE_BF16, TN_DTYPE_F32},
+                    {16, 16, 32, TN_DTYPE_I8, TN_DTYPE_I8, TN_DTYPE_I32},
+                    {16, 16, 32, TN_DTYPE_U8, TN_DTYPE_U8, TN_DTYPE_I32}};
+
 }  // namespace
 
 std::string SpirvTarget::name() const {
   std::string out = "spirv1.5";
   for (const Row& row : kRows) out += this->*row.member ? row.name : "";
-  return subgroup ? fmt::format("{}+subgroup{}", out, subgroup) : out;
+  if (subgroup) out += fmt::format("+subgroup{}", subgroup);
+  return atoms.empty() ? out : out + "+coop";
 }
 
 GlslOptions SpirvTarget::glsl_options() const {
   GlslOptions options;
   options.preserves_specials = {false, specials, specials && f64};
-  options.preserves_denormals = {false, denormals, denormals && f64};
+  const auto keeps_halves = [](const tn_matrix_atom& atom) {
+    return atom.a_dtype == TN_DTYPE_F16 && !(atom.numerics & TN_ATOM_FLUSHES_SUBNORMALS);
+  };
+  options.preserves_denormals = {std::ranges::any_of(atoms, keeps_halves), denormals,
+                                 denormals && f64};
   options.rounds_to_even = {false, rounding, rounding && f64};
   options.keeps_loops = is_software;
   return options;
@@ -45,8 +64,14 @@ GlslOptions SpirvTarget::glsl_options() const {
 std::optional<SpirvTarget> find_spirv_target(std::string_view name) {
   SpirvTarget target;
   if (name == target.name()) return target;
-  if (name != "vulkan1.2") return std::nullopt;
+  if (name != "vulkan1.2" && name != kMatrixTarget) return std::nullopt;
   for (const Row& row : kRows) target.*row.member = row.member != &SpirvTarget::is_software;
+  if (name != kMatrixTarget) return target;
+  target.subgroup = kMatrixSubgroup;
+  for (const auto& row : kMatrixAtoms)
+    target.atoms.push_back(
+        glsl_atom(row.m, row.n, row.k, row.a, row.b, row.accumulator, kMatrixSubgroup, true)
+            .value());
   return target;
 }
 
@@ -54,6 +79,8 @@ std::unique_ptr<PropertyTable> spirv_properties(const SpirvTarget& target) {
   auto table = shader_properties(target.is_software);
   table->claim({OpClaim::FUSED});
   if (target.subgroup) table->claim({OpClaim::SUBGROUP});
+  if (!target.atoms.empty()) table->claim({OpClaim::MATRIX});
+  for (const tn_matrix_atom& atom : target.atoms) table->add_atom(atom);
   table->store_all().compute_all(1, 2).atomics({TN_DTYPE_I32, TN_DTYPE_U32});
   if (target.i64) table->compute({TN_DTYPE_I64, TN_DTYPE_U64});
   if (target.f64) table->compute({TN_DTYPE_F64});
@@ -78,6 +105,10 @@ std::unique_ptr<PropertyTable> named_spirv_properties(std::string_view name) {
   const std::optional<SpirvTarget> target = find_spirv_target(name);
   if (!target) return nullptr;
   auto table = spirv_properties(*target);
+  if (!target->atoms.empty()) {
+    table->workgroup(kMatrixThreads, kMatrixThreads, 64, kMatrixThreads);
+    table->fields().max_shared_bytes = kMatrixShared;
+  }
   tn_memory_space space = TN_INIT(tn_memory_space);
   space.flags = TN_MEMORY_DEVICE;
   space.alignment = 256;  // at most, in Vulkan 1.2
@@ -85,6 +116,19 @@ std::unique_ptr<PropertyTable> named_spirv_properties(std::string_view name) {
   table->add_memory(space);
   return table;
 }
+
+namespace {
+
+/// Why a program with MATRIX ops cannot be printed.
+std::string exceeds_words(const ProgramView& program) {
+  tn_error error = TN_INIT(tn_error);
+  const auto uses = [&](uint32_t i) { return op_info(program.op(i).op)->claim == OpClaim::MATRIX; };
+  if (std::ranges::any_of(std::views::iota(0u, program.op_count()), uses))
+    guarded(&error, [&] { print_glsl(program); });
+  return error.message;
+}
+
+}  // namespace
 
 std::string exceeds_spirv_limits(const ProgramView& program, const SpirvLimits& limits) {
   if (const uint32_t bytes = scalar_layout(program).bytes; bytes > limits.push_constant_bytes)
@@ -100,7 +144,7 @@ std::string exceeds_spirv_limits(const ProgramView& program, const SpirvLimits& 
   if (size != limits.usual_subgroup && groups > limits.workgroup_subgroups)
     return fmt::format("subgroup: expected at most {} of {} threads in a workgroup, got {}",
                        limits.workgroup_subgroups, size, groups);
-  return {};
+  return exceeds_words(program);
 }
 
 }  // namespace tenon::sdk

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sdk/backend/property_table.hpp"
 #include "sdk/render/glsl_dialect.hpp"
@@ -16,18 +17,20 @@ namespace tenon::sdk {
 struct SpirvTarget {
   bool i8 = false, i16 = false;  ///< integers of these widths, in buffers too
   bool i64 = false, f64 = false;
-  bool specials = false;     ///< NaN, infinities and the sign of zeros are kept
-  bool denormals = false;    ///< kept
-  bool rounding = false;     ///< to nearest even
-  bool is_software = false;  ///< the driver computes on the host's processor
-  uint32_t subgroup = 0;     ///< threads; 0 without subgroup operations
+  bool specials = false;              ///< NaN, infinities and the sign of zeros are kept
+  bool denormals = false;             ///< kept
+  bool rounding = false;              ///< to nearest even
+  bool is_software = false;           ///< the driver computes on the host's processor
+  uint32_t subgroup = 0;              ///< threads; 0 without subgroup operations
+  std::vector<tn_matrix_atom> atoms;  ///< of glsl_atom(); need i8, i16 and that subgroup
 
-  /// As "spirv1.5+i8+i16+f64+subgroup8".
+  /// As "spirv1.5+i8+i16+f64+subgroup8"; "+coop" stands for all atoms.
   std::string name() const;
   GlslOptions glsl_options() const;
 };
 
-/// "vulkan1.2" has all but subgroups, "spirv1.5" nothing that is optional.
+/// "vulkan1.2" has all but subgroups, "spirv1.5" nothing that is optional; "vulkan1.2+coop" is
+/// the first with subgroups of 32 and atoms as NVIDIA's, and limits that such devices have.
 std::optional<SpirvTarget> find_spirv_target(std::string_view name);
 
 /// What print_glsl() has words for, with the limits that Vulkan 1.2 requires of every device; no

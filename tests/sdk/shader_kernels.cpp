@@ -19,7 +19,11 @@ namespace {
 
 std::string cpp_from_glsl(const std::string& glsl) {
   static const std::pair<std::regex, const char*> kRules[] = {
-      {std::regex(R"(#version.*|#extension.*|layout\(local_size.*)"), ""},
+      {std::regex(R"(#version.*|#pragma.*|#extension.*|layout\(local_size.*)"), ""},
+      {std::regex(R"(#define (\w+) spirv_type\(.*id = 4456, (\d+)u, 3u, (\d+)u, (\d+)u, \du\))"),
+       "using $1 = Matrix<$2, $3, $4>;"},
+      {std::regex(R"(spirv_instruction\(id = (\d+)\) (\w+) (\w+)\(.*\);)"),
+       "static $2 $3(auto&&... x) { return Instruction<$1, $2>::run(x...); }"},
       {std::regex(R"(layout\(set.*\{ (\w+) (\w+)\[\]; \};)"), "static $1* $2;"},
       {std::regex(R"(layout\(push_constant.*\n((  layout.*\n)*)\};)"), "$1"},
       {std::regex(R"(  layout\(offset = \d+\) )"), "static "},

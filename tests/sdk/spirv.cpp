@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SPIR-V without a device: targets by name, words, texts, saved forms, limits.
-#include <catch2/catch_test_macros.hpp>
+#include <fmt/format.h>
+#include <stdlib.h>
 
+#include <catch2/catch_test_macros.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "sdk/render/glsl_matrix.hpp"
 #include "sdk/spirv/compiler.hpp"
 #include "sdk/spirv/executable.hpp"
+#include "tests/sdk/matrix_tile.hpp"
 #include "tests/sdk/plugin_host.hpp"
 #include "tests/sdk/samples.hpp"
 
@@ -15,6 +23,22 @@ constexpr uint32_t kMagic = 0x07230203, kVersion = 0x00010500;
 int32_t load_status(std::span<const std::byte> bytes, const SpirvTarget& target,
                     std::string_view identity) {
   return guarded(nullptr, [&] { load_spirv(bytes, target, identity); });
+}
+
+/// What spirv-val has against a module.
+std::string faults(const std::vector<uint32_t>& words) {
+  std::string folder = (std::filesystem::temp_directory_path() / "tenon-spirv-XXXXXX").string();
+  REQUIRE(mkdtemp(folder.data()));
+  std::ofstream(folder + "/k.spv", std::ios::binary)
+      .write(reinterpret_cast<const char*>(words.data()),
+             static_cast<std::streamsize>(words.size() * sizeof words[0]));
+  const std::string command =
+      fmt::format("spirv-val --target-env vulkan1.2 {0}/k.spv > {0}/log 2>&1", folder);
+  const int status = std::system(command.c_str());
+  std::stringstream log;
+  log << std::ifstream(folder + "/log").rdbuf();
+  std::filesystem::remove_all(folder);
+  return status == 0 ? "" : log.str();
 }
 
 struct CachingExecutable : SpirvExecutable {
@@ -92,6 +116,56 @@ TEST_CASE("limits beyond the properties: push constants, whole subgroups") {
   std::string text(samples::kSubgroup);
   text.replace(text.find("workgroup 64 1 1"), 16, "workgroup 16 4 1");
   CHECK_FALSE(exceeds_spirv_limits(parsed(text).view()).empty());
+}
+
+TEST_CASE("a matrix atom says its shape and what Vulkan leaves open") {
+  const tn_matrix_atom halves =
+      glsl_atom(16, 8, 16, TN_DTYPE_F16, TN_DTYPE_F16, TN_DTYPE_F32, 32, true).value();
+  CHECK(halves.a_lanes == 8);
+  CHECK(halves.b_lanes == 4);
+  CHECK(halves.c_lanes == 4);
+  CHECK(halves.numerics == TN_ATOM_TRUNCATES);
+  const auto numerics = [](tn_dtype dtype, tn_dtype sum, bool keeps) {
+    return glsl_atom(16, 16, 16, dtype, dtype, sum, 32, keeps).value().numerics;
+  };
+  constexpr uint32_t kBoth = TN_ATOM_TRUNCATES | TN_ATOM_FLUSHES_SUBNORMALS;
+  CHECK(numerics(TN_DTYPE_F16, TN_DTYPE_F32, false) == kBoth);
+  CHECK(numerics(TN_DTYPE_BF16, TN_DTYPE_F32, true) == TN_ATOM_TRUNCATES);
+  CHECK(numerics(TN_DTYPE_I8, TN_DTYPE_I32, false) == 0);
+  CHECK_FALSE(glsl_atom(16, 16, 16, TN_DTYPE_F16, TN_DTYPE_F16, TN_DTYPE_F16, 32, true));
+  CHECK_FALSE(glsl_atom(8, 8, 4, TN_DTYPE_F16, TN_DTYPE_F16, TN_DTYPE_F32, 64, true));
+  const SpirvTarget target = find_spirv_target("vulkan1.2+coop").value();
+  CHECK(target.name().ends_with("+subgroup32+coop"));
+  CHECK(named_spirv_properties("vulkan1.2+coop")->get().matrix_atom_count == 4);
+}
+
+TEST_CASE("matrix atoms are valid SPIR-V, from buffers and shared memory, in either order") {
+  const SpirvTarget target = find_spirv_target("vulkan1.2+coop").value();
+  for (const tn_matrix_atom& atom : target.atoms) {
+    for (unsigned bits = 0; bits < 16; ++bits) {
+      const MatrixTile tile{
+          atom, {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0}, (bits & 8) != 0, 16};
+      CAPTURE(tile.text());
+      const SpirvCode code = compile_spirv(tile_program(tile).view(), target);
+      CHECK(code.words[1] == kVersion);
+      const std::string found = faults(code.words);
+      const bool knows = found.find("not found") == found.npos &&
+                         found.find("opcode") == found.npos &&
+                         found.find("capability operand: 6022") == found.npos;
+      if (!knows) SKIP("spirv-val: " << found);
+      CHECK(found == "");
+    }
+  }
+}
+
+TEST_CASE(
+    "rows of a matrix that are not aligned, and instructions that are not there, are refused") {
+  const SpirvTarget target = find_spirv_target("vulkan1.2+coop").value();
+  const MatrixTile tile{target.atoms[0], {}, true, 1};
+  const std::string reason = exceeds_spirv_limits(tile_program(tile).view());
+  CHECK(reason.find("expected rows that are aligned to 16 bytes") != std::string::npos);
+  const MatrixTile aligned{target.atoms[0], {}, true, 8};
+  CHECK(exceeds_spirv_limits(tile_program(aligned).view()).empty());
 }
 
 }  // namespace tenon::sdk

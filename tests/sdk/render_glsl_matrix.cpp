@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Matrix atoms as GLSL against plain products. That the text becomes valid SPIR-V is for spirv.cpp.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstring>
+
+#include "sdk/program/scalar.hpp"
+#include "sdk/render/glsl_dialect.hpp"
+#include "sdk/render/glsl_matrix.hpp"
+#include "tests/sdk/matrix_tile.hpp"
+#include "tests/sdk/samples.hpp"
+#include "tests/sdk/shader_kernels.hpp"
+
+using namespace tenon::sdk;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+tn_matrix_atom atom(uint32_t n, uint32_t k, tn_dtype a, tn_dtype b, tn_dtype sum) {
+  return glsl_atom(16, n, k, a, b, sum, 32, true).value();
+}
+
+/// Small numbers that the dtype has.
+double small(const MatrixTile& t, uint32_t role, uint32_t row, uint32_t column) {
+  const auto value = static_cast<double>((row * 7 + column * 3 + role * 5) % 13);
+  if (t.dtype(role) == TN_DTYPE_U8) return value * 20;
+  return t.dtype(role) == TN_DTYPE_I8 ? value * 20 - 128 : value * 0.25 - 1.5;
+}
+
+std::vector<std::byte> stored(const MatrixTile& t, uint32_t role) {
+  const uint32_t size = dtype_bytes(t.dtype(role));
+  std::vector<std::byte> out(size_t{t.count(role)} * size);
+  for (uint32_t row = 0; role < 2 && row < t.rows(role); ++row) {
+    for (uint32_t column = 0; column < t.columns(role); ++column) {
+      const uint64_t bits = from_double(small(t, role, row, column), t.dtype(role));
+      std::memcpy(&out[size_t{t.at(role, row, column)} * size], &bits, size);
+    }
+  }
+  return out;
+}
+
+/// Twice: each row of the sums is multiplied by a factor of its own before a product is added.
+constexpr std::string_view kScaled =
+    R"(program scaled(%a: global f16 read align 16, %f: global f32 read align 16, %c: global f32 write align 16) workgroup 32 1 1 subgroup 32 {
+  %3 = const 0 : i32
+  %4 = const 1 : i32
+  %5 = const 2 : i32
+  %6 = const 16 : i32
+  %7 = const 1.0 : f32x8
+  %8 = matrix_load.1052688.c.transposed %f, %3, %3 : f32x8
+  %9 = matrix_load.1052688.a %a, %3, %6 : f16x8
+  %10 = matrix_load.1052688.b %a, %3, %6 : f16x8
+  %11 = loop %3, %5, %4 : i32 {
+    %12 = carry %7 : f32x8
+    %13 = mul %12, %8 : f32x8
+    %14 = matrix_multiply.1052688 %9, %10, %13 : f32x8
+    end %14
+  }
+  %16 = const 2.0 : f32x8
+  %17 = mul %12, %16 : f32x8
+  matrix_store.1052688.c %c, %3, %6, %17
+}
+)";
+
+}  // namespace
+
+TEST_CASE("matrix atoms as GLSL") {
+  const tn_matrix_atom atoms[] = {atom(16, 16, TN_DTYPE_F16, TN_DTYPE_F16, TN_DTYPE_F32),
+                                  atom(8, 16, TN_DTYPE_BF16, TN_DTYPE_BF16, TN_DTYPE_F32),
+                                  atom(16, 32, TN_DTYPE_I8, TN_DTYPE_I8, TN_DTYPE_I32),
+                                  atom(8, 32, TN_DTYPE_U8, TN_DTYPE_I8, TN_DTYPE_I32)};
+  std::vector<MatrixTile> tiles;
+  ShaderKernels kernels;
+  for (const tn_matrix_atom& each : atoms) {
+    for (unsigned bits = 0; bits < 8; ++bits) {
+      tiles.push_back({each, {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0}, false, 16});
+      kernels.add(tile_program(tiles.back()));
+    }
+  }
+  kernels.build();
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    const MatrixTile& t = tiles[i];
+    CAPTURE(t.text());
+    std::vector<std::byte> bytes[] = {stored(t, 0), stored(t, 1), stored(t, 2)};
+    kernels.run(i, {1, 1, 1}, {{&bytes[0]}, {&bytes[1]}, {&bytes[2]}});
+    uint32_t wrong = 0;
+    for (uint32_t row = 0; row < t.atom.m; ++row) {
+      for (uint32_t column = 0; column < t.atom.n; ++column) {
+        double sum = 0;
+        for (uint32_t k = 0; k < t.atom.k * MatrixTile::kSteps; ++k)
+          sum += small(t, 0, row, k) * small(t, 1, k, column);
+        uint64_t bits = 0;
+        std::memcpy(&bits, &bytes[2][size_t{t.at(2, row, column)} * 4], 4);
+        wrong += to_double(bits, t.dtype(2)) != sum;
+      }
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("sums that are multiplied row by row, and by a constant, as GLSL") {
+  constexpr uint32_t kSize = 16;
+  std::vector<uint16_t> ones(kSize * kSize, 0x3c00);
+  std::vector<float> factors(kSize), sums(kSize * kSize);
+  for (uint32_t i = 0; i < kSize; ++i) factors[i] = static_cast<float>(i) - 3;
+  std::vector<std::byte> a = bytes_of(ones), f = bytes_of(factors), c = bytes_of(sums);
+  ShaderKernels kernels;
+  kernels.add(parsed(kScaled));
+  kernels.build();
+  kernels.run(0, {1, 1, 1}, {{&a}, {&f}, {&c}});
+  std::memcpy(sums.data(), c.data(), c.size());
+  for (uint32_t row = 0; row < kSize; ++row) {
+    const float once = factors[row] + kSize, twice = once * factors[row] + kSize;
+    CHECK(sums[row * kSize + 5] == 2 * twice);
+  }
+}
+
+TEST_CASE("what cooperative matrices cannot do is refused") {
+  std::string text(kScaled);
+  const auto with = [&](std::string_view from, std::string_view to) {
+    std::string out = text;
+    out.replace(out.find(from), from.size(), to);
+    return print_glsl(parsed(out).view());
+  };
+  CHECK_THAT(with("mul %12, %8", "mul %8, %12"), ContainsSubstring("tn_mul_101010_2(v8, v12)"));
+  CHECK_THROWS_WITH(with("mul %12, %8", "add %12, %8"), "glsl: has no words for add of a fragment");
+  CHECK_THROWS_WITH(with("const 16 : i32", "const 17 : i32"),
+                    "glsl: matrix_load: expected rows that are aligned to 16 bytes");
+  CHECK_THROWS_WITH(with("a %a, %3", "a %a, %4"),
+                    "glsl: matrix_load: expected rows that are aligned to 16 bytes");
+  CHECK_THROWS_WITH(with("b %a", "b.pieces %a"),
+                    "glsl: matrix_load: expected rows that are aligned to 16 bytes");
+  CHECK_THROWS_WITH(with("%f: global f32 read align 16", "%f: global f32 read align 4"),
+                    "glsl: matrix_load: expected rows that are aligned to 16 bytes");
+}
