@@ -29,10 +29,17 @@ Adapter::Adapter(const Functions& vk, VkPhysicalDevice physical) : handle(physic
     if (has) extensions.push_back(name);
     return has;
   };
+  void** end = &f12.pNext;
+  const auto ask = [&](auto& more) {
+    *end = &more;
+    end = &more.pNext;
+  };
   if (uses(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) {
     v12.pNext = &subgroup;
-    f12.pNext = &size_control;
+    ask(size_control);
   }
+  if (uses(kMatrixExtension)) ask(matrix);
+  if (uses(kBrainExtension)) ask(brain);
   if (uses(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME))
     (v12.pNext ? subgroup.pNext : v12.pNext) = &host_import;
   vk.GetPhysicalDeviceProperties2(handle, &core);
@@ -41,12 +48,23 @@ Adapter::Adapter(const Functions& vk, VkPhysicalDevice physical) : handle(physic
                        .shaderInt64 = features.features.shaderInt64,
                        .shaderInt16 = features.features.shaderInt16};
   f11 = {f11.sType, f11.pNext, f11.storageBuffer16BitAccess};
+  // With the memory model that matrices need, all other kernels need its scope of the device.
+  matrix.has_matrices &= f12.vulkanMemoryModel & f12.vulkanMemoryModelDeviceScope;
+  matrix.has_robust_access = brain.has_dot = VK_FALSE;
   f12 = {.sType = f12.sType,
          .pNext = f12.pNext,
          .storageBuffer8BitAccess = f12.storageBuffer8BitAccess,
+         .shaderFloat16 = f12.shaderFloat16,
          .shaderInt8 = f12.shaderInt8,
          .shaderSubgroupExtendedTypes = f12.shaderSubgroupExtendedTypes,
-         .timelineSemaphore = VK_TRUE};
+         .timelineSemaphore = VK_TRUE,
+         .vulkanMemoryModel = matrix.has_matrices,
+         .vulkanMemoryModelDeviceScope = matrix.has_matrices};
+  if (matrix.has_matrices) {
+    matrices = listed<MatrixRow>([&](auto* count, auto* out) {
+      return vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR(handle, count, out);
+    });
+  }
   vk.GetPhysicalDeviceMemoryProperties(handle, &memory);
   const auto families = listed<VkQueueFamilyProperties>([&](auto* count, auto* out) {
     vk.GetPhysicalDeviceQueueFamilyProperties(handle, count, out);

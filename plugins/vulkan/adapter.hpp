@@ -55,6 +55,9 @@ struct Adapter {
   VkPhysicalDeviceVulkan12Features f12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
   VkPhysicalDeviceSubgroupSizeControlFeaturesEXT size_control{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT};
+  MatrixFeatures matrix;
+  BrainFeatures brain;
+  std::vector<MatrixRow> matrices;  ///< products that shaders may ask for
 };
 
 }  // namespace tenon::vulkan

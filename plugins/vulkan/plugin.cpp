@@ -39,7 +39,10 @@ class VulkanBackend : public sdk::Backend {
     Driver& opened = driver(validate);
     const Adapter& adapter = *opened.adapters().at(index);
     sdk::SpirvTarget target = target_of(adapter);
-    if (packs) target.i8 = target.i16 = false;
+    if (packs) {
+      target.i8 = target.i16 = false;
+      target.atoms.clear();
+    }
     return std::make_unique<VulkanDevice>(opened, adapter, target, staged);
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sdk/render/glsl_matrix.hpp"
 #include "sdk/shader/properties.hpp"
 
 namespace tenon::vulkan {
@@ -12,6 +13,40 @@ namespace {
 constexpr VkSubgroupFeatureFlags kSubgroups = VK_SUBGROUP_FEATURE_BASIC_BIT |
                                               VK_SUBGROUP_FEATURE_BALLOT_BIT |
                                               VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+
+/// By VkComponentTypeKHR; those whose products have bounds.
+constexpr struct {
+  uint32_t component;
+  tn_dtype dtype;
+} kComponents[] = {{0, TN_DTYPE_F16},          {1, TN_DTYPE_F32}, {3, TN_DTYPE_I8},
+                   {5, TN_DTYPE_I32},          {7, TN_DTYPE_U8},  {9, TN_DTYPE_U32},
+                   {1000141000, TN_DTYPE_BF16}};
+
+uint32_t dtype_of(uint32_t component) {
+  for (const auto& row : kComponents)
+    if (row.component == component) return row.dtype;
+  return TN_DTYPE_VOID;
+}
+
+std::vector<tn_matrix_atom> atoms_of(const Adapter& adapter) {
+  std::vector<tn_matrix_atom> atoms;
+  const VkPhysicalDeviceVulkan12Properties& floats = adapter.v12;
+  for (const MatrixRow& row : adapter.matrices) {
+    const uint32_t a = dtype_of(row.a);
+    const bool is_half = a == TN_DTYPE_F16, is_brain = a == TN_DTYPE_BF16;
+    if (row.scope != kSubgroupScope || row.saturates || row.c != row.result) continue;
+    if (is_half && !adapter.f12.shaderFloat16) continue;
+    if (is_brain && !(adapter.brain.has_type && adapter.brain.has_matrices)) continue;
+    // Vulkan says nothing of denormals of bf16; NVIDIA's units keep them (decision 92).
+    const bool keeps = is_brain ? floats.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY
+                                : floats.shaderDenormPreserveFloat16;
+    const auto atom =
+        sdk::glsl_atom(row.m, row.n, row.k, a, dtype_of(row.b), dtype_of(row.c),
+                       adapter.v11.subgroupSize, keeps && floats.shaderDenormPreserveFloat32);
+    if (atom) atoms.push_back(*atom);
+  }
+  return atoms;
+}
 
 }  // namespace
 
@@ -33,6 +68,7 @@ sdk::SpirvTarget target_of(const Adapter& adapter) {
       (adapter.v11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
       adapter.f12.shaderSubgroupExtendedTypes && adapter.size_control.computeFullSubgroups)
     target.subgroup = adapter.v11.subgroupSize;
+  if (target.subgroup && target.i8 && target.i16) target.atoms = atoms_of(adapter);
   return target;
 }
 

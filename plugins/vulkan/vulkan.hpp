@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "plugins/vulkan/matrix_extension.hpp"
 #include "sdk/support/failure.hpp"
 
 // clang-format off
@@ -15,7 +16,7 @@
 #define TENON_VK_INSTANCE(X) \
   X(EnumeratePhysicalDevices) X(EnumerateDeviceExtensionProperties) \
   X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceFeatures2) X(GetPhysicalDeviceMemoryProperties) \
-  X(GetPhysicalDeviceQueueFamilyProperties) X(CreateDevice) X(GetDeviceProcAddr) \
+  X(GetPhysicalDeviceQueueFamilyProperties) X(GetPhysicalDeviceCooperativeMatrixPropertiesKHR) X(CreateDevice) X(GetDeviceProcAddr) \
   X(CreateDebugUtilsMessengerEXT)
 #define TENON_VK_DEVICE(X) \
   X(DestroyDevice) X(DeviceWaitIdle) X(GetDeviceQueue) X(QueueSubmit) X(AllocateMemory) X(FreeMemory) \

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-TARGETS = ["vulkan1.2", "spirv1.5"]  # the first one takes every graph
+TARGETS = ["vulkan1.2", "spirv1.5", "vulkan1.2+coop"]  # the first one takes every graph
 
 
 def main(tenon, graphs):

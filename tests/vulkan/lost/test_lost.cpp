@@ -29,6 +29,22 @@ class Failing {
 
 }  // namespace
 
+TEST_CASE("cooperative matrices of a subgroup are atoms, those of other kinds are not") {
+  const tn_properties& p = shared_device().properties();
+  REQUIRE(p.matrix_atom_count == 2);
+  const tn_matrix_atom &halves = p.matrix_atoms[0], &bytes = p.matrix_atoms[1];
+  CHECK(halves.subgroup == p.subgroup_min);
+  CHECK(halves.c_lanes * halves.subgroup == 16 * 8);
+  CHECK(halves.accumulator_dtype == TN_DTYPE_F32);
+  // lavapipe promises no denormals, and Vulkan no exact sums.
+  CHECK(halves.numerics == (TN_ATOM_TRUNCATES | TN_ATOM_FLUSHES_SUBNORMALS));
+  CHECK(bytes.k == 32);
+  CHECK(bytes.n == 16);
+  CHECK(bytes.numerics == 0);
+  const Device packed("packed=1");
+  CHECK(packed.properties().matrix_atom_count == 0);
+}
+
 TEST_CASE("a submission that fails fails its signals, and those of what waits for it") {
   const Device& device = shared_device();
   const Timeline gate(device.get(), 0), first(device.get(), 0), second(device.get(), 0),
