@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstring>
+
 #include "sdk/program/op_info.hpp"
+#include "sdk/program/scalar.hpp"
 
 namespace tenon::sdk {
 
@@ -11,6 +15,43 @@ std::string MatrixTile::text() const {
   return fmt::format("atom {} {}x{}x{} {} by {} transposed {}{}{} shared {} pad {}", atom.id,
                      atom.m, atom.n, atom.k, dtype_text(dtype(0)), dtype_text(dtype(1)),
                      is_transposed[0], is_transposed[1], is_transposed[2], is_shared, pad);
+}
+
+double MatrixTile::small(uint32_t role, uint32_t row, uint32_t column) const {
+  const auto value = static_cast<double>((row * 7 + column * 3 + role * 5) % 13);
+  if (dtype(role) == TN_DTYPE_U8) return value * 20;
+  return dtype(role) == TN_DTYPE_I8 ? value * 20 - 128 : value * 0.25 - 1.5;
+}
+
+std::vector<std::byte> MatrixTile::stored(uint32_t role, const Element& element) const {
+  const uint32_t size = dtype_bytes(dtype(role));
+  std::vector<std::byte> out(size_t{count(role)} * size);
+  for (uint32_t row = 0; row < rows(role); ++row) {
+    for (uint32_t column = 0; column < columns(role); ++column) {
+      const uint64_t bits = from_double(element(role, row, column), dtype(role));
+      std::memcpy(&out[size_t{at(role, row, column)} * size], &bits, size);
+    }
+  }
+  return out;
+}
+
+double MatrixTile::result(std::span<const std::byte> memory, uint32_t row, uint32_t column) const {
+  const uint32_t size = dtype_bytes(dtype(2));
+  uint64_t bits = 0;
+  std::memcpy(&bits, &memory[size_t{at(2, row, column)} * size], size);
+  return to_double(bits, dtype(2));
+}
+
+uint32_t MatrixTile::differences(std::span<const std::byte> memory, double error) const {
+  uint32_t found = 0;
+  for (uint32_t row = 0; row < atom.m; ++row) {
+    for (uint32_t column = 0; column < atom.n; ++column) {
+      double sum = 0;
+      for (uint32_t k = 0; k < atom.k * kSteps; ++k) sum += small(0, row, k) * small(1, k, column);
+      found += !(std::abs(result(memory, row, column) - sum) <= error);
+    }
+  }
+  return found;
 }
 
 Program tile_program(const MatrixTile& t) {

@@ -3,7 +3,11 @@
 // shared memory.
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "sdk/program/builder.hpp"
 #include "tenon/plugin.h"
@@ -34,6 +38,16 @@ struct MatrixTile {
     return static_cast<tn_dtype>(of_role[role]);
   }
   std::string text() const;
+
+  using Element = std::function<double(uint32_t role, uint32_t row, uint32_t column)>;
+  /// A small number that the operand's dtype has: of floats a multiple of 1/4.
+  double small(uint32_t role, uint32_t row, uint32_t column) const;
+  /// The memory of an operand whose elements are these; what lies between rows is 0.
+  std::vector<std::byte> stored(uint32_t role, const Element& element) const;
+  /// An element of the result, from its memory.
+  double result(std::span<const std::byte> memory, uint32_t row, uint32_t column) const;
+  /// How many elements of a result differ by more from the product of small ones.
+  uint32_t differences(std::span<const std::byte> memory, double error = 0) const;
 };
 
 /// With buffers a, b and c.

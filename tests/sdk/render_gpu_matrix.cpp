@@ -6,8 +6,6 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
-#include <cstring>
-#include <functional>
 
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/scalar.hpp"
@@ -22,58 +20,22 @@ using namespace tenon::sdk;
 
 namespace {
 
-using Element = std::function<double(uint32_t role, uint32_t row, uint32_t column)>;
-
-std::vector<std::byte> stored(const MatrixTile& t, uint32_t role, const Element& element) {
-  const uint32_t size = dtype_bytes(t.dtype(role));
-  std::vector<std::byte> out(size_t{t.count(role)} * size);
-  for (uint32_t row = 0; row < t.rows(role); ++row) {
-    for (uint32_t column = 0; column < t.columns(role); ++column) {
-      const uint64_t bits = from_double(element(role, row, column), t.dtype(role));
-      std::memcpy(&out[size_t{t.at(role, row, column)} * size], &bits, size);
-    }
-  }
-  return out;
-}
-
-/// What the kernel makes of the elements: an element of its result by row and column.
-std::function<double(uint32_t, uint32_t)> product(const GpuKernels& kernels, size_t kernel,
-                                                  const MatrixTile& t, const Element& element) {
-  const uint32_t size = dtype_bytes(t.dtype(2));
-  std::vector<std::byte> bytes[] = {stored(t, 0, element), stored(t, 1, element),
-                                    std::vector<std::byte>(size_t{t.count(2)} * size)};
+/// What the kernel makes of the elements.
+std::vector<std::byte> product(const GpuKernels& kernels, size_t kernel, const MatrixTile& t,
+                               const MatrixTile::Element& element) {
+  std::vector<std::byte> bytes[] = {
+      t.stored(0, element), t.stored(1, element),
+      std::vector<std::byte>(size_t{t.count(2)} * dtype_bytes(t.dtype(2)))};
   kernels.run(kernel, {1, 1, 1}, {{&bytes[0]}, {&bytes[1]}, {&bytes[2]}});
-  return [t, size, result = bytes[2]](uint32_t row, uint32_t column) {
-    uint64_t bits = 0;
-    std::memcpy(&bits, &result[size_t{t.at(2, row, column)} * size], size);
-    return to_double(bits, t.dtype(2));
-  };
-}
-
-/// Small numbers that the dtype has: of floats multiples of 1/4.
-double small(const MatrixTile& t, uint32_t role, uint32_t row, uint32_t column) {
-  const auto value = static_cast<double>((row * 7 + column * 3 + role * 5) % 13);
-  if (t.dtype(role) == TN_DTYPE_U8) return value * 20;
-  return t.dtype(role) == TN_DTYPE_I8 ? value * 20 - 128 : value * 0.25 - 1.5;
+  return bytes[2];
 }
 
 void check(const GpuKernels& kernels, size_t kernel, const MatrixTile& t, double error) {
   INFO(t.text());
   const auto element = [&](uint32_t role, uint32_t row, uint32_t column) {
-    return small(t, role, row, column);
+    return t.small(role, row, column);
   };
-  const auto got = product(kernels, kernel, t, element);
-  bool is_same = true;
-  for (uint32_t row = 0; row < t.atom.m; ++row) {
-    for (uint32_t column = 0; column < t.atom.n; ++column) {
-      double sum = 0;
-      for (uint32_t k = 0; k < t.atom.k * MatrixTile::kSteps; ++k) {
-        sum += element(0, row, k) * element(1, k, column);
-      }
-      is_same = is_same && std::abs(got(row, column) - sum) <= error;
-    }
-  }
-  CHECK(is_same);
+  CHECK(t.differences(product(kernels, kernel, t, element), error) == 0);
 }
 
 void check_all(const Dialect& dialect, std::span<const tn_matrix_atom> atoms,
@@ -168,10 +130,11 @@ void check_numerics(const Dialect& dialect, std::span<const tn_matrix_atom> atom
     const MatrixTile& t = tiles[k];
     INFO(architecture << " " << t.text());
     const auto answer = [&](const Two& two) {
-      return product(kernels, k, t, [&](uint32_t role, uint32_t row, uint32_t column) {
+      const auto element = [&](uint32_t role, uint32_t row, uint32_t column) {
         const uint32_t at = role == 0 ? column : row, other = role == 0 ? row : column;
         return other || at > 1 ? 0 : role == 0 ? two.a[at] : two.b[at];
-      })(0, 0);
+      };
+      return t.result(product(kernels, k, t, element), 0, 0);
     };
     // The least number of the dtype above zero.
     const double least = to_double(1, t.dtype(0));
