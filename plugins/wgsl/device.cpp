@@ -34,8 +34,12 @@ WgslDevice::WgslDevice(WGPUAdapter adapter) : Recorder(static_cast<const sdk::De
   gpu_.AdapterGetInfo(adapter, &info);
   properties_ =
       make_properties(limits_, info.adapterType == WGPUAdapterType_CPU, text_of(info.device));
-  gpu_.AdapterInfoFreeMembers(info);
+  gpu_.AdapterInfoFreeMembers(info);  // its numbers stay
+  constexpr auto kSubgroup = static_cast<WGPUFeatureName>(WGPUNativeFeature_Subgroup);
+  const bool has_subgroups = gpu_.AdapterHasFeature(adapter, kSubgroup);
   WGPUDeviceDescriptor wanted = WGPU_DEVICE_DESCRIPTOR_INIT;
+  wanted.requiredFeatureCount = has_subgroups ? 1 : 0;
+  wanted.requiredFeatures = &kSubgroup;
   wanted.requiredLimits = &limits_;  // all that the adapter has
   wanted.deviceLostCallbackInfo = {{}, kAtOnce, on_lost, &is_lost_, {}};
   wanted.uncapturedErrorCallbackInfo.callback = on_error;
@@ -47,6 +51,7 @@ WgslDevice::WgslDevice(WGPUAdapter adapter) : Recorder(static_cast<const sdk::De
   readback_ = make_buffer(WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst, kPieceBytes);
   bounce_ = make_buffer(kMemoryUsage, kPieceBytes);
   check(TN_ERROR_OUT_OF_MEMORY);
+  if (has_subgroups) find_subgroups(info);
 }
 
 WgslDevice::~WgslDevice() {

@@ -39,6 +39,10 @@ class WgslDevice : public sdk::Device, private sdk::Recorder {
 
  private:
   Ref<WGPUBuffer> make_buffer(WGPUBufferUsage usage, uint64_t size) const;
+  /// Declares subgroups if they have one size.
+  void find_subgroups(const WGPUAdapterInfo& info);
+  /// Whether threads exchange values in groups of this size, along rows of the workgroup.
+  bool acts_as_subgroups(uint32_t size);
   void flush();  ///< hands over what encoder_ holds
   void begin(uint32_t launches, uint32_t buffers) override;
   void end() override;

@@ -14,12 +14,13 @@ namespace tenon::wgsl {
 /// The functions used, wgpu<name>, and the objects; the version comes first.
 #define TENON_WEBGPU(X)                                                                           \
   X(GetVersion) X(CreateInstance) X(InstanceEnumerateAdapters) X(AdapterGetInfo) X(DevicePoll)    \
-  X(AdapterInfoFreeMembers) X(AdapterGetLimits) X(AdapterRequestDevice) X(DeviceGetQueue)         \
-  X(DeviceCreateBuffer) X(DeviceCreateShaderModuleTrusted) X(DeviceCreateBindGroup) X(BufferUnmap) \
-  X(DeviceCreatePipelineLayout) X(DeviceCreateComputePipeline) X(DeviceCreateBindGroupLayout)     \
+  X(AdapterInfoFreeMembers) X(AdapterGetLimits) X(AdapterHasFeature) X(AdapterRequestDevice)      \
+  X(DeviceGetQueue) X(DeviceCreateBuffer) X(DeviceCreateShaderModuleTrusted) X(BufferUnmap)       \
+  X(DeviceCreateBindGroup) X(DeviceCreateBindGroupLayout) X(DeviceCreatePipelineLayout)           \
+  X(DeviceCreateComputePipeline) X(QueueWriteBuffer)                                              \
   X(DeviceCreateCommandEncoder) X(CommandEncoderBeginComputePass) X(CommandEncoderFinish)         \
   X(CommandEncoderCopyBufferToBuffer) X(ComputePassEncoderSetPipeline) X(ComputePassEncoderEnd)   \
-  X(ComputePassEncoderSetBindGroup) X(ComputePassEncoderDispatchWorkgroups) X(QueueWriteBuffer)   \
+  X(ComputePassEncoderSetBindGroup) X(ComputePassEncoderDispatchWorkgroups)                       \
   X(BufferMapAsync) X(BufferGetConstMappedRange) X(QueueSubmit)
 #define TENON_WEBGPU_OBJECTS(X)                                                                   \
   X(Device) X(Queue) X(Buffer) X(ShaderModule) X(BindGroupLayout) X(PipelineLayout) X(BindGroup)  \

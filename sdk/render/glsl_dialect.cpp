@@ -227,25 +227,8 @@ class GlslDialect : public ShaderDialect {
     const bool is_matrix = op_info(op.op)->claim == OpClaim::MATRIX;
     if (is_matrix || is_elementwise(*op_info(op.op)))
       return matrices_.statement(op, name, operands);
-    if (op.lanes != 1) refuse(op);
-    switch (op.op) {
-      case TN_OP_SUBGROUP_SHUFFLE:
-        return define(op, name,
-                      fmt::format("subgroupShuffle({}, uint({}))", operands[0], operands[1]));
-      case TN_OP_SUBGROUP_BROADCAST:
-        return define(op, name, fmt::format("subgroupBroadcast({}, {}u)", operands[0], op.imm));
-      case TN_OP_SUBGROUP_REDUCE:
-        break;
-      default:
-        refuse(op);
-    }
-    // A butterfly: the language's own reductions leave the order, and NaN, open.
-    const std::string other = fmt::format("subgroupShuffleXor({}, d)", name);
-    return fmt::format("{}\n{} = {};\nfor (uint d = 1u; d < {}u; d <<= 1u) {{ {} = {}; }}",
-                       declare(op, name), name, operands[0], program.header().subgroup_size, name,
-                       combine(static_cast<uint16_t>(op.imm), op.dtype, name, other));
+    return subgroup_statement(program, op, name, operands);
   }
-
   std::string fragment_type(uint32_t value) const override { return matrices_.type(value); }
   std::string fragment(uint32_t like, uint32_t value, const std::string& name) const override {
     return matrices_.fragment_like(like, value, name);
@@ -268,12 +251,6 @@ class GlslDialect : public ShaderDialect {
   std::string element_type(const std::string& memory, const tn_param& param) const {
     const auto dtype = static_cast<uint8_t>(param.dtype);
     return is_wide(memory) ? vector_type(dtype) : std::string(memory_type(dtype));
-  }
-  std::string combine(uint16_t op, uint8_t dtype, const std::string& x,
-                      const std::string& y) const {
-    const uint8_t wide = is_coded(dtype) ? uint8_t{TN_DTYPE_F32} : dtype;
-    const std::string operands[] = {cast(x, dtype, wide), cast(y, dtype, wide)};
-    return cast(spell(op, wide, operands), wide, dtype);
   }
   static uint64_t convert_bits(uint64_t bits, uint8_t dtype) {
     return sdk::convert(bits, dtype, TN_DTYPE_I64);

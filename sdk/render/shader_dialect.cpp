@@ -275,4 +275,34 @@ std::string ShaderDialect::store_lanes(const Element& at, const std::string& lan
   return out;
 }
 
+std::string ShaderDialect::subgroup_statement(const ProgramView& program, const tn_op& op,
+                                              const std::string& name,
+                                              const std::vector<std::string>& operands) const {
+  if (op.lanes != 1) refuse(op);
+  const auto moved = [&](std::string_view function, const std::string& value,
+                         const std::string& by) {
+    const bool is_bool = op.dtype == TN_DTYPE_BOOL;
+    const std::string of = is_bool ? convert(TN_DTYPE_U32, value) : value;
+    const std::string call = fmt::format("{}({}, {})", function, of, by);
+    return is_bool ? "(" + call + " != 0u)" : call;
+  };
+  if (op.op == TN_OP_SUBGROUP_SHUFFLE) {
+    const std::string lane = convert(TN_DTYPE_U32, operands[1]);
+    return define(op, name, moved("subgroupShuffle", operands[0], lane));
+  }
+  if (op.op == TN_OP_SUBGROUP_BROADCAST)
+    return define(op, name, moved("subgroupBroadcast", operands[0], fmt::format("{}u", op.imm)));
+  if (op.op != TN_OP_SUBGROUP_REDUCE) refuse(op);
+  // A butterfly: the languages' own reductions leave the order, and NaN, open.
+  const auto reduce = static_cast<uint16_t>(op.imm);
+  const uint8_t wide = is_coded(op.dtype) ? uint8_t{TN_DTYPE_F32} : op.dtype;
+  std::string out = fmt::format("{}\n{} = {};", declare(op, name), name, operands[0]);
+  for (uint32_t across = 1; across < program.header().subgroup_size; across *= 2) {
+    const std::string other = moved("subgroupShuffleXor", name, fmt::format("{}u", across));
+    const std::string pair[] = {cast(name, op.dtype, wide), cast(other, op.dtype, wide)};
+    out += fmt::format("\n{} = {};", name, cast(spell(reduce, wide, pair), wide, op.dtype));
+  }
+  return out;
+}
+
 }  // namespace tenon::sdk

@@ -87,6 +87,11 @@ class ShaderDialect : public Dialect {
   bool is_wide(std::string_view memory) const { return wide_.contains(memory); }
   virtual std::string vector_type(uint8_t dtype) const = 0;
 
+  /// Of a SUBGROUP op, in words that both have; any other op is refused.
+  std::string subgroup_statement(const ProgramView& program, const tn_op& op,
+                                 const std::string& name,
+                                 const std::vector<std::string>& operands) const;
+
   /// Its index. A constant that lies outside can only stand under a mask that is false, but
   /// compilers refuse it: then 0.
   static std::string index_of(const Element& at);

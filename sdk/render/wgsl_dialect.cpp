@@ -37,6 +37,8 @@ constexpr DialectData make_data() {
   data.index[TN_AXIS_BLOCK_X] = "block.x";
   data.index[TN_AXIS_BLOCK_Y] = "block.y";
   data.index[TN_AXIS_BLOCK_Z] = "block.z";
+  data.index[TN_AXIS_SUBGROUP] = "(thread / subgroup)";
+  data.index[TN_AXIS_SUBGROUP_LANE] = "(thread % subgroup)";
   data.definition = "let {1}: {0} = {2};";
   data.variable = "var {1}: {0};";
   data.initial = "var {1}: {0} = {2};";
@@ -112,12 +114,22 @@ class WgslDialect : public ShaderDialect {
       if (exchanged_.contains(param_name(program, param))) out += exchange(program, param);
     }
     const uint32_t* size = program.header().workgroup;
+    std::string thread;
+    if (const uint32_t threads = program.header().subgroup_size) {
+      // Only where a subgroup is a part of a row do implementations agree which threads it has.
+      if (size[0] % threads)
+        throw Failure(TN_ERROR_UNSUPPORTED,
+                      fmt::format("wgsl: expected rows of whole subgroups of {} threads, got {}",
+                                  threads, size[0]));
+      thread = ", @builtin(local_invocation_index) thread: u32";
+      locals += fmt::format("  const subgroup = {}u;\n", threads);
+    }
     return out +
            fmt::format(
                "\n@compute @workgroup_size({}, {}, {})\n"
                "fn {}(@builtin(workgroup_id) grid: vec3<u32>, @builtin(local_invocation_id) block: "
-               "vec3<u32>) {{\n",
-               size[0], size[1], size[2], function_name(program)) +
+               "vec3<u32>{}) {{\n",
+               size[0], size[1], size[2], function_name(program), thread) +
            locals;
   }
 
@@ -161,6 +173,11 @@ class WgslDialect : public ShaderDialect {
                      at.dtype());
     }
     return of_word(fmt::format("{}(&{}, {})", kNames[kind], element(at), value), at.dtype());
+  }
+
+  std::string statement(const ProgramView& program, const tn_op& op, const std::string& name,
+                        const std::vector<std::string>& operands) const override {
+    return subgroup_statement(program, op, name, operands);
   }
 
   std::string barrier(const ProgramView& program, const tn_op& op) const override {

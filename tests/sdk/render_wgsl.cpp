@@ -43,7 +43,7 @@ constexpr std::string_view kPacked =
 TEST_CASE("WGSL's text") {
   for (const auto& [name, text] :
        {std::pair("softmax", samples::kSoftmax), std::pair("vectors", samples::kVectors),
-        std::pair("packed", kPacked)}) {
+        std::pair("packed", kPacked), std::pair("subgroups", samples::kSubgroup)}) {
     std::ifstream file(std::string(TENON_SOURCE_DIR) + "/tests/golden/render/" + name + ".wgsl");
     std::stringstream golden;
     golden << file.rdbuf();
@@ -127,5 +127,7 @@ TEST_CASE("what WGSL has no words for is refused") {
                     "wgsl: expected a dtype that the language has, got i64");
   CHECK_THROWS_WITH(wgsl(samples::kShared),
                     "wgsl: param x: expected memory in 32-bit words, got u8");
-  CHECK_THROWS_WITH(wgsl(samples::kSubgroup), "wgsl: has no words for index");
+  std::string rows(samples::kSubgroup);
+  rows.replace(rows.find("workgroup 64 1"), 14, "workgroup 16 4");
+  CHECK_THROWS_WITH(wgsl(rows), "wgsl: expected rows of whole subgroups of 32 threads, got 16");
 }

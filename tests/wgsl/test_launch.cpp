@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs compiled, launched, saved, loaded, shown; and what is refused.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstring>
 #include <thread>
 
+#include "sdk/program/text.hpp"
 #include "tests/wgsl/harness.hpp"
 
 using namespace tenon;
@@ -122,6 +127,59 @@ TEST_CASE("threads compile while another launches") {
     CHECK(y == kExpected);
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST_CASE("threads of a subgroup exchange values") {
+  if (!no_device().empty()) SKIP(no_device());
+  const Device device;
+  const tn_properties& p = device.properties();
+  if (p.subgroup_max == 0) SKIP("the device's subgroups have no size that is known");
+  const uint32_t size = p.subgroup_max;
+  CHECK(p.subgroup_min == size);
+  constexpr uint32_t kThreads = 64;
+  std::string error;
+  const sdk::Program program = sdk::parse_program(
+      fmt::format(
+          R"(program groups(%x: global f32 read, %y: global f32 write, %z: global i32 write) workgroup {0} 1 1 subgroup {1} {{
+  %3 = index block.x : i32
+  %4 = index subgroup_lane : i32
+  %5 = load %x, %3 : f32
+  %6 = const 1 : i32
+  %7 = xor %4, %6 : i32
+  %8 = subgroup_shuffle %5, %7 : f32
+  %9 = subgroup_reduce.max %5 : f32
+  %10 = subgroup_broadcast %5, {2} : f32
+  %11 = add %8, %9 : f32
+  %12 = add %11, %10 : f32
+  store %y, %3, %12
+  %14 = cmplt %5, %9 : bool
+  %15 = subgroup_shuffle %14, %7 : bool
+  %16 = cast %15 : i32
+  %17 = subgroup_reduce.add %16 : i32
+  %18 = index subgroup : i32
+  %19 = const 100 : i32
+  %20 = mul %18, %19 : i32
+  %21 = add %17, %20 : i32
+  store %z, %3, %21
+}}
+)",
+          kThreads, size, size - 1),
+      error);
+  REQUIRE(error == "");
+  Bytes x(kThreads * 4), y = x, z = x;
+  std::vector<float> in(kThreads), out(kThreads);
+  for (uint32_t i = 0; i < kThreads; ++i) in[i] = static_cast<float>(i * 37 % 101);
+  std::memcpy(x.data(), in.data(), x.size());
+  device.run(device.compile(program), program, 1, {&x, &y, &z});
+  std::memcpy(out.data(), y.data(), y.size());
+  std::vector<int32_t> counts(kThreads);
+  std::memcpy(counts.data(), z.data(), z.size());
+  for (uint32_t i = 0; i < kThreads; ++i) {
+    const auto first = in.begin() + i / size * size;
+    const float most = *std::max_element(first, first + size);
+    CHECK(out[i] == in[i ^ 1] + most + first[size - 1]);
+    CHECK(counts[i] == static_cast<int32_t>(i / size * 100 + size - 1));
+  }
 }
 
 TEST_CASE("the target wgsl needs no device, and shows its text") {

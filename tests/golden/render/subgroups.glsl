@@ -24,7 +24,11 @@ void main() {
   float v7 = subgroupShuffle(v4, uint(v6));
   precise float v8;
   v8 = v7;
-  for (uint d = 1u; d < 32u; d <<= 1u) { v8 = tn_max_f32(v8, subgroupShuffleXor(v8, d)); }
+  v8 = tn_max_f32(v8, subgroupShuffleXor(v8, 1u));
+  v8 = tn_max_f32(v8, subgroupShuffleXor(v8, 2u));
+  v8 = tn_max_f32(v8, subgroupShuffleXor(v8, 4u));
+  v8 = tn_max_f32(v8, subgroupShuffleXor(v8, 8u));
+  v8 = tn_max_f32(v8, subgroupShuffleXor(v8, 16u));
   float v9 = subgroupBroadcast(v4, 31u);
   precise float v10 = v8 + v9;
   p_y[v2] = v10;
