@@ -2,12 +2,15 @@
 // What is reported, recorded, launched and compiled.
 #include "plugins/wgsl/device.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "sdk/render/wgsl_dialect.hpp"
 
 namespace tenon::wgsl {
 namespace {
+
+constexpr uint32_t kStamps = 2;
 
 // wgpu-native reports on the thread that made the call, before the call returns.
 thread_local WGPUErrorType reported = WGPUErrorType_NoError;
@@ -35,11 +38,18 @@ WgslDevice::WgslDevice(WGPUAdapter adapter) : Recorder(static_cast<const sdk::De
   properties_ =
       make_properties(limits_, info.adapterType == WGPUAdapterType_CPU, text_of(info.device));
   gpu_.AdapterInfoFreeMembers(info);  // its numbers stay
-  constexpr auto kSubgroup = static_cast<WGPUFeatureName>(WGPUNativeFeature_Subgroup);
-  const bool has_subgroups = gpu_.AdapterHasFeature(adapter, kSubgroup);
+  std::vector<WGPUFeatureName> features;
+  const auto uses = [&](auto feature) {
+    const bool has = gpu_.AdapterHasFeature(adapter, static_cast<WGPUFeatureName>(feature));
+    if (has) features.push_back(static_cast<WGPUFeatureName>(feature));
+    return has;
+  };
+  const bool has_subgroups = uses(WGPUNativeFeature_Subgroup);
+  const bool has_clock =
+      uses(WGPUFeatureName_TimestampQuery) && uses(WGPUNativeFeature_TimestampQueryInsideEncoders);
   WGPUDeviceDescriptor wanted = WGPU_DEVICE_DESCRIPTOR_INIT;
-  wanted.requiredFeatureCount = has_subgroups ? 1 : 0;
-  wanted.requiredFeatures = &kSubgroup;
+  wanted.requiredFeatureCount = features.size();
+  wanted.requiredFeatures = features.data();
   wanted.requiredLimits = &limits_;  // all that the adapter has
   wanted.deviceLostCallbackInfo = {{}, kAtOnce, on_lost, &is_lost_, {}};
   wanted.uncapturedErrorCallbackInfo.callback = on_error;
@@ -50,6 +60,12 @@ WgslDevice::WgslDevice(WGPUAdapter adapter) : Recorder(static_cast<const sdk::De
   queue_.reset(gpu_.DeviceGetQueue(made));
   readback_ = make_buffer(WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst, kPieceBytes);
   bounce_ = make_buffer(kMemoryUsage, kPieceBytes);
+  if (has_clock) {
+    const WGPUQuerySetDescriptor two{nullptr, {}, WGPUQueryType_Timestamp, kStamps};
+    stamps_.reset(gpu_.DeviceCreateQuerySet(made, &two));
+    ticks_ = make_buffer(WGPUBufferUsage_QueryResolve | WGPUBufferUsage_CopySrc,
+                         kStamps * sizeof(uint64_t));
+  }
   check(TN_ERROR_OUT_OF_MEMORY);
   if (has_subgroups) find_subgroups(info);
 }
@@ -71,12 +87,26 @@ void WgslDevice::check(tn_status on_validation) const {
 void WgslDevice::begin(uint32_t, uint32_t) {
   check(TN_ERROR_INTERNAL);
   encoder_.reset(gpu_.DeviceCreateCommandEncoder(handle(), nullptr));
+  is_timing_ = std::exchange(times_next_, false);
+  if (is_timing_) gpu_.CommandEncoderWriteTimestamp(encoder_.get(), stamps_.get(), 0);
 }
 
 void WgslDevice::end() {
+  if (is_timing_) gpu_.CommandEncoderWriteTimestamp(encoder_.get(), stamps_.get(), 1);
   flush();
   gpu_.DevicePoll(handle(), true, nullptr);
   check(TN_ERROR_INTERNAL);
+}
+
+uint64_t WgslDevice::run_timed(const tn_submission& commands) {
+  if (!stamps_) throw sdk::Failure(TN_ERROR_UNSUPPORTED, "timing: expected a clock");
+  times_next_ = true;
+  submit(sdk::Submission(&commands));
+  gpu_.CommandEncoderResolveQuerySet(encoder_.get(), stamps_.get(), 0, kStamps, ticks_.get(), 0);
+  uint64_t at[kStamps];
+  fetch(ticks_.get(), 0, std::as_writable_bytes(std::span(at)));
+  const double period = gpu_.QueueGetTimestampPeriod(queue_.get());  // nanoseconds
+  return static_cast<uint64_t>(static_cast<double>(std::max(at[0], at[1]) - at[0]) * period);
 }
 
 void WgslDevice::flush() {

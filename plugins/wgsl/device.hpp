@@ -4,9 +4,11 @@
 #pragma once
 
 #include <atomic>
+#include <span>
 
 #include "plugins/wgsl/webgpu.hpp"
 #include "sdk/backend/property_table.hpp"
+#include "sdk/backend/timing.hpp"
 #include "sdk/shader/recorder.hpp"
 
 namespace tenon::wgsl {
@@ -21,7 +23,7 @@ constexpr uint64_t kPieceBytes = uint64_t{4} << 20;  ///< that a copy moves at a
 constexpr WGPUBufferUsage kMemoryUsage =
     WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst;
 
-class WgslDevice : public sdk::Device, private sdk::Recorder {
+class WgslDevice : public sdk::Device, public sdk::TimedDevice, private sdk::Recorder {
  public:
   explicit WgslDevice(WGPUAdapter adapter);
   ~WgslDevice() override;
@@ -31,6 +33,7 @@ class WgslDevice : public sdk::Device, private sdk::Recorder {
   std::unique_ptr<sdk::Memory> allocate(uint32_t space, uint64_t size) override;
   std::unique_ptr<sdk::Memory> import_host(uint32_t space, void* pointer, uint64_t size) override;
   void submit(const sdk::Submission& submission) override { record(submission); }
+  uint64_t run_timed(const tn_submission& commands) override;
 
   WGPUDevice handle() const { return device_.get(); }
   /// Throws if the device is lost, and what WebGPU reported to this thread since the last call;
@@ -52,6 +55,7 @@ class WgslDevice : public sdk::Device, private sdk::Recorder {
   // In order with what was recorded; bytes at any offset and size.
   void write(const sdk::Range& to, const std::byte* from) override;
   void read(const sdk::Range& from, std::byte* to);
+  void fetch(WGPUBuffer from, uint64_t at, std::span<std::byte> to);  ///< less than kPieceBytes
 
   const WebGpu& gpu_ = library().gpu;
   WGPULimits limits_ = WGPU_LIMITS_INIT;
@@ -60,6 +64,9 @@ class WgslDevice : public sdk::Device, private sdk::Recorder {
   Ref<WGPUDevice> device_;
   Ref<WGPUQueue> queue_;
   Ref<WGPUBuffer> readback_, bounce_;  ///< of copies, kPieceBytes each
+  Ref<WGPUQuerySet> stamps_;           ///< when a recording begins and has ended, if it can say it
+  Ref<WGPUBuffer> ticks_;              ///< of both
+  bool times_next_ = false, is_timing_ = false;  ///< a recording
   Ref<WGPUCommandEncoder> encoder_;
 };
 

@@ -99,23 +99,26 @@ void WgslDevice::write(const sdk::Range& to, const std::byte* from) {
 
 void WgslDevice::read(const sdk::Range& from, std::byte* to) {
   for (uint64_t done = 0, size; done < from.size; done += size) {
-    const uint64_t at = from.offset + done, first = at % 4;
     size = std::min(from.size - done, kPieceBytes - 4);
-    const uint64_t bytes = sdk::whole_words(first + size);
-    gpu_.CommandEncoderCopyBufferToBuffer(encoder_.get(), buffer_of(from.memory), at - first,
-                                          readback_.get(), 0, bytes);
-    flush();
-    WGPUMapAsyncStatus status{};
-    gpu_.BufferMapAsync(readback_.get(), WGPUMapMode_Read, 0, bytes,
-                        {{}, kAtOnce, on_mapped, &status, {}});
-    gpu_.DevicePoll(handle(), true, nullptr);
-    check(TN_ERROR_INTERNAL);
-    if (status != WGPUMapAsyncStatus_Success)
-      throw sdk::Failure(TN_ERROR_INTERNAL, "webgpu: a buffer was not mapped");
-    const void* mapped = gpu_.BufferGetConstMappedRange(readback_.get(), 0, bytes);
-    std::memcpy(to + done, static_cast<const std::byte*>(mapped) + first, size);
-    gpu_.BufferUnmap(readback_.get());
+    fetch(buffer_of(from.memory), from.offset + done, {to + done, size});
   }
+}
+
+void WgslDevice::fetch(WGPUBuffer from, uint64_t at, std::span<std::byte> to) {
+  const uint64_t first = at % 4, bytes = sdk::whole_words(first + to.size());
+  gpu_.CommandEncoderCopyBufferToBuffer(encoder_.get(), from, at - first, readback_.get(), 0,
+                                        bytes);
+  flush();
+  WGPUMapAsyncStatus status{};
+  gpu_.BufferMapAsync(readback_.get(), WGPUMapMode_Read, 0, bytes,
+                      {{}, kAtOnce, on_mapped, &status, {}});
+  gpu_.DevicePoll(handle(), true, nullptr);
+  check(TN_ERROR_INTERNAL);
+  if (status != WGPUMapAsyncStatus_Success)
+    throw sdk::Failure(TN_ERROR_INTERNAL, "webgpu: a buffer was not mapped");
+  const void* mapped = gpu_.BufferGetConstMappedRange(readback_.get(), 0, bytes);
+  std::memcpy(to.data(), static_cast<const std::byte*>(mapped) + first, to.size());
+  gpu_.BufferUnmap(readback_.get());
 }
 
 }  // namespace tenon::wgsl

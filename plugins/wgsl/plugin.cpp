@@ -92,6 +92,10 @@ class WgslBackend : public sdk::Backend {
                                         std::span<const std::byte> bytes) override {
     return std::make_unique<WgslExecutable>(WgslExecutable::saved_program(bytes), target.device);
   }
+
+  const void* extension(std::string_view id) override {
+    return id == TN_TIMING_ID ? &sdk::timing_table() : nullptr;
+  }
 };
 
 }  // namespace

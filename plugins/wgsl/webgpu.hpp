@@ -21,10 +21,11 @@ namespace tenon::wgsl {
   X(DeviceCreateCommandEncoder) X(CommandEncoderBeginComputePass) X(CommandEncoderFinish)         \
   X(CommandEncoderCopyBufferToBuffer) X(ComputePassEncoderSetPipeline) X(ComputePassEncoderEnd)   \
   X(ComputePassEncoderSetBindGroup) X(ComputePassEncoderDispatchWorkgroups)                       \
-  X(BufferMapAsync) X(BufferGetConstMappedRange) X(QueueSubmit)
+  X(BufferMapAsync) X(BufferGetConstMappedRange) X(QueueSubmit) X(QueueGetTimestampPeriod)        \
+  X(DeviceCreateQuerySet) X(CommandEncoderWriteTimestamp) X(CommandEncoderResolveQuerySet)
 #define TENON_WEBGPU_OBJECTS(X)                                                                   \
   X(Device) X(Queue) X(Buffer) X(ShaderModule) X(BindGroupLayout) X(PipelineLayout) X(BindGroup)  \
-  X(ComputePipeline) X(CommandEncoder) X(CommandBuffer) X(ComputePassEncoder)
+  X(ComputePipeline) X(QuerySet) X(CommandEncoder) X(CommandBuffer) X(ComputePassEncoder)
 // clang-format on
 
 struct WebGpu {

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
 #include "sdk/program/text.hpp"
+#include "tenon/ext/timing.h"
 #include "tests/wgsl/harness.hpp"
 
 using namespace tenon;
@@ -127,6 +129,41 @@ TEST_CASE("threads compile while another launches") {
     CHECK(y == kExpected);
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST_CASE("commands are timed by the device's clock") {
+  if (!no_device().empty()) SKIP(no_device());
+  const auto* timing = static_cast<const tn_timing*>(plugin().get_extension(TN_TIMING_ID));
+  REQUIRE(timing);
+  const Device device;
+  const sdk::Program program = scaled_program();
+  const Executable code = device.compile(program);
+  const Memory slab = device.allocate(0, 512);
+  device.write(slab.get(), 0, kIn);
+  std::vector<tn_argument> arguments = {
+      buffer_argument(slab.get(), 0, 16), buffer_argument(slab.get(), 256, 16), {}, {}};
+  arguments[2].kind = arguments[3].kind = TN_ARGUMENT_SCALAR;
+  arguments[2].scalar = 3;
+  arguments[3].scalar = 4;
+  const std::vector<tn_command> commands(100, launch_command(code.get(), program, 1, arguments));
+  tn_error error = TN_INIT(tn_error);
+  const auto timed = [&](uint32_t count) {
+    tn_submission submission = TN_INIT(tn_submission);
+    submission.command_count = count;
+    submission.command_stride = sizeof(tn_command);
+    submission.commands = commands.data();
+    uint64_t nanoseconds = 0;
+    const auto begin = std::chrono::steady_clock::now();
+    REQUIRE(timing->run(device.get(), &submission, &nanoseconds, &error) == TN_OK);
+    const std::chrono::nanoseconds passed = std::chrono::steady_clock::now() - begin;
+    CHECK(nanoseconds < static_cast<uint64_t>(passed.count()));
+    return nanoseconds;
+  };
+  uint64_t least = UINT64_MAX;  // of one launch, on a machine that may be busy
+  for (int i = 0; i < 5; ++i) least = std::min(least, timed(1));
+  CHECK(least > 0);
+  CHECK(timed(100) > least);
+  CHECK(device.read(slab.get(), 256, 16) == floats({5, 7, 9, 11}));
 }
 
 TEST_CASE("threads of a subgroup exchange values") {
