@@ -57,6 +57,9 @@ const tn_param& memory_of(const ProgramView& program, const tn_op& op) {
   return program.param(static_cast<uint32_t>(program.op(program.operands(op)[0]).imm));
 }
 
+/// Capabilities: CooperativeMatrixKHR (6022), and of the elements BFloat16CooperativeMatrixKHR,
+/// Float16 or Int8. OpTypeCooperativeMatrixKHR (4456) has elements, scope (3: the subgroup), sizes
+/// and role.
 std::string type_declaration(uint64_t role) {
   const uint8_t dtype = dtype_of(role);
   const Shape shape = shape_of(role);
@@ -95,11 +98,18 @@ std::optional<tn_matrix_atom> glsl_atom(uint32_t m, uint32_t n, uint32_t k, uint
   return atom;
 }
 
-GlslMatrices::GlslMatrices(const ProgramView& program)
-    : program_(program), ends_(region_closes(program)), zeros_(known_zero_bits(program)) {
-  for (uint32_t i = 0; i < program.op_count(); ++i)
-    is_learning_ |= op_info(program.op(i).op)->claim == OpClaim::MATRIX;
+GlslMatrices::GlslMatrices(const ProgramView& program) : program_(program) {
+  for (uint32_t i = 0; i < program.op_count(); ++i) {
+    const tn_op& op = program.op(i);
+    if (op_info(op.op)->claim != OpClaim::MATRIX) continue;
+    is_learning_ = true;
+    if ((op.imm & kAtom) >> 24 >= std::size(kDtypes))
+      throw Failure(TN_ERROR_UNSUPPORTED,
+                    fmt::format("glsl: has no words for matrix atom {}", op.imm & kAtom));
+  }
   if (!is_learning_) return;
+  ends_ = region_closes(program);
+  zeros_ = known_zero_bits(program);
   roles_.resize(program.op_count());
   while (is_learning_) {
     is_learning_ = false;
@@ -250,6 +260,7 @@ std::string GlslMatrices::declarations(std::string_view kernel) const {
         fmt::format("spirv_by_reference {} at", info.bytes == 4 ? info.glsl : info.c);
     const std::string order = "uint order, int stride, spirv_literal int access, uint scope";
     out += type_declaration(role);
+    // OpCompositeConstruct, and those of the extension.
     declare(80, type, "fill", fmt::format("{} element", info.glsl));
     declare(4457, type, "load", at + ", " + order);
     declare(4458, "void", "store", fmt::format("{}, {} x, {}", at, type, order));

@@ -46,11 +46,10 @@ class GlslMatrices {
   void require_alignment(const tn_op& op) const;
 
   ProgramView program_;
-  std::vector<uint64_t>
-      roles_;                   ///< of each value, 0 if it is no fragment; empty without MATRIX ops
-  std::vector<uint32_t> ends_;  ///< see region_closes
-  std::vector<uint8_t> zeros_;  ///< see known_zero_bits
-  bool is_learning_ = false;    ///< a role was found in this pass
+  std::vector<uint64_t> roles_;  ///< of each value, 0: no fragment; empty without MATRIX ops
+  std::vector<uint32_t> ends_;   ///< see region_closes
+  std::vector<uint8_t> zeros_;   ///< see known_zero_bits
+  bool is_learning_ = false;     ///< a role was found in this pass
 };
 
 }  // namespace tenon::sdk
