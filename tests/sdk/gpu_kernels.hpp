@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Programs printed as CUDA or HIP, compiled together for the host and run by gpu_emulator.hpp.
+// Programs printed as CUDA or HIP, compiled together for the host and run by tests/emulator.
 #pragma once
 
 #include <array>

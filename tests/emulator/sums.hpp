@@ -6,10 +6,12 @@
 // generations the one that errs most is here.
 #pragma once
 
+#include <math.h>
+
 #include <algorithm>
 #include <array>
 
-#include "gpu_emulator.hpp"
+#include "tests/emulator/machine.hpp"
 
 namespace emulator {
 
@@ -138,7 +140,6 @@ template <unsigned M, unsigned N, unsigned K, unsigned A, unsigned B, unsigned C
           class Sum>
 void multiply(S* d, const E* a, const E* b, const S* c, Where in_a, Where in_b, Where in_c,
               Sum sum) {
-  const Unseen unseen;
   struct Parts {
     E a[A], b[B];
   } mine;
@@ -182,8 +183,18 @@ std::array<E, N> widened(const void* from, E (*decode)(Bits)) {
 
 inline int signed_byte(int8_t x) { return x; }
 inline int unsigned_byte(uint8_t x) { return x; }
-inline float same(float x) { return x; }
+template <class T>
+T same(T x) {
+  return x;
+}
 
+inline float half(uint16_t x) {
+  const uint32_t sign = static_cast<uint32_t>(x & 0x8000) << 16,
+                 rest = static_cast<uint32_t>(x & 0x7fff) << 13;
+  if (rest >= 0x0f800000) return __builtin_bit_cast(float, sign | rest | 0x7f800000);  // Inf, NaN
+  return copysignf(__builtin_bit_cast(float, rest) * 0x1p112f, __builtin_bit_cast(float, sign));
+}
+inline float brain(uint16_t x) { return __builtin_bit_cast(float, uint32_t{x} << 16); }
 inline float e4m3(uint8_t x) {
   const int exponent = x >> 3 & 15, mantissa = x & 7;
   if (exponent == 15 && mantissa == 7) return NAN;

@@ -1,69 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the helpers of sdk/render/cuda_helpers.cpp with PTX inside do: lane by lane, from the
 // fragment figures of "Parallel Thread Execution ISA".
-#pragma once
-
-#include "gpu_emulator_amd.hpp"
-#include "gpu_emulator_sums.hpp"
-
-// ---- Arithmetic ----
-#ifdef EMULATE_ROUGH_SQRT  // AMD's is off by one unit at times
-inline float emulate_sqrt(float x) {
-  const float root = sqrtf(x);
-  const unsigned bits = __float_as_uint(root);
-  return x > 0 && isfinite(x) ? __uint_as_float(bits + bits % 3 - 1) : root;
-}
-#define sqrtf emulate_sqrt
-#endif
-inline float tn_max_f32(float a, float b) {
-  if (isnan(a) || isnan(b)) return NAN;
-  if (a == 0 && b == 0) return signbit(a) && signbit(b) ? -0.f : 0.f;
-  return a > b ? a : b;
-}
-inline float tn_min_f32(float a, float b) {
-  if (isnan(a) || isnan(b)) return NAN;
-  if (a == 0 && b == 0) return signbit(a) || signbit(b) ? -0.f : 0.f;
-  return a < b ? a : b;
-}
-inline float tn_neg_f32(float x) { return __uint_as_float(__float_as_uint(x) ^ 0x80000000u); }
-inline double tn_neg_f64(double x) {
-  return __longlong_as_double(__double_as_longlong(x) ^ (long long)0x8000000000000000ull);
-}
-inline float tn_decode_f16(unsigned short x) { return emulator::half(x); }
-inline unsigned short tn_encode_f16(float f) {
-  return __builtin_bit_cast(unsigned short, static_cast<_Float16>(f));
-}
-inline unsigned short tn_encode_bf16(float f) {
-  const unsigned bits = __float_as_uint(f);
-  if (f != f) return 0x7fff;
-  const unsigned low = bits & 0xffff, high = bits >> 16;
-  const bool is_up = low > 0x8000 || (low == 0x8000 && (high & 1));
-  return static_cast<unsigned short>(high + is_up);
-}
+#include "tests/emulator/sums.hpp"
 
 // ---- cp.async: all arrives when it is waited for, or all at once ----
-inline void emulate_copy(void* to, const void* from, unsigned size) {
+void emulate_copy(void* to, const void* from, unsigned size) {
   emulator::expect_aligned(to, size);
   emulator::expect_aligned(from, size);
-  const emulator::Unseen unseen;
   emulator::touch(to, size, true);
   if (emulator::machine.is_odd) memcpy(to, from, size);
   emulator::machine.current->open.push_back({to, from, size});
 }
-inline void tn_copy_async_16(void* to, const void* from) { emulate_copy(to, from, 16); }
-inline void tn_copy_async_8(void* to, const void* from) { emulate_copy(to, from, 8); }
-inline void tn_copy_async_4(void* to, const void* from) { emulate_copy(to, from, 4); }
-inline void tn_async_commit() {
-  const emulator::Unseen unseen;
+void tn_copy_async_16(void* to, const void* from) { emulate_copy(to, from, 16); }
+void tn_copy_async_8(void* to, const void* from) { emulate_copy(to, from, 8); }
+void tn_copy_async_4(void* to, const void* from) { emulate_copy(to, from, 4); }
+void tn_async_commit() {
   emulator::Thread& thread = *emulator::machine.current;
   thread.groups.push_back(std::move(thread.open));
   thread.open.clear();
 }
-template <int N>
-void tn_async_wait() {
-  const emulator::Unseen unseen;
+void emulate_async_wait(unsigned most) {
   auto& groups = emulator::machine.current->groups;
-  for (; groups.size() > N; groups.pop_front()) {
+  for (; groups.size() > most; groups.pop_front()) {
     for (const emulator::Copy& copy : groups.front()) {
       emulator::touch(copy.from, copy.size, false);
       emulator::touch(copy.to, copy.size, true);
@@ -74,8 +32,7 @@ void tn_async_wait() {
 
 // ---- ldmatrix: lanes 8i to 8i+7 give the rows of matrix i; each lane gets two neighbours ----
 template <int kMatrices>
-inline void emulate_ldmatrix(void* to, const void* from, bool is_transposed) {
-  const emulator::Unseen unseen;
+void emulate_ldmatrix(void* to, const void* from, bool is_transposed) {
   const auto rows = emulator::gather(from);
   const unsigned lane = emulator::lane();
   for (int matrix = 0; matrix < kMatrices; ++matrix) {
@@ -90,48 +47,42 @@ inline void emulate_ldmatrix(void* to, const void* from, bool is_transposed) {
     }
   }
 }
-inline void tn_ldmatrix_x1(void* to, const void* from) { emulate_ldmatrix<1>(to, from, false); }
-inline void tn_ldmatrix_x2(void* to, const void* from) { emulate_ldmatrix<2>(to, from, false); }
-inline void tn_ldmatrix_x4(void* to, const void* from) { emulate_ldmatrix<4>(to, from, false); }
-inline void tn_ldmatrix_x1_trans(void* to, const void* from) {
-  emulate_ldmatrix<1>(to, from, true);
-}
-inline void tn_ldmatrix_x2_trans(void* to, const void* from) {
-  emulate_ldmatrix<2>(to, from, true);
-}
-inline void tn_ldmatrix_x4_trans(void* to, const void* from) {
-  emulate_ldmatrix<4>(to, from, true);
-}
+void tn_ldmatrix_x1(void* to, const void* from) { emulate_ldmatrix<1>(to, from, false); }
+void tn_ldmatrix_x2(void* to, const void* from) { emulate_ldmatrix<2>(to, from, false); }
+void tn_ldmatrix_x4(void* to, const void* from) { emulate_ldmatrix<4>(to, from, false); }
+void tn_ldmatrix_x1_trans(void* to, const void* from) { emulate_ldmatrix<1>(to, from, true); }
+void tn_ldmatrix_x2_trans(void* to, const void* from) { emulate_ldmatrix<2>(to, from, true); }
+void tn_ldmatrix_x4_trans(void* to, const void* from) { emulate_ldmatrix<4>(to, from, true); }
 
 // ---- mma: groupID = lane >> 2, threadID_in_group = lane % 4 ----
 namespace emulator {
+namespace {
 
-inline At mma_c(unsigned lane, unsigned i) {
+At mma_c(unsigned lane, unsigned i) {
   return {i < 2 ? lane / 4 : lane / 4 + 8, lane % 4 * 2 + i % 2};
 }
-inline At mma_a_k16(unsigned lane, unsigned i) {
+At mma_a_k16(unsigned lane, unsigned i) {
   const bool is_upper = i < 2 || (i >= 4 && i < 6);
   return {is_upper ? lane / 4 : lane / 4 + 8, lane % 4 * 2 + i % 2 + (i >= 4 ? 8 : 0)};
 }
-inline At mma_b_k16(unsigned lane, unsigned i) {
+At mma_b_k16(unsigned lane, unsigned i) {
   return {lane % 4 * 2 + i % 2 + (i >= 2 ? 8 : 0), lane / 4};
 }
-inline At mma_a_tf32(unsigned lane, unsigned i) {
+At mma_a_tf32(unsigned lane, unsigned i) {
   const bool is_upper = i == 0 || i == 2, is_left = i < 2;
   return {is_upper ? lane / 4 : lane / 4 + 8, is_left ? lane % 4 : lane % 4 + 4};
 }
-inline At mma_b_tf32(unsigned lane, unsigned i) { return {i ? lane % 4 + 4 : lane % 4, lane / 4}; }
-inline At mma_a_k32(unsigned lane, unsigned i) {
+At mma_b_tf32(unsigned lane, unsigned i) { return {i ? lane % 4 + 4 : lane % 4, lane / 4}; }
+At mma_a_k32(unsigned lane, unsigned i) {
   const bool is_upper = i < 4 || (i >= 8 && i < 12);
   return {is_upper ? lane / 4 : lane / 4 + 8, lane % 4 * 4 + i % 4 + (i >= 8 ? 16 : 0)};
 }
-inline At mma_b_k32(unsigned lane, unsigned i) {
+At mma_b_k32(unsigned lane, unsigned i) {
   return {lane % 4 * 4 + i % 4 + (i >= 4 ? 16 : 0), lane / 4};
 }
 
 template <float (*decode)(uint16_t)>
 void mma_k16(float* d, const void* a, const void* b, const float* c) {
-  const Unseen unseen;
   multiply<16, 8, 16, 8, 4, 4>(d, widened<8>(a, decode).data(), widened<4>(b, decode).data(), c,
                                mma_a_k16, mma_b_k16, mma_c, Cut());
 }
@@ -142,31 +93,30 @@ void mma_k32(S* d, const void* a, E (*decode_a)(A), const void* b, E (*decode_b)
                                 c, mma_a_k32, mma_b_k32, mma_c, sum);
 }
 
+}  // namespace
 }  // namespace emulator
 
-inline void tn_mma_f16_k16(float* d, const void* a, const void* b, const float* c) {
+void tn_mma_f16_k16(float* d, const void* a, const void* b, const float* c) {
   emulator::mma_k16<emulator::half>(d, a, b, c);
 }
-inline void tn_mma_bf16_k16(float* d, const void* a, const void* b, const float* c) {
+void tn_mma_bf16_k16(float* d, const void* a, const void* b, const float* c) {
   emulator::mma_k16<emulator::brain>(d, a, b, c);
 }
-inline void tn_mma_f16_k8(float* d, const void* a, const void* b, const float* c) {
+void tn_mma_f16_k8(float* d, const void* a, const void* b, const float* c) {
   using namespace emulator;  // the left halves of k16
-  const Unseen unseen;
   multiply<16, 8, 8, 4, 2, 4>(d, widened<4>(a, half).data(), widened<2>(b, half).data(), c,
                               mma_a_k16, mma_b_k16, mma_c, Cut());
 }
-inline void tn_mma_tf32_k8(float* d, const float* a, const float* b, const float* c) {
+void tn_mma_tf32_k8(float* d, const float* a, const float* b, const float* c) {
   using namespace emulator;
-  const Unseen unseen;
   const auto rounded = [](float x) {  // to 10 bits of mantissa, ties away
-    return __uint_as_float((__float_as_uint(x) + 0x1000) & ~0x1fffu);
+    return __builtin_bit_cast(float, (__builtin_bit_cast(uint32_t, x) + 0x1000) & ~0x1fffu);
   };
   const float left[] = {rounded(a[0]), rounded(a[1]), rounded(a[2]), rounded(a[3])};
   const float right[] = {rounded(b[0]), rounded(b[1])};
   multiply<16, 8, 8, 4, 2, 4>(d, left, right, c, mma_a_tf32, mma_b_tf32, mma_c, Cut());
 }
-inline void tn_mma_f64_k4(double* d, double a, double b, const double* c) {
+void tn_mma_f64_k4(double* d, double a, double b, const double* c) {
   using namespace emulator;
   multiply<8, 8, 4, 1, 1, 2>(
       d, &a, &b, c,
@@ -181,9 +131,9 @@ inline void tn_mma_f64_k4(double* d, double a, double b, const double* c) {
       },
       Fused());
 }
-#define EMULATE_MMA_K32(NAME, A, B, TYPE, SUM)                                            \
-  inline void tn_mma_##NAME##_k32(TYPE* d, const void* a, const void* b, const TYPE* c) { \
-    emulator::mma_k32(d, a, emulator::A, b, emulator::B, c, emulator::SUM());             \
+#define EMULATE_MMA_K32(NAME, A, B, TYPE, SUM)                                     \
+  void tn_mma_##NAME##_k32(TYPE* d, const void* a, const void* b, const TYPE* c) { \
+    emulator::mma_k32(d, a, emulator::A, b, emulator::B, c, emulator::SUM());      \
   }
 EMULATE_MMA_K32(s8_s8, signed_byte, signed_byte, int, Wrapped)
 EMULATE_MMA_K32(u8_u8, unsigned_byte, unsigned_byte, int, Wrapped)
