@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A backend with the properties of a GPU's, whose kernels the emulator runs on the host.
 #include <cstdlib>
-#include <mutex>
 #include <string_view>
 
 #include "sdk/backend/host_device.hpp"
@@ -87,13 +86,11 @@ class EmulatedExecutable : public sdk::ProgramExecutable {
     }
   }
   void run(const uint32_t (&grid)[3], void* const* pointers) const {
-    const std::lock_guard lock(mutex_);
     kernels_.run_pointers(0, {grid[0], grid[1], grid[2]}, pointers);
   }
 
  private:
   sdk::GpuKernels kernels_;
-  mutable std::mutex mutex_;  ///< the emulator is one machine
 };
 
 class EmulatedDevice : public sdk::HostDevice {

@@ -10,15 +10,30 @@ Machine machine;
 
 namespace {
 
-constexpr size_t kStack = 128 << 10;
-
-void yield() { swapcontext(&machine.current->context, &machine.scheduler); }
+void yield() {
+  note_depth();
+  swapcontext(&machine.current->context, &machine.scheduler);
+}
 
 void enter() {
   machine.body(machine.arguments);
   machine.current->is_done = true;
   ++machine.progress;
   yield();
+}
+
+void start(unsigned number, Place workgroup) {
+  Thread& thread = machine.threads[number];
+  const unsigned x = workgroup.x, y = workgroup.y;
+  thread.number = number;
+  thread.at = {number % x, number / x % y, number / x / y};
+  thread.stack = machine.stacks->stack(number);
+  thread.deepest = thread.stack + Stacks::kSize;
+  getcontext(&thread.context);
+  thread.context.uc_stack.ss_sp = thread.stack;
+  thread.context.uc_stack.ss_size = Stacks::kSize;
+  makecontext(&thread.context, enter, 0);
+  ++machine.subgroups[number / machine.subgroup_size].size;
 }
 
 void run_block(Place workgroup) {
@@ -29,18 +44,7 @@ void run_block(Place workgroup) {
   machine.subgroups.assign((count + machine.subgroup_size - 1) / machine.subgroup_size, {});
   machine.block = {};
   machine.block.size = count;
-  for (unsigned i = 0; i < count; ++i) {
-    Thread& thread = machine.threads[i];
-    thread.number = i;
-    thread.at = {i % workgroup.x, i / workgroup.x % workgroup.y, i / workgroup.x / workgroup.y};
-    thread.stack = std::unique_ptr<char[]>(new char[kStack]);
-    memset(thread.stack.get(), 0xff, kStack);  // registers are not zero
-    getcontext(&thread.context);
-    thread.context.uc_stack.ss_sp = thread.stack.get();
-    thread.context.uc_stack.ss_size = kStack;
-    makecontext(&thread.context, enter, 0);
-    ++machine.subgroups[i / machine.subgroup_size].size;
-  }
+  for (unsigned i = 0; i < count; ++i) start(i, workgroup);
   for (Meeting& meeting : machine.subgroups) {
     for (auto& slots : meeting.slots) slots.resize(meeting.size);
   }
@@ -59,6 +63,7 @@ void run_block(Place workgroup) {
       machine.error = "threads wait for some that never come";
     }
   }
+  for (const Thread& thread : machine.threads) machine.stacks->clean(thread.number, thread.deepest);
 }
 
 }  // namespace
@@ -76,8 +81,14 @@ unsigned lane() { return machine.current->number % machine.subgroup_size; }
 unsigned subgroup_threads() { return machine.subgroup_size; }
 
 bool is_own(const void* p) {
-  const char* stack = machine.current->stack.get();
-  return p >= stack && p < stack + kStack;
+  const char* stack = machine.current->stack;
+  return p >= stack && p < stack + Stacks::kSize;
+}
+
+void note_depth() {
+  const auto* here = static_cast<const char*>(__builtin_frame_address(0));
+  Thread& thread = *machine.current;
+  if (here < thread.deepest) thread.deepest = here;
 }
 
 Touch this_touch() {
@@ -108,15 +119,16 @@ void meet(Meeting& meeting, bool is_barrier) {
 
 extern "C" __attribute__((visibility("default"))) const char* launch(size_t number,
                                                                      const unsigned* grid,
-                                                                     void* const* arguments) {
+                                                                     void* const* arguments,
+                                                                     emulator::Stacks* stacks) {
   using namespace emulator;
   const Kernel& kernel = kernels[number];
   machine.body = kernel.body;
   machine.arguments = arguments;
   machine.subgroup_size = kernel.subgroup_size;
   machine.error = nullptr;
+  machine.stacks = stacks;
   machine.grid = {grid[0], grid[1], grid[2]};
-  memory.global.clear();
   warpSize = static_cast<int>(kernel.subgroup_size);
   for (unsigned z = 0; z < grid[2]; ++z) {
     for (unsigned y = 0; y < grid[1]; ++y) {
@@ -126,6 +138,9 @@ extern "C" __attribute__((visibility("default"))) const char* launch(size_t numb
       }
     }
   }
+  machine.threads = std::vector<Thread>();
+  memory.global.clear();
+  memory.shared.clear();
   return machine.error;
 }
 

@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
-#include <memory>
 #include <vector>
 
 #include "tests/emulator/calls.hpp"
 #include "tests/emulator/races.hpp"
+#include "tests/emulator/stacks.hpp"
 
 namespace emulator {
 
@@ -39,7 +39,8 @@ struct Copy {
 
 struct Thread {
   ucontext_t context;
-  std::unique_ptr<char[]> stack;
+  char* stack;
+  const char* deepest;  ///< place on the stack that was seen
   Place at;
   unsigned number;
   bool is_done = false;
@@ -51,6 +52,7 @@ struct Thread {
 
 struct Machine {
   std::vector<Thread> threads;
+  Stacks* stacks = nullptr;
   std::vector<Meeting> subgroups;
   Meeting block;
   Thread* current = nullptr;

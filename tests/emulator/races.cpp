@@ -62,6 +62,7 @@ void new_shared_memory() {
 }
 
 void touch(const void* p, size_t size, bool is_write, bool is_atomic) {
+  note_depth();
   if (is_own(p) || is_between(p, memory.own_begin, memory.own_end)) return;
   Touch now = this_touch();
   now.is_atomic = is_atomic;

@@ -38,6 +38,7 @@ void new_shared_memory();
 // Of machine.cpp.
 Touch this_touch();          // of the thread that runs
 bool is_own(const void* p);  // on its stack
+void note_depth();           // of its stack
 unsigned subgroup_threads();
 [[noreturn]] void fail(const char* error);
 

@@ -9,11 +9,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 #include <stdexcept>
 
 #include "sdk/render/c_printer.hpp"
 #include "sdk/render/gpu_dialect.hpp"
+#include "tests/emulator/stacks.hpp"
 
 namespace tenon::sdk {
 namespace {
@@ -110,7 +112,10 @@ void GpuKernels::run(size_t kernel, std::array<uint32_t, 3> grid,
 
 void GpuKernels::run_pointers(size_t kernel, std::array<uint32_t, 3> grid,
                               void* const* pointers) const {
-  const char* error = launch_(kernel, grid.data(), pointers);
+  static std::mutex mutex;  // the emulator is one machine
+  static emulator::Stacks stacks;
+  const std::lock_guard lock(mutex);
+  const char* error = launch_(kernel, grid.data(), pointers, &stacks);
   if (error) throw std::runtime_error(error);
 }
 

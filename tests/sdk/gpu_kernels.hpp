@@ -13,6 +13,10 @@
 #include "sdk/render/dialect.hpp"
 #include "tests/sdk/plugin_host.hpp"
 
+namespace emulator {
+class Stacks;
+}
+
 namespace tenon::sdk {
 
 class GpuKernels {
@@ -37,7 +41,8 @@ class GpuKernels {
   void run_pointers(size_t kernel, std::array<uint32_t, 3> grid, void* const* pointers) const;
 
  private:
-  using Launch = const char* (*)(size_t kernel, const uint32_t* grid, void* const* arguments);
+  using Launch = const char* (*)(size_t kernel, const uint32_t* grid, void* const* arguments,
+                                 emulator::Stacks* stacks);
   const Dialect& dialect_;
   std::string architecture_;
   Edit edit_;
