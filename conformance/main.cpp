@@ -143,7 +143,8 @@ int tenon_conformance(int argc, char** argv) {
   add_run(compile, options);
   compile->add_option("--target", options.target, "Name of the target, as sm_90a or gfx90a")
       ->required();
-  compile->add_option("--keep", options.keep, "Folder for programs, sources and binaries");
+  compile->add_option("--keep", options.keep,
+                      "Folder for programs, sources, binaries, and their registers and spills");
   CLI::App* gradients = app.add_subcommand(
       "gradients",
       "Proves the core's gradients of random graphs by central differences; needs no "

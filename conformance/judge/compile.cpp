@@ -96,6 +96,11 @@ void CompileHarness::keep(const Case& test, const sdk::Program& program,
   write_file(stem + ".source", compiled.text(TN_TEXT_SOURCE), Sync::kLater);
   const std::vector<uint8_t> saved = compiled.saved();
   write_file(stem + ".bin", std::string(saved.begin(), saved.end()), Sync::kLater);
+  const tn_compile_report& report = compiled.report();
+  write_file(stem + ".report",
+             fmt::format("registers {}, spilled {}, shared bytes {}\n", report.registers,
+                         report.spills, report.shared_bytes),
+             Sync::kLater);
 }
 
 }  // namespace tenon::conformance::judge
