@@ -10,11 +10,13 @@
 namespace tenon {
 
 void Stores::store(std::span<const Statement> run) {
-  const bool shares = std::ranges::all_of(
-      run, [&](const Statement& s) { return is_shared_tile(kernel_.buffers[s.buffer]); });
-  const std::optional<Value> first = shares ? first_thread() : std::nullopt;
+  const bool changes = std::ranges::any_of(run, [&](const Statement& s) {
+    const KernelBuffer& b = kernel_.buffers[s.buffer];
+    return b.space == BufferSpace::kGlobal ? b.read : is_shared_tile(b);
+  });
+  const std::optional<Value> first = changes ? first_thread() : std::nullopt;
   if (!first) return store_all(run);
-  // What other threads take while one stores for all is out of date for them.
+  // What other threads take while one stores for all is out of date for them, or races with it.
   ops_.tree().begin_if(*first);
   {
     const Leaves::Scope scope(leaves_);
