@@ -91,8 +91,10 @@ class RunWorker final : public Worker {
     const std::string damage = channel_.damage();
     if (!damage.empty()) outcome = {Status::kCrash, "protocol", damage};
     channel_.send(Ended{test.index, outcome, newly_reached(test, outcome)});
-    // Damage to a guard zone stays; so a fresh process goes on.
-    return outcome.status != Status::kDeviceLost && outcome.kind != "guard" && damage.empty();
+    // Damage to a guard zone stays, and what a device failed at may keep later work from running;
+    // so a fresh process goes on.
+    const bool stays = outcome.kind == "guard" || outcome.kind == "error";
+    return outcome.status != Status::kDeviceLost && !stays && damage.empty();
   }
 
   /// `silent`: the parent hears nothing of it.
