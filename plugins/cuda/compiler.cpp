@@ -14,6 +14,8 @@
 namespace tenon::cuda {
 namespace {
 
+constexpr uint32_t kMostRegisters = 255;  ///< of a thread
+
 /// Machine code of a toolkit is loaded by drivers of its major version and later: "CUDA
 /// Compatibility", sections "Minor Version Compatibility" and "Backward Compatibility".
 sdk::RuntimeCompiler open_nvrtc(int driver_version) {
@@ -59,6 +61,13 @@ uint32_t number_before(std::string_view log, std::string_view words) {
 
 std::vector<std::string> options(const std::string& architecture) {
   return {"--gpu-architecture=" + architecture, "--std=c++17", "--fmad=false"};
+}
+
+/// The source, with all registers that one workgroup may have.
+std::string of_one_workgroup(std::string source) {
+  const size_t bounds = source.find("__launch_bounds__(");
+  if (bounds == std::string::npos) return source;
+  return source.insert(source.find(')', bounds), ", 1");
 }
 
 }  // namespace
@@ -109,6 +118,16 @@ void Compiler::compile(const sdk::ProgramView&, sdk::StreamCode& code) const {
     code.binary.push_back(std::byte{0});  // the driver reads it as text
     return;
   }
+  compile_binary(code);
+  if (code.spills == 0 || code.registers == kMostRegisters) return;
+  // It spilled so that more workgroups are resident.
+  sdk::StreamCode other = code;
+  other.source = of_one_workgroup(code.source);
+  compile_binary(other);
+  if (other.spills < code.spills) code = std::move(other);
+}
+
+void Compiler::compile_binary(sdk::StreamCode& code) const {
   std::vector<std::string> all = options(code.target);
   all.push_back("--ptxas-options=-v");
   sdk::Compiled out = nvrtc_.compile(code.source, all, sdk::RuntimeCompiler::Output::kCode);

@@ -24,6 +24,7 @@ class Compiler : public sdk::StreamCompiler {
   std::string identity() const override { return "NVRTC " + nvrtc_.version(); }
 
  private:
+  void compile_binary(sdk::StreamCode& code) const;
   /// The newest that NVRTC knows and the target can run, as "compute_90".
   std::string virtual_architecture(const std::string& target) const;
 
