@@ -103,7 +103,8 @@ class CodeObjects {
     return std::ranges::find(architectures_, architecture) != architectures_.end();
   }
 
-  /// Vector registers of a thread, and spills, of the first kernel.
+  /// Vector registers of a thread, and spills, of the first kernel: without memory of a thread's
+  /// own there are none, as what scalar registers have no room for is in vector registers.
   std::pair<uint32_t, uint32_t> usage(std::span<const std::byte> binary) const {
     Handle data(f_.release_data), all(f_.destroy_metadata), kernels(f_.destroy_metadata),
         kernel(f_.destroy_metadata);
@@ -113,8 +114,9 @@ class CodeObjects {
         f_.index_list_metadata(kernels.get(), 0, kernel.out()) != 0) {
       return {};
     }
-    return {number(kernel.get(), ".vgpr_count"),
-            number(kernel.get(), ".vgpr_spill_count") + number(kernel.get(), ".sgpr_spill_count")};
+    const auto of = [&](const char* key) { return number(kernel.get(), key); };
+    const uint32_t spills = of(".vgpr_spill_count") + of(".sgpr_spill_count");
+    return {of(".vgpr_count"), of(".private_segment_fixed_size") ? spills : 0};
   }
 
   std::string disassemble(std::span<const std::byte> binary) const {
