@@ -137,13 +137,24 @@ Work count_work(const sdk::ProgramView& program, const SubgroupTrace& trace,
         continue;
       }
       if (depths.is_folded(i)) continue;
+      // Of NVIDIA, in the integers' unit: Nsight Compute, "Kernel Profiling Guide", pipeline ALU.
+      const bool is_chosen =
+          is_compared || op.op == TN_OP_MAX || op.op == TN_OP_MIN || op.op == TN_OP_WHERE ||
+          (op.op == TN_OP_CAST && sdk::is_float(op.dtype) && sdk::dtype_bytes(op.dtype) < 4);
+      if (is_chosen && op.dtype != TN_DTYPE_F64) {
+        work.integers += times * ops * threads;
+        work.issues += times * ops;
+        continue;
+      }
       // The product that this sum takes along is counted with it.
       const bool is_fused = op.op == TN_OP_ADD && (op.flags & TN_OP_CONTRACT);
       if (is_fused) continue;
       if (is_special(*info)) {
+        // What is made of the unit's own power: of a fast one, the exponent alone.
+        const double more = op.flags & TN_OP_APPROXIMATE ? 1 : cost / 2.0;
         work.specials += times * ops * threads;
-        work.floats += times * (cost / 2.0) * op.lanes * threads;
-        work.issues += times * (1 + cost / 2.0) * op.lanes;
+        work.floats += times * more * op.lanes * threads;
+        work.issues += times * (1 + more) * op.lanes;
       } else {
         (op.dtype == TN_DTYPE_F64 ? work.doubles : work.floats) += times * ops * threads;
         work.issues += times * ops;

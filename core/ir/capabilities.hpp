@@ -33,6 +33,18 @@ struct DTypeCaps {
   int rate = 0;
 };
 
+/// Where the elements of a fragment are, along its rows or its columns: an element's number is
+/// `lanes` (from the lane), then `threads` (from the thread), then `more` (from the lane again),
+/// each a power of two. Of the thread's number it takes the digit that begins at `thread_step`, of
+/// the lane's those at `lane_step` and `more_step`.
+struct FragmentDigits {
+  int lanes = 1, threads = 1, more = 1;
+  int lane_step = 1, thread_step = 1, more_step = 1;
+};
+struct AtomLayout {
+  FragmentDigits rows, columns;
+};
+
 /// A matrix-multiply that a subgroup does together (tn_matrix_atom).
 struct MatrixAtom {
   uint32_t id = 0;
@@ -41,10 +53,11 @@ struct MatrixAtom {
   int a_lanes = 0, b_lanes = 0, c_lanes = 0;
   int subgroup = 0;
   // What it does otherwise than products and sums in the accumulator's dtype (TN_ATOM_ bits).
-  bool flushes = false;    ///< subnormal operands and results may become zero
-  bool reduces = false;    ///< f32 operands are cut to tf32 first
-  bool truncates = false;  ///< sums may be cut, not rounded
-  bool tiles = false;      ///< takes a and b from shared memory, in pieces
+  bool flushes = false;                       ///< subnormal operands and results may become zero
+  bool reduces = false;                       ///< f32 operands are cut to tf32 first
+  bool truncates = false;                     ///< sums may be cut, not rounded
+  bool tiles = false;                         ///< takes a and b from shared memory, in pieces
+  std::optional<AtomLayout> layouts[3] = {};  ///< of a, b and c, where they are told
 };
 
 /// A sum of products of neighbouring lanes that a thread does alone (DOT; tn_matrix_atom).

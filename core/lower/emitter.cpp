@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "core/kernel/tree/register_tiles.hpp"
 #include "core/lower/index_width.hpp"
 
 namespace tenon {
@@ -31,7 +32,10 @@ Emitter::Emitter(const Kernel& kernel, const Capabilities& capabilities)
       has_async_(capabilities.copies_async()),
       in_place_(std::ranges::any_of(kernel.buffers, [](const KernelBuffer& b) {
         return b.read && b.written && b.space == BufferSpace::kGlobal;
-      })) {}
+      })) {
+  for (size_t b = 0; b < kernel.buffers.size(); ++b)
+    if (is_register_tile(kernel.buffers[b])) tree_.hold(params_.buffer(static_cast<int>(b)));
+}
 
 void Emitter::run() {
   if (places_.sections() == 0) return body(kernel_.body);

@@ -22,9 +22,9 @@ int64_t GroupTotals::shuffled_threads(int64_t width, const std::vector<Value>& p
     if (ops_.lanes(v) != 1 || (bytes != 4 && bytes != 8)) return 1;
   }
   const int64_t size = subgroup_threads(capabilities_);
-  // Some drivers know no subgroups over several rows of threads.
-  const bool rows =
-      places_.is_used(Bind::kBlockX) && places_.extent(Bind::kBlockX).value() % size == 0;
+  // Some drivers know no subgroups over several rows of threads; those with matrix atoms do.
+  const bool rows = places_.spans_rows() || (places_.is_used(Bind::kBlockX) &&
+                                             places_.extent(Bind::kBlockX).value() % size == 0);
   const bool whole = (places_.subgroup() == 0 || places_.subgroup() == size) && rows &&
                      std::has_single_bit(static_cast<uint64_t>(width)) &&
                      (width % size == 0 || size % width == 0);

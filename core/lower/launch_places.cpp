@@ -30,9 +30,13 @@ LaunchPlaces::LaunchPlaces(const Kernel& kernel, KernelOps& ops) : ops_(ops) {
 
 void LaunchPlaces::add(const Statement& s, const Kernel& kernel) {
   if (s.kind == Statement::Kind::kMatrix) {
-    Place& threads = places_[number(Bind::kBlockX)];
-    threads.extent = s.threads;
-    threads.used = true;
+    const auto use = [&](Bind place, int64_t threads) {
+      places_[number(place)].extent = threads;
+      places_[number(place)].used = true;
+    };
+    use(Bind::kBlockX, s.across);
+    if (s.across < s.threads) use(Bind::kBlockY, s.threads / s.across);
+    spans_rows_ = s.across < s.threads;
     subgroup_ = static_cast<uint32_t>(s.threads);
   }
   if (s.kind != Statement::Kind::kLoop) return;

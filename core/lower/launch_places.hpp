@@ -44,6 +44,8 @@ class LaunchPlaces {
 
   /// Threads of a subgroup that the program counts on; 0 if it does not.
   uint32_t subgroup() const { return subgroup_; }
+  /// Whether its threads are along block.x and block.y.
+  bool spans_rows() const { return spans_rows_; }
   void count_on_subgroup(uint32_t threads) { subgroup_ = threads; }
 
  private:
@@ -69,6 +71,7 @@ class LaunchPlaces {
   int64_t begin_ = 0;  ///< of the section that is emitted
   std::vector<Bind> open_;
   uint32_t subgroup_ = 0;
+  bool spans_rows_ = false;
 };
 
 }  // namespace tenon

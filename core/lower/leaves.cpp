@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/lower/leaves.hpp"
 
+#include "core/kernel/tree/register_tiles.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
@@ -23,6 +24,13 @@ Leaves::Value Leaves::fragment(const MatrixOperand& operand, const MatrixAtom& a
   const Key key{&load, positions_.instance(operand.load)};
   if (const Value* known = find(key)) return *known;
   const int lanes = role == TN_MATRIX_A ? atom.a_lanes : atom.b_lanes;
+  if (is_register_tile(kernel_.buffers[load.buffer])) {
+    const int64_t down = operand.transposed ? 1 : operand.stride;
+    const int64_t along = operand.transposed ? operand.stride : 1;
+    const AtomLayout& layout = *atom.layouts[role == TN_MATRIX_A ? 0 : 1];
+    return scopes_.back()[key] =
+               from_registers(load.buffer, load.index, lane_offsets(layout, lanes, down, along));
+  }
   const std::vector<Value> operands{params_.buffer(load.buffer), exprs_.integer(load.index),
                                     ops_.index_constant(operand.stride)};
   const uint64_t imm = atom.id | role | (operand.transposed ? TN_MATRIX_TRANSPOSED : 0) |
@@ -32,6 +40,20 @@ Leaves::Value Leaves::fragment(const MatrixOperand& operand, const MatrixAtom& a
       kernel_.buffers[load.buffer].kept ? ops_.tree().region() : params_.floor(load.buffer);
   return scopes_.back()[key] = ops_.tree().matrix_load(
              static_cast<tn_dtype>(load.dtype), static_cast<uint16_t>(lanes), operands, imm, floor);
+}
+
+Leaves::Value Leaves::from_registers(int tile, const Expr& index,
+                                     const std::vector<int64_t>& offsets) {
+  const KernelBuffer& b = kernel_.buffers[tile];
+  const auto dtype = static_cast<tn_dtype>(b.dtype);
+  const Value first = exprs_.integer(register_place(kernel_, b, index));
+  std::vector<Value> lanes;
+  for (const int64_t offset : offsets) {
+    const std::vector<Value> place{params_.buffer(tile),
+                                   ops_.add(first, ops_.index_constant(register_place(b, offset)))};
+    lanes.push_back(ops_.tree().load(dtype, 1, place, 0, params_.floor(tile), true));
+  }
+  return ops_.tree().pure(TN_OP_COMPOSE, dtype, static_cast<uint16_t>(lanes.size()), lanes);
 }
 
 Leaves::Value Leaves::neighbours(const KValueRef& load, int axis) {
@@ -95,7 +117,7 @@ Leaves::Value Leaves::elementwise(const KValue& v) {
   std::vector<Value> operands;
   for (const KValueRef& operand : v.operands) operands.push_back(value(operand));
   return ops_.op(static_cast<tn_opcode>(v.op), v.dtype, std::move(operands),
-                 v.bits ? TN_CAST_BITS : 0);
+                 v.bits ? TN_CAST_BITS : 0, v.approximate ? TN_OP_APPROXIMATE : 0);
 }
 
 Leaves::Value Leaves::load(const KValue& v) {

@@ -43,6 +43,8 @@ class Leaves {
   Value value(const KValueRef& v);
   /// What a matrix atom takes. `role`: TN_MATRIX_A or TN_MATRIX_B.
   Value fragment(const MatrixOperand& operand, const MatrixAtom& atom, uint64_t role);
+  /// A fragment of what the thread has in its registers of a tile: a lane for each offset.
+  Value from_registers(int tile, const Expr& index, const std::vector<int64_t>& offsets);
   /// What a DOT takes of a load: its elements along an axis, for each lane that it follows.
   Value neighbours(const KValueRef& load, int axis);
   /// Loads from here on are not those before it: memory has changed.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/kernel/transforms/legality.hpp"
+#include "core/kernel/tree/register_tiles.hpp"
 #include "core/lower/emitter.hpp"
 #include "core/support/error.hpp"
 #include "sdk/program/verify.hpp"
@@ -104,7 +105,7 @@ LoweredKernel emit_program(Chosen chosen, const Capabilities& capabilities,
                            const std::string& name) {
   LoweredKernel out;
   out.chosen = std::move(chosen);
-  const Kernel& kernel = out.chosen.kernel;
+  const Kernel kernel = with_register_tiles(out.chosen.kernel, capabilities);
   check_limits(kernel, capabilities);
   out.loop_bound = loop_bound(kernel, capabilities);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/kernel/tree/register_tiles.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
@@ -44,11 +45,8 @@ void MatrixSums::store(const Statement& s) {
   const uint64_t scope = is_own ? TN_SCOPE_SUBGROUP : TN_SCOPE_BLOCK;
   if (!is_put) ops_.tree().effect(TN_OP_BARRIER, {}, scope);
   positions_.in_jam(inside, [&] {
-    positions_.each_instance(outside, [&](int) {
-      std::vector<Value> all = operands(s);
-      all.push_back(sums.fragments[positions_.instance(outside)]);
-      ops_.tree().effect(TN_OP_MATRIX_STORE, all, role(s, *sums.atom));
-    });
+    positions_.each_instance(
+        outside, [&](int) { put(s, *sums.atom, sums.fragments[positions_.instance(outside)]); });
   });
   if (!is_put) ops_.tree().effect(TN_OP_BARRIER, {}, scope);
   params_.filled(s.buffer);
@@ -77,9 +75,12 @@ void MatrixSums::begin(const Statement& s) {
   AxisSet all;
   for (const int axis : sums.jam) all.set(static_cast<size_t>(axis));
   positions_.each_instance(all, [&](int) {
-    sums.fragments.push_back(ops_.tree().matrix_load(
-        static_cast<tn_dtype>(p->atom->accumulator), static_cast<uint16_t>(p->atom->c_lanes),
-        operands(s), role(s, *p->atom), ops_.tree().region()));
+    if (is_register_tile(kernel_.buffers[s.buffer]))
+      sums.fragments.push_back(leaves_.from_registers(s.buffer, s.index, offsets(s, *p->atom)));
+    else
+      sums.fragments.push_back(ops_.tree().matrix_load(
+          static_cast<tn_dtype>(p->atom->accumulator), static_cast<uint16_t>(p->atom->c_lanes),
+          operands(s), role(s, *p->atom), ops_.tree().region()));
   });
   sums_[s.id] = std::move(sums);
 }
@@ -88,12 +89,45 @@ void MatrixSums::end(const Statement& s) {
   const Sums& sums = sums_.at(s.id);
   AxisSet all;
   for (const int axis : positions_.jam()) all.set(static_cast<size_t>(axis));
-  positions_.each_instance(all, [&](int i) {
-    std::vector<Value> values = operands(s);
-    values.push_back(sums.fragments[static_cast<size_t>(i)]);
-    ops_.tree().effect(TN_OP_MATRIX_STORE, values, role(s, *sums.atom));
-  });
+  positions_.each_instance(
+      all, [&](int i) { put(s, *sums.atom, sums.fragments[static_cast<size_t>(i)]); });
   params_.filled(s.buffer);
+}
+
+std::vector<int64_t> MatrixSums::offsets(const Statement& s, const MatrixAtom& atom) {
+  return lane_offsets(*atom.layouts[2], atom.c_lanes, s.transposed ? 1 : s.pitch,
+                      s.transposed ? s.pitch : 1);
+}
+
+void MatrixSums::put(const Statement& s, const MatrixAtom& atom, Value fragment) {
+  const KernelBuffer& tile = kernel_.buffers[s.buffer];
+  if (!is_register_tile(tile)) {
+    std::vector<Value> all = operands(s);
+    all.push_back(fragment);
+    ops_.tree().effect(TN_OP_MATRIX_STORE, all, role(s, atom));
+    return;
+  }
+  const Value first = exprs_.integer(register_place(kernel_, tile, s.index));
+  const std::vector<int64_t> places = offsets(s, atom);
+  for (size_t l = 0; l < places.size(); ++l)
+    ops_.tree().effect(
+        TN_OP_STORE,
+        std::vector<Value>{params_.buffer(s.buffer),
+                           ops_.add(first, ops_.index_constant(register_place(tile, places[l]))),
+                           ops_.lane(fragment, static_cast<int>(l))});
+}
+
+/// Every column of it is the same.
+MatrixSums::Value MatrixSums::scale_of_rows(const KValue& scale, const MatrixAtom& atom) {
+  const auto dtype = static_cast<tn_dtype>(atom.accumulator);
+  const auto lanes = static_cast<uint16_t>(atom.c_lanes);
+  if (is_register_tile(kernel_.buffers[scale.buffer]))
+    return leaves_.from_registers(scale.buffer, scale.index,
+                                  lane_offsets(*atom.layouts[2], lanes, 1, 0));
+  const std::vector<Value> column{params_.buffer(scale.buffer), exprs_.integer(scale.index),
+                                  ops_.index_constant(0)};
+  return ops_.tree().matrix_load(dtype, lanes, column, atom.id | TN_MATRIX_C | TN_MATRIX_TRANSPOSED,
+                                 ops_.tree().region());
 }
 
 std::vector<MatrixSums::Value> MatrixSums::before(const Statement& reduction, const AtomProduct& p,
@@ -104,12 +138,7 @@ std::vector<MatrixSums::Value> MatrixSums::before(const Statement& reduction, co
   const auto lanes = static_cast<uint16_t>(p.atom->c_lanes);
   std::vector<Value> out;
   positions_.each_instance(outside, [&](int i) {
-    // Every column is the same: they are no elements apart.
-    const std::vector<Value> column{params_.buffer(scale.buffer), exprs_.integer(scale.index),
-                                    ops_.index_constant(0)};
-    const Value factor = ops_.tree().matrix_load(dtype, lanes, column,
-                                                 p.atom->id | TN_MATRIX_C | TN_MATRIX_TRANSPOSED,
-                                                 ops_.tree().region());
+    const Value factor = scale_of_rows(scale, *p.atom);
     const std::vector<Value> both{past[static_cast<size_t>(i)], factor};
     out.push_back(ops_.tree().pure(TN_OP_MUL, dtype, lanes, both));
   });

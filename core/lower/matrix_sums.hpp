@@ -55,6 +55,10 @@ class MatrixSums {
   const Statement& reduction(int id) const;
   std::vector<Value> operands(const Statement& s) const;
   static uint64_t role(const Statement& s, const MatrixAtom& atom);
+  /// Of the lanes of a fragment, in a tile of registers.
+  static std::vector<int64_t> offsets(const Statement& s, const MatrixAtom& atom);
+  void put(const Statement& s, const MatrixAtom& atom, Value fragment);
+  Value scale_of_rows(const KValue& scale, const MatrixAtom& atom);
 
   struct Sums {
     const MatrixAtom* atom = nullptr;

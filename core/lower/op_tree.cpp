@@ -81,9 +81,23 @@ OpTree::Value OpTree::load(tn_dtype dtype, uint16_t lanes, std::span<const Value
   op.flags = flags;
   op.region = fixed ? current_ : place(operands, floor);
   if (!fixed) return shared(op, operands);
+  const bool is_held = held_buffers_.contains(operands[0]) && lanes == 1 && operands.size() == 2 &&
+                       ops_[operands[1]].op == TN_OP_CONST;
+  Held* const held = is_held ? &held_[{operands[0], operands[1]}] : nullptr;
+  if (held && held->value != 0 && held->region == current_) return held->value;
   const Value v = add(op, operands);
   regions_[current_].items.push_back(v);
+  if (held) *held = {v, current_};
   return v;
+}
+
+void OpTree::hold_stored(std::span<const Value> operands) {
+  const bool is_one =
+      operands.size() == 3 && ops_[operands[1]].op == TN_OP_CONST && ops_[operands[2]].lanes == 1;
+  if (is_one)
+    held_[{operands[0], operands[1]}] = {operands[2], current_};
+  else
+    std::erase_if(held_, [&](const auto& entry) { return entry.first.first == operands[0]; });
 }
 
 OpTree::Value OpTree::matrix_load(tn_dtype dtype, uint16_t lanes, std::span<const Value> operands,
@@ -111,7 +125,9 @@ void OpTree::effect(tn_opcode code, std::span<const Value> operands, uint64_t im
   op.imm = imm;
   op.flags = flags;
   op.region = current_;
-  regions_[current_].items.push_back(add(op, operands));
+  const Value v = add(op, operands);
+  regions_[current_].items.push_back(v);
+  if (is_held_store(ops_[v])) hold_stored(operands);
 }
 
 OpTree::Value OpTree::atomic(tn_dtype dtype, std::span<const Value> operands, uint64_t imm) {
@@ -229,16 +245,22 @@ std::vector<bool> OpTree::live() const {
   const auto need = [&](Value v) {
     if (!live[v]) live[v] = true, work.push_back(v);
   };
+  std::map<Value, std::vector<Value>> stores;  // of buffers that are held
   for (Value v = 0; v < ops_.size(); ++v)
-    if (ops_[v].op == TN_OP_STORE || ops_[v].op == TN_OP_ATOMIC || ops_[v].op == TN_OP_BARRIER ||
-        ops_[v].op == TN_OP_MATRIX_STORE ||
-        (ops_[v].op >= TN_OP_ASYNC_COPY && ops_[v].op <= TN_OP_ASYNC_WAIT))
+    if (is_held_store(ops_[v]))
+      stores[operands_[ops_[v].first]].push_back(v);
+    else if (ops_[v].op == TN_OP_STORE || ops_[v].op == TN_OP_ATOMIC ||
+             ops_[v].op == TN_OP_BARRIER || ops_[v].op == TN_OP_MATRIX_STORE ||
+             (ops_[v].op >= TN_OP_ASYNC_COPY && ops_[v].op <= TN_OP_ASYNC_WAIT))
       need(v);
   while (!work.empty()) {
     const Value v = work.back();
     work.pop_back();
     const Op& op = ops_[v];
     for (const Value operand : operands(v)) need(operand);
+    if (op.op == TN_OP_TAKE)
+      if (const auto of = stores.find(operands_[op.first]); of != stores.end())
+        for (const Value store : of->second) need(store);
     if (op.op == TN_OP_CARRY || op.result) need(op.source);
     if (op.region != 0) need(regions_[op.region].opener);
     if (op.op == TN_OP_LOOP && !op.result)

@@ -8,8 +8,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sdk/program/builder.hpp"
@@ -46,6 +49,9 @@ class OpTree {
   /// A matrix fragment: as a load that may move.
   Value matrix_load(tn_dtype dtype, uint16_t lanes, std::span<const Value> operands, uint64_t imm,
                     uint32_t floor);
+  /// A buffer of each thread's own, of scalars: what was stored at a constant index is not loaded
+  /// again in the same region, and what nobody loads is not stored.
+  void hold(Value buffer) { held_buffers_.insert(buffer); }
   /// Memory has new contents: later loads of `buffer` are not the earlier ones.
   void changed(Value buffer);
   void effect(tn_opcode op, std::span<const Value> operands, uint64_t imm = 0, uint32_t flags = 0);
@@ -94,6 +100,10 @@ class OpTree {
   uint32_t place(std::span<const Value> operands, uint32_t floor) const;
   Value shared(Op op, std::span<const Value> operands);
   std::vector<bool> live() const;
+  bool is_held_store(const Op& op) const {
+    return op.op == TN_OP_STORE && held_buffers_.contains(operands_[op.first]);
+  }
+  void hold_stored(std::span<const Value> operands);
   class Writer;
 
   std::vector<Op> ops_;
@@ -101,6 +111,12 @@ class OpTree {
   std::vector<Region> regions_;
   uint32_t current_ = 0;
   std::unordered_multimap<uint64_t, Value> known_;
+  struct Held {
+    Value value = 0;
+    uint32_t region = 0;
+  };
+  std::set<Value> held_buffers_;
+  std::map<std::pair<Value, Value>, Held> held_;  ///< by buffer and index
 };
 
 }  // namespace tenon

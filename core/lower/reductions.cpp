@@ -33,7 +33,8 @@ void Reductions::begin(const Statement& s) {
   for (const int a : axes) {
     const KernelAxis& axis = kernel_.axes[a];
     open.own.set(a);
-    if (axis.bind == Bind::kUnroll) open.copies *= static_cast<int>(axis.extent.value());
+    if (axis.bind == Bind::kUnroll && matrix_axes(kernel_, s)[2] < 0)
+      open.copies *= static_cast<int>(axis.extent.value());
     if (axis.bind == Bind::kVector) {
       open.lanes = static_cast<int>(axis.extent.value());
       open.lane_partials = open.lanes > 1 && !s.running;
@@ -94,8 +95,9 @@ void Reductions::step() {
   Open& open = open_.back();
   if (open.dot) return step_dots(open);
   if (!open.matrix) return step_elements(open);
-  positions_.each_instance(open.outside | open.own, [&](int i) {
-    Value& sum = open.accumulators[static_cast<size_t>(i)];
+  // Fragments are large: iterations that are unrolled add to one.
+  positions_.each_instance(open.outside | open.own, [&](int) {
+    Value& sum = open.accumulators[positions_.instance(open.outside)];
     sum = matrix_sums_.step(*open.matrix, sum);
   });
 }
@@ -147,7 +149,12 @@ void Reductions::step_elements(Open& open) {
         continue;
       }
       const Term t = term(open, state, real);
-      sum = ops_.combine(state.op, state.dtype, sum, t.value, t.flags);
+      // Of several sums only the first has to turn a term of -0 to 0.
+      const OpTree::Op& before = ops_.tree().at(sum);
+      const bool begins = before.op == TN_OP_CONST && before.lanes == ops_.lanes(t.value) &&
+                          before.imm == identity(state.op, state.dtype).bits &&
+                          (state.op != Op::ADD || i % open.copies != 0);
+      sum = begins ? t.value : ops_.combine(state.op, state.dtype, sum, t.value, t.flags);
     }
   });
 }

@@ -50,6 +50,32 @@ void read_dtypes(const tn_properties& p, const std::string& who, Capabilities& o
   }
 }
 
+/// Bits of the lane, bits of the thread, bits of the lane, each run of bits in their order; nothing
+/// for any other layout.
+std::optional<FragmentDigits> read_digits(const uint8_t* bits) {
+  size_t i = 0;
+  const auto digit = [&](uint32_t source, int& count, int& step) {
+    if (i < 8 && (bits[i] & source)) step = 1 << (bits[i] & 31);
+    for (uint32_t next = i < 8 ? bits[i] : 0; i < 8 && bits[i] == next && (next & source); ++next) {
+      count *= 2;
+      ++i;
+    }
+  };
+  FragmentDigits out;
+  digit(TN_BIT_OF_LANE, out.lanes, out.lane_step);
+  digit(TN_BIT_OF_THREAD, out.threads, out.thread_step);
+  digit(TN_BIT_OF_LANE, out.more, out.more_step);
+  if (i < 8 && bits[i]) return {};
+  return out;
+}
+
+std::optional<AtomLayout> read_layout(const uint8_t (&bits)[16]) {
+  if (std::ranges::all_of(bits, [](uint8_t bit) { return bit == 0; })) return {};
+  const auto rows = read_digits(bits), columns = read_digits(bits + 8);
+  if (!rows || !columns) return {};
+  return AtomLayout{*rows, *columns};
+}
+
 void read_atoms(const tn_properties& p, const std::string& who, Capabilities& out) {
   check(p.matrix_atom_count <= kMostEntries, who,
         fmt::format("at most {} matrix atoms, got {}", kMostEntries, p.matrix_atom_count));
@@ -96,7 +122,9 @@ void read_atoms(const tn_properties& p, const std::string& who, Capabilities& ou
                          .flushes = flushes,
                          .reduces = (atom.numerics & TN_ATOM_REDUCED_OPERANDS) != 0,
                          .truncates = (atom.numerics & TN_ATOM_TRUNCATES) != 0,
-                         .tiles = atom.scope == TN_SCOPE_BLOCK});
+                         .tiles = atom.scope == TN_SCOPE_BLOCK,
+                         .layouts = {read_layout(atom.a_layout), read_layout(atom.b_layout),
+                                     read_layout(atom.c_layout)}});
   }
 }
 

@@ -189,6 +189,10 @@ class SourcePrinter {
       return fmt::format("{} {} {}", lane(operands[0]), sign, lane(operands[1]));
     }
     const uint8_t from = program_.op(operands.back()).dtype;
+    if (op.flags & TN_OP_APPROXIMATE)
+      if (std::string fast = dialect_.spell_approximate(op.op, from, lanes_of(operands));
+          !fast.empty())
+        return fast;
     if (op.op != TN_OP_CAST) return compute(op.op, from, op.dtype, lanes_of(operands));
     const std::string value = lane(operands[0]);
     return op.imm == TN_CAST_BITS ? dialect_.bit_cast(value, from, op.dtype)

@@ -59,19 +59,20 @@ constexpr tn_matrix_atom tile_atom(uint32_t id, uint32_t n, uint32_t dtype) {
   return a;
 }
 
-constexpr GpuLayout kTileC = {"(t >> 5) * 16 + ((t & 31) >> 2) + (l & 2) * 4",
-                              "(l >> 2) * 8 + (t & 3) * 2 + (l & 1)", 2, false};
-constexpr GpuLayout kC = {"(t >> 2) + (l >> 1) * 8", "(t & 3) * 2 + (l & 1)", 2, false};
-constexpr GpuLayout kA8 = {"(t >> 2) + (l & 4) * 2", "(t & 3) * 4 + (l & 3) + (l & 8) * 2", 4,
-                           false};
-constexpr GpuLayout kB8 = {"(t & 3) * 4 + (l & 3) + (l & 4) * 4", "t >> 2", 4, true};
-constexpr GpuLayout kA16 = {"(t >> 2) + (l & 2) * 4", "(t & 3) * 2 + (l & 1) + (l & 4) * 2", 2,
-                            false};
-constexpr GpuLayout kB16 = {"(t & 3) * 2 + (l & 1) + (l & 2) * 4", "t >> 2", 2, true};
-constexpr GpuLayout kA32 = {"(t >> 2) + (l & 1) * 8", "(t & 3) + (l & 2) * 2", 1, false};
-constexpr GpuLayout kB32 = {"(t & 3) + l * 4", "t >> 2", 1, false};
-constexpr GpuLayout kA64 = {"t >> 2", "t & 3", 1, false};
-constexpr GpuLayout kB64 = {"t & 3", "t >> 2", 1, false};
+constexpr GpuLayout kInMemory = {"", ""};
+constexpr GpuLayout kTileC = {"t2 t3 t4 l1 t5 t6", "l0 t0 t1 l2 l3 l4"};
+constexpr GpuLayout kC = {"t2 t3 t4 l1", "l0 t0 t1"};
+constexpr GpuLayout kA8 = {"t2 t3 t4 l2", "l0 l1 t0 t1 l3"};
+constexpr GpuLayout kB8 = {"l0 l1 t0 t1 l2", "t2 t3 t4"};
+constexpr GpuLayout kA16 = {"t2 t3 t4 l1", "l0 t0 t1 l2"};
+constexpr GpuLayout kB16 = {"l0 t0 t1 l1", "t2 t3 t4"};
+constexpr GpuLayout kA16Half = {"t2 t3 t4 l1", "l0 t0 t1"};
+constexpr GpuLayout kB16Half = {"l0 t0 t1", "t2 t3 t4"};
+constexpr GpuLayout kA32 = {"t2 t3 t4 l0", "t0 t1 l1"};
+constexpr GpuLayout kB32 = {"t0 t1 l0", "t2 t3 t4"};
+constexpr GpuLayout kA64 = {"t2 t3 t4", "t0 t1"};
+constexpr GpuLayout kB64 = {"t0 t1", "t2 t3 t4"};
+constexpr GpuLayout kC64 = {"t2 t3 t4", "l0 t0 t1"};
 
 constexpr GpuTileLoad kRows4 = {"tn_ldmatrix_x4", "t & 15", "(t >> 4) * 8"};
 constexpr GpuTileLoad kRows2 = {"tn_ldmatrix_x2", "t & 15", "0"};
@@ -82,35 +83,33 @@ constexpr GpuTileLoad kColumns2 = {"tn_ldmatrix_x2", "t & 7", "t & 8"};
 
 /// Of 16 x 8 x 32 with operands of a byte; ldmatrix turns pairs of bytes only.
 constexpr GpuAtom bytes(uint32_t id, uint32_t a, uint32_t b, std::string_view multiply) {
-  return {atom(id, 16, 32, a, b),
-          {kA8, kB8, kC},
+  return {with_layouts(atom(id, 16, 32, a, b), kA8, kB8, kC),
           {{"tn_ldmatrix_x4", "t & 15", "(t >> 4) * 16"}, {}},
           {{}, {"tn_ldmatrix_x2", "t & 7", "(t & 8) * 2"}},
           multiply};
 }
 
 constexpr GpuAtom kAtoms[] = {
-    {atom(1, 16, 16, TN_DTYPE_F16, TN_DTYPE_F16),
-     {kA16, kB16, kC},
+    {with_layouts(atom(1, 16, 16, TN_DTYPE_F16, TN_DTYPE_F16), kA16, kB16, kC),
      {kRows4, kTurned2},
      {kTurned4, kColumns2},
      "tn_mma_f16_k16"},
-    {atom(2, 16, 16, TN_DTYPE_BF16, TN_DTYPE_BF16),
-     {kA16, kB16, kC},
+    {with_layouts(atom(2, 16, 16, TN_DTYPE_BF16, TN_DTYPE_BF16), kA16, kB16, kC),
      {kRows4, kTurned2},
      {kTurned4, kColumns2},
      "tn_mma_bf16_k16"},
-    {atom(3, 16, 8, TN_DTYPE_F32, TN_DTYPE_F32),
-     {kA32, kB32, kC},
+    {with_layouts(atom(3, 16, 8, TN_DTYPE_F32, TN_DTYPE_F32), kA32, kB32, kC),
      {{"tn_ldmatrix_x4", "t & 15", "(t >> 4) * 4"}, {}},
      {{}, {"tn_ldmatrix_x2", "t & 7", "(t & 8) / 2"}},
      "tn_mma_tf32_k8"},
-    {atom(4, 16, 8, TN_DTYPE_F16, TN_DTYPE_F16),
-     {kA16, kB16, kC},
+    {with_layouts(atom(4, 16, 8, TN_DTYPE_F16, TN_DTYPE_F16), kA16Half, kB16Half, kC),
      {kRows2, {"tn_ldmatrix_x1_trans", "t & 7", "0"}},
      {{"tn_ldmatrix_x2_trans", "t & 7", "t & 8"}, kRows1},
      "tn_mma_f16_k8"},
-    {atom(5, 8, 4, TN_DTYPE_F64, TN_DTYPE_F64), {kA64, kB64, kC}, {}, {}, "tn_mma_f64_k4"},
+    {with_layouts(atom(5, 8, 4, TN_DTYPE_F64, TN_DTYPE_F64), kA64, kB64, kC64),
+     {},
+     {},
+     "tn_mma_f64_k4"},
     bytes(6, TN_DTYPE_I8, TN_DTYPE_I8, "tn_mma_s8_s8_k32"),
     bytes(7, TN_DTYPE_U8, TN_DTYPE_U8, "tn_mma_u8_u8_k32"),
     bytes(8, TN_DTYPE_U8, TN_DTYPE_I8, "tn_mma_u8_s8_k32"),
@@ -119,8 +118,14 @@ constexpr GpuAtom kAtoms[] = {
     bytes(11, TN_DTYPE_F8E5M2, TN_DTYPE_F8E5M2, "tn_mma_e5m2_e5m2_k32"),
     bytes(12, TN_DTYPE_F8E4M3, TN_DTYPE_F8E5M2, "tn_mma_e4m3_e5m2_k32"),
     bytes(13, TN_DTYPE_F8E5M2, TN_DTYPE_F8E4M3, "tn_mma_e5m2_e4m3_k32"),
-    {tile_atom(14, 64, TN_DTYPE_F16), {{}, {}, kTileC}, {}, {}, "tn_wgmma_f16_n64"},
-    {tile_atom(15, 64, TN_DTYPE_BF16), {{}, {}, kTileC}, {}, {}, "tn_wgmma_bf16_n64"},
+    {with_layouts(tile_atom(14, 64, TN_DTYPE_F16), kInMemory, kInMemory, kTileC),
+     {},
+     {},
+     "tn_wgmma_f16_n64"},
+    {with_layouts(tile_atom(15, 64, TN_DTYPE_BF16), kInMemory, kInMemory, kTileC),
+     {},
+     {},
+     "tn_wgmma_bf16_n64"},
 };
 
 constexpr tn_matrix_atom kSm75[] = {kAtoms[3].atom};

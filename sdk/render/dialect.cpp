@@ -69,11 +69,19 @@ std::string Dialect::allocation(const ProgramView& program, const tn_param& para
                      param_name(program, param), param.count);
 }
 
-std::string Dialect::spell(uint16_t op, uint8_t dtype,
-                           std::span<const std::string> operands) const {
-  for (const Spelling& row : data().spellings) {
+std::string Dialect::find_spelling(std::span<const Spelling> rows, uint16_t op, uint8_t dtype,
+                                   std::span<const std::string> operands) {
+  for (const Spelling& row : rows) {
     if (row.op == op && matches(row.on, dtype)) return fill_pattern(row.pattern, operands);
   }
+  return {};
+}
+
+std::string Dialect::spell(uint16_t op, uint8_t dtype,
+                           std::span<const std::string> operands) const {
+  if (const std::string found = find_spelling(data().spellings, op, dtype, operands);
+      !found.empty())
+    return found;
   const OpInfo& info = *op_info(op);
   const auto [by, word] = info.spelling;
   using By = OpSpelling::By;

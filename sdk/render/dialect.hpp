@@ -29,9 +29,10 @@ struct DialectData {
   std::string_view name;
   std::string_view DTypeInfo::*type;  ///< of variables
   std::span<const Spelling> spellings;
-  std::string_view float_suffix;  ///< of functions on f32: "f" in C
-  bool has_math;                  ///< C's <math.h> is there
-  bool integers_wrap;             ///< + - * on integers are as ops.def has them
+  std::span<const Spelling> approximations;  ///< of ops with TN_OP_APPROXIMATE
+  std::string_view float_suffix;             ///< of functions on f32: "f" in C
+  bool has_math;                             ///< C's <math.h> is there
+  bool integers_wrap;                        ///< + - * on integers are as ops.def has them
   /// By tn_space: what stands before a pointer to it, and before an array allocated in it. A null
   /// data() says that the language has no such space.
   std::string_view pointer_space[8];
@@ -133,6 +134,11 @@ class Dialect {
                                const std::string& name) const {
     return name;
   }
+  /// Of ops that may be less exact; empty where the language has nothing faster.
+  std::string spell_approximate(uint16_t op, uint8_t dtype,
+                                std::span<const std::string> operands) const {
+    return find_spelling(data().approximations, op, dtype, operands);
+  }
 
   /// Names that no word of the language or helper can be.
   static std::string function_name(const ProgramView& program);
@@ -143,6 +149,10 @@ class Dialect {
   std::string_view value_type(uint8_t dtype) const;
   /// Behind pointers and in arrays.
   virtual std::string_view memory_type(uint8_t dtype) const { return value_type(dtype); }
+
+ private:
+  static std::string find_spelling(std::span<const Spelling> rows, uint16_t op, uint8_t dtype,
+                                   std::span<const std::string> operands);
 
  protected:
   /// Throws TN_ERROR_UNSUPPORTED: the language has no words for the op.

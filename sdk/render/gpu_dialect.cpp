@@ -29,6 +29,11 @@ constexpr Spelling kSpellings[] = {
     {TN_OP_FMA, On::kF64, "tn_fma({0}, {1}, {2})"},
 };
 
+constexpr Spelling kApproximations[] = {
+    {TN_OP_EXP, On::kF32, "tn_fast_exp2({0} * 0x1.715476p0f)"},
+    {TN_OP_EXP2, On::kF32, "tn_fast_exp2({0})"},
+};
+
 uint64_t threads_of(const ProgramView& program) {
   const uint32_t* size = program.header().workgroup;
   return uint64_t{size[0]} * size[1] * size[2];
@@ -68,6 +73,7 @@ GpuDialect::GpuDialect(const GpuWords& words) : words_(words), data_{} {
   data_.name = words.name;
   data_.type = &DTypeInfo::cuda;
   data_.spellings = kSpellings;
+  data_.approximations = kApproximations;
   data_.float_suffix = "f";
   data_.has_math = true;
   for (int space : {TN_SPACE_GLOBAL, TN_SPACE_CONSTANT}) data_.pointer_space[space] = "";

@@ -94,14 +94,41 @@ class FragmentPrinter {
   /// A statement for each run of lanes; 0 bytes are one element.
   template <class Move>
   std::string moves(uint32_t lanes, Move move) const {
-    const GpuLayout& layout = atom_.layout[role_];
-    const uint32_t bytes = layout.run * dtype_bytes(static_cast<uint8_t>(param().dtype));
-    const bool is_run =
-        layout.run > 1 && layout.run_is_down == is_transposed_ && bytes <= 16 && is_aligned(bytes);
-    const std::string at =
-        is_transposed_ ? place(layout.column, layout.row) : place(layout.row, layout.column);
+    const uint8_t* const layout = role_ == 0   ? atom_.atom.a_layout
+                                  : role_ == 1 ? atom_.atom.b_layout
+                                               : atom_.atom.c_layout;
+    const uint32_t size = dtype_bytes(static_cast<uint8_t>(param().dtype));
+    const uint32_t run = std::min(neighbours(layout + (is_transposed_ ? 0 : 8)), 16 / size);
+    const uint32_t bytes = run * size;
+    const bool is_run = run > 1 && is_aligned(bytes);
+    const std::string row = position(layout, lanes), column = position(layout + 8, lanes);
+    const std::string at = is_transposed_ ? place(column, row) : place(row, column);
     return fmt::format("_Pragma(\"unroll\") for (int l = 0; l < {}; l += {}) {}", lanes,
-                       is_run ? layout.run : 1, move(is_run ? bytes : 0, at));
+                       is_run ? run : 1, move(is_run ? bytes : 0, at));
+  }
+
+  /// Lanes from a multiple of it on that are neighbours: the lowest bits of the element.
+  static uint32_t neighbours(const uint8_t* element) {
+    uint32_t count = 0;
+    while (count < 8 && element[count] == (TN_BIT_OF_LANE | count)) ++count;
+    return 1u << count;
+  }
+
+  /// A row or column as an expression of thread t and lane l.
+  std::string position(const uint8_t* bits, uint32_t lanes) const {
+    std::string out;
+    for (uint32_t i = 0, n = 0; i < 8 && bits[i]; i += n) {
+      for (n = 1; i + n < 8 && bits[i + n] == bits[i] + n;) ++n;
+      const bool is_thread = bits[i] & TN_BIT_OF_THREAD;
+      const uint32_t from = bits[i] & (TN_BIT_OF_LANE - 1);
+      std::string term = is_thread ? "t" : "l";
+      if (from) term = fmt::format("({} >> {})", term, from);
+      if ((is_thread ? atom_.atom.subgroup : lanes) > 1u << (from + n))
+        term = fmt::format("({} & {})", term, (1u << n) - 1);
+      if (i) term += fmt::format(" * {}", 1u << i);
+      out += (out.empty() ? "" : " + ") + term;
+    }
+    return out.empty() ? "0" : out;
   }
 
   ProgramView program_;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Matrix fragments in CUDA and HIP: a table says which element a thread holds where.
+// Matrix fragments in CUDA and HIP: the atom says which element a thread holds where.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,12 +13,21 @@
 
 namespace tenon::sdk {
 
-/// Element (row, column) that thread t of the subgroup holds in its lane l, as expressions of t and
-/// l. `run` lanes from a multiple of it on are neighbours along the row, or along the column.
+/// Where the bits of rows and columns are, as tn_matrix_atom has it; from "t2 t3 l1": bits 2 and 3
+/// of the thread, then bit 1 of the lane.
 struct GpuLayout {
-  std::string_view row, column;
-  uint32_t run = 1;
-  bool run_is_down = false;  ///< the neighbours are one below the other
+  uint8_t bits[16] = {};
+  constexpr GpuLayout(std::string_view row, std::string_view column) {
+    read(row, bits);
+    read(column, bits + 8);
+  }
+
+ private:
+  static constexpr void read(std::string_view text, uint8_t* to) {
+    for (size_t i = 0; i < text.size(); i += 3)
+      *to++ = static_cast<uint8_t>((text[i] == 't' ? TN_BIT_OF_THREAD : TN_BIT_OF_LANE) |
+                                   static_cast<uint32_t>(text[i + 1] - '0'));
+  }
 };
 
 /// One instruction that loads a whole fragment from shared memory whose rows of 16 bytes are
@@ -29,11 +40,18 @@ struct GpuTileLoad {
 
 struct GpuAtom {
   tn_matrix_atom atom;
-  GpuLayout layout[3];   ///< by role: A, B, C
   GpuTileLoad plain[2];  ///< of A and B
   GpuTileLoad transposed[2];
   std::string_view multiply;  ///< a call with d, a, b, c: what has one lane by its value
 };
+
+constexpr tn_matrix_atom with_layouts(tn_matrix_atom atom, const GpuLayout& a, const GpuLayout& b,
+                                      const GpuLayout& c) {
+  std::copy(std::begin(a.bits), std::end(a.bits), atom.a_layout);
+  std::copy(std::begin(b.bits), std::end(b.bits), atom.b_layout);
+  std::copy(std::begin(c.bits), std::end(c.bits), atom.c_layout);
+  return atom;
+}
 
 /// Statements of MATRIX_LOAD, MATRIX_MULTIPLY and MATRIX_STORE. `name` and `operands` as in
 /// Dialect::statement.

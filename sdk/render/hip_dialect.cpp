@@ -37,26 +37,24 @@ constexpr tn_matrix_atom wave32(uint32_t id, uint32_t a, uint32_t b, uint32_t su
 }
 
 /// A is `lanes` neighbours along k for each row, and so is B for each column.
-constexpr GpuLayout kA16x4 = {"t & 15", "(t >> 4) * 4 + l", 4, false};
-constexpr GpuLayout kB16x4 = {"(t >> 4) * 4 + l", "t & 15", 4, true};
-constexpr GpuLayout kA32x4 = {"t & 31", "(t >> 5) * 4 + l", 4, false};
-constexpr GpuLayout kB32x4 = {"(t >> 5) * 4 + l", "t & 31", 4, true};
-constexpr GpuLayout kA16x8 = {"t & 15", "(t >> 4) * 8 + l", 8, false};
-constexpr GpuLayout kB16x8 = {"(t >> 4) * 8 + l", "t & 15", 8, true};
-constexpr GpuLayout kA32x8 = {"t & 31", "(t >> 5) * 8 + l", 8, false};
-constexpr GpuLayout kB32x8 = {"(t >> 5) * 8 + l", "t & 31", 8, true};
-constexpr GpuLayout kA16x1 = {"t & 15", "t >> 4", 1, false};
-constexpr GpuLayout kB16x1 = {"t >> 4", "t & 15", 1, false};
-constexpr GpuLayout kA32x1 = {"t & 31", "t >> 5", 1, false};
-constexpr GpuLayout kB32x1 = {"t >> 5", "t & 31", 1, false};
+constexpr GpuLayout kA16x4 = {"t0 t1 t2 t3", "l0 l1 t4 t5"};
+constexpr GpuLayout kB16x4 = {"l0 l1 t4 t5", "t0 t1 t2 t3"};
+constexpr GpuLayout kA32x4 = {"t0 t1 t2 t3 t4", "l0 l1 t5"};
+constexpr GpuLayout kB32x4 = {"l0 l1 t5", "t0 t1 t2 t3 t4"};
+constexpr GpuLayout kA16x8 = {"t0 t1 t2 t3", "l0 l1 l2 t4 t5"};
+constexpr GpuLayout kB16x8 = {"l0 l1 l2 t4 t5", "t0 t1 t2 t3"};
+constexpr GpuLayout kA32x8 = {"t0 t1 t2 t3 t4", "l0 l1 l2 t5"};
+constexpr GpuLayout kB32x8 = {"l0 l1 l2 t5", "t0 t1 t2 t3 t4"};
+constexpr GpuLayout kA16x1 = {"t0 t1 t2 t3", "t4 t5"};
+constexpr GpuLayout kB16x1 = {"t4 t5", "t0 t1 t2 t3"};
+constexpr GpuLayout kA32x1 = {"t0 t1 t2 t3 t4", "t5"};
+constexpr GpuLayout kB32x1 = {"t5", "t0 t1 t2 t3 t4"};
 constexpr GpuLayout kC16 = kB16x4;
-constexpr GpuLayout kC32 = {"(t >> 5) * 4 + (l >> 2) * 8 + (l & 3)", "t & 31", 4, true};
-constexpr GpuLayout kC16Doubles = {"(t >> 4) + l * 4", "t & 15", 1, false};
-constexpr GpuLayout kWave32A = {"t & 15", "l", 8, false};
-constexpr GpuLayout kWave32B = {"l", "t & 15", 8, true};
-constexpr GpuLayout kWave32A8 = {"t & 15", "l", 16, false};
-constexpr GpuLayout kWave32B8 = {"l", "t & 15", 16, true};
-constexpr GpuLayout kWave32C = {"l * 2 + (t >> 4)", "t & 15", 1, false};
+constexpr GpuLayout kC32 = {"l0 l1 t5 l2 l3", "t0 t1 t2 t3 t4"};
+constexpr GpuLayout kC16Doubles = {"t4 t5 l0 l1", "t0 t1 t2 t3"};
+constexpr GpuLayout kWave32A = {"t0 t1 t2 t3", "l0 l1 l2 l3"};
+constexpr GpuLayout kWave32B = {"l0 l1 l2 l3", "t0 t1 t2 t3"};
+constexpr GpuLayout kWave32C = {"t4 l0 l1 l2", "t0 t1 t2 t3"};
 
 constexpr uint32_t kFlushes = TN_ATOM_FLUSHES_SUBNORMALS, kCuts = TN_ATOM_TRUNCATES;
 
@@ -64,58 +62,47 @@ constexpr uint32_t kFlushes = TN_ATOM_FLUSHES_SUBNORMALS, kCuts = TN_ATOM_TRUNCA
 /// integers wrap. Sources: "MMA-Sim", arXiv 2511.10909, 2025 (MI250X, MI300X) and, of gfx90a, AMD:
 /// "MI200 matrix fused multiply-add (MFMA) behavior specifics".
 constexpr GpuAtom kAtoms[] = {
-    {atom(1, 16, 16, TN_DTYPE_F16, TN_DTYPE_F32, kFlushes),
-     {kA16x4, kB16x4, kC16},
+    {with_layouts(atom(1, 16, 16, TN_DTYPE_F16, TN_DTYPE_F32, kFlushes), kA16x4, kB16x4, kC16),
      {},
      {},
      "tn_mfma_16x16_f16"},
-    {atom(2, 32, 8, TN_DTYPE_F16, TN_DTYPE_F32, kFlushes),
-     {kA32x4, kB32x4, kC32},
+    {with_layouts(atom(2, 32, 8, TN_DTYPE_F16, TN_DTYPE_F32, kFlushes), kA32x4, kB32x4, kC32),
      {},
      {},
      "tn_mfma_32x32_f16"},
-    {atom(3, 16, 16, TN_DTYPE_BF16, TN_DTYPE_F32, kFlushes),
-     {kA16x4, kB16x4, kC16},
+    {with_layouts(atom(3, 16, 16, TN_DTYPE_BF16, TN_DTYPE_F32, kFlushes), kA16x4, kB16x4, kC16),
      {},
      {},
      "tn_mfma_16x16_bf16"},
-    {atom(4, 32, 8, TN_DTYPE_BF16, TN_DTYPE_F32, kFlushes),
-     {kA32x4, kB32x4, kC32},
+    {with_layouts(atom(4, 32, 8, TN_DTYPE_BF16, TN_DTYPE_F32, kFlushes), kA32x4, kB32x4, kC32),
      {},
      {},
      "tn_mfma_32x32_bf16"},
-    {atom(5, 16, 4, TN_DTYPE_F32, TN_DTYPE_F32),
-     {kA16x1, kB16x1, kC16},
+    {with_layouts(atom(5, 16, 4, TN_DTYPE_F32, TN_DTYPE_F32), kA16x1, kB16x1, kC16),
      {},
      {},
      "tn_mfma_16x16_f32"},
-    {atom(6, 32, 2, TN_DTYPE_F32, TN_DTYPE_F32),
-     {kA32x1, kB32x1, kC32},
+    {with_layouts(atom(6, 32, 2, TN_DTYPE_F32, TN_DTYPE_F32), kA32x1, kB32x1, kC32),
      {},
      {},
      "tn_mfma_32x32_f32"},
-    {atom(7, 16, 4, TN_DTYPE_F64, TN_DTYPE_F64),
-     {kA16x1, kB16x1, kC16Doubles},
+    {with_layouts(atom(7, 16, 4, TN_DTYPE_F64, TN_DTYPE_F64), kA16x1, kB16x1, kC16Doubles),
      {},
      {},
      "tn_mfma_16x16_f64"},
-    {atom(8, 16, 16, TN_DTYPE_I8, TN_DTYPE_I32),
-     {kA16x4, kB16x4, kC16},
+    {with_layouts(atom(8, 16, 16, TN_DTYPE_I8, TN_DTYPE_I32), kA16x4, kB16x4, kC16),
      {},
      {},
      "tn_mfma_16x16x16_i8"},
-    {atom(9, 32, 8, TN_DTYPE_I8, TN_DTYPE_I32),
-     {kA32x4, kB32x4, kC32},
+    {with_layouts(atom(9, 32, 8, TN_DTYPE_I8, TN_DTYPE_I32), kA32x4, kB32x4, kC32),
      {},
      {},
      "tn_mfma_32x32x8_i8"},
-    {atom(10, 16, 32, TN_DTYPE_I8, TN_DTYPE_I32),
-     {kA16x8, kB16x8, kC16},
+    {with_layouts(atom(10, 16, 32, TN_DTYPE_I8, TN_DTYPE_I32), kA16x8, kB16x8, kC16),
      {},
      {},
      "tn_mfma_16x16x32_i8"},
-    {atom(11, 32, 16, TN_DTYPE_I8, TN_DTYPE_I32),
-     {kA32x8, kB32x8, kC32},
+    {with_layouts(atom(11, 32, 16, TN_DTYPE_I8, TN_DTYPE_I32), kA32x8, kB32x8, kC32),
      {},
      {},
      "tn_mfma_32x32x16_i8"},
@@ -123,33 +110,29 @@ constexpr GpuAtom kAtoms[] = {
     // a sum below the least normal f32 becomes zero, which one of products of f16 (multiples of
     // 2^-48) never is; subnormal bf16 operands read as zero. Source: measurements of gfx1151 in
     // github.com/ROCm/rocm-systems/issues/12056.
-    {wave32(12, TN_DTYPE_F16, TN_DTYPE_F16, TN_DTYPE_F32, kCuts),
-     {kWave32A, kWave32B, kWave32C},
+    {with_layouts(wave32(12, TN_DTYPE_F16, TN_DTYPE_F16, TN_DTYPE_F32, kCuts), kWave32A, kWave32B,
+                  kWave32C),
      {},
      {},
      "tn_wmma_f16"},
-    {wave32(13, TN_DTYPE_BF16, TN_DTYPE_BF16, TN_DTYPE_F32, kCuts | kFlushes),
-     {kWave32A, kWave32B, kWave32C},
+    {with_layouts(wave32(13, TN_DTYPE_BF16, TN_DTYPE_BF16, TN_DTYPE_F32, kCuts | kFlushes),
+                  kWave32A, kWave32B, kWave32C),
      {},
      {},
      "tn_wmma_bf16"},
-    {wave32(14, TN_DTYPE_I8, TN_DTYPE_I8, TN_DTYPE_I32),
-     {kWave32A8, kWave32B8, kWave32C},
+    {with_layouts(wave32(14, TN_DTYPE_I8, TN_DTYPE_I8, TN_DTYPE_I32), kWave32A, kWave32B, kWave32C),
      {},
      {},
      "tn_wmma_i8<true, true>"},
-    {wave32(15, TN_DTYPE_U8, TN_DTYPE_U8, TN_DTYPE_I32),
-     {kWave32A8, kWave32B8, kWave32C},
+    {with_layouts(wave32(15, TN_DTYPE_U8, TN_DTYPE_U8, TN_DTYPE_I32), kWave32A, kWave32B, kWave32C),
      {},
      {},
      "tn_wmma_i8<false, false>"},
-    {wave32(16, TN_DTYPE_U8, TN_DTYPE_I8, TN_DTYPE_I32),
-     {kWave32A8, kWave32B8, kWave32C},
+    {with_layouts(wave32(16, TN_DTYPE_U8, TN_DTYPE_I8, TN_DTYPE_I32), kWave32A, kWave32B, kWave32C),
      {},
      {},
      "tn_wmma_i8<false, true>"},
-    {wave32(17, TN_DTYPE_I8, TN_DTYPE_U8, TN_DTYPE_I32),
-     {kWave32A8, kWave32B8, kWave32C},
+    {with_layouts(wave32(17, TN_DTYPE_I8, TN_DTYPE_U8, TN_DTYPE_I32), kWave32A, kWave32B, kWave32C),
      {},
      {},
      "tn_wmma_i8<true, false>"},

@@ -28,6 +28,17 @@ Capabilities workgroups(uint32_t threads, uint32_t shared) {
   return c;
 }
 
+/// Of 16-bit floats, with sums in f32.
+MatrixAtom atom(uint32_t id, int m, int n, int k, DType dtype, int a, int b, int c, int threads) {
+  MatrixAtom out;
+  out.id = id;
+  out.m = m, out.n = n, out.k = k;
+  out.a = out.b = dtype, out.accumulator = DType::kF32;
+  out.a_lanes = a, out.b_lanes = b, out.c_lanes = c;
+  out.subgroup = threads;
+  return out;
+}
+
 }  // namespace
 
 Capabilities warps_like() {
@@ -39,8 +50,15 @@ Capabilities warps_like() {
   c.subgroup_min = c.subgroup_max = 32;
   c.compute_units = 4;
   c.vector_registers = 255;
-  c.atoms = {{1, 16, 8, 16, DType::kF16, DType::kF16, DType::kF32, 8, 4, 4, 32},
-             {2, 16, 8, 16, DType::kBF16, DType::kBF16, DType::kF32, 8, 4, 4, 32}};
+  c.atoms = {atom(1, 16, 8, 16, DType::kF16, 8, 4, 4, 32),
+             atom(2, 16, 8, 16, DType::kBF16, 8, 4, 4, 32)};
+  // As mma.m16n8k16 has them; those of bf16 are not told.
+  const FragmentDigits eight{.threads = 8, .thread_step = 4}, pairs{2, 4};
+  const FragmentDigits sixteen{.threads = 8, .more = 2, .thread_step = 4, .more_step = 2};
+  const FragmentDigits two_pairs{2, 4, 2, 1, 1, 4}, two_pairs_down{2, 4, 2, 1, 1, 2};
+  c.atoms[0].layouts[0] = {sixteen, two_pairs};
+  c.atoms[0].layouts[1] = {two_pairs_down, eight};
+  c.atoms[0].layouts[2] = {sixteen, pairs};
   return c;
 }
 
@@ -48,7 +66,7 @@ Capabilities groups_like() {
   Capabilities c = warps_like();
   c.max_shared_bytes = 227 << 10;
   // Two subgroups together; for the interpreter its fragments hold elements as others do.
-  c.atoms.push_back({3, 32, 16, 16, DType::kF16, DType::kF16, DType::kF32, 8, 4, 8, 64});
+  c.atoms.push_back(atom(3, 32, 16, 16, DType::kF16, 8, 4, 8, 64));
   c.atoms.back().tiles = true;
   return c;
 }
@@ -59,7 +77,7 @@ Capabilities waves_like() {
   claim(c, {Op::SUBGROUP_SHUFFLE, Op::MATRIX_LOAD, Op::MATRIX_MULTIPLY, Op::MATRIX_STORE});
   c.subgroup_min = c.subgroup_max = 64;
   c.compute_units = 4;
-  c.atoms = {{7, 16, 16, 16, DType::kF16, DType::kF16, DType::kF32, 4, 4, 4, 64}};
+  c.atoms = {atom(7, 16, 16, 16, DType::kF16, 4, 4, 4, 64)};
   return c;
 }
 

@@ -16,12 +16,20 @@ FragmentLayout::FragmentLayout(const MatrixAtom& atom, uint64_t role)
       lanes_(role == TN_MATRIX_A   ? atom.a_lanes
              : role == TN_MATRIX_B ? atom.b_lanes
                                    : atom.c_lanes),
-      threads_(atom.subgroup) {
+      threads_(atom.subgroup),
+      told_(atom.layouts[role >> 32]) {
   if (lanes_ * threads_ % (rows_ * columns_) != 0)
     throw std::runtime_error("expected fragments that hold each element equally often");
 }
 
 int FragmentLayout::element(int thread, int lane) const {
+  if (told_) {
+    const auto along = [&](const FragmentDigits& d) {
+      const int low = lane / d.lane_step % d.lanes, high = lane / d.more_step % d.more;
+      return low + d.lanes * (thread / d.thread_step % d.threads + d.threads * high);
+    };
+    return along(told_->rows) * columns_ + along(told_->columns);
+  }
   const int count = rows_ * columns_;
   // Sizes are powers of two, so an odd factor only changes the order.
   return (lane * threads_ + thread) * 5 % count ^ 1;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Matrix fragments in a layout that no device has: which element is in which lane of which thread
-// is nobody's business, so a program that counts on one is wrong here.
+// Matrix fragments in a layout that no device has, where the atom says none: which element is in
+// which lane of which thread is nobody's business then, so a program that counts on one is wrong.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/ir/capabilities.hpp"
@@ -23,6 +24,7 @@ class FragmentLayout {
 
  private:
   int rows_, columns_, lanes_, threads_;
+  std::optional<AtomLayout> told_;
 };
 
 /// Of element (r, c) from the index of a MATRIX_LOAD or MATRIX_STORE, in the memory's elements.

@@ -9,6 +9,8 @@
 #include "core/kernel/heuristics/chained.hpp"
 #include "core/kernel/heuristics/shared_copies.hpp"
 #include "core/kernel/tree/matrix.hpp"
+#include "core/kernel/tree/register_tiles.hpp"
+#include "core/kernel/tree/shared_tiles.hpp"
 
 namespace tenon {
 namespace {
@@ -18,6 +20,7 @@ constexpr int64_t kKeys = 64;                        ///< of a block
 constexpr int64_t kRoom = 4;         ///< f32 after rows of scores, so that no two share a bank
 constexpr int64_t kPartials = 2048;  ///< bytes for sums of the threads of a row
 constexpr int64_t kMostPlaces = 2;   ///< of a block of keys and of values
+constexpr int64_t kMostSums = 144;   ///< of a thread that has them in registers
 constexpr int64_t kStepsAtOnce = 8;  ///< of a row's maximum and sum
 
 /// The device's atoms for a product of these whose sums are f32.
@@ -38,12 +41,21 @@ std::vector<MatrixAtom> atoms_for(const ScheduleBuilder& builder, const Statemen
   return out;
 }
 
+/// How the rows of a workgroup are divided: each subgroup has `copies` atoms one below the other.
+struct Rows {
+  int64_t subgroups, copies;
+  bool in_fragments;  ///< scores and weights stay there: the atom says which threads have a row
+};
+
 class Recipe {
  public:
-  Recipe(ScheduleBuilder& builder, const MatrixAtom& atom, int64_t rows)
-      : builder_(builder),
-        atom_(atom),
-        threads_{atom.subgroup, atom.subgroup / atom.m, rows / atom.subgroup} {}
+  Recipe(ScheduleBuilder& builder, const MatrixAtom& atom, const Rows& rows)
+      : builder_(builder), atom_(atom), rows_(rows) {
+    if (rows.in_fragments)
+      threads_ = {atom.subgroup, 1, rows.subgroups, atom.layouts[2]->columns.threads};
+    else
+      threads_ = {atom.subgroup, atom.subgroup / atom.m, rows.subgroups * atom.m / atom.subgroup};
+  }
 
   bool run(int tiles) {
     const ChainedParts parts = chained_parts(builder_, tiles);
@@ -58,9 +70,8 @@ class Recipe {
     const Product product = tile(builder_.chain(builder_.loop(nests[0])));
     const Product sum = tile(builder_.chain(builder_.loop(nests[3])));
     if (builder_.refusal()) return false;
-    for (const int a : parts.ends) end(a);
-    row_pass(nests[1]);
-    row_pass(nests[2]);
+    for (const int a : parts.ends) rows_.in_fragments ? end_in_fragments(a) : end(a);
+    for (const int a : {nests[1], nests[2]}) rows_.in_fragments ? rows_of_lanes(a) : row_pass(a);
     const KernelAxis row = builder_.kernel.axes[product.m];
     stage(score, tiles, [&](const KValueRef& v) { return follows(v, row); });
     stage(score, parts.blocks, [&](const KValueRef& v) { return !follows(v, row); });
@@ -68,12 +79,14 @@ class Recipe {
     tensorize(product);
     tensorize(sum);
     fill_ahead(parts.blocks);
-    return !builder_.refusal() && fits_shared(builder_);
+    if (builder_.refusal() || !fits_shared(builder_)) return false;
+    return !rows_.in_fragments ||
+           !has_shared_tiles(with_register_tiles(builder_.kernel, builder_.caps));
   }
 
  private:
   struct Product {
-    int m = -1, n = -1, k = -1;
+    int m = -1, n = -1, k = -1, steps = -1;
   };
 
   /// Rows for each subgroup, columns in atoms, of the nest of a product.
@@ -86,17 +99,62 @@ class Recipe {
     const auto [copy, n] = builder_.split(axes[1], atom_.n);
     // A loop of one iteration is not unrolled, so it may not stand between the axes of the atom.
     if (builder_.size(copy) == 1) builder_.reorder({group, copy, m, n});
-    const auto [z, y] = builder_.split(group, threads_.y);
-    builder_.bind(z, Bind::kBlockZ);
-    builder_.bind(y, Bind::kBlockY);
+    sums_ += rows_.copies * atom_.c_lanes * builder_.size(copy);
+    if (rows_.in_fragments && sums_ > kMostSums) builder_.give_up("sums that registers hold");
+    if (rows_.in_fragments) {
+      const auto [z, below] = builder_.split(group, rows_.copies);
+      builder_.bind(z, Bind::kBlockZ);
+      builder_.unroll(below);
+    } else {
+      const auto [z, y] = builder_.split(group, threads_.y);
+      builder_.bind(z, Bind::kBlockZ);
+      builder_.bind(y, Bind::kBlockY);
+    }
     for (const int a : {m, copy, n}) builder_.unroll(a);
     const Statement* reduction = reduction_in(builder_.loop(n));
-    const int k = builder_.chain(reduction->body[0]).back();
-    return {m, n, builder_.split(k, atom_.k).second};
+    const auto [steps, k] = builder_.split(builder_.chain(reduction->body[0]).back(), atom_.k);
+    return {m, n, k, steps};
   }
 
   void tensorize(const Product& product) {
-    builder_.tensorize(product.m, product.n, product.k, atom_.subgroup);
+    builder_.tensorize(product.m, product.n, product.k, atom_.subgroup, threads_.across);
+    if (rows_.in_fragments) builder_.unroll(product.steps);
+  }
+
+  /// Splits an axis as the elements of a fragment are: gives the threads' part, unrolls the others.
+  int thread_digit(int axis, const FragmentDigits& digits, bool in_vectors = false) {
+    const auto [more, low] = builder_.split(axis, digits.lanes * digits.threads);
+    const auto [thread, lane] = builder_.split(low, digits.lanes);
+    builder_.unroll(more);
+    in_vectors && digits.lanes > 1 ? builder_.vectorize(lane) : builder_.unroll(lane);
+    return thread;
+  }
+  void bind_rows(int rows) {
+    const auto [z, group] = builder_.split(rows, rows_.copies * atom_.m);
+    builder_.bind(z, Bind::kBlockZ);
+    builder_.bind(thread_digit(group, atom_.layouts[2]->rows), Bind::kBlockY);
+  }
+
+  /// A maximum or a sum of each row, by the threads that have the row.
+  void rows_of_lanes(int rows) {
+    if (builder_.refusal()) return;
+    const Statement* reduction = reduction_in(builder_.loop(rows));
+    const bool is_sum = reduction != nullptr;
+    const int along = is_sum ? reduction->body[0].axis : builder_.chain(builder_.loop(rows)).back();
+    bind_rows(rows);
+    const int thread = thread_digit(along, atom_.layouts[2]->columns);
+    if (is_sum)
+      builder_.group(thread, threads_.across);
+    else
+      builder_.bind(thread, Bind::kBlockX);
+  }
+
+  void end_in_fragments(int rows) {
+    if (builder_.refusal()) return;
+    const std::vector<int> axes = builder_.chain(builder_.loop(rows));
+    bind_rows(axes[0]);
+    if (axes.size() > 1)
+      builder_.bind(thread_digit(axes.back(), atom_.layouts[2]->columns, true), Bind::kBlockX);
   }
 
   /// A maximum or a sum of each row: some threads a row.
@@ -160,7 +218,9 @@ class Recipe {
 
   ScheduleBuilder& builder_;
   const MatrixAtom& atom_;
-  const Threads threads_;
+  const Rows rows_;
+  Threads threads_;
+  int64_t sums_ = 0;  ///< that a thread has of both products
 };
 
 /// Of workgroups with so many rows each.
@@ -171,10 +231,21 @@ int64_t count_workgroups(const ScheduleBuilder& builder, const Chained& found, i
   return queries < 0 ? count : count * ((builder.size(queries) + rows - 1) / rows);
 }
 
+/// Whether a row of scores is in some threads side by side, and the next one in the next threads.
+bool has_rows_in_threads(const MatrixAtom& atom) {
+  if (!atom.layouts[0] || !atom.layouts[2]) return false;
+  const AtomLayout& sums = *atom.layouts[2];
+  return sums.columns.thread_step == 1 && sums.rows.thread_step == sums.columns.threads &&
+         sums.rows.threads * sums.columns.threads == atom.subgroup;
+}
+
 bool with_rows(ScheduleBuilder& builder, const Chained& found, const MatrixAtom& atom,
-               int64_t rows) {
+               const Rows& of) {
+  if (of.in_fragments ? !has_rows_in_threads(atom) || of.subgroups < 2 : of.copies > 1)
+    return false;
+  const int64_t rows = of.subgroups * of.copies * atom.m;
   const int queries = queries_of(builder, found, rows / 2);
-  if (queries < 0 || rows % atom.subgroup != 0) return false;
+  if (queries < 0 || (!of.in_fragments && rows % atom.subgroup != 0)) return false;
   const std::vector<int> batch = loops_around(found, queries);
   std::vector<int> order = batch;
   order.push_back(queries);
@@ -183,7 +254,7 @@ bool with_rows(ScheduleBuilder& builder, const Chained& found, const MatrixAtom&
   if (!builder.chain_reductions(found.keys, kKeys, tiles, false, kRoom, true) ||
       !builder.share(tiles))
     return false;
-  if (!Recipe(builder, atom, rows).run(tiles)) return false;
+  if (!Recipe(builder, atom, of).run(tiles)) return false;
   bind_workgroups(builder, tiles, batch);
   return !builder.refusal();
 }
@@ -200,15 +271,18 @@ bool chained_on_atoms(ScheduleBuilder& builder, const Chained& found) {
   int64_t most = kMostRows;
   while (most > kLeastRows && count_workgroups(builder, found, most) < units) most /= 2;
   // Two workgroups of a unit fill one another's waits, where its memory holds them.
-  for (const int64_t beside : {2, 1})
-    for (const MatrixAtom& atom : atoms)
-      for (int64_t rows = most; rows >= kLeastRows; rows /= 2)
-        if (builder.attempt([&](ScheduleBuilder& trial) {
-              return with_rows(trial, found, atom, rows) &&
-                     (shared_bytes(trial, false) + kPartials) * beside <=
-                         builder.caps.max_shared_bytes;
-            }))
-          return true;
+  for (const bool in_fragments : {true, false})
+    for (const int64_t beside : {2, 1})
+      for (const MatrixAtom& atom : atoms)
+        for (int64_t rows = most; rows >= kLeastRows; rows /= 2)
+          for (const int64_t copies : {2, 1})
+            if (builder.attempt([&](ScheduleBuilder& trial) {
+                  return with_rows(trial, found, atom,
+                                   {rows / atom.m / copies, copies, in_fragments}) &&
+                         (shared_bytes(trial, false) + kPartials) * beside <=
+                             builder.caps.max_shared_bytes;
+                }))
+              return true;
   return false;
 }
 

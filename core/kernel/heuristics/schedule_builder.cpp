@@ -118,11 +118,11 @@ std::pair<int, int> ScheduleBuilder::group(int axis, int64_t threads) {
                 axis);
 }
 
-void ScheduleBuilder::tensorize(int m, int n, int k, int64_t threads) {
-  step({TransformKind::kTensorize,
-        {kernel.axes[m].name, kernel.axes[n].name, kernel.axes[k].name},
-        threads,
-        Bind::kLoop});
+void ScheduleBuilder::tensorize(int m, int n, int k, int64_t threads, int64_t across) {
+  step({.kind = TransformKind::kTensorize,
+        .names = {kernel.axes[m].name, kernel.axes[n].name, kernel.axes[k].name},
+        .factor = threads,
+        .across = across});
 }
 
 bool ScheduleBuilder::stage(int buffer, int axis, int64_t pad, int inner, bool computed,

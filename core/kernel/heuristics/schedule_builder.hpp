@@ -42,7 +42,8 @@ class ScheduleBuilder {
   /// False, and nothing done, if the loop fills no shared tiles.
   bool pipeline(int axis, int64_t places);
   void dot(int axis);
-  void tensorize(int m, int n, int k, int64_t threads);
+  /// `across`: threads of a subgroup on block.x, if not all.
+  void tensorize(int m, int n, int k, int64_t threads, int64_t across = 0);
   /// False, and nothing done, where sums cannot leave their registers.
   bool sink(int reduce_axis, int at);
   /// False, and nothing done, where the sums inside `at` do not follow the maximum.

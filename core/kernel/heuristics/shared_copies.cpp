@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/kernel/tree/register_tiles.hpp"
+
 namespace tenon {
 namespace {
 
@@ -79,7 +81,9 @@ void spread_over_block(ScheduleBuilder& builder, std::vector<int> axes, const Th
   builder.unroll(row);
   if (others > 1 || on_y_and_z) {
     const auto [far, near] = builder.split(inner, down);
-    if (threads.z > 1) {
+    if (threads.across > 0) {
+      builder.bind(far, Bind::kBlockZ);
+    } else if (threads.z > 1) {
       const auto [y, z] = builder.split(far, threads.z);
       builder.bind(y, Bind::kBlockY);
       builder.bind(z, Bind::kBlockZ);
@@ -98,6 +102,11 @@ void spread_over_block(ScheduleBuilder& builder, std::vector<int> axes, const Th
     }
     column = builder.fuse(inner, column);
   }
+  if (threads.across > 0) {
+    const auto [y, x] = builder.split(column, threads.across);
+    builder.bind(y, Bind::kBlockY);
+    column = x;
+  }
   if (!builder.bind(column, Bind::kBlockX)) builder.give_up("a copy that threads share");
 }
 
@@ -115,9 +124,10 @@ int64_t shared_bytes(const ScheduleBuilder& builder, bool staged_only) {
   walk(builder.kernel.body, [&](const Statement& s) {
     if (s.kind == Statement::Kind::kStage) staged[static_cast<size_t>(s.buffer)] = true;
   });
+  const Kernel kernel = with_register_tiles(builder.kernel, builder.caps);
   int64_t bytes = 0;
   for (size_t i = 0; i < staged.size(); ++i) {
-    const KernelBuffer& b = builder.kernel.buffers[i];
+    const KernelBuffer& b = kernel.buffers[i];
     if (staged[i] && b.space == BufferSpace::kShared && b.written)
       bytes += (b.count.value() * builder.caps.tile_bytes(b.dtype) + 63) / 64 * 64;
   }

@@ -9,6 +9,7 @@ namespace tenon {
 /// Threads of a workgroup along x, y and z.
 struct Threads {
   int64_t x = 1, y = 1, z = 1;
+  int64_t across = 0;  ///< of those along x on block.x, the others on block.y (then y is 1); 0: all
   int64_t all() const { return x * y * z; }
 };
 

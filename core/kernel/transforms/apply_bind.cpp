@@ -108,12 +108,14 @@ Refused check_block(const TransformStep& step, int a, Bind bind, const Expr& ext
   const Kernel& kernel = step.kernel;
   if (Refused no = check_no_matrix(step, a)) return no;
   Refused no;
-  if (bind == Bind::kBlockX)
-    walk(kernel.body, [&](const Statement& s) {
-      if (!no && s.kind == Statement::Kind::kMatrix && !extent.is_const(s.threads))
-        no = step.refuse("the " + std::to_string(s.threads) + " threads of a matrix",
-                         to_string(extent));
-    });
+  walk(kernel.body, [&](const Statement& s) {
+    if (no || s.kind != Statement::Kind::kMatrix) return;
+    const bool is_y = bind == Bind::kBlockY && s.across < s.threads;
+    const int64_t threads = is_y ? s.threads / s.across : s.across;
+    if ((bind == Bind::kBlockX || is_y) && !extent.is_const(threads))
+      no =
+          step.refuse("the " + std::to_string(threads) + " threads of a matrix", to_string(extent));
+  });
   if (no) return no;
   if (!extent.is_const() || extent.value() > kMaxBlock || extent.value() < 1)
     return step.refuse("an extent from 1 to 1024", to_string(extent));

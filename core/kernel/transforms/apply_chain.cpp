@@ -387,8 +387,8 @@ class Chain {
       axes.push_back(powers_.block);
       return in_loops(axes, std::move(kept));
     }
-    std::vector<Statement> out;
-    out.push_back(reduction(powers_.block, std::move(states), std::move(kept)));
+    std::vector<Statement> out{reduction(powers_.block, std::move(states), std::move(kept))};
+    approximate_powers(out);
     int state = 0;
     for (const RunningSum& sum : sums_)
       if (sum.own.empty())

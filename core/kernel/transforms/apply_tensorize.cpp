@@ -39,6 +39,13 @@ class Tensorize {
  private:
   std::string name(int axis) const { return kernel_.axes[axis].name; }
 
+  int64_t across() const {
+    return step_.transform.across ? step_.transform.across : step_.transform.factor;
+  }
+  bool is_of_subgroup(Bind bind) const {
+    return bind == Bind::kBlockX || (bind == Bind::kBlockY && across() < step_.transform.factor);
+  }
+
   Refused find_loops() {
     const std::vector<Statement*> path = path_to(kernel_, n_);
     for (const Statement* s : path) {
@@ -47,8 +54,9 @@ class Tensorize {
       const KernelAxis& axis = kernel_.axes[s->axis];
       const bool scatters = axis.kind == AxisKind::kOrdered && !has_shared_tiles(kernel_);
       if (scatters || axis.bind == Bind::kVector || axis.bind == Bind::kMatrix ||
-          axis.bind == Bind::kBlockX)
-        return step_.refuse("no vector, no block.x and no order around " + name(n_), axis.name);
+          is_of_subgroup(axis.bind))
+        return step_.refuse("no vector, no threads of a subgroup and no order around " + name(n_),
+                            axis.name);
       const bool inside = !between_.empty() || s->axis == m_;
       if (inside && s->axis != n_ && s->body.size() != 1)
         return step_.refuse(name(n_) + " alone inside " + name(m_), "other statements");
@@ -83,7 +91,8 @@ class Tensorize {
     const auto at = std::ranges::find(path, reduction_);
     if (at == path.end()) return step_.refuse(name(k_) + " in the reduction", "another axis");
     for (auto s = at + 1; s != path.end(); ++s)
-      if ((*s)->kind != Statement::Kind::kLoop || kernel_.axes[(*s)->axis].bind != Bind::kLoop)
+      if ((*s)->kind != Statement::Kind::kLoop || (kernel_.axes[(*s)->axis].bind != Bind::kLoop &&
+                                                   kernel_.axes[(*s)->axis].bind != Bind::kUnroll))
         return step_.refuse("loops that are not bound around " + name(k_), "others");
     const std::vector<Statement>& inner = path.back()->body;
     if (inner.size() != 1 || inner[0].kind != Statement::Kind::kStep)
@@ -96,13 +105,18 @@ class Tensorize {
   Refused check_threads() const {
     const int64_t threads = step_.transform.factor;
     if (threads > 1024) return step_.refuse("at most 1024 threads", std::to_string(threads));
+    if (threads % across() != 0)
+      return step_.refuse("a part of the " + std::to_string(threads) + " threads across",
+                          std::to_string(across()));
     for (const KernelAxis& a : kernel_.axes)
-      if (a.bind == Bind::kBlockX && !a.extent.is_const(threads))
-        return step_.refuse("the extent of " + a.name + ", " + to_string(a.extent),
-                            std::to_string(threads));
+      if (is_of_subgroup(a.bind))
+        if (const int64_t most = a.bind == Bind::kBlockX ? across() : threads / across();
+            !a.extent.is_const(most))
+          return step_.refuse("the extent of " + a.name + ", " + to_string(a.extent),
+                              std::to_string(most));
     bool same = true;
     walk(std::as_const(kernel_).body, [&](const Statement& s) {
-      same &= s.kind != Statement::Kind::kMatrix || s.threads == threads;
+      same &= s.kind != Statement::Kind::kMatrix || (s.threads == threads && s.across == across());
     });
     if (!same) return step_.refuse("subgroups of one size", std::to_string(threads));
     return {};
@@ -161,6 +175,7 @@ class Tensorize {
     s.pitch = place.pitch;
     s.transposed = place.transposed;
     s.threads = step_.transform.factor;
+    s.across = across();
     return s;
   }
 
@@ -275,7 +290,8 @@ class Tensorize {
     });
     const auto loop = body->insert(at, std::move(begin)) + 1;
     body->insert(loop + 1, std::move(end));
-    share_memory();
+    // Of a subgroup along block.x and block.y threads may have their rows to themselves.
+    if (across() == step_.transform.factor) share_memory();
     return {};
   }
 
@@ -356,6 +372,7 @@ class Tensorize {
     matrix.buffer = tile;
     matrix.pitch = pitch;
     matrix.threads = step_.transform.factor;
+    matrix.across = across();
     const Expr begin = first * (m * pitch);
     Expr column = 0;
     for (const int a : between_)

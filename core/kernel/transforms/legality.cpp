@@ -88,7 +88,8 @@ class Limits {
 
   void matrix(const Statement& s) {
     barriers_ = true;
-    block_[0] = static_cast<uint64_t>(s.threads);
+    block_[0] = static_cast<uint64_t>(s.across);
+    if (s.across < s.threads) block_[1] = static_cast<uint64_t>(s.threads / s.across);
     walk(kernel_.body, [&](const Statement& r) {
       if (r.kind != Statement::Kind::kReduce || r.id != s.id) return;
       const auto [m, n, k] = matrix_axes(kernel_, r);

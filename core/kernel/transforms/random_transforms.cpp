@@ -251,6 +251,9 @@ class Drawer {
         case kOptionalSums:
           t.sums = below_(2) != 0;
           break;
+        case kOptionalAcross:
+          if (below_(2)) t.across = factor;
+          break;
         case kNone:
         case kMoreAxes:
         case kAt:

@@ -41,7 +41,7 @@ class SameValue {
 
   bool operator()(const KValueRef& a, const KValueRef& b) {
     if (a->kind != b->kind || a->dtype != b->dtype || a->op != b->op || a->bits != b->bits ||
-        a->buffer != b->buffer || a->state != b->state ||
+        a->approximate != b->approximate || a->buffer != b->buffer || a->state != b->state ||
         a->operands.size() != b->operands.size() || !(a->constant == b->constant))
       return false;
     if (a->kind == KValueKind::kResult) return same_reduction(a->reduction, b->reduction);
@@ -283,6 +283,27 @@ std::optional<RunningTerm> RunningMaximum::follow(
     const KValueRef& term, int axis, const AxisSet& own, std::optional<Power>& power,
     const KValueRef& element, const std::function<KValueRef(const Power&)>& powered) {
   return Follower(*this, axis, own, power, element, powered).run(term);
+}
+
+void approximate_powers(std::vector<Statement>& statements) {
+  bool is_stored = false, is_rounded = true;
+  walk(statements, [&](const Statement& s) {
+    if (s.kind != Statement::Kind::kStore) return;
+    is_stored = true;
+    is_rounded &= is_op(s.value, Op::CAST) && is_float(s.value->dtype) &&
+                  dtype_bits(s.value->dtype) <= 16 && s.value->operands[0]->dtype == DType::kF32;
+  });
+  if (!is_stored || !is_rounded) return;
+  KValueRewriter rewrite([](const KValueRef& v) {
+    if (!is_op(v, Op::EXP) && !is_op(v, Op::EXP2)) return v;
+    KValue fast = *v;
+    fast.approximate = true;
+    return std::make_shared<const KValue>(std::move(fast));
+  });
+  walk(statements, [&](Statement& s) {
+    if (s.value) s.value = rewrite(s.value);
+    for (ReduceState& state : s.states) state.value = rewrite(state.value);
+  });
 }
 
 KValueRef above_infinity(const KValueRef& maximum) {

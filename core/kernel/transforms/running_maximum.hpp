@@ -73,6 +73,10 @@ class RunningMaximum {
   std::optional<Hidden> hidden_;
 };
 
+/// Where a sum takes powers of f32, and all that is stored of them is rounded to a narrower float,
+/// a less exact power will do: the largest is 1, and what smaller ones miss is nothing beside it.
+void approximate_powers(std::vector<Statement>& statements);
+
 /// Above -inf, so that what has seen nothing else does not make NaN.
 KValueRef above_infinity(const KValueRef& maximum);
 

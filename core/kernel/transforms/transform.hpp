@@ -37,6 +37,7 @@ enum class TransformArgument : uint8_t {
   kOptionalComputed,  ///< the word "computed", or nothing
   kOptionalPieces,    ///< "pieces F", or nothing
   kOptionalSums,      ///< the word "sums", or nothing
+  kOptionalAcross,    ///< "across F", or nothing
 };
 
 struct TransformInfo {
@@ -59,6 +60,7 @@ struct Transform {
   int64_t pieces = 0;       ///< stage: elements of a piece; 0: rows are whole
   int64_t pad = 0;          ///< stage, chain: elements of room after each row
   bool sums = false;        ///< chain: the tile of a block holds sums as they are
+  int64_t across = 0;       ///< tensorize: threads of a subgroup on block.x; 0: all
   bool operator==(const Transform&) const = default;
 };
 using TransformList = std::vector<Transform>;

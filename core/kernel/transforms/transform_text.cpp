@@ -117,6 +117,8 @@ class Parser {
         return "pieces";
       case kOptionalSums:
         return "sums";
+      case kOptionalAcross:
+        return "across";
       default:
         return {};
     }
@@ -157,6 +159,9 @@ class Parser {
         return;
       case kOptionalSums:
         t.sums = true;
+        return;
+      case kOptionalAcross:
+        t.across = number();
         return;
     }
   }
@@ -208,6 +213,9 @@ void print(const Transform& t, std::string& out) {
         break;
       case kOptionalSums:
         if (t.sums) out += " sums";
+        break;
+      case kOptionalAcross:
+        if (t.across) out += " across " + std::to_string(t.across);
         break;
     }
   }

@@ -55,6 +55,11 @@ struct KernelAxis {
 
 enum class BufferSpace : uint8_t { kGlobal, kScratch, kShared };
 
+/// `count` places, `step` elements of a tile apart.
+struct TileDigit {
+  int64_t step = 1, count = 1;
+};
+
 struct KernelBuffer {
   std::string name;
   DType dtype = DType::kVoid;
@@ -64,6 +69,9 @@ struct KernelBuffer {
   bool read = false, written = false;
   bool kept = false;   ///< a tile that a reduction or loops fill for loops after it
   bool whole = false;  ///< kept: 0 at points that are not real, which are stored as well
+  /// Of a kept tile in the threads' registers (register_tiles.hpp): which of its elements a thread
+  /// has, as what the rest of an index is made of. Empty for others.
+  std::vector<TileDigit> digits = {};
 };
 
 /// One component of a reduction's state: a monoid. The identity follows from op and dtype.
@@ -119,7 +127,8 @@ struct Statement {
   MatrixUse use = MatrixUse::kTake;
   int64_t pitch = 0;        ///< elements between rows of the tile; if transposed, columns
   bool transposed = false;  ///< columns of the product lie side by side
-  int64_t threads = 0;      ///< of the subgroup, on block.x
+  int64_t threads = 0;      ///< of the subgroup
+  int64_t across = 0;       ///< of these on block.x; the others are on block.y
 };
 
 /// A split or padding that does not divide: points with lower < upper are real, others are not.

@@ -69,8 +69,9 @@ class Equal {
   bool operator()(const KValueRef& a, const KValueRef& b) {
     if (a == b || known_.contains({a.get(), b.get()})) return true;
     if (a->kind != b->kind || a->dtype != b->dtype || a->op != b->op || a->bits != b->bits ||
-        a->buffer != b->buffer || a->reduction != b->reduction || a->state != b->state ||
-        !(a->index == b->index) || !(a->mask == b->mask) || !(a->constant == b->constant) ||
+        a->approximate != b->approximate || a->buffer != b->buffer ||
+        a->reduction != b->reduction || a->state != b->state || !(a->index == b->index) ||
+        !(a->mask == b->mask) || !(a->constant == b->constant) ||
         a->operands.size() != b->operands.size())
       return false;
     for (size_t i = 0; i < a->operands.size(); ++i)

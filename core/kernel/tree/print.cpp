@@ -58,7 +58,8 @@ class Printer {
       operands += (operands.empty() ? "" : ", ") + text(*operand);
     if (v.op == Op::CAST)
       return fmt::format("{}{}({})", dtype_name(v.dtype), v.bits ? ".bits" : "", operands);
-    return fmt::format("{}({})", op_info(v.op).text, operands);
+    return fmt::format("{}{}({})", op_info(v.op).text, v.approximate ? ".approximate" : "",
+                       operands);
   }
 
   void body(std::span<const Statement> statements, int depth) {
@@ -103,12 +104,17 @@ class Printer {
       case Statement::Kind::kMatrix:
         out_ += s.use == Statement::MatrixUse::kBegin
                     ? fmt::format("{}s{}.0 = b{}[{}] by {} threads\n", indent, s.id, s.buffer,
-                                  to_string(s.index), s.threads)
+                                  to_string(s.index), threads(s))
                     : fmt::format("{}b{}[{}] = s{}.0 by {} threads\n", indent, s.buffer,
-                                  to_string(s.index), s.id, s.threads);
+                                  to_string(s.index), s.id, threads(s));
         break;
     }
     body(s.body, depth + 1);
+  }
+
+  static std::string threads(const Statement& s) {
+    if (s.across == s.threads) return std::to_string(s.threads);
+    return fmt::format("{} x {}", s.across, s.threads / s.across);
   }
 
   const Kernel& kernel_;

@@ -38,7 +38,8 @@ struct KValue {
   Expr mask = 1;
   int buffer = -1;
   Op op = Op::INVALID;
-  bool bits = false;  ///< of a CAST
+  bool bits = false;         ///< of a CAST
+  bool approximate = false;  ///< of an op: a fast, less exact form will do
   std::vector<KValueRef> operands;
   int reduction = -1, state = 0;
 };

@@ -200,8 +200,13 @@ typedef enum tn_accuracy { TN_ACCURACY_STRICT = 1, TN_ACCURACY_RELAXED = 2 } tn_
 #define TN_ATOM_REDUCED_OPERANDS 2u   /* operands are rounded to fewer bits first, as f32 to tf32 */
 #define TN_ATOM_TRUNCATES 4u          /* its sums may be cut, not rounded: an ULP each, not half */
 
+/* tn_matrix_atom: where a bit of an element's row or column is. */
+#define TN_BIT_OF_LANE 64u    /* | i: bit i of the lane */
+#define TN_BIT_OF_THREAD 128u /* | i: bit i of the thread's number in the subgroup */
+
 /* Matrix-multiply atom: one d = a*b + c that the threads of a subgroup do together. Which elements
- * a thread holds is the device's affair; only their number is said. See program.h.
+ * a thread holds is the device's affair, which may say it: then programs may take fragments to
+ * pieces and put them together. See program.h.
  * One of TN_SCOPE_BLOCK is done by several subgroups that follow one another, whose threads
  * together a program that uses it calls its subgroup; its operands are tiles in shared memory in
  * pieces (TN_MATRIX_PIECES), of which a and b hold no more than where they are.
@@ -218,6 +223,9 @@ typedef struct tn_matrix_atom {
   uint32_t subgroup;                  /* threads that do it together */
   uint32_t numerics;                  /* TN_ATOM_ bits */
   uint32_t reserved1;
+  /* Where the bits of an element's row (from [0] on) and column (from [8] on) are, TN_BIT_OF_; 0
+   * where there are no more. All 0: not said. */
+  uint8_t a_layout[16], b_layout[16], c_layout[16];
 } tn_matrix_atom;
 
 /* What a device gets through and what it holds: for budgets, which say what a kernel may cost

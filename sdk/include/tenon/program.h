@@ -40,9 +40,10 @@
  * a BARRIER is, and give each its value; so are MATRIX ops. A program that uses them or a matrix
  * atom states subgroup_size. What _REDUCE and _BROADCAST give is equal in the subgroup.
  *
- * Matrix fragments are values with the atom's a_, b_ or c_lanes; which element is in which lane of
- * which thread is not said, so besides the MATRIX ops only elementwise ops with equal lanes of
- * fragments of one role, constants and broadcasts apply. Operands but fragments are equal in the
+ * Matrix fragments are values with the atom's a_, b_ or c_lanes. Besides the MATRIX ops elementwise
+ * ops with equal lanes of fragments of one role, constants and broadcasts apply; where the atom
+ * says which element is in which lane of which thread (tn_matrix_atom), so do EXTRACT, and COMPOSE
+ * in a fragment's place. Operands of MATRIX ops but fragments are equal in the
  * whole subgroup. MATRIX_LOAD reads element (r, c) at index + r * stride + c, or index + c * stride
  * + r if TN_MATRIX_TRANSPOSED; r and c run over m x k (A), k x n (B) or m x n (C). With
  * TN_MATRIX_PIECES rows are cut into pieces of p elements, 16 bytes, and pieces of one column stand
