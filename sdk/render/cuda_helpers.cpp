@@ -153,9 +153,10 @@ constexpr GpuHelper kHelpers[] = {
      "               : \"=r\"(d[0]), \"=r\"(d[1]), \"=r\"(d[2]), \"=r\"(d[3])\n"
      "               : \"r\"(tn_shared(from)) : \"memory\");\n}\n"},
 
-    {"tn_fast_exp2",
-     "TN float tn_fast_exp2(float x) {\n"
-     "  float d;\n  asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(d) : \"f\"(x));\n  return d;\n}\n"},
+    {"tn_fast_exp",
+     "TN float tn_fast_exp(float x) {\n"
+     "  float d;\n  asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(d) : \"f\"(x * 0x1.715476p0f));\n"
+     "  return d;\n}\n"},
     {"tn_mma_f16_k16",
      "TN void tn_mma_f16_k16(float* d, const void* x, const void* y, const float* c) {\n"
      "  const unsigned *a = (const unsigned*)x, *b = (const unsigned*)y;\n"

@@ -30,8 +30,7 @@ constexpr Spelling kSpellings[] = {
 };
 
 constexpr Spelling kApproximations[] = {
-    {TN_OP_EXP, On::kF32, "tn_fast_exp2({0} * 0x1.715476p0f)"},
-    {TN_OP_EXP2, On::kF32, "tn_fast_exp2({0})"},
+    {TN_OP_EXP, On::kF32, "tn_fast_exp({0})"},
 };
 
 uint64_t threads_of(const ProgramView& program) {

@@ -26,7 +26,7 @@ namespace {
   }
 
 constexpr GpuHelper kHelpers[] = {
-    {"tn_fast_exp2", "TN float tn_fast_exp2(float x) {\n  return __builtin_amdgcn_exp2f(x);\n}\n"},
+    {"tn_fast_exp", "TN float tn_fast_exp(float x) {\n  return __ocml_native_exp_f32(x);\n}\n"},
     {"tn_decode_f16",
      "TN float tn_decode_f16(unsigned short x) {\n"
      "  return (float)__builtin_bit_cast(_Float16, x);\n}\n"},

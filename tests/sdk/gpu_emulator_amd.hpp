@@ -124,8 +124,8 @@ Sums wmma(const void* a, E (*decode_a)(A), const void* b, E (*decode_b)(B), S, S
 }
 
 /// Off by up to two units, and no subnormals: as rough as both vendors' instructions may be.
-inline float fast_exp2(float x) {
-  const float y = exp2f(x);
+inline float fast_exp(float x) {
+  const float y = exp2f(x * 0x1.715476p0f);
   if (!(y >= 0x1p-126f) || isinf(y)) return y != y ? y : isinf(y) ? y : 0;
   unsigned bits;
   memcpy(&bits, &y, sizeof bits);
@@ -137,7 +137,7 @@ inline float fast_exp2(float x) {
 
 }  // namespace emulator
 
-inline float __builtin_amdgcn_exp2f(float x) { return emulator::fast_exp2(x); }
+inline float __ocml_native_exp_f32(float x) { return emulator::fast_exp(x); }
 #define EMULATE_MFMA(NAME, EDGE, K, DECODE, SUM)                                \
   template <class In, class Sums>                                               \
   Sums __builtin_amdgcn_mfma_##NAME(In a, In b, Sums c, int, int, int) {        \
