@@ -126,7 +126,7 @@ class Recipe {
     const auto [more, low] = builder_.split(axis, digits.lanes * digits.threads);
     const auto [thread, lane] = builder_.split(low, digits.lanes);
     builder_.unroll(more);
-    in_vectors && digits.lanes > 1 ? builder_.vectorize(lane) : builder_.unroll(lane);
+    in_vectors&& digits.lanes > 1 ? builder_.vectorize(lane) : builder_.unroll(lane);
     return thread;
   }
   void bind_rows(int rows) {

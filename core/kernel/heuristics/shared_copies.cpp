@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "core/kernel/tree/register_tiles.hpp"
+#include "core/kernel/tree/shared_tiles.hpp"
 
 namespace tenon {
 namespace {
@@ -124,7 +125,9 @@ int64_t shared_bytes(const ScheduleBuilder& builder, bool staged_only) {
   walk(builder.kernel.body, [&](const Statement& s) {
     if (s.kind == Statement::Kind::kStage) staged[static_cast<size_t>(s.buffer)] = true;
   });
-  const Kernel kernel = with_register_tiles(builder.kernel, builder.caps);
+  std::optional<Kernel> placed;
+  if (has_shared_tiles(builder.kernel)) placed = with_register_tiles(builder.kernel, builder.caps);
+  const Kernel& kernel = placed ? *placed : builder.kernel;
   int64_t bytes = 0;
   for (size_t i = 0; i < staged.size(); ++i) {
     const KernelBuffer& b = kernel.buffers[i];

@@ -199,7 +199,11 @@ Refused check_matrices(const TransformStep& step) {
     const std::string wrong = check_matrix(step.kernel, s, m, n, k);
     if (!wrong.empty()) no = step.refuse(wrong, "edges in a matrix atom");
   });
-  if (!no && carries_unreal(step.kernel))
+  if (no) return no;
+  if (const int axis = loop_around_carried(step.kernel); axis >= 0)
+    return step.refuse("no loop between sums that are carried and the loop that carries them",
+                       step.kernel.axes[axis].name);
+  if (carries_unreal(step.kernel))
     return step.refuse("iterations that are all real around sums that are carried", "others");
   return no;
 }

@@ -2,6 +2,7 @@
 #include "core/kernel/tree/matrix.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/kernel/tree/shared_tiles.hpp"
 
@@ -193,6 +194,19 @@ bool carries_unreal(const Kernel& kernel, const std::vector<Statement>& body, Ax
 bool carries_unreal(const Kernel& kernel) {
   Dependence dependence(kernel);
   return carries_unreal(kernel, kernel.body, {}, dependence);
+}
+
+int loop_around_carried(Kernel& kernel) {
+  int found = -1;
+  walk(std::as_const(kernel.body), [&](const Statement& s) {
+    if (s.kind != Statement::Kind::kReduce || !s.continues) return;
+    const std::vector<Statement*> path = path_to(kernel, matrix_axes(kernel, s)[1]);
+    for (size_t i = path.size(); i-- > 0 && path[i]->carried.empty();) {
+      const KernelAxis& axis = kernel.axes[path[i]->axis];
+      if (axis.bind == Bind::kLoop && !axis.extent.is_const(1)) found = path[i]->axis;
+    }
+  });
+  return found;
 }
 
 const MatrixAtom* find_atom(const Kernel& kernel, const Statement& reduction,

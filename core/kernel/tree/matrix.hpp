@@ -38,6 +38,10 @@ std::array<int, 3> matrix_axes(const Kernel& kernel, const Statement& reduction)
 /// what scales them is not stored there.
 bool carries_unreal(const Kernel& kernel);
 
+/// An axis of a loop with iterations between sums that are carried and the loop that carries them;
+/// -1: there is none.
+int loop_around_carried(Kernel& kernel);
+
 /// The device's atom for a reduction whose innermost axes are bound to matrix; null if there is
 /// none. `m`, `n`, `k`: extents.
 const MatrixAtom* find_atom(const Kernel& kernel, const Statement& reduction,

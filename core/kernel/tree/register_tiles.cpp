@@ -316,7 +316,6 @@ std::vector<int64_t> lane_offsets(const AtomLayout& layout, int lanes, int64_t r
 
 Kernel with_register_tiles(const Kernel& kernel, const Capabilities& capabilities) {
   Kernel out = kernel;
-  if (!has_shared_tiles(kernel)) return out;
   const Uses uses(kernel, capabilities);
   for (size_t b = 0; b < out.buffers.size(); ++b)
     if (is_shared_tile(out.buffers[b])) set_digits(out.buffers[b], static_cast<int>(b), uses);
