@@ -4,6 +4,7 @@
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstring>
+#include <regex>
 
 #include "sdk/render/glsl_dialect.hpp"
 #include "sdk/render/glsl_matrix.hpp"
@@ -98,7 +99,8 @@ TEST_CASE("what cooperative matrices cannot do is refused") {
   };
   CHECK_THAT(with("mul %12, %8", "mul %8, %12"), ContainsSubstring("tn_mul_101010_2(v8, v12)"));
   CHECK_THROWS_WITH(with("mul %12, %8", "add %12, %8"), "glsl: has no words for add of a fragment");
-  CHECK_THROWS_WITH(with("load.1052688.a", "load.4278190081.a"),
+  const std::string unknown = std::regex_replace(text, std::regex("1052688"), "4278190081");
+  CHECK_THROWS_WITH(print_glsl(parsed(unknown).view()),
                     "glsl: has no words for matrix atom 4278190081");
   CHECK_THROWS_WITH(with("const 16 : i32", "const 17 : i32"),
                     "glsl: matrix_load: expected rows that are aligned to 16 bytes");
