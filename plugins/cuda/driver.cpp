@@ -14,7 +14,6 @@ namespace {
 constexpr int kComputeMajor = 75, kComputeMinor = 76;  // CUdevice_attribute
 constexpr int kPeerAlreadyEnabled = 704;               // CUresult
 constexpr int kInvalidDevice = 101;
-constexpr int kLocationDevice = 1, kReadWrite = 3;
 
 }  // namespace
 
@@ -71,8 +70,8 @@ Driver::Driver() {
       {"cuCtxPopCurrent_v2", &c.context_pop},
       {"cuDeviceCanAccessPeer", &a.can_access_peer},
       {"cuCtxEnablePeerAccess", &c.enable_peer},
-      {"cuDeviceGetDefaultMemPool", &c.default_pool, true},
-      {"cuMemPoolSetAccess", &c.pool_set_access, true},
+      {"cuDeviceGetDefaultMemPool", &a.default_pool, true},
+      {"cuMemPoolSetAccess", &a.pool_set_access, true},
       {"cuMemcpyAsync", &c.copy},
       {"cuGetErrorName", &c.error_name},
       {"cuGetErrorString", &c.error_text},
@@ -129,16 +128,9 @@ int Driver::copy(uint64_t to, uint64_t from, size_t size, sdk::ApiStream* stream
   return cuda_.copy(to, from, size, stream);  // addresses are unified: it finds out whose they are
 }
 
-bool Driver::enable_peer(uint32_t device, uint32_t peer) {
+bool Driver::enable_peer(uint32_t, uint32_t peer) {
   const int code = cuda_.enable_peer(contexts_[peer], 0);
-  if (code != 0 && code != kPeerAlreadyEnabled) return false;
-  if (!has_memory_pools(peer)) return true;
-  // Memory of a pool is not reached by way of its context.
-  if (!cuda_.default_pool || !cuda_.pool_set_access) return false;
-  MemoryPool* pool = nullptr;
-  const MemoryAccess access{kLocationDevice, static_cast<int>(device), kReadWrite};
-  return cuda_.default_pool(&pool, static_cast<int>(peer)) == 0 &&
-         cuda_.pool_set_access(pool, &access, 1) == 0;
+  return code == 0 || code == kPeerAlreadyEnabled;
 }
 
 std::string Driver::describe(int code) const {

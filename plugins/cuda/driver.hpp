@@ -11,14 +11,6 @@
 namespace tenon::cuda {
 
 struct Context;
-struct MemoryPool;
-
-/// Who may reach the memory of a pool: CUmemAccessDesc.
-struct MemoryAccess {
-  int location_type;  ///< CU_MEM_LOCATION_TYPE_DEVICE
-  int location;       ///< device
-  int flags;          ///< CU_MEM_ACCESS_FLAGS_PROT_READWRITE
-};
 
 /// What is CUDA's alone.
 struct DriverFunctions {
@@ -27,8 +19,6 @@ struct DriverFunctions {
   int (*context_push)(Context*);
   int (*context_pop)(Context** out);
   int (*enable_peer)(Context*, unsigned flags);
-  int (*default_pool)(MemoryPool** out, int device);                              ///< may be null
-  int (*pool_set_access)(MemoryPool*, const MemoryAccess* access, size_t count);  ///< may be null
   int (*copy)(uint64_t to, uint64_t from, size_t size, sdk::ApiStream*);
   int (*error_name)(int, const char** out);
   int (*error_text)(int, const char** out);

@@ -34,8 +34,6 @@ int Driver::copy(uint64_t to, uint64_t from, size_t size, sdk::ApiStream* stream
 }
 
 bool Driver::enable_peer(uint32_t, uint32_t peer) {
-  // No version says whether a peer reaches memory that was allocated in stream order: then no.
-  if (has_memory_pools(peer)) return false;
   const int status = hip_.enable_peer(static_cast<int>(peer), 0);
   return status == 0 || status == kErrorPeerAccessAlreadyEnabled;
 }

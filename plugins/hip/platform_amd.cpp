@@ -27,14 +27,14 @@ void Driver::bind() {
   if (!library) throw sdk::Failure(TN_ERROR_NOT_FOUND, library.reason());
 #define HIP(slot, function) {#function, &slot, false},
 #define OPTIONAL(slot, function) {#function, &slot, true},
-#define GRAPH OPTIONAL
+#define AMD OPTIONAL
   const sdk::SymbolRow rows[] = {
 #include "plugins/hip/functions.def"
       {"hipGetDeviceProperties", &hip.properties, true},
   };
 #undef HIP
 #undef OPTIONAL
-#undef GRAPH
+#undef AMD
   std::string missing = sdk::load_symbols(library, rows);
   // ROCm 6 renamed it, with another layout.
   const sdk::SymbolRow newer[] = {{"hipGetDevicePropertiesR0600", &hip.properties, false}};

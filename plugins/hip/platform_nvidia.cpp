@@ -54,11 +54,11 @@ void Driver::bind() {
   HipFunctions& hip = hip_;
 #define HIP(slot, function) slot = reinterpret_cast<decltype(slot)>(&function);
 #define OPTIONAL HIP
-#define GRAPH(slot, function)  // HIP's headers have them for nvcc alone
+#define AMD(slot, function)
 #include "plugins/hip/functions.def"
 #undef HIP
 #undef OPTIONAL
-#undef GRAPH
+#undef AMD
 }
 
 std::string Driver::target(uint32_t device) const {

@@ -28,18 +28,13 @@ uint32_t dtype_of(uint32_t component) {
   return TN_DTYPE_VOID;
 }
 
-/// Of m, n and threads: with less than this the core's tiles of 128 are refused, as they unroll too
-/// far. On software drivers it makes none.
-constexpr uint32_t kLeastAtom = 4096;
-
-std::vector<tn_matrix_atom> atoms_of(const Adapter& adapter, bool is_software) {
+std::vector<tn_matrix_atom> atoms_of(const Adapter& adapter) {
   std::vector<tn_matrix_atom> atoms;
   const VkPhysicalDeviceVulkan12Properties& floats = adapter.v12;
   for (const MatrixRow& row : adapter.matrices) {
     const uint32_t a = dtype_of(row.a);
     const bool is_half = a == TN_DTYPE_F16, is_brain = a == TN_DTYPE_BF16;
     if (row.scope != kSubgroupScope || row.saturates || row.c != row.result) continue;
-    if (!is_software && row.m * row.n * adapter.v11.subgroupSize < kLeastAtom) continue;
     if (is_half && !adapter.f12.shaderFloat16) continue;
     if (is_brain && !(adapter.brain.has_type && adapter.brain.has_matrices)) continue;
     // Vulkan says nothing of denormals of bf16; NVIDIA's units keep them (decision 92).
@@ -73,8 +68,7 @@ sdk::SpirvTarget target_of(const Adapter& adapter) {
       (adapter.v11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
       adapter.f12.shaderSubgroupExtendedTypes && adapter.size_control.computeFullSubgroups)
     target.subgroup = adapter.v11.subgroupSize;
-  if (target.subgroup && target.i8 && target.i16)
-    target.atoms = atoms_of(adapter, target.is_software);
+  if (target.subgroup && target.i8 && target.i16) target.atoms = atoms_of(adapter);
   return target;
 }
 

@@ -17,10 +17,18 @@ namespace tenon::sdk {
 
 struct ApiStream;
 struct ApiEvent;
+struct ApiPool;
 struct ApiModule;
 struct ApiFunction;
 struct ApiGraph;
 struct ApiGraphExec;
+
+/// Who may reach the memory of a pool: CUmemAccessDesc and hipMemAccessDesc.
+struct ApiPoolAccess {
+  int location_type = 1;  ///< a device
+  int location = 0;       ///< its number
+  int flags = 3;          ///< reads and writes
+};
 static_assert(sizeof(void*) == 8, "device addresses are pointers of 64 bits");
 
 /// Flags and codes whose numbers the drivers share.
@@ -60,6 +68,8 @@ struct StreamApi {
   int (*memory_free)(uint64_t address);
   int (*memory_allocate_async)(uint64_t* out, size_t size, ApiStream*);  ///< [optional]
   int (*memory_free_async)(uint64_t address, ApiStream*);                ///< [optional]
+  int (*default_pool)(ApiPool** out, int device);                        ///< [optional]
+  int (*pool_set_access)(ApiPool*, const ApiPoolAccess*, size_t count);  ///< [optional]
   int (*host_allocate)(void** out, size_t size, unsigned flags);         ///< pinned
   int (*host_free)(void*);
   int (*host_register)(void*, size_t size, unsigned flags);

@@ -65,7 +65,17 @@ bool StreamVendor::has_memory_pools(uint32_t device) const {
 bool StreamVendor::reach_peer(uint32_t device, uint32_t peer) {
   int can = 0;
   const int code = api_.can_access_peer(&can, static_cast<int>(device), static_cast<int>(peer));
-  return code == 0 && can != 0 && enable_peer(device, peer);
+  return code == 0 && can != 0 && enable_peer(device, peer) && reach_pool(device, peer);
+}
+
+bool StreamVendor::reach_pool(uint32_t device, uint32_t peer) const {
+  if (!has_memory_pools(peer)) return true;
+  if (!api_.default_pool || !api_.pool_set_access) return false;
+  ApiPool* pool = nullptr;
+  ApiPoolAccess access;
+  access.location = static_cast<int>(device);
+  return api_.default_pool(&pool, static_cast<int>(peer)) == 0 &&
+         api_.pool_set_access(pool, &access, 1) == 0;
 }
 
 int StreamVendor::attribute(int attribute, uint32_t device) const {

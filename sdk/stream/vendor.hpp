@@ -85,6 +85,8 @@ class StreamVendor {
   StreamApi api_ = {};
 
  private:
+  /// Memory that a peer allocated in stream order is not reached as its other memory is.
+  bool reach_pool(uint32_t device, uint32_t peer) const;
   StreamDeviceFacts facts(uint32_t device, const std::string& driver) const;
 };
 

@@ -298,6 +298,19 @@ TEST_CASE("atoms with smaller tiles go before registers with larger ones") {
   CHECK(difference(c, device, "", true) == "");
 }
 
+TEST_CASE("small atoms have tiles that do not unroll too far") {
+  Capabilities device = warps_like();
+  device.compute_units = 1;
+  MatrixAtom& atom = device.atoms[0];
+  atom.m = atom.n = atom.k = 8;
+  atom.a_lanes = atom.b_lanes = atom.c_lanes = 2;
+  for (auto& layout : atom.layouts) layout.reset();
+  device.atoms.resize(1);
+  const Case c = product(256, 32, 256);
+  CHECK_THAT(lowered(c, device, "", true), ContainsSubstring("matrix_multiply"));
+  CHECK(difference(c, device, "", true) == "");
+}
+
 TEST_CASE("contractions of symbolic sizes and batches are tiled too") {
   const Case symbolic{
       R"(graph g(%a: f32[n, k], %b: f32[k, m]) where 1 <= n <= 500, 1 <= k <= 500, 1 <= m <= 500 {

@@ -396,6 +396,18 @@ void fill_double(StreamApi& api) {
   };
   api.memory_free = [](uint64_t at) { return release("memory_free", at, false, false, false); };
   if (machine().has_pools) {
+    // A pool is its device's number and one.
+    api.default_pool = [](ApiPool** out, int device) {
+      *out = reinterpret_cast<ApiPool*>(static_cast<uintptr_t>(device) + 1);
+      return 0;
+    };
+    api.pool_set_access = [](ApiPool* pool, const ApiPoolAccess* access, size_t count) {
+      const auto owner = reinterpret_cast<uintptr_t>(pool) - 1;
+      const bool is_right = count == 1 && access->location_type == 1 && access->flags == 3 &&
+                            access->location != static_cast<int>(owner);
+      if (is_right) machine().reached.emplace(access->location, static_cast<int>(owner));
+      return is_right ? 0 : 1;
+    };
     api.memory_allocate_async = [](uint64_t* out, size_t size, ApiStream*) {
       return allocate("memory_allocate_async", out, size, current_device(), true);
     };

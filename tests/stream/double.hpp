@@ -33,6 +33,8 @@ struct Double {
   /// The n-th call from now on that may fail (n = 1 is the next) answers `code`.
   static void fail_call(uint64_t n, int code);
   /// Calls that may fail since the last reset().
+  /// Pairs of devices of which one may reach the other's pool.
+  static size_t pools_reached();
   static uint64_t calls();
   /// What the calling thread's own context is, below all that a plugin enters; -1 for none.
   static void set_current(int device);

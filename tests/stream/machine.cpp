@@ -131,6 +131,7 @@ void Double::reset() {
   m.recorded.clear();
   m.calls = m.fail_at = 0;
   m.lost = {};
+  m.reached = {};
   m.has_pools = m.has_graphs = true;
   m.driver = m.toolkit = kDoubleDriver;
   m.architecture = kDoubleArchitecture;
@@ -141,6 +142,11 @@ void Double::fail_call(uint64_t n, int code) {
   const std::lock_guard lock(machine().mutex);
   machine().fail_at = machine().calls + n;
   machine().fail_code = code;
+}
+
+size_t Double::pools_reached() {
+  const std::lock_guard lock(machine().mutex);
+  return machine().reached.size();
 }
 
 uint64_t Double::calls() {

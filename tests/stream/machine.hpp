@@ -51,6 +51,7 @@ struct Machine {
   uint64_t calls = 0, fail_at = 0;
   int fail_code = 0;
   bool has_pools = true, has_graphs = true;
+  std::set<std::pair<int, int>> reached;  ///< a device, and the one whose pool it may reach
   int driver = kDoubleDriver, toolkit = kDoubleDriver, architecture = kDoubleArchitecture;
 
   /// Counts a call that may fail; its status.

@@ -170,6 +170,7 @@ TEST_CASE_METHOD(Fresh, "copies from a peer's memory, where it can be reached") 
     CHECK(first.can_copy_from(second));
     CHECK(first.can_copy_from(first));
     CHECK(!first.can_copy_from(third));
+    CHECK(Double::pools_reached() == 1);
     const auto a = first.allocate(kDeviceSpace, 16), b = second.allocate(kDeviceSpace, 16);
     const auto c = third.allocate(kDeviceSpace, 16), host = first.allocate(kPinnedSpace, 16);
     const auto there = second.make_timeline(0), here = first.make_timeline(0);

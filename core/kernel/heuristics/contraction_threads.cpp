@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/kernel/heuristics/shared_copies.hpp"
+#include "core/kernel/transforms/legality.hpp"
 #include "core/kernel/transforms/tile_loops.hpp"
 #include "core/kernel/tree/matrix.hpp"
 #include "core/support/error.hpp"
@@ -211,7 +212,7 @@ bool schedule_tiles(ScheduleBuilder& builder, int axis) {
     for (int64_t tile = block_tile(builder, mm, most); tile >= kLeastTile; tile /= 2) {
       const auto one = [&](ScheduleBuilder& trial) {
         schedule(trial, tile);
-        return !trial.refusal() && fits_shared(trial);
+        return !trial.refusal() && fits_shared(trial) && fits_limits(trial.kernel, trial.caps);
       };
       if (builder.attempt(one)) return true;
     }

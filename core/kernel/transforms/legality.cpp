@@ -138,4 +138,14 @@ void check_limits(const Kernel& kernel, const Capabilities& capabilities) {
   Limits(kernel, capabilities).check();
 }
 
+bool fits_limits(const Kernel& kernel, const Capabilities& capabilities) {
+  try {
+    check_limits(kernel, capabilities);
+    return true;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kUnsupported) throw;
+    return false;
+  }
+}
+
 }  // namespace tenon

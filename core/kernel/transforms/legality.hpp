@@ -12,5 +12,7 @@ inline constexpr int64_t kMaxCopies = 1024;
 
 /// Throws kUnsupported, naming the limit and what the kernel asks for.
 void check_limits(const Kernel& kernel, const Capabilities& capabilities);
+/// Whether check_limits has nothing to say.
+bool fits_limits(const Kernel& kernel, const Capabilities& capabilities);
 
 }  // namespace tenon
