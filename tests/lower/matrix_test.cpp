@@ -381,7 +381,7 @@ TEST_CASE("tensorize is refused with what was expected") {
       {"tensorize a0 r0 a1 32", "expected"},
       {"tensorize a1 a0 r0 32", "expected a1 around a0, got another nesting"},
       {"bind a0 block.x; tensorize a0 a1 r0 32", "not to be bound yet"},
-      {"split a0 4; bind a0.o block.x; tensorize a0.i a1 r0 32", "no block.x"},
+      {"split a0 4; bind a0.o block.x; tensorize a0.i a1 r0 32", "no threads of a subgroup"},
       {"split r0 5; tensorize a0 a1 r0.i 32", "expected whole matrices or shared tiles"},
       {"tensorize a0 a1 r0 32; bind a0 block.y", "expected a0 not to be bound yet, got matrix"},
       {"split a0 4; tensorize a0.i a1 r0 32; bind a0.o block.y", "expected this before tensorize"},
