@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
+#include <span>
 
 #include "core/plugin/abi_struct.hpp"
 #include "core/support/error.hpp"
@@ -50,29 +52,57 @@ void read_dtypes(const tn_properties& p, const std::string& who, Capabilities& o
   }
 }
 
+/// A fragment of an atom, and its layout as the plugin tells it.
+struct ToldLayout {
+  const uint8_t (&bits)[16];
+  uint32_t rows, columns, lanes, threads;
+  bool is_of_all;  ///< no two threads hold one element
+};
+
 /// Bits of the lane, bits of the thread, bits of the lane, each run of bits in their order; nothing
 /// for any other layout.
-std::optional<FragmentDigits> read_digits(const uint8_t* bits) {
+std::optional<FragmentDigits> read_digits(std::span<const uint8_t> bits) {
+  FragmentDigits out;
   size_t i = 0;
   const auto digit = [&](uint32_t source, int& count, int& step) {
-    if (i < 8 && (bits[i] & source)) step = 1 << (bits[i] & 31);
-    for (uint32_t next = i < 8 ? bits[i] : 0; i < 8 && bits[i] == next && (next & source); ++next) {
-      count *= 2;
-      ++i;
-    }
+    if (i == bits.size() || !(bits[i] & source)) return;
+    step = 1 << (bits[i] & ~source);
+    for (uint32_t next = bits[i]; i < bits.size() && bits[i] == next; ++next, ++i) count *= 2;
   };
-  FragmentDigits out;
   digit(TN_BIT_OF_LANE, out.lanes, out.lane_step);
   digit(TN_BIT_OF_THREAD, out.threads, out.thread_step);
   digit(TN_BIT_OF_LANE, out.more, out.more_step);
-  if (i < 8 && bits[i]) return {};
-  return out;
+  return i == bits.size() ? std::optional(out) : std::nullopt;
 }
 
-std::optional<AtomLayout> read_layout(const uint8_t (&bits)[16]) {
-  if (std::ranges::all_of(bits, [](uint8_t bit) { return bit == 0; })) return {};
-  const auto rows = read_digits(bits), columns = read_digits(bits + 8);
+/// Nothing where none is told, or one that is not of the fragment: each element once in the lanes
+/// of a thread, and all of them.
+std::optional<AtomLayout> read_layout(const ToldLayout& told) {
+  std::set<uint8_t> used;
+  const auto half = [&](size_t from, uint32_t extent) -> std::optional<FragmentDigits> {
+    const auto count = static_cast<size_t>(std::countr_zero(extent));
+    if (!std::has_single_bit(extent) || count > 8) return {};
+    for (size_t i = 0; i < 8; ++i) {
+      const uint32_t bit = told.bits[from + i];
+      if ((bit != 0) != (i < count)) return {};
+      if (bit == 0) continue;
+      const bool is_thread = bit & TN_BIT_OF_THREAD;
+      const uint32_t number = bit & ~(is_thread ? TN_BIT_OF_THREAD : TN_BIT_OF_LANE);
+      if ((!is_thread && !(bit & TN_BIT_OF_LANE)) || number >= 32 ||
+          uint64_t{1} << number >= (is_thread ? told.threads : told.lanes) ||
+          !used.insert(static_cast<uint8_t>(bit)).second)
+        return {};
+    }
+    return read_digits(std::span(told.bits).subspan(from, count));
+  };
+  const auto rows = half(0, told.rows), columns = half(8, told.columns);
   if (!rows || !columns) return {};
+  const auto count_of = [&](uint32_t source) {
+    return uint64_t{1} << std::ranges::count_if(used, [&](uint8_t b) { return b & source; });
+  };
+  if (count_of(TN_BIT_OF_LANE) != told.lanes ||
+      (told.is_of_all && count_of(TN_BIT_OF_THREAD) != told.threads))
+    return {};
   return AtomLayout{*rows, *columns};
 }
 
@@ -104,27 +134,31 @@ void read_atoms(const tn_properties& p, const std::string& who, Capabilities& ou
                             flushes});
       continue;
     }
-    if ((atom.scope != TN_SCOPE_SUBGROUP && atom.scope != TN_SCOPE_BLOCK) || !atom.a_lanes ||
-        !atom.b_lanes || !atom.c_lanes || !atom.subgroup || (atom.numerics & ~kKnown))
+    const auto is_size = [](uint32_t v) { return v >= 1 && v <= 1024; };
+    if ((atom.scope != TN_SCOPE_SUBGROUP && atom.scope != TN_SCOPE_BLOCK) || !is_size(atom.m) ||
+        !is_size(atom.n) || !is_size(atom.k) || !is_size(atom.a_lanes) || !is_size(atom.b_lanes) ||
+        !is_size(atom.c_lanes) || !is_size(atom.subgroup) || (atom.numerics & ~kKnown))
       continue;
-    const auto limited = [](uint32_t v) { return static_cast<int>(std::min<uint32_t>(v, 4096)); };
-    out.atoms.push_back({.id = atom.id,
-                         .m = limited(atom.m),
-                         .n = limited(atom.n),
-                         .k = limited(atom.k),
-                         .a = static_cast<DType>(atom.a_dtype),
-                         .b = static_cast<DType>(atom.b_dtype),
-                         .accumulator = static_cast<DType>(atom.accumulator_dtype),
-                         .a_lanes = limited(atom.a_lanes),
-                         .b_lanes = limited(atom.b_lanes),
-                         .c_lanes = limited(atom.c_lanes),
-                         .subgroup = limited(atom.subgroup),
-                         .flushes = flushes,
-                         .reduces = (atom.numerics & TN_ATOM_REDUCED_OPERANDS) != 0,
-                         .truncates = (atom.numerics & TN_ATOM_TRUNCATES) != 0,
-                         .tiles = atom.scope == TN_SCOPE_BLOCK,
-                         .layouts = {read_layout(atom.a_layout), read_layout(atom.b_layout),
-                                     read_layout(atom.c_layout)}});
+    out.atoms.push_back(
+        {.id = atom.id,
+         .m = static_cast<int>(atom.m),
+         .n = static_cast<int>(atom.n),
+         .k = static_cast<int>(atom.k),
+         .a = static_cast<DType>(atom.a_dtype),
+         .b = static_cast<DType>(atom.b_dtype),
+         .accumulator = static_cast<DType>(atom.accumulator_dtype),
+         .a_lanes = static_cast<int>(atom.a_lanes),
+         .b_lanes = static_cast<int>(atom.b_lanes),
+         .c_lanes = static_cast<int>(atom.c_lanes),
+         .subgroup = static_cast<int>(atom.subgroup),
+         .flushes = flushes,
+         .reduces = (atom.numerics & TN_ATOM_REDUCED_OPERANDS) != 0,
+         .truncates = (atom.numerics & TN_ATOM_TRUNCATES) != 0,
+         .tiles = atom.scope == TN_SCOPE_BLOCK,
+         .layouts = {
+             read_layout({atom.a_layout, atom.m, atom.k, atom.a_lanes, atom.subgroup, false}),
+             read_layout({atom.b_layout, atom.k, atom.n, atom.b_lanes, atom.subgroup, false}),
+             read_layout({atom.c_layout, atom.m, atom.n, atom.c_lanes, atom.subgroup, true})}});
   }
 }
 

@@ -129,6 +129,42 @@ TEST_CASE("places of a tile in registers are dense, whatever is between them") {
   CHECK(lane_offsets(sums, 4, 1, 0) == std::vector<int64_t>{0, 0, 8, 8});
 }
 
+TEST_CASE("powers below a maximum are less exact where what is stored of them is rounded") {
+  const auto count = [](std::string graph, std::string_view from, std::string_view to) {
+    if (!from.empty()) graph = with(graph, from, to);
+    Builder builder;
+    const std::string tree =
+        print(lower(parse_graph(graph, builder), warps_like(), "", true).chosen.kernel);
+    INFO(graph << tree);
+    return std::pair(count_of(tree, "exp.approximate("), count_of(tree, "exp("));
+  };
+  const std::string graph =
+      text({.queries = 64, .keys = 64, .size = 16, .values = 16, .dtype = "f16"});
+  INFO(graph);
+  const auto [fast, exact] = count(graph, "", "");
+  CHECK(fast >= 1);
+  CHECK(exact == 1);  // by which totals are scaled
+  // Those that scores are made of stay exact, wherever they are computed.
+  const size_t maximum = graph.find("reduce.max %");
+  REQUIRE(maximum != std::string::npos);
+  const size_t name = maximum + 11, end = graph.find(',', name);
+  const std::string score = graph.substr(name, end - name);
+  const std::string at = "%" + score.substr(1);
+  std::string nested = graph;
+  const size_t line = nested.rfind('\n', nested.find("reduce.max"));
+  nested.insert(line, "\n %grown = exp " + at);
+  for (size_t i = nested.find("%grown") + 12 + at.size();
+       (i = nested.find(at, i)) != std::string::npos;) {
+    const char after = nested[i + at.size()];
+    if (!std::isalnum(static_cast<unsigned char>(after)) && after != '_')
+      nested.replace(i, at.size(), "%grown");
+    i += 6;
+  }
+  const auto [still, more] = count(nested, "", "");
+  CHECK(still == fast);
+  CHECK(more > exact);
+}
+
 TEST_CASE("tensorize says which threads a subgroup may be spread over") {
   Builder builder;
   const Kernel kernel = build_kernel(parse_graph(

@@ -388,7 +388,7 @@ class Chain {
       return in_loops(axes, std::move(kept));
     }
     std::vector<Statement> out{reduction(powers_.block, std::move(states), std::move(kept))};
-    approximate_powers(out);
+    approximate_powers(kernel_, bases_, out);
     int state = 0;
     for (const RunningSum& sum : sums_)
       if (sum.own.empty())

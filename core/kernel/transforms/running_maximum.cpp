@@ -285,17 +285,29 @@ std::optional<RunningTerm> RunningMaximum::follow(
   return Follower(*this, axis, own, power, element, powered).run(term);
 }
 
-void approximate_powers(std::vector<Statement>& statements) {
-  bool is_stored = false, is_rounded = true;
+void approximate_powers(const Kernel& kernel, int bases, std::vector<Statement>& statements) {
+  const auto is_narrow = [](DType dtype) { return is_float(dtype) && dtype_bits(dtype) <= 16; };
+  bool is_stored = false;
+  bool is_rounded = std::ranges::all_of(
+      kernel.buffers, [&](const KernelBuffer& b) { return b.output < 0 || is_narrow(b.dtype); });
   walk(statements, [&](const Statement& s) {
     if (s.kind != Statement::Kind::kStore) return;
     is_stored = true;
-    is_rounded &= is_op(s.value, Op::CAST) && is_float(s.value->dtype) &&
-                  dtype_bits(s.value->dtype) <= 16 && s.value->operands[0]->dtype == DType::kF32;
+    is_rounded &= is_op(s.value, Op::CAST) && is_narrow(s.value->dtype) &&
+                  s.value->operands[0]->dtype == DType::kF32;
   });
   if (!is_stored || !is_rounded) return;
-  KValueRewriter rewrite([](const KValueRef& v) {
-    if (!is_op(v, Op::EXP) && !is_op(v, Op::EXP2)) return v;
+  // Those of the maximum, not what its terms may be made of.
+  const auto is_power = [&](const KValueRef& v) {
+    if (!is_op(v, Op::EXP) && !is_op(v, Op::EXP2)) return false;
+    const KValueRef& x = v->operands[0];
+    const KValueRef& difference = is_op(x, Op::MUL) ? x->operands[0] : x;
+    if (!is_op(difference, Op::SUB)) return false;
+    const KValue& base = *difference->operands[1];
+    return base.kind == KValueKind::kLoad && base.buffer == bases;
+  };
+  KValueRewriter rewrite([&](const KValueRef& v) {
+    if (!is_power(v)) return v;
     KValue fast = *v;
     fast.approximate = true;
     return std::make_shared<const KValue>(std::move(fast));

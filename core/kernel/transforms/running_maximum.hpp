@@ -73,9 +73,10 @@ class RunningMaximum {
   std::optional<Hidden> hidden_;
 };
 
-/// Where a sum takes powers of f32, and all that is stored of them is rounded to a narrower float,
-/// a less exact power will do: the largest is 1, and what smaller ones miss is nothing beside it.
-void approximate_powers(std::vector<Statement>& statements);
+/// Powers of the difference to the base in tile `bases` may be less exact where all that is stored
+/// of them, and all that the kernel gives, is rounded to floats of 16 bits: the largest power is 1,
+/// and what smaller ones miss is nothing beside it.
+void approximate_powers(const Kernel& kernel, int bases, std::vector<Statement>& statements);
 
 /// Above -inf, so that what has seen nothing else does not make NaN.
 KValueRef above_infinity(const KValueRef& maximum);

@@ -265,8 +265,8 @@ bool share_beside_shared(Kernel& kernel, const std::vector<Statement>& body) {
   for (auto from = body.begin(); from != body.end();) {
     const auto to = std::find_if_not(from, body.end(), is_store);
     const bool shares = std::any_of(from, to, [&](const Statement& s) {
-      return is_shared_tile(kernel.buffers[s.buffer]) &&
-             !is_register_tile(kernel.buffers[s.buffer]);
+      const KernelBuffer& b = kernel.buffers[s.buffer];
+      return b.space == BufferSpace::kGlobal ? b.read : is_shared_tile(b) && !is_register_tile(b);
     });
     for (auto s = from; shares && s != to; ++s) {
       changed |= is_register_tile(kernel.buffers[s->buffer]);
