@@ -22,9 +22,16 @@ std::optional<Accesses::Value> Accesses::mask(const Expr& index, const Expr& own
 
 std::optional<Accesses::Value> Accesses::mask(const KValue& load) {
   std::optional<Value> mask;
-  guards_.with_off(guards_.unfelt(load), [&] {
-    mask = this->mask(load.index, load.mask, positions_.axes_of(load.index));
-  });
+  AxisSet concerned = positions_.axes_of(load.index);
+  const KernelBuffer& buffer = kernel_.buffers[load.buffer];
+  // Threads that are not real would read what a real one stores in place.
+  if (buffer.space == BufferSpace::kGlobal && buffer.written)
+    for (size_t a = 0; a < kernel_.axes.size(); ++a)
+      if (positions_.loops()[a] &&
+          (is_grid(kernel_.axes[a].bind) || is_block(kernel_.axes[a].bind)))
+        concerned.set(a);
+  guards_.with_off(guards_.unfelt(load),
+                   [&] { mask = this->mask(load.index, load.mask, concerned); });
   return mask;
 }
 
