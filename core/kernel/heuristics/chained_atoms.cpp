@@ -123,10 +123,13 @@ class Recipe {
 
   /// Splits an axis as the elements of a fragment are: gives the threads' part, unrolls the others.
   int thread_digit(int axis, const FragmentDigits& digits, bool in_vectors = false) {
-    const auto [more, low] = builder_.split(axis, digits.lanes * digits.threads);
+    const auto [more, low] = builder_.split(axis, int64_t{digits.lanes} * digits.threads);
     const auto [thread, lane] = builder_.split(low, digits.lanes);
     builder_.unroll(more);
-    in_vectors&& digits.lanes > 1 ? builder_.vectorize(lane) : builder_.unroll(lane);
+    if (in_vectors && digits.lanes > 1)
+      builder_.vectorize(lane);
+    else
+      builder_.unroll(lane);
     return thread;
   }
   void bind_rows(int rows) {

@@ -179,8 +179,7 @@ std::vector<int64_t> offsets(const Touched& touched) {
 /// The offsets as steps and counts; empty where they are no such numbers.
 std::vector<TileDigit> digits_of(std::vector<int64_t> all) {
   std::ranges::sort(all);
-  const auto repeated = std::ranges::unique(all);
-  all.erase(repeated.begin(), repeated.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());  // clang has no std::ranges::unique
   const auto has = [&](int64_t v) { return std::ranges::binary_search(all, v); };
   if (all.empty() || all[0] != 0) return {};
   std::vector<TileDigit> out;
