@@ -143,9 +143,8 @@ std::string FragmentRoles::check(uint32_t i, const tn_op& op) {
     }
     case TN_OP_LOOP:
     case TN_OP_END:
-      return {};  // see CARRY and check_next
     case TN_OP_EXTRACT:
-      return {};  // what a lane holds is no fragment
+      return {};  // see CARRY and check_next; what a lane holds is no fragment
     default:
       break;
   }
