@@ -79,8 +79,7 @@ std::string Dialect::find_spelling(std::span<const Spelling> rows, uint16_t op, 
 
 std::string Dialect::spell(uint16_t op, uint8_t dtype,
                            std::span<const std::string> operands) const {
-  if (std::string found = find_spelling(data().spellings, op, dtype, operands);
-      !found.empty())
+  if (std::string found = find_spelling(data().spellings, op, dtype, operands); !found.empty())
     return found;
   const OpInfo& info = *op_info(op);
   const auto [by, word] = info.spelling;
