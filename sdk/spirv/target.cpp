@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "sdk/program/op_info.hpp"
 #include "sdk/render/glsl_matrix.hpp"
@@ -122,9 +121,10 @@ namespace {
 /// Why a program with MATRIX ops cannot be printed.
 std::string exceeds_words(const ProgramView& program) {
   tn_error error = TN_INIT(tn_error);
-  const auto uses = [&](uint32_t i) { return op_info(program.op(i).op)->claim == OpClaim::MATRIX; };
-  if (std::ranges::any_of(std::views::iota(0u, program.op_count()), uses))
-    guarded(&error, [&] { print_glsl(program); });
+  bool uses = false;
+  for (uint32_t i = 0; i < program.op_count(); ++i)
+    uses |= op_info(program.op(i).op)->claim == OpClaim::MATRIX;
+  if (uses) guarded(&error, [&] { print_glsl(program); });
   return error.message;
 }
 
