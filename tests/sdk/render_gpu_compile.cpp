@@ -55,11 +55,26 @@ void compile_all(const RuntimeCompiler& compiler, const Dialect& dialect,
   }
 }
 
+/// An exponential that may be less exact is the unit's own instruction.
+void compile_fast(const RuntimeCompiler& compiler, const Dialect& dialect,
+                  const std::vector<std::string>& options) {
+  const std::string source = print_source(
+      parsed("program p(%x: global f32 read write) workgroup 1 1 1 {\n  %z = const 0 : i32\n"
+             "  %v = load %x, %z : f32\n  %e = exp %v approximate : f32\n"
+             "  store %x, %z, %e\n}\n")
+          .view(),
+      dialect);
+  INFO(source);
+  CHECK(source.find("tn_fast_exp(") != source.rfind("tn_fast_exp("));
+  CHECK(compiler.compile(source, options, RuntimeCompiler::Output::kCode).bytes.size() > 100);
+}
+
 }  // namespace
 
 TEST_CASE("NVRTC takes every op") {
   try {
     const RuntimeCompiler nvrtc = open_nvrtc();
+    compile_fast(nvrtc, cuda_dialect(), cuda_options("sm_80"));
     constexpr tn_dtype kSome[] = {TN_DTYPE_I64, TN_DTYPE_F16, TN_DTYPE_F32};
     for (const char* target : {"sm_75", "sm_80", "sm_89", "sm_90a"}) {
       const bool is_like_80 = std::string_view(target) == "sm_89";
@@ -99,6 +114,7 @@ TEST_CASE("the sign of a float is flipped as a bit by NVRTC") {
 TEST_CASE("hiprtc takes every op") {
   try {
     const RuntimeCompiler hiprtc = open_hiprtc();
+    compile_fast(hiprtc, hip_dialect(), hip_options("gfx90a"));
     compile_all(hiprtc, hip_dialect(), hip_options("gfx90a"), false);
     constexpr tn_dtype kSome[] = {TN_DTYPE_U8, TN_DTYPE_I64, TN_DTYPE_BF16, TN_DTYPE_F32};
     compile_all(hiprtc, hip_dialect(), hip_options("gfx1030"), false, kSome);
