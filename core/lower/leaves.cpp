@@ -25,11 +25,10 @@ Leaves::Value Leaves::fragment(const MatrixOperand& operand, const MatrixAtom& a
   if (const Value* known = find(key)) return *known;
   const int lanes = role == TN_MATRIX_A ? atom.a_lanes : atom.b_lanes;
   if (is_register_tile(kernel_.buffers[load.buffer])) {
-    const int64_t down = operand.transposed ? 1 : operand.stride;
-    const int64_t along = operand.transposed ? operand.stride : 1;
     const AtomLayout& layout = *atom.layouts[role == TN_MATRIX_A ? 0 : 1];
     return scopes_.back()[key] =
-               from_registers(load.buffer, load.index, lane_offsets(layout, lanes, down, along));
+               from_registers(load.buffer, load.index,
+                              lane_offsets(layout, lanes, operand.down(), operand.across()));
   }
   const std::vector<Value> operands{params_.buffer(load.buffer), exprs_.integer(load.index),
                                     ops_.index_constant(operand.stride)};

@@ -7,7 +7,6 @@
 
 #include "core/kernel/transforms/legality.hpp"
 #include "core/kernel/tree/register_tiles.hpp"
-#include "core/kernel/tree/shared_tiles.hpp"
 #include "core/lower/emitter.hpp"
 #include "core/support/error.hpp"
 #include "sdk/program/verify.hpp"
@@ -106,9 +105,7 @@ LoweredKernel emit_program(Chosen chosen, const Capabilities& capabilities,
                            const std::string& name) {
   LoweredKernel out;
   out.chosen = std::move(chosen);
-  std::optional<Kernel> placed;
-  if (has_shared_tiles(out.chosen.kernel))
-    placed = with_register_tiles(out.chosen.kernel, capabilities);
+  const std::optional<Kernel> placed = with_register_tiles(out.chosen.kernel, capabilities);
   const Kernel& kernel = placed ? *placed : out.chosen.kernel;
   check_limits(kernel, capabilities);
   out.loop_bound = loop_bound(kernel, capabilities);

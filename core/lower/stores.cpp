@@ -10,10 +10,8 @@
 namespace tenon {
 
 void Stores::store(std::span<const Statement> run) {
-  const bool changes = std::ranges::any_of(run, [&](const Statement& s) {
-    const KernelBuffer& b = kernel_.buffers[s.buffer];
-    return b.space == BufferSpace::kGlobal ? b.read : is_shared_tile(b);
-  });
+  const bool changes = std::ranges::any_of(
+      run, [&](const Statement& s) { return is_read_by_others(kernel_.buffers[s.buffer]); });
   const std::optional<Value> first = changes ? first_thread() : std::nullopt;
   if (!first) return store_all(run);
   // What other threads take while one stores for all is out of date for them, or races with it.

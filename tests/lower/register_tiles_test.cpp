@@ -23,8 +23,9 @@ LoweredKernel attention(const Attention& a, const std::string& list = "") {
 
 /// Tiles of what loops fill that a workgroup shares.
 int shared_tiles(const Kernel& kernel) {
-  const Kernel placed = with_register_tiles(kernel, warps_like());
-  return static_cast<int>(std::ranges::count_if(placed.buffers, is_shared_tile));
+  const std::optional<Kernel> placed = with_register_tiles(kernel, warps_like());
+  return static_cast<int>(
+      std::ranges::count_if((placed ? *placed : kernel).buffers, is_shared_tile));
 }
 
 int count_of(const std::string& text, std::string_view what) {

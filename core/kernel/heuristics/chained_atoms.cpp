@@ -80,8 +80,9 @@ class Recipe {
     tensorize(sum);
     fill_ahead(parts.blocks);
     if (builder_.refusal() || !fits_shared(builder_)) return false;
-    return !rows_.in_fragments ||
-           !has_shared_tiles(with_register_tiles(builder_.kernel, builder_.caps));
+    if (!rows_.in_fragments) return true;
+    const std::optional<Kernel> placed = with_register_tiles(builder_.kernel, builder_.caps);
+    return placed && !has_shared_tiles(*placed);
   }
 
  private:
@@ -138,12 +139,21 @@ class Recipe {
     builder_.bind(thread_digit(group, atom_.layouts[2]->rows), Bind::kBlockY);
   }
 
+  /// What goes along each row: a loop, of a maximum or a sum or of neither.
+  struct Along {
+    int axis;
+    bool is_sum;
+  };
+  Along along_rows(int rows) {
+    const Statement* reduction = reduction_in(builder_.loop(rows));
+    if (reduction) return {reduction->body[0].axis, true};
+    return {builder_.chain(builder_.loop(rows)).back(), false};
+  }
+
   /// A maximum or a sum of each row, by the threads that have the row.
   void rows_of_lanes(int rows) {
     if (builder_.refusal()) return;
-    const Statement* reduction = reduction_in(builder_.loop(rows));
-    const bool is_sum = reduction != nullptr;
-    const int along = is_sum ? reduction->body[0].axis : builder_.chain(builder_.loop(rows)).back();
+    const auto [along, is_sum] = along_rows(rows);
     bind_rows(rows);
     const int thread = thread_digit(along, atom_.layouts[2]->columns);
     if (is_sum)
@@ -163,9 +173,7 @@ class Recipe {
   /// A maximum or a sum of each row: some threads a row.
   void row_pass(int rows) {
     if (builder_.refusal()) return;
-    const Statement* reduction = reduction_in(builder_.loop(rows));
-    const bool is_sum = reduction != nullptr;
-    const int along = is_sum ? reduction->body[0].axis : builder_.chain(builder_.loop(rows)).back();
+    const auto [along, is_sum] = along_rows(rows);
     const auto [z, x] = builder_.split(rows, threads_.x);
     builder_.bind(z, Bind::kBlockZ);
     builder_.bind(x, Bind::kBlockX);

@@ -5,7 +5,6 @@
 #include <bit>
 
 #include "core/kernel/tree/register_tiles.hpp"
-#include "core/kernel/tree/shared_tiles.hpp"
 
 namespace tenon {
 namespace {
@@ -125,8 +124,7 @@ int64_t shared_bytes(const ScheduleBuilder& builder, bool staged_only) {
   walk(builder.kernel.body, [&](const Statement& s) {
     if (s.kind == Statement::Kind::kStage) staged[static_cast<size_t>(s.buffer)] = true;
   });
-  std::optional<Kernel> placed;
-  if (has_shared_tiles(builder.kernel)) placed = with_register_tiles(builder.kernel, builder.caps);
+  const std::optional<Kernel> placed = with_register_tiles(builder.kernel, builder.caps);
   const Kernel& kernel = placed ? *placed : builder.kernel;
   int64_t bytes = 0;
   for (size_t i = 0; i < staged.size(); ++i) {

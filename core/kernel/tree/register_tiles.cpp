@@ -70,7 +70,7 @@ class Uses {
     walk(kernel_.body, [&](const Statement& r) {
       if (r.kind != Statement::Kind::kReduce || r.id != s.id) return;
       const int64_t across = s.transposed ? s.pitch : 1, down = s.transposed ? 1 : s.pitch;
-      uses_.push_back({s.buffer, of_fragment(s.index, layout(r, 2), down, across)});
+      uses_.push_back({s.buffer, of_fragment(s.index, layouts(r)[2], down, across)});
     });
   }
 
@@ -88,27 +88,29 @@ class Uses {
       return;
     }
     const MatrixProduct product = matrix_product(kernel_, s, m, n, k);
+    const Layouts told = layouts(s);
     const auto operand = [&](const MatrixOperand& o, size_t role) {
       if (!is_tile(*o.load)) return;
-      const int64_t across = o.transposed ? o.stride : 1, down = o.transposed ? 1 : o.stride;
-      uses_.push_back(
-          {o.load->buffer,
-           o.pieces ? std::nullopt : of_fragment(o.load->index, layout(s, role), down, across)});
+      const std::optional<Touched> of =
+          o.pieces ? std::nullopt : of_fragment(o.load->index, told[role], o.down(), o.across());
+      uses_.push_back({o.load->buffer, of});
     };
     operand(product.a, 0);
     operand(product.b, 1);
     // A scale of each row, the same in all columns.
     if (s.continues && is_tile(*s.value))
-      uses_.push_back({s.value->buffer, of_fragment(s.value->index, layout(s, 2), 1, 0)});
+      uses_.push_back({s.value->buffer, of_fragment(s.value->index, told[2], 1, 0)});
   }
 
-  std::optional<AtomLayout> layout(const Statement& reduction, size_t role) const {
+  /// Of a product's operands and sums, where its atom tells them.
+  using Layouts = std::array<std::optional<AtomLayout>, 3>;
+  Layouts layouts(const Statement& reduction) const {
+    if (!matrix_) return {};
     const auto [m, n, k] = matrix_axes(kernel_, reduction);
     const MatrixProduct product = matrix_product(kernel_, reduction, m, n, k);
-    if (!matrix_) return {};
     const MatrixAtom* atom =
         find_atom(kernel_, reduction, product, m, n, k, matrix_->threads, capabilities_);
-    return atom && !atom->tiles ? atom->layouts[role] : std::nullopt;
+    return atom && !atom->tiles ? std::to_array(atom->layouts) : Layouts();
   }
 
   /// Of an index that is a sum of steps along axes of threads and of loops without iterations.
@@ -265,7 +267,7 @@ bool share_beside_shared(Kernel& kernel, const std::vector<Statement>& body) {
     const auto to = std::find_if_not(from, body.end(), is_store);
     const bool shares = std::any_of(from, to, [&](const Statement& s) {
       const KernelBuffer& b = kernel.buffers[s.buffer];
-      return b.space == BufferSpace::kGlobal ? b.read : is_shared_tile(b) && !is_register_tile(b);
+      return is_read_by_others(b) && !is_register_tile(b);
     });
     for (auto s = from; shares && s != to; ++s) {
       changed |= is_register_tile(kernel.buffers[s->buffer]);
@@ -313,7 +315,8 @@ std::vector<int64_t> lane_offsets(const AtomLayout& layout, int lanes, int64_t r
   return out;
 }
 
-Kernel with_register_tiles(const Kernel& kernel, const Capabilities& capabilities) {
+std::optional<Kernel> with_register_tiles(const Kernel& kernel, const Capabilities& capabilities) {
+  if (!has_shared_tiles(kernel)) return {};
   Kernel out = kernel;
   const Uses uses(kernel, capabilities);
   for (size_t b = 0; b < out.buffers.size(); ++b)
@@ -329,7 +332,7 @@ Kernel with_register_tiles(const Kernel& kernel, const Capabilities& capabilitie
     tile.count = count;
     found = true;
   }
-  if (!found) return out;
+  if (!found) return {};
   const auto is_of_atom = [&](const Expr& index) {
     return std::ranges::any_of(out.axes, [&](const KernelAxis& axis) {
       return axis.bind == Bind::kMatrix && index.depends_on(axis.name);

@@ -9,10 +9,10 @@
 
 namespace tenon {
 
-/// The kernel with such tiles in the threads' registers: their digits are set, and indices of loads
-/// and stores but those of atoms are places among a thread's own elements. A tile stays shared
-/// where a thread would have many elements of it or would compute which one it takes.
-Kernel with_register_tiles(const Kernel& kernel, const Capabilities& capabilities);
+/// The kernel with such tiles in the threads' registers, if it has any: their digits are set, and
+/// indices of loads and stores but those of atoms are places among a thread's own elements. A tile
+/// stays shared where a thread would have many elements of it or would compute which one it takes.
+std::optional<Kernel> with_register_tiles(const Kernel& kernel, const Capabilities& capabilities);
 
 inline bool is_register_tile(const KernelBuffer& b) { return !b.digits.empty(); }
 

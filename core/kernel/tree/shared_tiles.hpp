@@ -12,6 +12,10 @@ namespace tenon {
 inline bool is_shared_tile(const KernelBuffer& b) {
   return b.kept && b.space == BufferSpace::kShared && b.written;
 }
+/// Whether other threads of a workgroup may read what one stores there.
+inline bool is_read_by_others(const KernelBuffer& b) {
+  return b.space == BufferSpace::kGlobal ? b.read : is_shared_tile(b);
+}
 bool has_shared_tiles(const Kernel& kernel);
 
 /// One place for each point: a sum of symbols, of which each steps beyond what the smaller ones
