@@ -17,6 +17,13 @@ constexpr double kTile = 512;         // results of a contraction that one unit 
 constexpr int64_t kMoreBlocks = 8;
 constexpr int64_t kMoreOfContraction = 2;
 
+// Of a workgroup of a GPU that holds operands in shared memory: results each way, where there are
+// as many, and terms that are worth a tile of results in memory.
+constexpr double kWideTile = 128, kThinTile = 64;
+constexpr double kFewestRows = 4, kFewestColumns = 32;
+constexpr double kGroupsPerUnit = 4, kThinGroupsPerUnit = 2;
+constexpr double kShortestOfTiles = 2048;
+
 /// Axes that the first stage keeps: whole ones, and one that is cut in blocks.
 struct Blocks {
   std::vector<int> whole;
@@ -40,10 +47,63 @@ double blocks_needed(const SchedulerInput& input, int i) {
   return limit == 0 ? 1 : std::ceil(4 * length_of_sum(input, i) / limit);
 }
 
+/// What a product of matrices gives, by the factors that are repeated: rows that one has, columns
+/// that the other has, times what both have.
+struct Results {
+  double rows = 1, columns = 1, batch = 1;
+
+  /// Tiles of them, `size` each way or as wide as they are.
+  double tiles(double size) const {
+    return batch * std::ceil(rows / size) * std::ceil(columns / size);
+  }
+};
+std::optional<Results> results_of(const SchedulerInput& input, const Node& reduce) {
+  const Node* product = reduce.sources[0].get();
+  while (product->op == Op::CAST) product = product->sources[0].get();
+  const Node* factors[2];
+  for (size_t f = 0; f < 2; ++f) {
+    const Node* n = product->sources[f].get();
+    while (n->op == Op::CAST) n = n->sources[0].get();
+    if (n->op != Op::VIEW || n->as<ViewAttr>().kind != ViewKind::kExpand) return std::nullopt;
+    factors[f] = n->sources[0].get();
+  }
+  Results out;
+  const std::vector<int>& axes = reduce.as<ReduceAttr>().axes;
+  for (size_t axis = 0; axis < product->shape.size(); ++axis) {
+    if (std::ranges::count(axes, static_cast<int>(axis)) != 0) continue;
+    const bool first = factors[0]->shape[axis] == product->shape[axis];
+    const bool second = factors[1]->shape[axis] == product->shape[axis];
+    (first == second ? out.batch
+     : first         ? out.rows
+                     : out.columns) *= input.estimate.of(product->shape[axis]);
+  }
+  return out;
+}
+
+/// Of a product that workgroups make tile by tile: as many as let wide tiles keep all units busy.
+/// Nothing where it is no such product.
+std::optional<double> blocks_of_tiles(const SchedulerInput& input, int i, double units) {
+  const Capabilities& caps = input.capabilities(i);
+  if (!input.analysis[i].contraction || caps.max_workgroup_threads < 256 || caps.software)
+    return std::nullopt;
+  const std::optional<Results> results = results_of(input, input.node(i));
+  if (!results) return std::nullopt;
+  const auto [fewer, more] = std::minmax({results->rows, results->columns});
+  if (fewer < kFewestRows || more < kFewestColumns) return std::nullopt;
+  // Thin ones wait for memory, and may be thinner still.
+  const bool thin = fewer <= kThinTile;
+  const double tiles = results->tiles(thin ? kThinTile : kWideTile);
+  if (tiles >= (thin ? units / 4 : units)) return 1;
+  const double groups = (thin ? kThinGroupsPerUnit : kGroupsPerUnit) * units;
+  return std::clamp(std::ceil(groups / tiles), 1.0,
+                    std::max(1.0, length_of_sum(input, i) / kShortestOfTiles));
+}
+
 /// Blocks that each sum had better be cut in; 1: none.
 double blocks_wanted(const SchedulerInput& input, int i, const StageSizes& sizes) {
   const NodeAnalysis& analysis = input.analysis[i];
   const double units = std::max(1U, input.capabilities(i).compute_units);
+  if (const std::optional<double> tiles = blocks_of_tiles(input, i, units)) return *tiles;
   const double length = length_of_sum(input, i);
   const double workers = std::ceil(analysis.contraction ? analysis.size / kTile : analysis.size);
   if (units < 2 || workers >= 2 * units || length <= sizes.long_row) return 1;

@@ -253,6 +253,27 @@ TEST_CASE("rules give contractions matrix atoms where the dtypes match, tiles in
   }
 }
 
+TEST_CASE("products with few rows or columns take thin tiles") {
+  constexpr std::array<int, 3> kSizes[] = {{4, 64, 256},  {16, 80, 200}, {5, 33, 40}, {24, 64, 96},
+                                           {200, 64, 16}, {130, 72, 10}, {96, 40, 24}};
+  for (const auto& [m, k, n] : kSizes) {
+    INFO(m << " " << k << " " << n);
+    for (const std::string dtype : {"f16", "f32"}) {
+      for (const bool transposed : {false, true}) {
+        const Case c = product(m, k, n, dtype, transposed);
+        for (const Capabilities& device : {warps_like(), groups_like(), waves_like(), gpu_like()})
+          CHECK(difference(c, device, "", true) == "");
+        CHECK_THAT(lowered(c, warps_like(), "", true), ContainsSubstring("barrier block"));
+        if (dtype == "f16")
+          CHECK_THAT(lowered(c, warps_like(), "", true), ContainsSubstring("matrix_multiply"));
+      }
+    }
+  }
+  // Three rows are sums of their own.
+  CHECK_THAT(lowered(product(3, 64, 256), warps_like(), "", true),
+             !ContainsSubstring("matrix_multiply"));
+}
+
 TEST_CASE("products of bytes, floats and doubles have atoms where the device does") {
   struct Row {
     const char *sum, *a, *b;

@@ -158,6 +158,24 @@ TEST_CASE("sums of products with results for every unit stay one kernel") {
   REQUIRE(kernels(m, m.matmul(x, turned), with_vectors()) == 1);
 }
 
+TEST_CASE("a product of few tiles has its sum cut where workgroups make tiles") {
+  Capabilities gpu = with_units(108);
+  gpu.max_workgroup_threads = 1024;
+  const auto kernels = [&](int64_t rows, int64_t terms, int64_t columns) {
+    Models m;
+    const NodeRef y = m.matmul(m.param("x", {rows, terms}), m.param("w", {terms, columns}));
+    return kernel_count(schedule(m.graph("g", {y}), on_one_device(gpu), m.builder));
+  };
+  CHECK(kernels(512, 65536, 512) == 2);
+  CHECK(kernels(16, 65536, 512) == 2);     // thin: 8 tiles
+  CHECK(kernels(4096, 65536, 4096) == 1);  // 1,024 tiles
+  CHECK(kernels(512, 2048, 512) == 1);     // the sum is too short
+  CHECK(kernels(16, 11008, 4096) == 1);    // 64 thin tiles
+  CHECK(kernels(512, 65537, 512) == 1);    // a prime: operands are taken as they lie
+  gpu.software = true;
+  CHECK(kernels(512, 65536, 512) == 1);
+}
+
 TEST_CASE("results that feed the device are left as they are") {
   for (const uint32_t units : {1U, 2U}) {
     Models m;

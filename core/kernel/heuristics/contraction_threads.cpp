@@ -15,7 +15,8 @@ namespace {
 
 constexpr int64_t kMostPlaces = 4;                   ///< of a tile in shared memory
 constexpr int64_t kMostTile = 128, kLeastTile = 32;  ///< rows and columns of a workgroup
-constexpr int64_t kLeastDepth = 16;                  ///< terms of the sum that are staged together
+constexpr int64_t kFewestRows = 4;   ///< or columns: of fewer each is a sum by itself
+constexpr int64_t kLeastDepth = 16;  ///< terms of the sum that are staged together
 
 void stage_operand(ScheduleBuilder& builder, const KValueRef& load, DType dtype, bool computed,
                    int at, const Threads& threads, bool in_pieces) {
@@ -52,10 +53,21 @@ int64_t count_blocks(const ScheduleBuilder& builder, const Matmul& mm, int64_t r
   return blocks * down * across;
 }
 
+/// Results of a workgroup. Where there are few rows or columns the tile is as narrow as they are.
+struct Tile {
+  int64_t rows = 1, columns = 1;
+  bool thin() const { return std::min(rows, columns) < kLeastTile; }
+};
+Tile tile_of(const ScheduleBuilder& builder, const Matmul& mm, int64_t most) {
+  return {std::min(most, ceil_pow2(builder.size(mm.m))),
+          std::min(most, ceil_pow2(builder.size(mm.n)))};
+}
+
 /// Of the block tile: so large that operands are read seldom, so small that no core is idle.
 int64_t block_tile(const ScheduleBuilder& builder, const Matmul& mm, int64_t most) {
   const int64_t units = std::max<int64_t>(1, builder.caps.compute_units);
-  while (most > kLeastTile && count_blocks(builder, mm, most, most) < units) most /= 2;
+  const int64_t least = tile_of(builder, mm, most).thin() ? kLeastTile / 2 : kLeastTile;
+  while (most > least && count_blocks(builder, mm, most, most) < units) most /= 2;
   return most;
 }
 
@@ -71,16 +83,19 @@ void fill_ahead(ScheduleBuilder& builder, int k_block, const Matmul& mm, int64_t
   if (places >= 2) builder.pipeline(k_block, builder.choose("places", places, {2, 3}));
 }
 
+/// Rows or columns of a tile that each thread has.
+int64_t share_of(int64_t size) { return size >= 128 ? 8 : size >= 64 ? 4 : 2; }
+
 void schedule_registers(ScheduleBuilder& builder, const Matmul& mm, int64_t wanted) {
-  const int64_t tile = builder.choose("tile", wanted, {128, 64, 32});
-  const int64_t each = tile >= 128 ? 8 : tile >= 64 ? 4 : 2;  // rows and columns of a thread
-  const Threads threads{tile / each, tile / each, 1};
-  int64_t lanes = std::min<int64_t>(each, builder.caps.of(mm.columns_dtype).vector_lanes);
+  const Tile tile = tile_of(builder, mm, builder.choose("tile", wanted, {128, 64, 32}));
+  const int64_t rows = share_of(tile.rows), columns = share_of(tile.columns);
+  const Threads threads{tile.columns / columns, tile.rows / rows, 1};
+  int64_t lanes = std::min<int64_t>(columns, builder.caps.of(mm.columns_dtype).vector_lanes);
   if (!builder.caps.has(Op::BROADCAST) || builder.caps.storage_bytes > 1) lanes = 1;
-  const auto [m_block, m_inside] = builder.split(mm.m, tile);
-  const auto [m_thread, m_copy] = builder.split(m_inside, each);
-  const auto [n_block, n_inside] = builder.split(mm.n, tile);
-  const auto [n_thread, n_own] = builder.split(n_inside, each);
+  const auto [m_block, m_inside] = builder.split(mm.m, tile.rows);
+  const auto [m_thread, m_copy] = builder.split(m_inside, rows);
+  const auto [n_block, n_inside] = builder.split(mm.n, tile.columns);
+  const auto [n_thread, n_own] = builder.split(n_inside, columns);
   const auto [k_block, k_step] = builder.split(mm.k, kLeastDepth);
   std::vector<int> order = mm.batch;
   order.insert(order.end(), {m_block, n_block, m_thread, n_thread, m_copy, n_own});
@@ -88,7 +103,7 @@ void schedule_registers(ScheduleBuilder& builder, const Matmul& mm, int64_t want
   builder.bind(m_thread, Bind::kBlockY);
   builder.bind(n_thread, Bind::kBlockX);
   builder.unroll(m_copy);
-  if (lanes > 1 && lanes < each) {
+  if (lanes > 1 && lanes < columns) {
     const auto [copy, lane] = builder.split(n_own, lanes);
     builder.unroll(copy);
     builder.vectorize(lane);
@@ -114,19 +129,28 @@ void use_sums(ScheduleBuilder& builder, const Threads& threads) {
                     builder.short_vector(builder.loop(axes.front()), axes.back()), false);
 }
 
+/// Subgroups of a workgroup, two each way if the tile has room for them, else where it has.
+Threads subgroups(const Tile& tile, const MatrixAtom& atom, int64_t most) {
+  const int64_t down = std::clamp<int64_t>(tile.rows / atom.m, 1, most > 1 ? 2 : 1);
+  const int64_t across = std::clamp<int64_t>(tile.columns / atom.n, 1, most / down);
+  return {atom.subgroup, std::clamp<int64_t>(tile.rows / atom.m, 1, most / across), across};
+}
+
 void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom& atom,
                     int64_t wanted) {
-  const int64_t tile = builder.choose("tile", wanted, {128, 64, 32});
-  const int64_t beside = tile >= 64 ? 2 : 1;  // subgroups along rows and along columns
-  const Threads threads{atom.subgroup, beside, beside};
-  const auto [m_block, m_inside] = builder.split(mm.m, tile);
-  const auto [m_group, m_own] = builder.split(m_inside, tile / beside);
+  const int64_t most = builder.choose("tile", wanted, {128, 64, 32});
+  Tile tile = tile_of(builder, mm, most);
+  tile = {std::max<int64_t>(tile.rows, atom.m), std::max<int64_t>(tile.columns, atom.n)};
+  const Threads threads = subgroups(tile, atom, most >= 64 || tile.thin() ? 4 : 1);
+  const auto [m_block, m_inside] = builder.split(mm.m, tile.rows);
+  const auto [m_group, m_own] = builder.split(m_inside, tile.rows / threads.y);
   const auto [m_copy, m_atom] = builder.split(m_own, atom.m);
-  const auto [n_block, n_inside] = builder.split(mm.n, tile);
-  const auto [n_group, n_own] = builder.split(n_inside, tile / beside);
+  const auto [n_block, n_inside] = builder.split(mm.n, tile.columns);
+  const auto [n_group, n_own] = builder.split(n_inside, tile.columns / threads.z);
   const auto [n_copy, n_atom] = builder.split(n_own, atom.n);
-  const auto [k_block, k_inside] =
-      builder.split(mm.k, std::max<int64_t>(kLeastDepth, 2 * static_cast<int64_t>(atom.k)));
+  // A thin tile has few results for what it reads: more of it at once.
+  const int64_t depth = (tile.thin() ? 4 : 2) * static_cast<int64_t>(atom.k);
+  const auto [k_block, k_inside] = builder.split(mm.k, std::max<int64_t>(kLeastDepth, depth));
   const auto [k_step, k_atom] = builder.split(k_inside, atom.k);
   std::vector<int> order = mm.batch;
   order.insert(order.end(), {m_block, n_block, m_group, n_group, m_copy, m_atom, n_copy, n_atom});
@@ -147,7 +171,8 @@ void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom
 /// and a tile of the result has its columns outside, so that the tile of sums is small.
 void schedule_tile_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom& atom,
                          int64_t tile) {
-  if (tile < 2 * int64_t{std::max(atom.m, atom.n)})
+  const bool fills_one = 2 * builder.size(mm.m) > tile && 2 * builder.size(mm.n) > tile;
+  if (tile < 2 * int64_t{std::max(atom.m, atom.n)} || !fills_one)
     return builder.give_up("a tile of several atoms");
   // Twice as high, operands are read less often; then a workgroup has the memory for itself.
   const bool fills = count_blocks(builder, mm, 2 * tile, tile) >= builder.caps.compute_units;
@@ -204,12 +229,14 @@ bool schedule_tiles(ScheduleBuilder& builder, int axis) {
   const Matmul& mm = *found;
   for (const Bind place : {Bind::kBlockX, Bind::kBlockY, Bind::kBlockZ})
     if (builder.placed(place) != 0) return false;
-  if (builder.size(mm.m) < 32 || builder.size(mm.n) < 32 || builder.size(mm.k) < 16) return false;
+  const auto [fewer, more] = std::minmax({builder.size(mm.m), builder.size(mm.n)});
+  const int64_t fewest = builder.caps.software ? kLeastTile : kFewestRows;
+  if (fewer < fewest || more < kLeastTile || builder.size(mm.k) < kLeastDepth) return false;
   for (const KernelBuffer& b : builder.kernel.buffers)
     if (b.space == BufferSpace::kGlobal && b.read && b.written) return false;
   // The largest that the shared memory holds.
   const auto largest = [&](int64_t most, const auto& schedule) {
-    for (int64_t tile = block_tile(builder, mm, most); tile >= kLeastTile; tile /= 2) {
+    for (int64_t tile = block_tile(builder, mm, most); tile >= kLeastTile / 2; tile /= 2) {
       const auto one = [&](ScheduleBuilder& trial) {
         schedule(trial, tile);
         return !trial.refusal() && fits_shared(trial) && fits_limits(trial.kernel, trial.caps);
