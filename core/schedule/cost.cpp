@@ -11,12 +11,17 @@ namespace {
 // In additions a element. A value that makes the round trip through memory costs about 32.
 constexpr float kRoundTrip = 32;
 constexpr float kBroadcastChain = 8;  // recomputed along a broadcast axis of the output
-constexpr float kSharedChain = 4;     // recomputed by several kernels
+constexpr float kSharedChain = 4;     // recomputed by several kernels; on GPUs a round trip
 constexpr float kSharedPositions = 16;
 constexpr size_t kMostDemands = 8;
 constexpr int kMostSharedViews = 16;
 constexpr int kMostStagedViews = 32;
 constexpr double kSlack = 1 + 1e-9;
+
+/// Arithmetic costs less there, next to memory.
+bool is_gpu(const Capabilities& capabilities) {
+  return capabilities.max_workgroup_threads > 1 && !capabilities.software;
+}
 
 int kernel_count(const std::vector<Demand>& demands) {
   int count = 0, last = -1;
@@ -73,8 +78,8 @@ bool may_share(const SchedulerInput& input, int i, const std::vector<Demand>& de
   const NodeAnalysis& analysis = input.analysis[i];
   if (analysis.epilogue || demands.size() > kMostDemands) return false;
   if (!analysis.needs_buffer) return analysis.chain <= kSharedPositions;
-  return analysis.leaves <= 1 && analysis.chain <= kSharedChain &&
-         analysis.views <= kMostSharedViews;
+  const float most = is_gpu(input.capabilities(i)) ? kRoundTrip : kSharedChain;
+  return analysis.leaves <= 1 && analysis.chain <= most && analysis.views <= kMostSharedViews;
 }
 
 bool may_inline_elementwise(const SchedulerInput& input, const CutKernel& k, int i,
@@ -103,6 +108,16 @@ bool is_repetition(const SchedulerInput& input, int i) {
   const Node& node = input.node(i);
   return node.op == Op::VIEW && node.as<ViewAttr>().kind == ViewKind::kExpand &&
          input.analysis[i].size > input.analysis[input.sources[i][0]].size;
+}
+
+/// A cast of what is narrower, and exactly that: on devices with workgroups the narrow one has the
+/// buffer, which is half as large, and matrix units take it.
+bool is_wide_copy(const SchedulerInput& input, int i) {
+  const Node& node = input.node(i);
+  if (node.op != Op::CAST || node.as<CastAttr>().bits) return false;
+  const DType from = node.sources[0]->dtype;
+  return is_float(node.dtype) && is_float(from) && dtype_size(from) < dtype_size(node.dtype) &&
+         is_gpu(input.capabilities(i));
 }
 
 /// Views through which several kernels may read. Processors with vectors stage what windows read,
@@ -140,7 +155,7 @@ bool may_inline(const SchedulerInput& input, const std::vector<CutKernel>& kerne
   for (const Demand& d : demands)
     if (input.device[kernels[d.kernel].root] != input.device[i] && input.device[i] >= 0)
       return false;
-  if (is_repetition(input, i) || analysis.condensed) return true;
+  if (is_repetition(input, i) || analysis.condensed || is_wide_copy(input, i)) return true;
   for (const Demand& d : demands)
     if (d.map.splits > kMostSplits || d.map.views > kMostViews) return false;
   const bool several = kernel_count(demands) > 1;

@@ -34,16 +34,20 @@ struct Images {
 
 /// 3x3 windows over padded images, as frontend/nn writes them; turned: its weights the other way
 /// round, as by the image.
-std::string convolution(const Images& i, bool turned) {
+std::string convolution(const Images& i, bool turned, const std::string& dtype = "f32") {
   const int wide = i.size + 2, line = 3 * (wide + 1);
-  const std::string weights = turned ? fmt::format("f32[{}, {}, 3, 3]", i.inputs, i.outputs)
-                                     : fmt::format("f32[{}, {}, 3, 3]", i.outputs, i.inputs);
+  const auto [first, second] =
+      turned ? std::pair(i.inputs, i.outputs) : std::pair(i.outputs, i.inputs);
+  const std::string weights = fmt::format("{}, {}, 3, 3", first, second);
   const std::string turn =
-      turned ? "%wf = flip %w, axes=[2, 3]\n  %wt = permute %wf, axes=[1, 0, 2, 3]"
-             : "%wt = neg %w";
-  return fmt::format(R"(graph g(%x: f32[{n}, {c}, {s}, {s}], %w: {weights}) {{
+      turned           ? "%wf = flip %wc, axes=[2, 3]\n  %wt = permute %wf, axes=[1, 0, 2, 3]"
+      : dtype == "f32" ? "%wt = neg %wc"
+                       : "%wt = reshape %wc : f32[" + weights + "]";
+  return fmt::format(R"(graph g(%x: {dtype}[{n}, {c}, {s}, {s}], %w: {dtype}[{weights}]) {{
+  %wc = cast %w : f32[{weights}]
   {turn}
-  %xp = pad %x, pairs=[(0, 0), (0, 0), (1, 1), (1, 1)]
+  %xc = cast %x : f32[{n}, {c}, {s}, {s}]
+  %xp = pad %xc, pairs=[(0, 0), (0, 0), (1, 1), (1, 1)]
   %m1 = permute %xp, axes=[0, 1, 3, 2]
   %ua = reshape %m1 : f32[{n}, {c}, {wide}, 1, {wide}]
   %ub = expand %ua : f32[{n}, {c}, {wide}, 4, {wide}]
@@ -73,7 +77,8 @@ std::string convolution(const Images& i, bool turned) {
                      fmt::arg("s", i.size), fmt::arg("wide", wide), fmt::arg("four", 4 * wide),
                      fmt::arg("line", line), fmt::arg("longer", wide + 1),
                      fmt::arg("k", 9 * i.inputs), fmt::arg("pixels", i.size * i.size),
-                     fmt::arg("weights", weights), fmt::arg("turn", turn));
+                     fmt::arg("weights", weights), fmt::arg("turn", turn),
+                     fmt::arg("dtype", dtype));
 }
 
 size_t count(const std::string& text, std::string_view word) {
@@ -134,4 +139,21 @@ TEST_CASE("lines of pixels that fill their lanes are lanes") {
   const std::string chosen =
       print(lower(parse_graph(graph, builder), cpu_like(), "", true).chosen.list);
   CHECK(count(chosen, "stage") == 1);
+}
+
+TEST_CASE("convolutions take matrix atoms where workgroups make tiles, edges included") {
+  for (const Images& i : {Images{2, 16, 32, 7}, {1, 16, 24, 14}, {1, 3, 8, 12}})
+    for (const bool turned : {false, true}) {
+      const Case c{convolution(i, turned, "f16"), {}, {}};
+      INFO(c.graph);
+      for (const Capabilities& device : {warps_like(), groups_like(), waves_like(), gpu_like()})
+        CHECK(difference(c, device, "", true) == "");
+      Builder builder;
+      const std::string chosen =
+          print(lower(parse_graph(c.graph, builder), warps_like(), "", true).chosen.list);
+      INFO(chosen);
+      CHECK(count(chosen, "tensorize") == 1);
+      CHECK(count(chosen, "stage") == 2);
+      CHECK(difference({convolution(i, turned), {}, {}}, warps_like(), "", true) == "");
+    }
 }

@@ -107,10 +107,12 @@ std::optional<Contraction> find_contraction(const ScheduleBuilder& builder, cons
   return out;
 }
 
-std::optional<Matmul> find_matmul(const ScheduleBuilder& builder, const Statement& nest) {
+std::optional<Matmul> find_matmul(const ScheduleBuilder& builder, const Statement& nest,
+                                  bool with_edges) {
   const std::optional<Contraction> c = find_contraction(builder, nest);
-  if (!c || c->rows.empty() || !c->row->mask.is_const(1) || !c->column->mask.is_const(1))
-    return std::nullopt;
+  if (!c || c->rows.empty()) return std::nullopt;
+  const bool whole = c->row->mask.is_const(1) && c->column->mask.is_const(1);
+  if (!whole && !with_edges) return std::nullopt;
   Matmul out;
   out.rows = c->row;
   out.columns = c->column;

@@ -3,7 +3,9 @@
 // staged through shared memory, a tile of accumulators for each thread or matrix atoms for each
 // subgroup.
 #include <algorithm>
+#include <numeric>
 
+#include "core/kernel/heuristics/contraction.hpp"
 #include "core/kernel/heuristics/shared_copies.hpp"
 #include "core/kernel/transforms/legality.hpp"
 #include "core/kernel/transforms/tile_loops.hpp"
@@ -41,7 +43,7 @@ void stage_operands(ScheduleBuilder& builder, const Matmul& mm, int at, const Th
 void bind_blocks(ScheduleBuilder& builder, const Matmul& mm, int rows, int columns) {
   bind_grid(builder, columns, 1);
   bind_grid(builder, rows, 1, Bind::kGridY);
-  if (!mm.batch.empty()) bind_grid(builder, mm.batch.back(), 1, Bind::kGridZ);
+  if (!mm.batch.empty()) bind_grid(builder, builder.fuse_all(mm.batch), 1, Bind::kGridZ);
 }
 
 int64_t count_blocks(const ScheduleBuilder& builder, const Matmul& mm, int64_t rows,
@@ -136,6 +138,16 @@ Threads subgroups(const Tile& tile, const MatrixAtom& atom, int64_t most) {
   return {atom.subgroup, std::clamp<int64_t>(tile.rows / atom.m, 1, most / across), across};
 }
 
+/// Terms of the sum that are staged together: as many as an index repeats after, as the taps of a
+/// window, so that where each copied element lies is the same in every block.
+int64_t depth_of(const ScheduleBuilder& builder, const Matmul& mm, int64_t wanted, int64_t step) {
+  constexpr int64_t kMost = 160;
+  const int64_t repeats = divisor_of(builder, {mm.rows, mm.columns}, mm.k);
+  const int64_t whole = std::lcm(repeats, step);
+  const bool divides = builder.extent(mm.k).is_const() && builder.size(mm.k) % whole == 0;
+  return repeats > 1 && divides && whole <= kMost ? whole : std::max(kLeastDepth, wanted);
+}
+
 void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom& atom,
                     int64_t wanted) {
   const int64_t most = builder.choose("tile", wanted, {128, 64, 32});
@@ -150,8 +162,8 @@ void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom
   const auto [n_copy, n_atom] = builder.split(n_own, atom.n);
   // A thin tile has few results for what it reads: more of it at once.
   const int64_t depth = (tile.thin() ? 4 : 2) * static_cast<int64_t>(atom.k);
-  const auto [k_block, k_inside] = builder.split(mm.k, std::max<int64_t>(kLeastDepth, depth));
-  const auto [k_step, k_atom] = builder.split(k_inside, atom.k);
+  const auto [k_block, k_inside] =
+      builder.split(mm.k, depth_of(builder, mm, depth, static_cast<int64_t>(atom.k)));
   std::vector<int> order = mm.batch;
   order.insert(order.end(), {m_block, n_block, m_group, n_group, m_copy, m_atom, n_copy, n_atom});
   // A loop of one iteration is not unrolled, so it may not stand between the axes of the atom.
@@ -161,6 +173,7 @@ void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom
   builder.bind(n_group, Bind::kBlockZ);
   for (const int a : {m_copy, m_atom, n_copy, n_atom}) builder.unroll(a);
   stage_operands(builder, mm, k_block, threads);
+  const auto [k_step, k_atom] = builder.split(k_inside, atom.k);
   builder.tensorize(m_atom, n_atom, k_atom, atom.subgroup);
   use_sums(builder, threads);
   fill_ahead(builder, k_block, mm);
@@ -183,13 +196,13 @@ void schedule_tile_atoms(ScheduleBuilder& builder, const Matmul& mm, const Matri
   const auto [n_block, n_inside] = builder.split(mm.n, tile);
   const auto [n_copy, n_atom] = builder.split(n_inside, atom.n);
   const auto [k_block, k_inside] = builder.split(mm.k, 4 * static_cast<int64_t>(atom.k));
-  const auto [k_step, k_atom] = builder.split(k_inside, atom.k);
   std::vector<int> order = mm.batch;
   order.insert(order.end(), {m_block, n_block, m_group, n_copy, m_atom, n_atom});
   builder.reorder(order);
   builder.bind(m_group, Bind::kBlockY);
   for (const int a : {n_copy, m_atom, n_atom}) builder.unroll(a);
   stage_operands(builder, mm, k_block, threads, true);
+  const auto [k_step, k_atom] = builder.split(k_inside, atom.k);
   builder.tensorize(m_atom, n_atom, k_atom, atom.subgroup);
   use_sums(builder, threads);
   fill_ahead(builder, k_block, mm, high > tile ? 1 : 2);
@@ -221,10 +234,28 @@ int64_t most_tile(const MatrixAtom& atom) {
   return dtype_size(atom.accumulator) > 4 ? kMostTile / 2 : kMostTile;
 }
 
-}  // namespace
+/// The outermost of the loops with the columns of short rows, as those of an image, as one loop;
+/// `axis` where there are none that the result has side by side.
+int with_long_rows(ScheduleBuilder& builder, int axis) {
+  for (;;) {
+    const std::vector<int> axes = builder.chain(builder.loop(axis));
+    const std::optional<Contraction> c = find_contraction(builder, builder.loop(axis));
+    if (!c || c->columns.size() < 2 || builder.size(axes.back()) >= kMostTile) return axis;
+    const int inner = axes.back(), outer = axes[axes.size() - 2];
+    if (!std::ranges::count(c->columns, inner) || !std::ranges::count(c->columns, outer))
+      return axis;
+    const int fused = builder.fuse_if(outer, inner, [&](int both) {
+      return std::ranges::all_of(builder.stores(builder.loop(both)), [&](const Statement* s) {
+        return builder.stride(s->index, both) == 1;
+      });
+    });
+    if (fused < 0) return axis;
+    if (outer == axis) axis = fused;
+  }
+}
 
-bool schedule_tiles(ScheduleBuilder& builder, int axis) {
-  const std::optional<Matmul> found = find_matmul(builder, builder.loop(axis));
+bool schedule_found(ScheduleBuilder& builder, int axis) {
+  const std::optional<Matmul> found = find_matmul(builder, builder.loop(axis), true);
   if (!found || !builder.has_barriers() || builder.caps.max_workgroup_threads < 256) return false;
   const Matmul& mm = *found;
   for (const Bind place : {Bind::kBlockX, Bind::kBlockY, Bind::kBlockZ})
@@ -255,6 +286,16 @@ bool schedule_tiles(ScheduleBuilder& builder, int axis) {
     schedule_registers(trial, mm, tile);
   };
   return largest(kMostTile, registers);
+}
+
+}  // namespace
+
+bool schedule_tiles(ScheduleBuilder& builder, int axis) {
+  const auto with = [&](ScheduleBuilder& trial) {
+    const int outermost = trial.caps.software ? axis : with_long_rows(trial, axis);
+    return !trial.list.empty() && schedule_found(trial, outermost);
+  };
+  return builder.attempt(with) || schedule_found(builder, axis);
 }
 
 }  // namespace tenon

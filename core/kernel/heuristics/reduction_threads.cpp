@@ -76,12 +76,14 @@ bool schedule_rows(ScheduleBuilder& builder, const std::vector<int>& outer_axes)
   for (const RowPass& p : all)
     lanes = std::min(lanes, builder.short_vector_of(builder.loads_of_pass(p.axis), p.axis));
 
-  // Enough threads that each has a few vectors, a subgroup if that fills the device.
+  // Enough threads that each has a few vectors, a subgroup if that fills the device, of short rows
+  // no more than have one.
   int64_t threads = builder.placed(Bind::kBlockX);
   if (threads == 0) {
-    threads = std::clamp(ceil_pow2(longest / (4 * lanes)), subgroup, builder.threads_on_x(1024));
+    const int64_t least = std::min(subgroup, ceil_pow2((longest + lanes - 1) / lanes));
+    threads = std::clamp(ceil_pow2(longest / (4 * lanes)), least, builder.threads_on_x(1024));
     if (subgroup > 1 && rows * subgroup >= units * 1024 && longest <= 64 * subgroup)
-      threads = subgroup;
+      threads = least;
     threads = std::min(threads, builder.threads_on_x(1024));
     if (builder.caps.software) threads = std::max<int64_t>(subgroup, 8);
   }

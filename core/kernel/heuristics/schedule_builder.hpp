@@ -152,7 +152,9 @@ RegisterTile best_tile(const ScheduleBuilder& builder, int64_t m, int64_t n,
 
 /// Bytes of what one operand may fill of the private cache, beside the other.
 int64_t private_cache(const ScheduleBuilder& builder);
-std::optional<Matmul> find_matmul(const ScheduleBuilder& builder, const Statement& nest);
+/// `with_edges`: also where masks say what of an operand is real.
+std::optional<Matmul> find_matmul(const ScheduleBuilder& builder, const Statement& nest,
+                                  bool with_edges = false);
 
 /// Recipes. Each works on one outermost statement of the kernel, named by its axis (-1: a statement
 /// that is not a loop).

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/kernel/heuristics/contraction.hpp"
 #include "core/kernel/tree/register_tiles.hpp"
 
 namespace tenon {
@@ -42,17 +43,49 @@ int64_t row_step(const ScheduleBuilder& builder, int row, int64_t across) {
   return 1;
 }
 
+/// How many of the axes are rows of the tile: those outside of what lies side by side in it; 0 if
+/// all of it does, or that cannot be told.
+size_t rows_of(ScheduleBuilder& builder, const std::vector<int>& axes) {
+  const std::vector<const Statement*> stores = builder.stores(builder.loop(axes.front()));
+  if (stores.size() != 1) return 0;
+  const auto pitch = [&](int axis) { return builder.stride(stores[0]->index, axis); };
+  size_t rows = axes.size() - 1;
+  for (; rows > 0; --rows) {
+    const auto inner = pitch(axes[rows]), outer = pitch(axes[rows - 1]);
+    if (!inner || !outer || !builder.extent(axes[rows]).is_const()) return 0;
+    if (*outer != *inner * builder.size(axes[rows])) break;
+  }
+  return rows;
+}
+
+/// Where an index divides rows by a small number, as by the taps of a window, those between are
+/// unrolled outside of all others, so that the division is of what is known. Gives what is left.
+int unroll_repeats(ScheduleBuilder& builder, int row) {
+  constexpr int64_t kMost = 16;
+  const int64_t repeats = divisor_of(builder, builder.loads(builder.loop(row)), row);
+  if (repeats < 2 || repeats > kMost || builder.size(row) % repeats != 0) return row;
+  const auto [rest, one] = builder.split(row, repeats);
+  builder.reorder({one, rest});
+  builder.unroll(one);
+  return rest;
+}
+
 }  // namespace
 
 void spread_over_block(ScheduleBuilder& builder, std::vector<int> axes, const Threads& threads,
                        int64_t lanes, bool on_y_and_z) {
-  axes = builder.fuse_contiguous(std::move(axes));
+  if (const size_t rows = rows_of(builder, axes); rows > 0) {
+    const auto first = axes.begin(), middle = first + static_cast<std::ptrdiff_t>(rows);
+    axes = {builder.fuse_all({first, middle}), builder.fuse_all({middle, axes.end()})};
+  } else {
+    axes = builder.fuse_contiguous(std::move(axes));
+  }
   while (axes.size() > 2) {  // rows of a symbolic length
     axes[0] = builder.fuse(axes[0], axes[1]);
     axes.erase(axes.begin() + 1);
   }
   int row = -1, column = axes.back();
-  if (axes.size() == 2) row = axes[0];
+  if (axes.size() == 2) row = unroll_repeats(builder, axes[0]);
   while (lanes > 1 && builder.size(column) % lanes != 0) lanes /= 2;
   if (lanes > 1) {
     const auto [rest, lane] = builder.split(column, lanes);

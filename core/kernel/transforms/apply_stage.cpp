@@ -151,10 +151,14 @@ class Stage {
     tile_ = step_.transform.computed ? tile_axes_apart(kernel_, *load_, loops, inner)
                                      : tile_axes(kernel_, *load_, loops, inner);
     int64_t count = 1;
-    bool row = true;  // the axes from here inwards follow one another in the source
-    const bool is_run = follow_one_another();
+    bool row = true;  // the axes from here inwards go by one step in the source
+    const bool in_kinds = shared && sort_by_kind();
+    const bool is_run = !in_kinds && follow_one_another();
+    const int64_t unit = std::max<int64_t>(1, tile_.empty() ? 1 : tile_.back().order);
     for (size_t i = tile_.size(); i-- > 0;) {
-      if (row && (is_run ? count > 1 && fills_banks(count) : tile_[i].order > count)) {
+      if (row && (in_kinds ? kind_of(tile_[i]) != kind_of(tile_.back())
+                  : is_run ? count > 1 && fills_banks(count)
+                           : tile_[i].order > count * unit)) {
         row = false;
         if (Refused no = end_row(i, count)) return no;
       }
@@ -171,6 +175,18 @@ class Stage {
     }
     count_ = count;
     return {};
+  }
+
+  AxisKind kind_of(const TileAxis& axis) const { return kernel_.axes[axis.members[0].axis].kind; }
+
+  /// Where steps are uneven, as over the edges of an image, they do not say what lies side by side:
+  /// then it is what the innermost axis is, terms of a sum or results. False, and nothing done, if
+  /// they are even.
+  bool sort_by_kind() {
+    if (std::ranges::all_of(tile_, &TileAxis::even)) return false;
+    const AxisKind inner = kind_of(tile_.back());
+    std::ranges::stable_partition(tile_, [&](const TileAxis& t) { return kind_of(t) != inner; });
+    return true;
   }
 
   /// The whole tile is one run of the source.

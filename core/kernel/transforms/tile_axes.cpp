@@ -182,8 +182,9 @@ class Line {
 TileAxis axis_alone(const Kernel& kernel, const KValue& load, int a) {
   const KernelAxis& axis = kernel.axes[a];
   const Expr next = load.index.substitute({{axis.name, axis.symbol() + 1}}) - load.index;
-  const int64_t move = next.is_const() ? std::abs(next.value()) : next.max();
-  return {{{a, 1}}, axis.extent, axis.bind == Bind::kVector ? 0 : move};
+  const bool even = next.is_const();
+  const int64_t move = even ? std::abs(next.value()) : next.max();
+  return {{{a, 1}}, axis.extent, axis.bind == Bind::kVector ? 0 : move, even};
 }
 
 struct Loop {

@@ -18,6 +18,7 @@ struct TileAxis {
   std::vector<Member> members;
   Expr extent;
   int64_t order = 0;  ///< larger is further out
+  bool even = true;   ///< every step goes as far in the source; else `order` is the longest
   int copy = -1;      ///< the axis of the copy loop
   int64_t pitch = 1;  ///< elements between neighbours in the tile
   int64_t size() const { return std::max<int64_t>(1, extent.max()); }

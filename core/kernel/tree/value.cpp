@@ -73,6 +73,16 @@ KValueRef make_select(const Expr& condition, KValueRef x, const Scalar& y) {
   if (x->kind == KValueKind::kConst && x->constant == y) return x;
   if (x->kind == KValueKind::kLoad && x->mask == condition)
     return make_load(x->buffer, x->dtype, x->index, x->mask, y);
+  // A load that is real only where the condition holds gives the rest itself.
+  if (x->kind == KValueKind::kLoad && x->constant == y &&
+      logical_and(x->mask, condition) == x->mask)
+    return x;
+  if (x->kind == KValueKind::kOp && x->op == Op::CAST && !x->bits) {
+    const Scalar narrow = cast(y, x->operands[0]->dtype);
+    const KValueRef inside =
+        cast(narrow, x->dtype) == y ? make_select(condition, x->operands[0], narrow) : nullptr;
+    if (inside && inside->op != Op::WHERE) return make_cast(inside, x->dtype);
+  }
   return make_op(Op::WHERE, x->dtype, {make_index(condition, DType::kBool), x, make_const(y)});
 }
 
