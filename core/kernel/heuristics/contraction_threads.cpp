@@ -85,6 +85,16 @@ void fill_ahead(ScheduleBuilder& builder, int k_block, const Matmul& mm, int64_t
   if (places >= 2) builder.pipeline(k_block, builder.choose("places", places, {2, 3}));
 }
 
+/// Terms of the sum that are staged together: as many as an index repeats after, as the taps of a
+/// window, so that where each copied element lies is the same in every block.
+int64_t depth_of(const ScheduleBuilder& builder, const Matmul& mm, int64_t wanted, int64_t step) {
+  constexpr int64_t kMost = 160;
+  const int64_t repeats = divisor_of(builder, {mm.rows, mm.columns}, mm.k);
+  const int64_t whole = std::lcm(repeats, step);
+  const bool divides = builder.extent(mm.k).is_const() && builder.size(mm.k) % whole == 0;
+  return repeats > 1 && divides && whole <= kMost ? whole : std::max(kLeastDepth, wanted);
+}
+
 /// Rows or columns of a tile that each thread has.
 int64_t share_of(int64_t size) { return size >= 128 ? 8 : size >= 64 ? 4 : 2; }
 
@@ -98,7 +108,7 @@ void schedule_registers(ScheduleBuilder& builder, const Matmul& mm, int64_t want
   const auto [m_thread, m_copy] = builder.split(m_inside, rows);
   const auto [n_block, n_inside] = builder.split(mm.n, tile.columns);
   const auto [n_thread, n_own] = builder.split(n_inside, columns);
-  const auto [k_block, k_step] = builder.split(mm.k, kLeastDepth);
+  const auto [k_block, k_step] = builder.split(mm.k, depth_of(builder, mm, kLeastDepth, 4));
   std::vector<int> order = mm.batch;
   order.insert(order.end(), {m_block, n_block, m_thread, n_thread, m_copy, n_own});
   builder.reorder(order);
@@ -136,16 +146,6 @@ Threads subgroups(const Tile& tile, const MatrixAtom& atom, int64_t most) {
   const int64_t down = std::clamp<int64_t>(tile.rows / atom.m, 1, most > 1 ? 2 : 1);
   const int64_t across = std::clamp<int64_t>(tile.columns / atom.n, 1, most / down);
   return {atom.subgroup, std::clamp<int64_t>(tile.rows / atom.m, 1, most / across), across};
-}
-
-/// Terms of the sum that are staged together: as many as an index repeats after, as the taps of a
-/// window, so that where each copied element lies is the same in every block.
-int64_t depth_of(const ScheduleBuilder& builder, const Matmul& mm, int64_t wanted, int64_t step) {
-  constexpr int64_t kMost = 160;
-  const int64_t repeats = divisor_of(builder, {mm.rows, mm.columns}, mm.k);
-  const int64_t whole = std::lcm(repeats, step);
-  const bool divides = builder.extent(mm.k).is_const() && builder.size(mm.k) % whole == 0;
-  return repeats > 1 && divides && whole <= kMost ? whole : std::max(kLeastDepth, wanted);
 }
 
 void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom& atom,

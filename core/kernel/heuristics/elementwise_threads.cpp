@@ -61,6 +61,22 @@ void schedule_elements(ScheduleBuilder& builder, std::vector<int> axes) {
   if (axes.size() > 2) bind_grid(builder, axes[axes.size() - 3], 1, Bind::kGridZ);
 }
 
+/// Sums of few terms, as of a small window, term by term: where they lie is a matter of constants.
+void unroll_short_sums(ScheduleBuilder& builder, int axis) {
+  constexpr int64_t kMost = 32;
+  std::vector<int> sums;
+  for (const Statement* r : builder.reductions(builder.loop(axis)))
+    if (r->body.size() == 1 && r->body[0].kind == Statement::Kind::kLoop) {
+      const std::vector<int> axes = builder.chain(r->body[0]);
+      int64_t terms = 1;
+      bool known = true;
+      for (const int a : axes) known &= builder.extent(a).is_const(), terms *= builder.size(a);
+      if (known && terms <= kMost) sums.insert(sums.end(), axes.begin(), axes.end());
+    }
+  for (const int a : sums)
+    if (builder.size(a) > 1) builder.unroll(a);
+}
+
 /// One item a thread, all axes as one.
 void spread_over_grid(ScheduleBuilder& builder, std::vector<int> axes, int64_t most_threads) {
   axes = {builder.fuse_all(axes)};
@@ -99,6 +115,7 @@ void schedule_threads_nest(ScheduleBuilder& builder, int axis) {
   }
   if (builder.caps.software && schedule_rows_apart(builder, axes)) return;
   if (schedule_rows(builder, axes) || schedule_columns(builder, axes)) return;
+  if (!builder.caps.software) unroll_short_sums(builder, axes.front());
   spread_over_grid(builder, std::move(axes), kThreads / 2);
 }
 

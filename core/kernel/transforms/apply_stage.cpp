@@ -152,13 +152,15 @@ class Stage {
                                      : tile_axes(kernel_, *load_, loops, inner);
     int64_t count = 1;
     bool row = true;  // the axes from here inwards go by one step in the source
-    const bool in_kinds = shared && sort_by_kind();
-    const bool is_run = !in_kinds && follow_one_another();
+    const bool is_run = follow_one_another();
+    const bool in_kinds = shared && (is_run ? are_by_kind() : sort_by_kind());
     const int64_t unit = std::max<int64_t>(1, tile_.empty() ? 1 : tile_.back().order);
     for (size_t i = tile_.size(); i-- > 0;) {
-      if (row && (in_kinds ? kind_of(tile_[i]) != kind_of(tile_.back())
-                  : is_run ? count > 1 && fills_banks(count)
-                           : tile_[i].order > count * unit)) {
+      const bool may_end = !in_kinds || kind_of(tile_[i]) != kind_of(tile_.back());
+      if (row && may_end &&
+          (is_run     ? count > 1 && fills_banks(count)
+           : in_kinds ? true
+                      : tile_[i].order > count * unit)) {
         row = false;
         if (Refused no = end_row(i, count)) return no;
       }
@@ -178,6 +180,16 @@ class Stage {
   }
 
   AxisKind kind_of(const TileAxis& axis) const { return kernel_.axes[axis.members[0].axis].kind; }
+
+  /// Whether terms of a sum and results lie in two groups.
+  bool are_by_kind() const {
+    const auto changes = [&](const TileAxis& a, const TileAxis& b) {
+      return kind_of(a) != kind_of(b);
+    };
+    const auto first = std::ranges::adjacent_find(tile_, changes);
+    return first != tile_.end() &&
+           std::adjacent_find(first + 1, tile_.end(), changes) == tile_.end();
+  }
 
   /// Where steps are uneven, as over the edges of an image, they do not say what lies side by side:
   /// then it is what the innermost axis is, terms of a sum or results. False, and nothing done, if
