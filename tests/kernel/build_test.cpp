@@ -40,6 +40,27 @@ TEST_CASE("views become indices and masks") { check_golden("views.txt"); }
 TEST_CASE("a gather's index is a symbol that the data defines") { check_golden("take.txt"); }
 TEST_CASE("a position that wraps in its dtype is no position") { check_golden("take_wrapped.txt"); }
 
+TEST_CASE("what a pad fills is what the load gives there, through casts that keep it") {
+  const auto tree = [](const std::string& from, const std::string& to, const std::string& fill) {
+    Builder builder;
+    return print(build_kernel(parse_graph("graph g(%x: " + from + "[4]) { %c = cast %x : " + to +
+                                              "[4] %y = pad %c, pairs=[(1, 1)], fill=" + fill +
+                                              " return %y }",
+                                          builder)));
+  };
+  const auto selects = [&](const std::string& from, const std::string& to,
+                           const std::string& fill) {
+    return tree(from, to, fill).find("where(") != std::string::npos;
+  };
+  CHECK(!selects("f16", "f32", "0.0"));
+  CHECK(!selects("f16", "f32", "-2.0"));
+  CHECK(selects("f16", "f32", "0.1"));  // not one of f16
+  CHECK(!selects("f16", "f32", "-0.0"));
+  CHECK(!selects("f32", "f16", "0.5"));
+  CHECK(selects("u8", "f32", "-1.0"));
+  CHECK(!selects("f32", "i32", "3"));
+}
+
 TEST_CASE("what a kernel may not hold is refused") {
   Builder builder;
   const Graph copy = parse_graph(R"(graph g(%x: f32[4]) {

@@ -405,6 +405,20 @@ const std::vector<std::pair<std::string, Case>>& representative_cases() {
         return %t })",
         {},
         {}}},
+      {"pads of casts",
+       {R"(graph g(%x: f16[3, 5]) {
+        %c = cast %x : f32[3, 5]
+        %a = pad %c, pairs=[(1, 1), (0, 2)], fill=-2.0
+        %b = pad %a, pairs=[(1, 0), (1, 1)], fill=0.1
+        %h = cast %b : f16[6, 9]
+        %i = cast %h : f32[6, 9]
+        %d = pad %i, pairs=[(0, 2), (1, 0)], fill=-0.0
+        %e = pad %d, pairs=[(0, 0), (1, 0)], fill=-0.0
+        %one = const 1.0 : f32[8, 11]
+        %r = fdiv %one, %e
+        return %e, %r })",
+        {},
+        {}}},
       {"windows of images",
        {R"(graph g(%x: i32[2, 3, 13, 13], %w: i32[5, 3, 3, 3]) {
         %xp = pad %x, pairs=[(0, 0), (0, 0), (1, 1), (1, 1)]

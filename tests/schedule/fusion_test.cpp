@@ -68,6 +68,40 @@ TEST_CASE("a cast operand of a matmul is not worth a round trip") {
   REQUIRE(kernel_count(scheduled(m, g)) == 1);
 }
 
+Capabilities gpu() {
+  Capabilities caps = generic_capabilities();
+  caps.max_workgroup_threads = 1024;
+  return caps;
+}
+
+TEST_CASE("on GPUs what is narrow has the buffer, not its cast that products take") {
+  const auto kept = [](const Capabilities& caps) {
+    Models m;
+    const NodeRef narrow = m.builder.cast(m.exp(m.param("a", {6, 8})), DType::kF16);
+    const NodeRef a = m.builder.cast(narrow, DType::kF32);
+    const NodeRef product = m.matmul(a, m.param("b", {8, 5}));
+    const Schedule s =
+        scheduled(m, m.graph("g", {product, m.matmul(a, m.param("c", {8, 7}))}), caps);
+    for (const ScheduledBuffer& b : s.buffers)
+      if (b.kind == BufferKind::kTemporary) return b.dtype;
+    return DType::kVoid;
+  };
+  CHECK(kept(gpu()) == DType::kF16);
+  CHECK(kept(generic_capabilities()) == DType::kF32);
+}
+
+TEST_CASE("on GPUs a short chain is computed by each kernel that takes it") {
+  const auto kernels = [](const Capabilities& caps) {
+    Models m;
+    const NodeRef e = m.exp(m.param("x", {40, 50}));
+    const std::vector<NodeRef> sums = {m.builder.reduce(Op::ADD, e, {0}),
+                                       m.builder.reduce(Op::ADD, e, {1})};
+    return kernel_count(scheduled(m, m.graph("g", sums), caps));
+  };
+  CHECK(kernels(gpu()) == 2);
+  CHECK(kernels(generic_capabilities()) == 3);
+}
+
 /// Weights [k, n] of blocks of a scale and 16 bytes of `from`.
 NodeRef of_blocks(Models& m, const NodeRef& blocks, int64_t k, int64_t n) {
   Builder& b = m.builder;
