@@ -19,7 +19,7 @@ A_MILLION = 1_000_000
 # What each kernel is to reach of its bound, by the budget: a share of memory's rate or of the matrix units' peak.
 MEMORY = {name: 0.85 for name in
           "add columns decode gelu_f16 layer_norm softmax sum_all sum_rows transpose".split()}
-MATRICES = {("gemm_bf16", "sm_80"): 0.60, ("gemm_f16", "sm_80"): 0.60, ("weights_bf16", "sm_80"): 0.60,
+MATRICES = {("conv", "sm_80"): 0.25, ("gemm_bf16", "sm_80"): 0.60, ("gemm_f16", "sm_80"): 0.60, ("weights_bf16", "sm_80"): 0.60,
             ("attention", "sm_80"): 0.35, ("attention", "sm_90a"): 0.25}
 # No bank of shared memory serves two rows one after the other.
 NO_CONFLICTS = {"gemm_bf16", "gemm_f16", "transpose"}
