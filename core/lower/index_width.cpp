@@ -47,14 +47,18 @@ class Spans {
 
   Span sum(const Expr& expr) const {
     const auto constant = static_cast<double>(expr.constant());
-    Span out{constant, constant, std::abs(constant)};
+    Span out{constant, constant, 0};
+    double together = std::abs(constant);
     for (const auto& [coefficient, term] : expr.terms()) {
       const auto factor = static_cast<double>(coefficient);
       const Span span = of(term);
       out.low += std::min(factor * span.low, factor * span.high);
       out.high += std::max(factor * span.low, factor * span.high);
-      out.most += std::abs(factor) * span.most;
+      // The factor is of the term, not of what leads to it, as what a remainder is of.
+      together += std::abs(factor) * std::max(std::abs(span.low), std::abs(span.high));
+      out.most = std::max(out.most, span.most);
     }
+    out.most = std::max(out.most, together);
     return out;
   }
 

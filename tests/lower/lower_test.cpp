@@ -76,6 +76,13 @@ TEST_CASE("indices are i32 where they provably fit") {
   narrow.index_bits = 32;
   CHECK_THROWS_WITH(lower(addition("[50000, 50000]"), narrow),
                     ContainsSubstring("expected indices below 2^31"));
+  // The position is beyond 2^31 / 576, but what it is multiplied with is a remainder of it.
+  const char* const every_row = R"(graph g(%x: f32[64, 576]) {
+    %c = shrink %x, ranges=[(0, 64), (0, 1)]
+    %r = reshape %c : f32[1, 64, 1]
+    %e = expand %r : f32[32, 64, 3136]
+    return %e })";
+  CHECK_NOTHROW(lower(every_row, narrow, "fuse a0 a1; fuse a0_a1 a2"));
 }
 
 TEST_CASE("full tiles carry no mask, a tail does") {
