@@ -121,13 +121,13 @@ bool is_wide_copy(const SchedulerInput& input, int i) {
 }
 
 /// Views through which several kernels may read. Processors with vectors stage what windows read,
-/// and a buffer of all windows is many times what they view.
+/// as GPUs do, and a buffer of all windows is many times what they view.
 int most_shared_views(const SchedulerInput& input, int i) {
   const Capabilities& caps = input.capabilities(i);
   int base = i;
   while (input.node(base).op == Op::VIEW) base = input.sources[base][0];
   const bool windows = input.analysis[i].size > 2 * input.analysis[base].size;
-  const bool stages = caps.max_workgroup_threads <= 1 && caps.vector_bytes > 1;
+  const bool stages = is_gpu(caps) || (caps.max_workgroup_threads <= 1 && caps.vector_bytes > 1);
   return windows && stages ? kMostStagedViews : kMostSharedViews;
 }
 

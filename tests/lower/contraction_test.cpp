@@ -157,3 +157,27 @@ TEST_CASE("convolutions take matrix atoms where workgroups make tiles, edges inc
       CHECK(difference({convolution(i, turned), {}, {}}, warps_like(), "", true) == "");
     }
 }
+
+TEST_CASE("groups of channels are products of their own, of few rows where they have few") {
+  const Case c{R"(graph g(%x: f16[2, 64, 60], %w: f16[24, 16]) {
+  %xc = cast %x : f32[2, 64, 60]
+  %wc = cast %w : f32[24, 16]
+  %xr = reshape %xc : f32[2, 4, 1, 16, 60]
+  %wr = reshape %wc : f32[1, 4, 6, 16, 1]
+  %xe = expand %xr : f32[2, 4, 6, 16, 60]
+  %we = expand %wr : f32[2, 4, 6, 16, 60]
+  %p = mul %we, %xe
+  %s = reduce.add %p, axes=[3]
+  %y = reshape %s : f32[2, 24, 60]
+  return %y
+})",
+               {},
+               {}};
+  Builder builder;
+  const std::string chosen =
+      print(lower(parse_graph(c.graph, builder), warps_like(), "", true).chosen.list);
+  INFO(chosen);
+  CHECK(count(chosen, "tensorize") == 1);
+  for (const Capabilities& device : {warps_like(), waves_like(), gpu_like()})
+    CHECK(difference(c, device, "", true) == "");
+}

@@ -254,6 +254,20 @@ int with_long_rows(ScheduleBuilder& builder, int axis) {
   }
 }
 
+/// Where both operands follow an axis, one of them in groups, as a convolution of groups of
+/// channels: the groups, and what is in one. Gives the outermost of the loops.
+int split_groups(ScheduleBuilder& builder, int axis) {
+  const std::optional<Contraction> c = find_contraction(builder, builder.loop(axis));
+  if (!c || !c->rows.empty()) return axis;
+  for (const int a : c->batch) {
+    const int64_t group = divisor_of(builder, {c->row, c->column}, a);
+    if (group < 2 || !builder.extent(a).is_const() || builder.size(a) % group != 0) continue;
+    const int groups = builder.split(a, group).first;
+    if (a == axis) axis = groups;
+  }
+  return axis;
+}
+
 bool schedule_found(ScheduleBuilder& builder, int axis) {
   const std::optional<Matmul> found = find_matmul(builder, builder.loop(axis), true);
   if (!found || !builder.has_barriers() || builder.caps.max_workgroup_threads < 256) return false;
@@ -261,8 +275,9 @@ bool schedule_found(ScheduleBuilder& builder, int axis) {
   for (const Bind place : {Bind::kBlockX, Bind::kBlockY, Bind::kBlockZ})
     if (builder.placed(place) != 0) return false;
   const auto [fewer, more] = std::minmax({builder.size(mm.m), builder.size(mm.n)});
-  const int64_t fewest = builder.caps.software ? kLeastTile : kFewestRows;
-  if (fewer < fewest || more < kLeastTile || builder.size(mm.k) < kLeastDepth) return false;
+  if (fewer < (builder.caps.software ? kLeastTile : 2) || more < kLeastTile ||
+      builder.size(mm.k) < kLeastDepth)
+    return false;
   for (const KernelBuffer& b : builder.kernel.buffers)
     if (b.space == BufferSpace::kGlobal && b.read && b.written) return false;
   // The largest that the shared memory holds.
@@ -282,6 +297,8 @@ bool schedule_found(ScheduleBuilder& builder, int axis) {
     };
     if (largest(most_tile(atom), products)) return true;
   }
+  const bool windows = divisor_of(builder, {mm.rows, mm.columns}, mm.k) > 1;
+  if (fewer < kFewestRows && !windows) return false;
   const auto registers = [&](ScheduleBuilder& trial, int64_t tile) {
     schedule_registers(trial, mm, tile);
   };
@@ -292,7 +309,8 @@ bool schedule_found(ScheduleBuilder& builder, int axis) {
 
 bool schedule_tiles(ScheduleBuilder& builder, int axis) {
   const auto with = [&](ScheduleBuilder& trial) {
-    const int outermost = trial.caps.software ? axis : with_long_rows(trial, axis);
+    if (trial.caps.software) return false;
+    const int outermost = with_long_rows(trial, split_groups(trial, axis));
     return !trial.list.empty() && schedule_found(trial, outermost);
   };
   return builder.attempt(with) || schedule_found(builder, axis);
