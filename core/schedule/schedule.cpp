@@ -13,6 +13,7 @@
 #include "core/schedule/group.hpp"
 #include "core/schedule/kernel_graph.hpp"
 #include "core/schedule/limits.hpp"
+#include "core/schedule/scatter_in_parts.hpp"
 #include "core/schedule/two_stages.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
@@ -181,11 +182,15 @@ Schedule schedule_nodes(const SchedulerInput& input, Builder& builder) {
 Schedule scheduling::schedule_region(const Graph& graph, const ScheduleOptions& options,
                                      Builder& builder, int result_device) {
   const Graph placed = place(graph, options, builder, result_device);
-  const SchedulerInput whole(placed, options);
-  if (!options.fuse) return schedule_nodes(whole, builder);
+  const SchedulerInput as_given(placed, options);
+  if (!options.fuse) return schedule_nodes(as_given, builder);
+  const std::optional<Graph> scattered = scatters_in_parts(as_given, builder);
+  std::optional<SchedulerInput> in_parts;
+  if (scattered) in_parts.emplace(*scattered, options);
+  const SchedulerInput& whole = in_parts ? *in_parts : as_given;
   const std::optional<Graph> parts =
       options.chains ? chains_by_parts(whole, builder) : std::nullopt;
-  const Graph& graph_in_parts = parts ? *parts : placed;
+  const Graph& graph_in_parts = parts ? *parts : whole.graph;
   const SchedulerInput input(graph_in_parts, options);
   if (const std::optional<Graph> staged = in_two_stages(input, builder))
     return schedule_nodes(SchedulerInput(*staged, options), builder);

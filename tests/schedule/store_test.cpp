@@ -22,6 +22,29 @@ struct Parts {
   }
 };
 
+TEST_CASE("on GPUs sums that few threads scatter are scattered in parts") {
+  const auto kernels = [](bool gpu, int64_t length, int64_t beside, DType dtype, StoreMode mode) {
+    Capabilities caps = generic_capabilities();
+    caps.compute_units = 100;
+    if (gpu) caps.max_workgroup_threads = 1024;
+    Models m;
+    const Shape index{Dim(length), Dim(beside)}, into{Dim(50), Dim(beside)};
+    const NodeRef i = m.builder.cast(m.param("i", index), DType::kI64);
+    const NodeRef v = m.builder.cast(m.param("v", index), dtype);
+    const NodeRef x = m.builder.cast(m.param("x", into), dtype);
+    const Graph g = m.graph("g", {m.builder.store(x, i, v, 0, mode)});
+    const Schedule s = schedule(g, on_one_device(caps), m.builder);
+    require_same(g, s, 2);
+    return kernel_count(s);
+  };
+  const int whole = kernels(false, 5003, 1, DType::kF32, StoreMode::kAdd);
+  CHECK(kernels(true, 5003, 1, DType::kF32, StoreMode::kAdd) > whole);
+  CHECK(kernels(true, 5003, 3, DType::kI32, StoreMode::kAdd) >
+        kernels(false, 5003, 3, DType::kI32, StoreMode::kAdd));
+  CHECK(kernels(true, 5003, 1, DType::kF32, StoreMode::kLast) == whole);  // no sum
+  CHECK(kernels(true, 100, 1, DType::kF32, StoreMode::kAdd) == whole);    // short
+}
+
 TEST_CASE("a store into an input goes to a copy") {
   Parts p;
   const Schedule s = p.scheduled(p.m.graph("g", {p.store(p.x)}));

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/schedule/scatter_in_parts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/ir/scalar_op.hpp"
+
+namespace tenon::scheduling {
+namespace {
+
+constexpr double kThreadsPerUnit = 64;   // which wait for memory most of the time
+constexpr double kShortestPart = 64;     // elements of the index
+constexpr double kMostBytes = 64 << 20;  // of all copies
+// An update waits for memory, about 60 ns; an element of a copy is written, read and added: about
+// 5 ps on the same GPU.
+constexpr double kUpdatePerElement = 12000;
+
+/// Parts of the index; 1: left as it is.
+int64_t parts_of(const SchedulerInput& input, int i) {
+  const Node& node = input.node(i);
+  const auto& attr = node.as<StoreAttr>();
+  const Capabilities& caps = input.capabilities(i);
+  const Node& index = *node.sources[1];
+  const Dim& length = index.shape[attr.axis];
+  const bool exact = dtype_bits(node.dtype) >= 32;  // narrow floats would be rounded elsewhere
+  if (attr.mode != StoreMode::kAdd || !exact || !is_signed(index.dtype) || !length.is_const() ||
+      caps.max_workgroup_threads <= 1 || caps.software || caps.compute_units < 2)
+    return 1;
+  const double terms = input.estimate.of(length);
+  const double beside = input.estimate.of(index.shape) / std::max(1.0, terms);
+  const double into = std::max(1.0, input.estimate.of(node.shape));
+  const double parts =
+      std::min({kThreadsPerUnit * caps.compute_units / std::max(1.0, beside), terms / kShortestPart,
+                kMostBytes / (into * static_cast<double>(dtype_size(node.dtype))),
+                std::sqrt(kUpdatePerElement * terms / into)});
+  return std::max<int64_t>(1, static_cast<int64_t>(parts));
+}
+
+/// Pads the axis with what goes nowhere, and cuts it in parts.
+NodeRef cut(Builder& builder, NodeRef x, int axis, int64_t parts, const Scalar& fill) {
+  const int64_t length = x->shape[axis].value(), each = (length + parts - 1) / parts;
+  if (parts * each > length) {
+    std::vector<std::pair<Dim, Dim>> pairs(x->shape.size(), {Dim(0), Dim(0)});
+    pairs[static_cast<size_t>(axis)].second = Dim(parts * each - length);
+    x = builder.pad(std::move(x), std::move(pairs), fill);
+  }
+  Shape shape = x->shape;
+  shape[axis] = Dim(each);
+  shape.insert(shape.begin() + axis, Dim(parts));
+  return builder.reshape(std::move(x), std::move(shape));
+}
+
+NodeRef in_parts(Builder& builder, const Node& node, const std::vector<NodeRef>& sources,
+                 int64_t parts) {
+  const int axis = node.as<StoreAttr>().axis;
+  const NodeRef& index = sources[1];
+  Shape copies = node.shape;
+  copies.insert(copies.begin() + axis, Dim(parts));
+  const NodeRef sums = builder.store(
+      builder.constant(zero(node.dtype), copies),
+      cut(builder, index, axis, parts, Scalar::of_int(index->dtype, -1)),
+      cut(builder, sources[2], axis, parts, zero(node.dtype)), axis + 1, StoreMode::kAdd);
+  const NodeRef all = builder.reshape(builder.reduce(Op::ADD, sums, {axis}), node.shape);
+  return builder.binary(Op::ADD, sources[0], all);
+}
+
+}  // namespace
+
+std::optional<Graph> scatters_in_parts(const SchedulerInput& input, Builder& builder) {
+  std::vector<int64_t> parts(input.nodes.size(), 1);
+  for (int i = 0; i < static_cast<int>(input.nodes.size()); ++i)
+    if (input.node(i).op == Op::STORE) parts[static_cast<size_t>(i)] = parts_of(input, i);
+  if (std::ranges::all_of(parts, [](int64_t n) { return n == 1; })) return std::nullopt;
+  std::vector<NodeRef> made(input.nodes.size());
+  for (size_t i = 0; i < input.nodes.size(); ++i) {
+    const Node& node = *input.nodes[i];
+    std::vector<NodeRef> sources;
+    for (const int s : input.sources[i]) sources.push_back(made[s]);
+    if (parts[i] > 1)
+      made[i] = in_parts(builder, node, sources, parts[i]);
+    else if (sources == node.sources)
+      made[i] = input.nodes[i];
+    else
+      made[i] = builder.make(node.op, node.dtype, node.shape, std::move(sources), node.attr);
+  }
+  Graph out = input.graph;
+  for (NodeRef& o : out.outputs) o = made[input.at(o)];
+  return out;
+}
+
+}  // namespace tenon::scheduling
