@@ -15,14 +15,23 @@ constexpr tn_axis kAxes[] = {TN_AXIS_GRID_X,  TN_AXIS_GRID_Y,  TN_AXIS_GRID_Z,
 LaunchPlaces::LaunchPlaces(const Kernel& kernel, KernelOps& ops) : ops_(ops) {
   Place& grid_x = places_[number(Bind::kGridX)];
   int64_t begin = 0;
-  for (const std::span<const Statement> section : sections_of(kernel)) {
-    grid_x = {};
+  const auto add_all = [&](std::span<const Statement> section) {
     for (const Statement& s : section) {
       add(s, kernel);
       walk(s.body, [&](const Statement& inner) { add(inner, kernel); });
     }
+  };
+  for (const std::span<const Statement> section : sections_of(kernel)) {
+    const Places before = std::exchange(places_, {});
+    add_all(section);
+    Section own{begin, grid_x, {}};
+    for (const Bind place : {Bind::kGridY, Bind::kGridZ})
+      if (!is_used(place)) own.unused.push_back(place);
+    places_ = before;
+    grid_x = {};
+    add_all(section);
     if (kernel.sections.empty()) return;
-    sections_.push_back({begin, grid_x});
+    sections_.push_back(std::move(own));
     begin += grid_x.extent.value();
   }
   grid_x = {.used = true, .uneven = true, .extent = begin};
@@ -52,7 +61,9 @@ void LaunchPlaces::in_section(size_t section, const std::function<void()>& emit)
   Place& grid_x = places_[number(Bind::kGridX)];
   const Place whole = std::exchange(grid_x, sections_[section].grid_x);
   begin_ = sections_[section].begin;
+  for (const Bind place : sections_[section].unused) open(place);
   emit();
+  for (size_t i = 0; i < sections_[section].unused.size(); ++i) close();
   begin_ = 0;
   grid_x = whole;
 }
@@ -61,10 +72,16 @@ LaunchPlaces::Value LaunchPlaces::is_of_section(size_t section) {
   const Section& own = sections_[section];
   const Value at = raw_index(Bind::kGridX);
   const auto less = [&](Value a, Value b) { return ops_.op(TN_OP_CMPLT, DType::kBool, {a, b}); };
-  const Value before_end = less(at, ops_.index_constant(own.begin + own.grid_x.extent.value()));
-  if (own.begin == 0) return before_end;
-  const Value not_before = less(ops_.index_constant(own.begin - 1), at);
-  return section + 1 == sections_.size() ? not_before : ops_.both(not_before, before_end);
+  std::vector<Value> all;
+  if (own.begin > 0) all.push_back(less(ops_.index_constant(own.begin - 1), at));
+  if (section + 1 < sections_.size() || own.begin == 0)
+    all.push_back(less(at, ops_.index_constant(own.begin + own.grid_x.extent.value())));
+  for (const Bind place : own.unused)
+    if (is_used(place) && !extent(place).is_const(1))
+      all.push_back(less(raw_index(place), ops_.index_constant(1)));
+  Value whole = all.front();
+  for (size_t i = 1; i < all.size(); ++i) whole = ops_.both(whole, all[i]);
+  return whole;
 }
 
 LaunchPlaces::Value LaunchPlaces::index(Bind place) {

@@ -66,6 +66,7 @@ class LaunchPlaces {
   struct Section {
     int64_t begin = 0;  ///< its first workgroup along grid.x
     Place grid_x;
+    std::vector<Bind> unused;  ///< of the grid's other places: it is the first there
   };
   std::vector<Section> sections_;
   int64_t begin_ = 0;  ///< of the section that is emitted
