@@ -60,5 +60,7 @@ std::vector<std::string> random_lists(const std::string& graph, uint32_t seeds,
 
 /// Graphs that meet every statement and leaf of a loop tree.
 const std::vector<std::pair<std::string, Case>>& representative_cases();
+/// Of these the convolutions.
+std::vector<std::pair<std::string, Case>> window_cases();
 
 }  // namespace tenon::test

@@ -269,7 +269,8 @@ int split_groups(ScheduleBuilder& builder, int axis) {
 }
 
 bool schedule_found(ScheduleBuilder& builder, int axis) {
-  const std::optional<Matmul> found = find_matmul(builder, builder.loop(axis), true);
+  const std::optional<Matmul> found =
+      find_matmul(builder, builder.loop(axis), !builder.caps.software);
   if (!found || !builder.has_barriers() || builder.caps.max_workgroup_threads < 256) return false;
   const Matmul& mm = *found;
   for (const Bind place : {Bind::kBlockX, Bind::kBlockY, Bind::kBlockZ})
