@@ -86,13 +86,20 @@ void fill_ahead(ScheduleBuilder& builder, int k_block, const Matmul& mm, int64_t
 }
 
 /// Terms of the sum that are staged together: as many as an index repeats after, as the taps of a
-/// window, so that where each copied element lies is the same in every block.
-int64_t depth_of(const ScheduleBuilder& builder, const Matmul& mm, int64_t wanted, int64_t step) {
-  constexpr int64_t kMost = 160;
+/// window, so that where each copied element lies is the same in every block. No thread shall copy
+/// too many, as the copies are unrolled: then a smaller tile is asked for, or goes without.
+int64_t depth_of(ScheduleBuilder& builder, const Matmul& mm, const Tile& tile,
+                 const Threads& threads, int64_t wanted, int64_t step) {
+  constexpr int64_t kMost = 160, kMostCopies = 80;
   const int64_t repeats = divisor_of(builder, {mm.rows, mm.columns}, mm.k);
   const int64_t whole = std::lcm(repeats, step);
   const bool divides = builder.extent(mm.k).is_const() && builder.size(mm.k) % whole == 0;
-  return repeats > 1 && divides && whole <= kMost ? whole : std::max(kLeastDepth, wanted);
+  const int64_t otherwise = std::max(kLeastDepth, wanted);
+  if (repeats < 2 || !divides || whole > kMost) return otherwise;
+  const int64_t longer = std::max(tile.rows, tile.columns);
+  if (whole * longer / (threads.x * threads.y * threads.z) <= kMostCopies) return whole;
+  if (longer > kLeastTile) builder.give_up("copies of a tile that are not too many");
+  return otherwise;
 }
 
 /// Rows or columns of a tile that each thread has.
@@ -108,7 +115,8 @@ void schedule_registers(ScheduleBuilder& builder, const Matmul& mm, int64_t want
   const auto [m_thread, m_copy] = builder.split(m_inside, rows);
   const auto [n_block, n_inside] = builder.split(mm.n, tile.columns);
   const auto [n_thread, n_own] = builder.split(n_inside, columns);
-  const auto [k_block, k_step] = builder.split(mm.k, depth_of(builder, mm, kLeastDepth, 4));
+  const auto [k_block, k_step] =
+      builder.split(mm.k, depth_of(builder, mm, tile, threads, kLeastDepth, 4));
   std::vector<int> order = mm.batch;
   order.insert(order.end(), {m_block, n_block, m_thread, n_thread, m_copy, n_own});
   builder.reorder(order);
@@ -162,8 +170,8 @@ void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom
   const auto [n_copy, n_atom] = builder.split(n_own, atom.n);
   // A thin tile has few results for what it reads: more of it at once.
   const int64_t depth = (tile.thin() ? 4 : 2) * static_cast<int64_t>(atom.k);
-  const auto [k_block, k_inside] =
-      builder.split(mm.k, depth_of(builder, mm, depth, static_cast<int64_t>(atom.k)));
+  const auto [k_block, k_inside] = builder.split(
+      mm.k, depth_of(builder, mm, tile, threads, depth, static_cast<int64_t>(atom.k)));
   std::vector<int> order = mm.batch;
   order.insert(order.end(), {m_block, n_block, m_group, n_group, m_copy, m_atom, n_copy, n_atom});
   // A loop of one iteration is not unrolled, so it may not stand between the axes of the atom.
