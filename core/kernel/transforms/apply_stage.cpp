@@ -197,7 +197,8 @@ class Stage {
   bool sort_by_kind() {
     if (std::ranges::all_of(tile_, &TileAxis::even)) return false;
     const AxisKind inner = kind_of(tile_.back());
-    std::ranges::stable_partition(tile_, [&](const TileAxis& t) { return kind_of(t) != inner; });
+    std::stable_partition(tile_.begin(), tile_.end(),
+                          [&](const TileAxis& t) { return kind_of(t) != inner; });
     return true;
   }
 
