@@ -276,6 +276,14 @@ int split_groups(ScheduleBuilder& builder, int axis) {
   return axis;
 }
 
+/// Whether thin tiles give a share of the units one each: a few workgroups with a long sum each are
+/// done later than all units that go without tiles, and read each operand anew.
+bool thin_tiles_fill(const ScheduleBuilder& builder, const Matmul& mm, double share) {
+  constexpr int64_t kThinnest = kLeastTile / 2;
+  return static_cast<double>(count_blocks(builder, mm, kThinnest, kThinnest)) >=
+         share * std::max(1U, builder.caps.compute_units);
+}
+
 bool schedule_found(ScheduleBuilder& builder, int axis) {
   const std::optional<Matmul> found =
       find_matmul(builder, builder.loop(axis), !builder.caps.software);
@@ -300,14 +308,21 @@ bool schedule_found(ScheduleBuilder& builder, int axis) {
     }
     return false;
   };
+  // Of sums that no block ends with, every copy has a mask, and none is made ahead. Windows have no
+  // other recipe.
+  const bool whole = builder.extent(mm.k).is_const() && builder.size(mm.k) % kLeastDepth == 0;
+  const bool windows = divisor_of(builder, {mm.rows, mm.columns}, mm.k) > 1;
+  const auto is_fast = [&](double share) {
+    return fewer >= kLeastTile || windows || thin_tiles_fill(builder, mm, share);
+  };
+  if (!is_fast(whole ? 0.125 : 2)) return false;
   for (const MatrixAtom& atom : atoms_for(builder, mm)) {
     const auto products = [&](ScheduleBuilder& trial, int64_t tile) {
       (atom.tiles ? schedule_tile_atoms : schedule_atoms)(trial, mm, atom, tile);
     };
     if (largest(most_tile(atom), products)) return true;
   }
-  const bool windows = divisor_of(builder, {mm.rows, mm.columns}, mm.k) > 1;
-  if (fewer < kFewestRows && !windows) return false;
+  if ((fewer < kFewestRows && !windows) || !is_fast(whole ? 0.5 : 4)) return false;
   const auto registers = [&](ScheduleBuilder& trial, int64_t tile) {
     schedule_registers(trial, mm, tile);
   };
