@@ -95,10 +95,14 @@ int64_t depth_of(ScheduleBuilder& builder, const Matmul& mm, const Tile& tile,
   const int64_t whole = std::lcm(repeats, step);
   const bool divides = builder.extent(mm.k).is_const() && builder.size(mm.k) % whole == 0;
   const int64_t otherwise = std::max(kLeastDepth, wanted);
-  if (repeats < 2 || !divides || whole > kMost) return otherwise;
+  if (repeats < 2) return otherwise;
   const int64_t longer = std::max(tile.rows, tile.columns);
-  if (whole * longer / (threads.x * threads.y * threads.z) <= kMostCopies) return whole;
-  if (longer > kLeastTile) builder.give_up("copies of a tile that are not too many");
+  const auto few = [&](int64_t depth) {
+    return depth * longer / (threads.x * threads.y * threads.z) <= kMostCopies;
+  };
+  if (divides && whole <= kMost && few(whole)) return whole;
+  const bool smaller = longer > kLeastTile && (!few(otherwise) || (divides && whole <= kMost));
+  if (smaller) builder.give_up("copies of a tile that are not too many");
   return otherwise;
 }
 
