@@ -18,11 +18,6 @@ constexpr int kMostSharedViews = 16;
 constexpr int kMostStagedViews = 32;
 constexpr double kSlack = 1 + 1e-9;
 
-/// Arithmetic costs less there, next to memory.
-bool is_gpu(const Capabilities& capabilities) {
-  return capabilities.max_workgroup_threads > 1 && !capabilities.software;
-}
-
 int kernel_count(const std::vector<Demand>& demands) {
   int count = 0, last = -1;
   for (const Demand& d : demands) {

@@ -156,4 +156,25 @@ bool is_command(const Node& node) {
   return node.op == Op::COPY || node.op == Op::IF || node.op == Op::LOOP;
 }
 
+bool is_gpu(const Capabilities& capabilities) {
+  return capabilities.max_workgroup_threads > 1 && !capabilities.software;
+}
+
+Graph with_changed_nodes(const SchedulerInput& input, Builder& builder, const ChangeNode& change) {
+  std::vector<NodeRef> made(input.nodes.size());
+  for (int i = 0; i < static_cast<int>(input.nodes.size()); ++i) {
+    const Node& node = input.node(i);
+    std::vector<NodeRef> sources;
+    for (const int s : input.sources[i]) sources.push_back(made[s]);
+    made[i] = change(i, sources);
+    if (made[i]) continue;
+    made[i] = sources == node.sources
+                  ? input.nodes[i]
+                  : builder.make(node.op, node.dtype, node.shape, std::move(sources), node.attr);
+  }
+  Graph out = input.graph;
+  for (NodeRef& o : out.outputs) o = made[input.at(o)];
+  return out;
+}
+
 }  // namespace tenon::scheduling

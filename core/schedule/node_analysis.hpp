@@ -2,6 +2,7 @@
 // What the scheduler knows of every node before it cuts: cost and shape of the cone below it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -59,6 +60,13 @@ struct SchedulerInput {
   int behind_view(int i) const;
 };
 
+/// The graph with other nodes: `change` gives one for number i and its sources as they are now, or
+/// null for the same.
+using ChangeNode = std::function<NodeRef(int i, const std::vector<NodeRef>& sources)>;
+Graph with_changed_nodes(const SchedulerInput& input, Builder& builder, const ChangeNode& change);
+
+/// Workgroups that are not lanes of a processor: arithmetic costs less there, next to memory.
+bool is_gpu(const Capabilities& capabilities);
 /// CONST, INDEX and the values of dimensions: never a buffer of their own unless they are outputs.
 bool is_leaf(const Node& node);
 bool is_param(const Node& node);  ///< an input buffer

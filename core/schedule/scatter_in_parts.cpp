@@ -25,7 +25,7 @@ int64_t parts_of(const SchedulerInput& input, int i) {
   const Dim& length = index.shape[attr.axis];
   const bool exact = dtype_bits(node.dtype) >= 32;  // narrow floats would be rounded elsewhere
   if (attr.mode != StoreMode::kAdd || !exact || !is_signed(index.dtype) || !length.is_const() ||
-      caps.max_workgroup_threads <= 1 || caps.software || caps.compute_units < 2)
+      !is_gpu(caps) || caps.compute_units < 2)
     return 1;
   const double terms = input.estimate.of(length);
   const double beside = input.estimate.of(index.shape) / std::max(1.0, terms);
@@ -72,21 +72,9 @@ std::optional<Graph> scatters_in_parts(const SchedulerInput& input, Builder& bui
   for (int i = 0; i < static_cast<int>(input.nodes.size()); ++i)
     if (input.node(i).op == Op::STORE) parts[static_cast<size_t>(i)] = parts_of(input, i);
   if (std::ranges::all_of(parts, [](int64_t n) { return n == 1; })) return std::nullopt;
-  std::vector<NodeRef> made(input.nodes.size());
-  for (size_t i = 0; i < input.nodes.size(); ++i) {
-    const Node& node = *input.nodes[i];
-    std::vector<NodeRef> sources;
-    for (const int s : input.sources[i]) sources.push_back(made[s]);
-    if (parts[i] > 1)
-      made[i] = in_parts(builder, node, sources, parts[i]);
-    else if (sources == node.sources)
-      made[i] = input.nodes[i];
-    else
-      made[i] = builder.make(node.op, node.dtype, node.shape, std::move(sources), node.attr);
-  }
-  Graph out = input.graph;
-  for (NodeRef& o : out.outputs) o = made[input.at(o)];
-  return out;
+  return with_changed_nodes(input, builder, [&](int i, const std::vector<NodeRef>& sources) {
+    return parts[i] > 1 ? in_parts(builder, input.node(i), sources, parts[i]) : NodeRef();
+  });
 }
 
 }  // namespace tenon::scheduling

@@ -84,7 +84,7 @@ std::optional<Results> results_of(const SchedulerInput& input, const Node& reduc
 /// Nothing where it is no such product.
 std::optional<double> blocks_of_tiles(const SchedulerInput& input, int i, double units) {
   const Capabilities& caps = input.capabilities(i);
-  if (!input.analysis[i].contraction || caps.max_workgroup_threads < 256 || caps.software)
+  if (!input.analysis[i].contraction || !is_gpu(caps) || caps.max_workgroup_threads < 256)
     return std::nullopt;
   const std::optional<Results> results = results_of(input, input.node(i));
   if (!results) return std::nullopt;
@@ -249,22 +249,12 @@ std::optional<Graph> in_two_stages(const SchedulerInput& input, Builder& builder
     any |= blocks[i].has_value();
   }
   if (!any) return std::nullopt;
-  std::vector<NodeRef> made(input.nodes.size());
-  for (int i = 0; i < static_cast<int>(input.nodes.size()); ++i) {
-    const Node& node = input.node(i);
-    std::vector<NodeRef> sources;
-    for (const int s : input.sources[i]) sources.push_back(made[s]);
-    if (blocks[i])
-      made[i] = TwoStages(builder, node.as<ReduceAttr>(), *blocks[i], input.analysis[i].contraction)
-                    .run(sources[0]);
-    else if (sources == node.sources)
-      made[i] = input.nodes[i];
-    else
-      made[i] = builder.make(node.op, node.dtype, node.shape, std::move(sources), node.attr);
-  }
-  Graph out = input.graph;
-  for (NodeRef& o : out.outputs) o = made[input.at(o)];
-  return out;
+  return with_changed_nodes(input, builder, [&](int i, const std::vector<NodeRef>& sources) {
+    if (!blocks[i]) return NodeRef();
+    return TwoStages(builder, input.node(i).as<ReduceAttr>(), *blocks[i],
+                     input.analysis[i].contraction)
+        .run(sources[0]);
+  });
 }
 
 }  // namespace tenon::scheduling
