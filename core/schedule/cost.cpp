@@ -115,6 +115,15 @@ bool is_wide_copy(const SchedulerInput& input, int i) {
          is_gpu(input.capabilities(i));
 }
 
+/// Such a cast times a number.
+bool is_scaled_copy(const SchedulerInput& input, int i) {
+  const Node& node = input.node(i);
+  if (node.op != Op::MUL) return false;
+  const bool second = is_constant(*node.sources[1]);
+  return (second || is_constant(*node.sources[0])) &&
+         is_wide_copy(input, input.sources[i][second ? 0 : 1]);
+}
+
 /// Views through which several kernels may read. Processors with vectors stage what windows read,
 /// as GPUs do, and a buffer of all windows is many times what they view.
 int most_shared_views(const SchedulerInput& input, int i) {
@@ -153,6 +162,11 @@ bool may_inline(const SchedulerInput& input, const std::vector<CutKernel>& kerne
   if (is_repetition(input, i) || analysis.condensed || is_wide_copy(input, i)) return true;
   for (const Demand& d : demands)
     if (d.map.splits > kMostSplits || d.map.views > kMostViews) return false;
+  // A factor that is scaled where it is taken is no load that matrix units take.
+  const auto in_product = [&](const Demand& d) {
+    return inside_contraction(kernels[static_cast<size_t>(d.kernel)], d.map);
+  };
+  if (is_scaled_copy(input, i) && std::ranges::none_of(demands, in_product)) return true;
   const bool several = kernel_count(demands) > 1;
   if (node.op == Op::VIEW) {
     return !several ||

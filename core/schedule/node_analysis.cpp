@@ -12,12 +12,6 @@ namespace {
 constexpr int64_t kTypicalSymbol = 256;
 constexpr float kMostChain = 10000;
 
-bool is_constant(const Node& node) {
-  const Node* n = &node;
-  while (n->op == Op::VIEW || n->op == Op::CAST) n = n->sources[0].get();
-  return n->op == Op::CONST;
-}
-
 /// Casts, sign flips, and a product with a constant.
 bool is_trivial_op(const Node& node) {
   if (node.op == Op::VIEW || node.op == Op::CAST || node.op == Op::NEG) return true;
@@ -154,6 +148,12 @@ bool is_param(const Node& node) { return node.op == Op::PARAM && !node.as<ParamA
 
 bool is_command(const Node& node) {
   return node.op == Op::COPY || node.op == Op::IF || node.op == Op::LOOP;
+}
+
+bool is_constant(const Node& node) {
+  const Node* n = &node;
+  while (n->op == Op::VIEW || n->op == Op::CAST) n = n->sources[0].get();
+  return n->op == Op::CONST;
 }
 
 bool is_gpu(const Capabilities& capabilities) {

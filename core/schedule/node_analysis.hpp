@@ -69,7 +69,8 @@ Graph with_changed_nodes(const SchedulerInput& input, Builder& builder, const Ch
 bool is_gpu(const Capabilities& capabilities);
 /// CONST, INDEX and the values of dimensions: never a buffer of their own unless they are outputs.
 bool is_leaf(const Node& node);
-bool is_param(const Node& node);  ///< an input buffer
+bool is_param(const Node& node);     ///< an input buffer
+bool is_constant(const Node& node);  ///< behind views and casts
 /// Neither a kernel nor part of one: COPY, IF, LOOP.
 bool is_command(const Node& node);
 

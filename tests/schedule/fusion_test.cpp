@@ -88,6 +88,19 @@ TEST_CASE("on GPUs what is narrow has the buffer, not its cast that products tak
   };
   CHECK(kept(gpu()) == DType::kF16);
   CHECK(kept(generic_capabilities()) == DType::kF32);
+  // Scaled, but for products, whose factors are loads.
+  const auto scaled = [](bool product) {
+    Models m;
+    const NodeRef narrow =
+        m.builder.cast(m.matmul(m.param("a", {6, 8}), m.param("w", {8, 8})), DType::kF16);
+    const NodeRef x = m.scaled(m.builder.cast(narrow, DType::kF32), 0.25);
+    const NodeRef y = product ? m.matmul(x, m.param("b", {8, 5})) : m.softmax(x, 1);
+    for (const ScheduledBuffer& b : scheduled(m, m.graph("g", {y}), gpu()).buffers)
+      if (b.kind == BufferKind::kTemporary) return b.dtype;
+    return DType::kVoid;
+  };
+  CHECK(scaled(false) == DType::kF16);
+  CHECK(scaled(true) == DType::kF32);
 }
 
 TEST_CASE("on GPUs a short chain is computed by each kernel that takes it") {
