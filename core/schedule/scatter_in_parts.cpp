@@ -30,9 +30,12 @@ int64_t parts_of(const SchedulerInput& input, int i) {
   const double terms = input.estimate.of(length);
   const double beside = input.estimate.of(index.shape) / std::max(1.0, terms);
   const double into = std::max(1.0, input.estimate.of(node.shape));
+  const double most = caps.max_buffer_bytes == 0
+                          ? kMostBytes
+                          : std::min(kMostBytes, static_cast<double>(caps.max_buffer_bytes));
   const double parts =
       std::min({kThreadsPerUnit * caps.compute_units / std::max(1.0, beside), terms / kShortestPart,
-                kMostBytes / (into * static_cast<double>(dtype_size(node.dtype))),
+                most / (into * static_cast<double>(dtype_size(node.dtype))),
                 std::sqrt(kUpdatePerElement * terms / into)});
   return std::max<int64_t>(1, static_cast<int64_t>(parts));
 }

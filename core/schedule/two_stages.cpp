@@ -95,6 +95,10 @@ std::optional<double> blocks_of_tiles(const SchedulerInput& input, int i, double
   const double tiles = results->tiles(thin ? kThinTile : kWideTile);
   if (tiles >= (thin ? units / 4 : units)) return 1;
   const double groups = (thin ? kThinGroupsPerUnit : kGroupsPerUnit) * units;
+  constexpr double kWidest = 8;  // bytes of a sum
+  if (caps.max_buffer_bytes != 0 && input.analysis[i].size * kWidest * groups / tiles >
+                                        static_cast<double>(caps.max_buffer_bytes))
+    return 1;
   return std::clamp(std::ceil(groups / tiles), 1.0,
                     std::max(1.0, length_of_sum(input, i) / kShortestOfTiles));
 }

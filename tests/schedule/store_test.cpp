@@ -23,8 +23,10 @@ struct Parts {
 };
 
 TEST_CASE("on GPUs sums that few threads scatter are scattered in parts") {
-  const auto kernels = [](bool gpu, int64_t length, int64_t beside, DType dtype, StoreMode mode) {
+  uint64_t most_bytes = 0;
+  const auto kernels = [&](bool gpu, int64_t length, int64_t beside, DType dtype, StoreMode mode) {
     Capabilities caps = generic_capabilities();
+    caps.max_buffer_bytes = most_bytes;
     caps.compute_units = 100;
     if (gpu) caps.max_workgroup_threads = 1024;
     Models m;
@@ -43,6 +45,8 @@ TEST_CASE("on GPUs sums that few threads scatter are scattered in parts") {
         kernels(false, 5003, 3, DType::kI32, StoreMode::kAdd));
   CHECK(kernels(true, 5003, 1, DType::kF32, StoreMode::kLast) == whole);  // no sum
   CHECK(kernels(true, 100, 1, DType::kF32, StoreMode::kAdd) == whole);    // short
+  most_bytes = 5003 * 8;  // holds the index, and copies that are as large
+  CHECK(kernels(true, 5003, 1, DType::kF32, StoreMode::kAdd) > whole);
 }
 
 TEST_CASE("a store into an input goes to a copy") {
