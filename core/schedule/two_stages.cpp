@@ -95,12 +95,13 @@ std::optional<double> blocks_of_tiles(const SchedulerInput& input, int i, double
   const double tiles = results->tiles(thin ? kThinTile : kWideTile);
   if (tiles >= (thin ? units / 4 : units)) return 1;
   const double groups = (thin ? kThinGroupsPerUnit : kGroupsPerUnit) * units;
-  constexpr double kWidest = 8;  // bytes of a sum
-  if (caps.max_buffer_bytes != 0 && input.analysis[i].size * kWidest * groups / tiles >
-                                        static_cast<double>(caps.max_buffer_bytes))
-    return 1;
-  return std::clamp(std::ceil(groups / tiles), 1.0,
-                    std::max(1.0, length_of_sum(input, i) / kShortestOfTiles));
+  double most = length_of_sum(input, i) / kShortestOfTiles;
+  if (caps.max_buffer_bytes != 0) {  // that holds all sums, of as many blocks as there may come
+    constexpr double kWidest = 8;    // bytes of one
+    const double bytes = kWidest * input.analysis[i].size * kMoreOfContraction;
+    most = std::min(most, static_cast<double>(caps.max_buffer_bytes) / bytes);
+  }
+  return std::clamp(std::ceil(groups / tiles), 1.0, std::max(1.0, most));
 }
 
 /// Blocks that each sum had better be cut in; 1: none.

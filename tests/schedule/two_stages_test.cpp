@@ -172,6 +172,12 @@ TEST_CASE("a product of few tiles has its sum cut where workgroups make tiles") 
   CHECK(kernels(512, 2048, 512) == 1);     // the sum is too short
   CHECK(kernels(16, 11008, 4096) == 1);    // 64 thin tiles
   CHECK(kernels(512, 65537, 512) == 1);    // a prime: operands are taken as they lie
+  CHECK(kernels(1024, 4096, 1024) == 2);
+  gpu.max_buffer_bytes = 1024 * 4096 * 4;  // holds a factor, but not four times the sums
+  CHECK(kernels(1024, 4096, 1024) == 1);
+  gpu.max_buffer_bytes *= 2;
+  CHECK(kernels(1024, 4096, 1024) == 2);
+  gpu.max_buffer_bytes = 0;
   gpu.software = true;
   CHECK(kernels(512, 65536, 512) == 1);
 }
