@@ -15,22 +15,21 @@ constexpr tn_axis kAxes[] = {TN_AXIS_GRID_X,  TN_AXIS_GRID_Y,  TN_AXIS_GRID_Z,
 LaunchPlaces::LaunchPlaces(const Kernel& kernel, KernelOps& ops) : ops_(ops) {
   Place& grid_x = places_[number(Bind::kGridX)];
   int64_t begin = 0;
-  const auto add_all = [&](std::span<const Statement> section) {
-    for (const Statement& s : section) {
-      add(s, kernel);
-      walk(s.body, [&](const Statement& inner) { add(inner, kernel); });
-    }
-  };
   for (const std::span<const Statement> section : sections_of(kernel)) {
-    const Places before = std::exchange(places_, {});
-    add_all(section);
+    std::vector<Bind> bound;
+    const auto see = [&](const Statement& s) {
+      add(s, kernel);
+      if (s.kind == Statement::Kind::kLoop) bound.push_back(kernel.axes[s.axis].bind);
+    };
+    grid_x = {};
+    for (const Statement& s : section) {
+      see(s);
+      walk(s.body, see);
+    }
+    if (kernel.sections.empty()) return;
     Section own{begin, grid_x, {}};
     for (const Bind place : {Bind::kGridY, Bind::kGridZ})
-      if (!is_used(place)) own.unused.push_back(place);
-    places_ = before;
-    grid_x = {};
-    add_all(section);
-    if (kernel.sections.empty()) return;
+      if (!std::ranges::count(bound, place)) own.unused.push_back(place);
     sections_.push_back(std::move(own));
     begin += grid_x.extent.value();
   }

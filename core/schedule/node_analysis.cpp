@@ -177,4 +177,18 @@ Graph with_changed_nodes(const SchedulerInput& input, Builder& builder, const Ch
   return out;
 }
 
+NodeRef with_blocks(Builder& builder, NodeRef x, int axis, int64_t count, int64_t length,
+                    const Scalar& fill) {
+  Shape shape = x->shape;
+  const int64_t more = count * length - shape[axis].value();
+  if (more > 0) {
+    std::vector<std::pair<Dim, Dim>> pairs(shape.size(), {Dim(0), Dim(0)});
+    pairs[static_cast<size_t>(axis)].second = Dim(more);
+    x = builder.pad(std::move(x), std::move(pairs), fill);
+  }
+  shape[axis] = Dim(length);
+  shape.insert(shape.begin() + axis, Dim(count));
+  return builder.reshape(std::move(x), std::move(shape));
+}
+
 }  // namespace tenon::scheduling

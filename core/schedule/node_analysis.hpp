@@ -65,6 +65,11 @@ struct SchedulerInput {
 using ChangeNode = std::function<NodeRef(int i, const std::vector<NodeRef>& sources)>;
 Graph with_changed_nodes(const SchedulerInput& input, Builder& builder, const ChangeNode& change);
 
+/// An axis of known size as two: a block, and where in it. What the last block has beyond the end
+/// is `fill`.
+NodeRef with_blocks(Builder& builder, NodeRef x, int axis, int64_t count, int64_t length,
+                    const Scalar& fill);
+
 /// Workgroups that are not lanes of a processor: arithmetic costs less there, next to memory.
 bool is_gpu(const Capabilities& capabilities);
 /// CONST, INDEX and the values of dimensions: never a buffer of their own unless they are outputs.

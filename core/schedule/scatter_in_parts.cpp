@@ -40,18 +40,10 @@ int64_t parts_of(const SchedulerInput& input, int i) {
   return std::max<int64_t>(1, static_cast<int64_t>(parts));
 }
 
-/// Pads the axis with what goes nowhere, and cuts it in parts.
-NodeRef cut(Builder& builder, NodeRef x, int axis, int64_t parts, const Scalar& fill) {
-  const int64_t length = x->shape[axis].value(), each = (length + parts - 1) / parts;
-  if (parts * each > length) {
-    std::vector<std::pair<Dim, Dim>> pairs(x->shape.size(), {Dim(0), Dim(0)});
-    pairs[static_cast<size_t>(axis)].second = Dim(parts * each - length);
-    x = builder.pad(std::move(x), std::move(pairs), fill);
-  }
-  Shape shape = x->shape;
-  shape[axis] = Dim(each);
-  shape.insert(shape.begin() + axis, Dim(parts));
-  return builder.reshape(std::move(x), std::move(shape));
+/// The axis in parts, the last filled up with what goes nowhere.
+NodeRef cut(Builder& builder, const NodeRef& x, int axis, int64_t parts, const Scalar& fill) {
+  const int64_t length = x->shape[axis].value();
+  return with_blocks(builder, x, axis, parts, (length + parts - 1) / parts, fill);
 }
 
 NodeRef in_parts(Builder& builder, const Node& node, const std::vector<NodeRef>& sources,

@@ -181,20 +181,20 @@ Schedule schedule_nodes(const SchedulerInput& input, Builder& builder) {
 
 Schedule scheduling::schedule_region(const Graph& graph, const ScheduleOptions& options,
                                      Builder& builder, int result_device) {
-  const Graph placed = place(graph, options, builder, result_device);
-  const SchedulerInput as_given(placed, options);
-  if (!options.fuse) return schedule_nodes(as_given, builder);
-  const std::optional<Graph> scattered = scatters_in_parts(as_given, builder);
-  std::optional<SchedulerInput> in_parts;
-  if (scattered) in_parts.emplace(*scattered, options);
-  const SchedulerInput& whole = in_parts ? *in_parts : as_given;
-  const std::optional<Graph> parts =
-      options.chains ? chains_by_parts(whole, builder) : std::nullopt;
-  const Graph& graph_in_parts = parts ? *parts : whole.graph;
-  const SchedulerInput input(graph_in_parts, options);
-  if (const std::optional<Graph> staged = in_two_stages(input, builder))
-    return schedule_nodes(SchedulerInput(*staged, options), builder);
-  return schedule_nodes(input, builder);
+  Graph now = place(graph, options, builder, result_device);
+  std::optional<SchedulerInput> input(std::in_place, now, options);
+  const auto rewrite = [&](std::optional<Graph> changed) {
+    if (!changed) return;
+    input.reset();  // it is of the graph as it was
+    now = *std::move(changed);
+    input.emplace(now, options);
+  };
+  if (options.fuse) {
+    rewrite(scatters_in_parts(*input, builder));
+    if (options.chains) rewrite(chains_by_parts(*input, builder));
+    rewrite(in_two_stages(*input, builder));
+  }
+  return schedule_nodes(*input, builder);
 }
 
 Schedule schedule(const Graph& graph, const ScheduleOptions& options, Builder& builder) {

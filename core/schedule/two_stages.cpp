@@ -210,18 +210,8 @@ class TwoStages {
 
   /// The axis that is cut becomes two: a block, and where in it.
   NodeRef with_block_axis(NodeRef x) const {
-    const auto axis = static_cast<size_t>(blocks_.cut);
-    Shape shape = x->shape;
-    const int64_t more = blocks_.count * blocks_.length - shape[axis].value();
-    if (more > 0) {
-      std::vector<std::pair<Dim, Dim>> pairs(shape.size(), {Dim(0), Dim(0)});
-      pairs[axis].second = Dim(more);
-      const Scalar fill = identity(attr_.op, x->dtype);
-      x = builder_.pad(std::move(x), std::move(pairs), fill);
-    }
-    shape[axis] = Dim(blocks_.length);
-    shape.insert(shape.begin() + blocks_.cut, Dim(blocks_.count));
-    return builder_.reshape(std::move(x), std::move(shape));
+    const Scalar fill = identity(attr_.op, x->dtype);
+    return with_blocks(builder_, std::move(x), blocks_.cut, blocks_.count, blocks_.length, fill);
   }
 
   Builder& builder_;

@@ -156,11 +156,10 @@ class Stage {
     const bool in_kinds = shared && (is_run ? are_by_kind() : sort_by_kind());
     const int64_t unit = std::max<int64_t>(1, tile_.empty() ? 1 : tile_.back().order);
     for (size_t i = tile_.size(); i-- > 0;) {
-      const bool may_end = !in_kinds || kind_of(tile_[i]) != kind_of(tile_.back());
-      if (row && may_end &&
-          (is_run     ? count > 1 && fills_banks(count)
-           : in_kinds ? true
-                      : tile_[i].order > count * unit)) {
+      const bool other_kind = !in_kinds || kind_of(tile_[i]) != kind_of(tile_.back());
+      const bool far =
+          is_run ? count > 1 && fills_banks(count) : in_kinds || tile_[i].order > count * unit;
+      if (row && other_kind && far) {
         row = false;
         if (Refused no = end_row(i, count)) return no;
       }
