@@ -295,7 +295,8 @@ bool schedule_found(ScheduleBuilder& builder, int axis) {
   const Matmul& mm = *found;
   for (const Bind place : {Bind::kBlockX, Bind::kBlockY, Bind::kBlockZ})
     if (builder.placed(place) != 0) return false;
-  const auto [fewer, more] = std::minmax({builder.size(mm.m), builder.size(mm.n)});
+  const int64_t fewer = std::min(builder.size(mm.m), builder.size(mm.n));
+  const int64_t more = std::max(builder.size(mm.m), builder.size(mm.n));
   if (fewer < (builder.caps.software ? kLeastTile : 2) || more < kLeastTile ||
       builder.size(mm.k) < kLeastDepth)
     return false;
