@@ -49,20 +49,57 @@ const Accesses::LaneForm& Accesses::lane_form(const Expr& index) {
 
 Access Accesses::at(int buffer, const Expr& index, bool spread) {
   if (!positions_.in_lanes(positions_.axes_of(index))) {
-    const Value v = exprs_.integer(index);
+    const Value v = place(buffer, index);
     if (!spread) return {v};
     return {ops_.broadcast(v, positions_.lanes()), positions_.lanes()};
   }
   const int lanes = positions_.lanes();
   const LaneForm& form = lane_form(index);
-  if (!form.contiguous) return {ops_.broadcast(exprs_.integer(index), lanes), lanes};
+  if (!form.contiguous) return {ops_.broadcast(place(buffer, index), lanes), lanes};
   return beside(buffer, form.base, lanes);
 }
 
 Access Accesses::beside(int buffer, const Expr& first, int lanes) {
-  const int64_t bytes = lanes * static_cast<int64_t>(dtype_size(kernel_.buffers[buffer].dtype));
+  const KernelBuffer& b = kernel_.buffers[buffer];
+  const int64_t bytes = lanes * static_cast<int64_t>(dtype_size(b.dtype));
   const bool aligned = alignment(buffer) % bytes == 0 && first.divisible_by(lanes);
-  return {exprs_.integer(first), lanes, aligned ? uint32_t{TN_OP_ALIGNED} : 0};
+  // Pieces of a line do not stay side by side.
+  if (b.lines && (!aligned || bytes > kPieceBytes))
+    return {exchanged(b, ops_.add(exprs_.integer(first), ops_.lane_index(lanes))), lanes};
+  return {place(buffer, first), lanes, aligned ? uint32_t{TN_OP_ALIGNED} : 0};
+}
+
+Accesses::Value Accesses::exchanged(const KernelBuffer& b, Value index) {
+  const auto size = static_cast<int64_t>(dtype_size(b.dtype));
+  const int64_t line = kLineBytes / size, piece = kPieceBytes / size, pieces = line / piece;
+  const DType type = ops_.index_dtype();
+  const auto op = [&](tn_opcode code, Value x, int64_t y) {
+    return ops_.op(code, type, {x, ops_.index_constant(y)});
+  };
+  const Value number = op(TN_OP_MOD, op(TN_OP_IDIV, index, line), pieces);
+  return ops_.op(TN_OP_XOR, type, {index, op(TN_OP_MUL, number, piece)});
+}
+
+Accesses::Value Accesses::place(int buffer, const Expr& index) {
+  const KernelBuffer& b = kernel_.buffers[buffer];
+  if (!b.lines || b.space != BufferSpace::kShared) return exprs_.integer(index);
+  const auto size = static_cast<int64_t>(dtype_size(b.dtype));
+  const int64_t line = kLineBytes / size, piece = kPieceBytes / size, pieces = line / piece;
+  // What is whole patterns further is so too with its pieces exchanged: that much stays outside.
+  Expr near = index, far = 0;
+  std::map<std::string, Expr> symbols;
+  index.collect_symbols(symbols);
+  for (const auto& [name, symbol] : symbols) {
+    int64_t step = 0;
+    Expr rest;
+    if (!near.linear_in(name, step, rest) || step % (pieces * line) != 0) continue;
+    far = far + symbol * step;
+    near = rest;
+  }
+  const Expr turn = mod(floor_div(near, line), pieces) * piece;
+  Value at = exprs_.integer(near);
+  if (!turn.is_const(0)) at = ops_.op(TN_OP_XOR, ops_.index_dtype(), {at, exprs_.integer(turn)});
+  return far.is_const(0) ? at : ops_.add(at, exprs_.integer(far));
 }
 
 int64_t Accesses::alignment(int buffer) const {

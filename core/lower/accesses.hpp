@@ -46,6 +46,9 @@ class Accesses {
   };
   const LaneForm& lane_form(const Expr& index);
   int64_t alignment(int buffer) const;  ///< bytes
+  /// Where the element of an index is: elsewhere in tiles of lines.
+  Value place(int buffer, const Expr& index);
+  Value exchanged(const KernelBuffer& b, Value index);
 
   const Kernel& kernel_;
   const Capabilities& capabilities_;

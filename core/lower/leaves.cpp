@@ -33,7 +33,7 @@ Leaves::Value Leaves::fragment(const MatrixOperand& operand, const MatrixAtom& a
   const std::vector<Value> operands{params_.buffer(load.buffer), exprs_.integer(load.index),
                                     ops_.index_constant(operand.stride)};
   const uint64_t imm = atom.id | role | (operand.transposed ? TN_MATRIX_TRANSPOSED : 0) |
-                       (operand.pieces ? TN_MATRIX_PIECES : 0);
+                       (operand.lines ? TN_MATRIX_LINES : 0);
   // A tile that loops fill has other contents in each iteration around.
   const uint32_t floor =
       kernel_.buffers[load.buffer].kept ? ops_.tree().region() : params_.floor(load.buffer);

@@ -34,9 +34,9 @@ std::string param_name(std::string_view wanted, std::set<std::string>& taken) {
 uint32_t declare_buffer(sdk::ProgramBuilder& builder, const KernelBuffer& b,
                         const std::string& name, const Capabilities& capabilities) {
   if (b.space != BufferSpace::kGlobal)
-    return builder.allocate(name, abi(b.dtype),
-                            b.space == BufferSpace::kShared ? TN_SPACE_SHARED : TN_SPACE_SCRATCH,
-                            static_cast<uint64_t>(b.count.value()), kTileAlignment);
+    return builder.allocate(
+        name, abi(b.dtype), b.space == BufferSpace::kShared ? TN_SPACE_SHARED : TN_SPACE_SCRATCH,
+        static_cast<uint64_t>(b.count.value()), b.lines ? kLinesAlignment : kTileAlignment);
   uint32_t access = 0;
   if (b.read) access |= TN_ACCESS_READ;
   if (b.written) access |= TN_ACCESS_WRITE | TN_ACCESS_NOALIAS;

@@ -351,7 +351,7 @@ class Parser {
     return 0;
   }
 
-  /// "1" of a multiply or copy, "1.a" or "1.a.transposed.pieces" of a load or store.
+  /// "1" of a multiply or copy, "1.a" or "1.a.transposed.lines" of a load or store.
   static uint64_t parse_matrix_suffix(const Token& name, const OpInfo& info,
                                       std::string_view suffix) {
     uint32_t number = 0;
@@ -368,7 +368,7 @@ class Parser {
       rest.remove_suffix(word.size());
       return bit;
     };
-    uint64_t layout = take(".pieces", TN_MATRIX_PIECES);
+    uint64_t layout = take(".lines", TN_MATRIX_LINES);
     layout |= take(".transposed", TN_MATRIX_TRANSPOSED);
     const auto* role = words::find(words::kRoles, rest.substr(std::min<size_t>(1, rest.size())));
     if (!rest.starts_with('.') || !role) fail_at(name, "an atom and role as matrix_load.1.a");

@@ -103,7 +103,7 @@ class Printer {
       return fmt::format("{}.{}.{}{}{}", name, static_cast<uint32_t>(op.imm),
                          words::text_of(words::kRoles, (op.imm & TN_MATRIX_ROLE) >> 32),
                          op.imm & TN_MATRIX_TRANSPOSED ? ".transposed" : "",
-                         op.imm & TN_MATRIX_PIECES ? ".pieces" : "");
+                         op.imm & TN_MATRIX_LINES ? ".lines" : "");
     }
     if (op.op == TN_OP_MATRIX_MULTIPLY || op.op == TN_OP_ASYNC_COPY) {
       return fmt::format("{}.{}", name, op.imm);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kAtom = UINT64_C(0xffffffff);
 constexpr uint64_t kFragment = UINT64_C(1) << 48;  ///< set in the role of every fragment
-constexpr uint32_t kPieceBytes = 16;
+constexpr uint32_t kLineBytes = 128;
 constexpr uint64_t kMostGroups = 64;  ///< asynchronous copies in flight
 
 std::string check_count(const tn_op& op, uint32_t count) {
@@ -52,15 +52,15 @@ std::string check_subgroup_op(const ProgramView& program, const tn_op& op) {
 std::string check_matrix_access(const ProgramView& program, const tn_op& op) {
   const bool is_load = op.op == TN_OP_MATRIX_LOAD;
   if (auto e = check_count(op, is_load ? 3 : 4); !e.empty()) return e;
-  if ((op.imm & ~(kAtom | TN_MATRIX_ROLE | TN_MATRIX_TRANSPOSED | TN_MATRIX_PIECES)) ||
+  if ((op.imm & ~(kAtom | TN_MATRIX_ROLE | TN_MATRIX_TRANSPOSED | TN_MATRIX_LINES)) ||
       (op.imm & TN_MATRIX_ROLE) > TN_MATRIX_C) {
     return fmt::format("expected an atom, role and layout, got imm {:#x}", op.imm);
   }
   const tn_op& value = is_load ? op : program.op(program.operands(op)[3]);
   const uint32_t access = is_load ? TN_ACCESS_READ : TN_ACCESS_WRITE;
   if (auto e = expect_access(program, op, 0, access, value.dtype, 1); !e.empty()) return e;
-  if ((op.imm & TN_MATRIX_PIECES) && kPieceBytes % std::max(1u, dtype_bytes(value.dtype)) != 0)
-    return "expected elements that fill a piece of 16 bytes";
+  if ((op.imm & TN_MATRIX_LINES) && kLineBytes % std::max(1u, dtype_bytes(value.dtype)) != 0)
+    return "expected elements that fill a line of 128 bytes";
   return expect_counter(program, op, 2);
 }
 

@@ -21,7 +21,7 @@ namespace {
         "        \"" IN "\"(c[0]), \"" IN "\"(c[1]), \"" IN "\"(c[2]), \"" IN "\"(c[3]));\n}\n"   \
   }
 
-// wgmma, 64 x 64 x 16. A, B: whether an operand's pieces lie across the sum.
+// wgmma, 64 x 64 x 16. A, B: whether an operand's lines lie across the sum.
 #define TN_WGMMA_N64(DTYPE)                                                                   \
   {                                                                                           \
     "tn_wgmma_" DTYPE "_n64",                                                                 \
@@ -207,10 +207,12 @@ constexpr GpuHelper kHelpers[] = {
 
     // wgmma is of sm_90a.
     {"tn_tile_at",
-     "TN unsigned long long tn_tile_at(const void* p, unsigned leading, unsigned stride) {\n"
+     // Swizzling of 128 bytes; the steps are between columns of lines, where it takes several, and
+     // between groups of eight lines.
+     "TN unsigned long long tn_tile_at(const void* p, unsigned column) {\n"
      "  return (unsigned long long)((tn_shared(p) & 0x3ffff) >> 4) |\n"
-     "         (unsigned long long)(leading >> 4) << 16 | (unsigned long long)(stride >> 4) << "
-     "32;\n"
+     "         (unsigned long long)(column >> 4) << 16 | (unsigned long long)(1024 >> 4) << 32 |\n"
+     "         (unsigned long long)1 << 62;\n"
      "}\n"},
     TN_WGMMA_N64("f16"),
     TN_WGMMA_N64("bf16"),

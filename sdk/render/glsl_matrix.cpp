@@ -230,7 +230,7 @@ void GlslMatrices::require_alignment(const tn_op& op) const {
   const auto operands = program_.operands(op);
   const auto known = [&](uint32_t value) { return (uint64_t{size} << zeros_[value]) >= bytes; };
   const bool is_placed = param.space == TN_SPACE_SHARED || param.alignment >= bytes;
-  if (is_placed && known(operands[1]) && known(operands[2]) && !(op.imm & TN_MATRIX_PIECES)) return;
+  if (is_placed && known(operands[1]) && known(operands[2]) && !(op.imm & TN_MATRIX_LINES)) return;
   throw Failure(
       TN_ERROR_UNSUPPORTED,
       fmt::format("glsl: {}: expected rows that are aligned to {} bytes", op_text(op.op), bytes));

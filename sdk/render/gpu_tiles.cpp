@@ -10,9 +10,7 @@
 namespace tenon::sdk {
 namespace {
 
-constexpr uint32_t kCoreBytes = 128;  ///< 8 pieces of 16 bytes, one below the other
-
-/// Whether the pieces of an operand lie along k.
+/// Whether the lines of an operand lie along k.
 bool is_along_k(const tn_op& load) {
   const bool is_a = (load.imm & TN_MATRIX_ROLE) == TN_MATRIX_A;
   return is_a != ((load.imm & TN_MATRIX_TRANSPOSED) != 0);
@@ -30,14 +28,10 @@ std::string gpu_tile_statement(const ProgramView& program, const tn_op& op, cons
                                const std::string& name, const std::vector<std::string>& operands) {
   const auto values = program.operands(op);
   if (op.op == TN_OP_MATRIX_LOAD) {
-    // The steps between core matrices of 8 pieces: along k ("leading"), and along rows of A or
-    // columns of B ("stride"). PTX ISA, "Matrix Descriptor Format", without swizzling.
-    const std::string column =
-        fmt::format("{} * {}", operands[2], dtype_bytes(static_cast<uint8_t>(op.dtype)));
-    const std::string core = std::to_string(kCoreBytes);
-    const bool along_k = is_along_k(op);
-    return fmt::format("const unsigned long long {} = tn_tile_at({} + {}, {}, {});", name,
-                       operands[0], operands[1], along_k ? column : core, along_k ? core : column);
+    // PTX ISA, "Matrix Descriptor Format", with swizzling of 128 bytes.
+    return fmt::format("const unsigned long long {} = tn_tile_at({} + {}, {} * {});", name,
+                       operands[0], operands[1], operands[2],
+                       dtype_bytes(static_cast<uint8_t>(op.dtype)));
   }
   const auto turned = [&](size_t k) { return is_along_k(program.op(values[k])) ? 0 : 1; };
   return fmt::format(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrix atoms of several subgroups, which read their operands from tiles in shared memory that are
-// in pieces (TN_SCOPE_BLOCK): wgmma. A fragment of an operand is a word that says where it lies.
+// in lines (TN_SCOPE_BLOCK): wgmma. A fragment of an operand is a word that says where it lies.
 //
 // Products are begun and waited for at the next barrier, so that what a barrier lets others write
 // has been read; and before a fragment of sums is stored.

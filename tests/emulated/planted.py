@@ -53,9 +53,9 @@ PLANTED = [
      "const int old = *p; *p = old + v; return old;", 1),
     ("tiles are not shown to the matrix units", "groups", r"tn_tiles_written\(\);", ";", EACH),
     ("products are not waited for", "groups", r"tn_products_wait\(\);", ";", EACH),
-    ("steps of core matrices are swapped", "groups", r"(tn_tile_at\(.*), (\d+ \* 2), (\d+)\);", "$1, $3, $2);", 1),
+    ("pieces of a line are not exchanged", "groups", r"= (v\d+) \^ v\d+;", "= $1;", 1),
     ("an operand of products is turned", "groups", r"_n64<1, 0>", "_n64<0, 0>", 1),
-    ("a tile begins a row later", "groups", r"(tn_tile_at\(p_b1_tile \+ v\d+)", "$1 + 8", 1),
+    ("a tile begins a piece later", "groups", r"(tn_tile_at\(p_b1_tile \+ v\d+)", "$1 + 8", 1),
     ("a group of subgroups meets another", "groups", r"\(1 \+ tn_subgroup\)", "(2 + tn_subgroup)", 1),
 ]
 DEVICES = {"groups": "sm_90a"}  # of cases that are not for the first

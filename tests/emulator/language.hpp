@@ -37,6 +37,7 @@ void call(void (*kernel)(T...), void* const* bound) {
 #define __global__ static
 #define __forceinline__ inline __attribute__((unused))
 #define __launch_bounds__(threads)
+#define __align__(bytes) __attribute__((aligned(bytes)))
 // A workgroup's threads are fibres of one thread: also legal after extern, as dynamic memory is.
 #define __shared__ thread_local
 

@@ -3,9 +3,9 @@
 #include "tests/emulator/sums.hpp"
 
 // ---- wgmma: four warps; operands where their descriptors say ----
-// "Matrix Descriptor Format" and "Shared Memory Matrix Layout" without swizzling: core matrices of
-// 8 rows of 16 bytes. Along k for a matrix that is k-major, else along its other dimension, lie the
-// elements of a row; "leading" is the step between core matrices along k, "stride" along the other.
+// "Matrix Descriptor Format" and "Shared Memory Matrix Layout" with swizzling of 128 bytes: groups
+// of 8 lines, in which elements lie along k for a matrix that is k-major, else along its other
+// dimension. "stride" is the step between groups, "leading" the one between lines side by side.
 namespace emulator {
 namespace {
 
@@ -19,19 +19,22 @@ struct Tile {
 /// Bits 0 to 13 are the address in units of 16 bytes, 16 to 29 and 32 to 45 the steps, 62 and 63
 /// the swizzling. Shared memory is at most half of what 18 bits of an address tell apart.
 Tile tile_of(uint64_t descriptor) {
-  if (descriptor >> 49) fail("a swizzled tile");
+  if (descriptor >> 49 != uint64_t{1} << 13) fail("a tile that is not in lines of 128 bytes");
   const uint64_t low = (descriptor & 0x3fff) << 4, near = reinterpret_cast<uint64_t>(last_shared);
   uint64_t at = (near & ~uint64_t{0x3ffff}) | low;
   if (at > near && at - near > 0x20000) at -= 0x40000;
   if (at < near && near - at > 0x20000) at += 0x40000;
+  if (at % 1024 >= 128) fail("a tile that does not begin in the first of eight lines");
   return {reinterpret_cast<const char*>(at), static_cast<unsigned>(descriptor >> 16 & 0x3fff) << 4,
           static_cast<unsigned>(descriptor >> 32 & 0x3fff) << 4};
 }
 
 uint16_t tile_element(const Tile& tile, unsigned other, unsigned k, bool is_k_major) {
-  const unsigned row = is_k_major ? other % 8 : k % 8, column = is_k_major ? k % 8 : other % 8;
-  const char* at =
-      tile.begin + k / 8 * tile.leading + other / 8 * tile.stride + row * 16 + column * 2;
+  const unsigned row = is_k_major ? other : k, column = is_k_major ? k : other;
+  const auto plain =
+      reinterpret_cast<uintptr_t>(tile.begin + column / 64 * tile.leading + row / 8 * tile.stride +
+                                  row % 8 * 128 + column % 64 * 2);
+  const auto* at = reinterpret_cast<const char*>(plain ^ (plain >> 7 & 7) << 4);
   touch(at, 2, false);
   return *reinterpret_cast<const uint16_t*>(at);
 }

@@ -66,12 +66,12 @@ TEST_CASE("malformed lists name the column and what was expected") {
       {"stage b0 a0", "expected \"at\", got \"a0\""},
       {"unroll a-b", "expected a name"},
       {"stage b0 at a0 wide",
-       "expected \"pad\", \"inner\", \"computed\", \"pieces\", ';' or the end, got \"wide\""},
+       "expected \"pad\", \"inner\", \"computed\", \"lines\", ';' or the end, got \"wide\""},
       {"stage b0 at a0 pad 2 wide",
-       "expected \"inner\", \"computed\", \"pieces\", ';' or the end, got \"wide\""},
+       "expected \"inner\", \"computed\", \"lines\", ';' or the end, got \"wide\""},
       {"stage b0 at a0 inner r0 wide",
-       "expected \"computed\", \"pieces\", ';' or the end, got \"wide\""},
-      {"stage b0 at a0 pieces x", "expected a number from 1 to 2^30, got \"x\""},
+       "expected \"computed\", \"lines\", ';' or the end, got \"wide\""},
+      {"stage b0 at a0 lines x", "expected ';' or the end, got \"x\""},
   };
   for (const auto& [text, message] : bad)
     CHECK_THROWS_WITH(parse_transforms(text), ContainsSubstring(message));

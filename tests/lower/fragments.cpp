@@ -35,11 +35,15 @@ int FragmentLayout::element(int thread, int lane) const {
   return (lane * threads_ + thread) * 5 % count ^ 1;
 }
 
-int64_t matrix_offset(const tn_op& op, int64_t r, int64_t c, int64_t stride) {
+int64_t matrix_place(const tn_op& op, int64_t index, int64_t r, int64_t c, int64_t stride) {
   if (op.imm & TN_MATRIX_TRANSPOSED) std::swap(r, c);
-  if (!(op.imm & TN_MATRIX_PIECES)) return r * stride + c;
-  const int64_t piece = 16 / sdk::dtype_bytes(op.dtype);  // of a load: operands have no others
-  return c / piece * stride + r * piece + c % piece;
+  if (!(op.imm & TN_MATRIX_LINES)) return index + r * stride + c;
+  const int64_t size = sdk::dtype_bytes(op.dtype);  // of a load: operands have no others
+  const int64_t line = 128 / size, piece = 16 / size;
+  if (index / line % 8 != 0 || stride % (8 * line) != 0)
+    throw std::runtime_error("expected a matrix that begins in the first of eight lines");
+  const int64_t plain = index + c / line * stride + r * line + c % line;
+  return plain ^ plain / line % 8 * piece;
 }
 
 std::vector<uint64_t> multiply_add(const MatrixAtom& atom, DType dtype,

@@ -28,7 +28,7 @@ class FragmentLayout {
 };
 
 /// Of element (r, c) from the index of a MATRIX_LOAD or MATRIX_STORE, in the memory's elements.
-int64_t matrix_offset(const tn_op& op, int64_t r, int64_t c, int64_t stride);
+int64_t matrix_place(const tn_op& op, int64_t index, int64_t r, int64_t c, int64_t stride);
 
 /// a*b + c of an atom's whole matrices, in the accumulator's dtype.
 std::vector<uint64_t> multiply_add(const MatrixAtom& atom, DType dtype,

@@ -175,7 +175,7 @@ class Machine {
       for (int l = 0; l < layout.lanes(); ++l) {
         const int e = layout.element(t, l);
         const int width = layout.columns();
-        const int64_t at = index + matrix_offset(op, e / width, e % width, stride);
+        const int64_t at = matrix_place(op, index, e / width, e % width, stride);
         std::vector<uint8_t>& bytes = bytes_of(operands[0], thread);
         if (at < 0 || (static_cast<size_t>(at) + 1) * size > bytes.size())
           error(i, fmt::format("element {} outside of {}", at, bytes.size() / size));

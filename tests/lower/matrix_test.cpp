@@ -211,7 +211,7 @@ TEST_CASE(
   CHECK_THAT(lowered(plain, large, "", true), !ContainsSubstring("async"));
 }
 
-TEST_CASE("atoms of several subgroups take tiles in pieces, whatever lies along them") {
+TEST_CASE("atoms of several subgroups take tiles in lines, whatever lies along them") {
   Case both = product(70, 100, 130);  // rows of the first operand along the sum, or along the rows
   const std::string rows = "%aw = cast %a : f32[70, 100]";
   both.graph.replace(both.graph.find(rows), rows.size(),
@@ -220,21 +220,28 @@ TEST_CASE("atoms of several subgroups take tiles in pieces, whatever lies along 
   for (const Case& c :
        {product(128, 128, 128), product(130, 150, 140), both, product(70, 260, 130, "f16", true)}) {
     const std::string text = lowered(c, groups_like(), "", true);
-    CHECK_THAT(text, ContainsSubstring(".pieces"));
+    CHECK_THAT(text, ContainsSubstring(".lines"));
     CHECK_THAT(text, ContainsSubstring("matrix_multiply.3"));
     CHECK(difference(c, groups_like(), "", true) == "");
   }
   // Too small for two of them.
-  CHECK_THAT(lowered(product(40, 64, 40), groups_like(), "", true), !ContainsSubstring(".pieces"));
+  CHECK_THAT(lowered(product(40, 64, 40), groups_like(), "", true), !ContainsSubstring(".lines"));
 }
 
-TEST_CASE("tiles in pieces hold the same for every reader") {
+TEST_CASE("tiles in lines hold the same for every reader") {
   const std::string list =
-      "split a0 32; split a1 32; split r0 16; reorder a0.o a1.o a0.i a1.i; bind a0.i block.y; bind "
-      "a1.i block.x; stage b0 at r0.o pad 4 pieces 4; stage b1 at r0.o pieces 8; bind b0.c0 "
-      "block.y; bind b1.c1 block.x";
-  CHECK(difference(product(64, 48, 64), warps_like(), list, false) == "");
-  CHECK(difference(product(45, 50, 37), warps_like(), list, false) == "");
+      "split a0 16; split a1 64; split r0 128; reorder a0.o a1.o a0.i a1.i; bind a0.i block.y; "
+      "bind "
+      "a1.i block.x; stage b0 at r0.o pad 4 lines; stage b1 at r0.o lines; bind b0.c0 block.y; ";
+  for (const std::string rest :
+       {"bind b1.c1 block.x",
+        "split b1.c1 8; vectorize b1.c1.i; split b1.c0 2; bind b1.c0.o block.x",
+        "split b1.c1 16; vectorize b1.c1.i; split b1.c0 2; bind b1.c0.o block.x"}) {
+    CHECK_THAT(lowered(product(64, 256, 48), warps_like(), list + rest, false),
+               ContainsSubstring("xor"));
+    CHECK(difference(product(64, 256, 48), warps_like(), list + rest, false) == "");
+    CHECK(difference(product(45, 137, 50), warps_like(), list + rest, false) == "");
+  }
 }
 
 TEST_CASE("rules give contractions matrix atoms where the dtypes match, tiles in registers else") {

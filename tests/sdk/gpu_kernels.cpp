@@ -60,8 +60,8 @@ size_t GpuKernels::add(const Program& program) {
   if (edit_) source = edit_(source);
   source = replaced(source, "extern \"C\" ", "");
   if (has_dynamic_shared(program.view(), dialect_)) {  // the launch brings it
-    source +=
-        fmt::format("thread_local tn_b16 tn_dynamic_shared[{}];\n", header.shared_bytes / 16 + 1);
+    source += fmt::format("alignas(1024) thread_local tn_b16 tn_dynamic_shared[{}];\n",
+                          header.shared_bytes / 16 + 1);
   }
   sources_ += fmt::format(
       "namespace k{0} {{\n{1}void run(void* const* bound) {{ emulator::call({2}, bound); }}\n}}\n",

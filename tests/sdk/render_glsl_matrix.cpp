@@ -106,7 +106,7 @@ TEST_CASE("what cooperative matrices cannot do is refused") {
                     "glsl: matrix_load: expected rows that are aligned to 16 bytes");
   CHECK_THROWS_WITH(with("a %a, %3", "a %a, %4"),
                     "glsl: matrix_load: expected rows that are aligned to 16 bytes");
-  CHECK_THROWS_WITH(with("b %a", "b.pieces %a"),
+  CHECK_THROWS_WITH(with("b %a", "b.lines %a"),
                     "glsl: matrix_load: expected rows that are aligned to 16 bytes");
   CHECK_THROWS_WITH(with("%f: global f32 read align 16", "%f: global f32 read align 4"),
                     "glsl: matrix_load: expected rows that are aligned to 16 bytes");

@@ -21,22 +21,22 @@ constexpr int64_t kFewestRows = 4;   ///< or columns: of fewer each is a sum by 
 constexpr int64_t kLeastDepth = 16;  ///< terms of the sum that are staged together
 
 void stage_operand(ScheduleBuilder& builder, const KValueRef& load, DType dtype, bool computed,
-                   int at, const Threads& threads, bool in_pieces) {
+                   int at, const Threads& threads, bool in_lines) {
   const int64_t piece = std::max<int64_t>(1, 16 / static_cast<int64_t>(dtype_size(dtype)));
-  if (!builder.stage(load->buffer, at, piece, -1, computed, in_pieces ? piece : 0))
+  if (!builder.stage(load->buffer, at, in_lines ? 0 : piece, -1, computed, in_lines))
     return builder.give_up("an operand that can be staged");
   const std::vector<int> axes = copy_loops(builder);
   Statement& copy = builder.loop(axes.front());
   const int64_t lanes =
-      in_pieces ? std::min(piece, builder.short_vector_of(builder.loads(copy), axes.back()))
-                : builder.short_vector(copy, axes.back());
+      in_lines ? std::min(piece, builder.short_vector_of(builder.loads(copy), axes.back()))
+               : builder.short_vector(copy, axes.back());
   spread_over_block(builder, axes, threads, lanes, true);
 }
 
 void stage_operands(ScheduleBuilder& builder, const Matmul& mm, int at, const Threads& threads,
-                    bool in_pieces = false) {
-  stage_operand(builder, mm.rows, mm.rows_dtype, mm.rows_computed, at, threads, in_pieces);
-  stage_operand(builder, mm.columns, mm.columns_dtype, mm.columns_computed, at, threads, in_pieces);
+                    bool in_lines = false) {
+  stage_operand(builder, mm.rows, mm.rows_dtype, mm.rows_computed, at, threads, in_lines);
+  stage_operand(builder, mm.columns, mm.columns_dtype, mm.columns_computed, at, threads, in_lines);
 }
 
 /// Blocks of the grid and batches.
@@ -116,26 +116,22 @@ void schedule_registers(ScheduleBuilder& builder, const Matmul& mm, int64_t want
   int64_t lanes = std::min<int64_t>(columns, builder.caps.of(mm.columns_dtype).vector_lanes);
   if (!builder.caps.has(Op::BROADCAST) || builder.caps.storage_bytes > 1) lanes = 1;
   const auto [m_block, m_inside] = builder.split(mm.m, tile.rows);
-  const auto [m_thread, m_copy] = builder.split(m_inside, rows);
+  // Threads side by side take rows and vectors side by side: those of one are as far apart as that
+  // takes, so that no two threads of a subgroup meet in a bank.
+  const auto [m_copy, m_thread] = builder.split(m_inside, threads.y);
   const auto [n_block, n_inside] = builder.split(mm.n, tile.columns);
-  const auto [n_thread, n_own] = builder.split(n_inside, columns);
+  const auto [n_copy, n_near] = builder.split(n_inside, lanes * threads.x);
+  const auto [n_thread, n_lane] = builder.split(n_near, lanes);
   const auto [k_block, k_step] =
       builder.split(mm.k, depth_of(builder, mm, tile, threads, kLeastDepth, 4));
   std::vector<int> order = mm.batch;
-  order.insert(order.end(), {m_block, n_block, m_thread, n_thread, m_copy, n_own});
+  order.insert(order.end(), {m_block, n_block, m_thread, n_thread, m_copy, n_copy, n_lane});
   builder.reorder(order);
   builder.bind(m_thread, Bind::kBlockY);
   builder.bind(n_thread, Bind::kBlockX);
   builder.unroll(m_copy);
-  if (lanes > 1 && lanes < columns) {
-    const auto [copy, lane] = builder.split(n_own, lanes);
-    builder.unroll(copy);
-    builder.vectorize(lane);
-  } else if (lanes > 1) {
-    builder.vectorize(n_own);
-  } else {
-    builder.unroll(n_own);
-  }
+  builder.unroll(n_copy);
+  if (lanes > 1) builder.vectorize(n_lane);
   stage_operands(builder, mm, k_block, threads);
   // All blocks would have the masks of the last.
   if (!is_guarded(builder.kernel, k_block)) fill_ahead(builder, k_block, mm);

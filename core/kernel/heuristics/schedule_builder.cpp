@@ -126,11 +126,11 @@ void ScheduleBuilder::tensorize(int m, int n, int k, int64_t threads, int64_t ac
 }
 
 bool ScheduleBuilder::stage(int buffer, int axis, int64_t pad, int inner, bool computed,
-                            int64_t pieces) {
+                            bool lines) {
   std::vector<std::string> names{"b" + std::to_string(buffer), kernel.axes[axis].name};
   if (inner >= 0) names.push_back(kernel.axes[inner].name);
   return step_if_legal(
-      {TransformKind::kStage, std::move(names), 0, Bind::kLoop, computed, pieces, pad});
+      {TransformKind::kStage, std::move(names), 0, Bind::kLoop, computed, lines, pad});
 }
 
 bool ScheduleBuilder::stage(const KValueRef& load, int axis, int inner, int64_t pad) {

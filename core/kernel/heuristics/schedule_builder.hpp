@@ -36,7 +36,7 @@ class ScheduleBuilder {
   std::pair<int, int> group(int axis, int64_t threads);  ///< (outer, inner)
   /// False, and nothing done, if the tile is too large or the loads do not allow it.
   bool stage(int buffer, int axis, int64_t pad = 0, int inner = -1, bool computed = false,
-             int64_t pieces = 0);
+             bool lines = false);
   /// As the kernel has the load now: what others read of its buffer inside the axis stays.
   bool stage(const KValueRef& load, int axis, int inner = -1, int64_t pad = 0);
   /// False, and nothing done, if the loop fills no shared tiles.

@@ -162,8 +162,9 @@ int64_t shared_bytes(const ScheduleBuilder& builder, bool staged_only) {
   int64_t bytes = 0;
   for (size_t i = 0; i < staged.size(); ++i) {
     const KernelBuffer& b = kernel.buffers[i];
-    if (staged[i] && b.space == BufferSpace::kShared && b.written)
-      bytes += (b.count.value() * builder.caps.tile_bytes(b.dtype) + 63) / 64 * 64;
+    if (!staged[i] || b.space != BufferSpace::kShared || !b.written) continue;
+    const int64_t unit = b.lines ? 8 * kLineBytes : 64;
+    bytes = (bytes + unit - 1) / unit * unit + b.count.value() * builder.caps.tile_bytes(b.dtype);
   }
   return bytes;
 }

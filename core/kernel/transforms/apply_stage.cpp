@@ -13,7 +13,8 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kBanks = 64;  ///< bytes: half of what the banks of a GPU take at once
+constexpr int64_t kBanks = 64;   ///< bytes: half of what the banks of a GPU take at once
+constexpr int64_t kPattern = 8;  ///< lines, after which pieces are exchanged in the same way
 
 class Stage {
  public:
@@ -167,10 +168,12 @@ class Stage {
       if (tile_[i].size() > kMostOfTile || (count *= tile_[i].size()) > kMostOfTile)
         return step_.refuse("a tile of at most 4194304 elements", "a larger one");
     }
-    if (pieces() && row) return step_.refuse("rows to cut into pieces", "one row");
-    if (pieces()) {
-      column_ = count + step_.transform.pad;
-      count = column_ * (row_ / pieces());
+    if (lines() && row) return step_.refuse("rows to cut into lines", "one row");
+    if (lines()) {
+      if (!shared) return step_.refuse("a tile in shared memory", "one of a thread");
+      const int64_t whole = kPattern * line();
+      column_ = (count + step_.transform.pad + whole - 1) / whole * whole;
+      count = column_ * (row_ / line());
       if (count > kMostOfTile)
         return step_.refuse("a tile of at most 4194304 elements", "a larger one");
     }
@@ -211,31 +214,32 @@ class Stage {
   /// Rows of so many elements, one after the other, begin in few banks of a memory: then they are
   /// rows also where the source has nothing between them.
   bool fills_banks(int64_t count) const {
-    const bool wants_rows = step_.transform.pad > 0 || pieces() > 0;
+    const bool wants_rows = step_.transform.pad > 0 || lines();
     return wants_rows && count * static_cast<int64_t>(dtype_size(value_->dtype)) % kBanks == 0;
   }
 
-  int64_t pieces() const { return step_.transform.pieces; }
+  bool lines() const { return step_.transform.lines; }
+  int64_t line() const { return kLineBytes / static_cast<int64_t>(dtype_size(value_->dtype)); }
 
   /// Axes from number `i` outwards are rows; those inside are `count` elements of one.
   Refused end_row(size_t i, int64_t& count) {
-    if (!pieces()) {
+    if (!lines()) {
       count += step_.transform.pad;
       return {};
     }
-    if (count % pieces() != 0)
-      return step_.refuse("rows of whole pieces of " + std::to_string(pieces()),
+    if (count % line() != 0)
+      return step_.refuse("rows of whole lines of " + std::to_string(line()),
                           std::to_string(count));
     row_ = count;
     rows_ = i + 1;
-    count = pieces();
+    count = line();
     return {};
   }
 
   /// Where the elements of a row and the rows begin.
   Expr in_tile(const Expr& row, const Expr& element) const {
-    if (!pieces()) return row + element;
-    return row + floor_div(element, pieces()) * column_ + mod(element, pieces());
+    if (!lines()) return row + element;
+    return row + floor_div(element, line()) * column_ + mod(element, line());
   }
 
   int add_tile() {
@@ -253,6 +257,7 @@ class Stage {
       tile_[i].copy =
           kernel_.add_axis(name + ".c" + std::to_string(i), tile_[i].extent, AxisKind::kParallel);
     kernel_.buffers.push_back({name + "_tile", dtype, count_, space_, -1, -1, true, true});
+    kernel_.buffers.back().lines = lines();
     return static_cast<int>(kernel_.buffers.size()) - 1;
   }
 
@@ -331,7 +336,7 @@ class Stage {
   BufferSpace space_ = BufferSpace::kScratch;
   std::vector<TileAxis> tile_;
   int64_t count_ = 1;
-  int64_t row_ = 1, column_ = 1;  ///< elements of a row, and of a column of pieces
+  int64_t row_ = 1, column_ = 1;  ///< elements of a row, and of a column of lines
   size_t rows_ = 0;               ///< axes of the tile that count rows
 };
 

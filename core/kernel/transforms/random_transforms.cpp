@@ -245,8 +245,8 @@ class Drawer {
         case kOptionalComputed:
           t.computed = below_(2) != 0;
           break;
-        case kOptionalPieces:
-          if (below_(4) == 0) t.pieces = factor;
+        case kOptionalLines:
+          t.lines = below_(4) == 0;
           break;
         case kOptionalSums:
           t.sums = below_(2) != 0;

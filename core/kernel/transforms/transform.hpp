@@ -35,7 +35,7 @@ enum class TransformArgument : uint8_t {
   kOptionalPad,       ///< "pad F", or nothing
   kOptionalInner,     ///< "inner K" of an axis that has a loop, or nothing
   kOptionalComputed,  ///< the word "computed", or nothing
-  kOptionalPieces,    ///< "pieces F", or nothing
+  kOptionalLines,     ///< "lines", or nothing
   kOptionalSums,      ///< the word "sums", or nothing
   kOptionalAcross,    ///< "across F", or nothing
 };
@@ -57,7 +57,7 @@ struct Transform {
   int64_t factor = 0;
   Bind bind = Bind::kLoop;  ///< its place
   bool computed = false;    ///< stage: of what is computed from the loads
-  int64_t pieces = 0;       ///< stage: elements of a piece; 0: rows are whole
+  bool lines = false;       ///< stage: rows are cut into lines (KernelBuffer::lines)
   int64_t pad = 0;          ///< stage, chain: elements of room after each row
   bool sums = false;        ///< chain: the tile of a block holds sums as they are
   int64_t across = 0;       ///< tensorize: threads of a subgroup on block.x; 0: all

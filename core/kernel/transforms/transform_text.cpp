@@ -113,8 +113,8 @@ class Parser {
         return "inner";
       case kOptionalComputed:
         return "computed";
-      case kOptionalPieces:
-        return "pieces";
+      case kOptionalLines:
+        return "lines";
       case kOptionalSums:
         return "sums";
       case kOptionalAcross:
@@ -154,8 +154,8 @@ class Parser {
       case kOptionalComputed:
         t.computed = true;
         return;
-      case kOptionalPieces:
-        t.pieces = number();
+      case kOptionalLines:
+        t.lines = true;
         return;
       case kOptionalSums:
         t.sums = true;
@@ -208,8 +208,8 @@ void print(const Transform& t, std::string& out) {
       case kOptionalComputed:
         if (t.computed) out += " computed";
         break;
-      case kOptionalPieces:
-        if (t.pieces) out += " pieces " + std::to_string(t.pieces);
+      case kOptionalLines:
+        if (t.lines) out += " lines";
         break;
       case kOptionalSums:
         if (t.sums) out += " sums";

@@ -60,6 +60,8 @@ struct TileDigit {
   int64_t step = 1, count = 1;
 };
 
+constexpr int64_t kLineBytes = 128, kPieceBytes = 16;
+
 struct KernelBuffer {
   std::string name;
   DType dtype = DType::kVoid;
@@ -69,6 +71,10 @@ struct KernelBuffer {
   bool read = false, written = false;
   bool kept = false;   ///< a tile that a reduction or loops fill for loops after it
   bool whole = false;  ///< kept: 0 at points that are not real, which are stored as well
+  /// Shared: memory is lines of 128 bytes, and number p of the 8 pieces of line l stands in the
+  /// place of piece p ^ l % 8, so that neither rows nor columns of pieces meet in a bank. Indices
+  /// know nothing of it.
+  bool lines = false;
   /// Of a kept tile in the threads' registers (register_tiles.hpp): which of its elements a thread
   /// has, as what the rest of an index is made of. Empty for others.
   std::vector<TileDigit> digits = {};

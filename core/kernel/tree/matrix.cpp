@@ -23,24 +23,25 @@ std::vector<int64_t> steps_along(const Kernel& kernel, const Expr& index, int ax
   return steps;
 }
 
-/// Whether the index goes along `row` by pieces of p elements, and along `element` inside of pieces
-/// and from one to the next: `stride` elements further.
-bool is_in_pieces(const Kernel& kernel, const Expr& index, int row, int element,
-                  MatrixOperand& out) {
-  const std::vector<int64_t> rows = steps_along(kernel, index, row),
-                             elements = steps_along(kernel, index, element);
-  if (rows.size() < 2 || elements.size() < 2) return false;
-  const int64_t p = rows[1];
+/// Whether the index goes along `row` from line to line, and along `element` inside of lines and
+/// from one to the next, `stride` elements further. It begins in one of those lines that pieces
+/// are not exchanged in.
+bool is_in_lines(const Kernel& kernel, const KValue& load, int row, int element,
+                 MatrixOperand& out) {
+  const int64_t line = kLineBytes / static_cast<int64_t>(dtype_size(load.dtype));
+  const std::vector<int64_t> rows = steps_along(kernel, load.index, row),
+                             elements = steps_along(kernel, load.index, element);
   const auto count = static_cast<int64_t>(elements.size());
-  if (p < 2 || count % p != 0) return false;
-  const int64_t stride = count > p ? elements[static_cast<size_t>(p)] : p * 8;
+  if (rows.empty() || (count > line && count % line != 0)) return false;
+  out.stride = count > line ? elements[static_cast<size_t>(line)] : 8 * line;
   for (size_t i = 0; i < rows.size(); ++i)
-    if (rows[i] != static_cast<int64_t>(i) * p) return false;
+    if (rows[i] != static_cast<int64_t>(i) * line) return false;
   for (int64_t i = 0; i < count; ++i)
-    if (elements[static_cast<size_t>(i)] != i / p * stride + i % p) return false;
-  out.stride = stride;
-  out.pieces = p;
-  return true;
+    if (elements[static_cast<size_t>(i)] != i / line * out.stride + i % line) return false;
+  const Expr first = load.index.substitute(
+      {{kernel.axes[row].name, Expr(0)}, {kernel.axes[element].name, Expr(0)}});
+  out.lines = mod(floor_div(first, line), 8).is_const(0) && out.stride % (8 * line) == 0;
+  return out.lines;
 }
 
 /// Row and column axes of a factor; false if its index does not go along them as a matrix does.
@@ -49,16 +50,18 @@ bool is_matrix(const Kernel& kernel, const KValueRef& load, int row, int column,
   int64_t across = 0, down = 0;
   Expr rest, base;
   out = {load};
+  if (kernel.buffers[load->buffer].lines) {
+    if (is_in_lines(kernel, *load, row, column, out)) return true;
+    out.transposed = true;
+    return is_in_lines(kernel, *load, column, row, out);
+  }
   if (load->index.linear_in(kernel.axes[row].name, down, rest) &&
       rest.linear_in(kernel.axes[column].name, across, base)) {
     out.stride = across == 1 ? down : across;
     out.transposed = across != 1;
     return down >= 1 && across >= 1 && (across == 1 || down == 1);
   }
-  if (kernel.buffers[load->buffer].space != BufferSpace::kShared) return false;
-  if (is_in_pieces(kernel, load->index, row, column, out)) return true;
-  out.transposed = true;
-  return is_in_pieces(kernel, load->index, column, row, out);
+  return false;
 }
 
 bool find_product(const Kernel& kernel, const Statement& reduction, int m, int n, int k,
@@ -213,10 +216,9 @@ const MatrixAtom* find_atom(const Kernel& kernel, const Statement& reduction,
                             const MatrixProduct& product, int m, int n, int k, int64_t threads,
                             const Capabilities& capabilities) {
   const auto extent = [&](int axis) { return kernel.axes[axis].extent.value(); };
-  // Operands in pieces of 16 bytes, or neither.
+  // Operands in lines, or neither.
   const auto fits = [&](const MatrixAtom& atom, const MatrixOperand& operand) {
-    const int64_t piece = 16 / static_cast<int64_t>(dtype_size(operand.load->dtype));
-    return operand.pieces == (atom.tiles ? piece : 0);
+    return operand.lines == atom.tiles;
   };
   for (const MatrixAtom& atom : capabilities.atoms)
     if (fits(atom, product.a) && fits(atom, product.b) && atom.m == extent(m) &&

@@ -14,8 +14,8 @@ struct MatrixOperand {
   KValueRef load;
   int64_t stride = 0;  ///< between rows, or between columns if transposed
   bool transposed = false;
-  int64_t pieces = 0;  ///< elements of a piece of a row; then stride is between columns of pieces
-  int64_t down() const { return transposed ? 1 : stride; }    ///< from row to row, without pieces
+  bool lines = false;  ///< rows are cut into lines; then stride is between columns of lines
+  int64_t down() const { return transposed ? 1 : stride; }    ///< from row to row, without lines
   int64_t across() const { return transposed ? stride : 1; }  ///< from column to column
 };
 

@@ -92,7 +92,7 @@ class Uses {
     const auto operand = [&](const MatrixOperand& o, size_t role) {
       if (!is_tile(*o.load)) return;
       const std::optional<Touched> of =
-          o.pieces ? std::nullopt : of_fragment(o.load->index, told[role], o.down(), o.across());
+          o.lines ? std::nullopt : of_fragment(o.load->index, told[role], o.down(), o.across());
       uses_.push_back({o.load->buffer, of});
     };
     operand(product.a, 0);

@@ -209,7 +209,7 @@ typedef enum tn_accuracy { TN_ACCURACY_STRICT = 1, TN_ACCURACY_RELAXED = 2 } tn_
  * pieces and put them together. See program.h.
  * One of TN_SCOPE_BLOCK is done by several subgroups that follow one another, whose threads
  * together a program that uses it calls its subgroup; its operands are tiles in shared memory in
- * pieces (TN_MATRIX_PIECES), of which a and b hold no more than where they are.
+ * lines (TN_MATRIX_LINES), of which a and b hold no more than where they are.
  * One of TN_SCOPE_THREAD says what DOT takes: m = n = 1, k neighbours, in any number of lanes; its
  * id and its lanes say nothing, and the core uses one that flushes where a graph does not ask for
  * exact products (docs/ir.md). */

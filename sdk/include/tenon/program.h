@@ -46,10 +46,13 @@
  * in a fragment's place. Operands of MATRIX ops but fragments are equal in the
  * whole subgroup. MATRIX_LOAD reads element (r, c) at index + r * stride + c, or index + c * stride
  * + r if TN_MATRIX_TRANSPOSED; r and c run over m x k (A), k x n (B) or m x n (C). With
- * TN_MATRIX_PIECES rows are cut into pieces of p elements, 16 bytes, and pieces of one column stand
- * together: element (r, c) is at index + c / p * stride + r * p + c % p, or with r and c in each
- * other's place. An atom of TN_SCOPE_BLOCK takes its operands from shared memory in pieces, when it
- * is multiplied: until then, and up to the next BARRIER, nothing is written there. An ASYNC_COPY
+ * TN_MATRIX_LINES rows are cut into lines of p elements, 128 bytes, and lines of one column stand
+ * together: element (r, c) is the one of number index + c / p * stride + r * p + c % p, or with r
+ * and c in each other's place; and element number e of the memory is at e with its bits of 16, 32
+ * and 64 bytes changed to those of 128, 256 and 512 where these are set. Such memory is aligned to
+ * 1024 bytes, index is in a line whose number is a multiple of 8, and stride whole lines of that
+ * number. Ops other than MATRIX_LOAD take the place that their index says. An atom of
+ * TN_SCOPE_BLOCK takes its operands from shared memory in lines, when it is multiplied: until then, and up to the next BARRIER, nothing is written there. An ASYNC_COPY
  * may be done at once; it has arrived after an ASYNC_WAIT that covers its group and, for other
  * threads, a barrier.
  *
@@ -167,7 +170,7 @@ typedef enum tn_atomic {
 #define TN_MATRIX_C (UINT64_C(2) << 32)
 #define TN_MATRIX_ROLE (UINT64_C(3) << 32)
 #define TN_MATRIX_TRANSPOSED (UINT64_C(1) << 40)
-#define TN_MATRIX_PIECES (UINT64_C(1) << 41)
+#define TN_MATRIX_LINES (UINT64_C(1) << 41)
 
 #define TN_CAST_VALUE 0u /* tn_op.imm of a CAST */
 #define TN_CAST_BITS 1u
