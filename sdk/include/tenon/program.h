@@ -47,14 +47,14 @@
  * whole subgroup. MATRIX_LOAD reads element (r, c) at index + r * stride + c, or index + c * stride
  * + r if TN_MATRIX_TRANSPOSED; r and c run over m x k (A), k x n (B) or m x n (C). With
  * TN_MATRIX_LINES rows are cut into lines of p elements, 128 bytes, and lines of one column stand
- * together: element (r, c) is the one of number index + c / p * stride + r * p + c % p, or with r
- * and c in each other's place; and element number e of the memory is at e with its bits of 16, 32
- * and 64 bytes changed to those of 128, 256 and 512 where these are set. Such memory is aligned to
- * 1024 bytes, index is in a line whose number is a multiple of 8, and stride whole lines of that
- * number. Ops other than MATRIX_LOAD take the place that their index says. An atom of
- * TN_SCOPE_BLOCK takes its operands from shared memory in lines, when it is multiplied: until then, and up to the next BARRIER, nothing is written there. An ASYNC_COPY
- * may be done at once; it has arrived after an ASYNC_WAIT that covers its group and, for other
- * threads, a barrier.
+ * together: element (r, c) has the number index + c / p * stride + r * p + c % p, or with r and c
+ * in each other's place, and element number e lies where e leads with its bits for 16, 32 and 64
+ * bytes xored with those for 128, 256 and 512. Such memory is aligned to 1024 bytes, index is in a
+ * line whose number is a multiple of 8, and so many lines is stride a multiple of. Other ops reach
+ * what lies where their index leads. An atom of TN_SCOPE_BLOCK takes its operands from shared
+ * memory in lines, when it is multiplied: until then, and up to the next BARRIER, nothing is
+ * written there. An ASYNC_COPY may be done at once; it has arrived after an ASYNC_WAIT that covers
+ * its group and, for other threads, a barrier.
  *
  * Numbers. As pinned in ops.def: rounding to nearest even, no contraction of multiply and add
  * unless the op carries TN_OP_CONTRACT.
