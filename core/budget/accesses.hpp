@@ -15,6 +15,7 @@ namespace tenon {
 
 inline constexpr uint64_t kSectorBytes = 32;  ///< what memory is fetched in, at the least
 inline constexpr uint64_t kBankBytes = 4;
+inline constexpr uint64_t kAskedBytes = 128;  ///< what one request to the cache asks for, at the most
 
 enum class AccessKind : uint8_t { kLoad, kStore, kCopy, kAtomic, kFragmentLoad, kFragmentStore };
 
@@ -27,6 +28,7 @@ struct AccessCost {
   double moved = 0;      ///< bytes that threads asked for
   double pieces = 0;     ///< sectors of global memory, turns of the banks of shared memory
   double turns = 0;      ///< of global memory too: a unit's own cache has the same banks
+  double asks = 0;       ///< of copies, of the cache that all units share
   double least = 0;      ///< pieces, if neighbours lay side by side
   bool is_known = true;  ///< addresses do not depend on what memory says
 };
@@ -39,6 +41,7 @@ struct AccessAddresses {
   bool is_known = false;
   double times = 0;
   std::vector<uint64_t> begins;
+  uint64_t asks = 0;  ///< of a copy's global memory
 };
 
 /// Of all accesses of one subgroup, in the program's order; a wide access that is not known to be

@@ -143,6 +143,15 @@ class BudgetMaker {
     return most * std::pow(sum, 1 / power);
   }
 
+  /// From and to the cache, which takes as long for what it is asked for as for half of a line:
+  /// 80 slices answered 73 requests a clock and were 91 % busy, on an H100.
+  double cache_bytes() const {
+    double asks = 0;
+    for (const AccessCost& access : out_.accesses) asks += access.asks;
+    constexpr double kHalf = kAskedBytes / 2.0;
+    return std::max(out_.cache_bytes, asks * workgroups_ * kHalf);
+  }
+
   void find_time() {
     const double clock = rates_.clock_mhz * 1e6;
     const double each_unit = std::ceil(workgroups_ / units());
@@ -158,7 +167,7 @@ class BudgetMaker {
     const bool waits = alone > out_.resident * busy_;
     out_.bounds.push_back({waits ? "a unit, waiting" : "a unit, all of it", clocks / clock});
     if (rates_.cache_bytes)
-      out_.bounds.push_back({"cache", out_.cache_bytes / (rates_.cache_bytes * clock)});
+      out_.bounds.push_back({"cache", cache_bytes() / (rates_.cache_bytes * clock)});
     out_.bounds.push_back({"memory", out_.memory_bytes / (rates_.memory_mbps * 1e6)});
     std::ranges::stable_sort(out_.bounds, std::greater(), &Bound::seconds);
     out_.seconds = out_.bounds.front().seconds;

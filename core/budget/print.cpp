@@ -74,11 +74,13 @@ std::string print(const Budget& budget, const sdk::ProgramView& program,
        budget.waits.memory);
   for (const AccessCost& access : budget.accesses) {
     const bool shared = is_shared(program, access.param);
-    line("  {} {} {}, {} bytes at once: {:.0f} requests, {:.2f} {} each ({:.2f} at the least){}",
+    line("  {} {} {}, {} bytes at once: {:.0f} requests, {:.2f} {} each ({:.2f} at the least){}{}",
          shared ? "shared" : "global", text(access.kind),
          program.string(program.param(access.param).name), access.bytes, access.requests,
          access.pieces / access.requests, shared ? "turns" : "sectors",
-         access.least / access.requests, access.is_known ? "" : ", anywhere");
+         access.least / access.requests, access.is_known ? "" : ", anywhere",
+         access.asks > 0 ? fmt::format(", {:.2f} asked of the cache", access.asks / access.requests)
+                         : "");
   }
   line("  from and to the cache {:.1f} MB, memory {:.1f} MB", budget.cache_bytes / 1e6,
        budget.memory_bytes / 1e6);

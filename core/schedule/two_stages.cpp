@@ -90,10 +90,9 @@ std::optional<double> blocks_of_tiles(const SchedulerInput& input, int i, double
   if (!results) return std::nullopt;
   const auto [fewer, more] = std::minmax({results->rows, results->columns});
   if (fewer < kFewestRows || more < kFewestColumns) return std::nullopt;
-  // Thin ones wait for memory, and may be thinner still.
   const bool thin = fewer <= kThinTile;
   const double tiles = results->tiles(thin ? kThinTile : kWideTile);
-  if (tiles >= (thin ? units / 4 : units)) return 1;
+  if (tiles >= units) return 1;
   const double groups = (thin ? kThinGroupsPerUnit : kGroupsPerUnit) * units;
   double most = length_of_sum(input, i) / kShortestOfTiles;
   if (caps.max_buffer_bytes != 0) {  // that holds all sums, of as many blocks as there may come

@@ -170,7 +170,8 @@ TEST_CASE("a product of few tiles has its sum cut where workgroups make tiles") 
   CHECK(kernels(16, 65536, 512) == 2);     // thin: 8 tiles
   CHECK(kernels(4096, 65536, 4096) == 1);  // 1,024 tiles
   CHECK(kernels(512, 2048, 512) == 1);     // the sum is too short
-  CHECK(kernels(16, 11008, 4096) == 1);    // 64 thin tiles
+  CHECK(kernels(16, 11008, 4096) == 2);    // 64 thin tiles for 108 units
+  CHECK(kernels(16, 11008, 8192) == 1);    // 128
   CHECK(kernels(512, 65537, 512) == 1);    // a prime: operands are taken as they lie
   CHECK(kernels(1024, 4096, 1024) == 2);
   gpu.max_buffer_bytes = 1024 * 4096 * 4;  // holds a factor, but not four times the sums

@@ -59,6 +59,7 @@ int64_t count_blocks(const ScheduleBuilder& builder, const Matmul& mm, int64_t r
 struct Tile {
   int64_t rows = 1, columns = 1;
   bool thin() const { return std::min(rows, columns) < kLeastTile; }
+  bool small() const { return std::min(rows, columns) <= kLeastTile; }
 };
 Tile tile_of(const ScheduleBuilder& builder, const Matmul& mm, int64_t most) {
   return {std::min(most, ceil_pow2(builder.size(mm.m))),
@@ -66,9 +67,8 @@ Tile tile_of(const ScheduleBuilder& builder, const Matmul& mm, int64_t most) {
 }
 
 /// Of the block tile: so large that operands are read seldom, so small that no core is idle.
-int64_t block_tile(const ScheduleBuilder& builder, const Matmul& mm, int64_t most) {
+int64_t block_tile(const ScheduleBuilder& builder, const Matmul& mm, int64_t most, int64_t least) {
   const int64_t units = std::max<int64_t>(1, builder.caps.compute_units);
-  const int64_t least = tile_of(builder, mm, most).thin() ? kLeastTile / 2 : kLeastTile;
   while (most > least && count_blocks(builder, mm, most, most) < units) most /= 2;
   return most;
 }
@@ -161,15 +161,16 @@ void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom
   const int64_t most = builder.choose("tile", wanted, {128, 64, 32});
   Tile tile = tile_of(builder, mm, most);
   tile = {std::max<int64_t>(tile.rows, atom.m), std::max<int64_t>(tile.columns, atom.n)};
-  const Threads threads = subgroups(tile, atom, most >= 64 || tile.thin() ? 4 : 1);
+  const Threads threads = subgroups(tile, atom, 4);
   const auto [m_block, m_inside] = builder.split(mm.m, tile.rows);
   const auto [m_group, m_own] = builder.split(m_inside, tile.rows / threads.y);
   const auto [m_copy, m_atom] = builder.split(m_own, atom.m);
   const auto [n_block, n_inside] = builder.split(mm.n, tile.columns);
   const auto [n_group, n_own] = builder.split(n_inside, tile.columns / threads.z);
   const auto [n_copy, n_atom] = builder.split(n_own, atom.n);
-  // A thin tile has few results for what it reads: more of it at once.
-  const int64_t depth = (tile.thin() ? 4 : 2) * static_cast<int64_t>(atom.k);
+  // A small tile has few results for what it reads: more of it at once.
+  const int64_t steps = tile.small() ? 8 : std::max(tile.rows, tile.columns) < kMostTile ? 4 : 2;
+  const int64_t depth = steps * static_cast<int64_t>(atom.k);
   const auto [k_block, k_inside] = builder.split(
       mm.k, depth_of(builder, mm, tile, threads, depth, static_cast<int64_t>(atom.k)));
   std::vector<int> order = mm.batch;
@@ -299,8 +300,8 @@ bool schedule_found(ScheduleBuilder& builder, int axis) {
   for (const KernelBuffer& b : builder.kernel.buffers)
     if (b.space == BufferSpace::kGlobal && b.read && b.written) return false;
   // The largest that the shared memory holds.
-  const auto largest = [&](int64_t most, const auto& schedule) {
-    for (int64_t tile = block_tile(builder, mm, most); tile >= kLeastTile / 2; tile /= 2) {
+  const auto largest = [&](int64_t most, int64_t least, const auto& schedule) {
+    for (int64_t tile = block_tile(builder, mm, most, least); tile >= kLeastTile / 2; tile /= 2) {
       const auto one = [&](ScheduleBuilder& trial) {
         schedule(trial, tile);
         return !trial.refusal() && fits_shared(trial) && fits_limits(trial.kernel, trial.caps);
@@ -321,13 +322,15 @@ bool schedule_found(ScheduleBuilder& builder, int axis) {
     const auto products = [&](ScheduleBuilder& trial, int64_t tile) {
       (atom.tiles ? schedule_tile_atoms : schedule_atoms)(trial, mm, atom, tile);
     };
-    if (largest(most_tile(atom), products)) return true;
+    // Thinner ones ask memory for less than half of its lines at once, and wait as long for it.
+    if (largest(most_tile(atom), kLeastTile, products)) return true;
   }
   if ((fewer < kFewestRows && !windows) || !is_fast(whole ? 0.5 : 4)) return false;
   const auto registers = [&](ScheduleBuilder& trial, int64_t tile) {
     schedule_registers(trial, mm, tile);
   };
-  return largest(kMostTile, registers);
+  const bool thin = tile_of(builder, mm, kMostTile).thin();
+  return largest(kMostTile, thin ? kLeastTile / 2 : kLeastTile, registers);
 }
 
 }  // namespace
