@@ -33,6 +33,7 @@ Driver::Driver() {
       {"cuEventRecord", &a.event_record},
       {"cuEventQuery", &a.event_query},
       {"cuEventSynchronize", &a.event_synchronize},
+      {"cuEventElapsedTime", &a.event_elapsed},
       {"cuMemAlloc_v2", &a.memory_allocate},
       {"cuMemFree_v2", &a.memory_free},
       {"cuMemAllocAsync", &a.memory_allocate_async, true},

@@ -63,6 +63,7 @@ struct StreamApi {
   int (*event_record)(ApiEvent*, ApiStream*);
   int (*event_query)(ApiEvent*);  ///< kApiNotReady until the stream has passed it
   int (*event_synchronize)(ApiEvent*);
+  int (*event_elapsed)(float* milliseconds, ApiEvent* begin, ApiEvent* end);
 
   int (*memory_allocate)(uint64_t* out, size_t size);
   int (*memory_free)(uint64_t address);

@@ -178,6 +178,7 @@ std::string StreamBackend::identity(const std::string& target) {
 const void* StreamBackend::extension(std::string_view id) {
   if (id == TN_GRAPHS_ID) return &stream_graphs();
   if (id == TN_PEERS_ID) return &stream_peers();
+  if (id == TN_TIMING_ID) return &timing_table();
   return nullptr;
 }
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sdk/stream/commands.hpp"
 #include "sdk/stream/graph.hpp"
 
@@ -13,6 +15,24 @@ namespace {
 [[noreturn]] void refuse(const std::string& message) {
   throw Failure(TN_ERROR_INVALID_ARGUMENT, message);
 }
+
+void check_queue(const Submission& submission) {
+  if (submission.queue() != 0)
+    refuse(fmt::format("submit: expected queue 0, got {}", submission.queue()));
+}
+
+/// An event that says when it was reached.
+struct Stamp {
+  explicit Stamp(StreamContext& context) : context(context) {
+    context.check(context.api().event_create(&event, kApiEventBlockingSync), "timing");
+  }
+  ~Stamp() { context.api().event_destroy(event); }
+  Stamp(const Stamp&) = delete;
+  Stamp& operator=(const Stamp&) = delete;
+
+  StreamContext& context;
+  ApiEvent* event = nullptr;
+};
 
 StreamPoint read_point(const tn_point& point) {
   return {static_cast<StreamTimeline&>(*timeline_of(point.timeline)).state(), point.value};
@@ -105,6 +125,27 @@ void StreamDevice::submit(const Submission& submission) {
   schedule(submission, [this, work] { enqueue_commands(*work, *context_, stream_); });
 }
 
+uint64_t StreamDevice::run_timed(const tn_submission& commands) {
+  const ActiveDevice active = context_->activate();
+  const Submission submission(&commands);
+  check_queue(submission);
+  const HostWork work = read(submission);
+  const StreamApi& api = context_->api();
+  const Stamp begin(*context_), end(*context_);
+  try {
+    context_->check(api.event_record(begin.event, stream_), "timing");
+    enqueue_commands(work, *context_, stream_);
+    context_->check(api.event_record(end.event, stream_), "timing");
+    context_->check(api.event_synchronize(end.event), "timing");
+  } catch (const Failure&) {
+    api.stream_synchronize(stream_);  // nothing of it may run on
+    throw;
+  }
+  float milliseconds = 0;
+  context_->check(api.event_elapsed(&milliseconds, begin.event, end.event), "timing");
+  return static_cast<uint64_t>(static_cast<double>(std::max(milliseconds, 0.0F)) * 1e6);
+}
+
 void StreamDevice::launch(const StreamGraph& graph, const Submission& submission) {
   const ActiveDevice active = context_->activate();
   if (submission.command_count()) refuse("graph launch: expected no commands");
@@ -119,9 +160,7 @@ std::unique_ptr<StreamGraph> StreamDevice::record(const Submission& commands) {
 }
 
 void StreamDevice::schedule(const Submission& submission, std::function<void()> enqueue) {
-  if (submission.queue() != 0) {
-    refuse(fmt::format("submit: expected queue 0, got {}", submission.queue()));
-  }
+  check_queue(submission);
   StreamScheduler::Work work;
   work.owner = this;
   for (uint32_t i = 0; i < submission.wait_count(); ++i) {

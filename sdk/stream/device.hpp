@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sdk/backend/property_table.hpp"
+#include "sdk/backend/timing.hpp"
 #include "sdk/stream/memory.hpp"
 #include "sdk/stream/timeline.hpp"
 #include "tenon/ext/graphs.h"
@@ -16,7 +17,7 @@ namespace tenon::sdk {
 
 class StreamGraph;
 
-class StreamDevice : public Device {
+class StreamDevice : public Device, public TimedDevice {
  public:
   /// Throws Failure if the driver does not give device number `ordinal`. The scheduler outlives it.
   StreamDevice(StreamVendor& vendor, uint32_t ordinal, std::string target,
@@ -30,6 +31,7 @@ class StreamDevice : public Device {
   std::unique_ptr<Memory> import_host(uint32_t space, void* pointer, uint64_t size) override;
   void submit(const Submission& submission) override;
   std::unique_ptr<Timeline> make_timeline(uint64_t value) override;
+  uint64_t run_timed(const tn_submission& commands) override;
 
   std::unique_ptr<StreamGraph> record(const Submission& commands);
   void launch(const StreamGraph& graph, const Submission& submission);

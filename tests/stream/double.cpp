@@ -2,6 +2,7 @@
 // The functions of StreamApi, on the simulated machine.
 #include "tests/stream/double.hpp"
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
@@ -96,10 +97,10 @@ int stream_wait_event(ApiStream* stream, ApiEvent* event, unsigned) {
   return enqueue("stream_wait_event", stream, std::move(op));
 }
 
-int event_create(ApiEvent** out, unsigned) {
+int event_create(ApiEvent** out, unsigned flags) {
   Lock lock(machine().mutex);
   if (const int code = machine().begin("event_create")) return code;
-  *out = new ApiEvent{current_device()};
+  *out = new ApiEvent{current_device(), (flags & kApiEventDisableTiming) == 0};
   machine().events.insert(*out);
   return 0;
 }
@@ -112,7 +113,12 @@ int event_record(ApiEvent* event, ApiStream* stream) {
   }
   QueuedOp op;
   const uint64_t generation = event->recorded + 1;
-  op.run = [event, generation] { event->done = std::max(event->done, generation); };
+  op.run = [event, generation] {
+    event->done = std::max(event->done, generation);
+    const std::chrono::duration<double, std::milli> now =
+        std::chrono::steady_clock::now().time_since_epoch();
+    event->milliseconds = now.count();
+  };
   const int code = enqueue("event_record", stream, std::move(op));
   if (code == 0) event->recorded = generation;
   return code;
@@ -132,6 +138,20 @@ int event_synchronize(ApiEvent* event) {
   const int& lost = machine().lost[static_cast<size_t>(event->device)];
   machine().run_until([&] { return event->done >= event->recorded || lost; }, "event_synchronize");
   return lost;
+}
+
+int event_elapsed(float* out, ApiEvent* begin, ApiEvent* end) {
+  Lock lock(machine().mutex);
+  if (const int code = machine().begin("event_elapsed")) return code;
+  for (const ApiEvent* event : {begin, end}) {
+    if (!event->is_timed || event->recorded == 0) {
+      machine().violation("event_elapsed of an event without a time");
+      return kInvalidHandle;
+    }
+    if (event->done < event->recorded) return kApiNotReady;
+  }
+  *out = static_cast<float>(end->milliseconds - begin->milliseconds);
+  return 0;
 }
 
 int allocate(const char* name, uint64_t* out, size_t size, int device, bool is_pooled) {
@@ -391,6 +411,7 @@ void fill_double(StreamApi& api) {
   api.event_record = event_record;
   api.event_query = event_query;
   api.event_synchronize = event_synchronize;
+  api.event_elapsed = event_elapsed;
   api.memory_allocate = [](uint64_t* out, size_t size) {
     return allocate("memory_allocate", out, size, current_device(), false);
   };

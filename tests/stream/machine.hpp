@@ -91,7 +91,9 @@ struct tenon::sdk::ApiStream {
 };
 struct tenon::sdk::ApiEvent {
   int device;
+  bool is_timed;
   uint64_t recorded = 0, done = 0;
+  double milliseconds = 0;  ///< when it was reached last
 };
 struct tenon::sdk::ApiFunction {
   const CKernel* kernel;

@@ -117,6 +117,13 @@ void Work::submit(StreamDevice& device) const {
   device.submit(Submission(&s));
 }
 
+uint64_t Work::run_timed(StreamDevice& device) const {
+  tn_submission s = header();
+  s.command_count = static_cast<uint32_t>(commands_.size());
+  s.commands = commands_.data();
+  return device.run_timed(s);
+}
+
 std::unique_ptr<StreamGraph> Work::record(StreamDevice& device) const {
   tn_submission s = TN_INIT(tn_submission);
   s.command_count = static_cast<uint32_t>(commands_.size());

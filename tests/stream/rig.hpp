@@ -50,6 +50,7 @@ class Work {
   /// Throws Failure.
   void submit(StreamDevice& device) const;
   std::unique_ptr<StreamGraph> record(StreamDevice& device) const;
+  uint64_t run_timed(StreamDevice& device) const;  ///< nanoseconds
   void launch_graph(const StreamGraph& graph) const;
 
  private:

@@ -49,6 +49,7 @@ void scenario() {
   Work().fill(*import, 0, 64, 7, 4).wait(*timeline, 2).signal(*there, 1).submit(other);
   there->wait(1, kForEver);
   timeline->wait(2, kForEver);
+  Work().launch(*add, *a, *b).run_timed(device);
   REQUIRE(*static_cast<int32_t*>(host->map(0, 4)) == 4);
   REQUIRE(own[15] == 7);
 }

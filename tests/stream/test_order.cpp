@@ -2,6 +2,7 @@
 // Submissions and timelines: order within a device, between devices, and against the host.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -63,6 +64,32 @@ TEST_CASE_METHOD(Fresh, "launches, copies and fills of a submission run in order
     }
     rig.check();
   }
+}
+
+TEST_CASE_METHOD(Fresh, "commands are timed by events, and have ended then") {
+  Rig rig;
+  StreamDevice& device = rig.device();
+  {
+    const auto a = device.allocate(kDeviceSpace, 64), b = device.allocate(kDeviceSpace, 64);
+    const auto host = device.allocate(kPinnedSpace, 64);
+    const auto add = compiled(rig, device, add_program(16, 5));
+    const auto begin = std::chrono::steady_clock::now();
+    const uint64_t nanoseconds = Work()
+                                     .fill(*a, 0, 64, 1, 4)
+                                     .launch(*add, *a, *b)
+                                     .copy(*host, 0, *b, 0, 64)
+                                     .run_timed(device);
+    const std::chrono::nanoseconds passed = std::chrono::steady_clock::now() - begin;
+    CHECK(values(*host, 16) == std::vector<int32_t>(16, 6));
+    CHECK(nanoseconds > 0);
+    CHECK(nanoseconds < static_cast<uint64_t>(passed.count()) + 1000000);  // of floats
+    const auto* timing = static_cast<const tn_timing*>(rig.backend().extension(TN_TIMING_ID));
+    REQUIRE(timing);
+    tn_submission elsewhere = TN_INIT(tn_submission);
+    elsewhere.queue = 1;
+    CHECK_THROWS_WITH(device.run_timed(elsewhere), "submit: expected queue 0, got 1");
+  }
+  rig.check();
 }
 
 TEST_CASE_METHOD(Fresh, "fills of every width, unaligned too") {
