@@ -168,9 +168,12 @@ void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom
   const auto [n_block, n_inside] = builder.split(mm.n, tile.columns);
   const auto [n_group, n_own] = builder.split(n_inside, tile.columns / threads.z);
   const auto [n_copy, n_atom] = builder.split(n_own, atom.n);
-  // A small tile has few results for what it reads: more of it at once.
-  const int64_t steps = tile.small() ? 8 : std::max(tile.rows, tile.columns) < kMostTile ? 4 : 2;
-  const int64_t depth = steps * static_cast<int64_t>(atom.k);
+  // A small tile has few results for what it reads: more of it at once, of long sums.
+  int64_t depth = (tile.small()                                    ? 8
+                   : std::max(tile.rows, tile.columns) < kMostTile ? 4
+                                                                   : 2) *
+                  static_cast<int64_t>(atom.k);
+  while (depth > 2 * static_cast<int64_t>(atom.k) && 4 * depth > builder.size(mm.k)) depth /= 2;
   const auto [k_block, k_inside] = builder.split(
       mm.k, depth_of(builder, mm, tile, threads, depth, static_cast<int64_t>(atom.k)));
   std::vector<int> order = mm.batch;
