@@ -149,6 +149,9 @@ const GpuWords& cuda_words() {
       .shuffle = "__shfl_sync(0xffffffffu, {0}, {1})",
       .shuffle_across = "__shfl_xor_sync(0xffffffffu, {0}, {1})",
       .stream_load = "tn_stream_load_{2}({0}, {1});",
+      // ptxas 13.0 makes one of a store and a later one to the same place under a condition, across
+      // stores between them that go to that place too (docs/found/ptxas_store_order.cu).
+      .orders_stores = false,
       .stream_store = "tn_stream_store_{2}({0}, {1});",
       .static_shared_bytes = 48 << 10,
       .helpers = cuda_helpers(),

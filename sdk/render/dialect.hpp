@@ -62,9 +62,10 @@ struct DialectData {
 /// An element that a TAKE, STORE or ATOMIC touches; the first one where it touches several.
 struct Element {
   const tn_param& param;
-  std::string memory;   ///< the name of the param's variable
-  std::string index;    ///< an expression
-  uint8_t index_dtype;  ///< of the expression: i32 or i64
+  std::string memory;     ///< the name of the param's variable
+  std::string index;      ///< an expression
+  uint8_t index_dtype;    ///< of the expression: i32 or i64
+  bool is_again = false;  ///< a store under a condition, after one to this memory without it
   uint8_t dtype() const { return static_cast<uint8_t>(param.dtype); }
 };
 

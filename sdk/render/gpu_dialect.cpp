@@ -174,6 +174,12 @@ std::string GpuDialect::load_lanes(const Element& at, const std::string& lanes,
   return out;
 }
 
+std::string GpuDialect::store(const Element& at, const std::string& value, const tn_op& op) const {
+  if (!at.is_again || words_.orders_stores) return Dialect::store(at, value, op);
+  return fmt::format("((volatile {}*){})[{}] = {};", memory_type(at.dtype()), at.memory, at.index,
+                     value);
+}
+
 std::string GpuDialect::store_lanes(const Element& at, const std::string& lanes, uint32_t count,
                                     const tn_op& op) const {
   const uint32_t unit = access_bytes(at.param, count, op.flags);

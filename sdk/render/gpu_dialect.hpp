@@ -18,6 +18,7 @@ struct GpuWords {
   std::string_view shuffle;            ///< {0} value {1} lane: an expression
   std::string_view shuffle_across;     ///< {0} value {1} lane bits to flip: an expression
   std::string_view stream_load;        ///< moves {2} bytes from {1} to {0}: a statement
+  bool orders_stores = false;          ///< keeps stores under conditions after those before them
   std::string_view stream_store;       ///< moves {2} bytes from {1} to {0}: a statement
   uint64_t static_shared_bytes = 0;    ///< more is declared without a size
   std::span<const GpuHelper> helpers;  ///< go before the common ones
@@ -45,6 +46,7 @@ class GpuDialect : public Dialect {
                          const AllocationPlace& place) const override;
   std::string load_lanes(const Element& at, const std::string& lanes,
                          const tn_op& op) const override;
+  std::string store(const Element& at, const std::string& value, const tn_op& op) const override;
   std::string store_lanes(const Element& at, const std::string& lanes, uint32_t count,
                           const tn_op& op) const override;
   std::string atomic(const Element& at, const std::vector<std::string>& values,

@@ -32,7 +32,7 @@ constexpr GpuHelper kHelpers[] = {
      "  return tn_bits_f64(tn_bits_of_f64(x) ^ 0x8000000000000000ull);\n}\n"},
     {"tn_idiv_{}",
      "TN {t} tn_idiv_{n}({t} a, {t} b) {\n  if (b == 0) return 0;\n"
-     "  if (({t})-1 < 0 && b == ({t})-1) return ({t})(({u})0 - ({u})a);\n"
+     "  if (({t})-1 < 0 && b == ({t})-1) return tn_neg_{n}(a);\n"
      "  return ({t})(a / b);\n}\n"},
     {"tn_mod_{}",
      "TN {t} tn_mod_{n}({t} a, {t} b) {\n  if (b == 0) return a;\n"

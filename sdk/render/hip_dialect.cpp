@@ -174,6 +174,7 @@ const GpuWords& hip_words() {
       .shuffle_across = "__shfl_xor({0}, {1})",
       .stream_load =
           "*(tn_stream_{2}*)({0}) = __builtin_nontemporal_load((const tn_stream_{2}*)({1}));",
+      .orders_stores = true,
       .stream_store =
           "__builtin_nontemporal_store(*(const tn_stream_{2}*)({1}), (tn_stream_{2}*)({0}));",
       .static_shared_bytes = 64 << 10,

@@ -292,6 +292,55 @@ TEST_CASE("the emulator sees threads that race") {
                     Catch::Matchers::ContainsSubstring("touch the same global memory"));
 }
 
+// docs/found has both faults alone.
+TEST_CASE("what ptxas gets wrong is said in other words") {
+  const Program negative = parsed(R"(program p(%x: global i16 read write) workgroup 1 1 1 {
+  %i = const 0 : i32
+  %v = load %x, %i : i16
+  %n = neg %v : i16
+  store %x, %i, %n
+}
+)");
+  CHECK_THAT(print_source(negative.view(), cuda_dialect()),
+             Catch::Matchers::ContainsSubstring("neg.s32"));
+  CHECK_THAT(print_source(negative.view(), hip_dialect()),
+             !Catch::Matchers::ContainsSubstring("asm"));
+
+  // Of each: whether its second store is under a condition that its first is not under.
+  const auto stores = [](const char* first, const char* second) {
+    return parsed(fmt::format(
+        R"(program p(%x: global f32 read write, %y: global f32 read write) workgroup 1 1 1 {{
+  %i = const 0 : i32
+  %v = load %x, %i : f32
+  %m = cmpne %v, %v : bool
+  {}
+  {}
+}}
+)",
+        first, second));
+  };
+  const char *plain = "store %x, %i, %v", *masked = "store %x, %i, %v, %m";
+  const char* branched = "if %m {\nstore %x, %i, %v\n}";
+  const std::pair<Program, bool> cases[] = {
+      {stores(plain, masked), true},
+      {stores(plain, branched), true},
+      {stores("if %m {\nstore %x, %i, %v", "if %m {\nstore %x, %i, %v\n}\n}"), true},
+      {stores(plain, plain), false},
+      {stores("store %x, %i, %v\nbarrier block", masked), false},
+      {stores("store %y, %i, %v", masked), false},
+      {stores(masked, masked), false},
+      {stores(branched, masked), false},
+      {stores("if %m {\nstore %x, %i, %v", "} else {\nstore %x, %i, %v\n}"), false},
+  };
+  for (const auto& [program, is_again] : cases) {
+    const std::string cuda = print_source(program.view(), cuda_dialect());
+    INFO(cuda);
+    CHECK((cuda.find("volatile float") != std::string::npos) == is_again);
+    CHECK_THAT(print_source(program.view(), hip_dialect()),
+               !Catch::Matchers::ContainsSubstring("volatile"));
+  }
+}
+
 TEST_CASE("what the GPU languages have no words for is refused") {
   CHECK_THROWS_WITH(print_source(parsed("program p(%x: global i8 read write) workgroup 1 1 1 {\n"
                                         "  %z = const 0 : i32\n  %v = const 1 : i8\n"
