@@ -6,12 +6,46 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <tuple>
 
 #include "plugins/vulkan/target.hpp"
 #include "sdk/backend/property_table.hpp"
 
 namespace tenon::vulkan {
+namespace {
+
+/// Vulkan itself names no multiprocessors, but extensions of vendors do. Of other GPUs something is
+/// assumed: with one unit, sums of millions would be one workgroup's.
+uint32_t count_units(const Functions& vk, VkPhysicalDevice physical, VkPhysicalDeviceType type,
+                     const std::function<bool(const char*)>& has) {
+  constexpr uint32_t kDiscrete = 32, kOther = 8;
+  const auto ask = [&](auto& more) {
+    VkPhysicalDeviceProperties2 all{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &more, {}};
+    vk.GetPhysicalDeviceProperties2(physical, &all);
+  };
+  uint32_t units = 0;
+  if (has(VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) {
+    VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nvidia{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV, nullptr, 0, 0};
+    ask(nvidia);
+    units = nvidia.shaderSMCount;
+  } else if (has(VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME)) {
+    VkPhysicalDeviceShaderCorePropertiesAMD amd{};
+    amd.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD;
+    ask(amd);
+    units = amd.shaderEngineCount * amd.shaderArraysPerEngineCount * amd.computeUnitsPerShaderArray;
+  } else if (has(VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME)) {
+    VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM arm{};
+    arm.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM;
+    ask(arm);
+    units = arm.shaderCoreCount;
+  }
+  if (units > 0) return units;
+  return type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU ? kDiscrete : kOther;
+}
+
+}  // namespace
 
 Adapter::Adapter(const Functions& vk, VkPhysicalDevice physical) : handle(physical) {
   vk.GetPhysicalDeviceProperties2(handle, &core);
@@ -23,12 +57,16 @@ Adapter::Adapter(const Functions& vk, VkPhysicalDevice physical) : handle(physic
   const auto all = listed<VkExtensionProperties>([&](auto* count, auto* out) {
     return vk.EnumerateDeviceExtensionProperties(handle, nullptr, count, out);
   });
-  const auto uses = [&](const char* name) {
-    const bool has = std::ranges::any_of(
+  const auto has = [&](const char* name) {
+    return std::ranges::any_of(
         all, [&](const auto& row) { return std::string_view(row.extensionName) == name; });
-    if (has) extensions.push_back(name);
-    return has;
   };
+  const auto uses = [&](const char* name) {
+    if (has(name)) extensions.push_back(name);
+    return has(name);
+  };
+  const VkPhysicalDeviceType type = core.properties.deviceType;
+  if (type != VK_PHYSICAL_DEVICE_TYPE_CPU) units = count_units(vk, handle, type, has);
   void** end = &f12.pNext;
   const auto ask = [&](auto& more) {
     *end = &more;

@@ -41,6 +41,7 @@ struct Adapter {
   std::vector<const char*> extensions;  ///< that it has and the plugin uses
   uint32_t family = UINT32_MAX;         ///< of queues that compute
   uint32_t clock_bits = 0;              ///< of their clock, 0: they have none
+  uint32_t units = 0;                   ///< multiprocessors, as far as can be told; 0 of software
   VkPhysicalDeviceProperties2 core{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
   VkPhysicalDeviceVulkan11Properties v11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES};
   VkPhysicalDeviceVulkan12Properties v12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES};

@@ -86,6 +86,7 @@ std::unique_ptr<sdk::PropertyTable> device_properties(const Adapter& adapter,
                              limits.maxDescriptorSetStorageBuffers, limits.maxPerStageResources});
   p.max_buffer_bytes = limits.maxStorageBufferRange & ~3u;
   p.max_shared_bytes = limits.maxComputeSharedMemorySize;
+  if (adapter.units) p.compute_units = adapter.units;
   const bool is_llvmpipe = adapter.v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
   p.max_loop_trips = is_llvmpipe ? sdk::kLlvmpipeLoopTrips : 0;
   if (target.subgroup && adapter.size_control.subgroupSizeControl) {
