@@ -199,7 +199,7 @@ TEST_CASE(
   const Case c = product(130, 256, 128);
   const std::string text = lowered(c, large, "", true);
   CHECK_THAT(text, ContainsSubstring("async_copy.16"));
-  CHECK_THAT(text, ContainsSubstring("async_wait 2"));
+  CHECK_THAT(text, ContainsSubstring("async_wait 1"));
   CHECK(difference(c, large, "", true) == "");
   CHECK(difference(product(70, 96, 64, "f32"), large, "", true) == "");
   CHECK_THAT(lowered(c, waves_like(), "", true), !ContainsSubstring("async"));
