@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kAtom = UINT64_C(0xffffffff);
 constexpr uint64_t kFragment = UINT64_C(1) << 48;  ///< set in the role of every fragment
-constexpr uint32_t kLineBytes = 128;
+constexpr uint32_t kLineBytes = 128, kPatternBytes = 8 * kLineBytes;
 constexpr uint64_t kMostGroups = 64;  ///< asynchronous copies in flight
 
 std::string check_count(const tn_op& op, uint32_t count) {
@@ -61,6 +61,11 @@ std::string check_matrix_access(const ProgramView& program, const tn_op& op) {
   if (auto e = expect_access(program, op, 0, access, value.dtype, 1); !e.empty()) return e;
   if ((op.imm & TN_MATRIX_LINES) && kLineBytes % std::max(1u, dtype_bytes(value.dtype)) != 0)
     return "expected elements that fill a line of 128 bytes";
+  const tn_param& param =
+      program.param(static_cast<uint32_t>(program.op(program.operands(op)[0]).imm));
+  if ((op.imm & TN_MATRIX_LINES) && param.alignment % kPatternBytes != 0)
+    return fmt::format("expected lines in memory aligned to {} bytes, got {}", kPatternBytes,
+                       param.alignment);
   return expect_counter(program, op, 2);
 }
 

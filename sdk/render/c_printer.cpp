@@ -244,7 +244,7 @@ class SourcePrinter {
         ++depth_;
         return;
       case TN_OP_END:
-        regions_.pop_back();
+        leave_region();
         return print_end(op);
       case TN_OP_BARRIER:  // which no store passes
         for (Region& region : regions_) region.stored.clear();
@@ -331,6 +331,13 @@ class SourcePrinter {
       return fmt::format("if ({0}) {{ {1} = {2}; }} else {{ {1} = {3}; }}", lane(operands[2]),
                          lane(i), value(), dialect_.fill(op, fill));
     });
+  }
+
+  /// What a loop stores is stored, where compilers unroll it.
+  void leave_region() {
+    const Region left = std::move(regions_.back());
+    regions_.pop_back();
+    if (!left.is_if) regions_.back().stored.insert(left.stored.begin(), left.stored.end());
   }
 
   /// Whether a store is under a condition that an earlier one to its memory, since the last

@@ -60,18 +60,11 @@ constexpr GpuHelper kHelpers[] = {
     {"tn_neg_f32",
      "TN float tn_neg_f32(float x) {\n  float r;\n"
      "  asm(\"xor.b32 %0, %1, 0x80000000;\" : \"=f\"(r) : \"f\"(x));\n  return r;\n}\n"},
-    // ptxas 13.0 takes the negative of 16 bits after it has widened them: -(-32768) were 32768.
-    {"tn_neg_i16",
-     "TN short tn_neg_i16(short a) {\n  int r;\n"
-     "  asm(\"neg.s32 %0, %1;\" : \"=r\"(r) : \"r\"((int)a));\n  return (short)r;\n}\n"},
-    {"tn_sub_i16",
-     "TN short tn_sub_i16(short a, short b) {\n  int r;\n"
-     "  asm(\"sub.s32 %0, %1, %2;\" : \"=r\"(r) : \"r\"((int)a), \"r\"((int)b));\n"
-     "  return (short)r;\n}\n"},
-    {"tn_mul_i16",
-     "TN short tn_mul_i16(short a, short b) {\n  int r;\n"
-     "  asm(\"mul.lo.s32 %0, %1, %2;\" : \"=r\"(r) : \"r\"((int)a), \"r\"((int)b));\n"
-     "  return (short)r;\n}\n"},
+    // ptxas 13.0 takes the negative of 16 bits after it has widened them: -(-32768) were 32768. So
+    // NVVM must not see that a number is cut, or it makes such negatives of any of these.
+    {"tn_short",
+     "TN short tn_short(int x) {\n  short r;\n"
+     "  asm(\"cvt.s16.s32 %0, %1;\" : \"=h\"(r) : \"r\"(x));\n  return r;\n}\n"},
     {"tn_neg_f64",
      "TN double tn_neg_f64(double x) {\n  double r;\n"
      "  asm(\"xor.b64 %0, %1, 0x8000000000000000;\" : \"=d\"(r) : \"d\"(x));\n  return r;\n}\n"},

@@ -118,7 +118,7 @@ std::string GpuDialect::header(const ProgramView& program) const {
   std::string out = fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n",
                                 threads_of(program), function_name(program), params);
   if (has_dynamic_shared(program, *this)) {
-    out += "  extern __shared__ __align__(1024) tn_b16 tn_dynamic_shared[];\n";
+    out += "  extern __shared__ __attribute__((aligned(1024))) tn_b16 tn_dynamic_shared[];\n";
   }
   if (needs_lane(program)) {
     const uint32_t* size = program.header().workgroup;

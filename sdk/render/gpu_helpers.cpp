@@ -19,6 +19,14 @@ constexpr GpuHelper kHelpers[] = {
      "  return (unsigned long long)__double_as_longlong(f);\n}\n"},
 
     // Integers wrap: computed unsigned, at least in 32 bits.
+    {"tn_short", "TN short tn_short(int x) { return (short)x; }\n"},
+    {"tn_add_i16", "TN short tn_add_i16(short a, short b) { return tn_short(a + b); }\n"},
+    {"tn_sub_i16", "TN short tn_sub_i16(short a, short b) { return tn_short(a - b); }\n"},
+    {"tn_mul_i16", "TN short tn_mul_i16(short a, short b) { return tn_short(a * b); }\n"},
+    {"tn_neg_i16", "TN short tn_neg_i16(short a) { return tn_short(-(int)a); }\n"},
+    {"tn_shl_i16",
+     "TN short tn_shl_i16(short a, short b) {\n"
+     "  return (unsigned long long)b < 16 ? tn_short((int)((unsigned)a << b)) : (short)0;\n}\n"},
     {"tn_add_{}", "TN {t} tn_add_{n}({t} a, {t} b) { return ({t})(({u})a + ({u})b); }\n"},
     {"tn_sub_{}", "TN {t} tn_sub_{n}({t} a, {t} b) { return ({t})(({u})a - ({u})b); }\n"},
     {"tn_mul_{}", "TN {t} tn_mul_{n}({t} a, {t} b) { return ({t})(({u})a * ({u})b); }\n"},

@@ -55,6 +55,7 @@ std::string gpu_cast(const std::string& value, uint8_t from, uint8_t to) {
     return fmt::format("tn_saturate_{}({})", dtype_text(to), wide);
   }
   if (is_narrow_float(from) && to == TN_DTYPE_F32) return wide;
+  if (to == TN_DTYPE_I16) return fmt::format("tn_short((int)({}))", wide);
   return fmt::format("({})({})", gpu_type(to), wide);
 }
 
@@ -64,6 +65,7 @@ std::string gpu_bit_cast(const std::string& value, uint8_t from, uint8_t to) {
       is_real(from) ? fmt::format("tn_bits_of_{}({})", dtype_text(from), value) : value;
   if (to == TN_DTYPE_BOOL) return fmt::format("({} != 0)", bits);
   if (is_real(to)) return fmt::format("tn_bits_{}({})", dtype_text(to), bits);
+  if (to == TN_DTYPE_I16) return fmt::format("tn_short((int)({}))", bits);
   return fmt::format("({})({})", gpu_type(to), bits);
 }
 

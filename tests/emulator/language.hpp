@@ -37,7 +37,6 @@ void call(void (*kernel)(T...), void* const* bound) {
 #define __global__ static
 #define __forceinline__ inline __attribute__((unused))
 #define __launch_bounds__(threads)
-#define __align__(bytes) __attribute__((aligned(bytes)))
 // A workgroup's threads are fibres of one thread: also legal after extern, as dynamic memory is.
 #define __shared__ thread_local
 
@@ -161,9 +160,7 @@ inline float tn_fast_exp(float x) {
   return isfinite(y) ? __uint_as_float(bits + bits % 5 - 2) : y;
 }
 inline float __ocml_native_exp_f32(float x) { return tn_fast_exp(x); }
-inline short tn_neg_i16(short a) { return static_cast<short>(-static_cast<int>(a)); }
-inline short tn_sub_i16(short a, short b) { return static_cast<short>(a - b); }
-inline short tn_mul_i16(short a, short b) { return static_cast<short>(a * b); }
+inline short tn_short(int x) { return static_cast<short>(x); }
 inline float tn_neg_f32(float x) { return __uint_as_float(__float_as_uint(x) ^ 0x80000000u); }
 inline double tn_neg_f64(double x) {
   return __longlong_as_double(__double_as_longlong(x) ^ (long long)0x8000000000000000ull);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensorized kernels: what matrix atoms compute agrees with the reference, edges included.
+#include <fmt/format.h>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
@@ -242,6 +244,43 @@ TEST_CASE("tiles in lines hold the same for every reader") {
     CHECK(difference(product(64, 256, 48), warps_like(), list + rest, false) == "");
     CHECK(difference(product(45, 137, 50), warps_like(), list + rest, false) == "");
   }
+}
+
+TEST_CASE("atoms of several subgroups take windows that begin with a piece of a line") {
+  // Windows of 16 that begin `step` elements after one another, in rows of 128.
+  const auto windows = [](int64_t step) {
+    const int64_t apart = 128 + step, count = 1 + 112 / step;
+    return Case{fmt::format(R"(graph g(%a: f16[64, 256], %b: f16[{2}, 64]) {{
+  %a1 = reshape %a : f16[64, 2, 1, 128]
+  %a2 = expand %a1 : f16[64, 2, 30, 128]
+  %a3 = reshape %a2 : f16[64, 2, 3840]
+  %a4 = shrink %a3, ranges=[(0,64),(0,2),(0,{3})] : f16[64, 2, {3}]
+  %a5 = reshape %a4 : f16[64, 2, {1}, {0}]
+  %a6 = shrink %a5, ranges=[(0,64),(0,2),(0,{1}),(0,16)] : f16[64, 2, {1}, 16]
+  %a7 = reshape %a6 : f16[64, 2, {1}, 16, 1]
+  %a8 = expand %a7 : f16[64, 2, {1}, 16, 64]
+  %b1 = reshape %b : f16[1, 2, {1}, 16, 64]
+  %b2 = expand %b1 : f16[64, 2, {1}, 16, 64]
+  %af = cast %a8 : f32[64, 2, {1}, 16, 64]
+  %bf = cast %b2 : f32[64, 2, {1}, 16, 64]
+  %p = mul %af, %bf
+  %s = reduce.add %p, axes=[1, 2, 3]
+  %r = reshape %s : f32[64, 64]
+  return %r
+}})",
+                            apart, count, 2 * count * 16, apart * count),
+                {},
+                {}};
+  };
+  const std::string list =
+      "split a0 32; split a1 64; split a1.i 16; reorder a0.o a1.o a1.i.o a0.i a1.i.i; bind a0.o "
+      "block.y; unroll a1.i.o; unroll a0.i; unroll a1.i.i; stage b0 at r0 lines; stage b1 at r0 "
+      "lines; tensorize a0.i a1.i.i r2 64; fuse a0.i.c a1.i.i.c; split a0.i.c_a1.i.i.c 64; bind "
+      "a0.i.c_a1.i.i.c.i block.x";
+  CHECK(difference(windows(16), groups_like(), list, false) == "");
+  for (const int64_t step : {4, 8})
+    CHECK_THROWS_WITH(lowered(windows(step), groups_like(), list, false),
+                      ContainsSubstring("tensorize a0.i a1.i.i r2 64: expected"));
 }
 
 TEST_CASE("rules give contractions matrix atoms where the dtypes match, tiles in registers else") {

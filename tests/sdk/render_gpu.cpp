@@ -302,7 +302,7 @@ TEST_CASE("what ptxas gets wrong is said in other words") {
 }
 )");
   CHECK_THAT(print_source(negative.view(), cuda_dialect()),
-             Catch::Matchers::ContainsSubstring("neg.s32"));
+             Catch::Matchers::ContainsSubstring("cvt.s16.s32"));
   CHECK_THAT(print_source(negative.view(), hip_dialect()),
              !Catch::Matchers::ContainsSubstring("asm"));
 
@@ -325,6 +325,8 @@ TEST_CASE("what ptxas gets wrong is said in other words") {
       {stores(plain, masked), true},
       {stores(plain, branched), true},
       {stores("if %m {\nstore %x, %i, %v", "if %m {\nstore %x, %i, %v\n}\n}"), true},
+      {stores("%o = const 1 : i32\n%l = loop %i, %o, %o : i32 {\nstore %x, %i, %v\n}", masked),
+       true},
       {stores(plain, plain), false},
       {stores("store %x, %i, %v\nbarrier block", masked), false},
       {stores("store %y, %i, %v", masked), false},

@@ -25,14 +25,14 @@ std::vector<int64_t> steps_along(const Kernel& kernel, const Expr& index, int ax
 
 /// Whether the index goes along `row` from line to line, and along `element` inside of lines and
 /// from one to the next, `stride` elements further. It begins in one of those lines that pieces
-/// are not exchanged in.
+/// are not exchanged in, with a piece.
 bool is_in_lines(const Kernel& kernel, const KValue& load, int row, int element,
                  MatrixOperand& out) {
   const int64_t line = kLineBytes / static_cast<int64_t>(dtype_size(load.dtype));
   const std::vector<int64_t> rows = steps_along(kernel, load.index, row),
                              elements = steps_along(kernel, load.index, element);
   const auto count = static_cast<int64_t>(elements.size());
-  if (rows.empty() || (count > line && count % line != 0)) return false;
+  if (rows.empty() || elements.empty() || (count > line && count % line != 0)) return false;
   out.stride = count > line ? elements[static_cast<size_t>(line)] : 8 * line;
   for (size_t i = 0; i < rows.size(); ++i)
     if (rows[i] != static_cast<int64_t>(i) * line) return false;
@@ -40,7 +40,9 @@ bool is_in_lines(const Kernel& kernel, const KValue& load, int row, int element,
     if (elements[static_cast<size_t>(i)] != i / line * out.stride + i % line) return false;
   const Expr first = load.index.substitute(
       {{kernel.axes[row].name, Expr(0)}, {kernel.axes[element].name, Expr(0)}});
-  out.lines = mod(floor_div(first, line), 8).is_const(0) && out.stride % (8 * line) == 0;
+  const int64_t piece = kPieceBytes / static_cast<int64_t>(dtype_size(load.dtype));
+  out.lines = mod(floor_div(first, line), 8).is_const(0) && out.stride % (8 * line) == 0 &&
+              first.divisible_by(piece);
   return out.lines;
 }
 

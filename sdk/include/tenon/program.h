@@ -49,12 +49,12 @@
  * TN_MATRIX_LINES rows are cut into lines of p elements, 128 bytes, and lines of one column stand
  * together: element (r, c) has the number index + c / p * stride + r * p + c % p, or with r and c
  * in each other's place, and element number e lies where e leads with its bits for 16, 32 and 64
- * bytes xored with those for 128, 256 and 512. Such memory is aligned to 1024 bytes, index is in a
- * line whose number is a multiple of 8, and so many lines is stride a multiple of. Other ops reach
- * what lies where their index leads. An atom of TN_SCOPE_BLOCK takes its operands from shared
- * memory in lines, when it is multiplied: until then, and up to the next BARRIER, nothing is
- * written there. An ASYNC_COPY may be done at once; it has arrived after an ASYNC_WAIT that covers
- * its group and, for other threads, a barrier.
+ * bytes xored with those for 128, 256 and 512. Such memory is aligned to 1024 bytes, index leads to
+ * 16 whole bytes in a line whose number is a multiple of 8, and stride is a multiple of 8 lines.
+ * Other ops reach what lies where their index leads. An atom of TN_SCOPE_BLOCK takes its operands
+ * from shared memory in lines, when it is multiplied: until then, and up to the next BARRIER,
+ * nothing is written there. An ASYNC_COPY may be done at once; it has arrived after an ASYNC_WAIT
+ * that covers its group and, for other threads, a barrier.
  *
  * Numbers. As pinned in ops.def: rounding to nearest even, no contraction of multiply and add
  * unless the op carries TN_OP_CONTRACT.
@@ -170,7 +170,7 @@ typedef enum tn_atomic {
 #define TN_MATRIX_C (UINT64_C(2) << 32)
 #define TN_MATRIX_ROLE (UINT64_C(3) << 32)
 #define TN_MATRIX_TRANSPOSED (UINT64_C(1) << 40)
-#define TN_MATRIX_LINES (UINT64_C(1) << 41)
+#define TN_MATRIX_LINES (UINT64_C(1) << 42)
 
 #define TN_CAST_VALUE 0u /* tn_op.imm of a CAST */
 #define TN_CAST_BITS 1u
