@@ -10,6 +10,7 @@
 #include <set>
 
 #include "sdk/program/op_info.hpp"
+#include "sdk/render/stored_regions.hpp"
 #include "sdk/support/failure.hpp"
 
 namespace tenon::sdk {
@@ -229,25 +230,25 @@ class SourcePrinter {
       case TN_OP_LANE_REDUCE:
         return print_reduce(i, op);
       case TN_OP_LOOP:
-        regions_.push_back({.is_if = false});
+        stored_.enter(false);
         return print_loop(i, op);
       case TN_OP_IF:
-        regions_.push_back({.is_if = true});
+        stored_.enter(true);
         line(fmt::format("if ({}) {{", name(operands[0])));
         ++depth_;
         open_.push_back(i);
         return;
       case TN_OP_ELSE:
-        regions_.back().stored.clear();
+        stored_.enter_else();
         --depth_;
         line("} else {");
         ++depth_;
         return;
       case TN_OP_END:
-        leave_region();
+        stored_.leave();
         return print_end(op);
-      case TN_OP_BARRIER:  // which no store passes
-        for (Region& region : regions_) region.stored.clear();
+      case TN_OP_BARRIER:
+        stored_.meet();
         return line(dialect_.barrier(program_, op));
       case TN_OP_ATOMIC:
         return define(
@@ -333,30 +334,11 @@ class SourcePrinter {
     });
   }
 
-  /// What a loop stores is stored, where compilers unroll it.
-  void leave_region() {
-    const Region left = std::move(regions_.back());
-    regions_.pop_back();
-    if (!left.is_if) regions_.back().stored.insert(left.stored.begin(), left.stored.end());
-  }
-
-  /// Whether a store is under a condition that an earlier one to its memory, since the last
-  /// barrier, was not under.
-  bool is_stored_again(const tn_op& op) {
-    const auto operands = program_.operands(op);
-    const auto param = static_cast<uint32_t>(program_.op(operands[0]).imm);
-    const bool is_masked = operands.size() > 3;
-    if (!is_masked) regions_.back().stored.insert(param);
-    bool is_under = is_masked;
-    for (size_t k = regions_.size(); k-- > 0; is_under = is_under || regions_[k].is_if)
-      if (is_under && regions_[k].stored.contains(param)) return true;
-    return false;
-  }
-
   void print_store(const tn_op& op) {
     const auto operands = program_.operands(op);
     const uint32_t lanes = program_.op(operands[2]).lanes;
-    const bool is_again = is_stored_again(op);
+    const auto param = static_cast<uint32_t>(program_.op(operands[0]).imm);
+    const bool is_again = stored_.is_again(param, operands.size() > 3);
     if (const auto run = run_of(op, lanes, operands.size() > 3); run && !is_again) {
       const std::string all = dialect_.store_lanes(*run, name(operands[2]), lanes, op);
       if (!all.empty()) return line(all);
@@ -484,11 +466,7 @@ class SourcePrinter {
   std::string lane_ = "l";         ///< what stands for the lane in the statement that is printed
   uint32_t of_constants_ = kNone;  ///< the op whose operands are all constants, while printed
   std::vector<uint32_t> open_;
-  struct Region {
-    bool is_if = false;
-    std::set<uint32_t> stored = {};  ///< params, without conditions of its own
-  };
-  std::vector<Region> regions_{1};  ///< that are open
+  StoredRegions stored_;
   std::vector<bool> is_unit_step_;  ///< of the open loops
 };
 

@@ -107,6 +107,10 @@ TEST_CASE("what cooperative matrices cannot do is refused") {
   CHECK_THROWS_WITH(with("a %a, %3", "a %a, %4"),
                     "glsl: matrix_load: expected rows that are aligned to 16 bytes");
   CHECK_THROWS_WITH(with("b %a", "b.lines %a"),
+                    ContainsSubstring("expected lines in memory aligned to 1024 bytes, got 16"));
+  std::string lines = std::regex_replace(text, std::regex("align 16"), "align 1024");
+  lines.replace(lines.find("b %a"), 4, "b.lines %a");
+  CHECK_THROWS_WITH(print_glsl(parsed(lines).view()),
                     "glsl: matrix_load: expected rows that are aligned to 16 bytes");
   CHECK_THROWS_WITH(with("%f: global f32 read align 16", "%f: global f32 read align 4"),
                     "glsl: matrix_load: expected rows that are aligned to 16 bytes");
