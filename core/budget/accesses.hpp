@@ -15,8 +15,7 @@ namespace tenon {
 
 inline constexpr uint64_t kSectorBytes = 32;  ///< what memory is fetched in, at the least
 inline constexpr uint64_t kBankBytes = 4;
-inline constexpr uint64_t kAskedBytes =
-    128;  ///< what one request to the cache asks for, at the most
+inline constexpr uint64_t kAskedBytes = 128;  ///< of one request to the cache, at the most
 
 enum class AccessKind : uint8_t { kLoad, kStore, kCopy, kAtomic, kFragmentLoad, kFragmentStore };
 

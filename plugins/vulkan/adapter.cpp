@@ -62,8 +62,9 @@ Adapter::Adapter(const Functions& vk, VkPhysicalDevice physical) : handle(physic
         all, [&](const auto& row) { return std::string_view(row.extensionName) == name; });
   };
   const auto uses = [&](const char* name) {
-    if (has(name)) extensions.push_back(name);
-    return has(name);
+    const bool is_there = has(name);
+    if (is_there) extensions.push_back(name);
+    return is_there;
   };
   const VkPhysicalDeviceType type = core.properties.deviceType;
   if (type != VK_PHYSICAL_DEVICE_TYPE_CPU) units = count_units(vk, handle, type, has);

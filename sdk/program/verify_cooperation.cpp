@@ -59,13 +59,14 @@ std::string check_matrix_access(const ProgramView& program, const tn_op& op) {
   const tn_op& value = is_load ? op : program.op(program.operands(op)[3]);
   const uint32_t access = is_load ? TN_ACCESS_READ : TN_ACCESS_WRITE;
   if (auto e = expect_access(program, op, 0, access, value.dtype, 1); !e.empty()) return e;
-  if ((op.imm & TN_MATRIX_LINES) && kLineBytes % std::max(1u, dtype_bytes(value.dtype)) != 0)
+  if (!(op.imm & TN_MATRIX_LINES)) return expect_counter(program, op, 2);
+  if (kLineBytes % std::max(1u, dtype_bytes(value.dtype)) != 0)
     return "expected elements that fill a line of 128 bytes";
-  const tn_param& param =
-      program.param(static_cast<uint32_t>(program.op(program.operands(op)[0]).imm));
-  if ((op.imm & TN_MATRIX_LINES) && param.alignment % kPatternBytes != 0)
+  const tn_op& buffer = program.op(program.operands(op)[0]);
+  const uint32_t alignment = program.param(static_cast<uint32_t>(buffer.imm)).alignment;
+  if (alignment % kPatternBytes != 0)
     return fmt::format("expected lines in memory aligned to {} bytes, got {}", kPatternBytes,
-                       param.alignment);
+                       alignment);
   return expect_counter(program, op, 2);
 }
 

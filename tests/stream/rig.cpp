@@ -106,29 +106,21 @@ tn_submission Work::header() const {
   s.waits = waits_.data();
   s.signal_count = static_cast<uint32_t>(signals_.size());
   s.signals = signals_.data();
+  s.command_count = static_cast<uint32_t>(commands_.size());
   s.command_stride = sizeof(tn_command);
+  s.commands = commands_.data();
   return s;
 }
 
 void Work::submit(StreamDevice& device) const {
-  tn_submission s = header();
-  s.command_count = static_cast<uint32_t>(commands_.size());
-  s.commands = commands_.data();
+  const tn_submission s = header();
   device.submit(Submission(&s));
 }
 
-uint64_t Work::run_timed(StreamDevice& device) const {
-  tn_submission s = header();
-  s.command_count = static_cast<uint32_t>(commands_.size());
-  s.commands = commands_.data();
-  return device.run_timed(s);
-}
+uint64_t Work::run_timed(StreamDevice& device) const { return device.run_timed(header()); }
 
 std::unique_ptr<StreamGraph> Work::record(StreamDevice& device) const {
-  tn_submission s = TN_INIT(tn_submission);
-  s.command_count = static_cast<uint32_t>(commands_.size());
-  s.command_stride = sizeof(tn_command);
-  s.commands = commands_.data();
+  const tn_submission s = header();
   return device.record(Submission(&s));
 }
 
