@@ -3,6 +3,19 @@
 
 namespace tenon {
 
+namespace {
+
+/// Of a tile of lines, in elements; and the pieces of a line.
+struct Line {
+  int64_t elements, piece, pieces;
+};
+Line line_of(DType dtype) {
+  const auto size = static_cast<int64_t>(dtype_size(dtype));
+  return {kLineBytes / size, kPieceBytes / size, kLineBytes / kPieceBytes};
+}
+
+}  // namespace
+
 std::optional<Accesses::Value> Accesses::mask(const Expr& index, const Expr& own,
                                               const AxisSet& concerned) {
   std::optional<Value> mask;
@@ -70,8 +83,7 @@ Access Accesses::beside(int buffer, const Expr& first, int lanes) {
 }
 
 Accesses::Value Accesses::exchanged(const KernelBuffer& b, Value index) {
-  const auto size = static_cast<int64_t>(dtype_size(b.dtype));
-  const int64_t line = kLineBytes / size, piece = kPieceBytes / size, pieces = line / piece;
+  const auto [line, piece, pieces] = line_of(b.dtype);
   const DType type = ops_.index_dtype();
   const auto op = [&](tn_opcode code, Value x, int64_t y) {
     return ops_.op(code, type, {x, ops_.index_constant(y)});
@@ -83,8 +95,7 @@ Accesses::Value Accesses::exchanged(const KernelBuffer& b, Value index) {
 Accesses::Value Accesses::place(int buffer, const Expr& index) {
   const KernelBuffer& b = kernel_.buffers[buffer];
   if (!b.lines || b.space != BufferSpace::kShared) return exprs_.integer(index);
-  const auto size = static_cast<int64_t>(dtype_size(b.dtype));
-  const int64_t line = kLineBytes / size, piece = kPieceBytes / size, pieces = line / piece;
+  const auto [line, piece, pieces] = line_of(b.dtype);
   // What is whole patterns further is so too with its pieces exchanged: that much stays outside.
   Expr near = index, far = 0;
   std::map<std::string, Expr> symbols;

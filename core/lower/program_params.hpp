@@ -13,8 +13,8 @@
 
 namespace tenon {
 
-inline constexpr uint32_t kTileAlignment = 64;     ///< bytes
-inline constexpr uint32_t kLinesAlignment = 1024;  ///< of a tile of lines: a whole pattern
+inline constexpr uint32_t kTileAlignment = 64;  ///< bytes
+inline constexpr uint32_t kLinesAlignment = kPatternBytes;
 
 /// Bytes that the first element of a bound buffer is aligned to.
 inline uint32_t buffer_alignment(const KernelBuffer& buffer, const Capabilities& capabilities) {

@@ -163,7 +163,7 @@ int64_t shared_bytes(const ScheduleBuilder& builder, bool staged_only) {
   for (size_t i = 0; i < staged.size(); ++i) {
     const KernelBuffer& b = kernel.buffers[i];
     if (!staged[i] || b.space != BufferSpace::kShared || !b.written) continue;
-    const int64_t unit = b.lines ? 8 * kLineBytes : 64;
+    const int64_t unit = b.lines ? kPatternBytes : 64;
     bytes = (bytes + unit - 1) / unit * unit + b.count.value() * builder.caps.tile_bytes(b.dtype);
   }
   return bytes;

@@ -13,8 +13,7 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kBanks = 64;   ///< bytes: half of what the banks of a GPU take at once
-constexpr int64_t kPattern = 8;  ///< lines, after which pieces are exchanged in the same way
+constexpr int64_t kBanks = 64;  ///< bytes: half of what the banks of a GPU take at once
 
 class Stage {
  public:
@@ -171,7 +170,7 @@ class Stage {
     if (lines() && row) return step_.refuse("rows to cut into lines", "one row");
     if (lines()) {
       if (!shared) return step_.refuse("a tile in shared memory", "one of a thread");
-      const int64_t whole = kPattern * line();
+      const int64_t whole = elements_of(kPatternBytes);
       column_ = (count + step_.transform.pad + whole - 1) / whole * whole;
       count = column_ * (row_ / line());
       if (count > kMostOfTile)
@@ -219,7 +218,10 @@ class Stage {
   }
 
   bool lines() const { return step_.transform.lines; }
-  int64_t line() const { return kLineBytes / static_cast<int64_t>(dtype_size(value_->dtype)); }
+  int64_t elements_of(int64_t bytes) const {
+    return bytes / static_cast<int64_t>(dtype_size(value_->dtype));
+  }
+  int64_t line() const { return elements_of(kLineBytes); }
 
   /// Axes from number `i` outwards are rows; those inside are `count` elements of one.
   Refused end_row(size_t i, int64_t& count) {

@@ -60,7 +60,9 @@ struct TileDigit {
   int64_t step = 1, count = 1;
 };
 
-constexpr int64_t kLineBytes = 128, kPieceBytes = 16;
+/// Of tiles of lines: after a pattern of lines their pieces are exchanged in the same way again.
+constexpr int64_t kPieceBytes = 16, kLineBytes = 128,
+                  kPatternBytes = kLineBytes * (kLineBytes / kPieceBytes);
 
 struct KernelBuffer {
   std::string name;

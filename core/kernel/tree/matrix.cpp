@@ -28,21 +28,21 @@ std::vector<int64_t> steps_along(const Kernel& kernel, const Expr& index, int ax
 /// are not exchanged in, with a piece.
 bool is_in_lines(const Kernel& kernel, const KValue& load, int row, int element,
                  MatrixOperand& out) {
-  const int64_t line = kLineBytes / static_cast<int64_t>(dtype_size(load.dtype));
+  const auto size = static_cast<int64_t>(dtype_size(load.dtype));
+  const int64_t line = kLineBytes / size, pattern = kPatternBytes / size;
   const std::vector<int64_t> rows = steps_along(kernel, load.index, row),
                              elements = steps_along(kernel, load.index, element);
   const auto count = static_cast<int64_t>(elements.size());
   if (rows.empty() || elements.empty() || (count > line && count % line != 0)) return false;
-  out.stride = count > line ? elements[static_cast<size_t>(line)] : 8 * line;
+  out.stride = count > line ? elements[static_cast<size_t>(line)] : pattern;
   for (size_t i = 0; i < rows.size(); ++i)
     if (rows[i] != static_cast<int64_t>(i) * line) return false;
   for (int64_t i = 0; i < count; ++i)
     if (elements[static_cast<size_t>(i)] != i / line * out.stride + i % line) return false;
   const Expr first = load.index.substitute(
       {{kernel.axes[row].name, Expr(0)}, {kernel.axes[element].name, Expr(0)}});
-  const int64_t piece = kPieceBytes / static_cast<int64_t>(dtype_size(load.dtype));
-  out.lines = mod(floor_div(first, line), 8).is_const(0) && out.stride % (8 * line) == 0 &&
-              first.divisible_by(piece);
+  out.lines = mod(floor_div(first, line), pattern / line).is_const(0) &&
+              out.stride % pattern == 0 && first.divisible_by(kPieceBytes / size);
   return out.lines;
 }
 
