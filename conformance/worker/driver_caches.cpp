@@ -14,6 +14,7 @@ void leave_driver_caches() {
       {"__GL_SHADER_DISK_CACHE", "0"},        // NVIDIA's Vulkan; README of the Linux driver
       {"CUDA_CACHE_DISABLE", "1"},            // CUDA C++ Programming Guide, environment variables
       {"AMD_COMGR_CACHE", "0"},               // README of ROCm's comgr
+      {"POCL_KERNEL_CACHE", "0"},             // PoCL's documentation, environment variables
   };
   for (const auto& [name, value] : kSettings) setenv(name, value, /*overwrite=*/0);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// C11 as a dialect: what tests compile with the system compiler.
+// C11 as a dialect: what tests compile with the system compiler, and what dialects of languages
+// with C's syntax derive from.
 #pragma once
 
 #include "sdk/render/dialect.hpp"
@@ -13,7 +14,30 @@ namespace tenon::sdk {
 /// at barriers. Compile with -ffp-contract=off -fwrapv.
 const Dialect& c_dialect();
 
-/// The helper functions, in C.
-std::string_view c_prelude();
+/// Derive for a language with C's syntax: change `data_`, and say otherwise how a source begins,
+/// how a kernel is opened and how an array is declared. Numbers stay as C11 has them: computed in
+/// f64 where that is exact, so the language needs a double.
+class CDialect : public Dialect {
+ public:
+  CDialect();
+  const DialectData& data() const override { return data_; }
+  std::string prelude(const ProgramView& program, std::string_view kernel) const override;
+  std::string header(const ProgramView& program) const override;
+  std::string literal(uint64_t bits, uint8_t dtype) const override;
+  bool computes(uint16_t op, uint8_t dtype) const override;
+  std::string cast(const std::string& value, uint8_t from, uint8_t to) const override;
+  std::string bit_cast(const std::string& value, uint8_t from, uint8_t to) const override;
+  std::string allocation(const ProgramView& program, const tn_param& param,
+                         const AllocationPlace& place) const override;
+
+ protected:
+  DialectData data_;
+};
+
+/// The helper functions that sources call. Before them stands what they call themselves: the types
+/// of <stdint.h>, UINT64_C and INT64_C; of <math.h> signbit, isfinite, ldexp, fabs and
+/// nearbyint; and tn_bits_f32, tn_bits_f64, tn_bits_of_f32, tn_bits_of_f64, which turn bits into
+/// floats and floats into bits.
+std::string_view c_helpers();
 
 }  // namespace tenon::sdk

@@ -25,10 +25,9 @@ std::string wrapping(const DTypeInfo& d) {
 
 std::string saturation(const DTypeInfo& d) {
   const bool is_signed = d.kind == DTypeClass::SIGNED;
-  const int bits = 8 * d.bytes;
-  const std::string range = fmt::format("{}INT{}_", is_signed ? "" : "U", bits);
-  return fmt::format("TN_SATURATE({}, {}, {}, 0x1p{}, {}MAX)\n", d.text, d.c,
-                     is_signed ? range + "MIN" : "0", bits - is_signed, range);
+  const int digits = 8 * d.bytes - is_signed;
+  return fmt::format("TN_SATURATE({}, {}, 0x1p{}, UINT64_C({:#x}))\n", d.text, d.c, digits,
+                     UINT64_MAX >> (64 - digits));
 }
 
 std::string conversion(const DTypeInfo& d) {
@@ -47,17 +46,8 @@ std::string rows(bool (*is_of)(const DTypeInfo&), std::string (*row)(const DType
   return out;
 }
 
-std::string make_prelude() {
-  return R"(#include <math.h>
-#include <stdint.h>
-#include <string.h>
-
-static inline float tn_bits_f32(uint32_t b) { float f; memcpy(&f, &b, 4); return f; }
-static inline double tn_bits_f64(uint64_t b) { double f; memcpy(&f, &b, 8); return f; }
-static inline uint32_t tn_bits_of_f32(float f) { uint32_t b; memcpy(&b, &f, 4); return b; }
-static inline uint64_t tn_bits_of_f64(double f) { uint64_t b; memcpy(&b, &f, 8); return b; }
-
-#define TN_MAX(name, type) \
+std::string make_helpers() {
+  return R"(#define TN_MAX(name, type) \
   static inline type tn_max_##name(type a, type b) { \
     if (a != a || b != b) return a != a ? a : b; \
     if (a == b) return signbit(a) ? b : a; \
@@ -102,11 +92,12 @@ static inline double tn_neg_f64(double x) {
 )" + rows(is_whole, wrapping) +
          R"(
 /* Float to integer: truncates, saturates, NaN gives 0. */
-#define TN_SATURATE(name, type, least, end, most) \
+#define TN_SATURATE(name, type, end, most) \
   static inline type tn_saturate_##name(double x) { \
     if (x != x) return 0; \
-    if (x >= end) return most; \
-    return x <= (double)(least) ? least : (type)x; \
+    if (x >= end) return (type)(most); \
+    if ((type)-1 > 0) return x <= 0 ? 0 : (type)x; \
+    return x <= -end ? (type)~(type)(most) : (type)x; \
   }
 )" + rows(is_whole, saturation) +
          R"(
@@ -168,8 +159,8 @@ static inline uint32_t tn_encode(double x, uint32_t sign, int m, int bias, uint3
 
 }  // namespace
 
-std::string_view c_prelude() {
-  static const auto& text = *new std::string(make_prelude());
+std::string_view c_helpers() {
+  static const auto& text = *new std::string(make_helpers());
   return text;
 }
 

@@ -37,9 +37,9 @@ ShaderBindings::ShaderBindings(const ProgramView& program)
   for (uint32_t i = 0; i < program.param_count(); ++i) {
     const tn_param& param = program.param(i);
     if (param.kind == TN_PARAM_ALLOC) continue;
-    const uint32_t size = std::max(dtype_bytes(static_cast<uint8_t>(param.dtype)), 4u);
-    slots_.push_back({layout.offsets[i], param.kind == TN_PARAM_SCALAR ? size : 0,
-                      (param.access & TN_ACCESS_WRITE) != 0});
+    const uint32_t width = dtype_bytes(static_cast<uint8_t>(param.dtype));
+    slots_.push_back({layout.offsets[i], param.kind == TN_PARAM_SCALAR ? std::max(width, 4u) : 0,
+                      width, (param.access & TN_ACCESS_WRITE) != 0});
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sdk/program/view.hpp"
@@ -35,18 +36,21 @@ class ShaderBindings {
     std::vector<Buffer> buffers;
     std::vector<std::byte> scalars;
   };
+  /// Of one argument of a launch.
+  struct Slot {
+    uint32_t offset, bytes;  ///< of a scalar in the block; no bytes for a buffer
+    uint32_t width;          ///< of the dtype, in bytes
+    bool is_written;
+  };
   explicit ShaderBindings(const ProgramView& program);
+  std::span<const Slot> slots() const { return slots_; }
   uint32_t buffer_count() const { return buffer_count_; }
   uint32_t scalar_bytes() const { return scalar_bytes_; }
   /// The launch must be checked; `argument`s are the command's.
   Bound bind(const tn_command& launch) const;
 
  private:
-  struct Slot {
-    uint32_t offset, bytes;  ///< of a scalar; no bytes for a buffer
-    bool is_written;
-  };
-  std::vector<Slot> slots_;  ///< one for each argument
+  std::vector<Slot> slots_;
   uint32_t buffer_count_ = 0, scalar_bytes_ = 0;
 };
 

@@ -70,6 +70,7 @@ MODULES = {
     "examples": ["frontend/tensor/include", "frontend/nn/include", "frontend/formats/include", "frontend/data/include",
                  "frontend/train/include", "core/include"],
     "examples/90_null_backend": ["sdk"],
+    "examples/91_opencl": ["sdk"],
 }
 # headers that a module may not include although their folder is open to it -> why
 CLOSED = {
@@ -83,6 +84,7 @@ RESERVED = {
     r"sqlite3\.h": ["core/support"],
     r"cuda|nvrtc|hip/|vulkan/|webgpu": ["plugins"],
     r"shaderc/": ["sdk/spirv"],
+    r"CL/": ["examples/91_opencl"],
 }
 # one plugin never sees another, and the C headers only these
 C_STANDARD = {"stddef.h", "stdint.h"}
