@@ -2,8 +2,11 @@
 // Capability tables as vectors.
 #include "sdk/backend/property_table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "sdk/backend/checksum.hpp"
 #include "sdk/program/view.hpp"
 #include "sdk/support/failure.hpp"
 
@@ -124,13 +127,21 @@ void PropertyTable::point() {
   properties_.matrix_atoms = atoms_.data();
 }
 
+/// What does not fit ends with its checksum: caches take two that differ only there for two.
+template <size_t kCapacity>
+static void copy_key(char (&to)[kCapacity], std::string_view text) {
+  if (text.size() < kCapacity) return copy_text(to, kCapacity, text);
+  const std::string sum = fmt::format("#{:016x}", checksum(text.data(), text.size()));
+  copy_text(to, kCapacity, std::string(text.substr(0, kCapacity - 1 - sum.size())) + sum);
+}
+
 tn_device_info device_info(tn_device_kind kind, std::string_view name, std::string_view target,
                            std::string_view driver) {
   tn_device_info info = TN_INIT(tn_device_info);
   info.kind = kind;
   copy_text(info.name, sizeof info.name, name);
-  copy_text(info.target, sizeof info.target, target);
-  copy_text(info.driver, sizeof info.driver, driver);
+  copy_key(info.target, target);
+  copy_key(info.driver, driver);
   return info;
 }
 

@@ -52,7 +52,8 @@ class PropertyTable {
   std::vector<tn_matrix_atom> atoms_;
 };
 
-/// An enumerated device without a uuid. `target` is what code is compiled for.
+/// An enumerated device without a uuid. `target` is what code is compiled for; where it or `driver`
+/// has more than 63 bytes, its end is replaced by "#" and a checksum of all.
 tn_device_info device_info(tn_device_kind kind, std::string_view name, std::string_view target,
                            std::string_view driver = "");
 

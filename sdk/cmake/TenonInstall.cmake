@@ -3,6 +3,7 @@
 # the build folder, so that a backend builds against either.
 #   include/tenon/{plugin.h,program.h,*.def,ext/}, include/tenon/sdk/<module>/*.hpp   for backends
 #   include/tenon/*.hpp                                                            for applications
+#   share/tenon/{docs,examples,tests,sdk}                                          to read and to copy
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
 set(build_package ${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
@@ -48,6 +49,17 @@ if(TARGET tenon_spirv)
   tenon_export(Spirv sdk)
 endif()
 tenon_pkg_config(tenon-sdk sdk)
+
+# What a backend's author reads and copies, in the folders that the docs name.
+set(shared ${CMAKE_INSTALL_DATADIR}/tenon)
+foreach(folder docs examples/90_null_backend examples/91_opencl tests/golden/in)
+  get_filename_component(parent ${folder} DIRECTORY)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${shared}/${parent} COMPONENT sdk)
+endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/tests/abi/v1/plugin.c DESTINATION ${shared}/tests/abi/v1 COMPONENT sdk)
+foreach(file c_dialect.cpp c_prelude.cpp)
+  install(FILES ${PROJECT_SOURCE_DIR}/sdk/render/${file} DESTINATION ${shared}/sdk/render COMPONENT sdk)
+endforeach()
 
 configure_package_config_file(${cmake_folder}/TenonConfig.cmake.in
   ${build_package}/TenonConfig.cmake INSTALL_DESTINATION ${package_folder})

@@ -66,6 +66,18 @@ TEST_CASE("dtypes are claimed by their rows, up to a size") {
   }
 }
 
+TEST_CASE("names of targets that are too long stay apart") {
+  const std::string start(60, 'x');
+  const auto target = [](const std::string& name) {
+    return std::string(device_info(TN_DEVICE_CPU, "d", name).target);
+  };
+  CHECK(target(start + "abc") == start + "abc");
+  CHECK(target(start + "abcd").size() == 63);
+  CHECK(target(start + "abcd") != target(start + "abce"));
+  CHECK(target(start + "abcd") == target(start + "abcd"));
+  CHECK(target(start + "abcd").starts_with(start.substr(0, 46) + "#"));
+}
+
 TEST_CASE("reserved dtypes have a code and nothing else") {
   CHECK(dtype_info(TN_DTYPE_I4) == nullptr);
   CHECK_FALSE(is_usable(TN_DTYPE_U4));
