@@ -15,6 +15,7 @@
 #include <span>
 
 #include "plugins/cpu/emitter.hpp"
+#include "plugins/cpu/older_llvm.hpp"
 #include "plugins/cpu/optimise.hpp"
 #include "plugins/cpu/target_machine.hpp"
 #include "sdk/support/failure.hpp"
@@ -121,8 +122,7 @@ std::string compile_assembly(const sdk::ProgramView& program, const TargetSpec& 
     llvm::SmallVector<char, 0> text;
     llvm::raw_svector_ostream stream(text);
     llvm::legacy::PassManager passes;
-    if (unit.generator->machine().addPassesToEmitFile(passes, stream, nullptr,
-                                                      llvm::CodeGenFileType::AssemblyFile,
+    if (unit.generator->machine().addPassesToEmitFile(passes, stream, nullptr, kAssemblyFile,
                                                       /*DisableVerify=*/true))
       throw sdk::Failure(TN_ERROR_INTERNAL, "llvm: the target cannot write this kind of file");
     passes.run(*unit.module);

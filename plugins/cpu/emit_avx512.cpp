@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // VRANGEP and VSCALEFP on vectors of any length, piece by piece.
 #include "plugins/cpu/emit_avx512.hpp"
+#include "plugins/cpu/older_llvm.hpp"
 
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/IntrinsicsX86.h>
@@ -45,12 +46,12 @@ Value* by_registers(Builder& b, Value* x, Value* y, const F& one) {
     Value* below = by_registers(b, part(x, 0, low), part(y, 0, low), one);
     Value* above = by_registers(b, part(x, low, lanes - low), part(y, low, lanes - low), one);
     Lanes fill = lanes_from(0, low);
-    for (unsigned l = lanes - low; l < low; ++l) fill[l] = llvm::PoisonMaskElem;
+    for (unsigned l = lanes - low; l < low; ++l) fill[l] = kAnyLane;
     return b.CreateShuffleVector(below, b.CreateShuffleVector(above, fill), lanes_from(0, lanes));
   }
   if (width == lanes) return one(x, y);
   Lanes fill = lanes_from(0, width);
-  for (unsigned l = lanes; l < width; ++l) fill[l] = llvm::PoisonMaskElem;
+  for (unsigned l = lanes; l < width; ++l) fill[l] = kAnyLane;
   Value* wide = one(b.CreateShuffleVector(x, fill), b.CreateShuffleVector(y, fill));
   return b.CreateShuffleVector(wide, lanes_from(0, lanes));
 }

@@ -6,6 +6,7 @@
 #include <llvm/IR/Module.h>
 
 #include "plugins/cpu/emitter.hpp"
+#include "plugins/cpu/older_llvm.hpp"
 
 namespace tenon::cpu {
 
@@ -71,7 +72,7 @@ void Emitter::begin_loop(uint32_t i, const tn_op& op) {
   values_[i] = region.induction;
   if (is_wide) {
     wide_[i] = region.induction;
-    values_[i] = builder_.CreateTrunc(region.induction, builder_.getInt32Ty(), "", false, true);
+    values_[i] = narrowed(builder_, region.induction, builder_.getInt32Ty(), false);
   }
   regions_.push_back(std::move(region));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "plugins/cpu/emit_dot.hpp"
+#include "plugins/cpu/older_llvm.hpp"
 
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
@@ -41,7 +42,7 @@ Value* words(Builder& b, Value* factor, unsigned lanes) {
 Value* part(Builder& b, Value* vector, unsigned first, unsigned count) {
   const unsigned lanes = lanes_of(vector);
   if (first == 0 && count == lanes) return vector;
-  Lanes picks(count, llvm::PoisonMaskElem);
+  Lanes picks(count, kAnyLane);
   for (unsigned l = 0; l < count && first + l < lanes; ++l) picks[l] = static_cast<int>(first + l);
   return b.CreateShuffleVector(vector, picks);
 }

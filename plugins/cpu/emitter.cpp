@@ -15,6 +15,7 @@
 #include "plugins/cpu/emit_cast.hpp"
 #include "plugins/cpu/emit_dot.hpp"
 #include "plugins/cpu/emit_elementwise.hpp"
+#include "plugins/cpu/older_llvm.hpp"
 #include "plugins/cpu/rows_ahead.hpp"
 #include "sdk/backend/host_device.hpp"
 
@@ -260,7 +261,7 @@ bool Emitter::emit_wide(uint32_t i, const tn_op& op) {
   wide_[i] = op.op == TN_OP_ADD   ? builder_.CreateNSWAdd(x, y)
              : op.op == TN_OP_SUB ? builder_.CreateNSWSub(x, y)
                                   : builder_.CreateNSWMul(x, y);
-  values_[i] = builder_.CreateTrunc(wide_[i], builder_.getInt32Ty(), "", false, true);
+  values_[i] = narrowed(builder_, wide_[i], builder_.getInt32Ty(), false);
   return true;
 }
 
@@ -297,8 +298,7 @@ Value* Emitter::emit_index(const tn_op& op) {
     throw std::invalid_argument("[index] expected a grid, block, lane or thread axis, got axis " +
                                 std::to_string(op.imm));
   // The program promises that the position fits.
-  Value* narrow =
-      type->isIntegerTy(64) ? scalar : builder_.CreateTrunc(scalar, type, "", true, true);
+  Value* narrow = type->isIntegerTy(64) ? scalar : narrowed(builder_, scalar, type, true);
   return op.lanes > 1 ? builder_.CreateVectorSplat(op.lanes, narrow) : narrow;
 }
 

@@ -10,6 +10,7 @@
 
 #include "plugins/cpu/emitter.hpp"
 #include "plugins/cpu/host_math.hpp"
+#include "plugins/cpu/older_llvm.hpp"
 #include "sdk/support/failure.hpp"
 
 namespace tenon::cpu {
@@ -53,15 +54,15 @@ void LinkedObject::link(std::span<const std::byte> object) {
   JITDylib& dylib = session.createBareJITDylib("kernel");
   SymbolMap symbols;
   for (const HostFunction& function : host_functions())
-    symbols[session.intern(function.name)] = {
-        ExecutorAddr::fromPtr(function.address),
-        llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+    symbols[session.intern(function.name)] =
+        symbol_at(ExecutorAddr::fromPtr(function.address),
+                  llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable);
   require(dylib.define(absoluteSymbols(std::move(symbols))));
   require(session_->layer.add(
       dylib, llvm::MemoryBuffer::getMemBufferCopy(
                  {reinterpret_cast<const char*>(object.data()), object.size()}, "kernel.o")));
-  const ExecutorSymbolDef entry = require(session.lookup({&dylib}, session.intern(kEntryName)));
-  entry_ = entry.getAddress().toPtr<KernelEntry>();
+  const auto entry = require(session.lookup({&dylib}, session.intern(kEntryName)));
+  entry_ = address_of(entry).toPtr<KernelEntry>();
 }
 
 LinkedObject::~LinkedObject() = default;

@@ -22,6 +22,7 @@
 #include <mutex>
 #include <vector>
 
+#include "plugins/cpu/older_llvm.hpp"
 #include "plugins/cpu/target_machine.hpp"
 #include "sdk/backend/checksum.hpp"
 #include "sdk/support/failure.hpp"
@@ -72,7 +73,7 @@ TargetSpec make_host() {
   spec.triple = llvm::sys::getProcessTriple();
   spec.cpu = llvm::sys::getHostCPUName().str();
   std::vector<std::string> features;
-  for (const auto& feature : llvm::sys::getHostCPUFeatures())
+  for (const auto& feature : host_features())
     features.push_back((feature.second ? "+" : "-") + feature.first().str());
   std::sort(features.begin(), features.end());  // a hash table's order differs between builds
   for (const std::string& feature : features) {
@@ -89,7 +90,7 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetSpec& spec)
   std::unique_ptr<llvm::TargetMachine> machine(
       lookup(spec.triple)
           .createTargetMachine(spec.triple, spec.cpu, spec.features, options, llvm::Reloc::PIC_,
-                               llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default,
+                               llvm::CodeModel::Small, kDefaultLevel,
                                /*JIT=*/true));
   if (!machine) throw sdk::Failure(TN_ERROR_INTERNAL, "llvm: no code generator for " + spec.triple);
   return machine;
@@ -180,9 +181,8 @@ CodeGenerator::CodeGenerator(std::unique_ptr<llvm::TargetMachine> machine)
     : machine_(std::move(machine)), stream_(bytes_) {}
 
 const llvm::SmallVectorImpl<char>& CodeGenerator::object_of(llvm::Module& module) {
-  if (!has_passes_ &&
-      machine_->addPassesToEmitFile(passes_, stream_, nullptr, llvm::CodeGenFileType::ObjectFile,
-                                    /*DisableVerify=*/true))
+  if (!has_passes_ && machine_->addPassesToEmitFile(passes_, stream_, nullptr, kObjectFile,
+                                                    /*DisableVerify=*/true))
     throw sdk::Failure(TN_ERROR_INTERNAL, "llvm: the target cannot write this kind of file");
   has_passes_ = true;
   bytes_.clear();
