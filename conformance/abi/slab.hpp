@@ -44,6 +44,10 @@ struct Slab {
   /// Throws a Finding "mismatch" for the first known byte that differs.
   void compare(size_t slab, uint64_t offset, std::span<const uint8_t> got,
                const std::string& when) const;
+  /// The same of the whole slab, of which so many bytes were bound to a launch: a Finding "guard"
+  /// if it wrote others.
+  void compare_bound(size_t slab, uint64_t begin, uint64_t count, std::span<const uint8_t> got,
+                     const std::string& when) const;
 };
 
 }  // namespace tenon::conformance::abi

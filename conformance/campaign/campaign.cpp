@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "conformance/campaign/campaign.hpp"
 
+#include <chrono>
 #include <set>
 #include <tuple>
 
@@ -36,7 +37,11 @@ Campaign run_campaign(CampaignOptions options) {
   Loop loop(options);
   loop.run();
   Campaign out{std::move(loop.report()), loop.lost(), loop.in_doubt(), loop.memory_only()};
-  options.stopped = [&loop] { return loop.stopped(); };
+  using Clock = std::chrono::steady_clock;
+  options.stopped = [&loop, begin = Clock::now(), most = options.shrink_all_seconds] {
+    const std::chrono::duration<double> used = Clock::now() - begin;
+    return loop.stopped() || (most && used.count() > *most);
+  };
   const std::vector<Finished> failures = loop.failures().listed();
   options.lost = out.lost;
   if (out.in_doubt || loop.stopped()) options.most_shrunk = 0;

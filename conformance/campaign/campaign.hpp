@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "conformance/campaign/progress.hpp"
 #include "conformance/cases/generator.hpp"
 #include "conformance/report/expectations.hpp"
 #include "conformance/report/report.hpp"
@@ -25,9 +26,11 @@ struct CampaignOptions {
   int jobs = 1;
   std::optional<std::filesystem::path> folder;  ///< for journals, logs and reproducers
   report::Expectations expectations;
-  bool progress = false;  ///< a line on stderr that is written over
-  int most_shrunk = 20;   ///< failures that are shrunk; the others are named by case
+  ProgressLine::Form progress = ProgressLine::Form::kNone;
+  bool announces = false;  ///< says how much there is to do before it begins
+  int most_shrunk = 20;    ///< failures that are shrunk; the others are named by case
   double shrink_seconds = 10;
+  std::optional<double> shrink_all_seconds;  ///< no failure is taken up after so long
   /// Folders whose reproducer files run before the cases, as cells of layout "regression".
   std::vector<std::filesystem::path> replayed;
   std::optional<std::filesystem::path> regressions;  ///< folder for a file of each new failure
@@ -37,7 +40,7 @@ struct CampaignOptions {
   bool vote = false;              ///< other installed plugins run the shrunk failures
   bool stoppable = false;         ///< SIGINT and SIGTERM end the run with its report
   std::function<bool()>
-      stopped;          ///< set by run_campaign: a signal has come, nothing more is shrunk
+      stopped;          ///< set by run_campaign: a signal, or the time; nothing more is shrunk
   bool lost = false;    ///< set by run_campaign: the device was lost three times
   bool resume = false;  ///< go on with the run whose folder this is
 };

@@ -9,8 +9,10 @@
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/plan.hpp"
 #include "conformance/cases/random.hpp"
+#include "conformance/report/verdict.hpp"
 #include "core/plugin/library.hpp"
 #include "core/support/error.hpp"
+#include "core/support/printable.hpp"
 
 namespace tenon::conformance::campaign {
 namespace {
@@ -20,6 +22,9 @@ constexpr uint64_t kChunksAProcess = 64;  ///< on average
 constexpr int kMostLost = 3;
 constexpr size_t kMostNotes = 20;
 constexpr double kSaveSeconds = 5;
+constexpr uint64_t kCasesToEstimate = 400;  ///< beyond the checks, which say little of the rest
+constexpr double kSecondsToEstimate = 3;
+constexpr size_t kMostTold = 12;
 
 using Clock = std::chrono::steady_clock;
 
@@ -111,6 +116,8 @@ void Loop::run() {
   if (options_.resume) resume();
   begin_ = Clock::now();
   save(true);
+  options_.announces = options_.announces && !facts_.memory_only;
+  if (options_.announces) announce();
   for (bool busy = true; busy;) {
     report_.stopped = why_no_more();
     const bool more = report_.stopped.empty();
@@ -122,6 +129,7 @@ void Loop::run() {
     }
     if (busy) wait();
     gather();
+    if (options_.announces && !is_estimated_) estimate();
     if (progress_.due()) show_progress();
     if (busy) save(false);
   }
@@ -129,6 +137,9 @@ void Loop::run() {
   if (todo_.empty() && next_ >= options_.end) report_.stopped.clear();
   report_.seconds = elapsed();
   save(true);
+  if (book_.seen() > 0 && options_.most_shrunk > 0 && !stopped())
+    progress_.say(fmt::format("{} failures, of which some are now confirmed and shrunk",
+                              report::grouped(book_.seen())));
   clients_.clear();
 }
 
@@ -223,6 +234,7 @@ void Loop::take(Finished finished) {
   report_.digest += mix(finished.index, finished.outcome.digest);
   if (!is_failure(finished.outcome.status)) return;
   if (report_.first_failure_seconds < 0) report_.first_failure_seconds = elapsed();
+  tell(finished);
   book_.add(std::move(finished));
 }
 
@@ -260,12 +272,48 @@ void Loop::save(bool always) {
   write_checkpoint(state, *options_.folder / "state.json");
 }
 
+/// Until it ends by itself; of the whole run, if no time is set.
+double Loop::seconds_left() const {
+  const auto done = static_cast<double>(report_.cases());
+  const double rate = done / std::max(elapsed(), 0.01);
+  return std::max((static_cast<double>(options_.end - options_.begin) - done) / rate, 0.0);
+}
+
+void Loop::announce() {
+  std::string line = fmt::format("{} cases, rules of the interface and known answers first",
+                                 report::grouped(options_.end - options_.begin));
+  if (options_.seconds) line += fmt::format("; it ends after {}", duration_text(*options_.seconds));
+  progress_.say(line);
+}
+
+/// As soon as something can be said of it.
+void Loop::estimate() {
+  if (report_.cases() < kCasesToEstimate || elapsed() < kSecondsToEstimate) return;
+  is_estimated_ = true;
+  std::string line =
+      fmt::format("{} cases, about {}", report::grouped(options_.end - options_.begin),
+                  duration_text(elapsed() + seconds_left()));
+  if (options_.seconds && elapsed() + seconds_left() > *options_.seconds)
+    line += fmt::format("; it ends after {}", duration_text(*options_.seconds));
+  progress_.say(line);
+}
+
+/// As it comes, once for each way to fail: it is confirmed and shrunk when all cases have run.
+void Loop::tell(const Finished& failure) {
+  const Outcome& outcome = failure.outcome;
+  if (told_.size() >= kMostTold || !told_.insert(failure.cell.op + ' ' + outcome.kind).second)
+    return;
+  progress_.say(fmt::format("{} {} {} {} {}: {}", status_name(outcome.status),
+                            case_name(options_.seed, failure.index), failure.cell.op,
+                            failure.cell.dtype, failure.cell.layout,
+                            printable(outcome.text.substr(0, outcome.text.find('\n')))));
+}
+
 void Loop::show_progress() {
   const double seconds = std::max(elapsed(), 0.01);
   const double done = static_cast<double>(report_.cases()), rate = done / seconds;
   double left = options_.seconds ? *options_.seconds - seconds : 1e18;
-  if (options_.end != kEndless)
-    left = std::min(left, (static_cast<double>(options_.end - options_.begin) - done) / rate);
+  if (options_.end != kEndless) left = std::min(left, seconds_left());
   progress_.show(
       fmt::format("{} cases, {:.0f} a second, {} failed, {} vacuous, {} coverage cells, {} left",
                   report_.cases(), rate, report::failing(report_.counts),

@@ -7,6 +7,8 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "conformance/campaign/campaign.hpp"
@@ -52,6 +54,10 @@ class Loop {
   void take_again(Finished failure);
   void doubt(const std::string& text);
   void save(bool always);
+  double seconds_left() const;
+  void announce();
+  void estimate();
+  void tell(const Finished& failure);
   void show_progress();
 
   CampaignOptions& options_;
@@ -67,7 +73,8 @@ class Loop {
   FailureBook book_;
   std::vector<std::pair<std::string, std::string>> identity_;
   int lost_ = 0;
-  bool hopeless_ = false;
+  bool hopeless_ = false, is_estimated_ = false;
+  std::set<std::string> told_;  ///< ways to fail
   double seconds_before_ = 0;
   std::chrono::steady_clock::time_point begin_, saved_;
 };

@@ -9,15 +9,25 @@
 namespace tenon::conformance::campaign {
 
 bool ProgressLine::due() {
-  return shown_ && std::chrono::steady_clock::now() - last_ > std::chrono::milliseconds(200);
+  using namespace std::chrono_literals;
+  const auto age = std::chrono::steady_clock::now() - last_;
+  return form_ != Form::kNone && age > (form_ == Form::kLive ? 200ms : 30s);
 }
 
 void ProgressLine::show(const std::string& line) {
-  if (!shown_) return;
+  if (form_ == Form::kPlain) return say(line);
+  if (form_ == Form::kNone) return;
   last_ = std::chrono::steady_clock::now();
   dirty_ = true;
   fmt::print(stderr, "\r\033[K{}", line);
   std::fflush(stderr);
+}
+
+void ProgressLine::say(const std::string& line) {
+  if (form_ == Form::kNone) return;
+  clear();
+  last_ = std::chrono::steady_clock::now();
+  fmt::print(stderr, "{}\n", line);
 }
 
 void ProgressLine::clear() {

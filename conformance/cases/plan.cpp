@@ -15,15 +15,17 @@
 namespace tenon::conformance {
 namespace {
 
-constexpr uint64_t kCellCases = 32;      ///< of a template, in `fuzz`
-constexpr uint64_t kSweepCases = 4;      ///< of an op and dtype: each mode of values
-constexpr uint64_t kRunCellCases = 8;    ///< of a cell, in `run`
+constexpr uint64_t kCellCases = 32;    ///< of a template, in `fuzz`
+constexpr uint64_t kSweepCases = 4;    ///< of an op and dtype: each mode of values
+constexpr uint64_t kRunCellCases = 8;  ///< of a cell, in `run`
+constexpr uint64_t kRunTurn = 7;       ///< blocks of `run`, of which one is not of cells
+/// Of so many cases of the first pass of `run`; the rest of them are the others.
+constexpr uint64_t kPassBlock = 16, kPassCells = 8, kPassRefusals = 4;
+constexpr uint64_t kStride = 389;        ///< prime: from one op or cell to the next, far apart
 constexpr uint64_t kTwinCount = 4;       ///< templates of a block of twins
 constexpr uint64_t kGraphCases = 4;      ///< that share one graph
 constexpr uint64_t kTransformCases = 8;  ///< that share one list of transforms
 constexpr uint64_t kFusedCases = 4;      ///< the same where lists matter more than values
-constexpr uint64_t kRunGraphs = 1600, kRunTransforms = 1600, kRunGradients = 320;
-constexpr uint64_t kRunSequences = 320;
 
 /// all_cells() in the groups that plans draw from.
 struct Groups {
@@ -158,7 +160,7 @@ Plan plan_twin(uint64_t seed, uint64_t index) {
 /// Every op and dtype, in an order that the seed chooses, with some layout.
 Plan plan_sweep_cell(uint64_t seed, uint64_t index, uint64_t ordinal) {
   const auto& all = groups().by_op;
-  const uint64_t place = (ordinal * 389 + mix(seed, 3)) % all.size();  // 389 is prime
+  const uint64_t place = (ordinal * kStride + mix(seed, 3)) % all.size();
   const uint64_t key = first_of(index, kSweepCases);
   return plan_of({Layer::kCell, pick(all[place], mix(seed, key))}, seed, key);
 }
@@ -179,7 +181,9 @@ Plan plan_other(uint64_t seed, uint64_t index, uint64_t turn) {
   }
 }
 
-uint64_t check_blocks() { return (abi::abi_checks().size() + kBlock - 1) / kBlock; }
+uint64_t in_units(uint64_t count, uint64_t unit) { return (count + unit - 1) / unit; }
+
+uint64_t check_blocks() { return in_units(abi::abi_checks().size(), kBlock); }
 
 /// Blocks of the sweep after the checks: of four, the last belongs to the other layers.
 uint64_t sweep_blocks() {
@@ -209,52 +213,80 @@ Plan plan_fuzz(uint64_t seed, uint64_t index) {
 }
 
 /// The last case of a cell takes every code, or tens of thousands of elements.
-Plan plan_run_cell(uint64_t seed, uint64_t index, uint64_t position) {
-  const uint32_t cell = groups().cells[position / kRunCellCases];
+Plan plan_run_cell(uint64_t seed, uint64_t index, uint64_t number) {
+  const uint64_t place = index % kRunCellCases;
+  const uint32_t cell = groups().cells[number * kStride % groups().cells.size()];
   const graphs::CellSpec& spec = graphs::all_cells()[cell];
-  if (position % kRunCellCases == kRunCellCases - 1) {
+  if (place == kRunCellCases - 1) {
     if (graphs::can_exhaust(spec)) return plan_of({Layer::kCell, cell, kExhaustive}, seed, index);
     if (graphs::can_be_big(spec) && mix(seed, index) % 4 == 0)
       return plan_of({Layer::kCell, cell, kBig}, seed, index);
   }
-  return plan_of({Layer::kCell, cell}, seed, index - position % kRunCellCases);
+  return plan_of({Layer::kCell, cell}, seed, index - place);
 }
 
-/// Counts of `run`, in its order, each a multiple of the block but for the last two.
+/// What `run` has beside cells, checks and refusals.
+Plan plan_run_other(uint64_t seed, uint64_t index, uint64_t turn) {
+  using Maker = Plan (*)(uint64_t, uint64_t);
+  static constexpr Maker kMakers[] = {plan_graph,    plan_transforms, plan_sequence,
+                                      plan_graph,    plan_twin,       plan_transforms,
+                                      plan_gradient, plan_graph,      plan_transforms};
+  const Maker maker = kMakers[turn % std::size(kMakers)];
+  return maker == plan_sequence && !has_layer_4() ? plan_graph(seed, index) : maker(seed, index);
+}
+
+/// A case of the first pass of `run`: every op in every dtype, in the order of the sweep, every
+/// refusal, and some of the others.
+Plan plan_run_pass(uint64_t seed, uint64_t index, uint64_t position) {
+  const uint64_t turn = position / kPassBlock, place = position % kPassBlock;
+  const auto& all = groups().by_op;
+  if (place < kPassCells) {
+    const auto& cells = all[((turn * kPassCells + place) * kStride + mix(seed, 3)) % all.size()];
+    return plan_of({Layer::kCell, pick(cells, mix(seed, index))}, seed, index);
+  }
+  if (place < kPassCells + kPassRefusals) {
+    const uint64_t number = turn * kPassRefusals + place - kPassCells;
+    const uint32_t cell = pick(groups().refusals, number * kStride);
+    return plan_of({Layer::kCell, cell}, seed, index);
+  }
+  return plan_run_other(seed, index, turn);
+}
+
+/// Cells one after the other; of seven blocks, the last belongs to the others.
+Plan plan_run_rest(uint64_t seed, uint64_t index, uint64_t position) {
+  const uint64_t block = position / kBlock, turn = block / kRunTurn, place = block % kRunTurn;
+  if (place == kRunTurn - 1) return plan_run_other(seed, index, turn);
+  const uint64_t cells = (turn * (kRunTurn - 1) + place) * kBlock + position % kBlock;
+  return plan_run_cell(seed, index, cells / kRunCellCases);
+}
+
+/// Counts of `run`, in its order, each a multiple of the block. What rounding leaves over comes
+/// again, with other values.
 struct RunCounts {
-  uint64_t cells = first_of(groups().cells.size() * kRunCellCases, kBlock);
-  uint64_t graphs = kRunGraphs, transforms = kRunTransforms, gradients = kRunGradients;
-  uint64_t sequences = has_layer_4() ? kRunSequences : 0;
-  uint64_t checks = abi::abi_checks().size();
-  uint64_t refusals = groups().refusals.size();
+  uint64_t checks = check_blocks() * kBlock;
+  uint64_t pass = in_units(std::max(in_units(groups().by_op.size(), kPassCells),
+                                    in_units(groups().refusals.size(), kPassRefusals)) *
+                               kPassBlock,
+                           kBlock) *
+                  kBlock;
+  uint64_t rest =
+      in_units(groups().cells.size() * kRunCellCases, (kRunTurn - 1) * kBlock) * kRunTurn * kBlock;
 };
 
 Plan plan_run(uint64_t seed, uint64_t index) {
   static const RunCounts counts;
-  uint64_t position = index - kRunBase;
-  const auto within = [&](uint64_t count) {
-    const bool yes = position < count;
-    position -= yes ? 0 : count;
-    return yes;
-  };
-  if (within(counts.cells)) return plan_run_cell(seed, index, position);
-  if (within(counts.graphs)) return plan_graph(seed, index);
-  if (within(counts.transforms)) return plan_transforms(seed, index);
-  if (within(counts.gradients)) return plan_gradient(seed, index);
-  if (within(counts.sequences)) return plan_sequence(seed, index);
-  if (within(counts.checks)) return plan_check(seed, index, position);
-  if (within(counts.refusals))
-    return plan_of({Layer::kCell, groups().refusals[position]}, seed, index);
-  // What the rounding of the cells left over.
-  return plan_run_cell(seed, index, counts.cells + position);
+  const uint64_t position = index - kRunBase;
+  if (position < counts.checks) return plan_check(seed, index, position);
+  const uint64_t after = position - counts.checks;
+  return after < counts.pass ? plan_run_pass(seed, index, after)
+                             : plan_run_rest(seed, index, after - counts.pass);
 }
 
 }  // namespace
 
 uint64_t run_end() {
   const RunCounts c;
-  return kRunBase + groups().cells.size() * kRunCellCases + c.graphs + c.transforms + c.gradients +
-         c.sequences + c.checks + c.refusals;
+  return kRunBase + c.checks + c.pass + c.rest;
 }
 
 int layer_of(const Plan& plan) {

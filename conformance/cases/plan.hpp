@@ -5,8 +5,11 @@
 // few graphs, transforms and sequences. After it each block is drawn: of 100, 54 are cells (one
 // template a block, with now and then one huge case), 8 twins (four templates that differ in dtype
 // or in the sign of a constant only: what a cache must keep apart), 16 graphs, 5 gradients of
-// graphs, 11 transforms, 4 sequences, 1 checks, 1 refusals. `run` walks all cells and checks, and
-// then fixed numbers of the others.
+// graphs, 11 transforms, 4 sequences, 1 checks, 1 refusals.
+//
+// `run` begins with the checks too. Then comes a pass over every op in every dtype, with a few of
+// all else between them, so that whatever it is given of time is spread over everything; and then
+// every cell, with the others between them.
 #pragma once
 
 #include <cstdint>

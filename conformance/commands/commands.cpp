@@ -114,12 +114,17 @@ int list_command(bool json) {
 
 namespace {
 
+/// Null without --budget.
+const Budget* budget_of(const RunOptions& options) {
+  for (const Budget& budget : kBudgets)
+    if (options.budget == budget.name) return &budget;
+  return nullptr;
+}
+
 /// --time, or that of --budget; 0 for none.
 double time_limit(const RunOptions& options) {
-  if (options.seconds > 0) return options.seconds;
-  for (const Budget& budget : kBudgets)
-    if (options.budget == budget.name) return budget.seconds;
-  return 0;
+  const Budget* budget = budget_of(options);
+  return budget ? budget->cases : options.seconds;
 }
 
 /// All but the range of cases.
@@ -129,7 +134,8 @@ campaign::CampaignOptions campaign_options(const RunOptions& options) {
   campaign.seed = options.seed;
   campaign.jobs = options.jobs;
   campaign.expectations = load_expectations(options, campaign.worker.target);
-  campaign.progress = isatty(STDERR_FILENO);
+  using Form = campaign::ProgressLine::Form;
+  campaign.progress = isatty(STDERR_FILENO) ? Form::kLive : Form::kPlain;
   campaign.stop_after = options.stop_after;
   if (options.no_shrink) campaign.most_shrunk = 0;
   campaign.vote = !options.no_vote;
@@ -139,6 +145,10 @@ campaign::CampaignOptions campaign_options(const RunOptions& options) {
   TN_REQUIRE(!options.resume || !options.report.empty(),
              "[resume] expected --report with the folder of the run to go on with");
   if (const double seconds = time_limit(options); seconds > 0) campaign.seconds = seconds;
+  if (const Budget* budget = budget_of(options)) {
+    campaign.shrink_seconds = budget->shrink_one;
+    campaign.shrink_all_seconds = budget->shrink_all;
+  }
   if (!options.regressions.empty())
     campaign.regressions = std::filesystem::absolute(options.regressions);
   if (!options.report.empty()) campaign.folder = std::filesystem::absolute(options.report);
@@ -187,6 +197,7 @@ int run_command(const RunOptions& options, bool fuzz) {
                "[fuzz] expected cases below {}, got {} to {}", kRunBase, campaign.begin,
                campaign.end);
   } else {
+    campaign.announces = true;
     campaign.replayed = regression_folders(options);
     campaign.begin = kRunBase;
     campaign.end = run_end();

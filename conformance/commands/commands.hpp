@@ -13,12 +13,15 @@
 
 namespace tenon::conformance::commands {
 
-/// Times by name.
+/// Times by name, in seconds.
 struct Budget {
   const char* name;
-  double seconds;
+  double cases;       ///< no new ones after it
+  double shrink_one;  ///< of the failures
+  double shrink_all;
 };
-inline constexpr Budget kBudgets[] = {{"smoke", 30}, {"ci", 300}, {"nightly", 4 * 3600}};
+inline constexpr Budget kBudgets[] = {
+    {"smoke", 30, 3, 10}, {"ci", 300, 10, 300}, {"nightly", 4 * 3600, 10, 3600}};
 
 struct RunOptions {
   std::string backend;  ///< one term of TENON_DEVICES

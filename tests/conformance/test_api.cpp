@@ -127,7 +127,7 @@ TEST_CASE("a broken rule is found by its check") {
       {"scalar", "scalars", "mismatch"},
       {"saved_constants", "reloaded_programs", "mismatch"},
       {"most_commands", "many_commands", "mismatch"},
-      {"bound_offset", "bound_offsets", "mismatch"},
+      {"bound_offset", "bound_offsets", "guard"},
       {"long_timeout", "wait_length", "error", true},
       {"short_timeout", "wait_length", "error", true},
       {"backwards", "timeline_backwards", "order", true},

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The generator: the same case from the same seed and index, legal graphs, values that say
 // something.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -204,6 +206,47 @@ TEST_CASE("run walks every cell and every check") {
   CHECK(cells.size() == all_cells().size());
   CHECK(checks.size() == abi_checks().size());
   CHECK(counts[Layer::kGraph] > 1600);
+}
+
+TEST_CASE("run begins with every check, and is soon everywhere") {
+  const uint64_t checks = (abi_checks().size() + kBlock - 1) / kBlock * kBlock;
+  for (uint64_t i = 0; i < checks; ++i)
+    REQUIRE(plan_case(5, kRunBase + i).recipe.layer == Layer::kCheck);
+  std::set<std::string> ops, dtypes, layouts, all_ops, all_dtypes, all_layouts;
+  std::set<std::pair<std::string, std::string>> pairs, all_pairs;
+  for (const CellSpec& spec : all_cells()) {
+    const Cell cell = describe(spec);
+    if (spec.kind == CellKind::kCast || spec.kind == CellKind::kBitCast) continue;
+    all_ops.insert(cell.op);
+    all_dtypes.insert(cell.dtype);
+    all_layouts.insert(std::string(layout_name(spec.layout)));
+    all_pairs.emplace(cell.op, cell.dtype);
+  }
+  std::set<int> layers;
+  uint64_t i = checks;
+  const auto walk = [&](uint64_t end) {
+    for (; i < end; ++i) {
+      const Plan plan = plan_case(5, kRunBase + i);
+      layers.insert(layer_of(plan));
+      if (plan.recipe.layer != Layer::kCell) continue;
+      const CellSpec& spec = all_cells()[plan.recipe.number];
+      const Cell cell = describe(spec);
+      ops.insert(cell.op);
+      dtypes.insert(cell.dtype);
+      layouts.insert(std::string(layout_name(spec.layout)));
+      pairs.emplace(cell.op, cell.dtype);
+    }
+  };
+  // What a slow plugin gets through in half a minute.
+  walk(checks + 480);
+  CHECK(layers.size() == std::size(kLayerNames) - 1);  // the checks are over
+  CHECK(std::ranges::includes(dtypes, all_dtypes));
+  CHECK(std::ranges::includes(layouts, all_layouts));
+  std::vector<std::string> missing;
+  std::ranges::set_difference(all_ops, ops, std::back_inserter(missing));
+  CHECK(missing.size() * 10 < all_ops.size());
+  walk(checks + 1700);
+  CHECK(std::ranges::includes(pairs, all_pairs));
 }
 
 TEST_CASE("twins have one structure in two dtypes, one after the other") {

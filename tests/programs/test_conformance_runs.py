@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -237,6 +238,32 @@ class CommandLine(unittest.TestCase):
         result = run("tenon-conformance", "fuzz", "--plugin", NULL, "--cases", 50, "--no-vote")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertNotIn("\033", result.stdout)
+
+    def test_a_run_says_how_much_there_is_to_do(self):
+        result = run("tenon-conformance", "run", "--plugin", NULL, "--cases", 100, "--no-vote", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(sum(json.loads(result.stdout)["counts"].values()) >= 100, True)
+        self.assertRegex(result.stderr, r"\A100 cases, rules of the interface and known answers first\n\Z")
+
+    def test_a_run_estimates_its_time_and_names_what_fails_at_once(self):
+        wrong = os.path.join(BUILD, "test-plugins", "conformance", "libtenon_planted_wrong.so")
+        result = run("tenon-conformance", "run", "--plugin", wrong, "--time", 6, "--no-vote", "--no-shrink")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        lines = result.stderr.splitlines()
+        self.assertRegex(lines[0], r"^[0-9,]+ cases, .*; it ends after 6 s$")
+        self.assertTrue([line for line in lines[1:12]
+                         if re.match(r"FAIL 1:10000000\d\d api\.each_op\.\w+ - -: xor \w+: ", line)], lines)
+        self.assertTrue([line for line in lines if re.match(r"[0-9,]+ cases, about .*; it ends after 6 s$", line)], lines)
+
+    def test_cases_of_a_run_come_again_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run("tenon-conformance", "run", "--plugin", NULL, "--cases", 600, "--no-vote", "--report", folder)
+            cases = digests(folder)
+            for name in ("1:1000000045", "1:1000000100", "1:1000000108", "1:1000000124", "1:1000000599"):
+                with self.subTest(name):
+                    facts = run_json("tenon-conformance", "replay", name, "--plugin", NULL)
+                    self.assertEqual((facts["status"], int(facts["digest"], 16)),
+                                     (cases[name][0], int(cases[name][1], 16)))
 
     def test_time_ends_a_run(self):
         facts = run_json("tenon-conformance", "fuzz", "--plugin", NULL, "--time", 1, "--no-vote")

@@ -22,7 +22,7 @@ void run_check(std::string_view name, const CheckContext& context) {
   for (const CheckRow& row : all_rows()) {
     if (row.name != name) continue;
     context.alive();
-    return row.run(context);
+    return row.run({context.subject, context.seed, context.alive, row.dtype});
   }
   fail(ErrorKind::kInvalid, "[check] expected the name of a check, got \"{}\"", name);
 }

@@ -16,6 +16,7 @@ struct CheckContext {
   const Subject& subject;
   uint64_t seed = 0;
   const std::function<void()>& alive;
+  tn_dtype dtype = TN_DTYPE_VOID;  ///< that of the check's row
 
   const tn_plugin& table() const { return subject.table; }
   Opened open() const { return Opened(subject, subject.index, subject.options_or_null()); }
@@ -24,6 +25,7 @@ struct CheckContext {
 struct CheckRow {
   std::string_view name;  ///< one of abi_checks(), each once
   void (*run)(const CheckContext&);
+  tn_dtype dtype = TN_DTYPE_VOID;  ///< of a check that each dtype has
 };
 
 /// One table for each group, in its own file.

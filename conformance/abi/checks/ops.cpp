@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The check of every op: what the core would rewrite before a plugin sees it is claimed too.
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "conformance/abi/checks/check.hpp"
 #include "conformance/abi/programs/runner.hpp"
 #include "conformance/cases/abi/programs.hpp"
+#include "sdk/program/dtype_info.hpp"
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/text.hpp"
 
@@ -217,22 +219,35 @@ size_t run_ops(const CheckContext& c, const Opened& device, tn_dtype dtype, uint
 void each_op(const CheckContext& c) {
   const Opened device = c.open();
   need(device.computes() && device.submits(), "the device has memory only");
-  size_t ran = 0;
-  for (const tn_dtype_caps& caps : device.dtypes()) {
-    const auto dtype = static_cast<tn_dtype>(caps.dtype);
-    if (caps.dtype > 0xff || !sdk::is_usable(uint8_t(dtype))) continue;
-    ran += run_ops(c, device, dtype, 1);
-    if (!device.claims(TN_OP_BROADCAST)) continue;
-    const auto wide = static_cast<uint16_t>(std::clamp(caps.vector_lanes, 2u, 64u));
-    ran += run_ops(c, device, dtype, wide);
+  const auto caps = std::ranges::find(device.dtypes(), uint32_t(c.dtype), &tn_dtype_caps::dtype);
+  need(caps != device.dtypes().end(), "the device does not have the dtype");
+  size_t ran = run_ops(c, device, c.dtype, 1);
+  if (device.claims(TN_OP_BROADCAST)) {
+    const auto wide = static_cast<uint16_t>(std::clamp(caps->vector_lanes, 2u, 64u));
+    ran += run_ops(c, device, c.dtype, wide);
   }
   need(ran > 0, "the device takes none of the ops from buffers");
 }
 
-constexpr CheckRow kRows[] = {{"each_op", each_op}};
+/// A row for each dtype, so that its name says which one is wrong.
+std::vector<CheckRow> make_rows() {
+  static const auto names = [] {
+    std::array<std::string, sdk::all_dtypes().size()> out;
+    for (size_t i = 0; i < out.size(); ++i)
+      out[i] = fmt::format("each_op.{}", sdk::all_dtypes()[i].text);
+    return out;
+  }();
+  std::vector<CheckRow> rows;
+  for (size_t i = 0; i < names.size(); ++i)
+    rows.push_back({names[i], each_op, static_cast<tn_dtype>(sdk::all_dtypes()[i].dtype)});
+  return rows;
+}
 
 }  // namespace
 
-std::span<const CheckRow> op_checks() { return kRows; }
+std::span<const CheckRow> op_checks() {
+  static const std::vector<CheckRow> rows = make_rows();
+  return rows;
+}
 
 }  // namespace tenon::conformance::abi::checks

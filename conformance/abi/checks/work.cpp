@@ -89,7 +89,7 @@ void expect_bound(const Opened& device, const Loaded& loaded, uint32_t space, ui
                   in_at, space, device.spaces()[space].alignment);
   std::vector<uint8_t> got(size);
   device.read(out.get(), space, 0, got);
-  to.compare(0, 0, got, when);
+  to.compare_bound(0, at, extent.outputs * loaded.kernel.element_bytes(), got, when);
   device.read(in.get(), space, 0, got);
   from.compare(1, 0, got, when);
 }

@@ -153,30 +153,58 @@ class ProgramRun {
     return command;
   }
 
-  void compare(const ProgramModel& model, const std::vector<uint8_t>& after) const {
+  /// Of the buffers, which one is damaged where; "" if none is.
+  std::string wrong_elements(const ProgramModel& model, const std::vector<uint8_t>& after) const {
     const bool signed_zeros = !(device_.properties().numerics & TN_NUMERICS_NO_SIGNED_ZERO);
-    std::vector<uint8_t> rest = before_;  // what belongs to no buffer
     for (uint32_t i = 0; i < program_.param_count(); ++i) {
       const tn_param& param = program_.param(i);
       const auto dtype = static_cast<uint8_t>(param.dtype);
       uint64_t wrong = 0, first = 0;
       for (uint64_t e = 0; is_buffer(i) && e < param.count; ++e) {
         const ModelValue& value = model.memory(i).value(e);
-        const uint64_t got = get(after, i, e);
-        put(rest, i, e, got);
-        if (!value.known || agree(dtype, value.bits, got, signed_zeros)) continue;
+        if (!value.known || agree(dtype, value.bits, get(after, i, e), signed_zeros)) continue;
         if (wrong++ == 0) first = e;
       }
       if (wrong)
-        find("mismatch", "{} [{}]: expected {}, got {}; {} of {} elements differ",
-             program_.string(param.name), first,
-             scalar_text(model.memory(i).value(first).bits, dtype),
-             scalar_text(get(after, i, first), dtype), wrong, param.count);
+        return fmt::format("{} [{}]: expected {}, got {}; {} of {} elements differ",
+                           program_.string(param.name), first,
+                           scalar_text(model.memory(i).value(first).bits, dtype),
+                           scalar_text(get(after, i, first), dtype), wrong, param.count);
     }
-    const auto [at, other] = std::ranges::mismatch(rest, after);
-    if (at != rest.end())
-      find("guard", "byte {} of the slab, outside of all buffers: expected {:#04x}, got {:#04x}",
-           at - rest.begin(), *at, *other);
+    return {};
+  }
+
+  /// Of the bytes that belong to no buffer, the first that has changed, by the nearest buffer.
+  std::string damage(const std::vector<uint8_t>& after) const {
+    std::vector<uint8_t> rest = before_;
+    for (uint32_t i = 0; i < program_.param_count(); ++i)
+      for (uint64_t e = 0; is_buffer(i) && e < program_.param(i).count; ++e)
+        put(rest, i, e, get(after, i, e));
+    const auto [place, other] = std::ranges::mismatch(rest, after);
+    if (place == rest.end()) return {};
+    const auto at = static_cast<uint64_t>(place - rest.begin());
+    uint64_t nearest = UINT64_MAX;
+    std::string where;
+    for (uint32_t i = 0; i < program_.param_count(); ++i) {
+      if (!is_buffer(i)) continue;
+      const uint64_t size = program_.param(i).count * bytes_of(program_.param(i));
+      const bool is_before = at < offsets_[i];
+      const uint64_t distance = is_before ? offsets_[i] - at : at - (offsets_[i] + size) + 1;
+      if (distance >= nearest) continue;
+      nearest = distance;
+      where = fmt::format("byte {} {} the {} bytes of {}", distance, is_before ? "before" : "after",
+                          size, program_.string(program_.param(i).name));
+    }
+    return fmt::format("{}, outside of all buffers: expected {:#04x}, got {:#04x}", where, *place,
+                       *other);
+  }
+
+  /// What is written outside says more than what is therefore missing inside.
+  void compare(const ProgramModel& model, const std::vector<uint8_t>& after) const {
+    const std::string outside = damage(after), inside = wrong_elements(model, after);
+    if (!outside.empty())
+      abi::find("guard", "{}{}{}", outside, inside.empty() ? "" : "; and ", inside);
+    if (!inside.empty()) abi::find("mismatch", "{}", inside);
   }
 
   const Opened& device_;
