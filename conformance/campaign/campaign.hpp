@@ -30,7 +30,7 @@ struct CampaignOptions {
   bool announces = false;  ///< says how much there is to do before it begins
   int most_shrunk = 20;    ///< failures that are shrunk; the others are named by case
   double shrink_seconds = 10;
-  std::optional<double> shrink_all_seconds;  ///< no failure is taken up after so long
+  std::optional<double> shrink_all_seconds;  ///< all of them; what `seconds` keeps for it
   /// Folders whose reproducer files run before the cases, as cells of layout "regression".
   std::vector<std::filesystem::path> replayed;
   std::optional<std::filesystem::path> regressions;  ///< folder for a file of each new failure

@@ -154,7 +154,8 @@ std::string Loop::why_no_more() const {
     return "the device is in doubt: three starts or known answers in a row have failed";
   if (options_.stop_after > 0 && book_.seen() >= static_cast<size_t>(options_.stop_after))
     return fmt::format("{} failures", book_.seen());
-  if (options_.seconds && elapsed() >= *options_.seconds)
+  const double kept = book_.seen() > 0 ? options_.shrink_all_seconds.value_or(0) : 0;
+  if (options_.seconds && elapsed() >= *options_.seconds - kept)
     return fmt::format("the time of {} is up", duration_text(*options_.seconds));
   return {};
 }

@@ -228,9 +228,9 @@ Plan plan_run_cell(uint64_t seed, uint64_t index, uint64_t number) {
 /// What `run` has beside cells, checks and refusals.
 Plan plan_run_other(uint64_t seed, uint64_t index, uint64_t turn) {
   using Maker = Plan (*)(uint64_t, uint64_t);
-  static constexpr Maker kMakers[] = {plan_graph,    plan_transforms, plan_sequence,
-                                      plan_graph,    plan_twin,       plan_transforms,
-                                      plan_gradient, plan_graph,      plan_transforms};
+  static constexpr Maker kMakers[] = {plan_graph,    plan_transforms, plan_sequence, plan_graph,
+                                      plan_twin,     plan_transforms, plan_sequence, plan_graph,
+                                      plan_gradient, plan_transforms};
   const Maker maker = kMakers[turn % std::size(kMakers)];
   return maker == plan_sequence && !has_layer_4() ? plan_graph(seed, index) : maker(seed, index);
 }

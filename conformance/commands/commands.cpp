@@ -124,7 +124,7 @@ const Budget* budget_of(const RunOptions& options) {
 /// --time, or that of --budget; 0 for none.
 double time_limit(const RunOptions& options) {
   const Budget* budget = budget_of(options);
-  return budget ? budget->cases : options.seconds;
+  return budget ? budget->seconds : options.seconds;
 }
 
 /// All but the range of cases.
@@ -147,7 +147,7 @@ campaign::CampaignOptions campaign_options(const RunOptions& options) {
   if (const double seconds = time_limit(options); seconds > 0) campaign.seconds = seconds;
   if (const Budget* budget = budget_of(options)) {
     campaign.shrink_seconds = budget->shrink_one;
-    campaign.shrink_all_seconds = budget->shrink_all;
+    if (budget->shrink_all > 0) campaign.shrink_all_seconds = budget->shrink_all;
   }
   if (!options.regressions.empty())
     campaign.regressions = std::filesystem::absolute(options.regressions);
