@@ -185,9 +185,12 @@ class Gatherer {
   }
 
  public:
-  /// By index of the first case.
+  /// What is most exact comes first: a byte outside of a buffer. The rest by index of the first
+  /// case.
   std::vector<report::Failure> entries() {
-    std::ranges::stable_sort(found_, {}, &std::pair<uint64_t, report::Failure>::first);
+    std::ranges::stable_sort(found_, {}, [](const auto& one) {
+      return std::pair(one.second.kind != "guard", one.first);
+    });
     std::vector<report::Failure> out;
     for (auto& [index, failure] : found_) out.push_back(std::move(failure));
     return out;

@@ -3,6 +3,7 @@
 #include "conformance/campaign/reduce_failure.hpp"
 
 #include <chrono>
+#include <optional>
 
 #include "conformance/campaign/shrink_failure.hpp"
 #include "conformance/cases/files.hpp"
@@ -14,6 +15,11 @@
 
 namespace tenon::conformance::campaign {
 namespace {
+
+constexpr const char* kRaceHint =
+    "; was the work awaited? A timeline that is signalled before its work is done, or a submit "
+    "that "
+    "returns before it without TN_DEVICE_ASYNC, looks like this";
 
 std::string replay_line(const std::string& what, const Target& target) {
   return fmt::format("tenon-conformance replay {} {}", shell_word(what), target_arguments(target));
@@ -100,24 +106,38 @@ void FailureReducer::write(Reduced& reduced) const {
 Reduced FailureReducer::reduce(const Finished& finished) {
   const auto begin = std::chrono::steady_clock::now();
   Reduced out{describe(finished), {}};
-  Rerun rerun(options_.worker, finished.outcome);
+  std::optional<Rerun> rerun(std::in_place, options_.worker, finished.outcome);
   const Target& target = options_.worker.target;
   Reproducer whole{.test = make(finished),
                    .outcome = finished.outcome,
                    .backend = target.backend,
                    .apart = shows_apart(finished.outcome),
                    .plugin = target.plugin ? target.plugin->string() : ""};
-  if (!find(rerun, out, whole, finished)) {
+  bool is_found = find(*rerun, out, whole, finished);
+  if (!is_found && whole.outcome.status == finished.outcome.status && !rerun->gone() &&
+      !whole.apart) {
+    // It fails alone too, but in another way: then that is what there is to show.
+    Finished other = finished;
+    other.outcome = whole.outcome;
+    rerun.emplace(options_.worker, other.outcome);
+    is_found = find(*rerun, out, whole, other);
+  }
+  if (!is_found) {
     // Nothing can be said of a device that does not start any more; and several processes have
     // seen it already.
-    out.gone = rerun.gone();
+    out.gone = rerun->gone();
     if (out.gone || whole.apart) return out;
     out.failure.status = Status::kFlaky;
-    out.failure.text += fmt::format("; and in a fresh process: {} {}",
-                                    status_name(whole.outcome.status), whole.outcome.text);
+    const std::string& text = whole.outcome.text;
+    out.failure.text +=
+        fmt::format("; and in a fresh process: {}{}{}", status_name(whole.outcome.status),
+                    text.empty() ? "" : " ", text);
+    if (finished.outcome.status == Status::kFail) out.failure.text += kRaceHint;
     return out;
   }
-  ShrunkFailure small = shrink_failure(rerun, whole, out.rarely, options_.shrink_seconds, builder_);
+  out.failure.kind = whole.outcome.kind;
+  ShrunkFailure small =
+      shrink_failure(*rerun, whole, out.rarely, options_.shrink_seconds, builder_);
   out.reproducer = std::move(small.reproducer);
   out.failure.transform = std::move(small.transform);
   const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;

@@ -2,8 +2,10 @@
 // Compares outputs element by element with their intervals.
 #include "conformance/judge/compare.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 #include "core/support/error.hpp"
 
@@ -26,6 +28,9 @@ struct ArrayComparison {
   double worst_ulp = 0;
 };
 
+/// A bool is one byte that holds 0 or 1; a 2 would spread through later arithmetic.
+bool is_legal(const Scalar& mine) { return mine.dtype != DType::kBool || mine.bits <= 1; }
+
 ArrayComparison compare_array(const IntervalArray& expected, const Array& got,
                               const Profile& profile) {
   ArrayComparison out;
@@ -36,9 +41,7 @@ ArrayComparison compare_array(const IntervalArray& expected, const Array& got,
     const size_t at = static_cast<size_t>(i) * size;
     if (std::memcmp(got.bytes.data() + at, expected.value.bytes.data() + at, size) == 0) continue;
     const Scalar mine = got.at(i), reference = expected.value.at(i);
-    // A bool is one byte that holds 0 or 1; a 2 would spread through later arithmetic.
-    const bool legal = got.dtype != DType::kBool || mine.bits <= 1;
-    const bool right = legal && accepts(expected, i, mine, profile);
+    const bool right = is_right(expected, i, mine, profile);
     if (!right && out.wrong++ == 0) out.first_wrong = i;
     if (!is_float(got.dtype)) continue;
     const double distance = ulp_distance(mine, reference);
@@ -51,6 +54,16 @@ ArrayComparison compare_array(const IntervalArray& expected, const Array& got,
 }
 
 }  // namespace
+
+bool is_right(const IntervalArray& expected, int64_t i, const Scalar& mine,
+              const Profile& profile) {
+  return is_legal(mine) && accepts(expected, i, mine, profile);
+}
+
+std::string got_text(const Scalar& mine) {
+  return is_legal(mine) ? to_string(mine)
+                        : fmt::format("{} (byte {:#04x})", to_string(mine), mine.bits);
+}
 
 Expectation expect(const Case& test, const Profile& profile) {
   return evaluate_intervals(test.graph, test.inputs, test.symbols, profile);
@@ -93,9 +106,23 @@ Comparison compare(const Expectation& expectation, const std::vector<Array>& got
         fmt::format("output {} {}: expected {}, got {} ({} of {} elements wrong)", k,
                     position_text(result.first_wrong, got[k].shape),
                     interval_text(expected, result.first_wrong),
-                    to_string(got[k].at(result.first_wrong)), result.wrong, got[k].count());
+                    got_text(got[k].at(result.first_wrong)), result.wrong, got[k].count());
   }
   return out;
+}
+
+int64_t still_poisoned(const Expectation& expectation, const std::vector<Array>& got,
+                       const Profile& profile, uint8_t poison) {
+  int64_t count = 0;
+  for (size_t k = 0; k < got.size(); ++k) {
+    const size_t size = dtype_size(got[k].dtype);
+    for (int64_t i = 0; i < got[k].count(); ++i) {
+      const auto bytes = std::span(got[k].bytes).subspan(static_cast<size_t>(i) * size, size);
+      if (std::ranges::all_of(bytes, [&](uint8_t byte) { return byte == poison; }))
+        count += !is_right(expectation[k], i, got[k].at(i), profile);
+    }
+  }
+  return count;
 }
 
 std::string first_difference(const std::vector<Array>& a, const std::vector<Array>& b) {
@@ -104,7 +131,7 @@ std::string first_difference(const std::vector<Array>& a, const std::vector<Arra
     for (int64_t i = 0; i < a[k].count(); ++i)
       if (a[k].at(i).bits != b[k].at(i).bits)
         return fmt::format("output {} {}: {} and then {}", k, position_text(i, a[k].shape),
-                           to_string(a[k].at(i)), to_string(b[k].at(i)));
+                           got_text(a[k].at(i)), got_text(b[k].at(i)));
   }
   return {};
 }

@@ -27,6 +27,13 @@ struct Comparison {
 Comparison compare(const Expectation& expectation, const std::vector<Array>& got,
                    const Profile& profile);
 
+bool is_right(const IntervalArray& expected, int64_t i, const Scalar& mine, const Profile& profile);
+/// A value, and the byte of a bool that is neither true nor false.
+std::string got_text(const Scalar& mine);
+/// Wrong elements, of all outputs, in which every byte is what memory was filled with.
+int64_t still_poisoned(const Expectation& expectation, const std::vector<Array>& got,
+                       const Profile& profile, uint8_t poison);
+
 /// Empty if both runs gave the same bits.
 std::string first_difference(const std::vector<Array>& a, const std::vector<Array>& b);
 

@@ -55,6 +55,11 @@ bool has_values(const Expectation& expectation, const std::vector<Array>& output
   return true;
 }
 
+/// What is written outside says more than what is wrong inside, and comes first.
+std::string with_mismatch(const std::string& guards, const Comparison& comparison) {
+  return comparison.mismatch ? fmt::format("{}; and {}", guards, *comparison.mismatch) : guards;
+}
+
 /// The verdict of an exception; what was known before it stays.
 void become(const Outcome& verdict, Outcome& outcome) {
   outcome.status = verdict.status;
@@ -124,23 +129,40 @@ SchedulePlanRef Harness::transformed(const Case& test, std::string& transforms) 
   }
 }
 
+/// Why the two runs differ, as far as what is left in the outputs tells.
+std::string Harness::likely_cause(const Passed& runs, const DeviceRun& first,
+                                  const DeviceRun& second) const {
+  const int64_t left =
+      std::max(still_poisoned(runs.expectation, first.outputs, profile_, kPoison),
+               still_poisoned(runs.expectation, second.outputs, profile_, kOtherPoison));
+  if (left > 0)
+    return fmt::format(
+        "; {} element{} still hold{} the poison that memory was filled with: they "
+        "were never written, or the work was not awaited",
+        left, left == 1 ? "" : "s", left == 1 ? "s" : "");
+  return "; it read what nothing wrote, or the work was not awaited";
+}
+
 /// Both runs, and what they say together.
 std::optional<Finding> Harness::compare_runs(const Passed& runs, const Comparison& comparison,
                                              const DeviceRun& first, const DeviceRun& second) {
-  if (!second.guards.empty()) return Finding{"guard", second.guards};
+  const Comparison again = compare(runs.expectation, second.outputs, profile_);
+  if (!second.guards.empty()) return Finding{"guard", with_mismatch(second.guards, again)};
+  const auto poison = [&](const Comparison& wrong, const char* otherwise) {
+    return Finding{"poison", *wrong.mismatch + otherwise + likely_cause(runs, first, second)};
+  };
+  const bool deterministic = capabilities_.deterministic;
   if (comparison.mismatch) {
     // Wrong once and right with other garbage around: what it read was never written.
-    if (!compare(runs.expectation, second.outputs, profile_).mismatch)
-      return Finding{"poison", *comparison.mismatch + "; right with another poison"};
-    if (capabilities_.deterministic && !first_difference(first.outputs, second.outputs).empty())
-      return Finding{"poison", *comparison.mismatch + "; wrong otherwise with another poison"};
+    if (!again.mismatch) return poison(comparison, "; right with another poison");
+    if (deterministic && !first_difference(first.outputs, second.outputs).empty())
+      return poison(comparison, "; wrong otherwise with another poison");
     return Finding{"mismatch", *comparison.mismatch};
   }
-  if (const Comparison again = compare(runs.expectation, second.outputs, profile_); again.mismatch)
-    return Finding{"poison", *again.mismatch + "; right with another poison"};
-  if (capabilities_.deterministic)
+  if (again.mismatch) return poison(again, "; right with another poison");
+  if (deterministic)
     if (const std::string text = first_difference(first.outputs, second.outputs); !text.empty())
-      return Finding{"nondeterminism", text};
+      return Finding{"nondeterminism", text + "; was the work awaited?"};
   return std::nullopt;
 }
 
@@ -161,7 +183,7 @@ void Harness::judge(const Case& test, const Expectation& expectation, const Prog
     outcome.kind = finding.kind;
     outcome.text = finding.text;
   };
-  if (!first.guards.empty()) return fails({"guard", first.guards});
+  if (!first.guards.empty()) return fails({"guard", with_mismatch(first.guards, comparison)});
   if (!first.changed.empty()) return fails({"input", first.changed});
   if (DrawnOracles::trims(test.oracle_seed)) runtime_->device().trim();
   const DeviceRun second = run_on_device(

@@ -40,6 +40,8 @@ class Harness {
   SchedulePlanRef transformed(const Case& test, std::string& transforms);
   std::optional<Finding> compare_runs(const Passed& runs, const Comparison& comparison,
                                       const DeviceRun& first, const DeviceRun& second);
+  std::string likely_cause(const Passed& runs, const DeviceRun& first,
+                           const DeviceRun& second) const;
   void judge(const Case& test, const Expectation& expectation, const Progress& progress,
              Outcome& outcome);
 

@@ -134,6 +134,23 @@ TEST_CASE("only what never comes again is flaky") {
   const Reduced reduced = reducer.reduce(finished);
   CHECK(reduced.failure.status == Status::kFlaky);
   CHECK(reduced.failure.reproducer.empty());
+  CHECK(reduced.failure.text.starts_with("once; and in a fresh process: "));
+  CHECK(reduced.failure.text.find("; was the work awaited?") != std::string::npos);
+}
+
+TEST_CASE("what fails in another way each time it is alone is no flake") {
+  CampaignOptions options = planted("none", 0, 0);
+  const fs::path plugins = fs::path(TENON_BINARY_DIR) / "test-plugins/conformance";
+  options.worker.target = {"planted_overrun", plugins / "libtenon_planted_overrun.so"};
+  FailureReducer reducer(options);
+  Finished finished;
+  finished.index = kRandom + 40;
+  finished.process_begin = kRandom + 40;
+  finished.outcome = failed("mismatch", "once");
+  const Reduced reduced = reducer.reduce(finished);
+  CHECK(reduced.failure.status == Status::kFail);
+  CHECK(reduced.failure.kind == "guard");
+  CHECK(!reduced.failure.reproducer.empty());
 }
 
 TEST_CASE("failures of one bucket are one entry and one regression file") {

@@ -139,6 +139,26 @@ class Votes(unittest.TestCase):
         self.assertFalse(any(f["votes"] for f in silent))
 
 
+class Causes(unittest.TestCase):
+    """A failure says what it most likely comes from."""
+
+    def texts(self, bug, *arguments):
+        plugin = os.path.join(BUILD, "test-plugins", "conformance", f"libtenon_planted_{bug}.so")
+        facts = run_json("tenon-conformance", "run", "--plugin", plugin, "--no-vote", "--no-shrink", *arguments, expect=1)
+        return [failure["text"] for failure in facts["failures"]]
+
+    def test_what_was_never_written(self):
+        texts = self.texts("poison", "--cases", 400)
+        self.assertTrue([text for text in texts if re.search(
+            r"; [0-9]+ elements still hold the poison that memory was filled with: they were never written, "
+            r"or the work was not awaited$", text)], texts)
+        self.assertTrue([text for text in texts if re.search(r"got true \(byte 0x(a5|5a)\)", text)], texts)
+
+    def test_bytes_outside_come_first(self):
+        texts = self.texts("overrun", "--cases", 200)
+        self.assertRegex(texts[0], r"byte 0 after ")
+
+
 class Replayed(unittest.TestCase):
     def test_a_case_and_those_before_it(self):
         switched = os.path.join(BUILD, "test-plugins", "conformance", "libtenon_planted_switched.so")

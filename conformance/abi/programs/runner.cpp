@@ -189,7 +189,7 @@ class ProgramRun {
       if (!is_buffer(i)) continue;
       const uint64_t size = program_.param(i).count * bytes_of(program_.param(i));
       const bool is_before = at < offsets_[i];
-      const uint64_t distance = is_before ? offsets_[i] - at : at - (offsets_[i] + size) + 1;
+      const uint64_t distance = is_before ? offsets_[i] - at : at - (offsets_[i] + size);
       if (distance >= nearest) continue;
       nearest = distance;
       where = fmt::format("byte {} {} the {} bytes of {}", distance, is_before ? "before" : "after",
