@@ -14,6 +14,7 @@
 #include "core/support/error.hpp"
 #include "core/support/output.hpp"
 #include "frontend/cli/failure_text.hpp"
+#include "frontend/cli/help_words.hpp"
 #include "frontend/cli/number_option.hpp"
 
 namespace {
@@ -196,7 +197,8 @@ int tenon_conformance(int argc, char** argv) {
   add_target(guest, options);
 
   try {
-    app.parse(argc, argv);
+    const std::vector<const char*> words = tenon::cli::with_help_words(argc, argv);
+    app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }

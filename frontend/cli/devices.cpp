@@ -27,6 +27,7 @@ json to_json(const Survey& survey) {
                                    {"backend", plugin.candidate.backend},
                                    {"kind", device.kind},
                                    {"name", device.name},
+                                   {"target", device.target},
                                    {"uuid", device.uuid},
                                    {"selftest", device.selftest_ok ? "pass" : "fail"},
                                    {"reason", device.reason}});
@@ -46,8 +47,10 @@ void print_text(const Survey& survey) {
         plugin.candidate.path.string(),
         plugin.probe.reason.empty() ? "" : ": " + plugin.probe.reason);
     for (const ProbedDevice& device : plugin.probe.devices) {
-      say("    {}{:<12} {:<11} {}{}\n", device.id == survey.default_device ? "* " : "  ", device.id,
-          device.kind, device.name,
+      const std::string target =
+          device.target.empty() ? "" : fmt::format("  target {}", device.target);
+      say("    {}{:<12} {:<11} {}{}{}\n", device.id == survey.default_device ? "* " : "  ",
+          device.id, device.kind, device.name, target,
           device.selftest_ok ? Painted{} : paint("  selftest failed: " + device.reason, "31"));
     }
   }

@@ -7,6 +7,7 @@
 #include "core/support/output.hpp"
 #include "frontend/cli/cli.hpp"
 #include "frontend/cli/failure_text.hpp"
+#include "frontend/cli/help_words.hpp"
 
 namespace tenon::cli {
 
@@ -29,6 +30,7 @@ int exit_code_of(ErrorKind kind) {
 
 int main(int argc, char** argv) {
   quiet_drivers();
+  const std::vector<const char*> words = with_help_words(argc, argv);
   CLI::App app("Tensors on any device whose driver is a shared library.", "tenon");
   app.failure_message(failure_text);
   app.set_version_flag("--version", std::string("tenon ") + TENON_VERSION);
@@ -43,16 +45,16 @@ int main(int argc, char** argv) {
   add_new_backend(app, exit_code);
   add_doctor(app, exit_code);
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {
     const auto is_meant = [&](const CLI::App* sub) {
-      return argc > 1 && sub->get_name() == argv[1];
+      return words.size() > 1 && sub->get_name() == words[1];
     };
-    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_meant).empty()) {
+    if (words.size() > 1 && words[1][0] != '-' && app.get_subcommands(is_meant).empty()) {
       complain(
           "tenon",
           fmt::format("expected devices, run, show, grad, train, new-backend or doctor, got '{}'",
-                      argv[1]));
+                      words[1]));
       return kUsage;
     }
     return app.exit(error) == 0 ? kOk : kUsage;

@@ -20,6 +20,21 @@ class Devices(unittest.TestCase):
         cpu = next(d for d in facts["devices"] if d["id"] == "cpu:0")
         self.assertEqual((cpu["kind"], cpu["selftest"]), ("cpu", "pass"))
 
+    def test_targets_are_named(self):
+        devices = run_json("tenon", "devices")["devices"]
+        cpu = next(d for d in devices if d["id"] == "cpu:0")
+        self.assertTrue(cpu["target"])
+        self.assertIn("  target " + cpu["target"], run("tenon", "devices").stdout)
+
+    def test_help_is_a_word_too(self):
+        for program, command in (("tenon", "run"), ("tenon-conformance", "fuzz")):
+            for words in ([], [command]):
+                with self.subTest((program, *words)):
+                    wanted = run(program, *words, "--help")
+                    result = run(program, "help", *words)
+                    self.assertEqual((result.returncode, result.stdout), (0, wanted.stdout))
+        self.assertEqual(run("tenon", "help", "nonsense").returncode, 2)
+
     def test_a_fault_of_the_probe_is_forgotten_with_it(self):
         with tempfile.TemporaryDirectory() as folder:
             program = os.path.join(folder, "bin", "tenon")
