@@ -5,6 +5,7 @@
 
 #include "conformance/cases/graphs/shapes.hpp"
 #include "conformance/cases/random.hpp"
+#include "conformance/judge/float_control.hpp"
 #include "core/support/error.hpp"
 #include "core/support/hash.hpp"
 
@@ -49,6 +50,7 @@ std::string changed_input(Device& device, const std::vector<Array>& arrays,
 
 DeviceRun run_on_device(Runtime& runtime, const Case& test, const RunSettings& settings,
                         const Progress& progress) {
+  const FloatControl control;
   Device& device = runtime.device();
   device.set_poison(settings.poison);
   const std::vector<BufferRef> inputs = upload(device, test.inputs, settings.share_inputs);
@@ -71,6 +73,8 @@ DeviceRun run_on_device(Runtime& runtime, const Case& test, const RunSettings& s
   }
   run.changed = changed_input(device, test.inputs, inputs);
   run.guards = device.check_guards();
+  if (const std::string changed = control.restore(); !changed.empty())
+    fail(ErrorKind::kInternal, "[process] {}", changed);
   return run;
 }
 

@@ -6,6 +6,7 @@
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/graphs/coverage.hpp"
 #include "conformance/cases/reproducer.hpp"
+#include "conformance/judge/float_control.hpp"
 #include "conformance/judge/harness.hpp"
 #include "conformance/worker/known_answer.hpp"
 #include "conformance/worker/worker.hpp"
@@ -19,7 +20,9 @@ constexpr uint64_t kAttempts = 5;
 class RunWorker final : public Worker {
  public:
   RunWorker(const Target& target, Channel& channel)
-      : Worker(channel), target_(target), harness_(target), reached_(graphs::coverage_size()) {}
+      : Worker(channel), target_(target), harness_(target), reached_(graphs::coverage_size()) {
+    control_.restore();  // api.process_untouched says it
+  }
 
   DeviceFacts facts() const override {
     return {.id = harness_.device_id(),
@@ -88,6 +91,8 @@ class RunWorker final : public Worker {
     } catch (const std::exception& error) {
       outcome = failed("reference", error.what());
     }
+    const std::string changed = control_.restore();
+    if (!changed.empty() && !is_failure(outcome.status)) outcome = failed("error", changed);
     const std::string damage = channel_.damage();
     if (!damage.empty()) outcome = {Status::kCrash, "protocol", damage};
     channel_.send(Ended{test.index, outcome, newly_reached(test, outcome)});
@@ -140,6 +145,7 @@ class RunWorker final : public Worker {
     return fresh;
   }
 
+  const judge::FloatControl control_;
   const Target target_;
   Builder builder_;
   judge::Harness harness_;

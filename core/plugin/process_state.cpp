@@ -39,18 +39,6 @@ uintptr_t handler_of(int number) {
                                       : reinterpret_cast<uintptr_t>(action.sa_handler);
 }
 
-uint64_t float_register() {
-#if defined(__x86_64__)
-  return _mm_getcsr() & ~0x3fu;  // without what has happened so far
-#elif defined(__aarch64__)
-  uint64_t control = 0;
-  asm volatile("mrs %0, fpcr" : "=r"(control));
-  return control;
-#else
-  return 0;
-#endif
-}
-
 /// File and flags of a descriptor, as text.
 std::string stream_of(int descriptor) {
   struct stat file {};
@@ -113,13 +101,33 @@ ProcessState ProcessState::now() {
   if (sched_getaffinity(0, sizeof processors, &processors) == 0)
     for (int i = 0; i < CPU_SETSIZE; ++i) state.processors.push_back(CPU_ISSET(i, &processors));
   state.rounding = std::fegetround();
-  state.float_control = float_register();
+  state.float_control = tenon::float_control();
   for (int i = 0; i < 3; ++i) state.streams[static_cast<size_t>(i)] = stream_of(i);
   state.variables = environment_now();
   itimerval timer{};
   getitimer(ITIMER_REAL, &timer);
   state.alarm = timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0;
   return state;
+}
+
+uint64_t float_control() {
+#if defined(__x86_64__)
+  return _mm_getcsr() & ~0x3fu;  // without what has happened so far
+#elif defined(__aarch64__)
+  uint64_t control = 0;
+  asm volatile("mrs %0, fpcr" : "=r"(control));
+  return control;
+#else
+  return 0;
+#endif
+}
+
+void set_float_control([[maybe_unused]] uint64_t control) {
+#if defined(__x86_64__)
+  _mm_setcsr(static_cast<unsigned>(control));
+#elif defined(__aarch64__)
+  asm volatile("msr fpcr, %0" : : "r"(control));
+#endif
 }
 
 void ProcessState::make_plain() {

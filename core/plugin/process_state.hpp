@@ -30,6 +30,10 @@ struct ProcessState {
   bool alarm = false;  ///< a timer will send SIGALRM
 };
 
+/// Of the calling thread: traps, rounding, and what happens to subnormals; 0 where it is not known.
+uint64_t float_control();
+void set_float_control(uint64_t control);
+
 /// The first difference, as "the working directory: expected /a, got /b"; "" if there is none. New
 /// variables under a name of the plugin's own are none.
 std::string difference(const ProcessState& before, const ProcessState& after);

@@ -12,6 +12,10 @@
 #include <string>
 #include <thread>
 
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
 #include "sdk/program/builder.hpp"
 #include "tenon/plugin.h"
 
@@ -39,6 +43,7 @@ enum class Way {
   has_history,     // the last bit of SIN flips after 40 launches of a process
   remembers,       // or of SIN in f32 once the process has compiled XOR
   has_own_answer,  // or in every second process
+  flushes,         // leaves denormals off in the calling thread
   compiles_late,   // half a second of the first launch of each executable
   stores           // computes nothing, and a fill of 4000 bytes ends its process
 };
@@ -123,6 +128,11 @@ void strike() {
     case Way::wrong_after:
       mark();
       abort();
+    case Way::flushes:
+#if defined(__x86_64__)
+      _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+      return;
     case Way::every_100th:
     case Way::hangs_at_exit:
     case Way::opens_never:
