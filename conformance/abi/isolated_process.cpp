@@ -40,7 +40,7 @@ std::vector<tn_device_info> infos_of(const Subject& subject) {
 /// Calls of a plugin, and what they must leave as it was.
 class Visit {
  public:
-  Visit() {
+  explicit Visit(int result) : result_(result) {
     out_ = memfd_create("stdout", MFD_CLOEXEC);
     std::fflush(stdout);
     dup2(out_, STDOUT_FILENO);
@@ -107,6 +107,7 @@ class Visit {
   }
 
   void expect_unchanged(const char* after) {
+    say(result_, fmt::format("past {}\n", after));
     const std::string changed = difference(before_, ProcessState::now());
     expect(changed.empty(), "after {}: {}", after, changed);
     std::fflush(stdout);
@@ -117,7 +118,7 @@ class Visit {
   }
 
   ProcessState before_;
-  int out_ = -1;
+  int result_, out_ = -1;
 };
 
 struct Child {
@@ -193,6 +194,20 @@ std::optional<int> end_of(Child& child, const std::function<void()>& alive) {
   return {};
 }
 
+std::string signal_text(int status) {
+  const char* name = sigabbrev_np(WTERMSIG(status));
+  return fmt::format("SIG{} ({})", name ? name : "?", strsignal(WTERMSIG(status)));
+}
+
+/// Cuts off the lines that tell how far it came; the last of them.
+std::string take_past(std::string& said) {
+  std::string past = "its start";
+  for (size_t end; said.starts_with("past ") && (end = said.find('\n')) != said.npos;
+       said.erase(0, end + 1))
+    past = said.substr(5, end - 5);
+  return past;
+}
+
 }  // namespace
 
 void run_isolated_process(const Target& target, int result) {
@@ -200,7 +215,7 @@ void run_isolated_process(const Target& target, int result) {
   ProcessState::make_plain();
   std::string said;
   try {
-    Visit().run(target);
+    Visit(result).run(target);
   } catch (const Finding& finding) {
     said = fmt::format("{}\t{}\n", finding.kind, finding.text);
   } catch (const NotThere& reason) {
@@ -217,13 +232,15 @@ void run_isolated(const Target& target, const std::function<void()>& alive) {
   Child child;
   start(target, child);
   std::string said = listen(child.result, alive);
+  const std::string past = take_past(said);
   const bool is_done = said.ends_with("done\n");
   const std::optional<int> end = end_of(child, alive);
   if (!is_done) {
     checks::need(end.has_value(), "a process of its own did not come to an end");
-    expect(!WIFSIGNALED(*end), "a process of its own: expected an end, got {}",
-           strsignal(WTERMSIG(*end)));
-    find("error", "a process of its own: expected an end, got exit status {}", WEXITSTATUS(*end));
+    expect(!WIFSIGNALED(*end), "a process of its own: expected an end, got {} after {}",
+           signal_text(*end), past);
+    find("error", "a process of its own: expected an end, got exit status {} after {}",
+         WEXITSTATUS(*end), past);
   }
   said.resize(said.size() - std::strlen("done\n"));
   if (const size_t tab = said.find('\t'); tab != said.npos) {
@@ -235,7 +252,7 @@ void run_isolated(const Target& target, const std::function<void()>& alive) {
   // A driver whose exit handlers hang is no news, and a program can leave without them.
   if (!end) return;
   expect(!WIFSIGNALED(*end), "a program that returned 0 from main: expected it to exit so, got {}",
-         strsignal(WTERMSIG(*end)));
+         signal_text(*end));
   expect(WEXITSTATUS(*end) == 0,
          "a program that returned 0 from main: expected it to exit so, got exit status {}",
          WEXITSTATUS(*end));

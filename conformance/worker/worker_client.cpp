@@ -239,15 +239,17 @@ void WorkerClient::bite(Kill reason, std::vector<Finished>& out) {
 }
 
 void WorkerClient::died(std::vector<Finished>& out) {
-  const WorkerProcess::End how = process_->wait();
+  WorkerProcess::End how = process_->wait();
+  if (const std::string words = process_->last_words(); !words.empty())
+    how.said = fmt::format("; the last that it wrote: \"{}\"", words);
   process_.reset();
   if (phase_ != Phase::kServing) {
     if (reason_.empty())
-      reason_ =
-          kill_ == Kill::kLate
-              ? fmt::format("[plugin] expected it to load within {} s, and it hung",
-                            options_.start_seconds)
-              : fmt::format("[plugin] expected it to load, and its process ended ({})", how.text);
+      reason_ = kill_ == Kill::kLate
+                    ? fmt::format("[plugin] expected it to load within {} s, and it hung",
+                                  options_.start_seconds)
+                    : fmt::format("[plugin] expected it to load, and its process ended ({}{})",
+                                  how.text, how.said);
     start_failed(reason_);
   } else if (!idle() && !bye_) {
     charge(how, out);
@@ -273,7 +275,8 @@ void WorkerClient::charge(const WorkerProcess::End& how, std::vector<Finished>& 
   Finished finished = std::move(*running_);
   switch (kill_) {
     case Kill::kNone:
-      finished.outcome = {Status::kCrash, how.kind, fmt::format("{} while {}", how.text, phase)};
+      finished.outcome = {Status::kCrash, how.kind,
+                          fmt::format("{} while {}{}", how.text, phase, how.said)};
       break;
     case Kill::kGarbage:
       finished.outcome = {

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include "conformance/cases/files.hpp"
 #include "conformance/worker/channel.hpp"
 #include "core/support/error.hpp"
+#include "core/support/printable.hpp"
 
 extern char** environ;
 
@@ -29,6 +31,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kLongestLine = size_t{16} << 20;
+constexpr off_t kMostOutput = 1 << 20, kTail = 2048;
+constexpr size_t kMostWords = 200;
 constexpr double kSendSeconds = 10;
 constexpr double kEndSeconds = 2;    ///< from the end of the pipe to that of the process
 constexpr double kKillSeconds = 10;  ///< a driver may hold it in the kernel
@@ -51,6 +55,15 @@ struct Pipe {
   }
 };
 
+/// For what a process writes: the log, or memory of a fixed size, beyond which writes fail.
+int open_output(const std::string& log) {
+  if (!log.empty()) return open(log.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int fd = memfd_create("output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0) return open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (ftruncate(fd, kMostOutput) == 0) fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK);
+  return fd;
+}
+
 }  // namespace
 
 WorkerProcess::WorkerProcess(const std::string& program, const std::vector<std::string>& arguments,
@@ -66,8 +79,12 @@ WorkerProcess::WorkerProcess(const std::string& program, const std::vector<std::
   posix_spawn_file_actions_adddup2(&actions, commands.read, kCommandFd);
   posix_spawn_file_actions_adddup2(&actions, results.write, kResultFd);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, log.empty() ? "/dev/null" : log.c_str(),
-                                   O_WRONLY | O_CREAT | O_APPEND, 0644);
+  // Above what the child uses, as the pipes are.
+  const int opened = open_output(log);
+  output_ = fcntl(opened, F_DUPFD_CLOEXEC, 10);
+  close(opened);
+  output_begin_ = lseek(output_, 0, log.empty() ? SEEK_SET : SEEK_END);
+  posix_spawn_file_actions_adddup2(&actions, output_, 1);
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
   std::vector<char*> argv{const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
@@ -86,6 +103,7 @@ WorkerProcess::WorkerProcess(const std::string& program, const std::vector<std::
     pid_ = -1;
     close(command_);
     close(result_);
+    close(output_);
     fail(ErrorKind::kEnvironment, "[worker] expected to start {}, got: {}", program,
          strerror(error));
   }
@@ -98,6 +116,7 @@ WorkerProcess::~WorkerProcess() {
   }
   close(command_);
   close(result_);
+  close(output_);
 }
 
 bool WorkerProcess::send(const std::string& bytes) {
@@ -179,6 +198,16 @@ WorkerProcess::End WorkerProcess::wait() {
   if (WEXITSTATUS(status) == kExitNoPipe)
     return {"protocol", "the plugin closed the pipes of its process"};
   return {"exit", fmt::format("exit with code {}", WEXITSTATUS(status))};
+}
+
+std::string WorkerProcess::last_words() const {
+  const off_t end = lseek(output_, 0, SEEK_CUR);  // of what it shares with the process
+  std::string text(static_cast<size_t>(std::clamp<off_t>(end - output_begin_, 0, kTail)), '\0');
+  const ssize_t size =
+      pread(output_, text.data(), text.size(), end - static_cast<off_t>(text.size()));
+  text.resize(size > 0 ? static_cast<size_t>(size) : 0);
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\0')) text.pop_back();
+  return printable(text.substr(text.rfind('\n') + 1)).substr(0, kMostWords);
 }
 
 std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }

@@ -3,6 +3,8 @@
 // leads a group of its own, which is killed as a whole.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,8 +13,8 @@ namespace tenon::conformance::worker {
 
 class WorkerProcess {
  public:
-  /// Starts `program` with the arguments; its standard output and error go to `log` ("" for none).
-  /// Throws kEnvironment.
+  /// Starts `program` with the arguments; its standard output and error go to `log`, or, where that
+  /// is "", into memory as far as they are needed here. Throws kEnvironment.
   WorkerProcess(const std::string& program, const std::vector<std::string>& arguments,
                 const std::string& log);
   ~WorkerProcess();  ///< kills it
@@ -33,13 +35,17 @@ class WorkerProcess {
   /// How it ended: kind "SIGSEGV", "exit", or "protocol" if it closed its pipes and lived on.
   struct End {
     std::string kind, text;
+    std::string said = {};  ///< for the sentence: last_words
   };
   End wait();
+  /// The last line that it wrote on standard output or error, cut short; "" if there is none.
+  std::string last_words() const;
 
  private:
   bool ended_within(double seconds) const;
 
-  int pid_ = -1, command_ = -1, result_ = -1;
+  int pid_ = -1, command_ = -1, result_ = -1, output_ = -1;
+  off_t output_begin_ = 0;
   std::string partial_;
 };
 

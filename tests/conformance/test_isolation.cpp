@@ -55,6 +55,21 @@ int processes_with(const std::string& word) {
 
 }  // namespace
 
+TEST_CASE("a crash has the last words of its process") {
+  for (const bool has_log : {false, true}) {
+    CampaignOptions options = misbehaving("heap");
+    options.stop_after = 1;
+    if (has_log) options.folder = std::filesystem::temp_directory_path() / "tenon-last-words";
+    const Campaign campaign = run_campaign(options);
+    REQUIRE(!campaign.report.failures.empty());
+    const std::string& text = campaign.report.failures.front().text;
+    INFO(text);
+    CHECK(text.starts_with("SIGABRT while "));
+    CHECK(text.find("; the last that it wrote: \"free(): invalid") != std::string::npos);
+    if (has_log) std::filesystem::remove_all(*options.folder);
+  }
+}
+
 #if defined(__x86_64__)
 TEST_CASE("a plugin that leaves denormals off is told so, and does not spoil what judges it") {
   Campaign campaign = run_campaign(misbehaving("flushes"));
