@@ -52,6 +52,9 @@ std::string bucket_of(const Reproducer& shrunk, const std::string& transform) {
   std::string text = fmt::format("{} {}", status_name(shrunk.outcome.status), shrunk.outcome.kind);
   if (!transform.empty()) text += " " + transform.substr(0, transform.find(' '));
   const Case& test = shrunk.test;
+  // A limit has no part in the case beside which it was tried.
+  if (shrunk.outcome.kind == "limit")
+    return text + " " + shrunk.outcome.text.substr(0, shrunk.outcome.text.find(" is claimed"));
   if (test.refusal) text += " refusal";
   if (test.sequence) {
     text += " " + test.sequence->check;

@@ -60,7 +60,7 @@ struct UlpSample {
 
 /// What one case came to. `kind` is the class of the failure, which shrinking must keep:
 /// mismatch, guard, poison, input, nondeterminism, alias, metamorphic, order, history,
-/// "fresh process", error, support, leak, memory, SIGSEGV, exit, run, compile, earlier.
+/// "fresh process", error, support, limit, leak, memory, SIGSEGV, exit, run, compile, earlier.
 struct Outcome {
   Status status = Status::kPass;
   std::string kind = {};

@@ -180,11 +180,16 @@ class Header {
     Array array = Array::zeros(*dtype, shape(in));
     if (!in.accept("=") && !in.at_end()) ends(in);
     int64_t i = 0;
-    for (; !in.at_end(); ++i) {
-      const auto value = read_scalar(in.word(), *dtype);
-      if (!value) expected("values of the input's dtype");
-      if (i == array.count()) expected("as many values as the shape says, got more");
-      array.set(i, *value);
+    while (!in.at_end()) {
+      const std::string_view word = in.word();
+      const size_t star = std::min(word.find('*'), word.size());
+      const auto value = read_scalar(word.substr(0, star), *dtype);
+      const std::optional<int64_t> times = star == word.size()
+                                               ? std::optional<int64_t>(1)
+                                               : sdk::number_of<int64_t>(word.substr(star + 1));
+      if (!value || !times || *times < 1) expected("values of the input's dtype, or VALUE*TIMES");
+      if (*times > array.count() - i) expected("as many values as the shape says, got more");
+      for (const int64_t end = i + *times; i < end; ++i) array.set(i, *value);
     }
     if (i != array.count()) expected("as many values as the shape says, got fewer");
     out_.test.inputs.push_back(std::move(array));
@@ -275,6 +280,22 @@ std::string head_text(const Case& test) {
   return out;
 }
 
+/// Each value behind a space; a longer run of one as "0*4096".
+std::string values_text(const Array& array) {
+  constexpr int64_t kLeastRun = 4;
+  std::string out;
+  for (int64_t i = 0, end = 0; i < array.count(); i = end) {
+    const Scalar value = array.at(i);
+    for (end = i; end < array.count() && array.at(end) == value;) ++end;
+    const std::string text = " " + write_scalar(value);
+    if (end - i >= kLeastRun)
+      out += fmt::format("{}*{}", text, end - i);
+    else
+      for (; i < end; ++i) out += text;
+  }
+  return out;
+}
+
 /// What it does: inputs and graph, or calls.
 std::string body_text(const Case& test) {
   std::string out;
@@ -288,8 +309,7 @@ std::string body_text(const Case& test) {
     const Array& array = test.inputs[i];
     out += fmt::format("# input {} {} {} =", test.graph.params[i]->as<ParamAttr>().name,
                        dtype_name(array.dtype), shape_text(array.shape));
-    for (int64_t k = 0; k < array.count(); ++k) out += " " + write_scalar(array.at(k));
-    out += '\n';
+    out += values_text(array) + '\n';
   }
   return out + print(test.graph);
 }

@@ -13,6 +13,8 @@
 namespace tenon::conformance::judge {
 namespace {
 
+/// The case is another's.
+constexpr const char* kBeside = "; tried beside the case's own op, which has no part in it";
 constexpr tn_dtype kDType = TN_DTYPE_I32;
 constexpr uint32_t kMostBindings = 64, kMostThreads = 4096, kMostWorkgroups = 70'000;
 constexpr uint32_t kMostBytes = 1 << 20;
@@ -203,13 +205,13 @@ Outcome try_limit(Device& device, const Attempt& attempt, const Progress& progre
     const std::vector<int32_t> got = launch(device, attempt, progress);
     const auto at = std::ranges::mismatch(got, attempt.expected).in1 - got.begin();
     if (got == attempt.expected) return {};
-    return failed(
-        "support",
-        fmt::format("{} is claimed: expected element {} to be {}, got {}", attempt.limit, at,
-                    attempt.expected[static_cast<size_t>(at)], got[static_cast<size_t>(at)]));
+    return failed("limit", fmt::format("{} is claimed: expected element {} to be {}, got {}{}",
+                                       attempt.limit, at, attempt.expected[static_cast<size_t>(at)],
+                                       got[static_cast<size_t>(at)], kBeside));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kDeviceLost) throw;
-    return failed("support", fmt::format("{} is claimed: {}", attempt.limit, error.what()));
+    return failed("limit",
+                  fmt::format("{} is claimed: {}{}", attempt.limit, error.what(), kBeside));
   }
 }
 

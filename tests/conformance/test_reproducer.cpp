@@ -68,6 +68,23 @@ TEST_CASE("a written case reads back the same") {
   }
 }
 
+TEST_CASE("long runs of one value are short") {
+  Builder builder;
+  Reproducer written;
+  written.backend = "cpu";
+  const NodeRef x = builder.param("x", DType::kF32, {4096});
+  written.test.graph.name = "conformance";
+  written.test.graph.params = {x};
+  written.test.graph.outputs = {builder.unary(Op::NEG, x)};
+  written.test.graph.output_names = {""};
+  written.test.inputs = {Array::zeros(DType::kF32, {4096})};
+  written.test.inputs[0].set(1027, Scalar::of(DType::kF32, 1.5));
+  const std::string text = write_reproducer(written);
+  CHECK(text.find("# input x f32 [4096] = 0*1027 1.5 0*3068\n") != std::string::npos);
+  CHECK(parse_reproducer(text, builder, "text").test.inputs[0].bytes ==
+        written.test.inputs[0].bytes);
+}
+
 TEST_CASE("a written sequence, its transforms and its history read back the same") {
   Builder builder;
   Reproducer written;
@@ -143,6 +160,9 @@ TEST_CASE("what is wrong with a reproducer is said with its file and line") {
                          Row{"# input x f32 [2] junk = 1 2", "expected the end of the line"},
                          Row{"# sequence\ngraph g() {}", "a.tn:3: expected comments alone"},
                          Row{"# input x f32 [2] = 1", "got fewer"},
+                         Row{"# input x f32 [2] = 1*3", "got more"},
+                         Row{"# input x f32 [2] = 1*0", "VALUE*TIMES"},
+                         Row{"# input x f32 [2] = 1*99999999999999999999", "VALUE*TIMES"},
                          Row{"# input x f32 [2] = 1 2 3", "got more"}}) {
     INFO(row.line);
     Builder builder;

@@ -66,7 +66,7 @@ def print_table():
     with open(os.path.join(SOURCE, "conformance", "selftest", "plugin", "variants.def"), encoding="utf-8") as file:
         bugs = re.findall(r'TN_PLANTED\((\w+), "([^"]+)"', file.read())
     for bug, kind in bugs:
-        said, out, seconds = smoke(bug, "--stop-after", "3")
+        said, out, seconds = smoke(bug, "--stop-after", "2")
         first = f"{said[0][0]:5.1f} s" if said else " missed"
         shrunk = next((line for line in out.splitlines() if re.match(r"(FAIL|CRASH|TIMEOUT|FLAKY|DEVICE_LOST) ", line)), "")
         print(f"{kind:18} {bug:20} {first} {seconds:5.1f} s  {shrunk[:200]}", flush=True)
