@@ -83,6 +83,15 @@ bool contains_ops(const Case& test, const Case& shrunk) {
   });
 }
 
+std::string few_ops(const Case& shrunk) {
+  constexpr size_t kMost = 4;
+  if (shrunk.sequence) return {};
+  std::set<std::string> ops;
+  for (const NodeRef& node : topological(shrunk.graph.outputs))
+    if (!is_leaf(*node)) ops.insert(typed_text(*node));
+  return ops.size() > kMost ? std::string() : fmt::format("{}", fmt::join(ops, ", "));
+}
+
 std::string main_op(const Case& shrunk) {
   if (shrunk.sequence || shrunk.graph.outputs.empty()) return shrunk.cell.op;
   return op_text(*shrunk.graph.outputs.front());

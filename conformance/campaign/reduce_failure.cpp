@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 
+#include "conformance/campaign/buckets.hpp"
 #include "conformance/campaign/shrink_failure.hpp"
 #include "conformance/cases/files.hpp"
 #include "conformance/cases/generator.hpp"
@@ -90,6 +91,10 @@ void FailureReducer::write(Reduced& reduced) const {
   failure.elements = size.elements;
   failure.text = reproducer.outcome.text;
   failure.diff = reproducer.outcome.diff;
+  // A cell has its op in its name.
+  if (const std::string ops = few_ops(reproducer.test);
+      !ops.empty() && reproducer.test.cell.op == "graph")
+    failure.text += fmt::format("; shrunk to {}", ops);
   if (reduced.rarely) failure.text += "; not in every run";
   if (!reproducer.after.empty())
     failure.text += fmt::format("; only after {} other case{}", reproducer.after.size(),

@@ -153,6 +153,19 @@ TEST_CASE("what fails in another way each time it is alone is no flake") {
   CHECK(!reduced.failure.reproducer.empty());
 }
 
+TEST_CASE("a graph that is shrunk to few ops names them") {
+  CampaignOptions options = planted("tail_skipped", kRandom, 60000);
+  options.layers = 1u << 1;
+  options.stop_after = 2;
+  const Campaign campaign = run_campaign(options);
+  REQUIRE(!campaign.report.failures.empty());
+  for (const Failure& failure : campaign.report.failures) {
+    INFO(failure.text << "\n" << failure.reproducer);
+    CHECK((failure.reproducer.empty() || failure.nodes > 4 ||
+           failure.text.find("; shrunk to ") != std::string::npos));
+  }
+}
+
 TEST_CASE("failures of one bucket are one entry and one regression file") {
   const Folder folder;
   CampaignOptions options = planted("idiv_floors", kRandom, 60000);
