@@ -9,6 +9,7 @@
 #include <set>
 
 #include "sdk/program/builder.hpp"
+#include "sdk/program/verify.hpp"
 #include "tenon/plugin.h"
 
 extern "C" const tn_plugin* null_plugin_query(const tn_host*, uint32_t, uint32_t, tn_error*);
@@ -78,7 +79,8 @@ int32_t compile(const tn_target* target, const tn_program* program, tn_compile_r
   if (kBug == Bug::crash && has_op(program, TN_OP_MOD)) raise(SIGSEGV);
   if (kBug == Bug::lies && has_op(program, TN_OP_SQRT))
     return refuse(error, TN_ERROR_COMPILE_FAILED, "no square roots today");
-  if (kBug == Bug::wrong)
+  const bool is_legal = tenon::sdk::verify_program(program, program->total_size).empty();
+  if (kBug == Bug::wrong && is_legal)
     return base->compile(target, exchanged(program, TN_OP_XOR, TN_OP_OR).get(), report, out, error);
   if (kBug == Bug::staged && has_memory(program))
     return base->compile(target, exchanged(program, TN_OP_ADD, TN_OP_MUL).get(), report, out,
