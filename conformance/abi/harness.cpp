@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "conformance/abi/harness.hpp"
 
+#include "conformance/abi/call_watch.hpp"
 #include "conformance/abi/checks/check.hpp"
 #include "conformance/abi/sequences/runner.hpp"
 #include "conformance/cases/abi/programs.hpp"
@@ -35,7 +36,15 @@ Outcome ApiHarness::run_steps(const Sequence& sequence, const std::function<void
   return {};
 }
 
+/// What a call did to the process is a fault of its own, whatever the case was about.
 Outcome ApiHarness::run(const Case& test, const std::function<void()>& alive) {
+  Outcome outcome = run_case(test, alive);
+  const std::string change = take_process_change();
+  if (!change.empty() && !is_failure(outcome.status)) return failed("error", change);
+  return outcome;
+}
+
+Outcome ApiHarness::run_case(const Case& test, const std::function<void()>& alive) {
   try {
     if (test.sequence->check.empty()) return run_steps(*test.sequence, alive);
     checks::run_check(test.sequence->check, {subject_, test.seed, alive});

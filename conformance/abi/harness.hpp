@@ -20,6 +20,7 @@ class ApiHarness {
   Outcome run(const Case& test, const std::function<void()>& alive);
 
  private:
+  Outcome run_case(const Case& test, const std::function<void()>& alive);
   Outcome run_steps(const Sequence& sequence, const std::function<void()>& alive);
 
   Subject subject_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "conformance/abi/call_watch.hpp"
 #include "conformance/abi/counting_host.hpp"
 #include "core/device/selector.hpp"
 #include "core/plugin/abi_struct.hpp"
@@ -66,7 +67,8 @@ Subject::Subject(const Target& from) : target(from) {
   if (!raw) fail(ErrorKind::kEnvironment, "[api] {}: {}", path.string(), error.message);
   if (const std::string why = check_plugin_table(raw, backend); !why.empty())
     fail(ErrorKind::kEnvironment, "[api] {}: {}", path.string(), why);
-  table = abi_read(raw);
+  plain = abi_read(raw);
+  table = watched(plain);
   check_status(table.device_enumerate(0, 0, nullptr, 0, nullptr, &devices, &error), error,
                "enumerate", backend);
   std::vector<tn_device_info> infos(devices, abi_struct<tn_device_info>());

@@ -18,7 +18,8 @@ struct Subject {
   Target target;  ///< it was made from
   tn_plugin_query_fn query = nullptr;
   const tn_plugin* raw = nullptr;  ///< as the plugin gave it
-  tn_plugin table;                 ///< complete: what a shorter one lacks is null
+  tn_plugin plain;                 ///< complete: what a shorter one lacks is null
+  tn_plugin table;                 ///< the same, watched (call_watch.hpp)
   std::string backend;
   std::filesystem::path path;
   uint32_t index = 0;    ///< of the device in the enumeration

@@ -2,6 +2,7 @@
 // A worker that runs cases on a device.
 #include <optional>
 
+#include "conformance/abi/call_watch.hpp"
 #include "conformance/abi/harness.hpp"
 #include "conformance/cases/generator.hpp"
 #include "conformance/cases/graphs/coverage.hpp"
@@ -91,8 +92,9 @@ class RunWorker final : public Worker {
     } catch (const std::exception& error) {
       outcome = failed("reference", error.what());
     }
-    const std::string changed = control_.restore();
-    if (!changed.empty() && !is_failure(outcome.status)) outcome = failed("error", changed);
+    control_.restore();
+    const std::string change = abi::take_process_change();
+    if (!change.empty() && !is_failure(outcome.status)) outcome = failed("error", change);
     const std::string damage = channel_.damage();
     if (!damage.empty()) outcome = {Status::kCrash, "protocol", damage};
     channel_.send(Ended{test.index, outcome, newly_reached(test, outcome)});

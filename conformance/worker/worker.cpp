@@ -9,6 +9,7 @@
 
 #include <csignal>
 
+#include "conformance/abi/call_watch.hpp"
 #include "conformance/worker/driver_caches.hpp"
 #include "core/support/error.hpp"
 
@@ -74,6 +75,7 @@ int serve(const Target& target) {
   confine();
   leave_driver_caches();
   Channel channel;
+  abi::catch_standard_output();
   try {
     const std::unique_ptr<Worker> worker = make_worker(target, channel);
     channel.send(Ready{worker->facts()});

@@ -81,13 +81,11 @@ std::string variable_difference(const std::map<std::string, std::string>& before
 
 }  // namespace
 
-ProcessState ProcessState::now() {
+ProcessState ProcessState::of_calls() {
   ProcessState state;
   std::error_code error;
   state.directory = std::filesystem::current_path(error).string();
   state.locale = std::setlocale(LC_ALL, nullptr);
-  state.umask = ::umask(0);
-  ::umask(state.umask);
   static_assert(std::size(kSignals) == std::tuple_size_v<decltype(state.handlers)>);
   for (size_t i = 0; i < std::size(kSignals); ++i)
     state.handlers[i] = handler_of(kSignals[i].number);
@@ -96,12 +94,19 @@ ProcessState ProcessState::now() {
   pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
   for (size_t i = 1; i < state.blocked.size(); ++i)
     state.blocked[i] = sigismember(&blocked, static_cast<int>(i)) == 1;
+  state.rounding = std::fegetround();
+  state.float_control = tenon::float_control();
+  return state;
+}
+
+ProcessState ProcessState::now() {
+  ProcessState state = of_calls();
+  state.umask = ::umask(0);
+  ::umask(state.umask);
   cpu_set_t processors;
   CPU_ZERO(&processors);
   if (sched_getaffinity(0, sizeof processors, &processors) == 0)
     for (int i = 0; i < CPU_SETSIZE; ++i) state.processors.push_back(CPU_ISSET(i, &processors));
-  state.rounding = std::fegetround();
-  state.float_control = tenon::float_control();
   for (int i = 0; i < 3; ++i) state.streams[static_cast<size_t>(i)] = stream_of(i);
   state.variables = environment_now();
   itimerval timer{};

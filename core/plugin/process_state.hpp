@@ -15,6 +15,9 @@ namespace tenon {
 struct ProcessState {
   /// Of the process, and of the thread that asks.
   static ProcessState now();
+  /// What costs little to look at: directory, locale, signals, rounding and floating point control.
+  /// The rest is as it is in any other of these.
+  static ProcessState of_calls();
   /// As a program finds it that nobody has touched: a parent hands down what it ignores.
   static void make_plain();
 

@@ -141,10 +141,14 @@ TEST_CASE("a driver may compile at the first launch") {
   CHECK(failing(result.report.counts) == 0);
 }
 
-TEST_CASE("what a plugin prints is its own affair") {
+TEST_CASE("what a plugin prints on standard output is a fault, and forges nothing") {
   const Campaign result = run_campaign(misbehaving("prints"));
   CHECK(result.report.cases() == kCases);
-  CHECK(failing(result.report.counts) == 0);
+  REQUIRE(failing(result.report.counts) > 0);
+  for (const Failure& failure : result.report.failures) {
+    CHECK(failure.kind == "error");
+    CHECK(failure.text.find("standard output: expected nothing on it") != std::string::npos);
+  }
 }
 
 TEST_CASE("exit handlers are never waited for") {
@@ -192,7 +196,7 @@ TEST_CASE("results that depend on what a process ran before are found") {
 }
 
 TEST_CASE("passing cases pass again in fresh processes") {
-  CampaignOptions options = misbehaving("prints");
+  CampaignOptions options = misbehaving("hangs_at_exit");
   options.recheck_one_in = 2;
   const Campaign result = run_campaign(options);
   CHECK(failing(result.report.counts) == 0);

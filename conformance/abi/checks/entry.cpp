@@ -19,7 +19,7 @@ void query_twice(const CheckContext& c) {
     const tn_plugin* again = c.subject.query(&counting_host(), 1, TN_ABI_VERSION, nullptr);
     expect(again, "tn_plugin_query: expected a table each time, got null");
     const tn_plugin table = abi_read(again);
-    const tn_plugin& first = c.table();
+    const tn_plugin& first = c.subject.plain;
     // What lies between the numbers and the pointers says nothing.
     const bool same =
         table.abi_version == first.abi_version && table.program_min == first.program_min &&
