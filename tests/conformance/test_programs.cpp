@@ -129,10 +129,20 @@ TEST_CASE("random programs have every op, in every dtype that it takes") {
   std::set<std::pair<std::string, std::string>> seen;
   std::set<std::string> more;
   for (uint64_t seed = 0; seed < 6000; ++seed) {
-    const sdk::Program program = program_of(drawn(seed));
+    const SequenceStep step = drawn(seed);
+    if (step.numbers[4] & kAgain) more.insert("again");
+    if (step.numbers[4] & kReloaded) more.insert("reloaded");
+    const sdk::Program program = program_of(step);
     const sdk::ProgramView view = program.view();
+    int depth = 0;
     for (uint32_t i = 0; i < view.op_count(); ++i) {
       const tn_op& op = view.op(i);
+      depth += op.op == TN_OP_IF || op.op == TN_OP_LOOP;
+      depth -= op.op == TN_OP_END;
+      const bool meets = op.op >= TN_OP_SUBGROUP_SHUFFLE && op.op <= TN_OP_SUBGROUP_BROADCAST;
+      if (meets && depth > 0) more.insert("met in a region");
+      if (op.op == TN_OP_ATOMIC && sdk::dtype_bytes(op.dtype) == 8)
+        more.insert("atomic of 64 bits");
       const bool compares = sdk::op_info(op.op)->kind == sdk::OpKind::COMPARE;
       const uint8_t dtype = compares ? view.op(view.operands(op)[0]).dtype : op.dtype;
       seen.emplace(sdk::op_text(op.op), sdk::dtype_text(dtype));
@@ -162,17 +172,44 @@ TEST_CASE("random programs have every op, in every dtype that it takes") {
       CHECK(seen.contains({std::string(op.text), std::string(sdk::dtype_text(dtype))}));
     }
   }
-  for (const char* construct :
-       {"while",          "aligned",        "axis 0",         "axis 1",           "axis 2",
-        "axis 3",         "axis 4",         "axis 5",         "axis 6",           "atomic 1",
-        "atomic 2",       "atomic 3",       "atomic 4",       "atomic 5",         "bits",
-        "masked load",    "masked store",   "load vector",    "broadcast vector", "compose vector",
-        "carry vector",   "space 1 kind 1", "space 2 kind 1", "space 2 kind 2",   "space 3 kind 3",
-        "space 4 kind 3", "space 5 kind 3"}) {
+  for (const char* construct : {"while",
+                                "aligned",
+                                "axis 0",
+                                "axis 1",
+                                "axis 2",
+                                "axis 3",
+                                "axis 4",
+                                "axis 5",
+                                "axis 6",
+                                "atomic 1",
+                                "atomic 2",
+                                "atomic 3",
+                                "atomic 4",
+                                "atomic 5",
+                                "bits",
+                                "masked load",
+                                "masked store",
+                                "load vector",
+                                "broadcast vector",
+                                "compose vector",
+                                "carry vector",
+                                "space 1 kind 1",
+                                "space 2 kind 1",
+                                "space 2 kind 2",
+                                "space 3 kind 3",
+                                "space 4 kind 3",
+                                "space 5 kind 3",
+                                "axis 7",
+                                "axis 8",
+                                "met in a region",
+                                "atomic of 64 bits",
+                                "again",
+                                "reloaded"}) {
     INFO(construct);
     CHECK(more.contains(construct));
   }
-  for (const char* op : {"lane_reduce", "extract", "if", "else", "loop", "barrier"}) {
+  for (const char* op : {"lane_reduce", "extract", "if", "else", "loop", "barrier",
+                         "subgroup_shuffle", "subgroup_reduce", "subgroup_broadcast"}) {
     INFO(op);
     CHECK(std::ranges::any_of(seen, [&](const auto& pair) { return pair.first == op; }));
   }
@@ -250,6 +287,28 @@ TEST_CASE("the model knows bools, masks and lanes") {
                "  %13 = cmplt %12, %11 : boolx4\n"
                "  %14 = cast %11 : u8x4\n"
                "  store %y, %11, %14, %13\n}\n") == std::vector<int64_t>{1, 0, 0, 3});
+}
+
+TEST_CASE("the model knows subgroups, and where they meet") {
+  const std::string head =
+      "program p(%y: global i32[8] write) workgroup 8 1 1 subgroup 4 {\n"
+      "  %1 = index block.x : i32\n  %2 = const 3 : i32\n  %3 = sub %2, %1 : i32\n"
+      "  %4 = and %3, %2 : i32\n  %5 = mul %1, %1 : i32\n";
+  const auto given = [&](const std::string& op) {
+    return result(head + "  %6 = " + op + " : i32\n  store %y, %1, %6\n}\n");
+  };
+  CHECK(given("subgroup_shuffle %5, %4") == std::vector<int64_t>{9, 4, 1, 0, 49, 36, 25, 16});
+  CHECK(given("subgroup_broadcast %5, 2") == std::vector<int64_t>{4, 4, 4, 4, 36, 36, 36, 36});
+  CHECK(given("subgroup_reduce.add %5") ==
+        std::vector<int64_t>{14, 14, 14, 14, 126, 126, 126, 126});
+  // One subgroup comes to it; then a part of one.
+  const auto within = [&](const char* threads) {
+    return head + "  %6 = const " + threads +
+           " : i32\n  %7 = cmplt %1, %6 : bool\n  if %7 {\n"
+           "    %9 = subgroup_shuffle %5, %4 : i32\n    store %y, %1, %9\n  }\n}\n";
+  };
+  CHECK(result(within("4")) == std::vector<int64_t>{9, 4, 1, 0, 0, 0, 0, 0});
+  CHECK(has(refusal(within("6")), "all threads of a subgroup"));
 }
 
 TEST_CASE("the model refuses what has no certain meaning") {
@@ -365,7 +424,7 @@ TEST_CASE("random programs find planted bugs, and what is left of them is small"
     };
     const Shrunk small = shrink::shrink(failure->first, failure->second, probe, builder);
     INFO(print(*small.test.sequence));
-    CHECK(size_of(small.test).nodes <= 14);
+    CHECK(size_of(small.test).nodes <= 18);
     CHECK(harness.run(small.test, [] {}).kind == "mismatch");
     // No edit on the way may have made a program that means nothing.
     for (const SequenceStep& step : small.test.sequence->steps) CHECK_NOTHROW(Modelled(step));

@@ -90,6 +90,10 @@ void ProgramModel::run_ops(uint32_t first, uint32_t last, const Mask& mask) {
       continue;
     }
     spend(i, uint64_t{threads_} * std::max<uint32_t>(op.lanes, 1));
+    if (op.op >= TN_OP_SUBGROUP_SHUFFLE && op.op <= TN_OP_SUBGROUP_BROADCAST) {
+      run_subgroups(i, mask);
+      continue;
+    }
     for (uint32_t t = 0; t < threads_; ++t)
       if (mask[t]) compute(i, t);
   }
@@ -100,8 +104,33 @@ void ProgramModel::run_if(uint32_t i, const Mask& mask) {
   Mask yes = mask, no = mask;
   for (uint32_t t = 0; t < threads_; ++t)
     if (mask[t]) (certain(i, condition, t, 0) ? no : yes)[t] = 0;
-  run_ops(i + 1, close, yes);
-  if (program_.op(close).op == TN_OP_ELSE) run_ops(close + 1, closes_[close], no);
+  const auto any = [](const Mask& m) { return std::ranges::find(m, 1) != m.end(); };
+  if (any(yes)) run_ops(i + 1, close, yes);
+  if (program_.op(close).op == TN_OP_ELSE && any(no)) run_ops(close + 1, closes_[close], no);
+}
+
+/// Of each subgroup all threads are there, or none.
+void ProgramModel::run_subgroups(uint32_t i, const Mask& mask) {
+  const tn_op& op = program_.op(i);
+  const auto operands = program_.operands(op);
+  const uint32_t size = program_.header().subgroup_size;
+  if (size == 0 || threads_ % size) refuse(i, "whole subgroups");
+  for (uint32_t first = 0; first < threads_; first += size) {
+    const auto on = std::count(mask.begin() + first, mask.begin() + first + size, uint8_t{1});
+    if (on == 0) continue;
+    if (on != size) refuse(i, "all threads of a subgroup or none");
+    for (uint32_t l = 0; l < op.lanes; ++l) {
+      std::vector<ModelValue> all;
+      for (uint32_t t = first; t < first + size; ++t) all.push_back(at(operands[0], t, l));
+      for (uint32_t t = first; t < first + size; ++t) {
+        const int64_t from = op.op == TN_OP_SUBGROUP_SHUFFLE ? counter(i, operands[1], t)
+                                                             : static_cast<int64_t>(op.imm);
+        const bool reduces = op.op == TN_OP_SUBGROUP_REDUCE;
+        if (!reduces && (from < 0 || from >= size)) refuse(i, fmt::format("a lane below {}", size));
+        at(i, t, l) = reduces ? reduce_lanes(op, all) : all[static_cast<size_t>(from)];
+      }
+    }
+  }
 }
 
 void ProgramModel::run_loop(uint32_t i, Mask mask) {
@@ -165,6 +194,11 @@ uint64_t ProgramModel::coordinate(uint64_t axis, uint32_t thread, uint32_t lane)
       return thread / size[0] / size[1];
     case TN_AXIS_LANE:
       return lane;
+    case TN_AXIS_SUBGROUP:
+    case TN_AXIS_SUBGROUP_LANE: {
+      const uint32_t most = std::max(program_.header().subgroup_size, 1u);
+      return axis == TN_AXIS_SUBGROUP ? thread / most : thread % most;
+    }
     default:
       fail(ErrorKind::kInvalid, "[program] axis {} is not modelled", axis);
   }

@@ -49,6 +49,7 @@ class ProgramModel {
   void run_ops(uint32_t first, uint32_t last, const Mask& mask);
   void run_if(uint32_t i, const Mask& mask);
   void run_loop(uint32_t i, Mask mask);
+  void run_subgroups(uint32_t i, const Mask& mask);
   void compute(uint32_t i, uint32_t thread);
   void load(uint32_t i, uint32_t thread);
   void store(uint32_t i, uint32_t thread);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
+#include <memory>
 
 #include "conformance/abi/programs/model.hpp"
 #include "conformance/abi/saved.hpp"
@@ -22,13 +22,34 @@ constexpr uint8_t kGuardByte = 0xA7;
 constexpr uint64_t kMostElements = 1 << 20;
 constexpr int64_t kMostGroups = 1024;
 
+int64_t number(const SequenceStep& step, size_t i) {
+  return i < step.numbers.size() ? step.numbers[i] : 0;
+}
+
+/// Null where there is no room for it.
+ExecutableHandle compile(const Opened& device, const sdk::Program& program, bool reloaded) {
+  sdk::Program block(program.view());
+  CompileAnswer answer = device.compile(*block.get());
+  std::memset(const_cast<tn_program*>(block.get()), 0xDD, block.size());
+  if (!answer.executable && answer.status != TN_ERROR_OUT_OF_MEMORY)
+    find("support", "compile: expected a program within what is claimed to be taken, got {} ({})",
+         status_text(answer.status), answer.text);
+  if (!answer.executable || !reloaded || !can_save(device)) return std::move(answer.executable);
+  LoadAnswer loaded = load(device, save(device, answer.executable.get()));
+  if (loaded.status != TN_OK)
+    find("error", "executable_load: expected TN_OK for what executable_save gave, got {}",
+         status_text(loaded.status));
+  return std::move(loaded.executable);
+}
+
 /// A launch of a program on memory of its own.
 class ProgramRun {
  public:
-  ProgramRun(const Opened& device, const sdk::Program& program, const SequenceStep& step)
-      : device_(device), program_(program.view()), step_(step) {
+  ProgramRun(const Opened& device, const sdk::Program& program, const SequenceStep& step,
+             uint64_t seed)
+      : device_(device), program_(program.view()), seed_(seed) {
     for (size_t axis = 0; axis < 3; ++axis)
-      grid_[axis] = static_cast<uint32_t>(std::clamp<int64_t>(number(axis), 0, kMostGroups));
+      grid_[axis] = static_cast<uint32_t>(std::clamp<int64_t>(number(step, axis), 0, kMostGroups));
     place();
   }
 
@@ -41,22 +62,23 @@ class ProgramRun {
     return out;
   }
 
-  void expect_result(const ProgramModel& model) {
-    CompileAnswer answer = compile();
-    if (!answer.executable) return;
-    MemoryHandle memory = device_.allocate(0, before_.size());
-    if (!memory) return;
-    device_.write(memory.get(), 0, 0, before_);
-    const tn_command command = launch(answer.executable.get(), memory.get());
-    device_.run(std::span(&command, 1));
+  /// Fills memory of its own; false where there is no room.
+  bool prepare() {
+    memory_ = device_.allocate(0, before_.size());
+    if (memory_) device_.write(memory_.get(), 0, 0, before_);
+    return memory_ != nullptr;
+  }
+
+  /// Valid as long as this.
+  tn_command command(tn_executable* executable) { return launch(executable, memory_.get()); }
+
+  void expect_result(const ProgramModel& model) const {
     std::vector<uint8_t> after(before_.size());
-    device_.read(memory.get(), 0, 0, after);
+    device_.read(memory_.get(), 0, 0, after);
     compare(model, after);
   }
 
  private:
-  int64_t number(size_t i) const { return i < step_.numbers.size() ? step_.numbers[i] : 0; }
-  uint64_t seed() const { return static_cast<uint64_t>(number(3)); }
   bool is_buffer(uint32_t i) const { return program_.param(i).kind == TN_PARAM_BUFFER; }
   uint64_t bytes_of(const tn_param& param) const {
     return sdk::dtype_bytes(static_cast<uint8_t>(param.dtype));
@@ -65,8 +87,8 @@ class ProgramRun {
   uint64_t input(uint32_t i, uint64_t element) const {
     const tn_param& param = program_.param(i);
     const std::string_view name = program_.string(param.name);
-    if (param.kind == TN_PARAM_SCALAR) return program_scalar(seed(), name, param);
-    return program_input(seed(), name, static_cast<uint8_t>(param.dtype), element);
+    if (param.kind == TN_PARAM_SCALAR) return program_scalar(seed_, name, param);
+    return program_input(seed_, name, static_cast<uint8_t>(param.dtype), element);
   }
 
   /// All buffers in one slab, with guards between them.
@@ -108,22 +130,6 @@ class ProgramRun {
         out[i].push_back({input(i, e), true});
     }
     return out;
-  }
-
-  CompileAnswer compile() const {
-    sdk::Program block(program_);
-    CompileAnswer answer = device_.compile(*block.get());
-    std::memset(const_cast<tn_program*>(block.get()), 0xDD, block.size());
-    if (!answer.executable && answer.status != TN_ERROR_OUT_OF_MEMORY)
-      find("support", "compile: expected a program within what is claimed to be taken, got {} ({})",
-           status_text(answer.status), answer.text);
-    if (!answer.executable || number(4) == 0 || !can_save(device_)) return answer;
-    LoadAnswer loaded = load(device_, save(device_, answer.executable.get()));
-    if (loaded.status != TN_OK)
-      find("error", "executable_load: expected TN_OK for what executable_save gave, got {}",
-           status_text(loaded.status));
-    answer.executable = std::move(loaded.executable);
-    return answer;
   }
 
   tn_command launch(tn_executable* executable, tn_memory* memory) {
@@ -209,7 +215,8 @@ class ProgramRun {
 
   const Opened& device_;
   sdk::ProgramView program_;
-  const SequenceStep& step_;
+  uint64_t seed_;
+  MemoryHandle memory_;
   uint32_t grid_[3] = {};
   std::vector<uint64_t> offsets_;  ///< of buffers in the slab, by param
   std::vector<uint8_t> before_;
@@ -242,20 +249,54 @@ std::string unclaimed(const Opened& device, const sdk::ProgramView& program,
   return {};
 }
 
-LeftOut run_program(const Opened& device, const SequenceStep& step) {
-  const sdk::Program program = program_of(step);
-  ProgramRun run(device, program, step);
-  if (std::string why = unclaimed(device, program.view(), run.grid()); !why.empty()) return {why};
-  std::optional<ProgramModel> model;
-  try {
-    model.emplace(run.model());
-  } catch (const ProgramTooLong& error) {
-    return {error.what(), true};
-  } catch (const Error& error) {
-    find(std::string(kProgramKind), "{}", error.what());
+/// Launches of a program that are submitted together.
+class ProgramRuns {
+ public:
+  ProgramRuns(const Opened& device, const SequenceStep& step)
+      : device_(device), program_(program_of(step)), flags_(number(step, 4)) {
+    // The same again, on other contents and with other scalars.
+    for (int64_t i = 0; i < (flags_ & kAgain ? 2 : 1); ++i)
+      runs_.push_back(std::make_unique<ProgramRun>(device, program_, step,
+                                                   static_cast<uint64_t>(number(step, 3) + i)));
   }
-  run.expect_result(*model);
-  return {};
+
+  LeftOut run() {
+    if (std::string why = unclaimed(device_, program_.view(), runs_[0]->grid()); !why.empty())
+      return {why};
+    std::vector<ProgramModel> models;
+    try {
+      for (const auto& run : runs_) models.push_back(run->model());
+    } catch (const ProgramTooLong& error) {
+      return {error.what(), true};
+    } catch (const Error& error) {
+      find(std::string(kProgramKind), "{}", error.what());
+    }
+    const ExecutableHandle executable = compile(device_, program_, flags_ & kReloaded);
+    if (!executable) return {};
+    std::vector<tn_command> commands;
+    for (const auto& run : runs_) {
+      if (!run->prepare()) return {};
+      commands.push_back(run->command(executable.get()));
+    }
+    device_.run(commands);
+    for (size_t i = 0; i < runs_.size(); ++i) try {
+        runs_[i]->expect_result(models[i]);
+      } catch (const Finding& finding) {
+        if (i == 0) throw;
+        throw Finding{finding.kind, "launched again in one submission: " + finding.text};
+      }
+    return {};
+  }
+
+ private:
+  const Opened& device_;
+  const sdk::Program program_;
+  const int64_t flags_;
+  std::vector<std::unique_ptr<ProgramRun>> runs_;
+};
+
+LeftOut run_program(const Opened& device, const SequenceStep& step) {
+  return ProgramRuns(device, step).run();
 }
 
 }  // namespace tenon::conformance::abi::programs

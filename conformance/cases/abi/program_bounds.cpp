@@ -24,8 +24,14 @@ LoopBounds draw_bounds(Choices& choices, ProgramPool& pool, tn_dtype index, bool
       return bounds(-50, -50 + iterations * step, step);
     case 4:
       return bounds(choices.between(0, 9), -choices.between(0, 9), step);  // none
-    case 5:
-      return bounds(most - iterations, most, 1);
+    case 5: {
+      // i64 also about 2^32 and -2^32.
+      constexpr int64_t kFar = int64_t{1} << 32;
+      const int64_t place = is_wide ? choices.between(0, 2) : 0;
+      if (place == 0) return bounds(most - iterations, most, 1);
+      const int64_t begin = (place == 1 ? kFar : -kFar) - 2;
+      return bounds(begin, begin + iterations * step, step);
+    }
     case 6:
       return bounds(least, least + iterations * step, step);
     default: {

@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "conformance/cases/abi/program_bounds.hpp"
+#include "conformance/cases/abi/program_memory.hpp"
+#include "conformance/cases/abi/program_shape.hpp"
 #include "conformance/cases/abi/programs.hpp"
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/text.hpp"
@@ -16,68 +18,35 @@ namespace {
 constexpr int64_t kInputs = 48, kReached = 32;  ///< elements of an input; first ones of a vector
 constexpr int64_t kContended = 4;               ///< cells of atomics that all threads use
 constexpr int kDeepest = 3;
-constexpr uint32_t kWorkgroups[][3] = {{4, 1, 1}, {8, 1, 1}, {3, 2, 1},  {2, 2, 2},
-                                       {1, 4, 1}, {7, 1, 1}, {32, 1, 1}, {16, 2, 1}};
-constexpr uint32_t kSingle[3] = {1, 1, 1};  ///< all that some devices have
-constexpr uint32_t kFewGroups[][3] = {{1, 1, 1}, {2, 1, 1}, {5, 1, 1},
-                                      {3, 2, 1}, {2, 2, 2}, {1, 1, 3}};
-constexpr uint32_t kGrids[][3] = {{1, 1, 1}, {5, 1, 1},  {3, 2, 1}, {2, 2, 2},
-                                  {1, 4, 3}, {64, 1, 1}, {9, 5, 3}, {33, 7, 1}};
-
-bool is_float(tn_dtype dtype) { return sdk::is_float(static_cast<uint8_t>(dtype)); }
-Exact input(tn_dtype dtype) { return input_exact(static_cast<uint8_t>(dtype)); }
-/// Of what is read again from memory that the program writes.
-Exact kept_exact(tn_dtype dtype) {
-  const Exact wide{128, 2};
-  return is_float(dtype) && holds(static_cast<uint8_t>(dtype), wide) ? wide : input(dtype);
-}
-
-struct Memory {
-  uint32_t id = 0;
-  tn_dtype dtype = TN_DTYPE_I32;
-  int64_t each = 1;    ///< elements of a thread; of an allocation all
-  int64_t stride = 1;  ///< of an output, from thread to thread: what all came to has its own
-  bool strided = false, readable = false, aligned = false;
-};
-
 class ProgramDrawer {
  public:
   ProgramDrawer(Choices& choices, bool is_single)
       : choices_(choices),
-        is_single_(is_single),
         palette_(draw_palette(choices)),
+        shape_(draw_shape(choices, is_single)),
         builder_("random"),
         pool_(choices, builder_, palette_) {}
 
   SequenceStep draw() {
-    draw_shape();
+    builder_.workgroup(shape_.workgroup[0], shape_.workgroup[1], shape_.workgroup[2]);
+    if (shape_.subgroup) builder_.subgroup(shape_.subgroup);
     declare();
     place_thread();
     for (const Memory& memory : own_) fill_own(memory);
     const int64_t statements = choices_.between(1, 9);
-    for (int64_t i = 0; i < statements; ++i) statement(0, true);
+    for (int64_t i = 0; i < statements; ++i) statement(0, Together::kBlock);
     use_declared();
     for (const Memory& memory : outputs_) store_all(memory);
     SequenceStep step{"program", {}};
-    for (const uint32_t axis : grid_) step.numbers.push_back(axis);
+    for (const uint32_t axis : shape_.grid) step.numbers.push_back(axis);
     step.numbers.push_back(choices_.between(0, 99) + 1);
-    step.numbers.push_back(choices_.chance(15) ? 1 : 0);
+    const int64_t reloaded = choices_.chance(15) ? kReloaded : 0;
+    step.numbers.push_back(reloaded | (choices_.chance(30) ? kAgain : 0));
     step.text = sdk::print_program(builder_.finish().view());
     return step;
   }
 
  private:
-  void draw_shape() {
-    const Choices::Scope scope(choices_, Part::kDimension);
-    if (!is_single_ && choices_.chance(45)) workgroup_ = choices_.pick(kWorkgroups);
-    grid_ = workgroup_ == kSingle ? std::span(choices_.pick(kGrids))
-                                  : std::span(choices_.pick(kFewGroups));
-    for (const uint32_t axis : std::span(workgroup_, 3)) group_ *= axis;
-    threads_ = group_;
-    for (const uint32_t axis : grid_) threads_ *= axis;
-    builder_.workgroup(workgroup_[0], workgroup_[1], workgroup_[2]);
-  }
-
   void declare() {
     const Choices::Scope scope(choices_, Part::kOther);
     for (const tn_dtype dtype : palette_.dtypes) declare_global(dtype);
@@ -92,14 +61,17 @@ class ProgramDrawer {
                                choices_.chance(50) ? TN_SPACE_SCRATCH : TN_SPACE_REGISTER,
                                static_cast<uint64_t>(m.each));
     }
-    if (group_ > 1 && choices_.chance(30)) {
+    if (shape_.group > 1 && choices_.chance(30)) {
       declare_tile("tile", first);
       if (choices_.chance(40)) declare_tile("tile_2", first);
     }
     if (choices_.chance(15)) {
       constexpr tn_dtype kCounters[] = {TN_DTYPE_U32, TN_DTYPE_I32};
-      const tn_dtype dtype = choices_.pick(kCounters);
-      const auto count = static_cast<uint64_t>(threads_ + kContended);
+      tn_dtype dtype = choices_.pick(kCounters);
+      // Of 64 bits where the program has such numbers anyway.
+      for (const tn_dtype there : palette_.dtypes)
+        if (there == TN_DTYPE_U64 || there == TN_DTYPE_I64) dtype = there;
+      const auto count = static_cast<uint64_t>(shape_.threads + kContended);
       cells_ =
           Memory{builder_.buffer("cells", dtype, TN_ACCESS_READ | TN_ACCESS_WRITE, count), dtype};
       constexpr tn_atomic kWays[] = {TN_ATOMIC_ADD, TN_ATOMIC_MAX, TN_ATOMIC_MIN};
@@ -111,7 +83,7 @@ class ProgramDrawer {
   void declare_tile(const char* name, tn_dtype dtype) {
     constexpr int64_t kPages[] = {1, 2, 64};
     Memory& tile = tiles_.emplace_back(Memory{0, dtype, choices_.pick(kPages)});
-    const auto count = static_cast<uint64_t>(group_ * tile.each);
+    const auto count = static_cast<uint64_t>(shape_.group * tile.each);
     tile.id = builder_.allocate(name, dtype, TN_SPACE_SHARED, count);
   }
 
@@ -126,7 +98,7 @@ class ProgramDrawer {
     out.aligned = palette_.lanes == 4 && choices_.chance(40);
     out.stride = out.each + 1 + (palette_.lanes > 1 ? palette_.lanes : 0);
     if (out.aligned) out.stride = (out.stride + 3) / 4 * 4;
-    const auto count = static_cast<uint64_t>(threads_ * out.stride + choices_.between(0, 3));
+    const auto count = static_cast<uint64_t>(shape_.threads * out.stride + choices_.between(0, 3));
     const uint32_t alignment = out.aligned ? palette_.lanes * bytes : bytes;
     out.id = builder_.buffer("out_" + name, dtype,
                              (out.readable ? TN_ACCESS_READ : 0) | TN_ACCESS_WRITE | alias, count,
@@ -156,36 +128,48 @@ class ProgramDrawer {
   /// thread_ is the number of the thread in the launch, local_ that in its workgroup.
   void place_thread() {
     const Choices::Scope scope(choices_, Part::kOther);
-    const auto along = [&](tn_axis first, const uint32_t* sizes) {
+    const auto along = [&](tn_axis first, std::span<const uint32_t> sizes) {
       std::optional<ProgramValue> all;
       for (int axis = 2; axis >= 0; --axis) {
         if (sizes[axis] == 1) continue;
         const ProgramValue at{builder_.index(static_cast<tn_axis>(first + axis), palette_.index),
                               palette_.index, 1};
         pool_.add(at);
+        if (first == TN_AXIS_GRID_X) equal_.push_back(at);
         const ProgramValue size = index_constant(sizes[axis]);
         all = all ? index_op(TN_OP_ADD, index_op(TN_OP_MUL, *all, size, true), at, true) : at;
       }
       return all;
     };
-    const auto group = along(TN_AXIS_GRID_X, grid_.data());
-    const auto local = along(TN_AXIS_BLOCK_X, workgroup_);
+    const auto group = along(TN_AXIS_GRID_X, shape_.grid);
+    const auto local = along(TN_AXIS_BLOCK_X, shape_.workgroup);
     local_ = local ? *local : index_constant(0);
     thread_ = local_;
     if (group) {
-      thread_ = group_ > 1 ? index_op(TN_OP_MUL, *group, index_constant(group_), true) : *group;
+      thread_ = shape_.group > 1 ? index_op(TN_OP_MUL, *group, index_constant(shape_.group), true)
+                                 : *group;
       if (local) thread_ = index_op(TN_OP_ADD, thread_, local_, true);
     }
     pool_.add(thread_);
+    if (shape_.subgroup) place_subgroup();
     if (palette_.lanes > 1 && choices_.chance(50))
       pool_.add({builder_.index(TN_AXIS_LANE, palette_.index, palette_.lanes), palette_.index,
                  palette_.lanes});
   }
 
+  void place_subgroup() {
+    const auto index = [&](tn_axis axis) {
+      return ProgramValue{builder_.index(axis, palette_.index), palette_.index, 1};
+    };
+    subgroup_ = index(TN_AXIS_SUBGROUP);
+    pool_.add(*subgroup_);
+    pool_.add(index(TN_AXIS_SUBGROUP_LANE));
+  }
+
   ProgramValue element(const Memory& memory, const ProgramValue& e) {
     const ProgramValue& far = memory.strided ? e : thread_;
     const ProgramValue& near = memory.strided ? thread_ : e;
-    const ProgramValue step = index_constant(memory.strided ? threads_ : memory.stride);
+    const ProgramValue step = index_constant(memory.strided ? shape_.threads : memory.stride);
     return index_op(TN_OP_ADD, index_op(TN_OP_MUL, far, step, true), near, true);
   }
 
@@ -222,7 +206,7 @@ class ProgramDrawer {
     const uint16_t lanes = palette_.lanes;
     if (lanes == 1) return;
     const ProgramValue first = element(memory, index_constant(memory.each + 1));
-    store(memory, memory.strided ? pool_.spread(first, lanes, threads_) : first,
+    store(memory, memory.strided ? pool_.spread(first, lanes, shape_.threads) : first,
           pool_.all(memory.dtype, lanes, kept(memory)));
   }
 
@@ -230,37 +214,37 @@ class ProgramDrawer {
     store(memory, element(memory, e), pool_.fitting(memory.dtype, 1, kept(memory)));
   }
 
-  /// `uniform`: all threads of a workgroup come here, and equally often.
-  void statement(int depth, bool uniform) {
+  void statement(int depth, Together together) {
     const Choices::Scope scope(choices_, Part::kNode);
-    using Statement = void (ProgramDrawer::*)(int, bool);
+    using Statement = void (ProgramDrawer::*)(int, Together);
     static constexpr Statement kStatements[] = {
         &ProgramDrawer::let,   &ProgramDrawer::write, &ProgramDrawer::let,    &ProgramDrawer::read,
         &ProgramDrawer::loop,  &ProgramDrawer::write, &ProgramDrawer::branch, &ProgramDrawer::loop,
-        &ProgramDrawer::visit, &ProgramDrawer::share, &ProgramDrawer::count};
-    if (left_-- <= 0) return let(depth, uniform);
-    (this->*choices_.pick(kStatements))(depth, uniform);
+        &ProgramDrawer::visit, &ProgramDrawer::share, &ProgramDrawer::count,  &ProgramDrawer::meet};
+    if (left_-- <= 0) return let(depth, together);
+    (this->*choices_.pick(kStatements))(depth, together);
   }
 
   /// What was declared is not there for nothing.
   void use_declared() {
-    const auto use = [&](bool is_there, void (ProgramDrawer::*statement)(int, bool)) {
+    const auto use = [&](bool is_there, void (ProgramDrawer::*statement)(int, Together)) {
       if (!is_there) return;
       const Choices::Scope scope(choices_, Part::kNode);
-      (this->*statement)(0, true);
+      (this->*statement)(0, Together::kBlock);
     };
     use(!tiles_.empty(), &ProgramDrawer::share);
     use(cells_.has_value(), &ProgramDrawer::count);
+    use(subgroup_.has_value(), &ProgramDrawer::meet);
     use(palette_.lanes > 1, &ProgramDrawer::read);
     use(palette_.lanes > 1, &ProgramDrawer::write);
   }
 
-  void let(int, bool) {
+  void let(int, Together) {
     const int64_t count = choices_.between(1, 4);
     for (int64_t i = 0; i < count; ++i) pool_.grow();
   }
 
-  void write(int, bool) {
+  void write(int, Together) {
     const Memory& memory = choices_.pick(outputs_);
     const uint16_t lanes = palette_.lanes;
     if (lanes > 1 && memory.each >= lanes && choices_.chance(70))
@@ -292,13 +276,13 @@ class ProgramDrawer {
       const bool aligned = memory.aligned && memory.each == lanes && choices_.chance(60);
       return store(memory, first, value, mask, aligned ? TN_OP_ALIGNED : 0);
     }
-    store(memory, pool_.spread(first, lanes, threads_), value, mask);
+    store(memory, pool_.spread(first, lanes, shape_.threads), value, mask);
   }
 
-  void read(int, bool) {
+  void read(int, Together) {
     const Memory& output = choices_.pick(outputs_);
     if (inputs_.empty() || (output.readable && choices_.chance(25))) {
-      if (!output.readable) return let(0, false);
+      if (!output.readable) return let(0, Together::kAlone);
       load(output, element(output, own_element(output)), 1, kept(output));
       return;
     }
@@ -327,8 +311,8 @@ class ProgramDrawer {
     load(memory, at, 1, exact, pool_.op(TN_OP_AND, TN_DTYPE_BOOL, {above, under}));
   }
 
-  void loop(int depth, bool uniform) {
-    if (depth >= kDeepest) return let(depth, uniform);
+  void loop(int depth, Together together) {
+    if (depth >= kDeepest) return let(depth, together);
     LoopBounds bounds = draw_bounds(choices_, pool_, palette_.index, depth == 0);
     std::vector<ProgramValue> carries;
     const int64_t count = choices_.between(0, 3);
@@ -352,56 +336,41 @@ class ProgramDrawer {
       pool_.add(carries[k]);
     }
     const int64_t statements = choices_.between(1, 3);
-    for (int64_t i = 0; i < statements; ++i) statement(depth + 1, uniform && bounds.uniform);
+    for (int64_t i = 0; i < statements; ++i)
+      statement(depth + 1, bounds.uniform ? together : Together::kAlone);
     std::vector<uint32_t> next;
-    for (const ProgramValue& carry : carries) next.push_back(next_value(carry).id);
-    if (is_while) next.push_back(goes_on(id).id);
+    for (const ProgramValue& carry : carries) next.push_back(pool_.next(carry).id);
+    if (is_while) next.push_back(pool_.goes_on({id, palette_.index, 1}).id);
     builder_.end(next);
     pool_.cut(height);
     for (const ProgramValue& carry : carries) pool_.add(carry);
   }
 
-  ProgramValue goes_on(uint32_t induction) {
-    if (choices_.chance(50)) return pool_.any(TN_DTYPE_BOOL, 1);
-    const ProgramValue turn{induction, palette_.index, 1};
-    return pool_.op(TN_OP_CMPLT, TN_DTYPE_BOOL, {turn, pool_.any(palette_.index, 1)});
-  }
-
-  /// Floats grow only as far as their bound.
-  ProgramValue next_value(const ProgramValue& carry) {
-    if (!is_float(carry.dtype)) {
-      if (choices_.chance(50)) return pool_.any(carry.dtype, carry.lanes);
-      const ProgramValue term = pool_.any(carry.dtype, carry.lanes);
-      return pool_.op(TN_OP_ADD, carry.dtype, {carry, term});
+  /// What is equal in those that meet, now and then: then they meet inside as well.
+  ProgramValue condition(Together& together) {
+    if (together == Together::kAlone || choices_.chance(50)) {
+      together = Together::kAlone;
+      return pool_.any(TN_DTYPE_BOOL, 1);
     }
-    const ProgramValue term = pool_.fitting(carry.dtype, carry.lanes, carry.exact);
-    const Exact sum{2 * carry.exact.bound, carry.exact.unit};
-    if (choices_.chance(50) || !pool_.computes(carry.dtype) ||
-        !holds(static_cast<uint8_t>(carry.dtype), sum))
-      return term;
-    const auto limit = static_cast<int64_t>(carry.exact.bound);
-    const ProgramValue next = pool_.op(TN_OP_ADD, carry.dtype, {carry, term}, sum);
-    const auto less = [&](const ProgramValue& x, const ProgramValue& y) {
-      return pool_.op(TN_OP_CMPLT, TN_DTYPE_BOOL, {x, y});
-    };
-    const ProgramValue low = pool_.number(carry.dtype, -limit, carry.lanes);
-    const ProgramValue high = pool_.number(carry.dtype, limit, carry.lanes);
-    const ProgramValue is_within =
-        pool_.op(TN_OP_AND, TN_DTYPE_BOOL, {less(low, next), less(next, high)});
-    return pool_.op(TN_OP_WHERE, carry.dtype, {is_within, next, carry}, carry.exact);
+    const bool of_subgroup = subgroup_ && choices_.chance(50);
+    if (of_subgroup) together = Together::kSubgroup;
+    const ProgramValue number = of_subgroup || equal_.empty()
+                                    ? subgroup_.value_or(index_constant(1))
+                                    : choices_.pick(equal_);
+    return pool_.op(TN_OP_CMPLT, TN_DTYPE_BOOL, {number, index_constant(choices_.between(0, 3))});
   }
 
-  void branch(int depth, bool) {
-    if (depth >= kDeepest) return let(depth, false);
-    builder_.begin_if(pool_.any(TN_DTYPE_BOOL, 1).id);
+  void branch(int depth, Together together) {
+    if (depth >= kDeepest) return let(depth, together);
+    builder_.begin_if(condition(together).id);
     const size_t height = pool_.height();
     const auto side = [&] {
       const int64_t statements = choices_.between(0, 2);
-      for (int64_t i = 0; i < statements; ++i) statement(depth + 1, false);
+      for (int64_t i = 0; i < statements; ++i) statement(depth + 1, together);
       if (own_.empty() || choices_.chance(50))
-        write(depth, false);
+        write(depth, together);
       else
-        visit(depth, false);
+        visit(depth, together);
       pool_.cut(height);
     };
     side();
@@ -419,8 +388,8 @@ class ProgramDrawer {
   }
 
   /// An element of the thread's own array is written or read.
-  void visit(int depth, bool uniform) {
-    if (own_.empty()) return let(depth, uniform);
+  void visit(int depth, Together together) {
+    if (own_.empty()) return let(depth, together);
     const Memory& memory = own_.front();
     const ProgramValue at = pool_.below(pool_.any(palette_.index, 1), memory.each);
     const Exact exact = kept_exact(memory.dtype);
@@ -429,12 +398,12 @@ class ProgramDrawer {
   }
 
   /// Each thread writes its elements of the tiles, and reads another one's.
-  void share(int depth, bool uniform) {
-    if (tiles_.empty() || !uniform) return let(depth, uniform);
+  void share(int depth, Together together) {
+    if (tiles_.empty() || together != Together::kBlock) return let(depth, together);
     const Exact exact = kept_exact(tiles_[0].dtype);
     const auto barrier = [&] { builder_.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, TN_SCOPE_BLOCK); };
     const auto on_page = [&](const ProgramValue& thread, int64_t page) {
-      return page ? index_op(TN_OP_ADD, thread, index_constant(page * group_), true) : thread;
+      return page ? index_op(TN_OP_ADD, thread, index_constant(page * shape_.group), true) : thread;
     };
     std::vector<int64_t> pages;
     for (const Memory& tile : tiles_) {
@@ -444,7 +413,7 @@ class ProgramDrawer {
         store(tile, on_page(local_, at), pool_.fitting(tile.dtype, 1, exact));
     }
     barrier();
-    const ProgramValue last = index_constant(group_ - 1);
+    const ProgramValue last = index_constant(shape_.group - 1);
     ProgramValue other = index_op(TN_OP_ADD, index_op(TN_OP_MUL, local_, index_constant(-1)), last);
     if (choices_.chance(50)) {
       const ProgramValue is_last = pool_.op(TN_OP_CMPLT, TN_DTYPE_BOOL, {local_, last});
@@ -456,8 +425,8 @@ class ProgramDrawer {
   }
 
   /// Cells that all threads add to, whose old values are nobody's business; and a thread's own.
-  void count(int depth, bool uniform) {
-    if (!cells_) return let(depth, uniform);
+  void count(int depth, Together together) {
+    if (!cells_) return let(depth, together);
     const tn_dtype dtype = cells_->dtype;
     const ProgramValue value = pool_.any(dtype, 1);
     const auto imm = [](tn_atomic way) { return way | uint64_t{TN_SCOPE_BLOCK} << 8; };
@@ -475,15 +444,44 @@ class ProgramDrawer {
     pool_.add({builder_.op(TN_OP_ATOMIC, dtype, 1, operands, imm(way)), dtype, 1});
   }
 
+  /// Threads of a subgroup take each other's values.
+  void meet(int depth, Together together) {
+    if (!subgroup_ || together == Together::kAlone) return let(depth, together);
+    const tn_dtype dtype = choices_.pick(palette_.dtypes);
+    if (dtype == TN_DTYPE_BOOL || !pool_.computes(dtype)) return let(depth, together);
+    const auto size = static_cast<int64_t>(shape_.subgroup);
+    ProgramValue value = pool_.fitting(dtype, 1, input(dtype));
+    std::vector<uint32_t> operands = {value.id};
+    tn_opcode op = TN_OP_SUBGROUP_SHUFFLE;
+    uint64_t imm = 0;
+    switch (choices_.between(0, 2)) {
+      case 0:
+        operands.push_back(pool_.below(pool_.any(palette_.index, 1), size).id);
+        break;
+      case 1:
+        op = TN_OP_SUBGROUP_BROADCAST;
+        imm = static_cast<uint64_t>(choices_.between(0, size - 1));
+        break;
+      default: {
+        op = TN_OP_SUBGROUP_REDUCE;
+        const Exact sum{value.exact.bound * static_cast<double>(size), value.exact.unit};
+        const bool adds = !is_float(dtype) || holds(static_cast<uint8_t>(dtype), sum);
+        imm = adds && choices_.chance(60) ? TN_OP_ADD : TN_OP_MAX;
+        if (is_float(dtype) && imm == TN_OP_ADD) value.exact = sum;
+      }
+    }
+    value.id = builder_.op(op, dtype, 1, operands, imm);
+    pool_.add(value);
+  }
+
   Choices& choices_;
-  const bool is_single_;
   const Palette palette_;
+  const ProgramShape shape_;
   sdk::ProgramBuilder builder_;
   ProgramPool pool_;
-  const uint32_t* workgroup_ = kSingle;
-  std::span<const uint32_t> grid_;
-  int64_t group_ = 1, threads_ = 1;
   ProgramValue thread_, local_;
+  std::vector<ProgramValue> equal_;       ///< in all threads of a workgroup
+  std::optional<ProgramValue> subgroup_;  ///< the number of a thread's subgroup
   std::vector<Memory> inputs_, outputs_, own_, tiles_;
   std::optional<Memory> cells_;
   tn_atomic contended_ = TN_ATOMIC_ADD;

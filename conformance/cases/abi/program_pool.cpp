@@ -334,4 +334,29 @@ ProgramValue ProgramPool::grow_moved(tn_dtype dtype, uint16_t lanes) {
   return {builder_.op(TN_OP_BROADCAST, dtype, wide, {from.id}), dtype, wide, from.exact};
 }
 
+ProgramValue ProgramPool::goes_on(const ProgramValue& turn) {
+  if (choices_.chance(50)) return any(TN_DTYPE_BOOL, 1);
+  return op(TN_OP_CMPLT, TN_DTYPE_BOOL, {turn, any(turn.dtype, 1)});
+}
+
+ProgramValue ProgramPool::next(const ProgramValue& carry) {
+  if (!is_float(carry.dtype)) {
+    if (choices_.chance(50)) return any(carry.dtype, carry.lanes);
+    const ProgramValue term = any(carry.dtype, carry.lanes);
+    return op(TN_OP_ADD, carry.dtype, {carry, term});
+  }
+  const ProgramValue term = fitting(carry.dtype, carry.lanes, carry.exact);
+  const Exact sum{2 * carry.exact.bound, carry.exact.unit};
+  if (choices_.chance(50) || !computes(carry.dtype) || !holds(carry.dtype, sum)) return term;
+  const auto limit = static_cast<int64_t>(carry.exact.bound);
+  const ProgramValue next = op(TN_OP_ADD, carry.dtype, {carry, term}, sum);
+  const auto less = [&](const ProgramValue& x, const ProgramValue& y) {
+    return op(TN_OP_CMPLT, TN_DTYPE_BOOL, {x, y});
+  };
+  const ProgramValue low = number(carry.dtype, -limit, carry.lanes);
+  const ProgramValue high = number(carry.dtype, limit, carry.lanes);
+  const ProgramValue is_within = op(TN_OP_AND, TN_DTYPE_BOOL, {less(low, next), less(next, high)});
+  return op(TN_OP_WHERE, carry.dtype, {is_within, next, carry}, carry.exact);
+}
+
 }  // namespace tenon::conformance::abi

@@ -4,15 +4,19 @@
 // only between barriers, nothing is read before it is written, and every value that can be seen is
 // the same on each device that keeps its word.
 //
-// A step `program X Y Z SEED RELOADED` has the grid, the seed of the contents of its buffers and
-// scalars (program_data.hpp), and whether the executable is saved and loaded first; its text is the
-// program, whose buffers all have a count.
+// A step `program X Y Z SEED FLAGS` has the grid, the seed of the contents of its buffers and
+// scalars (program_data.hpp), and as flags whether the executable is saved and loaded first, and
+// whether it is launched twice in its submission, the second time with contents of the next seed;
+// its text is the program, whose buffers all have a count.
 #pragma once
 
 #include "conformance/cases/abi/sequence.hpp"
 #include "sdk/program/builder.hpp"
 
 namespace tenon::conformance::abi {
+
+/// Flags of a step.
+inline constexpr int64_t kReloaded = 1, kAgain = 2;
 
 /// `is_single`: one thread a workgroup, as some devices have no more.
 SequenceStep draw_program(Choices& choices, bool is_single = false);
