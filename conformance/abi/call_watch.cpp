@@ -79,6 +79,7 @@ class Watch {
  public:
   void begin() {
     const std::lock_guard lock(mutex_);
+    has_begun_ = true;
     before_ = ProcessState::now();
     quick_ = ProcessState::of_calls();
     output_.fresh();
@@ -93,11 +94,14 @@ class Watch {
   }
 
   std::string take() {
+    constexpr const char* kCase = "the calls of this case";
     const std::lock_guard lock(mutex_);
-    if (change_.empty()) note(difference(before_, ProcessState::now()), "calls of this case");
-    if (change_.empty()) note_output("calls of this case");
+    if (!has_begun_) return {};
+    if (change_.empty()) note(difference(before_, ProcessState::now()), kCase);
+    if (change_.empty()) note_output(kCase);
     if (change_.empty()) return {};
-    // What was said is said; the next one has a word of its own.
+    // What was said is said; the next case begins as this one did, as far as it can.
+    before_.put_back();
     before_ = ProcessState::now();
     quick_ = ProcessState::of_calls();
     return std::exchange(change_, {});
@@ -118,6 +122,7 @@ class Watch {
   ProcessState before_, quick_;
   Output output_;
   std::string change_;
+  bool has_begun_ = false;
 };
 
 Watch& watch() {

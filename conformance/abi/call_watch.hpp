@@ -14,6 +14,7 @@ tn_plugin watched(const tn_plugin& table);
 
 /// What the first call since the last question left changed, as "after timeline_wait: the locale:
 /// expected C, got C.UTF-8"; or what was changed since then, by whatever thread; "" for nothing.
+/// The process is put back as far as it can be.
 std::string take_process_change();
 
 /// From now on standard output is a file of this process's own, so that the watch sees what is

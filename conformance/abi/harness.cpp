@@ -38,6 +38,7 @@ Outcome ApiHarness::run_steps(const Sequence& sequence, const std::function<void
 
 /// What a call did to the process is a fault of its own, whatever the case was about.
 Outcome ApiHarness::run(const Case& test, const std::function<void()>& alive) {
+  take_process_change();  // of calls before this case
   Outcome outcome = run_case(test, alive);
   const std::string change = take_process_change();
   if (!change.empty() && !is_failure(outcome.status)) return failed("error", change);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Offsets that do not fit 31 and 32 bits, in a slab of which few pages are ever touched.
+#include "conformance/abi/huge_slab.hpp"
+
 #include <fstream>
 #include <limits>
 #include <string>
 
-#include "conformance/abi/sequences/runner.hpp"
+#include "sdk/program/builder.hpp"
 
-namespace tenon::conformance::abi::sequences {
+namespace tenon::conformance::abi {
 namespace {
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
@@ -84,11 +86,8 @@ void launch_stores(const Opened& device, tn_memory* memory) {
 
 }  // namespace
 
-bool SequenceRunner::huge(const Numbers& numbers) {
-  Seat* seat = seat_of(numbers, 0);
-  if (!seat || !seat->opened.submits() || !has_room(seat->opened)) return false;
-  const Opened& device = seat->opened;
-  seat->lane.raise();
+bool try_huge_slab(const Opened& device) {
+  if (!device.submits() || !has_room(device)) return false;
   if (!device.is_visible(0) && !(device.window_from(0) && device.window_to(0))) return false;
   const MemoryHandle memory = device.allocate(0, kSize);
   if (!memory) return false;
@@ -107,4 +106,4 @@ bool SequenceRunner::huge(const Numbers& numbers) {
   return true;
 }
 
-}  // namespace tenon::conformance::abi::sequences
+}  // namespace tenon::conformance::abi

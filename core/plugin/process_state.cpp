@@ -143,6 +143,20 @@ void ProcessState::make_plain() {
   pthread_sigmask(SIG_SETMASK, &none, nullptr);
 }
 
+void ProcessState::put_back() const {
+  std::error_code error;
+  std::filesystem::current_path(directory, error);
+  std::setlocale(LC_ALL, locale.c_str());
+  ::umask(umask);
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (size_t i = 1; i < blocked.size(); ++i)
+    if (blocked[i]) sigaddset(&signals, static_cast<int>(i));
+  pthread_sigmask(SIG_SETMASK, &signals, nullptr);
+  std::fesetround(rounding);
+  set_float_control(float_control);
+}
+
 std::string difference(const ProcessState& before, const ProcessState& after) {
   if (after.directory != before.directory)
     return fmt::format("the working directory: expected {}, got {}", before.directory,

@@ -20,6 +20,8 @@ struct ProcessState {
   static ProcessState of_calls();
   /// As a program finds it that nobody has touched: a parent hands down what it ignores.
   static void make_plain();
+  /// Puts back directory, locale, umask, blocked signals, rounding and floating point control.
+  void put_back() const;
 
   std::string directory, locale;
   unsigned umask = 0;

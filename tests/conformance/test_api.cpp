@@ -2,6 +2,7 @@
 // Layer 4 on plugins that are right, and on ones that break a single rule.
 #include <catch2/catch_test_macros.hpp>
 
+#include <csignal>
 #include <cstdlib>
 #include <set>
 
@@ -169,6 +170,28 @@ TEST_CASE("what a plugin does to its process is found") {
     CHECK(outcome.text.find(said) != std::string::npos);
   }
   breaking(kSync, "");
+}
+
+TEST_CASE("a change to the process is found after any call, and the call is named") {
+  struct Row {
+    const char *bug, *check, *said;
+  };
+  for (const auto& [bug, name, said] :
+       {Row{"flush_on_load", "damaged_executables", "after executable_load: the floating point"},
+        Row{"rounding_on_unmap", "map_ranges", "after memory_unmap: the rounding"},
+        Row{"signal_on_save", "damaged_executables",
+            "after executable_save: the action of SIGCHLD"},
+        Row{"mask_on_timeout", "timeline_timeouts", "after timeline_wait: signal 15"},
+        Row{"directory_for_text", "texts", "after executable_text: the working directory"},
+        Row{"locale_on_refusal", "malformed_programs", "after compile: the locale"}}) {
+    ApiHarness harness(Target{fmt::format("planted:0@bug={}", bug), kAsync});
+    const Outcome outcome = check(harness, name);
+    INFO(bug << ": " << outcome.text);
+    CHECK(outcome.status == Status::kFail);
+    CHECK(outcome.kind == "error");
+    CHECK(outcome.text.find(said) != std::string::npos);
+    std::signal(SIGCHLD, SIG_DFL);  // all else is put back
+  }
 }
 
 TEST_CASE("a plugin that uses its host's memory well passes the n-th refusal") {

@@ -7,6 +7,7 @@
 
 #include "conformance/abi/checks/check.hpp"
 #include "conformance/abi/counting_host.hpp"
+#include "conformance/abi/saved.hpp"
 #include "conformance/cases/files.hpp"
 
 namespace tenon::conformance::abi::checks {
@@ -140,9 +141,13 @@ void leak_of_submissions(const CheckContext& c) {
 void leak_after_errors(const CheckContext& c) {
   const Opened device = c.open();
   sdk::Program broken;
+  std::vector<uint8_t> damaged;
   if (device.computes()) {
-    broken = any_kernel(device).kernel.build();
+    const Loaded loaded = any_kernel(device);
+    broken = loaded.kernel.build();
     const_cast<tn_program*>(broken.get())->magic = 0;
+    if (can_save(device)) damaged = save(device, loaded.executable.get());
+    if (!damaged.empty()) damaged[damaged.size() / 2] ^= 0x10;
   }
   const tn_target target = device.target();
   tn_target unknown = abi_struct<tn_target>();
@@ -155,6 +160,8 @@ void leak_after_errors(const CheckContext& c) {
     c.table().properties(&unknown, &properties, &error);
     tn_executable* made = nullptr;
     if (!broken.empty()) c.table().compile(&target, broken.get(), nullptr, &made, &error);
+    if (!damaged.empty())
+      c.table().executable_load(&target, damaged.data(), damaged.size(), &made, &error);
     if (opened || made) find("error", "expected nothing written after an error, got an object");
   });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "conformance/abi/checks/check.hpp"
+#include "conformance/abi/checks/last_groups.hpp"
 #include "conformance/abi/checks/probe_programs.hpp"
 #include "conformance/cases/gradually.hpp"
 
@@ -58,55 +59,6 @@ void workgroup_shapes(const CheckContext& c) {
   need(any, "the device takes no such program");
 }
 
-/// out[0..3] are written by the last workgroups of an axis alone, out[4] by the first.
-sdk::Program far_program(tn_axis axis, uint32_t groups) {
-  sdk::ProgramBuilder b("far");
-  const auto out = b.buffer("out", TN_DTYPE_I32, TN_ACCESS_READ | TN_ACCESS_WRITE, 8);
-  const auto group = b.index(axis, TN_DTYPE_I32);
-  const auto number = [&](uint32_t n) { return b.constant(TN_DTYPE_I32, n); };
-  const auto from_end = b.op(TN_OP_SUB, TN_DTYPE_I32, 1, {number(groups - 1), group});
-  const auto is_late = b.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {from_end, number(4)});
-  b.begin_if(is_late);
-  b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, from_end, group});
-  b.end();
-  return b.finish();
-}
-
-/// False if the device does not take the program.
-bool try_grid(const Opened& device, tn_memory* memory, int axis, uint32_t groups) {
-  const sdk::Program program = far_program(static_cast<tn_axis>(TN_AXIS_GRID_X + axis), groups);
-  const CompileAnswer answer = device.compile(*program.get());
-  if (!answer.executable) return false;
-  tn_argument argument{};
-  argument.kind = TN_ARGUMENT_BUFFER;
-  argument.memory = memory;
-  argument.size = 32;
-  tn_command command = abi_struct<tn_command>();
-  command.kind = TN_COMMAND_LAUNCH;
-  command.executable = answer.executable.get();
-  for (int k = 0; k < 3; ++k) {
-    command.grid[k] = k == axis ? groups : 1;
-    command.block[k] = command.cluster[k] = 1;
-  }
-  command.argument_count = 1;
-  command.argument_stride = sizeof argument;
-  command.arguments = &argument;
-  device.write(memory, 0, 0, std::vector<uint8_t>(32, 0xEE));
-  device.run({&command, 1});
-  std::vector<uint8_t> got(32);
-  device.read(memory, 0, 0, got);
-  for (uint32_t i = 0; i < 4; ++i) {
-    uint32_t word = 0;
-    std::memcpy(&word, got.data() + size_t{i} * 4, 4);
-    if (word != groups - 1 - i)
-      find("mismatch",
-           "a grid of {} along axis {}, where {} are claimed: expected workgroup {} to have run, "
-           "got {:#x} from it",
-           groups, axis, device.properties().max_grid[axis], groups - 1 - i, word);
-  }
-  return true;
-}
-
 void grid_limits(const CheckContext& c) {
   const Opened device = computing(c);
   need(device.dtype_flags(TN_DTYPE_I32) & TN_DTYPE_ARITHMETIC, "no arithmetic on i32 is claimed");
@@ -119,7 +71,9 @@ void grid_limits(const CheckContext& c) {
     if (most < 4) continue;
     gradually(kFirstGroups, most, [&](uint32_t groups) {
       c.alive();
-      any |= try_grid(device, memory.get(), axis, groups);
+      uint32_t grid[3] = {1, 1, 1};
+      grid[axis] = groups;
+      any |= run_last_groups(device, memory.get(), grid);
     });
   }
   need(any, "the device takes no such program");

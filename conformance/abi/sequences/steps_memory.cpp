@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "conformance/abi/huge_slab.hpp"
 #include "conformance/abi/sequences/runner.hpp"
 #include "conformance/cases/random.hpp"
 
@@ -90,6 +91,13 @@ bool SequenceRunner::import(const Numbers& numbers) {
     return true;
   }
   return false;
+}
+
+bool SequenceRunner::huge(const Numbers& numbers) {
+  Seat* seat = seat_of(numbers, 0);
+  if (!seat) return false;
+  seat->lane.raise();
+  return try_huge_slab(seat->opened);
 }
 
 bool SequenceRunner::free(const Numbers& numbers) {

@@ -94,15 +94,26 @@ bool SequenceRunner::race_submit(const Numbers& numbers) {
   at_once(count, [&](int t) {
     Share& share = shares[static_cast<size_t>(t)];
     LaunchArguments arguments;
-    std::vector<tn_command> commands = {
-        fill_command(share.memory.get(), 0, kBytes, static_cast<uint64_t>(t), 4)};
+    std::vector<tn_command> commands = {fill_command(share.memory.get(), 0, kBytes, 0, 4)};
     Kernel::Extent extent;
     if (loaded) {
       extent = loaded->kernel.extent(kElements);
       commands.push_back(launch_command(loaded->kernel, loaded->executable.get(), extent,
                                         {share.memory.get(), 0}, {}, 0, arguments));
     }
+    const auto expect_round = [&](uint64_t round) {
+      if (device.is_async()) device.wait(share.timeline.get(), round);
+      Slab expected;
+      expected.resize(kBytes);
+      expected.fill(0, kBytes, commands[0].pattern, 4, step_);
+      if (loaded) loaded->kernel.apply(extent, {}, expected.range(0, kBytes), 0);
+      const auto* got = static_cast<const uint8_t*>(device.map(share.memory.get(), 0, kBytes));
+      expected.compare(static_cast<size_t>(t), 0, {got, kBytes}, "of one of several threads");
+      device.unmap(share.memory.get());
+    };
     for (uint64_t round = 1; round <= rounds + 1; ++round) {
+      // Of its own, so that what another round left is wrong.
+      commands[0].pattern = round << 8 | static_cast<uint64_t>(t);
       tn_submission submission = submission_of(commands);
       const tn_point wait{share.timeline.get(), round - 1}, signal{share.timeline.get(), round};
       if (device.is_async()) {
@@ -114,15 +125,9 @@ bool SequenceRunner::race_submit(const Numbers& numbers) {
         const std::lock_guard lock(one_at_a_time);
         device.submit(submission);
       }
+      // Now and then; between, submissions come as fast as they can.
+      if (round % 3 == 0 || round == rounds + 1) expect_round(round);
     }
-    if (device.is_async()) device.wait(share.timeline.get(), rounds + 1);
-    Slab expected;
-    expected.resize(kBytes);
-    expected.fill(0, kBytes, static_cast<uint64_t>(t), 4, step_);
-    if (loaded) loaded->kernel.apply(extent, {}, expected.range(0, kBytes), 0);
-    const auto* got = static_cast<const uint8_t*>(device.map(share.memory.get(), 0, kBytes));
-    expected.compare(static_cast<size_t>(t), 0, {got, kBytes}, "of one of several threads");
-    device.unmap(share.memory.get());
   });
   return true;
 }

@@ -101,7 +101,8 @@ bool Interpreter::skips(const Step& step, const Mask& mask) {
 void Interpreter::store(uint32_t i, const Mask& mask) {
   const Step& step = code_.steps[i];
   if (step.quirk != Quirk::none && skips(step, mask)) return;
-  const uint32_t lanes = code_.steps[step.operands[2]].lanes;
+  uint32_t lanes = code_.steps[step.operands[2]].lanes;
+  if (step.quirk == Quirk::few_lanes) lanes = std::min(lanes, static_cast<uint32_t>(step.amount));
   const uint64_t bytes = step.bytes;
   const bool is_run = code_.steps[step.operands[1]].lanes == 1;
   const bool guarded = step.operands.size() > 3;
@@ -146,6 +147,18 @@ uint64_t Interpreter::visible(const std::byte* at, uint64_t now, uint32_t thread
   return now;
 }
 
+/// What a variant leaves in memory, of 64 bits.
+uint64_t Interpreter::combine(uint32_t i, uint64_t old, uint64_t value, uint64_t wanted) const {
+  tn_op op = view_.op(i);
+  const uint64_t way = op.imm & 0xff, sum = old + value, low = UINT32_MAX;
+  if (code_.variant == Variant::atomic_unsigned) op.dtype = TN_DTYPE_I64;
+  if (code_.variant == Variant::atomic_compare_32 && way == TN_ATOMIC_COMPARE_EXCHANGE)
+    return (old & low) == (wanted & low) ? value : old;
+  if (code_.variant == Variant::atomic_add_32 && way == TN_ATOMIC_ADD)
+    return ((old & ~low) + (value & ~low)) | (sum & low);
+  return sdk::apply_atomic(op, old, value, wanted);
+}
+
 void Interpreter::atomic(uint32_t i, const Mask& mask) {
   const Step& step = code_.steps[i];
   for (uint32_t t = 0; t < code_.threads; ++t) {
@@ -157,10 +170,11 @@ void Interpreter::atomic(uint32_t i, const Mask& mask) {
       std::byte* at = room.data() + index * step.bytes;
       const uint64_t old = read(at, step.bytes);
       const uint64_t wanted = step.operands.size() > 3 ? word(step.operands[3], t, lane) : 0;
-      const uint64_t value =
-          sdk::apply_atomic(view_.op(i), old, word(step.operands[2], t, lane), wanted);
+      const uint64_t operand = word(step.operands[2], t, lane);
+      const uint64_t value = step.bytes == 8 ? combine(i, old, operand, wanted)
+                                             : sdk::apply_atomic(view_.op(i), old, operand, wanted);
       std::memcpy(at, &value, step.bytes);
-      word(i, t, lane) = old;
+      word(i, t, lane) = code_.variant == Variant::atomic_old_32 ? old & UINT32_MAX : old;
     }
   }
 }

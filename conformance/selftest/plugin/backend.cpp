@@ -3,9 +3,8 @@
 // bug, so that the conformance tool can be measured. `planted:0@bug=exp2_ln2`.
 #include <fmt/format.h>
 
+#include "conformance/selftest/plugin/calls.hpp"
 #include "conformance/selftest/plugin/device.hpp"
-#include "sdk/backend/check_support.hpp"
-#include "sdk/program/verify.hpp"
 
 namespace tenon::planted {
 namespace {
@@ -52,24 +51,6 @@ class PlantedBackend : public sdk::Backend {
 };
 
 using Table = sdk::BackendTable<PlantedBackend>;
-const tn_plugin* sound_table = nullptr;
-
-/// Goes through a null pointer for an op that it has no function for.
-void follow_null(const tn_target* target, const tn_program* program) {
-  if (!target || !program || !sdk::verify_program(program, program->total_size).empty()) return;
-  const sdk::Device* device = sdk::device_of(sdk::read_struct(target).device);
-  if (!device || static_cast<const PlantedDevice*>(device)->variant() != Variant::crash_unsupported)
-    return;
-  if (sdk::exceeds_properties(sdk::ProgramView(program), device->properties()).empty()) return;
-  void (*volatile code)() = nullptr;
-  code();
-}
-
-int32_t compile(const tn_target* target, const tn_program* program, tn_compile_report* report,
-                tn_executable** out, tn_error* error) {
-  follow_null(target, program);
-  return sound_table->compile(target, program, report, out, error);
-}
 
 }  // namespace
 }  // namespace tenon::planted
@@ -79,11 +60,6 @@ extern "C" TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* host, uint3
   using namespace tenon::planted;
   const tn_plugin* plain = Table::query(host, abi_min, abi_max, error);
   if (!plain) return nullptr;
-  static const tn_plugin plugin = [&] {
-    sound_table = plain;
-    tn_plugin own = *plain;
-    own.compile = tenon::planted::compile;
-    return own;
-  }();
+  static const tn_plugin plugin = with_planted_calls(*plain);
   return &plugin;
 }

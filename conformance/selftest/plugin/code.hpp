@@ -4,7 +4,9 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "conformance/selftest/plugin/variants.hpp"
@@ -33,6 +35,11 @@ enum class Quirk : uint8_t {
   every_second,      ///< the same in every second launch
   halves,            ///< of a loop: even and odd iterations apart; of a lane_reduce: in pairs
   short_count,       ///< of a loop of more than 8 iterations: a multiple of 4
+  few_turns,         ///< of a loop: `amount` iterations and no more
+  short_counter,     ///< of a loop: its variable in 32 bits
+  keeps_carry,       ///< of a loop: carries begin with what they had in the last launch
+  keeps_end,         ///< of a while loop: what its condition ended in the last launch
+  few_lanes,         ///< of a store: `amount` and no more
 };
 
 struct Step {
@@ -48,6 +55,13 @@ struct Step {
   std::vector<uint32_t> operands;
   int64_t amount = 0;
   uint32_t other = 0;
+};
+
+/// What loops leave for the next launch, where a variant lets them.
+struct LoopState {
+  std::mutex mutex;
+  std::map<uint32_t, std::vector<uint64_t>> carries;  ///< by CARRY
+  std::map<uint32_t, bool> ended;                     ///< by LOOP
 };
 
 /// What the device keeps of a program. Shared by executables of one key.
@@ -66,6 +80,16 @@ struct Code {
   bool hangs = false;
   bool reads_own_output = false;  ///< loads from a buffer that it stores to
   mutable std::atomic<uint64_t> launches{0};
+  mutable LoopState loops;
+  mutable std::atomic<bool> gone{false};  ///< an executable of it was destroyed
+};
+
+/// What an executable keeps of its launches, where a variant lets it.
+struct LaunchState {
+  std::mutex mutex;
+  std::vector<sdk::HostArgument> arguments;
+  uint32_t grid[3] = {};
+  std::vector<std::pair<const tn_memory*, std::byte*>> slabs;  ///< by argument
 };
 
 /// What the host holds.
@@ -73,9 +97,12 @@ class PlantedExecutable final : public sdk::ProgramExecutable {
  public:
   PlantedExecutable(sdk::Program own, std::shared_ptr<const Code> code)
       : ProgramExecutable(std::move(own)), code_(std::move(code)) {}
-  const Code& code() const { return *code_; }
+  ~PlantedExecutable() override { code_->gone = true; }
+  const std::shared_ptr<const Code>& code() const { return code_; }
+  LaunchState& state() const { return state_; }
 
  private:
+  mutable LaunchState state_;
   std::shared_ptr<const Code> code_;
 };
 

@@ -3,15 +3,53 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <chrono>
 #include <new>
 
 #include "conformance/selftest/plugin/interpreter.hpp"
+#include "conformance/selftest/plugin/slow_down.hpp"
 
 namespace tenon::planted {
 namespace {
 
 constexpr size_t kMostCached = 4096;
+
+constexpr uint64_t kMostGroups = 1 << 17;
+
+std::atomic<int> closed{0};  ///< devices of the process
+
+/// What a variant makes of the numbers of a timeline.
+class PlantedTimeline final : public sdk::HostTimeline {
+ public:
+  PlantedTimeline(Variant variant, uint64_t value)
+      : HostTimeline(kept(variant, value)), variant_(variant) {}
+
+  void wait(uint64_t value, uint64_t timeout_ns) override {
+    if (variant_ == Variant::timeout_32 && timeout_ns != UINT64_MAX) timeout_ns &= UINT32_MAX;
+    if (variant_ == Variant::timeout_overflow && timeout_ns > INT64_MAX && timeout_ns != UINT64_MAX)
+      timeout_ns = 0;
+    if (variant_ == Variant::slow_answers) slow_down();
+    HostTimeline::wait(kept(variant_, value), timeout_ns);
+  }
+  uint64_t query() override {
+    if (variant_ == Variant::slow_answers) slow_down();
+    const uint64_t value = HostTimeline::query();
+    return variant_ == Variant::timeline_signed ? value ^ kSign : value;
+  }
+  void signal(uint64_t value) override { HostTimeline::signal(kept(variant_, value)); }
+
+ private:
+  static constexpr uint64_t kSign = uint64_t{1} << 63;
+  static uint64_t kept(Variant variant, uint64_t value) {
+    if (variant == Variant::timeline_32) return value & UINT32_MAX;
+    if (variant == Variant::timeline_signed) return value ^ kSign;
+    if (variant != Variant::timeline_2_53) return value;
+    const double rounded = static_cast<double>(value);
+    return rounded >= 0x1p64 ? UINT64_MAX : static_cast<uint64_t>(rounded);
+  }
+  const Variant variant_;
+};
 
 [[noreturn]] void hang() {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
@@ -22,19 +60,23 @@ constexpr size_t kMostCached = 4096;
 PlantedDevice::PlantedDevice(Variant variant)
     : variant_(variant),
       properties_(make_properties(variant)),
-      slabs_(std::make_shared<SlabPool>(variant == Variant::stale_pooled)),
-      cache_(variant) {
+      slabs_(std::make_shared<SlabPool>(variant)),
+      cache_(variant),
+      closed_before_(closed),
+      spare_(variant == Variant::spare_files) {
   for (auto& queue : queues_)
     queue = std::make_unique<WorkQueue>(
         variant, [this](const auto& command, auto arguments) { launch(command, arguments); });
 }
+
+PlantedDevice::~PlantedDevice() { ++closed; }
 
 std::unique_ptr<sdk::Memory> PlantedDevice::allocate(uint32_t, uint64_t size) {
   return slabs_->allocate(size);
 }
 
 std::unique_ptr<sdk::Timeline> PlantedDevice::make_timeline(uint64_t value) {
-  return std::make_unique<sdk::HostTimeline>(value);
+  return std::make_unique<PlantedTimeline>(variant_, value);
 }
 
 void PlantedDevice::submit(const sdk::Submission& submission) {
@@ -53,6 +95,8 @@ void PlantedDevice::submit(const sdk::Submission& submission) {
     job.waits.push_back(read_point(submission.wait(i)));
   for (uint32_t i = 0; i < submission.signal_count(); ++i)
     job.signals.push_back(read_point(submission.signal(i)));
+  distort(variant_, submission, job);
+  if (variant_ == Variant::close_stops && closed != closed_before_) job.work.commands.clear();
   const std::lock_guard lock(order_);
   if (variant_ == Variant::write_after_read && !job.waits.empty()) {
     WorkQueue& other = *queues_[1 - submission.queue()];
@@ -66,17 +110,29 @@ void PlantedDevice::submit(const sdk::Submission& submission) {
 
 void PlantedDevice::launch(const sdk::HostCommand& command,
                            std::span<const sdk::HostArgument> arguments) {
-  const Code& code = static_cast<const PlantedExecutable&>(*command.executable).code();
+  const auto& executable = static_cast<const PlantedExecutable&>(*command.executable);
+  Launch launch{executable.code(), {arguments.begin(), arguments.end()}, {}};
+  std::copy_n(command.grid, 3, launch.grid);
+  launches_.distort(variant_, executable.state(), launch);
+  const Code& code = *launch.code;
   if (code.hangs) hang();
   if (variant_ == Variant::empty_or_scalar && code.all_single) return;
-  Interpreter interpreter(code, arguments, command.grid);
-  sdk::each_workgroup(command.grid, [&](const auto& group) { interpreter.run_group(group); });
+  if (variant_ == Variant::twin_destroyed && code.gone) return;
+  Interpreter interpreter(code, launch.arguments, launch.grid);
+  uint64_t left = variant_ == Variant::groups_2_17 ? kMostGroups : UINT64_MAX;
+  sdk::each_workgroup(launch.grid, [&](const auto& group) {
+    if (left > 0) interpreter.run_group(group);
+    left -= left > 0;
+  });
 }
 
 std::shared_ptr<const Code> CodeCache::find_or_make(const sdk::ProgramView& program) {
   const std::string key = key_of(program);
   const std::lock_guard lock(mutex_);
-  if (const auto found = made_.find(key); found != made_.end()) return found->second;
+  if (const auto found = made_.find(key); found != made_.end()) {
+    found->second->gone = false;
+    return found->second;
+  }
   if (made_.size() >= kMostCached) made_.clear();
   return made_[key] = std::make_shared<const Code>(variant_, sdk::Program(program));
 }

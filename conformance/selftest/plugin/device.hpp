@@ -8,7 +8,9 @@
 #include <unordered_map>
 
 #include "conformance/selftest/plugin/code.hpp"
+#include "conformance/selftest/plugin/distort.hpp"
 #include "conformance/selftest/plugin/slabs.hpp"
+#include "conformance/selftest/plugin/spare_things.hpp"
 #include "conformance/selftest/plugin/work_queue.hpp"
 #include "sdk/backend/property_table.hpp"
 
@@ -36,6 +38,7 @@ class CodeCache {
 class PlantedDevice final : public sdk::HostDevice {
  public:
   explicit PlantedDevice(Variant variant);
+  ~PlantedDevice() override;
 
   Variant variant() const { return variant_; }
   CodeCache& cache() { return cache_; }
@@ -54,6 +57,9 @@ class PlantedDevice final : public sdk::HostDevice {
   std::shared_ptr<SlabPool> slabs_;
   CodeCache cache_;
   std::mutex order_;  ///< of submissions
+  LaunchOrder launches_;
+  const int closed_before_;  ///< devices of the process, when it was opened
+  SpareThings spare_;
   std::unique_ptr<WorkQueue> queues_[kQueues];
 };
 

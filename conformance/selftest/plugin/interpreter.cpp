@@ -46,6 +46,19 @@ Interpreter::Interpreter(const Code& code, std::span<const sdk::HostArgument> ar
   prepare();
 }
 
+Interpreter::~Interpreter() {
+  const std::lock_guard lock(code_.loops.mutex);
+  for (const auto& [loop, ended] : ended_) code_.loops.ended[loop] = ended;
+  for (uint32_t i = 0; i < code_.steps.size(); ++i) {
+    const Step& step = code_.steps[i];
+    for (size_t k = 3; step.quirk == Quirk::keeps_carry && k < step.operands.size(); ++k) {
+      const uint32_t carry = i + static_cast<uint32_t>(k) - 2;
+      code_.loops.carries[carry].assign(
+          words(carry), words(carry) + size_t{code_.threads} * code_.steps[carry].lanes);
+    }
+  }
+}
+
 int64_t Interpreter::integer(uint32_t value, uint32_t thread, uint32_t lane) {
   const Step& step = code_.steps[value];
   const uint64_t bits = word(value, thread, lane);
@@ -56,6 +69,7 @@ int64_t Interpreter::integer(uint32_t value, uint32_t thread, uint32_t lane) {
 
 void Interpreter::prepare() {
   const uint32_t* size = view_.header().workgroup;
+  const uint32_t most = std::max(view_.header().subgroup_size, 1u);
   for (const Step& step : code_.steps) {
     uint64_t* out = words_.get() + step.value;
     const uint32_t count = code_.threads * step.lanes;
@@ -64,11 +78,13 @@ void Interpreter::prepare() {
     if (step.op != TN_OP_INDEX) continue;
     for (uint32_t e = 0; e < count; ++e) {
       const uint32_t thread = e / step.lanes;
-      out[e] = step.imm == TN_AXIS_BLOCK_X   ? thread % size[0]
-               : step.imm == TN_AXIS_BLOCK_Y ? thread / size[0] % size[1]
-               : step.imm == TN_AXIS_BLOCK_Z ? thread / size[0] / size[1]
-               : step.imm == TN_AXIS_LANE    ? e % step.lanes
-                                             : 0;
+      out[e] = step.imm == TN_AXIS_BLOCK_X         ? thread % size[0]
+               : step.imm == TN_AXIS_BLOCK_Y       ? thread / size[0] % size[1]
+               : step.imm == TN_AXIS_BLOCK_Z       ? thread / size[0] / size[1]
+               : step.imm == TN_AXIS_LANE          ? e % step.lanes
+               : step.imm == TN_AXIS_SUBGROUP      ? thread / most
+               : step.imm == TN_AXIS_SUBGROUP_LANE ? thread % most
+                                                   : 0;
     }
   }
 }
@@ -100,16 +116,20 @@ void Interpreter::run(uint32_t first, uint32_t last, const Mask& mask) {
       case TN_OP_CARRY:
         break;
       case TN_OP_LOOP:
+        ++depth_;
         run_loop(i, mask);
+        --depth_;
         i = step.closes;
         break;
       case TN_OP_IF: {
+        ++depth_;
         const uint32_t condition = step.operands[0], other = step.closes;
         Mask yes = mask, no = mask;
         for (uint32_t t = 0; t < code_.threads; ++t) (word(condition, t, 0) ? no : yes)[t] = 0;
         if (any(yes)) run(i + 1, other, yes);
         i = code_.steps[other].closes;  // an END closes itself
         if (i != other && any(no)) run(other + 1, i, no);
+        --depth_;
         break;
       }
       case TN_OP_TAKE:
@@ -134,6 +154,26 @@ bool Interpreter::reverses(const Step& step) const {
   return step.quirk == Quirk::backwards || (step.quirk == Quirk::every_second && odd_launch_);
 }
 
+uint64_t Interpreter::turns_of(const Step& loop, uint32_t thread) {
+  const uint64_t turns =
+      count_turns(integer(loop.operands[0], thread), integer(loop.operands[1], thread),
+                  integer(loop.operands[2], thread));
+  if (loop.quirk == Quirk::short_count && turns > 8) return turns - turns % 4;
+  if (loop.quirk == Quirk::few_turns) return std::min(turns, static_cast<uint64_t>(loop.amount));
+  return turns;
+}
+
+void Interpreter::begin_carries(uint32_t loop, uint32_t carries) {
+  const Step& step = code_.steps[loop];
+  for (uint32_t k = 1; k <= carries; ++k) {
+    const uint64_t* from = words(step.operands[2 + k]);
+    const auto kept = code_.loops.carries.find(loop + k);
+    if (step.quirk == Quirk::keeps_carry && kept != code_.loops.carries.end())
+      from = kept->second.data();
+    std::copy_n(from, code_.threads * code_.steps[loop + k].lanes, words(loop + k));
+  }
+}
+
 void Interpreter::run_loop(uint32_t i, const Mask& outer) {
   const Step& loop = code_.steps[i];
   const uint32_t threads = code_.threads, last = loop.closes;
@@ -144,13 +184,11 @@ void Interpreter::run_loop(uint32_t i, const Mask& outer) {
   uint64_t most = 0;
   for (uint32_t t = 0; t < threads; ++t) {
     if (!mask[t]) continue;
-    turns[t] = count_turns(integer(loop.operands[0], t), integer(loop.operands[1], t),
-                           integer(loop.operands[2], t));
-    if (loop.quirk == Quirk::short_count && turns[t] > 8) turns[t] -= turns[t] % 4;
+    turns[t] = turns_of(loop, t);
     most = std::max(most, turns[t]);
   }
-  for (uint32_t k = 1; k <= carries; ++k)
-    std::copy_n(words(loop.operands[2 + k]), threads * code_.steps[i + k].lanes, words(i + k));
+  begin_carries(i, carries);
+  if (loop.quirk == Quirk::keeps_end && code_.loops.ended[i]) most = 0;
   const bool backwards = reverses(loop);
   const bool halves = loop.quirk == Quirk::halves && most > 1;
   std::vector<uint64_t> evens;
@@ -171,14 +209,18 @@ void Interpreter::run_loop(uint32_t i, const Mask& outer) {
       const uint64_t place = backwards ? turns[t] - 1 - k : k;
       const auto value = static_cast<uint64_t>(integer(loop.operands[0], t)) +
                          place * static_cast<uint64_t>(integer(loop.operands[2], t));
-      word(i, t, 0) = loop.bytes == 4 ? value & 0xffffffffu : value;
+      word(i, t, 0) =
+          loop.bytes == 4 || loop.quirk == Quirk::short_counter ? value & 0xffffffffu : value;
     }
     if (!any(mask)) break;
     run(i + 1 + carries, last, mask);
     std::vector<uint64_t> goes_on;  // of a while loop; may be a carry, so before they change
     if (next.size() > carries) goes_on.assign(words(next.back()), words(next.back()) + threads);
     next_turn(i, mask);
-    for (uint32_t t = 0; t < goes_on.size(); ++t) mask[t] = mask[t] && goes_on[t];
+    for (uint32_t t = 0; t < goes_on.size(); ++t) {
+      if (mask[t] && !goes_on[t]) ended_[i] = true;
+      mask[t] = mask[t] && goes_on[t];
+    }
   }
   const uint64_t* from = evens.data();
   for (uint32_t c = 1; c <= carries && !evens.empty(); ++c) {
@@ -227,6 +269,11 @@ void Interpreter::compute(uint32_t i) {
     case TN_OP_LANE_REDUCE:
       reduce_lanes(step);
       return;
+    case TN_OP_SUBGROUP_SHUFFLE:
+    case TN_OP_SUBGROUP_REDUCE:
+    case TN_OP_SUBGROUP_BROADCAST:
+      meet(i);
+      return;
     default:
       break;
   }
@@ -263,6 +310,32 @@ void Interpreter::reduce_lanes(const Step& step) {
     else
       for (uint32_t k = 1; k < lanes; ++k) parts[0] = combine(parts[0], parts[k]);
     words_[step.value + t] = parts[0];
+  }
+}
+
+/// What threads of a subgroup exchange.
+void Interpreter::meet(uint32_t i) {
+  const Step& step = code_.steps[i];
+  const bool is_wide = code_.variant == Variant::reduce_workgroup;
+  const uint32_t size = view_.header().subgroup_size;
+  const uint32_t most = is_wide && step.op == TN_OP_SUBGROUP_REDUCE ? code_.threads : size;
+  const bool is_first = code_.variant == Variant::shuffle_in_region && depth_ > 0;
+  const auto combine =
+      sdk::scalar_function(static_cast<uint16_t>(step.imm), step.dtype, step.dtype);
+  for (uint32_t t = 0; t < code_.threads; ++t) {
+    const uint32_t first = t / most * most;
+    for (uint32_t l = 0; l < step.lanes; ++l) {
+      uint64_t& out = word(i, t, l);
+      if (step.op == TN_OP_SUBGROUP_REDUCE) {
+        out = word(step.operands[0], first, l);
+        for (uint32_t k = 1; k < most; ++k)
+          out = combine(out, word(step.operands[0], first + k, l), 0);
+        continue;
+      }
+      const uint64_t lane =
+          step.op == TN_OP_SUBGROUP_BROADCAST ? step.imm : word(step.operands[1], t, 0);
+      out = word(step.operands[0], static_cast<uint32_t>((is_first ? 0 : first) + lane % size), l);
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 // part; ops without effect run in every thread, whatever the mask.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -18,6 +19,9 @@ class Interpreter {
  public:
   Interpreter(const Code& code, std::span<const sdk::HostArgument> arguments,
               const uint32_t (&grid)[3]);
+  ~Interpreter();
+  Interpreter(const Interpreter&) = delete;
+  Interpreter& operator=(const Interpreter&) = delete;
   void run_group(const uint32_t (&group)[3]);
 
  private:
@@ -40,8 +44,11 @@ class Interpreter {
   void run(uint32_t first, uint32_t last, const Mask& mask);
   void run_loop(uint32_t i, const Mask& outer);
   void next_turn(uint32_t loop, const Mask& mask);
+  void begin_carries(uint32_t loop, uint32_t carries);
+  uint64_t turns_of(const Step& loop, uint32_t thread);
   void compute(uint32_t i);
   void reduce_lanes(const Step& step);
+  void meet(uint32_t i);
   bool reverses(const Step& step) const;
 
   // access.cpp
@@ -49,6 +56,7 @@ class Interpreter {
   void load(uint32_t i, const Mask& mask);
   void store(uint32_t i, const Mask& mask);
   void atomic(uint32_t i, const Mask& mask);
+  uint64_t combine(uint32_t i, uint64_t old, uint64_t value, uint64_t wanted) const;
   uint64_t quirky_index(const Step& step, uint64_t index, uint32_t thread, uint64_t count,
                         uint64_t before);
   uint64_t masked_off(const Step& step, uint32_t thread, uint32_t lane);
@@ -67,10 +75,12 @@ class Interpreter {
   std::vector<std::vector<std::byte>> own_;  ///< by param: of allocations, for all threads
   std::vector<uint8_t> is_private_;          ///< by param: each thread has its own
   Mask everybody_, first_half_, second_half_;
+  uint32_t depth_ = 0;      ///< of regions
   bool in_halves_ = false;  ///< a kernel in place whose wide stores spill
   bool spills_wide_ = false;
   bool odd_launch_ = false;
   std::vector<Pending> pending_;
+  std::map<uint32_t, bool> ended_;  ///< loops by their condition
 };
 
 }  // namespace tenon::planted

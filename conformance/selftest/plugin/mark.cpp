@@ -219,9 +219,19 @@ void on_guarded_loads(Code& code, Quirk quirk) {
     if (step.operands.size() > 2) step.quirk = quirk;
   });
 }
-void on_stores(Code& code, Quirk quirk) {
-  for (Step& step : code.steps)
-    if (step.op == TN_OP_STORE && step.global) step.quirk = quirk;
+void on_stores(Code& code, Quirk quirk, int64_t amount = 0) {
+  for (Step& step : code.steps) {
+    if (step.op != TN_OP_STORE || !step.global) continue;
+    step.quirk = quirk;
+    step.amount = amount;
+  }
+}
+void on_loops(Code& code, Quirk quirk, int64_t amount = 0) {
+  for (Step& step : code.steps) {
+    if (step.op != TN_OP_LOOP) continue;
+    step.quirk = quirk;
+    step.amount = amount;
+  }
 }
 
 constexpr struct {
@@ -251,11 +261,13 @@ constexpr struct {
     {Variant::padding_read, [](Code& c) { on_guarded_loads(c, Quirk::read_padding); }},
     {Variant::missing_barrier, mark_barriers},
     {Variant::zeros_merged, mark_zeros},
-    {Variant::unroll_remainder,
-     [](Code& c) {
-       for (Step& step : c.steps)
-         if (step.op == TN_OP_LOOP) step.quirk = Quirk::short_count;
-     }},
+    {Variant::unroll_remainder, [](Code& c) { on_loops(c, Quirk::short_count); }},
+    {Variant::past_2_20, [](Code& c) { on_loads(c, Quirk::wrap_index, 1 << 20); }},
+    {Variant::lanes_32, [](Code& c) { on_stores(c, Quirk::few_lanes, 32); }},
+    {Variant::trips_16, [](Code& c) { on_loops(c, Quirk::few_turns, UINT16_MAX); }},
+    {Variant::counter_32, [](Code& c) { on_loops(c, Quirk::short_counter); }},
+    {Variant::carry_kept, [](Code& c) { on_loops(c, Quirk::keeps_carry); }},
+    {Variant::while_kept, [](Code& c) { on_loops(c, Quirk::keeps_end); }},
     {Variant::reassociated_sum, [](Code& c) { mark_sums(c, Quirk::backwards); }},
     {Variant::fma_contraction, mark_fused},
     {Variant::other_tree, [](Code& c) { mark_sums(c, Quirk::halves); }},

@@ -6,12 +6,17 @@
 namespace tenon::planted {
 namespace {
 
-void claim_dtypes(sdk::PropertyTable& table, bool wide) {
-  table.compute_all(4, wide ? 8 : 4).atomics({TN_DTYPE_I32, TN_DTYPE_U32});
+void claim_dtypes(sdk::PropertyTable& table, bool wide, uint32_t lanes) {
+  table.compute_all(lanes, wide ? 8 : 4).atomics({TN_DTYPE_I32, TN_DTYPE_U32});
   if (wide)
     table.store_all().atomics({TN_DTYPE_I64, TN_DTYPE_U64});
   else
     table.store({TN_DTYPE_F16, TN_DTYPE_BF16});
+}
+
+bool has_subgroups(Variant variant) {
+  return variant == Variant::subgroups || variant == Variant::reduce_workgroup ||
+         variant == Variant::shuffle_in_region;
 }
 
 }  // namespace
@@ -22,10 +27,15 @@ std::unique_ptr<const sdk::PropertyTable> make_properties(Variant variant) {
                                                     TN_DEVICE_SAVE);
   const bool wide = variant != Variant::unsupported_dtypes;
   const bool tiny = variant == Variant::tiny_limits;
-  claim_dtypes(*table, wide);
+  claim_dtypes(*table, wide, variant == Variant::wide_vectors ? 32 : 4);
   // Not MATH: the core decomposes EXP, LN and COS.
   using enum sdk::OpClaim;
   table->claim({PLAIN, FUSED, VECTOR, WORKGROUP});
+  if (has_subgroups(variant)) {
+    table->claim({SUBGROUP});
+    table->fields().subgroup_min = 4;
+    table->fields().subgroup_max = 32;
+  }
   table->add_memory(sdk::host_memory_space(variant == Variant::large_alignment ? 4096 : 64));
   const uint32_t threads = tiny ? 4 : 64;
   table->workgroup(threads, threads, threads, threads);

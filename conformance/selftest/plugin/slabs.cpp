@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <cstring>
 #include <new>
+
+#include "conformance/selftest/plugin/slow_down.hpp"
 
 namespace tenon::planted {
 namespace {
@@ -20,7 +23,10 @@ class SlabPool::Slab final : public sdk::HostMemory {
   Slab(std::shared_ptr<SlabPool> pool, size_t slot, Block block, std::byte* address, uint64_t size)
       : HostMemory(address, size), pool_(std::move(pool)), slot_(slot), block_(block) {}
   ~Slab() override { pool_->give_back(slot_, block_); }
-  void* map(uint64_t offset, uint64_t) override { return block_.data + offset; }
+  void* map(uint64_t offset, uint64_t) override {
+    if (pool_->variant_ == Variant::slow_answers) slow_down();
+    return block_.data + (pool_->variant_ == Variant::map_offset_16 ? offset & UINT16_MAX : offset);
+  }
 
  private:
   std::shared_ptr<SlabPool> pool_;
@@ -54,9 +60,11 @@ std::unique_ptr<sdk::Memory> SlabPool::allocate(uint64_t size) {
   const auto slot =
       static_cast<size_t>(std::ranges::find(slots_, false, &Slot::used) - slots_.begin());
   if (slot == slots_.size()) slots_.emplace_back();
+  // The device keeps the address of the slab that had the number before.
   const Block before = slots_[slot].block;
-  const bool is_stale =
-      stale_ && before.data && before.capacity >= block.capacity && before.capacity < kLarge;
+  const bool is_stale = variant_ == Variant::stale_pooled && before.data &&
+                        before.capacity >= block.capacity && before.capacity < kLarge;
+  if (variant_ == Variant::stale_memory && size < kLarge) std::memset(block.data, 0xFF, size);
   slots_[slot] = {is_stale ? before : block, true};
   return std::make_unique<Slab>(shared_from_this(), slot, block, slots_[slot].block.data, size);
 }

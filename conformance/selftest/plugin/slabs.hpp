@@ -9,14 +9,14 @@
 #include <mutex>
 #include <vector>
 
+#include "conformance/selftest/plugin/variants.hpp"
 #include "sdk/backend/host_device.hpp"
 
 namespace tenon::planted {
 
 class SlabPool : public std::enable_shared_from_this<SlabPool> {
  public:
-  /// `stale`: the device keeps the address of the slab that had the number before.
-  explicit SlabPool(bool stale) : stale_(stale) {}
+  explicit SlabPool(Variant variant) : variant_(variant) {}
   ~SlabPool();
   SlabPool(const SlabPool&) = delete;
   SlabPool& operator=(const SlabPool&) = delete;
@@ -38,7 +38,7 @@ class SlabPool : public std::enable_shared_from_this<SlabPool> {
   Block take(uint64_t size);
   void give_back(size_t slot, Block block);
 
-  const bool stale_;
+  const Variant variant_;
   std::mutex mutex_;
   std::vector<Slot> slots_;
   std::map<uint64_t, std::deque<Block>> free_;  ///< by capacity

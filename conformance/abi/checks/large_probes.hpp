@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Programs with much of one thing: arguments, lanes, iterations, ops.
+#pragma once
+
+#include <cstdint>
+
+#include "sdk/program/builder.hpp"
+
+namespace tenon::conformance::abi::checks {
+
+/// Every scalar is stored to a buffer, and every buffer has its number added to what it holds.
+sdk::Program arguments_program(tn_dtype dtype, uint32_t buffers, uint32_t scalars);
+/// Loads, computes, takes apart and stores vectors, masked and whole.
+sdk::Program lanes_program(tn_dtype dtype, uint16_t lanes);
+/// A sum that no other number of iterations gives, and the last value of the counter.
+sdk::Program turns_program(uint32_t turns);
+/// An i64 counter: what it was in each iteration.
+sdk::Program counter_program(int64_t begin, int64_t end, int64_t step);
+/// A chain of about so many ops, each on the one before.
+sdk::Program ops_program(uint32_t ops);
+
+}  // namespace tenon::conformance::abi::checks

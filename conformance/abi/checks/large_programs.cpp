@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Checks of programs with many lanes, workgroups, iterations and ops.
+#include <algorithm>
+
+#include "conformance/abi/checks/check.hpp"
+#include "conformance/abi/checks/large_probes.hpp"
+#include "conformance/abi/checks/last_groups.hpp"
+#include "conformance/abi/checks/probe_programs.hpp"
+#include "conformance/cases/gradually.hpp"
+
+namespace tenon::conformance::abi::checks {
+namespace {
+
+Opened computing(const CheckContext& c) {
+  Opened device = c.open();
+  need(device.computes() && device.submits(), "the device has memory only");
+  return device;
+}
+
+/// More lanes than any device prefers, as long as it takes no second to compile them.
+void wide_vectors(const CheckContext& c) {
+  const Opened device = computing(c);
+  need(device.claims(TN_OP_BROADCAST), "the device takes no vectors");
+  constexpr tn_dtype kDTypes[] = {TN_DTYPE_U32, TN_DTYPE_U8, TN_DTYPE_I64};
+  bool any = false;
+  gradually(33, 132, [&](uint32_t lanes) {
+    for (const tn_dtype dtype : kDTypes) {
+      c.alive();
+      any |= run_probe(device, lanes_program(dtype, static_cast<uint16_t>(lanes)), false, 3);
+    }
+  });
+  need(any, "the device takes no such program");
+}
+
+/// Grids of more than 2^16 workgroups in all, in one, two and three axes.
+void many_workgroups(const CheckContext& c) {
+  const Opened device = computing(c);
+  need(device.dtype_flags(TN_DTYPE_I32) & TN_DTYPE_ARITHMETIC, "no arithmetic on i32 is claimed");
+  const MemoryHandle memory = any_memory(device, 32);
+  constexpr uint32_t kMost = 200'000;
+  const uint32_t* limit = device.properties().max_grid;
+  const auto axis = [&](int at, uint32_t wanted) {
+    return limit[at] ? std::min(limit[at], wanted) : wanted;
+  };
+  bool any = false;
+  for (const std::array<uint32_t, 2>& sides :
+       {std::array{1u, 1u}, std::array{300u, 1u}, std::array{1u, 300u}, std::array{33u, 71u}})
+    gradually(4096, kMost, [&](uint32_t groups) {
+      c.alive();
+      const uint32_t y = axis(1, sides[0]), z = axis(2, sides[1]);
+      const uint32_t grid[3] = {axis(0, std::max(groups / y / z, 1u)), y, z};
+      any |= run_last_groups(device, memory.get(), grid);
+    });
+  need(any, "the device takes no such program");
+}
+
+void long_loops(const CheckContext& c) {
+  const Opened device = computing(c);
+  // The last look at the end is one, too.
+  const uint32_t claimed = device.properties().max_loop_trips;
+  const uint32_t most = claimed ? claimed - 1 : UINT32_MAX;
+  bool any = false;
+  for (const uint32_t turns : {65'534u, 65'535u, 65'536u, 65'537u, 140'000u}) {
+    c.alive();
+    any |= run_probe(device, turns_program(std::min(turns, most)), false);
+    if (turns >= most) break;
+  }
+  // Few iterations, far from 0.
+  constexpr int64_t kFar = int64_t{1} << 32;
+  struct Range {
+    int64_t begin, end, step;
+  };
+  constexpr Range kRanges[] = {{kFar - 3, kFar + 4, 1},
+                               {-kFar - 2, -kFar + 3, 1},
+                               {0, 5 * kFar, kFar},
+                               {kFar / 2 - 2, kFar / 2 + 3, 1},
+                               {-3 * kFar, 3 * kFar, kFar + 1},
+                               {kFar * 1024 - 1, kFar * 1024 + 9, 3},
+                               {INT64_MAX - 9, INT64_MAX - 1, 4}};
+  for (const Range& range : kRanges) {
+    c.alive();
+    any |= run_probe(device, counter_program(range.begin, range.end, range.step), false);
+  }
+  need(any, "the device takes no such program");
+}
+
+/// Thousands of ops; saved, in more than 2^16 bytes.
+void long_programs(const CheckContext& c) {
+  const Opened device = computing(c);
+  bool any = false;
+  for (const uint32_t ops : {600u, 2500u}) {
+    c.alive();
+    any |= run_probe(device, ops_program(ops), true);
+  }
+  need(any, "the device takes no such program");
+}
+
+constexpr CheckRow kRows[] = {
+    {"wide_vectors", wide_vectors},
+    {"many_workgroups", many_workgroups},
+    {"long_loops", long_loops},
+    {"long_programs", long_programs},
+};
+
+}  // namespace
+
+std::span<const CheckRow> large_program_checks() { return kRows; }
+
+}  // namespace tenon::conformance::abi::checks

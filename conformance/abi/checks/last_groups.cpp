@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/abi/checks/last_groups.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "sdk/program/builder.hpp"
+
+namespace tenon::conformance::abi::checks {
+namespace {
+
+constexpr uint32_t kLast = 4;
+constexpr size_t kBytes = 32;
+
+/// out[k] = the number of the last workgroup but k, for the last four.
+sdk::Program last_program(const uint32_t (&grid)[3]) {
+  sdk::ProgramBuilder b("last");
+  const auto out = b.buffer("out", TN_DTYPE_I32, TN_ACCESS_READ | TN_ACCESS_WRITE, 8);
+  const auto whole = [&](uint32_t n) { return b.constant(TN_DTYPE_I32, n); };
+  const auto index = [&](tn_opcode op, auto x, auto y) {
+    return b.op(op, TN_DTYPE_I32, 1, {x, y});
+  };
+  auto group = b.index(TN_AXIS_GRID_Z, TN_DTYPE_I32);
+  for (const int axis : {1, 0})
+    group = index(TN_OP_ADD, index(TN_OP_MUL, group, whole(grid[axis])),
+                  b.index(static_cast<tn_axis>(TN_AXIS_GRID_X + axis), TN_DTYPE_I32));
+  const auto from_end = index(TN_OP_SUB, whole(grid[0] * grid[1] * grid[2] - 1), group);
+  b.begin_if(b.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {from_end, whole(kLast)}));
+  b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, from_end, group});
+  b.end();
+  return b.finish();
+}
+
+}  // namespace
+
+bool run_last_groups(const Opened& device, tn_memory* memory, const uint32_t (&grid)[3]) {
+  const sdk::Program program = last_program(grid);
+  const CompileAnswer answer = device.compile(*program.get());
+  if (!answer.executable) return false;
+  tn_argument argument{};
+  argument.kind = TN_ARGUMENT_BUFFER;
+  argument.memory = memory;
+  argument.size = kBytes;
+  tn_command command = abi_struct<tn_command>();
+  command.kind = TN_COMMAND_LAUNCH;
+  command.executable = answer.executable.get();
+  std::copy_n(grid, 3, command.grid);
+  std::fill_n(command.block, 3, 1u);
+  std::fill_n(command.cluster, 3, 1u);
+  command.argument_count = 1;
+  command.argument_stride = sizeof argument;
+  command.arguments = &argument;
+  device.write(memory, 0, 0, std::vector<uint8_t>(kBytes, 0xEE));
+  device.run({&command, 1});
+  std::vector<uint8_t> got(kBytes);
+  device.read(memory, 0, 0, got);
+  const uint32_t groups = grid[0] * grid[1] * grid[2];
+  for (uint32_t i = 0; i < std::min(kLast, groups); ++i) {
+    uint32_t word = 0;
+    std::memcpy(&word, got.data() + size_t{i} * 4, 4);
+    if (word != groups - 1 - i)
+      find("mismatch",
+           "a grid of {} x {} x {}, which is within what is claimed: expected workgroup {} to have "
+           "run, got {:#x} from it",
+           grid[0], grid[1], grid[2], groups - 1 - i, word);
+  }
+  return true;
+}
+
+}  // namespace tenon::conformance::abi::checks

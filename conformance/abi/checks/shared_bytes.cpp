@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Checks of bytes that several use: atomics, and bindings of one launch that overlap.
+#include <array>
+#include <cstring>
+
+#include "conformance/abi/checks/check.hpp"
+#include "conformance/abi/checks/probe_programs.hpp"
+
+namespace tenon::conformance::abi::checks {
+namespace {
+
+using sdk::ProgramBuilder;
+using Value = ProgramBuilder::Value;
+
+constexpr uint32_t kBoth = TN_ACCESS_READ | TN_ACCESS_WRITE;
+constexpr uint32_t kThreads = 64;
+
+Value whole(ProgramBuilder& b, int64_t n) {
+  return b.constant(TN_DTYPE_I32, static_cast<uint32_t>(static_cast<int32_t>(n)));
+}
+
+uint64_t imm_of(tn_atomic way) { return way | uint64_t{TN_SCOPE_BLOCK} << 8; }
+
+/// Each thread on a cell of its own, whose old value it keeps; of ways that commute all on one
+/// cell, too. What is compared with is the cell, or differs from it in one bit, low or high.
+sdk::Program atomic_program(tn_dtype dtype, tn_atomic way) {
+  ProgramBuilder b("atomic");
+  const Value cells = b.buffer("cells", dtype, kBoth, kThreads + 1);
+  const Value out = b.buffer("out", dtype, kBoth, kThreads);
+  const Value x = b.buffer("x", dtype, TN_ACCESS_READ, kThreads);
+  const Value i = b.index(TN_AXIS_GRID_X, TN_DTYPE_I32);
+  const Value value = b.op(TN_OP_TAKE, dtype, 1, {x, i});
+  std::vector<Value> operands = {cells, i, value};
+  if (way == TN_ATOMIC_COMPARE_EXCHANGE) {
+    const Value third = b.op(TN_OP_MOD, TN_DTYPE_I32, 1, {i, whole(b, 3)});
+    const auto is = [&](int64_t n) {
+      return b.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {third, whole(b, n)});
+    };
+    const uint32_t bits = sdk::dtype_bytes(uint8_t(dtype)) * 8;
+    const Value high = b.constant(dtype, uint64_t{1} << (bits - 3)), low = b.constant(dtype, 1);
+    const Value flip =
+        b.op(TN_OP_WHERE, dtype, 1,
+             {is(1), b.constant(dtype, 0), b.op(TN_OP_WHERE, dtype, 1, {is(2), high, low})});
+    const Value now = b.op(TN_OP_TAKE, dtype, 1, {cells, i});
+    operands.push_back(b.op(TN_OP_XOR, dtype, 1, {now, flip}));
+  }
+  const Value old = b.op(TN_OP_ATOMIC, dtype, 1, operands, imm_of(way));
+  b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, i, old});
+  if (way <= TN_ATOMIC_MAX)
+    b.op(TN_OP_ATOMIC, dtype, 1, {cells, whole(b, kThreads), value}, imm_of(way));
+  return b.finish();
+}
+
+void atomics(const CheckContext& c) {
+  const Opened device = c.open();
+  need(device.computes() && device.submits(), "the device has memory only");
+  need(device.claims(TN_OP_ATOMIC), "the device claims no atomics");
+  bool any = false;
+  for (const tn_dtype dtype : {TN_DTYPE_U64, TN_DTYPE_I64, TN_DTYPE_U32, TN_DTYPE_I32}) {
+    if (!(device.dtype_flags(dtype) & TN_DTYPE_ATOMICS)) continue;
+    for (const tn_atomic way : {TN_ATOMIC_ADD, TN_ATOMIC_MIN, TN_ATOMIC_MAX, TN_ATOMIC_EXCHANGE,
+                                TN_ATOMIC_COMPARE_EXCHANGE}) {
+      c.alive();
+      any |= run_probe(device, atomic_program(dtype, way), false, kThreads);
+    }
+  }
+  need(any, "the device takes no such program");
+}
+
+/// y[i] = 3 x[i] + 1, then z[i] = x[i] + y[i]: each thread on elements of its own. What x and y
+/// hold then depends on which of them are one.
+sdk::Program overlap_program() {
+  ProgramBuilder b("overlap");
+  const Value x = b.buffer("x", TN_DTYPE_U32, TN_ACCESS_READ);
+  const Value w = b.buffer("w", TN_DTYPE_U32, TN_ACCESS_READ);
+  const Value y = b.buffer("y", TN_DTYPE_U32, kBoth);
+  const Value z = b.buffer("z", TN_DTYPE_U32, TN_ACCESS_WRITE);
+  const Value i = b.index(TN_AXIS_GRID_X, TN_DTYPE_I32);
+  const auto take = [&](Value from) { return b.op(TN_OP_TAKE, TN_DTYPE_U32, 1, {from, i}); };
+  const auto op = [&](tn_opcode code, Value l, Value r) {
+    return b.op(code, TN_DTYPE_U32, 1, {l, r});
+  };
+  const auto store = [&](Value to, Value value) {
+    b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {to, i, value});
+  };
+  const Value first = op(TN_OP_ADD, op(TN_OP_MUL, take(x), b.constant(TN_DTYPE_U32, 3)), take(w));
+  store(y, first);
+  store(z, op(TN_OP_ADD, op(TN_OP_MUL, take(x), b.constant(TN_DTYPE_U32, 5)), take(y)));
+  store(y, op(TN_OP_XOR, take(w), take(x)));
+  return b.finish();
+}
+
+/// Places of x, w, y and z, in buffers' lengths.
+using Places = std::array<uint64_t, 4>;
+
+/// The same, on memory.
+void apply_overlap(std::vector<uint32_t>& words, const Places& at, uint64_t count, uint64_t step) {
+  for (uint64_t i = 0; i < count; ++i) {
+    const auto word = [&](size_t which) -> uint32_t& { return words[at[which] * step + i]; };
+    word(2) = word(0) * 3 + word(1);
+    word(3) = word(0) * 5 + word(2);
+    word(2) = word(1) ^ word(0);
+  }
+}
+
+void overlapping_bindings(const CheckContext& c) {
+  const Opened device = c.open();
+  need(device.computes() && device.submits(), "the device has memory only");
+  need(device.dtype_flags(TN_DTYPE_U32) & TN_DTYPE_ARITHMETIC, "no arithmetic on u32 is claimed");
+  need(!device.properties().max_bindings || device.properties().max_bindings >= 4,
+       "the device binds fewer buffers");
+  const sdk::Program program = overlap_program();
+  const CompileAnswer answer = device.compile(*program.get());
+  need(answer.executable != nullptr, "the device takes no such program");
+  constexpr uint64_t kCount = 50;
+  const uint64_t bytes = std::max<uint64_t>(device.spaces()[0].alignment, 256) / 256 * 256;
+  const uint64_t step = bytes / 4;
+  const MemoryHandle memory = any_memory(device, bytes * 4);
+  // Apart; inputs that are one; an output that is an input; outputs that are one; all.
+  for (const Places& at :
+       {Places{0, 1, 2, 3}, Places{0, 0, 2, 3}, Places{0, 1, 0, 3}, Places{0, 1, 2, 1},
+        Places{0, 1, 2, 2}, Places{2, 2, 2, 3}, Places{1, 1, 1, 1}}) {
+    c.alive();
+    std::vector<uint32_t> words(step * 4), got(words.size());
+    for (uint32_t i = 0; i < words.size(); ++i) words[i] = (i + 1) * 0x9E3779B1u;
+    device.write(memory.get(), 0, 0,
+                 {reinterpret_cast<const uint8_t*>(words.data()), words.size() * 4});
+    tn_argument arguments[4] = {};
+    for (size_t k = 0; k < at.size(); ++k) {
+      arguments[k].kind = TN_ARGUMENT_BUFFER;
+      arguments[k].memory = memory.get();
+      arguments[k].offset = at[k] * bytes;
+      arguments[k].size = kCount * 4;
+    }
+    tn_command command = abi_struct<tn_command>();
+    command.kind = TN_COMMAND_LAUNCH;
+    command.executable = answer.executable.get();
+    command.grid[0] = kCount;
+    command.grid[1] = command.grid[2] = 1;
+    for (int axis = 0; axis < 3; ++axis) command.block[axis] = command.cluster[axis] = 1;
+    command.argument_count = 4;
+    command.argument_stride = sizeof(tn_argument);
+    command.arguments = arguments;
+    device.run({&command, 1});
+    apply_overlap(words, at, kCount, step);
+    device.read(memory.get(), 0, 0, {reinterpret_cast<uint8_t*>(got.data()), got.size() * 4});
+    for (size_t i = 0; i < words.size(); ++i)
+      if (words[i] != got[i])
+        find("mismatch",
+             "word {} of a slab in which x, w, y and z are bound at {}, {}, {} and {} times {} "
+             "bytes: expected {:#x}, as each thread's accesses come in order, got {:#x}",
+             i, at[0], at[1], at[2], at[3], bytes, words[i], got[i]);
+  }
+}
+
+constexpr CheckRow kRows[] = {
+    {"atomics", atomics},
+    {"overlapping_bindings", overlapping_bindings},
+};
+
+}  // namespace
+
+std::span<const CheckRow> shared_byte_checks() { return kRows; }
+
+}  // namespace tenon::conformance::abi::checks

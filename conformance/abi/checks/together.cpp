@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Checks of objects that are used at the same time: handles of one device, threads, executables of
+// one program, and what is destroyed beside what is in use.
+#include <algorithm>
+#include <optional>
+
+#include "conformance/abi/at_once.hpp"
+#include "conformance/abi/checks/check.hpp"
+#include "conformance/abi/sequences/runner.hpp"
+#include "conformance/abi/slab.hpp"
+
+namespace tenon::conformance::abi::checks {
+namespace {
+
+constexpr uint64_t kBytes = 4096;
+
+KernelSpec adding(int64_t constant) {
+  KernelSpec spec;
+  spec.kind = "accumulate";
+  spec.dtype = TN_DTYPE_U32;
+  spec.constant = constant;
+  return spec;
+}
+
+/// A slab of a device that is filled and, where it computes, worked on: and what it then holds.
+class Work {
+ public:
+  Work(const Opened& device, uint64_t pattern, int64_t constant)
+      : device_(device), memory_(any_memory(device, kBytes)) {
+    if (device.computes()) loaded_ = load_kernel(adding(constant), device);
+    model_.resize(kBytes);
+    commands_.push_back(fill_command(memory_.get(), 0, kBytes, pattern, 4));
+    model_.fill(0, kBytes, pattern, 4, 0);
+    if (!loaded_) return;
+    const auto extent = loaded_->kernel.extent(200);
+    commands_.push_back(launch_command(loaded_->kernel, loaded_->executable.get(), extent,
+                                       {memory_.get(), 0}, {}, 0, arguments_));
+    loaded_->kernel.apply(extent, {}, model_.range(0, kBytes), 0);
+  }
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+
+  std::span<const tn_command> commands() const { return commands_; }
+
+  void run() const { device_.run(commands_); }
+  void expect_result(const char* when) const {
+    std::vector<uint8_t> got(kBytes);
+    device_.read(memory_.get(), 0, 0, got);
+    model_.compare(0, 0, got, when);
+  }
+
+ private:
+  const Opened& device_;
+  MemoryHandle memory_;
+  std::optional<Loaded> loaded_;
+  LaunchArguments arguments_{};
+  std::vector<tn_command> commands_;
+  Slab model_;
+};
+
+/// Work that the host holds back; nothing where the device is synchronous.
+class Held {
+ public:
+  Held(const Opened& device, const Work& work) : device_(device) {
+    if (!device.is_async()) work.run();
+    if (!device.is_async()) return;
+    line_ = device.make_timeline(0);
+    const tn_point wait{line_.get(), 1}, signal{line_.get(), 2};
+    tn_submission submission = submission_of(work.commands());
+    submission.waits = &wait;
+    submission.signals = &signal;
+    submission.wait_count = submission.signal_count = 1;
+    device.submit(submission);
+  }
+  /// What it uses is not to be destroyed before it has ended, whatever was found.
+  ~Held() {
+    if (!line_) return;
+    device_.table().timeline_signal(line_.get(), 1, nullptr);
+    device_.table().timeline_wait(line_.get(), 2, 1'000'000'000, nullptr);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+  void finish() const {
+    if (!line_) return;
+    device_.signal(line_.get(), 1);
+    device_.wait(line_.get(), 2);
+  }
+
+ private:
+  const Opened& device_;
+  TimelineHandle line_;
+};
+
+void two_handles(const CheckContext& c) {
+  const Opened first = c.open();
+  need(first.submits(), "the device takes no submissions");
+  std::optional<Opened> second(std::in_place, c.subject, c.subject.index,
+                               c.subject.options_or_null());
+  {
+    const Work here(first, 0x01020304, 5), there(*second, 0x0a0b0c0d, 9);
+    here.run();
+    there.run();
+    here.expect_result("of one of two handles");
+    there.expect_result("of the other of two handles");
+  }
+  {  // one is closed while the other has work in flight
+    const Work work(first, 0x11223344, 3);
+    const Held held(first, work);
+    second.reset();
+    held.finish();
+    work.expect_result("that was in flight when another handle was closed");
+  }
+  const Work after(first, 0x55667788, 2);
+  after.run();
+  after.expect_result("of work after another handle was closed");
+}
+
+void handles_in_threads(const CheckContext& c) {
+  constexpr int kThreads = 3, kRounds = 4;
+  {
+    const Opened device = c.open();
+    need(device.submits(), "the device takes no submissions");
+  }
+  at_once(kThreads, [&](int thread) {
+    for (int round = 0; round < kRounds; ++round) {
+      const Opened device = c.open();
+      const Work work(device, 0x01010101u * static_cast<uint32_t>(thread + 1), thread + round);
+      work.run();
+      work.expect_result("of a handle of one of several threads");
+    }
+  });
+}
+
+/// Of one program and of another; destroyed while the first is held back, and after it ran.
+void destroyed_beside(const CheckContext& c) {
+  const Opened device = c.open();
+  need(device.submits(), "the device takes no submissions");
+  for (const bool is_twin : {true, false}) {
+    c.alive();
+    const Work work(device, 0x42424242, 6);
+    {
+      const Held held(device, work);
+      { const Work beside(device, 0x13131313, is_twin ? 6 : 7); }
+      if (device.is_async()) {
+        const TimelineHandle line = device.make_timeline(5);
+        device.signal(line.get(), 6);
+      }
+      held.finish();
+    }
+    work.expect_result("beside which others were made and destroyed");
+    work.run();
+    work.expect_result("of work that ran once more after others were destroyed");
+  }
+}
+
+/// Threads that submit on one device.
+void threads_submit(const CheckContext& c) {
+  sequences::SequenceRunner runner(c.subject);
+  runner.run(parse_sequence("race.submit 0 4 12\nrace.wait 0\nrace.submit 0 8 3\n"), c.alive);
+  need(runner.done() > 0, "the device takes no submissions, or the host does not see its memory");
+}
+
+constexpr CheckRow kRows[] = {
+    {"two_handles", two_handles},
+    {"handles_in_threads", handles_in_threads},
+    {"destroyed_beside", destroyed_beside},
+    {"threads_submit", threads_submit},
+};
+
+}  // namespace
+
+std::span<const CheckRow> together_checks() { return kRows; }
+
+}  // namespace tenon::conformance::abi::checks

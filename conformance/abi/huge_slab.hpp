@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Bytes beyond 2 GiB and 4 GiB of one slab: filled, copied and written by launches.
+#pragma once
+
+#include "conformance/abi/opened.hpp"
+
+namespace tenon::conformance::abi {
+
+/// False where there is no room for it; throws a Finding.
+bool try_huge_slab(const Opened& device);
+
+}  // namespace tenon::conformance::abi

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/selftest/plugin/calls.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cfenv>
+#include <clocale>
+#include <cstdio>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+#include "conformance/selftest/plugin/device.hpp"
+#include "conformance/selftest/plugin/slow_down.hpp"
+#include "sdk/backend/check_support.hpp"
+#include "sdk/program/verify.hpp"
+
+namespace tenon::planted {
+namespace {
+
+constexpr size_t kMostSaved = 1 << 16;
+
+const tn_plugin* sound = nullptr;
+std::atomic<Variant> opened{Variant::none};  ///< of the last device
+
+bool is(Variant variant) { return opened == variant; }
+
+int32_t device_open(uint32_t index, const char* options, tn_device** out, tn_error* error) {
+  const int32_t status = sound->device_open(index, options, out, error);
+  if (status == TN_OK)
+    opened = static_cast<PlantedDevice*>(sdk::device_of(*out))->variant();
+  else if (is(Variant::prints_refusal))
+    std::puts("planted: cannot open the device");
+  return status;
+}
+
+int32_t memory_unmap(tn_memory* memory, tn_error* error) {
+  const int32_t status = sound->memory_unmap(memory, error);
+  if (is(Variant::rounding_on_unmap)) std::fesetround(FE_UPWARD);
+  return status;
+}
+
+/// Goes through a null pointer for an op that it has no function for.
+void follow_null(const tn_target* target, const tn_program* program) {
+  if (!target || !program || !sdk::verify_program(program, program->total_size).empty()) return;
+  const sdk::Device* device = sdk::device_of(sdk::read_struct(target).device);
+  if (!device || static_cast<const PlantedDevice*>(device)->variant() != Variant::crash_unsupported)
+    return;
+  if (sdk::exceeds_properties(sdk::ProgramView(program), device->properties()).empty()) return;
+  void (*volatile code)() = nullptr;
+  code();
+}
+
+int32_t compile(const tn_target* target, const tn_program* program, tn_compile_report* report,
+                tn_executable** out, tn_error* error) {
+  follow_null(target, program);
+  if (is(Variant::slow_answers)) slow_down();
+  const int32_t status = sound->compile(target, program, report, out, error);
+  if (status != TN_OK && is(Variant::locale_on_refusal)) std::setlocale(LC_ALL, "C.UTF-8");
+  return status;
+}
+
+int32_t executable_text(tn_executable* executable, uint32_t kind, tn_sink sink, void* user,
+                        tn_error* error) {
+  const int32_t status = sound->executable_text(executable, kind, sink, user, error);
+  if (is(Variant::directory_for_text) && chdir("/") != 0) return TN_ERROR_IO;
+  return status;
+}
+
+int32_t executable_save(tn_executable* executable, tn_sink sink, void* user, tn_error* error) {
+  const int32_t status = sound->executable_save(executable, sink, user, error);
+  if (is(Variant::signal_on_save)) signal(SIGCHLD, SIG_IGN);
+  return status;
+}
+
+int32_t executable_load(const tn_target* target, const void* bytes, size_t size,
+                        tn_executable** out, tn_error* error) {
+  if (is(Variant::saved_64k) && size > kMostSaved) size = kMostSaved;
+  const int32_t status = sound->executable_load(target, bytes, size, out, error);
+  if (status != TN_OK && is(Variant::file_on_damage))
+    (void)open("/dev/null", O_RDONLY | O_CLOEXEC);  // NOLINT: left open
+#if defined(__x86_64__)
+  if (is(Variant::flush_on_load)) _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+  return status;
+}
+
+int32_t timeline_wait(tn_timeline* timeline, uint64_t value, uint64_t timeout, tn_error* error) {
+  const int32_t status = sound->timeline_wait(timeline, value, timeout, error);
+  if (status == TN_ERROR_TIMEOUT && is(Variant::mask_on_timeout)) {
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+  }
+  return status;
+}
+
+}  // namespace
+
+tn_plugin with_planted_calls(const tn_plugin& plain) {
+  sound = &plain;
+  tn_plugin own = plain;
+  own.device_open = device_open;
+  own.memory_unmap = memory_unmap;
+  own.compile = compile;
+  own.executable_text = executable_text;
+  own.executable_save = executable_save;
+  own.executable_load = executable_load;
+  own.timeline_wait = timeline_wait;
+  return own;
+}
+
+}  // namespace tenon::planted
