@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The transcendental functions of shaders keep the strict row of docs/conformance.md: 3, 3 and 4
+// The transcendental functions of shaders keep the strict row of docs/abi.md: 3, 3 and 4
 // units in the last place; trunc is exact. Samples stand evenly among the bits of all numbers.
 #include <fmt/format.h>
 
