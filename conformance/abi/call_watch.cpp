@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -85,10 +85,22 @@ class Watch {
     output_.fresh();
   }
 
-  void look(const char* function) {
-    const ProcessState now = ProcessState::of_calls();
+  void enter() {
+    ++calls_;
+    ++running_;
+  }
+  void leave(const char* function) {
+    --running_;
+    const uint64_t calls = calls_;
+    const bool was_alone = running_ == 0;
+    ProcessState now = ProcessState::of_calls();
     const std::lock_guard lock(mutex_);
-    if (!change_.empty()) return;
+    // Another thread's call may change what is the process's as long as it runs.
+    if (!was_alone || calls_ != calls) {
+      now.directory = quick_.directory;
+      now.locale = quick_.locale;
+      now.handlers = quick_.handlers;
+    }
     note(difference(quick_, now), function);
     note_output(function);
   }
@@ -118,6 +130,7 @@ class Watch {
       note(fmt::format("standard output: expected nothing on it, got \"{}\"", text), after);
   }
 
+  std::atomic<uint64_t> calls_{0}, running_{0};
   std::mutex mutex_;
   ProcessState before_, quick_;
   Output output_;
@@ -142,14 +155,12 @@ template <size_t Table, class Result, class... Arguments,
 struct Wrapper<Table, Function> {
   static const char* name;
   static Result call(Arguments... arguments) {
-    if constexpr (std::is_void_v<Result>) {
-      (tables[Table].*Function)(arguments...);
-      watch().look(name);
-    } else {
-      const Result result = (tables[Table].*Function)(arguments...);
-      watch().look(name);
-      return result;
-    }
+    struct Call {
+      Call() { watch().enter(); }
+      ~Call() { watch().leave(name); }
+    };
+    const Call call;
+    return (tables[Table].*Function)(arguments...);
   }
 };
 template <size_t Table, class Result, class... Arguments,

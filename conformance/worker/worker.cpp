@@ -75,7 +75,7 @@ int serve(const Target& target) {
   confine();
   leave_driver_caches();
   Channel channel;
-  abi::catch_standard_output();
+  if (target.name.empty()) abi::catch_standard_output();  // there is a device
   try {
     const std::unique_ptr<Worker> worker = make_worker(target, channel);
     channel.send(Ready{worker->facts()});

@@ -75,12 +75,12 @@ void subgroups(const CheckContext& c) {
   for (uint32_t size = std::max(p.subgroup_min, 1u); size <= p.subgroup_max; size *= 2)
     for (const tn_dtype dtype : {TN_DTYPE_U32, TN_DTYPE_I32, TN_DTYPE_F32, TN_DTYPE_I64})
       for (const Place place :
-           {Place::kPlain, Place::kLoop, Place::kSomeGroups, Place::kSomeSubgroups})
-        for (const uint32_t number : {1u, 3u}) {
-          if (size * number > most_threads(p, 1024)) continue;
-          c.alive();
-          any |= run_probe(device, exchange_program(dtype, size, number, place), false, 2);
-        }
+           {Place::kPlain, Place::kLoop, Place::kSomeGroups, Place::kSomeSubgroups}) {
+        const uint32_t number = std::min(most_threads(p, 3 * size) / size, 3u);
+        if (number == 0) continue;
+        c.alive();
+        any |= run_probe(device, exchange_program(dtype, size, number, place), false, 2);
+      }
   need(any, "the device takes no such program");
 }
 

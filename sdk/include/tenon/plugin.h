@@ -182,6 +182,8 @@ typedef struct tn_memory_space {
 #define TN_DEVICE_SAVE 16u         /* executable_save and executable_load */
 #define TN_DEVICE_SOFTWARE 32u     /* threads of a workgroup are lanes of the host's processor */
 
+/* Strict: f32 as rounded, exp2 and log2 to 3 ULP, sin to 4. Relaxed: division to 2.5 ULP, roots to
+ * 4.5, exp2 to 3 + 2 |x|, log2 to 3, sin to 2^-11. abi.md, Accuracy, has all of it. */
 typedef enum tn_accuracy { TN_ACCURACY_STRICT = 1, TN_ACCURACY_RELAXED = 2 } tn_accuracy;
 
 /* tn_properties.numerics: what the device does otherwise than ops.def pins */
