@@ -162,7 +162,8 @@ std::optional<Finding> Harness::compare_runs(const Passed& runs, const Compariso
   if (again.mismatch) return poison(again, "; right with another poison");
   if (deterministic)
     if (const std::string text = first_difference(first.outputs, second.outputs); !text.empty())
-      return Finding{"nondeterminism", text + "; is the order of sums fixed, and was the work awaited?"};
+      return Finding{"nondeterminism",
+                     text + "; is the order of sums fixed, and was the work awaited?"};
   return std::nullopt;
 }
 
