@@ -13,7 +13,7 @@ using sdk::ProgramBuilder;
 using Value = ProgramBuilder::Value;
 
 constexpr uint32_t kBoth = TN_ACCESS_READ | TN_ACCESS_WRITE;
-constexpr uint32_t kThreads = 64;
+constexpr uint32_t kThreads = 48;
 
 Value whole(ProgramBuilder& b, int64_t n) {
   return b.constant(TN_DTYPE_I32, static_cast<uint32_t>(static_cast<int32_t>(n)));
