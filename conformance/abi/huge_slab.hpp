@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Bytes beyond 2 GiB and 4 GiB of one slab: filled, copied and written by launches.
+// Bytes beyond 2 GiB and 4 GiB of one slab, or else beyond 256 and 512 MiB: filled, copied and
+// written by launches.
 #pragma once
 
 #include "conformance/abi/opened.hpp"

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -11,8 +10,8 @@
 #include <algorithm>
 #include <cfenv>
 #include <clocale>
-#include <cstring>
 #include <filesystem>
+#include <map>
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -39,22 +38,23 @@ uintptr_t handler_of(int number) {
                                       : reinterpret_cast<uintptr_t>(action.sa_handler);
 }
 
-/// File and flags of a descriptor, as text.
-std::string stream_of(int descriptor) {
+ProcessState::Stream stream_of(int descriptor) {
   struct stat file {};
   const int flags = fcntl(descriptor, F_GETFL);
-  if (flags < 0 || fstat(descriptor, &file) != 0) return "";
-  return fmt::format("file {}:{}, flags {:#o}", file.st_dev, file.st_ino, flags);
+  if (flags < 0 || fstat(descriptor, &file) != 0) return {};
+  return {true, file.st_dev, file.st_ino, flags};
+}
+std::string text_of(const ProcessState::Stream& stream) {
+  if (!stream.is_open) return "it closed";
+  return fmt::format("file {}:{}, flags {:#o}", stream.device, stream.file, stream.flags);
 }
 
-std::map<std::string, std::string> environment_now() {
-  std::map<std::string, std::string> variables;
-  for (char** entry = environ; entry && *entry; ++entry) {
-    const char* equals = std::strchr(*entry, '=');
-    if (equals)
-      variables.emplace(std::string(*entry, static_cast<size_t>(equals - *entry)), equals + 1);
-  }
-  return variables;
+std::map<std::string, std::string> by_name(const std::vector<std::string>& variables) {
+  std::map<std::string, std::string> out;
+  for (const std::string& entry : variables)
+    if (const size_t equals = entry.find('='); equals != std::string::npos)
+      out.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+  return out;
 }
 
 /// Names that other code of the process, or a child of it, acts upon.
@@ -64,8 +64,10 @@ bool is_shared_name(std::string_view name) {
   return std::ranges::any_of(kStarts, [&](auto start) { return name.starts_with(start); });
 }
 
-std::string variable_difference(const std::map<std::string, std::string>& before,
-                                const std::map<std::string, std::string>& after) {
+std::string variable_difference(const std::vector<std::string>& all_before,
+                                const std::vector<std::string>& all_after) {
+  if (all_before == all_after) return {};
+  const auto before = by_name(all_before), after = by_name(all_after);
   for (const auto& [name, value] : before) {
     const auto at = after.find(name);
     if (at == after.end())
@@ -103,12 +105,9 @@ ProcessState ProcessState::now() {
   ProcessState state = of_calls();
   state.umask = ::umask(0);
   ::umask(state.umask);
-  cpu_set_t processors;
-  CPU_ZERO(&processors);
-  if (sched_getaffinity(0, sizeof processors, &processors) == 0)
-    for (int i = 0; i < CPU_SETSIZE; ++i) state.processors.push_back(CPU_ISSET(i, &processors));
+  sched_getaffinity(0, sizeof state.processors, &state.processors);
   for (int i = 0; i < 3; ++i) state.streams[static_cast<size_t>(i)] = stream_of(i);
-  state.variables = environment_now();
+  for (char** entry = environ; entry && *entry; ++entry) state.variables.emplace_back(*entry);
   itimerval timer{};
   getitimer(ITIMER_REAL, &timer);
   state.alarm = timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0;
@@ -172,7 +171,7 @@ std::string difference(const ProcessState& before, const ProcessState& after) {
     if (after.blocked[i] != before.blocked[i])
       return fmt::format("signal {} of the calling thread: expected it {}, got the opposite", i,
                          before.blocked[i] ? "blocked" : "not blocked");
-  if (after.processors != before.processors)
+  if (!CPU_EQUAL(&after.processors, &before.processors))
     return "the processors of the calling thread: expected them as before, got others";
   if (after.rounding != before.rounding)
     return fmt::format("the rounding of the calling thread: expected {:#x}, got {:#x}",
@@ -185,8 +184,8 @@ std::string difference(const ProcessState& before, const ProcessState& after) {
   constexpr const char* kStreams[] = {"standard input", "standard output", "standard error"};
   for (size_t i = 0; i < before.streams.size(); ++i)
     if (after.streams[i] != before.streams[i])
-      return fmt::format("{}: expected {}, got {}", kStreams[i], before.streams[i],
-                         after.streams[i].empty() ? "it closed" : after.streams[i]);
+      return fmt::format("{}: expected {}, got {}", kStreams[i], text_of(before.streams[i]),
+                         text_of(after.streams[i]));
   if (after.alarm && !before.alarm) return "the timer of SIGALRM: expected none, got one";
   return variable_difference(before.variables, after.variables);
 }

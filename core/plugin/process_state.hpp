@@ -3,10 +3,11 @@
 // tool look at it before and after they call a plugin.
 #pragma once
 
+#include <sched.h>
+
 #include <array>
 #include <csignal>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -27,12 +28,18 @@ struct ProcessState {
   unsigned umask = 0;
   std::array<uintptr_t, 12> handlers{};  ///< of the signals that belong to the program
   std::array<bool, 65> blocked{};
-  std::vector<bool> processors;  ///< on which the thread may run
+  cpu_set_t processors{};  ///< on which the thread may run
   int rounding = 0;
-  uint64_t float_control = 0;          ///< traps, and what happens to subnormals
-  std::array<std::string, 3> streams;  ///< what descriptors 0 to 2 are; "" if closed
-  std::map<std::string, std::string> variables;
-  bool alarm = false;  ///< a timer will send SIGALRM
+  uint64_t float_control = 0;  ///< traps, and what happens to subnormals
+  struct Stream {
+    bool is_open = false;
+    uint64_t device = 0, file = 0;
+    int flags = 0;
+    bool operator==(const Stream&) const = default;
+  };
+  std::array<Stream, 3> streams;       ///< descriptors 0 to 2
+  std::vector<std::string> variables;  ///< of the environment, as NAME=value
+  bool alarm = false;                  ///< a timer will send SIGALRM
 };
 
 /// Of the calling thread: traps, rounding, and what happens to subnormals; 0 where it is not known.

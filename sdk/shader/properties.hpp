@@ -14,7 +14,8 @@ namespace tenon::sdk {
 std::unique_ptr<PropertyTable> shader_properties(bool is_software);
 
 /// Iterations after which Mesa's llvmpipe, lavapipe's other name, ends all loops of a thread
-/// (LP_MAX_TGSI_LOOP_ITERATIONS in lp_bld_limits.h): no version is known that does not.
+/// (LP_MAX_TGSI_LOOP_ITERATIONS in lp_bld_limits.h): 22.3.6 does, 25.0.7 and 26.2.6 do not
+/// (docs/found/lavapipe_long_loop.comp).
 inline constexpr uint32_t kLlvmpipeLoopTrips = 65535;
 
 }  // namespace tenon::sdk

@@ -80,7 +80,7 @@ std::unique_ptr<PropertyTable> spirv_properties(const SpirvTarget& target) {
   if (target.subgroup) table->claim({OpClaim::SUBGROUP});
   if (!target.atoms.empty()) table->claim({OpClaim::MATRIX});
   for (const tn_matrix_atom& atom : target.atoms) table->add_atom(atom);
-  table->store_all().compute_all(1, 2).atomics({TN_DTYPE_I32, TN_DTYPE_U32});
+  table->store_all(4).compute_all(1, 2).atomics({TN_DTYPE_I32, TN_DTYPE_U32});
   if (target.i64) table->compute({TN_DTYPE_I64, TN_DTYPE_U64});
   if (target.f64) table->compute({TN_DTYPE_F64});
   table->workgroup(128, 128, 64, 128);

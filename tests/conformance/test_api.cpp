@@ -279,3 +279,12 @@ TEST_CASE("every part of a sequence is a sequence") {
     }
   }
 }
+
+TEST_CASE("each op names the one that is wrong, in the dtypes in which it is") {
+  ApiHarness harness({"planted:0@bug=shr_logical", kAsync});
+  const Outcome outcome = check(harness, "each_op.i8");
+  CHECK(outcome.kind == "mismatch");
+  CHECK(outcome.text.find("shr i8x1: ") != outcome.text.npos);
+  for (const char* sound : {"each_op.u8", "each_op.f32"})
+    CHECK(check(harness, sound).status == Status::kPass);
+}

@@ -492,16 +492,3 @@ TEST_CASE("a program without a meaning is no plugin's fault, and nothing shrinks
   CHECK(print(*small.test.sequence) == print(*test.sequence));
   CHECK(probes == 0);
 }
-
-TEST_CASE("each op names the one that is wrong, in the dtypes in which it is") {
-  ApiHarness harness(planted("shr_logical"));
-  const auto run = [&](const char* name) {
-    Case check;
-    check.sequence = Sequence{name, {}};
-    return harness.run(check, [] {});
-  };
-  const Outcome outcome = run("each_op.i8");
-  CHECK(outcome.kind == "mismatch");
-  CHECK(has(outcome.text, "shr i8x1: "));
-  for (const char* sound : {"each_op.u8", "each_op.f32"}) CHECK(run(sound).status == Status::kPass);
-}

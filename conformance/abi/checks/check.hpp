@@ -46,6 +46,7 @@ std::span<const CheckRow> together_checks();
 std::span<const CheckRow> shared_byte_checks();
 std::span<const CheckRow> subgroup_checks();
 std::span<const CheckRow> submission_checks();
+std::span<const CheckRow> point_checks();
 std::span<const CheckRow> work_checks();
 std::span<const CheckRow> leak_checks();
 

@@ -126,7 +126,7 @@ void large_maps(const CheckContext& c) {
 
 void huge_slab(const CheckContext& c) {
   const Opened device = c.open();
-  need(try_huge_slab(device), "no room for a slab of more than 4 GiB");
+  need(try_huge_slab(device), "no room for a slab of more than 512 MiB");
 }
 
 /// Buffers of more than 2^20 elements, bound beyond 2^20 bytes.

@@ -169,20 +169,20 @@ void between_spaces(const CheckContext& c) {
 }
 
 /// Imported memory and the caller's are one: what either writes the other sees.
-void imported_memory(const CheckContext& c) {
+void import_and_write(const CheckContext& c, uint64_t size) {
   const Opened device = c.open();
   need(c.table().memory_import, "the plugin imports nothing");
-  constexpr uint64_t kPage = 4096, kSize = 3 * kPage;
+  constexpr uint64_t kPage = 4096;
   bool any = false;
   for (uint32_t s = 0; s < device.spaces().size(); ++s) {
     if (!(device.spaces()[s].flags & TN_MEMORY_IMPORT)) continue;
     c.alive();
-    std::vector<uint8_t> storage(kSize + kPage, 0x11);
+    std::vector<uint8_t> storage(size + kPage, 0x11);
     uint8_t* const host =
         storage.data() + (kPage - reinterpret_cast<uintptr_t>(storage.data()) % kPage) % kPage;
     tn_memory* made = nullptr;
     tn_error error = abi_struct<tn_error>();
-    expect_ok(c.table().memory_import(device.handle(), s, host, kSize, &made, &error), error,
+    expect_ok(c.table().memory_import(device.handle(), s, host, size, &made, &error), error,
               "memory_import");
     expect(made, "memory_import: expected a slab, got TN_OK and null");
     const MemoryHandle memory = device.own(made);
@@ -192,33 +192,59 @@ void imported_memory(const CheckContext& c) {
           find("mismatch", "memory_import into space {}: expected {:#04x} at {} {}, got {:#04x}", s,
                wanted, i, where, got[i]);
     };
-    std::vector<uint8_t> got(kSize);
+    std::vector<uint8_t> got(size);
     any = true;
     if (!device.submits()) continue;
     for (const uint8_t round : {uint8_t{0x21}, uint8_t{0x22}}) {
-      const tn_command fill = fill_command(made, 0, kSize, round * uint64_t{0x01010101}, 4);
+      const tn_command fill = fill_command(made, 0, size, round * uint64_t{0x01010101}, 4);
       device.run({&fill, 1});
       // Coherent memory needs no map and unmap between the device and the host.
       if (!(device.spaces()[s].flags & TN_MEMORY_COHERENT)) device.read(made, s, 0, got);
-      expect_in({host, kSize}, round, "of the caller's memory after the device filled it");
+      expect_in({host, size}, round, "of the caller's memory after the device filled it");
     }
     if (!(device.spaces()[s].flags & TN_MEMORY_COHERENT)) {
-      const std::vector<uint8_t> bytes(kSize, 0x33);
+      const std::vector<uint8_t> bytes(size, 0x33);
       device.write(made, s, 0, bytes);
     } else {
-      std::memset(host, 0x33, kSize);
+      std::memset(host, 0x33, size);
     }
     for (uint32_t to = 0; to < device.spaces().size(); ++to) {
       if (!(device.spaces()[to].copy_from >> s & 1)) continue;
-      const MemoryHandle other = device.allocate(to, kSize);
+      const MemoryHandle other = device.allocate(to, size);
       if (!other) continue;
-      const tn_command copy = copy_command(other.get(), 0, made, 0, kSize);
+      const tn_command copy = copy_command(other.get(), 0, made, 0, size);
       device.run({&copy, 1});
       device.read(other.get(), to, 0, got);
       expect_in(got, 0x33, "of a copy of it after the host wrote it");
     }
   }
   need(any, "no space takes host memory");
+}
+
+void imported_memory(const CheckContext& c) { import_and_write(c, uint64_t{3} * 4096); }
+void large_imports(const CheckContext& c) { import_and_write(c, uint64_t{5000} * 4096); }
+
+/// Rule 45 of large ones too, which often come from elsewhere.
+void large_slabs_begin_aligned(const CheckContext& c) {
+  const Opened device = c.open();
+  bool any = false;
+  for (uint32_t s = 0; s < device.spaces().size(); ++s) {
+    const tn_memory_space& space = device.spaces()[s];
+    if (!device.is_visible(s)) continue;
+    for (const int bits : {20, 23, 26, 28}) {
+      const uint64_t size = (uint64_t{1} << bits) + 64;
+      if (space.largest && space.largest < size) continue;
+      const MemoryHandle memory = device.allocate(s, size);
+      if (!memory) continue;
+      any = true;
+      const auto at = reinterpret_cast<uintptr_t>(device.map(memory.get(), 0, size));
+      device.unmap(memory.get());
+      if (at % space.alignment)
+        find("wrong", "memory_map of a slab of {} bytes: expected a multiple of {}, got {:#x}",
+             size, space.alignment, at);
+    }
+  }
+  need(any, "the host sees no slab of a MiB");
 }
 
 /// Takes slabs of a size until one is refused, and frees them; whether one was.
@@ -265,8 +291,12 @@ void room_after_refusal(const CheckContext& c) {
 }
 
 constexpr CheckRow kRows[] = {
-    {"aligned_slabs", aligned_slabs},           {"slabs_apart", slabs_apart},
-    {"between_spaces", between_spaces},         {"imported_memory", imported_memory},
+    {"aligned_slabs", aligned_slabs},
+    {"slabs_apart", slabs_apart},
+    {"between_spaces", between_spaces},
+    {"imported_memory", imported_memory},
+    {"large_imports", large_imports},
+    {"large_slabs_begin_aligned", large_slabs_begin_aligned},
     {"room_after_refusal", room_after_refusal},
 };
 

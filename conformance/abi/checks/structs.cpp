@@ -149,6 +149,40 @@ void long_inputs(const CheckContext& c) {
                  nullptr);
 }
 
+/// Arguments of a launch further apart than they are long.
+void long_arguments(const CheckContext& c) {
+  const Opened device = c.open();
+  need(device.submits() && device.computes(), "the device launches nothing");
+  const auto loaded = load_kernel({}, device);
+  need(loaded && loaded->kernel.has_input(), "the device takes no such program");
+  const MemoryHandle out = any_memory(device, 256), in = any_memory(device, 256);
+  LaunchArguments arguments;
+  const auto extent = loaded->kernel.extent(8);
+  const tn_command fill = fill_command(in.get(), 0, 256, 0x01020304, 4);
+  tn_command launch = launch_command(loaded->kernel, loaded->executable.get(), extent,
+                                     {out.get(), 0}, {in.get(), 0}, 0, arguments);
+  struct Row {
+    tn_argument argument;
+    uint8_t more[24];
+  } rows[3];
+  std::memset(static_cast<void*>(rows), 0xAB, sizeof rows);
+  for (uint32_t i = 0; i < launch.argument_count; ++i) rows[i].argument = arguments.rows[i];
+  launch.arguments = &rows[0].argument;
+  launch.argument_stride = sizeof(Row);
+  Slab input, expected;
+  input.resize(256);
+  expected.resize(256);
+  input.fill(0, 256, 0x01020304, 4, 0);
+  const uint64_t bytes = loaded->kernel.element_bytes();
+  loaded->kernel.apply(extent, input.range(0, extent.inputs * bytes),
+                       expected.range(0, extent.outputs * bytes), 0);
+  const tn_command commands[] = {fill, launch};
+  device.run(commands);
+  std::vector<uint8_t> got(256);
+  device.read(out.get(), 0, 0, got);
+  expected.compare(0, 0, got, "after a launch whose arguments are 64 bytes apart");
+}
+
 void unknown_chain(const CheckContext& c) {
   tn_chain second{};
   second.struct_size = sizeof(tn_chain);
@@ -192,8 +226,10 @@ void null_allowed(const CheckContext& c) {
 }
 
 constexpr CheckRow kRows[] = {
-    {"short_error", short_error}, {"short_report", short_report},   {"short_inputs", short_inputs},
-    {"long_inputs", long_inputs}, {"unknown_chain", unknown_chain}, {"null_allowed", null_allowed},
+    {"short_error", short_error},       {"short_report", short_report},
+    {"short_inputs", short_inputs},     {"long_inputs", long_inputs},
+    {"long_arguments", long_arguments}, {"unknown_chain", unknown_chain},
+    {"null_allowed", null_allowed},
 };
 
 }  // namespace

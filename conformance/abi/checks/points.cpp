@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Checks of what a submission waits for and signals: exactly those points, all of them.
+#include <chrono>
+#include <thread>
+
+#include "conformance/abi/checks/check.hpp"
+
+namespace tenon::conformance::abi::checks {
+namespace {
+
+Opened with_timelines(const CheckContext& c) {
+  Opened device = c.open();
+  need(device.submits() && device.is_async(), "the device is synchronous");
+  return device;
+}
+
+tn_submission submission_of(std::span<const tn_point> waits, std::span<const tn_point> signals) {
+  tn_submission s = abi::submission_of({});
+  s.waits = waits.data();
+  s.wait_count = static_cast<uint32_t>(waits.size());
+  s.signals = signals.data();
+  s.signal_count = static_cast<uint32_t>(signals.size());
+  return s;
+}
+
+/// Long enough for a submission that waits for nothing more.
+void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(3)); }
+
+void expect_value(const Opened& device, tn_timeline* timeline, uint64_t wanted, const char* when) {
+  const uint64_t got = device.query(timeline);
+  if (got != wanted) find("order", "timeline_query: expected {} {}, got {}", wanted, when, got);
+}
+
+void lower_signals(const CheckContext& c) {
+  const Opened device = with_timelines(c);
+  const TimelineHandle rises = device.make_timeline(0), done = device.make_timeline(0);
+  device.signal(rises.get(), 10);
+  const tn_point signals[] = {{rises.get(), 5}, {done.get(), 1}};
+  device.submit(submission_of({}, signals));
+  device.wait(done.get(), 1);
+  expect_value(device, rises.get(), 10, "after the host's 10 and then a submission's 5");
+  device.wait(rises.get(), 10);
+}
+
+/// Several points of one timeline, in any order: the highest counts.
+void signals_of_one_timeline(const CheckContext& c) {
+  const Opened device = with_timelines(c);
+  for (const auto& [first, second] : {std::pair<uint64_t, uint64_t>{3, 7}, {7, 3}}) {
+    const TimelineHandle timeline = device.make_timeline(0), done = device.make_timeline(0);
+    const tn_point signals[] = {{timeline.get(), first}, {timeline.get(), second}, {done.get(), 1}};
+    device.submit(submission_of({}, signals));
+    device.wait(done.get(), 1);
+    device.wait(timeline.get(), 7);
+    expect_value(device, timeline.get(), 7, "after a submission that signals 3 and 7");
+  }
+}
+
+/// A rise that stays below the value is none that it waits for.
+void early_rises(const CheckContext& c) {
+  const Opened device = with_timelines(c);
+  const TimelineHandle gate = device.make_timeline(0), done = device.make_timeline(0);
+  const tn_point wait{gate.get(), 5}, signal{done.get(), 1};
+  device.submit(submission_of({&wait, 1}, {&signal, 1}));
+  for (const uint64_t value : {1, 3, 4}) {
+    device.signal(gate.get(), value);
+    settle();
+    expect_value(device, done.get(), 0, "of a submission that waits for 5 of less");
+  }
+  device.signal(gate.get(), 6);
+  device.wait(done.get(), 1);
+}
+
+/// Each of many waits holds it up, whichever is the last.
+void many_waits(const CheckContext& c) {
+  const Opened device = with_timelines(c);
+  constexpr size_t kCount = 40;
+  for (const size_t last : {size_t{0}, kCount / 2, kCount - 1}) {
+    c.alive();
+    std::vector<TimelineHandle> gates;
+    std::vector<tn_point> waits;
+    for (size_t i = 0; i < kCount; ++i) {
+      gates.push_back(device.make_timeline(0));
+      waits.push_back({gates.back().get(), i + 1});
+    }
+    const TimelineHandle done = device.make_timeline(0);
+    const tn_point signal{done.get(), 1};
+    device.submit(submission_of(waits, {&signal, 1}));
+    for (size_t i = 0; i < kCount; ++i)
+      if (i != last) device.signal(gates[i].get(), i + 1);
+    settle();
+    const uint64_t early = device.query(done.get());
+    device.signal(gates[last].get(), last + 1);
+    device.wait(done.get(), 1);
+    if (early != 0)
+      find("order", "timeline_query: expected 0 while one of {} waits, number {}, is not reached",
+           kCount, last);
+  }
+}
+
+/// What is refused was never submitted (rule 49).
+void refused_submissions(const CheckContext& c) {
+  const Opened device = with_timelines(c);
+  const TimelineHandle timeline = device.make_timeline(4);
+  const tn_point signal{timeline.get(), 9};
+  tn_submission beyond = submission_of({}, {&signal, 1});
+  beyond.queue = 1'000'003;
+  tn_error error = abi_struct<tn_error>();
+  const int32_t status = c.table().submit(device.handle(), &beyond, &error);
+  if (status == TN_OK) return device.wait(timeline.get(), 9);
+  settle();
+  expect_value(device, timeline.get(), 4, "as before a submission to a queue that was refused");
+  device.submit(submission_of({}, {&signal, 1}));
+  device.wait(timeline.get(), 9);
+}
+
+constexpr CheckRow kRows[] = {
+    {"lower_signals", lower_signals},
+    {"signals_of_one_timeline", signals_of_one_timeline},
+    {"early_rises", early_rises},
+    {"many_waits", many_waits},
+    {"refused_submissions", refused_submissions},
+};
+
+}  // namespace
+
+std::span<const CheckRow> point_checks() { return kRows; }
+
+}  // namespace tenon::conformance::abi::checks
