@@ -30,7 +30,8 @@ Interval multiply(const Interval& a, const Interval& b) {
 }
 
 Interval divide(const Interval& a, const Interval& b) {
-  if (contains(b, 0)) return {-kInfinity, kInfinity, contains(a, 0), false};
+  const bool both_infinite = has_infinity(a) && has_infinity(b);
+  if (contains(b, 0)) return {-kInfinity, kInfinity, contains(a, 0) || both_infinite, false};
   return corners({a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high});
 }
 

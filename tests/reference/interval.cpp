@@ -470,3 +470,15 @@ TEST_CASE("a factor of all terms that follow a maximum may come after their sum"
   CHECK_FALSE(takes(sum(1e30F, 1e-45F, false), 0, 2 * 1e30F * 1e-45F, p));
   CHECK_FALSE(takes(sum(1e30F, 1e-20F, true), 0, 0, p));
 }
+
+TEST_CASE("infinity divided by what may be infinity may be NaN") {
+  Profile flushes = exact_profile();
+  flushes.strict = false;
+  flushes.numerics = kFlushInput;
+  Case c;
+  const NodeRef x = c.in(floats({-INFINITY, 1})), y = c.in(floats({-3e-8f, -3e-8f})),
+                tiny = c.in(floats({-1e-40f, -1e-40f}));
+  const IntervalArray out = c.of(c.b.binary(Op::FDIV, x, c.b.binary(Op::FDIV, y, tiny)), flushes);
+  CHECK(takes(out, 0, NAN, flushes));
+  CHECK_FALSE(takes(out, 1, NAN, flushes));
+}

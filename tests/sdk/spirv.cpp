@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <filesystem>
 #include <fstream>
@@ -63,6 +64,17 @@ TEST_CASE("targets of SPIR-V by name") {
   CHECK(spirv_properties(most)->get().subgroup_max == 8);
   CHECK(spirv_properties(least)->get().numerics != 0);
   CHECK(spirv_properties(most)->get().numerics == 0);
+  const auto stores = [](const SpirvTarget& target, uint32_t dtype) {
+    const auto table = spirv_properties(target);
+    const tn_properties& p = table->get();
+    return std::any_of(p.dtypes, p.dtypes + p.dtype_count,
+                       [&](const tn_dtype_caps& row) { return row.dtype == dtype; });
+  };
+  for (const uint32_t wide : {TN_DTYPE_F64, TN_DTYPE_I64, TN_DTYPE_U64}) {
+    CHECK(stores(most, wide));
+    CHECK_FALSE(stores(least, wide));
+  }
+  CHECK(stores(least, TN_DTYPE_F16));
   CHECK(named_spirv_properties("vulkan1.2")->get().memory_space_count == 1);
 }
 
