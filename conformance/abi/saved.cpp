@@ -52,6 +52,11 @@ void expect_damage_is_refused(const Opened& device, std::vector<uint8_t> bytes, 
     bytes[at] = static_cast<uint8_t>(bytes[at] ^ (1u << bit));
     what = fmt::format("bit {} of byte {} turned", bit, at);
   }
+  expect_refused_bytes(device, bytes, what);
+}
+
+void expect_refused_bytes(const Opened& device, std::span<const uint8_t> bytes,
+                          const std::string& what) {
   const LoadAnswer answer = load(device, bytes);
   if (answer.status != TN_ERROR_INCOMPATIBLE)
     find("error", "executable_load: expected TN_ERROR_INCOMPATIBLE with {}, got {}", what,

@@ -21,5 +21,8 @@ LoadAnswer load(const Opened& device, std::span<const uint8_t> bytes);
 
 /// Cuts the bytes or changes one, by the seed; load must say TN_ERROR_INCOMPATIBLE.
 void expect_damage_is_refused(const Opened& device, std::vector<uint8_t> bytes, uint64_t seed);
+/// A Finding unless bytes that are saved ones but for `what` are refused.
+void expect_refused_bytes(const Opened& device, std::span<const uint8_t> bytes,
+                          const std::string& what);
 
 }  // namespace tenon::conformance::abi

@@ -121,4 +121,27 @@ sdk::Program ops_program(uint32_t ops) {
   return b.finish();
 }
 
+sdk::Program scratch_program(uint32_t threads, uint32_t count) {
+  ProgramBuilder b("scratch");
+  b.workgroup(threads, 1, 1);
+  const Value out = b.buffer("out", TN_DTYPE_U32, kBoth, threads);
+  const Value own = b.allocate("own", TN_DTYPE_U32, TN_SPACE_SCRATCH, count);
+  const Value thread = b.index(TN_AXIS_BLOCK_X, TN_DTYPE_I32);
+  const Value number = b.op(TN_OP_CAST, TN_DTYPE_U32, 1, {thread});
+  const Value fill = b.begin_loop(whole(b, 0), whole(b, count), whole(b, 1));
+  const Value mark =
+      b.op(TN_OP_MUL, TN_DTYPE_U32, 1, {number, b.constant(TN_DTYPE_U32, 0x01000193)});
+  const Value each = b.op(TN_OP_CAST, TN_DTYPE_U32, 1, {fill});
+  b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {own, fill, b.op(TN_OP_XOR, TN_DTYPE_U32, 1, {mark, each})});
+  b.end();
+  const Value first[] = {b.constant(TN_DTYPE_U32, 0)};
+  const Value sum = b.begin_loop(whole(b, 0), whole(b, count), whole(b, 1), first);
+  const Value found = b.op(TN_OP_TAKE, TN_DTYPE_U32, 1, {own, sum});
+  const Value scaled = b.op(TN_OP_MUL, TN_DTYPE_U32, 1, {sum + 1, b.constant(TN_DTYPE_U32, 3)});
+  const Value next[] = {b.op(TN_OP_ADD, TN_DTYPE_U32, 1, {scaled, found})};
+  b.end(next);
+  b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, thread, sum + 1});
+  return b.finish();
+}
+
 }  // namespace tenon::conformance::abi::checks

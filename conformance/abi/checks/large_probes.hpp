@@ -18,5 +18,7 @@ sdk::Program turns_program(uint32_t turns);
 sdk::Program counter_program(int64_t begin, int64_t end, int64_t step);
 /// A chain of about so many ops, each on the one before.
 sdk::Program ops_program(uint32_t ops);
+/// Each of `threads` fills `count` u32 of memory of its own, and stores what it finds there.
+sdk::Program scratch_program(uint32_t threads, uint32_t count);
 
 }  // namespace tenon::conformance::abi::checks

@@ -95,11 +95,25 @@ void long_programs(const CheckContext& c) {
   need(any, "the device takes no such program");
 }
 
+/// Memory of each thread up to the limit, at most 16 KB.
+void large_scratch(const CheckContext& c) {
+  const Opened device = computing(c);
+  const uint32_t limit = device.properties().max_scratch_bytes;
+  bool any = false;
+  for (const uint32_t bytes : {2048u, 6144u, 16384u}) {
+    if (limit && bytes > limit) continue;
+    for (const uint32_t threads : {1u, most_threads(device.properties(), 4)}) {
+      c.alive();
+      any |= run_probe(device, scratch_program(threads, bytes / 4), false);
+    }
+  }
+  need(any, "the device takes no such program");
+}
+
 constexpr CheckRow kRows[] = {
-    {"wide_vectors", wide_vectors},
-    {"many_workgroups", many_workgroups},
-    {"long_loops", long_loops},
-    {"long_programs", long_programs},
+    {"wide_vectors", wide_vectors},   {"many_workgroups", many_workgroups},
+    {"long_loops", long_loops},       {"long_programs", long_programs},
+    {"large_scratch", large_scratch},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "conformance/abi/at_once.hpp"
 #include "conformance/abi/checks/check.hpp"
+#include "conformance/abi/checks/large_probes.hpp"
 #include "conformance/abi/checks/mutate_program.hpp"
 #include "conformance/abi/refused.hpp"
 #include "conformance/abi/saved.hpp"
@@ -201,6 +202,23 @@ void damaged_executables(const CheckContext& c) {
   for (uint64_t i = 0; i < 200; ++i) {
     c.alive();
     expect_damage_is_refused(device, bytes, mix(c.seed, i));
+  }
+  // The end, and what lies far from the beginning of long ones.
+  const CompileAnswer longer = device.compile(*ops_program(2500).get());
+  const auto many = longer.executable ? save(device, longer.executable.get()) : bytes;
+  for (size_t less = 1; less <= 16; ++less) {
+    for (const auto& whole : {bytes, many})
+      if (whole.size() > less)
+        expect_refused_bytes(device, {whole.begin(), whole.end() - static_cast<ptrdiff_t>(less)},
+                             fmt::format("{} bytes of {} cut off", less, whole.size()));
+  }
+  constexpr size_t kPlaces = 40;
+  for (size_t i = 0; i < kPlaces; ++i) {
+    c.alive();
+    auto turned = many;
+    const size_t at = many.size() * i / kPlaces;
+    turned[at] ^= 0x10;
+    expect_refused_bytes(device, turned, fmt::format("bit 4 of byte {} turned", at));
   }
 }
 

@@ -2,6 +2,8 @@
 // Checks of calls that must be refused, and of targets by name.
 #include <cstring>
 
+#include <cstring>
+
 #include "conformance/abi/checks/check.hpp"
 #include "conformance/abi/refused.hpp"
 #include "conformance/abi/saved.hpp"
@@ -23,6 +25,18 @@ void open_beyond(const CheckContext& c) {
       "device_open with an unknown option", [&](tn_device** out, tn_error* error) {
         return c.table().device_open(c.subject.index, "no_such_option_is_known=1", out, error);
       });
+  // A message with all of it has no room, and ends all the same.
+  const std::string name(600, 'x');
+  tn_error error = abi_struct<tn_error>();
+  std::memset(error.message, 'y', sizeof error.message);
+  tn_device* opened = nullptr;
+  const int32_t status =
+      c.table().device_open(c.subject.index, (name + "=1").c_str(), &opened, &error);
+  expect(status != TN_OK && !opened, "device_open with an unknown option: expected it refused");
+  expect(std::memchr(error.message, 0, sizeof error.message),
+         "device_open with an unknown option of {} letters: expected a message that ends within {} "
+         "bytes",
+         name.size(), sizeof error.message);
 }
 
 void refuse_properties(const CheckContext& c) {
