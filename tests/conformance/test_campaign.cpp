@@ -133,8 +133,10 @@ TEST_CASE("saying yes and then failing to compile is a failure") {
   options.most_shrunk = 0;
   const Campaign result = run_campaign(options);
   REQUIRE(count(result.report, Status::kFail) > 0);
-  for (const Failure& failure : result.report.failures)
+  for (const Failure& failure : result.report.failures) {
+    INFO(failure.name << " " << failure.text);
     CHECK(failure.text.find("no square roots today") != std::string::npos);
+  }
 }
 
 TEST_CASE("three lost devices end the run, and what lost them is shrunk") {

@@ -125,7 +125,8 @@ void handles_in_threads(const CheckContext& c) {
   at_once(kThreads, [&](int thread) {
     for (int round = 0; round < kRounds; ++round) {
       const Opened device = c.open();
-      const Work work(device, 0x01010101u * static_cast<uint32_t>(thread + 1), thread + round);
+      const uint64_t pattern = uint64_t{0x01010101} * static_cast<uint32_t>(thread + 1);
+      const Work work(device, pattern, thread + round);
       work.run();
       work.expect_result("of a handle of one of several threads");
     }

@@ -76,11 +76,12 @@ bool has_memory(const tn_program* program) {
 
 int32_t compile(const tn_target* target, const tn_program* program, tn_compile_report* report,
                 tn_executable** out, tn_error* error) {
+  if (!tenon::sdk::verify_program(program, program->total_size).empty())
+    return base->compile(target, program, report, out, error);  // what it says cannot be read
   if (kBug == Bug::crash && has_op(program, TN_OP_MOD)) raise(SIGSEGV);
   if (kBug == Bug::lies && has_op(program, TN_OP_SQRT))
     return refuse(error, TN_ERROR_COMPILE_FAILED, "no square roots today");
-  const bool is_legal = tenon::sdk::verify_program(program, program->total_size).empty();
-  if (kBug == Bug::wrong && is_legal)
+  if (kBug == Bug::wrong)
     return base->compile(target, exchanged(program, TN_OP_XOR, TN_OP_OR).get(), report, out, error);
   if (kBug == Bug::staged && has_memory(program))
     return base->compile(target, exchanged(program, TN_OP_ADD, TN_OP_MUL).get(), report, out,
