@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs one workgroup of a compute shader on the first Vulkan device and prints its words.
-//   c++ -std=c++17 run_compute.cpp -o run_compute -lvulkan -lshaderc      (Debian 12's wants more:
-//   $LIBS = -lshaderc_combined -lglslang -lHLSL -lMachineIndependent -lGenericCodeGen -lOSDependent
-//   -lOGLCompiler -lSPIRV -lSPIRV-Tools-opt -lSPIRV-Tools -lpthread in place of -lshaderc,
-//   -Wl,--start-group before it) VK_DRIVER_FILES=<driver>.json ./run_compute shader.comp (GLSL; or
-//   SPIR-V, shader.spv)
-//   ./run_compute --features                                     what the device says it has
+//
+//   c++ -std=c++17 run_compute.cpp -o run_compute -lvulkan -lshaderc
+//   VK_DRIVER_FILES=<driver>.json ./run_compute shader.comp     (GLSL; or SPIR-V, shader.spv)
+//   ./run_compute --features                                    (what the device says it has)
+//
+// Debian 12 wants these in place of -lshaderc:
+//
+//   -Wl,--start-group -lshaderc_combined -lglslang -lHLSL -lMachineIndependent
+//   -lGenericCodeGen -lOSDependent -lOGLCompiler -lSPIRV -lSPIRV-Tools-opt -lSPIRV-Tools
+//   -lpthread
+//
 // Buffers are at set 0, bindings 0, 1, ..., as lines of the shader or the command line say:
 //   //! buffer 0 = 0x80000000 -1 1.5f 7x3     words of 32 bits; NxM is N, M times
 //   //! print 8                               words of buffer 0 to print (16)
