@@ -24,7 +24,9 @@ sdk::Program last_program(const uint32_t (&grid)[3]) {
   for (const int axis : {1, 0})
     group = index(TN_OP_ADD, index(TN_OP_MUL, group, whole(grid[axis])),
                   b.index(static_cast<tn_axis>(TN_AXIS_GRID_X + axis), TN_DTYPE_I32));
-  const auto from_end = index(TN_OP_SUB, whole(grid[0] * grid[1] * grid[2] - 1), group);
+  // By ops that every device has.
+  const auto from_end = index(TN_OP_ADD, whole(grid[0] * grid[1] * grid[2] - 1),
+                              index(TN_OP_MUL, group, whole(UINT32_MAX)));
   b.begin_if(b.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {from_end, whole(kLast)}));
   b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, from_end, group});
   b.end();
