@@ -3,7 +3,6 @@
 // touched.
 #include "conformance/abi/huge_slab.hpp"
 
-#include <algorithm>
 #include <array>
 #include <fstream>
 #include <limits>
@@ -21,11 +20,10 @@ struct Places {
   uint64_t size;  ///< bytes of the slab
   std::array<uint64_t, 5> at;
 };
-/// The first that there is room for is tried.
-constexpr Places kTries[] = {
-    {4 * kGiB + (1 << 16), {0, 2 * kGiB - 128, 2 * kGiB + 4096, 4 * kGiB - 128, 4 * kGiB + 4096}},
-    {kGiB / 2 + (1 << 16), {0, kGiB / 4 - 128, kGiB / 4 + 4096, kGiB / 2 - 128, kGiB / 2 + 4096}},
-};
+constexpr Places kHuge = {4 * kGiB + (1 << 16),
+                          {0, 2 * kGiB - 128, 2 * kGiB + 4096, 4 * kGiB - 128, 4 * kGiB + 4096}};
+constexpr Places kHalfGiB = {kGiB / 2 + (1 << 16),
+                             {0, kGiB / 4 - 128, kGiB / 4 + 4096, kGiB / 2 - 128, kGiB / 2 + 4096}};
 
 uint64_t free_host_bytes() {
   std::ifstream in("/proc/meminfo");
@@ -95,6 +93,8 @@ void launch_stores(const Opened& device, tn_memory* memory, const Places& places
 }
 
 bool try_places(const Opened& device, const Places& places) {
+  if (!device.submits()) return false;
+  if (!device.is_visible(0) && !(device.window_from(0) && device.window_to(0))) return false;
   if (!has_room(device, places.size)) return false;
   const MemoryHandle memory = device.allocate(0, places.size);
   if (!memory) return false;
@@ -116,10 +116,7 @@ bool try_places(const Opened& device, const Places& places) {
 
 }  // namespace
 
-bool try_huge_slab(const Opened& device) {
-  if (!device.submits()) return false;
-  if (!device.is_visible(0) && !(device.window_from(0) && device.window_to(0))) return false;
-  return std::ranges::any_of(kTries, [&](const Places& each) { return try_places(device, each); });
-}
+bool try_huge_slab(const Opened& device) { return try_places(device, kHuge); }
+bool try_half_gib_slab(const Opened& device) { return try_places(device, kHalfGiB); }
 
 }  // namespace tenon::conformance::abi

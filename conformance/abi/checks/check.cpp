@@ -21,6 +21,30 @@ std::vector<CheckRow> all_rows() {
 
 }  // namespace
 
+Opened submitting(const CheckContext& c) {
+  Opened device = c.open();
+  need(device.submits(), "the device takes no submissions");
+  return device;
+}
+
+Opened computing(const CheckContext& c) {
+  Opened device = c.open();
+  need(device.computes() && device.submits(), "the device has memory only");
+  return device;
+}
+
+Opened with_timelines(const CheckContext& c) {
+  Opened device = c.open();
+  need(device.is_async(), "the device is synchronous");
+  return device;
+}
+
+Opened submitting_with_timelines(const CheckContext& c) {
+  Opened device = submitting(c);
+  need(device.is_async(), "the device is synchronous");
+  return device;
+}
+
 void run_check(std::string_view name, const CheckContext& context) {
   for (const CheckRow& row : all_rows()) {
     if (row.name != name) continue;

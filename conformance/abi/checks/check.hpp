@@ -53,6 +53,12 @@ std::span<const CheckRow> leak_checks();
 /// Throws kInvalid for a name that is none.
 void run_check(std::string_view name, const CheckContext& context);
 
+// The device, opened; each throws NotThere where it is not such a one.
+Opened submitting(const CheckContext& c);
+Opened computing(const CheckContext& c);  ///< and submitting
+Opened with_timelines(const CheckContext& c);
+Opened submitting_with_timelines(const CheckContext& c);
+
 /// An executable that the device takes, for checks that need any; throws NotThere.
 Loaded any_kernel(const Opened& device);
 /// A slab of space 0; throws NotThere where there is no room.

@@ -27,12 +27,6 @@ std::vector<uint8_t> spread_words(uint64_t bytes) {
   return out;
 }
 
-Opened submitting(const CheckContext& c) {
-  Opened device = c.open();
-  need(device.submits(), "the device takes no submissions");
-  return device;
-}
-
 MemoryHandle large_memory(const Opened& device) {
   const uint64_t largest = device.spaces()[0].largest;
   need(largest == 0 || largest >= kSize, "no slab is so large");
@@ -126,7 +120,12 @@ void large_maps(const CheckContext& c) {
 
 void huge_slab(const CheckContext& c) {
   const Opened device = c.open();
-  need(try_huge_slab(device), "no room for a slab of more than 512 MiB");
+  need(try_huge_slab(device), "no room for a slab of more than 4 GiB");
+}
+
+void half_gib_slab(const CheckContext& c) {
+  const Opened device = c.open();
+  need(try_half_gib_slab(device), "no room for a slab of more than 512 MiB");
 }
 
 /// Buffers of more than 2^20 elements, bound beyond 2^20 bytes.
@@ -226,9 +225,13 @@ void many_arguments(const CheckContext& c) {
 }
 
 constexpr CheckRow kRows[] = {
-    {"large_fills", large_fills},       {"large_copies", large_copies},
-    {"large_maps", large_maps},         {"huge_slab", huge_slab},
-    {"many_elements", many_elements},   {"crowded_submissions", crowded_submissions},
+    {"large_fills", large_fills},
+    {"large_copies", large_copies},
+    {"large_maps", large_maps},
+    {"huge_slab", huge_slab},
+    {"half_gib_slab", half_gib_slab},
+    {"many_elements", many_elements},
+    {"crowded_submissions", crowded_submissions},
     {"many_arguments", many_arguments},
 };
 

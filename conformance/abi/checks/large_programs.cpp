@@ -11,12 +11,6 @@
 namespace tenon::conformance::abi::checks {
 namespace {
 
-Opened computing(const CheckContext& c) {
-  Opened device = c.open();
-  need(device.computes() && device.submits(), "the device has memory only");
-  return device;
-}
-
 /// More lanes than any device prefers, as long as it takes no second to compile them.
 void wide_vectors(const CheckContext& c) {
   const Opened device = computing(c);

@@ -13,12 +13,6 @@ namespace {
 constexpr uint32_t kMostShared = 1 << 20;
 constexpr uint32_t kMostThreads = 1 << 12;
 
-Opened computing(const CheckContext& c) {
-  Opened device = c.open();
-  need(device.computes() && device.submits(), "the device has memory only");
-  return device;
-}
-
 void shared_memory(const CheckContext& c) {
   const Opened device = computing(c);
   const uint32_t words = std::min(device.properties().max_shared_bytes, kMostShared) / 4;

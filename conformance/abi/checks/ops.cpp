@@ -217,8 +217,7 @@ size_t run_ops(const CheckContext& c, const Opened& device, tn_dtype dtype, uint
 }
 
 void each_op(const CheckContext& c) {
-  const Opened device = c.open();
-  need(device.computes() && device.submits(), "the device has memory only");
+  const Opened device = computing(c);
   const auto caps = std::ranges::find(device.dtypes(), uint32_t(c.dtype), &tn_dtype_caps::dtype);
   need(caps != device.dtypes().end(), "the device does not have the dtype");
   size_t ran = run_ops(c, device, c.dtype, 1);

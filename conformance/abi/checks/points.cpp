@@ -8,12 +8,6 @@
 namespace tenon::conformance::abi::checks {
 namespace {
 
-Opened with_timelines(const CheckContext& c) {
-  Opened device = c.open();
-  need(device.submits() && device.is_async(), "the device is synchronous");
-  return device;
-}
-
 tn_submission submission_of(std::span<const tn_point> waits, std::span<const tn_point> signals) {
   tn_submission s = abi::submission_of({});
   s.waits = waits.data();
@@ -32,7 +26,7 @@ void expect_value(const Opened& device, tn_timeline* timeline, uint64_t wanted, 
 }
 
 void lower_signals(const CheckContext& c) {
-  const Opened device = with_timelines(c);
+  const Opened device = submitting_with_timelines(c);
   const TimelineHandle rises = device.make_timeline(0), done = device.make_timeline(0);
   device.signal(rises.get(), 10);
   const tn_point signals[] = {{rises.get(), 5}, {done.get(), 1}};
@@ -44,7 +38,7 @@ void lower_signals(const CheckContext& c) {
 
 /// Several points of one timeline, in any order: the highest counts.
 void signals_of_one_timeline(const CheckContext& c) {
-  const Opened device = with_timelines(c);
+  const Opened device = submitting_with_timelines(c);
   for (const auto& [first, second] : {std::pair<uint64_t, uint64_t>{3, 7}, {7, 3}}) {
     const TimelineHandle timeline = device.make_timeline(0), done = device.make_timeline(0);
     const tn_point signals[] = {{timeline.get(), first}, {timeline.get(), second}, {done.get(), 1}};
@@ -57,7 +51,7 @@ void signals_of_one_timeline(const CheckContext& c) {
 
 /// A rise that stays below the value is none that it waits for.
 void early_rises(const CheckContext& c) {
-  const Opened device = with_timelines(c);
+  const Opened device = submitting_with_timelines(c);
   const TimelineHandle gate = device.make_timeline(0), done = device.make_timeline(0);
   const tn_point wait{gate.get(), 5}, signal{done.get(), 1};
   device.submit(submission_of({&wait, 1}, {&signal, 1}));
@@ -72,7 +66,7 @@ void early_rises(const CheckContext& c) {
 
 /// Each of many waits holds it up, whichever is the last.
 void many_waits(const CheckContext& c) {
-  const Opened device = with_timelines(c);
+  const Opened device = submitting_with_timelines(c);
   constexpr size_t kCount = 40;
   for (const size_t last : {size_t{0}, kCount / 2, kCount - 1}) {
     c.alive();
@@ -99,7 +93,7 @@ void many_waits(const CheckContext& c) {
 
 /// What is refused was never submitted (rule 49).
 void refused_submissions(const CheckContext& c) {
-  const Opened device = with_timelines(c);
+  const Opened device = submitting_with_timelines(c);
   const TimelineHandle timeline = device.make_timeline(4);
   const tn_point signal{timeline.get(), 9};
   tn_submission beyond = submission_of({}, {&signal, 1});

@@ -53,8 +53,7 @@ sdk::Program atomic_program(tn_dtype dtype, tn_atomic way) {
 }
 
 void atomics(const CheckContext& c) {
-  const Opened device = c.open();
-  need(device.computes() && device.submits(), "the device has memory only");
+  const Opened device = computing(c);
   need(device.claims(TN_OP_ATOMIC), "the device claims no atomics");
   bool any = false;
   for (const tn_dtype dtype :
@@ -109,8 +108,7 @@ void apply_overlap(std::vector<uint32_t>& words, const Places& at, uint64_t coun
 }
 
 void overlapping_bindings(const CheckContext& c) {
-  const Opened device = c.open();
-  need(device.computes() && device.submits(), "the device has memory only");
+  const Opened device = computing(c);
   need(device.dtype_flags(TN_DTYPE_U32) & TN_DTYPE_ARITHMETIC, "no arithmetic on u32 is claimed");
   need(!device.properties().max_bindings || device.properties().max_bindings >= 4,
        "the device binds fewer buffers");

@@ -67,8 +67,7 @@ sdk::Program exchange_program(tn_dtype dtype, uint32_t size, uint32_t subgroups,
 }
 
 void subgroups(const CheckContext& c) {
-  const Opened device = c.open();
-  need(device.computes() && device.submits(), "the device has memory only");
+  const Opened device = computing(c);
   need(device.claims(TN_OP_SUBGROUP_SHUFFLE), "the device claims no subgroups");
   const tn_properties& p = device.properties();
   bool any = false;

@@ -12,18 +12,6 @@ namespace {
 
 constexpr uint64_t kBytes = 1024;
 
-Opened submitting(const CheckContext& c) {
-  Opened device = c.open();
-  need(device.submits(), "the device takes no submissions");
-  return device;
-}
-
-Opened with_timelines(const CheckContext& c) {
-  Opened device = submitting(c);
-  need(device.is_async(), "the device is synchronous");
-  return device;
-}
-
 void expect_bytes(const Opened& device, tn_memory* memory, const Slab& model, const char* when) {
   std::vector<uint8_t> got(model.size());
   device.read(memory, 0, 0, got);
@@ -73,7 +61,7 @@ void empty_submission(const CheckContext& c) {
 
 /// Everything is overwritten when submit returns, before the work may begin.
 void structs_are_read(const CheckContext& c) {
-  const Opened device = with_timelines(c);
+  const Opened device = submitting_with_timelines(c);
   const MemoryHandle memory = any_memory(device, kBytes);
   const TimelineHandle gate = device.make_timeline(0), done = device.make_timeline(0);
   std::vector<tn_command> commands = {fill_command(memory.get(), 0, kBytes, 0x77665544, 4)};
@@ -142,7 +130,7 @@ void order_of_commands(const CheckContext& c) {
 }
 
 void timeline_values(const CheckContext& c) {
-  const Opened device = with_timelines(c);
+  const Opened device = submitting_with_timelines(c);
   for (const uint64_t start : {uint64_t{0}, uint64_t{41}, uint64_t{1} << 40}) {
     const TimelineHandle timeline = device.make_timeline(start);
     const auto expect_value = [&](uint64_t value, const char* when) {
@@ -167,7 +155,7 @@ void timeline_values(const CheckContext& c) {
 }
 
 void timeline_timeouts(const CheckContext& c) {
-  const Opened device = with_timelines(c);
+  const Opened device = submitting_with_timelines(c);
   const TimelineHandle timeline = device.make_timeline(3);
   for (const uint64_t nanoseconds : {uint64_t{0}, uint64_t{1}, uint64_t{2'000'000}}) {
     const auto begin = std::chrono::steady_clock::now();

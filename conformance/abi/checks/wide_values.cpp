@@ -13,12 +13,6 @@ constexpr uint64_t kSoon = 5'000'000'000;  ///< ns, in which what has been raise
 constexpr uint64_t kTwo32 = uint64_t{1} << 32, kTwo53 = uint64_t{1} << 53,
                    kTwo63 = uint64_t{1} << 63;
 
-Opened with_timelines(const CheckContext& c) {
-  Opened device = c.open();
-  need(device.is_async(), "the device is synchronous");
-  return device;
-}
-
 std::string name_of(int32_t status) {
   return status == TN_OK ? "TN_OK" : std::string(status_text(status));
 }

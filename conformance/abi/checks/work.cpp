@@ -112,12 +112,6 @@ void bound_offsets(const CheckContext& c) {
   }
 }
 
-Opened with_timelines(const CheckContext& c) {
-  Opened device = c.open();
-  need(device.is_async(), "the device is synchronous");
-  return device;
-}
-
 /// The best of several, so that a busy machine does not count.
 void wait_length(const CheckContext& c) {
   const Opened device = with_timelines(c);
