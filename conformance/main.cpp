@@ -178,7 +178,7 @@ int tenon_conformance(int argc, char** argv) {
   report->add_option("--report", folder, "Folder to write; without it Markdown is printed");
   selftest::SelftestOptions selftest_options;
   CLI::App* selftest =
-      app.add_subcommand("selftest", "How many of 86 planted bugs the fuzzer finds");
+      app.add_subcommand("selftest", "How many of 97 planted bugs the fuzzer finds");
   add_selftest(selftest, selftest_options);
   CLI::App* compare = app.add_subcommand("compare", "What changed between two report.json");
   compare->add_option("before", what, "report.json of the version before")->required();
@@ -195,6 +195,9 @@ int tenon_conformance(int argc, char** argv) {
   CLI::App* guest =
       app.add_subcommand("guest", "Internal: shows a plugin to a fresh process")->group("");
   add_target(guest, options);
+  abi::Guest guest_options;
+  guest->add_option("--host", guest_options.host);
+  guest->add_option("--saved", guest_options.saved);
 
   try {
     const std::vector<const char*> words = tenon::cli::with_help_words(argc, argv);
@@ -217,7 +220,7 @@ int tenon_conformance(int argc, char** argv) {
     if (!options.plugin.empty()) target.plugin = options.plugin;
     if (*guest) {
       constexpr int kResult = 3;
-      abi::run_isolated_process(target, kResult);
+      abi::run_isolated_process(target, kResult, guest_options);
       return kExitOk;
     }
     return worker::serve(target);

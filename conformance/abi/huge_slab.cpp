@@ -71,19 +71,9 @@ void launch_stores(const Opened& device, tn_memory* memory, const Places& places
     const sdk::Program program = store_at(place / 4, ++value);
     const CompileAnswer answer = device.compile(*program.get());
     if (!answer.executable) return;
-    tn_argument argument{};
-    argument.kind = TN_ARGUMENT_BUFFER;
-    argument.memory = memory;
-    argument.size = places.size;
-    tn_command command = abi_struct<tn_command>();
-    command.kind = TN_COMMAND_LAUNCH;
-    command.executable = answer.executable.get();
-    command.grid[0] = kPiece / 4;
-    command.grid[1] = command.grid[2] = 1;
-    for (int axis = 0; axis < 3; ++axis) command.block[axis] = command.cluster[axis] = 1;
-    command.argument_count = 1;
-    command.argument_stride = sizeof(tn_argument);
-    command.arguments = &argument;
+    const tn_argument argument = bound(memory, 0, places.size);
+    const tn_command command =
+        single_command(answer.executable.get(), {kPiece / 4, 1, 1}, {&argument, 1});
     device.run({&command, 1});
     expect_words(device, memory, place, value, "after a launch");
   }

@@ -13,6 +13,9 @@
 #include <cstring>
 
 #include "conformance/abi/checks/check.hpp"
+#include "conformance/abi/saved.hpp"
+#include "conformance/abi/sparse_host.hpp"
+#include "conformance/cases/files.hpp"
 #include "core/plugin/process_state.hpp"
 
 namespace tenon::conformance::abi {
@@ -47,8 +50,9 @@ class Visit {
     before_ = ProcessState::now();
   }
 
-  void run(const Target& target) {
-    const Subject subject(target);
+  void run(const Target& target, const Guest& guest) {
+    const tn_host& host = host_of(guest.host);
+    const Subject subject(target, host);
     expect_unchanged("tn_plugin_query and device_enumerate");
     const auto infos = infos_of(subject);
     expect_unchanged("device_enumerate");
@@ -64,10 +68,17 @@ class Visit {
       const Opened device(subject, subject.index, subject.options_or_null());
       expect_unchanged("device_open and properties");
       expect_order("after device_open");
+      if (!guest.saved.empty()) launch_saved(device, guest.saved);
       use(device);
       expect_order("after a submission");
     }
     expect_unchanged("device_close");
+    const std::string beyond = called_beyond();
+    expect(beyond.empty(),
+           "tn_host of {} bytes: expected nothing behind them to be read, got a call of what lies "
+           "where a "
+           "longer one has `{}`",
+           host.struct_size, beyond);
     expect_order("after device_close");
   }
 
@@ -93,6 +104,18 @@ class Visit {
       }
     }
     expect_unchanged("executable_destroy");
+  }
+
+  /// Loaded before anything is compiled here.
+  void launch_saved(const Opened& device, const std::string& file) {
+    const std::string bytes = read_file(file);
+    const LoadAnswer answer =
+        load(device, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+    if (answer.status != TN_OK)
+      find("error", "executable_load: expected TN_OK for what another process saved, got {}",
+           status_text(answer.status));
+    checks::expect_result(device, checks::any_kernel(device).kernel, answer.executable.get(),
+                          "saved by another process");
   }
 
   static void launch(const Opened& device, const Loaded& loaded) {
@@ -133,8 +156,10 @@ struct Child {
   }
 };
 
-void start(const Target& target, Child& child) {
-  std::vector<std::string> words{isolated_program.string(), "guest", "--backend", target.backend};
+void start(const Target& target, const Guest& guest, Child& child) {
+  std::vector<std::string> words{
+      isolated_program.string(), "guest", "--backend", target.backend, "--host", guest.host};
+  if (!guest.saved.empty()) words.insert(words.end(), {"--saved", guest.saved});
   if (target.plugin) words.insert(words.end(), {"--plugin", target.plugin->string()});
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -210,12 +235,12 @@ std::string take_past(std::string& said) {
 
 }  // namespace
 
-void run_isolated_process(const Target& target, int result) {
+void run_isolated_process(const Target& target, int result, const Guest& guest) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   ProcessState::make_plain();
   std::string said;
   try {
-    Visit(result).run(target);
+    Visit(result).run(target, guest);
   } catch (const Finding& finding) {
     said = fmt::format("{}\t{}\n", finding.kind, finding.text);
   } catch (const NotThere& reason) {
@@ -228,9 +253,9 @@ void run_isolated_process(const Target& target, int result) {
   say(result, said + "done\n");
 }
 
-void run_isolated(const Target& target, const std::function<void()>& alive) {
+void run_isolated(const Target& target, const std::function<void()>& alive, const Guest& guest) {
   Child child;
-  start(target, child);
+  start(target, guest, child);
   std::string said = listen(child.result, alive);
   const std::string past = take_past(said);
   const bool is_done = said.ends_with("done\n");

@@ -6,14 +6,21 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
 
 #include "conformance/cases/target.hpp"
 
 namespace tenon::conformance::abi {
 
+/// What the process has.
+struct Guest {
+  std::string host = "whole";  ///< of host_of
+  std::string saved;           ///< file of executable_save of any_kernel; "" for none
+};
+
 /// Serves as the process: loads, opens, compiles, launches and closes, and writes to descriptor
 /// `result` what the plugin did to the process, then "done".
-void run_isolated_process(const Target& target, int result);
+void run_isolated_process(const Target& target, int result, const Guest& guest);
 
 /// The program whose subcommand "guest" calls run_isolated_process; this one, unless a test says
 /// otherwise.
@@ -21,6 +28,7 @@ inline std::filesystem::path isolated_program = "/proc/self/exe";
 
 /// Starts one and waits for it; `alive` is called meanwhile. Throws a Finding for what the plugin
 /// did to it, and NotThere where it could not be looked at.
-void run_isolated(const Target& target, const std::function<void()>& alive);
+void run_isolated(const Target& target, const std::function<void()>& alive,
+                  const Guest& guest = {});
 
 }  // namespace tenon::conformance::abi

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "conformance/abi/refused.hpp"
+#include "sdk/program/builder.hpp"
 
 namespace tenon::conformance::abi {
 
@@ -70,13 +71,16 @@ tn_target Opened::target() const {
 CompileAnswer Opened::compile(const tn_program& program) const {
   const tn_target target = this->target();
   std::string reason(512, kNoReason);
+  // A block of these calls' own, which is overwritten when they have returned.
+  sdk::Program block(&program, program.total_size);
   const int32_t promise =
-      table().supports(&target, &program, static_cast<uint32_t>(reason.size()), reason.data());
+      table().supports(&target, block.get(), static_cast<uint32_t>(reason.size()), reason.data());
   if (promise == TN_SUPPORT_NO) expect_reason(reason, "a program");
   tn_error error = abi_struct<tn_error>();
   tn_executable* made = nullptr;
   CompileAnswer answer;
-  answer.status = table().compile(&target, &program, nullptr, &made, &error);
+  answer.status = table().compile(&target, block.get(), nullptr, &made, &error);
+  std::memset(const_cast<tn_program*>(block.get()), 0xDD, block.size());
   answer.text = error_message(answer.status, error);
   if (answer.status == TN_ERROR_DEVICE_LOST) throw Lost{answer.text};
   if (answer.status != TN_OK) {
@@ -167,6 +171,13 @@ void Opened::write(tn_memory* memory, uint32_t space, uint64_t offset,
   run(std::vector{copy_command(memory, offset, staging.get(), 0, bytes.size())});
 }
 
+Unfinished::~Unfinished() {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  device_.table().timeline_signal(gate_.timeline, gate_.value, nullptr);
+  for (const tn_point& end : ends_)
+    device_.table().timeline_wait(end.timeline, end.value, kSecond, nullptr);
+}
+
 tn_command fill_command(tn_memory* memory, uint64_t offset, uint64_t size, uint64_t pattern,
                         uint32_t pattern_size) {
   tn_command command = abi_struct<tn_command>();
@@ -189,6 +200,30 @@ tn_command copy_command(tn_memory* to, uint64_t to_offset, tn_memory* from, uint
   command.source_offset = from_offset;
   command.size = size;
   return command;
+}
+
+tn_command single_command(tn_executable* executable, const uint32_t (&grid)[3],
+                          std::span<const tn_argument> arguments) {
+  tn_command command = abi_struct<tn_command>();
+  command.kind = TN_COMMAND_LAUNCH;
+  command.executable = executable;
+  for (int axis = 0; axis < 3; ++axis) {
+    command.grid[axis] = grid[axis];
+    command.block[axis] = command.cluster[axis] = 1;
+  }
+  command.argument_count = static_cast<uint32_t>(arguments.size());
+  command.argument_stride = sizeof(tn_argument);
+  command.arguments = arguments.data();
+  return command;
+}
+
+tn_argument bound(tn_memory* memory, uint64_t offset, uint64_t size) {
+  tn_argument argument{};
+  argument.kind = TN_ARGUMENT_BUFFER;
+  argument.memory = memory;
+  argument.offset = offset;
+  argument.size = size;
+  return argument;
 }
 
 tn_submission submission_of(std::span<const tn_command> commands) {

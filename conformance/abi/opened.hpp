@@ -91,10 +91,34 @@ class Opened {
   std::vector<tn_dtype_caps> dtypes_;
 };
 
+/// Work that waits for the host. Whatever is found meanwhile, it is let go and waited for at the
+/// end of this, before what it uses is destroyed.
+class Unfinished {
+ public:
+  /// The host raises `gate` to `opens`.
+  Unfinished(const Opened& device, tn_timeline* gate, uint64_t opens)
+      : device_(device), gate_{gate, opens} {}
+  ~Unfinished();
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+  /// Submitted was what raises this.
+  void ends_with(const tn_point& end) { ends_.push_back(end); }
+
+ private:
+  const Opened& device_;
+  tn_point gate_;
+  std::vector<tn_point> ends_;
+};
+
 tn_command fill_command(tn_memory* memory, uint64_t offset, uint64_t size, uint64_t pattern,
                         uint32_t pattern_size);
 tn_command copy_command(tn_memory* to, uint64_t to_offset, tn_memory* from, uint64_t from_offset,
                         uint64_t size);
+/// A launch of workgroups of one thread. The arguments are pointed to.
+tn_command single_command(tn_executable* executable, const uint32_t (&grid)[3],
+                          std::span<const tn_argument> arguments);
+/// Of a BUFFER.
+tn_argument bound(tn_memory* memory, uint64_t offset, uint64_t size);
 tn_submission submission_of(std::span<const tn_command> commands);
 
 }  // namespace tenon::conformance::abi

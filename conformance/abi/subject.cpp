@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "conformance/abi/call_watch.hpp"
-#include "conformance/abi/counting_host.hpp"
 #include "core/device/selector.hpp"
 #include "core/plugin/abi_struct.hpp"
 #include "core/plugin/discovery.hpp"
@@ -48,7 +47,7 @@ const char* kind_name(uint32_t kind) {
 
 }  // namespace
 
-Subject::Subject(const Target& from) : target(from) {
+Subject::Subject(const Target& from, const tn_host& host) : target(from) {
   const std::vector<SelectorTerm> terms = parse_selector(target.backend);
   TN_REQUIRE(terms.size() == 1 && !terms[0].negative, "[api] expected one backend, got \"{}\"",
              target.backend);
@@ -63,7 +62,7 @@ Subject::Subject(const Target& from) : target(from) {
   if (!query)
     fail(ErrorKind::kEnvironment, "[api] {}: no " TN_PLUGIN_QUERY " in it", path.string());
   tn_error error = abi_struct<tn_error>();
-  raw = query(&counting_host(), 1, TN_ABI_VERSION, &error);
+  raw = query(&host, 1, TN_ABI_VERSION, &error);
   if (!raw) fail(ErrorKind::kEnvironment, "[api] {}: {}", path.string(), error.message);
   if (const std::string why = check_plugin_table(raw, backend); !why.empty())
     fail(ErrorKind::kEnvironment, "[api] {}: {}", path.string(), why);

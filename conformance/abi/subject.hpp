@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/abi/counting_host.hpp"
 #include "conformance/cases/target.hpp"
 #include "tenon/plugin.h"
 
@@ -13,7 +14,8 @@ namespace tenon::conformance::abi {
 
 struct Subject {
   /// Loads the file, with the tool's own tn_host. Throws kEnvironment or kInvalid.
-  explicit Subject(const Target& target);
+  explicit Subject(const Target& target) : Subject(target, counting_host()) {}
+  Subject(const Target& target, const tn_host& host);
 
   Target target;  ///< it was made from
   tn_plugin_query_fn query = nullptr;

@@ -116,7 +116,9 @@ ProcessState ProcessState::now() {
 
 uint64_t float_control() {
 #if defined(__x86_64__)
-  return _mm_getcsr() & ~0x3fu;  // without what has happened so far
+  uint16_t x87 = 0;
+  asm volatile("fnstcw %0" : "=m"(x87));
+  return uint64_t{x87} << 32 | (_mm_getcsr() & ~0x3fu);  // without what has happened so far
 #elif defined(__aarch64__)
   uint64_t control = 0;
   asm volatile("mrs %0, fpcr" : "=r"(control));
@@ -128,6 +130,8 @@ uint64_t float_control() {
 
 void set_float_control([[maybe_unused]] uint64_t control) {
 #if defined(__x86_64__)
+  const auto x87 = static_cast<uint16_t>(control >> 32);
+  asm volatile("fldcw %0" : : "m"(x87));
   _mm_setcsr(static_cast<unsigned>(control));
 #elif defined(__aarch64__)
   asm volatile("msr fpcr, %0" : : "r"(control));

@@ -126,6 +126,7 @@ void launched_in_flight(const CheckContext& c) {
     for (int i = 0; i < kLaunches; ++i) launches.add(some);
     const bool is_gated = round % 2 == 0;
     const TimelineHandle line = device.make_timeline(is_gated ? 0 : 1);
+    Unfinished work(device, line.get(), 1);
     uint64_t value = 1;
     for (auto rest = launches.commands(); !rest.empty(); ++value) {
       const size_t count = std::min<size_t>(rest.size(), 1 + random.below(3));
@@ -135,6 +136,7 @@ void launched_in_flight(const CheckContext& c) {
       submission.signals = &signal;
       submission.wait_count = submission.signal_count = 1;
       device.submit(submission);
+      work.ends_with(signal);
       rest = rest.subspan(count);
     }
     if (is_gated) device.signal(line.get(), 1);

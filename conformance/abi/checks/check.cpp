@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "conformance/abi/checks/check.hpp"
 
+#include "conformance/abi/slab.hpp"
 #include "conformance/cases/abi/sequence.hpp"
 #include "core/support/error.hpp"
 
@@ -14,7 +15,8 @@ std::vector<CheckRow> all_rows() {
         memory_checks(), slab_checks(),         program_checks(),       op_checks(),
         limit_checks(),  submission_checks(),   point_checks(),         work_checks(),
         leak_checks(),   large_number_checks(), large_program_checks(), wide_value_checks(),
-        again_checks(),  together_checks(),     shared_byte_checks(),   subgroup_checks()})
+        again_checks(),  together_checks(),     shared_byte_checks(),   subgroup_checks(),
+        thread_checks(), many_object_checks()})
     rows.insert(rows.end(), group.begin(), group.end());
   return rows;
 }
@@ -52,6 +54,35 @@ void run_check(std::string_view name, const CheckContext& context) {
     return row.run({context.subject, context.seed, context.alive, row.dtype});
   }
   fail(ErrorKind::kInvalid, "[check] expected the name of a check, got \"{}\"", name);
+}
+
+void expect_result(const Opened& device, const Kernel& kernel, tn_executable* executable,
+                   const char* how) {
+  constexpr uint64_t kBytes = 4096;
+  const std::string what = fmt::format("of the program {} {} that was {}", kernel.spec().kind,
+                                       sdk::dtype_text(uint8_t(kernel.spec().dtype)), how);
+  const MemoryHandle out = any_memory(device, kBytes), in = any_memory(device, kBytes);
+  Slab to, from;
+  to.resize(kBytes);
+  from.resize(kBytes);
+  to.fill(0, kBytes, 0x41000000, 4, 1);
+  from.fill(0, kBytes, 0x42aa000042480000, 8, 2);
+  const auto extent = kernel.extent(16);
+  const uint64_t scalar = kernel.scalar_bits(7);
+  LaunchArguments arguments;
+  const std::vector<tn_command> commands = {
+      fill_command(out.get(), 0, kBytes, 0x41000000, 4),
+      fill_command(in.get(), 0, kBytes, 0x42aa000042480000, 8),
+      launch_command(kernel, executable, extent, {out.get(), 0}, {in.get(), 0}, scalar, arguments)};
+  device.run(commands);
+  const uint64_t size = kernel.element_bytes();
+  kernel.apply(extent, from.range(0, extent.inputs * size), to.range(0, extent.outputs * size),
+               scalar);
+  std::vector<uint8_t> got(kBytes);
+  device.read(out.get(), 0, 0, got);
+  to.compare_bound(0, 0, extent.outputs * size, got, what);
+  device.read(in.get(), 0, 0, got);
+  from.compare(1, 0, got, what);
 }
 
 Loaded any_kernel(const Opened& device) {

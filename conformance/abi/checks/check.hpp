@@ -43,6 +43,8 @@ std::span<const CheckRow> large_program_checks();
 std::span<const CheckRow> wide_value_checks();
 std::span<const CheckRow> again_checks();
 std::span<const CheckRow> together_checks();
+std::span<const CheckRow> thread_checks();
+std::span<const CheckRow> many_object_checks();
 std::span<const CheckRow> shared_byte_checks();
 std::span<const CheckRow> subgroup_checks();
 std::span<const CheckRow> submission_checks();
@@ -61,6 +63,9 @@ Opened submitting_with_timelines(const CheckContext& c);
 
 /// An executable that the device takes, for checks that need any; throws NotThere.
 Loaded any_kernel(const Opened& device);
+/// Runs the executable on fresh memory and holds the result against the kernel's meaning.
+void expect_result(const Opened& device, const Kernel& kernel, tn_executable* executable,
+                   const char* how);
 /// A slab of space 0; throws NotThere where there is no room.
 MemoryHandle any_memory(const Opened& device, uint64_t size);
 /// Throws NotThere.

@@ -85,12 +85,19 @@ void unknown_extension(const CheckContext& c) {
 /// In a process of its own, which the plugin finds as a program would be.
 void process_untouched(const CheckContext& c) { run_isolated(c.subject.target, c.alive); }
 
+/// Hosts that have fewer functions, in processes of their own: a plugin may keep the first it gets.
+void hosts_with_less(const CheckContext& c) {
+  for (const char* host : {"old", "bare"})
+    run_isolated(c.subject.target, c.alive, {.host = host, .saved = {}});
+}
+
 constexpr CheckRow kRows[] = {
     {"query_twice", query_twice},
     {"query_versions", query_versions},
     {"table_functions", table_functions},
     {"unknown_extension", unknown_extension},
     {"process_untouched", process_untouched},
+    {"hosts_with_less", hosts_with_less},
 };
 
 }  // namespace

@@ -121,6 +121,26 @@ sdk::Program ops_program(uint32_t ops) {
   return b.finish();
 }
 
+sdk::Program deep_program(uint32_t ifs, uint32_t loops) {
+  constexpr uint32_t kElements = 16;
+  ProgramBuilder b("deep");
+  const Value out = b.buffer("out", TN_DTYPE_U32, kBoth, kElements);
+  const Value at = b.op(TN_OP_AND, TN_DTYPE_I32, 1,
+                        {b.index(TN_AXIS_GRID_X, TN_DTYPE_I32), whole(b, kElements - 1)});
+  Value number = at;
+  for (uint32_t k = 0; k < std::max(ifs, loops); ++k) {
+    if (k < loops) {
+      const Value turn = b.begin_loop(whole(b, k), whole(b, k + 1), whole(b, 1));
+      number = b.op(TN_OP_ADD, TN_DTYPE_I32, 1, {number, turn});
+    }
+    if (k >= ifs) continue;
+    b.begin_if(b.op(TN_OP_CMPNE, TN_DTYPE_BOOL, 1, {at, whole(b, k + kElements / 2)}));
+  }
+  b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, at, b.op(TN_OP_CAST, TN_DTYPE_U32, 1, {number})});
+  for (uint32_t k = 0; k < ifs + loops; ++k) b.end();
+  return b.finish();
+}
+
 sdk::Program scratch_program(uint32_t threads, uint32_t count) {
   ProgramBuilder b("scratch");
   b.workgroup(threads, 1, 1);

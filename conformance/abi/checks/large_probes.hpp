@@ -18,6 +18,8 @@ sdk::Program turns_program(uint32_t turns);
 sdk::Program counter_program(int64_t begin, int64_t end, int64_t step);
 /// A chain of about so many ops, each on the one before.
 sdk::Program ops_program(uint32_t ops);
+/// Regions in each other: IFs that all threads enter but one, and loops of one iteration.
+sdk::Program deep_program(uint32_t ifs, uint32_t loops);
 /// Each of `threads` fills `count` u32 of memory of its own, and stores what it finds there.
 sdk::Program scratch_program(uint32_t threads, uint32_t count);
 

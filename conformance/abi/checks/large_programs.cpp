@@ -7,6 +7,7 @@
 #include "conformance/abi/checks/last_groups.hpp"
 #include "conformance/abi/checks/probe_programs.hpp"
 #include "conformance/cases/gradually.hpp"
+#include "sdk/program/verify_ops.hpp"
 
 namespace tenon::conformance::abi::checks {
 namespace {
@@ -90,25 +91,36 @@ void long_programs(const CheckContext& c) {
   need(any, "the device takes no such program");
 }
 
-/// Memory of each thread up to the limit, at most 16 KB.
+/// Regions in each other up to the verifier's limit.
+void deep_programs(const CheckContext& c) {
+  const Opened device = computing(c);
+  bool any = false;
+  for (const auto& [ifs, loops] :
+       {std::pair(8u, 8u), std::pair(sdk::kMaxProgramNesting, 0u), std::pair(20u, 12u)}) {
+    c.alive();
+    any |= run_probe(device, deep_program(ifs, loops), false, 16);
+  }
+  need(any, "the device takes no such program");
+}
+
+/// Memory of each thread up to the limit, at most 16 KB; less where that takes long to compile.
 void large_scratch(const CheckContext& c) {
   const Opened device = computing(c);
   const uint32_t limit = device.properties().max_scratch_bytes;
   bool any = false;
-  for (const uint32_t bytes : {2048u, 6144u, 16384u}) {
-    if (limit && bytes > limit) continue;
+  gradually(384, limit ? std::min(limit, 16384u) : 16384, [&](uint32_t bytes) {
     for (const uint32_t threads : {1u, most_threads(device.properties(), 4)}) {
       c.alive();
       any |= run_probe(device, scratch_program(threads, bytes / 4), false);
     }
-  }
+  });
   need(any, "the device takes no such program");
 }
 
 constexpr CheckRow kRows[] = {
     {"wide_vectors", wide_vectors},   {"many_workgroups", many_workgroups},
     {"long_loops", long_loops},       {"long_programs", long_programs},
-    {"large_scratch", large_scratch},
+    {"large_scratch", large_scratch}, {"deep_programs", deep_programs},
 };
 
 }  // namespace

@@ -74,6 +74,26 @@ void odd_offsets(const CheckContext& c) {
   model.compare(0, 0, got, "after fills and copies at odd offsets");
 }
 
+/// Lengths that no device has, near to where sums of them go beyond 2^64.
+void absurd_allocations(const CheckContext& c) {
+  const Opened device = c.open();
+  need(device.spaces()[0].largest == 0, "slabs of the device have a limit");
+  for (const uint64_t less : {0u, 1u, 15u, 63u, 64u, 4095u, 4096u, 65536u}) {
+    c.alive();
+    tn_memory* memory = nullptr;
+    const uint64_t size = UINT64_MAX - less;
+    const int32_t status = refuse_or_make<tn_memory*>(
+        fmt::format("memory_allocate of {} bytes", size).c_str(),
+        [&](tn_memory** out, tn_error* error) {
+          return c.table().memory_allocate(device.handle(), 0, size, out, error);
+        },
+        memory);
+    if (status != TN_OK) continue;
+    c.table().memory_free(memory);
+    find("wrong", "memory_allocate of {} bytes: expected TN_ERROR_OUT_OF_MEMORY, got TN_OK", size);
+  }
+}
+
 /// Until there is no more, and at most so many.
 void huge_allocation(const CheckContext& c) {
   const Opened device = c.open();
@@ -211,6 +231,7 @@ constexpr CheckRow kRows[] = {
     {"map_ranges", map_ranges},
     {"odd_offsets", odd_offsets},
     {"huge_allocation", huge_allocation},
+    {"absurd_allocations", absurd_allocations},
     {"host_allocation_fails", host_allocation_fails},
 };
 

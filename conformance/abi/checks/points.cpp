@@ -54,7 +54,9 @@ void early_rises(const CheckContext& c) {
   const Opened device = submitting_with_timelines(c);
   const TimelineHandle gate = device.make_timeline(0), done = device.make_timeline(0);
   const tn_point wait{gate.get(), 5}, signal{done.get(), 1};
+  Unfinished work(device, gate.get(), 6);
   device.submit(submission_of({&wait, 1}, {&signal, 1}));
+  work.ends_with(signal);
   for (const uint64_t value : {1, 3, 4}) {
     device.signal(gate.get(), value);
     settle();
@@ -91,6 +93,27 @@ void many_waits(const CheckContext& c) {
   }
 }
 
+/// Two values of one timeline: the greater counts, whichever comes first.
+void waits_of_one_timeline(const CheckContext& c) {
+  const Opened device = submitting_with_timelines(c);
+  for (const auto& [first, second] : {std::pair(3u, 9u), std::pair(9u, 3u)}) {
+    c.alive();
+    const TimelineHandle gate = device.make_timeline(1), done = device.make_timeline(0);
+    const tn_point waits[] = {{gate.get(), first}, {gate.get(), second}}, signal{done.get(), 1};
+    device.submit(submission_of(waits, {&signal, 1}));
+    device.signal(gate.get(), 3);
+    settle();
+    const uint64_t early = device.query(done.get());
+    device.signal(gate.get(), 9);
+    device.wait(done.get(), 1);
+    if (early != 0)
+      find("order",
+           "timeline_query of a submission that waits for {} and {} of one timeline: expected 0 "
+           "while that is at 3, got {}",
+           first, second, early);
+  }
+}
+
 /// What is refused was never submitted (rule 49).
 void refused_submissions(const CheckContext& c) {
   const Opened device = submitting_with_timelines(c);
@@ -112,6 +135,7 @@ constexpr CheckRow kRows[] = {
     {"signals_of_one_timeline", signals_of_one_timeline},
     {"early_rises", early_rises},
     {"many_waits", many_waits},
+    {"waits_of_one_timeline", waits_of_one_timeline},
     {"refused_submissions", refused_submissions},
 };
 

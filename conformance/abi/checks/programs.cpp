@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks of supports, compile, save and load.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstring>
 
 #include "conformance/abi/at_once.hpp"
 #include "conformance/abi/checks/check.hpp"
 #include "conformance/abi/checks/large_probes.hpp"
 #include "conformance/abi/checks/mutate_program.hpp"
+#include "conformance/abi/isolated_process.hpp"
 #include "conformance/abi/refused.hpp"
 #include "conformance/abi/saved.hpp"
 #include "conformance/abi/slab.hpp"
@@ -15,8 +19,6 @@
 
 namespace tenon::conformance::abi::checks {
 namespace {
-
-constexpr uint64_t kBytes = 4096;
 
 /// Programs of several shapes that the device takes.
 std::vector<Kernel> some_kernels(const Opened& device) {
@@ -33,35 +35,6 @@ std::vector<Kernel> some_kernels(const Opened& device) {
   }
   need(!out.empty(), "the device takes none of the small programs");
   return out;
-}
-
-/// Runs the executable on fresh memory and holds the result against the kernel's meaning.
-void expect_result(const Opened& device, const Kernel& kernel, tn_executable* executable,
-                   const char* how) {
-  const std::string what = fmt::format("of the program {} {} that was {}", kernel.spec().kind,
-                                       sdk::dtype_text(uint8_t(kernel.spec().dtype)), how);
-  const MemoryHandle out = any_memory(device, kBytes), in = any_memory(device, kBytes);
-  Slab to, from;
-  to.resize(kBytes);
-  from.resize(kBytes);
-  to.fill(0, kBytes, 0x41000000, 4, 1);
-  from.fill(0, kBytes, 0x42aa000042480000, 8, 2);
-  const auto extent = kernel.extent(16);
-  const uint64_t scalar = kernel.scalar_bits(7);
-  LaunchArguments arguments;
-  const std::vector<tn_command> commands = {
-      fill_command(out.get(), 0, kBytes, 0x41000000, 4),
-      fill_command(in.get(), 0, kBytes, 0x42aa000042480000, 8),
-      launch_command(kernel, executable, extent, {out.get(), 0}, {in.get(), 0}, scalar, arguments)};
-  device.run(commands);
-  const uint64_t size = kernel.element_bytes();
-  kernel.apply(extent, from.range(0, extent.inputs * size), to.range(0, extent.outputs * size),
-               scalar);
-  std::vector<uint8_t> got(kBytes);
-  device.read(out.get(), 0, 0, got);
-  to.compare_bound(0, 0, extent.outputs * size, got, what);
-  device.read(in.get(), 0, 0, got);
-  from.compare(1, 0, got, what);
 }
 
 void expect_mutant_is_refused(const Opened& device, const Mutant& mutant) {
@@ -180,12 +153,36 @@ void saved_and_loaded(const CheckContext& c) {
     CompileAnswer answer = device.compile(*program.get());
     if (!answer.executable) continue;
     const auto bytes = save(device, answer.executable.get());
+    const auto expect_loaded = [&](std::span<const uint8_t> saved, const char* how) {
+      LoadAnswer loaded = load(device, saved);
+      expect(loaded.status == TN_OK, "executable_load: expected TN_OK for what was {}, got {}", how,
+             status_text(loaded.status));
+      expect_result(device, kernel, loaded.executable.get(), how);
+      return std::move(loaded.executable);
+    };
+    const ExecutableHandle beside = expect_loaded(bytes, "saved and loaded beside itself");
     answer.executable.reset();
-    const LoadAnswer loaded = load(device, bytes);
-    expect(loaded.status == TN_OK, "executable_load: expected TN_OK for what was saved, got {}",
-           status_text(loaded.status));
-    expect_result(device, kernel, loaded.executable.get(), "saved and loaded");
+    const ExecutableHandle loaded = expect_loaded(bytes, "saved and loaded");
+    expect_loaded(save(device, loaded.get()), "saved, loaded, saved and loaded");
+    expect_result(device, kernel, beside.get(), "loaded before others were");
   }
+}
+
+struct Closes {
+  int file;
+  ~Closes() { close(file); }
+};
+
+/// In another process, with nothing of this one at hand.
+void saved_elsewhere(const CheckContext& c) {
+  const Opened device = c.open();
+  need(can_save(device), "the device saves no executables");
+  const auto bytes = save(device, any_kernel(device).executable.get());
+  const int file = memfd_create("saved", 0);
+  need(file >= 0 && write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()),
+       "no memory for a file");
+  const Closes closes{file};
+  run_isolated(c.subject.target, c.alive, {.saved = fmt::format("/proc/{}/fd/{}", getpid(), file)});
 }
 
 void damaged_executables(const CheckContext& c) {
@@ -240,13 +237,10 @@ void texts(const CheckContext& c) {
 }
 
 constexpr CheckRow kRows[] = {
-    {"known_programs", known_programs},
-    {"malformed_programs", malformed_programs},
-    {"supports_is_pure", supports_is_pure},
-    {"compile_at_once", compile_at_once},
-    {"saved_and_loaded", saved_and_loaded},
-    {"damaged_executables", damaged_executables},
-    {"texts", texts},
+    {"known_programs", known_programs},           {"malformed_programs", malformed_programs},
+    {"supports_is_pure", supports_is_pure},       {"compile_at_once", compile_at_once},
+    {"saved_and_loaded", saved_and_loaded},       {"saved_elsewhere", saved_elsewhere},
+    {"damaged_executables", damaged_executables}, {"texts", texts},
 };
 
 }  // namespace

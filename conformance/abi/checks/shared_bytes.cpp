@@ -47,7 +47,7 @@ sdk::Program atomic_program(tn_dtype dtype, tn_atomic way) {
   }
   const Value old = b.op(TN_OP_ATOMIC, dtype, 1, operands, imm_of(way));
   b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, i, old});
-  if (way <= TN_ATOMIC_MAX && dtype != TN_DTYPE_F32)  // the model knows no order of floats
+  if (way <= TN_ATOMIC_MAX && dtype != TN_DTYPE_F32)  // which threads may add in any order
     b.op(TN_OP_ATOMIC, dtype, 1, {cells, whole(b, kThreads), value}, imm_of(way));
   return b.finish();
 }
@@ -128,22 +128,10 @@ void overlapping_bindings(const CheckContext& c) {
     for (uint32_t i = 0; i < words.size(); ++i) words[i] = (i + 1) * 0x9E3779B1u;
     device.write(memory.get(), 0, 0,
                  {reinterpret_cast<const uint8_t*>(words.data()), words.size() * 4});
-    tn_argument arguments[4] = {};
-    for (size_t k = 0; k < at.size(); ++k) {
-      arguments[k].kind = TN_ARGUMENT_BUFFER;
-      arguments[k].memory = memory.get();
-      arguments[k].offset = at[k] * bytes;
-      arguments[k].size = uint64_t{count} * 4;
-    }
-    tn_command command = abi_struct<tn_command>();
-    command.kind = TN_COMMAND_LAUNCH;
-    command.executable = answer.executable.get();
-    command.grid[0] = count;
-    command.grid[1] = command.grid[2] = 1;
-    for (int axis = 0; axis < 3; ++axis) command.block[axis] = command.cluster[axis] = 1;
-    command.argument_count = 4;
-    command.argument_stride = sizeof(tn_argument);
-    command.arguments = arguments;
+    tn_argument arguments[4];
+    for (size_t k = 0; k < at.size(); ++k)
+      arguments[k] = bound(memory.get(), at[k] * bytes, uint64_t{count} * 4);
+    const tn_command command = single_command(answer.executable.get(), {count, 1, 1}, arguments);
     device.run({&command, 1});
     apply_overlap(words, at, count, step);
     device.read(memory.get(), 0, 0, {reinterpret_cast<uint8_t*>(got.data()), got.size() * 4});

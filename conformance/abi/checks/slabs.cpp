@@ -177,7 +177,7 @@ void import_and_write(const CheckContext& c, uint64_t size) {
   for (uint32_t s = 0; s < device.spaces().size(); ++s) {
     if (!(device.spaces()[s].flags & TN_MEMORY_IMPORT)) continue;
     c.alive();
-    std::vector<uint8_t> storage(size + kPage, 0x11);
+    std::vector<uint8_t> storage(size + 3 * kPage, 0x11);
     uint8_t* const host =
         storage.data() + (kPage - reinterpret_cast<uintptr_t>(storage.data()) % kPage) % kPage;
     tn_memory* made = nullptr;
@@ -196,11 +196,13 @@ void import_and_write(const CheckContext& c, uint64_t size) {
     any = true;
     if (!device.submits()) continue;
     for (const uint8_t round : {uint8_t{0x21}, uint8_t{0x22}}) {
-      const tn_command fill = fill_command(made, 0, size, round * uint64_t{0x01010101}, 4);
+      const tn_command fill =
+          fill_command(made, 0, size, round * uint64_t{0x01010101}, size % 4 ? 1 : 4);
       device.run({&fill, 1});
       // Coherent memory needs no map and unmap between the device and the host.
       if (!(device.spaces()[s].flags & TN_MEMORY_COHERENT)) device.read(made, s, 0, got);
       expect_in({host, size}, round, "of the caller's memory after the device filled it");
+      expect_in({host + size, kPage}, 0x11, "behind the memory that the device filled");
     }
     if (!(device.spaces()[s].flags & TN_MEMORY_COHERENT)) {
       const std::vector<uint8_t> bytes(size, 0x33);
@@ -221,7 +223,9 @@ void import_and_write(const CheckContext& c, uint64_t size) {
   need(any, "no space takes host memory");
 }
 
-void imported_memory(const CheckContext& c) { import_and_write(c, uint64_t{3} * 4096); }
+void imported_memory(const CheckContext& c) {
+  for (const uint64_t size : {3 * 4096, 1, 4095, 10'001}) import_and_write(c, size);
+}
 void large_imports(const CheckContext& c) { import_and_write(c, uint64_t{5000} * 4096); }
 
 /// Rule 45 of large ones too, which often come from elsewhere.

@@ -193,6 +193,42 @@ void unknown_chain(const CheckContext& c) {
   run_with_sizes(c, {sizeof(tn_target), sizeof(tn_command), sizeof(tn_submission)}, &first);
 }
 
+/// Structs that the plugin fills, with a chain that it does not know.
+void chains_of_results(const CheckContext& c) {
+  tn_chain chain{};
+  chain.struct_size = sizeof(tn_chain);
+  chain.id = "org.example.nothing.v1";
+  const auto chained = [&](auto value) {
+    value.next = &chain;
+    return value;
+  };
+  const auto expect_header = [&](const auto& value, const char* what) {
+    expect(value.next == &chain && value.struct_size == sizeof value,
+           "{}: expected its struct_size and next as they were, got others", what);
+  };
+  auto error = chained(abi_struct<tn_error>());
+  const int32_t status = fail_on_purpose(c, &error);
+  expect(error.code == status && error.message[0],
+         "tn_error with a chain: expected code {} and a message", status);
+  expect_header(error, "tn_error");
+  std::vector<tn_device_info> infos(c.subject.devices, chained(abi_struct<tn_device_info>()));
+  uint32_t count = 0;
+  expect_ok(c.table().device_enumerate(c.subject.devices, sizeof(tn_device_info), infos.data(), 0,
+                                       nullptr, &count, &error),
+            error, "device_enumerate");
+  for (const tn_device_info& info : infos) expect_header(info, "tn_device_info");
+  const Opened device = c.open();
+  if (!device.computes()) return;
+  const Loaded loaded = any_kernel(device);
+  const sdk::Program program = loaded.kernel.build();
+  const tn_target target = device.target();
+  auto report = chained(abi_struct<tn_compile_report>());
+  tn_executable* made = nullptr;
+  expect_ok(c.table().compile(&target, program.get(), &report, &made, &error), error, "compile");
+  const ExecutableHandle executable = device.own(made);
+  expect_header(report, "tn_compile_report");
+}
+
 void null_allowed(const CheckContext& c) {
   const tn_plugin& t = c.table();
   expect(fail_on_purpose(c, nullptr) == TN_ERROR_NOT_FOUND,
@@ -229,7 +265,7 @@ constexpr CheckRow kRows[] = {
     {"short_error", short_error},       {"short_report", short_report},
     {"short_inputs", short_inputs},     {"long_inputs", long_inputs},
     {"long_arguments", long_arguments}, {"unknown_chain", unknown_chain},
-    {"null_allowed", null_allowed},
+    {"null_allowed", null_allowed},     {"chains_of_results", chains_of_results},
 };
 
 }  // namespace

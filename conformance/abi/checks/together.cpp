@@ -71,15 +71,9 @@ class Held {
     submission.signals = &signal;
     submission.wait_count = submission.signal_count = 1;
     device.submit(submission);
+    work_.emplace(device, line_.get(), 1);
+    work_->ends_with(signal);
   }
-  /// What it uses is not to be destroyed before it has ended, whatever was found.
-  ~Held() {
-    if (!line_) return;
-    device_.table().timeline_signal(line_.get(), 1, nullptr);
-    device_.table().timeline_wait(line_.get(), 2, 1'000'000'000, nullptr);
-  }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
 
   void finish() const {
     if (!line_) return;
@@ -90,6 +84,7 @@ class Held {
  private:
   const Opened& device_;
   TimelineHandle line_;
+  std::optional<Unfinished> work_;
 };
 
 void two_handles(const CheckContext& c) {

@@ -28,6 +28,7 @@ class ProgramModel {
   /// Throws kInvalid where the program has no certain meaning, ProgramTooLong where it goes on.
   void run();
   const ModelMemory& memory(uint32_t param) const { return memory_[param]; }
+  uint64_t spent() const { return kMostLanes - left_; }  ///< lanes, of all ops
 
  private:
   using Mask = std::vector<uint8_t>;

@@ -131,8 +131,9 @@ ModelValue after_atomic(const tn_op& op, const ModelValue& old, const ModelValue
   const auto combined = [&](uint16_t code) {
     const ModelValue pair[] = {old, value};
     ModelValue out = compute(code, op.dtype, op.dtype, pair);
-    // Floats: MAX and MIN of zeros may be either.
-    out.known = out.known && (!sdk::is_float(op.dtype) || code == TN_OP_ADD);
+    // MAX and MIN of zeros may be either.
+    if (sdk::is_float(op.dtype) && code != TN_OP_ADD && to_double(out.bits, op.dtype) == 0)
+      out.known = false;
     return out;
   };
   switch (op.imm & 0xff) {

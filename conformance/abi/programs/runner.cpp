@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <memory>
 
 #include "conformance/abi/programs/model.hpp"
+#include "conformance/abi/programs/twin.hpp"
 #include "conformance/abi/saved.hpp"
 #include "conformance/cases/abi/program_data.hpp"
 #include "conformance/cases/abi/programs.hpp"
@@ -28,9 +30,7 @@ int64_t number(const SequenceStep& step, size_t i) {
 
 /// Null where there is no room for it.
 ExecutableHandle compile(const Opened& device, const sdk::Program& program, bool reloaded) {
-  sdk::Program block(program.view());
-  CompileAnswer answer = device.compile(*block.get());
-  std::memset(const_cast<tn_program*>(block.get()), 0xDD, block.size());
+  CompileAnswer answer = device.compile(*program.get());
   if (!answer.executable && answer.status != TN_ERROR_OUT_OF_MEMORY)
     find("support", "compile: expected a program within what is claimed to be taken, got {} ({})",
          status_text(answer.status), answer.text);
@@ -249,51 +249,147 @@ std::string unclaimed(const Opened& device, const sdk::ProgramView& program,
   return {};
 }
 
-/// Launches of a program that are submitted together.
+namespace {
+
+using Models = std::vector<ProgramModel>;
+
+/// A program, its executable and its launches.
+struct Part {
+  sdk::Program program;
+  std::string change;  ///< of a twin
+  std::vector<std::unique_ptr<ProgramRun>> runs;
+  Models models;
+  ExecutableHandle executable;
+};
+
+/// Launches of a program, and perhaps of a twin of it, that are submitted together.
 class ProgramRuns {
  public:
   ProgramRuns(const Opened& device, const SequenceStep& step)
-      : device_(device), program_(program_of(step)), flags_(number(step, 4)) {
-    // The same again, on other contents and with other scalars.
-    for (int64_t i = 0; i < (flags_ & kAgain ? 2 : 1); ++i)
-      runs_.push_back(std::make_unique<ProgramRun>(device, program_, step,
-                                                   static_cast<uint64_t>(number(step, 3) + i)));
+      : device_(device), step_(step), flags_(number(step, 4)) {
+    parts_.push_back(part_of(program_of(step)));
   }
 
   LeftOut run() {
-    if (std::string why = unclaimed(device_, program_.view(), runs_[0]->grid()); !why.empty())
+    const Part& own = parts_[0];
+    if (std::string why = unclaimed(device_, own.program.view(), own.runs[0]->grid()); !why.empty())
       return {why};
-    std::vector<ProgramModel> models;
     try {
-      for (const auto& run : runs_) models.push_back(run->model());
+      model(parts_[0]);
     } catch (const ProgramTooLong& error) {
       return {error.what(), true};
     } catch (const Error& error) {
       find(std::string(kProgramKind), "{}", error.what());
     }
-    const ExecutableHandle executable = compile(device_, program_, flags_ & kReloaded);
-    if (!executable) return {};
-    std::vector<tn_command> commands;
-    for (const auto& run : runs_) {
-      if (!run->prepare()) return {};
-      commands.push_back(run->command(executable.get()));
-    }
-    device_.run(commands);
-    for (size_t i = 0; i < runs_.size(); ++i) try {
-        runs_[i]->expect_result(models[i]);
-      } catch (const Finding& finding) {
-        if (i == 0) throw;
-        throw Finding{finding.kind, "launched again in one submission: " + finding.text};
+    if (flags_ & kTwin) add_twin();
+    for (Part& part : parts_) {
+      part.executable = compile(device_, part.program, flags_ & kReloaded);
+      if (!part.executable) return {};
+      for (const auto& run : part.runs) {
+        if (!run->prepare()) return {};
+        commands_.push_back(run->command(part.executable.get()));
       }
+    }
+    if (flags_ & kApart && device_.is_async())
+      submit_apart();
+    else
+      device_.run(commands_);
+    for (const Part& part : parts_)
+      for (size_t i = 0; i < part.runs.size(); ++i) expect_result(part, i);
     return {};
   }
 
  private:
+  /// The same again is on other contents and with other scalars.
+  Part part_of(sdk::Program program) const {
+    Part part{std::move(program), {}, {}, {}, {}};
+    for (int64_t i = 0; i < (flags_ & kAgain ? 2 : 1); ++i)
+      part.runs.push_back(std::make_unique<ProgramRun>(
+          device_, part.program, step_, static_cast<uint64_t>(number(step_, 3) + i)));
+    return part;
+  }
+
+  static void model(Part& part) {
+    for (const auto& run : part.runs) part.models.push_back(run->model());
+  }
+
+  /// One that means something else, if that is found soon.
+  void add_twin() {
+    constexpr int kTries = 6;
+    constexpr uint64_t kMostLanes = 300'000;
+    if (parts_[0].models[0].spent() > kMostLanes) return;
+    Random random(mix(static_cast<uint64_t>(number(step_, 3)), parts_[0].program.size()));
+    for (int i = 0; i < kTries; ++i) {
+      Twin twin = draw_twin(parts_[0].program, random);
+      if (twin.program.empty()) return;
+      Part part = part_of(std::move(twin.program));
+      part.change = std::move(twin.change);
+      if (!unclaimed(device_, part.program.view(), part.runs[0]->grid()).empty()) continue;
+      try {
+        model(part);
+      } catch (const Error&) {
+        continue;  // it has no certain meaning, or takes long
+      }
+      if (!differ(parts_[0], part)) continue;
+      parts_.push_back(std::move(part));
+      return;
+    }
+  }
+
+  static bool differ(const Part& a, const Part& b) {
+    const sdk::ProgramView program = a.program.view();
+    for (uint32_t i = 0; i < program.param_count(); ++i) {
+      if (program.param(i).kind != TN_PARAM_BUFFER) continue;
+      for (uint64_t e = 0; e < program.param(i).count; ++e) {
+        const ModelValue x = a.models[0].memory(i).value(e), y = b.models[0].memory(i).value(e);
+        if (x.known && y.known && x.bits != y.bits) return true;
+      }
+    }
+    return false;
+  }
+
+  /// A submission for each launch; all wait for the host, and none for another.
+  void submit_apart() const {
+    const TimelineHandle gate = device_.make_timeline(0);
+    std::vector<TimelineHandle> ends;
+    Unfinished work(device_, gate.get(), 1);
+    const tn_point wait{gate.get(), 1};
+    for (const tn_command& command : commands_) {
+      ends.push_back(device_.make_timeline(0));
+      const tn_point signal{ends.back().get(), 1};
+      tn_submission submission = submission_of({&command, 1});
+      submission.waits = &wait;
+      submission.signals = &signal;
+      submission.wait_count = submission.signal_count = 1;
+      device_.submit(submission);
+      work.ends_with(signal);
+    }
+    device_.signal(gate.get(), 1);
+    for (const TimelineHandle& end : ends) device_.wait(end.get(), 1);
+  }
+
+  void expect_result(const Part& part, size_t i) const {
+    try {
+      part.runs[i]->expect_result(part.models[i]);
+    } catch (const Finding& finding) {
+      std::string where;
+      if (i > 0)
+        where += flags_ & kApart ? "launched again: " : "launched again in one submission: ";
+      if (parts_.size() > 1)
+        where += fmt::format("{}beside a twin ({}): ", part.change.empty() ? "" : "of the twin, ",
+                             parts_[1].change);
+      throw Finding{finding.kind, where + finding.text};
+    }
+  }
+
   const Opened& device_;
-  const sdk::Program program_;
+  const SequenceStep& step_;
   const int64_t flags_;
-  std::vector<std::unique_ptr<ProgramRun>> runs_;
+  std::deque<Part> parts_;
+  std::vector<tn_command> commands_;
 };
+
+}  // namespace
 
 LeftOut run_program(const Opened& device, const SequenceStep& step) {
   return ProgramRuns(device, step).run();

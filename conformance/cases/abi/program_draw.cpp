@@ -40,8 +40,11 @@ class ProgramDrawer {
     SequenceStep step{"program", {}};
     for (const uint32_t axis : shape_.grid) step.numbers.push_back(axis);
     step.numbers.push_back(choices_.between(0, 99) + 1);
-    const int64_t reloaded = choices_.chance(15) ? kReloaded : 0;
-    step.numbers.push_back(reloaded | (choices_.chance(30) ? kAgain : 0));
+    int64_t flags = 0;
+    for (const auto& [flag, percent] :
+         {std::pair(kReloaded, 15), {kAgain, 30}, {kTwin, 15}, {kApart, 20}})
+      if (choices_.chance(static_cast<uint32_t>(percent))) flags |= flag;
+    step.numbers.push_back(flags);
     step.text = sdk::print_program(builder_.finish().view());
     return step;
   }

@@ -29,7 +29,7 @@ ProgramShape draw_shape(Choices& choices, bool is_single) {
   out.threads = out.group * product(out.grid);
   if (is_many && choices.chance(30)) {
     const uint32_t subgroup = choices.pick(kSubgroups);
-    if (out.group % subgroup == 0) out.subgroup = subgroup;
+    if (out.workgroup[0] % subgroup == 0) out.subgroup = subgroup;
   }
   return out;
 }

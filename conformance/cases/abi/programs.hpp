@@ -5,9 +5,7 @@
 // the same on each device that keeps its word.
 //
 // A step `program X Y Z SEED FLAGS` has the grid, the seed of the contents of its buffers and
-// scalars (program_data.hpp), and as flags whether the executable is saved and loaded first, and
-// whether it is launched twice in its submission, the second time with contents of the next seed;
-// its text is the program, whose buffers all have a count.
+// scalars (program_data.hpp), and flags; its text is the program, whose buffers all have a count.
 #pragma once
 
 #include "conformance/cases/abi/sequence.hpp"
@@ -16,7 +14,12 @@
 namespace tenon::conformance::abi {
 
 /// Flags of a step.
-inline constexpr int64_t kReloaded = 1, kAgain = 2;
+enum : int64_t {
+  kReloaded = 1,  ///< the executable is saved and loaded first
+  kAgain = 2,     ///< launched once more, with contents of the next seed
+  kTwin = 4,      ///< beside a program that is another but for one thing (abi/programs/twin.hpp)
+  kApart = 8      ///< launches in submissions that wait for the host together, not in one
+};
 
 /// `is_single`: one thread a workgroup, as some devices have no more.
 SequenceStep draw_program(Choices& choices, bool is_single = false);

@@ -147,15 +147,19 @@ uint64_t Interpreter::visible(const std::byte* at, uint64_t now, uint32_t thread
   return now;
 }
 
-/// What a variant leaves in memory, of 64 bits.
+/// What a variant leaves in memory.
 uint64_t Interpreter::combine(uint32_t i, uint64_t old, uint64_t value, uint64_t wanted) const {
   tn_op op = view_.op(i);
   const uint64_t way = op.imm & 0xff, sum = old + value, low = UINT32_MAX;
-  if (code_.variant == Variant::atomic_unsigned) op.dtype = TN_DTYPE_I64;
-  if (code_.variant == Variant::atomic_compare_32 && way == TN_ATOMIC_COMPARE_EXCHANGE)
+  const bool is_wide = sdk::dtype_bytes(op.dtype) == 8;
+  if (code_.variant == Variant::atomic_unsigned && is_wide) op.dtype = TN_DTYPE_I64;
+  if (code_.variant == Variant::atomic_compare_32 && is_wide && way == TN_ATOMIC_COMPARE_EXCHANGE)
     return (old & low) == (wanted & low) ? value : old;
-  if (code_.variant == Variant::atomic_add_32 && way == TN_ATOMIC_ADD)
+  if (code_.variant == Variant::atomic_add_32 && is_wide && way == TN_ATOMIC_ADD)
     return ((old & ~low) + (value & ~low)) | (sum & low);
+  if (code_.variant == Variant::atomic_float_bits && op.dtype == TN_DTYPE_F32 &&
+      (way == TN_ATOMIC_MIN || way == TN_ATOMIC_MAX))
+    op.dtype = TN_DTYPE_I32;
   return sdk::apply_atomic(op, old, value, wanted);
 }
 
@@ -171,8 +175,7 @@ void Interpreter::atomic(uint32_t i, const Mask& mask) {
       const uint64_t old = read(at, step.bytes);
       const uint64_t wanted = step.operands.size() > 3 ? word(step.operands[3], t, lane) : 0;
       const uint64_t operand = word(step.operands[2], t, lane);
-      const uint64_t value = step.bytes == 8 ? combine(i, old, operand, wanted)
-                                             : sdk::apply_atomic(view_.op(i), old, operand, wanted);
+      const uint64_t value = combine(i, old, operand, wanted);
       std::memcpy(at, &value, step.bytes);
       word(i, t, lane) = code_.variant == Variant::atomic_old_32 ? old & UINT32_MAX : old;
     }

@@ -60,6 +60,7 @@ extern "C" TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* host, uint3
   using namespace tenon::planted;
   const tn_plugin* plain = Table::query(host, abi_min, abi_max, error);
   if (!plain) return nullptr;
+  remember_host(host);
   static const tn_plugin plugin = with_planted_calls(*plain);
   return &plugin;
 }

@@ -6,6 +6,7 @@
 
 namespace tenon::planted {
 
+void remember_host(const tn_host* host);
 /// `plain` with those functions in place; it must live on.
 tn_plugin with_planted_calls(const tn_plugin& plain);
 

@@ -13,7 +13,7 @@
 namespace tenon::planted {
 namespace {
 
-constexpr size_t kMostCached = 4096;
+constexpr size_t kMostCached = 4096, kMostCodes = 256;
 
 constexpr uint64_t kMostGroups = 1 << 17;
 
@@ -133,27 +133,34 @@ std::shared_ptr<const Code> CodeCache::find_or_make(const sdk::ProgramView& prog
     found->second->gone = false;
     return found->second;
   }
+  if (variant_ == Variant::codes_256 && made_.size() >= kMostCodes) return made_.begin()->second;
   if (made_.size() >= kMostCached) made_.clear();
   return made_[key] = std::make_shared<const Code>(variant_, sdk::Program(program));
 }
 
-/// The program's bytes; or, as somebody thought would do, all but names and dtypes.
+/// The program's bytes; or, as somebody thought would do, all but names and something else.
 std::string CodeCache::key_of(const sdk::ProgramView& program) const {
   const auto bytes = program.bytes();
-  if (variant_ != Variant::key_ignores_dtype)
+  const bool is_unordered = variant_ == Variant::key_unordered;
+  const bool is_half = variant_ == Variant::key_low_half;
+  if (variant_ != Variant::key_ignores_dtype && !is_unordered && !is_half)
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  const bool has_dtypes = is_unordered || is_half;
   const auto& size = program.header().workgroup;
   std::string key = fmt::format("{} {} {}", size[0], size[1], size[2]);
   for (uint32_t i = 0; i < program.param_count(); ++i) {
     const tn_param& p = program.param(i);
     key += fmt::format(";{} {} {} {} {}", p.kind, p.space, p.count, p.access,
-                       sdk::dtype_bytes(static_cast<uint8_t>(p.dtype)));
+                       has_dtypes ? p.dtype : sdk::dtype_bytes(static_cast<uint8_t>(p.dtype)));
   }
   for (uint32_t i = 0; i < program.op_count(); ++i) {
     const tn_op& op = program.op(i);
-    key += fmt::format(";{} {} {} {} {}:", op.op, op.lanes, op.imm, op.flags,
-                       sdk::dtype_bytes(op.dtype));
-    for (const uint32_t operand : program.operands(op)) key += fmt::format("{} ", operand);
+    key += fmt::format(";{} {} {} {} {}:", op.op, op.lanes, is_half ? op.imm & UINT32_MAX : op.imm,
+                       op.flags, has_dtypes ? op.dtype : sdk::dtype_bytes(op.dtype));
+    const auto all = program.operands(op);
+    std::vector<uint32_t> operands(all.begin(), all.end());
+    if (is_unordered) std::ranges::sort(operands);
+    for (const uint32_t operand : operands) key += fmt::format("{} ", operand);
   }
   return key;
 }

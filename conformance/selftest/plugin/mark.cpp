@@ -234,6 +234,16 @@ void on_loops(Code& code, Quirk quirk, int64_t amount = 0) {
   }
 }
 
+void mark_deep(Code& code) {
+  constexpr int kDeepest = 32;
+  int depth = 0;
+  for (Step& step : code.steps) {
+    if (step.op == TN_OP_LOOP || step.op == TN_OP_IF) ++depth;
+    if (step.op == TN_OP_END) --depth;
+    if (step.op == TN_OP_STORE && depth > kDeepest) step.quirk = Quirk::few_lanes;
+  }
+}
+
 constexpr struct {
   Variant variant;
   void (*apply)(Code&);
@@ -264,6 +274,7 @@ constexpr struct {
     {Variant::unroll_remainder, [](Code& c) { on_loops(c, Quirk::short_count); }},
     {Variant::past_2_20, [](Code& c) { on_loads(c, Quirk::wrap_index, 1 << 20); }},
     {Variant::lanes_32, [](Code& c) { on_stores(c, Quirk::few_lanes, 32); }},
+    {Variant::nesting_32, mark_deep},
     {Variant::trips_16, [](Code& c) { on_loops(c, Quirk::few_turns, UINT16_MAX); }},
     {Variant::counter_32, [](Code& c) { on_loops(c, Quirk::short_counter); }},
     {Variant::carry_kept, [](Code& c) { on_loops(c, Quirk::keeps_carry); }},

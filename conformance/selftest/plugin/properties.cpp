@@ -7,7 +7,7 @@ namespace tenon::planted {
 namespace {
 
 void claim_dtypes(sdk::PropertyTable& table, bool wide, uint32_t lanes) {
-  table.compute_all(lanes, wide ? 8 : 4).atomics({TN_DTYPE_I32, TN_DTYPE_U32});
+  table.compute_all(lanes, wide ? 8 : 4).atomics({TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_F32});
   if (wide)
     table.store_all().atomics({TN_DTYPE_I64, TN_DTYPE_U64});
   else

@@ -13,6 +13,7 @@ namespace tenon::planted {
 namespace {
 
 constexpr uint64_t kPage = 4096;
+constexpr size_t kKnown = 1024;        ///< slabs that a variant tells apart
 constexpr size_t kKept = 2;            ///< blocks of a size that rest before one is used again
 constexpr uint64_t kLarge = 16 << 20;  ///< bytes from which a block does go back to the system
 
@@ -66,7 +67,10 @@ std::unique_ptr<sdk::Memory> SlabPool::allocate(uint64_t size) {
                         before.capacity >= block.capacity && before.capacity < kLarge;
   if (variant_ == Variant::stale_memory && size < kLarge) std::memset(block.data, 0xFF, size);
   slots_[slot] = {is_stale ? before : block, true};
-  return std::make_unique<Slab>(shared_from_this(), slot, block, slots_[slot].block.data, size);
+  const size_t known = variant_ == Variant::slabs_1024 ? slot % kKnown : slot;
+  const bool is_apart = slots_[known].block.capacity < block.capacity;  // no room in it
+  return std::make_unique<Slab>(shared_from_this(), slot, block,
+                                slots_[is_apart ? slot : known].block.data, size);
 }
 
 void SlabPool::give_back(size_t slot, Block block) {

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Checks of many objects of one kind that live at the same time.
+#include <algorithm>
+#include <deque>
+
+#include "conformance/abi/checks/check.hpp"
+#include "conformance/abi/slab.hpp"
+#include "conformance/cases/gradually.hpp"
+
+namespace tenon::conformance::abi::checks {
+namespace {
+
+constexpr uint32_t kFirst = 40;  ///< as many at least, however slow the device is
+
+void many_slabs(const CheckContext& c) {
+  constexpr uint64_t kBytes = 48;
+  const Opened device = submitting(c);
+  const MemoryHandle all = any_memory(device, kBytes);
+  gradually(kFirst, 3000, [&](uint32_t count) {
+    c.alive();
+    std::vector<MemoryHandle> slabs;
+    std::vector<tn_command> fills;
+    for (uint32_t k = 0; k < count; ++k) {
+      MemoryHandle memory = device.allocate(0, kBytes);
+      if (!memory) break;  // drivers have a limit of their own
+      fills.push_back(fill_command(memory.get(), 0, kBytes, 0x5a000000 + k, 4));
+      slabs.push_back(std::move(memory));
+    }
+    device.run(fills);
+    c.alive();
+    for (uint32_t k = 0; k < slabs.size(); ++k) {
+      uint32_t words[kBytes / 4];
+      device.read(slabs[k].get(), 0, 0, {reinterpret_cast<uint8_t*>(words), sizeof words});
+      for (const uint32_t word : words)
+        if (word != 0x5a000000 + k)
+          find("mismatch", "slab {} of {} that live together: expected {:#x}, got {:#x}", k,
+               slabs.size(), 0x5a000000 + k, word);
+      if (k % 3 == 0) slabs[k].reset();
+    }
+  });
+}
+
+void many_timelines(const CheckContext& c) {
+  const Opened device = with_timelines(c);
+  gradually(kFirst, 3000, [&](uint32_t count) {
+    c.alive();
+    std::vector<TimelineHandle> lines;
+    for (uint64_t k = 0; k < count; ++k) lines.push_back(device.make_timeline(k * k));
+    for (uint64_t k = 0; k < count; k += 2) device.signal(lines[k].get(), k * k + 1);
+    for (uint64_t k = 0; k < count; ++k) {
+      const uint64_t value = device.query(lines[k].get()), expected = k * k + (k + 1) % 2;
+      if (value != expected)
+        find("order", "timeline {} of {} that live together: expected {}, got {}", k, count,
+             expected, value);
+    }
+  });
+}
+
+/// Which differ in a constant; launched in turns, the last one first.
+void many_executables(const CheckContext& c) {
+  constexpr uint64_t kBytes = 256;
+  const Opened device = computing(c);
+  const MemoryHandle memory = any_memory(device, kBytes);
+  gradually(12, 700, [&](uint32_t count) {
+    c.alive();
+    std::vector<Loaded> made;
+    for (uint32_t k = 0; k < count; ++k) {
+      KernelSpec spec;
+      spec.kind = "accumulate";
+      spec.dtype = TN_DTYPE_U32;
+      spec.constant = 1 + k;
+      auto loaded = load_kernel(spec, device);
+      need(loaded.has_value(), "the device takes no such program");
+      made.push_back(std::move(*loaded));
+    }
+    c.alive();
+    Slab model;
+    model.resize(kBytes);
+    model.fill(0, kBytes, 0x10, 4, 0);
+    std::deque<LaunchArguments> arguments;
+    std::vector<tn_command> commands = {fill_command(memory.get(), 0, kBytes, 0x10, 4)};
+    for (auto loaded = made.rbegin(); loaded != made.rend(); ++loaded) {
+      const auto extent = loaded->kernel.extent(kBytes / 4);
+      commands.push_back(launch_command(loaded->kernel, loaded->executable.get(), extent,
+                                        {memory.get(), 0}, {}, 0, arguments.emplace_back()));
+      loaded->kernel.apply(extent, {}, model.range(0, kBytes), 0);
+    }
+    device.run(commands);
+    std::vector<uint8_t> got(kBytes);
+    device.read(memory.get(), 0, 0, got);
+    model.compare(0, 0, got,
+                  fmt::format("after launches of {} executables that live together", made.size()));
+  });
+}
+
+/// Handles of one device, each with a slab of its own.
+void many_handles(const CheckContext& c) {
+  constexpr uint64_t kBytes = 64;
+  {
+    const Opened device = c.open();
+    need(device.submits() && device.is_visible(0), "the host does not see the device's memory");
+  }
+  gradually(3, 40, [&](uint32_t count) {
+    c.alive();
+    std::deque<Opened> devices;
+    std::deque<MemoryHandle> slabs;
+    for (uint32_t k = 0; k < count; ++k) {
+      devices.push_back(c.open());
+      slabs.push_back(any_memory(devices.back(), kBytes));
+      const tn_command fill = fill_command(slabs.back().get(), 0, kBytes, 0xc0de0000 + k, 4);
+      devices.back().run({&fill, 1});
+    }
+    for (uint32_t k = 0; k < count; ++k) {
+      uint32_t words[kBytes / 4];
+      devices[k].read(slabs[k].get(), 0, 0, {reinterpret_cast<uint8_t*>(words), sizeof words});
+      for (const uint32_t word : words)
+        if (word != 0xc0de0000 + k)
+          find("mismatch", "a slab of handle {} of {} that are open: expected {:#x}, got {:#x}", k,
+               count, 0xc0de0000 + k, word);
+    }
+  });
+}
+
+constexpr CheckRow kRows[] = {
+    {"many_slabs", many_slabs},
+    {"many_timelines", many_timelines},
+    {"many_executables", many_executables},
+    {"many_handles", many_handles},
+};
+
+}  // namespace
+
+std::span<const CheckRow> many_object_checks() { return kRows; }
+
+}  // namespace tenon::conformance::abi::checks

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Checks of threads that each have objects of their own on one device: slabs and timelines that
+// come and go, and several that wait for one timeline.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "conformance/abi/at_once.hpp"
+#include "conformance/abi/checks/check.hpp"
+#include "conformance/cases/random.hpp"
+
+namespace tenon::conformance::abi::checks {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kThreads = 4;
+
+/// Each makes some slabs, writes to them all, and finds in each what it wrote.
+void threads_allocate(const CheckContext& c) {
+  constexpr int kRounds = 10, kSlabs = 5;
+  constexpr uint64_t kSizes[] = {1, 64, 1000, 4096, 70'000};
+  const Opened device = c.open();
+  // Where the host does not see it, bytes come by submissions, which one thread alone may make.
+  need(device.is_visible(0) || device.is_async(), "the host does not see the device's memory");
+  at_once(kThreads, [&](int thread) {
+    Random random(mix(c.seed, static_cast<uint64_t>(thread)));
+    for (int round = 0; round < kRounds; ++round) {
+      struct Owned {
+        MemoryHandle memory;
+        std::vector<uint8_t> bytes;
+      };
+      std::vector<Owned> slabs;
+      for (int k = 0; k < kSlabs; ++k) {
+        Owned slab;
+        slab.bytes.assign(random.pick(kSizes), static_cast<uint8_t>(random.bits()));
+        slab.memory = device.allocate(0, slab.bytes.size());
+        if (!slab.memory) return;
+        device.write(slab.memory.get(), 0, 0, slab.bytes);
+        slabs.push_back(std::move(slab));
+      }
+      for (const auto& [memory, bytes] : slabs) {
+        std::vector<uint8_t> got(bytes.size());
+        device.read(memory.get(), 0, 0, got);
+        if (got != bytes)
+          find("mismatch",
+               "a slab of {} bytes, while {} threads make, write and free others: expected its own "
+               "bytes, got others",
+               bytes.size(), kThreads);
+      }
+    }
+  });
+}
+
+/// Threads that wait for values which one more signals meanwhile: whether one of them still waited
+/// half a second later.
+bool waits_long(const Opened& device, bool is_apart) {
+  constexpr uint64_t kFirst = 8, kTimeout = 1'000'000'000;
+  constexpr auto kPause = std::chrono::milliseconds(2), kLate = std::chrono::milliseconds(500);
+  const TimelineHandle timeline = device.make_timeline(kFirst - 1);
+  std::atomic<Clock::duration> signalled = Clock::duration(0);
+  std::atomic<bool> late = false;
+  at_once(kThreads + 1, [&](int thread) {
+    const uint64_t last = is_apart ? kFirst + kThreads - 1 : kFirst;
+    if (thread == kThreads) {
+      std::this_thread::sleep_for(kPause);
+      for (uint64_t next = kFirst; next <= last; ++next) device.signal(timeline.get(), next);
+      signalled = Clock::now().time_since_epoch();
+      return;
+    }
+    const uint64_t value = is_apart ? kFirst + static_cast<uint64_t>(thread) : kFirst;
+    int32_t status = TN_ERROR_TIMEOUT;
+    while (status == TN_ERROR_TIMEOUT && !late) {
+      status = device.table().timeline_wait(timeline.get(), value, kTimeout, nullptr);
+      const Clock::duration at = signalled;
+      if (at.count() && Clock::now().time_since_epoch() - at > kLate) late = true;
+    }
+    if (status != TN_OK && !late)
+      find("error", "timeline_wait: expected TN_OK, got {}", status_text(status));
+  });
+  return late;
+}
+
+/// Several for one value, and each for a value of its own.
+void threads_wait(const CheckContext& c) {
+  constexpr int kTries = 3;  // a busy machine may come late itself
+  const Opened device = with_timelines(c);
+  for (const bool is_apart : {false, true}) {
+    bool late = true;
+    for (int i = 0; i < kTries && late; ++i) {
+      c.alive();
+      late = waits_long(device, is_apart);
+    }
+    if (late)
+      find("order",
+           "timeline_wait in {} threads at once, for {}: expected each to end as the host signals, "
+           "got one that still waited half a second later, in each of {} tries",
+           kThreads, is_apart ? "a value each" : "the same value", kTries);
+  }
+}
+
+/// Timelines that come and go: each has its own value.
+void threads_with_timelines(const CheckContext& c) {
+  constexpr uint64_t kRounds = 60;
+  const Opened device = with_timelines(c);
+  at_once(kThreads, [&](int thread) {
+    for (uint64_t round = 0; round < kRounds; ++round) {
+      const uint64_t value = static_cast<uint64_t>(thread) << 32 | round;
+      const TimelineHandle line = device.make_timeline(value);
+      const uint64_t begun = device.query(line.get());
+      device.signal(line.get(), value + 5);
+      device.wait(line.get(), value + 5);
+      const uint64_t ended = device.query(line.get());
+      if (begun != value || ended != value + 5)
+        find("order",
+             "timeline_query, while {} threads have timelines of their own: expected {} and then "
+             "{}, got {} and {}",
+             kThreads, value, value + 5, begun, ended);
+    }
+  });
+}
+
+constexpr CheckRow kRows[] = {
+    {"threads_allocate", threads_allocate},
+    {"threads_wait", threads_wait},
+    {"threads_with_timelines", threads_with_timelines},
+};
+
+}  // namespace
+
+std::span<const CheckRow> thread_checks() { return kRows; }
+
+}  // namespace tenon::conformance::abi::checks
