@@ -119,6 +119,12 @@ class Watch {
     return std::exchange(change_, {});
   }
 
+  void accept() {
+    const std::lock_guard lock(mutex_);
+    before_ = ProcessState::now();
+    quick_ = ProcessState::of_calls();
+  }
+
   Output& output() { return output_; }
 
  private:
@@ -203,6 +209,8 @@ tn_plugin watched(const tn_plugin& table) {
 }
 
 std::string take_process_change() { return watch().take(); }
+
+void accept_process() { watch().accept(); }
 
 void catch_standard_output() {
   watch().output().take_over();

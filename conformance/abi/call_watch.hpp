@@ -17,6 +17,9 @@ tn_plugin watched(const tn_plugin& table);
 /// The process is put back as far as it can be.
 std::string take_process_change();
 
+/// What the process is like now is as it must stay: for checks that change it themselves.
+void accept_process();
+
 /// From now on standard output is a file of this process's own, so that the watch sees what is
 /// written to it; it goes on to standard error. For workers, whose output nobody else needs.
 void catch_standard_output();

@@ -46,10 +46,11 @@ void expect_damage_is_refused(const Opened& device, std::vector<uint8_t> bytes, 
   if (seed % 4 == 0) {
     bytes.resize(random.below(bytes.size()));
     what = fmt::format("the first {} bytes", bytes.size());
-  } else if (seed % 32 == 1) {
-    const uint64_t more = 1 + random.below(40);
-    for (uint64_t i = 0; i < more; ++i) bytes.push_back(bytes[i % bytes.size()]);
-    what = fmt::format("{} bytes more at their end", more);
+  } else if (seed % 16 == 1) {
+    const uint64_t more = 1 + random.below(40), way = random.below(3);
+    for (uint64_t i = 0; i < more; ++i)
+      bytes.push_back(way == 0 ? uint8_t{0} : way == 1 ? uint8_t{0xFF} : bytes[i]);
+    what = fmt::format("{} bytes more at their end, {:#04x}", more, bytes.back());
   } else {
     const uint64_t at = random.below(bytes.size());
     const auto bit = static_cast<unsigned>(random.below(8));

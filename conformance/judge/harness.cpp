@@ -46,6 +46,7 @@ std::string operands_text(const Case& test, int64_t index, int64_t count) {
 /// A written list of transforms that the kernels do not take.
 struct TransformsRefused {
   std::string why;
+  bool is_lack;  ///< of something on the device, as vectors
 };
 
 /// Every bit as the reference has it.
@@ -122,9 +123,10 @@ SchedulePlanRef Harness::transformed(const Case& test, std::string& transforms) 
                transforms,
                plan};
     return plan;
-  } catch (const Error&) {
+  } catch (const Error& error) {
     transforms = choice.text();
-    if (const std::string why = choice.refused(); !why.empty()) throw TransformsRefused{why};
+    if (const std::string why = choice.refused(); !why.empty())
+      throw TransformsRefused{why, error.kind() == ErrorKind::kUnsupported};
     throw;
   }
 }
@@ -213,7 +215,9 @@ Outcome Harness::run(const Case& test, const Expectation* expectation, const Pro
       return run_steps(*runtime_, test, profile_, capabilities_.deterministic, progress);
     judge(test, *expectation, progress, outcome);
   } catch (const TransformsRefused& refused) {
-    become(failed("transforms", refused.why), outcome);
+    become(refused.is_lack ? Outcome{Status::kUnsupported, "transforms", refused.why}
+                           : failed("transforms", refused.why),
+           outcome);
   } catch (const Error& error) {
     become(from_error(error, test, capabilities_), outcome);
   } catch (const std::exception& error) {

@@ -147,6 +147,18 @@ TEST_CASE("a written list that does not fit is a failure of its own kind") {
   }
 }
 
+TEST_CASE("a written list that needs more than the device has is unsupported") {
+  Harness harness(
+      Target{"planted:0@bug=tiny_limits",
+             std::string(TENON_BINARY_DIR) + "/lib/tenon-selftest/libtenon_planted.so"});
+  Case test = case_of(kRows, harness.builder());
+  test.transforms = {"group r0 16"};
+  const Outcome outcome = judged(harness, test);
+  INFO(outcome.text);
+  CHECK(outcome.status == Status::kUnsupported);
+  CHECK(outcome.kind == "transforms");
+}
+
 TEST_CASE("a bug in staged kernels is found by transforms alone") {
   Harness harness(planted_copy("staged"));
   Case test = case_of(kRows, harness.builder());

@@ -2,6 +2,7 @@
 // Checks of executables that are launched again and again: with other arguments, in turns with
 // another one, in one submission and in several that are in flight together.
 #include <algorithm>
+#include <array>
 #include <deque>
 
 #include "conformance/abi/checks/check.hpp"
@@ -11,7 +12,7 @@
 namespace tenon::conformance::abi::checks {
 namespace {
 
-constexpr size_t kSlabs = 3;
+constexpr size_t kSlabs = 3, kDecisions = 7;
 constexpr uint64_t kMostElements = 600, kPlaces = 5;
 
 /// Launches by chance, and what they leave.
@@ -145,9 +146,82 @@ void launched_in_flight(const CheckContext& c) {
   }
 }
 
+/// What a scalar decides: which side of an IF, how many turns of a LOOP, a choice, an index.
+sdk::Program deciding_program() {
+  sdk::ProgramBuilder b("deciding");
+  using Value = sdk::ProgramBuilder::Value;
+  const auto whole = [&](int64_t n) {
+    return b.constant(TN_DTYPE_I32, static_cast<uint32_t>(static_cast<int32_t>(n)));
+  };
+  const Value out = b.buffer("out", TN_DTYPE_I32, TN_ACCESS_READ | TN_ACCESS_WRITE, kDecisions);
+  const Value s = b.scalar("s", TN_DTYPE_I32, 0, 90);
+  const auto store = [&](int64_t at, Value value) {
+    b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, whole(at), value});
+  };
+  const Value is_low = b.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {s, whole(50)});
+  b.begin_if(is_low);
+  store(0, whole(111));
+  b.begin_else();
+  store(0, whole(222));
+  b.end();
+  b.begin_if(b.op(TN_OP_CMPNE, TN_DTYPE_BOOL, 1, {s, whole(7)}));
+  store(1, s);
+  b.end();
+  const Value first[] = {whole(5)};
+  const Value loop = b.begin_loop(whole(0), s, whole(1), first);
+  const Value next[] = {b.op(TN_OP_ADD, TN_DTYPE_I32, 1, {loop + 1, whole(3)})};
+  b.end(next);
+  store(2, loop + 1);
+  store(3, b.op(TN_OP_WHERE, TN_DTYPE_I32, 1, {is_low, whole(1), whole(2)}));
+  const Value third = b.op(TN_OP_MOD, TN_DTYPE_I32, 1, {s, whole(3)});
+  b.op(TN_OP_STORE, TN_DTYPE_VOID, 0,
+       {out, b.op(TN_OP_ADD, TN_DTYPE_I32, 1, {third, whole(4)}), whole(9)});
+  return b.finish();
+}
+
+/// One executable, with scalars that decide otherwise each time.
+void scalars_decide(const CheckContext& c) {
+  constexpr int32_t kScalars[] = {10, 90, 7, 10, 50, 49, 0, 8, 7, 90, 2, 1};
+  constexpr int32_t kOld = -3;
+  const Opened device = computing(c);
+  need(device.properties().flags & TN_DEVICE_SYMBOLIC, "the device takes no scalars");
+  const CompileAnswer answer = device.compile(*deciding_program().get());
+  need(answer.executable != nullptr, "the device takes no such program");
+  const uint64_t alignment = std::max<uint64_t>(device.spaces()[0].alignment, 4);
+  const uint64_t step = (kDecisions * 4 + alignment - 1) / alignment * alignment;
+  for (const bool is_together : {false, true}) {
+    const MemoryHandle memory = any_memory(device, step * std::size(kScalars));
+    std::vector<std::array<tn_argument, 2>> arguments(std::size(kScalars));
+    std::vector<tn_command> commands = {fill_command(
+        memory.get(), 0, step * std::size(kScalars) / 4 * 4, static_cast<uint32_t>(kOld), 4)};
+    for (size_t i = 0; i < std::size(kScalars); ++i) {
+      arguments[i][0] = bound(memory.get(), i * step, kDecisions * 4);
+      arguments[i][1].kind = TN_ARGUMENT_SCALAR;
+      arguments[i][1].scalar = static_cast<uint32_t>(kScalars[i]);
+      commands.push_back(single_command(answer.executable.get(), {1, 1, 1}, arguments[i]));
+    }
+    if (is_together) device.run(commands);
+    for (size_t i = 0; i < commands.size() && !is_together; ++i) device.run({&commands[i], 1});
+    for (size_t i = 0; i < std::size(kScalars); ++i) {
+      const int32_t s = kScalars[i];
+      int32_t got[kDecisions];
+      device.read(memory.get(), 0, i * step, {reinterpret_cast<uint8_t*>(got), sizeof got});
+      int32_t wanted[kDecisions] = {
+          s < 50 ? 111 : 222, s == 7 ? kOld : s, 5 + 3 * s, s < 50 ? 1 : 2, kOld, kOld, kOld};
+      wanted[4 + s % 3] = 9;
+      for (size_t k = 0; k < kDecisions; ++k)
+        if (got[k] != wanted[k])
+          find("mismatch",
+               "launch {} of one executable, with the scalar {}: expected {} at {}, got {}", i, s,
+               wanted[k], k, got[k]);
+    }
+  }
+}
+
 constexpr CheckRow kRows[] = {
     {"launched_again", launched_again},
     {"launched_in_flight", launched_in_flight},
+    {"scalars_decide", scalars_decide},
 };
 
 }  // namespace

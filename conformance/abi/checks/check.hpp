@@ -43,6 +43,7 @@ std::span<const CheckRow> large_program_checks();
 std::span<const CheckRow> wide_value_checks();
 std::span<const CheckRow> again_checks();
 std::span<const CheckRow> together_checks();
+std::span<const CheckRow> process_checks();
 std::span<const CheckRow> thread_checks();
 std::span<const CheckRow> many_object_checks();
 std::span<const CheckRow> shared_byte_checks();

@@ -81,6 +81,25 @@ void enumerate_short(const CheckContext& c) {
   }
 }
 
+/// Infos whose rows are further apart than any struct.
+void enumerate_apart(const CheckContext& c) {
+  const auto first = all_infos(c);
+  for (const uint32_t stride : {uint32_t{sizeof(tn_device_info)} + 264, 65'544u}) {
+    std::vector<uint8_t> rows(size_t{stride} * first.size(), 0xAB);
+    const auto info_at = [&](size_t i) {
+      return reinterpret_cast<tn_device_info*>(rows.data() + i * stride);
+    };
+    for (size_t i = 0; i < first.size(); ++i) *info_at(i) = abi_struct<tn_device_info>();
+    uint32_t count = 0;
+    enumerate(c, static_cast<uint32_t>(first.size()), stride, info_at(0), count);
+    for (size_t i = 0; i < first.size(); ++i)
+      expect(is_same(first[i], *info_at(i)),
+             "device_enumerate with {} bytes from one info to the next: expected device {} as "
+             "before, got something else",
+             stride, i);
+  }
+}
+
 void enumerate_stable(const CheckContext& c) {
   const auto first = all_infos(c);
   { const Opened device = c.open(); }
@@ -231,10 +250,15 @@ void unknown_target(const CheckContext& c) {
 }
 
 constexpr CheckRow kRows[] = {
-    {"enumerate_capacity", enumerate_capacity}, {"enumerate_short", enumerate_short},
-    {"enumerate_stable", enumerate_stable},     {"info_strings", info_strings},
-    {"unknown_option", unknown_option},         {"open_twice", open_twice},
-    {"properties_sane", properties_sane},       {"properties_stable", properties_stable},
+    {"enumerate_capacity", enumerate_capacity},
+    {"enumerate_short", enumerate_short},
+    {"enumerate_apart", enumerate_apart},
+    {"enumerate_stable", enumerate_stable},
+    {"info_strings", info_strings},
+    {"unknown_option", unknown_option},
+    {"open_twice", open_twice},
+    {"properties_sane", properties_sane},
+    {"properties_stable", properties_stable},
     {"unknown_target", unknown_target},
 };
 

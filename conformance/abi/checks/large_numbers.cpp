@@ -54,7 +54,9 @@ void large_fills(const CheckContext& c) {
   };
   constexpr Fill kFills[] = {{0x10004, 0x10008, 4},        {kMiB + 12, kMiB + 0x10020, 1},
                              {0x1000001, 3 * kMiB + 6, 2}, {8, kSize - 64, 4},
-                             {kMiB * 9, 9 * kMiB, 8},      {16, 16 * kMiB + 256, 1}};
+                             {kMiB * 9, 9 * kMiB, 8},      {16, 16 * kMiB + 256, 1},
+                             {3, kMiB + 0x10008, 8},       {kMiB + 5, 2 * kMiB + 24, 8},
+                             {kMiB - 2, 2 * kMiB + 4, 4},  {0x20001, kMiB + 0x20004, 4}};
   for (const Fill& fill : kFills) {
     c.alive();
     const uint64_t pattern = 0x8877665544332211 + fill.offset;
@@ -166,7 +168,7 @@ void many_elements(const CheckContext& c) {
 /// So many fills, each of a word of its own, and fewer launches, each on words of its own.
 void crowded_submissions(const CheckContext& c) {
   const Opened device = submitting(c);
-  constexpr uint32_t kFirst = 1200, kMost = 70'000, kMostLaunches = 9'000;
+  constexpr uint32_t kFirst = 1200, kMost = 70'000, kMostLaunches = 33'500;  // of two arguments
   gradually(kFirst, kMost, [&](uint32_t count) {
     c.alive();
     const MemoryHandle memory = any_memory(device, uint64_t{count} * 4);
@@ -181,25 +183,31 @@ void crowded_submissions(const CheckContext& c) {
     expect_bytes(device, memory.get(), wanted, fmt::format("a submission of {} fills", count));
   });
   KernelSpec spec;
-  spec.kind = "accumulate";
+  spec.kind = "add";
+  spec.dtype = TN_DTYPE_U32;
   const auto loaded = device.computes() ? load_kernel(spec, device) : std::nullopt;
   if (!loaded) return;
   const uint64_t step = std::max<uint64_t>(device.spaces()[0].alignment, 4);
   gradually(kFirst, kMostLaunches, [&](uint32_t count) {
     c.alive();
     const MemoryHandle memory = any_memory(device, count * step);
-    Slab model;
-    model.resize(count * step);
+    const MemoryHandle source = any_memory(device, count * step);
+    Slab model, from;
+    for (Slab* slab : {&model, &from}) slab->resize(count * step);
     const std::vector<uint8_t> bytes = spread_words(count * step);
     model.set(0, bytes.data(), bytes.size(), 0);
+    from.set(0, bytes.data(), bytes.size(), 0);
     device.write(memory.get(), 0, 0, bytes);
+    device.write(source.get(), 0, 0, bytes);
     std::vector<LaunchArguments> arguments(count);
     std::vector<tn_command> commands;
     const auto extent = loaded->kernel.extent(1);
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint64_t i = 0; i < count; ++i) {
+      const uint64_t at = i * step, origin = (count - 1 - i) * step;
       commands.push_back(launch_command(loaded->kernel, loaded->executable.get(), extent,
-                                        {memory.get(), i * step}, {}, 0, arguments[i]));
-      loaded->kernel.apply(extent, {}, model.range(i * step, 4), 0);
+                                        {memory.get(), at}, {source.get(), origin}, 0,
+                                        arguments[i]));
+      loaded->kernel.apply(extent, from.range(origin, 4), model.range(at, 4), 0);
     }
     device.run(commands);
     std::vector<uint8_t> got(bytes.size());

@@ -141,6 +141,34 @@ sdk::Program deep_program(uint32_t ifs, uint32_t loops) {
   return b.finish();
 }
 
+namespace {
+
+/// Each thread comes to one leaf, and writes which one.
+void branch(ProgramBuilder& b, Value out, Value thread, uint32_t depth, uint32_t path) {
+  if (depth == 0) {
+    const Value old = b.op(TN_OP_TAKE, TN_DTYPE_U32, 1, {out, thread});
+    const Value sum = b.op(TN_OP_ADD, TN_DTYPE_U32, 1, {old, b.constant(TN_DTYPE_U32, path + 1)});
+    b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, thread, sum});
+    return;
+  }
+  const Value bit = b.op(TN_OP_AND, TN_DTYPE_I32, 1, {thread, whole(b, int64_t{1} << (depth - 1))});
+  b.begin_if(b.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {bit, whole(b, 1)}));
+  branch(b, out, thread, depth - 1, path * 2);
+  b.begin_else();
+  branch(b, out, thread, depth - 1, path * 2 + 1);
+  b.end();
+}
+
+}  // namespace
+
+sdk::Program branches_program(uint32_t depth, uint32_t threads) {
+  ProgramBuilder b("branches");
+  b.workgroup(threads, 1, 1);
+  const Value out = b.buffer("out", TN_DTYPE_U32, kBoth, threads);
+  branch(b, out, b.index(TN_AXIS_BLOCK_X, TN_DTYPE_I32), depth, 1);
+  return b.finish();
+}
+
 sdk::Program scratch_program(uint32_t threads, uint32_t count) {
   ProgramBuilder b("scratch");
   b.workgroup(threads, 1, 1);

@@ -20,6 +20,8 @@ sdk::Program counter_program(int64_t begin, int64_t end, int64_t step);
 sdk::Program ops_program(uint32_t ops);
 /// Regions in each other: IFs that all threads enter but one, and loops of one iteration.
 sdk::Program deep_program(uint32_t ifs, uint32_t loops);
+/// IFs in each other, `depth` deep, each on another bit of the thread's number, with both sides.
+sdk::Program branches_program(uint32_t depth, uint32_t threads);
 /// Each of `threads` fills `count` u32 of memory of its own, and stores what it finds there.
 sdk::Program scratch_program(uint32_t threads, uint32_t count);
 

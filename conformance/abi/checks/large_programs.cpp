@@ -100,16 +100,23 @@ void deep_programs(const CheckContext& c) {
     c.alive();
     any |= run_probe(device, deep_program(ifs, loops), false, 16);
   }
+  for (const uint32_t depth : {2u, 5u}) {
+    c.alive();
+    any |= run_probe(device, branches_program(depth, most_threads(device.properties(), 32)), false);
+  }
   need(any, "the device takes no such program");
 }
 
-/// Memory of each thread up to the limit, at most 16 KB; less where that takes long to compile.
+/// Memory of each thread up to the limit, at most 24 KB; less where that takes long to compile.
 void large_scratch(const CheckContext& c) {
   const Opened device = computing(c);
+  constexpr uint32_t kMost = 24'576;
   const uint32_t limit = device.properties().max_scratch_bytes;
   bool any = false;
-  gradually(384, limit ? std::min(limit, 16384u) : 16384, [&](uint32_t bytes) {
-    for (const uint32_t threads : {1u, most_threads(device.properties(), 4)}) {
+  gradually(384, limit ? std::min(limit, kMost) : kMost, [&](uint32_t bytes) {
+    // Of all threads together more than a MiB, at last.
+    for (const uint32_t threads : {1u, 4u, 64u}) {
+      if (threads > most_threads(device.properties(), threads)) continue;
       c.alive();
       any |= run_probe(device, scratch_program(threads, bytes / 4), false);
     }

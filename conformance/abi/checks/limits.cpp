@@ -6,6 +6,7 @@
 #include "conformance/abi/checks/last_groups.hpp"
 #include "conformance/abi/checks/probe_programs.hpp"
 #include "conformance/cases/gradually.hpp"
+#include "sdk/program/op_info.hpp"
 
 namespace tenon::conformance::abi::checks {
 namespace {
@@ -82,6 +83,28 @@ void scalars(const CheckContext& c) {
     for (const uint32_t count : {2u, 7u, 16u}) {
       c.alive();
       any |= run_probe(device, scalar_program(static_cast<tn_dtype>(row.dtype), count), false);
+    }
+  }
+  // Ranges that a narrower integer holds, or just does not.
+  constexpr int64_t kWide = int64_t{1} << 32;
+  constexpr std::pair<int64_t, int64_t> kRanges[] = {{0, kWide - 1},
+                                                     {0, kWide},
+                                                     {0, kWide / 2},
+                                                     {-kWide / 2, kWide / 2 - 1},
+                                                     {kWide - 5, kWide + 9},
+                                                     {-kWide, 0},
+                                                     {0, 65535},
+                                                     {0, 255},
+                                                     {-128, 127},
+                                                     {-32768, 32767}};
+  for (const tn_dtype dtype : {TN_DTYPE_I64, TN_DTYPE_U64, TN_DTYPE_I32, TN_DTYPE_U32}) {
+    if (!(device.dtype_flags(dtype) & TN_DTYPE_STORAGE)) continue;
+    const bool is_wide = sdk::dtype_bytes(uint8_t(dtype)) == 8;
+    for (const auto& [least, most] : kRanges) {
+      if (least < 0 && !sdk::is_signed(uint8_t(dtype))) continue;
+      if (!is_wide && (least < INT32_MIN || most > INT32_MAX)) continue;
+      c.alive();
+      any |= run_probe(device, scalar_program(dtype, 12, least, most), false);
     }
   }
   need(any, "the device takes no such program");

@@ -7,6 +7,7 @@
 #include "conformance/abi/refused.hpp"
 #include "conformance/abi/saved.hpp"
 #include "conformance/abi/slab.hpp"
+#include "conformance/cases/random.hpp"
 
 namespace tenon::conformance::abi::checks {
 namespace {
@@ -72,6 +73,58 @@ void odd_offsets(const CheckContext& c) {
   std::vector<uint8_t> got(kSize);
   device.read(memory.get(), 0, 0, got);
   model.compare(0, 0, got, "after fills and copies at odd offsets");
+}
+
+/// Patterns that differ in one byte, one after the other and together.
+void patterns_alike(const CheckContext& c) {
+  const Opened device = submitting(c);
+  constexpr uint64_t kEach = 40, kBase = 0x8070605040302010;
+  constexpr int kBytes = 8;
+  const MemoryHandle memory = any_memory(device, kEach * (kBytes + 1));
+  for (const bool is_together : {false, true}) {
+    Slab model;
+    model.resize(kEach * (kBytes + 1));
+    std::vector<tn_command> commands;
+    for (int byte = -1; byte < kBytes; ++byte) {
+      const uint64_t pattern = byte < 0 ? kBase : kBase ^ uint64_t { 0x5A } << (8 * byte);
+      const uint64_t at = kEach * static_cast<uint64_t>(byte + 1);
+      commands.push_back(fill_command(memory.get(), at, kEach, pattern, 8));
+      model.fill(at, kEach, pattern, 8, commands.size());
+      if (!is_together) device.run({&commands.back(), 1});
+    }
+    if (is_together) device.run(commands);
+    std::vector<uint8_t> got(model.size());
+    device.read(memory.get(), 0, 0, got);
+    model.compare(0, 0, got, "after fills whose patterns differ in one byte each");
+  }
+}
+
+/// From one place of a slab to another, at any offset, with any length.
+void copies_inside(const CheckContext& c) {
+  const Opened device = submitting(c);
+  need(device.spaces()[0].copy_from & 1, "space 0 takes no copies from itself");
+  constexpr uint64_t kSize = 600;
+  const MemoryHandle memory = any_memory(device, kSize);
+  std::vector<uint8_t> bytes(kSize);
+  Random random(mix(c.seed, 0x636f7079));
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random.bits());
+  device.write(memory.get(), 0, 0, bytes);
+  Slab model;
+  model.resize(kSize);
+  model.set(0, bytes.data(), kSize, 0);
+  for (int i = 0; i < 60; ++i) {
+    const uint64_t size = 1 + random.below(70);
+    uint64_t low = random.below(kSize - 2 * size), high = low + size;
+    high += random.below(kSize - high - size + 1);
+    if (random.chance(50)) std::swap(low, high);
+    const tn_command command = copy_command(memory.get(), low, memory.get(), high, size);
+    device.run({&command, 1});
+    model.copy(low, model, high, size, static_cast<size_t>(i));
+    std::vector<uint8_t> got(kSize);
+    device.read(memory.get(), 0, 0, got);
+    model.compare(0, 0, got,
+                  fmt::format("after a copy of {} bytes from {} to {}", size, high, low));
+  }
 }
 
 /// Lengths that no device has, near to where sums of them go beyond 2^64.
@@ -230,6 +283,8 @@ void host_allocation_fails(const CheckContext& c) {
 constexpr CheckRow kRows[] = {
     {"map_ranges", map_ranges},
     {"odd_offsets", odd_offsets},
+    {"patterns_alike", patterns_alike},
+    {"copies_inside", copies_inside},
     {"huge_allocation", huge_allocation},
     {"absurd_allocations", absurd_allocations},
     {"host_allocation_fails", host_allocation_fails},

@@ -114,20 +114,46 @@ void waits_of_one_timeline(const CheckContext& c) {
   }
 }
 
-/// What is refused was never submitted (rule 49).
+/// What is refused was never submitted (rule 49): nothing has run, no timeline has moved.
 void refused_submissions(const CheckContext& c) {
-  const Opened device = submitting_with_timelines(c);
-  const TimelineHandle timeline = device.make_timeline(4);
-  const tn_point signal{timeline.get(), 9};
-  tn_submission beyond = submission_of({}, {&signal, 1});
-  beyond.queue = 1'000'003;
-  tn_error error = abi_struct<tn_error>();
-  const int32_t status = c.table().submit(device.handle(), &beyond, &error);
-  if (status == TN_OK) return device.wait(timeline.get(), 9);
-  settle();
-  expect_value(device, timeline.get(), 4, "as before a submission to a queue that was refused");
-  device.submit(submission_of({}, {&signal, 1}));
-  device.wait(timeline.get(), 9);
+  constexpr uint64_t kBytes = 256;
+  const Opened device = submitting(c);
+  const MemoryHandle memory = any_memory(device, kBytes);
+  device.write(memory.get(), 0, 0, std::vector<uint8_t>(kBytes, 0x11));
+  const auto expect_byte = [&](uint8_t byte, const char* when) {
+    std::vector<uint8_t> got(kBytes);
+    device.read(memory.get(), 0, 0, got);
+    for (const uint8_t each : got)
+      if (each != byte)
+        find("mismatch", "a slab: expected {:#04x} {}, got {:#04x}", byte, when, each);
+  };
+  for (const uint32_t queue : {1u, 2u, 77u, 65'536u, 1'000'003u, UINT32_MAX}) {
+    c.alive();
+    const tn_command fill = fill_command(memory.get(), 0, kBytes, 0x22, 1);
+    tn_submission beyond = abi::submission_of({&fill, 1});
+    beyond.queue = queue;
+    TimelineHandle timeline;
+    tn_point signal{};
+    if (device.is_async()) {
+      timeline = device.make_timeline(4);
+      signal = {timeline.get(), 9};
+      beyond.signals = &signal;
+      beyond.signal_count = 1;
+    }
+    const int32_t status = c.table().submit(device.handle(), &beyond, nullptr);
+    settle();
+    if (status == TN_OK) {  // it has such a queue
+      if (timeline) device.wait(timeline.get(), 9);
+      expect_byte(0x22, "after a fill");
+      device.write(memory.get(), 0, 0, std::vector<uint8_t>(kBytes, 0x11));
+      continue;
+    }
+    expect_byte(0x11, "as before a submission to a queue that was refused");
+    if (!timeline) continue;
+    expect_value(device, timeline.get(), 4, "as before a submission to a queue that was refused");
+    device.submit(submission_of({}, {&signal, 1}));
+    device.wait(timeline.get(), 9);
+  }
 }
 
 constexpr CheckRow kRows[] = {

@@ -89,8 +89,6 @@ sdk::Program shape_program(const uint32_t (&workgroup)[3]) {
 }
 
 sdk::Program scalar_program(tn_dtype dtype, uint32_t scalars) {
-  ProgramBuilder b("scalars");
-  const Value out = b.buffer("out", dtype, kBoth, scalars);
   const bool is_whole = sdk::is_integer(uint8_t(dtype));
   const uint32_t bits = sdk::dtype_bytes(uint8_t(dtype)) * 8;
   const bool is_signed = sdk::is_signed(uint8_t(dtype));
@@ -98,7 +96,12 @@ sdk::Program scalar_program(tn_dtype dtype, uint32_t scalars) {
                        : is_signed || bits == 64
                            ? static_cast<int64_t>(~uint64_t{0} >> (65 - bits))
                            : static_cast<int64_t>(~uint64_t{0} >> (64 - bits));
-  const int64_t least = is_whole && is_signed ? -most - 1 : 0;
+  return scalar_program(dtype, scalars, is_whole && is_signed ? -most - 1 : 0, most);
+}
+
+sdk::Program scalar_program(tn_dtype dtype, uint32_t scalars, int64_t least, int64_t most) {
+  ProgramBuilder b("scalars");
+  const Value out = b.buffer("out", dtype, kBoth, scalars);
   std::vector<Value> values;
   for (uint32_t i = 0; i < scalars; ++i)
     values.push_back(b.scalar(fmt::format("s{}", i), dtype, least, most));

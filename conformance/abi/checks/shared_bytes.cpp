@@ -24,12 +24,28 @@ uint64_t imm_of(tn_atomic way) { return way | uint64_t{TN_SCOPE_BLOCK} << 8; }
 
 /// Each thread on a cell of its own, whose old value it keeps; of ways that commute all on one
 /// cell, too. What is compared with is the cell, or differs from it in one bit, low or high.
-sdk::Program atomic_program(tn_dtype dtype, tn_atomic way) {
+/// With `threads`, of one workgroup, the cells are in shared memory meanwhile.
+sdk::Program atomic_program(tn_dtype dtype, tn_atomic way, uint32_t threads) {
   ProgramBuilder b("atomic");
-  const Value cells = b.buffer("cells", dtype, kBoth, kThreads + 1);
-  const Value out = b.buffer("out", dtype, kBoth, kThreads);
-  const Value x = b.buffer("x", dtype, TN_ACCESS_READ, kThreads);
-  const Value i = b.index(TN_AXIS_GRID_X, TN_DTYPE_I32);
+  b.workgroup(std::max(threads, 1u), 1, 1);
+  const uint32_t count = threads ? threads : kThreads;
+  const Value global = b.buffer("cells", dtype, kBoth, count + 1);
+  const Value out = b.buffer("out", dtype, kBoth, count);
+  const Value x = b.buffer("x", dtype, TN_ACCESS_READ, count);
+  const Value cells = threads ? b.allocate("shared", dtype, TN_SPACE_SHARED, count + 1) : global;
+  const Value i = b.index(threads ? TN_AXIS_BLOCK_X : TN_AXIS_GRID_X, TN_DTYPE_I32);
+  const auto move = [&](Value to, Value from) {
+    if (!threads) return;
+    const auto move_one = [&](Value at) {
+      b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {to, at, b.op(TN_OP_TAKE, dtype, 1, {from, at})});
+    };
+    move_one(i);
+    b.begin_if(b.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {i, whole(b, 1)}));
+    move_one(whole(b, count));
+    b.end();
+    b.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, TN_SCOPE_BLOCK);
+  };
+  move(cells, global);
   const Value value = b.op(TN_OP_TAKE, dtype, 1, {x, i});
   std::vector<Value> operands = {cells, i, value};
   if (way == TN_ATOMIC_COMPARE_EXCHANGE) {
@@ -48,7 +64,9 @@ sdk::Program atomic_program(tn_dtype dtype, tn_atomic way) {
   const Value old = b.op(TN_OP_ATOMIC, dtype, 1, operands, imm_of(way));
   b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, i, old});
   if (way <= TN_ATOMIC_MAX && dtype != TN_DTYPE_F32)  // which threads may add in any order
-    b.op(TN_OP_ATOMIC, dtype, 1, {cells, whole(b, kThreads), value}, imm_of(way));
+    b.op(TN_OP_ATOMIC, dtype, 1, {cells, whole(b, count), value}, imm_of(way));
+  if (threads) b.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, TN_SCOPE_BLOCK);
+  move(global, cells);
   return b.finish();
 }
 
@@ -65,7 +83,9 @@ void atomics(const CheckContext& c) {
       const bool is_integers = way == TN_ATOMIC_ADD || way == TN_ATOMIC_COMPARE_EXCHANGE;
       if (dtype == TN_DTYPE_F32 && is_integers) continue;
       c.alive();
-      any |= run_probe(device, atomic_program(dtype, way), false, kThreads);
+      any |= run_probe(device, atomic_program(dtype, way, 0), false, kThreads);
+      const uint32_t threads = most_threads(device.properties(), 32);
+      any |= run_probe(device, atomic_program(dtype, way, threads), false);
     }
   }
   need(any, "the device takes no such program");

@@ -66,6 +66,7 @@ void short_report(const CheckContext& c) {
 /// Structs whose end an older host did not know, with anything after it.
 struct Sizes {
   uint32_t target, command, submission;
+  uint32_t apart = 0;  ///< bytes between commands
 };
 
 /// A fill and a launch through structs of these sizes must do what they do otherwise.
@@ -104,7 +105,7 @@ void run_with_sizes(const CheckContext& c, const Sizes& sizes, const tn_chain* c
     }
   }
   for (tn_command& command : commands) command.next = chain;
-  const uint32_t stride = (std::max<uint32_t>(sizes.command, 16) + 7) / 8 * 8;
+  const uint32_t stride = (std::max<uint32_t>(sizes.command, 16) + 7) / 8 * 8 + sizes.apart;
   std::vector<unsigned char> rows(stride * commands.size() + sizeof(tn_command), 0xAB);
   for (size_t i = 0; i < commands.size(); ++i) {
     const uint32_t size =
@@ -145,8 +146,10 @@ void short_inputs(const CheckContext& c) {
 }
 
 void long_inputs(const CheckContext& c) {
-  run_with_sizes(c, {sizeof(tn_target) + 64, sizeof(tn_command) + 64, sizeof(tn_submission) + 64},
-                 nullptr);
+  for (const uint32_t apart : {0u, 256u, 65'536u})
+    run_with_sizes(
+        c, {sizeof(tn_target) + 64, sizeof(tn_command) + 64, sizeof(tn_submission) + 64, apart},
+        nullptr);
 }
 
 /// Arguments of a launch further apart than they are long.
@@ -161,14 +164,6 @@ void long_arguments(const CheckContext& c) {
   const tn_command fill = fill_command(in.get(), 0, 256, 0x01020304, 4);
   tn_command launch = launch_command(loaded->kernel, loaded->executable.get(), extent,
                                      {out.get(), 0}, {in.get(), 0}, 0, arguments);
-  struct Row {
-    tn_argument argument;
-    uint8_t more[24];
-  } rows[3];
-  std::memset(static_cast<void*>(rows), 0xAB, sizeof rows);
-  for (uint32_t i = 0; i < launch.argument_count; ++i) rows[i].argument = arguments.rows[i];
-  launch.arguments = &rows[0].argument;
-  launch.argument_stride = sizeof(Row);
   Slab input, expected;
   input.resize(256);
   expected.resize(256);
@@ -176,21 +171,35 @@ void long_arguments(const CheckContext& c) {
   const uint64_t bytes = loaded->kernel.element_bytes();
   loaded->kernel.apply(extent, input.range(0, extent.inputs * bytes),
                        expected.range(0, extent.outputs * bytes), 0);
-  const tn_command commands[] = {fill, launch};
-  device.run(commands);
-  std::vector<uint8_t> got(256);
-  device.read(out.get(), 0, 0, got);
-  expected.compare(0, 0, got, "after a launch whose arguments are 64 bytes apart");
+  for (const uint32_t stride : {64u, 264u, 4104u, 65'544u}) {
+    std::vector<uint8_t> rows(stride * launch.argument_count, 0xAB);
+    for (uint32_t i = 0; i < launch.argument_count; ++i)
+      std::memcpy(rows.data() + size_t{i} * stride, &arguments.rows[i], sizeof(tn_argument));
+    launch.arguments = reinterpret_cast<const tn_argument*>(rows.data());
+    launch.argument_stride = stride;
+    const tn_command clear = fill_command(out.get(), 0, 256, 0, 4);
+    const tn_command commands[] = {clear, fill, launch};
+    device.run(commands);
+    std::vector<uint8_t> got(256);
+    device.read(out.get(), 0, 0, got);
+    expected.compare_bound(
+        0, 0, extent.outputs * bytes, got,
+        fmt::format("after a launch whose arguments are {} bytes apart", stride));
+  }
 }
 
 void unknown_chain(const CheckContext& c) {
-  tn_chain second{};
-  second.struct_size = sizeof(tn_chain);
-  second.id = "org.example.more.v7";
-  tn_chain first = second;
-  first.next = &second;
-  first.id = "org.example.nothing.v1";
-  run_with_sizes(c, {sizeof(tn_target), sizeof(tn_command), sizeof(tn_submission)}, &first);
+  const std::string long_id = "org.example." + std::string(300, 'x');
+  for (const char* id : {"org.example.nothing.v1", "org.tenon.nothing.v1", "x", long_id.c_str()}) {
+    c.alive();
+    tn_chain chain[20] = {};
+    for (size_t i = 0; i < std::size(chain); ++i) {
+      chain[i].struct_size = sizeof(tn_chain);
+      chain[i].id = i % 2 ? "org.example.more.v7" : id;
+      chain[i].next = i + 1 < std::size(chain) ? &chain[i + 1] : nullptr;
+    }
+    run_with_sizes(c, {sizeof(tn_target), sizeof(tn_command), sizeof(tn_submission)}, chain);
+  }
 }
 
 /// Structs that the plugin fills, with a chain that it does not know.

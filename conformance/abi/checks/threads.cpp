@@ -7,6 +7,7 @@
 
 #include "conformance/abi/at_once.hpp"
 #include "conformance/abi/checks/check.hpp"
+#include "conformance/abi/saved.hpp"
 #include "conformance/cases/random.hpp"
 
 namespace tenon::conformance::abi::checks {
@@ -99,6 +100,72 @@ void threads_wait(const CheckContext& c) {
   }
 }
 
+/// The sink leaves others time before it reads what it is given.
+std::vector<uint8_t> save_slowly(const Opened& device, tn_executable* executable) {
+  std::vector<uint8_t> out;
+  const tn_sink sink = [](void* user, const void* bytes, size_t size) {
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    auto& all = *static_cast<std::vector<uint8_t>*>(user);
+    const auto* begin = static_cast<const uint8_t*>(bytes);
+    all.insert(all.end(), begin, begin + size);
+  };
+  tn_error error = abi_struct<tn_error>();
+  expect_ok(device.table().executable_save(executable, sink, &out, &error), error,
+            "executable_save");
+  return out;
+}
+
+/// Each saves executables of its own, and reads their texts, while others do.
+void threads_save(const CheckContext& c) {
+  constexpr int kRounds = 12;
+  const Opened device = computing(c);
+  const bool saves = can_save(device);
+  need(saves || c.table().executable_text, "the device saves nothing and has no texts");
+  std::vector<Loaded> kernels;
+  std::vector<std::string> texts;
+  const tn_sink sink = [](void* user, const void* bytes, size_t size) {
+    std::this_thread::yield();
+    static_cast<std::string*>(user)->append(static_cast<const char*>(bytes), size);
+  };
+  const auto text_of = [&](const Loaded& loaded) {
+    std::string text;
+    if (c.table().executable_text)
+      c.table().executable_text(loaded.executable.get(), TN_TEXT_SOURCE, sink, &text, nullptr);
+    return text;
+  };
+  for (int t = 0; t < kThreads; ++t) {
+    KernelSpec spec;
+    spec.kind = "accumulate";
+    spec.dtype = TN_DTYPE_U32;
+    spec.constant = 11 + t;
+    auto loaded = load_kernel(spec, device);
+    need(loaded.has_value(), "the device takes no such program");
+    texts.push_back(text_of(*loaded));
+    kernels.push_back(std::move(*loaded));
+  }
+  std::vector<std::vector<uint8_t>> saved(kThreads);
+  at_once(kThreads, [&](int thread) {
+    const auto t = static_cast<size_t>(thread);
+    for (int round = 0; round < kRounds; ++round) {
+      if (saves) saved[t] = save_slowly(device, kernels[t].executable.get());
+      if (text_of(kernels[t]) != texts[t])
+        find("mismatch",
+             "executable_text in {} threads at once: expected its own text each time, got another",
+             kThreads);
+    }
+  });
+  for (size_t t = 0; saves && t < saved.size(); ++t) {
+    c.alive();
+    const LoadAnswer answer = load(device, saved[t]);
+    if (answer.status != TN_OK)
+      find("error",
+           "executable_load of what was saved in one of {} threads at once: expected TN_OK, got {}",
+           kThreads, status_text(answer.status));
+    expect_result(device, kernels[t].kernel, answer.executable.get(),
+                  "saved in one of several threads");
+  }
+}
+
 /// Timelines that come and go: each has its own value.
 void threads_with_timelines(const CheckContext& c) {
   constexpr uint64_t kRounds = 60;
@@ -123,6 +190,7 @@ void threads_with_timelines(const CheckContext& c) {
 constexpr CheckRow kRows[] = {
     {"threads_allocate", threads_allocate},
     {"threads_wait", threads_wait},
+    {"threads_save", threads_save},
     {"threads_with_timelines", threads_with_timelines},
 };
 

@@ -76,6 +76,29 @@ void timeline_jumps(const CheckContext& c) {
   }
 }
 
+/// One rise, of any amount.
+void timeline_leaps(const CheckContext& c) {
+  const Opened device = with_timelines(c);
+  constexpr std::pair<uint64_t, uint64_t> kLeaps[] = {{0, UINT64_MAX - 1},
+                                                      {0, kTwo63},
+                                                      {1, kTwo63 + 1},
+                                                      {5, kTwo63 + 6},
+                                                      {3, UINT64_MAX - 1},
+                                                      {kTwo32, kTwo63},
+                                                      {kTwo63 - 1, UINT64_MAX - 1}};
+  for (const auto& [from, to] : kLeaps)
+    for (const bool by_host : {true, false}) {
+      c.alive();
+      const TimelineHandle timeline = device.make_timeline(from);
+      const tn_point signal{timeline.get(), to};
+      if (by_host)
+        device.signal(timeline.get(), to);
+      else
+        submit_points(device, {}, {&signal, 1});
+      expect_at(device, timeline.get(), to);
+    }
+}
+
 /// Raised a moment later, in another thread: until then they wait, whatever their length.
 void long_timeouts(const CheckContext& c) {
   const Opened device = with_timelines(c);
@@ -126,9 +149,8 @@ void several_timelines(const CheckContext& c) {
 }
 
 constexpr CheckRow kRows[] = {
-    {"timeline_steps", timeline_steps},
-    {"timeline_jumps", timeline_jumps},
-    {"long_timeouts", long_timeouts},
+    {"timeline_steps", timeline_steps},       {"timeline_jumps", timeline_jumps},
+    {"timeline_leaps", timeline_leaps},       {"long_timeouts", long_timeouts},
     {"several_timelines", several_timelines},
 };
 

@@ -74,6 +74,9 @@ ProgramValue ProgramPool::op(tn_opcode op, tn_dtype dtype, std::vector<ProgramVa
   std::vector<uint32_t> ids;
   for (const ProgramValue& operand : operands) ids.push_back(operand.id);
   const uint16_t lanes = operands.empty() ? uint16_t{1} : operands.back().lanes;
+  // What is exact stays so; what rounds is not known here anyway.
+  if (sdk::is_float(uint8_t(dtype)) && sdk::is_elementwise(*sdk::op_info(op)) && choices_.chance(8))
+    flags |= TN_OP_APPROXIMATE;
   return {builder_.op(op, dtype, lanes, ids, imm, flags), dtype, lanes, exact};
 }
 
