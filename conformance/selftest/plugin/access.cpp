@@ -155,7 +155,9 @@ uint64_t Interpreter::combine(uint32_t i, uint64_t old, uint64_t value, uint64_t
   if (code_.variant == Variant::atomic_unsigned && is_wide) op.dtype = TN_DTYPE_I64;
   if (code_.variant == Variant::atomic_compare_32 && is_wide && way == TN_ATOMIC_COMPARE_EXCHANGE)
     return (old & low) == (wanted & low) ? value : old;
-  if (code_.variant == Variant::atomic_add_32 && is_wide && way == TN_ATOMIC_ADD)
+  const bool is_carry_lost = code_.variant == Variant::atomic_add_32 ||
+                             (code_.variant == Variant::shared_carry && !code_.steps[i].global);
+  if (is_carry_lost && is_wide && way == TN_ATOMIC_ADD)
     return ((old & ~low) + (value & ~low)) | (sum & low);
   if (code_.variant == Variant::atomic_float_bits && op.dtype == TN_DTYPE_F32 &&
       (way == TN_ATOMIC_MIN || way == TN_ATOMIC_MAX))

@@ -6,10 +6,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cfenv>
 #include <chrono>
 #include <clocale>
 #include <cstdio>
+#include <cstring>
+#include <string>
 #include <thread>
 
 #if defined(__x86_64__)
@@ -38,6 +41,12 @@ int32_t device_open(uint32_t index, const char* options, tn_device** out, tn_err
   if (status == TN_OK) opened = static_cast<PlantedDevice*>(sdk::device_of(*out))->variant();
   if (status == TN_OK && is(Variant::old_host) && host && host->log)
     host->log(host->user, TN_LOG_DEBUG, "planted: a device is open");
+  if (status != TN_OK && is(Variant::option_cut) && error && options &&
+      error->struct_size >= sizeof *error) {
+    const std::string text = fmt::format("option {:.31}: not known", options);
+    text.copy(error->message, sizeof error->message - 1);
+    error->message[text.size()] = 0;
+  }
   if (status != TN_OK && is(Variant::prints_refusal)) std::puts("planted: cannot open the device");
   return status;
 }
@@ -90,11 +99,32 @@ int32_t executable_text(tn_executable* executable, uint32_t kind, tn_sink sink, 
                         tn_error* error) {
   const int32_t status = sound->executable_text(executable, kind, sink, user, error);
   if (is(Variant::directory_for_text) && chdir("/") != 0) return TN_ERROR_IO;
+  if (is(Variant::locale_of_text)) std::setlocale(LC_ALL, "C");
   return status;
 }
 
+/// All calls copy to one buffer first.
+int32_t save_in_pieces(tn_executable* executable, tn_sink sink, void* user, tn_error* error) {
+  static char buffer[256];
+  struct To {
+    tn_sink sink;
+    void* user;
+  } to{sink, user};
+  const tn_sink pieces = [](void* all, const void* bytes, size_t size) {
+    const auto& [to_sink, to_user] = *static_cast<To*>(all);
+    for (size_t at = 0; at < size; at += sizeof buffer) {
+      const size_t piece = std::min(sizeof buffer, size - at);
+      std::memcpy(buffer, static_cast<const char*>(bytes) + at, piece);
+      to_sink(to_user, buffer, piece);
+    }
+  };
+  return sound->executable_save(executable, pieces, &to, error);
+}
+
 int32_t executable_save(tn_executable* executable, tn_sink sink, void* user, tn_error* error) {
-  const int32_t status = sound->executable_save(executable, sink, user, error);
+  const int32_t status = is(Variant::saves_in_pieces)
+                             ? save_in_pieces(executable, sink, user, error)
+                             : sound->executable_save(executable, sink, user, error);
   if (is(Variant::signal_on_save)) signal(SIGCHLD, SIG_IGN);
   return status;
 }
@@ -111,6 +141,13 @@ int32_t executable_load(const tn_target* target, const void* bytes, size_t size,
 #if defined(__x86_64__)
   if (is(Variant::flush_on_load)) _mm_setcsr(_mm_getcsr() | 0x8040);
 #endif
+  return status;
+}
+
+int32_t submit(tn_device* device, const tn_submission* submission, tn_error* error) {
+  static const int first = std::fegetround();
+  const int32_t status = sound->submit(device, submission, error);
+  if (is(Variant::first_rounding)) std::fesetround(first);
   return status;
 }
 
@@ -156,6 +193,7 @@ tn_plugin with_planted_calls(const tn_plugin& plain) {
   own.executable_save = executable_save;
   own.executable_load = executable_load;
   own.timeline_wait = timeline_wait;
+  own.submit = submit;
   return own;
 }
 

@@ -37,7 +37,11 @@ class PlantedTimeline final : public sdk::HostTimeline {
     const uint64_t value = HostTimeline::query();
     return variant_ == Variant::timeline_signed ? value ^ kSign : value;
   }
-  void signal(uint64_t value) override { HostTimeline::signal(kept(variant_, value)); }
+  void signal(uint64_t value) override {
+    const bool is_leap = value - HostTimeline::query() >= kSign;
+    if (variant_ == Variant::timeline_leap && is_leap) return;
+    HostTimeline::signal(kept(variant_, value));
+  }
 
  private:
   static constexpr uint64_t kSign = uint64_t{1} << 63;
@@ -81,6 +85,9 @@ std::unique_ptr<sdk::Timeline> PlantedDevice::make_timeline(uint64_t value) {
 
 void PlantedDevice::submit(const sdk::Submission& submission) {
   if (submission.queue() >= kQueues) {
+    if (variant_ == Variant::refused_runs)
+      sdk::run_work(sdk::read_work(submission),
+                    [this](const auto& command, auto arguments) { launch(command, arguments); });
     throw sdk::Failure(
         TN_ERROR_INVALID_ARGUMENT,
         fmt::format("submit: expected a queue below {}, got {}", kQueues, submission.queue()));

@@ -28,6 +28,15 @@ bool is_same(std::span<const sdk::HostArgument> a, std::span<const sdk::HostArgu
 }
 
 void cut_numbers(Variant variant, const tn_command& from, sdk::HostCommand& to) {
+  if (variant == Variant::copy_words && from.kind == TN_COMMAND_COPY &&
+      from.source == from.destination)
+    to.size = (to.size + 7) / 8 * 8;
+  if (variant == Variant::pattern_kept && from.kind == TN_COMMAND_FILL && to.pattern_size == 8) {
+    static std::mutex mutex;
+    static std::map<uint32_t, uint64_t> known;
+    const std::lock_guard lock(mutex);
+    to.pattern = known.try_emplace(static_cast<uint32_t>(to.pattern), to.pattern).first->second;
+  }
   if (variant == Variant::fill_past_2_20 && from.kind == TN_COMMAND_FILL)
     to.size = std::min(to.size, kMostPatterns * to.pattern_size);
   if (variant == Variant::copy_length_24 && from.kind == TN_COMMAND_COPY)
