@@ -77,7 +77,6 @@ void CompileHarness::compile_kernel(const Case& test, const KernelCall& call,
     outcome = {Status::kFail, kind, fmt::format("{}: {}", options.name, text), 0, {}};
   };
   const tn_compile_report& report = compiled.report();
-  if (report.binary_bytes == 0) failed("empty", "expected a binary, got none");
   if (test.cell.op != "graph" && report.spills > kFewSpills)
     failed("spill",
            fmt::format("expected at most {} spilled registers, got {}", kFewSpills, report.spills));

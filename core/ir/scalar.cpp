@@ -90,6 +90,7 @@ Scalar Scalar::of_int(DType dtype, int64_t value) {
 }
 
 double Scalar::as_double() const {
+  if (dtype == DType::kF32) return std::bit_cast<float>(static_cast<uint32_t>(bits));
   return is_float(dtype) ? float_value(*this)
                          : std::bit_cast<double>(cast(*this, DType::kF64).bits);
 }

@@ -38,11 +38,24 @@ int64_t Array::count() const {
   return n;
 }
 
+namespace {
+
+template <class T>
+uint64_t load(const uint8_t* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+}  // namespace
+
 Scalar Array::at(int64_t i) const {
-  uint64_t bits = 0;
   const size_t size = dtype_size(dtype);
-  std::memcpy(&bits, bytes.data() + static_cast<size_t>(i) * size, size);
-  return {dtype, bits};
+  const uint8_t* const at = bytes.data() + static_cast<size_t>(i) * size;
+  return {dtype, size == 4   ? load<uint32_t>(at)
+                 : size == 8 ? load<uint64_t>(at)
+                 : size == 2 ? load<uint16_t>(at)
+                             : load<uint8_t>(at)};
 }
 
 void Array::set(int64_t i, const Scalar& value) {

@@ -2,7 +2,7 @@
 // Walks a program (tenon/program.h) without copying it. Valid while the block lives.
 //
 // Reads through the strides and offsets of the header, so programs of older and newer writers work.
-// Assumes a verified program; see verify_program.hpp for one that is not.
+// Assumes a verified program; see verify.hpp for one that is not.
 #pragma once
 
 #include <cstddef>

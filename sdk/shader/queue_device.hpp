@@ -16,12 +16,18 @@ namespace tenon::sdk {
 class Mark {
  public:
   virtual ~Mark() = default;
-  /// Whether all before it has ended. Throws the failure of the device, which is lost then.
+  /// Whether all before it has ended. What it throws fails all work that has not ended, and loses
+  /// the device: nothing more is to be done for that.
   virtual bool is_reached() = 0;
   /// Returns when it is reached or never will be.
   virtual void wait() = 0;
 };
 
+/// Derive and implement what follows; one thread at a time calls the functions that enqueue, so a
+/// kernel's arguments may be set in it. An executable is the backend's own class: cast it. The
+/// destructor of what derives begins with close(), while its queue still works. An error of a
+/// command that the driver can tell fails the signals of its submission; one that it finds later,
+/// at a mark, is the device's, which is lost (TN_ERROR_DEVICE_LOST from then on).
 class QueueDevice : public RecordingDevice {
  public:
   /// One for each BUFFER and SCALAR param, in their order.
