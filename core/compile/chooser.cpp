@@ -43,12 +43,17 @@ LoweredKernel HeuristicChooser::choose(const UnchosenKernel& kernel) {
   if (needs_one_thread(kernel.tree, capabilities)) return kernel.lower({kernel.tree, {}});
   const Decide decide = decide_smaller(smaller_);
   LoweredKernel out = kernel.lower(choose_transforms(kernel.tree, capabilities, decide));
-  if (out.program.get()->shared_bytes <= capabilities.max_shared_bytes) return out;
   // Recipes see one reduction at a time. Where all of them together want more shared memory than
   // there is, each thread reduces for itself.
-  Capabilities alone = capabilities;
-  alone.max_shared_bytes = 0;
-  return kernel.lower(choose_transforms(kernel.tree, alone, decide));
+  if (out.program.get()->shared_bytes > capabilities.max_shared_bytes) {
+    Capabilities alone = capabilities;
+    alone.max_shared_bytes = 0;
+    out = kernel.lower(choose_transforms(kernel.tree, alone, decide));
+  }
+  // And where they want more of a thread's own, no thread keeps anything.
+  const uint32_t scratch = capabilities.max_scratch_bytes;
+  if (scratch && out.program.get()->scratch_bytes > scratch) out = kernel.lower({kernel.tree, {}});
+  return out;
 }
 
 LoweredKernel WrittenChooser::choose(const UnchosenKernel& kernel) {

@@ -170,3 +170,36 @@ TEST_CASE("claimed limits can be used, or it is said") {
   CHECK(boasts.find("max_shared_bytes 65536 is claimed") != boasts.npos);
   CHECK(boasts.find("max_grid") == boasts.npos);
 }
+
+TEST_CASE("a kernel whose recipe keeps more than a thread may keep does without") {
+  Harness harness(interpreter("tiny_limits"));
+  Case test = case_of(R"(graph attention(%x1: f32[1, 2, 2], %x2: f32[1, 5, 2], %x3: f32[1, 5, 4]) {
+  %0 = reshape %x1          : f32[1, 2, 1, 2]
+  %1 = expand %0            : f32[1, 2, 5, 2]
+  %2 = reshape %x2          : f32[1, 1, 5, 2]
+  %3 = expand %2            : f32[1, 2, 5, 2]
+  %4 = mul %1, %3           : f32[1, 2, 5, 2]
+  %5 = reduce.add %4, axes=[3] : f32[1, 2, 5, 1]
+  %6 = reshape %5           : f32[1, 2, 5]
+  %9 = reduce.max %6, axes=[2] : f32[1, 2, 1]
+  %10 = expand %9           : f32[1, 2, 5]
+  %11 = sub %6, %10         : f32[1, 2, 5]
+  %12 = exp2 %11            : f32[1, 2, 5]
+  %13 = reduce.add %12, axes=[2] : f32[1, 2, 1]
+  %14 = expand %13          : f32[1, 2, 5]
+  %15 = fdiv %12, %14       : f32[1, 2, 5]
+  %16 = cast %15            : f16[1, 2, 5]
+  %17 = cast %16            : f32[1, 2, 5]
+  %18 = reshape %17         : f32[1, 2, 5, 1]
+  %19 = expand %18          : f32[1, 2, 5, 4]
+  %20 = reshape %x3         : f32[1, 1, 5, 4]
+  %21 = expand %20          : f32[1, 2, 5, 4]
+  %22 = mul %19, %21        : f32[1, 2, 5, 4]
+  %23 = reduce.add %22, axes=[2] : f32[1, 2, 1, 4]
+  return %23
+})",
+                      harness.builder());
+  const Outcome outcome = judged(harness, test);
+  INFO(outcome.text);
+  CHECK(outcome.status == Status::kPass);
+}
