@@ -198,6 +198,7 @@ int tenon_conformance(int argc, char** argv) {
   abi::Guest guest_options;
   guest->add_option("--host", guest_options.host);
   guest->add_option("--saved", guest_options.saved);
+  guest->add_flag("--ways", guest_options.has_ways);
 
   try {
     const std::vector<const char*> words = tenon::cli::with_help_words(argc, argv);

@@ -54,6 +54,8 @@ class Visit {
     const tn_host& host = host_of(guest.host);
     const Subject subject(target, host);
     expect_unchanged("tn_plugin_query and device_enumerate");
+    const std::function<void()> alive = [] {};
+    if (guest.has_ways) return checks::take_ways({subject, 0, alive});
     const auto infos = infos_of(subject);
     expect_unchanged("device_enumerate");
     const auto expect_order = [&](const char* when) {
@@ -76,8 +78,7 @@ class Visit {
     const std::string beyond = called_beyond();
     expect(beyond.empty(),
            "tn_host of {} bytes: expected nothing behind them to be read, got a call of what lies "
-           "where a "
-           "longer one has `{}`",
+           "where a longer one has `{}`",
            host.struct_size, beyond);
     expect_order("after device_close");
   }
@@ -160,6 +161,7 @@ void start(const Target& target, const Guest& guest, Child& child) {
   std::vector<std::string> words{
       isolated_program.string(), "guest", "--backend", target.backend, "--host", guest.host};
   if (!guest.saved.empty()) words.insert(words.end(), {"--saved", guest.saved});
+  if (guest.has_ways) words.push_back("--ways");
   if (target.plugin) words.insert(words.end(), {"--plugin", target.plugin->string()});
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

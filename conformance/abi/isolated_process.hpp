@@ -16,6 +16,7 @@ namespace tenon::conformance::abi {
 struct Guest {
   std::string host = "whole";  ///< of host_of
   std::string saved;           ///< file of executable_save of any_kernel; "" for none
+  bool has_ways = false;       ///< it rounds, blocks signals, .. as few do
 };
 
 /// Serves as the process: loads, opens, compiles, launches and closes, and writes to descriptor

@@ -281,9 +281,7 @@ void Kernel::apply(const Extent& extent, ModelBytes in, ModelBytes out, uint64_t
 std::optional<Loaded> load_kernel(const KernelSpec& request, const Opened& device) {
   auto kernel = Kernel::fit(request, device);
   if (!kernel) return {};
-  sdk::Program program = kernel->build();
-  CompileAnswer answer = device.compile(*program.get());
-  std::memset(const_cast<tn_program*>(program.get()), 0xDD, program.size());
+  CompileAnswer answer = device.compile(*kernel->build().get());
   if (!answer.executable) return {};
   return Loaded{std::move(*kernel), std::move(answer.executable)};
 }

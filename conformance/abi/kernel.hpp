@@ -78,8 +78,7 @@ struct Loaded {
   Kernel kernel;
   ExecutableHandle executable;
 };
-/// Nothing where the device may refuse it and does. The program's block is overwritten at once:
-/// what compile made must not need it.
+/// Nothing where the device may refuse it and does.
 std::optional<Loaded> load_kernel(const KernelSpec& request, const Opened& device);
 
 /// A launch of a kernel. `arguments` is filled, and must live as long as the command.

@@ -172,10 +172,10 @@ void Opened::write(tn_memory* memory, uint32_t space, uint64_t offset,
 }
 
 Unfinished::~Unfinished() {
-  constexpr uint64_t kSecond = 1'000'000'000;
+  uint64_t left = 1'000'000'000;  // nanoseconds, for all together
   device_.table().timeline_signal(gate_.timeline, gate_.value, nullptr);
   for (const tn_point& end : ends_)
-    device_.table().timeline_wait(end.timeline, end.value, kSecond, nullptr);
+    if (device_.table().timeline_wait(end.timeline, end.value, left, nullptr) != TN_OK) left = 0;
 }
 
 tn_command fill_command(tn_memory* memory, uint64_t offset, uint64_t size, uint64_t pattern,

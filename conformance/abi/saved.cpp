@@ -2,6 +2,7 @@
 #include "conformance/abi/saved.hpp"
 
 #include <memory>
+#include <thread>
 
 #include "conformance/cases/random.hpp"
 
@@ -9,18 +10,24 @@ namespace tenon::conformance::abi {
 
 bool can_save(const Opened& device) { return device.properties().flags & TN_DEVICE_SAVE; }
 
-std::vector<uint8_t> save(const Opened& device, tn_executable* executable) {
-  std::vector<uint8_t> bytes;
+std::vector<uint8_t> save(const Opened& device, tn_executable* executable,
+                          std::chrono::microseconds pause) {
+  struct Taken {
+    std::vector<uint8_t> bytes;
+    std::chrono::microseconds pause;
+    int pauses = 50;
+  } taken{{}, pause};
   const tn_sink sink = [](void* user, const void* data, size_t size) {
-    auto& all = *static_cast<std::vector<uint8_t>*>(user);
+    auto& all = *static_cast<Taken*>(user);
+    if (all.pause.count() && all.pauses-- > 0) std::this_thread::sleep_for(all.pause);
     const auto* begin = static_cast<const uint8_t*>(data);
-    all.insert(all.end(), begin, begin + size);
+    all.bytes.insert(all.bytes.end(), begin, begin + size);
   };
   tn_error error = abi_struct<tn_error>();
-  expect_ok(device.table().executable_save(executable, sink, &bytes, &error), error,
+  expect_ok(device.table().executable_save(executable, sink, &taken, &error), error,
             "executable_save");
-  expect(!bytes.empty(), "executable_save: expected bytes, got none");
-  return bytes;
+  expect(!taken.bytes.empty(), "executable_save: expected bytes, got none");
+  return std::move(taken.bytes);
 }
 
 LoadAnswer load(const Opened& device, std::span<const uint8_t> bytes) {

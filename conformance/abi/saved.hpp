@@ -2,6 +2,7 @@
 // Executables as bytes, whole and damaged.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,7 +12,9 @@
 namespace tenon::conformance::abi {
 
 bool can_save(const Opened& device);
-std::vector<uint8_t> save(const Opened& device, tn_executable* executable);
+/// The sink rests so long before it reads the first pieces.
+std::vector<uint8_t> save(const Opened& device, tn_executable* executable,
+                          std::chrono::microseconds pause = {});
 
 struct LoadAnswer {
   ExecutableHandle executable;

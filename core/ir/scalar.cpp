@@ -90,7 +90,8 @@ Scalar Scalar::of_int(DType dtype, int64_t value) {
 }
 
 double Scalar::as_double() const {
-  if (dtype == DType::kF32) return std::bit_cast<float>(static_cast<uint32_t>(bits));
+  if (dtype == DType::kF32)  // asked for each element of an array
+    return std::bit_cast<float>(static_cast<uint32_t>(bits));
   return is_float(dtype) ? float_value(*this)
                          : std::bit_cast<double>(cast(*this, DType::kF64).bits);
 }

@@ -30,7 +30,7 @@ struct ProcessState {
   std::array<bool, 65> blocked{};
   cpu_set_t processors{};  ///< on which the thread may run
   int rounding = 0;
-  uint64_t float_control = 0;  ///< traps, and what happens to subnormals
+  uint64_t float_control = 0;  ///< traps, what happens to subnormals, x87 precision
   struct Stream {
     bool is_open = false;
     uint64_t device = 0, file = 0;
@@ -42,7 +42,8 @@ struct ProcessState {
   bool alarm = false;                  ///< a timer will send SIGALRM
 };
 
-/// Of the calling thread: traps, rounding, and what happens to subnormals; 0 where it is not known.
+/// Of the calling thread: traps, rounding, what happens to subnormals, on x86 also the precision of
+/// x87 sums; 0 where it is not known.
 uint64_t float_control();
 void set_float_control(uint64_t control);
 

@@ -21,8 +21,8 @@ std::string KernelDialect::header(const ProgramView& program) const {
     const std::string_view constant = param.access & TN_ACCESS_WRITE ? "" : "const ";
     const std::string_view alone = param.access & TN_ACCESS_NOALIAS ? " restrict" : "";
     params += fmt::format("{}{}* m{}, const {} o{}", space, byte_, i, offset_, i);
-    begin += fmt::format("  {0}{1}{2}*{3} const {4} = ({0}{1}{2}*)(m{5} + o{5});\n", space, constant,
-                         type, alone, name, i);
+    begin += fmt::format("  {0}{1}{2}*{3} const {4} = ({0}{1}{2}*)(m{5} + o{5});\n", space,
+                         constant, type, alone, name, i);
   }
   return fmt::format("{} {}({}) {{\n{}", opening(program), function_name(program), params, begin);
 }

@@ -53,6 +53,9 @@ std::span<const CheckRow> point_checks();
 std::span<const CheckRow> work_checks();
 std::span<const CheckRow> leak_checks();
 
+/// What the check ways_of_the_host does in its process.
+void take_ways(const CheckContext& context);
+
 /// Throws kInvalid for a name that is none.
 void run_check(std::string_view name, const CheckContext& context);
 

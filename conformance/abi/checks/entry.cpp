@@ -88,7 +88,7 @@ void process_untouched(const CheckContext& c) { run_isolated(c.subject.target, c
 /// Hosts that have fewer functions, in processes of their own: a plugin may keep the first it gets.
 void hosts_with_less(const CheckContext& c) {
   for (const char* host : {"old", "bare"})
-    run_isolated(c.subject.target, c.alive, {.host = host, .saved = {}});
+    run_isolated(c.subject.target, c.alive, {.host = host, .saved = {}, .has_ways = false});
 }
 
 constexpr CheckRow kRows[] = {

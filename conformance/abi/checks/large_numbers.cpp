@@ -188,7 +188,10 @@ void crowded_submissions(const CheckContext& c) {
   const auto loaded = device.computes() ? load_kernel(spec, device) : std::nullopt;
   if (!loaded) return;
   const uint64_t step = std::max<uint64_t>(device.spaces()[0].alignment, 4);
-  gradually(kFirst, kMostLaunches, [&](uint32_t count) {
+  const uint64_t largest = device.spaces()[0].largest;
+  const uint64_t bytes_of_all = largest ? std::min(largest, 64 * kMiB) : 64 * kMiB;
+  const auto most = static_cast<uint32_t>(std::min<uint64_t>(kMostLaunches, bytes_of_all / step));
+  gradually(kFirst, most, [&](uint32_t count) {
     c.alive();
     const MemoryHandle memory = any_memory(device, count * step);
     const MemoryHandle source = any_memory(device, count * step);

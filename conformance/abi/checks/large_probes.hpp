@@ -18,7 +18,7 @@ sdk::Program turns_program(uint32_t turns);
 sdk::Program counter_program(int64_t begin, int64_t end, int64_t step);
 /// A chain of about so many ops, each on the one before.
 sdk::Program ops_program(uint32_t ops);
-/// Regions in each other: IFs that all threads enter but one, and loops of one iteration.
+/// Regions in each other: IFs that most threads enter, and loops of one iteration.
 sdk::Program deep_program(uint32_t ifs, uint32_t loops);
 /// IFs in each other, `depth` deep, each on another bit of the thread's number, with both sides.
 sdk::Program branches_program(uint32_t depth, uint32_t threads);

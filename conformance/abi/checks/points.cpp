@@ -100,7 +100,9 @@ void waits_of_one_timeline(const CheckContext& c) {
     c.alive();
     const TimelineHandle gate = device.make_timeline(1), done = device.make_timeline(0);
     const tn_point waits[] = {{gate.get(), first}, {gate.get(), second}}, signal{done.get(), 1};
+    Unfinished work(device, gate.get(), 9);
     device.submit(submission_of(waits, {&signal, 1}));
+    work.ends_with(signal);
     device.signal(gate.get(), 3);
     settle();
     const uint64_t early = device.query(done.get());

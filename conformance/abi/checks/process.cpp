@@ -2,13 +2,13 @@
 // Checks in a process that has its own ways: rule 39 is about what it was, not about what most are.
 #include <signal.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cfenv>
 #include <clocale>
 
 #include "conformance/abi/call_watch.hpp"
 #include "conformance/abi/checks/check.hpp"
+#include "conformance/abi/isolated_process.hpp"
 #include "conformance/abi/saved.hpp"
 #include "core/plugin/process_state.hpp"
 
@@ -37,6 +37,7 @@ class OwnWay {
 void use_all(const CheckContext& c) {
   tn_device* refused = nullptr;
   c.table().device_open(c.subject.index, "no_such_option_is_known=1", &refused, nullptr);
+  if (refused) c.table().device_close(refused);
   const Opened device = c.open();
   if (device.submits()) {
     const MemoryHandle memory = any_memory(device, 4096);
@@ -66,7 +67,16 @@ void use_all(const CheckContext& c) {
   load(device, bytes);
 }
 
+/// In a process of its own, as threads that a driver begins keep what they find.
 void ways_of_the_host(const CheckContext& c) {
+  run_isolated(c.subject.target, c.alive, {.host = "whole", .saved = {}, .has_ways = true});
+}
+
+constexpr CheckRow kRows[] = {{"ways_of_the_host", ways_of_the_host}};
+
+}  // namespace
+
+void take_ways(const CheckContext& c) {
   struct Way {
     const char* name;
     void (*take)();
@@ -96,10 +106,6 @@ void ways_of_the_host(const CheckContext& c) {
       find("error", "of a host that {}: {}", name, change);
   }
 }
-
-constexpr CheckRow kRows[] = {{"ways_of_the_host", ways_of_the_host}};
-
-}  // namespace
 
 std::span<const CheckRow> process_checks() { return kRows; }
 

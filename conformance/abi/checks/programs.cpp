@@ -170,7 +170,9 @@ void saved_and_loaded(const CheckContext& c) {
 
 struct Closes {
   int file;
-  ~Closes() { close(file); }
+  ~Closes() {
+    if (file >= 0) close(file);
+  }
 };
 
 /// In another process, with nothing of this one at hand.
@@ -178,11 +180,13 @@ void saved_elsewhere(const CheckContext& c) {
   const Opened device = c.open();
   need(can_save(device), "the device saves no executables");
   const auto bytes = save(device, any_kernel(device).executable.get());
-  const int file = memfd_create("saved", 0);
+  const int file = memfd_create("saved", MFD_CLOEXEC);
+  const Closes closes{file};
   need(file >= 0 && write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()),
        "no memory for a file");
-  const Closes closes{file};
-  run_isolated(c.subject.target, c.alive, {.saved = fmt::format("/proc/{}/fd/{}", getpid(), file)});
+  Guest guest;
+  guest.saved = fmt::format("/proc/{}/fd/{}", getpid(), file);
+  run_isolated(c.subject.target, c.alive, guest);
 }
 
 void damaged_executables(const CheckContext& c) {

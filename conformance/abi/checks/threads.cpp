@@ -64,9 +64,12 @@ bool waits_long(const Opened& device, bool is_apart) {
   at_once(kThreads + 1, [&](int thread) {
     const uint64_t last = is_apart ? kFirst + kThreads - 1 : kFirst;
     if (thread == kThreads) {
+      struct Done {
+        std::atomic<Clock::duration>& at;
+        ~Done() { at = Clock::now().time_since_epoch(); }
+      } const done{signalled};
       std::this_thread::sleep_for(kPause);
       for (uint64_t next = kFirst; next <= last; ++next) device.signal(timeline.get(), next);
-      signalled = Clock::now().time_since_epoch();
       return;
     }
     const uint64_t value = is_apart ? kFirst + static_cast<uint64_t>(thread) : kFirst;
@@ -76,6 +79,7 @@ bool waits_long(const Opened& device, bool is_apart) {
       const Clock::duration at = signalled;
       if (at.count() && Clock::now().time_since_epoch() - at > kLate) late = true;
     }
+    if (status == TN_ERROR_DEVICE_LOST) throw Lost{"while several threads waited"};
     if (status != TN_OK && !late)
       find("error", "timeline_wait: expected TN_OK, got {}", status_text(status));
   });
@@ -100,24 +104,10 @@ void threads_wait(const CheckContext& c) {
   }
 }
 
-/// The sink leaves others time before it reads what it is given.
-std::vector<uint8_t> save_slowly(const Opened& device, tn_executable* executable) {
-  std::vector<uint8_t> out;
-  const tn_sink sink = [](void* user, const void* bytes, size_t size) {
-    std::this_thread::sleep_for(std::chrono::microseconds(20));
-    auto& all = *static_cast<std::vector<uint8_t>*>(user);
-    const auto* begin = static_cast<const uint8_t*>(bytes);
-    all.insert(all.end(), begin, begin + size);
-  };
-  tn_error error = abi_struct<tn_error>();
-  expect_ok(device.table().executable_save(executable, sink, &out, &error), error,
-            "executable_save");
-  return out;
-}
-
 /// Each saves executables of its own, and reads their texts, while others do.
 void threads_save(const CheckContext& c) {
   constexpr int kRounds = 12;
+  constexpr auto kPause = std::chrono::microseconds(20);  // for others to come between
   const Opened device = computing(c);
   const bool saves = can_save(device);
   need(saves || c.table().executable_text, "the device saves nothing and has no texts");
@@ -147,7 +137,7 @@ void threads_save(const CheckContext& c) {
   at_once(kThreads, [&](int thread) {
     const auto t = static_cast<size_t>(thread);
     for (int round = 0; round < kRounds; ++round) {
-      if (saves) saved[t] = save_slowly(device, kernels[t].executable.get());
+      if (saves) saved[t] = save(device, kernels[t].executable.get(), kPause);
       if (text_of(kernels[t]) != texts[t])
         find("mismatch",
              "executable_text in {} threads at once: expected its own text each time, got another",

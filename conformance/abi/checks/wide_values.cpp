@@ -130,10 +130,10 @@ void several_timelines(const CheckContext& c) {
     const tn_point waits[] = {{(swapped ? b : a).get(), 1}, {(swapped ? a : b).get(), 1}};
     const tn_point signals[] = {{(swapped ? high : low).get(), swapped ? 9u : 4u},
                                 {(swapped ? low : high).get(), swapped ? 4u : 9u}};
-    const Unfinished first(device, a.get(), 1);
-    Unfinished work(device, b.get(), 1);
+    Unfinished work(device, a.get(), 1);
+    const Unfinished other(device, b.get(), 1);
     submit_points(device, waits, signals);
-    work.ends_with(signals[0]);
+    for (const tn_point& signal : signals) work.ends_with(signal);
     device.signal(a.get(), 1);
     std::this_thread::sleep_for(std::chrono::milliseconds(3));
     for (tn_timeline* signal : {low.get(), high.get()})

@@ -19,8 +19,8 @@
  * passed in live until the call returns, those handed out as long as the object they describe. The
  * process stays as it was: signals, locale, directory, rounding, standard output (abi.md 39).
  *
- * Threads. Unless a comment says otherwise a function may be called from any thread, and from
- * several at once on different objects. The caller never destroys an object in use.
+ * Threads. Functions may be called from any thread, several at once: on different objects, to make
+ * objects of one device, for one timeline (abi.md 19). Nobody destroys an object that is in use.
  */
 #ifndef TENON_PLUGIN_H
 #define TENON_PLUGIN_H
@@ -456,7 +456,7 @@ typedef struct tn_plugin {
   int32_t (*executable_text)(tn_executable* executable, uint32_t kind, tn_sink sink, void* user,
                              tn_error* error);
   /* [save] Bytes that executable_load of the same build takes, for the same target. Load verifies
-   * them and answers TN_ERROR_INCOMPATIBLE for bytes that are not its own or are damaged. */
+   * them and answers TN_ERROR_INCOMPATIBLE for bytes not its own, damaged, fewer or more. */
   int32_t (*executable_save)(tn_executable* executable, tn_sink sink, void* user, tn_error* error);
   int32_t (*executable_load)(const tn_target* target, const void* bytes, size_t size,
                              tn_executable** out_executable, tn_error* error);
@@ -478,7 +478,7 @@ typedef struct tn_plugin {
   /* Raised by the host. A lower or equal value, or a failed timeline: nothing happens, TN_OK. */
   int32_t (*timeline_signal)(tn_timeline* timeline, uint64_t value, tn_error* error);
 
-  /* [optional] Host memory, aligned to 4096, as a slab; alive and in place until memory_free. */
+  /* [optional] Host memory as a slab: from a multiple of 4096 on, any length; until memory_free. */
   int32_t (*memory_import)(tn_device* device, uint32_t space, void* pointer, uint64_t size,
                            tn_memory** out_memory, tn_error* error);
   /* [optional] A table of functions by reverse-DNS id, null if it is not known. */
