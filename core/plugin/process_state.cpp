@@ -182,8 +182,8 @@ std::string difference(const ProcessState& before, const ProcessState& after) {
                        before.rounding, after.rounding);
   if (after.float_control != before.float_control)
     return fmt::format(
-        "the floating point control (traps, subnormals, precision) of the calling thread: expected {:#x}, got "
-        "{:#x}",
+        "the floating point control (traps, subnormals, precision) of the calling thread: expected "
+        "{:#x}, got {:#x}",
         before.float_control, after.float_control);
   constexpr const char* kStreams[] = {"standard input", "standard output", "standard error"};
   for (size_t i = 0; i < before.streams.size(); ++i)
