@@ -29,8 +29,9 @@ std::string KernelDialect::header(const ProgramView& program) const {
 
 std::string KernelDialect::allocation(const ProgramView& program, const tn_param& param,
                                       const AllocationPlace& place) const {
-  return fmt::format("__attribute__((aligned({}))) {}", param.alignment,
-                     Dialect::allocation(program, param, place));
+  const std::string array =
+      Dialect::allocation(program, param, place);  // NOLINT: C's shares nothing
+  return fmt::format("__attribute__((aligned({}))) {}", param.alignment, array);
 }
 
 }  // namespace tenon::sdk
