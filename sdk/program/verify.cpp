@@ -68,11 +68,6 @@ std::string check_header(const tn_program& p, size_t size) {
     return fmt::format("header: expected a subgroup_size that is 0 or a power of two, got {}",
                        p.subgroup_size);
   }
-  // Only where a subgroup is a part of a row do devices agree which threads it has.
-  if (p.subgroup_size && p.workgroup[0] % p.subgroup_size) {
-    return fmt::format("header: expected rows of whole subgroups of {} threads, got {}",
-                       p.subgroup_size, p.workgroup[0]);
-  }
   if (auto e = check_limit("params", p.param_count, kMaxProgramParams); !e.empty()) return e;
   if (auto e = check_limit("ops", p.op_count, kMaxProgramOps); !e.empty()) return e;
   const Section sections[] = {

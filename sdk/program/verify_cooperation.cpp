@@ -21,9 +21,15 @@ std::string check_count(const tn_op& op, uint32_t count) {
   return fmt::format("expected {} operands, got {}", count, op.operand_count);
 }
 
+/// Whole subgroups meet.
 std::string check_subgroup(const ProgramView& program) {
-  if (program.header().subgroup_size) return {};
-  return "expected a subgroup size, got 0";
+  const tn_program& header = program.header();
+  const uint32_t* size = header.workgroup;
+  const uint64_t threads = uint64_t{size[0]} * size[1] * size[2];
+  if (header.subgroup_size && threads % header.subgroup_size == 0) return {};
+  return fmt::format(
+      "expected a subgroup size that divides the {} threads of the workgroup, got {}", threads,
+      header.subgroup_size);
 }
 
 std::string check_subgroup_op(const ProgramView& program, const tn_op& op) {

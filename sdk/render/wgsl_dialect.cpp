@@ -116,6 +116,11 @@ class WgslDialect : public ShaderDialect {
     const uint32_t* size = program.header().workgroup;
     std::string thread;
     if (const uint32_t threads = program.header().subgroup_size) {
+      // Only where a subgroup is a part of a row do implementations agree which threads it has.
+      if (size[0] % threads)
+        throw Failure(TN_ERROR_UNSUPPORTED,
+                      fmt::format("wgsl: expected rows of whole subgroups of {} threads, got {}",
+                                  threads, size[0]));
       thread = ", @builtin(local_invocation_index) thread: u32";
       locals += fmt::format("  const subgroup = {}u;\n", threads);
     }

@@ -137,6 +137,9 @@ std::string exceeds_spirv_limits(const ProgramView& program, const SpirvLimits& 
   const tn_program& header = program.header();
   const uint32_t size = header.subgroup_size;
   if (size == 0) return {};
+  if (header.workgroup[0] % size)
+    return fmt::format("subgroup: expected rows of whole subgroups of {} threads, got {}", size,
+                       header.workgroup[0]);
   const uint32_t groups = header.workgroup[0] * header.workgroup[1] * header.workgroup[2] / size;
   if (size != limits.usual_subgroup && groups > limits.workgroup_subgroups)
     return fmt::format("subgroup: expected at most {} of {} threads in a workgroup, got {}",

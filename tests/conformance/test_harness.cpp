@@ -140,7 +140,7 @@ TEST_CASE("declared properties are one JSON object") {
   bool has_f32 = false;
   for (const auto& row : facts.at("dtypes"))
     if (row.at("dtype") == "f32")
-      has_f32 = row.at("flags") == nlohmann::json({"storage", "arithmetic"});
+      has_f32 = row.at("flags") == nlohmann::json({"storage", "arithmetic", "atomics"});
   CHECK(has_f32);
 }
 

@@ -127,4 +127,7 @@ TEST_CASE("what WGSL has no words for is refused") {
                     "wgsl: expected a dtype that the language has, got i64");
   CHECK_THROWS_WITH(wgsl(samples::kShared),
                     "wgsl: param x: expected memory in 32-bit words, got u8");
+  std::string rows(samples::kSubgroup);
+  rows.replace(rows.find("workgroup 64 1"), 14, "workgroup 16 4");
+  CHECK_THROWS_WITH(wgsl(rows), "wgsl: expected rows of whole subgroups of 32 threads, got 16");
 }

@@ -38,8 +38,8 @@
  * Subgroups. Threads of a workgroup whose number (x fastest) divided by the subgroup's size is
  * equal work in step. SUBGROUP_SHUFFLE, _REDUCE and _BROADCAST are met by all of them or none, as
  * a BARRIER is, and give each its value; so are MATRIX ops. A program that uses them or a matrix
- * atom states subgroup_size, of which workgroup[0] is a multiple. What _REDUCE and _BROADCAST give
- * is equal in the subgroup.
+ * atom states subgroup_size; the core's are parts of rows (workgroup[0] is a multiple), and others
+ * may be refused. What _REDUCE and _BROADCAST give is equal in the subgroup.
  *
  * Matrix fragments are values with the atom's a_, b_ or c_lanes. Besides the MATRIX ops elementwise
  * ops with equal lanes of fragments of one role, constants and broadcasts apply; where the atom
