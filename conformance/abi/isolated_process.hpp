@@ -17,6 +17,8 @@ struct Guest {
   std::string host = "whole";  ///< of host_of
   std::string saved;           ///< file of executable_save of any_kernel; "" for none
   bool has_ways = false;       ///< it rounds, blocks signals, .. as few do
+  /// Then it also matters how it ends.
+  bool is_plain() const { return host == "whole" && saved.empty() && !has_ways; }
 };
 
 /// Serves as the process: loads, opens, compiles, launches and closes, and writes to descriptor
