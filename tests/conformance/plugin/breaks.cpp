@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,10 +27,37 @@ const tn_host* host = nullptr;
 tn_plugin table;
 bool forgotten = false;  // what an earlier query gave
 bool was_opened = false;
-std::atomic<uint64_t> signalled = 0;                       // last, by the host
-std::map<tn_memory*, uint64_t> sizes;                      // of slabs
-std::map<tn_executable*, tn_executable*> cut_executables;  // what is saved in its place
-size_t large_slabs = 0;
+std::atomic<uint64_t> signalled = 0;  // last, by the host
+/// What is known of objects, in whatever thread they are made.
+template <class Object, class Fact>
+class Known {
+ public:
+  void set(Object* object, Fact fact) {
+    const std::lock_guard lock(mutex_);
+    facts_[object] = fact;
+  }
+  Fact get(Object* object) {
+    const std::lock_guard lock(mutex_);
+    const auto at = facts_.find(object);
+    return at == facts_.end() ? Fact{} : at->second;
+  }
+  Fact take(Object* object) {
+    const std::lock_guard lock(mutex_);
+    const auto at = facts_.find(object);
+    if (at == facts_.end()) return {};
+    const Fact fact = at->second;
+    facts_.erase(at);
+    return fact;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<Object*, Fact> facts_;
+};
+
+Known<tn_memory, uint64_t> sizes;                      // of slabs
+Known<tn_executable, tn_executable*> cut_executables;  // what is saved in its place
+std::atomic<size_t> large_slabs = 0;
 
 bool breaks(std::string_view rule) {
   const char* chosen = std::getenv("TENON_BREAKS");
@@ -38,6 +66,8 @@ bool breaks(std::string_view rule) {
 
 const tn_plugin* base() {
   static auto* const loaded = new std::map<std::string, const tn_plugin*>;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   const char* file = std::getenv("TENON_BREAKS_BASE");
   const tn_plugin*& plugin = (*loaded)[file ? file : ""];
   if (!plugin && file) {
@@ -144,7 +174,7 @@ int32_t memory_allocate(tn_device* device, uint32_t space, uint64_t size, tn_mem
   uint64_t room = breaks("account") && is_large ? 4096 : size;
   if (breaks("misaligned") && size >= 10000) room += 16;  // for what memory_map shifts
   const int32_t status = base()->memory_allocate(device, space, room, out, error);
-  if (status == TN_OK) sizes[*out] = size;
+  if (status == TN_OK) sizes.set(*out, size);
   const bool full = status == TN_ERROR_OUT_OF_MEMORY || size > uint64_t{1} << 30;
   return full && breaks("out_of_memory") ? refuse(error, TN_ERROR_INVALID_ARGUMENT) : status;
 }
@@ -163,9 +193,7 @@ int32_t memory_import(tn_device* device, uint32_t space, void* pointer, uint64_t
 }
 
 void memory_free(tn_memory* memory) {
-  const auto size = sizes.find(memory);
-  if (size != sizes.end() && size->second > uint64_t{1} << 30) --large_slabs;
-  if (size != sizes.end()) sizes.erase(size);
+  if (sizes.take(memory) > uint64_t{1} << 30) --large_slabs;
   if (!breaks("memory_leak")) base()->memory_free(memory);
 }
 
@@ -175,7 +203,7 @@ int32_t memory_map(tn_memory* memory, uint64_t offset, uint64_t size, void** out
     offset -= offset % 4096;
   }
   const int32_t status = base()->memory_map(memory, offset, size, out, error);
-  const uint64_t whole = sizes.contains(memory) ? sizes[memory] : 0;
+  const uint64_t whole = sizes.get(memory);
   static char shared_by_all[20];
   if (breaks("alias") && status == TN_OK && whole == 20) *out = shared_by_all + offset;
   if (breaks("misaligned") && status == TN_OK && whole >= 10000)
@@ -257,23 +285,21 @@ int32_t compile(const tn_target* target, const tn_program* program, tn_compile_r
   if (breaks("saved_constants") && status == TN_OK) {
     Changed changed(program);
     cut_constants(changed);
-    base()->compile(target, changed.get(), nullptr, &cut_executables[*out], nullptr);
+    tn_executable* cut = nullptr;
+    base()->compile(target, changed.get(), nullptr, &cut, nullptr);
+    cut_executables.set(*out, cut);
   }
   if (breaks("report_overrun") && report) report->compile_ns = 7;
   return status;
 }
 
 int32_t executable_save(tn_executable* executable, tn_sink sink, void* user, tn_error* error) {
-  if (breaks("saved_constants") && cut_executables.contains(executable))
-    executable = cut_executables[executable];
-  return base()->executable_save(executable, sink, user, error);
+  tn_executable* cut = breaks("saved_constants") ? cut_executables.get(executable) : nullptr;
+  return base()->executable_save(cut ? cut : executable, sink, user, error);
 }
 
 void executable_destroy(tn_executable* executable) {
-  if (const auto cut = cut_executables.find(executable); cut != cut_executables.end()) {
-    base()->executable_destroy(cut->second);
-    cut_executables.erase(cut);
-  }
+  if (tn_executable* cut = cut_executables.take(executable)) base()->executable_destroy(cut);
   if (!breaks("executable_leak")) base()->executable_destroy(executable);
 }
 

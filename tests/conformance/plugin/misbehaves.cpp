@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -51,7 +52,26 @@ constexpr Way kWay = MISBEHAVES;
 
 const tn_plugin* base = nullptr;
 int launches = 0;
-std::set<const tn_executable*> rounded, compiled;
+/// Of executables that any thread makes.
+class Marked {
+ public:
+  bool insert(const tn_executable* executable) {
+    const std::lock_guard lock(mutex_);
+    return set_.insert(executable).second;
+  }
+  void erase(const tn_executable* executable) {
+    const std::lock_guard lock(mutex_);
+    set_.erase(executable);
+  }
+  bool contains(const tn_executable* executable) {
+    const std::lock_guard lock(mutex_);
+    return set_.contains(executable);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<const tn_executable*> set_;
+} rounded, compiled;
 bool has_met_xor = false;
 
 /// Left behind by a process for the next one of the same parent.
@@ -176,7 +196,7 @@ void after_launch(const tn_command& command) {
     last = argument;
     big = big || argument->size > 400;
   }
-  if (kWay == Way::compiles_late && compiled.insert(command.executable).second) usleep(500'000);
+  if (kWay == Way::compiles_late && compiled.insert(command.executable)) usleep(500'000);
   if (!last) return;
   if (kWay == Way::wrong_after && is_marked()) return spoil(*last);
   if (kWay == Way::wears_out && launches >= 150) return spoil(*last);
