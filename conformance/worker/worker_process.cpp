@@ -172,6 +172,7 @@ bool WorkerProcess::ended_within(double seconds) const {
 uint64_t WorkerProcess::memory_mib() const { return resident_bytes(std::to_string(pid_)) >> 20; }
 
 void WorkerProcess::kill() {
+  if (pid_ <= 1) return;  // -1 would be every process there is
   ::kill(-pid_, SIGKILL);
   ::kill(pid_, SIGKILL);
 }

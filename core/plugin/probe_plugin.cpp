@@ -101,7 +101,7 @@ ProbeResult ask(const std::filesystem::path& path, bool selftest, double seconds
   result.close_write();
   const std::string line = listen(result.read, deadline);
   const bool complete = line.ends_with('\n');
-  if (!complete) kill(child, SIGKILL);
+  if (!complete && child > 1) kill(child, SIGKILL);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

@@ -26,6 +26,7 @@ class Child {
     }
   }
   ~Child() {
+    if (pid_ <= 1) return;  // -1 would be every process there is
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
