@@ -85,6 +85,14 @@ void expect_result(const Opened& device, const Kernel& kernel, tn_executable* ex
   from.compare(1, 0, got, what);
 }
 
+KernelSpec adding(int64_t constant) {
+  KernelSpec spec;
+  spec.kind = "accumulate";
+  spec.dtype = TN_DTYPE_U32;
+  spec.constant = constant;
+  return spec;
+}
+
 Loaded any_kernel(const Opened& device) {
   need(device.computes(), "the device has memory only");
   for (const tn_dtype dtype : {TN_DTYPE_U32, TN_DTYPE_I32, TN_DTYPE_F32}) {

@@ -65,6 +65,8 @@ Opened computing(const CheckContext& c);  ///< and submitting
 Opened with_timelines(const CheckContext& c);
 Opened submitting_with_timelines(const CheckContext& c);
 
+/// A u32 program that adds a constant to what is there.
+KernelSpec adding(int64_t constant);
 /// An executable that the device takes, for checks that need any; throws NotThere.
 Loaded any_kernel(const Opened& device);
 /// Runs the executable on fresh memory and holds the result against the kernel's meaning.

@@ -78,11 +78,7 @@ void many_executables(const CheckContext& c) {
     std::vector<Loaded> made;
     for (uint32_t k = 0; k < count; ++k) {
       c.alive();
-      KernelSpec spec;
-      spec.kind = "accumulate";
-      spec.dtype = TN_DTYPE_U32;
-      spec.constant = 1 + k;
-      auto loaded = load_kernel(spec, device);
+      auto loaded = load_kernel(adding(1 + k), device);
       need(loaded.has_value(), "the device takes no such program");
       made.push_back(std::move(*loaded));
     }

@@ -2,6 +2,7 @@
 // Checks in a process that has its own ways: rule 39 is about what it was, not about what most are.
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cfenv>
 #include <clocale>

@@ -124,11 +124,7 @@ void threads_save(const CheckContext& c) {
     return text;
   };
   for (int t = 0; t < kThreads; ++t) {
-    KernelSpec spec;
-    spec.kind = "accumulate";
-    spec.dtype = TN_DTYPE_U32;
-    spec.constant = 11 + t;
-    auto loaded = load_kernel(spec, device);
+    auto loaded = load_kernel(adding(11 + t), device);
     need(loaded.has_value(), "the device takes no such program");
     texts.push_back(text_of(*loaded));
     kernels.push_back(std::move(*loaded));

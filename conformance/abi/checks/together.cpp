@@ -14,14 +14,6 @@ namespace {
 
 constexpr uint64_t kBytes = 4096;
 
-KernelSpec adding(int64_t constant) {
-  KernelSpec spec;
-  spec.kind = "accumulate";
-  spec.dtype = TN_DTYPE_U32;
-  spec.constant = constant;
-  return spec;
-}
-
 /// A slab of a device that is filled and, where it computes, worked on: and what it then holds.
 class Work {
  public:
