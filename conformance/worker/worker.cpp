@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 
 #include "conformance/abi/call_watch.hpp"
 #include "conformance/worker/driver_caches.hpp"
@@ -27,6 +28,13 @@ void confine() {
     [[maybe_unused]] const ssize_t written = write(fd, "1000", 4);
     close(fd);
   }
+}
+
+/// A plugin that calls exit() while threads are in its calls: without this its static objects are
+/// taken from under them, and what is told is a crash of theirs. Of use once it is loaded, as the
+/// last handler is the first that runs.
+void make_exit_immediate() {
+  on_exit([](int code, void*) { _exit(code); }, nullptr);
 }
 
 /// False when the process is of no more use, or the parent is gone.
@@ -78,6 +86,7 @@ int serve(const Target& target) {
   if (target.name.empty()) abi::catch_standard_output();  // there is a device
   try {
     const std::unique_ptr<Worker> worker = make_worker(target, channel);
+    make_exit_immediate();
     channel.send(Ready{worker->facts()});
     serve_commands(*worker, channel);
     // Like a plugin, its threads are never taken down in order: a driver's exit handlers may hang.

@@ -15,7 +15,6 @@ constexpr uint32_t kFirst = 40;  ///< as many at least, however slow the device 
 void many_slabs(const CheckContext& c) {
   constexpr uint64_t kBytes = 48;
   const Opened device = submitting(c);
-  const MemoryHandle all = any_memory(device, kBytes);
   gradually(kFirst, 3000, [&](uint32_t count) {
     c.alive();
     std::vector<MemoryHandle> slabs;

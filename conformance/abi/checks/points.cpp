@@ -80,7 +80,9 @@ void many_waits(const CheckContext& c) {
     }
     const TimelineHandle done = device.make_timeline(0);
     const tn_point signal{done.get(), 1};
+    Unfinished work(device, gates[last].get(), last + 1);
     device.submit(submission_of(waits, {&signal, 1}));
+    work.ends_with(signal);
     for (size_t i = 0; i < kCount; ++i)
       if (i != last) device.signal(gates[i].get(), i + 1);
     settle();

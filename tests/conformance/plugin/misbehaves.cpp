@@ -73,6 +73,7 @@ class Marked {
   std::set<const tn_executable*> set_;
 } rounded, compiled;
 bool has_met_xor = false;
+bool has_struck = false;
 
 /// Left behind by a process for the next one of the same parent.
 std::string marker() {
@@ -127,6 +128,7 @@ void strike() {
     case Way::heap:
       return corrupt();
     case Way::exits:
+      has_struck = true;
       exit(0);
     case Way::aborts_later:
       std::thread([] { abort(); }).join();
@@ -273,6 +275,11 @@ extern "C" TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* host, uint3
   if (kWay == Way::hangs_at_exit) atexit([] { sleep_on(); });
   // Made once: threads may ask at the same time.
   static const tn_plugin table = [&] {
+    // As threads do from which its static objects are taken.
+    if (kWay == Way::exits)
+      atexit([] {
+        if (has_struck) raise(SIGSEGV);
+      });
     base = found;
     tn_plugin made = *found;
     made.backend = PLANTED_NAME;
