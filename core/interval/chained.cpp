@@ -19,6 +19,12 @@ const Node* behind_views(const Node* node) {
   return node;
 }
 
+const Node* behind_views_and_casts(const Node* node) {
+  while (node->op == Op::VIEW || (node->op == Op::CAST && !node->as<CastAttr>().bits))
+    node = node->sources[0].get();
+  return node;
+}
+
 /// x - m, or a multiple of it.
 bool is_exponent(const Node* node) {
   if (node->op == Op::MUL)
@@ -41,9 +47,9 @@ bool leads_to(const std::unordered_set<const Node*>& powers, const Node* node) {
          (leads_to(powers, node->sources[0].get()) || leads_to(powers, node->sources[1].get()));
 }
 
-/// The zero of a choice, moved or multiplied.
+/// The zero of a choice, moved, cast or multiplied.
 bool leads_to_zero(const Node* node) {
-  node = behind_views(node);
+  node = behind_views_and_casts(node);
   const auto is_zero = [](const NodeRef& x) {
     const Node* source = behind_views(x.get());
     return source->op == Op::CONST && source->as<ConstAttr>().value.as_double() == 0;
@@ -64,7 +70,10 @@ ChainedSums::ChainedSums(const std::vector<NodeRef>& order) {
     if (node->op != Op::REDUCE || node->as<ReduceAttr>().op != Op::ADD ||
         node->sources[0]->op != Op::MUL || !is_float(node->dtype))
       continue;
-    if (leads_to_zero(node->sources[0].get())) masked_.insert(node.get());
+    if (leads_to_zero(node->sources[0].get())) {
+      masked_.insert(node.get());
+      find_masked_factors(node->sources[0].get());
+    }
     if (!leads_to(powers_, node->sources[0].get())) continue;
     std::vector<const Node*>& factors = sums_[node.get()];
     find_factors(node->sources[0].get(), factors);
@@ -89,6 +98,14 @@ void ChainedSums::find_roundings(const Node* factor) {
   if (narrows(*factor)) roundings_.insert(factor);
   if (powers_.contains(factor)) return;
   for (const NodeRef& source : factor->sources) find_roundings(source.get());
+}
+
+void ChainedSums::find_masked_factors(const Node* term) {
+  for (const NodeRef& source : term->sources) {
+    const Node* factor = behind_views_and_casts(source.get());
+    if (factor->op == Op::MUL && leads_to_zero(factor) && masked_factors_.insert(factor).second)
+      find_masked_factors(factor);
+  }
 }
 
 void allow_products(const IntervalArray& exponent, IntervalArray& powers) {
@@ -156,6 +173,15 @@ void allow_left_out(const Node& sum, const IntervalArray& a, const IntervalArray
   walk_reduce(sum.as<ReduceAttr>(), a.value.shape, [&](int64_t i, int64_t source) {
     if (may_be_left_out(a.at(source), b.at(source))) allow_any(out, static_cast<size_t>(i), true);
   });
+}
+
+void allow_zero(const IntervalArray& x, const IntervalArray& y, IntervalArray& product) {
+  for (int64_t i = 0; i < product.value.count(); ++i) {
+    if (!may_be_left_out(x.at(i), y.at(i))) continue;
+    if (product.exact()) open(product);
+    Interval& range = product.range[static_cast<size_t>(i)];
+    range = hull(range, point(0));
+  }
 }
 
 void allow_late_factors(const Node& sum, const IntervalArray& a, const IntervalArray& b,

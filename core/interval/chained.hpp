@@ -27,11 +27,14 @@ class ChainedSums {
   bool is_rounding(const Node& node) const { return roundings_.contains(&node); }
   /// A sum of products of which a factor may be zero because a mask says so.
   bool is_masked(const Node& node) const { return masked_.contains(&node); }
+  /// A product that is a factor of such terms, and has a zero of a mask itself.
+  bool is_masked_factor(const Node& node) const { return masked_factors_.contains(&node); }
 
  private:
   void find_roundings(const Node* factor);
+  void find_masked_factors(const Node* term);
   void find_factors(const Node* node, std::vector<const Node*>& out) const;
-  std::unordered_set<const Node*> powers_, roundings_, masked_;
+  std::unordered_set<const Node*> powers_, roundings_, masked_, masked_factors_;
   std::unordered_map<const Node*, std::vector<const Node*>> sums_;
 };
 
@@ -45,6 +48,8 @@ void allow_early_rounding(const IntervalArray& x, IntervalArray& rounded);
 /// A term that is 0 by a mask may be left out, whatever it multiplies. `a`, `b`: the factors.
 void allow_left_out(const Node& sum, const IntervalArray& a, const IntervalArray& b,
                     IntervalArray& out);
+/// So a product of such a zero is it, or what the numbers say. `x`, `y`: the factors.
+void allow_zero(const IntervalArray& x, const IntervalArray& y, IntervalArray& product);
 
 /// That, and the sum is divided, or multiplied by one of the factors, where terms were: it may
 /// overflow, or lose what is subnormal, where they do not.

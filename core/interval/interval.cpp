@@ -208,6 +208,9 @@ std::vector<IntervalArray> run(const Graph& graph, std::vector<IntervalArray> in
     } else if (chained.is_rounding(*node)) {
       reference::allow_early_rounding(*operands[0], out);
       reference::settle(out);
+    } else if (chained.is_masked_factor(*node)) {
+      reference::allow_zero(*operands[0], *operands[1], out);
+      reference::settle(out);
     } else if (chained.is_sum(*node) || chained.is_masked(*node)) {
       const Node& product = *node->sources[0];
       const IntervalArray &a = values.at(product.sources[0].get()),
