@@ -199,6 +199,7 @@ int tenon_conformance(int argc, char** argv) {
   guest->add_option("--host", guest_options.host);
   guest->add_option("--saved", guest_options.saved);
   guest->add_flag("--ways", guest_options.has_ways);
+  guest->add_flag("--leaves-open", guest_options.leaves_open);
 
   try {
     const std::vector<const char*> words = tenon::cli::with_help_words(argc, argv);

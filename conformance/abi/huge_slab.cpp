@@ -62,24 +62,44 @@ sdk::Program store_at(uint64_t base, uint32_t value) {
   return b.finish();
 }
 
+/// y[to + i] = y[base + i], for 64 elements.
+sdk::Program load_from(uint64_t base, uint64_t to) {
+  sdk::ProgramBuilder b("from_far");
+  const auto y = b.buffer("y", TN_DTYPE_U32, TN_ACCESS_READ | TN_ACCESS_WRITE);
+  const auto i = b.index(TN_AXIS_GRID_X, TN_DTYPE_I32);
+  const auto place = [&](uint64_t begin) {
+    return b.op(TN_OP_ADD, TN_DTYPE_I32, 1, {i, b.constant(TN_DTYPE_I32, begin)});
+  };
+  const auto value = b.op(TN_OP_TAKE, TN_DTYPE_U32, 1, {y, place(base)});
+  b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {y, place(to), value});
+  return b.finish();
+}
+
 void launch_stores(const Opened& device, tn_memory* memory, const Places& places) {
   const uint64_t most = device.properties().max_buffer_bytes;
   if (!device.computes() || !(device.dtype_flags(TN_DTYPE_U32) & TN_DTYPE_ARITHMETIC)) return;
   if (most != 0 && most < places.size) return;
-  uint32_t value = 0x51000000;
-  for (const uint64_t place : places.at) {
-    const sdk::Program program = store_at(place / 4, ++value);
+  const auto runs = [&](const sdk::Program& program) {
     const CompileAnswer answer = device.compile(*program.get());
-    if (!answer.executable) return;
+    if (!answer.executable) return false;
     const tn_argument argument = bound(memory, 0, places.size);
     const tn_command command =
         single_command(answer.executable.get(), {kPiece / 4, 1, 1}, {&argument, 1});
     device.run({&command, 1});
+    return true;
+  };
+  uint32_t value = 0x51000000;
+  for (const uint64_t place : places.at) {
+    if (!runs(store_at(place / 4, ++value))) return;
     expect_words(device, memory, place, value, "after a launch");
   }
   // None of them has hit the place of another.
   for (uint32_t k = 0; k < places.at.size(); ++k)
     expect_words(device, memory, places.at[k], 0x51000001 + k, "after launches");
+  for (uint32_t k = 0; k < places.at.size(); ++k) {
+    if (!runs(load_from(places.at[k] / 4, kPiece * 2 / 4))) return;
+    expect_words(device, memory, kPiece * 2, 0x51000001 + k, "after a launch that reads afar");
+  }
 }
 
 bool try_places(const Opened& device, const Places& places) {

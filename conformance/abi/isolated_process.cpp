@@ -52,10 +52,12 @@ class Visit {
 
   void run(const Target& target, const Guest& guest) {
     const tn_host& host = host_of(guest.host);
-    const Subject subject(target, host);
+    const Subject& subject = *new Subject(target, host);  // a device may be left open
     expect_unchanged("tn_plugin_query and device_enumerate");
     const std::function<void()> alive = [] {};
     if (guest.has_ways) return checks::take_ways({subject, 0, alive});
+    if (guest.leaves_open)
+      return use(*new Opened(subject, subject.index, subject.options_or_null()));
     const auto infos = infos_of(subject);
     expect_unchanged("device_enumerate");
     const auto expect_order = [&](const char* when) {
@@ -162,6 +164,7 @@ void start(const Target& target, const Guest& guest, Child& child) {
       isolated_program.string(), "guest", "--backend", target.backend, "--host", guest.host};
   if (!guest.saved.empty()) words.insert(words.end(), {"--saved", guest.saved});
   if (guest.has_ways) words.push_back("--ways");
+  if (guest.leaves_open) words.push_back("--leaves-open");
   if (target.plugin) words.insert(words.end(), {"--plugin", target.plugin->string()});
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -279,10 +282,12 @@ void run_isolated(const Target& target, const std::function<void()>& alive, cons
   }
   // A driver whose exit handlers hang is no news, and a program can leave without them.
   if (!end) return;
-  expect(!WIFSIGNALED(*end), "a program that returned 0 from main: expected it to exit so, got {}",
+  const char* with = guest.leaves_open ? " with a device open" : "";
+  expect(!WIFSIGNALED(*end),
+         "a program that returned 0 from main{}: expected it to exit so, got {}", with,
          signal_text(*end));
   expect(WEXITSTATUS(*end) == 0,
-         "a program that returned 0 from main: expected it to exit so, got exit status {}",
+         "a program that returned 0 from main{}: expected it to exit so, got exit status {}", with,
          WEXITSTATUS(*end));
 }
 

@@ -15,8 +15,9 @@ namespace tenon::conformance::abi {
 /// What the process has.
 struct Guest {
   std::string host = "whole";  ///< of host_of
-  std::string saved;           ///< file of executable_save of any_kernel; "" for none
+  std::string saved{};         ///< file of executable_save of any_kernel; "" for none
   bool has_ways = false;       ///< it rounds, blocks signals, .. as few do
+  bool leaves_open = false;    ///< the device, when it returns from main
   /// Then it also matters how it ends.
   bool is_plain() const { return host == "whole" && saved.empty() && !has_ways; }
 };

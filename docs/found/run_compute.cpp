@@ -15,10 +15,12 @@
 //   //! buffer 0 = 0x80000000 -1 1.5f 7x3     words of 32 bits; NxM is N, M times
 //   //! print 8                               words of buffer 0 to print (16)
 //   //! groups 1                              workgroups (1)
+//   //! rounding upward                       of the host's thread, from the beginning on
 // "buffer 0 = ..." as an argument after the shader takes the place of its line.
 #include <vulkan/vulkan.h>
 #include <shaderc/shaderc.hpp>
 
+#include <cfenv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -42,6 +44,7 @@ static void directive(const std::string& line) {
   in >> kind;
   if (kind == "print") in >> words_to_print;
   if (kind == "groups") in >> groups;
+  if (kind == "rounding") std::fesetround(FE_UPWARD);
   if (kind != "buffer") return;
   unsigned at = 0;
   in >> at >> equals;

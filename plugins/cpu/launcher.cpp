@@ -9,7 +9,7 @@
 #include <limits>
 #include <new>
 
-#include "plugins/cpu/float_state.hpp"
+#include "sdk/support/float_state.hpp"
 
 namespace tenon::cpu {
 namespace {
@@ -77,7 +77,7 @@ void Launcher::launch(const CpuExecutable& executable, const uint32_t grid[3],
   const double least = team_.is_awake() ? kShareNs : kWakeNs;
   const bool alone = team_.threads() == 1 || count == 1 || expected < least;
   const auto start = Clock::now();
-  const FloatState floats;
+  const sdk::FloatState floats;
   if (alone) {
     entry(arguments, grid, 0, count, scratch(0, bytes), 0);
   } else {

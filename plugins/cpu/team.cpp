@@ -10,7 +10,7 @@
 #include <chrono>
 #include <utility>
 
-#include "plugins/cpu/float_state.hpp"
+#include "sdk/support/float_state.hpp"
 
 namespace tenon::cpu {
 namespace {
@@ -102,7 +102,7 @@ void Team::share(const Work& work) {
 }
 
 void Team::member(unsigned slot, uint32_t seen) {
-  const FloatState floats;
+  const sdk::FloatState floats;
   while (true) {
     const auto is_news = [&] { return range_.load(std::memory_order_acquire) != seen; };
     if (!watch(is_news, [&] { keep_apart(slot); })) {

@@ -120,6 +120,12 @@ class SourcePrinter {
     if (program_.op(value).op == TN_OP_CONST) return constant(value);
     return program_.op(value).lanes > 1 ? fmt::format("{}[{}]", name(value), index) : name(value);
   }
+  /// To be moved into another value, with which no compiler shall compute ahead.
+  std::string moved_lane(uint32_t value, std::string_view index) const {
+    const tn_op& op = program_.op(value);
+    const std::string text = lane(value, index);
+    return op.op == TN_OP_CONST ? dialect_.kept(op, text) : text;
+  }
   std::vector<std::string> names(std::span<const uint32_t> values) const {
     std::vector<std::string> out;
     for (uint32_t value : values) out.push_back(name(value));
@@ -222,9 +228,9 @@ class SourcePrinter {
       case TN_OP_STORE:
         return print_store(op);
       case TN_OP_BROADCAST:
-        return define(i, [&] { return lane(operands[0]); });
+        return define(i, [&] { return moved_lane(operands[0], lane_); });
       case TN_OP_EXTRACT:
-        return define(i, [&] { return lane(operands[0], fmt::format("{}", op.imm)); });
+        return define(i, [&] { return moved_lane(operands[0], fmt::format("{}", op.imm)); });
       case TN_OP_COMPOSE:
         return print_compose(i, op);
       case TN_OP_LANE_REDUCE:
@@ -267,7 +273,8 @@ class SourcePrinter {
       of_constants_ = i;
       for (uint32_t k : std::set<uint32_t>(operands.begin(), operands.end())) {
         const tn_op& constant = program_.op(k);
-        line(dialect_.define(constant, this->constant(k), literal(constant)));
+        line(dialect_.define(constant, this->constant(k),
+                             dialect_.kept(constant, literal(constant))));
       }
     }
     define(i, [&] { return elementwise(op); });
@@ -353,10 +360,10 @@ class SourcePrinter {
 
   void print_compose(uint32_t i, const tn_op& op) {
     const auto operands = program_.operands(op);
-    if (op.lanes == 1) return define(i, [&] { return name(operands[0]); });
+    if (op.lanes == 1) return define(i, [&] { return moved_lane(operands[0], lane_); });
     declare(op, name(i));
     for (uint32_t k = 0; k < op.lanes; ++k) {
-      line(fmt::format("v{}[{}] = {};", i, k, name(operands[k])));
+      line(fmt::format("v{}[{}] = {};", i, k, moved_lane(operands[k], lane_)));
     }
   }
 

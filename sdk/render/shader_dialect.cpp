@@ -161,29 +161,28 @@ std::string ShaderDialect::round_literal(uint32_t upper, uint8_t dtype) const {
   return text.starts_with('-') ? "(" + text + ")" : text;
 }
 
+/// Of constants that an op has alone, so that none is computed ahead.
+std::string ShaderDialect::kept(const tn_op& op, const std::string& value) const {
+  if (op.op != TN_OP_CONST) return value;
+  if (op.dtype == TN_DTYPE_F32) return hidden(static_cast<uint32_t>(op.imm), op.dtype);
+  if (op.dtype != TN_DTYPE_F64) return value;
+  const auto word = [&](uint64_t bits) {
+    return convert(TN_DTYPE_U64, fmt::format("tn_opaque({:#x}u)", bits & UINT32_MAX));
+  };
+  return float_of_bits(word(op.imm >> 32) + " << 32u | " + word(op.imm), op.dtype);
+}
+
 std::string ShaderDialect::hidden(uint32_t upper, uint8_t dtype) const {
   const std::string word = fmt::format("tn_opaque({:#x}u)", upper);
   const bool is_wide = dtype == TN_DTYPE_F64;
   return float_of_bits(is_wide ? convert(TN_DTYPE_U64, word) + " << 32u" : word, dtype);
 }
 
-/// Mesa (22.3 at least) takes c ? -1 : +0 for c ? -1 : -0, which it turns into -float(c), and so
-/// for all pairs of one and zero whose signs differ.
-std::string ShaderDialect::choice(uint8_t dtype, std::span<const std::string> operands) const {
-  const uint32_t one = dtype == TN_DTYPE_F64 ? 0x3ff00000 : 0x3f800000;
-  std::vector<std::string> out(operands.begin(), operands.end());
-  for (size_t k : {1, 2}) {
-    for (uint32_t sign : {0u, kSign}) {
-      const bool is_pair = operands[k] == round_literal(one | sign, dtype) &&
-                           operands[3 - k] == round_literal(~sign & kSign, dtype);
-      if (is_pair) out[k] = hidden(one | sign, dtype);
-    }
-  }
-  return Dialect::spell(TN_OP_WHERE, dtype, out);
-}
-
 /// Mesa's code for CPUs gives 0 for x * 0 and 0 / x, and x for x + 0 and fma(x, 0, y), whatever x
-/// is; `precise` does not hold it from that in an fma.
+/// is; `precise` does not hold it from that in an fma. A zero may come of a choice whose condition
+/// it knows, or of literals alone: see kept(). And Mesa (22.3 at least) takes c ? -1 : +0 for
+/// c ? -1 : -0, which it turns into -float(c), and so for all pairs of one and zero whose signs
+/// differ.
 std::string ShaderDialect::with_zeros(uint16_t op, uint8_t dtype,
                                       std::span<const std::string> operands) const {
   std::vector<std::string> out(operands.begin(), operands.end());
@@ -221,7 +220,6 @@ std::string ShaderDialect::spell(uint16_t op, uint8_t dtype,
   const bool is_real = dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F64;
   switch (op) {
     case TN_OP_WHERE:
-      return is_real ? choice(dtype, operands) : Dialect::spell(op, dtype, operands);
     case TN_OP_ADD:
     case TN_OP_SUB:
     case TN_OP_MUL:

@@ -63,6 +63,7 @@ class ShaderDialect : public Dialect {
   bool computes(uint16_t op, uint8_t dtype) const override;
   std::string spell(uint16_t op, uint8_t dtype,
                     std::span<const std::string> operands) const override;
+  std::string kept(const tn_op& op, const std::string& value) const override;
   std::string allocation(const ProgramView& program, const tn_param& param,
                          const AllocationPlace& place) const override;
   std::string load_lanes(const Element& at, const std::string& lanes,
@@ -107,7 +108,6 @@ class ShaderDialect : public Dialect {
 
  private:
   std::string round_literal(uint32_t upper, uint8_t dtype) const;
-  std::string choice(uint8_t dtype, std::span<const std::string> operands) const;
   std::string with_zeros(uint16_t op, uint8_t dtype, std::span<const std::string> operands) const;
   std::string wrap(const std::string& value, uint8_t to) const;
   std::string truncate(const std::string& value, uint8_t from, uint8_t to) const;

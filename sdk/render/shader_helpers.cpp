@@ -7,9 +7,10 @@
 namespace tenon::sdk {
 namespace {
 
-// There is a workgroup, but no compiler makes use of that.
+// There is a workgroup, but no compiler makes use of that. If there were none, a zero would be a
+// number that is none even without its fraction.
 constexpr std::string_view kGlslOpaque = R"(uint tn_opaque(uint x) {
-  return x | (gl_NumWorkGroups.x == 0u ? 1u : 0u);
+  return x | (gl_NumWorkGroups.x == 0u ? 0x40490000u : 0u);
 }
 )";
 

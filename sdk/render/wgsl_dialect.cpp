@@ -78,7 +78,7 @@ class WgslDialect : public ShaderDialect {
   }
 
   std::string kept(const tn_op& op, const std::string& value) const override {
-    return joins_.contains(&op) ? "tn_exact(" + value + ")" : value;
+    return joins_.contains(&op) ? "tn_exact(" + value + ")" : ShaderDialect::kept(op, value);
   }
 
   std::string spell(uint16_t op, uint8_t dtype,
@@ -229,13 +229,15 @@ class WgslDialect : public ShaderDialect {
     }
   }
 
-  /// A binding has at least one element, but no compiler makes use of that.
+  /// A binding has at least one element, but no compiler makes use of that. As in GLSL, what it
+  /// would be else is no zero even without its fraction.
   static std::string opaque(const ProgramView& program) {
     std::string zero = "0u";
     for (uint32_t i = program.param_count(); i-- > 0;) {
       const tn_param& param = program.param(i);
       if (param.kind != TN_PARAM_BUFFER) continue;
-      zero = fmt::format("select(0u, 1u, arrayLength(&{}) == 0u)", param_name(program, param));
+      zero = fmt::format("select(0u, 0x40490000u, arrayLength(&{}) == 0u)",
+                         param_name(program, param));
     }
     return fmt::format("fn tn_opaque(x: u32) -> u32 {{\n  return x | {};\n}}\n\n", zero);
   }

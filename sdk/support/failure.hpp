@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "sdk/support/float_state.hpp"
 #include "tenon/plugin.h"
 
 namespace tenon::sdk {
@@ -33,9 +34,10 @@ int32_t write_error(tn_error* error, int32_t code, const std::string& message,
 /// Inside a catch (...): the status of the exception; std::bad_alloc is TN_ERROR_OUT_OF_MEMORY.
 int32_t report_exception(tn_error* error) noexcept;
 
-/// Runs `body`; what it throws becomes the status.
+/// Runs `body`, with floats as kernels want them; what it throws becomes the status.
 template <class Body>
 int32_t guarded(tn_error* error, Body&& body) noexcept {
+  const FloatState floats;
   try {
     body();
     return TN_OK;

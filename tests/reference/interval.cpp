@@ -471,31 +471,6 @@ TEST_CASE("a factor of all terms that follow a maximum may come after their sum"
   CHECK_FALSE(takes(sum(1e30F, 1e-20F, true), 0, 0, p));
 }
 
-TEST_CASE("a term that a mask makes zero may be left out, whatever is multiplied and wherever") {
-  const auto sum = [](float shown, float factor, float value) {
-    Case c;
-    const NodeRef x = c.in(floats({1, 2})), of_terms = c.in(floats({1, factor})),
-                  v = c.in(floats({3, value}));
-    const auto number = [&](DType dtype, double n) {
-      return c.b.constant(Scalar::of(dtype, n), {Dim(2)});
-    };
-    const NodeRef mask =
-        c.b.binary(Op::CMPLT, c.b.index(0, {Dim(2)}, DType::kI32), number(DType::kI32, 1 + shown));
-    const NodeRef weight = c.b.where(mask, x, number(DType::kF32, 0));
-    const NodeRef product = c.b.binary(Op::MUL, weight, of_terms);
-    return c.of(c.b.reduce(Op::ADD, c.b.binary(Op::MUL, product, v), {0}), exact_profile());
-  };
-  const Profile p = exact_profile();
-  for (const float shown : {0.f, 1.f})
-    for (const auto& [factor, value] :
-         {std::pair(NAN, 2.f), std::pair(2.f, NAN), std::pair(NAN, NAN)}) {
-      CAPTURE(shown, factor, value);
-      CHECK(takes(sum(shown, factor, value), 0, NAN, p));
-      CHECK(takes(sum(shown, factor, value), 0, 3, p) == (shown == 0));
-    }
-  CHECK_FALSE(takes(sum(0, 2, 2), 0, NAN, p));
-}
-
 TEST_CASE("infinity divided by what may be infinity may be NaN") {
   Profile flushes = exact_profile();
   flushes.strict = false;

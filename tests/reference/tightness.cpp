@@ -275,3 +275,33 @@ TEST_CASE("finite-only devices say nothing about what is not finite, and all els
   CHECK_FALSE(accepts(less, 2, {DType::kBool, 1}, p));
   CHECK_FALSE(accepts(half, 2, Scalar::of(DType::kF16, 2.501), p));
 }
+
+TEST_CASE("a term that a mask makes zero may be left out, whatever multiplies it, and no other") {
+  const auto takes = [](float shown, float factor, float value, float got) {
+    Experiment e;
+    const auto pair = [&](float first, float second) {
+      Array x = Array::zeros(DType::kF32, {2});
+      x.set(0, Scalar::of(DType::kF32, first));
+      x.set(1, Scalar::of(DType::kF32, second));
+      return e.in(x);
+    };
+    const auto number = [&](DType dtype, double n) {
+      return e.b.constant(Scalar::of(dtype, n), {Dim(2)});
+    };
+    const NodeRef position = e.b.index(0, {Dim(2)}, DType::kI32);
+    const NodeRef mask = e.b.binary(Op::CMPLT, position, number(DType::kI32, 1 + shown));
+    const NodeRef weight = e.b.where(mask, pair(1, 2), number(DType::kF32, 0));
+    const NodeRef product = e.b.binary(Op::MUL, weight, pair(1, factor));
+    const NodeRef terms = e.b.binary(Op::MUL, product, pair(3, value));
+    const Profile p = claimed(true);
+    return accepts(e.of(e.b.reduce(Op::ADD, terms, {0}), p), 0, Scalar::of(DType::kF32, got), p);
+  };
+  for (const float shown : {0.f, 1.f})
+    for (const auto& [factor, value] :
+         {std::pair(NAN, 2.f), std::pair(2.f, NAN), std::pair(NAN, NAN)}) {
+      CAPTURE(shown, factor, value);
+      CHECK(takes(shown, factor, value, NAN));
+      CHECK(takes(shown, factor, value, 3) == (shown == 0));
+    }
+  CHECK_FALSE(takes(0, 2, 2, NAN));
+}

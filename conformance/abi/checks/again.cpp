@@ -7,6 +7,7 @@
 
 #include "conformance/abi/checks/check.hpp"
 #include "conformance/abi/slab.hpp"
+#include "conformance/cases/gradually.hpp"
 #include "conformance/cases/random.hpp"
 
 namespace tenon::conformance::abi::checks {
@@ -146,6 +147,37 @@ void launched_in_flight(const CheckContext& c) {
   }
 }
 
+/// Submissions in flight, each with a word of its own to fill, that all wait for the host.
+void many_in_flight(const CheckContext& c) {
+  const Opened device = submitting_with_timelines(c);
+  gradually(20, 1500, [&](uint32_t count) {
+    c.alive();
+    const MemoryHandle memory = any_memory(device, uint64_t{count} * 4);
+    device.write(memory.get(), 0, 0, std::vector<uint8_t>(size_t{count} * 4, 0));
+    const TimelineHandle gate = device.make_timeline(0), done = device.make_timeline(0);
+    const tn_point wait{gate.get(), 1};
+    Unfinished work(device, gate.get(), 1);
+    for (uint32_t k = 0; k < count; ++k) {
+      const tn_command fill = fill_command(memory.get(), uint64_t{k} * 4, 4, k + 0x1000, 4);
+      const tn_point signal{done.get(), k + 1};
+      tn_submission submission = submission_of({&fill, 1});
+      submission.waits = &wait;
+      submission.signals = &signal;
+      submission.wait_count = submission.signal_count = 1;
+      device.submit(submission);
+      work.ends_with(signal);
+    }
+    device.signal(gate.get(), 1);
+    device.wait(done.get(), count);
+    std::vector<uint32_t> words(count);
+    device.read(memory.get(), 0, 0, {reinterpret_cast<uint8_t*>(words.data()), words.size() * 4});
+    for (uint32_t k = 0; k < count; ++k)
+      if (words[k] != k + 0x1000)
+        find("mismatch", "submission {} of {} in flight: expected {:#x} where it fills, got {:#x}",
+             k, count, k + 0x1000, words[k]);
+  });
+}
+
 /// What a scalar decides: which side of an IF, how many turns of a LOOP, a choice, an index.
 sdk::Program deciding_program() {
   sdk::ProgramBuilder b("deciding");
@@ -221,6 +253,7 @@ void scalars_decide(const CheckContext& c) {
 constexpr CheckRow kRows[] = {
     {"launched_again", launched_again},
     {"launched_in_flight", launched_in_flight},
+    {"many_in_flight", many_in_flight},
     {"scalars_decide", scalars_decide},
 };
 

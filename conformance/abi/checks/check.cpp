@@ -11,12 +11,12 @@ namespace {
 std::vector<CheckRow> all_rows() {
   std::vector<CheckRow> rows;
   for (const auto group :
-       {entry_checks(),   device_checks(),       refusal_checks(),       struct_checks(),
-        memory_checks(),  slab_checks(),         program_checks(),       op_checks(),
-        limit_checks(),   submission_checks(),   point_checks(),         work_checks(),
-        leak_checks(),    large_number_checks(), large_program_checks(), wide_value_checks(),
-        again_checks(),   together_checks(),     shared_byte_checks(),   subgroup_checks(),
-        process_checks(), thread_checks(),       many_object_checks()})
+       {entry_checks(),    device_checks(),       refusal_checks(),       struct_checks(),
+        memory_checks(),   slab_checks(),         program_checks(),       op_checks(),
+        limit_checks(),    submission_checks(),   point_checks(),         work_checks(),
+        leak_checks(),     large_number_checks(), large_program_checks(), wide_value_checks(),
+        float_checks(),    again_checks(),        together_checks(),      shared_byte_checks(),
+        subgroup_checks(), process_checks(),      thread_checks(),        many_object_checks()})
     rows.insert(rows.end(), group.begin(), group.end());
   return rows;
 }

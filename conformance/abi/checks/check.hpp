@@ -41,6 +41,7 @@ std::span<const CheckRow> limit_checks();
 std::span<const CheckRow> large_number_checks();
 std::span<const CheckRow> large_program_checks();
 std::span<const CheckRow> wide_value_checks();
+std::span<const CheckRow> float_checks();
 std::span<const CheckRow> again_checks();
 std::span<const CheckRow> together_checks();
 std::span<const CheckRow> process_checks();

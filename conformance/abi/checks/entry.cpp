@@ -83,12 +83,14 @@ void unknown_extension(const CheckContext& c) {
 }
 
 /// In a process of its own, which the plugin finds as a program would be.
-void process_untouched(const CheckContext& c) { run_isolated(c.subject.target, c.alive); }
+void process_untouched(const CheckContext& c) {
+  run_isolated(c.subject.target, c.alive);
+  run_isolated(c.subject.target, c.alive, {.leaves_open = true});
+}
 
 /// Hosts that have fewer functions, in processes of their own: a plugin may keep the first it gets.
 void hosts_with_less(const CheckContext& c) {
-  for (const char* host : {"old", "bare"})
-    run_isolated(c.subject.target, c.alive, {.host = host, .saved = {}, .has_ways = false});
+  for (const char* host : {"old", "bare"}) run_isolated(c.subject.target, c.alive, {.host = host});
 }
 
 constexpr CheckRow kRows[] = {

@@ -111,12 +111,14 @@ sdk::Program ops_program(uint32_t ops) {
   const Value out = b.buffer("out", TN_DTYPE_U32, kBoth, kElements);
   const Value at = b.op(TN_OP_AND, TN_DTYPE_I32, 1,
                         {b.index(TN_AXIS_GRID_X, TN_DTYPE_I32), whole(b, kElements - 1)});
-  Value x = b.op(TN_OP_TAKE, TN_DTYPE_U32, 1, {out, at});
+  const Value old = b.op(TN_OP_TAKE, TN_DTYPE_U32, 1, {out, at});
+  Value x = old;
   for (uint32_t i = 0; i < ops / kRound; ++i) {
     const uint32_t number = (i + 1) * 0x9E3779B1u;
     x = b.op(TN_OP_MUL, TN_DTYPE_U32, 1, {x, b.constant(TN_DTYPE_U32, number | 1)});
     x = b.op(TN_OP_XOR, TN_DTYPE_U32, 1, {x, b.constant(TN_DTYPE_U32, number >> 7)});
   }
+  x = b.op(TN_OP_ADD, TN_DTYPE_U32, 1, {x, old});
   b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, at, x});
   return b.finish();
 }

@@ -16,7 +16,7 @@ sdk::Program lanes_program(tn_dtype dtype, uint16_t lanes);
 sdk::Program turns_program(uint32_t turns);
 /// An i64 counter: what it was in each iteration.
 sdk::Program counter_program(int64_t begin, int64_t end, int64_t step);
-/// A chain of about so many ops, each on the one before.
+/// A chain of about so many ops, each on the one before, and the last on the first.
 sdk::Program ops_program(uint32_t ops);
 /// Regions in each other: IFs that most threads enter, and loops of one iteration.
 sdk::Program deep_program(uint32_t ifs, uint32_t loops);

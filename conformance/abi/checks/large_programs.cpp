@@ -80,14 +80,15 @@ void long_loops(const CheckContext& c) {
   need(any, "the device takes no such program");
 }
 
-/// Thousands of ops; saved, in more than 2^16 bytes.
+/// Thousands of ops, beyond 2^15 where that takes no second to compile; saved, in more than 2^16
+/// bytes.
 void long_programs(const CheckContext& c) {
   const Opened device = computing(c);
   bool any = false;
-  for (const uint32_t ops : {600u, 2500u}) {
+  gradually(2500, 40'000, [&](uint32_t ops) {
     c.alive();
     any |= run_probe(device, ops_program(ops), true);
-  }
+  });
   need(any, "the device takes no such program");
 }
 

@@ -155,6 +155,12 @@ void refused_submissions(const CheckContext& c) {
     expect_byte(0x11, "as before a submission to a queue that was refused");
     if (!timeline) continue;
     expect_value(device, timeline.get(), 4, "as before a submission to a queue that was refused");
+    const TimelineHandle other = device.make_timeline(0);
+    const tn_point taken{other.get(), 1};
+    device.submit(submission_of({}, {&taken, 1}));
+    device.wait(other.get(), 1);
+    expect_value(device, timeline.get(), 4, "after another submission than the one refused");
+    expect_byte(0x11, "after another submission than the one refused");
     device.submit(submission_of({}, {&signal, 1}));
     device.wait(timeline.get(), 9);
   }

@@ -26,7 +26,8 @@ constexpr uint32_t kSpread = 0x01000193;
 
 }  // namespace
 
-sdk::Program shared_program(uint32_t words, uint32_t arrays, uint32_t threads) {
+sdk::Program shared_program(uint32_t words, uint32_t arrays, uint32_t threads,
+                            uint32_t number_of_first) {
   ProgramBuilder b(fmt::format("shared_{}", arrays));
   b.workgroup(threads, 1, 1);
   const Value out = b.buffer("out", TN_DTYPE_U32, kBoth, words);
@@ -44,8 +45,8 @@ sdk::Program shared_program(uint32_t words, uint32_t arrays, uint32_t threads) {
   };
   uint32_t first = 0;
   for (const auto& [array, count] : shared) {
-    each(count, [&, array = array, at = first](Value i) {
-      const Value number = index_op(b, TN_OP_ADD, i, whole(b, at + 1));
+    each(count, [&, array = array, at = first + number_of_first](Value i) {
+      const Value number = index_op(b, TN_OP_ADD, i, whole(b, at));
       const Value word =
           b.op(TN_OP_MUL, TN_DTYPE_U32, 1,
                {b.op(TN_OP_CAST, TN_DTYPE_U32, 1, {number}), b.constant(TN_DTYPE_U32, kSpread)});

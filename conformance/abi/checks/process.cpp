@@ -6,9 +6,11 @@
 
 #include <cfenv>
 #include <clocale>
+#include <optional>
 
 #include "conformance/abi/call_watch.hpp"
 #include "conformance/abi/checks/check.hpp"
+#include "conformance/abi/checks/floats.hpp"
 #include "conformance/abi/isolated_process.hpp"
 #include "conformance/abi/saved.hpp"
 #include "core/plugin/process_state.hpp"
@@ -68,9 +70,22 @@ void use_all(const CheckContext& c) {
   load(device, bytes);
 }
 
+/// Numbers are those of ops.def whatever the ways were of who opened the device, or are of who
+/// submits.
+void expect_nearest(const Opened& device, const char* name, void (*take)()) try {
+  if (!device.computes() || !device.submits()) return;
+  try_sums(device, TN_DTYPE_F32, 1);
+  try_sums(device, TN_DTYPE_F32, 1, [&](const auto& run) {
+    const OwnWay way(take);
+    run();
+  });
+} catch (const Finding& finding) {
+  throw Finding{finding.kind, fmt::format("of a host that {}: {}", name, finding.text)};
+}
+
 /// In a process of its own, as threads that a driver begins keep what they find.
 void ways_of_the_host(const CheckContext& c) {
-  run_isolated(c.subject.target, c.alive, {.host = "whole", .saved = {}, .has_ways = true});
+  run_isolated(c.subject.target, c.alive, {.has_ways = true});
 }
 
 constexpr CheckRow kRows[] = {{"ways_of_the_host", ways_of_the_host}};
@@ -101,10 +116,15 @@ void take_ways(const CheckContext& c) {
   };
   for (const auto& [name, take] : kWays) {
     c.alive();
-    const OwnWay way(take);
-    use_all(c);
-    if (const std::string change = take_process_change(); !change.empty())
-      find("error", "of a host that {}: {}", name, change);
+    std::optional<Opened> device;
+    {
+      const OwnWay way(take);
+      device.emplace(c.open());
+      use_all(c);
+      if (const std::string change = take_process_change(); !change.empty())
+        find("error", "of a host that {}: {}", name, change);
+    }
+    expect_nearest(*device, name, take);
   }
 }
 

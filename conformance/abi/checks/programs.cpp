@@ -227,17 +227,21 @@ void texts(const CheckContext& c) {
   need(c.table().executable_text, "the plugin has no texts");
   const Opened device = c.open();
   const Loaded loaded = any_kernel(device);
-  for (const uint32_t kind : {TN_TEXT_SOURCE, TN_TEXT_ASSEMBLY}) {
-    std::string text;
-    const tn_sink sink = [](void* user, const void* bytes, size_t size) {
-      static_cast<std::string*>(user)->append(static_cast<const char*>(bytes), size);
-    };
-    const int32_t status =
-        c.table().executable_text(loaded.executable.get(), kind, sink, &text, nullptr);
-    expect(status == TN_OK || status == TN_ERROR_UNSUPPORTED,
-           "executable_text: expected TN_OK or TN_ERROR_UNSUPPORTED, got {}", status_text(status));
-    expect(status != TN_OK || !text.empty(), "executable_text: expected a text, got none");
-  }
+  const CompileAnswer large = device.compile(*ops_program(1000).get());
+  for (tn_executable* executable : {loaded.executable.get(), large.executable.get()})
+    for (const uint32_t kind : {TN_TEXT_SOURCE, TN_TEXT_ASSEMBLY}) {
+      if (!executable) continue;
+      c.alive();
+      std::string text;
+      const tn_sink sink = [](void* user, const void* bytes, size_t size) {
+        static_cast<std::string*>(user)->append(static_cast<const char*>(bytes), size);
+      };
+      const int32_t status = c.table().executable_text(executable, kind, sink, &text, nullptr);
+      expect(status == TN_OK || status == TN_ERROR_UNSUPPORTED,
+             "executable_text: expected TN_OK or TN_ERROR_UNSUPPORTED, got {}",
+             status_text(status));
+      expect(status != TN_OK || !text.empty(), "executable_text: expected a text, got none");
+    }
 }
 
 constexpr CheckRow kRows[] = {

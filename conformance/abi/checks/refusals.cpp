@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks of calls that must be refused, and of targets by name.
 #include <cstring>
-
-#include <cstring>
+#include <optional>
 
 #include "conformance/abi/checks/check.hpp"
 #include "conformance/abi/refused.hpp"
@@ -230,12 +229,23 @@ void named_targets(const CheckContext& c) {
            name, reason.c_str());
     }
     tn_executable* made = nullptr;
+    std::optional<Opened> beside(c.open());  // closed before the executable is used
     const int32_t compiled = c.table().compile(&target, program.get(), nullptr, &made, &error);
     if (compiled != TN_OK)
       find("support", "compile for the target \"{}\" without a device: expected TN_OK, got {} ({})",
            name, status_text(compiled), error_message(compiled, error));
     expect(made, "compile: expected an executable, got TN_OK and null");
-    c.table().executable_destroy(made);
+    const ExecutableHandle executable(made, {c.table().executable_destroy});
+    const bool saves = can_save(*beside) && (properties.flags & TN_DEVICE_SAVE);
+    beside.reset();
+    if (!saves) continue;
+    const int32_t saved = c.table().executable_save(
+        made, [](void*, const void*, size_t) {}, nullptr, &error);
+    if (saved != TN_OK)
+      find("error",
+           "executable_save of what was compiled for the target \"{}\", after a device that was "
+           "open beside it was closed: expected TN_OK, got {} ({})",
+           name, status_text(saved), error_message(saved, error));
   }
   need(any, "the plugin knows no target by the name that its devices give");
 }

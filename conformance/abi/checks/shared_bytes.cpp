@@ -91,6 +91,128 @@ void atomics(const CheckContext& c) {
   need(any, "the device takes no such program");
 }
 
+/// cell += kTicket in each thread, which keeps what it found. The cell may be in shared memory.
+constexpr uint64_t kTicket = 3;
+sdk::Program ticket_program(tn_dtype dtype, uint32_t threads, bool is_shared) {
+  ProgramBuilder b("tickets");
+  b.workgroup(threads, 1, 1);
+  const Value global = b.buffer("cell", dtype, kBoth, 1);
+  const Value out = b.buffer("out", dtype, TN_ACCESS_WRITE);
+  const Value thread = b.index(TN_AXIS_BLOCK_X, TN_DTYPE_I32);
+  Value cell = global;
+  if (is_shared) {
+    cell = b.allocate("shared", dtype, TN_SPACE_SHARED, 1);
+    b.begin_if(b.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {thread, whole(b, 1)}));
+    b.op(TN_OP_STORE, TN_DTYPE_VOID, 0,
+         {cell, whole(b, 0), b.op(TN_OP_TAKE, dtype, 1, {global, whole(b, 0)})});
+    b.end();
+    b.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, TN_SCOPE_BLOCK);
+  }
+  const Value group =
+      b.op(TN_OP_MUL, TN_DTYPE_I32, 1, {b.index(TN_AXIS_GRID_X, TN_DTYPE_I32), whole(b, threads)});
+  const Value old = b.op(TN_OP_ATOMIC, dtype, 1, {cell, whole(b, 0), b.constant(dtype, kTicket)},
+                         imm_of(TN_ATOMIC_ADD));
+  b.op(TN_OP_STORE, TN_DTYPE_VOID, 0,
+       {out, b.op(TN_OP_ADD, TN_DTYPE_I32, 1, {group, thread}), old});
+  return b.finish();
+}
+
+/// Threads that add to one cell: each finds what another one left.
+void atomic_tickets(const CheckContext& c) {
+  constexpr uint64_t kFirst = 100;
+  const Opened device = computing(c);
+  need(device.claims(TN_OP_ATOMIC), "the device claims no atomics");
+  const uint32_t threads = most_threads(device.properties(), 64);
+  const uint32_t most = device.properties().max_grid[0];
+  bool any = false;
+  for (const tn_dtype dtype : {TN_DTYPE_U32, TN_DTYPE_I32, TN_DTYPE_U64, TN_DTYPE_I64})
+    for (const bool is_shared : {false, true}) {
+      if (!(device.dtype_flags(dtype) & TN_DTYPE_ATOMICS)) continue;
+      c.alive();
+      const CompileAnswer answer = device.compile(*ticket_program(dtype, threads, is_shared).get());
+      if (!answer.executable) continue;
+      any = true;
+      const uint32_t groups = is_shared ? 1 : most ? std::min(most, 5u) : 5;
+      const uint64_t width = sdk::dtype_bytes(uint8_t(dtype)), count = uint64_t{threads} * groups;
+      const MemoryHandle cell = any_memory(device, 8), out = any_memory(device, count * width);
+      const tn_argument arguments[] = {bound(cell.get(), 0, width),
+                                       bound(out.get(), 0, count * width)};
+      tn_command commands[] = {fill_command(cell.get(), 0, 8, kFirst, static_cast<uint32_t>(width)),
+                               single_command(answer.executable.get(), {groups, 1, 1}, arguments)};
+      commands[1].block[0] = threads;
+      device.run(commands);
+      std::vector<uint8_t> bytes(count * width);
+      device.read(out.get(), 0, 0, bytes);
+      std::vector<uint64_t> found(count);
+      for (size_t i = 0; i < count; ++i) std::memcpy(&found[i], &bytes[i * width], width);
+      std::ranges::sort(found);
+      for (size_t i = 0; i < count; ++i)
+        if (found[i] != kFirst + kTicket * i)
+          find(
+              "mismatch",
+              "atomic additions of {} by {} threads to a cell of {}{} that was {}: expected one of "
+              "them to find {}, got {} in its place",
+              kTicket, count, sdk::dtype_text(uint8_t(dtype)), is_shared ? " in shared memory" : "",
+              kFirst, kFirst + kTicket * i, found[i]);
+    }
+  need(any, "the device takes no such program");
+}
+
+/// Groups of copies from x to shared memory, all begun before any is awaited; then all are, or
+/// one after the other, of which each is stored at once.
+sdk::Program async_program(uint32_t groups, bool at_once) {
+  constexpr uint32_t kWords = 4;
+  ProgramBuilder b("async");
+  const Value out = b.buffer("out", TN_DTYPE_U32, TN_ACCESS_WRITE, groups * kWords);
+  const Value x = b.buffer("x", TN_DTYPE_U32, TN_ACCESS_READ, groups * kWords);
+  const Value shared = b.allocate("s", TN_DTYPE_U32, TN_SPACE_SHARED, groups * kWords);
+  const auto store = [&](uint32_t g) {
+    for (uint32_t k = g * kWords; k < (g + 1) * kWords; ++k)
+      b.op(TN_OP_STORE, TN_DTYPE_VOID, 0,
+           {out, whole(b, k), b.op(TN_OP_TAKE, TN_DTYPE_U32, 1, {shared, whole(b, k)})});
+  };
+  for (uint32_t g = 0; g < groups; ++g) {
+    for (uint32_t k = g * kWords; k < (g + 1) * kWords; k += 2)
+      b.op(TN_OP_ASYNC_COPY, TN_DTYPE_VOID, 0, {shared, whole(b, k), x, whole(b, k)}, 8);
+    b.op(TN_OP_ASYNC_COMMIT, TN_DTYPE_VOID, 0, {});
+  }
+  for (uint32_t g = 0; g < groups; ++g) {
+    if (!at_once || g == 0)
+      b.op(TN_OP_ASYNC_WAIT, TN_DTYPE_VOID, 0, {}, at_once ? 0 : groups - 1 - g);
+    store(g);
+  }
+  return b.finish();
+}
+
+void async_groups(const CheckContext& c) {
+  const Opened device = computing(c);
+  need(device.claims(TN_OP_ASYNC_COPY), "the device claims no asynchronous copies");
+  bool any = false;
+  for (const uint32_t groups : {1u, 3u, 8u})
+    for (const bool at_once : {true, false}) {
+      c.alive();
+      const CompileAnswer answer = device.compile(*async_program(groups, at_once).get());
+      if (!answer.executable) continue;
+      any = true;
+      std::vector<uint32_t> words(groups * 4), got(words.size(), 0);
+      for (uint32_t i = 0; i < words.size(); ++i) words[i] = (i + 1) * 0x9E3779B1u;
+      const uint64_t size = words.size() * 4;
+      const MemoryHandle x = any_memory(device, size), out = any_memory(device, size);
+      device.write(x.get(), 0, 0, {reinterpret_cast<const uint8_t*>(words.data()), size});
+      const tn_argument arguments[] = {bound(out.get(), 0, size), bound(x.get(), 0, size)};
+      const tn_command command = single_command(answer.executable.get(), {1, 1, 1}, arguments);
+      device.run({&command, 1});
+      device.read(out.get(), 0, 0, {reinterpret_cast<uint8_t*>(got.data()), size});
+      for (size_t i = 0; i < words.size(); ++i)
+        if (got[i] != words[i])
+          find("mismatch",
+               "word {} of {} groups of asynchronous copies that are in flight together: expected "
+               "{:#x} after the wait for group {}, got {:#x}",
+               i, groups, words[i], i / 4, got[i]);
+    }
+  need(any, "the device takes no such program");
+}
+
 /// y[i] = 3 x[i] + 1, then z[i] = x[i] + y[i]: each thread on elements of its own. What x and y
 /// hold then depends on which of them are one.
 sdk::Program overlap_program() {
@@ -166,6 +288,8 @@ void overlapping_bindings(const CheckContext& c) {
 
 constexpr CheckRow kRows[] = {
     {"atomics", atomics},
+    {"atomic_tickets", atomic_tickets},
+    {"async_groups", async_groups},
     {"overlapping_bindings", overlapping_bindings},
 };
 

@@ -168,9 +168,12 @@ void between_spaces(const CheckContext& c) {
   need(any, "no space takes copies");
 }
 
-/// Imported memory and the caller's are one: what either writes the other sees.
-void import_and_write(const CheckContext& c, uint64_t size) {
-  const Opened device = c.open();
+enum class Beside { kNothing, kOwn, kOfAnotherHandle };
+
+/// Imported memory and the caller's are one: what either writes the other sees; beside another
+/// import of the same memory, which a driver may refuse, too.
+void import_and_write(const CheckContext& c, uint64_t size, Beside beside = Beside::kNothing) {
+  const Opened device = c.open(), another = c.open();
   need(c.table().memory_import, "the plugin imports nothing");
   constexpr uint64_t kPage = 4096;
   bool any = false;
@@ -180,10 +183,21 @@ void import_and_write(const CheckContext& c, uint64_t size) {
     std::vector<uint8_t> storage(size + 3 * kPage, 0x11);
     uint8_t* const host =
         storage.data() + (kPage - reinterpret_cast<uintptr_t>(storage.data()) % kPage) % kPage;
+    const auto import = [&](const Opened& into, tn_memory** out, tn_error* error) {
+      return c.table().memory_import(into.handle(), s, host, size, out, error);
+    };
+    MemoryHandle before;
+    if (beside != Beside::kNothing) {
+      const Opened& into = beside == Beside::kOwn ? device : another;
+      tn_memory* first = nullptr;
+      if (import(into, &first, nullptr) != TN_OK) continue;
+      before = into.own(first);
+    }
     tn_memory* made = nullptr;
     tn_error error = abi_struct<tn_error>();
-    expect_ok(c.table().memory_import(device.handle(), s, host, size, &made, &error), error,
-              "memory_import");
+    const int32_t status = import(device, &made, &error);
+    if (beside != Beside::kNothing && status != TN_OK) continue;
+    expect_ok(status, error, "memory_import");
     expect(made, "memory_import: expected a slab, got TN_OK and null");
     const MemoryHandle memory = device.own(made);
     const auto expect_in = [&](std::span<const uint8_t> got, uint8_t wanted, const char* where) {
@@ -225,6 +239,10 @@ void import_and_write(const CheckContext& c, uint64_t size) {
 
 void imported_memory(const CheckContext& c) {
   for (const uint64_t size : {3 * 4096, 1, 4095, 10'001}) import_and_write(c, size);
+}
+void imported_twice(const CheckContext& c) {
+  for (const Beside beside : {Beside::kOwn, Beside::kOfAnotherHandle})
+    import_and_write(c, 3 * 4096, beside);
 }
 void large_imports(const CheckContext& c) { import_and_write(c, uint64_t{5000} * 4096); }
 
@@ -299,6 +317,7 @@ constexpr CheckRow kRows[] = {
     {"slabs_apart", slabs_apart},
     {"between_spaces", between_spaces},
     {"imported_memory", imported_memory},
+    {"imported_twice", imported_twice},
     {"large_imports", large_imports},
     {"large_slabs_begin_aligned", large_slabs_begin_aligned},
     {"room_after_refusal", room_after_refusal},

@@ -125,6 +125,11 @@ void order_of_commands(const CheckContext& c) {
     commands.push_back(copy_command(memory.get(), kBytes / 2 + at, memory.get(), at, 200));
     model.copy(kBytes / 2 + at, model, at, 200, i);
   }
+  // Each on what the one before wrote.
+  for (uint64_t i = 0; i < 6; ++i) {
+    commands.push_back(copy_command(memory.get(), (i + 1) * 40, memory.get(), i * 40, 36));
+    model.copy((i + 1) * 40, model, i * 40, 36, 16 + i);
+  }
   device.run(commands);
   expect_bytes(device, memory.get(), model, "after commands of one submission");
 }

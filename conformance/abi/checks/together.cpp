@@ -2,10 +2,12 @@
 // Checks of objects that are used at the same time: handles of one device, threads, executables of
 // one program, and what is destroyed beside what is in use.
 #include <algorithm>
+#include <deque>
 #include <optional>
 
 #include "conformance/abi/at_once.hpp"
 #include "conformance/abi/checks/check.hpp"
+#include "conformance/abi/checks/probe_programs.hpp"
 #include "conformance/abi/sequences/runner.hpp"
 #include "conformance/abi/slab.hpp"
 
@@ -120,6 +122,61 @@ void handles_in_threads(const CheckContext& c) {
   });
 }
 
+/// A handle with a program that goes through shared memory, whose words are its own.
+class Sharing {
+ public:
+  Sharing(const CheckContext& c, uint32_t number) : device_(computing(c)) {
+    need(most_threads(device_.properties(), kThreads) == kThreads, "workgroups are small");
+    words_ = std::min(device_.properties().max_shared_bytes / 4, 4000u);
+    need(words_ > 0, "the device has no shared memory");
+    const sdk::Program program = shared_program(words_, 1, kThreads, 1000 * number);
+    need(run_probe(device_, program, false), "the device takes no such program");
+    executable_ = device_.compile(*program.get()).executable;
+    memory_ = any_memory(device_, words_ * 4);
+    alone_ = launch();
+  }
+
+  void launch_again() const {
+    const std::vector<uint32_t> got = launch();
+    const auto [other, at] = std::ranges::mismatch(got, alone_);
+    if (other != got.end())
+      find("mismatch",
+           "out [{}]: expected {:#x} of shared memory while other handles use theirs, got {:#x}",
+           at - alone_.begin(), *at, *other);
+  }
+
+ private:
+  std::vector<uint32_t> launch() const {
+    const tn_argument argument = bound(memory_.get(), 0, words_ * 4);
+    std::vector<tn_command> commands = {
+        fill_command(memory_.get(), 0, words_ * 4, 0, 4),
+        single_command(executable_.get(), {1, 1, 1}, {&argument, 1})};
+    commands[1].block[0] = kThreads;
+    device_.run(commands);
+    std::vector<uint32_t> got(words_);
+    device_.read(memory_.get(), 0, 0, {reinterpret_cast<uint8_t*>(got.data()), words_ * 4});
+    return got;
+  }
+
+  static constexpr uint32_t kThreads = 4;
+  Opened device_;
+  uint32_t words_ = 0;
+  ExecutableHandle executable_;
+  MemoryHandle memory_;
+  std::vector<uint32_t> alone_;
+};
+
+/// Launches of several handles at the same time.
+void handles_share_nothing(const CheckContext& c) {
+  constexpr int kHandles = 3, kLaunches = 24;
+  std::deque<Sharing> handles;
+  for (int i = 0; i < kHandles; ++i) handles.emplace_back(c, i + 1);
+  c.alive();
+  at_once(kHandles, [&](int i) {
+    for (int k = 0; k < kLaunches; ++k) handles[static_cast<size_t>(i)].launch_again();
+  });
+}
+
 /// Of one program and of another; destroyed while the first is held back, and after it ran.
 void destroyed_beside(const CheckContext& c) {
   const Opened device = c.open();
@@ -152,6 +209,7 @@ void threads_submit(const CheckContext& c) {
 constexpr CheckRow kRows[] = {
     {"two_handles", two_handles},
     {"handles_in_threads", handles_in_threads},
+    {"handles_share_nothing", handles_share_nothing},
     {"destroyed_beside", destroyed_beside},
     {"threads_submit", threads_submit},
 };

@@ -1,32 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Kernels round to nearest and keep subnormals, whatever the thread's owner has set.
+// Kernels round to nearest and keep subnormals, whatever the thread's owner has set; and so do the
+// threads that a driver begins meanwhile, which take over what they find.
 #pragma once
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#else
+#include <cfenv>
 #endif
 
-namespace tenon::cpu {
+namespace tenon::sdk {
 
-#if defined(__x86_64__)
 class FloatState {
  public:
+#if defined(__x86_64__)
   FloatState() : before_(_mm_getcsr()) {
     if (before_ != kDefault) _mm_setcsr(kDefault);
   }
   ~FloatState() { _mm_setcsr(before_); }
+#else
+  FloatState() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~FloatState() { std::fesetenv(&before_); }
+#endif
   FloatState(const FloatState&) = delete;
   FloatState& operator=(const FloatState&) = delete;
 
  private:
+#if defined(__x86_64__)
   static constexpr unsigned kDefault = 0x1f80;  // all exceptions masked
   unsigned before_;
-};
 #else
-class FloatState {
- public:
-  FloatState() {}
-};
+  std::fenv_t before_;
 #endif
+};
 
-}  // namespace tenon::cpu
+}  // namespace tenon::sdk

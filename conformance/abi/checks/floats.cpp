@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "conformance/abi/checks/floats.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "conformance/abi/checks/check.hpp"
+#include "conformance/cases/abi/scalars.hpp"
+#include "sdk/program/op_info.hpp"
+
+namespace tenon::conformance::abi::checks {
+namespace {
+
+using sdk::ProgramBuilder;
+using Value = ProgramBuilder::Value;
+
+constexpr tn_opcode kOps[] = {TN_OP_ADD, TN_OP_SUB, TN_OP_MUL};
+constexpr uint32_t kGroups = 16;  ///< of the grid; each has as many pairs as there are lanes
+
+/// Results of every op on all pairs, op after op.
+sdk::Program sums_program(tn_dtype dtype, uint16_t lanes) {
+  ProgramBuilder b("sums");
+  const uint64_t count = uint64_t{kGroups} * lanes;
+  const Value out = b.buffer("out", dtype, TN_ACCESS_WRITE, count * std::size(kOps));
+  const Value x = b.buffer("x", dtype, TN_ACCESS_READ, count);
+  const Value y = b.buffer("y", dtype, TN_ACCESS_READ, count);
+  const auto whole = [&](uint64_t n) { return b.constant(TN_DTYPE_I32, n); };
+  const Value first =
+      b.op(TN_OP_MUL, TN_DTYPE_I32, 1, {b.index(TN_AXIS_GRID_X, TN_DTYPE_I32), whole(lanes)});
+  const Value l = b.op(TN_OP_TAKE, dtype, lanes, {x, first});
+  const Value r = b.op(TN_OP_TAKE, dtype, lanes, {y, first});
+  for (size_t k = 0; k < std::size(kOps); ++k) {
+    const Value at = b.op(TN_OP_ADD, TN_DTYPE_I32, 1, {first, whole(k * count)});
+    b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, at, b.op(kOps[k], dtype, lanes, {l, r})});
+  }
+  return b.finish();
+}
+
+/// Halves, quarters and multiples of the least normal number, and of 1 and what it does not hold
+/// beside it.
+std::pair<double, double> pair_of(size_t i, uint8_t dtype) {
+  const double least = least_normal(dtype);
+  const std::pair<double, double> pairs[] = {
+      {least / 2, least / 4}, {least, least / 2},  {-least / 4, least / 4},
+      {least, 0.5},           {least / 2, 1},      {0.75, least},
+      {-least / 2, 2},        {least * 2, 0.25},   {1, least},
+      {-1, -least},           {1, -least},         {-1, least},
+      {1.25, 0.0078125},      {3, 0.333251953125}, {-1.5, 1.0078125},
+      {7, least * 4}};
+  return pairs[i % std::size(pairs)];
+}
+
+bool is_subnormal(double value, uint8_t dtype) {
+  return value != 0 && std::fabs(value) < least_normal(dtype);
+}
+
+long double exact(tn_opcode op, long double x, long double y) {
+  return op == TN_OP_ADD ? x + y : op == TN_OP_SUB ? x - y : x * y;
+}
+
+/// Whether the result is pinned for what the device declares.
+bool is_certain(const tn_properties& properties, tn_opcode op, double x, double y, double result,
+                uint8_t dtype) {
+  const bool flushes = properties.numerics & (TN_NUMERICS_FLUSH_INPUT | TN_NUMERICS_FLUSH_OUTPUT);
+  const bool meets =
+      is_subnormal(x, dtype) || is_subnormal(y, dtype) || is_subnormal(result, dtype);
+  if (flushes && meets) return false;
+  if (result == 0) return false;  // of either sign where that is declared
+  return properties.accuracy == TN_ACCURACY_STRICT || exact(op, x, y) == result;
+}
+
+void subnormals(const CheckContext& c) {
+  const Opened device = computing(c);
+  bool any = false;
+  for (const tn_dtype dtype : {TN_DTYPE_F32, TN_DTYPE_F64, TN_DTYPE_F16, TN_DTYPE_BF16})
+    for (const uint16_t lanes : {1, 2, 4, 8, 16}) {
+      c.alive();
+      any |= try_sums(device, dtype, lanes);
+    }
+  need(any, "the device takes no such program");
+}
+
+constexpr CheckRow kRows[] = {{"subnormals", subnormals}};
+
+}  // namespace
+
+bool try_sums(const Opened& device, tn_dtype dtype, uint16_t lanes,
+              const std::function<void(const std::function<void()>&)>& around) {
+  if (!(device.dtype_flags(dtype) & TN_DTYPE_ARITHMETIC)) return false;
+  if (lanes > 1 && !device.claims(TN_OP_BROADCAST)) return false;
+  const CompileAnswer answer = device.compile(*sums_program(dtype, lanes).get());
+  if (!answer.executable) return false;
+  const uint32_t width = sdk::dtype_bytes(uint8_t(dtype));
+  const size_t count = size_t{kGroups} * lanes;
+  std::vector<uint8_t> bytes[2];
+  for (size_t i = 0; i < count; ++i) {
+    const auto [x, y] = pair_of(i, uint8_t(dtype));
+    for (int k = 0; k < 2; ++k) {
+      const uint64_t bits = from_double(k ? y : x, uint8_t(dtype));
+      const auto* begin = reinterpret_cast<const uint8_t*>(&bits);
+      bytes[k].insert(bytes[k].end(), begin, begin + width);
+    }
+  }
+  std::vector<uint8_t> got(count * width * std::size(kOps), 0);
+  const MemoryHandle memory[] = {any_memory(device, got.size()), any_memory(device, count * width),
+                                 any_memory(device, count * width)};
+  device.write(memory[1].get(), 0, 0, bytes[0]);
+  device.write(memory[2].get(), 0, 0, bytes[1]);
+  const tn_argument arguments[] = {bound(memory[0].get(), 0, got.size()),
+                                   bound(memory[1].get(), 0, count * width),
+                                   bound(memory[2].get(), 0, count * width)};
+  const tn_command command = single_command(answer.executable.get(), {kGroups, 1, 1}, arguments);
+  around([&] { device.run({&command, 1}); });
+  device.read(memory[0].get(), 0, 0, got);
+  for (size_t k = 0; k < std::size(kOps); ++k)
+    for (size_t i = 0; i < count; ++i) {
+      uint64_t x = 0, y = 0, result = 0;
+      std::memcpy(&x, bytes[0].data() + i * width, width);
+      std::memcpy(&y, bytes[1].data() + i * width, width);
+      std::memcpy(&result, got.data() + (k * count + i) * width, width);
+      const auto d = uint8_t(dtype);
+      const uint64_t expected = evaluate_op(kOps[k], d, d, x, y, 0);
+      const bool certain = is_certain(device.properties(), kOps[k], to_double(x, d),
+                                      to_double(y, d), to_double(expected, d), d);
+      if (certain && result != expected)
+        find("mismatch",
+             "{} {} {} in {} lanes of {}: expected {} (nothing else is declared), got {}",
+             scalar_text(x, d), sdk::op_text(kOps[k]), scalar_text(y, d), lanes, sdk::dtype_text(d),
+             scalar_text(expected, d), scalar_text(result, d));
+    }
+  return true;
+}
+
+std::span<const CheckRow> float_checks() { return kRows; }
+
+}  // namespace tenon::conformance::abi::checks
