@@ -7,10 +7,9 @@
 namespace tenon::sdk {
 namespace {
 
-// There is a workgroup, but no compiler makes use of that. If there were none, a zero would be a
-// number that is none even without its fraction.
+// There is a workgroup, but no compiler makes use of that.
 constexpr std::string_view kGlslOpaque = R"(uint tn_opaque(uint x) {
-  return x | (gl_NumWorkGroups.x == 0u ? 0x40490000u : 0u);
+  return x | (gl_NumWorkGroups.x == 0u ? 1u : 0u);
 }
 )";
 

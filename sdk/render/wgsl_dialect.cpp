@@ -229,14 +229,13 @@ class WgslDialect : public ShaderDialect {
     }
   }
 
-  /// A binding has at least one element, but no compiler makes use of that. As in GLSL, what it
-  /// would be else is no zero even without its fraction.
+  /// A binding has at least one element, but no compiler makes use of that.
   static std::string opaque(const ProgramView& program) {
     std::string zero = "0u";
     for (uint32_t i = program.param_count(); i-- > 0;) {
       const tn_param& param = program.param(i);
       if (param.kind != TN_PARAM_BUFFER) continue;
-      zero = fmt::format("select(0u, 0x40490000u, arrayLength(&{}) == 0u)",
+      zero = fmt::format("select(0u, 1u, arrayLength(&{}) == 0u)",
                          param_name(program, param));
     }
     return fmt::format("fn tn_opaque(x: u32) -> u32 {{\n  return x | {};\n}}\n\n", zero);

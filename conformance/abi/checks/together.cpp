@@ -2,6 +2,7 @@
 // Checks of objects that are used at the same time: handles of one device, threads, executables of
 // one program, and what is destroyed beside what is in use.
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <optional>
 
@@ -166,14 +167,17 @@ class Sharing {
   std::vector<uint32_t> alone_;
 };
 
-/// Launches of several handles at the same time.
+/// Launches of several handles at the same time, and for so long that they meet.
 void handles_share_nothing(const CheckContext& c) {
   constexpr int kHandles = 3, kLaunches = 24;
+  constexpr auto kLeast = std::chrono::milliseconds(250);
   std::deque<Sharing> handles;
   for (int i = 0; i < kHandles; ++i) handles.emplace_back(c, i + 1);
   c.alive();
   at_once(kHandles, [&](int i) {
-    for (int k = 0; k < kLaunches; ++k) handles[static_cast<size_t>(i)].launch_again();
+    const auto begin = std::chrono::steady_clock::now();
+    for (int k = 0; k < kLaunches || std::chrono::steady_clock::now() - begin < kLeast; ++k)
+      handles[static_cast<size_t>(i)].launch_again();
   });
 }
 

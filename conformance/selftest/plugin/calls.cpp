@@ -27,7 +27,7 @@
 namespace tenon::planted {
 namespace {
 
-constexpr size_t kMostSaved = 1 << 16;
+constexpr size_t kMostSaved = 1 << 16, kLongText = 4096;
 
 const tn_plugin* sound = nullptr;
 std::atomic<const tn_host*> caller = nullptr;
@@ -36,6 +36,7 @@ std::atomic<Variant> opened{Variant::none};  ///< of the last device
 bool is(Variant variant) { return opened == variant; }
 
 int32_t device_open(uint32_t index, const char* options, tn_device** out, tn_error* error) {
+  rounding_of_opener = std::fegetround();
   const int32_t status = sound->device_open(index, options, out, error);
   const tn_host* host = caller;
   if (status == TN_OK) opened = static_cast<PlantedDevice*>(sdk::device_of(*out))->variant();
@@ -98,6 +99,14 @@ int32_t compile(const tn_target* target, const tn_program* program, tn_compile_r
 int32_t executable_text(tn_executable* executable, uint32_t kind, tn_sink sink, void* user,
                         tn_error* error) {
   const int32_t status = sound->executable_text(executable, kind, sink, user, error);
+  if (is(Variant::locale_of_long_text)) {
+    size_t size = 0;
+    const tn_sink add = [](void* sum, const void*, size_t bytes) {
+      *static_cast<size_t*>(sum) += bytes;
+    };
+    sound->executable_text(executable, kind, add, &size, nullptr);
+    if (size >= kLongText) std::setlocale(LC_ALL, "C.UTF-8");
+  }
   if (is(Variant::directory_for_text) && chdir("/") != 0) return TN_ERROR_IO;
   if (is(Variant::locale_of_text)) std::setlocale(LC_ALL, "C");
   return status;

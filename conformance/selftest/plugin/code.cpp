@@ -8,6 +8,14 @@ namespace {
 
 constexpr uint64_t kHangs = 65;  ///< elements
 
+/// The operand, or a value of its kind that is nearer.
+uint32_t operand_in_15_bits(const sdk::ProgramView& program, uint32_t op, uint32_t operand) {
+  const uint32_t other = op - ((op - operand) & 0x7fff);
+  if (other == op) return operand;
+  const tn_op &meant = program.op(operand), &found = program.op(other);
+  return found.dtype == meant.dtype && found.lanes == meant.lanes ? other : operand;
+}
+
 bool is_memory(uint16_t op) { return op == TN_OP_TAKE || op == TN_OP_STORE || op == TN_OP_ATOMIC; }
 
 }  // namespace
@@ -33,6 +41,8 @@ Code::Code(Variant which, sdk::Program source)
     step.value = value_count;
     step.function = function_of(variant, v, op, sdk::scalar_function(v, op));
     step.operands.assign(operands.begin(), operands.end());
+    if (variant == Variant::operand_15 && step.function)
+      for (uint32_t& operand : step.operands) operand = operand_in_15_bits(v, i, operand);
     value_count += size_t{threads} * op.lanes;
     has_barrier |= op.op == TN_OP_BARRIER;
     steps.push_back(std::move(step));

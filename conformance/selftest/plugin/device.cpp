@@ -2,9 +2,11 @@
 #include "conformance/selftest/plugin/device.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <new>
 
 #include "conformance/selftest/plugin/interpreter.hpp"
@@ -13,11 +15,11 @@
 namespace tenon::planted {
 namespace {
 
-constexpr size_t kMostCached = 4096, kMostCodes = 256;
+constexpr size_t kMostCached = 4096, kMostCodes = 256, kMostInFlight = 64;
 
 constexpr uint64_t kMostGroups = 1 << 17;
 
-std::atomic<int> closed{0};  ///< devices of the process
+std::atomic<int> opened{0}, closed{0};  ///< devices of the process
 
 /// What a variant makes of the numbers of a timeline.
 class PlantedTimeline final : public sdk::HostTimeline {
@@ -29,6 +31,7 @@ class PlantedTimeline final : public sdk::HostTimeline {
     if (variant_ == Variant::timeout_32 && timeout_ns != UINT64_MAX) timeout_ns &= UINT32_MAX;
     if (variant_ == Variant::timeout_overflow && timeout_ns > INT64_MAX && timeout_ns != UINT64_MAX)
       timeout_ns = 0;
+    if (variant_ == Variant::zero_waits && timeout_ns == 0) timeout_ns = kWhile;
     if (variant_ == Variant::slow_answers) slow_down();
     HostTimeline::wait(kept(variant_, value), timeout_ns);
   }
@@ -44,7 +47,7 @@ class PlantedTimeline final : public sdk::HostTimeline {
   }
 
  private:
-  static constexpr uint64_t kSign = uint64_t{1} << 63;
+  static constexpr uint64_t kSign = uint64_t{1} << 63, kWhile = 400'000'000;
   static uint64_t kept(Variant variant, uint64_t value) {
     if (variant == Variant::timeline_32) return value & UINT32_MAX;
     if (variant == Variant::timeline_signed) return value ^ kSign;
@@ -68,6 +71,10 @@ PlantedDevice::PlantedDevice(Variant variant)
       cache_(variant),
       closed_before_(closed),
       spare_(variant == Variant::spare_files) {
+  if (++opened == 1 && variant == Variant::status_of_exit)
+    std::atexit([] {
+      if (closed != opened) _exit(70);
+    });
   for (auto& queue : queues_)
     queue = std::make_unique<WorkQueue>(
         variant, [this](const auto& command, auto arguments) { launch(command, arguments); });
@@ -105,6 +112,13 @@ void PlantedDevice::submit(const sdk::Submission& submission) {
   distort(variant_, submission, job);
   if (variant_ == Variant::close_stops && closed != closed_before_) job.work.commands.clear();
   const std::lock_guard lock(order_);
+  size_t in_flight = 0;
+  for (const auto& queue : queues_)
+    queue->any_pending([&](const Job&) {
+      ++in_flight;
+      return false;
+    });
+  if (variant_ == Variant::in_flight_64 && in_flight >= kMostInFlight) job.work.commands.clear();
   if (variant_ == Variant::write_after_read && !job.waits.empty()) {
     WorkQueue& other = *queues_[1 - submission.queue()];
     const auto looks_independent = [&](const Job& earlier) {

@@ -12,6 +12,9 @@ namespace {
 bool any(const std::vector<uint8_t>& mask) { return std::ranges::find(mask, 1) != mask.end(); }
 
 /// Turns of a loop; a vast number stands for every larger one.
+constexpr uint64_t kShared = 1 << 16;
+alignas(64) std::byte shared_by_all[kShared];
+
 uint64_t count_turns(int64_t begin, int64_t end, int64_t step) {
   if (begin >= end) return 0;
   return (static_cast<uint64_t>(end) - static_cast<uint64_t>(begin) - 1) /
@@ -28,12 +31,19 @@ Interpreter::Interpreter(const Code& code, std::span<const sdk::HostArgument> ar
       grid_(grid),
       words_(new uint64_t[code.value_count + 1]),
       everybody_(code.threads, 1) {
+  uint64_t shared_at = 0;
   for (uint32_t i = 0, argument = 0; i < view_.param_count(); ++i) {
     const bool is_own = view_.param(i).kind == TN_PARAM_ALLOC;
     is_private_.push_back(is_own && view_.param(i).space != TN_SPACE_SHARED);
     const uint64_t bytes = code.places[i].bytes;
     own_.emplace_back(is_private_[i] ? bytes * code.threads : bytes);
-    bound_.push_back(is_own ? sdk::HostArgument{own_[i].data(), bytes, 0} : arguments[argument++]);
+    std::byte* own = own_[i].data();
+    const bool is_by_all = code.variant == Variant::shares_shared && is_own && !is_private_[i];
+    if (is_by_all && shared_at + bytes <= kShared) {
+      own = shared_by_all + shared_at;
+      shared_at += (bytes + 63) / 64 * 64;
+    }
+    bound_.push_back(is_own ? sdk::HostArgument{own, bytes, 0} : arguments[argument++]);
   }
   odd_launch_ = code.launches.fetch_add(1, std::memory_order_relaxed) % 2 == 1;
   if (code.variant == Variant::in_place_hazard && !code.has_barrier && code.threads > 1)

@@ -273,6 +273,7 @@ constexpr struct {
     {Variant::zeros_merged, mark_zeros},
     {Variant::unroll_remainder, [](Code& c) { on_loops(c, Quirk::short_count); }},
     {Variant::past_2_20, [](Code& c) { on_loads(c, Quirk::wrap_index, 1 << 20); }},
+    {Variant::past_2_24, [](Code& c) { on_loads(c, Quirk::wrap_index, 1 << 24); }},
     {Variant::lanes_32, [](Code& c) { on_stores(c, Quirk::few_lanes, 32); }},
     {Variant::nesting_32, mark_deep},
     {Variant::trips_16, [](Code& c) { on_loops(c, Quirk::few_turns, UINT16_MAX); }},

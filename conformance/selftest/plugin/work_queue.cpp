@@ -2,6 +2,7 @@
 #include "conformance/selftest/plugin/work_queue.hpp"
 
 #include <algorithm>
+#include <cfenv>
 #include <chrono>
 
 namespace tenon::planted {
@@ -75,7 +76,10 @@ bool Job::only_overwrites(const Job& earlier) const {
 }
 
 WorkQueue::WorkQueue(Variant variant, sdk::LaunchFunction launch)
-    : variant_(variant), launch_(std::move(launch)), thread_([this] { serve(); }) {}
+    : variant_(variant),
+      launch_(std::move(launch)),
+      rounding_(rounding_of_opener),
+      thread_([this] { serve(); }) {}
 
 WorkQueue::~WorkQueue() {
   {
@@ -121,13 +125,36 @@ void WorkQueue::run(const Job& job) {
       run_late(job);
       return;
     }
-    sdk::run_work(job.work, launch_);
+    if (variant_ == Variant::rounding_of_opener) std::fesetround(rounding_);
+    if (variant_ == Variant::copies_read_first)
+      run_snapshots(job.work);
+    else
+      sdk::run_work(job.work, launch_);
   } catch (...) {
     const sdk::Failure failure = sdk::current_failure();
     for (const auto& [timeline, value] : job.signals) timeline->fail(failure);
     return;
   }
   for (const auto& [timeline, value] : job.signals) timeline->signal(value);
+}
+
+/// Of copies in a row all sources are read first.
+void WorkQueue::run_snapshots(const sdk::HostWork& work) {
+  std::vector<std::vector<std::byte>> sources;
+  sdk::HostWork some = work;
+  const auto is_copy = [](const sdk::HostCommand& c) { return c.kind == TN_COMMAND_COPY; };
+  for (auto begin = work.commands.begin(); begin != work.commands.end();) {
+    const auto end = std::find_if(begin + 1, work.commands.end(),
+                                  [&](const auto& c) { return is_copy(c) != is_copy(*begin); });
+    some.commands.assign(begin, end);
+    for (sdk::HostCommand& command : some.commands) {
+      if (!is_copy(command) || !command.source) continue;
+      sources.emplace_back(command.source, command.source + command.size);
+      command.source = sources.back().data();
+    }
+    sdk::run_work(some, launch_);
+    begin = end;
+  }
 }
 
 /// The last command is under way when the signals rise, and its bytes come some time later.

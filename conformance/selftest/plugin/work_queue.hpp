@@ -16,6 +16,9 @@
 
 namespace tenon::planted {
 
+/// Of the thread that opens a device, which the sdk hides from it.
+inline thread_local int rounding_of_opener = 0;
+
 struct Job {
   sdk::HostWork work;
   std::vector<std::pair<sdk::HostTimeline*, uint64_t>> waits, signals;
@@ -42,9 +45,11 @@ class WorkQueue {
   void serve();
   void run(const Job& job);
   void run_late(const Job& job);
+  void run_snapshots(const sdk::HostWork& work);
 
   const Variant variant_;
   const sdk::LaunchFunction launch_;
+  const int rounding_;  ///< of who opened the device
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Job> jobs_;  ///< the first one is running

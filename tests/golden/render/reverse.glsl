@@ -3,7 +3,7 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 
 uint tn_opaque(uint x) {
-  return x | (gl_NumWorkGroups.x == 0u ? 0x40490000u : 0u);
+  return x | (gl_NumWorkGroups.x == 0u ? 1u : 0u);
 }
 
 float tn_exact(float x) {

@@ -1,5 +1,5 @@
 fn tn_opaque(x: u32) -> u32 {
-  return x | select(0u, 0x40490000u, arrayLength(&p_x) == 0u);
+  return x | select(0u, 1u, arrayLength(&p_x) == 0u);
 }
 
 fn tn_exact(x: f32) -> f32 {
