@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <memory>
 
 #include "conformance/abi/checks/check.hpp"
 #include "conformance/abi/saved.hpp"
@@ -24,7 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kResult = 3;
-constexpr double kMostSeconds = 120, kExitSeconds = 5;
+constexpr double kMostSeconds = 120, kExitSeconds = 5, kOpenExitSeconds = 30;
 
 void say(int descriptor, const std::string& line) {
   [[maybe_unused]] const ssize_t written = write(descriptor, line.data(), line.size());
@@ -52,12 +53,17 @@ class Visit {
 
   void run(const Target& target, const Guest& guest) {
     const tn_host& host = host_of(guest.host);
-    const Subject& subject = *new Subject(target, host);  // a device may be left open
+    static const Subject* kept = nullptr;  // where a device is left open
+    std::unique_ptr<const Subject> own = std::make_unique<Subject>(target, host);
+    const Subject& subject = *own;
     expect_unchanged("tn_plugin_query and device_enumerate");
     const std::function<void()> alive = [] {};
     if (guest.has_ways) return checks::take_ways({subject, 0, alive});
-    if (guest.leaves_open)
-      return use(*new Opened(subject, subject.index, subject.options_or_null()));
+    if (guest.leaves_open) {
+      kept = own.release();
+      static const Opened* const open = new Opened(*kept, kept->index, kept->options_or_null());
+      return use(*open);
+    }
     const auto infos = infos_of(subject);
     expect_unchanged("device_enumerate");
     const auto expect_order = [&](const char* when) {
@@ -213,8 +219,8 @@ std::string listen(int result, const std::function<void()>& alive) {
 }
 
 /// How it ended; nothing if it did not.
-std::optional<int> end_of(Child& child, const std::function<void()>& alive) {
-  for (const auto begin = Clock::now(); seconds_since(begin) < kExitSeconds; usleep(2000)) {
+std::optional<int> end_of(Child& child, double seconds, const std::function<void()>& alive) {
+  for (const auto begin = Clock::now(); seconds_since(begin) < seconds; usleep(2000)) {
     alive();
     int status = 0;
     if (waitpid(child.pid, &status, WNOHANG) != child.pid) continue;
@@ -258,14 +264,15 @@ void run_isolated_process(const Target& target, int result, const Guest& guest) 
   say(result, said + "done\n");
 }
 
-void run_isolated(const Target& target, const std::function<void()>& alive, const Guest& guest) {
+bool run_isolated(const Target& target, const std::function<void()>& alive, const Guest& guest) {
   Child child;
   start(target, guest, child);
   std::string said = listen(child.result, alive);
   const std::string past = take_past(said);
   const bool is_done = said.ends_with("done\n");
   std::optional<int> end;
-  if (!is_done || guest.is_plain()) end = end_of(child, alive);
+  if (!is_done || guest.is_plain())
+    end = end_of(child, guest.leaves_open ? kOpenExitSeconds : kExitSeconds, alive);
   if (!is_done) {
     checks::need(end.has_value(), "a process of its own did not come to an end");
     expect(!WIFSIGNALED(*end), "a process of its own: expected an end, got {} after {}",
@@ -281,7 +288,7 @@ void run_isolated(const Target& target, const std::function<void()>& alive, cons
     throw Finding{kind, text};
   }
   // A driver whose exit handlers hang is no news, and a program can leave without them.
-  if (!end) return;
+  if (!end) return false;
   const char* with = guest.leaves_open ? " with a device open" : "";
   expect(!WIFSIGNALED(*end),
          "a program that returned 0 from main{}: expected it to exit so, got {}", with,
@@ -289,6 +296,7 @@ void run_isolated(const Target& target, const std::function<void()>& alive, cons
   expect(WEXITSTATUS(*end) == 0,
          "a program that returned 0 from main{}: expected it to exit so, got exit status {}", with,
          WEXITSTATUS(*end));
+  return true;
 }
 
 }  // namespace tenon::conformance::abi

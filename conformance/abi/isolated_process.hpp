@@ -31,8 +31,8 @@ void run_isolated_process(const Target& target, int result, const Guest& guest);
 inline std::filesystem::path isolated_program = "/proc/self/exe";
 
 /// Starts one and waits for it; `alive` is called meanwhile. Throws a Finding for what the plugin
-/// did to it, and NotThere where it could not be looked at.
-void run_isolated(const Target& target, const std::function<void()>& alive,
+/// did to it, and NotThere where it could not be looked at. Whether it was seen to end.
+bool run_isolated(const Target& target, const std::function<void()>& alive,
                   const Guest& guest = {});
 
 }  // namespace tenon::conformance::abi

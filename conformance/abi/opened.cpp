@@ -173,7 +173,8 @@ void Opened::write(tn_memory* memory, uint32_t space, uint64_t offset,
 
 Unfinished::~Unfinished() {
   uint64_t left = 1'000'000'000;  // nanoseconds, for all together
-  device_.table().timeline_signal(gate_.timeline, gate_.value, nullptr);
+  for (const tn_point& gate : gates_)
+    device_.table().timeline_signal(gate.timeline, gate.value, nullptr);
   for (const tn_point& end : ends_)
     if (device_.table().timeline_wait(end.timeline, end.value, left, nullptr) != TN_OK) left = 0;
 }
@@ -226,11 +227,16 @@ tn_argument bound(tn_memory* memory, uint64_t offset, uint64_t size) {
   return argument;
 }
 
-tn_submission submission_of(std::span<const tn_command> commands) {
+tn_submission submission_of(std::span<const tn_command> commands, std::span<const tn_point> waits,
+                            std::span<const tn_point> signals) {
   tn_submission submission = abi_struct<tn_submission>();
   submission.command_count = static_cast<uint32_t>(commands.size());
   submission.command_stride = sizeof(tn_command);
   submission.commands = commands.empty() ? nullptr : commands.data();
+  submission.waits = waits.data();
+  submission.wait_count = static_cast<uint32_t>(waits.size());
+  submission.signals = signals.data();
+  submission.signal_count = static_cast<uint32_t>(signals.size());
   return submission;
 }
 

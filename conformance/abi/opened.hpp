@@ -97,17 +97,18 @@ class Unfinished {
  public:
   /// The host raises `gate` to `opens`.
   Unfinished(const Opened& device, tn_timeline* gate, uint64_t opens)
-      : device_(device), gate_{gate, opens} {}
+      : device_(device), gates_{{gate, opens}} {}
   ~Unfinished();
   Unfinished(const Unfinished&) = delete;
   Unfinished& operator=(const Unfinished&) = delete;
+  /// It waits for this one, too.
+  void opens_with(const tn_point& gate) { gates_.push_back(gate); }
   /// Submitted was what raises this.
   void ends_with(const tn_point& end) { ends_.push_back(end); }
 
  private:
   const Opened& device_;
-  tn_point gate_;
-  std::vector<tn_point> ends_;
+  std::vector<tn_point> gates_, ends_;
 };
 
 tn_command fill_command(tn_memory* memory, uint64_t offset, uint64_t size, uint64_t pattern,
@@ -119,6 +120,8 @@ tn_command single_command(tn_executable* executable, const uint32_t (&grid)[3],
                           std::span<const tn_argument> arguments);
 /// Of a BUFFER.
 tn_argument bound(tn_memory* memory, uint64_t offset, uint64_t size);
-tn_submission submission_of(std::span<const tn_command> commands);
+tn_submission submission_of(std::span<const tn_command> commands,
+                            std::span<const tn_point> waits = {},
+                            std::span<const tn_point> signals = {});
 
 }  // namespace tenon::conformance::abi

@@ -40,6 +40,16 @@ class OpenClDialect : public sdk::KernelDialect {
     return std::string(kBegin).append(sdk::c_helpers());
   }
 
+  /// PoCL 3.1 aborts where work-items store to memory of their own in a branch after a barrier
+  /// (docs/found), so they store in any case: what is there, if not the value.
+  std::string masked_store(const sdk::Element& at, const std::string& mask,
+                           const std::string& value, const tn_op& op) const override {
+    if (at.param.space != TN_SPACE_SCRATCH) return KernelDialect::masked_store(at, mask, value, op);
+    sdk::Element there = at;
+    there.index = fmt::format("({} ? {} : 0)", mask, at.index);
+    return store(there, fmt::format("({} ? {} : {})", mask, value, load(there, op)), op);
+  }
+
  protected:
   std::string opening(const sdk::ProgramView& program) const override {
     const uint32_t* size = program.header().workgroup;

@@ -203,6 +203,7 @@ int32_t properties(BackendMaker backend, const tn_target* target,
 
 int32_t supports(BackendMaker backend, const tn_target* target, const tn_program* program,
                  uint32_t capacity, char* reason) {
+  const FloatState floats;
   try {
     std::string why = check_program(program);
     int32_t answer = TN_SUPPORT_NO;

@@ -353,8 +353,9 @@ class SourcePrinter {
     each_lane(lanes, [&] {
       Element at = element(op, lanes);
       at.is_again = is_again;
-      const std::string all = dialect_.store(at, lane(operands[2]), op);
-      return operands.size() > 3 ? fmt::format("if ({}) {{ {} }}", lane(operands[3]), all) : all;
+      const std::string value = lane(operands[2]);
+      return operands.size() > 3 ? dialect_.masked_store(at, lane(operands[3]), value, op)
+                                 : dialect_.store(at, value, op);
     });
   }
 

@@ -69,6 +69,11 @@ std::string Dialect::allocation(const ProgramView& program, const tn_param& para
                      param_name(program, param), param.count);
 }
 
+std::string Dialect::masked_store(const Element& at, const std::string& mask,
+                                  const std::string& value, const tn_op& op) const {
+  return fmt::format("if ({}) {{ {} }}", mask, store(at, value, op));
+}
+
 std::string Dialect::find_spelling(std::span<const Spelling> rows, uint16_t op, uint8_t dtype,
                                    std::span<const std::string> operands) {
   for (const Spelling& row : rows) {

@@ -105,6 +105,9 @@ class Dialect {
                                  const AllocationPlace& place) const;
   virtual std::string load(const Element& at, const tn_op& op) const;
   virtual std::string store(const Element& at, const std::string& value, const tn_op& op) const;
+  /// The store where `mask` is true; the element need not be there where it is false.
+  virtual std::string masked_store(const Element& at, const std::string& mask,
+                                   const std::string& value, const tn_op& op) const;
   /// What a masked load gives where its mask is false.
   virtual std::string fill(const tn_op&, const std::string& value) const { return value; }
   /// All lanes of an unmasked TAKE or STORE of consecutive elements at once, to or from the array

@@ -235,8 +235,7 @@ class WgslDialect : public ShaderDialect {
     for (uint32_t i = program.param_count(); i-- > 0;) {
       const tn_param& param = program.param(i);
       if (param.kind != TN_PARAM_BUFFER) continue;
-      zero = fmt::format("select(0u, 1u, arrayLength(&{}) == 0u)",
-                         param_name(program, param));
+      zero = fmt::format("select(0u, 1u, arrayLength(&{}) == 0u)", param_name(program, param));
     }
     return fmt::format("fn tn_opaque(x: u32) -> u32 {{\n  return x | {};\n}}\n\n", zero);
   }

@@ -133,11 +133,7 @@ void launched_in_flight(const CheckContext& c) {
     for (auto rest = launches.commands(); !rest.empty(); ++value) {
       const size_t count = std::min<size_t>(rest.size(), 1 + random.below(3));
       const tn_point wait{line.get(), value}, signal{line.get(), value + 1};
-      tn_submission submission = submission_of(rest.first(count));
-      submission.waits = &wait;
-      submission.signals = &signal;
-      submission.wait_count = submission.signal_count = 1;
-      device.submit(submission);
+      device.submit(submission_of(rest.first(count), {&wait, 1}, {&signal, 1}));
       work.ends_with(signal);
       rest = rest.subspan(count);
     }
@@ -154,21 +150,19 @@ void many_in_flight(const CheckContext& c) {
     c.alive();
     const MemoryHandle memory = any_memory(device, uint64_t{count} * 4);
     device.write(memory.get(), 0, 0, std::vector<uint8_t>(size_t{count} * 4, 0));
-    const TimelineHandle gate = device.make_timeline(0), done = device.make_timeline(0);
+    const TimelineHandle gate = device.make_timeline(0);
     const tn_point wait{gate.get(), 1};
+    std::vector<TimelineHandle> ends;  // which come in any order
     Unfinished work(device, gate.get(), 1);
     for (uint32_t k = 0; k < count; ++k) {
       const tn_command fill = fill_command(memory.get(), uint64_t{k} * 4, 4, k + 0x1000, 4);
-      const tn_point signal{done.get(), k + 1};
-      tn_submission submission = submission_of({&fill, 1});
-      submission.waits = &wait;
-      submission.signals = &signal;
-      submission.wait_count = submission.signal_count = 1;
-      device.submit(submission);
+      ends.push_back(device.make_timeline(0));
+      const tn_point signal{ends.back().get(), 1};
+      device.submit(submission_of({&fill, 1}, {&wait, 1}, {&signal, 1}));
       work.ends_with(signal);
     }
     device.signal(gate.get(), 1);
-    device.wait(done.get(), count);
+    for (const TimelineHandle& end : ends) device.wait(end.get(), 1);
     std::vector<uint32_t> words(count);
     device.read(memory.get(), 0, 0, {reinterpret_cast<uint8_t*>(words.data()), words.size() * 4});
     for (uint32_t k = 0; k < count; ++k)

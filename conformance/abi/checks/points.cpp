@@ -9,12 +9,7 @@ namespace tenon::conformance::abi::checks {
 namespace {
 
 tn_submission submission_of(std::span<const tn_point> waits, std::span<const tn_point> signals) {
-  tn_submission s = abi::submission_of({});
-  s.waits = waits.data();
-  s.wait_count = static_cast<uint32_t>(waits.size());
-  s.signals = signals.data();
-  s.signal_count = static_cast<uint32_t>(signals.size());
-  return s;
+  return abi::submission_of({}, waits, signals);
 }
 
 /// Long enough for a submission that waits for nothing more.
@@ -81,6 +76,7 @@ void many_waits(const CheckContext& c) {
     const TimelineHandle done = device.make_timeline(0);
     const tn_point signal{done.get(), 1};
     Unfinished work(device, gates[last].get(), last + 1);
+    for (const tn_point& wait : waits) work.opens_with(wait);
     device.submit(submission_of(waits, {&signal, 1}));
     work.ends_with(signal);
     for (size_t i = 0; i < kCount; ++i)

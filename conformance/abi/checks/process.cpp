@@ -96,12 +96,13 @@ void take_ways(const CheckContext& c) {
   struct Way {
     const char* name;
     void (*take)();
+    bool is_of_floats = false;
   };
   constexpr Way kWays[] = {
-    {"rounds upward", [] { std::fesetround(FE_UPWARD); }},
-    {"rounds toward zero", [] { std::fesetround(FE_TOWARDZERO); }},
+    {"rounds upward", [] { std::fesetround(FE_UPWARD); }, true},
+    {"rounds toward zero", [] { std::fesetround(FE_TOWARDZERO); }, true},
 #if defined(__x86_64__)
-    {"flushes subnormals", [] { set_float_control(float_control() | 0x8040); }},
+    {"flushes subnormals", [] { set_float_control(float_control() | 0x8040); }, true},
 #endif
     {"has a locale", [] { std::setlocale(LC_ALL, "C.UTF-8"); }},
     {"has an umask", [] { umask(037); }},
@@ -114,7 +115,7 @@ void take_ways(const CheckContext& c) {
        pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
      }}
   };
-  for (const auto& [name, take] : kWays) {
+  for (const auto& [name, take, is_of_floats] : kWays) {
     c.alive();
     std::optional<Opened> device;
     {
@@ -124,7 +125,7 @@ void take_ways(const CheckContext& c) {
       if (const std::string change = take_process_change(); !change.empty())
         find("error", "of a host that {}: {}", name, change);
     }
-    expect_nearest(*device, name, take);
+    if (is_of_floats) expect_nearest(*device, name, take);
   }
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Checks of bytes that several use: atomics, and bindings of one launch that overlap.
+// Checks of bytes that several use: atomics, copies that are awaited later, bindings that overlap.
 #include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "conformance/abi/checks/check.hpp"
 #include "conformance/abi/checks/probe_programs.hpp"
+#include "conformance/abi/programs/runner.hpp"
 
 namespace tenon::conformance::abi::checks {
 namespace {
@@ -91,8 +92,9 @@ void atomics(const CheckContext& c) {
   need(any, "the device takes no such program");
 }
 
-/// cell += kTicket in each thread, which keeps what it found. The cell may be in shared memory.
 constexpr uint64_t kTicket = 3;
+
+/// cell += kTicket in each thread, which keeps what it found. The cell may be in shared memory.
 sdk::Program ticket_program(tn_dtype dtype, uint32_t threads, bool is_shared) {
   ProgramBuilder b("tickets");
   b.workgroup(threads, 1, 1);
@@ -129,10 +131,12 @@ void atomic_tickets(const CheckContext& c) {
     for (const bool is_shared : {false, true}) {
       if (!(device.dtype_flags(dtype) & TN_DTYPE_ATOMICS)) continue;
       c.alive();
-      const CompileAnswer answer = device.compile(*ticket_program(dtype, threads, is_shared).get());
+      const uint32_t groups = is_shared ? 1 : most ? std::min(most, 5u) : 5;
+      const sdk::Program program = ticket_program(dtype, threads, is_shared);
+      if (!programs::unclaimed(device, program.view(), {groups, 1, 1}).empty()) continue;
+      const CompileAnswer answer = device.compile(*program.get());
       if (!answer.executable) continue;
       any = true;
-      const uint32_t groups = is_shared ? 1 : most ? std::min(most, 5u) : 5;
       const uint64_t width = sdk::dtype_bytes(uint8_t(dtype)), count = uint64_t{threads} * groups;
       const MemoryHandle cell = any_memory(device, 8), out = any_memory(device, count * width);
       const tn_argument arguments[] = {bound(cell.get(), 0, width),
@@ -172,8 +176,8 @@ sdk::Program async_program(uint32_t groups, bool at_once) {
            {out, whole(b, k), b.op(TN_OP_TAKE, TN_DTYPE_U32, 1, {shared, whole(b, k)})});
   };
   for (uint32_t g = 0; g < groups; ++g) {
-    for (uint32_t k = g * kWords; k < (g + 1) * kWords; k += 2)
-      b.op(TN_OP_ASYNC_COPY, TN_DTYPE_VOID, 0, {shared, whole(b, k), x, whole(b, k)}, 8);
+    for (uint32_t k = g * kWords; k < (g + 1) * kWords; ++k)
+      b.op(TN_OP_ASYNC_COPY, TN_DTYPE_VOID, 0, {shared, whole(b, k), x, whole(b, k)}, 4);
     b.op(TN_OP_ASYNC_COMMIT, TN_DTYPE_VOID, 0, {});
   }
   for (uint32_t g = 0; g < groups; ++g) {
@@ -191,7 +195,9 @@ void async_groups(const CheckContext& c) {
   for (const uint32_t groups : {1u, 3u, 8u})
     for (const bool at_once : {true, false}) {
       c.alive();
-      const CompileAnswer answer = device.compile(*async_program(groups, at_once).get());
+      const sdk::Program program = async_program(groups, at_once);
+      if (!programs::unclaimed(device, program.view(), {1, 1, 1}).empty()) continue;
+      const CompileAnswer answer = device.compile(*program.get());
       if (!answer.executable) continue;
       any = true;
       std::vector<uint32_t> words(groups * 4), got(words.size(), 0);

@@ -2,6 +2,7 @@
 // Checks of slabs beside each other: where they lie, how they are copied, what room is left.
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 #include "conformance/abi/checks/check.hpp"
@@ -171,10 +172,12 @@ void between_spaces(const CheckContext& c) {
 enum class Beside { kNothing, kOwn, kOfAnotherHandle };
 
 /// Imported memory and the caller's are one: what either writes the other sees; beside another
-/// import of the same memory, which a driver may refuse, too.
-void import_and_write(const CheckContext& c, uint64_t size, Beside beside = Beside::kNothing) {
-  const Opened device = c.open(), another = c.open();
+/// import of the same memory, which a driver may refuse. Whether any space took it.
+bool import_and_write(const CheckContext& c, uint64_t size, Beside beside = Beside::kNothing) {
+  const Opened device = c.open();
   need(c.table().memory_import, "the plugin imports nothing");
+  std::optional<Opened> another;
+  if (beside == Beside::kOfAnotherHandle) another.emplace(c.open());
   constexpr uint64_t kPage = 4096;
   bool any = false;
   for (uint32_t s = 0; s < device.spaces().size(); ++s) {
@@ -188,7 +191,7 @@ void import_and_write(const CheckContext& c, uint64_t size, Beside beside = Besi
     };
     MemoryHandle before;
     if (beside != Beside::kNothing) {
-      const Opened& into = beside == Beside::kOwn ? device : another;
+      const Opened& into = another ? *another : device;
       tn_memory* first = nullptr;
       if (import(into, &first, nullptr) != TN_OK) continue;
       before = into.own(first);
@@ -218,6 +221,14 @@ void import_and_write(const CheckContext& c, uint64_t size, Beside beside = Besi
       expect_in({host, size}, round, "of the caller's memory after the device filled it");
       expect_in({host + size, kPage}, 0x11, "behind the memory that the device filled");
     }
+    if (before) {
+      const Opened& into = another ? *another : device;
+      const tn_command fill = fill_command(before.get(), 0, size, 0x23, 1);
+      into.run({&fill, 1});
+      if (!(device.spaces()[s].flags & TN_MEMORY_COHERENT)) into.read(before.get(), s, 0, got);
+      device.read(made, s, 0, got);
+      expect_in(got, 0x23, "after it was filled as what it was imported as before");
+    }
     if (!(device.spaces()[s].flags & TN_MEMORY_COHERENT)) {
       const std::vector<uint8_t> bytes(size, 0x33);
       device.write(made, s, 0, bytes);
@@ -234,17 +245,24 @@ void import_and_write(const CheckContext& c, uint64_t size, Beside beside = Besi
       expect_in(got, 0x33, "of a copy of it after the host wrote it");
     }
   }
-  need(any, "no space takes host memory");
+  return any;
 }
 
+constexpr const char* kNoImports = "no space takes host memory";
+
 void imported_memory(const CheckContext& c) {
-  for (const uint64_t size : {3 * 4096, 1, 4095, 10'001}) import_and_write(c, size);
+  for (const uint64_t size : {3 * 4096, 1, 4095, 10'001})
+    need(import_and_write(c, size), kNoImports);
 }
 void imported_twice(const CheckContext& c) {
+  bool any = false;
   for (const Beside beside : {Beside::kOwn, Beside::kOfAnotherHandle})
-    import_and_write(c, 3 * 4096, beside);
+    any |= import_and_write(c, 3 * 4096, beside);
+  need(any, "no space takes host memory twice");
 }
-void large_imports(const CheckContext& c) { import_and_write(c, uint64_t{5000} * 4096); }
+void large_imports(const CheckContext& c) {
+  need(import_and_write(c, uint64_t{5000} * 4096), kNoImports);
+}
 
 /// Rule 45 of large ones too, which often come from elsewhere.
 void large_slabs_begin_aligned(const CheckContext& c) {

@@ -61,11 +61,7 @@ class Held {
     if (!device.is_async()) return;
     line_ = device.make_timeline(0);
     const tn_point wait{line_.get(), 1}, signal{line_.get(), 2};
-    tn_submission submission = submission_of(work.commands());
-    submission.waits = &wait;
-    submission.signals = &signal;
-    submission.wait_count = submission.signal_count = 1;
-    device.submit(submission);
+    device.submit(submission_of(work.commands(), {&wait, 1}, {&signal, 1}));
     work_.emplace(device, line_.get(), 1);
     work_->ends_with(signal);
   }
@@ -133,6 +129,7 @@ class Sharing {
     const sdk::Program program = shared_program(words_, 1, kThreads, 1000 * number);
     need(run_probe(device_, program, false), "the device takes no such program");
     executable_ = device_.compile(*program.get()).executable;
+    need(executable_ != nullptr, "the device takes such a program once");
     memory_ = any_memory(device_, words_ * 4);
     alone_ = launch();
   }
@@ -170,13 +167,14 @@ class Sharing {
 /// Launches of several handles at the same time, and for so long that they meet.
 void handles_share_nothing(const CheckContext& c) {
   constexpr int kHandles = 3, kLaunches = 24;
-  constexpr auto kLeast = std::chrono::milliseconds(250);
+  constexpr auto kLeast = std::chrono::milliseconds(250), kMost = std::chrono::milliseconds(2000);
   std::deque<Sharing> handles;
   for (int i = 0; i < kHandles; ++i) handles.emplace_back(c, i + 1);
   c.alive();
   at_once(kHandles, [&](int i) {
     const auto begin = std::chrono::steady_clock::now();
-    for (int k = 0; k < kLaunches || std::chrono::steady_clock::now() - begin < kLeast; ++k)
+    const auto used = [&] { return std::chrono::steady_clock::now() - begin; };
+    for (int k = 0; used() < (k < kLaunches ? kMost : kLeast); ++k)
       handles[static_cast<size_t>(i)].launch_again();
   });
 }

@@ -142,11 +142,7 @@ void wait_length(const CheckContext& c) {
   if (!device.submits()) return;
   const tn_point wait{gate.get(), 1}, signal{timeline.get(), 4};
   Unfinished work(device, gate.get(), 1);
-  tn_submission submission = submission_of({});
-  submission.waits = &wait;
-  submission.signals = &signal;
-  submission.wait_count = submission.signal_count = 1;
-  device.submit(submission);
+  device.submit(submission_of({}, {&wait, 1}, {&signal, 1}));
   work.ends_with(signal);
   for (const uint64_t length : kLengths) expect_length(c, timeline.get(), length);
 }

@@ -112,13 +112,12 @@ void PlantedDevice::submit(const sdk::Submission& submission) {
   distort(variant_, submission, job);
   if (variant_ == Variant::close_stops && closed != closed_before_) job.work.commands.clear();
   const std::lock_guard lock(order_);
-  size_t in_flight = 0;
-  for (const auto& queue : queues_)
-    queue->any_pending([&](const Job&) {
-      ++in_flight;
-      return false;
-    });
-  if (variant_ == Variant::in_flight_64 && in_flight >= kMostInFlight) job.work.commands.clear();
+  if (variant_ == Variant::in_flight_64) {
+    size_t in_flight = 0;
+    for (const auto& queue : queues_)
+      queue->any_pending([&](const Job&) { return ++in_flight == kMostInFlight; });
+    if (in_flight >= kMostInFlight) job.work.commands.clear();
+  }
   if (variant_ == Variant::write_after_read && !job.waits.empty()) {
     WorkQueue& other = *queues_[1 - submission.queue()];
     const auto looks_independent = [&](const Job& earlier) {

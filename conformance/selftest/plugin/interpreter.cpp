@@ -11,10 +11,11 @@ namespace {
 
 bool any(const std::vector<uint8_t>& mask) { return std::ranges::find(mask, 1) != mask.end(); }
 
-/// Turns of a loop; a vast number stands for every larger one.
+/// Shared memory of all devices, of a variant.
 constexpr uint64_t kShared = 1 << 16;
 alignas(64) std::byte shared_by_all[kShared];
 
+/// Turns of a loop; a vast number stands for every larger one.
 uint64_t count_turns(int64_t begin, int64_t end, int64_t step) {
   if (begin >= end) return 0;
   return (static_cast<uint64_t>(end) - static_cast<uint64_t>(begin) - 1) /
