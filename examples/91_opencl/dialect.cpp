@@ -40,6 +40,12 @@ class OpenClDialect : public sdk::KernelDialect {
     return std::string(kBegin).append(sdk::c_helpers());
   }
 
+  /// PoCL 3.1's exp overflows a little early (docs/found).
+  std::string spell(uint16_t op, uint8_t dtype,
+                    std::span<const std::string> operands) const override {
+    if (op != TN_OP_EXP || dtype != TN_DTYPE_F64) return KernelDialect::spell(op, dtype, operands);
+    return fmt::format("({0} > 709.0 ? exp({0} - 1.0) * M_E : exp({0}))", operands[0]);
+  }
   /// PoCL 3.1 aborts where work-items store to memory of their own in a branch after a barrier
   /// (docs/found), so they store in any case: what is there, if not the value.
   std::string masked_store(const sdk::Element& at, const std::string& mask,
