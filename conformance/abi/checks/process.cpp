@@ -75,6 +75,8 @@ void use_all(const CheckContext& c) {
 void expect_nearest(const Opened& device, const char* name, void (*take)()) try {
   if (!device.computes() || !device.submits()) return;
   try_sums(device, TN_DTYPE_F32, 1);
+  if (const std::string change = take_process_change(); !change.empty())
+    throw Finding{"error", change};
   try_sums(device, TN_DTYPE_F32, 1, [&](const auto& run) {
     const OwnWay way(take);
     run();

@@ -166,10 +166,11 @@ void atomic_tickets(const CheckContext& c) {
 /// one after the other, of which each is stored at once.
 sdk::Program async_program(uint32_t groups, bool at_once) {
   constexpr uint32_t kWords = 4;
+  const uint64_t count = uint64_t{groups} * kWords;
   ProgramBuilder b("async");
-  const Value out = b.buffer("out", TN_DTYPE_U32, TN_ACCESS_WRITE, groups * kWords);
-  const Value x = b.buffer("x", TN_DTYPE_U32, TN_ACCESS_READ, groups * kWords);
-  const Value shared = b.allocate("s", TN_DTYPE_U32, TN_SPACE_SHARED, groups * kWords);
+  const Value out = b.buffer("out", TN_DTYPE_U32, TN_ACCESS_WRITE, count);
+  const Value x = b.buffer("x", TN_DTYPE_U32, TN_ACCESS_READ, count);
+  const Value shared = b.allocate("s", TN_DTYPE_U32, TN_SPACE_SHARED, count);
   const auto store = [&](uint32_t g) {
     for (uint32_t k = g * kWords; k < (g + 1) * kWords; ++k)
       b.op(TN_OP_STORE, TN_DTYPE_VOID, 0,
@@ -200,7 +201,7 @@ void async_groups(const CheckContext& c) {
       const CompileAnswer answer = device.compile(*program.get());
       if (!answer.executable) continue;
       any = true;
-      std::vector<uint32_t> words(groups * 4), got(words.size(), 0);
+      std::vector<uint32_t> words(size_t{groups} * 4), got(words.size(), 0);
       for (uint32_t i = 0; i < words.size(); ++i) words[i] = (i + 1) * 0x9E3779B1u;
       const uint64_t size = words.size() * 4;
       const MemoryHandle x = any_memory(device, size), out = any_memory(device, size);

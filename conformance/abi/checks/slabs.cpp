@@ -257,7 +257,7 @@ void imported_memory(const CheckContext& c) {
 void imported_twice(const CheckContext& c) {
   bool any = false;
   for (const Beside beside : {Beside::kOwn, Beside::kOfAnotherHandle})
-    any |= import_and_write(c, 3 * 4096, beside);
+    any |= import_and_write(c, uint64_t{3} * 4096, beside);
   need(any, "no space takes host memory twice");
 }
 void large_imports(const CheckContext& c) {

@@ -130,7 +130,7 @@ class Sharing {
     need(run_probe(device_, program, false), "the device takes no such program");
     executable_ = device_.compile(*program.get()).executable;
     need(executable_ != nullptr, "the device takes such a program once");
-    memory_ = any_memory(device_, words_ * 4);
+    memory_ = any_memory(device_, words_ * kWord);
     alone_ = launch();
   }
 
@@ -145,18 +145,19 @@ class Sharing {
 
  private:
   std::vector<uint32_t> launch() const {
-    const tn_argument argument = bound(memory_.get(), 0, words_ * 4);
+    const tn_argument argument = bound(memory_.get(), 0, words_ * kWord);
     std::vector<tn_command> commands = {
-        fill_command(memory_.get(), 0, words_ * 4, 0, 4),
+        fill_command(memory_.get(), 0, words_ * kWord, 0, 4),
         single_command(executable_.get(), {1, 1, 1}, {&argument, 1})};
     commands[1].block[0] = kThreads;
     device_.run(commands);
     std::vector<uint32_t> got(words_);
-    device_.read(memory_.get(), 0, 0, {reinterpret_cast<uint8_t*>(got.data()), words_ * 4});
+    device_.read(memory_.get(), 0, 0, {reinterpret_cast<uint8_t*>(got.data()), words_ * kWord});
     return got;
   }
 
   static constexpr uint32_t kThreads = 4;
+  static constexpr uint64_t kWord = 4;
   Opened device_;
   uint32_t words_ = 0;
   ExecutableHandle executable_;
