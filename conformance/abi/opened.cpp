@@ -172,11 +172,12 @@ void Opened::write(tn_memory* memory, uint32_t space, uint64_t offset,
 }
 
 Unfinished::~Unfinished() {
-  uint64_t left = 1'000'000'000;  // nanoseconds, for all together
+  uint64_t left = 5'000'000'000;  // nanoseconds, for each until one has taken so long
   for (const tn_point& gate : gates_)
     device_.table().timeline_signal(gate.timeline, gate.value, nullptr);
   for (const tn_point& end : ends_)
-    if (device_.table().timeline_wait(end.timeline, end.value, left, nullptr) != TN_OK) left = 0;
+    if (device_.table().timeline_wait(end.timeline, end.value, left, nullptr) == TN_ERROR_TIMEOUT)
+      left = 0;
 }
 
 tn_command fill_command(tn_memory* memory, uint64_t offset, uint64_t size, uint64_t pattern,

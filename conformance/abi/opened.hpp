@@ -103,7 +103,7 @@ class Unfinished {
   Unfinished& operator=(const Unfinished&) = delete;
   /// It waits for this one, too.
   void opens_with(const tn_point& gate) { gates_.push_back(gate); }
-  /// Submitted was what raises this.
+  /// Submitted was what raises this, and nothing else does: where it fails, that work has ended.
   void ends_with(const tn_point& end) { ends_.push_back(end); }
 
  private:

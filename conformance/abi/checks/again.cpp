@@ -128,13 +128,16 @@ void launched_in_flight(const CheckContext& c) {
     for (int i = 0; i < kLaunches; ++i) launches.add(some);
     const bool is_gated = round % 2 == 0;
     const TimelineHandle line = device.make_timeline(is_gated ? 0 : 1);
+    std::vector<TimelineHandle> ends;  // of each by itself, as a failure is one of the line
     Unfinished work(device, line.get(), 1);
     uint64_t value = 1;
     for (auto rest = launches.commands(); !rest.empty(); ++value) {
       const size_t count = std::min<size_t>(rest.size(), 1 + random.below(3));
-      const tn_point wait{line.get(), value}, signal{line.get(), value + 1};
-      device.submit(submission_of(rest.first(count), {&wait, 1}, {&signal, 1}));
-      work.ends_with(signal);
+      ends.push_back(device.make_timeline(0));
+      const tn_point wait{line.get(), value};
+      const tn_point signals[] = {{line.get(), value + 1}, {ends.back().get(), 1}};
+      device.submit(submission_of(rest.first(count), {&wait, 1}, signals));
+      work.ends_with(signals[1]);
       rest = rest.subspan(count);
     }
     if (is_gated) device.signal(line.get(), 1);
