@@ -100,21 +100,17 @@ bool try_sums(const Opened& device, tn_dtype dtype, uint16_t lanes,
   if (!answer.executable) return false;
   const uint32_t width = sdk::dtype_bytes(uint8_t(dtype));
   const size_t count = size_t{kGroups} * lanes;
-  std::vector<uint8_t> bytes[2];
-  for (size_t i = 0; i < count; ++i) {
-    const auto [x, y] = pair_of(i, uint8_t(dtype));
-    for (int k = 0; k < 2; ++k) {
-      const uint64_t bits = from_double(k ? y : x, uint8_t(dtype));
-      const auto* begin = reinterpret_cast<const uint8_t*>(&bits);
-      bytes[k].insert(bytes[k].end(), begin, begin + width);
-    }
-  }
-  // Before the device is at work: this thread's rounding is the plugin's to spoil.
-  std::vector<uint64_t> x(count), y(count), expected[std::size(kOps)];
   const auto d = uint8_t(dtype);
+  std::vector<uint64_t> x(count), y(count), expected[std::size(kOps)];
+  std::vector<uint8_t> bytes[2] = {std::vector<uint8_t>(count * width),
+                                   std::vector<uint8_t>(count * width)};
+  // Before the device is at work: this thread's rounding is the plugin's to spoil.
   for (size_t i = 0; i < count; ++i) {
-    std::memcpy(&x[i], bytes[0].data() + i * width, width);
-    std::memcpy(&y[i], bytes[1].data() + i * width, width);
+    const auto [first, second] = pair_of(i, d);
+    x[i] = from_double(first, d);
+    y[i] = from_double(second, d);
+    std::memcpy(bytes[0].data() + i * width, &x[i], width);
+    std::memcpy(bytes[1].data() + i * width, &y[i], width);
     for (size_t k = 0; k < std::size(kOps); ++k)
       expected[k].push_back(evaluate_op(kOps[k], d, d, x[i], y[i], 0));
   }

@@ -12,8 +12,8 @@
 namespace tenon::conformance::abi::checks {
 
 /// Each thread writes its own words of `arrays` shared arrays of about equal size, `words` u32 in
-/// all, every word another, made of numbers from
-/// `number_of_first` on; after a barrier the others' words go to the output.
+/// all, every word another, made of numbers from `number_of_first` on; after a barrier the others'
+/// words go to the output.
 sdk::Program shared_program(uint32_t words, uint32_t arrays, uint32_t threads,
                             uint32_t number_of_first = 1);
 /// out[number of the thread] = its coordinates.

@@ -178,6 +178,7 @@ bool import_and_write(const CheckContext& c, uint64_t size, Beside beside = Besi
   need(c.table().memory_import, "the plugin imports nothing");
   std::optional<Opened> another;
   if (beside == Beside::kOfAnotherHandle) another.emplace(c.open());
+  const Opened& first = another ? *another : device;  // that imports before, if any does
   constexpr uint64_t kPage = 4096;
   bool any = false;
   for (uint32_t s = 0; s < device.spaces().size(); ++s) {
@@ -191,10 +192,9 @@ bool import_and_write(const CheckContext& c, uint64_t size, Beside beside = Besi
     };
     MemoryHandle before;
     if (beside != Beside::kNothing) {
-      const Opened& into = another ? *another : device;
-      tn_memory* first = nullptr;
-      if (import(into, &first, nullptr) != TN_OK) continue;
-      before = into.own(first);
+      tn_memory* made = nullptr;
+      if (import(first, &made, nullptr) != TN_OK) continue;
+      before = first.own(made);
     }
     tn_memory* made = nullptr;
     tn_error error = abi_struct<tn_error>();
@@ -222,10 +222,9 @@ bool import_and_write(const CheckContext& c, uint64_t size, Beside beside = Besi
       expect_in({host + size, kPage}, 0x11, "behind the memory that the device filled");
     }
     if (before) {
-      const Opened& into = another ? *another : device;
       const tn_command fill = fill_command(before.get(), 0, size, 0x23, 1);
-      into.run({&fill, 1});
-      if (!(device.spaces()[s].flags & TN_MEMORY_COHERENT)) into.read(before.get(), s, 0, got);
+      first.run({&fill, 1});
+      if (!(device.spaces()[s].flags & TN_MEMORY_COHERENT)) first.read(before.get(), s, 0, got);
       device.read(made, s, 0, got);
       expect_in(got, 0x23, "after it was filled as what it was imported as before");
     }

@@ -79,10 +79,7 @@ void structs_are_read(const CheckContext& c) {
     loaded->kernel.apply(extent, {}, model.range(0, extent.outputs * 4), 0);
   }
   tn_point wait{gate.get(), 1}, signal{done.get(), 1};
-  tn_submission submission = submission_of(commands);
-  submission.waits = &wait;
-  submission.signals = &signal;
-  submission.wait_count = submission.signal_count = 1;
+  tn_submission submission = submission_of(commands, {&wait, 1}, {&signal, 1});
   device.submit(submission);
   std::memset(static_cast<void*>(commands.data()), 0xDD, commands.size() * sizeof commands[0]);
   std::memset(static_cast<void*>(&arguments), 0xDD, sizeof arguments);
@@ -149,11 +146,7 @@ void timeline_values(const CheckContext& c) {
     expect_value(start + 2, "after timeline_signal");
     device.wait(timeline.get(), start + 1);
     const tn_point wait{timeline.get(), start + 2}, signal{timeline.get(), start + 10};
-    tn_submission submission = submission_of({});
-    submission.waits = &wait;
-    submission.signals = &signal;
-    submission.wait_count = submission.signal_count = 1;
-    device.submit(submission);
+    device.submit(submission_of({}, {&wait, 1}, {&signal, 1}));
     device.wait(timeline.get(), start + 5);
     expect_value(start + 10, "after a submission raised it");
   }

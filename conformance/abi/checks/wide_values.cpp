@@ -32,12 +32,7 @@ void expect_at(const Opened& device, tn_timeline* timeline, uint64_t value) {
 
 void submit_points(const Opened& device, std::span<const tn_point> waits,
                    std::span<const tn_point> signals) {
-  tn_submission submission = submission_of({});
-  submission.waits = waits.data();
-  submission.wait_count = static_cast<uint32_t>(waits.size());
-  submission.signals = signals.data();
-  submission.signal_count = static_cast<uint32_t>(signals.size());
-  device.submit(submission);
+  device.submit(submission_of({}, waits, signals));
 }
 
 /// Small steps around numbers that a narrower integer or a float does not hold.

@@ -360,11 +360,7 @@ class ProgramRuns {
     for (const tn_command& command : commands_) {
       ends.push_back(device_.make_timeline(0));
       const tn_point signal{ends.back().get(), 1};
-      tn_submission submission = submission_of({&command, 1});
-      submission.waits = &wait;
-      submission.signals = &signal;
-      submission.wait_count = submission.signal_count = 1;
-      device_.submit(submission);
+      device_.submit(submission_of({&command, 1}, {&wait, 1}, {&signal, 1}));
       work.ends_with(signal);
     }
     device_.signal(gate.get(), 1);

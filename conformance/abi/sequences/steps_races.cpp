@@ -118,16 +118,12 @@ bool SequenceRunner::race_submit(const Numbers& numbers) {
     for (uint64_t round = 1; round <= rounds + 1; ++round) {
       // Of its own, so that what another round left is wrong.
       commands[0].pattern = round << 8 | static_cast<uint64_t>(t);
-      tn_submission submission = submission_of(commands);
       const tn_point wait{share.timeline.get(), round - 1}, signal{share.timeline.get(), round};
       if (device.is_async()) {
-        submission.waits = &wait;
-        submission.signals = &signal;
-        submission.wait_count = submission.signal_count = 1;
-        device.submit(submission);
+        device.submit(submission_of(commands, {&wait, 1}, {&signal, 1}));
       } else {
         const std::lock_guard lock(one_at_a_time);
-        device.submit(submission);
+        device.submit(submission_of(commands));
       }
       // Now and then; between, submissions come as fast as they can.
       if (round % 4 == 0 || round == rounds + 1) expect_round(round);
