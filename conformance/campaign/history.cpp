@@ -13,14 +13,14 @@ namespace {
 
 /// What was run long ago hardly matters, and takes long to run again.
 constexpr uint64_t kWindows[] = {64, 512, 4096};
-constexpr double kSeconds = 60;  ///< for the cases of one window
+constexpr double kWindowSeconds = 60;  ///< for the cases of one window
 
 class HistorySearch {
  public:
   HistorySearch(Rerun& rerun, const Reproducer& reproducer, Builder& builder)
       : rerun_(rerun), reproducer_(reproducer), builder_(builder) {
     if (!reproducer.apart) return;
-    const auto ran = rerun.in_order(reproducer.test.seed, {reproducer.test.index}, kSeconds);
+    const auto ran = rerun.in_order(reproducer.test.seed, {reproducer.test.index}, kWindowSeconds);
     if (!ran.empty()) alone_ = ran.back().outcome;
   }
 
@@ -43,7 +43,8 @@ class HistorySearch {
  private:
   bool fails_after(std::vector<uint64_t> indices) {
     indices.push_back(reproducer_.test.index);
-    const std::vector<Finished> ran = rerun_.in_order(reproducer_.test.seed, indices, kSeconds);
+    const std::vector<Finished> ran =
+        rerun_.in_order(reproducer_.test.seed, indices, kWindowSeconds);
     if (ran.empty()) return false;
     for (const Finished& finished : ran) attempts_[finished.index] = finished.attempt;
     const Outcome& last = ran.back().outcome;

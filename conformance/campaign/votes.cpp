@@ -10,7 +10,7 @@ namespace tenon::conformance::campaign {
 namespace {
 
 constexpr size_t kMostVoters = 3;
-constexpr double kSeconds = 20;  ///< of a whole run
+constexpr double kVoteSeconds = 20;  ///< of a whole run
 constexpr double kStartSeconds = 10;
 
 }  // namespace
@@ -50,7 +50,7 @@ void Voters::call_in() {
 
 std::string Voters::ask(const std::string& reproducer) {
   using Clock = std::chrono::steady_clock;
-  if (spent_ > kSeconds) return {};
+  if (spent_ > kVoteSeconds) return {};
   const auto begin = Clock::now();
   call_in();
   std::string lines;

@@ -12,8 +12,11 @@
 
 namespace tenon::conformance::judge {
 
+/// What outputs hold before a run, and before the next.
+inline constexpr uint8_t kPoison = 0xA5, kOtherPoison = 0x5A;
+
 struct RunSettings {
-  uint8_t poison = 0xA5;
+  uint8_t poison = kPoison;
   /// A plan made apart; null: the context's own.
   const SchedulePlan* plan = nullptr;
   /// Inputs of equal bytes share one buffer.

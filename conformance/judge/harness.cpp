@@ -18,7 +18,6 @@ namespace {
 
 constexpr uint32_t kGuardBytes = 256;
 constexpr uint64_t kRefusalsALimit = 4;  ///< there are few limits, and each is compiled
-constexpr uint8_t kPoison = 0xA5, kOtherPoison = 0x5A;
 
 std::unique_ptr<Runtime> make_runtime(const Target& target) {
   RuntimeOptions options;

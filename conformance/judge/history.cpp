@@ -7,7 +7,7 @@ namespace tenon::conformance::judge {
 namespace {
 
 constexpr size_t kMost = 4;
-constexpr size_t kMostBytes = size_t{1} << 18;
+constexpr size_t kMostHistoryBytes = size_t{1} << 18;
 
 size_t bytes_of(const std::vector<Array>& arrays) {
   size_t bytes = 0;
@@ -18,7 +18,7 @@ size_t bytes_of(const std::vector<Array>& arrays) {
 }  // namespace
 
 void History::remember(const Case& test, const std::vector<Array>& outputs, SchedulePlanRef plan) {
-  if (bytes_of(test.inputs) + bytes_of(outputs) > kMostBytes) return;
+  if (bytes_of(test.inputs) + bytes_of(outputs) > kMostHistoryBytes) return;
   entries_.push_front({test, outputs, std::move(plan)});
   if (entries_.size() > kMost) entries_.pop_back();
 }

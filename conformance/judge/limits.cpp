@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kBeside = "; tried beside the case's own op, which has no part in it";
 constexpr tn_dtype kDType = TN_DTYPE_I32;
 constexpr uint32_t kMostBindings = 64, kMostThreads = 4096, kMostWorkgroups = 70'000;
-constexpr uint32_t kMostBytes = 1 << 20;
+constexpr uint32_t kMostLimitBytes = 1 << 20;
 
 /// What is launched, and what the one output must hold.
 struct Attempt {
@@ -123,7 +123,7 @@ std::pair<uint32_t, uint32_t> range_of(const Capabilities& caps, uint64_t seed) 
   constexpr uint32_t kFirstGroups = 256, kFirstElements = 32;
   const uint32_t axis = axis_of(seed);
   const auto memory = [&](uint32_t bytes) {
-    return std::pair(kFirstElements, up_to_a_buffer(caps, std::min(bytes, kMostBytes) / 4));
+    return std::pair(kFirstElements, up_to_a_buffer(caps, std::min(bytes, kMostLimitBytes) / 4));
   };
   switch (limit_of(seed)) {
     case Limit::kBindings: {
@@ -146,7 +146,7 @@ std::pair<uint32_t, uint32_t> range_of(const Capabilities& caps, uint64_t seed) 
   return {};
 }
 
-Attempt draw(const Capabilities& caps, uint64_t seed, uint32_t count) {
+Attempt draw_attempt(const Capabilities& caps, uint64_t seed, uint32_t count) {
   const uint32_t axis = axis_of(seed);
   const char name = "xyz"[axis];
   switch (limit_of(seed)) {
@@ -227,7 +227,7 @@ Outcome check_limit(Device& device, uint64_t seed, const Progress& progress) {
   gradually(first, most, [&](uint32_t count) {
     if (outcome.status != Status::kPass) return;
     progress(RunPhase::kCompile);
-    outcome = try_limit(device, draw(capabilities, seed, count), progress);
+    outcome = try_limit(device, draw_attempt(capabilities, seed, count), progress);
   });
   return outcome;
 }

@@ -9,8 +9,6 @@
 namespace tenon::conformance::judge {
 namespace {
 
-constexpr uint8_t kPoison = 0xA5, kOtherPoison = 0x5A;
-
 Array read(Device& device, Buffer& buffer, const Array& like) {
   Array out = Array::zeros(like.dtype, like.shape);
   if (!out.bytes.empty()) device.read(buffer, 0, out.bytes.data(), out.bytes.size());

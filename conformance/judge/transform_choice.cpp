@@ -52,7 +52,7 @@ uint64_t size_of(const sdk::ProgramView& program, const Capabilities& capabiliti
   return total;
 }
 
-Chosen draw(const Kernel& tree, const Capabilities& capabilities, Random& random) {
+Chosen draw_transforms(const Kernel& tree, const Capabilities& capabilities, Random& random) {
   RandomTransformOptions options;
   options.steps = static_cast<int>(kFewestSteps + random.below(kMoreSteps));
   options.vectors = capabilities.has(Op::BROADCAST);
@@ -118,7 +118,7 @@ LoweredKernel TransformChoice::choose_at_random(const UnchosenKernel& kernel, ui
   const Capabilities& capabilities = kernel.capabilities;
   if (takes_transforms(capabilities)) {
     Random random(mix(seed, kernel.number));
-    Chosen chosen = draw(kernel.tree, capabilities, random);
+    Chosen chosen = draw_transforms(kernel.tree, capabilities, random);
     while (!chosen.list.empty()) {
       const TransformList list = chosen.list;
       try {

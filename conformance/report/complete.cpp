@@ -57,7 +57,8 @@ std::string command_line() {
 }
 
 /// Groups pairs by their first name; both orders are kept as they came.
-std::vector<Missing> grouped(const std::vector<std::pair<std::string, std::string>>& pairs) {
+std::vector<Missing> grouped_by_source(
+    const std::vector<std::pair<std::string, std::string>>& pairs) {
   std::vector<Missing> out;
   std::map<std::string, size_t> at;
   for (const auto& [op, with] : pairs) {
@@ -76,7 +77,7 @@ std::vector<Missing> missing_dtypes(const Report& report) {
     if (seen.emplace(cell.op, cell.dtype).second && !report.cells.contains({cell.op, cell.dtype}))
       missing.emplace_back(cell.op, cell.dtype);
   }
-  return grouped(missing);
+  return grouped_by_source(missing);
 }
 
 /// Of "add > reduce.max f16 permuted" and "add > reduce.max, split": add, reduce.max.
@@ -101,7 +102,7 @@ void find_missing_pairs(Report& report) {
     if (!reached) missing.push_back(ops);
   report.gaps.pairs = pairs.size();
   report.gaps.pairs_reached = pairs.size() - missing.size();
-  report.gaps.consumers = grouped(missing);
+  report.gaps.consumers = grouped_by_source(missing);
   report.gaps.vocabulary = fmt::format("{:016x}", hash);
 }
 

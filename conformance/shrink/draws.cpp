@@ -14,7 +14,7 @@ namespace {
 using Draws = std::vector<uint64_t>;
 
 /// What later passes, which know the graph, shall still have.
-constexpr double kShare = 0.4;
+constexpr double kDrawsShare = 0.4;
 constexpr Part kOrder[] = {Part::kOutput, Part::kNode,      Part::kDimension, Part::kLayout,
                            Part::kDType,  Part::kTransform, Part::kOther};
 
@@ -43,7 +43,7 @@ class DrawShrinker {
   }
 
  private:
-  bool spent() const { return search_.spent(kShare); }
+  bool spent() const { return search_.spent(kDrawsShare); }
   const Origin& origin() const { return search_.best().origin; }
 
   bool attempt(Draws draws) {

@@ -10,7 +10,7 @@
 namespace tenon::conformance::shrink {
 namespace {
 
-constexpr double kShare = 0.8;  ///< values come after it
+constexpr double kGraphShare = 0.8;  ///< values come after it
 
 class GraphShrinker {
  public:
@@ -31,7 +31,7 @@ class GraphShrinker {
   }
 
  private:
-  bool spent() const { return search_.spent(kShare); }
+  bool spent() const { return search_.spent(kGraphShare); }
   const Case& best() const { return search_.best(); }
   std::vector<NodeRef> nodes() const { return topological(best().graph.outputs); }
 

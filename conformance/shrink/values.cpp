@@ -12,7 +12,7 @@ constexpr int64_t kChunks = 64;   ///< the finest look at a large array
 constexpr int64_t kSingles = 16;  ///< elements that get a number of their own
 
 /// Easier to read than the value, the easiest first.
-std::vector<Scalar> simpler(const Scalar& value) {
+std::vector<Scalar> simpler_values(const Scalar& value) {
   const DType dtype = value.dtype;
   std::vector<Scalar> all{zero(dtype), one(dtype)};
   const double number = value.as_double();
@@ -72,7 +72,7 @@ class ValueShrinker {
     bool any = false;
     int64_t left = kSingles;
     for (int64_t i = 0; i < array(input).count() && left > 0 && !search_.spent(); ++i) {
-      const std::vector<Scalar> others = simpler(array(input).at(i));
+      const std::vector<Scalar> others = simpler_values(array(input).at(i));
       left -= !others.empty();
       for (const Scalar& other : others)
         if (put(input, i, 1, other)) {

@@ -59,8 +59,6 @@ bool leads_to_zero(const Node* node) {
          (leads_to_zero(node->sources[0].get()) || leads_to_zero(node->sources[1].get()));
 }
 
-double magnitude(const Interval& x) { return std::max(std::abs(x.low), std::abs(x.high)); }
-
 }  // namespace
 
 ChainedSums::ChainedSums(const std::vector<NodeRef>& order) {

@@ -13,8 +13,6 @@
 namespace tenon::reference {
 namespace {
 
-double largest(const Interval& x) { return std::max(std::abs(x.low), std::abs(x.high)); }
-
 /// Here and beyond, exp2 is 0 or infinity in every format.
 constexpr double kBeyondExp = 1100;
 constexpr double kDivision = 2.5, kInverseSqrt = 2;
@@ -30,12 +28,12 @@ AllowedError relaxed_error(OpFamily family, DType dtype, const Interval& x) {
                           // operands
       return {.ulps = kInverseSqrt + kDivision};
     case OpFamily::POWER:
-      return {.ulps = (half ? 1 : 3) + 2 * std::min(largest(x), kBeyondExp)};
+      return {.ulps = (half ? 1 : 3) + 2 * std::min(magnitude(x), kBeyondExp)};
     case OpFamily::LOG:
       if (!meets(x, 0.5, 2)) return {.ulps = 3};
       return {.ulps = 3, .absolute = std::ldexp(1, half ? -7 : -21)};
     case OpFamily::ANGLE:
-      if (largest(x) > std::numbers::pi_v<float>) return {.unbounded = true};
+      if (magnitude(x) > std::numbers::pi_v<float>) return {.unbounded = true};
       return {.absolute = std::ldexp(1, half ? -7 : -11)};
     default:  // no error but that of one rounding
       return {};
@@ -70,7 +68,7 @@ Interval square_root(double x, DType dtype) {
 /// infinity below. Vulkan promises nothing at all there.
 Interval far_division(const Interval& a, const Interval& b, DType dtype, Interval x) {
   const double normal = float_facts(dtype).min_normal();
-  const double most = largest(b);
+  const double most = magnitude(b);
   if (most > 1 / normal && !(is_point(b) && std::isinf(b.low)))
     x = hull(x, {-0.0, 0.0, false, false});
   const bool below = b.low < normal && b.high > -normal && (b.low != 0 || b.high != 0);

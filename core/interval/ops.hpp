@@ -49,6 +49,7 @@ inline double greater(double a, double b) { return a > b || (a == b && !std::sig
 Interval point(double x);  ///< NaN: the set that holds only NaN
 Interval anything();
 Interval hull(const Interval& a, const Interval& b);
+inline double magnitude(const Interval& x) { return std::max(std::abs(x.low), std::abs(x.high)); }
 /// One number, and one sign if it is zero.
 inline bool is_point(const Interval& x) {
   return x.low == x.high && std::signbit(x.low) == std::signbit(x.high) && !x.nan && !x.any;

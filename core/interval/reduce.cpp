@@ -41,7 +41,6 @@ Survey survey(const std::vector<Interval>& terms) {
   return s;
 }
 
-double magnitude(const Interval& x) { return std::max(std::abs(x.low), std::abs(x.high)); }
 double least_magnitude(const Interval& x) {
   return contains(x, 0) ? 0 : std::min(std::abs(x.low), std::abs(x.high));
 }

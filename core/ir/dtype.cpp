@@ -13,7 +13,7 @@ namespace {
 
 enum class Class : uint8_t { BOOL, SIGNED, UNSIGNED, FLOAT, SMALL_FLOAT, PACKED };
 
-struct Row {
+struct DTypeRow {
   DType dtype;
   std::string_view name;
   uint8_t size;
@@ -24,7 +24,7 @@ struct Row {
 
 constexpr uint64_t sign_bit(int bytes) { return bytes == 0 ? 0 : uint64_t{1} << (8 * bytes - 1); }
 
-constexpr Row kRows[] = {
+constexpr DTypeRow kDTypeRows[] = {
 #define TN_DTYPE(name, code, text, bytes, kind, claim, accumulator, mantissa, bias, most, over, \
                  nan, ...)                                                                      \
   {DType::k##name,                                                                              \
@@ -36,12 +36,12 @@ constexpr Row kRows[] = {
 #include "tenon/dtypes.def"
 };
 
-constexpr bool is_usable(const Row& row) { return row.kind != Class::PACKED; }
+constexpr bool is_usable(const DTypeRow& row) { return row.kind != Class::PACKED; }
 
 constexpr auto kCodes = [] {
-  std::array<DType, std::ranges::count_if(kRows, is_usable)> codes{};
+  std::array<DType, std::ranges::count_if(kDTypeRows, is_usable)> codes{};
   size_t i = 0;
-  for (const Row& row : kRows)
+  for (const DTypeRow& row : kDTypeRows)
     if (is_usable(row)) codes[i++] = row.dtype;
   return codes;
 }();
@@ -50,18 +50,19 @@ constexpr auto kCodes = [] {
 constexpr auto kRowOf = [] {
   std::array<uint8_t, 256> rows{};
   rows.fill(0xFF);
-  for (size_t i = 0; i < std::size(kRows); ++i)
-    if (is_usable(kRows[i])) rows[static_cast<uint8_t>(kRows[i].dtype)] = static_cast<uint8_t>(i);
+  for (size_t i = 0; i < std::size(kDTypeRows); ++i)
+    if (is_usable(kDTypeRows[i]))
+      rows[static_cast<uint8_t>(kDTypeRows[i].dtype)] = static_cast<uint8_t>(i);
   return rows;
 }();
 
-const Row* find_row(DType dtype) {
+const DTypeRow* find_row(DType dtype) {
   const uint8_t row = kRowOf[static_cast<uint8_t>(dtype)];
-  return row == 0xFF ? nullptr : &kRows[row];
+  return row == 0xFF ? nullptr : &kDTypeRows[row];
 }
 
-const Row& row_of(DType dtype) {
-  const Row* row = find_row(dtype);
+const DTypeRow& row_of(DType dtype) {
+  const DTypeRow* row = find_row(dtype);
   TN_REQUIRE(row != nullptr, "[dtype] expected a dtype, got code {}", static_cast<int>(dtype));
   return *row;
 }
@@ -71,13 +72,13 @@ const Row& row_of(DType dtype) {
 std::span<const DType> all_dtypes() { return kCodes; }
 
 std::string_view dtype_name(DType dtype) {
-  const Row* row = find_row(dtype);
+  const DTypeRow* row = find_row(dtype);
   return row ? row->name : "void";
 }
 
 std::optional<DType> dtype_from_name(std::string_view name) {
-  const auto* row = std::ranges::find(kRows, name, &Row::name);
-  if (row == std::end(kRows) || !is_usable(*row)) return std::nullopt;
+  const auto* row = std::ranges::find(kDTypeRows, name, &DTypeRow::name);
+  if (row == std::end(kDTypeRows) || !is_usable(*row)) return std::nullopt;
   return row->dtype;
 }
 
@@ -86,22 +87,22 @@ size_t dtype_size(DType dtype) { return row_of(dtype).size; }
 size_t dtype_bits(DType dtype) { return 8 * dtype_size(dtype); }
 
 bool is_float(DType dtype) {
-  const Row* row = find_row(dtype);
+  const DTypeRow* row = find_row(dtype);
   return row && (row->kind == Class::FLOAT || row->kind == Class::SMALL_FLOAT);
 }
 
 bool is_int(DType dtype) {
-  const Row* row = find_row(dtype);
+  const DTypeRow* row = find_row(dtype);
   return row && (row->kind == Class::SIGNED || row->kind == Class::UNSIGNED);
 }
 
 bool is_signed(DType dtype) {
-  const Row* row = find_row(dtype);
+  const DTypeRow* row = find_row(dtype);
   return row && row->kind != Class::UNSIGNED && row->kind != Class::BOOL;
 }
 
 bool is_small_float(DType dtype) {
-  const Row* row = find_row(dtype);
+  const DTypeRow* row = find_row(dtype);
   return row && row->kind == Class::SMALL_FLOAT;
 }
 

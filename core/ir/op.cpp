@@ -21,7 +21,7 @@ constexpr OpInfo kOps[] = {
 };
 
 /// Row of each op code; codes are below 256.
-constexpr auto kRows = [] {
+constexpr auto kOpRows = [] {
   std::array<uint8_t, 256> rows{};
   rows.fill(0xFF);
   for (size_t i = 0; i < std::size(kOps); ++i)
@@ -33,8 +33,8 @@ constexpr auto kRows = [] {
 
 const OpInfo& op_info(Op op) {
   const auto code = static_cast<size_t>(op);
-  TN_ASSERT(code < kRows.size() && kRows[code] != 0xFF);
-  return kOps[kRows[code]];
+  TN_ASSERT(code < kOpRows.size() && kOpRows[code] != 0xFF);
+  return kOps[kOpRows[code]];
 }
 
 std::span<const OpInfo> all_ops() { return kOps; }

@@ -4,16 +4,16 @@
 namespace tenon {
 namespace {
 
-struct Row {
+struct PrecisionRow {
   std::string_view name;
   int bits;
 };
-constexpr Row kRows[] = {{"default", 0}, {"exact", 0}, {"tf32", 11}, {"bf16", 8}};
+constexpr PrecisionRow kPrecisionRows[] = {{"default", 0}, {"exact", 0}, {"tf32", 11}, {"bf16", 8}};
 
 }  // namespace
 
 std::string_view precision_name(Precision precision) {
-  return kRows[static_cast<size_t>(precision)].name;
+  return kPrecisionRows[static_cast<size_t>(precision)].name;
 }
 
 std::optional<Precision> precision_from_name(std::string_view name) {
@@ -22,6 +22,6 @@ std::optional<Precision> precision_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-int factor_bits(Precision precision) { return kRows[static_cast<size_t>(precision)].bits; }
+int factor_bits(Precision precision) { return kPrecisionRows[static_cast<size_t>(precision)].bits; }
 
 }  // namespace tenon

@@ -7,15 +7,11 @@
 
 #include "core/ir/dtype.hpp"
 #include "core/ir/narrow_float.hpp"
+#include "core/ir/scalar_op.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
 namespace {
-
-uint64_t low_bits(uint64_t value, DType dtype) {
-  const size_t bits = dtype_bits(dtype);
-  return bits == 64 ? value : value & ((uint64_t{1} << bits) - 1);
-}
 
 /// The bits of an integer dtype as a number; u64 as its two's complement.
 int64_t int_value(const Scalar& s) {

@@ -55,11 +55,6 @@ uint64_t shift_right(DType dtype, uint64_t a, uint64_t b) {
 /// Extended to 64 bits, as int_op wants it.
 uint64_t extend(const Scalar& s) { return static_cast<uint64_t>(s.as_int()); }
 
-uint64_t low_bits(uint64_t value, DType dtype) {
-  const size_t bits = dtype_bits(dtype);
-  return bits == 64 ? value : value & ((uint64_t{1} << bits) - 1);
-}
-
 }  // namespace
 
 ScalarClass scalar_class(Op op, DType operand) {

@@ -12,6 +12,12 @@
 
 namespace tenon {
 
+/// The bits that an integer of the dtype has.
+inline uint64_t low_bits(uint64_t value, DType dtype) {
+  const size_t bits = dtype_bits(dtype);
+  return bits == 64 ? value : value & ((uint64_t{1} << bits) - 1);
+}
+
 /// One elementwise op. `dtype` is the result's; operands have the dtypes that build.hpp asks for.
 /// CAST is the value cast.
 Scalar evaluate_scalar(Op op, DType dtype, std::span<const Scalar> operands);

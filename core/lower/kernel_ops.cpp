@@ -8,8 +8,6 @@
 namespace tenon {
 namespace {
 
-tn_dtype abi(DType dtype) { return static_cast<tn_dtype>(dtype); }
-
 uint64_t low_bits(uint64_t bits, DType dtype) {
   const size_t n = dtype == DType::kBool ? 1 : dtype_bits(dtype);
   return n == 64 ? bits : bits & ((uint64_t{1} << n) - 1);

@@ -14,8 +14,6 @@
 namespace tenon {
 namespace {
 
-tn_dtype abi(DType dtype) { return static_cast<tn_dtype>(dtype); }
-
 /// A C identifier that no other param has.
 std::string param_name(std::string_view wanted, std::set<std::string>& taken) {
   std::string name;

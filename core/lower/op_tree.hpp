@@ -15,9 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/ir/dtype.hpp"
 #include "sdk/program/builder.hpp"
 
 namespace tenon {
+
+/// A dtype of the IR as the ABI has it: both are made from dtypes.def.
+inline tn_dtype abi(DType dtype) { return static_cast<tn_dtype>(dtype); }
 
 class OpTree {
  public:

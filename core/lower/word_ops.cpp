@@ -12,8 +12,6 @@ namespace {
 
 constexpr int64_t kInfinity = 0x7f800000, kMagnitude = 0x7fffffff;  // of f32
 
-tn_dtype abi(DType dtype) { return static_cast<tn_dtype>(dtype); }
-
 uint32_t f32_bits(double value) { return std::bit_cast<uint32_t>(static_cast<float>(value)); }
 
 /// Bits of f32 below those of the format, and what its exponent fields are less by.

@@ -43,7 +43,7 @@ Kept& kept() {
   return instance;
 }
 /// Before there are threads: a child made by fork would wait for one that makes it.
-[[maybe_unused]] const Kept& made_at_load = kept();
+[[maybe_unused]] const Kept& kept_made_at_load = kept();
 
 boost::dll::shared_library& keep(boost::dll::shared_library library) {
   const std::lock_guard lock(kept().mutex);

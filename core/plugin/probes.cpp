@@ -55,7 +55,7 @@ class Answers {
   std::map<std::string, ProbeResult> answers_;
 };
 /// Before there are threads: a child made by fork would wait for one that makes them.
-[[maybe_unused]] const Answers& made_at_load = Answers::here();
+[[maybe_unused]] const Answers& answers_made_at_load = Answers::here();
 
 /// A plugin that fails for want of stack or memory may be good in a program that has them.
 std::string limits() {

@@ -58,7 +58,7 @@ std::vector<Scalar> extremes(DType dtype, const std::vector<double>& numbers) {
   return out;
 }
 
-Scalar drawn(DType dtype, uint64_t random) {
+Scalar drawn_scalar(DType dtype, uint64_t random) {
   const uint64_t bits = random >> (64 - dtype_bits(dtype));
   if (dtype == DType::kBool) return {dtype, random >> 63};
   if (!is_float(dtype)) return {dtype, random & 1 ? bits : bits % 16};
@@ -80,7 +80,7 @@ std::vector<Array> draw(const Graph& side, const std::vector<std::vector<Scalar>
       const bool extreme = i < combinations || random % 3 == 0;
       const int64_t at = i < combinations ? i / stride % size
                                           : static_cast<int64_t>((random >> 8) % values[p].size());
-      array.set(i, extreme ? values[p][static_cast<size_t>(at)] : drawn(dtype, random));
+      array.set(i, extreme ? values[p][static_cast<size_t>(at)] : drawn_scalar(dtype, random));
     }
     arrays.push_back(std::move(array));
     stride *= size;

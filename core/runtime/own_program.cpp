@@ -17,7 +17,7 @@ namespace {
 constexpr int kTrials = 2;  ///< the second with infinities, NaN and integers of any size
 constexpr uint8_t kGuard = 0xA5;
 
-std::string describe(const tn_param& param) {
+std::string describe_param(const tn_param& param) {
   if (param.kind == TN_PARAM_SCALAR)
     return fmt::format("a scalar {}", sdk::dtype_text(static_cast<uint8_t>(param.dtype)));
   const bool reads = param.access & TN_ACCESS_READ, writes = param.access & TN_ACCESS_WRITE;
@@ -45,8 +45,8 @@ void check_params(const sdk::ProgramView& program, const sdk::ProgramView& model
     // To read or write less than the kernel does is the trial's matter.
     const bool fits = a.kind == b.kind && a.dtype == b.dtype && a.count <= b.count &&
                       (a.access & ~b.access & (TN_ACCESS_READ | TN_ACCESS_WRITE)) == 0;
-    TN_REQUIRE(fits, "expected {} of at least {} elements as param {}, got {} of {}", describe(b),
-               b.count, p, describe(a), a.count);
+    TN_REQUIRE(fits, "expected {} of at least {} elements as param {}, got {} of {}",
+               describe_param(b), b.count, p, describe_param(a), a.count);
   }
 }
 
@@ -86,7 +86,7 @@ void check_claims(const sdk::ProgramView& program, const std::array<int64_t, 3>&
 }
 
 /// Eighths from -2 to 2 and small integers; `wild`: now and then what is special.
-Array drawn(DType dtype, std::vector<int64_t> shape, uint64_t seed, bool wild) {
+Array drawn_array(DType dtype, std::vector<int64_t> shape, uint64_t seed, bool wild) {
   Array array = Array::zeros(dtype, std::move(shape));
   for (int64_t i = 0; i < array.count(); ++i) {
     const uint64_t random = hash_mix(seed, static_cast<uint64_t>(i));
@@ -200,7 +200,7 @@ bool sums(const Graph& graph) {
 }
 
 /// Eight units of an element, and where sums are added up in another order some of the largest.
-void compare(size_t output, const Array& got, const Array& expected, bool sums) {
+void compare_own(size_t output, const Array& got, const Array& expected, bool sums) {
   double unit = 0, largest = 0;
   if (is_float(got.dtype)) {
     const Scalar one = Scalar::of(got.dtype, 1);
@@ -261,13 +261,14 @@ void try_program(Device& device, const Executable& executable, const LoweredKern
   for (int trial = 0; trial < kTrials; ++trial) {
     std::vector<Array> inputs;
     for (const NodeRef& param : graph.params)
-      inputs.push_back(drawn(param->dtype, concrete_shape(param->shape, {}),
-                             hash_mix(static_cast<uint64_t>(trial), inputs.size()), trial > 0));
+      inputs.push_back(drawn_array(param->dtype, concrete_shape(param->shape, {}),
+                                   hash_mix(static_cast<uint64_t>(trial), inputs.size()),
+                                   trial > 0));
     const std::vector<Array> expected =
         Trial(device, graph, alias, inputs).run(*model, *kernel.model);
     try {
       const std::vector<Array> got = Trial(device, graph, alias, inputs).run(executable, kernel);
-      for (size_t o = 0; o < got.size(); ++o) compare(o, got[o], expected[o], sums(graph));
+      for (size_t o = 0; o < got.size(); ++o) compare_own(o, got[o], expected[o], sums(graph));
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("[kernel] {} on {} with the program set for it: {}",
                                             name, device.id(), error.what()));

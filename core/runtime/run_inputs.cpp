@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-std::string describe(const Graph& graph, size_t i) {
+std::string describe_input(const Graph& graph, size_t i) {
   const std::string& name = graph.params[i]->as<ParamAttr>().name;
   return name.empty() ? fmt::format("input {}", i) : fmt::format("input {} ({})", i, name);
 }
@@ -19,7 +19,7 @@ void check_count(const Graph& graph, size_t count) {
              count);
 }
 
-uint64_t bytes_of(const Node& node, const SymbolValues& symbols) {
+uint64_t bytes_of_input(const Node& node, const SymbolValues& symbols) {
   uint64_t bytes = dtype_size(node.dtype);
   for (const Dim& dim : node.shape) {
     const int64_t size = dim.evaluate(symbols);
@@ -56,14 +56,15 @@ void check_buffers(const Graph& graph, const std::vector<BufferRef>& inputs,
                    const SymbolValues& symbols) {
   check_count(graph, inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    TN_REQUIRE(inputs[i] != nullptr, "[run] {}: expected a buffer, got null", describe(graph, i));
+    TN_REQUIRE(inputs[i] != nullptr, "[run] {}: expected a buffer, got null",
+               describe_input(graph, i));
     TN_REQUIRE(!inputs[i]->is_spent(),
                "[run] {}: expected a buffer with a value, got one that an earlier run was given to "
                "write over",
-               describe(graph, i));
-    const uint64_t bytes = bytes_of(*graph.params[i], symbols);
+               describe_input(graph, i));
+    const uint64_t bytes = bytes_of_input(*graph.params[i], symbols);
     TN_REQUIRE(inputs[i]->size() == bytes, "[run] {}: expected {} bytes for {}{}, got {}",
-               describe(graph, i), bytes, dtype_name(graph.params[i]->dtype),
+               describe_input(graph, i), bytes, dtype_name(graph.params[i]->dtype),
                to_string(graph.params[i]->shape), inputs[i]->size());
   }
 }
@@ -76,13 +77,13 @@ void check_arrays(const Graph& graph, const std::vector<Array>& inputs,
     const Node& param = *graph.params[i];
     std::vector<int64_t> shape;
     for (const Dim& dim : param.shape) shape.push_back(dim.evaluate(symbols));
-    TN_REQUIRE(inputs[i].dtype == param.dtype, "[run] {}: expected {}, got {}", describe(graph, i),
-               dtype_name(param.dtype), dtype_name(inputs[i].dtype));
+    TN_REQUIRE(inputs[i].dtype == param.dtype, "[run] {}: expected {}, got {}",
+               describe_input(graph, i), dtype_name(param.dtype), dtype_name(inputs[i].dtype));
     TN_REQUIRE(inputs[i].shape == shape, "[run] {}: expected shape [{}], got [{}]",
-               describe(graph, i), fmt::join(shape, ", "), fmt::join(inputs[i].shape, ", "));
-    TN_REQUIRE(inputs[i].bytes.size() == bytes_of(param, symbols),
-               "[run] {}: expected {} bytes, got {}", describe(graph, i), bytes_of(param, symbols),
-               inputs[i].bytes.size());
+               describe_input(graph, i), fmt::join(shape, ", "), fmt::join(inputs[i].shape, ", "));
+    TN_REQUIRE(inputs[i].bytes.size() == bytes_of_input(param, symbols),
+               "[run] {}: expected {} bytes, got {}", describe_input(graph, i),
+               bytes_of_input(param, symbols), inputs[i].bytes.size());
   }
 }
 
@@ -111,7 +112,7 @@ Array empty_array(const Node& node, const SymbolValues& symbols) {
   Array array;
   array.dtype = node.dtype;
   for (const Dim& dim : node.shape) array.shape.push_back(dim.evaluate(symbols));
-  array.bytes.resize(bytes_of(node, symbols));
+  array.bytes.resize(bytes_of_input(node, symbols));
   return array;
 }
 

@@ -12,9 +12,9 @@ bool passes_on(const Node& node) {
   return node.op == Op::VIEW || is_elementwise(node.op) || node.op == Op::CAST;
 }
 
-class Finder {
+class ChainedFinder {
  public:
-  Finder(const SchedulerInput& input, const std::vector<int>& again)
+  ChainedFinder(const SchedulerInput& input, const std::vector<int>& again)
       : input_(input), readers_(input.nodes.size()), again_(input.nodes.size()) {
     for (const int i : again) again_[static_cast<size_t>(i)] = true;
     for (size_t i = 0; i < input.nodes.size(); ++i)
@@ -225,7 +225,7 @@ class Finder {
 }  // namespace
 
 std::vector<Chain> find_chains(const SchedulerInput& input, const std::vector<int>& again) {
-  return Finder(input, again).run();
+  return ChainedFinder(input, again).run();
 }
 
 std::vector<int> positions_of(const SchedulerInput& input, const std::vector<int>& inside) {

@@ -6,7 +6,7 @@ namespace {
 
 constexpr double kTimesSmaller = 2;  // what is read is so many times smaller
 // In additions an element, of which a round trip through memory costs about as many.
-constexpr float kMostChain = 32;
+constexpr float kMostCondensedChain = 32;
 
 bool keeps_tiles(const Capabilities& caps) {
   if (caps.max_workgroup_threads > 1) return caps.has(Op::BARRIER) && caps.max_shared_bytes > 0;
@@ -21,7 +21,7 @@ bool is_condensed(const SchedulerInput& input, int i) {
   const NodeAnalysis& analysis = input.analysis[i];
   const double bytes = analysis.size * static_cast<double>(dtype_size(node.dtype));
   return is_elementwise(node.op) && !analysis.trivial && analysis.needs_buffer &&
-         !analysis.epilogue && analysis.chain <= kMostChain &&
+         !analysis.epilogue && analysis.chain <= kMostCondensedChain &&
          analysis.read * kTimesSmaller <= bytes;
 }
 

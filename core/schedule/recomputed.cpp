@@ -17,9 +17,9 @@ constexpr double kMostTerms = 128;
 constexpr double kMuchLarger = 4;
 constexpr double kUsualCache = 32 << 20;  ///< the last one, where the device does not say
 
-class Finder {
+class RecomputedFinder {
  public:
-  explicit Finder(const SchedulerInput& input)
+  explicit RecomputedFinder(const SchedulerInput& input)
       : input_(input), readers_(input.nodes.size()), kept_(input.nodes.size()) {
     for (size_t i = 0; i < input.nodes.size(); ++i)
       for (const int s : input.sources[i])
@@ -204,6 +204,8 @@ class Finder {
 
 }  // namespace
 
-std::vector<Recomputed> find_recomputed(const SchedulerInput& input) { return Finder(input).run(); }
+std::vector<Recomputed> find_recomputed(const SchedulerInput& input) {
+  return RecomputedFinder(input).run();
+}
 
 }  // namespace tenon::scheduling

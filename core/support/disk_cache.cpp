@@ -48,7 +48,7 @@ Said& said() {
   return instance;
 }
 /// Before there are threads: a child made by fork would wait for one that makes it.
-[[maybe_unused]] const Said& made_at_load = said();
+[[maybe_unused]] const Said& said_made_at_load = said();
 
 /// Once in a process, however many contexts find the same.
 void warn_once(const std::string& message) {

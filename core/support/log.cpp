@@ -21,7 +21,7 @@ Channels& channels() {
   return instance;
 }
 /// Before there are threads, as a child made by fork would wait for one that makes it.
-[[maybe_unused]] const Channels& made_at_load = channels();
+[[maybe_unused]] const Channels& channels_made_at_load = channels();
 
 }  // namespace
 

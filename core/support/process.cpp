@@ -122,7 +122,7 @@ struct ForkHandlers {
 namespace {
 
 /// Before there are threads: a child would wait for one that makes it.
-[[maybe_unused]] const ForkHandlers& made_at_load = ForkHandlers::get();
+[[maybe_unused]] const ForkHandlers& fork_handlers_made_at_load = ForkHandlers::get();
 
 }  // namespace
 

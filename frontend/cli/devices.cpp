@@ -38,7 +38,7 @@ json to_json(const Survey& survey) {
   return result;
 }
 
-void print_text(const Survey& survey) {
+void print_survey(const Survey& survey) {
   for (const std::string& problem : survey.problems) say("{}\n", paint(problem, "31"));
   for (const SurveyedPlugin& plugin : survey.plugins) {
     const bool ok = plugin.probe.status == ProbeResult::Status::kOk;
@@ -70,7 +70,7 @@ void add_devices(CLI::App& app, int& exit_code) {
     if (*as_json) {
       say("{}\n", Lines{json_text(to_json(survey))});
     } else {
-      print_text(survey);
+      print_survey(survey);
     }
     if (!survey.selector_error.empty()) {
       complain("tenon", survey.selector_error);

@@ -13,14 +13,14 @@
 namespace tenon::formats {
 namespace {
 
-constexpr uint64_t kMostRatio = 1032;  ///< of deflate (zlib.net/zlib_tech.html)
-constexpr size_t kMostAtOnce = size_t{1} << 30;
+constexpr size_t kMostReadAtOnce = size_t{1} << 30;
 
 }  // namespace
 
 GzipFile::GzipFile(const std::string& path) : path_(path) {
   InputFile file(path);
-  most_bytes_ = file.size() > INT64_MAX / kMostRatio ? INT64_MAX : file.size() * kMostRatio;
+  most_bytes_ =
+      file.size() > INT64_MAX / kMostDeflateRatio ? INT64_MAX : file.size() * kMostDeflateRatio;
   const int descriptor = file.release();
   file_ = gzdopen(descriptor, "rb");
   if (file_ == nullptr) {
@@ -36,7 +36,7 @@ size_t GzipFile::read(void* data, size_t size) {
   size_t held = 0;
   while (held < size) {
     const int got =
-        gzread(file_, to + held, static_cast<unsigned>(std::min(size - held, kMostAtOnce)));
+        gzread(file_, to + held, static_cast<unsigned>(std::min(size - held, kMostReadAtOnce)));
     int code = Z_OK;
     const char* const why = gzerror(file_, &code);
     if (code == Z_ERRNO)

@@ -10,6 +10,9 @@
 
 namespace tenon::formats {
 
+/// Bytes that one byte of deflate can be (zlib.net/zlib_tech.html).
+inline constexpr uint64_t kMostDeflateRatio = 1032;
+
 class GzipFile {
  public:
   /// Throws kEnvironment for what the system refuses, kInvalid for what is no regular file.

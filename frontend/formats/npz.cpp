@@ -16,7 +16,6 @@
 namespace tenon::formats {
 namespace {
 
-constexpr uint64_t kMostRatio = 1032;  ///< of deflate (zlib.net/zlib_tech.html)
 constexpr std::string_view kEnding = ".npy";
 constexpr size_t kMostName = 1000;
 constexpr std::string_view kEmpty("PK\5\6\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 22);
@@ -63,7 +62,7 @@ void check_entry(const zip_stat_t& stat, const std::string& origin, uint64_t fil
   TN_REQUIRE(stat.comp_method == ZIP_CM_STORE || stat.comp_method == ZIP_CM_DEFLATE,
              "{}: expected an entry that is stored or deflated, got method {}", origin,
              stat.comp_method);
-  TN_REQUIRE(stat.comp_size <= file_size && stat.size / kMostRatio <= stat.comp_size,
+  TN_REQUIRE(stat.comp_size <= file_size && stat.size / kMostDeflateRatio <= stat.comp_size,
              "{}: expected {} bytes of the file to hold {}, got an archive that lies", origin,
              stat.comp_size, stat.size);
   check_memory(origin, stat.size);

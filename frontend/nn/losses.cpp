@@ -16,7 +16,7 @@
 namespace tenon::nn {
 namespace {
 
-std::string text(const Tensor& x) {
+std::string typed_shape(const Tensor& x) {
   std::string out = std::string(dtype_name(x.dtype())) + "[";
   for (size_t i = 0; i < x.sizes().size(); ++i) out += (i ? ", " : "") + x.sizes()[i].text();
   return out + "]";
@@ -43,7 +43,7 @@ struct Pair {
       fits = size == Size(1) || size == p.sizes()[static_cast<size_t>(p.rank() - i)];
     }
     TN_REQUIRE(fits, "[{}] expected a target that broadcasts to the prediction, {}, got {}", op,
-               text(p), text(t));
+               typed_shape(p), typed_shape(t));
   }
   Tensor prediction, target;
   DType dtype;
@@ -74,7 +74,7 @@ Targets of_labels(const char* op, const Tensor& log_chances, const Tensor& label
   TN_REQUIRE(
       labels.sizes() == Sizes(shape) && !is_float(labels.dtype()) && labels.dtype() != DType::kBool,
       "[{}] expected integer labels in the shape of {} without axis {}, got {}", op,
-      text(log_chances), axis, text(labels));
+      typed_shape(log_chances), axis, typed_shape(labels));
   const Size classes = log_chances.sizes()[static_cast<size_t>(axis)];
   const Tensor label = labels.cast(DType::kI64);
   const auto of_label = [&](const Tensor& x) {
@@ -88,7 +88,7 @@ Targets of_labels(const char* op, const Tensor& log_chances, const Tensor& label
   if (options.weight) {
     TN_REQUIRE(options.weight->sizes() == Sizes{classes},
                "[{}] expected a weight for each of {} classes, got {}", op, classes.text(),
-               text(*options.weight));
+               typed_shape(*options.weight));
     weight = along(options.weight->cast(log_chances.dtype()), axis, rank);
     label_weights = of_label(weight.expand(log_chances.sizes()));
     losses = losses * label_weights;
@@ -122,7 +122,7 @@ Tensor of_chances(const Tensor& log_chances, const Tensor& chances, DType dtype,
   const int axis = class_axis(op, log_chances), rank = log_chances.rank();
   TN_REQUIRE(chances.sizes() == log_chances.sizes(),
              "[{}] expected targets of a float dtype in the shape of {}, got {}", op,
-             text(log_chances), text(chances));
+             typed_shape(log_chances), typed_shape(chances));
   Tensor target = wide(chances);
   const Size classes = log_chances.sizes()[static_cast<size_t>(axis)];
   if (options.smoothing > 0) {
@@ -134,7 +134,7 @@ Tensor of_chances(const Tensor& log_chances, const Tensor& chances, DType dtype,
   return reduced(losses.sum({axis}), dtype, options.reduction);
 }
 
-Tensor length(const Tensor& x) { return norm(x, 2, {-1}); }
+Tensor norm_of_rows(const Tensor& x) { return norm(x, 2, {-1}); }
 
 }  // namespace
 
@@ -222,8 +222,8 @@ Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& tar
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            double margin, Reduction reduction) {
   const Tensor from = wide(anchor);
-  const Tensor near = length(from - wide(positive) + 1e-6);
-  const Tensor far = length(from - wide(negative) + 1e-6);
+  const Tensor near = norm_of_rows(from - wide(positive) + 1e-6);
+  const Tensor far = norm_of_rows(from - wide(negative) + 1e-6);
   return reduced((near - far + margin).relu(), dtype_of(anchor), reduction);
 }
 

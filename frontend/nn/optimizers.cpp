@@ -33,11 +33,11 @@ Tensor mixed(const Tensor& old, const Tensor& with, double part) {
   return old * part + with * (1 - part);
 }
 
-Tensor length(const Tensor& x) { return x.square().sum().sqrt(); }
+Tensor norm_of_all(const Tensor& x) { return x.square().sum().sqrt(); }
 
 /// Singular values moved near 1 by a polynomial of Newton and Schulz (Jordan et al., 2024).
 Tensor newton_schulz(Tensor x, int steps) {
-  x = x / (length(x) + 1e-7);
+  x = x / (norm_of_all(x) + 1e-7);
   for (int i = 0; i < steps; ++i) {
     const Tensor square = x.matmul(x.transpose());
     x = 3.4445 * x + (-4.7750 * square + 2.0315 * square.matmul(square)).matmul(x);
@@ -128,7 +128,7 @@ Optimizer scale_by_lion(double b1, double b2) {
 
 Optimizer scale_by_trust_ratio() {
   return each("trust", [](const Tensor& u, const Tensor& w) {
-    const Tensor of_w = length(w), of_u = length(u);
+    const Tensor of_w = norm_of_all(w), of_u = norm_of_all(u);
     const Tensor usable = (of_w > 0) & (of_u > 0);
     return u * Tensor::where(usable, of_w / Tensor::where(of_u > 0, of_u, 1.0), 1.0);
   });

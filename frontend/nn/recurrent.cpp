@@ -28,7 +28,7 @@ double bound_of(int64_t inputs, int64_t size) {
   return 1 / std::sqrt(static_cast<double>(size));
 }
 
-std::string text(const Tensor& x) {
+std::string shape_text(const Tensor& x) {
   std::string out = "[";
   for (size_t i = 0; i < x.sizes().size(); ++i) out += (i ? ", " : "") + x.sizes()[i].text();
   return out + "]";
@@ -43,7 +43,7 @@ std::vector<Tensor> state_or_zeros(const std::vector<Tensor>& state, size_t coun
              state.size());
   for (const Tensor& part : state)
     TN_REQUIRE(part.sizes() == shape, "[nn.recurrent] expected a state {}, got {}",
-               text(Tensor::zeros(shape, like.dtype(), like.context())), text(part));
+               shape_text(Tensor::zeros(shape, like.dtype(), like.context())), shape_text(part));
   return state;
 }
 
@@ -61,7 +61,7 @@ RecurrentCell::RecurrentCell(Recurrence recurrence, int64_t inputs, int64_t size
 Tensor RecurrentCell::of_inputs(const Tensor& x) const {
   const int64_t inputs = weight_ih.declared->shape[1];
   TN_REQUIRE(x.rank() >= 2 && x.sizes()[static_cast<size_t>(x.rank() - 1)] == Size(inputs),
-             "[nn.recurrent] expected {} inputs in the last axis, got {}", inputs, text(x));
+             "[nn.recurrent] expected {} inputs in the last axis, got {}", inputs, shape_text(x));
   const Tensor product = x.matmul(weight_ih.transpose());
   return bias_ih ? product + *bias_ih : product;
 }
@@ -90,7 +90,7 @@ std::vector<Tensor> RecurrentCell::step(const Tensor& a, const std::vector<Tenso
 std::vector<Tensor> RecurrentCell::operator()(const Tensor& x,
                                               const std::vector<Tensor>& state) const {
   return in_layer(weight_ih, [&] {
-    TN_REQUIRE(x.rank() == 2, "[nn.recurrent] expected [n, inputs], got {}", text(x));
+    TN_REQUIRE(x.rank() == 2, "[nn.recurrent] expected [n, inputs], got {}", shape_text(x));
     const int64_t size = weight_hh.declared->shape[1];
     return step(of_inputs(x), state_or_zeros(state, states_of(kind), {x.sizes()[0], size}, x));
   });
@@ -120,7 +120,7 @@ RecurrentResult Recurrent::operator()(const Tensor& given, const std::vector<Ten
   return in_layer(cells.at(0).weight_ih, [&] {
     TN_REQUIRE(given.rank() == 2 || given.rank() == 3,
                "[nn.recurrent] expected a sequence {}, or [length, inputs] of one alone, got {}",
-               batch_first ? "[n, length, inputs]" : "[length, n, inputs]", text(given));
+               batch_first ? "[n, length, inputs]" : "[length, n, inputs]", shape_text(given));
     const bool is_alone = given.rank() == 2;
     const size_t directions = bidirectional ? 2 : 1, count = states_of(cells.at(0).kind);
     Tensor x = given;

@@ -10,8 +10,6 @@
 namespace tenon {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 /// By long division: each step takes a quotient of as many bits as the dtype has, and leaves a
 /// remainder without rounding.
 Tensor float_fmod(const Tensor& x, const Tensor& y) {

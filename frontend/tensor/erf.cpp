@@ -85,10 +85,10 @@ Tensor erfc_far_double(const Tensor& x) {
 }
 
 /// x and erf(x) - x where x is near 0, else erfc(|x|).
-struct Parts {
+struct ErfParts {
   Tensor near, small, erf_rest, erfc;
 };
-Parts parts(const Tensor& x) {
+ErfParts parts(const Tensor& x) {
   const Tensor size = magnitude(x), near = size < near_end(x);
   const double end = is_double(x) ? 28 : 11;  // erfc is 0 from here on
   const Tensor one = constant_like(x, 1);
@@ -107,7 +107,7 @@ Parts parts(const Tensor& x) {
 
 Tensor erf(const Tensor& x) {
   return in_float(x, [](const Tensor& v) {
-    const Parts p = parts(v);
+    const ErfParts p = parts(v);
     const Tensor far = 1 - p.erfc;
     return where(p.near, p.small + p.erf_rest, where(v < 0, -far, far));
   });
@@ -115,7 +115,7 @@ Tensor erf(const Tensor& x) {
 
 Tensor erfc(const Tensor& x) {
   return in_float(x, [](const Tensor& v) {
-    const Parts p = parts(v);
+    const ErfParts p = parts(v);
     // The difference from 1/2 is exact, that from 1 is not.
     const Tensor near =
         where(p.small > 0.25, 0.5 - (p.small - 0.5 + p.erf_rest), 1 - (p.small + p.erf_rest));

@@ -8,10 +8,13 @@
 
 #include <functional>
 #include <initializer_list>
+#include <limits>
 
 #include "frontend/tensor/state.hpp"
 
 namespace tenon {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 inline bool is_double(const Tensor& x) { return x.dtype() == DType::kF64; }
 

@@ -11,8 +11,6 @@
 namespace tenon {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 Tensor everywhere(const Tensor& x, bool value) {
   return make_tensor(x.context(), builder_of(x).constant(Scalar{DType::kBool, value}, dims_of(x)));
 }

@@ -90,7 +90,7 @@ const SymbolValues& no_symbols() {
   return none;
 }
 /// Before there are threads: a child made by fork would wait for one that makes it.
-[[maybe_unused]] const SymbolValues& made_at_load = no_symbols();
+[[maybe_unused]] const SymbolValues& no_symbols_made_at_load = no_symbols();
 
 }  // namespace
 

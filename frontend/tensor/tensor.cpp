@@ -80,7 +80,7 @@ const Shape& no_dims() {
   return none;
 }
 /// Before there are threads: a child made by fork would wait for one that makes it.
-[[maybe_unused]] const Shape& made_at_load = no_dims();
+[[maybe_unused]] const Shape& no_dims_made_at_load = no_dims();
 
 }  // namespace
 

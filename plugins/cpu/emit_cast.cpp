@@ -19,7 +19,6 @@ using llvm::Intrinsic::ID;
 Value* as_int(Builder& b, Value* v, unsigned bits) {
   return b.CreateBitCast(v, shaped_like(v, b.getIntNTy(bits)));
 }
-Value* as_f32(Builder& b, Value* v) { return b.CreateBitCast(v, shaped_like(v, b.getFloatTy())); }
 
 /// Fenced: else LLVM 19 computes max(f32(x), f32(y)) on halves, which the target has no vectors
 /// for; it falls to scalars and loses a NaN.

@@ -26,7 +26,6 @@ Value* fma(Builder& b, Value* x, Value* y, float z) { return fma(b, x, y, f32_li
 Value* fma(Builder& b, Value* x, float y, float z) { return fma(b, x, f32_like(x, y), z); }
 
 Value* as_i32(Builder& b, Value* v) { return b.CreateBitCast(v, shaped_like(v, b.getInt32Ty())); }
-Value* as_f32(Builder& b, Value* v) { return b.CreateBitCast(v, shaped_like(v, b.getFloatTy())); }
 
 /// Lowest coefficient first.
 Value* polynomial(Builder& b, Value* x, std::span<const float> coefficients) {

@@ -38,6 +38,10 @@ llvm::Value* to_memory(Builder& b, llvm::Value* value, tn_dtype dtype);
 unsigned lanes_of(const llvm::Value* value);
 /// `element`, or a vector of it with as many lanes as `like` has.
 llvm::Type* shaped_like(const llvm::Value* like, llvm::Type* element);
+/// The bits of 32-bit lanes as floats.
+inline llvm::Value* as_f32(Builder& b, llvm::Value* v) {
+  return b.CreateBitCast(v, shaped_like(v, b.getFloatTy()));
+}
 llvm::Constant* int_like(const llvm::Value* like, unsigned bits, uint64_t value);
 llvm::Constant* f32_like(const llvm::Value* like, float value);
 llvm::Constant* f64_like(const llvm::Value* like, double value);

@@ -9,7 +9,7 @@
 namespace tenon::disk {
 namespace {
 
-constexpr uint64_t kPiece = uint64_t{1} << 16;
+constexpr uint64_t kFillPiece = uint64_t{1} << 16;
 
 }  // namespace
 
@@ -38,9 +38,9 @@ void DiskMemory::unmap() {
   disk::unmap(std::exchange(mapped_, {}));
   if (!copy_) return;
   const auto copy = std::exchange(copy_, nullptr);
-  std::byte now[kPiece];
-  for (uint64_t done = 0; done < copy_size_; done += kPiece) {
-    const uint64_t piece = std::min(kPiece, copy_size_ - done);
+  std::byte now[kFillPiece];
+  for (uint64_t done = 0; done < copy_size_; done += kFillPiece) {
+    const uint64_t piece = std::min(kFillPiece, copy_size_ - done);
     read(copy_offset_ + done, now, piece);
     if (std::memcmp(now, copy.get() + done, piece) != 0)
       write(copy_offset_ + done, copy.get() + done, piece);

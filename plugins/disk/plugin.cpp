@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kPiece = uint64_t{1} << 20;
+constexpr uint64_t kCopyPiece = uint64_t{1} << 20;
 constexpr uint32_t kAlignment = 4096;  ///< a page, so that what is pinned begins with one
 
 DiskMemory& memory_at(tn_memory* memory) {
@@ -27,9 +27,9 @@ void copy(const tn_command& c) {
   const DiskMemory& to = memory_at(c.destination);
   if (to.overlaps(c.destination_offset, from, c.source_offset, c.size))
     throw sdk::Failure(TN_ERROR_INVALID_ARGUMENT, "copy: expected ranges that do not overlap");
-  std::vector<std::byte> bytes(std::min(c.size, kPiece));
+  std::vector<std::byte> bytes(std::min(c.size, kCopyPiece));
   for (uint64_t done = 0; done < c.size;) {
-    const uint64_t piece = std::min(c.size - done, kPiece);
+    const uint64_t piece = std::min(c.size - done, kCopyPiece);
     from.read(c.source_offset + done, bytes.data(), piece);
     to.write(c.destination_offset + done, bytes.data(), piece);
     done += piece;
@@ -37,11 +37,11 @@ void copy(const tn_command& c) {
 }
 
 void fill(const tn_command& c) {
-  std::vector<std::byte> bytes(std::min(c.size, kPiece));
+  std::vector<std::byte> bytes(std::min(c.size, kCopyPiece));
   for (size_t i = 0; i < bytes.size(); i += c.pattern_size)
     std::memcpy(bytes.data() + i, &c.pattern, c.pattern_size);
   for (uint64_t done = 0; done < c.size;) {
-    const uint64_t piece = std::min(c.size - done, kPiece);
+    const uint64_t piece = std::min(c.size - done, kCopyPiece);
     memory_at(c.destination).write(c.destination_offset + done, bytes.data(), piece);
     done += piece;
   }

@@ -12,10 +12,6 @@
 namespace tenon::sdk::table {
 namespace {
 
-void require(bool condition, const char* message) {
-  if (!condition) throw Failure(TN_ERROR_INVALID_ARGUMENT, message);
-}
-
 template <class Handle, class Object>
 void hand_out(Handle** out, std::unique_ptr<Object> object) {
   if (!object) throw Failure(TN_ERROR_INTERNAL, "the backend made no object");

@@ -7,10 +7,6 @@
 namespace tenon::sdk {
 namespace {
 
-void require(bool condition, const char* message) {
-  if (!condition) throw Failure(TN_ERROR_INVALID_ARGUMENT, message);
-}
-
 const FileDevice& device_at(tn_device* device) {
   require(device, "files: expected a device, got null");
   return static_cast<const FileDevice&>(*device_of(device));

@@ -21,10 +21,6 @@ namespace {
 
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Failure(TN_ERROR_INVALID_ARGUMENT, message);
-}
-
 std::byte* range_of(tn_memory* handle, uint64_t offset, uint64_t size, const char* what) {
   check_range(handle, offset, size, what);
   return size ? static_cast<const HostMemory&>(*memory_of(handle)).data() + offset : nullptr;

@@ -9,10 +9,6 @@
 namespace tenon::sdk {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Failure(TN_ERROR_INVALID_ARGUMENT, message);
-}
-
 void check_argument(const tn_argument& from, const LaunchSignature::Argument& expected,
                     uint32_t i) {
   const bool is_buffer = expected.kind == TN_PARAM_BUFFER;

@@ -5,10 +5,6 @@
 namespace tenon::sdk {
 namespace {
 
-void require(bool condition, const char* message) {
-  if (!condition) throw Failure(TN_ERROR_INVALID_ARGUMENT, message);
-}
-
 int32_t run(tn_device* device, const tn_submission* submission, uint64_t* out_nanoseconds,
             tn_error* error) {
   return guarded(error, [&] {

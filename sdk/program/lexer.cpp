@@ -8,7 +8,7 @@ namespace tenon::sdk {
 namespace {
 
 bool is_label(char c) { return is_letter(c) || is_digit(c); }
-bool is_word(char c) { return is_label(c) || c == '.' || c == '-' || c == '+'; }
+bool is_word_char(char c) { return is_label(c) || c == '.' || c == '-' || c == '+'; }
 
 }  // namespace
 
@@ -17,9 +17,9 @@ void Lexer::advance() {
   token_ = {Token::Kind::kEnd, {}, start};
   if (scanner_.at_end()) return;
   const char c = scanner_.next();
-  if (is_word(c)) {
+  if (is_word_char(c)) {
     token_.kind = Token::Kind::kWord;
-    token_.text = scanner_.run(is_word);
+    token_.text = scanner_.run(is_word_char);
     // The one word with brackets: nan(0x7fc00001).
     if (token_.text == "nan" && scanner_.next() == '(' && scanner_.accept("(0x")) {
       const size_t digits = scanner_.run(is_label).size();

@@ -11,7 +11,7 @@ namespace tenon::sdk {
 namespace {
 
 // Other words that ops.def uses in its columns.
-namespace words {
+namespace claim_words {
 constexpr uint32_t COMM = kOpCommutes, ASSOC = kOpAssociates, IDEM = kOpIdempotent,
                    HINT = kOpOptional;
 constexpr OpSpelling OWN = {};
@@ -29,19 +29,19 @@ constexpr OpInfo kOps[] = {
    OpClaim::by,    spelling},
 #include "tenon/ops.def"
 };
-}  // namespace words
+}  // namespace claim_words
 }  // namespace
 
-std::span<const OpInfo> all_ops() { return words::kOps; }
+std::span<const OpInfo> all_ops() { return claim_words::kOps; }
 
 const OpInfo* op_info(uint16_t op) {
-  const auto* at = std::ranges::lower_bound(words::kOps, op, {}, &OpInfo::op);
-  return at == std::end(words::kOps) || at->op != op ? nullptr : at;
+  const auto* at = std::ranges::lower_bound(claim_words::kOps, op, {}, &OpInfo::op);
+  return at == std::end(claim_words::kOps) || at->op != op ? nullptr : at;
 }
 
 const OpInfo* op_by_text(std::string_view text) {
-  const auto* at = std::ranges::find(words::kOps, text, &OpInfo::text);
-  return at == std::end(words::kOps) ? nullptr : at;
+  const auto* at = std::ranges::find(claim_words::kOps, text, &OpInfo::text);
+  return at == std::end(claim_words::kOps) ? nullptr : at;
 }
 
 bool takes(OpTypes types, uint8_t dtype) {

@@ -20,7 +20,7 @@ namespace {
 using Kind = Token::Kind;
 using Value = ProgramBuilder::Value;
 
-struct Type {
+struct ParsedType {
   tn_dtype dtype;
   uint16_t lanes;
 };
@@ -142,7 +142,7 @@ class Parser {
     if (dtype == TN_DTYPE_VOID) fail_at(token, "a dtype");
     return static_cast<tn_dtype>(dtype);
   }
-  Type take_type() {
+  ParsedType take_type() {
     expect_mark(":");
     const Token token = take(Kind::kWord, "a type");
     const size_t x = std::min(token.text.rfind('x'), token.text.size());
@@ -316,7 +316,7 @@ class Parser {
       operands = take_values();
     }
     const uint32_t flags = take_flags(words::kFlags);
-    const Type type = take_type();
+    const ParsedType type = take_type();
     expect_newline();
     if (info->op == TN_OP_CONST) {
       const auto bits = parse_scalar(constant.text, type.dtype);
@@ -381,7 +381,7 @@ class Parser {
     if (bounds.size() != 3) fail_at(at, "begin, end and step");
     const uint32_t flags = take_flags(words::kFlags);
     const Token type_at = lexer_.peek();
-    const Type type = take_type();
+    const ParsedType type = take_type();
     if (type.lanes != 1 || builder_.at(bounds[0]).dtype != type.dtype) {
       fail_at(type_at, fmt::format("the type of %{}", at.text));
     }
@@ -400,7 +400,7 @@ class Parser {
       labels.push_back(name);
       initial.push_back(take_value());
       const Token carry_at = lexer_.peek();
-      const Type carry = take_type();
+      const ParsedType carry = take_type();
       const tn_op& from = builder_.at(initial.back());
       if (from.dtype != carry.dtype || from.lanes != carry.lanes) {
         fail_at(carry_at, "the type of the initial value");

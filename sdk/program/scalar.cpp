@@ -18,7 +18,7 @@ namespace {
 
 /// How the bits of a dtype become a value to compute with (double, int64_t or uint64_t), and back.
 template <uint8_t kDType>
-struct Type {
+struct ScalarType {
   static constexpr const DTypeInfo& kInfo = *dtype_info(kDType);
   static constexpr bool kIsFloat = is_float(kInfo);
   static constexpr bool kIsSigned = kInfo.kind == DTypeClass::SIGNED;
@@ -122,7 +122,7 @@ uint64_t integer_op(Value a, Value b) {
   if constexpr (kOp == TN_OP_AND) return x & y;
   if constexpr (kOp == TN_OP_OR) return x | y;
   if constexpr (kOp == TN_OP_XOR) return x ^ y;
-  constexpr uint64_t kBits = Type<kDType>::kBits;
+  constexpr uint64_t kBits = ScalarType<kDType>::kBits;
   if constexpr (kOp == TN_OP_SHL) return y < kBits ? x << y : 0;
   if constexpr (kOp == TN_OP_SHR)
     return static_cast<uint64_t>(a >> std::min(y, uint64_t{63})) * (y < kBits || a < 0);
@@ -131,7 +131,7 @@ uint64_t integer_op(Value a, Value b) {
 
 template <uint16_t kOp, uint8_t kDType>
 uint64_t evaluate(uint64_t a, uint64_t b, uint64_t c) {
-  using T = Type<kDType>;
+  using T = ScalarType<kDType>;
   if constexpr (kOp == TN_OP_WHERE) return a ? b : c;
   if constexpr (kOp == TN_OP_CMPLT) return T::load(a) < T::load(b);
   if constexpr (kOp == TN_OP_CMPNE) return T::load(a) != T::load(b);
@@ -161,7 +161,7 @@ double to_double_odd(Value value) {
 
 template <uint8_t kTo>
 uint64_t saturate(double value) {
-  using T = Type<kTo>;
+  using T = ScalarType<kTo>;
   if (std::isnan(value)) return 0;
   constexpr int kMagnitude = T::kIsSigned ? T::kBits - 1 : T::kBits;
   constexpr double kEnd = static_cast<double>(uint64_t{1} << (kMagnitude - 1)) * 2;
@@ -176,8 +176,8 @@ uint64_t saturate(double value) {
 
 template <uint8_t kFrom, uint8_t kTo>
 uint64_t cast(uint64_t bits, uint64_t, uint64_t) {
-  using F = Type<kFrom>;
-  using T = Type<kTo>;
+  using F = ScalarType<kFrom>;
+  using T = ScalarType<kTo>;
   const auto value = F::load(bits);
   if constexpr (kFrom == kTo)
     return bits;

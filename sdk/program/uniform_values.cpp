@@ -16,7 +16,7 @@ namespace {
 constexpr uint8_t kExactRises = 6;  ///< then widened: few more are left
 
 unsigned width_of(uint8_t dtype) { return dtype == TN_DTYPE_BOOL ? 1 : dtype_bytes(dtype) * 8; }
-bool is_whole(uint8_t dtype) { return is_integer(dtype) || dtype == TN_DTYPE_BOOL; }
+bool is_integral(uint8_t dtype) { return is_integer(dtype) || dtype == TN_DTYPE_BOOL; }
 
 }  // namespace
 
@@ -117,7 +117,7 @@ bool UniformValues::any_varies(const tn_op& op) const {
 
 VaryingBits UniformValues::evaluate(uint32_t i, const tn_op& op) {
   const unsigned width = width_of(op.dtype);
-  const bool is_whole_op = is_whole(op.dtype);
+  const bool is_whole_op = is_integral(op.dtype);
   switch (op.op) {
     case TN_OP_CONST:
       return bits_of_constant(op.imm);
@@ -151,7 +151,7 @@ VaryingBits UniformValues::evaluate(uint32_t i, const tn_op& op) {
   switch (op.op) {
     case TN_OP_CAST: {
       const uint8_t from = operand_op(op, 0).dtype;
-      if (!is_whole(from) || (op.dtype == TN_DTYPE_BOOL && from != TN_DTYPE_BOOL)) break;
+      if (!is_integral(from) || (op.dtype == TN_DTYPE_BOOL && from != TN_DTYPE_BOOL)) break;
       return bits_of_cast(operand(op, 0), width_of(from), is_signed(from), width);
     }
     case TN_OP_ADD:

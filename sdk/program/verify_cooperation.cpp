@@ -11,8 +11,6 @@
 namespace tenon::sdk {
 namespace {
 
-constexpr uint64_t kAtom = UINT64_C(0xffffffff);
-constexpr uint64_t kFragment = UINT64_C(1) << 48;  ///< set in the role of every fragment
 constexpr uint32_t kLineBytes = 128, kPatternBytes = 8 * kLineBytes;
 constexpr uint64_t kMostGroups = 64;  ///< asynchronous copies in flight
 
@@ -52,7 +50,7 @@ std::string check_subgroup_op(const ProgramView& program, const tn_op& op) {
 std::string check_matrix_access(const ProgramView& program, const tn_op& op) {
   const bool is_load = op.op == TN_OP_MATRIX_LOAD;
   if (auto e = check_count(op, is_load ? 3 : 4); !e.empty()) return e;
-  if ((op.imm & ~(kAtom | TN_MATRIX_ROLE | TN_MATRIX_TRANSPOSED | TN_MATRIX_LINES)) ||
+  if ((op.imm & ~(kMatrixAtomBits | TN_MATRIX_ROLE | TN_MATRIX_TRANSPOSED | TN_MATRIX_LINES)) ||
       (op.imm & TN_MATRIX_ROLE) > TN_MATRIX_C) {
     return fmt::format("expected an atom, role and layout, got imm {:#x}", op.imm);
   }
@@ -102,7 +100,7 @@ std::string check_cooperation(const ProgramView& program, const tn_op& op) {
     case TN_OP_MATRIX_STORE:
       return check_matrix_access(program, op);
     case TN_OP_MATRIX_MULTIPLY:
-      if (op.imm & ~kAtom) return fmt::format("expected an atom, got imm {:#x}", op.imm);
+      if (op.imm & ~kMatrixAtomBits) return fmt::format("expected an atom, got imm {:#x}", op.imm);
       return expect_operand(program, op, 2, op.dtype, op.lanes);
     case TN_OP_ASYNC_COPY:
       return check_async_copy(program, op);
@@ -130,14 +128,14 @@ std::string FragmentRoles::check(uint32_t i, const tn_op& op) {
   uint64_t role = 0;
   switch (op.op) {
     case TN_OP_MATRIX_LOAD:
-      roles_[i] = kFragment | (op.imm & (kAtom | TN_MATRIX_ROLE));
+      roles_[i] = kMatrixFragment | (op.imm & (kMatrixAtomBits | TN_MATRIX_ROLE));
       return {};
     case TN_OP_MATRIX_STORE:
-      role = kFragment | (op.imm & (kAtom | TN_MATRIX_ROLE));
+      role = kMatrixFragment | (op.imm & (kMatrixAtomBits | TN_MATRIX_ROLE));
       return join(role, operands[3]);
     case TN_OP_MATRIX_MULTIPLY:
       for (uint64_t k = 0; k < 3; ++k) {
-        role = kFragment | op.imm | k << 32;
+        role = kMatrixFragment | op.imm | k << 32;
         if (auto e = join(role, operands[k]); !e.empty()) return e;
       }
       roles_[i] = role;

@@ -10,6 +10,10 @@
 
 namespace tenon::sdk {
 
+inline constexpr uint64_t kMatrixAtomBits = UINT64_C(0xffffffff);  ///< of an imm: the atom
+inline constexpr uint64_t kMatrixFragment = UINT64_C(1)
+                                            << 48;  ///< set in the role of every fragment
+
 bool is_cooperation(uint16_t op);
 
 /// Operands, dtypes, lanes and imm of such an op, whose operands are known to be visible and of

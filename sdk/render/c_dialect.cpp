@@ -15,18 +15,18 @@ namespace tenon::sdk {
 namespace {
 
 using On = Spelling::On;
-constexpr Spelling kSpellings[] = {
+constexpr Spelling kCSpellings[] = {
     {TN_OP_WHERE, On::kAny, "{0} ? {1} : {2}"}, {TN_OP_ADD, On::kBool, "{0} | {1}"},
     {TN_OP_MUL, On::kBool, "{0} & {1}"},        {TN_OP_MAX, On::kBool, "{0} | {1}"},
     {TN_OP_MIN, On::kBool, "{0} & {1}"},        {TN_OP_RECIP, On::kF32, "1.0f / {0}"},
     {TN_OP_RECIP, On::kF64, "1.0 / {0}"},
 };
 
-DialectData make_data() {
+DialectData make_c_data() {
   DialectData data = {};
   data.name = "c";
   data.type = &DTypeInfo::c;
-  data.spellings = kSpellings;
+  data.spellings = kCSpellings;
   data.float_suffix = "f";
   data.has_math = true;
   for (int space : {TN_SPACE_GLOBAL, TN_SPACE_CONSTANT}) data.pointer_space[space] = "";
@@ -53,7 +53,7 @@ static inline uint64_t tn_bits_of_f64(double f) { uint64_t b; memcpy(&b, &f, 8);
 
 }  // namespace
 
-CDialect::CDialect() : data_(make_data()) {}
+CDialect::CDialect() : data_(make_c_data()) {}
 
 std::string CDialect::prelude(const ProgramView&, std::string_view) const {
   return std::string(kBegin).append(c_helpers());

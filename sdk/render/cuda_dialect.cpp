@@ -33,7 +33,7 @@ constexpr uint32_t sum_of(uint32_t dtype) {
   return is_byte ? TN_DTYPE_I32 : dtype == TN_DTYPE_F64 ? TN_DTYPE_F64 : TN_DTYPE_F32;
 }
 
-constexpr tn_matrix_atom atom(uint32_t id, uint32_t m, uint32_t k, uint32_t a, uint32_t b) {
+constexpr tn_matrix_atom cuda_atom(uint32_t id, uint32_t m, uint32_t k, uint32_t a, uint32_t b) {
   constexpr uint32_t kColumns = 8, kThreads = 32;
   tn_matrix_atom out = TN_INIT(tn_matrix_atom);
   out.id = id;
@@ -50,7 +50,7 @@ constexpr tn_matrix_atom atom(uint32_t id, uint32_t m, uint32_t k, uint32_t a, u
 
 /// wgmma: four warps, operands in shared memory.
 constexpr tn_matrix_atom tile_atom(uint32_t id, uint32_t n, uint32_t dtype) {
-  tn_matrix_atom a = atom(id, 64, 16, dtype, dtype);
+  tn_matrix_atom a = cuda_atom(id, 64, 16, dtype, dtype);
   a.n = n;
   a.scope = TN_SCOPE_BLOCK;
   a.a_lanes = a.b_lanes = 1;
@@ -83,30 +83,30 @@ constexpr GpuTileLoad kColumns2 = {"tn_ldmatrix_x2", "t & 7", "t & 8"};
 
 /// Of 16 x 8 x 32 with operands of a byte; ldmatrix turns pairs of bytes only.
 constexpr GpuAtom bytes(uint32_t id, uint32_t a, uint32_t b, std::string_view multiply) {
-  return {with_layouts(atom(id, 16, 32, a, b), kA8, kB8, kC),
+  return {with_layouts(cuda_atom(id, 16, 32, a, b), kA8, kB8, kC),
           {{"tn_ldmatrix_x4", "t & 15", "(t >> 4) * 16"}, {}},
           {{}, {"tn_ldmatrix_x2", "t & 7", "(t & 8) * 2"}},
           multiply};
 }
 
-constexpr GpuAtom kAtoms[] = {
-    {with_layouts(atom(1, 16, 16, TN_DTYPE_F16, TN_DTYPE_F16), kA16, kB16, kC),
+constexpr GpuAtom kCudaAtoms[] = {
+    {with_layouts(cuda_atom(1, 16, 16, TN_DTYPE_F16, TN_DTYPE_F16), kA16, kB16, kC),
      {kRows4, kTurned2},
      {kTurned4, kColumns2},
      "tn_mma_f16_k16"},
-    {with_layouts(atom(2, 16, 16, TN_DTYPE_BF16, TN_DTYPE_BF16), kA16, kB16, kC),
+    {with_layouts(cuda_atom(2, 16, 16, TN_DTYPE_BF16, TN_DTYPE_BF16), kA16, kB16, kC),
      {kRows4, kTurned2},
      {kTurned4, kColumns2},
      "tn_mma_bf16_k16"},
-    {with_layouts(atom(3, 16, 8, TN_DTYPE_F32, TN_DTYPE_F32), kA32, kB32, kC),
+    {with_layouts(cuda_atom(3, 16, 8, TN_DTYPE_F32, TN_DTYPE_F32), kA32, kB32, kC),
      {{"tn_ldmatrix_x4", "t & 15", "(t >> 4) * 4"}, {}},
      {{}, {"tn_ldmatrix_x2", "t & 7", "(t & 8) / 2"}},
      "tn_mma_tf32_k8"},
-    {with_layouts(atom(4, 16, 8, TN_DTYPE_F16, TN_DTYPE_F16), kA16Half, kB16Half, kC),
+    {with_layouts(cuda_atom(4, 16, 8, TN_DTYPE_F16, TN_DTYPE_F16), kA16Half, kB16Half, kC),
      {kRows2, {"tn_ldmatrix_x1_trans", "t & 7", "0"}},
      {{"tn_ldmatrix_x2_trans", "t & 7", "t & 8"}, kRows1},
      "tn_mma_f16_k8"},
-    {with_layouts(atom(5, 8, 4, TN_DTYPE_F64, TN_DTYPE_F64), kA64, kB64, kC64),
+    {with_layouts(cuda_atom(5, 8, 4, TN_DTYPE_F64, TN_DTYPE_F64), kA64, kB64, kC64),
      {},
      {},
      "tn_mma_f64_k4"},
@@ -128,19 +128,20 @@ constexpr GpuAtom kAtoms[] = {
      "tn_wgmma_bf16_n64"},
 };
 
-constexpr tn_matrix_atom kSm75[] = {kAtoms[3].atom};
+constexpr tn_matrix_atom kSm75[] = {kCudaAtoms[3].atom};
 /// From f8 on: not of 8.9, whose units keep 13 bits of such sums and no more (MMA-Sim), which no
 /// TN_ATOM_ bit allows. 9.0 to 11.0 make halves of f8 and use the units of f16, as the code that
 /// ptxas 13.0 emits shows; those of 12.0 keep 25 bits (MMA-Sim).
 constexpr size_t kNoF8 = 8;
-constexpr tn_matrix_atom kSm80[] = {kAtoms[0].atom,  kAtoms[1].atom,  kAtoms[2].atom,
-                                    kAtoms[4].atom,  kAtoms[5].atom,  kAtoms[6].atom,
-                                    kAtoms[7].atom,  kAtoms[8].atom,  kAtoms[9].atom,
-                                    kAtoms[10].atom, kAtoms[11].atom, kAtoms[12].atom};
-constexpr tn_matrix_atom kSm90a[] = {
-    kAtoms[0].atom,  kAtoms[1].atom,  kAtoms[2].atom,  kAtoms[4].atom, kAtoms[5].atom,
-    kAtoms[6].atom,  kAtoms[7].atom,  kAtoms[8].atom,  kAtoms[9].atom, kAtoms[10].atom,
-    kAtoms[11].atom, kAtoms[12].atom, kAtoms[13].atom, kAtoms[14].atom};
+constexpr tn_matrix_atom kSm80[] = {kCudaAtoms[0].atom,  kCudaAtoms[1].atom,  kCudaAtoms[2].atom,
+                                    kCudaAtoms[4].atom,  kCudaAtoms[5].atom,  kCudaAtoms[6].atom,
+                                    kCudaAtoms[7].atom,  kCudaAtoms[8].atom,  kCudaAtoms[9].atom,
+                                    kCudaAtoms[10].atom, kCudaAtoms[11].atom, kCudaAtoms[12].atom};
+constexpr tn_matrix_atom kSm90a[] = {kCudaAtoms[0].atom,  kCudaAtoms[1].atom,  kCudaAtoms[2].atom,
+                                     kCudaAtoms[4].atom,  kCudaAtoms[5].atom,  kCudaAtoms[6].atom,
+                                     kCudaAtoms[7].atom,  kCudaAtoms[8].atom,  kCudaAtoms[9].atom,
+                                     kCudaAtoms[10].atom, kCudaAtoms[11].atom, kCudaAtoms[12].atom,
+                                     kCudaAtoms[13].atom, kCudaAtoms[14].atom};
 
 const GpuWords& cuda_words() {
   static const GpuWords words = {
@@ -155,7 +156,7 @@ const GpuWords& cuda_words() {
       .stream_store = "tn_stream_store_{2}({0}, {1});",
       .static_shared_bytes = 48 << 10,
       .helpers = cuda_helpers(),
-      .atoms = kAtoms,
+      .atoms = kCudaAtoms,
   };
   return words;
 }

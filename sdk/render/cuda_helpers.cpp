@@ -48,7 +48,7 @@ namespace {
         "      : \"l\"(a), \"l\"(b), \"n\"(A), \"n\"(B), \"n\"(1)\n      : \"memory\");\n}\n" \
   }
 
-constexpr GpuHelper kHelpers[] = {
+constexpr GpuHelper kCudaHelpers[] = {
     {"tn_decode_f16",
      "TN float tn_decode_f16(unsigned short x) {\n  float f;\n"
      "  asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(f) : \"h\"(x));\n  return f;\n}\n"},
@@ -243,6 +243,6 @@ constexpr GpuHelper kHelpers[] = {
 
 }  // namespace
 
-std::span<const GpuHelper> cuda_helpers() { return kHelpers; }
+std::span<const GpuHelper> cuda_helpers() { return kCudaHelpers; }
 
 }  // namespace tenon::sdk

@@ -20,7 +20,7 @@ namespace tenon::sdk {
 namespace {
 
 using On = Spelling::On;
-constexpr auto kSpellings = with_shader_spellings({
+constexpr auto kGlslSpellings = with_shader_spellings({
     {TN_OP_CMPNE, On::kF32, "!({0} == {1})"},
     {TN_OP_CMPNE, On::kF64, "!({0} == {1})"},
     {TN_OP_WHERE, On::kAny, "{0} ? {1} : {2}"},
@@ -32,12 +32,12 @@ constexpr auto kSpellings = with_shader_spellings({
     {TN_OP_TRUNC, On::kF64, "tn_trunc_f64({0})"},
 });
 
-constexpr DialectData make_data(bool keeps_loops) {
+constexpr DialectData make_glsl_data(bool keeps_loops) {
   DialectData data = shader_data();
   data.name = "glsl";
   if (keeps_loops) data.roll_hint = "[[dont_unroll]]";
   data.type = &DTypeInfo::glsl;
-  data.spellings = kSpellings;
+  data.spellings = kGlslSpellings;
   data.index[TN_AXIS_GRID_X] = "gl_WorkGroupID.x";
   data.index[TN_AXIS_GRID_Y] = "gl_WorkGroupID.y";
   data.index[TN_AXIS_GRID_Z] = "gl_WorkGroupID.z";
@@ -49,7 +49,7 @@ constexpr DialectData make_data(bool keeps_loops) {
   data.definition = "{0} {1} = {2};";
   return data;
 }
-constexpr DialectData kData = make_data(false), kRolled = make_data(true);
+constexpr DialectData kGlslData = make_glsl_data(false), kGlslRolledData = make_glsl_data(true);
 
 /// What a word in the text asks for.
 struct Extension {
@@ -79,11 +79,11 @@ constexpr Extension kExtensions[] = {
     {"[[dont_unroll]]", "GL_EXT_control_flow_attributes"},
 };
 
-bool is_real(uint8_t dtype) { return dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F64; }
+bool has_real_type(uint8_t dtype) { return dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F64; }
 
 /// Whether SPIR-V could contract the op with another.
 bool contracts(const tn_op& op) {
-  return is_real(op.dtype) &&
+  return has_real_type(op.dtype) &&
          (op.op == TN_OP_ADD || op.op == TN_OP_SUB || op.op == TN_OP_MUL || op.op == TN_OP_FMA);
 }
 
@@ -95,7 +95,9 @@ class GlslDialect : public ShaderDialect {
       has_barrier_ |= program.op(i).op == TN_OP_BARRIER;
     }
   }
-  const DialectData& data() const override { return options_.keeps_loops ? kRolled : kData; }
+  const DialectData& data() const override {
+    return options_.keeps_loops ? kGlslRolledData : kGlslData;
+  }
 
   /// Of the explicit sizes, which C has too.
   std::string_view memory_type(uint8_t dtype) const override {
@@ -174,7 +176,7 @@ class GlslDialect : public ShaderDialect {
     return (contracts(op) ? "precise " : "") + Dialect::define(op, name, value);
   }
   std::string declare(const tn_op& of, const std::string& name) const override {
-    return (is_real(of.dtype) ? "precise " : "") + Dialect::declare(of, name);
+    return (has_real_type(of.dtype) ? "precise " : "") + Dialect::declare(of, name);
   }
 
   std::string load(const Element& at, const tn_op&) const override {
@@ -187,7 +189,7 @@ class GlslDialect : public ShaderDialect {
   /// Where a mask is constant, drivers see the zero that it leaves: see with_zeros().
   std::string fill(const tn_op& op, const std::string& value) const override {
     if (!is_float(op.dtype) || value != literal(0, op.dtype)) return value;
-    return is_real(op.dtype) ? hidden(0, op.dtype) : fmt::format("tn_opaque({})", value);
+    return has_real_type(op.dtype) ? hidden(0, op.dtype) : fmt::format("tn_opaque({})", value);
   }
   std::string store(const Element& at, const std::string& value, const tn_op&) const override {
     const uint8_t dtype = at.dtype();

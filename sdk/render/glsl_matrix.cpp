@@ -14,9 +14,6 @@
 namespace tenon::sdk {
 namespace {
 
-constexpr uint64_t kFragment = UINT64_C(1) << 48;  ///< set in every role
-constexpr uint64_t kAtom = UINT64_C(0xffffffff);
-
 /// By the upper byte of an id, whose others are m, n and k.
 constexpr uint32_t kDtypes[][3] = {
     {TN_DTYPE_F16, TN_DTYPE_F16, TN_DTYPE_F32}, {TN_DTYPE_BF16, TN_DTYPE_BF16, TN_DTYPE_F32},
@@ -30,16 +27,20 @@ struct Shape {
 
 uint32_t role_of(uint64_t role) { return static_cast<uint32_t>((role & TN_MATRIX_ROLE) >> 32); }
 uint8_t dtype_of(uint64_t role) {
-  return static_cast<uint8_t>(kDtypes[(role & kAtom) >> 24][role_of(role)]);
+  return static_cast<uint8_t>(kDtypes[(role & kMatrixAtomBits) >> 24][role_of(role)]);
 }
 Shape shape_of(uint64_t role) {
   const auto size = [&](int at) { return static_cast<uint32_t>(role >> (8 * at)) & 0xff; };
   const uint32_t m = size(0), n = size(1), k = size(2);
   return {role_of(role) == 1 ? k : m, role_of(role) == 0 ? k : n};
 }
-std::string suffix(uint64_t role) { return fmt::format("{:x}_{}", role & kAtom, role_of(role)); }
+std::string suffix(uint64_t role) {
+  return fmt::format("{:x}_{}", role & kMatrixAtomBits, role_of(role));
+}
 std::string type_name(uint64_t role) { return "tn_matrix_" + suffix(role); }
-uint64_t role_at(const tn_op& op) { return kFragment | (op.imm & (kAtom | TN_MATRIX_ROLE)); }
+uint64_t role_at(const tn_op& op) {
+  return kMatrixFragment | (op.imm & (kMatrixAtomBits | TN_MATRIX_ROLE));
+}
 
 /// Instructions on all elements at once; sums of floats could be contracted with products.
 struct Elementwise {
@@ -103,9 +104,9 @@ GlslMatrices::GlslMatrices(const ProgramView& program) : program_(program) {
     const tn_op& op = program.op(i);
     if (op_info(op.op)->claim != OpClaim::MATRIX) continue;
     is_learning_ = true;
-    if ((op.imm & kAtom) >> 24 >= std::size(kDtypes))
+    if ((op.imm & kMatrixAtomBits) >> 24 >= std::size(kDtypes))
       throw Failure(TN_ERROR_UNSUPPORTED,
-                    fmt::format("glsl: has no words for matrix atom {}", op.imm & kAtom));
+                    fmt::format("glsl: has no words for matrix atom {}", op.imm & kMatrixAtomBits));
   }
   if (!is_learning_) return;
   ends_ = region_closes(program);
@@ -184,7 +185,7 @@ std::string GlslMatrices::statement(const tn_op& op, const std::string& name,
         fmt::format("tn_load_{}({}, {})", suffix(role), place(op, operands), order(op, operands)));
   }
   if (op.op == TN_OP_MATRIX_MULTIPLY) {
-    const auto* dtypes = kDtypes[(role & kAtom) >> 24];
+    const auto* dtypes = kDtypes[(role & kMatrixAtomBits) >> 24];
     const auto sign = [&](size_t k, int bits) {
       return is_signed(static_cast<uint8_t>(dtypes[k])) ? bits : 0;
     };

@@ -16,7 +16,7 @@ namespace tenon::sdk {
 namespace {
 
 using On = Spelling::On;
-constexpr Spelling kSpellings[] = {
+constexpr Spelling kGpuSpellings[] = {
     {TN_OP_WHERE, On::kAny, "{0} ? {1} : {2}"},
     {TN_OP_ADD, On::kBool, "{0} | {1}"},
     {TN_OP_MUL, On::kBool, "{0} & {1}"},
@@ -71,7 +71,7 @@ uint32_t access_bytes(const tn_param& param, uint32_t lanes, uint32_t flags) {
 GpuDialect::GpuDialect(const GpuWords& words) : words_(words), data_{} {
   data_.name = words.name;
   data_.type = &DTypeInfo::cuda;
-  data_.spellings = kSpellings;
+  data_.spellings = kGpuSpellings;
   data_.approximations = kApproximations;
   data_.float_suffix = "f";
   data_.has_math = true;

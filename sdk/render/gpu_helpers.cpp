@@ -5,7 +5,7 @@
 namespace tenon::sdk {
 namespace {
 
-constexpr GpuHelper kHelpers[] = {
+constexpr GpuHelper kGpuHelpers[] = {
     {"tn_fma",
      "TN float tn_fma(float a, float b, float c) { return fmaf(a, b, c); }\n"
      "TN double tn_fma(double a, double b, double c) { return fma(a, b, c); }\n"},
@@ -201,6 +201,6 @@ constexpr GpuHelper kHelpers[] = {
 
 }  // namespace
 
-std::span<const GpuHelper> common_gpu_helpers() { return kHelpers; }
+std::span<const GpuHelper> common_gpu_helpers() { return kGpuHelpers; }
 
 }  // namespace tenon::sdk

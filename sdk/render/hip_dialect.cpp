@@ -11,8 +11,8 @@ namespace tenon::sdk {
 namespace {
 
 /// m x n x k, by 64 threads that hold each element once.
-constexpr tn_matrix_atom atom(uint32_t id, uint32_t edge, uint32_t k, uint32_t dtype, uint32_t sum,
-                              uint32_t numerics = 0) {
+constexpr tn_matrix_atom hip_atom(uint32_t id, uint32_t edge, uint32_t k, uint32_t dtype,
+                                  uint32_t sum, uint32_t numerics = 0) {
   constexpr uint32_t kThreads = 64;
   tn_matrix_atom a = TN_INIT(tn_matrix_atom);
   a.id = id;
@@ -29,7 +29,7 @@ constexpr tn_matrix_atom atom(uint32_t id, uint32_t edge, uint32_t k, uint32_t d
 /// 16 x 16 x 16 by 32 threads; threads t and t + 16 hold the same of the operands.
 constexpr tn_matrix_atom wave32(uint32_t id, uint32_t a, uint32_t b, uint32_t sum,
                                 uint32_t numerics = 0) {
-  tn_matrix_atom out = atom(id, 16, 16, a, sum, numerics);
+  tn_matrix_atom out = hip_atom(id, 16, 16, a, sum, numerics);
   out.b_dtype = b;
   out.a_lanes = out.b_lanes = 16, out.c_lanes = 8;
   out.subgroup = 32;
@@ -61,48 +61,48 @@ constexpr uint32_t kFlushes = TN_ATOM_FLUSHES_SUBNORMALS, kCuts = TN_ATOM_TRUNCA
 /// f32 and f64 are chains of fused multiply-adds, each rounded to nearest, subnormals kept;
 /// integers wrap. Sources: "MMA-Sim", arXiv 2511.10909, 2025 (MI250X, MI300X) and, of gfx90a, AMD:
 /// "MI200 matrix fused multiply-add (MFMA) behavior specifics".
-constexpr GpuAtom kAtoms[] = {
-    {with_layouts(atom(1, 16, 16, TN_DTYPE_F16, TN_DTYPE_F32, kFlushes), kA16x4, kB16x4, kC16),
+constexpr GpuAtom kHipAtoms[] = {
+    {with_layouts(hip_atom(1, 16, 16, TN_DTYPE_F16, TN_DTYPE_F32, kFlushes), kA16x4, kB16x4, kC16),
      {},
      {},
      "tn_mfma_16x16_f16"},
-    {with_layouts(atom(2, 32, 8, TN_DTYPE_F16, TN_DTYPE_F32, kFlushes), kA32x4, kB32x4, kC32),
+    {with_layouts(hip_atom(2, 32, 8, TN_DTYPE_F16, TN_DTYPE_F32, kFlushes), kA32x4, kB32x4, kC32),
      {},
      {},
      "tn_mfma_32x32_f16"},
-    {with_layouts(atom(3, 16, 16, TN_DTYPE_BF16, TN_DTYPE_F32, kFlushes), kA16x4, kB16x4, kC16),
+    {with_layouts(hip_atom(3, 16, 16, TN_DTYPE_BF16, TN_DTYPE_F32, kFlushes), kA16x4, kB16x4, kC16),
      {},
      {},
      "tn_mfma_16x16_bf16"},
-    {with_layouts(atom(4, 32, 8, TN_DTYPE_BF16, TN_DTYPE_F32, kFlushes), kA32x4, kB32x4, kC32),
+    {with_layouts(hip_atom(4, 32, 8, TN_DTYPE_BF16, TN_DTYPE_F32, kFlushes), kA32x4, kB32x4, kC32),
      {},
      {},
      "tn_mfma_32x32_bf16"},
-    {with_layouts(atom(5, 16, 4, TN_DTYPE_F32, TN_DTYPE_F32), kA16x1, kB16x1, kC16),
+    {with_layouts(hip_atom(5, 16, 4, TN_DTYPE_F32, TN_DTYPE_F32), kA16x1, kB16x1, kC16),
      {},
      {},
      "tn_mfma_16x16_f32"},
-    {with_layouts(atom(6, 32, 2, TN_DTYPE_F32, TN_DTYPE_F32), kA32x1, kB32x1, kC32),
+    {with_layouts(hip_atom(6, 32, 2, TN_DTYPE_F32, TN_DTYPE_F32), kA32x1, kB32x1, kC32),
      {},
      {},
      "tn_mfma_32x32_f32"},
-    {with_layouts(atom(7, 16, 4, TN_DTYPE_F64, TN_DTYPE_F64), kA16x1, kB16x1, kC16Doubles),
+    {with_layouts(hip_atom(7, 16, 4, TN_DTYPE_F64, TN_DTYPE_F64), kA16x1, kB16x1, kC16Doubles),
      {},
      {},
      "tn_mfma_16x16_f64"},
-    {with_layouts(atom(8, 16, 16, TN_DTYPE_I8, TN_DTYPE_I32), kA16x4, kB16x4, kC16),
+    {with_layouts(hip_atom(8, 16, 16, TN_DTYPE_I8, TN_DTYPE_I32), kA16x4, kB16x4, kC16),
      {},
      {},
      "tn_mfma_16x16x16_i8"},
-    {with_layouts(atom(9, 32, 8, TN_DTYPE_I8, TN_DTYPE_I32), kA32x4, kB32x4, kC32),
+    {with_layouts(hip_atom(9, 32, 8, TN_DTYPE_I8, TN_DTYPE_I32), kA32x4, kB32x4, kC32),
      {},
      {},
      "tn_mfma_32x32x8_i8"},
-    {with_layouts(atom(10, 16, 32, TN_DTYPE_I8, TN_DTYPE_I32), kA16x8, kB16x8, kC16),
+    {with_layouts(hip_atom(10, 16, 32, TN_DTYPE_I8, TN_DTYPE_I32), kA16x8, kB16x8, kC16),
      {},
      {},
      "tn_mfma_16x16x32_i8"},
-    {with_layouts(atom(11, 32, 16, TN_DTYPE_I8, TN_DTYPE_I32), kA32x8, kB32x8, kC32),
+    {with_layouts(hip_atom(11, 32, 16, TN_DTYPE_I8, TN_DTYPE_I32), kA32x8, kB32x8, kC32),
      {},
      {},
      "tn_mfma_32x32x16_i8"},
@@ -141,19 +141,20 @@ constexpr GpuAtom kAtoms[] = {
 /// Those of gfx942 keep subnormals and cut sums to 24 bits below the greatest term, towards -Inf
 /// (MMA-Sim).
 constexpr tn_matrix_atom cutting(const GpuAtom& row) {
-  tn_matrix_atom atom = row.atom;
-  atom.numerics = kCuts;
-  return atom;
+  tn_matrix_atom hip_atom = row.atom;
+  hip_atom.numerics = kCuts;
+  return hip_atom;
 }
 
-constexpr tn_matrix_atom kGfx90a[] = {kAtoms[0].atom, kAtoms[1].atom, kAtoms[2].atom,
-                                      kAtoms[3].atom, kAtoms[4].atom, kAtoms[5].atom,
-                                      kAtoms[6].atom, kAtoms[7].atom, kAtoms[8].atom};
-constexpr tn_matrix_atom kGfx942[] = {cutting(kAtoms[0]), cutting(kAtoms[1]), cutting(kAtoms[2]),
-                                      cutting(kAtoms[3]), kAtoms[4].atom,     kAtoms[5].atom,
-                                      kAtoms[6].atom,     kAtoms[9].atom,     kAtoms[10].atom};
-constexpr tn_matrix_atom kGfx11[] = {kAtoms[11].atom, kAtoms[12].atom, kAtoms[13].atom,
-                                     kAtoms[14].atom, kAtoms[15].atom, kAtoms[16].atom};
+constexpr tn_matrix_atom kGfx90a[] = {kHipAtoms[0].atom, kHipAtoms[1].atom, kHipAtoms[2].atom,
+                                      kHipAtoms[3].atom, kHipAtoms[4].atom, kHipAtoms[5].atom,
+                                      kHipAtoms[6].atom, kHipAtoms[7].atom, kHipAtoms[8].atom};
+constexpr tn_matrix_atom kGfx942[] = {
+    cutting(kHipAtoms[0]), cutting(kHipAtoms[1]), cutting(kHipAtoms[2]),
+    cutting(kHipAtoms[3]), kHipAtoms[4].atom,     kHipAtoms[5].atom,
+    kHipAtoms[6].atom,     kHipAtoms[9].atom,     kHipAtoms[10].atom};
+constexpr tn_matrix_atom kGfx11[] = {kHipAtoms[11].atom, kHipAtoms[12].atom, kHipAtoms[13].atom,
+                                     kHipAtoms[14].atom, kHipAtoms[15].atom, kHipAtoms[16].atom};
 
 /// By the beginning of an architecture's name. gfx908 has some of gfx90a's, gfx950 and gfx12 others
 /// of their own.
@@ -179,7 +180,7 @@ const GpuWords& hip_words() {
           "__builtin_nontemporal_store(*(const tn_stream_{2}*)({1}), (tn_stream_{2}*)({0}));",
       .static_shared_bytes = 64 << 10,
       .helpers = hip_helpers(),
-      .atoms = kAtoms,
+      .atoms = kHipAtoms,
   };
   return words;
 }

@@ -25,7 +25,7 @@ namespace {
                      "*)c, 0, 0, 0);\n}\n"                                                       \
   }
 
-constexpr GpuHelper kHelpers[] = {
+constexpr GpuHelper kHipHelpers[] = {
     {"tn_fast_exp", "TN float tn_fast_exp(float x) {\n  return __ocml_native_exp_f32(x);\n}\n"},
     {"tn_decode_f16",
      "TN float tn_decode_f16(unsigned short x) {\n"
@@ -108,6 +108,6 @@ constexpr GpuHelper kHelpers[] = {
 
 }  // namespace
 
-std::span<const GpuHelper> hip_helpers() { return kHelpers; }
+std::span<const GpuHelper> hip_helpers() { return kHipHelpers; }
 
 }  // namespace tenon::sdk

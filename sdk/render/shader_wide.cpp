@@ -86,7 +86,7 @@ void add_saturation(std::vector<ShaderHelper>& out) {
   }
 }
 
-void add_order(std::vector<ShaderHelper>& out) {
+void add_wide_order(std::vector<ShaderHelper>& out) {
   // As those of f32, by integers.
   out.push_back({"tn_order64", R"(fn tn_order64(x: f64, nan: i64) -> i64 {
   if (tn_is_nan64(x)) { return nan; }
@@ -112,7 +112,7 @@ void add_wide_helpers(std::vector<ShaderHelper>& out) {
   add_integer_helpers(out, "64");
   add_rounding(out);
   add_saturation(out);
-  add_order(out);
+  add_wide_order(out);
   add_wide_math_helpers(out);
 }
 

@@ -5,7 +5,7 @@
 namespace tenon::sdk {
 namespace {
 
-void add_exponentials(std::vector<ShaderHelper>& out) {
+void add_wide_exponentials(std::vector<ShaderHelper>& out) {
   // x * 2^n for n in [-2044, 2046].
   out.push_back({"tn_scale64", R"(fn tn_scale64(x: f64, n: i32) -> f64 {
   let first: i32 = n >> 1u;
@@ -44,7 +44,7 @@ void add_exponentials(std::vector<ShaderHelper>& out) {
 )"});
 }
 
-void add_logarithms(std::vector<ShaderHelper>& out) {
+void add_wide_logarithms(std::vector<ShaderHelper>& out) {
   out.push_back({"tn_log_special64", R"(fn tn_log_special64(x: f64) -> f64 {
   let bits: u64 = bitcast<u64>(x);
   if ((bits & 0x7ffffffffffffffful) == 0ul) { return bitcast<f64>(0xfff0000000000000ul); }
@@ -95,7 +95,7 @@ void add_logarithms(std::vector<ShaderHelper>& out) {
 )"});
 }
 
-void add_sine(std::vector<ShaderHelper>& out) {
+void add_wide_sine(std::vector<ShaderHelper>& out) {
   // Words of 2/pi after three words of zeros.
   out.push_back({"tn_two_over_pi64", R"(fn tn_two_over_pi64(word: u32) -> u64 {
   const uint words[40] = uint[40](
@@ -173,9 +173,9 @@ void add_sine(std::vector<ShaderHelper>& out) {
 }  // namespace
 
 void add_wide_math_helpers(std::vector<ShaderHelper>& out) {
-  add_exponentials(out);
-  add_logarithms(out);
-  add_sine(out);
+  add_wide_exponentials(out);
+  add_wide_logarithms(out);
+  add_wide_sine(out);
 }
 
 }  // namespace tenon::sdk

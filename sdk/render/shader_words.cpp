@@ -26,7 +26,7 @@ constexpr Word kWords[] = {{"f32", "float"},
                            {"select", "mix"},
                            {"round", "roundEven"}};
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_identifier_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 class Translator {
  public:
@@ -35,7 +35,7 @@ class Translator {
   std::string run() {
     std::string out;
     while (!rest_.empty()) {
-      if (!is_word(rest_[0])) {
+      if (!is_identifier_char(rest_[0])) {
         out += rest_[0];
         rest_.remove_prefix(1);
         continue;
@@ -54,7 +54,7 @@ class Translator {
 
  private:
   std::string_view take_word() {
-    const auto end = std::find_if_not(rest_.begin(), rest_.end(), is_word);
+    const auto end = std::find_if_not(rest_.begin(), rest_.end(), is_identifier_char);
     std::string_view word = rest_.substr(0, static_cast<size_t>(end - rest_.begin()));
     rest_.remove_prefix(word.size());
     if (word == "bitcast") {
@@ -72,7 +72,7 @@ class Translator {
 
   /// `name: type` as `type name`; floats that are computed must not be contracted.
   std::string declaration(bool is_local) {
-    while (!is_word(rest_[0])) rest_.remove_prefix(1);
+    while (!is_identifier_char(rest_[0])) rest_.remove_prefix(1);
     const std::string_view name = take_word();
     skip(": ");
     const std::string_view type = take_word();

@@ -20,17 +20,17 @@ namespace tenon::sdk {
 namespace {
 
 using On = Spelling::On;
-constexpr auto kSpellings = with_shader_spellings({
+constexpr auto kWgslSpellings = with_shader_spellings({
     {TN_OP_CMPNE, On::kF32, "!({0} == {1})"},  // naga's != is false for NaN
     {TN_OP_WHERE, On::kAny, "select({2}, {1}, {0})"},
     {TN_OP_RECIP, On::kF32, "1.0f / {0}"},
 });
 
-constexpr DialectData make_data() {
+constexpr DialectData make_wgsl_data() {
   DialectData data = shader_data();
   data.name = "wgsl";
   data.type = &DTypeInfo::wgsl;
-  data.spellings = kSpellings;
+  data.spellings = kWgslSpellings;
   data.index[TN_AXIS_GRID_X] = "grid.x";
   data.index[TN_AXIS_GRID_Y] = "grid.y";
   data.index[TN_AXIS_GRID_Z] = "grid.z";
@@ -46,7 +46,7 @@ constexpr DialectData make_data() {
   data.loop = "for (var {1}: {0} = {2}; {1} < {3};{4}) {";
   return data;
 }
-constexpr DialectData kData = make_data();
+constexpr DialectData kWgslData = make_wgsl_data();
 
 class WgslDialect : public ShaderDialect {
  public:
@@ -63,7 +63,7 @@ class WgslDialect : public ShaderDialect {
       if ((op.imm & 0xff) == TN_ATOMIC_COMPARE_EXCHANGE) exchanged_.insert(name);
     }
   }
-  const DialectData& data() const override { return kData; }
+  const DialectData& data() const override { return kWgslData; }
 
   /// Empty where it is packed in words.
   std::string_view memory_type(uint8_t dtype) const override {

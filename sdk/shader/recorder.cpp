@@ -12,10 +12,6 @@
 namespace tenon::sdk {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Failure(TN_ERROR_INVALID_ARGUMENT, message);
-}
-
 Range checked(tn_memory* memory, uint64_t offset, uint64_t size, const char* what) {
   check_range(memory, offset, size, what);
   return {memory_of(memory), offset, size};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kLogInMessage = 400;  // what fits into a tn_error
 
-std::string text_of(const std::vector<std::byte>& bytes) {
+std::string trimmed_text(const std::vector<std::byte>& bytes) {
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.pop_back();
   return text;
@@ -73,7 +73,7 @@ Compiled RuntimeCompiler::compile(const std::string& source, std::span<const std
   for (const std::string& option : options) pointers.push_back(option.c_str());
   const int code = compile_(made, static_cast<int>(pointers.size()), pointers.data());
   Compiled out;
-  out.log = text_of(read(made, log_size_, log_));
+  out.log = trimmed_text(read(made, log_size_, log_));
   if (code != 0) {
     throw Failure(
         TN_ERROR_COMPILE_FAILED,

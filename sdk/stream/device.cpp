@@ -12,10 +12,6 @@
 namespace tenon::sdk {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Failure(TN_ERROR_INVALID_ARGUMENT, message);
-}
-
 void check_queue(const Submission& submission) {
   if (submission.queue() != 0)
     refuse(fmt::format("submit: expected queue 0, got {}", submission.queue()));

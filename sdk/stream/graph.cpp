@@ -32,10 +32,6 @@ ApiGraph* capture(const HostWork& work, StreamContext& context) {
 
 StreamGraph& graph_of(tn_graph* graph) { return *reinterpret_cast<StreamGraph*>(graph); }
 
-void require(bool condition, const char* message) {
-  if (!condition) throw Failure(TN_ERROR_INVALID_ARGUMENT, message);
-}
-
 int32_t graph_record(tn_device* device, uint32_t command_count, uint32_t command_stride,
                      const tn_command* commands, tn_graph** out_graph, tn_error* error) {
   return guarded(error, [&] {

@@ -28,6 +28,14 @@ class Failure : public std::runtime_error {
   int32_t vendor_code_;
 };
 
+/// The caller's mistake: throws a Failure of TN_ERROR_INVALID_ARGUMENT.
+[[noreturn]] inline void refuse(const std::string& message) {
+  throw Failure(TN_ERROR_INVALID_ARGUMENT, message);
+}
+inline void require(bool condition, const char* message) {
+  if (!condition) refuse(message);
+}
+
 /// Fills the caller's error as far as its struct_size reaches, and returns `code`.
 int32_t write_error(tn_error* error, int32_t code, const std::string& message,
                     int32_t vendor_code = 0) noexcept;

@@ -14,7 +14,7 @@
 namespace tenon::bench {
 namespace {
 
-constexpr int64_t kElementwiseCount = 64;
+constexpr int64_t kFirstCallCount = 64;
 constexpr int64_t kTokens = 64;
 
 /// Seconds to tell of, and what was wrong.
@@ -44,7 +44,7 @@ Facts compiled(Runtime& runtime, const Graph& graph, float expected) {
 }
 
 Facts elementwise(Runtime& runtime) {
-  return compiled(runtime, elementwise_graph(runtime.builder(), kElementwiseCount), 2);
+  return compiled(runtime, elementwise_graph(runtime.builder(), kFirstCallCount), 2);
 }
 
 /// Another kernel than any that is timed.

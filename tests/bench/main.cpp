@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <optional>
-#include <regex>
 
 #include "core/plugin/driver_noise.hpp"
 #include "core/support/error.hpp"
@@ -107,11 +106,6 @@ int tenon_bench(int argc, char** argv) {
   }
   try {
     return first_result.empty() ? run(options) : tenon::bench::print_first_result(first_result);
-  } catch (const std::regex_error& error) {
-    tenon::complain("tenon-bench",
-                    fmt::format("[--only] expected a regular expression, got \"{}\": {}",
-                                options.only, error.what()));
-    return kUsage;
   } catch (const tenon::Error& error) {
     tenon::complain("tenon-bench", error.what());
     if (error.kind() == tenon::ErrorKind::kInvalid) return kUsage;

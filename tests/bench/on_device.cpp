@@ -12,8 +12,8 @@
 namespace tenon::bench {
 namespace {
 
-constexpr int64_t kCount = 1 << 26;
-constexpr double kGigabytes = 4e-9 * kCount;  ///< of one tensor
+constexpr int64_t kDeviceCount = 1 << 26;
+constexpr double kGigabytes = 4e-9 * kDeviceCount;  ///< of one tensor
 
 /// A call of the tensor API, and the same for PyTorch.
 struct Work {
@@ -64,11 +64,12 @@ struct Gpu {
 };
 
 void bench_passes(const Gpu& gpu) {
-  const std::vector<int64_t> line{kCount}, square{16384, 4096};
+  const std::vector<int64_t> line{kDeviceCount}, square{16384, 4096};
   const Tensor x = gpu.drawn(line, 1), y = gpu.drawn(line, 2);
   const Tensor m = gpu.made(x.reshape(square));
-  const BufferRef from = gpu.device().allocate(4 * kCount), to = gpu.device().allocate(4 * kCount);
-  const auto copy = [&] { gpu.device().copy(*from, 0, *to, 0, 4 * kCount); };
+  const BufferRef from = gpu.device().allocate(4 * kDeviceCount),
+                  to = gpu.device().allocate(4 * kDeviceCount);
+  const auto copy = [&] { gpu.device().copy(*from, 0, *to, 0, 4 * kDeviceCount); };
   const auto pass = [&](const char* what, double tensors, const Tensor& of, const auto& f,
                         const char* torch) {
     const auto g = compile(f);

@@ -7,17 +7,33 @@
 #include <cstdio>
 #include <fstream>
 #include <random>
+#include <regex>
 #include <thread>
 
+#include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
 
 namespace tenon::bench {
+namespace {
+
+std::function<bool(const std::string&)> finds(const std::string& expression) {
+  try {
+    return [only = std::regex(expression)](const std::string& name) {
+      return std::regex_search(name, only);
+    };
+  } catch (const std::regex_error& error) {
+    fail(ErrorKind::kInvalid, "[--only] expected a regular expression, got \"{}\": {}", expression,
+         error.what());
+  }
+}
+
+}  // namespace
 
 Suite::Suite(Report& report, const std::string& only, double seconds)
-    : report_(report), only_(only), seconds_(seconds) {}
+    : report_(report), only_(finds(only)), seconds_(seconds) {}
 
 bool Suite::wanted(const std::string& name) {
-  if (!std::regex_search(name, only_)) return false;
+  if (!only_(name)) return false;
   if (begin_ == 0) begin_ = now();
   const double passed = now() - begin_;
   if (seconds_ == 0 || passed <= seconds_ || report_.rows.empty()) return true;

@@ -39,7 +39,7 @@ std::string layer_of(const Case& test) {
   return test.cell.op == "graph" ? "graph" : "cell";
 }
 
-std::string text_of(const Case& test) { return write_reproducer({test, {}, "any"}); }
+std::string reproducer_text(const Case& test) { return write_reproducer({test, {}, "any"}); }
 
 }  // namespace
 
@@ -47,13 +47,13 @@ TEST_CASE("a case depends on its seed and index alone") {
   Builder first, second;
   Generator forward(7, first), backward(7, second);
   std::vector<std::string> texts;
-  for (uint64_t i = 0; i < 300; ++i) texts.push_back(text_of(forward.make(i)));
-  for (uint64_t i = 300; i-- > 0;) REQUIRE(text_of(backward.make(i)) == texts[i]);
+  for (uint64_t i = 0; i < 300; ++i) texts.push_back(reproducer_text(forward.make(i)));
+  for (uint64_t i = 300; i-- > 0;) REQUIRE(reproducer_text(backward.make(i)) == texts[i]);
   CHECK(std::set<std::string>(texts.begin(), texts.end()).size() > 290);
   Builder third;
   Generator other(8, third);
   int same = 0;
-  for (uint64_t i = 0; i < 300; ++i) same += text_of(other.make(i)) == texts[i];
+  for (uint64_t i = 0; i < 300; ++i) same += reproducer_text(other.make(i)) == texts[i];
   CHECK(same < 10);
 }
 
@@ -259,7 +259,7 @@ TEST_CASE("twins have one structure in two dtypes, one after the other") {
     const Case first = generator.make(i), second = generator.make(i + 2);
     twins += first.cell.op == second.cell.op && first.cell.dtype != second.cell.dtype &&
              first.cell.layout == second.cell.layout;
-    CHECK(text_of(first).substr(0, 40) != text_of(second).substr(0, 40));
+    CHECK(reproducer_text(first).substr(0, 40) != reproducer_text(second).substr(0, 40));
   }
   CHECK(twins > 5);
 }

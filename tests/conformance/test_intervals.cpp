@@ -15,14 +15,14 @@ using namespace tenon::conformance::judge;
 
 namespace {
 
-struct Row {
+struct IntervalRow {
   const char* name;
   bool strict, hints, narrow;  ///< narrow: arithmetic on floats below f32
   uint32_t numerics;
 };
 
 constexpr uint32_t kFlush = kFlushInput | kFlushOutput;
-constexpr Row kRows[] = {
+constexpr IntervalRow kIntervalRows[] = {
     {"strict, all claimed", true, true, true, 0},
     {"strict, nothing claimed", true, false, false, 0},
     {"strict, flushes", true, false, false, kFlush},
@@ -35,7 +35,7 @@ constexpr Row kRows[] = {
     {"relaxed, everything", false, true, false,
      kFlush | kNoNan | kNoInf | kNoSignedZero | kContract}};
 
-Capabilities capabilities_of(const Row& row) {
+Capabilities capabilities_of(const IntervalRow& row) {
   Capabilities c = generic_capabilities();
   c.strict = row.strict;
   c.numerics = row.numerics;
@@ -58,7 +58,7 @@ TEST_CASE("a careless but correct device is accepted, whatever its profile") {
   // Past the sweep, where blocks are drawn: six cases of each.
   constexpr uint64_t kSeed = 31, kFirstBlock = 200, kCases = 900;
   Builder builder;
-  for (const Row& row : kRows) {
+  for (const IntervalRow& row : kIntervalRows) {
     const Capabilities capabilities = capabilities_of(row);
     const Profile profile = Profile::of(capabilities);
     const Compiler compiler(builder);

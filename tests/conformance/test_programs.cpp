@@ -68,7 +68,7 @@ class Modelled {
   std::optional<ProgramModel> model_;
 };
 
-SequenceStep drawn(uint64_t seed) {
+SequenceStep drawn_step(uint64_t seed) {
   Choices choices(seed);
   return draw_program(choices);
 }
@@ -100,14 +100,14 @@ std::string refusal(const std::string& text) {
   return "";
 }
 
-bool has(const std::string& text, const char* part) { return text.find(part) != text.npos; }
+bool has_part(const std::string& text, const char* part) { return text.find(part) != text.npos; }
 
 }  // namespace
 
 TEST_CASE("random programs are legal, end, and are certain in all that they write") {
   size_t known = 0, all = 0;
   for (uint64_t seed = 0; seed < 2000; ++seed) {
-    const SequenceStep step = drawn(seed);
+    const SequenceStep step = drawn_step(seed);
     INFO("seed " << seed << "\n" << step.text);
     const sdk::Program program = program_of(step);
     REQUIRE(sdk::verify_program(program.get(), program.size()) == "");
@@ -129,7 +129,7 @@ TEST_CASE("random programs have every op, in every dtype that it takes") {
   std::set<std::pair<std::string, std::string>> seen;
   std::set<std::string> more;
   for (uint64_t seed = 0; seed < 6000; ++seed) {
-    const SequenceStep step = drawn(seed);
+    const SequenceStep step = drawn_step(seed);
     if (step.numbers[4] & kAgain) more.insert("again");
     if (step.numbers[4] & kReloaded) more.insert("reloaded");
     const sdk::Program program = program_of(step);
@@ -308,31 +308,33 @@ TEST_CASE("the model knows subgroups, and where they meet") {
            "    %9 = subgroup_shuffle %5, %4 : i32\n    store %y, %1, %9\n  }\n}\n";
   };
   CHECK(result(within("4")) == std::vector<int64_t>{9, 4, 1, 0, 0, 0, 0, 0});
-  CHECK(has(refusal(within("6")), "all threads of a subgroup"));
+  CHECK(has_part(refusal(within("6")), "all threads of a subgroup"));
 }
 
 TEST_CASE("the model refuses what has no certain meaning") {
   const std::string head =
       "program p(%y: global i32[8] read write) workgroup 4 1 1 {\n"
       "  %1 = index block.x : i32\n  %2 = index grid.x : i32\n  %3 = const 0 : i32\n";
-  CHECK(has(refusal(head + "  store %y, %3, %1\n}\n"), "no other thread"));
-  CHECK(has(refusal(head + "  store %y, %1, %1\n}\n"), "no other thread"));  // two workgroups
+  CHECK(has_part(refusal(head + "  store %y, %3, %1\n}\n"), "no other thread"));
+  CHECK(has_part(refusal(head + "  store %y, %1, %1\n}\n"), "no other thread"));  // two workgroups
+  CHECK(has_part(refusal(head + "  %4 = const 8 : i32\n  %5 = load %y, %4 : i32\n}\n"),
+                 "element below"));
   CHECK(
-      has(refusal(head + "  %4 = const 8 : i32\n  %5 = load %y, %4 : i32\n}\n"), "element below"));
-  CHECK(has(refusal(head + "  %4 = cmplt %1, %2 : bool\n  if %4 {\n    barrier block\n  }\n}\n"),
-            "all threads"));
-  CHECK(has(refusal(head + "  %4 = const 1 : i32\n  %5 = const 2147483647 : i32\n"
-                           "  %6 = loop %3, %5, %4 : i32 {\n    %7 = add %6, %6 : i32\n  }\n}\n"),
-            "ends soon"));
+      has_part(refusal(head + "  %4 = cmplt %1, %2 : bool\n  if %4 {\n    barrier block\n  }\n}\n"),
+               "all threads"));
+  CHECK(has_part(
+      refusal(head + "  %4 = const 1 : i32\n  %5 = const 2147483647 : i32\n"
+                     "  %6 = loop %3, %5, %4 : i32 {\n    %7 = add %6, %6 : i32\n  }\n}\n"),
+      "ends soon"));
   // A value of fresh memory is nobody's to know.
-  CHECK(has(refusal("program p(%y: global i32[8] read write) workgroup 1 1 1 {\n"
-                    "  %own = param scratch i32[2]\n  %2 = const 0 : i32\n"
-                    "  %3 = load %own, %2 : i32\n  %4 = load %y, %3 : i32\n}\n"),
-            "certain value"));
+  CHECK(has_part(refusal("program p(%y: global i32[8] read write) workgroup 1 1 1 {\n"
+                         "  %own = param scratch i32[2]\n  %2 = const 0 : i32\n"
+                         "  %3 = load %own, %2 : i32\n  %4 = load %y, %3 : i32\n}\n"),
+                 "certain value"));
   // Threads that add to one cell are fine as long as nobody looks at what it held.
   const std::string adds = head + "  %4 = atomic.add.block %y, %3, %1 : i32\n";
   CHECK(refusal(adds + "}\n") == "");
-  CHECK(has(refusal(adds + "  %5 = add %4, %4 : i32\n}\n"), "no other thread"));
+  CHECK(has_part(refusal(adds + "  %5 = add %4, %4 : i32\n}\n"), "no other thread"));
 }
 
 TEST_CASE("floats are known as long as nothing rounds") {
@@ -368,7 +370,7 @@ TEST_CASE("a case of programs comes back from its file") {
 
 TEST_CASE("edits of a program leave a program or nothing") {
   for (uint64_t seed = 0; seed < 60; ++seed) {
-    const sdk::Program program = program_of(drawn(seed));
+    const sdk::Program program = program_of(drawn_step(seed));
     for (uint32_t i = 0; i < program.view().op_count(); ++i) {
       const uint16_t op = program.view().op(i).op;
       if (op != TN_OP_IF && op != TN_OP_LOOP && op != TN_OP_CARRY) continue;
@@ -391,12 +393,14 @@ TEST_CASE("edits of a program leave a program or nothing") {
 
 namespace {
 
-constexpr const char* kPlanted = TENON_BINARY_DIR "/lib/tenon-selftest/libtenon_planted.so";
+constexpr const char* kPlantedPlugin = TENON_BINARY_DIR "/lib/tenon-selftest/libtenon_planted.so";
 
-Target planted(const char* bug) { return {fmt::format("planted:0@bug={}", bug), kPlanted}; }
+Target planted_target(const char* bug) {
+  return {fmt::format("planted:0@bug={}", bug), kPlantedPlugin};
+}
 
 /// The first failing case of many, with what it came to.
-std::optional<std::pair<Case, Outcome>> first_failure(ApiHarness& harness, uint64_t most) {
+std::optional<std::pair<Case, Outcome>> first_failing_case(ApiHarness& harness, uint64_t most) {
   for (uint64_t seed = 0; seed < most; ++seed) {
     Case test;
     Choices choices(seed);
@@ -412,8 +416,8 @@ std::optional<std::pair<Case, Outcome>> first_failure(ApiHarness& harness, uint6
 TEST_CASE("random programs find planted bugs, and what is left of them is small") {
   for (const char* bug : {"idiv_floors", "unroll_remainder", "offset_dropped", "wrong_pad_value"}) {
     INFO(bug);
-    ApiHarness harness(planted(bug));
-    auto failure = first_failure(harness, 600);
+    ApiHarness harness(planted_target(bug));
+    auto failure = first_failing_case(harness, 600);
     REQUIRE(failure);
     Builder builder;
     const auto probe = [&](const Case& candidate) -> std::optional<Outcome> {
@@ -435,8 +439,8 @@ TEST_CASE("random programs and each op pass on devices that are right") {
   for (const char* benign :
        {"declared_ftz", "fma_contraction", "other_tree", "relaxed", "unsupported_dtypes",
         "tiny_limits", "reassociated_sum", "flushed_results", "small_buffers"}) {
-    ApiHarness harness(planted(benign));
-    const auto failure = first_failure(harness, 60);
+    ApiHarness harness(planted_target(benign));
+    const auto failure = first_failing_case(harness, 60);
     INFO(benign << (failure ? failure->second.text + print(*failure->first.sequence) : ""));
     CHECK(!failure);
     for (const std::string& name : abi_checks()) {
@@ -452,7 +456,7 @@ TEST_CASE("random programs and each op pass on devices that are right") {
 }
 
 TEST_CASE("a program that takes the model too long is vacuous") {
-  ApiHarness harness(planted("other_tree"));
+  ApiHarness harness(planted_target("other_tree"));
   const std::string head =
       "program p(%y: global i32[8] read write) workgroup 4 1 1 {\n"
       "  %1 = index block.x : i32\n  %2 = const 0 : i32\n  %3 = const 1 : i32\n";
@@ -463,14 +467,14 @@ TEST_CASE("a program that takes the model too long is vacuous") {
   test.sequence = Sequence{"", {step_of(head + loops + "}\n")}};
   const Outcome alone = harness.run(test, [] {});
   CHECK(alone.status == Status::kVacuous);
-  CHECK(has(alone.text, "ends soon"));
+  CHECK(has_part(alone.text, "ends soon"));
   // Others in the same case count all the same.
   test.sequence->steps.push_back(step_of(head + "  store %y, %1, %1\n}\n"));
   CHECK(harness.run(test, [] {}).status == Status::kPass);
 }
 
 TEST_CASE("a program without a meaning is no plugin's fault, and nothing shrinks to one") {
-  ApiHarness harness(planted("other_tree"));
+  ApiHarness harness(planted_target("other_tree"));
   const std::string racing =
       "program p(%y: global i32[8] read write) workgroup 4 1 1 {\n"
       "  %1 = index block.x : i32\n  %2 = const 0 : i32\n  %3 = add %1, %1 : i32\n"

@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A variant of the plugin that `selftest` uses.
-CampaignOptions planted(const std::string& bug, uint64_t begin, uint64_t cases) {
+CampaignOptions planted_cases(const std::string& bug, uint64_t begin, uint64_t cases) {
   CampaignOptions options = campaign_on("planted", begin, cases);
   options.worker.target = {"planted:0@bug=" + bug,
                            fs::path(TENON_BINARY_DIR) / "lib/tenon-selftest/libtenon_planted.so"};
@@ -61,7 +61,7 @@ const Failure& first(const Campaign& campaign) {
 
 TEST_CASE("wrong values are one small case in little time") {
   for (const char* bug : {"sin_no_reduction", "max_identity_0", "negative_stride"}) {
-    CampaignOptions options = planted(bug, kRandom, 60000);
+    CampaignOptions options = planted_cases(bug, kRandom, 60000);
     options.layers = 3;  // cells and graphs: calls, which may be first, have no values
     const Campaign campaign = run_campaign(options);
     const Failure& failure = first(campaign);
@@ -76,7 +76,7 @@ TEST_CASE("wrong values are one small case in little time") {
 
 TEST_CASE("what fails only after other cases is found together with them") {
   // Sequences show the bug alone; a cell does after one of another dtype.
-  CampaignOptions options = planted("key_ignores_dtype", kRandom, 60000);
+  CampaignOptions options = planted_cases("key_ignores_dtype", kRandom, 60000);
   options.layers = 1;
   options.stop_after = 30;
   options.most_shrunk = 0;
@@ -110,7 +110,7 @@ TEST_CASE("the transform that breaks the result is named") {
   // Rules choose the workgroup's reduction for large sizes; a random list does for small ones too.
   Failure named;
   for (uint64_t begin = kRandom / 2; begin < 40000 && named.transform.empty(); begin += 1000) {
-    CampaignOptions options = planted("lost_partial", begin, 1000);
+    CampaignOptions options = planted_cases("lost_partial", begin, 1000);
     options.stop_after = 0;
     for (const Failure& failure : run_campaign(options).report.failures)
       if (!failure.transform.empty() && (named.nodes == 0 || failure.nodes < named.nodes))
@@ -123,7 +123,7 @@ TEST_CASE("the transform that breaks the result is named") {
 }
 
 TEST_CASE("only what never comes again is flaky") {
-  CampaignOptions options = planted("none", 0, 0);
+  CampaignOptions options = planted_cases("none", 0, 0);
   options.worker.target = {"planted_none", fs::path(TENON_BINARY_DIR) /
                                                "test-plugins/conformance/libtenon_planted_none.so"};
   FailureReducer reducer(options);
@@ -139,7 +139,7 @@ TEST_CASE("only what never comes again is flaky") {
 }
 
 TEST_CASE("what fails in another way each time it is alone is no flake") {
-  CampaignOptions options = planted("none", 0, 0);
+  CampaignOptions options = planted_cases("none", 0, 0);
   const fs::path plugins = fs::path(TENON_BINARY_DIR) / "test-plugins/conformance";
   options.worker.target = {"planted_overrun", plugins / "libtenon_planted_overrun.so"};
   FailureReducer reducer(options);
@@ -154,7 +154,7 @@ TEST_CASE("what fails in another way each time it is alone is no flake") {
 }
 
 TEST_CASE("a graph that is shrunk to few ops names them") {
-  CampaignOptions options = planted("tail_skipped", kRandom, 60000);
+  CampaignOptions options = planted_cases("tail_skipped", kRandom, 60000);
   options.layers = 1u << 1;
   options.stop_after = 2;
   const Campaign campaign = run_campaign(options);
@@ -168,7 +168,7 @@ TEST_CASE("a graph that is shrunk to few ops names them") {
 
 TEST_CASE("failures of one bucket are one entry and one regression file") {
   const Folder folder;
-  CampaignOptions options = planted("idiv_floors", kRandom, 60000);
+  CampaignOptions options = planted_cases("idiv_floors", kRandom, 60000);
   options.stop_after = 12;
   options.regressions = folder.path();
   const Campaign campaign = run_campaign(options);
@@ -213,7 +213,7 @@ TEST_CASE("a malformed regression is an error that names its line, before anythi
   const Folder folder;
   write_file(folder.path() / "bad.tn",
              "# tenon-conformance 1\n# mode special\n# input x f32 [2] = 1\n");
-  CampaignOptions options = planted("none", kRandom, 100);
+  CampaignOptions options = planted_cases("none", kRandom, 100);
   options.replayed = {folder.path()};
   try {
     run_campaign(options);

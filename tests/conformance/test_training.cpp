@@ -20,7 +20,7 @@ Outcome trained(const Target& target, std::string_view name, uint32_t steps) {
   return harness.run(test, nullptr, [](RunPhase) {});
 }
 
-std::string refusal(std::string text, const std::string& from, const std::string& to) {
+std::string training_refusal(std::string text, const std::string& from, const std::string& to) {
   const size_t at = text.find(from);
   REQUIRE(at != std::string::npos);
   text.replace(at, from.size(), to);
@@ -98,18 +98,19 @@ TEST_CASE("a written step reads back the same, and one that does not fit is refu
   CHECK(read.test.steps == 12);
   CHECK(read.test.inputs == step.inputs);
   CHECK(same_structure(read.test.graph, step.graph));
-  CHECK(refusal(text, "# steps 12", "# steps 0").find("expected 1 to") != std::string::npos);
-  CHECK(refusal(text, "# steps 12", "# steps many").find("expected one number") !=
+  CHECK(training_refusal(text, "# steps 12", "# steps 0").find("expected 1 to") !=
         std::string::npos);
-  CHECK(refusal(text, "# steps 12", "# steps 12\n# steps 9").find("steps once, got 9 after 12") !=
+  CHECK(training_refusal(text, "# steps 12", "# steps many").find("expected one number") !=
         std::string::npos);
+  CHECK(training_refusal(text, "# steps 12", "# steps 12\n# steps 9")
+            .find("steps once, got 9 after 12") != std::string::npos);
   for (const char* beside : {"# refusal", "# transform_seed 3", "# transforms none"})
-    CHECK(refusal(text, "# steps 12", std::string("# steps 12\n") + beside).find("without") !=
-          std::string::npos);
+    CHECK(training_refusal(text, "# steps 12", std::string("# steps 12\n") + beside)
+              .find("without") != std::string::npos);
   Builder other;
   const auto said = [&](const std::string& graph) {
-    return refusal("# tenon-conformance 1\n# steps 2\n# input x f32 [2] = 1 2\n" + graph, "f32",
-                   "f32");
+    return training_refusal("# tenon-conformance 1\n# steps 2\n# input x f32 [2] = 1 2\n" + graph,
+                            "f32", "f32");
   };
   CHECK(said("graph g(%x: f32[2]) {\n  %y = add %x, %x\n  return %y\n}\n")
             .find("a step's loss as f32[], got f32[2]") != std::string::npos);

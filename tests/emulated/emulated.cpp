@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A backend with the properties of a GPU's, whose kernels the emulator runs on the host.
+// A backend with the properties of the GPU that its file is named after, whose kernels the emulator
+// runs on the host.
 #include <cstdlib>
 #include <string_view>
 
@@ -10,20 +11,38 @@
 #include "sdk/stream/backend.hpp"
 #include "sdk/support/failure.hpp"
 #include "tests/emulated/edit.hpp"
+#include "tests/plugin_name.hpp"
 #include "tests/sdk/gpu_kernels.hpp"
 
 namespace {
 
 namespace sdk = tenon::sdk;
 
-constexpr char kName[] = EMULATED_NAME, kTarget[] = EMULATED_TARGET;
 constexpr std::string_view kCuda = "sm_";
-constexpr bool kIsCuda = std::string_view(kTarget).starts_with(kCuda);
-constexpr bool kIsHopper = std::string_view(kTarget) == "sm_90a";
-constexpr uint32_t kShared = (kIsHopper ? 227
-                              : kIsCuda ? 163
-                                        : 64)
-                             << 10;  // of CUDA more than a kernel may declare
+
+/// What the file is named after: a target, or one of these.
+struct Variant {
+  std::string_view name, target;
+  bool flushes = false;  ///< so that units that flush are used
+};
+constexpr Variant kNamed[] = {{"cuda", "sm_80"}, {"hip", "gfx90a"}, {"flushing", "gfx90a", true}};
+
+const std::string& own_name() {
+  return tenon::test::plugin_name(reinterpret_cast<const void*>(&own_name));
+}
+const Variant kVariant = [] {
+  const std::string_view name =
+      std::string_view(own_name()).substr(std::string_view("emulated_").size());
+  for (const Variant& named : kNamed)
+    if (named.name == name) return named;
+  return Variant{name, name};
+}();
+const std::string kTarget(kVariant.target);
+const bool kIsCuda = kVariant.target.starts_with(kCuda);
+const uint32_t kShared = (kVariant.target == "sm_90a" ? 227
+                          : kIsCuda                   ? 163
+                                                      : 64)
+                         << 10;  // of CUDA more than a kernel may declare
 
 const sdk::Dialect& dialect() { return kIsCuda ? sdk::cuda_dialect() : sdk::hip_dialect(); }
 std::span<const tn_matrix_atom> atoms(std::string_view target) {
@@ -62,9 +81,7 @@ const tn_properties& emulated_properties() {
   static const tn_properties properties = [] {
     static const tn_memory_space space = sdk::host_memory_space(256);
     tn_properties p = *claims.target(kTarget);
-#ifdef EMULATED_FLUSHES  // so that units that flush are used
-    p.numerics |= TN_NUMERICS_FLUSH_INPUT | TN_NUMERICS_FLUSH_OUTPUT;
-#endif
+    if (kVariant.flushes) p.numerics |= TN_NUMERICS_FLUSH_INPUT | TN_NUMERICS_FLUSH_OUTPUT;
     p.flags = TN_DEVICE_COMPUTE | TN_DEVICE_DETERMINISTIC | TN_DEVICE_SYMBOLIC;
     p.memory_spaces = &space;
     p.memory_space_count = 1;
@@ -116,8 +133,8 @@ class EmulatedDevice : public sdk::HostDevice {
 
 class EmulatedBackend : public sdk::Backend {
  public:
-  static constexpr sdk::BackendInfo kInfo = {kName, "0.1.0", "Apache-2.0 WITH LLVM-exception",
-                                             -300};
+  static inline const sdk::BackendInfo kInfo = {own_name().c_str(), "0.1.0",
+                                                "Apache-2.0 WITH LLVM-exception", -300};
 
   std::vector<tn_device_info> enumerate(std::string&) override {
     return {sdk::device_info(TN_DEVICE_GPU, "emulated GPU", kTarget)};

@@ -15,7 +15,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-Array read(const Folder& folder, const std::string& bytes) {
+Array read_idx_bytes(const Folder& folder, const std::string& bytes) {
   return read_idx(folder.put("x.idx", bytes));
 }
 
@@ -28,21 +28,21 @@ TEST_CASE("an IDX file is read, compressed or not") {
   CHECK(array.shape == std::vector<int64_t>{2, 3, 4});
   for (int64_t i = 0; i < 24; ++i) CHECK(array.at(i).as_int() == i);
 
-  const Array words = read(folder, std::string("\0\0\x0b\1\0\0\0\2\1\2\xff\xfe", 12));
+  const Array words = read_idx_bytes(folder, std::string("\0\0\x0b\1\0\0\0\2\1\2\xff\xfe", 12));
   CHECK(words.dtype == DType::kI16);
   CHECK(words.at(0).as_int() == 258);
   CHECK(words.at(1).as_int() == -2);
-  const Array floats = read(folder, std::string("\0\0\x0d\1\0\0\0\1\x3f\xc0\0\0", 12));
+  const Array floats = read_idx_bytes(folder, std::string("\0\0\x0d\1\0\0\0\1\x3f\xc0\0\0", 12));
   CHECK(floats.at(0).as_double() == 1.5);
-  CHECK(read(folder, std::string("\0\0\x08\0\7", 5)).shape.empty());
-  CHECK(read(folder, std::string("\0\0\x08\2\0\0\0\0\0\0\0\5", 12)).shape ==
+  CHECK(read_idx_bytes(folder, std::string("\0\0\x08\0\7", 5)).shape.empty());
+  CHECK(read_idx_bytes(folder, std::string("\0\0\x08\2\0\0\0\0\0\0\0\5", 12)).shape ==
         std::vector<int64_t>{0, 5});
 }
 
 TEST_CASE("an IDX file that lies is refused") {
   const Folder folder;
   const auto refuses = [&](const std::string& bytes, const char* why) {
-    CHECK_THROWS_WITH(read(folder, bytes), ContainsSubstring(why));
+    CHECK_THROWS_WITH(read_idx_bytes(folder, bytes), ContainsSubstring(why));
   };
   refuses("", "byte 0");
   refuses("text", "byte 0");
@@ -61,13 +61,13 @@ TEST_CASE("a compressed file with any byte changed or cut off is read or refused
   const Folder folder;
   const std::string good = bytes_of(stored("u8.idx.gz"));
   for (size_t size = 2; size < good.size(); ++size)
-    CHECK_THROWS_AS(read(folder, good.substr(0, size)), Error);
+    CHECK_THROWS_AS(read_idx_bytes(folder, good.substr(0, size)), Error);
   std::mt19937 random(7);
   for (int round = 0; round < 1000; ++round) {
     std::string bytes = good;
     bytes[random() % bytes.size()] = static_cast<char>(random());
     try {
-      read(folder, bytes);
+      read_idx_bytes(folder, bytes);
     } catch (const Error& error) {
       CHECK(error.kind() == ErrorKind::kInvalid);
     }

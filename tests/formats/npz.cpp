@@ -34,7 +34,7 @@ void check_same(const NamedArrays& a, const NamedArrays& b) {
   }
 }
 
-NamedArrays read(const Folder& folder, const std::string& bytes) {
+NamedArrays read_npz_bytes(const Folder& folder, const std::string& bytes) {
   return read_npz(folder.put("x.npz", bytes));
 }
 
@@ -115,19 +115,19 @@ TEST_CASE("an archive that lies is refused, with the array that does") {
   const Folder folder;
   const std::string good = bytes_of(stored("deflated.npz"));
   const auto refuses = [&](const std::string& bytes, const char* why) {
-    CHECK_THROWS_WITH(read(folder, bytes), ContainsSubstring(why));
+    CHECK_THROWS_WITH(read_npz_bytes(folder, bytes), ContainsSubstring(why));
   };
   refuses("", "expected a .npz archive");
   refuses("text", "expected a .npz archive");
   refuses(good.substr(0, good.size() - 30), "expected a .npz archive");
   // Offsets in a record: 8 flags, 10 method, 16 checksum, 20 size in the file, 24 size.
   for (const uint32_t size : {299u, 301u, 128u + 1200u + 1u, 0x7fffffffu, 0xfffffff0u})
-    CHECK_THROWS_AS(read(folder, changed(good, "many", 24, size)), Error);
+    CHECK_THROWS_AS(read_npz_bytes(folder, changed(good, "many", 24, size)), Error);
   refuses(changed(good, "many", 24, uint32_t{0x7fffffff}), "x.npz");
-  CHECK_THROWS_AS(read(folder, changed(good, "many", 16, uint32_t{1})), Error);
-  CHECK_THROWS_AS(read(folder, changed(good, "many", 20, uint32_t{0xfffffff0})), Error);
-  CHECK_THROWS_AS(read(folder, changed(good, "many", 10, uint16_t{99})), Error);
-  CHECK_THROWS_AS(read(folder, changed(good, "many", 8, uint16_t{1})), Error);
+  CHECK_THROWS_AS(read_npz_bytes(folder, changed(good, "many", 16, uint32_t{1})), Error);
+  CHECK_THROWS_AS(read_npz_bytes(folder, changed(good, "many", 20, uint32_t{0xfffffff0})), Error);
+  CHECK_THROWS_AS(read_npz_bytes(folder, changed(good, "many", 10, uint16_t{99})), Error);
+  CHECK_THROWS_AS(read_npz_bytes(folder, changed(good, "many", 8, uint16_t{1})), Error);
 
   std::string other = good;
   for (size_t at = 0; (at = other.find("many.npy", at)) != std::string::npos;)
@@ -169,7 +169,7 @@ TEST_CASE("an archive whose arrays fit one by one, but not all together, is refu
   add(file, uint32_t{0}, static_cast<uint16_t>(count), static_cast<uint16_t>(count),
       static_cast<uint32_t>(directory.size()), begin, uint16_t{0});
   const Folder folder;
-  CHECK_THROWS_WITH(read(folder, file),
+  CHECK_THROWS_WITH(read_npz_bytes(folder, file),
                     ContainsSubstring("x.npz: expected at most half of the machine's memory"));
 }
 
@@ -182,12 +182,12 @@ TEST_CASE("an archive with any byte changed or cut off is read or refused") {
     write_npz(folder / "good.npz", arrays, how);
     const std::string good = bytes_of(folder / "good.npz");
     for (size_t size = 0; size < good.size(); size += 3)
-      CHECK_THROWS_AS(read(folder, good.substr(0, size)), Error);
+      CHECK_THROWS_AS(read_npz_bytes(folder, good.substr(0, size)), Error);
     for (int round = 0; round < 1000; ++round) {
       std::string bytes = good;
       bytes[random() % bytes.size()] = static_cast<char>(random());
       try {
-        for (const auto& [name, array] : read(folder, bytes))
+        for (const auto& [name, array] : read_npz_bytes(folder, bytes))
           CHECK(std::ranges::all_of(array.bytes, [](uint8_t byte) { return byte == 0; }));
       } catch (const Error& error) {
         CHECK(error.kind() != ErrorKind::kEnvironment);

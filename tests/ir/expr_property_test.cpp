@@ -81,9 +81,9 @@ struct Symbols {
   }
 };
 
-class Generator {
+class ExprGenerator {
  public:
-  Generator(const Symbols& symbols, uint64_t seed) : symbols_(symbols), random_(seed) {}
+  ExprGenerator(const Symbols& symbols, uint64_t seed) : symbols_(symbols), random_(seed) {}
 
   Pair any(int depth) {
     if (depth == 0 || below(8) == 0) return leaf();
@@ -176,7 +176,7 @@ TEST_CASE("simplified expressions keep their value and their bounds") {
   const Symbols symbols;
   std::mt19937_64 pick(11);
   for (uint64_t seed = 0; seed < 6000; ++seed) {
-    const Pair pair = Generator(symbols, seed).any(2 + static_cast<int>(seed % 4));
+    const Pair pair = ExprGenerator(symbols, seed).any(2 + static_cast<int>(seed % 4));
     INFO("seed " << seed << ": " << to_string(pair.expr));
     const uint64_t stride = 1 + pick() % 37, first = pick() % stride;
     uint64_t at = 0, wrong = 0;
@@ -193,8 +193,8 @@ TEST_CASE("simplified expressions keep their value and their bounds") {
 TEST_CASE("substitution commutes with evaluation") {
   const Symbols symbols;
   for (uint64_t seed = 0; seed < 1500; ++seed) {
-    const Pair pair = Generator(symbols, seed).any(3);
-    const Pair inner = Generator(symbols, seed + 100000).any(2);
+    const Pair pair = ExprGenerator(symbols, seed).any(3);
+    const Pair inner = ExprGenerator(symbols, seed + 100000).any(2);
     const Expr replaced = pair.expr.substitute({{"p", inner.expr}});
     INFO(to_string(pair.expr) << " with p = " << to_string(inner.expr));
     uint64_t at = 0, wrong = 0;
@@ -216,7 +216,7 @@ TEST_CASE("printed expressions read back as themselves") {
   for (const Expr& s : symbols.exprs) table.emplace(s.name(), s);
   uint64_t different = 0;
   for (uint64_t seed = 0; seed < 6000; ++seed) {
-    const Expr expr = Generator(symbols, seed).any(2 + static_cast<int>(seed % 4)).expr;
+    const Expr expr = ExprGenerator(symbols, seed).any(2 + static_cast<int>(seed % 4)).expr;
     const std::string text = to_string(expr);
     Cursor cursor(text, "expr");
     const Expr again = parse_expr(cursor, table);

@@ -15,7 +15,7 @@ namespace {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 
-std::string error_of(const std::string& text) {
+std::string model_error(const std::string& text) {
   Builder b;
   try {
     parse_model(text, b, "m.tn");
@@ -128,7 +128,7 @@ TEST_CASE("a loss takes outputs and inputs of main and what else it names") {
   CHECK(model.bounds[0].high == 3);
 
   const auto broken = [&](const std::string& from, const std::string& to) {
-    return error_of(replaced(text, from, to));
+    return model_error(replaced(text, from, to));
   };
   CHECK_THAT(broken("return %s", "return %d"),
              StartsWith("m.tn:11:1: expected outputs of a loss to be floats of one element, got "
@@ -148,14 +148,14 @@ TEST_CASE("a loss takes outputs and inputs of main and what else it names") {
              StartsWith("m.tn:11:1: expected a use of each parameter, got none of \"scale.w\""));
   CHECK_THAT(broken("%d = sub", "%v = use scale[4] %x\n  %d = sub"),
              StartsWith("m.tn:11:1: expected a loss without parameters, got \"scale.w\""));
-  CHECK_THAT(error_of(text + text),
+  CHECK_THAT(model_error(text + text),
              StartsWith("m.tn:19:1: expected the end of the text after the loss, got \"module\""));
 }
 
 TEST_CASE("errors of models name file, line and column") {
   const std::string text = kScale + kTwice + kMain;
   const auto broken = [&](const std::string& from, const std::string& to) {
-    return error_of(replaced(text, from, to));
+    return model_error(replaced(text, from, to));
   };
   // Of parameters.
   CHECK_THAT(broken("f32[1, i]", "i32[1, i]"),
@@ -209,9 +209,10 @@ TEST_CASE("errors of models name file, line and column") {
   CHECK_THAT(broken("twice[i](", "twice[i, i]("), StartsWith("m.tn:7:17: expected a symbol name"));
   // Of main.
   CHECK_THAT(broken("  return out=%s\n}\n", "  return out=%s\n"), StartsWith("m.tn:22:1: "));
-  CHECK_THAT(error_of(text + kMain), StartsWith("m.tn:23:1: expected loss, or the end of the text "
-                                                "after main, got \"main\""));
-  CHECK_THAT(error_of(kScale), StartsWith("m.tn:7:1: expected 'main', got the end of the text"));
+  CHECK_THAT(model_error(text + kMain),
+             StartsWith("m.tn:23:1: expected loss, or the end of the text "
+                        "after main, got \"main\""));
+  CHECK_THAT(model_error(kScale), StartsWith("m.tn:7:1: expected 'main', got the end of the text"));
   CHECK_THAT(broken("main two(%x: f32[n, 4])", "main two(%x: f32[n, 4], %y \"x\": f32[2])"),
              ContainsSubstring("expected inputs and parameters of different names, got \"x\""));
   CHECK_THAT(broken("two(%x: f32[n, 4])", "two(%x: f32[n, 4], %blocks.0.b: f32[])"),
@@ -241,15 +242,15 @@ std::string chain(int modules, int uses, bool differ, bool learns) {
 }
 
 TEST_CASE("limits of models hold against hostile text") {
-  CHECK(error_of(chain(15, 1, false, true)) == "no error");
-  CHECK_THAT(error_of(chain(16, 1, false, true)),
+  CHECK(model_error(chain(15, 1, false, true)) == "no error");
+  CHECK_THAT(model_error(chain(16, 1, false, true)),
              ContainsSubstring("at most 16 graphs in each other"));
-  CHECK_THAT(error_of(chain(50'000, 1, false, true)), ContainsSubstring("at most 16 graphs"));
-  CHECK_THAT(error_of(chain(14, 2, false, true)), ContainsSubstring("at most 4096 parameters"));
-  CHECK_THAT(error_of(chain(14, 3, true, false)), ContainsSubstring("at most 1048576 bytes"));
+  CHECK_THAT(model_error(chain(50'000, 1, false, true)), ContainsSubstring("at most 16 graphs"));
+  CHECK_THAT(model_error(chain(14, 2, false, true)), ContainsSubstring("at most 4096 parameters"));
+  CHECK_THAT(model_error(chain(14, 3, true, false)), ContainsSubstring("at most 1048576 bytes"));
   std::string long_names =
       replaced(kScale + kTwice + kMain, "name=blocks.1", "name=" + std::string(250, 'a'));
-  CHECK_THAT(error_of(long_names), ContainsSubstring("expected a name of at most 256 bytes"));
+  CHECK_THAT(model_error(long_names), ContainsSubstring("expected a name of at most 256 bytes"));
 }
 
 TEST_CASE("the model among the examples is one") {

@@ -7,9 +7,9 @@
 namespace tenon {
 namespace {
 
-class Generator {
+class GraphGenerator {
  public:
-  Generator(Builder& builder, uint64_t seed) : b_(builder), random_(seed) {}
+  GraphGenerator(Builder& builder, uint64_t seed) : b_(builder), random_(seed) {}
 
   Graph graph(int steps, int depth) {
     Graph g;
@@ -160,7 +160,7 @@ class Generator {
   /// A graph over params of the given types with outputs of the last `count` of them.
   GraphRef inner(const std::string& name, const std::vector<NodeRef>& params, size_t first,
                  size_t count, NodeRef extra, int depth) {
-    Generator sub(b_, random_());
+    GraphGenerator sub(b_, random_());
     sub.symbols_ = symbols_;
     Graph g;
     g.name = name;
@@ -225,7 +225,7 @@ class Generator {
 }  // namespace
 
 Graph random_graph(Builder& builder, uint64_t seed, int steps) {
-  return Generator(builder, seed).graph(steps, 2);
+  return GraphGenerator(builder, seed).graph(steps, 2);
 }
 
 }  // namespace tenon

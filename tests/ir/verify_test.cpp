@@ -16,14 +16,14 @@ namespace {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
-struct Fixture {
+struct VerifyFixture {
   Builder b;
   Expr n = Expr::symbol("n", 1, 64);
   NodeRef x = b.param("x", DType::kF32, {n, 4});
   NodeRef y = b.unary(Op::NEG, x);
   Graph graph;
 
-  Fixture() {
+  VerifyFixture() {
     graph.symbols = {n};
     graph.params = {x};
     graph.outputs = {y};
@@ -43,9 +43,9 @@ struct Fixture {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "a sound graph passes") { CHECK_NOTHROW(verify(graph)); }
+TEST_CASE_METHOD(VerifyFixture, "a sound graph passes") { CHECK_NOTHROW(verify(graph)); }
 
-TEST_CASE_METHOD(Fixture, "the node that breaks a rule is named") {
+TEST_CASE_METHOD(VerifyFixture, "the node that breaks a rule is named") {
   forge([](Node& n) { n.dtype = DType::kF64; });
   expect("[neg] node 1: expected type f32[n, 4], got f64[n, 4]");
   forge([](Node& n) { n.shape = {4}; });
@@ -67,7 +67,7 @@ TEST_CASE_METHOD(Fixture, "the node that breaks a rule is named") {
   expect("[barrier] node 1: expected an op of graphs");
 }
 
-TEST_CASE_METHOD(Fixture, "inputs, outputs and names") {
+TEST_CASE_METHOD(VerifyFixture, "inputs, outputs and names") {
   graph.params.clear();
   expect("[param] node 0: expected a param of the graph, got \"x\"");
   graph.params = {x, x};
@@ -83,7 +83,7 @@ TEST_CASE_METHOD(Fixture, "inputs, outputs and names") {
   expect("[graph] expected 2 output names, got 1");
 }
 
-TEST_CASE_METHOD(Fixture, "symbols") {
+TEST_CASE_METHOD(VerifyFixture, "symbols") {
   graph.symbols = {};
   expect("node 0: expected symbols of the graph, got n");
   graph.symbols = {Expr::symbol("n", 1, 65)};
@@ -96,7 +96,7 @@ TEST_CASE_METHOD(Fixture, "symbols") {
   expect("[graph] expected a symbol name");
 }
 
-TEST_CASE_METHOD(Fixture, "graphs inside are verified too") {
+TEST_CASE_METHOD(VerifyFixture, "graphs inside are verified too") {
   Graph inner;
   inner.params = {b.param("v", DType::kF32, {n, 4})};
   inner.outputs = {x};

@@ -1,22 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The template backend behind properties that claim little, chosen when it is compiled. A program
-// that goes beyond them fails to compile, so the conformance tool tests legalisation with it.
+// The template backend behind properties that claim little, the kind that its file is named after.
+// A program that goes beyond them fails to compile, so the conformance tool tests legalisation with
+// it.
 #include <string>
 
 #include "sdk/backend/backend.hpp"
 #include "sdk/program/verify.hpp"
+#include "tests/plugin_name.hpp"
 #undef TENON_BACKEND
 #define TENON_BACKEND(Type)  // its classes are wanted, not its entry
 #include "examples/90_null_backend/null_backend.cpp"
 
 namespace {
 
-enum class Kind {
-  webgpu,  // 32-bit numbers alone, in memory too; workgroups, barriers, atomics
-  tight,   // the same with small limits
-  bare     // 32-bit numbers, the principal operators, one thread a workgroup
-};
-constexpr Kind kKind = LIMITED;
+#define KINDS(X)                                                                     \
+  X(webgpu) /* 32-bit numbers alone, in memory too; workgroups, barriers, atomics */ \
+  X(tight)  /* the same with small limits */                                         \
+  X(bare)   /* 32-bit numbers, the principal operators, one thread a workgroup */
+#define TN_VALUE(name) name,
+#define TN_NAME(name) #name,
+enum class Kind { KINDS(TN_VALUE) };
+constexpr const char* kKindNames[] = {KINDS(TN_NAME)};
+#undef TN_NAME
+#undef TN_VALUE
+
+const std::string& own_name() {
+  return tenon::test::plugin_name(reinterpret_cast<const void*>(&own_name));
+}
+const Kind kKind = tenon::test::variant_named<Kind>(own_name(), "limited_", kKindNames);
 constexpr uint32_t kRegisters = 8;  ///< what loops carry beyond these is said to be spilled
 
 const tn_properties& limited_properties() {
@@ -66,8 +77,8 @@ class LimitedDevice : public NullDevice {
 
 class LimitedBackend : public NullBackend {
  public:
-  static constexpr sdk::BackendInfo kInfo = {LIMITED_NAME, "0.1.0",
-                                             "Apache-2.0 WITH LLVM-exception", -200};
+  static inline const sdk::BackendInfo kInfo = {own_name().c_str(), "0.1.0",
+                                                "Apache-2.0 WITH LLVM-exception", -200};
 
   std::unique_ptr<sdk::Device> open(uint32_t, sdk::Options&) override {
     return std::make_unique<LimitedDevice>();

@@ -18,14 +18,14 @@ using namespace tenon::test;
 
 namespace {
 
-Case case_of(const Attention& a) { return {text(a), {}, {}, a.dtype == "f32" ? 2e-5 : 2e-2}; }
+Case chain_case(const Attention& a) { return {text(a), {}, {}, a.dtype == "f32" ? 2e-5 : 2e-2}; }
 
-std::string chosen(const Attention& a) {
+std::string chosen_chain(const Attention& a) {
   Builder builder;
   return print(lower(parse_graph(text(a), builder), cpu_like(), "", true).chosen);
 }
 
-const std::vector<std::pair<const char*, Attention>> kKinds = {
+const std::vector<std::pair<const char*, Attention>> kChainKinds = {
     {"all", {}},
     {"causal", {.shown = kCausal}},
     {"window", {.shown = kWindow}},
@@ -98,19 +98,19 @@ void set_keys(const Attention& a, Array& x, int64_t first, int64_t end, double v
 }  // namespace
 
 TEST_CASE("attention is one pass by the rules for processors with vectors") {
-  for (const auto& [name, a] : kKinds) {
+  for (const auto& [name, a] : kChainKinds) {
     INFO(name);
-    CHECK(chosen(a).find("chain ") != std::string::npos);
-    CHECK(difference(case_of(a), cpu_like(), "", true) == "");
+    CHECK(chosen_chain(a).find("chain ") != std::string::npos);
+    CHECK(difference(chain_case(a), cpu_like(), "", true) == "");
   }
 }
 
 TEST_CASE("attention of few queries, shared keys, one buffer or narrow floats is one pass") {
   for (const auto& [name, a] : kVariants) {
     INFO(name);
-    CHECK(chosen(a).find("chain ") != std::string::npos);
+    CHECK(chosen_chain(a).find("chain ") != std::string::npos);
     for (const Capabilities& capabilities : {cpu_like(), dots_like()})
-      CHECK(difference(case_of(a), capabilities, "", true) == "");
+      CHECK(difference(chain_case(a), capabilities, "", true) == "");
   }
 }
 
@@ -156,14 +156,14 @@ TEST_CASE("a cache of keys of which the data says how many count, its size a sym
 }
 
 TEST_CASE("attention is one pass where threads have a few queries each") {
-  for (const auto& [name, a] : kKinds) {
+  for (const auto& [name, a] : kChainKinds) {
     INFO(name);
     for (const Capabilities& device : {software_like(), gpu_like()}) {
       Builder builder;
       const LoweredKernel kernel = lower(parse_graph(text(a), builder), device, "", true);
       CHECK(print(kernel.chosen.list).find("chain ") != std::string::npos);
       CHECK(print(kernel.chosen.list).find("block.x") != std::string::npos);
-      CHECK(difference(case_of(a), device, "", true) == "");
+      CHECK(difference(chain_case(a), device, "", true) == "");
     }
   }
 }
@@ -192,7 +192,7 @@ TEST_CASE("no buffer between is as large as the scores") {
   };
   Capabilities shaders = software_like();
   shaders.software = false;
-  for (const auto& [name, a] : kKinds) {
+  for (const auto& [name, a] : kChainKinds) {
     INFO(name);
     for (const Capabilities& device : {cpu_like(), software_like(), shaders}) {
       const Schedule schedule = cut(text(a), device);
@@ -240,7 +240,7 @@ TEST_CASE("layers that share a mask are one pass each, however many they are") {
 }
 
 TEST_CASE("chained sums agree with the reference in blocks of any length") {
-  for (const auto& [name, a] : kKinds) {
+  for (const auto& [name, a] : kChainKinds) {
     for (const char* list : {"chain r2 1 at a0", "chain r2 7 at a0", "chain r2 8 at a1",
                              "chain r2 1000 at a1", "split a1 6; chain r2 4 at a1.o",
                              "split a1 8; chain r2 5 at a1.o; split r2.i 3; "
@@ -248,7 +248,7 @@ TEST_CASE("chained sums agree with the reference in blocks of any length") {
                              "chain r2 7 at a1 pad 3 sums", "chain r2 8 at a0 pad 1 inner r2 sums",
                              "reorder a1 a0; chain r2 9 at a1"}) {
       INFO(name << ": " << list);
-      CHECK(difference(case_of(a), cpu_like(), list, false) == "");
+      CHECK(difference(chain_case(a), cpu_like(), list, false) == "");
     }
   }
 }
@@ -261,7 +261,7 @@ TEST_CASE("chained sums of the variants agree in blocks of any length, either wa
           "chain r2 6 at a0 inner r2; split r2.i.p 2; unroll r2.i.p.i; bind a0 grid.x",
           "chain r2 1000 at a0 inner r2"}) {
       INFO(name << ": " << list);
-      CHECK(difference(case_of(a), cpu_like(), list, false) == "");
+      CHECK(difference(chain_case(a), cpu_like(), list, false) == "");
     }
   }
 }
@@ -271,7 +271,7 @@ TEST_CASE("any list after chain gives the same result") {
                                   parse_transforms("chain r2 5 at a0"),
                                   parse_transforms("chain r2 6 at a0 inner r2")};
   int chained = 0;
-  std::vector<std::pair<const char*, Attention>> kinds = kKinds;
+  std::vector<std::pair<const char*, Attention>> kinds = kChainKinds;
   kinds.insert(kinds.end(), kVariants.begin(), kVariants.end());
   for (const auto& [name, a] : kinds) {
     if (a.queries > 24 || a.keys > 60) continue;
@@ -286,7 +286,7 @@ TEST_CASE("any list after chain gives the same result") {
       const std::string list = print(drawn.list);
       INFO(name << " seed " << seed << ": " << list);
       chained += list.find("chain") != std::string::npos;
-      CHECK(difference_of_drawn(case_of(a), everything(), list, seed) == "");
+      CHECK(difference_of_drawn(chain_case(a), everything(), list, seed) == "");
     }
   }
   CHECK(chained >= 60);
@@ -294,7 +294,7 @@ TEST_CASE("any list after chain gives the same result") {
 
 TEST_CASE("random lists chain what can be chained") {
   int lists = 0, chained = 0;
-  for (const auto& [name, a] : kKinds) {
+  for (const auto& [name, a] : kChainKinds) {
     for (const std::string& list : random_lists(text(a), 10)) {
       ++lists;
       chained += list.find("chain") != std::string::npos;
@@ -306,9 +306,9 @@ TEST_CASE("random lists chain what can be chained") {
 
 TEST_CASE("blocks that a mask hides from all of a tile are left out") {
   const std::string causal =
-      chosen({.queries = 128, .keys = 128, .size = 4, .values = 16, .shown = kCausal});
+      chosen_chain({.queries = 128, .keys = 128, .size = 4, .values = 16, .shown = kCausal});
   CHECK(causal.find("for ordered r2.o in 2 from 0 to a1.o + 1") != std::string::npos);
-  const std::string all = chosen({.queries = 128, .keys = 128, .size = 4, .values = 16});
+  const std::string all = chosen_chain({.queries = 128, .keys = 128, .size = 4, .values = 16});
   CHECK(all.find("for ordered r2.o in 2\n") != std::string::npos);
 }
 
@@ -329,7 +329,7 @@ TEST_CASE("what is left out counts as the mask says") {
 
 TEST_CASE("infinities and NaN come out as the reference has them") {
   const double infinity = std::numeric_limits<double>::infinity();
-  for (const auto& [name, a] : kKinds) {
+  for (const auto& [name, a] : kChainKinds) {
     if (a.queries > 20 || a.keys != 24) continue;
     for (const char* list : {"split a1 4; chain r2 4 at a1.o", "chain r2 7 at a0"}) {
       for (const double value : {-infinity, infinity, std::nan("")}) {

@@ -15,7 +15,7 @@ using Catch::Matchers::ContainsSubstring;
 namespace {
 
 /// Rows of f32 by columns in blocks of a scale and 32 bytes.
-Case product(int64_t rows, int64_t columns, int64_t blocks) {
+Case computed_product(int64_t rows, int64_t columns, int64_t blocks) {
   return {fmt::format(R"(graph g(%x: f32[{0}, {3}], %b: i8[{1}, {4}]) {{
     %r = reshape %b : i8[{1}, {2}, 33]
     %s = shrink %r, ranges=[(0,{1}),(0,{2}),(0,1)] : i8[{1}, {2}, 1]
@@ -50,21 +50,22 @@ TEST_CASE("what rules do with weights in blocks of bits computes the same") {
   for (const auto& [device, capabilities] : devices) {
     for (const int64_t rows : {1, 3, 16, 37}) {
       INFO(rows << " rows on " << device);
-      CHECK(difference(product(rows, 35, 5), capabilities, "", true) == "");
+      CHECK(difference(computed_product(rows, 35, 5), capabilities, "", true) == "");
     }
   }
 }
 
 TEST_CASE(
     "weights in blocks of bits: lanes along a block, packed as they are computed for many rows") {
-  const std::string one = list_of(product(1, 64, 128), cpu_like());
+  const std::string one = list_of(computed_product(1, 64, 128), cpu_like());
   CHECK_THAT(one, ContainsSubstring("split r0 32; split r0.i 16; vectorize r0.i.i; unroll r0.i.o"));
-  const std::string few = list_of(product(16, 64, 128), cpu_like());
+  const std::string few = list_of(computed_product(16, 64, 128), cpu_like());
   CHECK_THAT(few, ContainsSubstring("vectorize r0.i.i") && !ContainsSubstring("stage"));
-  const std::string many = list_of(product(64, 64, 512), cpu_like());
+  const std::string many = list_of(computed_product(64, 64, 512), cpu_like());
   CHECK_THAT(many, ContainsSubstring("sink r0.o.i at a1.o; stage b1 at r0.o.o computed; vectorize "
                                      "b1.c3; split b1.c2 16; unroll b1.c2.i"));
-  CHECK_THAT(list_of(product(64, 64, 16), gpu_like()), ContainsSubstring("stage b1 at r0.o pad"));
+  CHECK_THAT(list_of(computed_product(64, 64, 16), gpu_like()),
+             ContainsSubstring("stage b1 at r0.o pad"));
 }
 
 TEST_CASE("a tile of what is computed is refused where it is not one factor of inputs") {

@@ -12,7 +12,7 @@ using namespace tenon::test;
 namespace {
 
 /// aᵀ · b, or aᵀ · bᵀ.
-std::string product(int m, int n, int k, bool both) {
+std::string contraction_product(int m, int n, int k, bool both) {
   return fmt::format(R"(graph g(%a: f32[{2}, {0}], %b: f32[{3}]) {{
   %c = {4}
   %x = reshape %a : [{2}, {0}, 1]
@@ -81,12 +81,6 @@ std::string convolution(const Images& i, bool turned, const std::string& dtype =
                      fmt::arg("dtype", dtype));
 }
 
-size_t count(const std::string& text, std::string_view word) {
-  size_t found = 0;
-  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
-  return found;
-}
-
 /// Both operands are staged, and the result is right, whatever fits a cache of so many bytes.
 void check_packed(const std::string& graph) {
   for (const uint32_t cache : {1U << 17, 1U << 20})
@@ -98,8 +92,8 @@ void check_packed(const std::string& graph) {
       const std::string chosen =
           print(lower(parse_graph(graph, builder), caps, "", true).chosen.list);
       INFO(cache << " bytes, " << units << " units: " << chosen);
-      CHECK(count(chosen, "stage") == 2);
-      CHECK(count(chosen, "sink") == 1);
+      CHECK(count_of(chosen, "stage") == 2);
+      CHECK(count_of(chosen, "sink") == 1);
       CHECK(difference({graph, {}, {}}, caps, "", true).empty());
     }
 }
@@ -108,7 +102,7 @@ void check_packed(const std::string& graph) {
 
 TEST_CASE("rows that lie across the sum are packed") {
   for (const auto& [m, n, k] : {std::tuple{72, 48, 130}, {67, 33, 520}})
-    for (const bool both : {false, true}) check_packed(product(m, n, k, both));
+    for (const bool both : {false, true}) check_packed(contraction_product(m, n, k, both));
 }
 
 TEST_CASE("rows that lie along the sum are read where they are") {
@@ -125,7 +119,7 @@ TEST_CASE("rows that lie along the sum are read where they are") {
   Builder builder;
   const std::string chosen =
       print(lower(parse_graph(graph, builder), cpu_like(), "", true).chosen.list);
-  CHECK(count(chosen, "stage") == 1);
+  CHECK(count_of(chosen, "stage") == 1);
 }
 
 TEST_CASE("short lines of pixels are rows, and outputs lanes") {
@@ -138,7 +132,7 @@ TEST_CASE("lines of pixels that fill their lanes are lanes") {
   const std::string graph = convolution({2, 16, 32, 16}, false);
   const std::string chosen =
       print(lower(parse_graph(graph, builder), cpu_like(), "", true).chosen.list);
-  CHECK(count(chosen, "stage") == 1);
+  CHECK(count_of(chosen, "stage") == 1);
 }
 
 TEST_CASE("convolutions take matrix atoms where workgroups make tiles, edges included") {
@@ -152,8 +146,8 @@ TEST_CASE("convolutions take matrix atoms where workgroups make tiles, edges inc
       const std::string chosen =
           print(lower(parse_graph(c.graph, builder), warps_like(), "", true).chosen.list);
       INFO(chosen);
-      CHECK(count(chosen, "tensorize") == 1);
-      CHECK(count(chosen, "stage") == 2);
+      CHECK(count_of(chosen, "tensorize") == 1);
+      CHECK(count_of(chosen, "stage") == 2);
       CHECK(difference({convolution(i, turned), {}, {}}, warps_like(), "", true) == "");
     }
 }
@@ -177,7 +171,7 @@ TEST_CASE("groups of channels are products of their own, of few rows where they 
   const std::string chosen =
       print(lower(parse_graph(c.graph, builder), warps_like(), "", true).chosen.list);
   INFO(chosen);
-  CHECK(count(chosen, "tensorize") == 1);
+  CHECK(count_of(chosen, "tensorize") == 1);
   for (const Capabilities& device : {warps_like(), waves_like(), gpu_like()})
     CHECK(difference(c, device, "", true) == "");
 }

@@ -24,8 +24,8 @@ struct Dtypes {
 const Dtypes kBf16{"bf16", "bf16", "f32"}, kSigned{"i8", "i8", "i32"}, kMixed{"u8", "i8", "i32"};
 
 /// [m, k] x [k, n], or operands that are stored the other way round.
-Case product(const Dtypes& t, int m, int k, int n, bool x_turned = false, bool y_turned = false,
-             const std::string& how = "") {
+Case dot_product(const Dtypes& t, int m, int k, int n, bool x_turned = false, bool y_turned = false,
+                 const std::string& how = "") {
   const auto operand = [&](const char* name, bool turned, const std::string& shape) {
     const std::string first =
         turned ? fmt::format("  %{0}0 = permute %{0}, axes=[1, 0]\n  %{0}1 = cast %{0}0 : {1}\n",
@@ -52,8 +52,8 @@ Case product(const Dtypes& t, int m, int k, int n, bool x_turned = false, bool y
   return c;
 }
 
-std::string lowered(const Case& c, const std::string& transforms, bool heuristics = false,
-                    const Capabilities& capabilities = dots_like()) {
+std::string lowered_dot(const Case& c, const std::string& transforms, bool heuristics = false,
+                        const Capabilities& capabilities = dots_like()) {
   Builder builder;
   return sdk::print_program(
       lower(parse_graph(c.graph, builder), capabilities, transforms, heuristics).program.view());
@@ -71,32 +71,32 @@ TEST_CASE("a panel with neighbours side by side feeds one dot product a lane") {
   const std::string list =
       "split r0 2; split a1 8; reorder a1.o a0; unroll a0; vectorize a1.i; "
       "stage b1 at a1.o inner r0.i; dot r0.i";
-  const Case even = product(kBf16, 3, 6, 16);
-  CHECK(dots_in(lowered(even, list)) == 3);
+  const Case even = dot_product(kBf16, 3, 6, 16);
+  CHECK(dots_in(lowered_dot(even, list)) == 3);
   CHECK(difference(even, dots_like(), list, false) == "");
   // What is not whole is added one by one: the last of odd sums, and nothing of unreal columns.
-  CHECK(difference(product(kBf16, 3, 7, 13), dots_like(), list, false) == "");
+  CHECK(difference(dot_product(kBf16, 3, 7, 13), dots_like(), list, false) == "");
 }
 
 TEST_CASE("signed by signed is biased, and what that adds is taken away once a column") {
   const std::string list =
       "split r0 4; split a1 8; reorder a1.o a0; unroll a0; vectorize a1.i; "
       "stage b1 at a1.o inner r0.i; dot r0.i";
-  CHECK(dots_in(lowered(product(kSigned, 5, 12, 16), list)) == 6);
-  CHECK(dots_in(lowered(product(kMixed, 5, 12, 16), list)) == 5);
+  CHECK(dots_in(lowered_dot(dot_product(kSigned, 5, 12, 16), list)) == 6);
+  CHECK(dots_in(lowered_dot(dot_product(kMixed, 5, 12, 16), list)) == 5);
   for (const Dtypes& t : {kSigned, kMixed, Dtypes{"i8", "u8", "i32"}})
     for (const int k : {12, 13, 3})
-      CHECK(difference(product(t, 5, k, 19), dots_like(), list, false) == "");
+      CHECK(difference(dot_product(t, 5, k, 19), dots_like(), list, false) == "");
   // Sums of several partial ones, no lanes, and lanes along the sum.
   for (const char* other :
        {"split r0 4; split r0.o 2; unroll r0.o.i; split a1 8; reorder a1.o a0; vectorize a1.i; "
         "stage b1 at a1.o inner r0.i; dot r0.i",
         "split r0 4; unroll a1; stage b1 at a0 inner r0.i; dot r0.i"})
-    CHECK(difference(product(kSigned, 5, 16, 16), dots_like(), other, false) == "");
+    CHECK(difference(dot_product(kSigned, 5, 16, 16), dots_like(), other, false) == "");
   const char* along = "split r0 16; split r0.i 4; vectorize r0.i.o; unroll a1; dot r0.i.i";
   for (const int k : {32, 35}) {
-    const Case turned = product(kSigned, 3, k, 4, false, true);
-    CHECK(dots_in(lowered(turned, along)) == 5);
+    const Case turned = dot_product(kSigned, 3, k, 4, false, true);
+    CHECK(dots_in(lowered_dot(turned, along)) == 5);
     CHECK(difference(turned, dots_like(), along, false) == "");
   }
 }
@@ -106,30 +106,30 @@ TEST_CASE("rules take dot products in every layout") {
     for (const bool x_turned : {false, true})
       for (const bool y_turned : {false, true})
         for (const auto& [m, k, n] : {std::array{40, 64, 48}, std::array{37, 51, 45}}) {
-          const Case c = product(t, m, k, n, x_turned, y_turned);
+          const Case c = dot_product(t, m, k, n, x_turned, y_turned);
           INFO(c.graph);
-          CHECK(dots_in(lowered(c, "", true)) > 0);
-          CHECK(dots_in(lowered(c, "", true, cpu_like())) == 0);
+          CHECK(dots_in(lowered_dot(c, "", true)) > 0);
+          CHECK(dots_in(lowered_dot(c, "", true, cpu_like())) == 0);
           CHECK(difference(c, dots_like(), "", true) == "");
         }
-  const Case few = product(kBf16, 3, 256, 40, false, true);
-  CHECK(dots_in(lowered(few, "", true)) > 0);
+  const Case few = dot_product(kBf16, 3, 256, 40, false, true);
+  CHECK(dots_in(lowered_dot(few, "", true)) > 0);
   CHECK(difference(few, dots_like(), "", true) == "");
 }
 
 TEST_CASE("a dot product that flushes is not taken where products are exact") {
-  const Case exact = product(kBf16, 40, 64, 48, false, false, ", matmul=exact");
-  CHECK(dots_in(lowered(exact, "", true)) == 0);
+  const Case exact = dot_product(kBf16, 40, 64, 48, false, false, ", matmul=exact");
+  CHECK(dots_in(lowered_dot(exact, "", true)) == 0);
   Capabilities keeps = dots_like();
   keeps.dots[0].flushes = false;
-  CHECK(dots_in(lowered(exact, "", true, keeps)) > 0);
+  CHECK(dots_in(lowered_dot(exact, "", true, keeps)) > 0);
   Capabilities flushes = dots_like();
   flushes.numerics = kFlushInput | kFlushOutput;
-  CHECK(dots_in(lowered(exact, "", true, flushes)) > 0);
+  CHECK(dots_in(lowered_dot(exact, "", true, flushes)) > 0);
 }
 
 TEST_CASE("dot is refused with what was expected") {
-  const Case c = product(kBf16, 8, 12, 16);
+  const Case c = dot_product(kBf16, 8, 12, 16);
   const std::pair<const char*, const char*> bad[] = {
       {"dot a1", "expected a reduce axis, got a1"},
       {"dot r0", "expected 2, 4, 8 or 16 neighbours"},
@@ -144,11 +144,11 @@ TEST_CASE("dot is refused with what was expected") {
   };
   for (const auto& [list, message] : bad) {
     INFO(list);
-    CHECK_THROWS_WITH(lowered(c, list), ContainsSubstring(message));
+    CHECK_THROWS_WITH(lowered_dot(c, list), ContainsSubstring(message));
   }
-  CHECK_THROWS_WITH(lowered(product({"f32", "f32", "f32"}, 8, 12, 16),
-                            "split r0 2; stage b1 at a0 inner r0.i; dot r0.i"),
+  CHECK_THROWS_WITH(lowered_dot(dot_product({"f32", "f32", "f32"}, 8, 12, 16),
+                                "split r0 2; stage b1 at a0 inner r0.i; dot r0.i"),
                     ContainsSubstring("expected a sum of products of two narrower loads"));
-  CHECK_THROWS_WITH(lowered(c, "split r0 4; stage b1 at a0 inner r0.i; dot r0.i"),
+  CHECK_THROWS_WITH(lowered_dot(c, "split r0 4; stage b1 at a0 inner r0.i; dot r0.i"),
                     ContainsSubstring("expected a dot product of 4 neighbours to f32"));
 }

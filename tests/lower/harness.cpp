@@ -33,6 +33,13 @@ bool close(const Scalar& a, const Scalar& b, double tolerance) {
 
 }  // namespace
 
+size_t count_of(std::string_view text, std::string_view part) {
+  size_t found = 0;
+  for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1))
+    ++found;
+  return found;
+}
+
 Capabilities scalar_like() {
   Capabilities c = generic_capabilities();
   c.native_ops = {};

@@ -5,6 +5,7 @@
 #include <functional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/compile/compiler.hpp"
@@ -22,6 +23,9 @@ struct Case {
   int64_t high = 4;      ///< inputs are in [-3, high)
   std::vector<int> sections = {};
 };
+
+/// How often `part` occurs in a text, overlapping ones too.
+size_t count_of(std::string_view text, std::string_view part);
 
 Capabilities cpu_like();     ///< 64-byte vectors, no workgroups
 Capabilities dots_like();    ///< and dot products of bf16, and of u8 by i8

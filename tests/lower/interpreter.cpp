@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
@@ -281,7 +282,8 @@ class Machine {
 
   void one(uint32_t i, const tn_op& op, std::span<const uint32_t> operands, uint32_t t) {
     const auto dtype = static_cast<DType>(op.dtype);
-    Bits out(op.lanes);
+    Bits& out = lanes_;  // its memory is used again
+    out.assign(op.lanes, 0);
     switch (op.op) {
       case TN_OP_CONST:
         out.assign(op.lanes, op.imm);
@@ -326,18 +328,20 @@ class Machine {
       default:
         elementwise(op, operands, t, out);
     }
-    values_[i][t] = std::move(out);
+    values_[i][t] = out;
   }
 
   void elementwise(const tn_op& op, std::span<const uint32_t> operands, uint32_t t, Bits& out) {
     const auto dtype = static_cast<DType>(op.dtype);
     for (uint32_t l = 0; l < op.lanes; ++l) {
-      std::vector<Scalar> args;
-      for (const uint32_t v : operands)
-        args.push_back({static_cast<DType>(program_.op(v).dtype), lane(v, t, l)});
+      std::array<Scalar, 4> args;
+      for (size_t k = 0; k < operands.size(); ++k)
+        args.at(k) = {static_cast<DType>(program_.op(operands[k]).dtype), lane(operands[k], t, l)};
       out[l] = op.op == TN_OP_CAST && op.imm == TN_CAST_BITS
                    ? args[0].bits
-                   : evaluate_scalar(static_cast<Op>(op.op), dtype, args).bits;
+                   : evaluate_scalar(static_cast<Op>(op.op), dtype,
+                                     std::span<const Scalar>(args.data(), operands.size()))
+                         .bits;
     }
   }
 
@@ -443,6 +447,7 @@ class Machine {
   std::vector<std::vector<LateCopy>> groups_;
   std::vector<uint32_t> ends_, else_;
   std::vector<std::vector<Bits>> values_;  ///< [op][thread]
+  Bits lanes_;                             ///< of the value that is computed
   std::vector<int64_t> trips_;             ///< [thread], of a workgroup
   std::optional<Races> races_;
   int64_t most_trips_ = 0;

@@ -22,8 +22,8 @@ Capabilities limited(uint32_t trips) {
   return caps;
 }
 
-LoweredKernel lowered(const std::string& text, const Capabilities& caps,
-                      const std::vector<int>& alias = {}) {
+LoweredKernel lowered_loops(const std::string& text, const Capabilities& caps,
+                            const std::vector<int>& alias = {}) {
   Builder builder;
   return lower(parse_graph(text, builder), caps, "", true, alias);
 }
@@ -39,7 +39,7 @@ constexpr const char* kScatter = R"(graph g(%x: f32[4, 8], %i: i32[300, 8], %u: 
 TEST_CASE("rows that are too long for one register of threads have a workgroup each") {
   for (const uint32_t trips : {0u, 1000u, 200u, 20u}) {
     const Capabilities caps = limited(trips);
-    const LoweredKernel kernel = lowered(kRows, caps);
+    const LoweredKernel kernel = lowered_loops(kRows, caps);
     const int64_t most = loop_trips(kernel.chosen.kernel, 1 << 20).value();
     INFO(trips);
     CHECK(!kernel.loop_bound);
@@ -52,7 +52,7 @@ TEST_CASE("rows that are too long for one register of threads have a workgroup e
 
 TEST_CASE("what no recipe makes short enough is refused") {
   CHECK(difference({kScatter, {}, {0}}, limited(400), "", true) == "");
-  CHECK_THROWS_MATCHES(lowered(kScatter, limited(200), {0}), Error,
+  CHECK_THROWS_MATCHES(lowered_loops(kScatter, limited(200), {0}), Error,
                        MessageMatches(ContainsSubstring("at most 200 iterations")));
 }
 
@@ -60,10 +60,10 @@ TEST_CASE("what sizes make too long is refused where they are known") {
   const std::string text = R"(graph g(%x: f32[n, 8]) where 1 <= n <= 100000 {
     %y = reduce.add %x, axes=[0]
     return %y })";
-  const LoweredKernel kernel = lowered(text, limited(300));
+  const LoweredKernel kernel = lowered_loops(text, limited(300));
   REQUIRE(kernel.loop_bound);
   CHECK_NOTHROW(kernel.loop_bound->check({{"n", 400}}));
   CHECK_THROWS_MATCHES(kernel.loop_bound->check({{"n", 100000}}), Error,
                        MessageMatches(ContainsSubstring("at most 300 iterations")));
-  CHECK(!lowered(text, limited(0)).loop_bound);
+  CHECK(!lowered_loops(text, limited(0)).loop_bound);
 }

@@ -14,21 +14,15 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-LoweredKernel lower(const std::string& text, const Capabilities& capabilities,
-                    const std::string& transforms = "", bool heuristics = false,
-                    const std::vector<int>& alias = {}) {
+LoweredKernel lower_text(const std::string& text, const Capabilities& capabilities,
+                         const std::string& transforms = "", bool heuristics = false,
+                         const std::vector<int>& alias = {}) {
   Builder builder;
   return test::lower(parse_graph(text, builder), capabilities, transforms, heuristics, alias);
 }
 
 std::string program(const LoweredKernel& kernel) {
   return sdk::print_program(kernel.program.view());
-}
-
-size_t count(const std::string& text, const std::string& part) {
-  size_t n = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
-  return n;
 }
 
 std::string addition(const std::string& shape, const std::string& where = "") {
@@ -53,7 +47,7 @@ std::string product_of(int columns, const std::string& rest) {
 
 TEST_CASE("arguments follow the params: buffers, then symbols") {
   const LoweredKernel k =
-      lower(addition("[n, m]", " where 1 <= n <= 9, 1 <= m <= 9"), scalar_like());
+      lower_text(addition("[n, m]", " where 1 <= n <= 9, 1 <= m <= 9"), scalar_like());
   REQUIRE(k.arguments.size() == 5);
   CHECK(k.arguments[0].kind == LaunchArgument::Kind::kInput);
   CHECK(k.arguments[1].index == 1);
@@ -63,18 +57,20 @@ TEST_CASE("arguments follow the params: buffers, then symbols") {
 }
 
 TEST_CASE("an aliased output is bound once, as its input") {
-  const LoweredKernel k = lower(addition("[8]"), scalar_like(), "", false, {1});
+  const LoweredKernel k = lower_text(addition("[8]"), scalar_like(), "", false, {1});
   REQUIRE(k.arguments.size() == 2);
   CHECK(k.arguments[1].kind == LaunchArgument::Kind::kInput);
   CHECK_THAT(program(k), ContainsSubstring("read write"));
 }
 
 TEST_CASE("indices are i32 where they provably fit") {
-  CHECK_THAT(program(lower(addition("[1000, 1000]"), scalar_like())), !ContainsSubstring("i64"));
-  CHECK_THAT(program(lower(addition("[50000, 50000]"), scalar_like())), ContainsSubstring("i64"));
+  CHECK_THAT(program(lower_text(addition("[1000, 1000]"), scalar_like())),
+             !ContainsSubstring("i64"));
+  CHECK_THAT(program(lower_text(addition("[50000, 50000]"), scalar_like())),
+             ContainsSubstring("i64"));
   Capabilities narrow = scalar_like();
   narrow.index_bits = 32;
-  CHECK_THROWS_WITH(lower(addition("[50000, 50000]"), narrow),
+  CHECK_THROWS_WITH(lower_text(addition("[50000, 50000]"), narrow),
                     ContainsSubstring("expected indices below 2^31"));
   // The position is beyond 2^31 / 576, but what it is multiplied with is a remainder of it.
   const char* const every_row = R"(graph g(%x: f32[64, 576]) {
@@ -82,104 +78,106 @@ TEST_CASE("indices are i32 where they provably fit") {
     %r = reshape %c : f32[1, 64, 1]
     %e = expand %r : f32[32, 64, 3136]
     return %e })";
-  CHECK_NOTHROW(lower(every_row, narrow, "fuse a0 a1; fuse a0_a1 a2"));
+  CHECK_NOTHROW(lower_text(every_row, narrow, "fuse a0 a1; fuse a0_a1 a2"));
 }
 
 TEST_CASE("full tiles carry no mask, a tail does") {
   const std::string divides =
-      program(lower(addition("[64]"), cpu_like(), "split a0 16; vectorize a0.i"));
+      program(lower_text(addition("[64]"), cpu_like(), "split a0 16; vectorize a0.i"));
   CHECK_THAT(divides, !ContainsSubstring("cmplt"));
-  CHECK(count(divides, "aligned") == 3);
+  CHECK(count_of(divides, "aligned") == 3);
   const std::string tail =
-      program(lower(addition("[70]"), cpu_like(), "split a0 16; vectorize a0.i"));
-  CHECK(count(tail, "cmplt") == 1);
-  CHECK(count(tail, "store") == 2);
+      program(lower_text(addition("[70]"), cpu_like(), "split a0 16; vectorize a0.i"));
+  CHECK(count_of(tail, "cmplt") == 1);
+  CHECK(count_of(tail, "store") == 2);
 }
 
 TEST_CASE("copies that stand beyond the end compute nothing") {
   const std::string text = product_of(48, "return %s");
-  const std::string rows = program(lower(text, cpu_like(), "split a0 4; unroll a0.i"));
-  CHECK(count(rows, "contract") == 4 + 2);
-  CHECK(count(rows, "store") == 4 + 2);
+  const std::string rows = program(lower_text(text, cpu_like(), "split a0 4; unroll a0.i"));
+  CHECK(count_of(rows, "contract") == 4 + 2);
+  CHECK(count_of(rows, "store") == 4 + 2);
   // The last workgroup is known to be the last.
   const std::string columns = program(
-      lower(text, cpu_like(),
-            "split a1 32; split a1.i 16; unroll a1.i.o; vectorize a1.i.i; bind a1.o grid.x"));
-  CHECK(count(columns, "contract") == 2 + 1);
-  CHECK(count(columns, "store") == 2 + 1);
+      lower_text(text, cpu_like(),
+                 "split a1 32; split a1.i 16; unroll a1.i.o; vectorize a1.i.i; bind a1.o grid.x"));
+  CHECK(count_of(columns, "contract") == 2 + 1);
+  CHECK(count_of(columns, "store") == 2 + 1);
 }
 
 TEST_CASE("loops over the sums of full tiles carry no mask") {
-  const std::string text = program(lower(product_of(48, "%t = exp %s\n return %t"), cpu_like(),
-                                         "split a0 3; split a1 32; unroll a0.i; split a1.i 16; "
-                                         "unroll a1.i.o; vectorize a1.i.i; reorder a1.o a0.o a0.i; "
-                                         "sink r0 at a0.o; bind a1.o grid.x"));
+  const std::string text =
+      program(lower_text(product_of(48, "%t = exp %s\n return %t"), cpu_like(),
+                         "split a0 3; split a1 32; unroll a0.i; split a1.i 16; "
+                         "unroll a1.i.o; vectorize a1.i.i; reorder a1.o a0.o a0.i; "
+                         "sink r0 at a0.o; bind a1.o grid.x"));
   const size_t full = text.find("if "), tail = text.find("else");
   REQUIRE(full < tail);
   REQUIRE(tail != std::string::npos);
   const std::string inside = text.substr(full, tail - full);
   INFO(text);
-  CHECK(count(inside, " exp ") == 1);
-  CHECK(count(inside, " cmplt ") + count(inside, " min ") == 0);
-  CHECK(count(text.substr(tail), " cmplt ") > 0);
+  CHECK(count_of(inside, " exp ") == 1);
+  CHECK(count_of(inside, " cmplt ") + count_of(inside, " min ") == 0);
+  CHECK(count_of(text.substr(tail), " cmplt ") > 0);
 }
 
 TEST_CASE("a tail reads tiles without masks, and ends where nothing is real") {
-  const std::string text = program(lower(product_of(40, "return %s"), cpu_like(),
-                                         "split a0 4; split a1 16; split a1.o 2; vectorize a1.i; "
-                                         "unroll a0.i; reorder a1.o.o a1.o.i a0.o a0.i; "
-                                         "stage b1 at a1.o.i; stage b0 at a1.o.o; "
-                                         "bind a1.o.o grid.x"));
+  const std::string text =
+      program(lower_text(product_of(40, "return %s"), cpu_like(),
+                         "split a0 4; split a1 16; split a1.o 2; vectorize a1.i; "
+                         "unroll a0.i; reorder a1.o.o a1.o.i a0.o a0.i; "
+                         "stage b1 at a1.o.i; stage b0 at a1.o.o; "
+                         "bind a1.o.o grid.x"));
   INFO(text);
   size_t loads = 0;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (line.find("load %b") == std::string::npos) continue;
     ++loads;
-    CHECK(count(line, ", ") == 1);
+    CHECK(count_of(line, ", ") == 1);
   }
   CHECK(loads > 0);
   // The second of two workgroups has one panel of its two: of rows and of panels a least.
-  CHECK(count(text, " min ") == 2);
+  CHECK(count_of(text, " min ") == 2);
 }
 
 TEST_CASE("large outputs are streamed past the caches") {
-  CHECK_THAT(program(lower(addition("[4096, 4096]"), cpu_like(), "", true)),
+  CHECK_THAT(program(lower_text(addition("[4096, 4096]"), cpu_like(), "", true)),
              ContainsSubstring("stream"));
   // What a kernel reads fills a cache too: 48 MiB altogether, and 24.
-  CHECK_THAT(program(lower(addition("[2048, 2048]"), cpu_like(), "", true)),
+  CHECK_THAT(program(lower_text(addition("[2048, 2048]"), cpu_like(), "", true)),
              ContainsSubstring("stream"));
-  CHECK_THAT(program(lower(addition("[1024, 2048]"), cpu_like(), "", true)),
+  CHECK_THAT(program(lower_text(addition("[1024, 2048]"), cpu_like(), "", true)),
              !ContainsSubstring("stream"));
-  CHECK_THAT(program(lower(addition("[64, 64]"), cpu_like(), "", true)),
+  CHECK_THAT(program(lower_text(addition("[64, 64]"), cpu_like(), "", true)),
              !ContainsSubstring("stream"));
-  CHECK_THAT(program(lower(addition("[4096, 4096]"), cpu_like(), "", true, {0})),
+  CHECK_THAT(program(lower_text(addition("[4096, 4096]"), cpu_like(), "", true, {0})),
              !ContainsSubstring("stream"));
 }
 
 TEST_CASE("what does not change leaves the loops") {
-  const std::string text = program(lower(R"(graph g(%x: f32[64], %y: f32[1]) {
+  const std::string text = program(lower_text(R"(graph g(%x: f32[64], %y: f32[1]) {
     %e = exp2 %y : f32[1]
     %b = expand %e : f32[64]
     %z = mul %x, %b : f32[64]
     return %z })",
-                                         scalar_like()));
+                                              scalar_like()));
   CHECK(text.find("exp2") < text.find("loop"));
 }
 
 TEST_CASE("a device's limits are refused by name") {
-  CHECK_THROWS_WITH(lower(addition("[64]"), scalar_like(), "vectorize a0"),
+  CHECK_THROWS_WITH(lower_text(addition("[64]"), scalar_like(), "vectorize a0"),
                     ContainsSubstring("expected vectors on the device"));
-  CHECK_THROWS_WITH(lower(addition("[64]"), scalar_like(), "bind a0 block.x"),
+  CHECK_THROWS_WITH(lower_text(addition("[64]"), scalar_like(), "bind a0 block.x"),
                     ContainsSubstring("threads"));
   Capabilities grid = scalar_like();
   grid.max_grid = {16, 16, 16};
-  CHECK_THROWS_WITH(lower(addition("[64]"), grid, "bind a0 grid.x"),
+  CHECK_THROWS_WITH(lower_text(addition("[64]"), grid, "bind a0 grid.x"),
                     ContainsSubstring("expected at most 16 workgroups on grid.x, got 64"));
-  const LoweredKernel k = lower(addition("[1000000]"), grid, "", true);
+  const LoweredKernel k = lower_text(addition("[1000000]"), grid, "", true);
   CHECK(k.grid[0].max() <= 16);
   grid.max_bindings = 2;
-  CHECK_THROWS_WITH(lower(addition("[64]"), grid),
+  CHECK_THROWS_WITH(lower_text(addition("[64]"), grid),
                     ContainsSubstring("expected at most 2 bindings"));
 }
 
@@ -191,39 +189,40 @@ TEST_CASE("rows that fit the cache take their exponentials once") {
            " %se = expand %s : f32" + shape + " %y = fdiv %e, %se : f32" + shape + " return %y }";
   };
   const std::string row = softmax("[64, 256]", "[64, 1]");
-  CHECK(count(program(lower(row, cpu_like())), " exp2 ") == 2);
+  CHECK(count_of(program(lower_text(row, cpu_like())), " exp2 ") == 2);
   // One for each of the four copies of the lanes.
-  CHECK(count(program(lower(row, cpu_like(), "", true)), " exp2 ") == 4);
+  CHECK(count_of(program(lower_text(row, cpu_like(), "", true)), " exp2 ") == 4);
   // A thread keeps its four elements of the row in registers.
-  CHECK(count(program(lower(row, gpu_like(), "", true)), " exp2 ") == 4);
+  CHECK(count_of(program(lower_text(row, gpu_like(), "", true)), " exp2 ") == 4);
   const std::string warps =
-      program(lower(softmax("[4096, 256]", "[4096, 1]"), warps_like(), "", true));
-  CHECK(count(warps, " exp2 ") == 2);
-  CHECK(count(warps, " subgroup_shuffle ") == 10);
-  CHECK(count(warps, " barrier ") == 0);
-  CHECK(count(warps, " load ") == 2);
+      program(lower_text(softmax("[4096, 256]", "[4096, 1]"), warps_like(), "", true));
+  CHECK(count_of(warps, " exp2 ") == 2);
+  CHECK(count_of(warps, " subgroup_shuffle ") == 10);
+  CHECK(count_of(warps, " barrier ") == 0);
+  CHECK(count_of(warps, " load ") == 2);
   // 512 KiB of cache hold half of this row.
   const std::string long_row = softmax("[4, 262144]", "[4, 1]");
-  CHECK(count(program(lower(long_row, cpu_like(), "", true)), " exp2 ") == 8);
+  CHECK(count_of(program(lower_text(long_row, cpu_like(), "", true)), " exp2 ") == 8);
 }
 
 TEST_CASE("threads exchange values only in rows of whole subgroups") {
   const std::string sums =
       "graph g(%x: f32[16, 64]) { %y = reduce.add %x, axes=[1] : f32[16, 1] return %y }";
   const auto text = [&](const std::string& threads) {
-    return program(lower(sums, software_like(),
-                         "split a0 8; bind a0.i block.y; bind a0.o grid.x; group r0 " + threads));
+    return program(
+        lower_text(sums, software_like(),
+                   "split a0 8; bind a0.i block.y; bind a0.o grid.x; group r0 " + threads));
   };
   // 32 threads, four subgroups of eight, but each of two rows.
-  CHECK(count(text("4"), " subgroup_shuffle ") == 0);
-  CHECK(count(text("8"), " subgroup_shuffle ") == 3);
+  CHECK(count_of(text("4"), " subgroup_shuffle ") == 0);
+  CHECK(count_of(text("8"), " subgroup_shuffle ") == 3);
 }
 
 TEST_CASE("a load without a mask stays in a loop that may have no iteration") {
   const std::string text = program(
-      lower("graph g(%x: u32[2, 1]) { %e = expand %x : u32[2, 2] return %e }", scalar_like(),
-            "fuse a0 a1; split a0_a1 128; split a0_a1.i 64; split a0_a1.i.i 2"));
+      lower_text("graph g(%x: u32[2, 1]) { %e = expand %x : u32[2, 2] return %e }", scalar_like(),
+                 "fuse a0 a1; split a0_a1 128; split a0_a1.i 64; split a0_a1.i.i 2"));
   const size_t load = text.find("load");
   REQUIRE(load != std::string::npos);
-  CHECK(count(text.substr(0, load), "= loop") == 3);
+  CHECK(count_of(text.substr(0, load), "= loop") == 3);
 }

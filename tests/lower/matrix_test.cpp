@@ -26,7 +26,8 @@ std::string shape(std::initializer_list<int> sizes) {
 }
 
 /// a x b + c of narrow floats, summed in f32.
-Case product(int m, int k, int n, const std::string& dtype = "f16", bool transposed = false) {
+Case matrix_product(int m, int k, int n, const std::string& dtype = "f16",
+                    bool transposed = false) {
   const std::string all = shape({m, k, n}), out = shape({m, n});
   const std::string b = transposed ? shape({n, k}) : shape({k, n});
   std::string text = "graph g(%a: " + dtype + shape({m, k}) + ", %b: " + dtype + b + ", %c: f32" +
@@ -62,8 +63,8 @@ Case summed_in(const std::string& sum, const std::string& a, const std::string& 
           {}};
 }
 
-std::string lowered(const Case& c, const Capabilities& capabilities, const std::string& transforms,
-                    bool heuristics = false) {
+std::string lowered_matrix(const Case& c, const Capabilities& capabilities,
+                           const std::string& transforms, bool heuristics = false) {
   Builder builder;
   return sdk::print_program(
       lower(parse_graph(c.graph, builder), capabilities, transforms, heuristics).program.view());
@@ -82,16 +83,16 @@ constexpr const char* kTiled =
 }  // namespace
 
 TEST_CASE("a matrix atom on whole matrices") {
-  const Case c = product(16, 32, 8);
+  const Case c = matrix_product(16, 32, 8);
   const std::string list = "split r0 16; tensorize a0 a1 r0.i 32";
   CHECK(difference(c, warps_like(), list, false) == "");
-  const std::string text = lowered(c, warps_like(), list);
+  const std::string text = lowered_matrix(c, warps_like(), list);
   CHECK_THAT(text, ContainsSubstring("matrix_multiply"));
   CHECK_THAT(text, ContainsSubstring("matrix_store"));
   const std::string one = "tensorize a0 a1 r0 32";
-  CHECK(difference(product(16, 16, 8, "bf16"), warps_like(), one, false) == "");
-  CHECK(difference(product(16, 16, 8, "f16", true), warps_like(), one, false) == "");
-  CHECK(difference(product(16, 32, 16), waves_like(), "split r0 16; tensorize a0 a1 r0.i 64",
+  CHECK(difference(matrix_product(16, 16, 8, "bf16"), warps_like(), one, false) == "");
+  CHECK(difference(matrix_product(16, 16, 8, "f16", true), warps_like(), one, false) == "");
+  CHECK(difference(matrix_product(16, 32, 16), waves_like(), "split r0 16; tensorize a0 a1 r0.i 64",
                    false) == "");
 }
 
@@ -116,13 +117,14 @@ TEST_CASE("an atom is used where what it does otherwise is what the device decla
       atom.flushes = row.flushes, atom.reduces = row.reduces, atom.truncates = row.truncates;
     }
     const bool is_used =
-        lowered(product(64, 64, 64), device, "", true).find("matrix_multiply") != std::string::npos;
+        lowered_matrix(matrix_product(64, 64, 64), device, "", true).find("matrix_multiply") !=
+        std::string::npos;
     CHECK(is_used == row.is_used);
     const std::string list = "split r0 16; tensorize a0 a1 r0.i 32";
     if (row.is_used) {
-      CHECK_NOTHROW(lowered(product(16, 32, 8), device, list));
+      CHECK_NOTHROW(lowered_matrix(matrix_product(16, 32, 8), device, list));
     } else {
-      CHECK_THROWS_AS(lowered(product(16, 32, 8), device, list), Error);
+      CHECK_THROWS_AS(lowered_matrix(matrix_product(16, 32, 8), device, list), Error);
     }
   }
 }
@@ -145,18 +147,19 @@ TEST_CASE("an atom that cuts f32 to tf32 is used where the graph allows it") {
                                       {", matmul=exact", false},
                                       {", matmul=tf32", true},
                                       {", matmul=bf16", true}}) {
-    Case c = product(64, 64, 64, "f32");
+    Case c = matrix_product(64, 64, 64, "f32");
     c.graph.insert(c.graph.find("axes=[1] : f32[64, 1, 64]") + 8, said);
     INFO(c.graph);
-    CHECK((lowered(c, device, "", true).find("matrix_multiply") != std::string::npos) == is_used);
+    CHECK((lowered_matrix(c, device, "", true).find("matrix_multiply") != std::string::npos) ==
+          is_used);
     CHECK(difference(c, device, "", true) == "");
     const std::string list = "split r0 8; tensorize a0 a1 r0.i 32";
-    Case small = product(16, 16, 8, "f32");
+    Case small = matrix_product(16, 16, 8, "f32");
     small.graph.insert(small.graph.find("axes=[1] : f32[16, 1, 8]") + 8, said);
     if (is_used) {
-      CHECK_NOTHROW(lowered(small, device, list));
+      CHECK_NOTHROW(lowered_matrix(small, device, list));
     } else {
-      CHECK_THROWS_AS(lowered(small, device, list), Error);
+      CHECK_THROWS_AS(lowered_matrix(small, device, list), Error);
     }
   }
 }
@@ -165,8 +168,8 @@ TEST_CASE("matrix atoms on shared tiles take edges that do not divide") {
   constexpr std::array<int, 3> kSizes[] = {{32, 32, 16}, {64, 64, 32}, {45, 50, 23}, {90, 31, 17}};
   for (const auto& [m, k, n] : kSizes) {
     INFO(m << " " << k << " " << n);
-    CHECK(difference(product(m, k, n), warps_like(), kTiled, false) == "");
-    CHECK(difference(product(m, k, n, "f16", true), warps_like(), kTiled, false) == "");
+    CHECK(difference(matrix_product(m, k, n), warps_like(), kTiled, false) == "");
+    CHECK(difference(matrix_product(m, k, n, "f16", true), warps_like(), kTiled, false) == "");
   }
 }
 
@@ -176,9 +179,10 @@ TEST_CASE("unrolled loops between the atom's axes make its tile wider") {
       "tensorize a0 a1.i r0.i 32; fuse a0.c a1.o.c; fuse a0.c_a1.o.c a1.i.c; "
       "split a0.c_a1.o.c_a1.i.c 128; split a0.c_a1.o.c_a1.i.c.i 4; "
       "vectorize a0.c_a1.o.c_a1.i.c.i.i; bind a0.c_a1.o.c_a1.i.c.i.o block.x";
-  const Case c = product(16, 32, 32);
+  const Case c = matrix_product(16, 32, 32);
   CHECK(difference(c, warps_like(), list, false) == "");
-  CHECK_THAT(lowered(c, warps_like(), list), ContainsSubstring("sums4 = param shared f32[640]"));
+  CHECK_THAT(lowered_matrix(c, warps_like(), list),
+             ContainsSubstring("sums4 = param shared f32[640]"));
 }
 
 TEST_CASE("tiles of matrix atoms that are filled ahead hold the same") {
@@ -188,8 +192,8 @@ TEST_CASE("tiles of matrix atoms that are filled ahead hold the same") {
     const std::string list = std::string(kTiled) + "pipeline r0.o " + places;
     for (const auto& [m, k, n] : kSizes) {
       INFO(places << " " << m << " " << k << " " << n);
-      CHECK(difference(product(m, k, n), warps_like(), list, false) == "");
-      CHECK(difference(product(m, k, n, "f16", true), warps_like(), list, false) == "");
+      CHECK(difference(matrix_product(m, k, n), warps_like(), list, false) == "");
+      CHECK(difference(matrix_product(m, k, n, "f16", true), warps_like(), list, false) == "");
     }
   }
 }
@@ -198,36 +202,38 @@ TEST_CASE(
     "rules fill tiles ahead where the device copies without waiting and two groups have room") {
   Capabilities large = warps_like();
   large.max_shared_bytes = 163 << 10;
-  const Case c = product(130, 256, 128);
-  const std::string text = lowered(c, large, "", true);
+  const Case c = matrix_product(130, 256, 128);
+  const std::string text = lowered_matrix(c, large, "", true);
   CHECK_THAT(text, ContainsSubstring("async_copy.16"));
   CHECK_THAT(text, ContainsSubstring("async_wait 1"));
   CHECK(difference(c, large, "", true) == "");
-  CHECK(difference(product(70, 96, 64, "f32"), large, "", true) == "");
-  CHECK_THAT(lowered(c, waves_like(), "", true), !ContainsSubstring("async"));
-  CHECK_THAT(lowered(c, warps_like(), "", true), !ContainsSubstring("async"));
+  CHECK(difference(matrix_product(70, 96, 64, "f32"), large, "", true) == "");
+  CHECK_THAT(lowered_matrix(c, waves_like(), "", true), !ContainsSubstring("async"));
+  CHECK_THAT(lowered_matrix(c, warps_like(), "", true), !ContainsSubstring("async"));
   // Atoms take zeros from a tile; sums in registers would have a mask in each block.
-  const Case edged = product(130, 250, 128), plain = product(130, 250, 128, "f32");
-  CHECK_THAT(lowered(edged, large, "", true), ContainsSubstring("async_copy"));
+  const Case edged = matrix_product(130, 250, 128), plain = matrix_product(130, 250, 128, "f32");
+  CHECK_THAT(lowered_matrix(edged, large, "", true), ContainsSubstring("async_copy"));
   CHECK(difference(edged, large, "", true) == "");
-  CHECK_THAT(lowered(plain, large, "", true), !ContainsSubstring("async"));
+  CHECK_THAT(lowered_matrix(plain, large, "", true), !ContainsSubstring("async"));
 }
 
 TEST_CASE("atoms of several subgroups take tiles in lines, whatever lies along them") {
-  Case both = product(70, 100, 130);  // rows of the first operand along the sum, or along the rows
+  Case both =
+      matrix_product(70, 100, 130);  // rows of the first operand along the sum, or along the rows
   const std::string rows = "%aw = cast %a : f32[70, 100]";
   both.graph.replace(both.graph.find(rows), rows.size(),
                      "%at = cast %a : f32[100, 70] %aw = permute %at, axes=[1, 0] : f32[70, 100]");
   both.graph.replace(both.graph.find("f16[70, 100]"), 12, "f16[100, 70]");
-  for (const Case& c :
-       {product(128, 128, 128), product(130, 150, 140), both, product(70, 260, 130, "f16", true)}) {
-    const std::string text = lowered(c, groups_like(), "", true);
+  for (const Case& c : {matrix_product(128, 128, 128), matrix_product(130, 150, 140), both,
+                        matrix_product(70, 260, 130, "f16", true)}) {
+    const std::string text = lowered_matrix(c, groups_like(), "", true);
     CHECK_THAT(text, ContainsSubstring(".lines"));
     CHECK_THAT(text, ContainsSubstring("matrix_multiply.3"));
     CHECK(difference(c, groups_like(), "", true) == "");
   }
   // Too small for two of them.
-  CHECK_THAT(lowered(product(40, 64, 40), groups_like(), "", true), !ContainsSubstring(".lines"));
+  CHECK_THAT(lowered_matrix(matrix_product(40, 64, 40), groups_like(), "", true),
+             !ContainsSubstring(".lines"));
 }
 
 TEST_CASE("tiles in lines hold the same for every reader") {
@@ -239,10 +245,10 @@ TEST_CASE("tiles in lines hold the same for every reader") {
        {"bind b1.c1 block.x",
         "split b1.c1 8; vectorize b1.c1.i; split b1.c0 2; bind b1.c0.o block.x",
         "split b1.c1 16; vectorize b1.c1.i; split b1.c0 2; bind b1.c0.o block.x"}) {
-    CHECK_THAT(lowered(product(64, 256, 48), warps_like(), list + rest, false),
+    CHECK_THAT(lowered_matrix(matrix_product(64, 256, 48), warps_like(), list + rest, false),
                ContainsSubstring("xor"));
-    CHECK(difference(product(64, 256, 48), warps_like(), list + rest, false) == "");
-    CHECK(difference(product(45, 137, 50), warps_like(), list + rest, false) == "");
+    CHECK(difference(matrix_product(64, 256, 48), warps_like(), list + rest, false) == "");
+    CHECK(difference(matrix_product(45, 137, 50), warps_like(), list + rest, false) == "");
   }
 }
 
@@ -279,7 +285,7 @@ TEST_CASE("atoms of several subgroups take windows that begin with a piece of a 
       "a0.i.c_a1.i.i.c.i block.x";
   CHECK(difference(windows(16), groups_like(), list, false) == "");
   for (const int64_t step : {4, 8})
-    CHECK_THROWS_WITH(lowered(windows(step), groups_like(), list, false),
+    CHECK_THROWS_WITH(lowered_matrix(windows(step), groups_like(), list, false),
                       ContainsSubstring("tensorize a0.i a1.i.i r2 64: expected"));
 }
 
@@ -288,12 +294,12 @@ TEST_CASE("rules give contractions matrix atoms where the dtypes match, tiles in
   for (const auto& [m, k, n] : kSizes) {
     INFO(m << " " << k << " " << n);
     for (const std::string dtype : {"f16", "bf16", "f32"}) {
-      const Case c = product(m, k, n, dtype, n == 72);
+      const Case c = matrix_product(m, k, n, dtype, n == 72);
       CHECK(difference(c, warps_like(), "", true) == "");
       CHECK(difference(c, waves_like(), "", true) == "");
       CHECK(difference(c, software_like(), "", true) == "");
       const bool atoms =
-          lowered(c, warps_like(), "", true).find("matrix_multiply") != std::string::npos;
+          lowered_matrix(c, warps_like(), "", true).find("matrix_multiply") != std::string::npos;
       CHECK(atoms == (dtype != "f32"));
     }
   }
@@ -306,24 +312,28 @@ TEST_CASE("products with few rows or columns take thin tiles") {
     INFO(m << " " << k << " " << n);
     for (const std::string dtype : {"f16", "f32"}) {
       for (const bool transposed : {false, true}) {
-        const Case c = product(m, k, n, dtype, transposed);
+        const Case c = matrix_product(m, k, n, dtype, transposed);
         for (const Capabilities& device : {warps_like(), groups_like(), waves_like(), gpu_like()})
           CHECK(difference(c, device, "", true) == "");
         if (k % 16 == 0)
-          CHECK_THAT(lowered(c, warps_like(), "", true), ContainsSubstring("barrier block"));
+          CHECK_THAT(lowered_matrix(c, warps_like(), "", true), ContainsSubstring("barrier block"));
         if (dtype == "f16")
-          CHECK_THAT(lowered(c, warps_like(), "", true), ContainsSubstring("matrix_multiply"));
+          CHECK_THAT(lowered_matrix(c, warps_like(), "", true),
+                     ContainsSubstring("matrix_multiply"));
       }
     }
   }
   // Few workgroups with thin tiles are done after many without.
   Capabilities large = warps_like();
   large.compute_units = 108;
-  CHECK_THAT(lowered(product(4, 64, 128), large, "", true), !ContainsSubstring("matrix_multiply"));
-  CHECK_THAT(lowered(product(4, 64, 256), large, "", true), ContainsSubstring("matrix_multiply"));
-  CHECK_THAT(lowered(product(4, 65, 256), large, "", true), !ContainsSubstring("matrix_multiply"));
+  CHECK_THAT(lowered_matrix(matrix_product(4, 64, 128), large, "", true),
+             !ContainsSubstring("matrix_multiply"));
+  CHECK_THAT(lowered_matrix(matrix_product(4, 64, 256), large, "", true),
+             ContainsSubstring("matrix_multiply"));
+  CHECK_THAT(lowered_matrix(matrix_product(4, 65, 256), large, "", true),
+             !ContainsSubstring("matrix_multiply"));
   // Of three rows an atom's other thirteen cost nothing.
-  CHECK_THAT(lowered(product(3, 64, 256), warps_like(), "", true),
+  CHECK_THAT(lowered_matrix(matrix_product(3, 64, 256), warps_like(), "", true),
              ContainsSubstring("matrix_multiply"));
 }
 
@@ -348,7 +358,7 @@ TEST_CASE("products of bytes, floats and doubles have atoms where the device doe
     for (const auto& [m, k, n] : kSizes) {
       const Case c = summed_in(row.sum, row.a, row.b, m, k, n);
       INFO(c.graph);
-      CHECK_THAT(lowered(c, device, "", true), ContainsSubstring("matrix_multiply"));
+      CHECK_THAT(lowered_matrix(c, device, "", true), ContainsSubstring("matrix_multiply"));
       CHECK(difference(c, device, "", true) == "");
     }
     const MatrixAtom& atom = row.atom;
@@ -356,19 +366,19 @@ TEST_CASE("products of bytes, floats and doubles have atoms where the device doe
                              std::to_string(atom.subgroup);
     const Case whole = summed_in(row.sum, row.a, row.b, atom.m, 2 * atom.k, atom.n);
     INFO(whole.graph);
-    CHECK_THAT(lowered(whole, device, list), ContainsSubstring("matrix_multiply"));
+    CHECK_THAT(lowered_matrix(whole, device, list), ContainsSubstring("matrix_multiply"));
     CHECK(difference(whole, device, list, false) == "");
     // Of other dtypes there is none.
     const Case other = summed_in("i32", "i16", "i8", 64, 64, 64);
-    CHECK_THAT(lowered(other, device, "", true), !ContainsSubstring("matrix_multiply"));
+    CHECK_THAT(lowered_matrix(other, device, "", true), !ContainsSubstring("matrix_multiply"));
   }
 }
 
 TEST_CASE("atoms with smaller tiles go before registers with larger ones") {
   Capabilities device = waves_like();  // no room for 128 x 128 sums and their operands
   device.compute_units = 1;
-  const Case c = product(256, 64, 256);
-  CHECK_THAT(lowered(c, device, "", true), ContainsSubstring("matrix_multiply"));
+  const Case c = matrix_product(256, 64, 256);
+  CHECK_THAT(lowered_matrix(c, device, "", true), ContainsSubstring("matrix_multiply"));
   CHECK(difference(c, device, "", true) == "");
 }
 
@@ -380,8 +390,8 @@ TEST_CASE("small atoms have tiles that do not unroll too far") {
   atom.a_lanes = atom.b_lanes = atom.c_lanes = 2;
   for (auto& layout : atom.layouts) layout.reset();
   device.atoms.resize(1);
-  const Case c = product(256, 32, 256);
-  CHECK_THAT(lowered(c, device, "", true), ContainsSubstring("matrix_multiply"));
+  const Case c = matrix_product(256, 32, 256);
+  CHECK_THAT(lowered_matrix(c, device, "", true), ContainsSubstring("matrix_multiply"));
   CHECK(difference(c, device, "", true) == "");
 }
 
@@ -408,7 +418,7 @@ TEST_CASE("contractions of symbolic sizes and batches are tiled too") {
                      {},
                      {}};
   for (const Case& c : {symbolic, batched}) {
-    CHECK_THAT(lowered(c, warps_like(), "", true), ContainsSubstring("barrier block"));
+    CHECK_THAT(lowered_matrix(c, warps_like(), "", true), ContainsSubstring("barrier block"));
     for (const Capabilities& device : {warps_like(), gpu_like(), software_like()})
       CHECK(difference(c, device, "", true) == "");
   }
@@ -416,9 +426,10 @@ TEST_CASE("contractions of symbolic sizes and batches are tiled too") {
 
 TEST_CASE("any legal list after tensorize gives the same result") {
   const std::pair<const char*, Case> starts[] = {
-      {"split r0 16; tensorize a0 a1 r0.i 32; ", product(16, 32, 8)},
-      {"split a0 16; split r0 16; tensorize a0.i a1 r0.i 32; ", product(32, 16, 8, "f16", true)},
-      {kTiled, product(45, 50, 23)},
+      {"split r0 16; tensorize a0 a1 r0.i 32; ", matrix_product(16, 32, 8)},
+      {"split a0 16; split r0 16; tensorize a0.i a1 r0.i 32; ",
+       matrix_product(32, 16, 8, "f16", true)},
+      {kTiled, matrix_product(45, 50, 23)},
   };
   int longer = 0, ran = 0;
   for (const auto& [start, c] : starts) {
@@ -466,9 +477,11 @@ TEST_CASE("tensorize is refused with what was expected") {
   };
   for (const auto& [list, message] : bad) {
     INFO(list);
-    CHECK_THROWS_WITH(lowered(product(16, 16, 8), warps_like(), list), ContainsSubstring(message));
+    CHECK_THROWS_WITH(lowered_matrix(matrix_product(16, 16, 8), warps_like(), list),
+                      ContainsSubstring(message));
   }
-  CHECK_THROWS_WITH(lowered(product(16, 16, 8), waves_like(), "tensorize a0 a1 r0 32"),
-                    ContainsSubstring("expected a matrix atom 16x8x16 of f16, f16 and f32 by 32 "
-                                      "threads on the device, got none"));
+  CHECK_THROWS_WITH(
+      lowered_matrix(matrix_product(16, 16, 8), waves_like(), "tensorize a0 a1 r0 32"),
+      ContainsSubstring("expected a matrix atom 16x8x16 of f16, f16 and f32 by 32 "
+                        "threads on the device, got none"));
 }

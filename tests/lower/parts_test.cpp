@@ -23,7 +23,7 @@ Capabilities units(uint32_t count, Capabilities device = cpu_like()) {
 
 bool is_in_parts(const Cutting& cut) { return cut.call(0).graph.outputs.size() == 3; }
 
-const std::vector<std::pair<const char*, Attention>> kKinds = {
+const std::vector<std::pair<const char*, Attention>> kPartsKinds = {
     {"one query of one head", {.heads = 1, .queries = 1, .keys = 2048, .size = 8, .values = 16}},
     {"masked",
      {.heads = 1,
@@ -53,7 +53,7 @@ const std::vector<std::pair<const char*, Attention>> kKinds = {
 }  // namespace
 
 TEST_CASE("attention of few heads is in parts of its keys, each part of three results") {
-  for (const auto& [name, a] : kKinds) {
+  for (const auto& [name, a] : kPartsKinds) {
     INFO(name);
     Cutting cut(text(a), units(2));
     REQUIRE(is_in_parts(cut));
@@ -86,7 +86,7 @@ TEST_CASE("parts are cut by the device's units alone") {
 }
 
 TEST_CASE("parts that see nothing, infinities and NaN come out as the reference has them") {
-  for (const auto& [name, a] : kKinds) {
+  for (const auto& [name, a] : kPartsKinds) {
     if (a.dtype != "f32" || a.each > 1 || a.heads > 1) continue;
     Cutting cut(text(a), units(2));
     REQUIRE(is_in_parts(cut));

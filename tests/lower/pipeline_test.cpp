@@ -15,8 +15,8 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-Case product(const std::string& m, const std::string& k, const std::string& n,
-             std::map<std::string, int64_t> sizes = {}, const std::string& dtype = "f32") {
+Case pipeline_product(const std::string& m, const std::string& k, const std::string& n,
+                      std::map<std::string, int64_t> sizes = {}, const std::string& dtype = "f32") {
   const auto s = [&](const std::string& dims) { return dtype + "[" + dims + "]"; };
   std::string where;
   for (const auto& [name, size] : sizes)
@@ -35,13 +35,7 @@ constexpr const char* kStaged =
     "split a0 8; split a1 8; split r0 4; reorder a0.o a1.o a0.i a1.i; bind a0.o grid.y; bind a1.o "
     "grid.x; bind a0.i block.y; bind a1.i block.x; stage b0 at r0.o; stage b1 at r0.o pad 4; ";
 
-size_t count(const std::string& text, std::string_view word) {
-  size_t n = 0;
-  for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) ++n;
-  return n;
-}
-
-std::string lowered(const Case& c, const Capabilities& device, const std::string& list) {
+std::string lowered_list(const Case& c, const Capabilities& device, const std::string& list) {
   Builder builder;
   return sdk::print_program(
       lower(parse_graph(c.graph, builder), device, list, false).program.view());
@@ -50,16 +44,16 @@ std::string lowered(const Case& c, const Capabilities& device, const std::string
 }  // namespace
 
 TEST_CASE("tiles that are filled ahead give the same result, whatever the number of blocks") {
-  const Case cases[] = {product("16", "64", "24"),
-                        product("13", "30", "9"),
-                        product("8", "4", "8"),
-                        product("9", "3", "10"),
-                        product("8", "8", "8"),
-                        product("m", "k", "n", {{"m", 17}, {"k", 45}, {"n", 9}}),
-                        product("8", "k", "8", {{"k", 3}}),
-                        product("16", "24", "16", {}, "f64"),
-                        product("16", "24", "16", {}, "i16"),
-                        product("16", "24", "16", {}, "i64")};
+  const Case cases[] = {pipeline_product("16", "64", "24"),
+                        pipeline_product("13", "30", "9"),
+                        pipeline_product("8", "4", "8"),
+                        pipeline_product("9", "3", "10"),
+                        pipeline_product("8", "8", "8"),
+                        pipeline_product("m", "k", "n", {{"m", 17}, {"k", 45}, {"n", 9}}),
+                        pipeline_product("8", "k", "8", {{"k", 3}}),
+                        pipeline_product("16", "24", "16", {}, "f64"),
+                        pipeline_product("16", "24", "16", {}, "i16"),
+                        pipeline_product("16", "24", "16", {}, "i64")};
   for (const Case& c : cases)
     for (const char* places : {"2", "3", "4", "8"})
       for (const Capabilities& device : {warps_like(), gpu_like(), web_like()}) {
@@ -76,38 +70,38 @@ TEST_CASE("a loop around the pipeline begins it again, and each of its tiles") {
       "bind "
       "a0.o.o grid.y; bind a1.o grid.x; bind a0.i block.y; bind a1.i block.x; stage b0 at r0.o; "
       "stage b1 at r0.o; pipeline r0.o 3";
-  CHECK(difference(product("32", "40", "16"), warps_like(), list, false) == "");
-  CHECK(difference(product("30", "33", "11"), gpu_like(), list, false) == "");
+  CHECK(difference(pipeline_product("32", "40", "16"), warps_like(), list, false) == "");
+  CHECK(difference(pipeline_product("30", "33", "11"), gpu_like(), list, false) == "");
 }
 
 TEST_CASE("a pipeline has one barrier an iteration and waits for its own copies alone") {
-  const Case c = product("16", "64", "24");
-  const std::string plain = lowered(c, warps_like(), kStaged);
-  CHECK(count(plain, "barrier block") == 2);
-  CHECK(count(plain, "async") == 0);
-  const std::string text = lowered(c, warps_like(), std::string(kStaged) + "pipeline r0.o 4");
-  CHECK(count(text, "async_wait 2") == 1);
-  CHECK(count(text, "async_commit") == 4);
-  CHECK(count(text, "async_copy.4") == 8);
-  CHECK(count(text, "barrier block") == 2);
+  const Case c = pipeline_product("16", "64", "24");
+  const std::string plain = lowered_list(c, warps_like(), kStaged);
+  CHECK(count_of(plain, "barrier block") == 2);
+  CHECK(count_of(plain, "async") == 0);
+  const std::string text = lowered_list(c, warps_like(), std::string(kStaged) + "pipeline r0.o 4");
+  CHECK(count_of(text, "async_wait 2") == 1);
+  CHECK(count_of(text, "async_commit") == 4);
+  CHECK(count_of(text, "async_copy.4") == 8);
+  CHECK(count_of(text, "barrier block") == 2);
   const size_t loop = text.find("loop"), wait = text.find("async_wait");
   REQUIRE(loop != std::string::npos);
-  CHECK(count(text.substr(loop), "barrier block") == 1);
+  CHECK(count_of(text.substr(loop), "barrier block") == 1);
   CHECK(text.find("async_copy", wait) < text.find("mul", text.find("async_copy", wait)));
   // Without such copies the same is done by loads and stores.
-  const std::string other = lowered(c, gpu_like(), std::string(kStaged) + "pipeline r0.o 4");
-  CHECK(count(other, "async") == 0);
-  CHECK(count(other.substr(other.find("loop")), "barrier block") == 1);
+  const std::string other = lowered_list(c, gpu_like(), std::string(kStaged) + "pipeline r0.o 4");
+  CHECK(count_of(other, "async") == 0);
+  CHECK(count_of(other.substr(other.find("loop")), "barrier block") == 1);
 }
 
 TEST_CASE("a tile that is filled inside of a copy that runs ahead is filled at once") {
   std::string list = kStaged;
   list += "stage b0 at b0.c0; pipeline r0.o 3";
-  CHECK(difference(product("16", "64", "24"), warps_like(), list, false) == "");
+  CHECK(difference(pipeline_product("16", "64", "24"), warps_like(), list, false) == "");
   const std::string twice = std::string(kStaged) + "stage b0 at r0.o";
-  const std::string text = lowered(product("16", "64", "24"), warps_like(), twice);
+  const std::string text = lowered_list(pipeline_product("16", "64", "24"), warps_like(), twice);
   // Between a tile and the one that is copied from it is a barrier too.
-  CHECK(count(text, "barrier block") == 3);
+  CHECK(count_of(text, "barrier block") == 3);
 }
 
 TEST_CASE("a pipeline is refused with what was expected") {
@@ -128,7 +122,7 @@ TEST_CASE("a pipeline is refused with what was expected") {
   for (const auto& [list, message] : bad) {
     INFO(list);
     Builder builder;
-    Kernel kernel = build_kernel(parse_graph(product("16", "64", "24").graph, builder));
+    Kernel kernel = build_kernel(parse_graph(pipeline_product("16", "64", "24").graph, builder));
     CHECK_THROWS_WITH(apply_transforms(kernel, parse_transforms(list)), ContainsSubstring(message));
   }
 }

@@ -19,15 +19,15 @@ struct Gradients {
   bool own_rows = false;        ///< the largest score and the sum of powers are no inputs
 };
 
-constexpr const char* kCausal =
+constexpr const char* kCausalKeys =
     "%lt = cmplt %key, %query\n %eq = cmpeq %key, %query\n %shown = or %lt, %eq\n";
-constexpr const char* kWindow =
+constexpr const char* kWindowOfKeys =
     "%five = const 5 : i64$S\n %far = sub %query, %five\n %near = cmplt %far, %key\n"
     "%gt = cmplt %query, %key\n %t = const true : bool$S\n %le = xor %gt, %t\n"
     "%shown = and %near, %le\n";
 
 /// By the largest score, the sum of the powers and the sum of weight and gradient of each query.
-std::string text(const Gradients& a) {
+std::string precompute_text(const Gradients& a) {
   const auto fill = [&](std::string s) {
     const std::pair<std::string_view, std::string> names[] = {
         {"$Rows", a.own_rows ? "" : "%m: f32$R, %l: f32$R, "},
@@ -102,33 +102,33 @@ std::string text(const Gradients& a) {
   return fill(std::move(out));
 }
 
-Case case_of(const Gradients& a) { return {text(a), {}, {}, 2e-5}; }
+Case precompute_case(const Gradients& a) { return {precompute_text(a), {}, {}, 2e-5}; }
 
-std::string chosen(const Gradients& a) {
+std::string chosen_precompute(const Gradients& a) {
   Builder builder;
-  return print(lower(parse_graph(text(a), builder), cpu_like(), "", true).chosen);
+  return print(lower(parse_graph(precompute_text(a), builder), cpu_like(), "", true).chosen);
 }
 
-const std::vector<std::pair<const char*, Gradients>> kKinds = {
+const std::vector<std::pair<const char*, Gradients>> kPrecomputeKinds = {
     {"of queries", {}},
     {"of keys", {.outputs = "%dk"}},
     {"of values", {.outputs = "%dv"}},
     {"of rows", {.outputs = "%delta"}},
     {"largest of rows", {.outputs = "%top"}},
-    {"of queries, causal", {.shown = kCausal}},
-    {"of keys, causal", {.shown = kCausal, .outputs = "%dk"}},
-    {"of values, window", {.values = 5, .shown = kWindow, .outputs = "%dv"}},
-    {"of rows, window", {.shown = kWindow, .outputs = "%delta"}},
+    {"of queries, causal", {.shown = kCausalKeys}},
+    {"of keys, causal", {.shown = kCausalKeys, .outputs = "%dk"}},
+    {"of values, window", {.values = 5, .shown = kWindowOfKeys, .outputs = "%dv"}},
+    {"of rows, window", {.shown = kWindowOfKeys, .outputs = "%delta"}},
     {"a tail", {.queries = 75, .keys = 131, .size = 4, .values = 20}},
     {"a tail of queries",
-     {.queries = 75, .keys = 131, .size = 20, .shown = kCausal, .outputs = "%dk"}},
+     {.queries = 75, .keys = 131, .size = 20, .shown = kCausalKeys, .outputs = "%dk"}},
     {"of keys and values", {.values = 5, .outputs = "%dk, %dv"}},
     {"of keys and values, causal",
      {.queries = 75,
       .keys = 131,
       .size = 16,
       .values = 16,
-      .shown = kCausal,
+      .shown = kCausalKeys,
       .outputs = "%dk, %dv"}},
     {"one head, one value", {.heads = 1, .queries = 17, .keys = 33, .size = 3, .values = 1}},
 };
@@ -136,19 +136,19 @@ const std::vector<std::pair<const char*, Gradients>> kKinds = {
 }  // namespace
 
 TEST_CASE("gradients of attention compute their scores by blocks") {
-  for (const auto& [name, a] : kKinds) {
+  for (const auto& [name, a] : kPrecomputeKinds) {
     INFO(name);
-    INFO(chosen(a));
-    CHECK(chosen(a).find("precompute ") != std::string::npos);
-    CHECK(difference(case_of(a), cpu_like(), "", true) == "");
+    INFO(chosen_precompute(a));
+    CHECK(chosen_precompute(a).find("precompute ") != std::string::npos);
+    CHECK(difference(precompute_case(a), cpu_like(), "", true) == "");
   }
 }
 
 TEST_CASE("precomputed terms agree with the reference in blocks of any length") {
-  for (const auto& [name, a] : kKinds) {
+  for (const auto& [name, a] : kPrecomputeKinds) {
     if (a.queries > 20) continue;
     Builder builder;
-    const Kernel kernel = build_kernel(parse_graph(text(a), builder));
+    const Kernel kernel = build_kernel(parse_graph(precompute_text(a), builder));
     int applied = 0;
     for (const KernelAxis& r : kernel.axes)
       for (const char* rest : {" 1 at a0", " 7 at a0", " 8 at a1", " 1000 at a1"}) {
@@ -157,7 +157,7 @@ TEST_CASE("precomputed terms agree with the reference in blocks of any length") 
         if (try_apply(copy, parse_transforms(list)[0])) continue;
         ++applied;
         INFO(name << ": " << list);
-        CHECK(difference(case_of(a), cpu_like(), list, false) == "");
+        CHECK(difference(precompute_case(a), cpu_like(), list, false) == "");
       }
     INFO(name);
     CHECK(applied >= (a.heads == 1 ? 0 : 2));
@@ -165,22 +165,22 @@ TEST_CASE("precomputed terms agree with the reference in blocks of any length") 
 }
 
 TEST_CASE("blocks that are left out stay inside the axis where a tile is not real") {
-  for (const auto& [name, a] : kKinds) {
+  for (const auto& [name, a] : kPrecomputeKinds) {
     if (std::string_view(name) != "of rows, window") continue;
-    CHECK(difference(case_of(a), everything(),
+    CHECK(difference(precompute_case(a), everything(),
                      "split a1 6; precompute r0 4 at a1.o; split a1.o 3; bind a1.o.i grid.x",
                      false) == "");
-    CHECK(difference(case_of(a), everything(), "split a1 6; precompute r0 4 at a1.o; pad a1.o 8",
-                     false) == "");
+    CHECK(difference(precompute_case(a), everything(),
+                     "split a1 6; precompute r0 4 at a1.o; pad a1.o 8", false) == "");
   }
 }
 
 TEST_CASE("any list after precompute gives the same result") {
   int done = 0;
-  for (const auto& [name, a] : kKinds) {
+  for (const auto& [name, a] : kPrecomputeKinds) {
     if (a.queries > 20) continue;
     Builder builder;
-    const Kernel kernel = build_kernel(parse_graph(text(a), builder));
+    const Kernel kernel = build_kernel(parse_graph(precompute_text(a), builder));
     for (uint32_t seed = 1; seed <= 24; ++seed) {
       std::mt19937 random(seed);
       const Below below = below_of(random);
@@ -193,7 +193,7 @@ TEST_CASE("any list after precompute gives the same result") {
       const std::string list = print(drawn.list);
       INFO(name << " seed " << seed << ": " << list);
       done += list.find("precompute") != std::string::npos;
-      CHECK(difference_of_drawn(case_of(a), everything(), list, seed) == "");
+      CHECK(difference_of_drawn(precompute_case(a), everything(), list, seed) == "");
     }
   }
   CHECK(done >= 20);
@@ -201,8 +201,8 @@ TEST_CASE("any list after precompute gives the same result") {
 
 TEST_CASE("random lists precompute what can be precomputed") {
   int lists = 0, precomputed = 0;
-  for (const auto& [name, a] : kKinds) {
-    for (const std::string& list : random_lists(text(a), 10)) {
+  for (const auto& [name, a] : kPrecomputeKinds) {
+    for (const std::string& list : random_lists(precompute_text(a), 10)) {
       ++lists;
       precomputed += list.find("precompute") != std::string::npos;
     }
@@ -212,22 +212,23 @@ TEST_CASE("random lists precompute what can be precomputed") {
 }
 
 TEST_CASE("blocks whose terms a mask makes zero are left out") {
-  const Gradients large{.queries = 128, .keys = 192, .size = 16, .values = 16, .shown = kCausal};
+  const Gradients large{
+      .queries = 128, .keys = 192, .size = 16, .values = 16, .shown = kCausalKeys};
   const auto range_of = [&](const char* outputs, const char* shown) {
     Gradients a = large;
     a.outputs = outputs;
     a.shown = shown;
-    const std::string tree = chosen(a);
+    const std::string tree = chosen_precompute(a);
     INFO(tree);
     const size_t at = tree.find("for ordered");
     REQUIRE(at != std::string::npos);
     return tree.substr(at, tree.find('\n', at) - at);
   };
-  CHECK(range_of("%dq", kCausal).find("from 0 to ") != std::string::npos);
-  CHECK(range_of("%dk", kCausal).find("from ") != std::string::npos);
-  CHECK(range_of("%dv", kWindow).find("from ") != std::string::npos);
+  CHECK(range_of("%dq", kCausalKeys).find("from 0 to ") != std::string::npos);
+  CHECK(range_of("%dk", kCausalKeys).find("from ") != std::string::npos);
+  CHECK(range_of("%dv", kWindowOfKeys).find("from ") != std::string::npos);
   CHECK(range_of("%dq", "").find("from") == std::string::npos);
-  CHECK(range_of("%top", kCausal).find("from") == std::string::npos);  // zero is not the least
+  CHECK(range_of("%top", kCausalKeys).find("from") == std::string::npos);  // zero is not the least
 }
 
 TEST_CASE("what gradients compute again is in no buffer") {
@@ -236,7 +237,8 @@ TEST_CASE("what gradients compute again is in no buffer") {
     Builder builder;
     ScheduleOptions options;
     options.devices.push_back({"device:0", capabilities});
-    const Schedule schedule = Compiler(builder).schedule(parse_graph(text(a), builder), options);
+    const Schedule schedule =
+        Compiler(builder).schedule(parse_graph(precompute_text(a), builder), options);
     int64_t most = 0;
     for (const ScheduledBuffer& buffer : schedule.buffers)
       if (buffer.kind == BufferKind::kTemporary) most = std::max(most, product(buffer.shape).max());
@@ -246,7 +248,7 @@ TEST_CASE("what gradients compute again is in no buffer") {
   a.outputs = "%dq, %dk, %dv, %delta";
   const int64_t rows = a.heads * a.queries, scores = rows * a.keys;
   for (const bool own_rows : {false, true})
-    for (const char* shown : {"", kCausal, kWindow}) {
+    for (const char* shown : {"", kCausalKeys, kWindowOfKeys}) {
       INFO(shown << own_rows);
       a.own_rows = own_rows;
       a.shown = shown;
@@ -274,10 +276,10 @@ TEST_CASE(
   Gradients a{.heads = 2, .queries = 48, .keys = 40, .size = 5, .values = 5};
   a.outputs = "%o, %dq, %dk, %dv";
   a.own_rows = true;
-  for (const char* shown : {"", kCausal, kWindow}) {
+  for (const char* shown : {"", kCausalKeys, kWindowOfKeys}) {
     INFO(shown);
     a.shown = shown;
-    Cutting cut(text(a), device);
+    Cutting cut(precompute_text(a), device);
     INFO(print(cut.schedule));
     // A mask that the maximum does not know is none of a chain: there two more are for rows.
     const bool is_chain = a.shown.empty();
@@ -291,7 +293,7 @@ TEST_CASE(
   // Gradients of other shapes are kernels of their own.
   a.values = 7;
   a.shown = "";
-  Cutting apart(text(a), device);
+  Cutting apart(precompute_text(a), device);
   CHECK(apart.schedule.steps.size() == 4);
   CHECK(apart.largest() == a.heads * a.queries);
   check_same(apart, drawn(apart.graph, 2), 1e-4);
@@ -323,7 +325,7 @@ TEST_CASE("precompute is refused where terms take nothing that can be computed a
 
 TEST_CASE("a loop of one iteration that fills a tile for others is no place of the launch") {
   Builder builder;
-  Kernel kernel = build_kernel(parse_graph(text({}), builder));
+  Kernel kernel = build_kernel(parse_graph(precompute_text({}), builder));
   for (const char* step : {"split a1 6", "precompute r0 5 at a0", "split r0.n 16"})
     REQUIRE_FALSE(try_apply(kernel, parse_transforms(step)[0]));
   CHECK(try_apply(kernel, parse_transforms("bind r0.n.o grid.x")[0]));

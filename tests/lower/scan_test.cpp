@@ -24,7 +24,7 @@ struct Running {
   bool columns = false;
 };
 
-std::string text(const Running& c) {
+std::string scan_text(const Running& c) {
   const int64_t n = c.blocks * c.size;
   const auto shape = [&](const std::vector<int64_t>& sizes, const std::string& dtype) {
     return fmt::format("{}[{}]", dtype, fmt::join(sizes, ", "));
@@ -58,7 +58,7 @@ std::string text(const Running& c) {
   return out + " return " + (c.columns ? "%q" : "%z") + "\n}";
 }
 
-const std::pair<const char*, Running> kKinds[] = {
+const std::pair<const char*, Running> kScanKinds[] = {
     {"sums", {}},
     {"sums of one block", {.blocks = 1}},
     {"short blocks", {.blocks = 9, .size = 3}},
@@ -81,38 +81,38 @@ const std::pair<const char*, Running> kKinds[] = {
     {"integers", {.dtype = "i64"}},
 };
 
-Case case_of(const Running& c) { return {text(c), {}, {}}; }
+Case scan_case(const Running& c) { return {scan_text(c), {}, {}}; }
 
-Chosen chosen(const Running& c, const Capabilities& capabilities) {
+Chosen chosen_scan(const Running& c, const Capabilities& capabilities) {
   Builder builder;
-  return lower(parse_graph(text(c), builder), capabilities, "", true).chosen;
+  return lower(parse_graph(scan_text(c), builder), capabilities, "", true).chosen;
 }
 
 }  // namespace
 
 TEST_CASE("running results are one loop by the rules for processors with vectors") {
-  for (const auto& [name, c] : kKinds) {
-    const std::string tree = print(chosen(c, cpu_like()));
+  for (const auto& [name, c] : kScanKinds) {
+    const std::string tree = print(chosen_scan(c, cpu_like()));
     INFO(name << "\n" << tree);
     const bool turned_part = c.after && c.cut % c.size != 0;
     const bool runs = tree.find("running") != std::string::npos ||
                       tree.find("for ordered r0") != std::string::npos;
     CHECK(runs == !turned_part);
-    CHECK(difference(case_of(c), cpu_like(), "", true) == "");
+    CHECK(difference(scan_case(c), cpu_like(), "", true) == "");
   }
-  CHECK_THAT(print(chosen(kKinds[3].second, cpu_like())),
+  CHECK_THAT(print(chosen_scan(kScanKinds[3].second, cpu_like())),
              ContainsSubstring("for r0.i in 16 @vector"));
-  CHECK_THAT(print(chosen(kKinds[10].second, cpu_like())), ContainsSubstring("@vector"));
-  CHECK_THAT(print(chosen(kKinds[12].second, cpu_like())),
+  CHECK_THAT(print(chosen_scan(kScanKinds[10].second, cpu_like())), ContainsSubstring("@vector"));
+  CHECK_THAT(print(chosen_scan(kScanKinds[12].second, cpu_like())),
              ContainsSubstring("for ordered r0 in 8"));
   Capabilities still = cpu_like();
   still.native_ops[static_cast<uint32_t>(Op::COMPOSE) >> 6] &=
       ~(uint64_t{1} << (static_cast<uint32_t>(Op::COMPOSE) & 63));
-  CHECK(difference(case_of(kKinds[3].second), still, "", true) == "");
+  CHECK(difference(scan_case(kScanKinds[3].second), still, "", true) == "");
 }
 
 TEST_CASE("running results agree with the reference however their loops run") {
-  for (const auto& [name, c] : kKinds) {
+  for (const auto& [name, c] : kScanKinds) {
     const std::string start =
         c.blocks == 1 ? "" : fmt::format("split a{} {}; ", c.rows > 1 ? 1 : 0, c.size);
     const std::string j =
@@ -124,17 +124,17 @@ TEST_CASE("running results agree with the reference however their loops run") {
           "; split r0 1; split r0.i 2; vectorize r0.i.i"}) {
       const std::string list = start + "scan r0 " + j + rest;
       INFO(name << ": " << list);
-      CHECK(difference(case_of(c), everything(), list, false) == "");
+      CHECK(difference(scan_case(c), everything(), list, false) == "");
     }
   }
 }
 
 TEST_CASE("any list after scan gives the same result") {
   int scanned = 0;
-  for (const auto& [name, c] : kKinds) {
+  for (const auto& [name, c] : kScanKinds) {
     Builder builder;
-    const Kernel kernel = build_kernel(parse_graph(text(c), builder));
-    TransformList first = chosen(c, cpu_like()).list;
+    const Kernel kernel = build_kernel(parse_graph(scan_text(c), builder));
+    TransformList first = chosen_scan(c, cpu_like()).list;
     while (!first.empty() && first.back().kind != TransformKind::kScan) first.pop_back();
     if (first.empty()) continue;
     for (uint32_t seed = 1; seed <= 12; ++seed) {
@@ -145,7 +145,7 @@ TEST_CASE("any list after scan gives the same result") {
       const std::string list = print(drawn.list);
       INFO(name << " seed " << seed << ": " << list);
       scanned += list.find("scan") != std::string::npos;
-      CHECK(difference_of_drawn(case_of(c), everything(), list, seed) == "");
+      CHECK(difference_of_drawn(scan_case(c), everything(), list, seed) == "");
     }
   }
   CHECK(scanned >= 100);
@@ -153,8 +153,8 @@ TEST_CASE("any list after scan gives the same result") {
 
 TEST_CASE("random lists make running results by themselves, and sink them") {
   int lists = 0, scanned = 0, sunk = 0;
-  for (const auto& [name, c] : kKinds) {
-    for (const std::string& list : random_lists(text(c), 20, {.steps = 3})) {
+  for (const auto& [name, c] : kScanKinds) {
+    for (const std::string& list : random_lists(scan_text(c), 20, {.steps = 3})) {
       const size_t scan = list.find("scan");
       ++lists;
       scanned += scan != std::string::npos;
@@ -180,20 +180,21 @@ TEST_CASE("scan is refused where terms are others than those before a position")
     return no ? no->message : "";
   };
   const auto changed = [](const Running& c, const std::string& from, const std::string& to) {
-    std::string out = text(c);
+    std::string out = scan_text(c);
     const size_t at = out.find(from);
     REQUIRE(at != std::string::npos);
     return out.replace(at, from.size(), to);
   };
   const char* const list = "split a1 20; scan r0 a1.i";
-  CHECK(refusal(text({}), list).empty());
-  CHECK_THAT(refusal(text({}), "scan r0 a1"), ContainsSubstring("axes of one extent"));
-  CHECK_THAT(refusal(text({}), "split a1 20; scan a1.i r0"), ContainsSubstring("a reduce axis"));
-  CHECK_THAT(refusal(text({}), "split a1 20; reorder a1.o a1.i a0; scan r0 a1.i"),
+  CHECK(refusal(scan_text({}), list).empty());
+  CHECK_THAT(refusal(scan_text({}), "scan r0 a1"), ContainsSubstring("axes of one extent"));
+  CHECK_THAT(refusal(scan_text({}), "split a1 20; scan a1.i r0"),
+             ContainsSubstring("a reduce axis"));
+  CHECK_THAT(refusal(scan_text({}), "split a1 20; reorder a1.o a1.i a0; scan r0 a1.i"),
              ContainsSubstring("a reduction directly inside a1.i"));
-  CHECK_THAT(refusal(text({}), "split a1 20; pad r0 32; scan r0 a1.i"),
+  CHECK_THAT(refusal(scan_text({}), "split a1 20; pad r0 32; scan r0 a1.i"),
              ContainsSubstring("axes of one extent"));
-  CHECK_THAT(refusal(text({.cut = 5, .after = true}), list),
+  CHECK_THAT(refusal(scan_text({.cut = 5, .after = true}), list),
              ContainsSubstring("an axis without padding"));
   // Another number than the identity, terms before the position alone, terms that know of it.
   CHECK_THAT(refusal(changed({}, "const 0 ", "const 1 "), list), ContainsSubstring("lets through"));
@@ -210,6 +211,6 @@ TEST_CASE("scan is refused where terms are others than those before a position")
   for (const char* after : {"unroll r0.i", "unroll r0.o", "vectorize r0.o", "reorder r0.i r0.o",
                             "group r0.o 2", "bind r0.o grid.x"}) {
     INFO(after);
-    CHECK(!refusal(text({}), (std::string(scanned) + after).c_str()).empty());
+    CHECK(!refusal(scan_text({}), (std::string(scanned) + after).c_str()).empty());
   }
 }

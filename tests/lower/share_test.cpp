@@ -13,7 +13,7 @@ using namespace tenon::test;
 
 namespace {
 
-const std::vector<std::pair<const char*, Attention>> kKinds = {
+const std::vector<std::pair<const char*, Attention>> kShareKinds = {
     {"all", {}},
     {"causal", {.shown = kCausal}},
     {"window", {.shown = kWindow}},
@@ -31,7 +31,7 @@ const char* const kOnAtoms =
     "stage b2 at r2.o pad 8; tensorize a1.i.i r2.i.i r3 32; "
     "tensorize a1.i.f.i a2.f.i r2.i.f 32; bind a1.i.m block.x; bind a1.i.p block.x";
 
-Case case_of(const Attention& a) { return {text(a), {}, {}, a.dtype == "f32" ? 2e-5 : 2e-2}; }
+Case share_case(const Attention& a) { return {text(a), {}, {}, a.dtype == "f32" ? 2e-5 : 2e-2}; }
 
 std::string refusal_of(const std::string& list, const Attention& a = {}) {
   Builder builder;
@@ -66,10 +66,10 @@ TEST_CASE("threads fill tiles together and meet before others take them") {
       "group r2.i.p 4",
       start + "group r2.i.m 4; bind a1.i.z block.y; bind a1.i.z_ block.y",
   };
-  for (const auto& [name, a] : kKinds)
+  for (const auto& [name, a] : kShareKinds)
     for (const std::string& list : lists) {
       INFO(name << ": " << list);
-      CHECK(difference(case_of(a), gpu_like(), list, false) == "");
+      CHECK(difference(share_case(a), gpu_like(), list, false) == "");
     }
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("threads meet between the whole part of a loop and its tail, be it one
                              "split a1 8; chain r2 8 at a1.o; share a1.o; bind a0 grid.x; "
                              "bind a1.i block.x; bind a1.i.f block.x"}) {
       INFO(list);
-      CHECK(difference(case_of(a), gpu_like(), list, false) == "");
+      CHECK(difference(share_case(a), gpu_like(), list, false) == "");
     }
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("any list after share gives the same result, and no two threads meet i
                        "bind a1.i.m.i block.x; split a1.i 4; bind a1.i.i block.x"),
       parse_transforms("chain r2 6 at a0 inner r2; share a0; split r2.i 4; bind r2.i.i block.y")};
   int shared = 0;
-  for (const auto& [name, a] : kKinds) {
+  for (const auto& [name, a] : kShareKinds) {
     Builder builder;
     const Kernel kernel = build_kernel(parse_graph(text(a), builder));
     for (uint32_t seed = 1; seed <= 12; ++seed) {
@@ -103,7 +103,7 @@ TEST_CASE("any list after share gives the same result, and no two threads meet i
       const std::string list = print(drawn.list);
       INFO(name << " seed " << seed << ": " << list);
       shared += list.find("share") != std::string::npos;
-      CHECK(difference_of_drawn(case_of(a), everything(), list, seed) == "");
+      CHECK(difference_of_drawn(share_case(a), everything(), list, seed) == "");
     }
   }
   CHECK(shared >= 40);
@@ -133,8 +133,8 @@ TEST_CASE("matrix atoms put scores into a tile, take weights from one, and keep 
     const std::string tree = print(lower(graph, warps_like(), list, false).chosen.kernel);
     INFO(tree);
     CHECK(tree.find("after what it was times") != std::string::npos);
-    CHECK(difference(case_of(a), warps_like(), list, false) == "");
-    CHECK(difference(case_of(a), warps_like(), list + "; pipeline r2.o 2", false) == "");
+    CHECK(difference(share_case(a), warps_like(), list, false) == "");
+    CHECK(difference(share_case(a), warps_like(), list + "; pipeline r2.o 2", false) == "");
   }
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("totals are those of the iteration before, whatever loops are around")
   replace("share a1.o; ", "share a1.o; split r2.o 2; ");
   for (const int64_t keys : {64, 48, 41}) {
     const Attention a{.queries = 40, .keys = keys, .size = 16, .values = 16, .dtype = "f16"};
-    CHECK(difference(case_of(a), warps_like(), list, false) == "");
+    CHECK(difference(share_case(a), warps_like(), list, false) == "");
   }
 }
 
@@ -173,13 +173,13 @@ TEST_CASE("attention of narrow floats is one kernel where there are matrix atoms
       const std::string list = print(lower(graph, warps_like(), "", true).chosen.list);
       INFO(list);
       CHECK(list.find("tensorize") != std::string::npos);
-      CHECK(difference(case_of(a), warps_like(), "", true) == "");
+      CHECK(difference(share_case(a), warps_like(), "", true) == "");
     }
 }
 
 TEST_CASE("random lists share tiles") {
   int lists = 0, shared = 0;
-  for (const auto& [name, a] : kKinds)
+  for (const auto& [name, a] : kShareKinds)
     for (const std::string& list : random_lists(text(a), 10, {.threads = true})) {
       ++lists;
       shared += list.find("share") != std::string::npos;

@@ -66,7 +66,7 @@ std::string difference_in_pairs(const std::string& text, const std::vector<Array
   return {};
 }
 
-Array array_of(DType dtype, const std::vector<uint64_t>& bits) {
+Array split_array(DType dtype, const std::vector<uint64_t>& bits) {
   Array array = Array::zeros(dtype, {static_cast<int64_t>(bits.size())});
   for (size_t i = 0; i < bits.size(); ++i)
     array.set(static_cast<int64_t>(i), Scalar{dtype, bits[i]});
@@ -105,7 +105,7 @@ TEST_CASE("pairs of words: every op of two integers") {
   const auto [x, y] = pairs(beside({0, 31, 32, 63}));
   for (const Capabilities& caps : {no_wide(), bare_words()}) {
     for (const DType dtype : {DType::kI64, DType::kU64}) {
-      const std::vector<Array> inputs{array_of(dtype, x), array_of(dtype, y)};
+      const std::vector<Array> inputs{split_array(dtype, x), split_array(dtype, y)};
       for (const char* op :
            {"add", "sub", "mul", "idiv", "mod", "max", "min", "and", "or", "xor"}) {
         INFO(op << " " << dtype_name(dtype));
@@ -141,7 +141,7 @@ TEST_CASE("pairs of words: shifts by every number, and beyond") {
                   fmt::format("graph g(%x: {0}[{1}], %n: {0}[{1}]) {{\n%z = {2} %x, %n : "
                               "{0}[{1}]\nreturn %z }}",
                               dtype_name(dtype), x.size(), op),
-                  {array_of(dtype, x), array_of(dtype, by)}, caps) == "");
+                  {split_array(dtype, x), split_array(dtype, by)}, caps) == "");
       }
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("pairs of words: casts to and from every dtype round once, wrap and sa
     CHECK(difference_in_pairs(
               fmt::format("graph g(%x: {0}[{2}]) {{\n%y = cast %x : {1}[{2}]\nreturn %y }}",
                           dtype_name(from), dtype_name(to), bits.size()),
-              {array_of(from, bits)}, caps) == "");
+              {split_array(from, bits)}, caps) == "");
   };
   for (const Capabilities& caps : {no_wide(), bare_words()}) {
     for (const DType wide : {DType::kI64, DType::kU64}) {
@@ -190,11 +190,11 @@ TEST_CASE("pairs of words: reductions, positions, gathers, scatters and padding"
   Array x = Array::zeros(DType::kF32, {5, 300});
   for (int64_t i = 0; i < x.count(); ++i)
     x.set(i, Scalar::of(DType::kF32, static_cast<double>(i * 7919 % 1009)));
-  const Array large = array_of(DType::kI64, numbers());
+  const Array large = split_array(DType::kI64, numbers());
   const int64_t count = large.count();
-  const Array index = array_of(DType::kI64, {0, 3, 4, 5, ~uint64_t{0}, uint64_t{1} << 32,
-                                             (uint64_t{1} << 32) + 1, uint64_t{1} << 63});
-  const Array table = array_of(DType::kI64, {7, uint64_t{1} << 40, ~uint64_t{0}, 9, 11});
+  const Array index = split_array(DType::kI64, {0, 3, 4, 5, ~uint64_t{0}, uint64_t{1} << 32,
+                                                (uint64_t{1} << 32) + 1, uint64_t{1} << 63});
+  const Array table = split_array(DType::kI64, {7, uint64_t{1} << 40, ~uint64_t{0}, 9, 11});
   for (const Capabilities& caps : {no_wide(), bare_words()}) {
     CHECK(difference_in_pairs(R"(graph argmax(%x: f32[5, 300]) {
              %i = index axis=1 : i64[5, 300]
@@ -223,19 +223,19 @@ TEST_CASE("pairs of words: reductions, positions, gathers, scatters and padding"
     CHECK(difference_in_pairs(R"(graph g(%t: i64[5], %i: i64[8], %v: i64[8]) {
              %y = store.add %t, %i, %v, axis=0 : i64[5]
              return %y })",
-                              {table, index, array_of(DType::kI64, {1, 2, 3, 4, 5, 6, 7, 8})}, caps,
-                              {0}) == "");
+                              {table, index, split_array(DType::kI64, {1, 2, 3, 4, 5, 6, 7, 8})},
+                              caps, {0}) == "");
     CHECK(difference_in_pairs(R"(graph g(%t: u64[5]) {
              %p = pad %t, pairs=[(2, 1)], fill=9223372036854775809 : u64[8]
              %f = flip %p, axes=[0] : u64[8]
              return %f })",
-                              {array_of(DType::kU64, {1, 2, 3, uint64_t{1} << 63, 5})},
+                              {split_array(DType::kU64, {1, 2, 3, uint64_t{1} << 63, 5})},
                               caps) == "");
   }
 }
 
 TEST_CASE("pairs of words: vectors, subgroups and shared partial results") {
-  const Array x = array_of(DType::kI64, numbers());
+  const Array x = split_array(DType::kI64, numbers());
   const std::string sum =
       fmt::format("graph g(%x: i64[{0}]) {{\n%y = add %x, %x : i64[{0}]\nreturn %y }}", x.count());
   CHECK(difference_in_pairs(sum, {x}, no_wide(), {}, "split a0 4; vectorize a0.i") == "");

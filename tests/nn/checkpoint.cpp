@@ -15,8 +15,8 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 
-struct Net {
-  explicit Net(int64_t width = 4) : fc1(3, width), bn(width), fc2(width, 2) {}
+struct CheckpointNet {
+  explicit CheckpointNet(int64_t width = 4) : fc1(3, width), bn(width), fc2(width, 2) {}
   nn::Linear fc1;
   nn::BatchNorm bn;
   nn::Linear fc2;
@@ -39,7 +39,7 @@ struct Run {
   void steps(int count) {
     for (int i = 0; i < count; ++i) {
       const auto [loss, gradients] = nn::value_and_gradient(
-          net, [&](Net& m) { return m(x, nn::Mode::training()).square().mean(); });
+          net, [&](CheckpointNet& m) { return m(x, nn::Mode::training()).square().mean(); });
       optimizer.update(net, gradients, state);
       nn::realize(net, state);
     }
@@ -52,7 +52,7 @@ struct Run {
     return out;
   }
   Tensor x;
-  Net net;
+  CheckpointNet net;
   nn::Optimizer optimizer = nn::adamw({.rate = nn::warmup_cosine(0.01, 3, 20)});
   nn::OptimizerState state;
 };
@@ -85,7 +85,7 @@ TEST_CASE("a checkpoint of another model is refused with all that differs, and c
   on_each_device([](Context& context) {
     const Folder folder;
     const std::string path = folder.path / "model.safetensors";
-    Net net, wide(6);
+    CheckpointNet net, wide(6);
     nn::initialise(net, Key(1, context));
     nn::initialise(wide, Key(1, context));
     nn::save(path, net);
@@ -111,7 +111,7 @@ TEST_CASE("a checkpoint of another model is refused with all that differs, and c
     } twice;
     CHECK_THROWS_WITH(nn::load(path, twice, context),
                       ContainsSubstring("names of their own, got fc1.weight twice"));
-    Net fresh;  // not initialised
+    CheckpointNet fresh;  // not initialised
     nn::load(path, fresh, context);
     CHECK(fresh.fc2.weight.to_vector<float>() == net.fc2.weight.to_vector<float>());
     CHECK_THROWS_WITH(nn::load(folder.path / "none", fresh, context), ContainsSubstring("none"));

@@ -3,22 +3,12 @@
 #include "tenon/nn/nn.hpp"
 #include "tenon/tenon.hpp"
 #include "tests/tensor/devices.hpp"
+#include "tests/tensor/refusals.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
 namespace tenon::test {
-namespace {
-
-using Catch::Matchers::ContainsSubstring;
-
-template <class F>
-void refuses(const F& f, const std::string& text) {
-  INFO(text);
-  CHECK_THROWS_WITH((void)f(), ContainsSubstring(text));
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("a graph is the matrix of its edges") {
   on_each_device([](Context& context) {

@@ -8,14 +8,12 @@
 #include "tenon/nn/nn.hpp"
 #include "tenon/tenon.hpp"
 #include "tests/tensor/devices.hpp"
+#include "tests/tensor/refusals.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
 namespace tenon::test {
 namespace {
-
-using Catch::Matchers::ContainsSubstring;
 
 struct Block {
   nn::Linear fc{4, 4};
@@ -24,7 +22,7 @@ struct Block {
   Tensor operator()(const Tensor& x, const nn::Mode& mode) { return bn(fc(x), mode).tanh(); }
 };
 
-struct Net {
+struct ModuleNet {
   nn::Sequential<nn::Linear, nn::Relu, nn::Dropout> head{nn::Linear(3, 4), nn::Relu(),
                                                          nn::Dropout(0.5)};
   std::vector<Block> blocks = std::vector<Block>(2);
@@ -44,16 +42,10 @@ std::vector<std::string> names_of(M& model) {
   return out;
 }
 
-template <class F>
-void refuses(const F& f, const std::string& text) {
-  INFO(text);
-  CHECK_THROWS_WITH((void)f(), ContainsSubstring(text));
-}
-
 }  // namespace
 
 TEST_CASE("tensors of a model have the names that PyTorch gives them, in the order of fields") {
-  Net net;
+  ModuleNet net;
   CHECK(names_of(net) ==
         std::vector<std::string>{"head.0.weight", "head.0.bias", "blocks.0.fc.weight",
                                  "blocks.0.fc.bias", "blocks.0.bn.weight", "blocks.0.bn.bias",
@@ -67,21 +59,21 @@ TEST_CASE("tensors of a model have the names that PyTorch gives them, in the ord
 }
 
 TEST_CASE("a parameter has no value before it is initialised, and says so") {
-  Net net;
+  ModuleNet net;
   refuses([&] { net.out(Tensor::ones({1, 4})); }, "a parameter that nothing has initialised");
   refuses(
-      [&] { nn::value_and_gradient(net, [](Net& m) {
-              return m(Tensor::ones({1, 3})).sum();
-            }); },
+      [&] {
+        nn::value_and_gradient(net, [](ModuleNet& m) { return m(Tensor::ones({1, 3})).sum(); });
+      },
       "a parameter that nothing has initialised");
 }
 
 TEST_CASE("equal keys give equal models, others others, and each parameter its own values") {
-  Net a, b, c;
+  ModuleNet a, b, c;
   nn::initialise(a, Key(1));
   nn::initialise(b, Key(1));
   nn::initialise(c, Key(2));
-  const auto of = [](Net& net) { return net.blocks[0].fc.weight.to_vector<float>(); };
+  const auto of = [](ModuleNet& net) { return net.blocks[0].fc.weight.to_vector<float>(); };
   CHECK(of(a) == of(b));
   CHECK(of(a) != of(c));
   CHECK(of(a) != a.blocks[1].fc.weight.to_vector<float>());
@@ -107,7 +99,7 @@ TEST_CASE("errors of a layer say where in its model it is") {
     nn::GroupNorm norm{1, 2, {.bias = false}};
     TENON_FIELDS(fc, norm)
   };
-  struct Net {
+  struct ModuleNet {
     nn::Conv2d conv{2, 4, 3};
     nn::LSTM rnn{3, 4};
     nn::GCNConv gcn{3, 2};
@@ -115,17 +107,17 @@ TEST_CASE("errors of a layer say where in its model it is") {
     std::vector<Block> blocks = std::vector<Block>(2);
     TENON_FIELDS(conv, rnn, gcn, head, blocks)
   };
-  Net net;
+  ModuleNet net;
   const Tensor x = Tensor::ones({2, 4});
   refuses([&] { return net.blocks[1].fc(x); }, "in the last axis, got 4");
   nn::initialise(net, Key(1));
   const std::string at = std::filesystem::temp_directory_path() / "tenon_names.safetensors";
   nn::save(at, net.blocks[1]);
-  Net loaded;
+  ModuleNet loaded;
   nn::save(at, net);
   nn::load(at, loaded);
   std::filesystem::remove(at);
-  for (const Net& one : {net, loaded}) {
+  for (const ModuleNet& one : {net, loaded}) {
     refuses([&] { return one.blocks[1].fc(x); }, "got 4, in layer blocks.1.fc");
     refuses([&] { return one.blocks[0].norm(Tensor::ones({2, 3})); }, "in layer blocks.0.norm");
     refuses([&] { return one.conv(Tensor::ones({1, 2, 2, 8})); }, "1 apart, in layer conv");
@@ -227,7 +219,7 @@ TEST_CASE("a label that is no class makes the loss NaN, and one to be ignored do
 }
 
 TEST_CASE("what is frozen gets no gradient and no update, and keeps its value") {
-  Net net;
+  ModuleNet net;
   nn::initialise(net, Key(3));
   CHECK(nn::freeze(net.blocks) == 8);
   CHECK(nn::freeze(net.blocks) == 0);
@@ -235,7 +227,7 @@ TEST_CASE("what is frozen gets no gradient and no update, and keeps its value") 
   const std::vector<float> before = net.blocks[0].fc.weight.to_vector<float>();
   const nn::Optimizer optimizer = nn::sgd({.rate = 0.1});
   nn::OptimizerState state = optimizer.init(net);
-  const auto [loss, gradients] = nn::value_and_gradient(net, [](Net& m) {
+  const auto [loss, gradients] = nn::value_and_gradient(net, [](ModuleNet& m) {
     return m(Tensor::ones({4, 3}), nn::Mode::training(Key(1))).square().mean();
   });
   CHECK(gradients.size() == 3);
@@ -248,18 +240,18 @@ TEST_CASE("what is frozen gets no gradient and no update, and keeps its value") 
   nn::freeze(net);
   refuses([&] { optimizer.init(net); }, "expected a model with something to learn");
   refuses(
-      [&] { nn::value_and_gradient(net, [](Net& m) {
-              return m(Tensor::ones({4, 3})).sum();
-            }); },
+      [&] {
+        nn::value_and_gradient(net, [](ModuleNet& m) { return m(Tensor::ones({4, 3})).sum(); });
+      },
       "expected a model with something to learn");
 }
 
 TEST_CASE("a parameter that the loss does not need is named") {
-  Net net;
+  ModuleNet net;
   nn::initialise(net, Key(3));
   refuses(
       [&] {
-        nn::value_and_gradient(net, [](Net& m) { return m.out(Tensor::ones({1, 4})).sum(); });
+        nn::value_and_gradient(net, [](ModuleNet& m) { return m.out(Tensor::ones({1, 4})).sum(); });
       },
       "expected an output that depends on head.0.weight (f32[4, 3])");
 }
@@ -295,15 +287,16 @@ TEST_CASE("dropout draws anew at each use, wants a key, and rests when a model a
 TEST_CASE(
     "a traced step of learning is one plan, moves statistics and options, and lowers the loss") {
   on_each_device([](Context& context) {
-    Net net;
+    ModuleNet net;
     nn::initialise(net, Key(7, context));
     const nn::Optimizer optimizer =
         nn::adamw({.rate = nn::warmup_cosine(0.1, 5, 90), .weight_decay = 0.01});
     nn::OptimizerState state = optimizer.init(net);
     const auto step = compile(
-        [&](Net model, nn::OptimizerState kept, Tensor x, Tensor y, Key key) {
-          const auto [loss, gradients] = nn::value_and_gradient(
-              model, [&](Net& m) { return nn::cross_entropy(m(x, nn::Mode::training(key)), y); });
+        [&](ModuleNet model, nn::OptimizerState kept, Tensor x, Tensor y, Key key) {
+          const auto [loss, gradients] = nn::value_and_gradient(model, [&](ModuleNet& m) {
+            return nn::cross_entropy(m(x, nn::Mode::training(key)), y);
+          });
           optimizer.update(model, gradients, kept);
           return std::tuple(model, kept, loss);
         },

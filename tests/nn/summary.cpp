@@ -12,7 +12,7 @@
 namespace tenon::test {
 namespace {
 
-struct Net {
+struct SummaryNet {
   nn::Linear fc1{64, 128};
   nn::BatchNorm bn{128};  // fields in another order than calls
   nn::Linear fc3{16, 10, {.bias = false}}, fc2{128, 16};
@@ -24,13 +24,13 @@ struct Net {
 
 TEST_CASE("a table tells shapes, parameters, operations and kernels of a model") {
   on_each_device([](Context& context) {
-    Net model;
+    SummaryNet model;
     nn::initialise(model, Key(1, context));
     nn::freeze(model.fc3);
     model.fc2.weight = model.fc2.weight.softmax();  // lazy
     const Tensor x = normal(Key(2, context), {32, 64});
     Tensor::realize({x});
-    const std::string table = nn::summary(model, [&](Net& m) { return m(x); });
+    const std::string table = nn::summary(model, [&](SummaryNet& m) { return m(x); });
     CHECK("\n" + table == R"(
 layer  shapes                                                                                   learned  operations
 fc1    weight [128, 64], bias [128]                                                               8,320     528,384

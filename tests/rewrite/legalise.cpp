@@ -26,7 +26,7 @@ Capabilities minimal() {
   return c;
 }
 
-Graph graph_of(const std::vector<NodeRef>& params, const NodeRef& output) {
+Graph legalised_graph(const std::vector<NodeRef>& params, const NodeRef& output) {
   Graph g;
   g.params = params;
   g.outputs = {output};
@@ -57,7 +57,7 @@ TEST_CASE("each optional op on each dtype, on random values") {
             if (k % 4) inputs[1].set(k, Scalar::of_int(dtype, k % 67));
       }
       const Graph graph =
-          graph_of(params, b.make(info.op, DType::kVoid, {}, params, std::monostate()));
+          legalised_graph(params, b.make(info.op, DType::kVoid, {}, params, std::monostate()));
       const Graph legal = legalise(graph, caps, b);
       verify(legal);
       for (const NodeRef& node : topological(legal.outputs)) {
@@ -108,7 +108,7 @@ TEST_CASE("exp and cos lose little in their decompositions") {
       Builder b;
       const int64_t n = 4000;
       const NodeRef x = b.param("x", dtype, {Dim(n)});
-      const Graph graph = graph_of({x}, b.unary(op, x));
+      const Graph graph = legalised_graph({x}, b.unary(op, x));
       Array input = Array::zeros(dtype, {n});
       for (int64_t i = 0; i < n; ++i)
         input.set(i,
@@ -130,12 +130,12 @@ TEST_CASE("what no device can do is refused with a reason") {
   const NodeRef f = b.param("f", DType::kF32, {Dim(4)});
   using Catch::Matchers::ContainsSubstring;
   using Catch::Matchers::MessageMatches;
-  REQUIRE_THROWS_MATCHES(legalise(graph_of({x}, b.binary(Op::ADD, x, x)), caps, b), Error,
+  REQUIRE_THROWS_MATCHES(legalise(legalised_graph({x}, b.binary(Op::ADD, x, x)), caps, b), Error,
                          MessageMatches(ContainsSubstring("f64")));
-  REQUIRE_THROWS_MATCHES(legalise(graph_of({f}, b.cast(f, DType::kF64)), caps, b), Error,
+  REQUIRE_THROWS_MATCHES(legalise(legalised_graph({f}, b.cast(f, DType::kF64)), caps, b), Error,
                          MessageMatches(ContainsSubstring("[cast]")));
   caps.dtypes[static_cast<size_t>(DType::kF64)].storage = true;
-  REQUIRE_THROWS_MATCHES(legalise(graph_of({x}, b.unary(Op::SQRT, x)), caps, b), Error,
+  REQUIRE_THROWS_MATCHES(legalise(legalised_graph({x}, b.unary(Op::SQRT, x)), caps, b), Error,
                          MessageMatches(ContainsSubstring("arithmetic on f64")));
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("the sign of NaN is flipped whatever is claimed") {
       const auto neg = static_cast<uint32_t>(Op::NEG);
       if (is_claimed) caps.native_ops[neg >> 6] |= uint64_t{1} << (neg & 63);
       const NodeRef x = b.param("x", dtype, {Dim(2)});
-      const Graph graph = graph_of({x}, b.bit_cast(b.unary(Op::NEG, x), bits));
+      const Graph graph = legalised_graph({x}, b.bit_cast(b.unary(Op::NEG, x), bits));
       const Graph legal = legalise(graph, caps, b);
       const uint64_t sign = uint64_t{1} << (dtype_bits(dtype) - 1);
       Array nan = Array::zeros(dtype, {2});  // one bit of the mantissa, and all
@@ -172,9 +172,9 @@ TEST_CASE("what is claimed stays") {
   Builder b;
   const NodeRef x = b.param("x", DType::kF16, {Dim(4)});
   const NodeRef y = b.unary(Op::EXP, b.binary(Op::SUB, x, b.unary(Op::NEG, x)));
-  CHECK(legalise(graph_of({x}, b.unary(Op::EXP, x)), generic_capabilities(), b).outputs[0] ==
+  CHECK(legalise(legalised_graph({x}, b.unary(Op::EXP, x)), generic_capabilities(), b).outputs[0] ==
         b.unary(Op::EXP, x));
-  CHECK(legalise(graph_of({x}, y), generic_capabilities(), b).outputs[0]->op == Op::EXP);
+  CHECK(legalise(legalised_graph({x}, y), generic_capabilities(), b).outputs[0]->op == Op::EXP);
 }
 
 TEST_CASE("a smallest element without MIN, on each dtype, also of nothing") {
@@ -185,7 +185,7 @@ TEST_CASE("a smallest element without MIN, on each dtype, also of nothing") {
     test::RandomGraph r(b, static_cast<uint64_t>(dtype));
     for (const int64_t n : {0, 1, 37}) {
       const NodeRef x = b.param("x", dtype, {Dim(5), Dim(n)});
-      const Graph graph = graph_of({x}, b.reduce(Op::MIN, x, {1}));
+      const Graph graph = legalised_graph({x}, b.reduce(Op::MIN, x, {1}));
       const Graph legal = legalise(graph, caps, b);
       verify(legal);
       for (const NodeRef& node : topological(legal.outputs))

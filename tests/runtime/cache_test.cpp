@@ -16,8 +16,6 @@ using namespace tenon::test;
 
 namespace {
 
-std::vector<uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
-
 int files_with(const fs::path& folder, const std::string& part) {
   int count = 0;
   for (const auto& entry : fs::directory_iterator(folder))

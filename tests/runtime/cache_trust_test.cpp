@@ -20,8 +20,6 @@ using namespace tenon::test;
 
 namespace {
 
-std::vector<uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
-
 mode_t mode_of(const fs::path& path) {
   struct stat facts = {};
   REQUIRE(lstat(path.c_str(), &facts) == 0);

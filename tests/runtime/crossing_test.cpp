@@ -20,19 +20,6 @@ RuntimeOptions options_of(const std::string& devices) {
   return options;
 }
 
-std::vector<uint8_t> contents(const BufferRef& buffer) {
-  std::vector<uint8_t> bytes(buffer->size());
-  buffer->device().read(*buffer, 0, bytes.data(), bytes.size());
-  return bytes;
-}
-
-BufferRef filled(Device& device, uint64_t size, uint8_t byte) {
-  BufferRef buffer = device.allocate(size, "test");
-  const std::vector<uint8_t> bytes(size, byte);
-  device.write(*buffer, 0, bytes.data(), size);
-  return buffer;
-}
-
 uint64_t copy_all(const BufferRef& from, const BufferRef& to) {
   return to->device().copy(*from, 0, *to, 0, to->size());
 }

@@ -16,19 +16,6 @@ namespace {
 
 const char* const kDevices[] = {"fake:0", "fake:1"};
 
-std::vector<uint8_t> contents(const BufferRef& buffer) {
-  std::vector<uint8_t> bytes(buffer->size());
-  buffer->device().read(*buffer, 0, bytes.data(), bytes.size());
-  return bytes;
-}
-
-BufferRef filled(Device& device, uint64_t size, uint8_t byte) {
-  const BufferRef buffer = device.allocate(size, "test");
-  const std::vector<uint8_t> bytes(size, byte);
-  device.write(*buffer, 0, bytes.data(), size);
-  return buffer;
-}
-
 }  // namespace
 
 TEST_CASE("bytes go there and back, in parts, larger than the staging slab") {

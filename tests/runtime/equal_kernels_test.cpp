@@ -13,7 +13,7 @@ using namespace tenon::test;
 
 namespace {
 
-Array numbers(std::vector<int64_t> shape, int first) {
+Array numbers_from(std::vector<int64_t> shape, int first) {
   Array array = Array::zeros(DType::kF32, std::move(shape));
   for (int64_t i = 0; i < array.count(); ++i)
     array.set(i, Scalar::of(DType::kF32, static_cast<double>((i + first) % 11) - 3));
@@ -73,7 +73,7 @@ TEST_CASE("names of inputs do not enter programs") {
   %s = reduce.max %q, axes=[0]           : f32[1, 6]
   return %r, %s
 })",
-                             {numbers({4, 6}, 0), numbers({4, 6}, 5)});
+                             {numbers_from({4, 6}, 0), numbers_from({4, 6}, 5)});
   CHECK(stats.kernels >= 2);
   CHECK(stats.programs * 2 <= stats.kernels);
 }
@@ -88,7 +88,7 @@ TEST_CASE("names of symbols do not enter programs, whatever order they sort in")
   %s = reduce.add %q, axes=[0]     : f32[1, z]
   return %r, %s
 })";
-  const RunStats stats = run(runtime, text, {numbers({3, 5}, 0), numbers({7, 2}, 4)},
+  const RunStats stats = run(runtime, text, {numbers_from({3, 5}, 0), numbers_from({7, 2}, 4)},
                              {{"n", 3}, {"m", 5}, {"a", 7}, {"z", 2}});
   CHECK(stats.kernels == 2);
   // Symbols count by their place among the graph's: n, m and z, a are in another order.
@@ -99,7 +99,7 @@ TEST_CASE("names of symbols do not enter programs, whatever order they sort in")
   %r = reduce.add %p, axes=[0]     : f32[1, n0]
   return %p, %r
 })",
-      {numbers({3, 5}, 1)}, {{"n1", 3}, {"n0", 5}});
+      {numbers_from({3, 5}, 1)}, {{"n1", 3}, {"n0", 5}});
 }
 
 TEST_CASE("equal kernels in names alone become the same nodes, others do not") {

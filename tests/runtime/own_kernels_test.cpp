@@ -47,7 +47,7 @@ std::string with(std::string text, const std::string& from, const std::string& t
   return text.replace(at, from.size(), to);
 }
 
-Array run(Runtime& runtime, const char* text, RunStats* stats = nullptr) {
+Array run_text(Runtime& runtime, const char* text, RunStats* stats = nullptr) {
   const Graph graph = parse_graph(text, runtime.builder());
   const Array input = numbers(
       DType::kF32, text == kThrice ? std::vector<int64_t>{64} : std::vector<int64_t>{8, 32});
@@ -64,7 +64,7 @@ KernelInfo only_kernel(Runtime& runtime) {
 
 std::string name_of(const std::string& backend, const char* text) {
   Runtime runtime(on_one_thread(backend));
-  run(runtime, text);
+  run_text(runtime, text);
   return only_kernel(runtime).name;
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("a context lists its kernels by name") {
     CAPTURE(backend);
     Runtime runtime(on_one_thread(backend));
     CHECK(runtime.kernels().empty());
-    run(runtime, kThrice);
+    run_text(runtime, kThrice);
     const KernelInfo kernel = only_kernel(runtime);
     CAPTURE(kernel.name, kernel.loops, kernel.program);
     CHECK(kernel.name.starts_with("map_"));
@@ -85,12 +85,12 @@ TEST_CASE("a context lists its kernels by name") {
     CHECK(has(kernel.program, "program " + kernel.name));
     CHECK(kernel.workgroups[1] == 1);
     CHECK(name_of(backend, kThrice) == kernel.name);
-    run(runtime, kSums);
+    run_text(runtime, kSums);
     CHECK(runtime.kernels().size() == 2);
     CHECK(runtime.kernels()[0].name.starts_with("reduce_"));
     // The plan has a kernel of this name: what is set for it is met.
     runtime.set_transforms(kernel.name, "split a0 8; unroll a0.i");
-    run(runtime, kThrice);
+    run_text(runtime, kThrice);
     CHECK(only_kernel(runtime).name == kernel.name);
     CHECK(only_kernel(runtime).transforms == "split a0 8; unroll a0.i");
   }
@@ -102,28 +102,28 @@ TEST_CASE("a list of one's own is what a kernel runs by") {
     const std::string name = name_of(backend, kThrice);
     Runtime runtime(on_one_thread(backend)), other(on_one_thread(backend));
     RunStats stats;
-    run(runtime, kThrice);
-    run(other, kThrice);
+    run_text(runtime, kThrice);
+    run_text(other, kThrice);
     const KernelInfo usual = only_kernel(runtime);
     runtime.set_transforms(name, "split a0 16; unroll a0.i");
-    run(runtime, kThrice, &stats);
+    run_text(runtime, kThrice, &stats);
     CHECK(!stats.plan_cached);
     CHECK(only_kernel(runtime).program != usual.program);
-    run(runtime, kThrice, &stats);
+    run_text(runtime, kThrice, &stats);
     CHECK(stats.plan_cached);
     CHECK(only_kernel(other).program == usual.program);
     // The last word counts; a name counts more than the beginning of one.
     runtime.set_transforms("map_*", "split a0 2");
-    run(runtime, kThrice);
+    run_text(runtime, kThrice);
     CHECK(only_kernel(runtime).transforms == "split a0 16; unroll a0.i");
     runtime.set_transforms(name, "");
-    run(runtime, kThrice);
+    run_text(runtime, kThrice);
     CHECK(only_kernel(runtime).transforms.empty());
     runtime.reset_kernel(name);
-    run(runtime, kThrice);
+    run_text(runtime, kThrice);
     CHECK(only_kernel(runtime).transforms == "split a0 2");
     runtime.reset_kernel("map_*");
-    run(runtime, kThrice);
+    run_text(runtime, kThrice);
     CHECK(only_kernel(runtime).program == usual.program);
   }
 }
@@ -144,11 +144,11 @@ TEST_CASE("lists that are wrong are refused, with kernel and reason") {
     CHECK(has(refused("*_map", "split a0 4"), "got '*_map'"));
     CHECK(has(error_of([&] { runtime.reset_kernel(name); }),
               "expected a kernel that transforms or a program were set for"));
-    run(runtime, kThrice);  // nothing of that has stayed
+    run_text(runtime, kThrice);  // nothing of that has stayed
 
     const auto planned = [&](const std::string& text) {
       runtime.set_transforms(name, text);
-      return error_of([&] { run(runtime, kThrice); });
+      return error_of([&] { run_text(runtime, kThrice); });
     };
     const std::string missing = planned("split a7 4");
     CHECK(has(missing, "[kernel] " + name + " with the transforms set for " + name));
@@ -161,12 +161,12 @@ TEST_CASE("lists that are wrong are refused, with kernel and reason") {
     if (backend == "cpu") {
       ErrorKind kind{};
       runtime.set_transforms(name, "split a0 32; bind a0.i block.x");
-      const std::string threads = error_of([&] { run(runtime, kThrice); }, &kind);
+      const std::string threads = error_of([&] { run_text(runtime, kThrice); }, &kind);
       CHECK(kind == ErrorKind::kUnsupported);
       CHECK(has(threads, "[kernel] " + name + " with the transforms set for " + name));
     }
     runtime.reset_kernel(name);
-    run(runtime, kThrice);
+    run_text(runtime, kThrice);
   }
 }
 
@@ -195,17 +195,17 @@ TEST_CASE("a program of one's own is what a kernel runs") {
     Runtime runtime(on_one_thread(backend));
     runtime.set_program(name, kProgram, {64, 1, 1});
     RunStats stats;
-    run(runtime, kThrice, &stats);
+    run_text(runtime, kThrice, &stats);
     CHECK(has(only_kernel(runtime).program, "program mine("));
     CHECK(only_kernel(runtime).workgroups == std::array<int64_t, 3>{64, 1, 1});
-    run(runtime, kThrice, &stats);
+    run_text(runtime, kThrice, &stats);
     CHECK(stats.plan_cached);
     // The core's own is one that is taken.
     runtime.reset_kernel(name);
-    run(runtime, kThrice);
+    run_text(runtime, kThrice);
     const KernelInfo usual = only_kernel(runtime);
     runtime.set_program(name, usual.program, usual.workgroups);
-    run(runtime, kThrice);
+    run_text(runtime, kThrice);
     CHECK(only_kernel(runtime).program == usual.program);
   }
 }
@@ -223,11 +223,11 @@ TEST_CASE("programs that are wrong are refused, with kernel and reason") {
     CHECK(has(refused(name, with(kProgram, "mul %v, %k", "mul %v, %i"), 64), "mul"));
     CHECK(has(refused(name, kProgram, 0), "expected from 1 to 2^31 - 1 workgroups"));
     CHECK(has(refused("map_*", kProgram, 64), "expected the name of one kernel for a program"));
-    run(runtime, kThrice);  // nothing of that has stayed
+    run_text(runtime, kThrice);  // nothing of that has stayed
 
     const auto planned = [&](const std::string& text, int64_t count = 64) {
       runtime.set_program(name, text, {count, 1, 1});
-      return error_of([&] { run(runtime, kThrice); });
+      return error_of([&] { run_text(runtime, kThrice); });
     };
     const std::string wrong = planned(with(kProgram, "3.0", "2.0"));
     INFO(wrong);
@@ -255,7 +255,7 @@ TEST_CASE("programs that are wrong are refused, with kernel and reason") {
                 "expected writes inside of buffers, got one after the 256 "
                 "bytes of an output"));
     runtime.reset_kernel(name);
-    run(runtime, kThrice);
+    run_text(runtime, kThrice);
   }
 }
 
@@ -266,13 +266,13 @@ TEST_CASE("a program for a kernel of symbolic sizes is refused") {
     Runtime runtime(on_one_thread(backend));
     runtime.set_program(name, kProgram, {64, 1, 1});
     ErrorKind kind{};
-    const std::string message = error_of([&] { run(runtime, kSums); }, &kind);
+    const std::string message = error_of([&] { run_text(runtime, kSums); }, &kind);
     CHECK(kind == ErrorKind::kUnsupported);
     CHECK(has(message, "expected a kernel of fixed sizes, got one with 1 symbol(s)"));
     CHECK(has(message, name));
     // Transforms serve all sizes.
     runtime.set_transforms(name, "split a0 2");
-    run(runtime, kSums);
+    run_text(runtime, kSums);
   }
 }
 
@@ -290,10 +290,10 @@ TEST_CASE("kernels may be set while others run") {
     });
   for (int i = 0; i < 5; ++i) {
     runtime.set_transforms(name, fmt::format("split a0 {}", 2 << i));
-    run(runtime, kThrice);
+    run_text(runtime, kThrice);
     runtime.kernels();
     runtime.set_program(name, kProgram, {64, 1, 1});
-    run(runtime, kThrice);
+    run_text(runtime, kThrice);
     runtime.reset_kernel(name);
   }
   stop = true;

@@ -10,7 +10,8 @@ using namespace tenon::test;
 
 namespace {
 
-const char* const kProduct = R"(graph product(%a: f32[m, 40], %b: f32[40, 24]) where 1 <= m <= 600 {
+const char* const kSizedProduct =
+    R"(graph product(%a: f32[m, 40], %b: f32[40, 24]) where 1 <= m <= 600 {
   %a3 = reshape %a               : f32[m, 40, 1]
   %ae = expand %a3               : f32[m, 40, 24]
   %b3 = reshape %b               : f32[1, 40, 24]
@@ -44,7 +45,7 @@ TEST_CASE("a kernel of many sizes is made once for each range of them") {
   for (const std::string& backend : backends()) {
     CAPTURE(backend);
     Runtime runtime(options_for(backend, backend));
-    const Graph graph = parse_graph(kProduct, runtime.builder());
+    const Graph graph = parse_graph(kSizedProduct, runtime.builder());
     const auto compiles = [&](int64_t m) {
       CAPTURE(m);
       return run(runtime, graph, {numbers({m, 40}), numbers({40, 24})}, {{"m", m}}).compile_ms > 0;
@@ -58,7 +59,7 @@ TEST_CASE("a kernel of many sizes is made once for each range of them") {
 
 TEST_CASE("transforms that the application has set are those of all sizes") {
   Runtime runtime(options_for(backends()[0], backends()[0]));
-  const Graph graph = parse_graph(kProduct, runtime.builder());
+  const Graph graph = parse_graph(kSizedProduct, runtime.builder());
   const auto compiles = [&](int64_t m) {
     CAPTURE(m);
     return run(runtime, graph, {numbers({m, 40}), numbers({40, 24})}, {{"m", m}}).compile_ms > 0;

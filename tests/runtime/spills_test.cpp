@@ -14,7 +14,7 @@ using namespace tenon::test;
 namespace {
 
 /// 16 sums of a thread by the rules; the device has registers for 8.
-const char* const kProduct = R"(graph product(%a: f32[256, 16, 1], %b: f32[1, 16, 256]) {
+const char* const kSpillingProduct = R"(graph product(%a: f32[256, 16, 1], %b: f32[1, 16, 256]) {
   %ae = expand %a                : f32[256, 16, 256]
   %be = expand %b                : f32[256, 16, 256]
   %p = mul %ae, %be              : f32[256, 16, 256]
@@ -37,7 +37,7 @@ const KernelPlan& planned(const SchedulePlanRef& plan) {
 
 TEST_CASE("what a compiler spills is answered by a smaller tile") {
   Runtime runtime(limited());
-  const Graph graph = parse_graph(kProduct, runtime.builder());
+  const Graph graph = parse_graph(kSpillingProduct, runtime.builder());
   HeuristicChooser rules;
   const SchedulePlanRef plan = runtime.plan(graph, rules, "limited_webgpu:0");
   const KernelPlan& kernel = planned(plan);
@@ -50,7 +50,7 @@ TEST_CASE("what a compiler spills is answered by a smaller tile") {
 
 TEST_CASE("who writes the transforms is not asked for a smaller tile") {
   Runtime runtime(limited());
-  const Graph graph = parse_graph(kProduct, runtime.builder());
+  const Graph graph = parse_graph(kSpillingProduct, runtime.builder());
   struct ByRules : HeuristicChooser {
     std::shared_ptr<TransformChooser> with_smaller_tiles(std::string_view, size_t) const override {
       return nullptr;
@@ -69,7 +69,7 @@ TEST_CASE("a cached executable says what it spills, so that the same tile is tak
   for (const bool cached : {false, true}) {
     CAPTURE(cached);
     Runtime runtime(options);
-    const Graph graph = parse_graph(kProduct, runtime.builder());
+    const Graph graph = parse_graph(kSpillingProduct, runtime.builder());
     HeuristicChooser rules;
     const SchedulePlanRef plan = runtime.plan(graph, rules, "limited_webgpu:0");
     CHECK(planned(plan).executable->from_cache == cached);

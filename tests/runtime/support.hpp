@@ -99,6 +99,21 @@ inline bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+inline std::vector<uint8_t> contents(const BufferRef& buffer) {
+  std::vector<uint8_t> bytes(buffer->size());
+  buffer->device().read(*buffer, 0, bytes.data(), bytes.size());
+  return bytes;
+}
+
+inline BufferRef filled(Device& device, uint64_t size, uint8_t byte) {
+  BufferRef buffer = device.allocate(size, "test");
+  const std::vector<uint8_t> bytes(size, byte);
+  device.write(*buffer, 0, bytes.data(), size);
+  return buffer;
+}
+
+inline std::vector<uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
+
 /// A program that stores 0 into its one buffer; the fake plugin goes by the name.
 inline sdk::Program named_program(const std::string& name) {
   sdk::ProgramBuilder builder(name);

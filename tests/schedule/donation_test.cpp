@@ -12,7 +12,7 @@ namespace {
 constexpr int kAny = InputPlace::kForAny;
 
 /// With all inputs donated.
-Schedule scheduled(Models& m, const Graph& g) {
+Schedule scheduled_with_donation(Models& m, const Graph& g) {
   ScheduleOptions options = on_one_device();
   options.input_places.assign(g.params.size(), InputPlace(0, kAny));
   Schedule out = schedule(g, options, m.builder);
@@ -25,7 +25,7 @@ TEST_CASE("an optimizer's step lies in the place of its state") {
   const NodeRef w = m.param("w", {6, 4}), v = m.param("v", {6, 4}), g = m.param("g", {6, 4});
   const NodeRef v1 = m.add(m.mul(v, m.number(0.5, {6, 4})), g);
   const NodeRef w1 = m.add(w, m.mul(v1, m.number(-0.25, {6, 4})));
-  const Schedule s = scheduled(m, m.graph("step", {w1, v1}));
+  const Schedule s = scheduled_with_donation(m, m.graph("step", {w1, v1}));
   CHECK(kernel_count(s) == 1);
   CHECK(scheduling::inputs_written(s).size() == 2);
   CHECK(s.outputs[0] != s.outputs[1]);
@@ -36,11 +36,14 @@ TEST_CASE("what is read elsewhere, or is an output, is not written over") {
   Models m;
   const NodeRef x = m.param("x", {6, 4});
   const NodeRef turned = m.builder.flip(x, {0});
-  CHECK(scheduling::inputs_written(scheduled(m, m.graph("g", {m.add(x, turned)}))).empty());
-  CHECK(scheduling::inputs_written(scheduled(m, m.graph("g", {m.exp(x), x}))).empty());
+  CHECK(scheduling::inputs_written(scheduled_with_donation(m, m.graph("g", {m.add(x, turned)})))
+            .empty());
+  CHECK(
+      scheduling::inputs_written(scheduled_with_donation(m, m.graph("g", {m.exp(x), x}))).empty());
   const NodeRef total = m.builder.reduce(Op::ADD, m.exp(x), {0, 1});
   const NodeRef all = m.builder.expand(total, x->shape);
-  CHECK(scheduling::inputs_written(scheduled(m, m.graph("g", {m.add(m.exp(x), all)}))).size() <= 1);
+  CHECK(scheduling::inputs_written(scheduled_with_donation(m, m.graph("g", {m.add(m.exp(x), all)})))
+            .size() <= 1);
 }
 
 TEST_CASE("a store into a donated input is one kernel and no copy") {
@@ -48,13 +51,13 @@ TEST_CASE("a store into a donated input is one kernel and no copy") {
   const NodeRef x = m.param("x", {6, 4}), values = m.param("v", {3, 4});
   const NodeRef index = m.builder.cast(m.param("i", {3, 4}), DType::kI64);
   const NodeRef stored = m.builder.store(x, index, values, 0, StoreMode::kAdd);
-  const Schedule s = scheduled(m, m.graph("g", {stored}));
+  const Schedule s = scheduled_with_donation(m, m.graph("g", {stored}));
   CHECK(copy_count(s) == 0);
   CHECK(s.outputs[0] == s.inputs[0]);
   const NodeRef twice = m.builder.store(stored, index, values, 0, StoreMode::kLast);
-  CHECK(copy_count(scheduled(m, m.graph("g", {twice}))) == 0);
-  CHECK(copy_count(scheduled(m, m.graph("g", {twice, m.exp(stored)}))) == 1);
-  CHECK(copy_count(scheduled(
+  CHECK(copy_count(scheduled_with_donation(m, m.graph("g", {twice}))) == 0);
+  CHECK(copy_count(scheduled_with_donation(m, m.graph("g", {twice, m.exp(stored)}))) == 1);
+  CHECK(copy_count(scheduled_with_donation(
             m, m.graph("g", {m.builder.store(x, index, m.builder.shrink(x, {{1, 4}, {0, 4}}), 0,
                                              StoreMode::kAdd)}))) == 1);
 }
@@ -76,7 +79,7 @@ Graph loop(Models& m, const std::function<std::vector<NodeRef>(NodeRef, NodeRef,
 }
 
 std::vector<int> written_in_body(Models& m, const Graph& g) {
-  const Schedule s = scheduled(m, g);
+  const Schedule s = scheduled_with_donation(m, g);
   for (const Step& step : s.steps)
     if (const auto* call = std::get_if<LoopCall>(&step.call))
       return scheduling::inputs_written(*call->body);

@@ -35,7 +35,8 @@ Graph updates(Models& m, int count) {
   return m.graph("updates", out);
 }
 
-Schedule scheduled(Models& m, const Graph& g, const ScheduleOptions& options = on_one_device()) {
+Schedule scheduled_with(Models& m, const Graph& g,
+                        const ScheduleOptions& options = on_one_device()) {
   Schedule out = schedule(g, options, m.builder);
   require_same(g, out, 3, {}, options.input_places);
   return out;
@@ -43,7 +44,7 @@ Schedule scheduled(Models& m, const Graph& g, const ScheduleOptions& options = o
 
 TEST_CASE("a hundred updates are few kernels, each of several sections") {
   Models m;
-  const Schedule s = scheduled(m, updates(m, 100));
+  const Schedule s = scheduled_with(m, updates(m, 100));
   CHECK(kernel_count(s) <= 10);
   for (int k = 0; k < kernel_count(s); ++k) {
     const KernelCall& call = kernel(s, k);
@@ -54,11 +55,11 @@ TEST_CASE("a hundred updates are few kernels, each of several sections") {
 
 TEST_CASE("a few updates, and cuts without fusion, stay as they are") {
   Models m;
-  CHECK(kernel_count(scheduled(m, updates(m, 3))) == 3);
-  CHECK(kernel_count(scheduled(m, updates(m, 4))) == 1);
+  CHECK(kernel_count(scheduled_with(m, updates(m, 3))) == 3);
+  CHECK(kernel_count(scheduled_with(m, updates(m, 4))) == 1);
   ScheduleOptions apart = on_one_device();
   apart.fuse = false;
-  const Schedule s = scheduled(m, updates(m, 8), apart);
+  const Schedule s = scheduled_with(m, updates(m, 8), apart);
   for (int k = 0; k < kernel_count(s); ++k) CHECK(kernel(s, k).sections.empty());
 }
 
@@ -67,7 +68,7 @@ TEST_CASE("sections lie in the place of the state that is donated to them") {
   const Graph g = updates(m, 20);
   ScheduleOptions options = on_one_device();
   options.input_places.assign(g.params.size(), InputPlace(0, InputPlace::kForAny));
-  const Schedule s = scheduled(m, g, options);
+  const Schedule s = scheduled_with(m, g, options);
   CHECK(kernel_count(s) == 2);
   CHECK(scheduling::inputs_written(s).size() == 40);
 }
@@ -79,7 +80,7 @@ TEST_CASE("a section lies in the place of what it reads itself") {
   const Graph g = m.graph("equal", out);
   ScheduleOptions options = on_one_device();
   options.input_places.assign(g.params.size(), InputPlace(0, InputPlace::kForAny));
-  const Schedule s = scheduled(m, g, options);
+  const Schedule s = scheduled_with(m, g, options);
   REQUIRE(kernel_count(s) == 1);
   const KernelCall& call = kernel(s, 0);
   REQUIRE(call.sections.size() == 6);
@@ -101,7 +102,7 @@ TEST_CASE("what two sections read is not written over") {
   const Graph g = m.graph("shared", out);
   ScheduleOptions options = on_one_device();
   options.input_places.assign(g.params.size(), InputPlace(0, InputPlace::kForAny));
-  const Schedule s = scheduled(m, g, options);
+  const Schedule s = scheduled_with(m, g, options);
   REQUIRE(kernel_count(s) == 1);
   CHECK(kernel(s, 0).sections.size() == 7);
   CHECK(scheduling::inputs_written(s).size() == 10);
@@ -114,7 +115,7 @@ TEST_CASE("kernels that wait for one another, reduce or read elsewhere stay apar
     for (int i = 0; i < 6; ++i)
       out.push_back(update(i, m.param(fmt::format("x{}", i), {Expr(4 + i), Expr(5)})));
     size_t most = 0;
-    const Schedule s = scheduled(m, m.graph("g", out));
+    const Schedule s = scheduled_with(m, m.graph("g", out));
     for (int k = 0; k < kernel_count(s); ++k) most = std::max(most, kernel(s, k).sections.size());
     return most;
   };
@@ -160,13 +161,13 @@ TEST_CASE("sections are as many as the device has room for") {
   const Graph g = updates(m, 20);
   Capabilities few = generic_capabilities();
   few.max_bindings = 12;  // of five each
-  const Schedule bound = scheduled(m, g, on_one_device(few));
+  const Schedule bound = scheduled_with(m, g, on_one_device(few));
   CHECK(kernel_count(bound) == 10);
   few.max_bindings = 8;
-  CHECK(kernel_count(scheduled(m, g, on_one_device(few))) == 20);
+  CHECK(kernel_count(scheduled_with(m, g, on_one_device(few))) == 20);
   few = generic_capabilities();
   few.max_grid[0] = 4;
-  const Schedule grid = scheduled(m, g, on_one_device(few));
+  const Schedule grid = scheduled_with(m, g, on_one_device(few));
   CHECK(kernel_count(grid) == 5);
 }
 
@@ -177,7 +178,7 @@ TEST_CASE("sections are of one device") {
   options.devices.push_back({"null:0", generic_capabilities()});
   for (size_t i = 0; i < g.params.size(); ++i)
     options.input_places.emplace_back(static_cast<int>(i / 3 % 2));
-  const Schedule s = scheduled(m, g, options);
+  const Schedule s = scheduled_with(m, g, options);
   for (const Step& step : s.steps) {
     if (const auto* call = std::get_if<KernelCall>(&step.call))
       for (const int b : call->inputs)

@@ -8,6 +8,10 @@ namespace tenon::sdk {
 
 inline tn_memory* handle_of(Memory& memory) { return reinterpret_cast<tn_memory*>(&memory); }
 
+inline tn_point at(Timeline& timeline, uint64_t value) {
+  return {reinterpret_cast<tn_timeline*>(&timeline), value};
+}
+
 inline tn_command fill_command(Memory& to, uint64_t offset, uint64_t size, uint64_t pattern,
                                uint32_t pattern_size) {
   tn_command c = TN_INIT(tn_command);

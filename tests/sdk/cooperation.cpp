@@ -17,7 +17,8 @@ using namespace tenon::sdk;
 namespace {
 
 /// What is wrong with the body, without its place.
-std::string body_error(std::string_view body, std::string_view groups = "32 1 1 subgroup 32") {
+std::string cooperation_error(std::string_view body,
+                              std::string_view groups = "32 1 1 subgroup 32") {
   std::string error;
   parse_program(
       fmt::format("program p(%x: global f16 read, %y: global f16 write, %f: global f32 read) "
@@ -29,9 +30,9 @@ std::string body_error(std::string_view body, std::string_view groups = "32 1 1 
   return error.substr(std::min(error.find(": "), error.size()));
 }
 
-bool refuses(std::string_view body, std::string_view reason) {
+bool refuses_cooperation(std::string_view body, std::string_view reason) {
   INFO(body);
-  const std::string error = body_error(body);
+  const std::string error = cooperation_error(body);
   CHECK(error.find(reason) != std::string::npos);
   return !error.empty();
 }
@@ -39,83 +40,94 @@ bool refuses(std::string_view body, std::string_view reason) {
 }  // namespace
 
 TEST_CASE("ops of whole subgroups need a subgroup size that divides the workgroup") {
-  CHECK(body_error("") == "");
+  CHECK(cooperation_error("") == "");
   for (const char* groups : {"32 1 1", "48 1 1 subgroup 32"}) {
-    CHECK(body_error("", groups).find("expected a subgroup size that divides") !=
+    CHECK(cooperation_error("", groups).find("expected a subgroup size that divides") !=
           std::string::npos);
   }
-  CHECK(body_error("", "8 4 2 subgroup 32") == "");
+  CHECK(cooperation_error("", "8 4 2 subgroup 32") == "");
 }
 
 TEST_CASE("subgroup ops are verified") {
-  CHECK(body_error("%1 = subgroup_shuffle %w, %i : f32") == "");
-  refuses("%1 = subgroup_shuffle %w, %w : f32", "expected a scalar i32 or i64 as operand 1");
-  refuses("%1 = subgroup_shuffle %w, %i : f16", "expected f16x1 as operand 0");
-  refuses("%1 = subgroup_shuffle %w : f32", "expected 2 operands");
-  CHECK(body_error("%1 = subgroup_reduce.mul %w : f32") == "");
-  refuses("%1 = subgroup_reduce.sub %w : f32", "expected add, mul or max");
-  refuses("%1 = subgroup_reduce %w : f32", "expected a reduction");
-  refuses("%1 = subgroup_reduce.add %w : f32x2", "expected f32x2 as operand 0");
-  CHECK(body_error("%1 = subgroup_broadcast %w, 31 : f32") == "");
-  refuses("%1 = subgroup_broadcast %w, 32 : f32", "expected a lane below 32");
-  refuses("%1 = subgroup_broadcast %x, 3 : f16", "got the buffer");
+  CHECK(cooperation_error("%1 = subgroup_shuffle %w, %i : f32") == "");
+  refuses_cooperation("%1 = subgroup_shuffle %w, %w : f32",
+                      "expected a scalar i32 or i64 as operand 1");
+  refuses_cooperation("%1 = subgroup_shuffle %w, %i : f16", "expected f16x1 as operand 0");
+  refuses_cooperation("%1 = subgroup_shuffle %w : f32", "expected 2 operands");
+  CHECK(cooperation_error("%1 = subgroup_reduce.mul %w : f32") == "");
+  refuses_cooperation("%1 = subgroup_reduce.sub %w : f32", "expected add, mul or max");
+  refuses_cooperation("%1 = subgroup_reduce %w : f32", "expected a reduction");
+  refuses_cooperation("%1 = subgroup_reduce.add %w : f32x2", "expected f32x2 as operand 0");
+  CHECK(cooperation_error("%1 = subgroup_broadcast %w, 31 : f32") == "");
+  refuses_cooperation("%1 = subgroup_broadcast %w, 32 : f32", "expected a lane below 32");
+  refuses_cooperation("%1 = subgroup_broadcast %x, 3 : f16", "got the buffer");
 }
 
 TEST_CASE("matrix ops are verified") {
-  CHECK(body_error("%1 = matrix_load.1.b.transposed %x, %i, %i : f16x4") == "");
-  refuses("%1 = matrix_load.1.d %x, %i, %i : f16x4", "expected an atom and role");
-  refuses("%1 = matrix_load.b %x, %i, %i : f16x4", "expected a number after the op");
-  refuses("%1 = matrix_load.1.b %x, %i : f16x4", "expected 3 operands");
-  refuses("%1 = matrix_load.1.b %x, %i, %i : f32x4", "expected a buffer of f32");
-  refuses("%1 = matrix_load.1.b %y, %i, %i : f16x4", "expected access 1");
-  refuses("%1 = matrix_load.1.b %x, %i, %w : f16x4", "expected a scalar i32 or i64 as operand 2");
-  refuses("%1 = matrix_load.1.b %x, %x, %i : f16x4", "got the buffer");
-  CHECK(body_error("matrix_store.1.a %y, %i, %i, %a") == "");
-  refuses("matrix_store.1.a %x, %i, %i, %a", "expected access 2");
-  refuses("matrix_store.1.c %y, %i, %i, %a", "expected a fragment of the same atom and role");
-  refuses("matrix_store.1.a %y, %i, %i", "expected 4 operands");
+  CHECK(cooperation_error("%1 = matrix_load.1.b.transposed %x, %i, %i : f16x4") == "");
+  refuses_cooperation("%1 = matrix_load.1.d %x, %i, %i : f16x4", "expected an atom and role");
+  refuses_cooperation("%1 = matrix_load.b %x, %i, %i : f16x4", "expected a number after the op");
+  refuses_cooperation("%1 = matrix_load.1.b %x, %i : f16x4", "expected 3 operands");
+  refuses_cooperation("%1 = matrix_load.1.b %x, %i, %i : f32x4", "expected a buffer of f32");
+  refuses_cooperation("%1 = matrix_load.1.b %y, %i, %i : f16x4", "expected access 1");
+  refuses_cooperation("%1 = matrix_load.1.b %x, %i, %w : f16x4",
+                      "expected a scalar i32 or i64 as operand 2");
+  refuses_cooperation("%1 = matrix_load.1.b %x, %x, %i : f16x4", "got the buffer");
+  CHECK(cooperation_error("matrix_store.1.a %y, %i, %i, %a") == "");
+  refuses_cooperation("matrix_store.1.a %x, %i, %i, %a", "expected access 2");
+  refuses_cooperation("matrix_store.1.c %y, %i, %i, %a",
+                      "expected a fragment of the same atom and role");
+  refuses_cooperation("matrix_store.1.a %y, %i, %i", "expected 4 operands");
   const std::string_view b = "%b = matrix_load.1.b %x, %i, %i : f16x4\n%c = const 0.0 : f32x4\n";
-  CHECK(body_error(fmt::format("{}%1 = matrix_multiply.1 %a, %b, %c : f32x4", b)) == "");
-  refuses(fmt::format("{}%1 = matrix_multiply.2 %a, %b, %c : f32x4", b), "same atom and role");
-  refuses(fmt::format("{}%1 = matrix_multiply.1 %b, %a, %c : f32x4", b), "same atom and role");
-  refuses(fmt::format("{}%1 = matrix_multiply.1 %a, %b, %c : f32x8", b), "expected f32x8");
-  refuses(fmt::format("{}%1 = matrix_multiply.1 %a, %b : f32x4", b), "expected 3 operands");
-  refuses(fmt::format("{}%1 = matrix_multiply.1.a %a, %b, %c : f32x4", b), "a number alone");
+  CHECK(cooperation_error(fmt::format("{}%1 = matrix_multiply.1 %a, %b, %c : f32x4", b)) == "");
+  refuses_cooperation(fmt::format("{}%1 = matrix_multiply.2 %a, %b, %c : f32x4", b),
+                      "same atom and role");
+  refuses_cooperation(fmt::format("{}%1 = matrix_multiply.1 %b, %a, %c : f32x4", b),
+                      "same atom and role");
+  refuses_cooperation(fmt::format("{}%1 = matrix_multiply.1 %a, %b, %c : f32x8", b),
+                      "expected f32x8");
+  refuses_cooperation(fmt::format("{}%1 = matrix_multiply.1 %a, %b : f32x4", b),
+                      "expected 3 operands");
+  refuses_cooperation(fmt::format("{}%1 = matrix_multiply.1.a %a, %b, %c : f32x4", b),
+                      "a number alone");
 }
 
 TEST_CASE("fragments go through elementwise ops and loops, and nowhere else") {
-  CHECK(body_error("%1 = add %a, %a : f16x8\n%2 = cast %1 : f32x8") == "");
-  CHECK(body_error("%1 = loop %i, %i, %i : i32 {\n%2 = carry %a : f16x8\n%3 = neg %2 : f16x8\n"
-                   "end %3\n}\nmatrix_store.1.a %y, %i, %i, %2")
-            .find("step") != std::string::npos);
-  refuses("store %y, %i, %a", "expected no matrix fragment as operand");
-  CHECK(body_error("%1 = extract %a, 0 : f16\nstore %y, %i, %1") == "");
-  refuses("%1 = lane_reduce.add %a : f16", "expected no matrix fragment as operand");
-  refuses("%1 = subgroup_reduce.add %a : f16x8", "expected no matrix fragment as operand");
-  refuses("%b = matrix_load.2.a %x, %i, %i : f16x8\n%1 = add %a, %b : f16x8",
-          "expected a fragment of the same atom and role");
-  refuses(
+  CHECK(cooperation_error("%1 = add %a, %a : f16x8\n%2 = cast %1 : f32x8") == "");
+  CHECK(
+      cooperation_error("%1 = loop %i, %i, %i : i32 {\n%2 = carry %a : f16x8\n%3 = neg %2 : f16x8\n"
+                        "end %3\n}\nmatrix_store.1.a %y, %i, %i, %2")
+          .find("step") != std::string::npos);
+  refuses_cooperation("store %y, %i, %a", "expected no matrix fragment as operand");
+  CHECK(cooperation_error("%1 = extract %a, 0 : f16\nstore %y, %i, %1") == "");
+  refuses_cooperation("%1 = lane_reduce.add %a : f16", "expected no matrix fragment as operand");
+  refuses_cooperation("%1 = subgroup_reduce.add %a : f16x8",
+                      "expected no matrix fragment as operand");
+  refuses_cooperation("%b = matrix_load.2.a %x, %i, %i : f16x8\n%1 = add %a, %b : f16x8",
+                      "expected a fragment of the same atom and role");
+  refuses_cooperation(
       "%1 = const 1 : i32\n%z = const 0.0 : f16x8\n%2 = loop %i, %1, %1 : i32 {\n"
       "%3 = carry %z : f16x8\nend %a\n}\nstore %y, %i, %3",
       "expected no matrix fragment as operand");
-  refuses(
+  refuses_cooperation(
       "%1 = const 1 : i32\n%b = matrix_load.2.a %x, %i, %i : f16x8\n"
       "%2 = loop %i, %1, %1 : i32 {\n%3 = carry %b : f16x8\nend %a\n}",
       "expected a fragment of the same atom and role");
 }
 
 TEST_CASE("asynchronous copies are verified") {
-  CHECK(body_error("async_copy.8 %s, %i, %x, %i\nasync_commit\nasync_wait 1") == "");
-  refuses("async_copy.2 %s, %i, %x, %i", "expected 4, 8 or 16 bytes");
-  refuses("async_copy %s, %i, %x, %i", "expected a number after the op");
-  refuses("async_copy.8 %x, %i, %s, %i", "expected access 2");
-  refuses("async_copy.8 %s, %i, %s, %i", "expected to copy from a buffer to shared memory");
-  refuses("async_copy.8 %s, %i, %f, %i", "expected a buffer of f16");
-  refuses("async_copy.8 %s, %w, %x, %i", "expected an i32 or i64 index");
-  refuses("async_copy.8 %s, %x, %x, %i", "got the buffer");
-  refuses("async_copy.8 %s, %i, %x", "expected 4 operands");
-  refuses("async_wait 65", "expected at most 64 groups");
-  refuses("async_commit %i", "expected 0 operands");
+  CHECK(cooperation_error("async_copy.8 %s, %i, %x, %i\nasync_commit\nasync_wait 1") == "");
+  refuses_cooperation("async_copy.2 %s, %i, %x, %i", "expected 4, 8 or 16 bytes");
+  refuses_cooperation("async_copy %s, %i, %x, %i", "expected a number after the op");
+  refuses_cooperation("async_copy.8 %x, %i, %s, %i", "expected access 2");
+  refuses_cooperation("async_copy.8 %s, %i, %s, %i",
+                      "expected to copy from a buffer to shared memory");
+  refuses_cooperation("async_copy.8 %s, %i, %f, %i", "expected a buffer of f16");
+  refuses_cooperation("async_copy.8 %s, %w, %x, %i", "expected an i32 or i64 index");
+  refuses_cooperation("async_copy.8 %s, %x, %x, %i", "got the buffer");
+  refuses_cooperation("async_copy.8 %s, %i, %x", "expected 4 operands");
+  refuses_cooperation("async_wait 65", "expected at most 64 groups");
+  refuses_cooperation("async_commit %i", "expected 0 operands");
 }
 
 TEST_CASE("a buffer is no index") {

@@ -14,7 +14,7 @@ using namespace tenon::sdk;
 
 namespace {
 
-Program parsed(std::string_view op, std::string& error) {
+Program parsed_dot(std::string_view op, std::string& error) {
   return parse_program(
       fmt::format("program p(%u: global u8 read, %s: global i8 read, %z: global i32 read) "
                   "workgroup 1 1 1 {{\n  %i = const 0 : i32\n  %u4 = load %u, %i : u8x4\n"
@@ -25,9 +25,9 @@ Program parsed(std::string_view op, std::string& error) {
       error);
 }
 
-std::string error_of(std::string_view op) {
+std::string dot_error(std::string_view op) {
   std::string error;
-  parsed(op, error);
+  parsed_dot(op, error);
   return error;
 }
 
@@ -39,7 +39,7 @@ TEST_CASE("a dot product has neighbours of every lane, or of all") {
                          "%1 = dot %s32, %s4, %z8 : i32x8"}) {
     INFO(op);
     std::string error;
-    const Program program = parsed(op, error);
+    const Program program = parsed_dot(op, error);
     REQUIRE(error == "");
     CHECK(print_program(program.view()).find(std::string(op).substr(5, 4)) != std::string::npos);
     CHECK(dot_neighbours(program.view(), program.view().op(program.view().op_count() - 1)) == 4);
@@ -56,13 +56,13 @@ TEST_CASE("a dot product has neighbours of every lane, or of all") {
   };
   for (const auto& [op, reason] : bad) {
     INFO(op);
-    CHECK(error_of(op).find(reason) != std::string::npos);
+    CHECK(dot_error(op).find(reason) != std::string::npos);
   }
 }
 
 TEST_CASE("dot products are held against the device's atoms of one thread") {
   std::string error;
-  const Program program = parsed("%1 = dot %u4, %s32, %z8 : i32x8", error);
+  const Program program = parsed_dot("%1 = dot %u4, %s32, %z8 : i32x8", error);
   REQUIRE(error == "");
   constexpr tn_dtype_caps kDTypes[] = {{TN_DTYPE_I32, TN_DTYPE_STORAGE | TN_DTYPE_ARITHMETIC, 1, 0},
                                        {TN_DTYPE_U8, TN_DTYPE_STORAGE, 1, 0},

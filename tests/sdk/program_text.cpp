@@ -11,16 +11,16 @@ using namespace tenon::sdk;
 
 namespace {
 
-std::string error_of(std::string_view text) {
+std::string text_error(std::string_view text) {
   std::string error;
   const Program program = parse_program(text, error);
   CHECK(program.empty() == !error.empty());
   return error;
 }
 
-std::string body_error(std::string_view body) {
-  return error_of("program p(%x: global f32 read, %n: i32 in [0, 9]) workgroup 1 1 1 {\n" +
-                  std::string(body) + "\n}\n");
+std::string p_body_error(std::string_view body) {
+  return text_error("program p(%x: global f32 read, %n: i32 in [0, 9]) workgroup 1 1 1 {\n" +
+                    std::string(body) + "\n}\n");
 }
 
 }  // namespace
@@ -60,31 +60,31 @@ program p(
 }
 
 TEST_CASE("errors say line, column and what was expected") {
-  CHECK(error_of("") == "line 1, column 1: expected \"program\", got the end");
-  CHECK(error_of("program 7") == "line 1, column 9: expected a C identifier, got \"7\"");
-  CHECK(body_error("  %1 = frob %x : f32") ==
+  CHECK(text_error("") == "line 1, column 1: expected \"program\", got the end");
+  CHECK(text_error("program 7") == "line 1, column 9: expected a C identifier, got \"7\"");
+  CHECK(p_body_error("  %1 = frob %x : f32") ==
         "line 2, column 8: expected an op with a value, got \"frob\"");
-  CHECK(body_error("  %1 = add %7, %7 : f32") ==
+  CHECK(p_body_error("  %1 = add %7, %7 : f32") ==
         "line 2, column 12: expected a value defined above, got \"%7\"");
-  CHECK(body_error("  %1 = const 0 : i32\n  %1 = const 0 : i32") ==
+  CHECK(p_body_error("  %1 = const 0 : i32\n  %1 = const 0 : i32") ==
         "line 3, column 3: expected a name not used before, got \"%1\"");
-  CHECK(body_error("  %1 = const 256 : u8") ==
+  CHECK(p_body_error("  %1 = const 256 : u8") ==
         "line 2, column 14: expected a value of u8, got \"256\"");
-  CHECK(body_error("  %1 = const 0 : q8").starts_with("line 2, column 18: expected a type"));
-  CHECK(body_error("  %1 = const 0 : f32x1").starts_with("line 2, column 18: expected a type"));
-  CHECK(body_error("  %1 = const 0 : i32 ; 7") ==
+  CHECK(p_body_error("  %1 = const 0 : q8").starts_with("line 2, column 18: expected a type"));
+  CHECK(p_body_error("  %1 = const 0 : f32x1").starts_with("line 2, column 18: expected a type"));
+  CHECK(p_body_error("  %1 = const 0 : i32 ; 7") ==
         "line 2, column 22: expected a letter, a digit or one of (){}[],:=%#, got \";\"");
-  CHECK(body_error("  if %n {\n  }").starts_with("line 2, column 3: op 2 if: expected boolx1"));
-  CHECK(body_error("  %1 = add %x, %x : f32")
+  CHECK(p_body_error("  if %n {\n  }").starts_with("line 2, column 3: op 2 if: expected boolx1"));
+  CHECK(p_body_error("  %1 = add %x, %x : f32")
             .starts_with("line 2, column 3: op 2 add: expected values as operands"));
-  CHECK(error_of("program p() workgroup 0 1 1 {\n}\n")
+  CHECK(text_error("program p() workgroup 0 1 1 {\n}\n")
             .starts_with("line 1, column 9: header: expected a workgroup of at least 1"));
 }
 
 TEST_CASE("deep nesting is refused, not followed") {
   std::string text = "program p() workgroup 1 1 1 {\n  %c = const true : bool\n";
   for (int i = 0; i < 100000; ++i) text += "if %c {\n";
-  CHECK(error_of(text + "}\n").find("end") != std::string::npos);
+  CHECK(text_error(text + "}\n").find("end") != std::string::npos);
   for (int i = 0; i < 100000; ++i) text += "}\n";
-  CHECK(error_of(text + "}\n").find("nested at most 64 deep") != std::string::npos);
+  CHECK(text_error(text + "}\n").find("nested at most 64 deep") != std::string::npos);
 }

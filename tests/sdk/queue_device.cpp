@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "tests/sdk/plugin_host.hpp"
+#include "tests/sdk/commands.hpp"
 #include "tests/sdk/recorded.hpp"
 
 namespace tenon::sdk {
@@ -76,10 +77,6 @@ class LoggingDevice : public QueueDevice {
 
   const std::unique_ptr<PropertyTable> table_ = recorded_properties();
 };
-
-tn_point at(Timeline& timeline, uint64_t value) {
-  return {reinterpret_cast<tn_timeline*>(&timeline), value};
-}
 
 constexpr const char* kProgram =
     R"(program p(%x: global f32 read, %n: i32 in [0, 4], %b: u8 in [0, 4], %y: global f32 write) workgroup 1 1 1 {

@@ -6,6 +6,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "sdk/backend/driver_messages.hpp"
+#include "tests/sdk/commands.hpp"
 #include "tests/sdk/recorded.hpp"
 
 namespace tenon::sdk {
@@ -45,10 +46,6 @@ class SlowDevice : public RecordingDevice {
 
   const std::unique_ptr<PropertyTable> table_ = recorded_properties();
 };
-
-tn_point at(Timeline& timeline, uint64_t value) {
-  return {reinterpret_cast<tn_timeline*>(&timeline), value};
-}
 
 }  // namespace
 

@@ -16,7 +16,7 @@ using namespace tenon::sdk;
 namespace {
 
 /// What is wrong with a body; %r is only read, %w written, %a the target of an atomic.
-std::string body_error(std::string_view body, std::string_view groups) {
+std::string uniform_error(std::string_view body, std::string_view groups) {
   std::string error;
   parse_program(
       fmt::format("program p(%r: constant i32 read, %w: global i32 read write, "
@@ -45,11 +45,11 @@ std::string compare(std::string_view value) {
 
 void accepts(std::string_view body, std::string_view groups = kThreads) {
   INFO(body);
-  CHECK(body_error(body, groups) == "");
+  CHECK(uniform_error(body, groups) == "");
 }
 void refuses(std::string_view body, std::string_view reason, std::string_view groups = kThreads) {
   INFO(body);
-  const std::string error = body_error(body, groups);
+  const std::string error = uniform_error(body, groups);
   INFO(error);
   CHECK(error.find(reason) != std::string::npos);
 }
@@ -61,9 +61,9 @@ void is_equal_in(std::string_view value, std::string_view scope,
   INFO(value);
   const bool is_block = scope == "workgroup", is_subgroup = is_block || scope == "subgroup";
   const std::string condition = compare(value);
-  CHECK(body_error(inside_if(condition, kBlock), groups).empty() == is_block);
-  CHECK(body_error(inside_if(condition, kSubgroup), groups).empty() == is_subgroup);
-  CHECK(body_error(inside_if(condition, kShuffle), groups).empty() == is_subgroup);
+  CHECK(uniform_error(inside_if(condition, kBlock), groups).empty() == is_block);
+  CHECK(uniform_error(inside_if(condition, kSubgroup), groups).empty() == is_subgroup);
+  CHECK(uniform_error(inside_if(condition, kShuffle), groups).empty() == is_subgroup);
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ TEST_CASE("indices differ as the launch lays threads out") {
 
 TEST_CASE("numbers that differ in low bits are on one side of a round one") {
   const auto meets = [](std::string_view condition, std::string_view op) {
-    return body_error(inside_if(condition, op), kThreads).empty();
+    return uniform_error(inside_if(condition, op), kThreads).empty();
   };
   CHECK(meets("%c = cmplt %x, %32 : bool", kSubgroup));
   CHECK(meets("%c = cmplt %x, %64 : bool", kShuffle));
@@ -203,7 +203,7 @@ TEST_CASE("what a loop carries is equal if all that it becomes is") {
                        first, next);
   };
   const auto meets = [&](const std::string& loop) {
-    return body_error(loop + inside_if("%c = cmplt %v, %9 : bool", kBlock), kThreads).empty();
+    return uniform_error(loop + inside_if("%c = cmplt %v, %9 : bool", kBlock), kThreads).empty();
   };
   CHECK(meets(carried("%0, %n, %1", "%0", "%u = add %v, %g : i32")));
   CHECK_FALSE(meets(carried("%0, %n, %1", "%x", "%u = add %v, %g : i32")));

@@ -60,6 +60,21 @@ class Work {
   std::vector<tn_point> waits_, signals_;
 };
 
+/// A fixture: the double is as new.
+struct Fresh {
+  Fresh() { Double::reset(); }
+};
+
+/// TN_OK, or what the action's failure says.
+inline tn_status status_of(const std::function<void()>& action) {
+  try {
+    action();
+    return TN_OK;
+  } catch (const Failure& failure) {
+    return failure.code();
+  }
+}
+
 inline constexpr uint64_t kForEver = UINT64_MAX;
 
 }  // namespace tenon::sdk

@@ -54,15 +54,6 @@ void scenario() {
   REQUIRE(own[15] == 7);
 }
 
-tn_status status_of(const std::function<void()>& action) {
-  try {
-    action();
-    return TN_OK;
-  } catch (const Failure& failure) {
-    return failure.code();
-  }
-}
-
 }  // namespace
 
 TEST_CASE("every call fails once, and leaves nothing behind") {

@@ -12,10 +12,6 @@ using namespace tenon::sdk;
 
 namespace {
 
-struct Fresh {
-  Fresh() { Double::reset(); }
-};
-
 std::vector<int32_t> values(Memory& pinned, size_t count) {
   std::vector<int32_t> out(count);
   std::memcpy(out.data(), pinned.map(0, count * 4), count * 4);

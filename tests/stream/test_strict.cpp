@@ -12,19 +12,6 @@ using namespace tenon::sdk;
 
 namespace {
 
-struct Fresh {
-  Fresh() { Double::reset(); }
-};
-
-tn_status status_of(const std::function<void()>& action) {
-  try {
-    action();
-    return TN_OK;
-  } catch (const Failure& failure) {
-    return failure.code();
-  }
-}
-
 /// The third of `shared` i32 in shared memory, written and read.
 Program roomy_program(uint64_t shared) {
   ProgramBuilder b("roomy");

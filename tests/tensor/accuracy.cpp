@@ -10,7 +10,7 @@
 namespace tenon::test {
 namespace {
 
-struct Row {
+struct AccuracyRow {
   const char* name;
   Tensor (*function)(const Tensor&);
   long double (*exact)(long double);
@@ -21,7 +21,7 @@ struct Row {
 #define FREE(name) [](const Tensor& x) { return name(x); }
 #define EXACT(formula) [](long double x) -> long double { return formula; }
 
-const Row kRows[] = {
+const AccuracyRow kAccuracyRows[] = {
     {"expm1", FREE(expm1), EXACT(std::expm1(x)), 2, 3},
     {"log1p", FREE(log1p), EXACT(std::log1p(x)), 2, 2},
     {"log10", FREE(log10), EXACT(std::log10(x)), 2, 2},
@@ -66,7 +66,7 @@ std::vector<T> numbers() {
 }
 
 template <class T>
-double worst(const Row& row, const std::vector<T>& values, Context& context, T* where) {
+double worst(const AccuracyRow& row, const std::vector<T>& values, Context& context, T* where) {
   constexpr DType dtype = DTypeOf<T>::value;
   const auto count = static_cast<int64_t>(values.size());
   const auto got = row.function(Tensor::from<T>(std::span<const T>(values), {count}, context))
@@ -93,7 +93,7 @@ TEST_CASE("functions stay within their ULPs over all of their range") {
   Context context(options);
   const auto singles = numbers<float>();
   const auto doubles = numbers<double>();
-  for (const Row& row : kRows) {
+  for (const AccuracyRow& row : kAccuracyRows) {
     float single = 0;
     const double f32 = worst(row, singles, context, &single);
     INFO(row.name << " f32: " << f32 << " ULP at " << single);

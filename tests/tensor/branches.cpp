@@ -10,39 +10,39 @@ namespace tenon::test {
 namespace {
 
 using Unary = Tensor (*)(const Tensor&);
-struct Row {
+struct BranchRow {
   const char* name;
   Unary function;
   double low = -30, high = 30;  ///< where it is smooth
 };
 
-#define MEMBER(name) #name, [](const Tensor& x) { return x.name(); }
-#define FREE(name) #name, [](const Tensor& x) { return name(x); }
+#define NAMED_MEMBER(name) #name, [](const Tensor& x) { return x.name(); }
+#define NAMED_FREE(name) #name, [](const Tensor& x) { return name(x); }
 
-const Row kRows[] = {
-    {MEMBER(tanh)},
-    {MEMBER(sigmoid)},
-    {MEMBER(gelu)},
-    {FREE(gelu_exact)},
-    {FREE(expm1), -30, 6},
-    {FREE(log1p), -0.99},
-    {FREE(log10), 0.01},
-    {FREE(tan), -1.2, 1.2},
-    {FREE(asin), -0.99, 0.99},
-    {FREE(acos), -0.99, 0.99},
-    {FREE(atan)},
-    {FREE(sinh), -6, 6},
-    {FREE(cosh), -6, 6},
-    {FREE(asinh)},
-    {FREE(acosh), 1.01},
-    {FREE(atanh), -0.99, 0.99},
-    {FREE(erf)},
-    {FREE(erfc)},
-    {FREE(cbrt), 0.01},
-    {FREE(softplus)},
-    {FREE(log_sigmoid)},
-    {FREE(silu)},
-    {FREE(mish)},
+const BranchRow kBranchRows[] = {
+    {NAMED_MEMBER(tanh)},
+    {NAMED_MEMBER(sigmoid)},
+    {NAMED_MEMBER(gelu)},
+    {NAMED_FREE(gelu_exact)},
+    {NAMED_FREE(expm1), -30, 6},
+    {NAMED_FREE(log1p), -0.99},
+    {NAMED_FREE(log10), 0.01},
+    {NAMED_FREE(tan), -1.2, 1.2},
+    {NAMED_FREE(asin), -0.99, 0.99},
+    {NAMED_FREE(acos), -0.99, 0.99},
+    {NAMED_FREE(atan)},
+    {NAMED_FREE(sinh), -6, 6},
+    {NAMED_FREE(cosh), -6, 6},
+    {NAMED_FREE(asinh)},
+    {NAMED_FREE(acosh), 1.01},
+    {NAMED_FREE(atanh), -0.99, 0.99},
+    {NAMED_FREE(erf)},
+    {NAMED_FREE(erfc)},
+    {NAMED_FREE(cbrt), 0.01},
+    {NAMED_FREE(softplus)},
+    {NAMED_FREE(log_sigmoid)},
+    {NAMED_FREE(silu)},
+    {NAMED_FREE(mish)},
     {"x^2.5", [](const Tensor& x) { return x.pow(2.5); }, 0.01},
     {"x^-1.5", [](const Tensor& x) { return x.pow(-1.5); }, 0.1},
     {"x^11", [](const Tensor& x) { return x.pow(11); }, -1.5, 1.5},
@@ -59,7 +59,7 @@ const Row kRows[] = {
 
 TEST_CASE("gradients of functions in branches are those of the functions") {
   on_each_device([](Context& context) {
-    for (const Row& row : kRows) {
+    for (const BranchRow& row : kBranchRows) {
       std::vector<double> points;
       for (const double at :
            {0.0,  0.1, 0.3, 0.4142, 0.45, 0.5, 0.62, 0.65, 0.67, 0.8,  0.84, 0.9,
@@ -84,22 +84,22 @@ TEST_CASE("gradients of functions in branches are those of the functions") {
 
 TEST_CASE("gradients of activations are finite far out") {
   const std::pair<const char*, Unary> rows[] = {
-      {MEMBER(tanh)},
-      {MEMBER(sigmoid)},
-      {MEMBER(gelu)},
-      {FREE(gelu_exact)},
-      {FREE(softplus)},
-      {FREE(log_sigmoid)},
-      {FREE(silu)},
-      {FREE(mish)},
-      {FREE(erf)},
-      {FREE(erfc)},
-      {FREE(atan)},
-      {FREE(asinh)},
-      {FREE(selu)},
-      {FREE(hardswish)},
-      {FREE(hardsigmoid)},
-      {FREE(relu6)},
+      {NAMED_MEMBER(tanh)},
+      {NAMED_MEMBER(sigmoid)},
+      {NAMED_MEMBER(gelu)},
+      {NAMED_FREE(gelu_exact)},
+      {NAMED_FREE(softplus)},
+      {NAMED_FREE(log_sigmoid)},
+      {NAMED_FREE(silu)},
+      {NAMED_FREE(mish)},
+      {NAMED_FREE(erf)},
+      {NAMED_FREE(erfc)},
+      {NAMED_FREE(atan)},
+      {NAMED_FREE(asinh)},
+      {NAMED_FREE(selu)},
+      {NAMED_FREE(hardswish)},
+      {NAMED_FREE(hardsigmoid)},
+      {NAMED_FREE(relu6)},
       {"elu", [](const Tensor& x) { return elu(x); }},
       {"celu", [](const Tensor& x) { return celu(x, 2); }},
       {"leaky_relu", [](const Tensor& x) { return leaky_relu(x); }},

@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // When tensors run, what they keep, and what they refuse.
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
 #include "core/support/error.hpp"
 #include "frontend/tensor/state.hpp"
 #include "tests/runtime/support.hpp"
 #include "tests/tensor/devices.hpp"
+#include "tests/tensor/refusals.hpp"
 
 using namespace tenon;
 using test::on_each_device;
+using test::refuses;
 
 namespace {
 
 using F = std::vector<float>;
-
-template <class Action>
-void refuses(Action action, const std::string& why) {
-  REQUIRE_THROWS_MATCHES(action(), Error,
-                         Catch::Matchers::MessageMatches(Catch::Matchers::ContainsSubstring(why)));
-}
 
 }  // namespace
 

@@ -17,7 +17,7 @@ using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
 template <class F>
-void refuses(F&& use, const char* why) {
+void refuses_use(F&& use, const char* why) {
   CHECK_THROWS_MATCHES(use(), Error, MessageMatches(ContainsSubstring(why)));
 }
 
@@ -43,19 +43,19 @@ TEST_CASE("a lazy tensor that outlives its context is refused, its shape and dty
   constexpr const char* kGone = "expected a Tensor whose Context is there";
   CHECK(x->shape() == std::vector<int64_t>{3});
   CHECK(constant->dtype() == DType::kI32);
-  refuses([&] { (void)x->to_vector<float>(); }, kGone);
-  refuses([&] { (void)(*x + 1.0f); }, kGone);
-  refuses([&] { (void)(1.0f + *x); }, kGone);
-  refuses([&] { (void)x->sum(); }, kGone);
-  refuses([&] { (void)x->context(); }, kGone);
-  refuses([&] { (void)constant->device(); }, kGone);
-  refuses([&] { Tensor::realize({*x}); }, kGone);
-  refuses([&] { (void)Tensor::cat({*constant, *constant}); }, kGone);
+  refuses_use([&] { (void)x->to_vector<float>(); }, kGone);
+  refuses_use([&] { (void)(*x + 1.0f); }, kGone);
+  refuses_use([&] { (void)(1.0f + *x); }, kGone);
+  refuses_use([&] { (void)x->sum(); }, kGone);
+  refuses_use([&] { (void)x->context(); }, kGone);
+  refuses_use([&] { (void)constant->device(); }, kGone);
+  refuses_use([&] { Tensor::realize({*x}); }, kGone);
+  refuses_use([&] { (void)Tensor::cat({*constant, *constant}); }, kGone);
   Context other(on_cpu());
   const Tensor y = Tensor::ones({3}, DType::kF32, other);
-  refuses([&] { (void)(y + *x); }, kGone);
-  refuses([&] { (void)(*x + y); }, kGone);
-  refuses([&] { (void)Tensor::where(y > 0.0f, *x, y); }, kGone);
+  refuses_use([&] { (void)(y + *x); }, kGone);
+  refuses_use([&] { (void)(*x + y); }, kGone);
+  refuses_use([&] { (void)Tensor::where(y > 0.0f, *x, y); }, kGone);
 }
 
 TEST_CASE("tensors of two contexts meet nowhere") {
@@ -63,12 +63,12 @@ TEST_CASE("tensors of two contexts meet nowhere") {
   Context one(on_cpu()), two(on_cpu());
   const Tensor x = Tensor::ones({2}, DType::kF32, one), y = Tensor::ones({2}, DType::kF32, two);
   const Tensor index = Tensor::zeros({2}, DType::kI64, two);
-  refuses([&] { (void)(x + y); }, kTwo);
-  refuses([&] { (void)Tensor::cat({x, y}); }, kTwo);
-  refuses([&] { (void)x.gather(0, index); }, kTwo);
-  refuses([&] { (void)x.take(0, index); }, kTwo);
-  refuses([&] { (void)x.scatter(0, index, x); }, kTwo);
-  refuses([&] { (void)y.scatter_add(0, index, x); }, kTwo);
+  refuses_use([&] { (void)(x + y); }, kTwo);
+  refuses_use([&] { (void)Tensor::cat({x, y}); }, kTwo);
+  refuses_use([&] { (void)x.gather(0, index); }, kTwo);
+  refuses_use([&] { (void)x.take(0, index); }, kTwo);
+  refuses_use([&] { (void)x.scatter(0, index, x); }, kTwo);
+  refuses_use([&] { (void)y.scatter_add(0, index, x); }, kTwo);
 }
 
 TEST_CASE("what is realised can be read after its context is destroyed") {
@@ -99,18 +99,18 @@ TEST_CASE("a tensor that was moved from is refused, and can be given a value aga
   constexpr const char* kMoved =
       "expected a Tensor, got one without a value: it was moved from, or is a parameter that "
       "nothing has initialised";
-  refuses([&] { (void)x.dtype(); }, kMoved);
-  refuses([&] { (void)x.shape(); }, kMoved);
-  refuses([&] { (void)x.size(); }, kMoved);
-  refuses([&] { (void)x.to_array(); }, kMoved);
-  refuses([&] { (void)x.context(); }, kMoved);
-  refuses([&] { (void)(x + y); }, kMoved);
-  refuses([&] { (void)(y + x); }, kMoved);
-  refuses([&] { (void)(-x); }, kMoved);
-  refuses([&] { (void)x.matmul(y); }, kMoved);
-  refuses([&] { (void)Tensor::cat({y, x}); }, kMoved);
-  refuses([&] { Tensor::realize({y, x}); }, kMoved);
-  refuses([&] { x.save_npy("/nowhere/x.npy"); }, kMoved);
+  refuses_use([&] { (void)x.dtype(); }, kMoved);
+  refuses_use([&] { (void)x.shape(); }, kMoved);
+  refuses_use([&] { (void)x.size(); }, kMoved);
+  refuses_use([&] { (void)x.to_array(); }, kMoved);
+  refuses_use([&] { (void)x.context(); }, kMoved);
+  refuses_use([&] { (void)(x + y); }, kMoved);
+  refuses_use([&] { (void)(y + x); }, kMoved);
+  refuses_use([&] { (void)(-x); }, kMoved);
+  refuses_use([&] { (void)x.matmul(y); }, kMoved);
+  refuses_use([&] { (void)Tensor::cat({y, x}); }, kMoved);
+  refuses_use([&] { Tensor::realize({y, x}); }, kMoved);
+  refuses_use([&] { x.save_npy("/nowhere/x.npy"); }, kMoved);
   x = y + 1.0f;
   CHECK(x.to_vector<float>() == std::vector<float>{2, 2});
 }

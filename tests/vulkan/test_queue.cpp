@@ -13,13 +13,14 @@ namespace tenon::vulkan_test {
 namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000;
-constexpr uint32_t kCount = 1000, kThreads = 64, kGrid = (kCount + kThreads - 1) / kThreads;
-constexpr uint64_t kBytes = kCount * 4;
+constexpr uint32_t kQueueCount = 1000, kQueueThreads = 64,
+                   kGrid = (kQueueCount + kQueueThreads - 1) / kQueueThreads;
+constexpr uint64_t kBytes = kQueueCount * 4;
 
 /// An executable, and buffers that it adds in.
 struct Adder {
   const Device& device = shared_device();
-  tn_executable* executable = device.compile(add_program(kCount, kThreads));
+  tn_executable* executable = device.compile(add_program(kQueueCount, kQueueThreads));
   Memory a{device.get(), kBytes}, b{device.get(), kBytes};
   ~Adder() { plugin().executable_destroy(executable); }
 
@@ -42,14 +43,14 @@ TEST_CASE("commands of a submission run as if in order") {
              back = adder.arguments(adder.b, adder.a, 4);
   std::vector<tn_command> commands = {fill(adder.a, 0, kBytes, 0, 4)};
   for (int i = 0; i < 50; ++i) {
-    commands.push_back(launch(adder.executable, kGrid, kThreads, there));
-    commands.push_back(launch(adder.executable, kGrid, kThreads, back));
+    commands.push_back(launch(adder.executable, kGrid, kQueueThreads, there));
+    commands.push_back(launch(adder.executable, kGrid, kQueueThreads, back));
   }
   commands.push_back(fill(adder.b, 0, kBytes, 9, 8));
   commands.push_back(copy(adder.b, 4, adder.a, 0, 4));
   adder.device.run(commands);
   CHECK(adder.element(adder.a, 0) == 350);
-  CHECK(adder.element(adder.a, kCount - 1) == 350);
+  CHECK(adder.element(adder.a, kQueueCount - 1) == 350);
   CHECK(adder.element(adder.b, 0) == 9);
   CHECK(adder.element(adder.b, 1) == 350);
   CHECK(adder.element(adder.b, 2) == 9);
@@ -64,8 +65,8 @@ TEST_CASE("commands are timed by the device's clock") {
              back = adder.arguments(adder.b, adder.a, 4);
   std::vector<tn_command> commands = {fill(adder.a, 0, kBytes, 0, 4)};
   for (int i = 0; i < 200; ++i) {
-    commands.push_back(launch(adder.executable, kGrid, kThreads, there));
-    commands.push_back(launch(adder.executable, kGrid, kThreads, back));
+    commands.push_back(launch(adder.executable, kGrid, kQueueThreads, there));
+    commands.push_back(launch(adder.executable, kGrid, kQueueThreads, back));
   }
   tn_error error = TN_INIT(tn_error);
   const auto timed = [&](uint32_t count) {
@@ -109,8 +110,8 @@ TEST_CASE("submissions wait for values that the host and other submissions raise
                  second[] = {device.at(UINT64_MAX)};
   const auto there = adder.arguments(adder.a, adder.b, 1),
              back = adder.arguments(adder.b, adder.a, 1);
-  const tn_command one = launch(adder.executable, kGrid, kThreads, there);
-  const tn_command two = launch(adder.executable, kGrid, kThreads, back);
+  const tn_command one = launch(adder.executable, kGrid, kQueueThreads, there);
+  const tn_command two = launch(adder.executable, kGrid, kQueueThreads, back);
   REQUIRE(adder.device.submit({&one, 1}, waits, first) == TN_OK);
   REQUIRE(adder.device.submit({&two, 1}, first, second) == TN_OK);
   CHECK(device.wait(1, 20 * kMillisecond) == TN_ERROR_TIMEOUT);
@@ -165,24 +166,24 @@ TEST_CASE("a launch that does not fit is refused and nothing of its submission r
     CHECK(status == TN_ERROR_INVALID_ARGUMENT);
     CHECK(!message.empty());
   };
-  tn_command command = launch(adder.executable, kGrid, kThreads, good);
+  tn_command command = launch(adder.executable, kGrid, kQueueThreads, good);
   command.block[0] = 32;
   refuses(command);
-  command = launch(adder.executable, kGrid, kThreads, good);
+  command = launch(adder.executable, kGrid, kQueueThreads, good);
   command.argument_count = 2;
   refuses(command);
-  command = launch(adder.executable, UINT32_MAX, kThreads, good);
+  command = launch(adder.executable, UINT32_MAX, kQueueThreads, good);
   refuses(command);
   auto arguments = good;
   arguments[0].offset = kBytes;
-  refuses(launch(adder.executable, kGrid, kThreads, arguments));
+  refuses(launch(adder.executable, kGrid, kQueueThreads, arguments));
   arguments = good;
   arguments[1].offset = 4;
   arguments[1].size -= 4;
-  refuses(launch(adder.executable, kGrid, kThreads, arguments));
+  refuses(launch(adder.executable, kGrid, kQueueThreads, arguments));
   arguments = good;
   std::swap(arguments[0], arguments[2]);
-  refuses(launch(adder.executable, kGrid, kThreads, arguments));
+  refuses(launch(adder.executable, kGrid, kQueueThreads, arguments));
   refuses(copy(adder.a, 0, adder.b, 8, kBytes));
   refuses(fill(adder.a, kBytes, 1, 0, 1));
   adder.device.run({});
@@ -193,13 +194,13 @@ TEST_CASE("a grid with a zero runs nothing, and an empty buffer needs no memory"
   const Adder adder;
   adder.b.write(0, std::vector<uint8_t>(kBytes, 1));
   auto arguments = adder.arguments(adder.a, adder.b, 1);
-  const tn_command none = launch(adder.executable, 0, kThreads, arguments);
+  const tn_command none = launch(adder.executable, 0, kQueueThreads, arguments);
   adder.device.run({&none, 1});
   CHECK(adder.b.read(0, kBytes) == std::vector<uint8_t>(kBytes, 1));
-  tn_executable* empty = adder.device.compile(add_program(0, kThreads));
+  tn_executable* empty = adder.device.compile(add_program(0, kQueueThreads));
   const tn_argument nothing = {TN_ARGUMENT_BUFFER, 0, nullptr, 0, 0, 0};
   arguments[0] = arguments[1] = nothing;
-  const tn_command command = launch(empty, 1, kThreads, arguments);
+  const tn_command command = launch(empty, 1, kQueueThreads, arguments);
   CHECK_NOTHROW(adder.device.run({&command, 1}));
   plugin().executable_destroy(empty);
 }
@@ -214,10 +215,10 @@ TEST_CASE("many threads submit at once") {
       const Memory in(adder.device.get(), kBytes), out(adder.device.get(), kBytes);
       in.write(0, std::vector<uint8_t>(kBytes, 0));
       const auto arguments = adder.arguments(in, out, static_cast<uint32_t>(t + 5));
-      const tn_command command = launch(adder.executable, kGrid, kThreads, arguments);
+      const tn_command command = launch(adder.executable, kGrid, kQueueThreads, arguments);
       for (int round = 0; round < kRounds; ++round) {
         adder.device.run({&command, 1});
-        wrong[t] += adder.element(out, kCount - 1) != t + 5;
+        wrong[t] += adder.element(out, kQueueCount - 1) != t + 5;
       }
     });
   }

@@ -247,15 +247,16 @@ void scalars_decide(const CheckContext& c) {
   }
 }
 
-constexpr CheckRow kRows[] = {
-    {"launched_again", launched_again},
-    {"launched_in_flight", launched_in_flight},
-    {"many_in_flight", many_in_flight},
-    {"scalars_decide", scalars_decide},
-};
-
 }  // namespace
 
-std::span<const CheckRow> again_checks() { return kRows; }
+std::span<const CheckRow> again_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"launched_again", launched_again},
+      {"launched_in_flight", launched_in_flight},
+      {"many_in_flight", many_in_flight},
+      {"scalars_decide", scalars_decide},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

@@ -249,21 +249,22 @@ void unknown_target(const CheckContext& c) {
   }
 }
 
-constexpr CheckRow kRows[] = {
-    {"enumerate_capacity", enumerate_capacity},
-    {"enumerate_short", enumerate_short},
-    {"enumerate_apart", enumerate_apart},
-    {"enumerate_stable", enumerate_stable},
-    {"info_strings", info_strings},
-    {"unknown_option", unknown_option},
-    {"open_twice", open_twice},
-    {"properties_sane", properties_sane},
-    {"properties_stable", properties_stable},
-    {"unknown_target", unknown_target},
-};
-
 }  // namespace
 
-std::span<const CheckRow> device_checks() { return kRows; }
+std::span<const CheckRow> device_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"enumerate_capacity", enumerate_capacity},
+      {"enumerate_short", enumerate_short},
+      {"enumerate_apart", enumerate_apart},
+      {"enumerate_stable", enumerate_stable},
+      {"info_strings", info_strings},
+      {"unknown_option", unknown_option},
+      {"open_twice", open_twice},
+      {"properties_sane", properties_sane},
+      {"properties_stable", properties_stable},
+      {"unknown_target", unknown_target},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

@@ -94,17 +94,18 @@ void hosts_with_less(const CheckContext& c) {
   for (const char* host : {"old", "bare"}) run_isolated(c.subject.target, c.alive, {.host = host});
 }
 
-constexpr CheckRow kRows[] = {
-    {"query_twice", query_twice},
-    {"query_versions", query_versions},
-    {"table_functions", table_functions},
-    {"unknown_extension", unknown_extension},
-    {"process_untouched", process_untouched},
-    {"hosts_with_less", hosts_with_less},
-};
-
 }  // namespace
 
-std::span<const CheckRow> entry_checks() { return kRows; }
+std::span<const CheckRow> entry_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"query_twice", query_twice},
+      {"query_versions", query_versions},
+      {"table_functions", table_functions},
+      {"unknown_extension", unknown_extension},
+      {"process_untouched", process_untouched},
+      {"hosts_with_less", hosts_with_less},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

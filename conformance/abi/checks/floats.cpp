@@ -87,8 +87,6 @@ void float_sums(const CheckContext& c) {
   need(any, "the device takes no such program");
 }
 
-constexpr CheckRow kRows[] = {{"float_sums", float_sums}};
-
 }  // namespace
 
 bool try_sums(const Opened& device, tn_dtype dtype, uint16_t lanes,
@@ -140,6 +138,9 @@ bool try_sums(const Opened& device, tn_dtype dtype, uint16_t lanes,
   return true;
 }
 
-std::span<const CheckRow> float_checks() { return kRows; }
+std::span<const CheckRow> float_checks() {
+  static constexpr CheckRow kRows[] = {{"float_sums", float_sums}};
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

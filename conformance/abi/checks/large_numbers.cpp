@@ -235,19 +235,20 @@ void many_arguments(const CheckContext& c) {
   need(any, "the device takes no such program");
 }
 
-constexpr CheckRow kRows[] = {
-    {"large_fills", large_fills},
-    {"large_copies", large_copies},
-    {"large_maps", large_maps},
-    {"huge_slab", huge_slab},
-    {"half_gib_slab", half_gib_slab},
-    {"many_elements", many_elements},
-    {"crowded_submissions", crowded_submissions},
-    {"many_arguments", many_arguments},
-};
-
 }  // namespace
 
-std::span<const CheckRow> large_number_checks() { return kRows; }
+std::span<const CheckRow> large_number_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"large_fills", large_fills},
+      {"large_copies", large_copies},
+      {"large_maps", large_maps},
+      {"huge_slab", huge_slab},
+      {"half_gib_slab", half_gib_slab},
+      {"many_elements", many_elements},
+      {"crowded_submissions", crowded_submissions},
+      {"many_arguments", many_arguments},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

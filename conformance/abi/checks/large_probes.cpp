@@ -6,40 +6,32 @@
 #include <algorithm>
 #include <vector>
 
+#include "conformance/abi/checks/probe_programs.hpp"
 #include "sdk/program/op_info.hpp"
 
 namespace tenon::conformance::abi::checks {
-namespace {
 
 using sdk::ProgramBuilder;
 using Value = ProgramBuilder::Value;
-
-constexpr uint32_t kBoth = TN_ACCESS_READ | TN_ACCESS_WRITE;
-
-Value whole(ProgramBuilder& b, int64_t n) {
-  return b.constant(TN_DTYPE_I32, static_cast<uint32_t>(static_cast<int32_t>(n)));
-}
-
-}  // namespace
 
 sdk::Program arguments_program(tn_dtype dtype, uint32_t buffers, uint32_t scalars) {
   ProgramBuilder b("arguments");
   std::vector<Value> buffer, scalar;
   const uint32_t each = scalars / buffers + 2;  // the first element is the buffer's own
   for (uint32_t i = 0; i < buffers; ++i)
-    buffer.push_back(b.buffer(fmt::format("b{}", i), dtype, kBoth, each));
+    buffer.push_back(b.buffer(fmt::format("b{}", i), dtype, kReadWrite, each));
   const bool is_wide = dtype == TN_DTYPE_I64;
   for (uint32_t i = 0; i < scalars; ++i)
     scalar.push_back(b.scalar(fmt::format("s{}", i), dtype, is_wide ? INT64_MIN : INT32_MIN,
                               is_wide ? INT64_MAX : INT32_MAX));
   for (uint32_t i = 0; i < buffers; ++i) {
-    const Value old = b.op(TN_OP_TAKE, dtype, 1, {buffer[i], whole(b, 0)});
+    const Value old = b.op(TN_OP_TAKE, dtype, 1, {buffer[i], i32_constant(b, 0)});
     const Value sum = b.op(TN_OP_ADD, dtype, 1, {old, b.constant(dtype, i + 1)});
-    b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {buffer[i], whole(b, 0), sum});
+    b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {buffer[i], i32_constant(b, 0), sum});
   }
   for (uint32_t i = 0; i < scalars; ++i)
     b.op(TN_OP_STORE, TN_DTYPE_VOID, 0,
-         {buffer[i % buffers], whole(b, 1 + i / buffers), scalar[i]});
+         {buffer[i % buffers], i32_constant(b, 1 + i / buffers), scalar[i]});
   return b.finish();
 }
 
@@ -47,7 +39,7 @@ sdk::Program lanes_program(tn_dtype dtype, uint16_t lanes) {
   constexpr uint32_t kGroups = 3;
   ProgramBuilder b("lanes");
   const uint64_t count = uint64_t{lanes} * kGroups;
-  const Value out = b.buffer("out", dtype, kBoth, 3 * count + kGroups);
+  const Value out = b.buffer("out", dtype, kReadWrite, 3 * count + kGroups);
   const Value x = b.buffer("x", dtype, TN_ACCESS_READ, count);
   const Value y = b.buffer("y", dtype, TN_ACCESS_READ, count);
   const Value group = b.index(TN_AXIS_GRID_X, TN_DTYPE_I32);
@@ -55,8 +47,8 @@ sdk::Program lanes_program(tn_dtype dtype, uint16_t lanes) {
     return b.op(op, TN_DTYPE_I32, 1, {l, r});
   };
   const auto at = [&](int64_t page) {
-    return index(TN_OP_ADD, index(TN_OP_MUL, group, whole(b, lanes)),
-                 whole(b, page * static_cast<int64_t>(count)));
+    return index(TN_OP_ADD, index(TN_OP_MUL, group, i32_constant(b, lanes)),
+                 i32_constant(b, page * static_cast<int64_t>(count)));
   };
   const Value a = b.op(TN_OP_TAKE, dtype, lanes, {x, at(0)});
   const Value c = b.op(TN_OP_TAKE, dtype, lanes, {y, at(0)});
@@ -74,33 +66,34 @@ sdk::Program lanes_program(tn_dtype dtype, uint16_t lanes) {
   b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, at(2), b.op(TN_OP_BROADCAST, dtype, lanes, {last})});
   const Value least = b.op(TN_OP_LANE_REDUCE, dtype, 1, {sum}, TN_OP_MAX);
   b.op(TN_OP_STORE, TN_DTYPE_VOID, 0,
-       {out, index(TN_OP_ADD, group, whole(b, 3 * static_cast<int64_t>(count))), least});
+       {out, index(TN_OP_ADD, group, i32_constant(b, 3 * static_cast<int64_t>(count))), least});
   return b.finish();
 }
 
 sdk::Program turns_program(uint32_t turns) {
   ProgramBuilder b("turns");
-  const Value out = b.buffer("out", TN_DTYPE_U32, kBoth, 2);
+  const Value out = b.buffer("out", TN_DTYPE_U32, kReadWrite, 2);
   const Value first[] = {b.constant(TN_DTYPE_U32, 1), b.constant(TN_DTYPE_U32, 0)};
-  const Value loop = b.begin_loop(whole(b, 0), whole(b, turns), whole(b, 1), first);
+  const Value loop =
+      b.begin_loop(i32_constant(b, 0), i32_constant(b, turns), i32_constant(b, 1), first);
   const Value turn = b.op(TN_OP_CAST, TN_DTYPE_U32, 1, {loop});
   const Value scaled = b.op(TN_OP_MUL, TN_DTYPE_U32, 1, {loop + 1, b.constant(TN_DTYPE_U32, 3)});
   const Value next[] = {b.op(TN_OP_XOR, TN_DTYPE_U32, 1, {scaled, turn}), turn};
   b.end(next);
   for (uint32_t k = 0; k < 2; ++k)
-    b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, whole(b, k), loop + 1 + k});
+    b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, i32_constant(b, k), loop + 1 + k});
   return b.finish();
 }
 
 sdk::Program counter_program(int64_t begin, int64_t end, int64_t step) {
   constexpr uint32_t kMost = 16;
   ProgramBuilder b("counter");
-  const Value out = b.buffer("out", TN_DTYPE_I64, kBoth, kMost);
+  const Value out = b.buffer("out", TN_DTYPE_I64, kReadWrite, kMost);
   const auto wide = [&](int64_t n) { return b.constant(TN_DTYPE_I64, static_cast<uint64_t>(n)); };
-  const Value first[] = {whole(b, 0)};
+  const Value first[] = {i32_constant(b, 0)};
   const Value loop = b.begin_loop(wide(begin), wide(end), wide(step), first);
   b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, loop + 1, loop});
-  const Value next[] = {b.op(TN_OP_ADD, TN_DTYPE_I32, 1, {loop + 1, whole(b, 1)})};
+  const Value next[] = {b.op(TN_OP_ADD, TN_DTYPE_I32, 1, {loop + 1, i32_constant(b, 1)})};
   b.end(next);
   return b.finish();
 }
@@ -108,9 +101,9 @@ sdk::Program counter_program(int64_t begin, int64_t end, int64_t step) {
 sdk::Program ops_program(uint32_t ops) {
   constexpr uint32_t kElements = 16, kRound = 4;
   ProgramBuilder b("ops");
-  const Value out = b.buffer("out", TN_DTYPE_U32, kBoth, kElements);
+  const Value out = b.buffer("out", TN_DTYPE_U32, kReadWrite, kElements);
   const Value at = b.op(TN_OP_AND, TN_DTYPE_I32, 1,
-                        {b.index(TN_AXIS_GRID_X, TN_DTYPE_I32), whole(b, kElements - 1)});
+                        {b.index(TN_AXIS_GRID_X, TN_DTYPE_I32), i32_constant(b, kElements - 1)});
   const Value old = b.op(TN_OP_TAKE, TN_DTYPE_U32, 1, {out, at});
   Value x = old;
   for (uint32_t i = 0; i < ops / kRound; ++i) {
@@ -126,17 +119,18 @@ sdk::Program ops_program(uint32_t ops) {
 sdk::Program deep_program(uint32_t ifs, uint32_t loops) {
   constexpr uint32_t kElements = 16;
   ProgramBuilder b("deep");
-  const Value out = b.buffer("out", TN_DTYPE_U32, kBoth, kElements);
+  const Value out = b.buffer("out", TN_DTYPE_U32, kReadWrite, kElements);
   const Value at = b.op(TN_OP_AND, TN_DTYPE_I32, 1,
-                        {b.index(TN_AXIS_GRID_X, TN_DTYPE_I32), whole(b, kElements - 1)});
+                        {b.index(TN_AXIS_GRID_X, TN_DTYPE_I32), i32_constant(b, kElements - 1)});
   Value number = at;
   for (uint32_t k = 0; k < std::max(ifs, loops); ++k) {
     if (k < loops) {
-      const Value turn = b.begin_loop(whole(b, k), whole(b, k + 1), whole(b, 1));
+      const Value turn =
+          b.begin_loop(i32_constant(b, k), i32_constant(b, k + 1), i32_constant(b, 1));
       number = b.op(TN_OP_ADD, TN_DTYPE_I32, 1, {number, turn});
     }
     if (k >= ifs) continue;
-    b.begin_if(b.op(TN_OP_CMPNE, TN_DTYPE_BOOL, 1, {at, whole(b, k + kElements / 2)}));
+    b.begin_if(b.op(TN_OP_CMPNE, TN_DTYPE_BOOL, 1, {at, i32_constant(b, k + kElements / 2)}));
   }
   b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, at, b.op(TN_OP_CAST, TN_DTYPE_U32, 1, {number})});
   for (uint32_t k = 0; k < ifs + loops; ++k) b.end();
@@ -153,8 +147,9 @@ void branch(ProgramBuilder& b, Value out, Value thread, uint32_t depth, uint32_t
     b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, thread, sum});
     return;
   }
-  const Value bit = b.op(TN_OP_AND, TN_DTYPE_I32, 1, {thread, whole(b, int64_t{1} << (depth - 1))});
-  b.begin_if(b.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {bit, whole(b, 1)}));
+  const Value bit =
+      b.op(TN_OP_AND, TN_DTYPE_I32, 1, {thread, i32_constant(b, int64_t{1} << (depth - 1))});
+  b.begin_if(b.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {bit, i32_constant(b, 1)}));
   branch(b, out, thread, depth - 1, path * 2);
   b.begin_else();
   branch(b, out, thread, depth - 1, path * 2 + 1);
@@ -166,7 +161,7 @@ void branch(ProgramBuilder& b, Value out, Value thread, uint32_t depth, uint32_t
 sdk::Program branches_program(uint32_t depth, uint32_t threads) {
   ProgramBuilder b("branches");
   b.workgroup(threads, 1, 1);
-  const Value out = b.buffer("out", TN_DTYPE_U32, kBoth, threads);
+  const Value out = b.buffer("out", TN_DTYPE_U32, kReadWrite, threads);
   branch(b, out, b.index(TN_AXIS_BLOCK_X, TN_DTYPE_I32), depth, 1);
   return b.finish();
 }
@@ -174,18 +169,19 @@ sdk::Program branches_program(uint32_t depth, uint32_t threads) {
 sdk::Program scratch_program(uint32_t threads, uint32_t count) {
   ProgramBuilder b("scratch");
   b.workgroup(threads, 1, 1);
-  const Value out = b.buffer("out", TN_DTYPE_U32, kBoth, threads);
+  const Value out = b.buffer("out", TN_DTYPE_U32, kReadWrite, threads);
   const Value own = b.allocate("own", TN_DTYPE_U32, TN_SPACE_SCRATCH, count);
   const Value thread = b.index(TN_AXIS_BLOCK_X, TN_DTYPE_I32);
   const Value number = b.op(TN_OP_CAST, TN_DTYPE_U32, 1, {thread});
-  const Value fill = b.begin_loop(whole(b, 0), whole(b, count), whole(b, 1));
+  const Value fill = b.begin_loop(i32_constant(b, 0), i32_constant(b, count), i32_constant(b, 1));
   const Value mark =
       b.op(TN_OP_MUL, TN_DTYPE_U32, 1, {number, b.constant(TN_DTYPE_U32, 0x01000193)});
   const Value each = b.op(TN_OP_CAST, TN_DTYPE_U32, 1, {fill});
   b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {own, fill, b.op(TN_OP_XOR, TN_DTYPE_U32, 1, {mark, each})});
   b.end();
   const Value first[] = {b.constant(TN_DTYPE_U32, 0)};
-  const Value sum = b.begin_loop(whole(b, 0), whole(b, count), whole(b, 1), first);
+  const Value sum =
+      b.begin_loop(i32_constant(b, 0), i32_constant(b, count), i32_constant(b, 1), first);
   const Value found = b.op(TN_OP_TAKE, TN_DTYPE_U32, 1, {own, sum});
   const Value scaled = b.op(TN_OP_MUL, TN_DTYPE_U32, 1, {sum + 1, b.constant(TN_DTYPE_U32, 3)});
   const Value next[] = {b.op(TN_OP_ADD, TN_DTYPE_U32, 1, {scaled, found})};

@@ -125,14 +125,15 @@ void large_scratch(const CheckContext& c) {
   need(any, "the device takes no such program");
 }
 
-constexpr CheckRow kRows[] = {
-    {"wide_vectors", wide_vectors},   {"many_workgroups", many_workgroups},
-    {"long_loops", long_loops},       {"long_programs", long_programs},
-    {"large_scratch", large_scratch}, {"deep_programs", deep_programs},
-};
-
 }  // namespace
 
-std::span<const CheckRow> large_program_checks() { return kRows; }
+std::span<const CheckRow> large_program_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"wide_vectors", wide_vectors},   {"many_workgroups", many_workgroups},
+      {"long_loops", long_loops},       {"long_programs", long_programs},
+      {"large_scratch", large_scratch}, {"deep_programs", deep_programs},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

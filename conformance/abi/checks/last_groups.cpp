@@ -10,7 +10,7 @@ namespace tenon::conformance::abi::checks {
 namespace {
 
 constexpr uint32_t kLast = 4;
-constexpr size_t kBytes = 32;
+constexpr size_t kGroupBytes = 32;
 
 /// out[k] = the number of the last workgroup but k, for the last four.
 sdk::Program last_program(const uint32_t (&grid)[3]) {
@@ -39,11 +39,11 @@ bool run_last_groups(const Opened& device, tn_memory* memory, const uint32_t (&g
   const sdk::Program program = last_program(grid);
   const CompileAnswer answer = device.compile(*program.get());
   if (!answer.executable) return false;
-  const tn_argument argument = bound(memory, 0, kBytes);
+  const tn_argument argument = bound(memory, 0, kGroupBytes);
   const tn_command command = single_command(answer.executable.get(), grid, {&argument, 1});
-  device.write(memory, 0, 0, std::vector<uint8_t>(kBytes, 0xEE));
+  device.write(memory, 0, 0, std::vector<uint8_t>(kGroupBytes, 0xEE));
   device.run({&command, 1});
-  std::vector<uint8_t> got(kBytes);
+  std::vector<uint8_t> got(kGroupBytes);
   device.read(memory, 0, 0, got);
   const uint32_t groups = grid[0] * grid[1] * grid[2];
   for (uint32_t i = 0; i < std::min(kLast, groups); ++i) {

@@ -166,14 +166,15 @@ void leak_after_errors(const CheckContext& c) {
   });
 }
 
-constexpr CheckRow kRows[] = {
-    {"leak_of_devices", leak_of_devices},         {"leak_of_memory", leak_of_memory},
-    {"leak_of_executables", leak_of_executables}, {"leak_of_timelines", leak_of_timelines},
-    {"leak_of_submissions", leak_of_submissions}, {"leak_after_errors", leak_after_errors},
-};
-
 }  // namespace
 
-std::span<const CheckRow> leak_checks() { return kRows; }
+std::span<const CheckRow> leak_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"leak_of_devices", leak_of_devices},         {"leak_of_memory", leak_of_memory},
+      {"leak_of_executables", leak_of_executables}, {"leak_of_timelines", leak_of_timelines},
+      {"leak_of_submissions", leak_of_submissions}, {"leak_after_errors", leak_after_errors},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

@@ -136,16 +136,17 @@ void reloaded_programs(const CheckContext& c) {
   need(any, "the device takes no such program");
 }
 
-constexpr CheckRow kRows[] = {
-    {"shared_memory", shared_memory},
-    {"workgroup_shapes", workgroup_shapes},
-    {"grid_limits", grid_limits},
-    {"scalars", scalars},
-    {"reloaded_programs", reloaded_programs},
-};
-
 }  // namespace
 
-std::span<const CheckRow> limit_checks() { return kRows; }
+std::span<const CheckRow> limit_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"shared_memory", shared_memory},
+      {"workgroup_shapes", workgroup_shapes},
+      {"grid_limits", grid_limits},
+      {"scalars", scalars},
+      {"reloaded_programs", reloaded_programs},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

@@ -136,15 +136,16 @@ void many_handles(const CheckContext& c) {
   });
 }
 
-constexpr CheckRow kRows[] = {
-    {"many_slabs", many_slabs},
-    {"many_timelines", many_timelines},
-    {"many_executables", many_executables},
-    {"many_handles", many_handles},
-};
-
 }  // namespace
 
-std::span<const CheckRow> many_object_checks() { return kRows; }
+std::span<const CheckRow> many_object_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"many_slabs", many_slabs},
+      {"many_timelines", many_timelines},
+      {"many_executables", many_executables},
+      {"many_handles", many_handles},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

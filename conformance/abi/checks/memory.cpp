@@ -280,18 +280,19 @@ void host_allocation_fails(const CheckContext& c) {
   }
 }
 
-constexpr CheckRow kRows[] = {
-    {"map_ranges", map_ranges},
-    {"odd_offsets", odd_offsets},
-    {"patterns_alike", patterns_alike},
-    {"copies_inside", copies_inside},
-    {"huge_allocation", huge_allocation},
-    {"absurd_allocations", absurd_allocations},
-    {"host_allocation_fails", host_allocation_fails},
-};
-
 }  // namespace
 
-std::span<const CheckRow> memory_checks() { return kRows; }
+std::span<const CheckRow> memory_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"map_ranges", map_ranges},
+      {"odd_offsets", odd_offsets},
+      {"patterns_alike", patterns_alike},
+      {"copies_inside", copies_inside},
+      {"huge_allocation", huge_allocation},
+      {"absurd_allocations", absurd_allocations},
+      {"host_allocation_fails", host_allocation_fails},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

@@ -17,7 +17,7 @@ namespace {
 using sdk::ProgramBuilder;
 using Value = ProgramBuilder::Value;
 
-constexpr uint32_t kThreads = 64;  ///< each has a pair of operands
+constexpr uint32_t kOpThreads = 64;  ///< each has a pair of operands
 constexpr size_t kOpsAtOnce = 24;
 
 /// An op whose result is certain on whatever integers, or on the small floats of program_data.hpp.
@@ -59,7 +59,7 @@ class OpProgram {
         dtype_(dtype),
         lanes_(lanes),
         builder_("ops") {
-    const uint64_t count = uint64_t{kThreads} * lanes;
+    const uint64_t count = uint64_t{kOpThreads} * lanes;
     // A result of another dtype has a buffer of its own.
     for (const Row& row : rows) ++counts_[stored(result_of(row))];
     constexpr uint32_t kBoth = TN_ACCESS_READ | TN_ACCESS_WRITE;
@@ -76,7 +76,7 @@ class OpProgram {
   }
 
   SequenceStep step() const {
-    return {"program", {kThreads, 1, 1, 7, 0}, sdk::print_program(builder_.finish().view())};
+    return {"program", {kOpThreads, 1, 1, 7, 0}, sdk::print_program(builder_.finish().view())};
   }
 
  private:
@@ -141,7 +141,7 @@ class OpProgram {
     const tn_dtype to = stored(result_of(row));
     Value value = compute(row);
     if (to != result_of(row)) value = builder_.op(TN_OP_CAST, to, lanes_, {value});
-    const int64_t begin = int64_t{kThreads} * lanes_ * next_[to]++;
+    const int64_t begin = int64_t{kOpThreads} * lanes_ * next_[to]++;
     builder_.op(TN_OP_STORE, TN_DTYPE_VOID, 0,
                 {outs_.at(to), index(TN_OP_ADD, first_, whole(begin)), value});
   }
@@ -179,7 +179,7 @@ std::vector<Row> rows_of(tn_dtype dtype, uint16_t lanes) {
 }
 
 bool is_claimed(const Opened& device, const SequenceStep& step) {
-  constexpr uint32_t kGrid[3] = {kThreads, 1, 1};
+  constexpr uint32_t kGrid[3] = {kOpThreads, 1, 1};
   return programs::unclaimed(device, program_of(step).view(), kGrid).empty();
 }
 

@@ -8,7 +8,8 @@
 namespace tenon::conformance::abi::checks {
 namespace {
 
-tn_submission submission_of(std::span<const tn_point> waits, std::span<const tn_point> signals) {
+tn_submission points_submission(std::span<const tn_point> waits,
+                                std::span<const tn_point> signals) {
   return abi::submission_of({}, waits, signals);
 }
 
@@ -25,7 +26,7 @@ void lower_signals(const CheckContext& c) {
   const TimelineHandle rises = device.make_timeline(0), done = device.make_timeline(0);
   device.signal(rises.get(), 10);
   const tn_point signals[] = {{rises.get(), 5}, {done.get(), 1}};
-  device.submit(submission_of({}, signals));
+  device.submit(points_submission({}, signals));
   device.wait(done.get(), 1);
   expect_value(device, rises.get(), 10, "after the host's 10 and then a submission's 5");
   device.wait(rises.get(), 10);
@@ -37,7 +38,7 @@ void signals_of_one_timeline(const CheckContext& c) {
   for (const auto& [first, second] : {std::pair<uint64_t, uint64_t>{3, 7}, {7, 3}}) {
     const TimelineHandle timeline = device.make_timeline(0), done = device.make_timeline(0);
     const tn_point signals[] = {{timeline.get(), first}, {timeline.get(), second}, {done.get(), 1}};
-    device.submit(submission_of({}, signals));
+    device.submit(points_submission({}, signals));
     device.wait(done.get(), 1);
     device.wait(timeline.get(), 7);
     expect_value(device, timeline.get(), 7, "after a submission that signals 3 and 7");
@@ -50,7 +51,7 @@ void early_rises(const CheckContext& c) {
   const TimelineHandle gate = device.make_timeline(0), done = device.make_timeline(0);
   const tn_point wait{gate.get(), 5}, signal{done.get(), 1};
   Unfinished work(device, gate.get(), 6);
-  device.submit(submission_of({&wait, 1}, {&signal, 1}));
+  device.submit(points_submission({&wait, 1}, {&signal, 1}));
   work.ends_with(signal);
   for (const uint64_t value : {1, 3, 4}) {
     device.signal(gate.get(), value);
@@ -77,7 +78,7 @@ void many_waits(const CheckContext& c) {
     const tn_point signal{done.get(), 1};
     Unfinished work(device, gates[last].get(), last + 1);
     for (const tn_point& wait : waits) work.opens_with(wait);
-    device.submit(submission_of(waits, {&signal, 1}));
+    device.submit(points_submission(waits, {&signal, 1}));
     work.ends_with(signal);
     for (size_t i = 0; i < kCount; ++i)
       if (i != last) device.signal(gates[i].get(), i + 1);
@@ -99,7 +100,7 @@ void waits_of_one_timeline(const CheckContext& c) {
     const TimelineHandle gate = device.make_timeline(1), done = device.make_timeline(0);
     const tn_point waits[] = {{gate.get(), first}, {gate.get(), second}}, signal{done.get(), 1};
     Unfinished work(device, gate.get(), 9);
-    device.submit(submission_of(waits, {&signal, 1}));
+    device.submit(points_submission(waits, {&signal, 1}));
     work.ends_with(signal);
     device.signal(gate.get(), 3);
     settle();
@@ -153,26 +154,27 @@ void refused_submissions(const CheckContext& c) {
     expect_value(device, timeline.get(), 4, "as before a submission to a queue that was refused");
     const TimelineHandle other = device.make_timeline(0);
     const tn_point taken{other.get(), 1};
-    device.submit(submission_of({}, {&taken, 1}));
+    device.submit(points_submission({}, {&taken, 1}));
     device.wait(other.get(), 1);
     expect_value(device, timeline.get(), 4, "after another submission than the one refused");
     expect_byte(0x11, "after another submission than the one refused");
-    device.submit(submission_of({}, {&signal, 1}));
+    device.submit(points_submission({}, {&signal, 1}));
     device.wait(timeline.get(), 9);
   }
 }
 
-constexpr CheckRow kRows[] = {
-    {"lower_signals", lower_signals},
-    {"signals_of_one_timeline", signals_of_one_timeline},
-    {"early_rises", early_rises},
-    {"many_waits", many_waits},
-    {"waits_of_one_timeline", waits_of_one_timeline},
-    {"refused_submissions", refused_submissions},
-};
-
 }  // namespace
 
-std::span<const CheckRow> point_checks() { return kRows; }
+std::span<const CheckRow> point_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"lower_signals", lower_signals},
+      {"signals_of_one_timeline", signals_of_one_timeline},
+      {"early_rises", early_rises},
+      {"many_waits", many_waits},
+      {"waits_of_one_timeline", waits_of_one_timeline},
+      {"refused_submissions", refused_submissions},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

@@ -13,10 +13,6 @@ namespace {
 using sdk::ProgramBuilder;
 using Value = ProgramBuilder::Value;
 
-constexpr uint32_t kBoth = TN_ACCESS_READ | TN_ACCESS_WRITE;
-
-Value whole(ProgramBuilder& b, uint32_t n) { return b.constant(TN_DTYPE_I32, n); }
-
 Value index_op(ProgramBuilder& b, tn_opcode op, Value x, Value y) {
   return b.op(op, TN_DTYPE_I32, 1, {x, y});
 }
@@ -30,7 +26,7 @@ sdk::Program shared_program(uint32_t words, uint32_t arrays, uint32_t threads,
                             uint32_t number_of_first) {
   ProgramBuilder b(fmt::format("shared_{}", arrays));
   b.workgroup(threads, 1, 1);
-  const Value out = b.buffer("out", TN_DTYPE_U32, kBoth, words);
+  const Value out = b.buffer("out", TN_DTYPE_U32, kReadWrite, words);
   std::vector<std::pair<Value, uint32_t>> shared;
   for (uint32_t a = 0; a < arrays; ++a) {
     const uint32_t count = words / arrays + (a + 1 == arrays ? words % arrays : 0);
@@ -39,14 +35,14 @@ sdk::Program shared_program(uint32_t words, uint32_t arrays, uint32_t threads,
   }
   const Value thread = b.index(TN_AXIS_BLOCK_X, TN_DTYPE_I32);
   const auto each = [&](uint32_t count, const std::function<void(Value)>& body) {
-    const Value i = b.begin_loop(thread, whole(b, count), whole(b, threads));
+    const Value i = b.begin_loop(thread, i32_constant(b, count), i32_constant(b, threads));
     body(i);
     b.end();
   };
   uint32_t first = 0;
   for (const auto& [array, count] : shared) {
     each(count, [&, array = array, at = first + number_of_first](Value i) {
-      const Value number = index_op(b, TN_OP_ADD, i, whole(b, at));
+      const Value number = index_op(b, TN_OP_ADD, i, i32_constant(b, at));
       const Value word =
           b.op(TN_OP_MUL, TN_DTYPE_U32, 1,
                {b.op(TN_OP_CAST, TN_DTYPE_U32, 1, {number}), b.constant(TN_DTYPE_U32, kSpread)});
@@ -58,9 +54,10 @@ sdk::Program shared_program(uint32_t words, uint32_t arrays, uint32_t threads,
   first = 0;
   for (const auto& [array, count] : shared) {
     each(count, [&, array = array, at = first, last = count - 1](Value i) {
-      const Value other = index_op(b, TN_OP_SUB, whole(b, last), i);
+      const Value other = index_op(b, TN_OP_SUB, i32_constant(b, last), i);
       const Value word = b.op(TN_OP_TAKE, TN_DTYPE_U32, 1, {array, other});
-      b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, index_op(b, TN_OP_ADD, i, whole(b, at)), word});
+      b.op(TN_OP_STORE, TN_DTYPE_VOID, 0,
+           {out, index_op(b, TN_OP_ADD, i, i32_constant(b, at)), word});
     });
     first += count;
   }
@@ -71,20 +68,21 @@ sdk::Program shape_program(const uint32_t (&workgroup)[3]) {
   ProgramBuilder b("shape");
   b.workgroup(workgroup[0], workgroup[1], workgroup[2]);
   const uint32_t threads = workgroup[0] * workgroup[1] * workgroup[2];
-  const Value out = b.buffer("out", TN_DTYPE_U32, kBoth, uint64_t{threads} * 2);
+  const Value out = b.buffer("out", TN_DTYPE_U32, kReadWrite, uint64_t{threads} * 2);
   Value thread = b.index(TN_AXIS_BLOCK_Z, TN_DTYPE_I32);
   Value mark = thread;
   for (const auto& [axis, size] :
        {std::pair(TN_AXIS_BLOCK_Y, workgroup[1]), std::pair(TN_AXIS_BLOCK_X, workgroup[0])}) {
     const Value here = b.index(axis, TN_DTYPE_I32);
-    thread = index_op(b, TN_OP_ADD, index_op(b, TN_OP_MUL, thread, whole(b, size)), here);
-    mark = index_op(b, TN_OP_ADD, index_op(b, TN_OP_MUL, mark, whole(b, 1031)), here);
+    thread = index_op(b, TN_OP_ADD, index_op(b, TN_OP_MUL, thread, i32_constant(b, size)), here);
+    mark = index_op(b, TN_OP_ADD, index_op(b, TN_OP_MUL, mark, i32_constant(b, 1031)), here);
   }
   const Value group = b.index(TN_AXIS_GRID_X, TN_DTYPE_I32);
-  const Value at = index_op(b, TN_OP_ADD, thread, index_op(b, TN_OP_MUL, group, whole(b, threads)));
-  const Value word =
-      b.op(TN_OP_CAST, TN_DTYPE_U32, 1,
-           {index_op(b, TN_OP_ADD, mark, index_op(b, TN_OP_MUL, group, whole(b, 0x40000000)))});
+  const Value at =
+      index_op(b, TN_OP_ADD, thread, index_op(b, TN_OP_MUL, group, i32_constant(b, threads)));
+  const Value word = b.op(
+      TN_OP_CAST, TN_DTYPE_U32, 1,
+      {index_op(b, TN_OP_ADD, mark, index_op(b, TN_OP_MUL, group, i32_constant(b, 0x40000000)))});
   b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, at, word});
   return b.finish();
 }
@@ -102,12 +100,12 @@ sdk::Program scalar_program(tn_dtype dtype, uint32_t scalars) {
 
 sdk::Program scalar_program(tn_dtype dtype, uint32_t scalars, int64_t least, int64_t most) {
   ProgramBuilder b("scalars");
-  const Value out = b.buffer("out", dtype, kBoth, scalars);
+  const Value out = b.buffer("out", dtype, kReadWrite, scalars);
   std::vector<Value> values;
   for (uint32_t i = 0; i < scalars; ++i)
     values.push_back(b.scalar(fmt::format("s{}", i), dtype, least, most));
   for (uint32_t i = 0; i < scalars; ++i)
-    b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, whole(b, i), values[i]});
+    b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, i32_constant(b, i), values[i]});
   return b.finish();
 }
 
@@ -117,9 +115,9 @@ sdk::Program constant_program(tn_dtype dtype) {
                                 0x7fe00000000000ff, 0xc05e000000000000, 0x00000000c0ffee01,
                                 0x3ff0000000000001, 0x8000000080000000};
   ProgramBuilder b(fmt::format("constants_{}", sdk::dtype_text(uint8_t(dtype))));
-  const Value out = b.buffer("out", dtype, kBoth, std::size(kBits));
+  const Value out = b.buffer("out", dtype, kReadWrite, std::size(kBits));
   for (uint32_t i = 0; i < std::size(kBits); ++i)
-    b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, whole(b, i), b.constant(dtype, kBits[i])});
+    b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, i32_constant(b, i), b.constant(dtype, kBits[i])});
   return b.finish();
 }
 

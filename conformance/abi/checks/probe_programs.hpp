@@ -8,8 +8,15 @@
 #include <string>
 
 #include "conformance/abi/checks/check.hpp"
+#include "sdk/program/builder.hpp"
 
 namespace tenon::conformance::abi::checks {
+
+inline constexpr uint32_t kReadWrite = TN_ACCESS_READ | TN_ACCESS_WRITE;
+
+inline sdk::ProgramBuilder::Value i32_constant(sdk::ProgramBuilder& b, int64_t n) {
+  return b.constant(TN_DTYPE_I32, static_cast<uint32_t>(static_cast<int32_t>(n)));
+}
 
 /// Each thread writes its own words of `arrays` shared arrays of about equal size, `words` u32 in
 /// all, every word another, made of numbers from `number_of_first` on; after a barrier the others'

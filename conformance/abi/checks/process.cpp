@@ -90,8 +90,6 @@ void ways_of_the_host(const CheckContext& c) {
   run_isolated(c.subject.target, c.alive, {.has_ways = true});
 }
 
-constexpr CheckRow kRows[] = {{"ways_of_the_host", ways_of_the_host}};
-
 }  // namespace
 
 void take_ways(const CheckContext& c) {
@@ -131,6 +129,9 @@ void take_ways(const CheckContext& c) {
   }
 }
 
-std::span<const CheckRow> process_checks() { return kRows; }
+std::span<const CheckRow> process_checks() {
+  static constexpr CheckRow kRows[] = {{"ways_of_the_host", ways_of_the_host}};
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

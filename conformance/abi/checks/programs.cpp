@@ -21,7 +21,7 @@ namespace tenon::conformance::abi::checks {
 namespace {
 
 /// Programs of several shapes that the device takes.
-std::vector<Kernel> some_kernels(const Opened& device) {
+std::vector<Kernel> sample_kernels(const Opened& device) {
   std::vector<Kernel> out;
   for (const std::string& kind : program_kinds()) {
     for (const tn_dtype dtype : {TN_DTYPE_U32, TN_DTYPE_F32}) {
@@ -56,7 +56,7 @@ void expect_mutant_is_refused(const Opened& device, const Mutant& mutant) {
 
 void malformed_programs(const CheckContext& c) {
   const Opened device = c.open();
-  const std::vector<Kernel> kernels = some_kernels(device);
+  const std::vector<Kernel> kernels = sample_kernels(device);
   constexpr int kMutants = 400, kMostValid = 12;
   Random random(mix(c.seed, 0x6d616c));
   int valid = 0;
@@ -91,7 +91,7 @@ void supports_is_pure(const CheckContext& c) {
   need(device.computes(), "the device has memory only");
   const tn_target target = device.target();
   std::vector<sdk::Program> programs;
-  for (const Kernel& kernel : some_kernels(device)) programs.push_back(kernel.build());
+  for (const Kernel& kernel : sample_kernels(device)) programs.push_back(kernel.build());
   if (auto program = unclaimed_program(device)) programs.push_back(std::move(*program));
   for (const sdk::Program& program : programs) {
     const std::vector<uint8_t> before(
@@ -117,7 +117,7 @@ void supports_is_pure(const CheckContext& c) {
 /// Alone: what is wrong here is wrong of the program, and not of when it was compiled.
 void known_programs(const CheckContext& c) {
   const Opened device = c.open();
-  for (const Kernel& kernel : some_kernels(device)) {
+  for (const Kernel& kernel : sample_kernels(device)) {
     c.alive();
     const sdk::Program program = kernel.build();
     if (const CompileAnswer answer = device.compile(*program.get()); answer.executable)
@@ -127,7 +127,7 @@ void known_programs(const CheckContext& c) {
 
 void compile_at_once(const CheckContext& c) {
   const Opened device = c.open();
-  const std::vector<Kernel> kernels = some_kernels(device);
+  const std::vector<Kernel> kernels = sample_kernels(device);
   std::vector<CompileAnswer> answers(kernels.size());
   constexpr int kThreads = 4;
   at_once(kThreads, [&](int t) {
@@ -147,7 +147,7 @@ void compile_at_once(const CheckContext& c) {
 void saved_and_loaded(const CheckContext& c) {
   const Opened device = c.open();
   need(can_save(device), "the device saves no executables");
-  for (const Kernel& kernel : some_kernels(device)) {
+  for (const Kernel& kernel : sample_kernels(device)) {
     c.alive();
     const sdk::Program program = kernel.build();
     CompileAnswer answer = device.compile(*program.get());
@@ -244,15 +244,16 @@ void texts(const CheckContext& c) {
     }
 }
 
-constexpr CheckRow kRows[] = {
-    {"known_programs", known_programs},           {"malformed_programs", malformed_programs},
-    {"supports_is_pure", supports_is_pure},       {"compile_at_once", compile_at_once},
-    {"saved_and_loaded", saved_and_loaded},       {"saved_elsewhere", saved_elsewhere},
-    {"damaged_executables", damaged_executables}, {"texts", texts},
-};
-
 }  // namespace
 
-std::span<const CheckRow> program_checks() { return kRows; }
+std::span<const CheckRow> program_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"known_programs", known_programs},           {"malformed_programs", malformed_programs},
+      {"supports_is_pure", supports_is_pure},       {"compile_at_once", compile_at_once},
+      {"saved_and_loaded", saved_and_loaded},       {"saved_elsewhere", saved_elsewhere},
+      {"damaged_executables", damaged_executables}, {"texts", texts},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

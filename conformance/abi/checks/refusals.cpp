@@ -252,14 +252,15 @@ void named_targets(const CheckContext& c) {
   need(any, "the plugin knows no target by the name that its devices give");
 }
 
-constexpr CheckRow kRows[] = {
-    {"open_beyond", open_beyond},
-    {"refused_calls", refused_calls},
-    {"named_targets", named_targets},
-};
-
 }  // namespace
 
-std::span<const CheckRow> refusal_checks() { return kRows; }
+std::span<const CheckRow> refusal_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"open_beyond", open_beyond},
+      {"refused_calls", refused_calls},
+      {"named_targets", named_targets},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

@@ -14,12 +14,7 @@ namespace {
 using sdk::ProgramBuilder;
 using Value = ProgramBuilder::Value;
 
-constexpr uint32_t kBoth = TN_ACCESS_READ | TN_ACCESS_WRITE;
-constexpr uint32_t kThreads = 48;
-
-Value whole(ProgramBuilder& b, int64_t n) {
-  return b.constant(TN_DTYPE_I32, static_cast<uint32_t>(static_cast<int32_t>(n)));
-}
+constexpr uint32_t kAtomicThreads = 48;
 
 uint64_t imm_of(tn_atomic way) { return way | uint64_t{TN_SCOPE_BLOCK} << 8; }
 
@@ -29,9 +24,9 @@ uint64_t imm_of(tn_atomic way) { return way | uint64_t{TN_SCOPE_BLOCK} << 8; }
 sdk::Program atomic_program(tn_dtype dtype, tn_atomic way, uint32_t threads) {
   ProgramBuilder b("atomic");
   b.workgroup(std::max(threads, 1u), 1, 1);
-  const uint32_t count = threads ? threads : kThreads;
-  const Value global = b.buffer("cells", dtype, kBoth, count + 1);
-  const Value out = b.buffer("out", dtype, kBoth, count);
+  const uint32_t count = threads ? threads : kAtomicThreads;
+  const Value global = b.buffer("cells", dtype, kReadWrite, count + 1);
+  const Value out = b.buffer("out", dtype, kReadWrite, count);
   const Value x = b.buffer("x", dtype, TN_ACCESS_READ, count);
   const Value cells = threads ? b.allocate("shared", dtype, TN_SPACE_SHARED, count + 1) : global;
   const Value i = b.index(threads ? TN_AXIS_BLOCK_X : TN_AXIS_GRID_X, TN_DTYPE_I32);
@@ -41,8 +36,8 @@ sdk::Program atomic_program(tn_dtype dtype, tn_atomic way, uint32_t threads) {
       b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {to, at, b.op(TN_OP_TAKE, dtype, 1, {from, at})});
     };
     move_one(i);
-    b.begin_if(b.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {i, whole(b, 1)}));
-    move_one(whole(b, count));
+    b.begin_if(b.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {i, i32_constant(b, 1)}));
+    move_one(i32_constant(b, count));
     b.end();
     b.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, TN_SCOPE_BLOCK);
   };
@@ -50,9 +45,9 @@ sdk::Program atomic_program(tn_dtype dtype, tn_atomic way, uint32_t threads) {
   const Value value = b.op(TN_OP_TAKE, dtype, 1, {x, i});
   std::vector<Value> operands = {cells, i, value};
   if (way == TN_ATOMIC_COMPARE_EXCHANGE) {
-    const Value third = b.op(TN_OP_MOD, TN_DTYPE_I32, 1, {i, whole(b, 3)});
+    const Value third = b.op(TN_OP_MOD, TN_DTYPE_I32, 1, {i, i32_constant(b, 3)});
     const auto is = [&](int64_t n) {
-      return b.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {third, whole(b, n)});
+      return b.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {third, i32_constant(b, n)});
     };
     const uint32_t bits = sdk::dtype_bytes(uint8_t(dtype)) * 8;
     const Value high = b.constant(dtype, uint64_t{1} << (bits - 3)), low = b.constant(dtype, 1);
@@ -65,7 +60,7 @@ sdk::Program atomic_program(tn_dtype dtype, tn_atomic way, uint32_t threads) {
   const Value old = b.op(TN_OP_ATOMIC, dtype, 1, operands, imm_of(way));
   b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {out, i, old});
   if (way <= TN_ATOMIC_MAX && dtype != TN_DTYPE_F32)  // which threads may add in any order
-    b.op(TN_OP_ATOMIC, dtype, 1, {cells, whole(b, count), value}, imm_of(way));
+    b.op(TN_OP_ATOMIC, dtype, 1, {cells, i32_constant(b, count), value}, imm_of(way));
   if (threads) b.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, TN_SCOPE_BLOCK);
   move(global, cells);
   return b.finish();
@@ -84,7 +79,7 @@ void atomics(const CheckContext& c) {
       const bool is_integers = way == TN_ATOMIC_ADD || way == TN_ATOMIC_COMPARE_EXCHANGE;
       if (dtype == TN_DTYPE_F32 && is_integers) continue;
       c.alive();
-      any |= run_probe(device, atomic_program(dtype, way, 0), false, kThreads);
+      any |= run_probe(device, atomic_program(dtype, way, 0), false, kAtomicThreads);
       const uint32_t threads = most_threads(device.properties(), 32);
       any |= run_probe(device, atomic_program(dtype, way, threads), false);
     }
@@ -98,22 +93,23 @@ constexpr uint64_t kTicket = 3;
 sdk::Program ticket_program(tn_dtype dtype, uint32_t threads, bool is_shared) {
   ProgramBuilder b("tickets");
   b.workgroup(threads, 1, 1);
-  const Value global = b.buffer("cell", dtype, kBoth, 1);
+  const Value global = b.buffer("cell", dtype, kReadWrite, 1);
   const Value out = b.buffer("out", dtype, TN_ACCESS_WRITE);
   const Value thread = b.index(TN_AXIS_BLOCK_X, TN_DTYPE_I32);
   Value cell = global;
   if (is_shared) {
     cell = b.allocate("shared", dtype, TN_SPACE_SHARED, 1);
-    b.begin_if(b.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {thread, whole(b, 1)}));
+    b.begin_if(b.op(TN_OP_CMPLT, TN_DTYPE_BOOL, 1, {thread, i32_constant(b, 1)}));
     b.op(TN_OP_STORE, TN_DTYPE_VOID, 0,
-         {cell, whole(b, 0), b.op(TN_OP_TAKE, dtype, 1, {global, whole(b, 0)})});
+         {cell, i32_constant(b, 0), b.op(TN_OP_TAKE, dtype, 1, {global, i32_constant(b, 0)})});
     b.end();
     b.op(TN_OP_BARRIER, TN_DTYPE_VOID, 0, {}, TN_SCOPE_BLOCK);
   }
-  const Value group =
-      b.op(TN_OP_MUL, TN_DTYPE_I32, 1, {b.index(TN_AXIS_GRID_X, TN_DTYPE_I32), whole(b, threads)});
-  const Value old = b.op(TN_OP_ATOMIC, dtype, 1, {cell, whole(b, 0), b.constant(dtype, kTicket)},
-                         imm_of(TN_ATOMIC_ADD));
+  const Value group = b.op(TN_OP_MUL, TN_DTYPE_I32, 1,
+                           {b.index(TN_AXIS_GRID_X, TN_DTYPE_I32), i32_constant(b, threads)});
+  const Value old =
+      b.op(TN_OP_ATOMIC, dtype, 1, {cell, i32_constant(b, 0), b.constant(dtype, kTicket)},
+           imm_of(TN_ATOMIC_ADD));
   b.op(TN_OP_STORE, TN_DTYPE_VOID, 0,
        {out, b.op(TN_OP_ADD, TN_DTYPE_I32, 1, {group, thread}), old});
   return b.finish();
@@ -174,11 +170,13 @@ sdk::Program async_program(uint32_t groups, bool at_once) {
   const auto store = [&](uint32_t g) {
     for (uint32_t k = g * kWords; k < (g + 1) * kWords; ++k)
       b.op(TN_OP_STORE, TN_DTYPE_VOID, 0,
-           {out, whole(b, k), b.op(TN_OP_TAKE, TN_DTYPE_U32, 1, {shared, whole(b, k)})});
+           {out, i32_constant(b, k),
+            b.op(TN_OP_TAKE, TN_DTYPE_U32, 1, {shared, i32_constant(b, k)})});
   };
   for (uint32_t g = 0; g < groups; ++g) {
     for (uint32_t k = g * kWords; k < (g + 1) * kWords; ++k)
-      b.op(TN_OP_ASYNC_COPY, TN_DTYPE_VOID, 0, {shared, whole(b, k), x, whole(b, k)}, 4);
+      b.op(TN_OP_ASYNC_COPY, TN_DTYPE_VOID, 0, {shared, i32_constant(b, k), x, i32_constant(b, k)},
+           4);
     b.op(TN_OP_ASYNC_COMMIT, TN_DTYPE_VOID, 0, {});
   }
   for (uint32_t g = 0; g < groups; ++g) {
@@ -226,7 +224,7 @@ sdk::Program overlap_program() {
   ProgramBuilder b("overlap");
   const Value x = b.buffer("x", TN_DTYPE_U32, TN_ACCESS_READ);
   const Value w = b.buffer("w", TN_DTYPE_U32, TN_ACCESS_READ);
-  const Value y = b.buffer("y", TN_DTYPE_U32, kBoth);
+  const Value y = b.buffer("y", TN_DTYPE_U32, kReadWrite);
   const Value z = b.buffer("z", TN_DTYPE_U32, TN_ACCESS_WRITE);
   const Value i = b.index(TN_AXIS_GRID_X, TN_DTYPE_I32);
   const auto take = [&](Value from) { return b.op(TN_OP_TAKE, TN_DTYPE_U32, 1, {from, i}); };
@@ -293,15 +291,16 @@ void overlapping_bindings(const CheckContext& c) {
   }
 }
 
-constexpr CheckRow kRows[] = {
-    {"atomics", atomics},
-    {"atomic_tickets", atomic_tickets},
-    {"async_groups", async_groups},
-    {"overlapping_bindings", overlapping_bindings},
-};
-
 }  // namespace
 
-std::span<const CheckRow> shared_byte_checks() { return kRows; }
+std::span<const CheckRow> shared_byte_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"atomics", atomics},
+      {"atomic_tickets", atomic_tickets},
+      {"async_groups", async_groups},
+      {"overlapping_bindings", overlapping_bindings},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

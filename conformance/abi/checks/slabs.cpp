@@ -329,19 +329,20 @@ void room_after_refusal(const CheckContext& c) {
   need(any, "nothing that was asked for was refused");
 }
 
-constexpr CheckRow kRows[] = {
-    {"aligned_slabs", aligned_slabs},
-    {"slabs_apart", slabs_apart},
-    {"between_spaces", between_spaces},
-    {"imported_memory", imported_memory},
-    {"imported_twice", imported_twice},
-    {"large_imports", large_imports},
-    {"large_slabs_begin_aligned", large_slabs_begin_aligned},
-    {"room_after_refusal", room_after_refusal},
-};
-
 }  // namespace
 
-std::span<const CheckRow> slab_checks() { return kRows; }
+std::span<const CheckRow> slab_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"aligned_slabs", aligned_slabs},
+      {"slabs_apart", slabs_apart},
+      {"between_spaces", between_spaces},
+      {"imported_memory", imported_memory},
+      {"imported_twice", imported_twice},
+      {"large_imports", large_imports},
+      {"large_slabs_begin_aligned", large_slabs_begin_aligned},
+      {"room_after_refusal", room_after_refusal},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

@@ -270,15 +270,16 @@ void null_allowed(const CheckContext& c) {
   const ExecutableHandle executable = device.own(made);
 }
 
-constexpr CheckRow kRows[] = {
-    {"short_error", short_error},       {"short_report", short_report},
-    {"short_inputs", short_inputs},     {"long_inputs", long_inputs},
-    {"long_arguments", long_arguments}, {"unknown_chain", unknown_chain},
-    {"null_allowed", null_allowed},     {"chains_of_results", chains_of_results},
-};
-
 }  // namespace
 
-std::span<const CheckRow> struct_checks() { return kRows; }
+std::span<const CheckRow> struct_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"short_error", short_error},       {"short_report", short_report},
+      {"short_inputs", short_inputs},     {"long_inputs", long_inputs},
+      {"long_arguments", long_arguments}, {"unknown_chain", unknown_chain},
+      {"null_allowed", null_allowed},     {"chains_of_results", chains_of_results},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

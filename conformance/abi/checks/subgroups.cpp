@@ -83,10 +83,11 @@ void subgroups(const CheckContext& c) {
   need(any, "the device takes no such program");
 }
 
-constexpr CheckRow kRows[] = {{"subgroups", subgroups}};
-
 }  // namespace
 
-std::span<const CheckRow> subgroup_checks() { return kRows; }
+std::span<const CheckRow> subgroup_checks() {
+  static constexpr CheckRow kRows[] = {{"subgroups", subgroups}};
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

@@ -10,7 +10,7 @@
 namespace tenon::conformance::abi::checks {
 namespace {
 
-constexpr uint64_t kBytes = 1024;
+constexpr uint64_t kSubmissionBytes = 1024;
 
 void expect_bytes(const Opened& device, tn_memory* memory, const Slab& model, const char* when) {
   std::vector<uint8_t> got(model.size());
@@ -21,10 +21,11 @@ void expect_bytes(const Opened& device, tn_memory* memory, const Slab& model, co
 void zero_grid(const CheckContext& c) {
   const Opened device = submitting(c);
   const Loaded loaded = any_kernel(device);
-  const MemoryHandle memory = any_memory(device, kBytes), input = any_memory(device, kBytes);
+  const MemoryHandle memory = any_memory(device, kSubmissionBytes),
+                     input = any_memory(device, kSubmissionBytes);
   Slab model;
-  model.resize(kBytes);
-  model.fill(0, kBytes, 0x1234, 4, 0);
+  model.resize(kSubmissionBytes);
+  model.fill(0, kSubmissionBytes, 0x1234, 4, 0);
   for (int axis = 0; axis < 3; ++axis) {
     for (const bool bound : {true, false}) {
       auto extent = loaded.kernel.extent(bound ? 8 : 0);
@@ -32,7 +33,7 @@ void zero_grid(const CheckContext& c) {
       extent.grid[axis] = 0;
       LaunchArguments arguments;
       const std::vector<tn_command> commands = {
-          fill_command(memory.get(), 0, kBytes, 0x1234, 4),
+          fill_command(memory.get(), 0, kSubmissionBytes, 0x1234, 4),
           launch_command(loaded.kernel, loaded.executable.get(), extent, {memory.get(), 0},
                          {input.get(), 0}, 0, arguments)};
       device.run(commands);
@@ -62,14 +63,15 @@ void empty_submission(const CheckContext& c) {
 /// Everything is overwritten when submit returns, before the work may begin.
 void structs_are_read(const CheckContext& c) {
   const Opened device = submitting_with_timelines(c);
-  const MemoryHandle memory = any_memory(device, kBytes);
+  const MemoryHandle memory = any_memory(device, kSubmissionBytes);
   const TimelineHandle gate = device.make_timeline(0), done = device.make_timeline(0);
-  std::vector<tn_command> commands = {fill_command(memory.get(), 0, kBytes, 0x77665544, 4)};
+  std::vector<tn_command> commands = {
+      fill_command(memory.get(), 0, kSubmissionBytes, 0x77665544, 4)};
   LaunchArguments arguments;
   std::optional<Loaded> loaded;
   Slab model;
-  model.resize(kBytes);
-  model.fill(0, kBytes, 0x77665544, 4, 0);
+  model.resize(kSubmissionBytes);
+  model.fill(0, kSubmissionBytes, 0x77665544, 4, 0);
   KernelSpec spec;
   spec.kind = "accumulate";
   if (device.computes() && (loaded = load_kernel(spec, device))) {
@@ -98,17 +100,17 @@ void structs_are_read(const CheckContext& c) {
 void order_of_commands(const CheckContext& c) {
   const Opened device = submitting(c);
   need(device.spaces()[0].copy_from & 1, "space 0 takes no copies from itself");
-  const MemoryHandle memory = any_memory(device, kBytes);
+  const MemoryHandle memory = any_memory(device, kSubmissionBytes);
   Slab model;
-  model.resize(kBytes);
+  model.resize(kSubmissionBytes);
   KernelSpec spec;
   spec.kind = "accumulate";
   spec.constant = 1;
   const auto loaded = load_kernel(spec, device);
   std::vector<tn_command> commands;
   std::vector<LaunchArguments> arguments(16);
-  commands.push_back(fill_command(memory.get(), 0, kBytes, 5, 4));
-  model.fill(0, kBytes, 5, 4, 0);
+  commands.push_back(fill_command(memory.get(), 0, kSubmissionBytes, 5, 4));
+  model.fill(0, kSubmissionBytes, 5, 4, 0);
   for (size_t i = 0; i < arguments.size(); ++i) {
     const uint64_t at = i * 12;
     commands.push_back(fill_command(memory.get(), at, 64, i, 2));
@@ -119,8 +121,9 @@ void order_of_commands(const CheckContext& c) {
                                         {memory.get(), 0}, {}, 0, arguments[i]));
       loaded->kernel.apply(extent, {}, model.range(0, extent.outputs * 4), 0);
     }
-    commands.push_back(copy_command(memory.get(), kBytes / 2 + at, memory.get(), at, 200));
-    model.copy(kBytes / 2 + at, model, at, 200, i);
+    commands.push_back(
+        copy_command(memory.get(), kSubmissionBytes / 2 + at, memory.get(), at, 200));
+    model.copy(kSubmissionBytes / 2 + at, model, at, 200, i);
   }
   // Each on what the one before wrote.
   for (uint64_t i = 0; i < 6; ++i) {
@@ -172,17 +175,18 @@ void timeline_timeouts(const CheckContext& c) {
   device.wait(timeline.get(), 4);
 }
 
-constexpr CheckRow kRows[] = {
-    {"zero_grid", zero_grid},
-    {"empty_submission", empty_submission},
-    {"structs_are_read", structs_are_read},
-    {"order_of_commands", order_of_commands},
-    {"timeline_values", timeline_values},
-    {"timeline_timeouts", timeline_timeouts},
-};
-
 }  // namespace
 
-std::span<const CheckRow> submission_checks() { return kRows; }
+std::span<const CheckRow> submission_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"zero_grid", zero_grid},
+      {"empty_submission", empty_submission},
+      {"structs_are_read", structs_are_read},
+      {"order_of_commands", order_of_commands},
+      {"timeline_values", timeline_values},
+      {"timeline_timeouts", timeline_timeouts},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

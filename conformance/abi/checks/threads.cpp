@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kThreads = 4;
+constexpr int kHostThreads = 4;
 
 /// Each makes some slabs, writes to them all, and finds in each what it wrote.
 void threads_allocate(const CheckContext& c) {
@@ -24,7 +24,7 @@ void threads_allocate(const CheckContext& c) {
   const Opened device = c.open();
   // Where the host does not see it, bytes come by submissions, which one thread alone may make.
   need(device.is_visible(0) || device.is_async(), "the host does not see the device's memory");
-  at_once(kThreads, [&](int thread) {
+  at_once(kHostThreads, [&](int thread) {
     Random random(mix(c.seed, static_cast<uint64_t>(thread)));
     for (int round = 0; round < kRounds; ++round) {
       struct Owned {
@@ -47,7 +47,7 @@ void threads_allocate(const CheckContext& c) {
           find("mismatch",
                "a slab of {} bytes, while {} threads make, write and free others: expected its own "
                "bytes, got others",
-               bytes.size(), kThreads);
+               bytes.size(), kHostThreads);
       }
     }
   });
@@ -61,9 +61,9 @@ bool waits_long(const Opened& device, bool is_apart) {
   const TimelineHandle timeline = device.make_timeline(kFirst - 1);
   std::atomic<Clock::duration> signalled = Clock::duration(0);
   std::atomic<bool> late = false;
-  at_once(kThreads + 1, [&](int thread) {
-    const uint64_t last = is_apart ? kFirst + kThreads - 1 : kFirst;
-    if (thread == kThreads) {
+  at_once(kHostThreads + 1, [&](int thread) {
+    const uint64_t last = is_apart ? kFirst + kHostThreads - 1 : kFirst;
+    if (thread == kHostThreads) {
       struct Done {
         std::atomic<Clock::duration>& at;
         ~Done() { at = Clock::now().time_since_epoch(); }
@@ -100,7 +100,7 @@ void threads_wait(const CheckContext& c) {
       find("order",
            "timeline_wait in {} threads at once, for {}: expected each to end as the host signals, "
            "got one that still waited half a second later, in each of {} tries",
-           kThreads, is_apart ? "a value each" : "the same value", kTries);
+           kHostThreads, is_apart ? "a value each" : "the same value", kTries);
   }
 }
 
@@ -123,21 +123,21 @@ void threads_save(const CheckContext& c) {
       c.table().executable_text(loaded.executable.get(), TN_TEXT_SOURCE, sink, &text, nullptr);
     return text;
   };
-  for (int t = 0; t < kThreads; ++t) {
+  for (int t = 0; t < kHostThreads; ++t) {
     auto loaded = load_kernel(adding(11 + t), device);
     need(loaded.has_value(), "the device takes no such program");
     texts.push_back(text_of(*loaded));
     kernels.push_back(std::move(*loaded));
   }
-  std::vector<std::vector<uint8_t>> saved(kThreads);
-  at_once(kThreads, [&](int thread) {
+  std::vector<std::vector<uint8_t>> saved(kHostThreads);
+  at_once(kHostThreads, [&](int thread) {
     const auto t = static_cast<size_t>(thread);
     for (int round = 0; round < kRounds; ++round) {
       if (saves) saved[t] = save(device, kernels[t].executable.get(), kPause);
       if (text_of(kernels[t]) != texts[t])
         find("mismatch",
              "executable_text in {} threads at once: expected its own text each time, got another",
-             kThreads);
+             kHostThreads);
     }
   });
   for (size_t t = 0; saves && t < saved.size(); ++t) {
@@ -146,7 +146,7 @@ void threads_save(const CheckContext& c) {
     if (answer.status != TN_OK)
       find("error",
            "executable_load of what was saved in one of {} threads at once: expected TN_OK, got {}",
-           kThreads, status_text(answer.status));
+           kHostThreads, status_text(answer.status));
     expect_result(device, kernels[t].kernel, answer.executable.get(),
                   "saved in one of several threads");
   }
@@ -156,7 +156,7 @@ void threads_save(const CheckContext& c) {
 void threads_with_timelines(const CheckContext& c) {
   constexpr uint64_t kRounds = 60;
   const Opened device = with_timelines(c);
-  at_once(kThreads, [&](int thread) {
+  at_once(kHostThreads, [&](int thread) {
     for (uint64_t round = 0; round < kRounds; ++round) {
       const uint64_t value = static_cast<uint64_t>(thread) << 32 | round;
       const TimelineHandle line = device.make_timeline(value);
@@ -168,20 +168,21 @@ void threads_with_timelines(const CheckContext& c) {
         find("order",
              "timeline_query, while {} threads have timelines of their own: expected {} and then "
              "{}, got {} and {}",
-             kThreads, value, value + 5, begun, ended);
+             kHostThreads, value, value + 5, begun, ended);
     }
   });
 }
 
-constexpr CheckRow kRows[] = {
-    {"threads_allocate", threads_allocate},
-    {"threads_wait", threads_wait},
-    {"threads_save", threads_save},
-    {"threads_with_timelines", threads_with_timelines},
-};
-
 }  // namespace
 
-std::span<const CheckRow> thread_checks() { return kRows; }
+std::span<const CheckRow> thread_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"threads_allocate", threads_allocate},
+      {"threads_wait", threads_wait},
+      {"threads_save", threads_save},
+      {"threads_with_timelines", threads_with_timelines},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

@@ -15,22 +15,22 @@
 namespace tenon::conformance::abi::checks {
 namespace {
 
-constexpr uint64_t kBytes = 4096;
+constexpr uint64_t kGraphBytes = 4096;
 
 /// A slab of a device that is filled and, where it computes, worked on: and what it then holds.
 class Work {
  public:
   Work(const Opened& device, uint64_t pattern, int64_t constant)
-      : device_(device), memory_(any_memory(device, kBytes)) {
+      : device_(device), memory_(any_memory(device, kGraphBytes)) {
     if (device.computes()) loaded_ = load_kernel(adding(constant), device);
-    model_.resize(kBytes);
-    commands_.push_back(fill_command(memory_.get(), 0, kBytes, pattern, 4));
-    model_.fill(0, kBytes, pattern, 4, 0);
+    model_.resize(kGraphBytes);
+    commands_.push_back(fill_command(memory_.get(), 0, kGraphBytes, pattern, 4));
+    model_.fill(0, kGraphBytes, pattern, 4, 0);
     if (!loaded_) return;
     const auto extent = loaded_->kernel.extent(200);
     commands_.push_back(launch_command(loaded_->kernel, loaded_->executable.get(), extent,
                                        {memory_.get(), 0}, {}, 0, arguments_));
-    loaded_->kernel.apply(extent, {}, model_.range(0, kBytes), 0);
+    loaded_->kernel.apply(extent, {}, model_.range(0, kGraphBytes), 0);
   }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
@@ -39,7 +39,7 @@ class Work {
 
   void run() const { device_.run(commands_); }
   void expect_result(const char* when) const {
-    std::vector<uint8_t> got(kBytes);
+    std::vector<uint8_t> got(kGraphBytes);
     device_.read(memory_.get(), 0, 0, got);
     model_.compare(0, 0, got, when);
   }
@@ -209,16 +209,17 @@ void threads_submit(const CheckContext& c) {
   need(runner.done() > 0, "the device takes no submissions, or the host does not see its memory");
 }
 
-constexpr CheckRow kRows[] = {
-    {"two_handles", two_handles},
-    {"handles_in_threads", handles_in_threads},
-    {"handles_share_nothing", handles_share_nothing},
-    {"destroyed_beside", destroyed_beside},
-    {"threads_submit", threads_submit},
-};
-
 }  // namespace
 
-std::span<const CheckRow> together_checks() { return kRows; }
+std::span<const CheckRow> together_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"two_handles", two_handles},
+      {"handles_in_threads", handles_in_threads},
+      {"handles_share_nothing", handles_share_nothing},
+      {"destroyed_beside", destroyed_beside},
+      {"threads_submit", threads_submit},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

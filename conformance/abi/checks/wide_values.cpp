@@ -143,14 +143,15 @@ void several_timelines(const CheckContext& c) {
   }
 }
 
-constexpr CheckRow kRows[] = {
-    {"timeline_steps", timeline_steps},       {"timeline_jumps", timeline_jumps},
-    {"timeline_leaps", timeline_leaps},       {"long_timeouts", long_timeouts},
-    {"several_timelines", several_timelines},
-};
-
 }  // namespace
 
-std::span<const CheckRow> wide_value_checks() { return kRows; }
+std::span<const CheckRow> wide_value_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"timeline_steps", timeline_steps},       {"timeline_jumps", timeline_jumps},
+      {"timeline_leaps", timeline_leaps},       {"long_timeouts", long_timeouts},
+      {"several_timelines", several_timelines},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

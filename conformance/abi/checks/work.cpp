@@ -161,15 +161,16 @@ void timeline_backwards(const CheckContext& c) {
   device.wait(timeline.get(), 10);
 }
 
-constexpr CheckRow kRows[] = {
-    {"many_commands", many_commands},
-    {"bound_offsets", bound_offsets},
-    {"wait_length", wait_length},
-    {"timeline_backwards", timeline_backwards},
-};
-
 }  // namespace
 
-std::span<const CheckRow> work_checks() { return kRows; }
+std::span<const CheckRow> work_checks() {
+  static constexpr CheckRow kRows[] = {
+      {"many_commands", many_commands},
+      {"bound_offsets", bound_offsets},
+      {"wait_length", wait_length},
+      {"timeline_backwards", timeline_backwards},
+  };
+  return kRows;
+}
 
 }  // namespace tenon::conformance::abi::checks

@@ -15,13 +15,12 @@
 namespace tenon::conformance::abi::sequences {
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{48} << 20;
 constexpr std::string_view kCompile = "compile.";
 
 }  // namespace
 
 uint64_t SequenceRunner::Numbers::size(size_t i) const {
-  return std::min(static_cast<uint64_t>(std::max<int64_t>(at(i), 0)), kMostBytes);
+  return std::min(static_cast<uint64_t>(std::max<int64_t>(at(i), 0)), kMostMemoryBytes);
 }
 
 size_t SequenceRunner::Numbers::slot(size_t i, int64_t slots) const {

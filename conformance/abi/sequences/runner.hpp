@@ -14,6 +14,9 @@
 
 namespace tenon::conformance::abi::sequences {
 
+/// Of all memory of a sequence.
+inline constexpr uint64_t kMostMemoryBytes = uint64_t{48} << 20;
+
 class SequenceRunner {
  public:
   explicit SequenceRunner(const Subject& subject) : subject_(subject) {}

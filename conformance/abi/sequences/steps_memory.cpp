@@ -10,7 +10,6 @@
 namespace tenon::conformance::abi::sequences {
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{48} << 20;
 constexpr uint64_t kPage = 4096;
 
 /// Bytes that are good floats here and there, and anything elsewhere.
@@ -53,7 +52,7 @@ bool SequenceRunner::allocate(const Numbers& numbers) {
   const tn_memory_space& space = opened.spaces()[slab.space];
   uint64_t size = std::max<uint64_t>(numbers.size(3), 1);
   if (space.largest) size = std::min(size, space.largest);
-  if (bytes_ + size > kMostBytes) return false;
+  if (bytes_ + size > kMostMemoryBytes) return false;
   slab.memory = opened.allocate(slab.space, size);
   if (!slab.memory) return false;
   slab.resize(size);
@@ -70,7 +69,7 @@ bool SequenceRunner::import(const Numbers& numbers) {
     if (!(opened.spaces()[s].flags & TN_MEMORY_IMPORT)) continue;
     // Whole pages, which every driver can take.
     const uint64_t size = (std::max<uint64_t>(numbers.size(2), 1) + kPage - 1) / kPage * kPage;
-    if (bytes_ + size > kMostBytes) return false;
+    if (bytes_ + size > kMostMemoryBytes) return false;
     Slab slab;
     slab.device = device;
     slab.space = s;

@@ -22,7 +22,7 @@ constexpr tn_opcode kVectorHints[] = {TN_OP_EXTRACT, TN_OP_COMPOSE, TN_OP_LANE_R
 constexpr uint16_t kLanes[] = {4, 2, 8, 3, 16};
 constexpr int64_t kNumbers[] = {0, 1, 2, -1, 3, 7, -2, 31, 32, 64, -8, 127, 255};
 
-bool is_float(tn_dtype dtype) { return sdk::is_float(static_cast<uint8_t>(dtype)); }
+bool is_float_type(tn_dtype dtype) { return sdk::is_float(static_cast<uint8_t>(dtype)); }
 bool holds(tn_dtype dtype, const Exact& exact) {
   return abi::holds(static_cast<uint8_t>(dtype), exact);
 }
@@ -91,7 +91,7 @@ ProgramValue ProgramPool::number(tn_dtype dtype, int64_t value, uint16_t lanes) 
 
 ProgramValue ProgramPool::constant(tn_dtype dtype, uint16_t lanes) {
   if (dtype == TN_DTYPE_BOOL) return number(dtype, choices_.between(0, 1), lanes);
-  if (is_float(dtype)) {
+  if (is_float_type(dtype)) {
     const Exact exact = input_exact(static_cast<uint8_t>(dtype));
     const auto most = static_cast<int64_t>(std::ldexp(exact.bound, exact.unit));
     const int64_t drawn = choices_.between(0, 2 * most);  // 0, 1, -1, 2, ...
@@ -116,7 +116,7 @@ ProgramValue ProgramPool::fitting(tn_dtype dtype, uint16_t lanes, const Exact& e
   std::vector<ProgramValue> found;
   for (const ProgramValue& value : values_)
     if (value.dtype == dtype && value.lanes == lanes &&
-        (!is_float(dtype) || within(value.exact, exact)))
+        (!is_float_type(dtype) || within(value.exact, exact)))
       found.push_back(value);
   if (!found.empty() && !choices_.chance(12))
     return found[found.size() - 1 - choices_.below(found.size())];
@@ -125,12 +125,12 @@ ProgramValue ProgramPool::fitting(tn_dtype dtype, uint16_t lanes, const Exact& e
     return {builder_.op(TN_OP_BROADCAST, dtype, lanes, {from.id}), dtype, lanes, from.exact};
   }
   const ProgramValue made = constant(dtype, lanes);
-  if (is_float(dtype) && !within(made.exact, exact)) return number(dtype, 0, lanes);
+  if (is_float_type(dtype) && !within(made.exact, exact)) return number(dtype, 0, lanes);
   return made;
 }
 
 bool ProgramPool::computes(tn_dtype dtype) const {
-  return !is_float(dtype) || sdk::dtype_bytes(static_cast<uint8_t>(dtype)) >= 4 ||
+  return !is_float_type(dtype) || sdk::dtype_bytes(static_cast<uint8_t>(dtype)) >= 4 ||
          palette_.narrow_floats;
 }
 
@@ -144,7 +144,7 @@ ProgramValue ProgramPool::all(tn_dtype dtype, uint16_t lanes, const Exact& exact
     if (value.dtype != dtype || value.lanes != lanes || value.id == first.id) continue;
     const Exact sum{out.exact.bound + value.exact.bound,
                     std::max(out.exact.unit, value.exact.unit)};
-    if (is_float(dtype) && !(holds(dtype, sum) && within(sum, exact))) continue;
+    if (is_float_type(dtype) && !(holds(dtype, sum) && within(sum, exact))) continue;
     out = op(dtype == TN_DTYPE_BOOL ? TN_OP_XOR : TN_OP_ADD, dtype, {out, value}, sum);
     --left;
   }
@@ -217,7 +217,7 @@ ProgramValue ProgramPool::grow() {
     if (way >= 15) return grow_cast(dtype, lanes);
     if (way >= 13) return grow_where(dtype, lanes);
     if (dtype == TN_DTYPE_BOOL) return grow_bool(lanes);
-    return is_float(dtype) ? grow_float(dtype, lanes) : grow_integer(dtype, lanes);
+    return is_float_type(dtype) ? grow_float(dtype, lanes) : grow_integer(dtype, lanes);
   }();
   add(made);
   return made;
@@ -269,8 +269,8 @@ ProgramValue ProgramPool::grow_float(tn_dtype dtype, uint16_t lanes) {
 ProgramValue ProgramPool::grow_cast(tn_dtype dtype, uint16_t lanes) {
   tn_dtype from = any_dtype();
   ProgramValue x = any(from, lanes);
-  if (!is_float(dtype)) return op(TN_OP_CAST, dtype, {x});
-  if (!is_float(from)) {
+  if (!is_float_type(dtype)) return op(TN_OP_CAST, dtype, {x});
+  if (!is_float_type(from)) {
     // Few enough to be exact.
     if (from != TN_DTYPE_BOOL) x = below(x, 8);
     x.exact = {from == TN_DTYPE_BOOL ? 1.0 : 7.0, 0};
@@ -281,17 +281,17 @@ ProgramValue ProgramPool::grow_cast(tn_dtype dtype, uint16_t lanes) {
 
 /// Dtypes of one size. A float's bits are those of a number from 1 on: neither zero, nor NaN.
 ProgramValue ProgramPool::grow_bits(tn_dtype dtype, uint16_t lanes) {
-  if (is_float(dtype)) return grow_float(dtype, lanes);
+  if (is_float_type(dtype)) return grow_float(dtype, lanes);
   std::vector<tn_dtype> fit = {dtype};
   for (const tn_dtype other : palette_.dtypes)
-    if (other != dtype && (dtype != TN_DTYPE_BOOL || !is_float(other)) &&
+    if (other != dtype && (dtype != TN_DTYPE_BOOL || !is_float_type(other)) &&
         sdk::dtype_bytes(static_cast<uint8_t>(other)) ==
             sdk::dtype_bytes(static_cast<uint8_t>(dtype)))
       fit.push_back(other);
   tn_dtype from = choices_.pick(fit);
   if (!computes(from)) from = dtype;
   ProgramValue x = any(from, lanes);
-  if (is_float(from)) x = op(TN_OP_MAX, from, {x, number(from, 1, lanes)});
+  if (is_float_type(from)) x = op(TN_OP_MAX, from, {x, number(from, 1, lanes)});
   if (dtype == TN_DTYPE_BOOL && from != TN_DTYPE_BOOL) x = below(x, 2);  // a bool is 0 or 1
   return op(TN_OP_CAST, dtype, {x}, {}, TN_CAST_BITS);
 }
@@ -311,7 +311,7 @@ ProgramValue ProgramPool::grow_moved(tn_dtype dtype, uint16_t lanes) {
       return ProgramValue{builder_.op(code, dtype, 1, {from.id}, imm), dtype, 1, exact};
     };
     if (reduces && choices_.chance(50)) {
-      if (!is_float(dtype)) {
+      if (!is_float_type(dtype)) {
         constexpr tn_opcode kWays[] = {TN_OP_ADD, TN_OP_MAX, TN_OP_MUL};
         return scalar(TN_OP_LANE_REDUCE, choices_.pick(kWays), {});
       }
@@ -343,7 +343,7 @@ ProgramValue ProgramPool::goes_on(const ProgramValue& turn) {
 }
 
 ProgramValue ProgramPool::next(const ProgramValue& carry) {
-  if (!is_float(carry.dtype)) {
+  if (!is_float_type(carry.dtype)) {
     if (choices_.chance(50)) return any(carry.dtype, carry.lanes);
     const ProgramValue term = any(carry.dtype, carry.lanes);
     return op(TN_OP_ADD, carry.dtype, {carry, term});

@@ -28,11 +28,11 @@ Entry operand(Grower& g, DType dtype) {
   return g.param(dtype, shape);
 }
 
-Entry partner(Grower& g, const Entry& x) {
+Entry edge_partner(Grower& g, const Entry& x) {
   return g.to_shape(operand(g, x.node->dtype), x.node->shape);
 }
 
-Entry positions(Grower& g, const Shape& shape, const Dim& size) {
+Entry edge_positions(Grower& g, const Shape& shape, const Dim& size) {
   return g.param(g.choices().chance(50) ? DType::kI64 : DType::kI32, shape,
                  index_domain(size.min()));
 }
@@ -44,7 +44,7 @@ NodeRef take_with(Grower& g, const Entry& x, bool any_role) {
   other[place] = Dim(g.choices().between(1, 40));
   if (any_role && is_int(x.node->dtype) && g.choices().chance(40))  // as the positions
     return g.build().take(g.param(g.main_float(), other).node, x.node, axis);
-  return g.build().take(x.node, positions(g, other, x.node->shape[place]).node, axis);
+  return g.build().take(x.node, edge_positions(g, other, x.node->shape[place]).node, axis);
 }
 
 NodeRef store_with(Grower& g, const Entry& x, bool any_role) {
@@ -57,20 +57,20 @@ NodeRef store_with(Grower& g, const Entry& x, bool any_role) {
   const uint64_t role = g.choices().below(any_role && is_int(dtype) ? 3 : 2);
   if (role == 1)  // as the values
     return g.build().store(g.param(dtype, other).node,
-                           positions(g, x.node->shape, other[place]).node, x.node, axis, mode);
+                           edge_positions(g, x.node->shape, other[place]).node, x.node, axis, mode);
   if (role == 2)  // as the positions
     return g.build().store(g.param(g.main_float(), other).node, x.node,
                            g.param(g.main_float(), x.node->shape).node, axis, mode);
-  return g.build().store(x.node, positions(g, other, x.node->shape[place]).node,
+  return g.build().store(x.node, edge_positions(g, other, x.node->shape[place]).node,
                          g.param(dtype, other).node, axis, mode);
 }
 
 NodeRef where_with(Grower& g, const Entry& x, bool any_role) {
   if (any_role && x.node->dtype == DType::kBool && g.choices().chance(60)) {
     const Entry a = g.to_shape(operand(g, g.main_float()), x.node->shape);
-    return g.build().where(x.node, a.node, partner(g, a).node);
+    return g.build().where(x.node, a.node, edge_partner(g, a).node);
   }
-  const NodeRef y = partner(g, x).node;
+  const NodeRef y = edge_partner(g, x).node;
   const NodeRef condition = g.any_bool(x.node->shape).node;
   return g.choices().chance(50) ? g.build().where(condition, y, x.node)
                                 : g.build().where(condition, x.node, y);
@@ -91,13 +91,13 @@ NodeRef apply(Grower& g, const EdgeOp& op, const Entry& x, DType result, bool an
       return op.op == Op::CAST ? g.build().cast(x.node, result) : g.build().unary(op.op, x.node);
     case OpKind::BINARY:
     case OpKind::COMPARE: {
-      const NodeRef y = partner(g, x).node;
+      const NodeRef y = edge_partner(g, x).node;
       return g.choices().chance(50) ? g.build().binary(op.op, y, x.node)
                                     : g.build().binary(op.op, x.node, y);
     }
     case OpKind::TERNARY: {
       if (op.op == Op::WHERE) return where_with(g, x, any_role);
-      const NodeRef y = partner(g, x).node, z = partner(g, x).node;
+      const NodeRef y = edge_partner(g, x).node, z = edge_partner(g, x).node;
       return g.choices().chance(50) ? g.build().fma(y, z, x.node) : g.build().fma(x.node, y, z);
     }
     case OpKind::REDUCE:

@@ -55,7 +55,7 @@ const std::vector<Op>& compare_ops() {
 }
 
 /// A second operand of the dtype and shape of the first.
-Entry partner(Grower& g, const Entry& x) {
+Entry second_operand(Grower& g, const Entry& x) {
   Entry y = is_float(x.node->dtype) ? g.any_float() : g.any_int();
   if (g.choices().chance(15)) y = g.draw_constant(x.node->dtype, x.node->shape);
   return g.to_shape(g.to_dtype(y, x.node->dtype), x.node->shape);
@@ -105,7 +105,7 @@ Entry grow_unary(Grower& g) { return apply_unary(g, g.choices().pick(unary_ops()
 
 Entry grow_binary(Grower& g) {
   Entry x = g.any_float();
-  Entry y = partner(g, x);
+  Entry y = second_operand(g, x);
   const Op op = g.choices().pick(binary_ops());
   const double comfort = Grower::comfort(x.node->dtype);
   if (op == Op::MUL || op == Op::FMA) {
@@ -120,7 +120,7 @@ Entry grow_binary(Grower& g) {
   if (op == Op::FDIV) bound = x.magnitude() / y.low;
   if (op == Op::MUL || op == Op::FMA) bound = x.magnitude() * y.magnitude();
   if (op == Op::FMA) {
-    const Entry z = g.scaled(partner(g, x), comfort / 4);
+    const Entry z = g.scaled(second_operand(g, x), comfort / 4);
     bound += z.magnitude();
     return {g.build().fma(x.node, y.node, z.node), -bound, bound};
   }
@@ -136,7 +136,7 @@ Entry grow_integer(Grower& g) {
   const Entry x = g.any_int();
   const Op op = g.choices().pick(integer_ops());
   if (op == Op::NEG) return full_range(g.build().unary(op, x.node));
-  Entry y = partner(g, x);
+  Entry y = second_operand(g, x);
   if (op == Op::SHL || op == Op::SHR) {  // a count that shifts something out, not all
     const Entry seven = g.constant(x.node->dtype, 7, x.node->shape);
     y.node = g.build().binary(Op::AND, y.node, seven.node);
@@ -146,13 +146,13 @@ Entry grow_integer(Grower& g) {
 
 Entry grow_compare(Grower& g) {
   const Entry x = g.choices().chance(70) ? g.any_float() : g.any_int();
-  const Entry y = partner(g, x);
+  const Entry y = second_operand(g, x);
   return {g.build().binary(g.choices().pick(compare_ops()), x.node, y.node), 0, 1};
 }
 
 Entry grow_where(Grower& g) {
   const Entry x = g.choices().chance(70) ? g.any_float() : g.any_int();
-  const Entry y = partner(g, x);
+  const Entry y = second_operand(g, x);
   const Entry condition = g.any_bool(x.node->shape);
   return {g.build().where(condition.node, x.node, y.node), std::min(x.low, y.low),
           std::max(x.high, y.high)};

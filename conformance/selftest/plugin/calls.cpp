@@ -31,15 +31,16 @@ constexpr size_t kMostSaved = 1 << 16, kLongText = 4096;
 
 const tn_plugin* sound = nullptr;
 std::atomic<const tn_host*> caller = nullptr;
-std::atomic<Variant> opened{Variant::none};  ///< of the last device
+std::atomic<Variant> opened_variant{Variant::none};  ///< of the last device
 
-bool is(Variant variant) { return opened == variant; }
+bool is(Variant variant) { return opened_variant == variant; }
 
 int32_t device_open(uint32_t index, const char* options, tn_device** out, tn_error* error) {
   rounding_of_opener = std::fegetround();
   const int32_t status = sound->device_open(index, options, out, error);
   const tn_host* host = caller;
-  if (status == TN_OK) opened = static_cast<PlantedDevice*>(sdk::device_of(*out))->variant();
+  if (status == TN_OK)
+    opened_variant = static_cast<PlantedDevice*>(sdk::device_of(*out))->variant();
   if (status == TN_OK && is(Variant::old_host) && host && host->log)
     host->log(host->user, TN_LOG_DEBUG, "planted: a device is open");
   if (status != TN_OK && is(Variant::option_cut) && error && options &&

@@ -19,7 +19,7 @@ constexpr size_t kMostCached = 4096, kMostCodes = 256, kMostInFlight = 64;
 
 constexpr uint64_t kMostGroups = 1 << 17;
 
-std::atomic<int> opened{0}, closed{0};  ///< devices of the process
+std::atomic<int> opened_devices{0}, closed_devices{0};  ///< devices of the process
 
 /// What a variant makes of the numbers of a timeline.
 class PlantedTimeline final : public sdk::HostTimeline {
@@ -69,18 +69,18 @@ PlantedDevice::PlantedDevice(Variant variant)
       properties_(make_properties(variant)),
       slabs_(std::make_shared<SlabPool>(variant)),
       cache_(variant),
-      closed_before_(closed),
+      closed_before_(closed_devices),
       spare_(variant == Variant::spare_files) {
-  if (++opened == 1 && variant == Variant::status_of_exit)
+  if (++opened_devices == 1 && variant == Variant::status_of_exit)
     std::atexit([] {
-      if (closed != opened) _exit(70);
+      if (closed_devices != opened_devices) _exit(70);
     });
   for (auto& queue : queues_)
     queue = std::make_unique<WorkQueue>(
         variant, [this](const auto& command, auto arguments) { launch(command, arguments); });
 }
 
-PlantedDevice::~PlantedDevice() { ++closed; }
+PlantedDevice::~PlantedDevice() { ++closed_devices; }
 
 std::unique_ptr<sdk::Memory> PlantedDevice::allocate(uint32_t, uint64_t size) {
   return slabs_->allocate(size);
@@ -110,7 +110,8 @@ void PlantedDevice::submit(const sdk::Submission& submission) {
   for (uint32_t i = 0; i < submission.signal_count(); ++i)
     job.signals.push_back(read_point(submission.signal(i)));
   distort(variant_, submission, job);
-  if (variant_ == Variant::close_stops && closed != closed_before_) job.work.commands.clear();
+  if (variant_ == Variant::close_stops && closed_devices != closed_before_)
+    job.work.commands.clear();
   const std::lock_guard lock(order_);
   if (variant_ == Variant::in_flight_64) {
     size_t in_flight = 0;

@@ -7,7 +7,7 @@
 namespace tenon {
 namespace {
 
-constexpr int kMaxNesting = 64;
+constexpr int kMaxBeginNesting = 64;
 
 /// Numbers that are computed of sizes, as sqrt(6 / (i + o)).
 class RealParser {
@@ -15,8 +15,8 @@ class RealParser {
   RealParser(Cursor& cursor, const SymbolTable& symbols) : cursor_(cursor), symbols_(symbols) {}
 
   double sum() {
-    if (++nesting_ > kMaxNesting)
-      cursor_.expected(fmt::format("at most {} nested parentheses", kMaxNesting));
+    if (++nesting_ > kMaxBeginNesting)
+      cursor_.expected(fmt::format("at most {} nested parentheses", kMaxBeginNesting));
     double result = product();
     while (true) {
       if (cursor_.accept("+"))

@@ -11,7 +11,7 @@ namespace tenon {
 namespace {
 
 /// More than an Expr can have, so that all that is printed can be read.
-constexpr int kMaxNesting = 256;
+constexpr int kMaxExprNesting = 256;
 constexpr int kMaxOperations = 10000;
 
 /// Precedence climbing; one function a level.
@@ -21,9 +21,9 @@ class ExprParser {
 
   Expr any() {
     const size_t start = cursor_.position();
-    if (++nesting_ > kMaxNesting)
+    if (++nesting_ > kMaxExprNesting)
       cursor_.error_at(
-          start, fmt::format("expected at most {} nested parentheses, got more", kMaxNesting));
+          start, fmt::format("expected at most {} nested parentheses, got more", kMaxExprNesting));
     Expr result = all_of();
     while (cursor_.accept("||")) result = apply(logical_or, result, all_of());
     --nesting_;

@@ -15,16 +15,17 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMostRows = 128, kLeastRows = 32;  ///< queries of a workgroup
-constexpr int64_t kKeys = 64;                        ///< of a block
-constexpr int64_t kRoom = 4;         ///< f32 after rows of scores, so that no two share a bank
+constexpr int64_t kMostQueries = 128, kLeastQueries = 32;  ///< queries of a workgroup
+constexpr int64_t kKeysOfBlock = 64;                       ///< of a block
+constexpr int64_t kScoresPad = 4;    ///< f32 after rows of scores, so that no two share a bank
 constexpr int64_t kPartials = 2048;  ///< bytes for sums of the threads of a row
-constexpr int64_t kMostPlaces = 2;   ///< of a block of keys and of values
+constexpr int64_t kMostStages = 2;   ///< of a block of keys and of values
 constexpr int64_t kMostSums = 144;   ///< of a thread that has them in registers
 constexpr int64_t kStepsAtOnce = 8;  ///< of a row's maximum and sum
 
 /// The device's atoms for a product of these whose sums are f32.
-std::vector<MatrixAtom> atoms_for(const ScheduleBuilder& builder, const Statement& reduction) {
+std::vector<MatrixAtom> atoms_for_scores(const ScheduleBuilder& builder,
+                                         const Statement& reduction) {
   const ReduceState& sum = reduction.states[0];
   std::vector<MatrixAtom> out;
   if (sum.value->kind != KValueKind::kOp || sum.value->op != Op::MUL) return out;
@@ -47,9 +48,9 @@ struct Rows {
   bool in_fragments;  ///< scores and weights stay there: the atom says which threads have a row
 };
 
-class Recipe {
+class AtomsRecipe {
  public:
-  Recipe(ScheduleBuilder& builder, const MatrixAtom& atom, const Rows& rows)
+  AtomsRecipe(ScheduleBuilder& builder, const MatrixAtom& atom, const Rows& rows)
       : builder_(builder), atom_(atom), rows_(rows) {
     if (rows.in_fragments)
       threads_ = {atom.subgroup, 1, rows.subgroups, atom.layouts[2]->columns.threads};
@@ -62,7 +63,8 @@ class Recipe {
     if (parts.inside.size() != 4) return false;
     const Statement *scores = reduction_in(*parts.inside[0]),
                     *sums = reduction_in(*parts.inside[3]);
-    if (!std::ranges::count(atoms_for(builder_, *sums), atom_.id, &MatrixAtom::id)) return false;
+    if (!std::ranges::count(atoms_for_scores(builder_, *sums), atom_.id, &MatrixAtom::id))
+      return false;
     const int score = scores->id, total = sums->id;
     std::vector<int> nests;
     for (const Statement* s : parts.inside) nests.push_back(s->axis);
@@ -223,7 +225,7 @@ class Recipe {
   void fill_ahead(int blocks) {
     if (builder_.refusal() || !builder_.caps.copies_async()) return;
     builder_.attempt([&](ScheduleBuilder& trial) {
-      return trial.pipeline(blocks, kMostPlaces) && fits_shared(trial);
+      return trial.pipeline(blocks, kMostStages) && fits_shared(trial);
     });
   }
 
@@ -262,10 +264,10 @@ bool with_rows(ScheduleBuilder& builder, const Chained& found, const MatrixAtom&
   order.push_back(queries);
   if (order.size() > 1) builder.reorder(order);
   const int tiles = builder.split(queries, rows).first;
-  if (!builder.chain_reductions(found.keys, kKeys, tiles, false, kRoom, true) ||
+  if (!builder.chain_reductions(found.keys, kKeysOfBlock, tiles, false, kScoresPad, true) ||
       !builder.share(tiles))
     return false;
-  if (!Recipe(builder, atom, of).run(tiles)) return false;
+  if (!AtomsRecipe(builder, atom, of).run(tiles)) return false;
   bind_workgroups(builder, tiles, batch);
   return !builder.refusal();
 }
@@ -274,18 +276,18 @@ bool with_rows(ScheduleBuilder& builder, const Chained& found, const MatrixAtom&
 
 bool chained_on_atoms(ScheduleBuilder& builder, const Chained& found) {
   if (builder.caps.software || !builder.has_barriers() || !builder.caps.has(Op::MATRIX_MULTIPLY) ||
-      builder.size(found.keys) < kKeys / 2)
+      builder.size(found.keys) < kKeysOfBlock / 2)
     return false;
   const Statement* scores = reduction_in(builder.loop(found.keys));
-  const std::vector<MatrixAtom> atoms = atoms_for(builder, *scores);
+  const std::vector<MatrixAtom> atoms = atoms_for_scores(builder, *scores);
   const int64_t units = std::max<int64_t>(1, builder.caps.compute_units);
-  int64_t most = kMostRows;
-  while (most > kLeastRows && count_workgroups(builder, found, most) < units) most /= 2;
+  int64_t most = kMostQueries;
+  while (most > kLeastQueries && count_workgroups(builder, found, most) < units) most /= 2;
   // Two workgroups of a unit fill one another's waits, where its memory holds them.
   for (const bool in_fragments : {true, false})
     for (const int64_t beside : {2, 1})
       for (const MatrixAtom& atom : atoms)
-        for (int64_t rows = most; rows >= kLeastRows; rows /= 2)
+        for (int64_t rows = most; rows >= kLeastQueries; rows /= 2)
           for (const int64_t copies : {2, 1})
             if (builder.attempt([&](ScheduleBuilder& trial) {
                   return with_rows(trial, found, atom,

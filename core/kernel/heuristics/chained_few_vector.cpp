@@ -15,7 +15,7 @@ namespace {
 /// left soon.
 constexpr int64_t kScores = 2048, kLeastKeys = 64, kMostKeys = 512;
 /// Queries, beyond which a product of matrices would pay.
-constexpr int64_t kMostRows = 64;
+constexpr int64_t kMostFewQueries = 64;
 
 class FewQueries {
  public:
@@ -116,7 +116,7 @@ bool schedule_few_queries(ScheduleBuilder& builder, const Chained& found, int64_
     if (!builder.extent(a).is_const()) return false;
     rows *= builder.size(a);
   }
-  if (rows > kMostRows) return false;
+  if (rows > kMostFewQueries) return false;
   std::vector<int> order = found.batch;
   order.insert(order.end(), found.rows.begin(), found.rows.end());
   if (order.size() > 1) builder.reorder(order);

@@ -10,19 +10,20 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kThreads = 64;  ///< of a workgroup
-constexpr int64_t kCopies = 256;  ///< unrolled, so that sums stay in a GPU's registers
+constexpr int64_t kAttentionThreads = 64;  ///< of a workgroup
+constexpr int64_t kCopies = 256;           ///< unrolled, so that sums stay in a GPU's registers
 
 /// Queries of a thread, and keys of a block: their scores are all in registers. Longer blocks mean
 /// fewer loops, for devices that count them.
-struct Tile {
+struct AttentionTile {
   int64_t queries, keys;
 };
-constexpr Tile kTiles[] = {{2, 4}, {2, 8}, {2, 16}};
+constexpr AttentionTile kTiles[] = {{2, 4}, {2, 8}, {2, 16}};
 
-class Recipe {
+class ThreadsRecipe {
  public:
-  Recipe(ScheduleBuilder& builder, const Tile& tile) : builder_(builder), tile_(tile) {}
+  ThreadsRecipe(ScheduleBuilder& builder, const AttentionTile& tile)
+      : builder_(builder), tile_(tile) {}
 
   void run(int thread) {
     for (const int a : nests(builder_.loop(thread).body)) {
@@ -100,16 +101,17 @@ class Recipe {
   }
 
   ScheduleBuilder& builder_;
-  const Tile& tile_;
+  const AttentionTile& tile_;
 };
 
 int64_t threads_of(const ScheduleBuilder& builder) {
   if (builder.caps.software) return builder.register_threads();
   if (const int64_t there = builder.placed(Bind::kBlockX)) return there;
-  return builder.threads_on_x(builder.choose("threads", kThreads, {32, 128}));
+  return builder.threads_on_x(builder.choose("threads", kAttentionThreads, {32, 128}));
 }
 
-bool with_tile(ScheduleBuilder& builder, const Chained& found, const Tile& tile) {
+bool with_attention_tile(ScheduleBuilder& builder, const Chained& found,
+                         const AttentionTile& tile) {
   const int queries = queries_of(builder, found, tile.queries);
   if (queries < 0) return false;
   const std::vector<int> batch = loops_around(found, queries);
@@ -119,7 +121,7 @@ bool with_tile(ScheduleBuilder& builder, const Chained& found, const Tile& tile)
   const auto [tiles, own] = builder.split(queries, threads_of(builder) * tile.queries);
   const int thread = builder.split(own, tile.queries).first;
   if (!builder.chain_reductions(found.keys, tile.keys, thread)) return false;
-  Recipe(builder, tile).run(thread);
+  ThreadsRecipe(builder, tile).run(thread);
   builder.bind(thread, Bind::kBlockX);
   bind_workgroups(builder, tiles, batch);
   const uint32_t limit = builder.caps.max_loop_trips;
@@ -131,8 +133,9 @@ bool with_tile(ScheduleBuilder& builder, const Chained& found, const Tile& tile)
 bool chained_on_threads(ScheduleBuilder& builder, const Chained& found) {
   // Matrix units compute the products of three kernels faster than threads those of one.
   if (!builder.caps.software && !builder.caps.atoms.empty()) return false;
-  return std::ranges::any_of(kTiles, [&](const Tile& tile) {
-    return builder.attempt([&](ScheduleBuilder& trial) { return with_tile(trial, found, tile); });
+  return std::ranges::any_of(kTiles, [&](const AttentionTile& tile) {
+    return builder.attempt(
+        [&](ScheduleBuilder& trial) { return with_attention_tile(trial, found, tile); });
   });
 }
 

@@ -15,11 +15,11 @@ namespace {
 
 /// Queries of a block, and keys: a block of keys and one of values stay in the nearest cache beside
 /// what is computed of them.
-constexpr int64_t kQueries = 64, kKeys = 64;
+constexpr int64_t kBlockQueries = 64, kBlockKeys = 64;
 
-class Recipe {
+class VectorRecipe {
  public:
-  Recipe(ScheduleBuilder& builder, int64_t lanes) : builder_(builder), lanes_(lanes) {}
+  VectorRecipe(ScheduleBuilder& builder, int64_t lanes) : builder_(builder), lanes_(lanes) {}
 
   void run(int tiles) {
     const ChainedParts parts = chained_parts(builder_, tiles);
@@ -76,11 +76,11 @@ bool schedule_queries(ScheduleBuilder& builder, const Chained& found, int querie
   std::vector<int> order = loops_around(found, queries);
   order.push_back(queries);
   if (order.size() > 1) builder.reorder(order);
-  const int64_t block = block_of(builder.extent(queries), kQueries, lanes);
-  const int64_t keys = block_of(builder.extent(found.keys), kKeys, 8);
+  const int64_t block = block_of(builder.extent(queries), kBlockQueries, lanes);
+  const int64_t keys = block_of(builder.extent(found.keys), kBlockKeys, 8);
   const int tiles = builder.split(queries, block).first;
   if (!builder.chain_reductions(found.keys, keys, tiles)) return false;
-  Recipe(builder, lanes).run(tiles);
+  VectorRecipe(builder, lanes).run(tiles);
   bind_grid(builder, tiles, 1);
   if (order.size() > 1) bind_grid(builder, order.front(), 1, Bind::kGridZ);
   return true;

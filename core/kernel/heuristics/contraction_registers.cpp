@@ -29,7 +29,7 @@ int64_t side_of_tile(const ScheduleBuilder& builder, const Contraction& c) {
   return builder.choose("tile", side, {8, 4, 2});
 }
 
-bool with_tile(ScheduleBuilder& builder, size_t place, int64_t side) {
+bool with_register_tile(ScheduleBuilder& builder, size_t place, int64_t side) {
   split_divided(builder, place, Divided::kSum);
   split_divided(builder, place, Divided::kColumns);
   const Statement& nest = builder.kernel.body[place];
@@ -69,7 +69,8 @@ bool schedule_thread_tiles(ScheduleBuilder& builder, int axis) {
   const std::optional<Contraction> found = find_contraction(builder, *nest);
   if (!found || builder.placed(Bind::kBlockX) != 0) return false;
   const int64_t side = side_of_tile(builder, *found);
-  return builder.attempt([&](ScheduleBuilder& trial) { return with_tile(trial, place, side); });
+  return builder.attempt(
+      [&](ScheduleBuilder& trial) { return with_register_tile(trial, place, side); });
 }
 
 }  // namespace tenon

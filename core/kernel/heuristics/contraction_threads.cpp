@@ -15,7 +15,7 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMostPlaces = 4;                   ///< of a tile in shared memory
+constexpr int64_t kMostStagesOfTile = 4;             ///< of a tile in shared memory
 constexpr int64_t kMostTile = 128, kLeastTile = 32;  ///< rows and columns of a workgroup
 constexpr int64_t kFewestRows = 4;   ///< or columns: of fewer each is a sum by itself
 constexpr int64_t kLeastDepth = 16;  ///< terms of the sum that are staged together
@@ -56,12 +56,12 @@ int64_t count_blocks(const ScheduleBuilder& builder, const Matmul& mm, int64_t r
 }
 
 /// Results of a workgroup. Where there are few rows or columns the tile is as narrow as they are.
-struct Tile {
+struct ThreadTile {
   int64_t rows = 1, columns = 1;
   bool thin() const { return std::min(rows, columns) < kLeastTile; }
   bool small() const { return std::min(rows, columns) <= kLeastTile; }
 };
-Tile tile_of(const ScheduleBuilder& builder, const Matmul& mm, int64_t most) {
+ThreadTile tile_of(const ScheduleBuilder& builder, const Matmul& mm, int64_t most) {
   return {std::min(most, ceil_pow2(builder.size(mm.m))),
           std::min(most, ceil_pow2(builder.size(mm.n)))};
 }
@@ -81,14 +81,14 @@ void fill_ahead(ScheduleBuilder& builder, int k_block, const Matmul& mm, int64_t
   const int64_t tiles = shared_bytes(builder, true);
   const int64_t others = shared_bytes(builder, false) - tiles;
   const int64_t room = builder.caps.max_shared_bytes / beside - others;
-  const int64_t places = std::min({kMostPlaces, room / tiles, builder.size(k_block)});
+  const int64_t places = std::min({kMostStagesOfTile, room / tiles, builder.size(k_block)});
   if (places >= 2) builder.pipeline(k_block, builder.choose("places", places, {2, 3}));
 }
 
 /// Terms of the sum that are staged together: as many as an index repeats after, as the taps of a
 /// window, so that where each copied element lies is the same in every block. No thread shall copy
 /// too many, as the copies are unrolled: then a smaller tile is asked for, or goes without.
-int64_t depth_of(ScheduleBuilder& builder, const Matmul& mm, const Tile& tile,
+int64_t depth_of(ScheduleBuilder& builder, const Matmul& mm, const ThreadTile& tile,
                  const Threads& threads, int64_t wanted, int64_t step) {
   constexpr int64_t kMost = 160, kMostCopies = 80;
   const int64_t repeats = divisor_of(builder, {mm.rows, mm.columns}, mm.k);
@@ -110,7 +110,7 @@ int64_t depth_of(ScheduleBuilder& builder, const Matmul& mm, const Tile& tile,
 int64_t share_of(int64_t size) { return size >= 128 ? 8 : size >= 64 ? 4 : 2; }
 
 void schedule_registers(ScheduleBuilder& builder, const Matmul& mm, int64_t wanted) {
-  const Tile tile = tile_of(builder, mm, builder.choose("tile", wanted, {128, 64, 32}));
+  const ThreadTile tile = tile_of(builder, mm, builder.choose("tile", wanted, {128, 64, 32}));
   const int64_t rows = share_of(tile.rows), columns = share_of(tile.columns);
   const Threads threads{tile.columns / columns, tile.rows / rows, 1};
   int64_t lanes = std::min<int64_t>(columns, builder.caps.of(mm.columns_dtype).vector_lanes);
@@ -150,7 +150,7 @@ void use_sums(ScheduleBuilder& builder, const Threads& threads) {
 }
 
 /// Subgroups of a workgroup, two each way if the tile has room for them, else where it has.
-Threads subgroups(const Tile& tile, const MatrixAtom& atom, int64_t most) {
+Threads subgroups(const ThreadTile& tile, const MatrixAtom& atom, int64_t most) {
   const int64_t down = std::clamp<int64_t>(tile.rows / atom.m, 1, most > 1 ? 2 : 1);
   const int64_t across = std::clamp<int64_t>(tile.columns / atom.n, 1, most / down);
   return {atom.subgroup, std::clamp<int64_t>(tile.rows / atom.m, 1, most / across), across};
@@ -159,7 +159,7 @@ Threads subgroups(const Tile& tile, const MatrixAtom& atom, int64_t most) {
 void schedule_atoms(ScheduleBuilder& builder, const Matmul& mm, const MatrixAtom& atom,
                     int64_t wanted) {
   const int64_t most = builder.choose("tile", wanted, {128, 64, 32});
-  Tile tile = tile_of(builder, mm, most);
+  ThreadTile tile = tile_of(builder, mm, most);
   tile = {std::max<int64_t>(tile.rows, atom.m), std::max<int64_t>(tile.columns, atom.n)};
   const Threads threads = subgroups(tile, atom, 4);
   const auto [m_block, m_inside] = builder.split(mm.m, tile.rows);

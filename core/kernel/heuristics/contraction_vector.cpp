@@ -268,7 +268,7 @@ bool schedule_panels(ScheduleBuilder& builder, const Matmul& mm, const DotAtom* 
 
 /// Rows that lie across the sum: a step takes a few numbers of each line, and each line again for
 /// the next panel of columns.
-bool lies_across(ScheduleBuilder& builder, const Contraction& c) {
+bool output_lies_across(ScheduleBuilder& builder, const Contraction& c) {
   constexpr int64_t kLeastRows = 64;
   const auto along = builder.stride(c.row->index, c.sum.back());
   return builder.stride(c.row->index, c.rows.back()) == 1 && along && *along >= kLeastRows &&
@@ -300,7 +300,7 @@ bool schedule_matmul(ScheduleBuilder& builder, int axis) {
   if (dot && builder.attempt(with_dots)) return true;
   const std::optional<Contraction> c = find_contraction(builder, builder.loop(outermost));
   if (!mm.rows_computed && !mm.columns_computed && !c->columns.empty() &&
-      lies_across(builder, *c) && schedule_packed(builder, *c))
+      output_lies_across(builder, *c) && schedule_packed(builder, *c))
     return true;
   return schedule_along_sum(builder, mm, nullptr) || schedule_panels(builder, mm, nullptr);
 }

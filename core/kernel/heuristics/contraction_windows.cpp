@@ -35,32 +35,32 @@ double filled(int64_t whole, int64_t tile) {
 
 /// Accumulators: rows by vectors along the last axis of the columns, and by lines of the one
 /// before.
-struct Tile {
+struct WindowTile {
   int64_t rows = 1, vectors = 1, lines = 1;
 };
 
 /// Of what has no rows, as a window of each channel: lines alone, as many as are in flight or more.
-Tile tile_without_rows(const ScheduleBuilder& builder, const Contraction& c) {
+WindowTile tile_without_rows(const ScheduleBuilder& builder, const Contraction& c) {
   constexpr int64_t kMostLines = 12;
   if (c.columns.size() < 2) return {};
   const int64_t lines = tile_rows(kMostLines, builder.extent(c.columns[c.columns.size() - 2]));
   return {1, 1, builder.choose("lines", lines, {1, 4})};
 }
 
-Tile best_tile(const ScheduleBuilder& builder, const Contraction& c, int64_t lanes) {
+WindowTile best_tile(const ScheduleBuilder& builder, const Contraction& c, int64_t lanes) {
   if (c.rows.empty()) return tile_without_rows(builder, c);
   constexpr std::pair<int64_t, int64_t> kShapes[] = {{2, 1}, {3, 1}, {1, 2},
                                                      {1, 3}, {4, 1}, {1, 1}};
   const int64_t registers = builder.caps.vector_registers ? builder.caps.vector_registers : 16;
   const int m = c.rows.back(), n = c.columns.back();
   const int64_t above = c.columns.size() > 1 ? builder.size(c.columns[c.columns.size() - 2]) : 1;
-  Tile best;
+  WindowTile best;
   double best_rate = 0;
   for (const auto& [vectors, lines] : kShapes) {
     if (lines > above) continue;
     const int64_t across = vectors * lines;
     const int64_t most = std::min<int64_t>(14, registers * 3 / 4 / across);
-    const Tile tile{tile_rows(most, builder.extent(m)), vectors, lines};
+    const WindowTile tile{tile_rows(most, builder.extent(m)), vectors, lines};
     // A step loads its rows, and its vectors, which lie further away and across two cache lines.
     const auto loads = static_cast<double>(tile.rows + 4 * across);
     const double rate = filled(builder.size(n), vectors * lanes) * filled(above, lines) *
@@ -93,7 +93,7 @@ int64_t staged_bytes(const ScheduleBuilder& builder) {
 }
 
 /// What has no rows is used too seldom to come from further than the nearest cache.
-bool fits(const ScheduleBuilder& builder, const Contraction& c) {
+bool fits_windows(const ScheduleBuilder& builder, const Contraction& c) {
   const int64_t bytes = staged_bytes(builder);
   const auto l1 = static_cast<int64_t>(builder.caps.l1_bytes);
   const int64_t nearest = (l1 ? l1 : 32 << 10) / 2;
@@ -103,8 +103,8 @@ bool fits(const ScheduleBuilder& builder, const Contraction& c) {
 
 /// Blocks of `block` tiles along column axis number `at`; false, and to be given up, if what their
 /// windows read does not fit.
-bool schedule_blocks(ScheduleBuilder& builder, const Contraction& c, const Tile& tile, size_t at,
-                     int64_t block) {
+bool schedule_blocks(ScheduleBuilder& builder, const Contraction& c, const WindowTile& tile,
+                     size_t at, int64_t block) {
   const int64_t lanes = builder.lanes(builder.loop(c.columns.back()));
   std::vector<int> rows = c.rows;
   if (!rows.empty()) {
@@ -136,7 +136,7 @@ bool schedule_blocks(ScheduleBuilder& builder, const Contraction& c, const Tile&
   if (inside != blocks) order.push_back(inside);
   order.insert(order.end(), tiles.begin() + static_cast<std::ptrdiff_t>(at) + 1, tiles.end());
   builder.reorder(order);
-  if (builder.refusal() || !builder.stage(c.column->buffer, blocks) || !fits(builder, c))
+  if (builder.refusal() || !builder.stage(c.column->buffer, blocks) || !fits_windows(builder, c))
     return false;
   vectorize_copy(builder, c, lanes);
   bind_grid(builder, blocks, 1);
@@ -149,7 +149,7 @@ bool schedule_blocks(ScheduleBuilder& builder, const Contraction& c, const Tile&
 /// that fit.
 bool schedule_pixels(ScheduleBuilder& builder, const Contraction& c) {
   const int64_t lanes = builder.lanes(builder.loop(c.columns.back()));
-  Tile tile = best_tile(builder, c, lanes);
+  WindowTile tile = best_tile(builder, c, lanes);
   if (!c.rows.empty()) tile.rows = builder.choose("rows", tile.rows, {4, 6, 8});
   int64_t beside = 1;
   for (const int a : c.batch) beside *= builder.size(a);
@@ -197,7 +197,8 @@ bool schedule_taps(ScheduleBuilder& builder, const Contraction& c, bool at_colum
   builder.reorder(order);
   builder.vectorize(builder.split(c.sum.back(), lanes).second);
   const int at = at_columns ? tiles.front() : c.sum.front();
-  if (builder.refusal() || !builder.stage(c.column->buffer, at) || !fits(builder, c)) return false;
+  if (builder.refusal() || !builder.stage(c.column->buffer, at) || !fits_windows(builder, c))
+    return false;
   vectorize_copy(builder, c, lanes);
   bind_grid(builder, tiles.front(), 1);
   bind_grid(builder, m_tiles, 1, Bind::kGridY);

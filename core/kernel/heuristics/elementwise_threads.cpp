@@ -7,7 +7,7 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kThreads = 256;
+constexpr int64_t kElementwiseThreads = 256;
 
 /// Workgroups that keep the device busy to the end.
 int64_t many_groups(const ScheduleBuilder& builder) {
@@ -45,7 +45,8 @@ void schedule_elements(ScheduleBuilder& builder, std::vector<int> axes) {
   int64_t total = pieces;
   for (size_t i = 0; i + 1 < axes.size(); ++i) total *= builder.size(axes[i]);
   int64_t x = builder.placed(Bind::kBlockX), y = builder.placed(Bind::kBlockY);
-  const int64_t wanted = builder.threads_on_x(builder.choose("threads", kThreads, {64, 128}));
+  const int64_t wanted =
+      builder.threads_on_x(builder.choose("threads", kElementwiseThreads, {64, 128}));
   if (x == 0) x = std::min(wanted, ceil_pow2(pieces));
   if (y == 0 && axes.size() > 1) y = builder.threads_on_y(x, wanted / x);
   int64_t copies = 1;
@@ -104,7 +105,7 @@ void schedule_threads_nest(ScheduleBuilder& builder, int axis) {
     builder.reorder(axes);
     axes.erase(ordered, axes.end());
     // Each waits for its own memory all the time: few a workgroup, so that many units wait at once.
-    return spread_over_grid(builder, std::move(axes), kThreads / 8);
+    return spread_over_grid(builder, std::move(axes), kElementwiseThreads / 8);
   }
   if (builder.reductions(builder.loop(axes.front())).empty() &&
       builder.loop(axes.back()).body.size() > 0 &&
@@ -116,7 +117,7 @@ void schedule_threads_nest(ScheduleBuilder& builder, int axis) {
   if (builder.caps.software && schedule_rows_apart(builder, axes)) return;
   if (schedule_rows(builder, axes) || schedule_columns(builder, axes)) return;
   if (!builder.caps.software) unroll_short_sums(builder, axes.front());
-  spread_over_grid(builder, std::move(axes), kThreads / 2);
+  spread_over_grid(builder, std::move(axes), kElementwiseThreads / 2);
 }
 
 }  // namespace tenon

@@ -13,7 +13,7 @@ namespace tenon {
 namespace {
 
 /// Positions of a block, and terms: the tiles of a block stay in the private cache.
-constexpr int64_t kRows = 64, kTerms = 64;
+constexpr int64_t kBlockRows = 64, kBlockTerms = 64;
 
 struct Recomputed {
   std::vector<int> batch, own;
@@ -22,7 +22,7 @@ struct Recomputed {
   std::vector<int> packed;  ///< buffers
 };
 
-std::vector<KValueRef> loads_of(const KValueRef& value) {
+std::vector<KValueRef> loads_below(const KValueRef& value) {
   std::vector<KValueRef> out;
   visit(value, [&](const KValueRef& v) {
     if (v->kind == KValueKind::kLoad) out.push_back(v);
@@ -47,7 +47,7 @@ std::optional<Recomputed> find_recomputed(ScheduleBuilder& builder, int axis) {
     if (s.kind != Statement::Kind::kReduce) return std::nullopt;
     used |= dependence.of_reduction(s.id);
     for (const ReduceState& state : s.states) {
-      const std::vector<KValueRef> operands = loads_of(state.value);
+      const std::vector<KValueRef> operands = loads_below(state.value);
       if (operands.size() != 2) return std::nullopt;
       const KernelAxis& along = builder.kernel.axes[out.terms];
       const bool first = follows(operands[0], along);
@@ -70,9 +70,9 @@ std::optional<Recomputed> find_recomputed(ScheduleBuilder& builder, int axis) {
   return out;
 }
 
-class Recipe {
+class RecomputedRecipe {
  public:
-  Recipe(ScheduleBuilder& builder, int64_t lanes) : builder_(builder), lanes_(lanes) {}
+  RecomputedRecipe(ScheduleBuilder& builder, int64_t lanes) : builder_(builder), lanes_(lanes) {}
 
   void run(const Recomputed& found, int tiles) {
     const std::vector<int> around = nests(builder_.loop(tiles).body);
@@ -130,11 +130,11 @@ bool go_in_blocks(ScheduleBuilder& builder, int axis) {
   order.push_back(found->row);
   order.insert(order.end(), found->own.begin(), found->own.end());
   if (order.size() > 1) builder.reorder(order);
-  const int64_t rows = block_of(builder.extent(found->row), kRows, lanes);
-  const int64_t terms = block_of(builder.extent(found->terms), kTerms, 8);
+  const int64_t rows = block_of(builder.extent(found->row), kBlockRows, lanes);
+  const int64_t terms = block_of(builder.extent(found->terms), kBlockTerms, 8);
   const int tiles = builder.split(found->row, rows).first;
   if (!builder.precompute(found->terms, terms, tiles)) return false;
-  Recipe(builder, lanes).run(*found, tiles);
+  RecomputedRecipe(builder, lanes).run(*found, tiles);
   bind_grid(builder, tiles, 1);
   if (!found->batch.empty()) bind_grid(builder, found->batch.front(), 1, Bind::kGridZ);
   return true;

@@ -39,14 +39,12 @@ bool scan_along(ScheduleBuilder& builder, std::vector<int>& axes, int r, int j) 
 }
 
 constexpr int64_t kShortRun = 16;  ///< vectors of a run from which its own loop pays
-/// Of a row far from the next one: a page, in which the processor reads ahead.
-constexpr int64_t kRunBytes = 4096;
 
 /// Rows far apart are taken one after the other in long runs along axis n, the results so far in a
 /// tile; gives the outermost loop.
 int down_columns(ScheduleBuilder& builder, std::vector<int> axes, int r, int n, int64_t lanes) {
   const auto place = std::ranges::find(axes, n);
-  const int64_t run = std::min(kRunBytes / (builder.caps.vector_bytes / lanes),
+  const int64_t run = std::min(kPageBytes / (builder.caps.vector_bytes / lanes),
                                (builder.size(n) + lanes - 1) / lanes * lanes);
   const auto [runs, columns] = builder.split(n, run);
   *place = runs;

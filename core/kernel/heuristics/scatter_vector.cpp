@@ -9,9 +9,6 @@
 namespace tenon {
 namespace {
 
-/// Of a row at a time: a page, in which the processor reads ahead.
-constexpr int64_t kRunBytes = 4096;
-
 bool is_ordered(const ScheduleBuilder& builder, int axis) {
   return builder.kernel.axes[axis].kind == AxisKind::kOrdered;
 }
@@ -35,7 +32,7 @@ bool schedule_scatter(ScheduleBuilder& builder, int axis) {
   const int64_t cores = std::max<int64_t>(1, builder.caps.compute_units);
   const int64_t parts = std::max<int64_t>(1, builder.choose("parts", cores, {1, 2 * cores}) / rows);
   const int64_t run =
-      kRunBytes /
+      kPageBytes /
       static_cast<int64_t>(dtype_size(builder.stores(builder.loop(n)).front()->value->dtype));
   const int64_t part = std::min(run, (builder.size(n) + parts - 1) / parts);
   const auto [outer, columns] = builder.split(n, (part + lanes - 1) / lanes * lanes);

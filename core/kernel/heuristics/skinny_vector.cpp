@@ -10,14 +10,12 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMostRows = 64;
+constexpr int64_t kMostSkinnyRows = 64;
 /// Register tiles of rows: where each element is used by more, packing it pays.
 constexpr int64_t kMostTiles = 8;
 /// Rows of the matrix at a time: streams that the processor can follow, and steps of a sum in a
 /// register.
 constexpr int64_t kSteps = 16;
-/// Of a row of the matrix: a page, in which the processor reads ahead.
-constexpr int64_t kRunBytes = 4096;
 
 struct Columns {
   std::vector<int> batch, rows;  ///< axes that the matrix depends on, and those it does not
@@ -27,7 +25,8 @@ struct Columns {
 };
 
 /// Whether a load is one that every step takes along n, and of which the next step is far away.
-bool is_matrix(const ScheduleBuilder& builder, const KValue& load, int n, int k, int64_t lanes) {
+bool is_matrix_load(const ScheduleBuilder& builder, const KValue& load, int n, int k,
+                    int64_t lanes) {
   const auto down = builder.stride(load.index, k);
   return builder.stride(load.index, n) == 1 && down && *down >= lanes;
 }
@@ -52,7 +51,7 @@ std::optional<Columns> find_columns(ScheduleBuilder& builder, int axis) {
     if (builder.stride(s->index, out.n) != 1) return std::nullopt;
   std::vector<KValueRef> matrices;
   for (const KValueRef& v : builder.loads(r)) {
-    const bool whole = is_matrix(builder, *v, out.n, out.k, builder.lanes(nest));
+    const bool whole = is_matrix_load(builder, *v, out.n, out.k, builder.lanes(nest));
     if (whole) matrices.push_back(v);
     if (!whole && builder.stride(v->index, out.n) != 0) return std::nullopt;
   }
@@ -65,7 +64,7 @@ std::optional<Columns> find_columns(ScheduleBuilder& builder, int axis) {
     for (const KValueRef& other : matrices)
       if ((builder.stride(other->index, a) == 0) != is_row) return std::nullopt;
     if (is_row) out.row_count *= builder.size(a);
-    if (out.row_count > kMostRows) return std::nullopt;
+    if (out.row_count > kMostSkinnyRows) return std::nullopt;
     if (a != out.n) (is_row ? out.rows : out.batch).push_back(a);
   }
   out.bytes = static_cast<int64_t>(dtype_size(matrix->dtype));
@@ -91,7 +90,7 @@ bool schedule_columns_once(ScheduleBuilder& builder, int axis) {
   const int64_t cores = std::max<int64_t>(1, builder.caps.compute_units);
   const int64_t parts = std::max<int64_t>(1, 2 * cores / nests);
   const int64_t part = (builder.size(n) + parts - 1) / parts;
-  const int64_t run = std::min(kRunBytes / bytes, builder.size(n) * nests / cores);
+  const int64_t run = std::min(kPageBytes / bytes, builder.size(n) * nests / cores);
   const int64_t block = (std::max(part, run) + lanes - 1) / lanes * lanes;
 
   const auto [blocks, columns] = builder.split(n, block);

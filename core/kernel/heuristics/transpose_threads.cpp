@@ -9,9 +9,9 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kSquare = 32;
-constexpr int64_t kRows = 8;  ///< of a square that the threads have at once
+constexpr int64_t kTransposeRows = 8;  ///< of a square that the threads have at once
 /// A room after each line: threads that go down a column meet each bank once.
-constexpr int64_t kRoom = 1;
+constexpr int64_t kTransposePad = 1;
 
 bool is_across(const ScheduleBuilder& builder, const std::vector<int>& axes, const KValue& load,
                int m) {
@@ -24,7 +24,7 @@ bool with_squares(ScheduleBuilder& builder, const std::vector<int>& axes, int m,
   const int n = axes.back();
   const auto [m_squares, m_inside] = builder.split(m, kSquare);
   const auto [n_squares, column] = builder.split(n, kSquare);
-  const auto [copy, row] = builder.split(m_inside, kRows);
+  const auto [copy, row] = builder.split(m_inside, kTransposeRows);
   std::vector<int> others;
   for (const int a : axes)
     if (a != m && a != n) others.push_back(a);
@@ -35,8 +35,8 @@ bool with_squares(ScheduleBuilder& builder, const std::vector<int>& axes, int m,
   if (!builder.bind(row, Bind::kBlockY) || !builder.bind(column, Bind::kBlockX)) return false;
   builder.unroll(copy);
   for (const int buffer : buffers) {
-    if (!builder.stage(buffer, n_squares, kRoom)) return false;
-    spread_over_block(builder, copy_loops(builder), {kSquare, kRows, 1}, 1, true);
+    if (!builder.stage(buffer, n_squares, kTransposePad)) return false;
+    spread_over_block(builder, copy_loops(builder), {kSquare, kTransposeRows, 1}, 1, true);
   }
   bind_grid(builder, n_squares, 1);
   bind_grid(builder, m_squares, 1, Bind::kGridY);
@@ -52,7 +52,7 @@ bool schedule_transposed(ScheduleBuilder& builder, const std::vector<int>& axes)
   // What else is in the launch has no use for rows of threads.
   if (builder.kernel.body.size() > 1 || axes.size() < 2 || builder.caps.software ||
       !builder.has_barriers() || builder.threads_on_x(kSquare) < kSquare ||
-      builder.threads_on_y(kSquare, kRows) < kRows)
+      builder.threads_on_y(kSquare, kTransposeRows) < kTransposeRows)
     return false;
   for (const Bind place : {Bind::kBlockX, Bind::kBlockY, Bind::kBlockZ})
     if (builder.placed(place) != 0) return false;

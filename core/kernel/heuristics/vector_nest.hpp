@@ -6,6 +6,9 @@
 
 namespace tenon {
 
+/// Bytes of a row that are taken at a time: a page, in which the processor reads ahead.
+inline constexpr int64_t kPageBytes = 4096;
+
 /// Lanes for an axis: a register's, fewer for a short axis, 1 where vectors do not pay.
 int64_t lanes_for(const ScheduleBuilder& builder, const Statement& s, int axis);
 

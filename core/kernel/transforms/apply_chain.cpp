@@ -12,9 +12,6 @@
 namespace tenon {
 namespace {
 
-bool is_loop(const Statement& s) { return s.kind == Statement::Kind::kLoop; }
-bool is_reduce(const Statement& s) { return s.kind == Statement::Kind::kReduce; }
-
 class Chain {
  public:
   explicit Chain(const TransformStep& step)

@@ -7,7 +7,7 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMostPlaces = 8;
+constexpr int64_t kMostBuffers = 8;
 constexpr int64_t kWholeAccesses = 16;  ///< elements that each place begins at a multiple of
 
 }  // namespace
@@ -17,8 +17,8 @@ Refused apply_pipeline(const TransformStep& step) {
   if (Refused no = step.check_free(step.axes[0])) return no;
   const int64_t places = step.transform.factor;
   const Expr at = kernel.axes[step.axes[0]].symbol();
-  if (places < 2 || places > kMostPlaces)
-    return step.refuse(fmt::format("2 to {} places", kMostPlaces), std::to_string(places));
+  if (places < 2 || places > kMostBuffers)
+    return step.refuse(fmt::format("2 to {} places", kMostBuffers), std::to_string(places));
   std::map<int, Expr> moved;  // of a tile's buffer, how far each index goes
   for (Statement& s : path_to(kernel, step.axes[0]).back()->body) {
     if (s.kind != Statement::Kind::kStage) continue;

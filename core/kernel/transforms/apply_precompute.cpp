@@ -11,10 +11,6 @@
 namespace tenon {
 namespace {
 
-bool is_loop(const Statement& s) { return s.kind == Statement::Kind::kLoop; }
-bool is_reduce(const Statement& s) { return s.kind == Statement::Kind::kReduce; }
-bool is_op(const KValueRef& v, Op op) { return v->kind == KValueKind::kOp && v->op == op; }
-
 /// Where a factor is zero because a choice says so.
 std::optional<Hidden> hidden_in(const KValueRef& v) {
   const auto is_zero = [](const KValueRef& x) {

@@ -8,16 +8,16 @@
 namespace tenon {
 namespace {
 
-using Uses = std::vector<int64_t>;  ///< loads from and stores to each buffer
+using UseCounts = std::vector<int64_t>;  ///< loads from and stores to each buffer
 
-void count(const KValueRef& value, Uses& uses) {
+void count(const KValueRef& value, UseCounts& uses) {
   visit(value, [&](const KValueRef& v) {
     if (v->kind == KValueKind::kLoad) ++uses[v->buffer];
   });
 }
 
-Uses count(const Kernel& kernel, const std::vector<Statement>& body) {
-  Uses uses(kernel.buffers.size());
+UseCounts count(const Kernel& kernel, const std::vector<Statement>& body) {
+  UseCounts uses(kernel.buffers.size());
   walk(body, [&](const Statement& s) {
     if (s.value) count(s.value, uses);
     for (const ReduceState& state : s.states) count(state.value, uses);
@@ -48,8 +48,8 @@ Refused apply_share(const TransformStep& step) {
                        kernel.axes[s.axis].name);
   });
   if (no) return no;
-  const Uses all = count(kernel, kernel.body), inside = count(kernel, path.back()->body);
-  Uses defining(kernel.buffers.size());
+  const UseCounts all = count(kernel, kernel.body), inside = count(kernel, path.back()->body);
+  UseCounts defining(kernel.buffers.size());
   for (const Let& let : kernel.lets) count(let.value, defining);
   bool found = false;
   for (size_t b = 0; b < kernel.buffers.size(); ++b) {

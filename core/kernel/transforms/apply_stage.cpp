@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kBanks = 64;  ///< bytes: half of what the banks of a GPU take at once
+constexpr int64_t kBankBytes = 64;  ///< bytes: half of what the banks of a GPU take at once
 
 class Stage {
  public:
@@ -214,7 +214,7 @@ class Stage {
   /// rows also where the source has nothing between them.
   bool fills_banks(int64_t count) const {
     const bool wants_rows = step_.transform.pad > 0 || lines();
-    return wants_rows && count * static_cast<int64_t>(dtype_size(value_->dtype)) % kBanks == 0;
+    return wants_rows && count * static_cast<int64_t>(dtype_size(value_->dtype)) % kBankBytes == 0;
   }
 
   bool lines() const { return step_.transform.lines; }

@@ -8,8 +8,6 @@
 namespace tenon {
 namespace {
 
-bool is_op(const KValueRef& v, Op op) { return v->kind == KValueKind::kOp && v->op == op; }
-
 /// Its loops down to the step; false if there is more in them than reductions.
 bool loops_of(const Statement& s, std::vector<int>& axes) {
   for (const Statement& inner : s.body) {

@@ -11,7 +11,7 @@ namespace {
 
 using enum TransformArgument;
 
-constexpr TransformInfo kRows[] = {
+constexpr TransformInfo kTransforms[] = {
 #define TN_TRANSFORM(name, word, old_word, weight, ...) \
   {TransformKind::k##name, #word, old_word, weight, {__VA_ARGS__}},
 #include "core/kernel/transforms/transforms.def"
@@ -19,15 +19,18 @@ constexpr TransformInfo kRows[] = {
 
 }  // namespace
 
-std::span<const TransformInfo> all_transforms() { return kRows; }
+std::span<const TransformInfo> all_transforms() { return kTransforms; }
 
-const TransformInfo& transform_info(TransformKind kind) { return kRows[static_cast<size_t>(kind)]; }
+const TransformInfo& transform_info(TransformKind kind) {
+  return kTransforms[static_cast<size_t>(kind)];
+}
 
 const TransformInfo* find_transform(std::string_view word) {
   if (word.empty()) return nullptr;
-  const auto row = std::ranges::find_if(
-      kRows, [&](const TransformInfo& info) { return info.word == word || info.old_word == word; });
-  return row == std::end(kRows) ? nullptr : row;
+  const auto row = std::ranges::find_if(kTransforms, [&](const TransformInfo& info) {
+    return info.word == word || info.old_word == word;
+  });
+  return row == std::end(kTransforms) ? nullptr : row;
 }
 
 namespace {

@@ -139,6 +139,9 @@ struct Statement {
   int64_t across = 0;       ///< of these on block.x; the others are on block.y
 };
 
+inline bool is_loop(const Statement& s) { return s.kind == Statement::Kind::kLoop; }
+inline bool is_reduce(const Statement& s) { return s.kind == Statement::Kind::kReduce; }
+
 /// A split or padding that does not divide: points with lower < upper are real, others are not.
 struct Guard {
   Expr lower, upper;

@@ -44,6 +44,8 @@ struct KValue {
   int reduction = -1, state = 0;
 };
 
+inline bool is_op(const KValueRef& v, Op op) { return v->kind == KValueKind::kOp && v->op == op; }
+
 KValueRef make_const(Scalar value);
 KValueRef make_index(Expr index, DType dtype);
 KValueRef make_load(int buffer, DType dtype, Expr index, Expr mask, Scalar fill);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The template backend behind a wrapper that treats its process badly, in one way chosen when it is
-// compiled. Most of them strike in a launch with an argument of more than 400 bytes.
+// The template backend behind a wrapper that treats its process badly, in the way that its file is
+// named after. Most of them strike in a launch with an argument of more than 400 bytes.
 #include <signal.h>
 #include <unistd.h>
 
@@ -19,36 +19,46 @@
 
 #include "sdk/program/builder.hpp"
 #include "tenon/plugin.h"
+#include "tests/plugin_name.hpp"
 
 extern "C" const tn_plugin* null_plugin_query(const tn_host*, uint32_t, uint32_t, tn_error*);
 
 namespace {
 
-enum class Way {
-  every_100th,   // a launch of a process ends it
-  stubborn,      // hangs, ignores SIGTERM, and has threads and a child that do too
-  eats,          // memory, and holds it
-  heap,          // a write before the beginning of a block
-  exits,         // exit(0)
-  aborts_later,  // abort in a thread
-  kills,         // SIGKILL
-  closes,        // our file descriptors
-  closes_all,    // every one
-  garbage,       // forged lines on a file descriptor that is not its own
-  prints,        // the same on standard output, which is its own
-  hangs_at_exit,
-  opens_never,     // device_open hangs
-  reopens_never,   // after a crash, device_open fails
-  wrong_after,     // after a crash, every result is wrong
-  wears_out,       // from the 150th launch of a process on, every result is wrong
-  has_history,     // the last bit of SIN flips after 40 launches of a process
-  remembers,       // or of SIN in f32 once the process has compiled XOR
-  has_own_answer,  // or in every second process
-  flushes,         // leaves denormals off in the calling thread
-  compiles_late,   // half a second of the first launch of each executable
-  stores           // computes nothing, and a fill of 4000 bytes ends its process
-};
-constexpr Way kWay = MISBEHAVES;
+#define WAYS(X)                                                                         \
+  X(every_100th)  /* a launch of a process ends it */                                   \
+  X(stubborn)     /* hangs, ignores SIGTERM, and has threads and a child that do too */ \
+  X(eats)         /* memory, and holds it */                                            \
+  X(heap)         /* a write before the beginning of a block */                         \
+  X(exits)        /* exit(0) */                                                         \
+  X(aborts_later) /* abort in a thread */                                               \
+  X(kills)        /* SIGKILL */                                                         \
+  X(closes)       /* our file descriptors */                                            \
+  X(closes_all)   /* every one */                                                       \
+  X(garbage)      /* forged lines on a file descriptor that is not its own */           \
+  X(prints)       /* the same on standard output, which is its own */                   \
+  X(hangs_at_exit)                                                                      \
+  X(opens_never)    /* device_open hangs */                                             \
+  X(reopens_never)  /* after a crash, device_open fails */                              \
+  X(wrong_after)    /* after a crash, every result is wrong */                          \
+  X(wears_out)      /* from the 150th launch of a process on, every result is wrong */  \
+  X(has_history)    /* the last bit of SIN flips after 40 launches of a process */      \
+  X(remembers)      /* or of SIN in f32 once the process has compiled XOR */            \
+  X(has_own_answer) /* or in every second process */                                    \
+  X(flushes)        /* leaves denormals off in the calling thread */                    \
+  X(compiles_late)  /* half a second of the first launch of each executable */          \
+  X(stores)         /* computes nothing, and a fill of 4000 bytes ends its process */
+#define TN_VALUE(name) name,
+#define TN_NAME(name) #name,
+enum class Way { WAYS(TN_VALUE) };
+constexpr const char* kWayNames[] = {WAYS(TN_NAME)};
+#undef TN_NAME
+#undef TN_VALUE
+
+const std::string& own_name() {
+  return tenon::test::plugin_name(reinterpret_cast<const void*>(&own_name));
+}
+const Way kWay = tenon::test::variant_named<Way>(own_name(), "misbehaves_", kWayNames);
 
 const tn_plugin* base = nullptr;
 int launches = 0;
@@ -77,7 +87,7 @@ bool has_struck = false;
 
 /// Left behind by a process for the next one of the same parent.
 std::string marker() {
-  return "/tmp/tenon-misbehaves-" + std::to_string(getppid()) + "-" + PLANTED_NAME;
+  return "/tmp/tenon-misbehaves-" + std::to_string(getppid()) + "-" + own_name();
 }
 bool is_marked() { return access(marker().c_str(), F_OK) == 0; }
 void mark() { fclose(fopen(marker().c_str(), "w")); }
@@ -282,7 +292,7 @@ extern "C" TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* host, uint3
       });
     base = found;
     tn_plugin made = *found;
-    made.backend = PLANTED_NAME;
+    made.backend = own_name().c_str();
     made.compile = compile;
     made.submit = submit;
     made.device_open = device_open;

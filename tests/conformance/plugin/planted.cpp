@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The template backend behind a wrapper that plants one bug, chosen when it is compiled.
+// The template backend behind a wrapper that plants one bug, the one that its file is named after.
 #include <signal.h>
 #include <unistd.h>
 
@@ -11,31 +11,41 @@
 #include "sdk/program/builder.hpp"
 #include "sdk/program/verify.hpp"
 #include "tenon/plugin.h"
+#include "tests/plugin_name.hpp"
 
 extern "C" const tn_plugin* null_plugin_query(const tn_host*, uint32_t, uint32_t, tn_error*);
 
 namespace {
 
-enum class Bug {
-  none,
-  crash,        // the compiler dies on MOD
-  hang,         // a launch with an argument of more than 400 bytes never ends
-  wrong,        // XOR is OR
-  overrun,      // a byte is written past the last argument
-  underrun,     // and one before it
-  poison,       // the last argument is not written where it has 5 or more elements
-  input,        // the first argument is written to
-  lost,         // the device is lost on SIN
-  lies,         // supports says yes to SQRT, compile says no
-  staged,       // kernels with memory of their own: an f32 ADD is MUL
-  same_buffer,  // a byte of the result is wrong if two arguments are one buffer
-  in_place,     // or if it has two buffers, of which the first is written
-  switched,     // or if the executable has run before, but another one since
-  magnitude,    // the last bit of the first f32 of the result, from 2^9 on
-  boasts,       // claims twice the bindings, shared and scratch memory that there are
-  aborts        // abort in the query itself
-};
-constexpr Bug kBug = PLANTED;
+#define BUGS(X)                                                                            \
+  X(none)                                                                                  \
+  X(crash)       /* the compiler dies on MOD */                                            \
+  X(hang)        /* a launch with an argument of more than 400 bytes never ends */         \
+  X(wrong)       /* XOR is OR */                                                           \
+  X(overrun)     /* a byte is written past the last argument */                            \
+  X(underrun)    /* and one before it */                                                   \
+  X(poison)      /* the last argument is not written where it has 5 or more elements */    \
+  X(input)       /* the first argument is written to */                                    \
+  X(lost)        /* the device is lost on SIN */                                           \
+  X(lies)        /* supports says yes to SQRT, compile says no */                          \
+  X(staged)      /* kernels with memory of their own: an f32 ADD is MUL */                 \
+  X(same_buffer) /* a byte of the result is wrong if two arguments are one buffer */       \
+  X(in_place)    /* or if it has two buffers, of which the first is written */             \
+  X(switched)    /* or if the executable has run before, but another one since */          \
+  X(magnitude)   /* the last bit of the first f32 of the result, from 2^9 on */            \
+  X(boasts)      /* claims twice the bindings, shared and scratch memory that there are */ \
+  X(aborts)      /* abort in the query itself */
+#define TN_VALUE(name) name,
+#define TN_NAME(name) #name,
+enum class Bug { BUGS(TN_VALUE) };
+constexpr const char* kBugNames[] = {BUGS(TN_NAME)};
+#undef TN_NAME
+#undef TN_VALUE
+
+const std::string& own_name() {
+  return tenon::test::plugin_name(reinterpret_cast<const void*>(&own_name));
+}
+const Bug kBug = tenon::test::variant_named<Bug>(own_name(), "planted_", kBugNames);
 
 const tn_plugin* base = nullptr;
 
@@ -194,7 +204,7 @@ extern "C" TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* host, uint3
   static const tn_plugin table = [&] {
     base = found;
     tn_plugin made = *found;
-    made.backend = PLANTED_NAME;
+    made.backend = own_name().c_str();
     made.compile = compile;
     made.submit = submit;
     if (kBug == Bug::boasts) made.properties = properties;

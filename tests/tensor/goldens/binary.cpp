@@ -12,8 +12,8 @@ template <class F>
 auto binary(F function) {
   return [function](const Call& call) { return Tensors{function(call.in.at(0), call.in.at(1))}; };
 }
-#define MEMBER(name) binary([](const Tensor& a, const Tensor& b) { return a.name(b); })
-#define FREE(name) binary([](const Tensor& a, const Tensor& b) { return name(a, b); })
+#define BINARY_MEMBER(name) binary([](const Tensor& a, const Tensor& b) { return a.name(b); })
+#define BINARY_FREE(name) binary([](const Tensor& a, const Tensor& b) { return name(a, b); })
 #define INFIX(op) binary([](const Tensor& a, const Tensor& b) { return a op b; })
 
 template <class F>
@@ -28,32 +28,32 @@ const Function kBinary[] = {
     {"add", INFIX(+), 1, 1},
     {"sub", INFIX(-), 1, 1},
     {"mul", INFIX(*), 1, 1},
-    {"divide", FREE(divide), 1, 1},
-    {"maximum", MEMBER(maximum), 0, 0, false, /*signed_zero=*/false},
-    {"minimum", MEMBER(minimum), 0, 0, false, /*signed_zero=*/false},
-    {"fmax", FREE(fmax), 0, 0, false, /*signed_zero=*/false},
-    {"fmin", FREE(fmin), 0, 0, false, /*signed_zero=*/false},
-    {"copysign", FREE(copysign)},
-    {"heaviside", FREE(heaviside), 0, 0, false, /*signed_zero=*/false},
-    {"hypot", FREE(hypot), 2, 2},
-    {"atan2", FREE(atan2), 2, 2},
-    {"logaddexp", FREE(logaddexp), 3, 3, false, /*signed_zero=*/false},
-    {"xlogy", FREE(xlogy), 2, 2, false, /*signed_zero=*/false},
-    {"pow", FREE(pow), 2, 2},
-    {"prelu", FREE(prelu), 1, 1},
-    {"fmod", FREE(fmod), 0, 0, false, /*signed_zero=*/false},
-    {"remainder", FREE(remainder), 0, 0, false, /*signed_zero=*/false},
-    {"floor_divide", FREE(floor_divide), 0, 0, false, /*signed_zero=*/false},
+    {"divide", BINARY_FREE(divide), 1, 1},
+    {"maximum", BINARY_MEMBER(maximum), 0, 0, false, /*signed_zero=*/false},
+    {"minimum", BINARY_MEMBER(minimum), 0, 0, false, /*signed_zero=*/false},
+    {"fmax", BINARY_FREE(fmax), 0, 0, false, /*signed_zero=*/false},
+    {"fmin", BINARY_FREE(fmin), 0, 0, false, /*signed_zero=*/false},
+    {"copysign", BINARY_FREE(copysign)},
+    {"heaviside", BINARY_FREE(heaviside), 0, 0, false, /*signed_zero=*/false},
+    {"hypot", BINARY_FREE(hypot), 2, 2},
+    {"atan2", BINARY_FREE(atan2), 2, 2},
+    {"logaddexp", BINARY_FREE(logaddexp), 3, 3, false, /*signed_zero=*/false},
+    {"xlogy", BINARY_FREE(xlogy), 2, 2, false, /*signed_zero=*/false},
+    {"pow", BINARY_FREE(pow), 2, 2},
+    {"prelu", BINARY_FREE(prelu), 1, 1},
+    {"fmod", BINARY_FREE(fmod), 0, 0, false, /*signed_zero=*/false},
+    {"remainder", BINARY_FREE(remainder), 0, 0, false, /*signed_zero=*/false},
+    {"floor_divide", BINARY_FREE(floor_divide), 0, 0, false, /*signed_zero=*/false},
     {"less", INFIX(<)},
     {"less_equal", INFIX(<=)},
     {"greater", INFIX(>)},
     {"greater_equal", INFIX(>=)},
     {"equal", INFIX(==)},
     {"not_equal", INFIX(!=)},
-    {"isclose", FREE(isclose)},
-    {"logical_and", FREE(logical_and)},
-    {"logical_or", FREE(logical_or)},
-    {"logical_xor", FREE(logical_xor)},
+    {"isclose", BINARY_FREE(isclose)},
+    {"logical_and", BINARY_FREE(logical_and)},
+    {"logical_or", BINARY_FREE(logical_or)},
+    {"logical_xor", BINARY_FREE(logical_xor)},
     {"bitwise_and", INFIX(&)},
     {"bitwise_or", INFIX(|)},
     {"bitwise_xor", INFIX(^)},

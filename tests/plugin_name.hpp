@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One library that is many plugins, by the name of its file: tenon_plugin_copies in
+// tests/CMakeLists.txt.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace tenon::test {
+
+/// "planted_crash" of libtenon_planted_crash.so; `here` is an address in the library.
+inline const std::string& plugin_name(const void* here) {
+  static const std::string& name = *[here] {
+    Dl_info info{};
+    if (!dladdr(here, &info) || !info.dli_fname) std::abort();
+    std::string_view file = info.dli_fname;
+    file.remove_prefix(file.rfind('/') + 1);
+    file.remove_prefix(std::string_view("libtenon_").size());
+    return new std::string(file.substr(0, file.find('.')));
+  }();
+  return name;
+}
+
+/// Which of the names, each of a value of the enum in order, follows `prefix` in a plugin's name.
+template <class Enum, size_t n>
+Enum variant_named(std::string_view plugin, std::string_view prefix,
+                   const char* const (&names)[n]) {
+  for (size_t i = 0; i < n; ++i)
+    if (plugin.starts_with(prefix) && plugin.substr(prefix.size()) == names[i])
+      return static_cast<Enum>(i);
+  std::abort();  // a copy under a name that is none
+}
+
+}  // namespace tenon::test
