@@ -90,7 +90,7 @@ static_assert(std::size(kCommands) == std::variant_size_v<Command>);
 
 /// ["word", {...}]
 template <class Variant>
-std::string write(const Variant& value, std::span<const std::string_view> words) {
+std::string encode(const Variant& value, std::span<const std::string_view> words) {
   Json json = Json::array({words[value.index()]});
   std::visit([&](const auto& one) { json.emplace_back(one); }, value);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -107,7 +107,7 @@ std::optional<Variant> read_as(const Json& json, size_t index) {
 }
 
 template <class Variant>
-std::optional<Variant> read(std::string_view line, std::span<const std::string_view> words) {
+std::optional<Variant> decode(std::string_view line, std::span<const std::string_view> words) {
   try {
     const Json json = Json::parse(line);
     const auto word = json.at(0).get<std::string>();
@@ -122,14 +122,14 @@ std::optional<Variant> read(std::string_view line, std::span<const std::string_v
 
 }  // namespace
 
-std::string write_message(const Message& message) { return write(message, kMessages); }
+std::string write_message(const Message& message) { return encode(message, kMessages); }
 std::optional<Message> read_message(std::string_view line) {
-  return read<Message>(line, kMessages);
+  return decode<Message>(line, kMessages);
 }
 
-std::string write_command(const Command& command) { return write(command, kCommands); }
+std::string write_command(const Command& command) { return encode(command, kCommands); }
 std::optional<Command> read_command(std::string_view line) {
-  return read<Command>(line, kCommands);
+  return decode<Command>(line, kCommands);
 }
 
 }  // namespace tenon::conformance::worker

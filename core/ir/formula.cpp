@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 
-bool is_identifier(char c) {
+bool is_symbol_char(char c) {
   return sdk::is_letter(c) || sdk::is_digit(c) || c == '.' || c == '+' || c == '-';
 }
 
@@ -22,7 +22,7 @@ Formula parse_at(Cursor& cursor, int depth) {
   if (depth > kMaxDepth)
     cursor.error_at(start,
                     fmt::format("expected at most {} ops in each other, got more", kMaxDepth));
-  const std::string_view word = cursor.run(is_identifier);
+  const std::string_view word = cursor.run(is_symbol_char);
   const auto number = sdk::number_of<double>(word);
   if (word == "true" || word == "false") {
     f.kind = Formula::Kind::kNumber;

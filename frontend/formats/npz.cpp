@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "core/support/error.hpp"
+#include "frontend/formats/gzip_file.hpp"
 #include "frontend/formats/host_array.hpp"
 #include "frontend/formats/input_file.hpp"
 #include "tenon/file_io.hpp"

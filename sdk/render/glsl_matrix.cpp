@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sdk/program/op_info.hpp"
+#include "sdk/program/verify_cooperation.hpp"
 #include "sdk/render/gpu_matrix.hpp"
 #include "sdk/render/shader_helpers.hpp"
 #include "sdk/support/failure.hpp"

@@ -61,32 +61,32 @@ Model perceptron(Context& context) {
   return m;
 }
 
-constexpr int64_t kWidth = 128, kHeads = 4;
+constexpr int64_t kTrainWidth = 128, kTrainHeads = 4;
 constexpr size_t kOfBlock = 4;
 
 Tensor block(const Tensor& x, const Tensors& w, size_t first) {
-  const int64_t tokens = x.size(0), head = kWidth / kHeads;
+  const int64_t tokens = x.size(0), head = kTrainWidth / kTrainHeads;
   const auto heads = [&](const Tensor& all, int64_t part) {
-    return all.slice({{}, Slice{part * kWidth, (part + 1) * kWidth}})
-        .reshape({tokens, kHeads, head})
+    return all.slice({{}, Slice{part * kTrainWidth, (part + 1) * kTrainWidth}})
+        .reshape({tokens, kTrainHeads, head})
         .permute({1, 0, 2});
   };
   const Tensor all = x.layer_norm().matmul(w[first]);
   const Tensor scores = heads(all, 0).matmul(heads(all, 1).transpose()) * (1 / std::sqrt(head));
   const Tensor mixed =
-      scores.softmax().matmul(heads(all, 2)).permute({1, 0, 2}).reshape({tokens, kWidth});
+      scores.softmax().matmul(heads(all, 2)).permute({1, 0, 2}).reshape({tokens, kTrainWidth});
   const Tensor y = x + mixed.matmul(w[first + 1]);
   return y + y.layer_norm().matmul(w[first + 2]).gelu().matmul(w[first + 3]);
 }
 
 Model transformer(int blocks, bool checkpointed, Context& context) {
-  Model m{{}, {}, Tensor::randn({256, kWidth}, 1, context)};
+  Model m{{}, {}, Tensor::randn({256, kTrainWidth}, 1, context)};
   for (int b = 0; b < blocks; ++b) {
     const auto seed = static_cast<uint64_t>(100 + 10 * b);
-    m.w.push_back(weights({kWidth, 3 * kWidth}, seed, context));
-    m.w.push_back(weights({kWidth, kWidth}, seed + 1, context));
-    m.w.push_back(weights({kWidth, 4 * kWidth}, seed + 2, context));
-    m.w.push_back(weights({4 * kWidth, kWidth}, seed + 3, context));
+    m.w.push_back(weights({kTrainWidth, 3 * kTrainWidth}, seed, context));
+    m.w.push_back(weights({kTrainWidth, kTrainWidth}, seed + 1, context));
+    m.w.push_back(weights({kTrainWidth, 4 * kTrainWidth}, seed + 2, context));
+    m.w.push_back(weights({4 * kTrainWidth, kTrainWidth}, seed + 3, context));
   }
   m.loss = [checkpointed](const Tensors& w, const Tensor& x) {
     Tensor h = x;

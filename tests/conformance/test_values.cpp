@@ -15,7 +15,7 @@ using namespace tenon::conformance::graphs;
 
 namespace {
 
-constexpr int kTemplates = 12, kCases = 8;
+constexpr int kTemplates = 12, kValueCases = 8;
 
 /// Does any of a hundred cases have elements at one place of its inputs for which this holds?
 bool meets(const CellSpec& spec, const std::function<bool(const std::vector<Scalar>&)>& holds) {
@@ -23,7 +23,7 @@ bool meets(const CellSpec& spec, const std::function<bool(const std::vector<Scal
   for (uint64_t t = 0; t < kTemplates; ++t) {
     Choices choices(mix(t, 5));
     const Template shape = build_cell(spec, choices, builder);
-    for (uint64_t k = 0; k < kCases; ++k) {
+    for (uint64_t k = 0; k < kValueCases; ++k) {
       const Case test = instantiate(shape, 1, k, mix(t, k));
       for (int64_t i = 0; !test.inputs.empty() && i < test.inputs[0].count(); ++i) {
         std::vector<Scalar> operands;
@@ -150,7 +150,7 @@ TEST_CASE("a reduction meets terms of one sign, and one NaN among numbers") {
   for (uint64_t t = 0; t < kTemplates; ++t) {
     Choices choices(mix(t, 6));
     const Template shape = build_cell(spec, choices, builder);
-    for (uint64_t k = 0; k < 2 * kCases; ++k) {
+    for (uint64_t k = 0; k < 2 * kValueCases; ++k) {
       const Case test = instantiate(shape, 1, k, mix(t, k));
       const Array& x = test.inputs[0];
       int64_t below = 0, nans = 0;

@@ -88,7 +88,7 @@ RESERVED = {
 }
 # one plugin never sees another, and the C headers only these
 C_STANDARD = {"stddef.h", "stdint.h"}
-MAX_LINES = 500
+MAX_LINES = 700
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SOURCE = (".h", ".hpp", ".c", ".cpp", ".def")
 

@@ -16,6 +16,8 @@ ONCE_WRONG = os.path.join(SOURCE, "conformance", "regressions")  # cases that so
 SOFTMAX = os.path.join(GRAPHS, "softmax.tn")
 LESSONS = sorted(name for name in os.listdir(BIN) if name.startswith("example_0"))
 
+EVERY = int(os.environ.get("TENON_TESTS_EVERY", "1"))  # on devices beside the CPU: each n-th graph
+
 # Every graph gives equal results on every device, but these, which are refused with these words:
 REFUSED = {
     # WGSL has no f64, and there is no wider dtype to compute it in.
@@ -119,12 +121,15 @@ class OneProgram(unittest.TestCase):
     def test_graphs(self):
         refused = {}
         for device in devices():
-            for path in graphs():
+            backend = device.partition(":")[0]
+            for number, path in enumerate(graphs()):
                 name = os.path.basename(path)
+                if backend != "cpu" and number % EVERY and (backend, name) not in REFUSED:
+                    continue
                 with self.subTest(device=device, graph=name):
                     result = run("tenon", "run", path, "--random", 3, "--check", TENON_DEVICES=device)
                     if result.returncode == 2:
-                        refused[device.partition(":")[0], name] = result.stderr
+                        refused[backend, name] = result.stderr
                         continue
                     self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         known = {key: words for key, words in REFUSED.items() if key[0] in {d.partition(":")[0] for d in devices()}}

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/kernel/heuristics/schedule_builder.hpp"
+#include "core/kernel/heuristics/vector_nest.hpp"
 
 namespace tenon {
 namespace {

@@ -170,7 +170,7 @@ void run_goldens(const std::string& file, std::span<const Function> functions) {
     }
   };
   // Of each function the first case runs, and of all others every n-th.
-  const char* const wanted = std::getenv("TENON_GOLDENS_EVERY");
+  const char* const wanted = std::getenv("TENON_TESTS_EVERY");
   const int every = wanted ? std::max(1, std::atoi(wanted)) : 1;
   int met = 0;
   const auto is_drawn = [&] { return ++met % every == 0; };
