@@ -4,8 +4,8 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-#include "tests/sdk/plugin_host.hpp"
 #include "tests/sdk/commands.hpp"
+#include "tests/sdk/plugin_host.hpp"
 #include "tests/sdk/recorded.hpp"
 
 namespace tenon::sdk {
