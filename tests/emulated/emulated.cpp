@@ -27,12 +27,9 @@ struct Variant {
 };
 constexpr Variant kNamed[] = {{"cuda", "sm_80"}, {"hip", "gfx90a"}, {"flushing", "gfx90a", true}};
 
-const std::string& own_name() {
-  return tenon::test::plugin_name(reinterpret_cast<const void*>(&own_name));
-}
 const Variant kVariant = [] {
   const std::string_view name =
-      std::string_view(own_name()).substr(std::string_view("emulated_").size());
+      std::string_view(tenon::test::plugin_name()).substr(std::string_view("emulated_").size());
   for (const Variant& named : kNamed)
     if (named.name == name) return named;
   return Variant{name, name};
@@ -133,7 +130,7 @@ class EmulatedDevice : public sdk::HostDevice {
 
 class EmulatedBackend : public sdk::Backend {
  public:
-  static inline const sdk::BackendInfo kInfo = {own_name().c_str(), "0.1.0",
+  static inline const sdk::BackendInfo kInfo = {tenon::test::plugin_name().c_str(), "0.1.0",
                                                 "Apache-2.0 WITH LLVM-exception", -300};
 
   std::vector<tn_device_info> enumerate(std::string&) override {

@@ -17,17 +17,7 @@ namespace {
   X(webgpu) /* 32-bit numbers alone, in memory too; workgroups, barriers, atomics */ \
   X(tight)  /* the same with small limits */                                         \
   X(bare)   /* 32-bit numbers, the principal operators, one thread a workgroup */
-#define TN_VALUE(name) name,
-#define TN_NAME(name) #name,
-enum class Kind { KINDS(TN_VALUE) };
-constexpr const char* kKindNames[] = {KINDS(TN_NAME)};
-#undef TN_NAME
-#undef TN_VALUE
-
-const std::string& own_name() {
-  return tenon::test::plugin_name(reinterpret_cast<const void*>(&own_name));
-}
-const Kind kKind = tenon::test::variant_named<Kind>(own_name(), "limited_", kKindNames);
+TN_TEST_VARIANT(Kind, KINDS, "limited_");
 constexpr uint32_t kRegisters = 8;  ///< what loops carry beyond these is said to be spilled
 
 const tn_properties& limited_properties() {
@@ -77,7 +67,7 @@ class LimitedDevice : public NullDevice {
 
 class LimitedBackend : public NullBackend {
  public:
-  static inline const sdk::BackendInfo kInfo = {own_name().c_str(), "0.1.0",
+  static inline const sdk::BackendInfo kInfo = {tenon::test::plugin_name().c_str(), "0.1.0",
                                                 "Apache-2.0 WITH LLVM-exception", -200};
 
   std::unique_ptr<sdk::Device> open(uint32_t, sdk::Options&) override {

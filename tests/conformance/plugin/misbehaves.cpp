@@ -48,17 +48,7 @@ namespace {
   X(flushes)        /* leaves denormals off in the calling thread */                    \
   X(compiles_late)  /* half a second of the first launch of each executable */          \
   X(stores)         /* computes nothing, and a fill of 4000 bytes ends its process */
-#define TN_VALUE(name) name,
-#define TN_NAME(name) #name,
-enum class Way { WAYS(TN_VALUE) };
-constexpr const char* kWayNames[] = {WAYS(TN_NAME)};
-#undef TN_NAME
-#undef TN_VALUE
-
-const std::string& own_name() {
-  return tenon::test::plugin_name(reinterpret_cast<const void*>(&own_name));
-}
-const Way kWay = tenon::test::variant_named<Way>(own_name(), "misbehaves_", kWayNames);
+TN_TEST_VARIANT(Way, WAYS, "misbehaves_");
 
 const tn_plugin* base = nullptr;
 int launches = 0;
@@ -87,7 +77,7 @@ bool has_struck = false;
 
 /// Left behind by a process for the next one of the same parent.
 std::string marker() {
-  return "/tmp/tenon-misbehaves-" + std::to_string(getppid()) + "-" + own_name();
+  return "/tmp/tenon-misbehaves-" + std::to_string(getppid()) + "-" + tenon::test::plugin_name();
 }
 bool is_marked() { return access(marker().c_str(), F_OK) == 0; }
 void mark() { fclose(fopen(marker().c_str(), "w")); }
@@ -292,7 +282,7 @@ extern "C" TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* host, uint3
       });
     base = found;
     tn_plugin made = *found;
-    made.backend = own_name().c_str();
+    made.backend = tenon::test::plugin_name().c_str();
     made.compile = compile;
     made.submit = submit;
     made.device_open = device_open;

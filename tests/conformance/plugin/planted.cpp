@@ -35,17 +35,7 @@ namespace {
   X(magnitude)   /* the last bit of the first f32 of the result, from 2^9 on */            \
   X(boasts)      /* claims twice the bindings, shared and scratch memory that there are */ \
   X(aborts)      /* abort in the query itself */
-#define TN_VALUE(name) name,
-#define TN_NAME(name) #name,
-enum class Bug { BUGS(TN_VALUE) };
-constexpr const char* kBugNames[] = {BUGS(TN_NAME)};
-#undef TN_NAME
-#undef TN_VALUE
-
-const std::string& own_name() {
-  return tenon::test::plugin_name(reinterpret_cast<const void*>(&own_name));
-}
-const Bug kBug = tenon::test::variant_named<Bug>(own_name(), "planted_", kBugNames);
+TN_TEST_VARIANT(Bug, BUGS, "planted_");
 
 const tn_plugin* base = nullptr;
 
@@ -204,7 +194,7 @@ extern "C" TN_EXPORT const tn_plugin* tn_plugin_query(const tn_host* host, uint3
   static const tn_plugin table = [&] {
     base = found;
     tn_plugin made = *found;
-    made.backend = own_name().c_str();
+    made.backend = tenon::test::plugin_name().c_str();
     made.compile = compile;
     made.submit = submit;
     if (kBug == Bug::boasts) made.properties = properties;
