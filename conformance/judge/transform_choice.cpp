@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "conformance/cases/random.hpp"
-#include "core/kernel/heuristics/heuristics.hpp"
+#include "core/kernel/templates/templates.hpp"
 #include "core/kernel/transforms/random_transforms.hpp"
 #include "core/lower/pack.hpp"
 #include "core/support/error.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/kernel/heuristics/heuristics.hpp"
+#include "core/kernel/templates/templates.hpp"
 #include "core/lower/pack.hpp"
 #include "core/lower/word_ops.hpp"
 

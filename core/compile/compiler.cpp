@@ -7,7 +7,7 @@
 #include "core/ir/substitute.hpp"
 #include "core/ir/text/text.hpp"
 #include "core/ir/verify.hpp"
-#include "core/kernel/heuristics/heuristics.hpp"
+#include "core/kernel/templates/templates.hpp"
 #include "core/kernel/tree/build.hpp"
 #include "core/kernel/tree/verify.hpp"
 #include "core/lower/pack.hpp"
@@ -108,7 +108,8 @@ Schedule Compiler::schedule(const Graph& graph, const ScheduleOptions& options, 
   const Graph simple = run.done(Pass::kSimplify, simplify_for(permitted, devices, builder_));
   ScheduleOptions with = options;
   with.chains = [this](const Graph& kernel, const Capabilities& capabilities) {
-    return is_chained(build_kernel(tenon::legalise(kernel, capabilities, builder_)), capabilities);
+    return is_online_softmax(build_kernel(tenon::legalise(kernel, capabilities, builder_)),
+                             capabilities);
   };
   return run.done(Pass::kSchedule, tenon::schedule(simple, with, builder_));
 }
@@ -137,6 +138,7 @@ LoweredKernel Compiler::lower(const Graph& legal, const Capabilities& capabiliti
   };
   LoweredKernel out = chooser.choose({tree, capabilities, number, lower_chosen, name});
   check_memory(out.program, capabilities);
+  TN_LOG("program", "{}\n{}", name, print(out.program));
   return out;
 }
 

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "core/interval/chained.hpp"
 #include "core/interval/nodes.hpp"
+#include "core/interval/online_softmax.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
@@ -185,7 +185,7 @@ std::vector<IntervalArray> run(const Graph& graph, std::vector<IntervalArray> in
   }
   const std::vector<NodeRef> order = topological(graph.outputs);
   const auto cut = cut_products(order);
-  const reference::ChainedSums chained(order);
+  const reference::OnlineSoftmaxSums chained(order);
   const auto flushed = flushed_products(order, profile);
   Profile flushing = profile;
   flushing.numerics |= kFlushInput | kFlushOutput;

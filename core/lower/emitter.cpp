@@ -170,7 +170,8 @@ void Emitter::pipelined(const Statement& s) {
   guards_.without_peeling([&] {
     barrier();  // others may still read what an earlier run of the loop left
     const LoopRange range = s.range.value_or(LoopRange{0, kernel_.axes[s.axis].extent});
-    for (int64_t i = 0; i < ahead; ++i) fill_ahead(s, exprs_.integer(range.begin + i), range.end);
+    for (int64_t i = 0; i < ahead; ++i)
+      multi_buffer_tiles(s, exprs_.integer(range.begin + i), range.end);
     positions_.close(s.axis);
     counted(s, range.begin, range.end, s.range.has_value(), [&] {
       // What this iteration takes is there, and no thread is in the one before it, whose places are
@@ -179,7 +180,7 @@ void Emitter::pipelined(const Statement& s) {
       barrier();
       const Positions::Position here = positions_.at(s.axis);
       if (here.kind == Positions::Position::Kind::kValue) {
-        fill_ahead(s, ops_.add(here.value, ops_.index_constant(ahead)), range.end);
+        multi_buffer_tiles(s, ops_.add(here.value, ops_.index_constant(ahead)), range.end);
         positions_.put_value(s.axis, here.value);
       }
       for (const Statement& copy : s.body)
@@ -189,7 +190,7 @@ void Emitter::pipelined(const Statement& s) {
   });
 }
 
-void Emitter::fill_ahead(const Statement& loop, Value position, const Expr& end) {
+void Emitter::multi_buffer_tiles(const Statement& loop, Value position, const Expr& end) {
   const Value extent = exprs_.integer(end);
   const auto fill = [&] {
     for (const Statement& copy : loop.body)

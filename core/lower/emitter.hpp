@@ -36,7 +36,7 @@ class Emitter {
   /// A loop whose copies run ahead of it.
   void pipelined(const Statement& s);
   /// The copies of the iteration at `position`, where the loop has one before `end`.
-  void fill_ahead(const Statement& loop, Value position, const Expr& end);
+  void multi_buffer_tiles(const Statement& loop, Value position, const Expr& end);
   void barrier() { tree_.effect(TN_OP_BARRIER, {}, TN_SCOPE_BLOCK); }
   /// One after which tiles in shared memory have what all threads have put there.
   void tile_barrier();

@@ -21,7 +21,7 @@ constexpr EnvironmentVariable kVariables[] = {
      "library and the install folder."},
     {"TENON_LOG", "channels, separated by ,", "none",
      "Log lines on stderr: all, cache, compile (each pass with its time), loader, memory, plan, "
-     "plugin, random, rewrite, runtime, schedule, kernel, lower, trace."},
+     "plugin, program (the text of each kernel), random, rewrite, runtime, schedule, trace."},
     {"TENON_CACHE_DIR", "folder", "$XDG_CACHE_HOME/tenon or ~/.cache/tenon",
      "Absolute folder of compiled kernels and probe results, shared by all processes of a user. It "
      "is "
@@ -41,9 +41,9 @@ constexpr EnvironmentVariable kVariables[] = {
      "1: checks every kernel against the reference and stops at the first that differs."},
 };
 
-constexpr std::string_view kChannels[] = {"all",    "cache",  "compile", "loader",  "memory",
-                                          "plan",   "plugin", "rewrite", "runtime", "schedule",
-                                          "kernel", "lower",  "trace"};
+constexpr std::string_view kChannels[] = {"all",     "cache",    "compile", "loader", "memory",
+                                          "plan",    "plugin",   "program", "random", "rewrite",
+                                          "runtime", "schedule", "trace"};
 
 const char* read_variable(const char* name) {
 #if defined(__GLIBC__)

@@ -102,8 +102,8 @@ std::vector<int> node_devices(const Graph& graph, const ScheduleOptions& options
   return device;
 }
 
-Graph place(const Graph& graph, const ScheduleOptions& options, Builder& builder,
-            int result_device) {
+Graph assign_devices(const Graph& graph, const ScheduleOptions& options, Builder& builder,
+                     int result_device) {
   TN_REQUIRE(!options.devices.empty(), "[schedule] expected at least one device, got none");
   TN_REQUIRE(options.input_places.empty() || options.input_places.size() == graph.params.size(),
              "[schedule] expected a device for each of {} inputs, got {}", graph.params.size(),

@@ -20,8 +20,8 @@ std::vector<int> node_devices(const Graph& graph, const ScheduleOptions& options
 
 /// The same graph with a COPY on each edge that crosses devices, and none that does not.
 /// `result_device` >= 0: the outputs end there. Throws kInvalid for an unknown device.
-Graph place(const Graph& graph, const ScheduleOptions& options, Builder& builder,
-            int result_device);
+Graph assign_devices(const Graph& graph, const ScheduleOptions& options, Builder& builder,
+                     int result_device);
 
 /// "cpu:0" or, for the first of a backend, "cpu".
 int find_device(const ScheduleOptions& options, const std::string& name);

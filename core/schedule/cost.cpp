@@ -159,7 +159,7 @@ bool may_inline(const SchedulerInput& input, const std::vector<CutKernel>& kerne
   for (const Demand& d : demands)
     if (input.device[kernels[d.kernel].root] != input.device[i] && input.device[i] >= 0)
       return false;
-  if (is_repetition(input, i) || analysis.condensed || is_wide_copy(input, i)) return true;
+  if (is_repetition(input, i) || analysis.is_prologue || is_wide_copy(input, i)) return true;
   for (const Demand& d : demands)
     if (d.map.splits > kMostSplits || d.map.views > kMostViews) return false;
   // A factor that is scaled where it is taken is no load that matrix units take.

@@ -17,23 +17,23 @@ constexpr int kMostVariables = 64;
 
 class Cutter {
  public:
-  Cutter(const SchedulerInput& input, const std::vector<Chain>& chains,
-         const std::vector<Recomputed>& recomputed)
+  Cutter(const SchedulerInput& input, const std::vector<OnlineSoftmax>& softmaxes,
+         const std::vector<Rematerialised>& recomputed)
       : input_(input),
         demands_(input.nodes.size()),
         wanted_(input.nodes.size()),
-        chained_(input.nodes.size(), Chained::kNo),
+        chained_(input.nodes.size(), AttentionAxes::kNo),
         outputs_of_(input.nodes.size(), -1) {
     out_.buffer_of.assign(input.nodes.size(), -1);
-    for (const Chain& chain : chains) {
-      chained_[chain.root] = Chained::kRoot;
-      for (const int i : chain.inside) chained_[i] = Chained::kInside;
-      add_outputs(chain.root, chain.also);
+    for (const OnlineSoftmax& softmax : softmaxes) {
+      chained_[softmax.root] = AttentionAxes::kRoot;
+      for (const int i : softmax.inside) chained_[i] = AttentionAxes::kInside;
+      add_outputs(softmax.root, softmax.also);
     }
-    for (const Recomputed& group : recomputed) {
-      for (const int i : group.roots) chained_[i] = Chained::kRoot;
+    for (const Rematerialised& group : recomputed) {
+      for (const int i : group.roots) chained_[i] = AttentionAxes::kRoot;
       for (const int i : group.inside)
-        if (chained_[i] == Chained::kNo) chained_[i] = Chained::kInside;
+        if (chained_[i] == AttentionAxes::kNo) chained_[i] = AttentionAxes::kInside;
       for (const std::vector<int>& roots : group.joined)
         add_outputs(roots[0], {roots.begin() + 1, roots.end()});
     }
@@ -111,7 +111,7 @@ class Cutter {
   }
 
   bool joins(int i) const {
-    if (chained_[i] != Chained::kNo) return chained_[i] == Chained::kInside;
+    if (chained_[i] != AttentionAxes::kNo) return chained_[i] == AttentionAxes::kInside;
     return may_inline(input_, out_.kernels, i, demands_[i]);
   }
 
@@ -292,7 +292,7 @@ class Cutter {
     std::vector<Demand>& all = demands_[i];
     // More than any rule lets be inlined: no need to compare, it gets a buffer. What is inside of
     // chains gets none, as the mask that all layers of a model have.
-    const bool many = all.size() > kMostKnownDemands && chained_[i] != Chained::kInside;
+    const bool many = all.size() > kMostKnownDemands && chained_[i] != AttentionAxes::kInside;
     if (is_param(input_.node(i)) || many) return note_read(i, d);
     for (const Demand& known : all)
       if (known == d) return;
@@ -312,8 +312,8 @@ class Cutter {
   Cut out_;
   std::vector<std::vector<Demand>> demands_;
   std::vector<bool> wanted_;
-  enum class Chained : uint8_t { kNo, kInside, kRoot };
-  std::vector<Chained> chained_;
+  enum class AttentionAxes : uint8_t { kNo, kInside, kRoot };
+  std::vector<AttentionAxes> chained_;
   std::vector<Outputs> several_;
   std::vector<int> outputs_of_;  ///< which of these a node is one of; -1: none
 };
@@ -340,9 +340,9 @@ int binding_limit(const SchedulerInput& input, int i) {
   return limit ? static_cast<int>(std::min<uint32_t>(limit, 1000)) : kUsualBindings;
 }
 
-Cut cut(const SchedulerInput& input, const std::vector<Chain>& chains,
-        const std::vector<Recomputed>& recomputed) {
-  return Cutter(input, chains, recomputed).run();
+Cut cut(const SchedulerInput& input, const std::vector<OnlineSoftmax>& softmaxes,
+        const std::vector<Rematerialised>& recomputed) {
+  return Cutter(input, softmaxes, recomputed).run();
 }
 
 }  // namespace tenon::scheduling

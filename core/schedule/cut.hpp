@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "core/schedule/axis_map.hpp"
-#include "core/schedule/chained.hpp"
 #include "core/schedule/node_analysis.hpp"
-#include "core/schedule/recomputed.hpp"
+#include "core/schedule/patterns/online_softmax.hpp"
+#include "core/schedule/patterns/rematerialised.hpp"
 
 namespace tenon::scheduling {
 
@@ -65,7 +65,7 @@ int binding_limit(const SchedulerInput& input, int i);
 /// What is inside a chain is inlined into its root's kernel, and what is recomputed into those of
 /// its roots, as far as that fits. Throws kUnsupported where one op alone has more operands than
 /// the device binds.
-Cut cut(const SchedulerInput& input, const std::vector<Chain>& chains = {},
-        const std::vector<Recomputed>& recomputed = {});
+Cut cut(const SchedulerInput& input, const std::vector<OnlineSoftmax>& softmaxes = {},
+        const std::vector<Rematerialised>& recomputed = {});
 
 }  // namespace tenon::scheduling

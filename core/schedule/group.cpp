@@ -10,7 +10,7 @@
 #include "core/schedule/contiguous_view.hpp"
 #include "core/schedule/cost.hpp"
 #include "core/schedule/cut_order.hpp"
-#include "core/schedule/side_by_side.hpp"
+#include "core/schedule/horizontal_fusion.hpp"
 
 namespace tenon::scheduling {
 namespace {
@@ -37,7 +37,7 @@ class Grouper {
     }
     if (input_.options.fuse) {
       join_only_readers();
-      lay_side_by_side(input_, out_);
+      fuse_horizontally(input_, out_);
     }
     return ordered();
   }

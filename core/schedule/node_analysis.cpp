@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/schedule/assign_devices.hpp"
-#include "core/schedule/condensed.hpp"
+#include "core/schedule/prologue_fusion.hpp"
 
 namespace tenon::scheduling {
 namespace {
@@ -125,7 +125,7 @@ SchedulerInput::SchedulerInput(const Graph& graph, const ScheduleOptions& option
     analysis.push_back(analyse_node(*this, static_cast<int>(i)));
   }
   device = node_devices(graph, options, nodes, index);
-  mark_condensed(*this);
+  mark_prologues(*this);
 }
 
 const Capabilities& SchedulerInput::capabilities(int i) const {

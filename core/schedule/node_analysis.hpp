@@ -33,9 +33,10 @@ struct NodeAnalysis {
   bool needs_buffer = true;  ///< false: made of constants and positions alone
   bool trivial = false;      ///< a buffer, or a few casts, moves and scalings of one
   int depth = 0;             ///< most reductions on a path from an input
-  bool epilogue = false;   ///< a REDUCE, or an elementwise run over one that waits for no later one
-  double read = 0;         ///< bytes of buffers that the run reads, about
-  bool condensed = false;  ///< part of a factor of a contraction that takes much more than it reads
+  bool epilogue = false;  ///< a REDUCE, or an elementwise run over one that waits for no later one
+  double read = 0;        ///< bytes of buffers that the run reads, about
+  bool is_prologue =
+      false;  ///< part of a factor of a contraction that takes much more than it reads
   bool contraction = false;  ///< REDUCE of a product whose operands were expanded
 };
 

@@ -6,15 +6,15 @@
 #include <map>
 
 #include "core/schedule/assign_devices.hpp"
-#include "core/schedule/by_parts.hpp"
 #include "core/schedule/cut.hpp"
 #include "core/schedule/cut_order.hpp"
 #include "core/schedule/emit.hpp"
 #include "core/schedule/group.hpp"
 #include "core/schedule/kernel_graph.hpp"
 #include "core/schedule/limits.hpp"
-#include "core/schedule/scatter_in_parts.hpp"
-#include "core/schedule/two_stages.hpp"
+#include "core/schedule/split_kv.hpp"
+#include "core/schedule/split_reduction.hpp"
+#include "core/schedule/split_scatter.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
 
@@ -25,9 +25,9 @@ namespace {
 using namespace scheduling;
 
 /// Asks those who make kernels whether one of a root and all that is inside can be made.
-class Asker {
+class KernelTrial {
  public:
-  Asker(const SchedulerInput& input, Builder& builder) : input_(input), builder_(builder) {}
+  KernelTrial(const SchedulerInput& input, Builder& builder) : input_(input), builder_(builder) {}
 
   bool is_kernel(const Cut& kernels, int root, const std::vector<int>& inside,
                  const std::vector<int>& also = {}) {
@@ -51,45 +51,45 @@ class Asker {
 };
 
 /// Whether a chain has for itself what the group would compute.
-bool meet(const std::vector<Chain>& chains, const Recomputed& group) {
-  return std::ranges::any_of(chains, [&](const Chain& chain) {
-    return !chain.again && std::ranges::any_of(chain.inside, [&](int i) {
+bool overlap(const std::vector<OnlineSoftmax>& softmaxes, const Rematerialised& group) {
+  return std::ranges::any_of(softmaxes, [&](const OnlineSoftmax& softmax) {
+    return !softmax.again && std::ranges::any_of(softmax.inside, [&](int i) {
       return std::ranges::count(group.roots, i) > 0 || std::ranges::count(group.inside, i) > 0;
     });
   });
 }
 
 /// Chains in parts, if the first stage of each can be a kernel; else without that.
-std::optional<Graph> chains_by_parts(const SchedulerInput& input, Builder& builder) {
-  std::vector<Chain> chains = find_chains(input);
-  while (!chains.empty()) {
-    const std::optional<ByParts> parts = by_parts(input, chains, builder);
+std::optional<Graph> split_kv_of_kernels(const SchedulerInput& input, Builder& builder) {
+  std::vector<OnlineSoftmax> softmaxes = find_online_softmax(input);
+  while (!softmaxes.empty()) {
+    const std::optional<SplitKv> parts = split_kv(input, softmaxes, builder);
     if (!parts) return std::nullopt;
     const SchedulerInput staged(parts->graph, input.options);
-    const std::vector<Chain> first = find_chains(staged);
+    const std::vector<OnlineSoftmax> first = find_online_softmax(staged);
     const Cut kernels = cut(staged, first);
-    Asker asker(staged, builder);
+    KernelTrial trial(staged, builder);
     const auto is_kernel = [&](const NodeRef& sum) {
-      return std::ranges::any_of(first, [&](const Chain& chain) {
-        return staged.nodes[static_cast<size_t>(chain.sum)] == sum &&
-               asker.is_kernel(kernels, chain.root, chain.inside, chain.also);
+      return std::ranges::any_of(first, [&](const OnlineSoftmax& softmax) {
+        return staged.nodes[static_cast<size_t>(softmax.sum)] == sum &&
+               trial.is_kernel(kernels, softmax.root, softmax.inside, softmax.also);
       });
     };
-    std::vector<Chain> left;
-    for (size_t i = 0; i < chains.size(); ++i)
-      if (parts->sums[i] && is_kernel(parts->sums[i])) left.push_back(chains[i]);
-    if (left.size() + std::ranges::count(parts->sums, nullptr) == chains.size())
+    std::vector<OnlineSoftmax> left;
+    for (size_t i = 0; i < softmaxes.size(); ++i)
+      if (parts->sums[i] && is_kernel(parts->sums[i])) left.push_back(softmaxes[i]);
+    if (left.size() + std::ranges::count(parts->sums, nullptr) == softmaxes.size())
       return parts->graph;
-    chains = std::move(left);
+    softmaxes = std::move(left);
   }
   return std::nullopt;
 }
 
 /// What chains make, others need not.
-void take_out(const std::vector<Chain>& chains, Recomputed& group) {
+void take_out(const std::vector<OnlineSoftmax>& softmaxes, Rematerialised& group) {
   const auto is_made = [&](int i) {
-    return std::ranges::any_of(chains, [&](const Chain& chain) {
-      return chain.sum == i || std::ranges::count(chain.inside, i) > 0;
+    return std::ranges::any_of(softmaxes, [&](const OnlineSoftmax& softmax) {
+      return softmax.sum == i || std::ranges::count(softmax.inside, i) > 0;
     });
   };
   std::erase_if(group.roots, is_made);
@@ -98,77 +98,79 @@ void take_out(const std::vector<Chain>& chains, Recomputed& group) {
 }
 
 /// Of chains of one maximum, which others compute again, one gives it to these.
-std::vector<Chain> one_of_each(const std::vector<Chain>& chains) {
-  std::vector<Chain> out;
-  for (const Chain& chain : chains)
-    if (!chain.again || !std::ranges::count(out, chain.maximum, &Chain::maximum))
-      out.push_back(chain);
+std::vector<OnlineSoftmax> one_of_each(const std::vector<OnlineSoftmax>& softmaxes) {
+  std::vector<OnlineSoftmax> out;
+  for (const OnlineSoftmax& softmax : softmaxes)
+    if (!softmax.again || !std::ranges::count(out, softmax.maximum, &OnlineSoftmax::maximum))
+      out.push_back(softmax);
   return out;
 }
 
 /// What others are to compute again, none does.
-bool is_left_alone(const Chain& chain, const std::vector<Recomputed>& groups) {
-  return chain.again && std::ranges::none_of(groups, [&](const Recomputed& group) {
-           return std::ranges::count(group.inside, chain.product) > 0;
+bool is_left_alone(const OnlineSoftmax& softmax, const std::vector<Rematerialised>& groups) {
+  return softmax.again && std::ranges::none_of(groups, [&](const Rematerialised& group) {
+           return std::ranges::count(group.inside, softmax.product) > 0;
          });
 }
 
-bool can_be_made(const Recomputed& group, const Cut& kernels, Asker& asker) {
+bool can_be_made(const Rematerialised& group, const Cut& kernels, KernelTrial& trial) {
   return std::ranges::all_of(group.roots, [&](int root) {
     const auto joined = std::ranges::find_if(
         group.joined, [&](const auto& roots) { return std::ranges::count(roots, root) > 0; });
-    if (joined == group.joined.end()) return asker.is_kernel(kernels, root, group.inside);
+    if (joined == group.joined.end()) return trial.is_kernel(kernels, root, group.inside);
     if (joined->front() != root) return true;
-    return asker.is_kernel(kernels, root, group.inside, {joined->begin() + 1, joined->end()});
+    return trial.is_kernel(kernels, root, group.inside, {joined->begin() + 1, joined->end()});
   });
 }
 
 /// `together`: what is computed again for several reductions is so for chains, too, and sums at the
 /// same positions are one kernel; nothing if they cannot be. Else each is for itself.
-std::optional<Cut> cut_with_chains(const SchedulerInput& input, bool together, Asker& asker) {
-  std::vector<Recomputed> found = find_recomputed(input);
+std::optional<Cut> cut_with_softmax(const SchedulerInput& input, bool together,
+                                    KernelTrial& trial) {
+  std::vector<Rematerialised> found = find_rematerialised(input);
   std::vector<int> again;
-  for (Recomputed& group : found) {
+  for (Rematerialised& group : found) {
     if (together) again.insert(again.end(), group.inside.begin(), group.inside.end());
     if (!together) group.joined.clear();
   }
   if (together && found.empty()) return std::nullopt;
-  std::vector<Chain> found_chains = find_chains(input, again);
+  std::vector<OnlineSoftmax> found_softmaxes = find_online_softmax(input, again);
   for (;;) {
-    const std::vector<Chain> chains = one_of_each(found_chains);
-    std::vector<Recomputed> groups = found;
-    std::erase_if(groups, [&](const Recomputed& group) { return meet(chains, group); });
-    for (Recomputed& group : groups) take_out(chains, group);
-    Cut kernels = cut(input, chains, groups);
+    const std::vector<OnlineSoftmax> softmaxes = one_of_each(found_softmaxes);
+    std::vector<Rematerialised> groups = found;
+    std::erase_if(groups, [&](const Rematerialised& group) { return overlap(softmaxes, group); });
+    for (Rematerialised& group : groups) take_out(softmaxes, group);
+    Cut kernels = cut(input, softmaxes, groups);
     const bool circular = is_circular(input, kernels);
     if (circular && together) return std::nullopt;
     std::vector<int> refused;
-    for (const Chain& chain : chains)
-      if ((circular && !chain.also.empty()) || is_left_alone(chain, groups) ||
-          !asker.is_kernel(kernels, chain.root, chain.inside, chain.also))
-        refused.push_back(chain.root);
-    std::erase_if(found_chains,
-                  [&](const Chain& chain) { return std::ranges::count(refused, chain.root) > 0; });
+    for (const OnlineSoftmax& softmax : softmaxes)
+      if ((circular && !softmax.also.empty()) || is_left_alone(softmax, groups) ||
+          !trial.is_kernel(kernels, softmax.root, softmax.inside, softmax.also))
+        refused.push_back(softmax.root);
+    std::erase_if(found_softmaxes, [&](const OnlineSoftmax& softmax) {
+      return std::ranges::count(refused, softmax.root) > 0;
+    });
     if (!refused.empty()) continue;
     std::erase_if(groups,
-                  [&](const Recomputed& group) { return can_be_made(group, kernels, asker); });
+                  [&](const Rematerialised& group) { return can_be_made(group, kernels, trial); });
     if (groups.empty()) return kernels;
     if (together) return std::nullopt;
-    std::erase_if(found, [&](const Recomputed& group) {
-      return std::ranges::count(groups, group.inside, &Recomputed::inside) > 0;
+    std::erase_if(found, [&](const Rematerialised& group) {
+      return std::ranges::count(groups, group.inside, &Rematerialised::inside) > 0;
     });
   }
 }
 
-Cut cut_with_chains(const SchedulerInput& input, Builder& builder) {
-  Asker asker(input, builder);
-  if (std::optional<Cut> kernels = cut_with_chains(input, true, asker)) return std::move(*kernels);
-  return std::move(*cut_with_chains(input, false, asker));
+Cut cut_with_softmax(const SchedulerInput& input, Builder& builder) {
+  KernelTrial trial(input, builder);
+  if (std::optional<Cut> kernels = cut_with_softmax(input, true, trial)) return std::move(*kernels);
+  return std::move(*cut_with_softmax(input, false, trial));
 }
 
 Schedule schedule_nodes(const SchedulerInput& input, Builder& builder) {
   const Cut kernels =
-      input.options.fuse && input.options.chains ? cut_with_chains(input, builder) : cut(input);
+      input.options.fuse && input.options.chains ? cut_with_softmax(input, builder) : cut(input);
   const Units units = group(input, kernels);
   Schedule out = emit(input, kernels, units, builder);
   check_limits(out, input.options);
@@ -181,7 +183,7 @@ Schedule schedule_nodes(const SchedulerInput& input, Builder& builder) {
 
 Schedule scheduling::schedule_region(const Graph& graph, const ScheduleOptions& options,
                                      Builder& builder, int result_device) {
-  Graph now = place(graph, options, builder, result_device);
+  Graph now = assign_devices(graph, options, builder, result_device);
   std::optional<SchedulerInput> input(std::in_place, now, options);
   const auto rewrite = [&](std::optional<Graph> changed) {
     if (!changed) return;
@@ -190,9 +192,9 @@ Schedule scheduling::schedule_region(const Graph& graph, const ScheduleOptions& 
     input.emplace(now, options);
   };
   if (options.fuse) {
-    rewrite(scatters_in_parts(*input, builder));
-    if (options.chains) rewrite(chains_by_parts(*input, builder));
-    rewrite(in_two_stages(*input, builder));
+    rewrite(split_scatters(*input, builder));
+    if (options.chains) rewrite(split_kv_of_kernels(*input, builder));
+    rewrite(split_reductions(*input, builder));
   }
   return schedule_nodes(*input, builder);
 }

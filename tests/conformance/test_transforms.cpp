@@ -35,7 +35,7 @@ TEST_CASE("a sound plugin gives right answers under random transforms") {
   Case test = case_of(kRows, harness.builder());
   std::set<std::string> kinds;
   const std::set<std::string> wanted = {"split",     "fuse", "reorder", "pad",   "unroll",
-                                        "vectorize", "bind", "group",   "stage", "sink"};
+                                        "vectorize", "bind", "group",   "stage", "compute_at"};
   const auto has_all = [&] { return std::ranges::includes(kinds, wanted); };
   for (uint64_t seed = 1; seed <= 60 || (seed <= 1000 && !has_all()); ++seed) {
     test.transform_seed = seed;
@@ -70,7 +70,7 @@ TEST_CASE("equal seeds give equal transforms, and written lists run as they are"
   CHECK(written.transforms == first.transforms);
 }
 
-TEST_CASE("sums that sink into a tile are the same bits") {
+TEST_CASE("sums that are computed at a tile are the same bits") {
   Harness harness(interpreter());
   const auto passes = [&](std::string_view graph, const std::vector<std::string>& lists) {
     Case test = case_of(graph, harness.builder());
@@ -92,15 +92,16 @@ TEST_CASE("sums that sink into a tile are the same bits") {
   %t = mul %s, %s : i32[9, 1, 21]
   return %t
 })",
-      {"split r0 8; sink r0.i at a0",
+      {"split r0 8; compute_at r0.i a0",
        "split a0 4; split a1 8; reorder a0.o a1.o a0.i a1.i; unroll a0.i; vectorize a1.i; "
-       "split r0 5; sink r0.i at a1.o; stage b1 at r0.o; stage b0 at r0.o; unroll a0.i.c",
-       "split a0 4; reorder a0.o a1 a0.i; vectorize a0.i; unroll r0; sink r0 at a0.o; pad a1 5; "
+       "split r0 5; compute_at r0.i a1.o; stage b1 at r0.o; stage b0 at r0.o; unroll a0.i.c",
+       "split a0 4; reorder a0.o a1 a0.i; vectorize a0.i; unroll r0; compute_at r0 a0.o; pad a1 5; "
        "split a1.c 4; unroll a1.c.i; bind a0.o grid.x",
-       "split r0 16; pad r0.o 5; sink r0.i at a0; sink r0.i at r0.o; split r0.o 2; split a1 4"});
+       "split r0 16; pad r0.o 5; compute_at r0.i a0; compute_at r0.i r0.o; split r0.o 2; split a1 "
+       "4"});
   // A loop of one iteration that grows: the tile's only element does not follow it.
-  passes(kRows, {"split a0 1; sink r0 at a0.o; split a0.i.c 5; unroll a0.i.c.i",
-                 "split a0 1; sink r0 at a0.o; pad a0.i.c 4; vectorize a0.i.c"});
+  passes(kRows, {"split a0 1; compute_at r0 a0.o; split a0.i.c 5; unroll a0.i.c.i",
+                 "split a0 1; compute_at r0 a0.o; pad a0.i.c 4; vectorize a0.i.c"});
   passes(R"(graph gather(%x: i32[9, 8], %i: i32[13], %w: i32[9]) {
   %s = reduce.add %x, axes=[1] : i32[9, 1]
   %n = reduce.min %x, axes=[1] : i32[9, 1]
@@ -111,7 +112,8 @@ TEST_CASE("sums that sink into a tile are the same bits") {
   %y = add %t, %u : i32[13]
   return %y
 })",
-         {"split a0 4; sink r0 at a0.o", "split a0 4; split r0 3; unroll a0.i; sink r0.i at a0.o"});
+         {"split a0 4; compute_at r0 a0.o",
+          "split a0 4; split r0 3; unroll a0.i; compute_at r0.i a0.o"});
 }
 
 TEST_CASE("every prefix of a list runs") {
@@ -176,7 +178,7 @@ TEST_CASE("a bug in staged kernels is found by transforms alone") {
     const auto has = [&](const char* word) {
       return outcome.transforms.find(word) != outcome.transforms.npos;
     };
-    CHECK((has("stage") || has("cache_reduction") || has("group") || has("sink")));
+    CHECK((has("stage") || has("cache_reduction") || has("group") || has("compute_at")));
   }
   CHECK(found);
 }

@@ -42,9 +42,9 @@ TEST_CASE("transform lists round trip through text") {
       "split a0 12; fuse a0 a1; reorder a1.o a0.o r0; pad a0 16; unroll a0.i; vectorize a1.i; "
       "bind a0.o grid.x; group r0 8; stage b1 at a1.o; stage b0 at a0 pad 8; "
       "stage b1 at a0 inner r0; stage b1 at a0 pad 2 inner r0; stage b0.1 at a0; dot r0; "
-      "chain r0 4 at a0; chain r0 4 at a0 inner r0; cache_reduction r0 "
-      "a1; sink r0.i at a0.o; scan r0 a1; tensorize "
-      "a0 a1 r0 32; pipeline r0 2";
+      "online_softmax r0 4 at a0; online_softmax r0 4 at a0 inner r0; cache_reduction r0 "
+      "a1; compute_at r0.i a0.o; scan r0 a1; tensorize "
+      "a0 a1 r0 32; multi_buffer r0 2";
   CHECK(print(parse_transforms(text)) == text);
   CHECK(print(parse_transforms(" split  a0 12 ;;\n")) == "split a0 12");
   CHECK(parse_transforms("").empty());
@@ -255,11 +255,11 @@ TEST_CASE("cache_reduction is refused where a thread or a copy would miss its va
   }
 }
 
-TEST_CASE("sink merges partial sums into a tile, and what follows takes them from there") {
+TEST_CASE("compute_at merges partial sums into a tile, and what follows takes them from there") {
   const std::string text =
       after(matmul(),
             "split a0 8; split a1 16; split r0 16; reorder a0.o a1.o a0.i a1.i; "
-            "unroll a0.i; vectorize a1.i; sink r0.i at a1.o");
+            "unroll a0.i; vectorize a1.i; compute_at r0.i a1.o");
   CHECK_THAT(text, ContainsSubstring("sums3: f32[128] scratch"));
   CHECK_THAT(text, ContainsSubstring(R"(
     for a1.o in 3
@@ -278,8 +278,8 @@ TEST_CASE("sink merges partial sums into a tile, and what follows takes them fro
           b2[)"));
 }
 
-TEST_CASE("sink without a reduce loop around its own leaves the epilogue in a loop") {
-  const std::string text = after(matmul(), "split a0 7; unroll a0.i; sink r0 at a0.o");
+TEST_CASE("compute_at without a reduce loop around its own leaves the epilogue in a loop") {
+  const std::string text = after(matmul(), "split a0 7; unroll a0.i; compute_at r0 a0.o");
   CHECK_THAT(text, ContainsSubstring("sums3: f32[336] scratch"));
   CHECK_THAT(text, !ContainsSubstring(".z"));
   CHECK_THAT(text, ContainsSubstring("b3[a0.i*48 + a1] = s0.0"));
@@ -287,9 +287,9 @@ TEST_CASE("sink without a reduce loop around its own leaves the epilogue in a lo
   CHECK_THAT(text, ContainsSubstring("b2[a0.i.c*48 + a0.o*336 + a1.c] = b3[a0.i.c*48 + a1.c]"));
 }
 
-TEST_CASE("sink moves copies that the loops inside share") {
-  const std::string text =
-      after(matmul(), "split r0 16; reorder a1 a0; unroll a0; stage b1 at r0.o; sink r0.i at a1");
+TEST_CASE("compute_at moves copies that the loops inside share") {
+  const std::string text = after(
+      matmul(), "split r0 16; reorder a1 a0; unroll a0; stage b1 at r0.o; compute_at r0.i a1");
   CHECK_THAT(text, ContainsSubstring(R"(
     for ordered r0.o in 4
       stage b3
@@ -298,13 +298,13 @@ TEST_CASE("sink moves copies that the loops inside share") {
       for a0 in 24 @unroll)"));
 }
 
-TEST_CASE("sink keeps a tile for each state") {
+TEST_CASE("compute_at keeps a tile for each state") {
   const Kernel k = kernel_of(R"(graph g(%x: i32[6, 30]) {
     %s = reduce.add %x, axes=[1] : i32[6, 1]
     %m = reduce.max %x, axes=[1] : i32[6, 1]
     %y = sub %m, %s : i32[6, 1]
     return %y })");
-  const std::string text = after(k, "split a0 2; split r0 8; sink r0.i at a0.o");
+  const std::string text = after(k, "split a0 2; split r0 8; compute_at r0.i a0.o");
   CHECK_THAT(text, ContainsSubstring("b2[a0.i.z] = -2147483648"));
   CHECK_THAT(text, ContainsSubstring("b3[a0.i.z] = 0"));
   CHECK_THAT(text, ContainsSubstring("b2[a0.i] = max(b2[a0.i], s0.0)"));
@@ -312,7 +312,7 @@ TEST_CASE("sink keeps a tile for each state") {
   CHECK_THAT(text, ContainsSubstring("b1[a0.i.c + a0.o*2] = sub(b2[a0.i.c], b3[a0.i.c])"));
 }
 
-TEST_CASE("sink defines again what the data says of a position") {
+TEST_CASE("compute_at defines again what the data says of a position") {
   const Kernel k = kernel_of(R"(graph g(%x: f32[9, 8], %i: i32[6], %w: f32[9]) {
     %s = reduce.add %x, axes=[1] : f32[9, 1]
     %r = reshape %s : f32[9]
@@ -320,36 +320,38 @@ TEST_CASE("sink defines again what the data says of a position") {
     %u = take %w, %i, axis=0 : f32[6]
     %y = add %t, %u : f32[6]
     return %y })");
-  const std::string text = after(k, "split a0 3; sink r0 at a0.o");
+  const std::string text = after(k, "split a0 3; compute_at r0 a0.o");
   CHECK_THAT(text, ContainsSubstring("b4[a0.i.c], 0.0), b2[t1.c where t1.in.c])"));
 }
 
-TEST_CASE("sink is refused where sums or copies would be missed") {
+TEST_CASE("compute_at is refused where sums or copies would be missed") {
   const std::pair<const char*, const char*> bad[] = {
-      {"sink a0 at a1", "expected a reduce axis, got a0"},
-      {"split r0 8; sink r0.i at a0; sink r0.i at a1.c",
+      {"compute_at a0 a1", "expected a reduce axis, got a0"},
+      {"split r0 8; compute_at r0.i a0; compute_at r0.i a1.c",
        "expected a1.c around the reduction over r0.i"},
-      {"split r0 8; unroll r0.o; sink r0.i at a0",
+      {"split r0 8; unroll r0.o; compute_at r0.i a0",
        "expected reduce loops that are not bound around r0.i, got r0.o"},
-      {"sink r0 at a1", "expected loops inside a1 or reduce loops around r0, got neither"},
-      {"unroll a0; sink r0 at a0", "expected sink before the loops around a0 are unrolled, got a0"},
-      {"split a1 99; split a1.o 4; vectorize a1.o.i; sink r0 at a1.o.o",
+      {"compute_at r0 a1", "expected loops inside a1 or reduce loops around r0, got neither"},
+      {"unroll a0; compute_at r0 a0",
+       "expected compute_at before the loops around a0 are unrolled, got a0"},
+      {"split a1 99; split a1.o 4; vectorize a1.o.i; compute_at r0 a1.o.o",
        "expected lanes that the sum follows, got a1.o.i"},
-      {"bind a1 grid.x; sink r0 at a0",
+      {"bind a1 grid.x; compute_at r0 a0",
        "expected no place of the launch inside a0, got a1 on grid.x"},
-      {"bind a1 block.x; sink r0 at a0",
+      {"bind a1 block.x; compute_at r0 a0",
        "expected no place of the launch inside a0, got a1 on block.x"},
-      {"sink r0 at a0; bind a1 block.x",
+      {"compute_at r0 a0; bind a1 block.x",
        "expected a loop that fills no scratch of each thread for loops after it, got a1"},
-      {"split r0 8; sink r0.i at a0; bind a1.z block.x", "expected a loop that fills no scratch"},
-      {"split r0 8; sink r0.i at a0; bind r0.o grid.x", "expected a parallel axis"},
-      {"split r0 8; sink r0.i at a0; unroll r0.o", "whose iterations have an order"},
-      {"split r0 8; sink r0.i at a1; unroll a0",
+      {"split r0 8; compute_at r0.i a0; bind a1.z block.x",
+       "expected a loop that fills no scratch"},
+      {"split r0 8; compute_at r0.i a0; bind r0.o grid.x", "expected a parallel axis"},
+      {"split r0 8; compute_at r0.i a0; unroll r0.o", "whose iterations have an order"},
+      {"split r0 8; compute_at r0.i a1; unroll a0",
        "expected a loop without kept values that depend on it, got a0"},
-      {"split r0 8; stage b1 at r0.o; sink r0.i at a0",
+      {"split r0 8; stage b1 at r0.o; compute_at r0.i a0",
        "a copy that is the same in all of the loops inside a0"},
-      {"split r0 8; stage b0 at r0.o; sink r0.i at a0", ""},
-      {"sink r0 at a0; bind a1.c block.x; bind a0 grid.x; vectorize r0", ""},
+      {"split r0 8; stage b0 at r0.o; compute_at r0.i a0", ""},
+      {"compute_at r0 a0; bind a1.c block.x; bind a0 grid.x; vectorize r0", ""},
   };
   for (const auto& [list, message] : bad) {
     INFO(list);

@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "core/kernel/heuristics/heuristics.hpp"
+#include "core/kernel/templates/templates.hpp"
 #include "core/kernel/transforms/random_transforms.hpp"
 #include "core/kernel/tree/build.hpp"
 #include "core/kernel/tree/verify.hpp"
@@ -263,8 +263,8 @@ TEST_CASE("what is dear after a product is a loop over its sums") {
                                          after, after == std::string("add") ? ", %s" : "");
     return print(choose_transforms(build_kernel(parse_graph(text, builder)), cpu_like()).list);
   };
-  CHECK(list_of("exp").find("; sink r0 at a0.o") != std::string::npos);
-  CHECK(list_of("add").find("sink") == std::string::npos);
+  CHECK(list_of("exp").find("; compute_at r0 a0.o") != std::string::npos);
+  CHECK(list_of("add").find("compute_at") == std::string::npos);
 }
 
 namespace {
@@ -298,19 +298,19 @@ TEST_CASE("few rows by a large matrix: its rows are read in long runs, without p
   };
   for (const int rows : {0, 1, 4, 16, 64}) {
     CAPTURE(rows);
-    CHECK(list_of(rows, 4096, 4096).find("split r0 16; sink r0.i at a") != std::string::npos);
+    CHECK(list_of(rows, 4096, 4096).find("split r0 16; compute_at r0.i a") != std::string::npos);
     CHECK(list_of(rows, 4096, 4096).find("stage") == std::string::npos);
   }
   CHECK(list_of(16, 4096, 4096).find("reorder a1.o a1.i.o a0.o a0.i a1.i.i.o;") !=
         std::string::npos);
   // Rows that are known to be few are as good as a number of them.
-  CHECK(list_of("m", 4096, 4096, " where 2 <= m <= 16").find("split r0 16; sink r0.i at a") !=
+  CHECK(list_of("m", 4096, 4096, " where 2 <= m <= 16").find("split r0 16; compute_at r0.i a") !=
         std::string::npos);
-  CHECK(list_of("m", 4096, 4096, " where 1 <= m <= 4096").find("split r0 16; sink r0.i at a") ==
+  CHECK(list_of("m", 4096, 4096, " where 1 <= m <= 4096").find("split r0 16; compute_at r0.i a") ==
         std::string::npos);
   // More rows, and what stays in a private cache, are as they were.
   CHECK(list_of(65, 4096, 4096).find("stage b1") != std::string::npos);
-  CHECK(list_of(1, 64, 64).find("sink") == std::string::npos);
+  CHECK(list_of(1, 64, 64).find("compute_at") == std::string::npos);
   // So are those of more than eight tiles, where registers are few.
   caps.vector_registers = 16;
   CHECK(list_of(32, 4096, 4096).find("stage") == std::string::npos);
@@ -342,17 +342,17 @@ TEST_CASE("a sum whose packed columns outgrow the cache goes in blocks") {
   const auto has = [](const std::string& list, const char* part) {
     return list.find(part) != std::string::npos;
   };
-  CHECK(!has(list_of(columns_graph(80, 170, 96)), "sink"));
+  CHECK(!has(list_of(columns_graph(80, 170, 96)), "compute_at"));
   for (const auto& [k, split] :
        {std::pair(300, "split r0 150; "), std::pair(301, "split r0 151; ")}) {
     const std::string graph = columns_graph(80, k, 20), list = list_of(graph);
     CAPTURE(list);
     CHECK(has(list, split));  // equal where there are such
-    CHECK(has(list, "sink r0.i at a1.o; stage b1 at r0.o;"));
+    CHECK(has(list, "compute_at r0.i a1.o; stage b1 at r0.o;"));
     CHECK(difference({graph, {}, {}}, caps, "", true) == "");
   }
   caps.l2_bytes = 16 << 10;  // blocks would be too short
-  CHECK(!has(list_of(columns_graph(80, 300, 20)), "sink"));
+  CHECK(!has(list_of(columns_graph(80, 300, 20)), "compute_at"));
 }
 
 TEST_CASE("a small product is split over rows only where cores wait for it") {
@@ -446,7 +446,7 @@ TEST_CASE("what follows sums is written once, also where rows fill no tile") {
     return %y })";
   Builder builder;
   const LoweredKernel kernel = lower(parse_graph(text, builder), cpu_like(), "", true);
-  REQUIRE(print(kernel.chosen.list).find("sink ") != std::string::npos);
+  REQUIRE(print(kernel.chosen.list).find("compute_at ") != std::string::npos);
   REQUIRE(print(kernel.chosen.kernel).find("real where") != std::string::npos);
   const std::string program = sdk::print_program(kernel.program.view());
   size_t count = 0;

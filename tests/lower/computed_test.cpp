@@ -3,7 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-#include "core/kernel/heuristics/heuristics.hpp"
+#include "core/kernel/templates/templates.hpp"
 #include "core/kernel/tree/build.hpp"
 #include "core/support/error.hpp"
 #include "tests/lower/harness.hpp"
@@ -62,8 +62,9 @@ TEST_CASE(
   const std::string few = list_of(computed_product(16, 64, 128), cpu_like());
   CHECK_THAT(few, ContainsSubstring("vectorize r0.i.i") && !ContainsSubstring("stage"));
   const std::string many = list_of(computed_product(64, 64, 512), cpu_like());
-  CHECK_THAT(many, ContainsSubstring("sink r0.o.i at a1.o; stage b1 at r0.o.o computed; vectorize "
-                                     "b1.c3; split b1.c2 16; unroll b1.c2.i"));
+  CHECK_THAT(many,
+             ContainsSubstring("compute_at r0.o.i a1.o; stage b1 at r0.o.o computed; vectorize "
+                               "b1.c3; split b1.c2 16; unroll b1.c2.i"));
   CHECK_THAT(list_of(computed_product(64, 64, 16), gpu_like()),
              ContainsSubstring("stage b1 at r0.o pad"));
 }

@@ -93,7 +93,7 @@ void check_packed(const std::string& graph) {
           print(lower(parse_graph(graph, builder), caps, "", true).chosen.list);
       INFO(cache << " bytes, " << units << " units: " << chosen);
       CHECK(count_of(chosen, "stage") == 2);
-      CHECK(count_of(chosen, "sink") == 1);
+      CHECK(count_of(chosen, "compute_at") == 1);
       CHECK(difference({graph, {}, {}}, caps, "", true).empty());
     }
 }

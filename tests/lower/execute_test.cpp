@@ -3,7 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <random>
 
-#include "core/kernel/heuristics/heuristics.hpp"
+#include "core/kernel/templates/templates.hpp"
 #include "core/kernel/transforms/random_transforms.hpp"
 #include "core/kernel/tree/build.hpp"
 #include "core/support/error.hpp"

@@ -57,9 +57,9 @@ TEST_CASE("copies of a row of one stored value store it once") {
     return %z })",
                   {},
                   {}};
-  for (const char* list : {"split a1 6; split a1.o 8; sink r0 at a0; unroll a1.o.i.c",
-                           "split a1 6; split a1.o 8; sink r0 at a0; vectorize a1.o.i.c",
-                           "split a1 6; split a1.o 8; sink r0 at a0; reorder a1.o.i.c a1.i.c; "
+  for (const char* list : {"split a1 6; split a1.o 8; compute_at r0 a0; unroll a1.o.i.c",
+                           "split a1 6; split a1.o 8; compute_at r0 a0; vectorize a1.o.i.c",
+                           "split a1 6; split a1.o 8; compute_at r0 a0; reorder a1.o.i.c a1.i.c; "
                            "unroll a1.o.i.c; unroll a1.i.c"}) {
     INFO(list);
     CHECK(difference(sums, everything(), list, false) == "");

@@ -110,7 +110,7 @@ TEST_CASE("loops over the sums of full tiles carry no mask") {
       program(lower_text(product_of(48, "%t = exp %s\n return %t"), cpu_like(),
                          "split a0 3; split a1 32; unroll a0.i; split a1.i 16; "
                          "unroll a1.i.o; vectorize a1.i.i; reorder a1.o a0.o a0.i; "
-                         "sink r0 at a0.o; bind a1.o grid.x"));
+                         "compute_at r0 a0.o; bind a1.o grid.x"));
   const size_t full = text.find("if "), tail = text.find("else");
   REQUIRE(full < tail);
   REQUIRE(tail != std::string::npos);

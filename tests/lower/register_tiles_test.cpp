@@ -178,7 +178,8 @@ TEST_CASE("tensorize says which threads a subgroup may be spread over") {
     return std::string();
   };
   const std::string start =
-      "split a1 64; chain r2 64 at a1.o sums; share a1.o; split a1.i 16; split r2.i 8; "
+      "split a1 64; online_softmax r2 64 at a1.o sums; cooperative_load a1.o; split a1.i 16; split "
+      "r2.i 8; "
       "unroll a1.i.i; unroll r2.i.o; unroll r2.i.i; split r3 16; ";
   CHECK(refusal(start + "tensorize a1.i.i r2.i.i r3.i 32 across 5").find("a part of the 32") !=
         std::string::npos);

@@ -151,14 +151,14 @@ TEST_CASE("any list after scan gives the same result") {
   CHECK(scanned >= 100);
 }
 
-TEST_CASE("random lists make running results by themselves, and sink them") {
+TEST_CASE("random lists make running results by themselves, and take compute_at") {
   int lists = 0, scanned = 0, sunk = 0;
   for (const auto& [name, c] : kScanKinds) {
     for (const std::string& list : random_lists(scan_text(c), 20, {.steps = 3})) {
       const size_t scan = list.find("scan");
       ++lists;
       scanned += scan != std::string::npos;
-      sunk += scan != std::string::npos && list.find("sink", scan) != std::string::npos;
+      sunk += scan != std::string::npos && list.find("compute_at", scan) != std::string::npos;
     }
   }
   INFO(scanned << " and " << sunk << " of " << lists);

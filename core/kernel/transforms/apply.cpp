@@ -19,7 +19,7 @@ Refused TransformStep::check_free(int a) const {
   if (found.bind != Bind::kLoop)
     return refuse(found.name + " not to be bound yet", bind_name(found.bind));
   if (ahead_in(*path_to(kernel, a).back()) == 0) return {};
-  return refuse(found.name + " not to be a pipeline yet", "one");
+  return refuse(found.name + " not to be multi-buffered yet", "one that is");
 }
 
 namespace {
@@ -231,8 +231,9 @@ bool only_binds(TransformKind kind) {
 /// belong to their loop, and take what is there before it.
 bool moves_statements(TransformKind kind) {
   using enum TransformKind;
-  return kind == kReorder || kind == kCacheReduction || kind == kSink || kind == kChain ||
-         kind == kScan || kind == kPrecompute || kind == kShare || kind == kStage;
+  return kind == kReorder || kind == kCacheReduction || kind == kComputeAt ||
+         kind == kOnlineSoftmax || kind == kScan || kind == kPrecompute ||
+         kind == kCooperativeLoad || kind == kStage;
 }
 
 bool has_ranges(const Kernel& kernel) {
@@ -294,7 +295,7 @@ Refused try_apply(Kernel& kernel, const Transform& transform) {
   try {
     if (Refused no = resolve(step)) return no;
     if (moves_statements(transform.kind) && has_pipeline(step.kernel))
-      return step.refuse("this before pipeline", "a pipeline");
+      return step.refuse("this before multi_buffer", "multi-buffered copies");
     if (Refused no = kApply[static_cast<size_t>(transform.kind)](step)) return no;
     if (matrices)
       if (Refused no = check_matrices(step)) return no;

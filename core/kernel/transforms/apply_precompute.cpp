@@ -5,7 +5,7 @@
 
 #include "core/ir/scalar_op.hpp"
 #include "core/kernel/transforms/apply.hpp"
-#include "core/kernel/transforms/hidden_blocks.hpp"
+#include "core/kernel/transforms/masked_blocks.hpp"
 #include "core/kernel/transforms/tile_loops.hpp"
 
 namespace tenon {
@@ -190,10 +190,10 @@ class Precompute {
   /// Blocks whose terms are all zero because a mask of positions says so.
   void find_shown() {
     for (size_t i = 0; i < terms_.size(); ++i) {
-      std::optional<ShownBlocks> shown;
+      std::optional<UnmaskedBlocks> shown;
       const bool is_sum = reduction_->states[i].op == Op::ADD;
       if (const auto hidden = is_sum ? hidden_in(terms_[i].weight) : std::nullopt)
-        shown = shown_blocks(kernel_, *hidden, r_, factor(), tile_, path_);
+        shown = unmasked_blocks(kernel_, *hidden, r_, factor(), tile_, path_);
       if (!shown) {
         range_.reset();
         return;

@@ -5,7 +5,7 @@
 
 #include "core/ir/scalar_op.hpp"
 #include "core/kernel/transforms/apply.hpp"
-#include "core/kernel/transforms/hidden_blocks.hpp"
+#include "core/kernel/transforms/masked_blocks.hpp"
 
 namespace tenon {
 namespace {

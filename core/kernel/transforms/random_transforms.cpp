@@ -13,11 +13,12 @@ constexpr int64_t kFactors[] = {1, 2, 3, 4, 5, 8, 16};
 /// For a step, until it is legal: some kinds fit few of the axes.
 constexpr int kTries = 8;
 /// Of the loop of a reduction and of one around it.
-constexpr TransformKind kOfReductions[] = {TransformKind::kChain, TransformKind::kPrecompute,
-                                           TransformKind::kScan, TransformKind::kSink};
+constexpr TransformKind kOfReductions[] = {TransformKind::kOnlineSoftmax,
+                                           TransformKind::kPrecompute, TransformKind::kScan,
+                                           TransformKind::kComputeAt};
 /// Kinds that want loops nearly as the tree had them, so that lists begin with them.
-constexpr TransformKind kEarly[] = {TransformKind::kChain, TransformKind::kPrecompute,
-                                    TransformKind::kScan, TransformKind::kSink,
+constexpr TransformKind kEarly[] = {TransformKind::kOnlineSoftmax, TransformKind::kPrecompute,
+                                    TransformKind::kScan, TransformKind::kComputeAt,
                                     TransformKind::kStage};
 
 class Drawer {
@@ -90,7 +91,7 @@ class Drawer {
       if (!t) return false;
       if (!add(*t)) continue;
       if (kind == TransformKind::kStage && below_(2))
-        add({TransformKind::kPipeline, {t->names[1]}, 2 + below_(3), Bind::kLoop});
+        add({TransformKind::kMultiBuffer, {t->names[1]}, 2 + below_(3), Bind::kLoop});
       return true;
     }
     return false;
@@ -130,7 +131,7 @@ class Drawer {
       for (const std::string& a : loops())
         if (a != place.around) add({TransformKind::kReorder, {a, place.around}, 0, Bind::kLoop});
       if (!add({kind, {place.reduce, place.around}, 0, Bind::kLoop})) return false;
-      if (below_(2)) try_places(TransformKind::kSink);
+      if (below_(2)) try_places(TransformKind::kComputeAt);
       return true;
     }
     if (below_(2) && add({TransformKind::kSplit, {place.around}, draw_factor(), Bind::kLoop}))
@@ -142,7 +143,7 @@ class Drawer {
   void share() {
     const std::vector<std::string> all = loops();
     const bool shares = std::ranges::any_of(all, [&](const std::string& a) {
-      return add({TransformKind::kShare, {a}, 0, Bind::kLoop});
+      return add({TransformKind::kCooperativeLoad, {a}, 0, Bind::kLoop});
     });
     if (!shares) return;
     const int64_t threads = below_(2) ? 4 : 2;
@@ -200,7 +201,8 @@ class Drawer {
       left -= info.weight;
     }
     if (kind == TransformKind::kVectorize && !options_.vectors) return TransformKind::kUnroll;
-    const bool wants_threads = kind == TransformKind::kGroup || kind == TransformKind::kShare;
+    const bool wants_threads =
+        kind == TransformKind::kGroup || kind == TransformKind::kCooperativeLoad;
     if (wants_threads && !options_.threads) return TransformKind::kSplit;
     return kind;
   }

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/interval/online_softmax.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tenon::reference {
+namespace {
+
+bool narrows(const Node& node) {
+  return node.op == Op::CAST && !node.as<CastAttr>().bits && is_float(node.dtype) &&
+         is_float(node.sources[0]->dtype) &&
+         dtype_bits(node.dtype) < dtype_bits(node.sources[0]->dtype);
+}
+
+const Node* behind_views(const Node* node) {
+  while (node->op == Op::VIEW) node = node->sources[0].get();
+  return node;
+}
+
+const Node* behind_views_and_casts(const Node* node) {
+  while (node->op == Op::VIEW || (node->op == Op::CAST && !node->as<CastAttr>().bits))
+    node = node->sources[0].get();
+  return node;
+}
+
+/// x - m, or a multiple of it.
+bool is_exponent(const Node* node) {
+  if (node->op == Op::MUL)
+    return std::ranges::any_of(node->sources,
+                               [](const NodeRef& s) { return is_exponent(s.get()); });
+  if (node->op != Op::SUB) return false;
+  const Node* maximum = behind_views(node->sources[1].get());
+  return maximum->op == Op::REDUCE && maximum->as<ReduceAttr>().op == Op::MAX &&
+         maximum->sources[0] == node->sources[0];
+}
+
+/// The power that a factor is, moved, masked or divided.
+bool leads_to(const std::unordered_set<const Node*>& powers, const Node* node) {
+  node = behind_views(node);
+  if (powers.contains(node)) return true;
+  if (node->op == Op::WHERE)
+    return leads_to(powers, node->sources[1].get()) || leads_to(powers, node->sources[2].get());
+  if (node->op == Op::FDIV || node->op == Op::CAST) return leads_to(powers, node->sources[0].get());
+  return node->op == Op::MUL &&
+         (leads_to(powers, node->sources[0].get()) || leads_to(powers, node->sources[1].get()));
+}
+
+/// The zero of a choice, moved, cast or multiplied.
+bool leads_to_zero(const Node* node) {
+  node = behind_views_and_casts(node);
+  const auto is_zero = [](const NodeRef& x) {
+    const Node* source = behind_views(x.get());
+    return source->op == Op::CONST && source->as<ConstAttr>().value.as_double() == 0;
+  };
+  if (node->op == Op::WHERE) return is_zero(node->sources[1]) || is_zero(node->sources[2]);
+  return node->op == Op::MUL &&
+         (leads_to_zero(node->sources[0].get()) || leads_to_zero(node->sources[1].get()));
+}
+
+}  // namespace
+
+OnlineSoftmaxSums::OnlineSoftmaxSums(const std::vector<NodeRef>& order) {
+  for (const NodeRef& node : order) {
+    if ((node->op == Op::EXP || node->op == Op::EXP2) && is_exponent(node->sources[0].get()))
+      powers_.insert(node.get());
+    if (node->op != Op::REDUCE || node->as<ReduceAttr>().op != Op::ADD ||
+        node->sources[0]->op != Op::MUL || !is_float(node->dtype))
+      continue;
+    if (leads_to_zero(node->sources[0].get())) {
+      masked_.insert(node.get());
+      find_masked_factors(node->sources[0].get());
+    }
+    if (!leads_to(powers_, node->sources[0].get())) continue;
+    std::vector<const Node*>& factors = sums_[node.get()];
+    find_factors(node->sources[0].get(), factors);
+    if (factors.size() == 1) factors.clear();  // the one that is seen term by term
+    for (const NodeRef& factor : node->sources[0]->sources) find_roundings(factor.get());
+  }
+}
+
+void OnlineSoftmaxSums::find_factors(const Node* node, std::vector<const Node*>& out) const {
+  node = behind_views(node);
+  if (powers_.contains(node)) return;
+  for (const NodeRef& source : node->sources) {
+    if (leads_to(powers_, source.get()))
+      find_factors(source.get(), out);
+    else if (node->op == Op::MUL)
+      out.push_back(source.get());
+  }
+}
+
+void OnlineSoftmaxSums::find_roundings(const Node* factor) {
+  if (!leads_to(powers_, factor)) return;
+  if (narrows(*factor)) roundings_.insert(factor);
+  if (powers_.contains(factor)) return;
+  for (const NodeRef& source : factor->sources) find_roundings(source.get());
+}
+
+void OnlineSoftmaxSums::find_masked_factors(const Node* term) {
+  for (const NodeRef& source : term->sources) {
+    const Node* factor = behind_views_and_casts(source.get());
+    if (factor->op == Op::MUL && leads_to_zero(factor) && masked_factors_.insert(factor).second)
+      find_masked_factors(factor);
+  }
+}
+
+void allow_products(const IntervalArray& exponent, IntervalArray& powers) {
+  const double unit = float_facts(powers.value.dtype).unit_roundoff();
+  if (powers.exact()) open(powers);
+  for (int64_t i = 0; i < powers.value.count(); ++i) {
+    Interval& range = powers.range[static_cast<size_t>(i)];
+    const double far = magnitude(exponent.at(i));
+    // That of the maximum itself is 1.
+    if (range.any || is_empty(range) || far == 0 || !std::isfinite(far)) continue;
+    const double off = (2 * far + 2) * unit;
+    range.low = std::max(0.0, range.low * (1 - off));
+    range.high *= 1 + off;
+    range = hull(range, nearest(range, powers.value.dtype));
+  }
+}
+
+void allow_early_rounding(const IntervalArray& x, IntervalArray& rounded) {
+  const DType dtype = rounded.value.dtype;
+  if (rounded.exact()) open(rounded);
+  for (int64_t i = 0; i < rounded.value.count(); ++i) {
+    Interval& range = rounded.range[static_cast<size_t>(i)];
+    const Interval before = x.at(i);
+    if (range.any || is_empty(range) || is_empty(before) || before.any) continue;
+    range.low = std::min(range.low, before.low - ulp(before.low, dtype));
+    range.high = std::max(range.high, before.high + ulp(before.high, dtype));
+  }
+}
+
+namespace {
+
+void allow_any(IntervalArray& out, size_t i, bool left_out) {
+  const Interval before = out.range[i];
+  // What is NaN for certain stays so.
+  if (is_empty(before) && before.nan && !left_out) return;
+  out.range[i] = anything();
+  out.doubt[i] = 1;
+}
+
+/// Infinity where one is NaN.
+double largest(const IntervalArray& x) {
+  double out = 0;
+  for (int64_t i = 0; i < x.value.count(); ++i) {
+    const Interval range = x.at(i);
+    const double here = magnitude(range);
+    if (range.any || range.nan || !(here < std::numeric_limits<double>::infinity()))
+      return std::numeric_limits<double>::infinity();
+    out = std::max(out, here);
+  }
+  return out;
+}
+
+bool may_be_left_out(const Interval& x, const Interval& y) {
+  const auto drops = [](const Interval& zero, const Interval& other) {
+    return contains(zero, 0) && (other.nan || is_empty(other) || has_infinity(other));
+  };
+  return drops(x, y) || drops(y, x);
+}
+
+}  // namespace
+
+void allow_left_out(const Node& sum, const IntervalArray& a, const IntervalArray& b,
+                    IntervalArray& out) {
+  if (out.exact()) open(out);
+  walk_reduce(sum.as<ReduceAttr>(), a.value.shape, [&](int64_t i, int64_t source) {
+    if (may_be_left_out(a.at(source), b.at(source))) allow_any(out, static_cast<size_t>(i), true);
+  });
+}
+
+void allow_zero(const IntervalArray& x, const IntervalArray& y, IntervalArray& product) {
+  for (int64_t i = 0; i < product.value.count(); ++i) {
+    if (!may_be_left_out(x.at(i), y.at(i))) continue;
+    if (product.exact()) open(product);
+    Interval& range = product.range[static_cast<size_t>(i)];
+    range = hull(range, point(0));
+  }
+}
+
+void allow_late_factors(const Node& sum, const IntervalArray& a, const IntervalArray& b,
+                        const std::vector<const IntervalArray*>& factors, IntervalArray& out) {
+  allow_left_out(sum, a, b, out);
+  const FloatFacts facts = float_facts(out.value.dtype);
+  // No power is above 1.
+  double reach = 1;
+  for (const IntervalArray* factor : factors) reach *= std::max(1.0, largest(*factor));
+  std::vector<double> totals(static_cast<size_t>(out.value.count())), counts(totals.size());
+  walk_reduce(sum.as<ReduceAttr>(), a.value.shape, [&](int64_t i, int64_t source) {
+    const auto at = static_cast<size_t>(i);
+    totals[at] += magnitude(a.at(source)) * magnitude(b.at(source));
+    ++counts[at];
+  });
+  for (size_t i = 0; i < totals.size(); ++i) {
+    const double most = factors.empty() ? totals[i] : std::max(totals[i], reach);
+    if (!(most * counts[i] < facts.max)) allow_any(out, i, false);
+    Interval& range = out.range[i];
+    if (factors.empty() || range.any || is_empty(range)) continue;
+    const double lost = counts[i] * reach * facts.min_normal() * facts.unit_roundoff();
+    range.low -= lost;
+    range.high += lost;
+  }
+}
+
+}  // namespace tenon::reference

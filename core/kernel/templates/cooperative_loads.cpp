@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/kernel/templates/cooperative_loads.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/kernel/templates/contraction/contraction.hpp"
+#include "core/kernel/tree/register_tiles.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr int64_t kTurn = 128;  ///< bytes that 32 banks take at once
+
+/// Bytes of an element of the tile that was staged last.
+int64_t tile_element(const ScheduleBuilder& builder) {
+  return builder.caps.tile_bytes(builder.kernel.buffers.back().dtype);
+}
+
+/// Neighbours copy pieces of `across` bytes of several rows at once. How many rows further than its
+/// neighbour's the row of each is, so that no two are in one bank; 1 if nothing helps.
+int64_t row_step(const ScheduleBuilder& builder, int row, int64_t across) {
+  int64_t pitch = 0;
+  Expr rest;
+  walk(builder.kernel.body, [&](const Statement& s) {
+    const KernelBuffer& tile = builder.kernel.buffers.back();
+    int64_t apart = 0;
+    if (s.kind == Statement::Kind::kStore && &builder.kernel.buffers[s.buffer] == &tile &&
+        s.index.linear_in(builder.kernel.axes[row].name, apart, rest) && apart > 0)
+      pitch = apart * builder.caps.tile_bytes(tile.dtype);
+  });
+  const int64_t rows = kTurn / across;
+  if (pitch == 0 || rows < 2) return 1;
+  const auto meets = [&](int64_t step) {
+    for (int64_t j = 1; j < rows; ++j) {
+      const int64_t at = j * step * pitch % kTurn;
+      if (at < across || at > kTurn - across) return true;
+    }
+    return false;
+  };
+  for (int64_t step = 1; step * rows <= builder.size(row); step *= 2)
+    if (!meets(step)) return step;
+  return 1;
+}
+
+/// How many of the axes are rows of the tile: those outside of what lies side by side in it; 0 if
+/// all of it does, or that cannot be told.
+size_t rows_of(ScheduleBuilder& builder, const std::vector<int>& axes) {
+  const std::vector<const Statement*> stores = builder.stores(builder.loop(axes.front()));
+  if (stores.size() != 1) return 0;
+  const auto pitch = [&](int axis) { return builder.stride(stores[0]->index, axis); };
+  size_t rows = axes.size() - 1;
+  for (; rows > 0; --rows) {
+    const auto inner = pitch(axes[rows]), outer = pitch(axes[rows - 1]);
+    if (!inner || !outer || !builder.extent(axes[rows]).is_const()) return 0;
+    if (*outer != *inner * builder.size(axes[rows])) break;
+  }
+  return rows;
+}
+
+/// Where an index divides rows by a small number, as by the taps of a window, those between are
+/// unrolled outside of all others, so that the division is of what is known. Gives what is left.
+int unroll_repeats(ScheduleBuilder& builder, int row) {
+  constexpr int64_t kMost = 16;
+  const int64_t repeats = divisor_of(builder, builder.loads(builder.loop(row)), row);
+  if (repeats < 2 || repeats > kMost || builder.size(row) % repeats != 0) return row;
+  const auto [rest, one] = builder.split(row, repeats);
+  builder.reorder({one, rest});
+  builder.unroll(one);
+  return rest;
+}
+
+}  // namespace
+
+void spread_over_block(ScheduleBuilder& builder, std::vector<int> axes, const Threads& threads,
+                       int64_t lanes, bool on_y_and_z) {
+  if (const size_t rows = rows_of(builder, axes); rows > 0) {
+    const auto first = axes.begin(), middle = first + static_cast<std::ptrdiff_t>(rows);
+    axes = {builder.fuse_all({first, middle}), builder.fuse_all({middle, axes.end()})};
+  } else {
+    axes = builder.fuse_contiguous(std::move(axes));
+  }
+  while (axes.size() > 2) {  // rows of a symbolic length
+    axes[0] = builder.fuse(axes[0], axes[1]);
+    axes.erase(axes.begin() + 1);
+  }
+  int row = -1, column = axes.back();
+  if (axes.size() == 2) row = unroll_repeats(builder, axes[0]);
+  while (lanes > 1 && builder.size(column) % lanes != 0) lanes /= 2;
+  if (lanes > 1) {
+    const auto [rest, lane] = builder.split(column, lanes);
+    builder.vectorize(lane);
+    column = rest;
+  }
+  int64_t across = std::min(threads.x, builder.size(column));
+  across = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(across)));
+  if (row < 0) {
+    std::tie(row, column) = builder.split(column, across);
+  } else if (builder.size(column) > across) {
+    const bool is_part = across < threads.x;  // of the threads: others take other rows
+    if (is_part && !builder.extent(column).is_const())
+      return builder.give_up("columns of a known number");
+    if (is_part) across = std::min(across, builder.size(column) & -builder.size(column));
+    const auto [rest, inner] = builder.split(column, across);
+    if (is_part) builder.reorder({rest, row, inner});
+    builder.unroll(rest);
+    // What is left of the columns inside rows or outside them, threads innermost.
+    column = inner;
+  }
+  const int64_t others = on_y_and_z ? threads.y * threads.z : 1;
+  const int64_t down = threads.x / across;
+  int inner = -1;
+  std::tie(row, inner) = builder.split(row, down * others);
+  builder.unroll(row);
+  if (others > 1 || on_y_and_z) {
+    const auto [far, near] = builder.split(inner, down);
+    if (threads.across > 0) {
+      builder.bind(far, Bind::kBlockZ);
+    } else if (threads.z > 1) {
+      const auto [y, z] = builder.split(far, threads.z);
+      builder.bind(y, Bind::kBlockY);
+      builder.bind(z, Bind::kBlockZ);
+    } else {
+      builder.bind(far, Bind::kBlockY);
+    }
+    inner = near;
+  }
+  if (down > 1) {
+    const int64_t step =
+        on_y_and_z ? row_step(builder, inner, across * lanes * tile_element(builder)) : 1;
+    if (step > 1) {
+      const auto [far, near] = builder.split(inner, step);
+      builder.reorder({near, far});
+      inner = builder.fuse(near, far);
+    }
+    column = builder.fuse(inner, column);
+  }
+  if (threads.across > 0) {
+    const auto [y, x] = builder.split(column, threads.across);
+    builder.bind(y, Bind::kBlockY);
+    column = x;
+  }
+  if (!builder.bind(column, Bind::kBlockX)) builder.give_up("a copy that threads share");
+}
+
+std::vector<int> copy_loops(ScheduleBuilder& builder) {
+  const int tile = static_cast<int>(builder.kernel.buffers.size()) - 1;
+  std::vector<int> axes;
+  walk(std::as_const(builder.kernel).body, [&](const Statement& s) {
+    if (s.kind == Statement::Kind::kStage && s.buffer == tile) axes = builder.chain(s.body[0]);
+  });
+  return axes;
+}
+
+int64_t shared_bytes(const ScheduleBuilder& builder, bool staged_only) {
+  std::vector<bool> staged(builder.kernel.buffers.size(), !staged_only);
+  walk(builder.kernel.body, [&](const Statement& s) {
+    if (s.kind == Statement::Kind::kStage) staged[static_cast<size_t>(s.buffer)] = true;
+  });
+  const std::optional<Kernel> placed = with_register_tiles(builder.kernel, builder.caps);
+  const Kernel& kernel = placed ? *placed : builder.kernel;
+  int64_t bytes = 0;
+  for (size_t i = 0; i < staged.size(); ++i) {
+    const KernelBuffer& b = kernel.buffers[i];
+    if (!staged[i] || b.space != BufferSpace::kShared || !b.written) continue;
+    const int64_t unit = b.lines ? kPatternBytes : 64;
+    bytes = (bytes + unit - 1) / unit * unit + b.count.value() * builder.caps.tile_bytes(b.dtype);
+  }
+  return bytes;
+}
+
+bool fits_shared(const ScheduleBuilder& builder) {
+  return shared_bytes(builder, false) <= builder.caps.max_shared_bytes;
+}
+
+}  // namespace tenon

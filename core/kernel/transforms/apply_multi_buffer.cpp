@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// pipeline: the shared tiles of a loop are filled some iterations ahead, while threads compute on
+// what came before.
+#include "core/kernel/transforms/apply.hpp"
+#include "core/kernel/transforms/tile_loops.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr int64_t kMostBuffers = 8;
+constexpr int64_t kWholeAccesses = 16;  ///< elements that each place begins at a multiple of
+
+}  // namespace
+
+Refused apply_multi_buffer(const TransformStep& step) {
+  Kernel& kernel = step.kernel;
+  if (Refused no = step.check_free(step.axes[0])) return no;
+  const int64_t places = step.transform.factor;
+  const Expr at = kernel.axes[step.axes[0]].symbol();
+  if (places < 2 || places > kMostBuffers)
+    return step.refuse(fmt::format("2 to {} places", kMostBuffers), std::to_string(places));
+  std::map<int, Expr> moved;  // of a tile's buffer, how far each index goes
+  for (Statement& s : path_to(kernel, step.axes[0]).back()->body) {
+    if (s.kind != Statement::Kind::kStage) continue;
+    KernelBuffer& tile = kernel.buffers[s.buffer];
+    if (tile.space != BufferSpace::kShared) continue;
+    const int64_t place = ceil_div(tile.count, kWholeAccesses).value() * kWholeAccesses;
+    if (place * places > kMostOfTile)
+      return step.refuse(fmt::format("tiles of at most {} elements", kMostOfTile),
+                         std::to_string(place * places));
+    tile.count = place * places;
+    s.ahead = places - 1;
+    moved.emplace(s.buffer, mod(at, places) * place);
+  }
+  std::set<int> tiles;
+  for (const auto& [buffer, by] : moved) tiles.insert(buffer);
+  for (const Statement& s : path_to(kernel, step.axes[0]).back()->body)
+    if (s.ahead && reads_any(s, tiles))
+      return step.refuse("copies of what is there before the loop", "one of another's tile");
+  if (moved.empty())
+    return step.refuse("a shared tile that " + step.axis(0).name + " fills", "none");
+  walk(kernel.body, [&](Statement& s) {
+    if (s.kind != Statement::Kind::kStore) return;
+    if (const auto to = moved.find(s.buffer); to != moved.end()) s.index = s.index + to->second;
+  });
+  rewrite_values(kernel, [&](const KValueRef& v) {
+    const auto to = v->kind == KValueKind::kLoad ? moved.find(v->buffer) : moved.end();
+    if (to == moved.end()) return v;
+    return make_load(v->buffer, v->dtype, v->index + to->second, v->mask, v->constant);
+  });
+  return {};
+}
+
+}  // namespace tenon

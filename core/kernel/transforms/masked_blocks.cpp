@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "core/kernel/transforms/masked_blocks.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace tenon {
+namespace {
+
+/// A number that is a position, without wrapping on the way.
+std::optional<Expr> position_of(const KValueRef& v) {
+  if (!is_int(v->dtype)) return std::nullopt;
+  if (v->kind == KValueKind::kConst) return Expr(v->constant.as_int());
+  if (v->kind == KValueKind::kIndex && holds(v->dtype, v->index)) return v->index;
+  if (v->kind != KValueKind::kOp || v->bits) return std::nullopt;
+  std::vector<Expr> operands;
+  for (const KValueRef& operand : v->operands) {
+    const auto position = position_of(operand);
+    if (!position) return std::nullopt;
+    operands.push_back(*position);
+  }
+  std::optional<Expr> out;
+  if (v->op == Op::ADD) out = operands[0] + operands[1];
+  if (v->op == Op::SUB) out = operands[0] - operands[1];
+  if (v->op == Op::NEG) out = -operands[0];
+  if (v->op == Op::CAST) out = operands[0];
+  if (v->op == Op::MUL && (operands[0].is_const() || operands[1].is_const()))
+    out = operands[0] * operands[1];
+  if (out && !holds(v->dtype, *out)) out.reset();
+  return out;
+}
+
+Expr denied(const Expr& e) {
+  const auto all = [&](Expr (*join)(const Expr&, const Expr&)) {
+    Expr out = denied(e.operands()[0]);
+    for (size_t i = 1; i < e.operands().size(); ++i) out = join(out, denied(e.operands()[i]));
+    return out;
+  };
+  switch (e.kind()) {
+    case ExprKind::kLess:
+      return less(e.operands()[1], e.operands()[0] + 1);
+    case ExprKind::kAnd:
+      return all(logical_or);
+    case ExprKind::kOr:
+      return all(logical_and);
+    default:
+      return equal(e, 0);
+  }
+}
+
+/// x < y or x == y is x < y + 1.
+Expr either(const Expr& a, const Expr& b) {
+  if (a.kind() == ExprKind::kEqual && b.kind() == ExprKind::kLess) return either(b, a);
+  if (a.kind() == ExprKind::kLess && b.kind() == ExprKind::kEqual) {
+    const Expr room = a.operands()[1] - a.operands()[0], gap = b.operands()[1] - b.operands()[0];
+    if (room == gap || room == -gap) return less(a.operands()[0], a.operands()[1] + 1);
+  }
+  return logical_or(a, b);
+}
+
+}  // namespace
+
+std::optional<Expr> condition_of(const KValueRef& v) {
+  if (v->dtype != DType::kBool) return std::nullopt;
+  if (v->kind == KValueKind::kConst) return Expr(v->constant.bits != 0 ? 1 : 0);
+  if (v->kind == KValueKind::kIndex) return v->index;
+  if (v->kind != KValueKind::kOp || v->operands.size() != 2) return std::nullopt;
+  const bool compares = v->op == Op::CMPLT || v->op == Op::CMPEQ || v->op == Op::CMPNE;
+  const auto of = [&](size_t i) {
+    return compares ? position_of(v->operands[i]) : condition_of(v->operands[i]);
+  };
+  const std::optional<Expr> x = of(0), y = of(1);
+  if (!x || !y) return std::nullopt;
+  switch (v->op) {
+    case Op::CMPLT:
+      return less(*x, *y);
+    case Op::CMPEQ:
+      return equal(*x, *y);
+    case Op::CMPNE:
+      return either(less(*x, *y), less(*y, *x));
+    case Op::AND:
+      return logical_and(*x, *y);
+    case Op::OR:
+      return either(*x, *y);
+    case Op::XOR:
+      if (x->is_const(1)) return denied(*y);
+      if (y->is_const(1)) return denied(*x);
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+namespace {
+
+/// The most that the expression is over a tile; nothing where that is not at one of its corners.
+std::optional<Expr> most_over(const Kernel& kernel, Expr e, const std::vector<int>& tile) {
+  for (const int a : tile) {
+    const KernelAxis& axis = kernel.axes[a];
+    if (!e.depends_on(axis.name)) continue;
+    int64_t coefficient = 0;
+    Expr rest;
+    if (!e.linear_in(axis.name, coefficient, rest)) return std::nullopt;
+    e = coefficient > 0 ? rest + (axis.extent - 1) * coefficient : rest;
+  }
+  return e;
+}
+
+/// Of what is known before the loop over blocks begins.
+bool is_known(const Kernel& kernel, const Expr& e, const std::vector<Statement*>& around) {
+  std::map<std::string, Expr> symbols;
+  e.collect_symbols(symbols);
+  return std::ranges::all_of(symbols, [&](const auto& symbol) {
+    const auto is_symbol = [&](const Expr& s) { return s.name() == symbol.first; };
+    const auto is_loop = [&](const Statement* s) {
+      return s->kind == Statement::Kind::kLoop && kernel.axes[s->axis].name == symbol.first;
+    };
+    return std::ranges::any_of(kernel.symbols, is_symbol) || std::ranges::any_of(around, is_loop);
+  });
+}
+
+/// Elements [begin, end) of the axis; outside, the condition holds nowhere in the tile.
+struct Shown {
+  Expr begin, end;
+};
+
+class ShownFinder {
+ public:
+  ShownFinder(const Kernel& kernel, int row, const std::vector<int>& tile,
+              const std::vector<Statement*>& around)
+      : kernel_(kernel), axis_(kernel.axes[row]), tile_(tile), around_(around) {}
+
+  Shown of(const Expr& e) const {
+    switch (e.kind()) {
+      case ExprKind::kLess:
+        return of_room(e.operands()[1] - e.operands()[0]);
+      case ExprKind::kEqual: {
+        const Expr gap = e.operands()[1] - e.operands()[0];
+        return both(of_room(gap + 1), of_room(1 - gap));
+      }
+      case ExprKind::kAnd:
+      case ExprKind::kOr: {
+        Shown out = of(e.operands()[0]);
+        for (const Expr& operand : std::span(e.operands()).subspan(1)) {
+          const Shown more = of(operand);
+          out = e.kind() == ExprKind::kAnd
+                    ? both(out, more)
+                    : Shown{min(out.begin, more.begin), max(out.end, more.end)};
+        }
+        return out;
+      }
+      default:
+        return {0, axis_.extent};
+    }
+  }
+
+ private:
+  static Shown both(const Shown& a, const Shown& b) {
+    return {max(a.begin, b.begin), min(a.end, b.end)};
+  }
+
+  /// Shown where the room is above 0.
+  Shown of_room(const Expr& room) const {
+    Shown out{0, axis_.extent};
+    int64_t step = 0;
+    Expr rest;
+    if (!room.depends_on(axis_.name) || !room.linear_in(axis_.name, step, rest)) return out;
+    const std::optional<Expr> most = most_over(kernel_, rest, tile_);
+    if (!most || !is_known(kernel_, *most, around_)) return out;
+    if (step < 0)
+      out.end = min(out.end, max(0, ceil_div(*most, -step)));
+    else
+      out.begin = max(0, floor_div(-*most, step) + 1);
+    return out;
+  }
+
+  const Kernel& kernel_;
+  const KernelAxis& axis_;
+  const std::vector<int>& tile_;
+  const std::vector<Statement*>& around_;
+};
+
+}  // namespace
+
+KValueRef with_positions(const KValueRef& value) {
+  // From the outermost in: a condition is taken whole.
+  if (value->kind != KValueKind::kOp) return value;
+  if (const auto condition = condition_of(value)) return make_index(*condition, DType::kBool);
+  KValue copy = *value;
+  bool changed = false;
+  for (KValueRef& operand : copy.operands) {
+    KValueRef next = with_positions(operand);
+    changed |= next != operand;
+    operand = std::move(next);
+  }
+  return changed ? std::make_shared<const KValue>(std::move(copy)) : value;
+}
+
+std::optional<UnmaskedBlocks> unmasked_blocks(const Kernel& kernel, const Hidden& hidden, int row,
+                                              int64_t block, const std::vector<int>& tile,
+                                              const std::vector<Statement*>& around) {
+  const std::optional<Expr> condition = condition_of(hidden.condition);
+  if (!condition) return std::nullopt;
+  const Expr extent = kernel.axes[row].extent, blocks = ceil_div(extent, block);
+  const Shown shown =
+      ShownFinder(kernel, row, tile, around).of(hidden.negated ? denied(*condition) : *condition);
+  UnmaskedBlocks out{floor_div(shown.begin, block), ceil_div(shown.end, block), 0};
+  if (out.begin.is_const(0) && out.end == blocks) return std::nullopt;
+  const Expr count = min(out.end * block, extent) - min(out.begin * block, extent);
+  out.hidden = extent - max(0, count);
+  return out;
+}
+
+}  // namespace tenon
