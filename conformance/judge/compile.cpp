@@ -65,16 +65,14 @@ Outcome CompileHarness::run(const Case& test) {
 
 void CompileHarness::compile_kernel(const Case& test, const KernelCall& call,
                                     TransformChooser& chooser, Outcome& outcome) {
-  const Graph legal = pipeline_.legalise(call.graph, compiler_.capabilities());
-  const LowerOptions options{
-      .alias = call.alias, .sections = call.sections, .name = fmt::format("kernel_{}", kernel_)};
-  const LoweredKernel lowered = pipeline_.lower(legal, compiler_.capabilities(), options, chooser,
-                                                static_cast<size_t>(kernel_));
+  const std::string name = fmt::format("kernel_{}", kernel_);
+  const LoweredKernel lowered =
+      pipeline_.lower(call, compiler_.capabilities(), chooser, static_cast<size_t>(kernel_), name);
   const CompiledProgram compiled = compiler_.compile(*lowered.program.get());
   keep(test, lowered.program, compiled);
   const auto failed = [&](const char* kind, std::string text) {
     if (outcome.status == Status::kFail) return;
-    outcome = {Status::kFail, kind, fmt::format("{}: {}", options.name, text), 0, {}};
+    outcome = {Status::kFail, kind, fmt::format("{}: {}", name, text), 0, {}};
   };
   const tn_compile_report& report = compiled.report();
   if (test.cell.op != "graph" && report.spills > kFewSpills)
@@ -82,7 +80,7 @@ void CompileHarness::compile_kernel(const Case& test, const KernelCall& call,
            fmt::format("expected at most {} spilled registers, got {}", kFewSpills, report.spills));
   const std::vector<uint8_t> saved = compiled.saved();
   const std::string_view bytes(reinterpret_cast<const char*>(saved.data()), saved.size());
-  if (bytes.find(kElf) != bytes.npos && bytes.find(options.name) == bytes.npos)
+  if (bytes.find(kElf) != bytes.npos && bytes.find(name) == bytes.npos)
     failed("entry", "expected the binary to name the kernel, got another one");
   ++kernel_;
 }

@@ -9,6 +9,7 @@
 #include "conformance/cases/graphs/shapes.hpp"
 #include "conformance/cases/random.hpp"
 #include "conformance/judge/rewrite.hpp"
+#include "core/ir/substitute.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance::judge {
@@ -272,7 +273,9 @@ class Drawer {
 
   bool replace(std::string_view what, const NodeRef& node) {
     Graph& graph = out_.test.graph;
-    graph.outputs = with_param(graph.outputs, param_, node, build_);
+    Remapped replaced;
+    replaced.try_emplace(param_.get(), node);
+    graph.outputs = substitute(graph.outputs, replaced, build_);
     const auto at = static_cast<std::ptrdiff_t>(input_);
     graph.params.erase(graph.params.begin() + at);
     graph.params.insert(graph.params.begin() + at, params_.begin(), params_.end());

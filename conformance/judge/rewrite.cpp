@@ -6,25 +6,6 @@
 
 namespace tenon::conformance::judge {
 
-std::vector<NodeRef> with_param(const std::vector<NodeRef>& outputs, const NodeRef& param,
-                                const NodeRef& node, Builder& builder) {
-  std::unordered_map<const Node*, NodeRef> now{{param.get(), node}};
-  for (const NodeRef& old : topological(outputs)) {
-    if (now.contains(old.get())) continue;
-    bool same = true;
-    std::vector<NodeRef> sources;
-    for (const NodeRef& source : old->sources) {
-      sources.push_back(now.at(source.get()));
-      same &= sources.back() == source;
-    }
-    now[old.get()] =
-        same ? old : builder.make(old->op, old->dtype, old->shape, std::move(sources), old->attr);
-  }
-  std::vector<NodeRef> out;
-  for (const NodeRef& output : outputs) out.push_back(now.at(output.get()));
-  return out;
-}
-
 Strided Strided::dense(std::vector<int64_t> shape) {
   Strided out;
   out.shape = std::move(shape);

@@ -11,10 +11,6 @@
 
 namespace tenon::conformance::judge {
 
-/// The same outputs with `node` in the place of the param.
-std::vector<NodeRef> with_param(const std::vector<NodeRef>& outputs, const NodeRef& param,
-                                const NodeRef& node, Builder& builder);
-
 /// A view of a dense array: sizes, strides and offset in elements.
 struct Strided {
   std::vector<int64_t> shape, strides;

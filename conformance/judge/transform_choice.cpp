@@ -122,7 +122,7 @@ LoweredKernel TransformChoice::choose_at_random(const UnchosenKernel& kernel, ui
     while (!chosen.list.empty()) {
       const TransformList list = chosen.list;
       try {
-        LoweredKernel lowered = kernel.lower(std::move(chosen));
+        LoweredKernel lowered = kernel.lower(chosen);
         if (fits_memory(lowered.program, capabilities) &&
             size_of(lowered.program.view(), capabilities) <= kMostOps)
           return lowered;

@@ -25,8 +25,8 @@ class TransformChoice : public TransformChooser {
   /// half, and at last to heuristics. A written list is taken as it is, and kernels past the last
   /// one get none: what is not legal, or does not fit, throws and is noted in `refused`.
   LoweredKernel choose(const UnchosenKernel& kernel) override;
-  Capabilities seen(const Capabilities& device) const override {
-    return with_sizes(device, sizes_);
+  CapabilitiesRef seen(const CapabilitiesRef& device) const override {
+    return sizes_.empty() ? device : CapabilitiesRef(with_sizes(device, sizes_));
   }
 
   /// What was applied: one list a line, in the order of the schedule; "none" for an empty one.

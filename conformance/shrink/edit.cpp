@@ -7,6 +7,7 @@
 #include <set>
 
 #include "conformance/cases/graphs/shapes.hpp"
+#include "core/ir/remap.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon::conformance::shrink {
@@ -58,19 +59,7 @@ Bindings bindings_of(const Case& test) {
 std::optional<Case> rebuild(const Case& test, const Bindings& bindings, const Special& special,
                             Builder& builder) {
   try {
-    Mapped mapped;
-    for (const NodeRef& node : topological(test.graph.outputs)) {
-      std::vector<NodeRef> sources;
-      for (const NodeRef& source : node->sources) sources.push_back(mapped.at(source.get()));
-      NodeRef made = special(node, sources);
-      if (!made)
-        made = sources == node->sources
-                   ? node
-                   : builder.make(node->op, node->dtype, node->shape, sources, node->attr);
-      mapped[node.get()] = std::move(made);
-    }
-    std::vector<NodeRef> outputs;
-    for (const NodeRef& output : test.graph.outputs) outputs.push_back(mapped.at(output.get()));
+    std::vector<NodeRef> outputs = remap(test.graph.outputs, builder, {}, special);
     return assemble(test, std::move(outputs), bindings);
   } catch (const Error&) {
     return std::nullopt;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/ir/remap.hpp"
 #include "core/ir/rows.hpp"
 #include "core/ir/substitute.hpp"
 #include "core/support/error.hpp"
@@ -240,30 +241,23 @@ bool Taping::run(const std::vector<NodeRef>& order) {
   };
   if (std::ranges::none_of(order, is_taped)) return false;
   std::map<std::pair<const Graph*, std::vector<const Node*>>, Taped> loops;
-  for (const NodeRef& node : order) {
-    std::vector<NodeRef> sources;
-    for (const NodeRef& source : node->sources) sources.push_back(remade_.at(source.get()));
-    if (!is_taped(node)) {
-      remade_.try_emplace(node.get(), sources == node->sources
-                                          ? node
-                                          : builder_.make(node->op, node->dtype, node->shape,
-                                                          std::move(sources), node->attr));
-      continue;
-    }
-    const auto& attr = node->as<LoopAttr>();
-    std::vector<const Node*> key;
-    for (const NodeRef& source : sources) key.push_back(source.get());
-    auto [at, is_new] = loops.try_emplace({attr.body.get(), std::move(key)});
-    if (is_new)
-      at->second = taped(
-          node, {std::move(sources), attr.body, static_cast<size_t>(attr.carried), attr.is_while});
-    const Loop& loop = at->second.loop;
-    const NodeRef made = builder_.make(
-        Op::LOOP, DType::kVoid, {}, loop.sources,
-        LoopAttr{loop.body, static_cast<int>(loop.carried), loop.is_while, attr.result});
-    backward_.tapes_.emplace(made.get(), at->second.tape);
-    remade_.try_emplace(node.get(), made);
-  }
+  remap_into(
+      order, builder_, remade_, [&](const NodeRef& node, const std::vector<NodeRef>& sources) {
+        if (!is_taped(node)) return NodeRef();
+        const auto& attr = node->as<LoopAttr>();
+        std::vector<const Node*> key;
+        for (const NodeRef& source : sources) key.push_back(source.get());
+        auto [at, is_new] = loops.try_emplace({attr.body.get(), std::move(key)});
+        if (is_new)
+          at->second =
+              taped(node, {sources, attr.body, static_cast<size_t>(attr.carried), attr.is_while});
+        const Loop& loop = at->second.loop;
+        const NodeRef made = builder_.make(
+            Op::LOOP, DType::kVoid, {}, loop.sources,
+            LoopAttr{loop.body, static_cast<int>(loop.carried), loop.is_while, attr.result});
+        backward_.tapes_.emplace(made.get(), at->second.tape);
+        return made;
+      });
   return true;
 }
 

@@ -42,7 +42,9 @@ LoweredKernel HeuristicChooser::choose(const UnchosenKernel& kernel) {
   const Capabilities& capabilities = kernel.capabilities;
   if (needs_one_thread(kernel.tree, capabilities)) return kernel.lower({kernel.tree, {}});
   const Decide decide = decide_smaller(smaller_);
-  LoweredKernel out = kernel.lower(choose_transforms(kernel.tree, capabilities, decide));
+  LoweredKernel out = kernel.templates && smaller_ == 0
+                          ? kernel.lower(*kernel.templates)
+                          : kernel.lower(choose_transforms(kernel.tree, capabilities, decide));
   // Recipes see one reduction at a time. Where all of them together want more shared memory than
   // there is, each thread reduces for itself.
   if (out.program.get()->shared_bytes > capabilities.max_shared_bytes) {
@@ -59,7 +61,7 @@ LoweredKernel HeuristicChooser::choose(const UnchosenKernel& kernel) {
 LoweredKernel WrittenChooser::choose(const UnchosenKernel& kernel) {
   Chosen chosen{kernel.tree, list_};
   apply_transforms(chosen.kernel, list_);
-  return kernel.lower(std::move(chosen));
+  return kernel.lower(chosen);
 }
 
 }  // namespace tenon

@@ -19,8 +19,9 @@ struct UnchosenKernel {
   size_t number = 0;  ///< among the kernels of its schedule, as each_kernel counts them
   /// The tree that is chosen is the tree that is lowered. May be called again for a better one.
   /// Throws kUnsupported for what the device cannot run; of memory it says nothing (fits_memory).
-  std::function<LoweredKernel(Chosen)> lower;
-  std::string_view name = {};  ///< its program's: equal for equal kernels
+  std::function<LoweredKernel(const Chosen&)> lower;
+  std::string_view name = {};         ///< its program's: equal for equal kernels
+  const Chosen* templates = nullptr;  ///< what the templates chose already; null: not asked yet
 };
 
 class TransformChooser {
@@ -29,7 +30,7 @@ class TransformChooser {
   /// What `lower` made of the choice. Called from several threads at once.
   virtual LoweredKernel choose(const UnchosenKernel& kernel) = 0;
   /// What rules take the device for, where that makes no difference to what is right: its sizes.
-  virtual Capabilities seen(const Capabilities& device) const { return device; }
+  virtual CapabilitiesRef seen(const CapabilitiesRef& device) const { return device; }
   /// Whether kernels that are equal may be given different transforms.
   virtual bool tells_equal_kernels_apart() const { return true; }
   /// One that chooses as this does and may outlive it, for kernels whose sizes a launch tells; null

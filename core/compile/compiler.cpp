@@ -13,6 +13,7 @@
 #include "core/lower/pack.hpp"
 #include "core/lower/split.hpp"
 #include "core/rewrite/passes.hpp"
+#include "core/schedule/canonical.hpp"
 #include "core/support/log.hpp"
 #include "sdk/program/text.hpp"
 
@@ -89,7 +90,7 @@ Graph Compiler::inlined(Run& run, const Graph& graph) const {
   return has_calls(graph) ? run.done(Pass::kInline, inline_calls(graph, builder_)) : graph;
 }
 
-Graph Compiler::simplify(const Graph& graph, std::span<const Capabilities> devices) const {
+Graph Compiler::simplify(const Graph& graph, std::span<const Capabilities* const> devices) const {
   Run run(*this, graph.name);
   return run.done(Pass::kSimplify, simplify_for(inlined(run, graph), devices, builder_));
 }
@@ -103,15 +104,32 @@ Schedule Compiler::schedule(const Graph& graph, const ScheduleOptions& options, 
     permitted = run.done(Pass::kRules, rewrite::run_bounded(permitted, rules, builder_));
   if (allowed != Precision::kDefault)
     permitted = run.done(Pass::kPrecision, allow_precision(permitted, allowed, builder_));
-  std::vector<Capabilities> devices;
-  for (const ScheduleDevice& device : options.devices) devices.push_back(device.capabilities);
+  std::vector<const Capabilities*> devices;
+  for (const ScheduleDevice& device : options.devices) devices.push_back(&*device.capabilities);
   const Graph simple = run.done(Pass::kSimplify, simplify_for(permitted, devices, builder_));
+  const auto prepared = std::make_shared<PreparedKernels>();
   ScheduleOptions with = options;
-  with.chains = [this](const Graph& kernel, const Capabilities& capabilities) {
-    return is_online_softmax(build_kernel(tenon::legalise(kernel, capabilities, builder_)),
-                             capabilities);
+  with.fuses_reductions = [&](const Graph& kernel, int device) {
+    const Graph graph =
+        canonical_kernel(kernel, builder_).graph;  // layers of a model have equal ones
+    const auto [at, is_new] = prepared->kernels.try_emplace({device, graph.params, graph.outputs});
+    if (is_new) at->second = fused(graph, *devices[static_cast<size_t>(device)]);
+    return at->second != nullptr;
   };
-  return run.done(Pass::kSchedule, tenon::schedule(simple, with, builder_));
+  Schedule out = tenon::schedule(simple, with, builder_);
+  out.prepared = prepared;
+  return run.done(Pass::kSchedule, std::move(out));
+}
+
+std::shared_ptr<const PreparedKernel> Compiler::fused(const Graph& kernel,
+                                                      const Capabilities& capabilities) const {
+  PreparedKernel out = prepare(kernel, capabilities, {});
+  Run run(*this, out.name);
+  std::optional<Chosen> chosen = choose_fused(out.tree, capabilities);
+  if (!chosen) return nullptr;
+  out.chosen = std::make_shared<const Chosen>(std::move(*chosen));
+  run.tell(Pass::kChoose, *out.chosen);
+  return std::make_shared<const PreparedKernel>(std::move(out));
 }
 
 Graph Compiler::legalise(const Graph& kernel, const Capabilities& capabilities) const {
@@ -119,15 +137,27 @@ Graph Compiler::legalise(const Graph& kernel, const Capabilities& capabilities) 
   return run.done(Pass::kLegalise, tenon::legalise(kernel, capabilities, builder_));
 }
 
-LoweredKernel Compiler::lower(const Graph& legal, const Capabilities& capabilities,
-                              const LowerOptions& options, TransformChooser& chooser,
-                              size_t number) const {
-  const std::string name = options.name.empty() ? kernel_name(legal) : options.name;
+PreparedKernel Compiler::built(Graph legal, const LowerOptions& options) const {
+  PreparedKernel out;
+  out.name = options.name.empty() ? kernel_name(legal) : options.name;
+  Run run(*this, out.name);
+  out.tree = run.done(Pass::kBuild, build_kernel(legal, options.alias, options.sections));
+  out.legal = std::move(legal);
+  return out;
+}
+
+PreparedKernel Compiler::prepare(const Graph& kernel, const Capabilities& capabilities,
+                                 const LowerOptions& options) const {
+  return built(legalise(kernel, capabilities), options);
+}
+
+LoweredKernel Compiler::lower(const PreparedKernel& kernel, const Capabilities& capabilities,
+                              TransformChooser& chooser, size_t number) const {
+  const std::string& name = kernel.name;
   Run run(*this, name);
-  const Kernel tree = run.done(Pass::kBuild, build_kernel(legal, options.alias, options.sections));
-  const auto lower_chosen = [&](Chosen chosen) {
-    run.tell(Pass::kChoose, chosen);
-    LoweredKernel out = emit_program(std::move(chosen), capabilities, name);
+  const auto lower_chosen = [&](const Chosen& chosen) {
+    if (&chosen != kernel.chosen.get()) run.tell(Pass::kChoose, chosen);
+    LoweredKernel out = emit_program(chosen, capabilities, name);
     run.tell(Pass::kEmit, out.program);
     if (capabilities.storage_bytes == 4)
       out.program = run.done(Pass::kPack, pack_storage(out.program, capabilities));
@@ -136,10 +166,23 @@ LoweredKernel Compiler::lower(const Graph& legal, const Capabilities& capabiliti
     check_program(out.program);
     return out;
   };
-  LoweredKernel out = chooser.choose({tree, capabilities, number, lower_chosen, name});
+  LoweredKernel out =
+      chooser.choose({kernel.tree, capabilities, number, lower_chosen, name, kernel.chosen.get()});
   check_memory(out.program, capabilities);
   TN_LOG("program", "{}\n{}", name, print(out.program));
   return out;
+}
+
+LoweredKernel Compiler::lower(const KernelCall& call, const Capabilities& capabilities,
+                              TransformChooser& chooser, size_t number, std::string name) const {
+  const LowerOptions options{call.alias, call.sections, std::move(name)};
+  return lower(prepare(call.graph, capabilities, options), capabilities, chooser, number);
+}
+
+LoweredKernel Compiler::lower(const Graph& legal, const Capabilities& capabilities,
+                              const LowerOptions& options, TransformChooser& chooser,
+                              size_t number) const {
+  return lower(built(legal, options), capabilities, chooser, number);
 }
 
 LoweredKernel Compiler::lower(const Graph& legal, const Capabilities& capabilities,

@@ -9,6 +9,7 @@
 
 #include "core/compile/chooser.hpp"
 #include "core/compile/pass.hpp"
+#include "core/compile/prepared_kernel.hpp"
 #include "core/ir/build.hpp"
 #include "core/rewrite/driver.hpp"
 #include "core/schedule/schedule.hpp"
@@ -41,7 +42,7 @@ class Compiler {
   Builder& builder() const { return builder_; }
 
   /// What is simpler for these devices; for any if there are none.
-  Graph simplify(const Graph& graph, std::span<const Capabilities> devices = {}) const;
+  Graph simplify(const Graph& graph, std::span<const Capabilities* const> devices = {}) const;
 
   /// Verifies, inlines calls, runs the application's rules, lets contractions have the precision,
   /// simplifies, cuts into kernels.
@@ -52,18 +53,31 @@ class Compiler {
   /// Of a kernel's graph: what its device has, or kUnsupported.
   Graph legalise(const Graph& kernel, const Capabilities& capabilities) const;
 
-  /// Builds the loop tree of a legalised kernel, has its transforms chosen, and makes a program of
-  /// the tree. `number` counts the kernels of the schedule as each_kernel does.
+  /// Legalises a kernel's graph and builds its loop tree.
+  PreparedKernel prepare(const Graph& kernel, const Capabilities& capabilities,
+                         const LowerOptions& options) const;
+
+  /// Has the transforms of the tree chosen, and makes a program of it. `number` counts the kernels
+  /// of the schedule as each_kernel does. Throws kUnsupported for what the device cannot run.
+  LoweredKernel lower(const PreparedKernel& kernel, const Capabilities& capabilities,
+                      TransformChooser& chooser, size_t number = 0) const;
+  /// Both, of a kernel of a schedule.
+  LoweredKernel lower(const KernelCall& call, const Capabilities& capabilities,
+                      TransformChooser& chooser, size_t number = 0, std::string name = {}) const;
+  /// Of a graph that is legal as it is.
   LoweredKernel lower(const Graph& legal, const Capabilities& capabilities,
                       const LowerOptions& options, TransformChooser& chooser,
                       size_t number = 0) const;
-  /// By heuristics.
+  /// By the templates.
   LoweredKernel lower(const Graph& legal, const Capabilities& capabilities,
                       const LowerOptions& options) const;
 
  private:
   class Run;
   Graph inlined(Run& run, const Graph& graph) const;
+  PreparedKernel built(Graph legal, const LowerOptions& options) const;
+  std::shared_ptr<const PreparedKernel> fused(const Graph& kernel,
+                                              const Capabilities& capabilities) const;
 
   Builder& builder_;
   CompilerOptions options_;

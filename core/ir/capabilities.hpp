@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/ir/dtype.hpp"
@@ -67,6 +69,14 @@ struct DotAtom {
   bool flushes = false;  ///< subnormal operands and results may become zero
 };
 
+/// How a device runs a kernel, as far as templates and costs differ by it.
+enum class DeviceKind : uint8_t {
+  kScalar,  ///< one thread a workgroup, one element at a time
+  kSimd,    ///< one thread a workgroup, with vector registers
+  kSpmd,    ///< threads of a workgroup are lanes of the host's vector registers, as ispc has them
+  kGpu,     ///< workgroups of threads
+};
+
 struct Capabilities {
   bool compute = true, async = false, deterministic = true, symbolic = true;
   bool strict = true;
@@ -92,6 +102,11 @@ struct Capabilities {
     const auto code = static_cast<uint32_t>(op);
     return code < 512 && (native_ops[code >> 6] >> (code & 63) & 1);
   }
+  DeviceKind kind() const {
+    if (max_workgroup_threads > 1) return software ? DeviceKind::kSpmd : DeviceKind::kGpu;
+    return vector_bytes > 1 && has(Op::BROADCAST) ? DeviceKind::kSimd : DeviceKind::kScalar;
+  }
+  bool has_threads() const { return max_workgroup_threads > 1; }
   /// The device lacks 64-bit integers, and the core makes each of two of its 32-bit words.
   bool splits_wide() const {
     const auto all = [&](DType x, DType y) {
@@ -118,6 +133,21 @@ struct Capabilities {
   /// A dot product may flush where nobody asked for exact products (docs/ir.md).
   bool keeps_promises(const DotAtom& atom, Precision allowed) const;
   uint64_t hash() const;
+};
+
+/// Shared by those who read them, and never copied: from a value, or a part of what somebody owns.
+class CapabilitiesRef {
+ public:
+  CapabilitiesRef(Capabilities capabilities)  // NOLINT
+      : shared_(std::make_shared<const Capabilities>(std::move(capabilities))) {}
+  CapabilitiesRef(std::shared_ptr<const Capabilities> shared)  // NOLINT
+      : shared_(std::move(shared)) {}
+  operator const Capabilities&() const { return *shared_; }  // NOLINT
+  const Capabilities& operator*() const { return *shared_; }
+  const Capabilities* operator->() const { return shared_.get(); }
+
+ private:
+  std::shared_ptr<const Capabilities> shared_;
 };
 
 /// Every op and dtype claimed, workgroups of one thread, no other limits: for printing stages with

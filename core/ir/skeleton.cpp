@@ -6,6 +6,7 @@
 
 #include "core/ir/fold.hpp"
 #include "core/ir/node_hash.hpp"
+#include "core/ir/remap.hpp"
 #include "core/ir/structure.hpp"
 
 namespace tenon {
@@ -194,10 +195,7 @@ Graph lift(const Skeleton& skeleton, const std::vector<LiftedInput>& inputs,
     std::vector<NodeRef> sources;
     for (size_t s = 0; s < node->sources.size(); ++s)
       sources.push_back(source_of(node.get(), s, node->sources[s]));
-    copies.try_emplace(node.get(), sources == node->sources
-                                       ? node
-                                       : builder.make(node->op, node->dtype, node->shape,
-                                                      std::move(sources), node->attr));
+    copies.try_emplace(node.get(), with_sources(node, std::move(sources), builder));
   }
   for (size_t o = 0; o < out.outputs.size(); ++o)
     out.outputs[o] = source_of(nullptr, o, out.outputs[o]);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/ir/remap.hpp"
 #include "core/ir/structure.hpp"
 #include "core/support/error.hpp"
 
@@ -61,21 +62,16 @@ class Inliner {
   };
 
   std::vector<NodeRef> outputs(const Graph& graph, std::span<const NodeRef> inputs) {
-    FlatMap<const Node*, NodeRef> made;
+    Remapped made;
     std::map<Place, std::vector<NodeRef>> calls;
     for (size_t i = 0; i < inputs.size(); ++i) made.try_emplace(graph.params[i].get(), inputs[i]);
-    for (const NodeRef& node : topological(graph.outputs)) {
-      if (made.contains(node.get())) continue;
-      std::vector<NodeRef> sources;
-      for (const NodeRef& source : node->sources) sources.push_back(made.at(source.get()));
-      made.try_emplace(node.get(), remade(node, std::move(sources), calls));
-    }
-    std::vector<NodeRef> out;
-    for (const NodeRef& output : graph.outputs) out.push_back(made.at(output.get()));
-    return out;
+    return remap(graph.outputs, builder_, std::move(made),
+                 [&](const NodeRef& node, const std::vector<NodeRef>& sources) {
+                   return remade(node, sources, calls);
+                 });
   }
 
-  NodeRef remade(const NodeRef& node, std::vector<NodeRef> sources,
+  NodeRef remade(const NodeRef& node, const std::vector<NodeRef>& sources,
                  std::map<Place, std::vector<NodeRef>>& calls) {
     if (const auto* call = std::get_if<CallAttr>(&node->attr)) {
       Place place{call->body.get(), {}};
@@ -91,8 +87,8 @@ class Inliner {
     } else if (auto* loop = std::get_if<LoopAttr>(&attr)) {
       loop->body = region(loop->body);
     }
-    if (sources == node->sources && attr == node->attr) return node;
-    return builder_.make(node->op, node->dtype, node->shape, std::move(sources), std::move(attr));
+    if (attr == node->attr) return nullptr;
+    return builder_.make(node->op, node->dtype, node->shape, sources, std::move(attr));
   }
 
   /// One result for one graph, so that the results of one loop still share it.
@@ -110,24 +106,9 @@ class Inliner {
 
 }  // namespace
 
-std::vector<NodeRef> substitute(const std::vector<NodeRef>& of,
-                                const FlatMap<const Node*, NodeRef>& replaced, Builder& builder) {
-  FlatMap<const Node*, NodeRef> made;
-  for (const NodeRef& node : topological(of)) {
-    if (const NodeRef* given = replaced.find(node.get())) {
-      made.try_emplace(node.get(), *given);
-      continue;
-    }
-    std::vector<NodeRef> sources;
-    for (const NodeRef& source : node->sources) sources.push_back(made.at(source.get()));
-    NodeRef copy = node;
-    if (sources != node->sources)
-      copy = builder.make(node->op, node->dtype, node->shape, std::move(sources), node->attr);
-    made.try_emplace(node.get(), std::move(copy));
-  }
-  std::vector<NodeRef> out;
-  for (const NodeRef& node : of) out.push_back(node ? made.at(node.get()) : nullptr);
-  return out;
+std::vector<NodeRef> substitute(const std::vector<NodeRef>& of, const Remapped& replaced,
+                                Builder& builder) {
+  return remap(of, builder, replaced, [](const auto&, const auto&) { return NodeRef(); });
 }
 
 std::vector<NodeRef> apply(const Graph& graph, std::span<const NodeRef> inputs, Builder& builder) {

@@ -6,16 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "core/ir/build.hpp"
-#include "core/support/flat_map.hpp"
+#include "core/ir/remap.hpp"
 
 namespace tenon {
 
 /// The nodes above `of` on other leaves: each node that `replaced` has is replaced by what stands
 /// there, of the same type, and those that use it are made again; null stays null. Takes time
 /// linear in the nodes.
-std::vector<NodeRef> substitute(const std::vector<NodeRef>& of,
-                                const FlatMap<const Node*, NodeRef>& replaced, Builder& builder);
+std::vector<NodeRef> substitute(const std::vector<NodeRef>& of, const Remapped& replaced,
+                                Builder& builder);
 
 /// The outputs of a graph on these inputs, of the types of its params.
 std::vector<NodeRef> apply(const Graph& graph, std::span<const NodeRef> inputs, Builder& builder);

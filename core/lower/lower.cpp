@@ -99,10 +99,10 @@ std::optional<Shortage> shortage(const sdk::Program& program, const Capabilities
 
 }  // namespace
 
-LoweredKernel emit_program(Chosen chosen, const Capabilities& capabilities,
+LoweredKernel emit_program(const Chosen& chosen, const Capabilities& capabilities,
                            const std::string& name) {
   LoweredKernel out;
-  out.chosen = std::move(chosen);
+  out.chosen = chosen;
   const std::optional<Kernel> placed = with_register_tiles(out.chosen.kernel, capabilities);
   const Kernel& kernel = placed ? *placed : out.chosen.kernel;
   check_limits(kernel, capabilities);

@@ -37,7 +37,7 @@ struct LoweredKernel {
 
 /// The program of a tree, named by a C identifier. Throws kUnsupported for what the device cannot
 /// run, but for memory: check_memory asks that of the finished program.
-LoweredKernel emit_program(Chosen chosen, const Capabilities& capabilities,
+LoweredKernel emit_program(const Chosen& chosen, const Capabilities& capabilities,
                            const std::string& name);
 
 /// Throws kInternal for a program that breaks the rules of tenon/program.h.

@@ -66,10 +66,12 @@ void check(const Graph& graph, const Capabilities& capabilities) {
 
 }  // namespace
 
-Graph simplify_for(const Graph& graph, std::span<const Capabilities> devices, Builder& builder) {
+Graph simplify_for(const Graph& graph, std::span<const Capabilities* const> devices,
+                   Builder& builder) {
   using namespace rewrite;
   Graph simple = simplify(graph, builder);
-  if (std::ranges::none_of(devices, &Capabilities::splits_wide)) return simple;
+  if (std::ranges::none_of(devices, [](const auto* device) { return device->splits_wide(); }))
+    return simple;
   return run(simple,
              fold_rules() + shorten_rules() + cast_rules() + movement_rules() + algebra_rules(),
              builder);

@@ -17,7 +17,8 @@ Graph simplify(const Graph& graph, Builder& builder);
 /// Simplifies, and for a device without 64-bit integers among them computes positions, and other
 /// i64 and u64 values that are never beyond 32 bits, in i32 and u32. Inputs and outputs stay as
 /// they are. Done before a graph is scheduled, so that no buffer between kernels holds them.
-Graph simplify_for(const Graph& graph, std::span<const Capabilities> devices, Builder& builder);
+Graph simplify_for(const Graph& graph, std::span<const Capabilities* const> devices,
+                   Builder& builder);
 
 /// Every contraction of f32 (a REDUCE.ADD of a MUL, moved or not) that says nothing of its own gets
 /// the precision, so that kernels, their text and what judges them know of it.

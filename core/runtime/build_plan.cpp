@@ -24,6 +24,7 @@ class PlanBuilder {
       : devices_(devices), compiler_(compiler), chooser_(chooser) {}
 
   SchedulePlanRef build(const Schedule& schedule) {
+    prepared_ = schedule.prepared;
     auto plan = skeleton(schedule);
     for_all(distinct_.size(), [&](size_t i) { lower(distinct_[i], i); });
     compile();
@@ -50,6 +51,8 @@ class PlanBuilder {
     const KernelCall* first;  ///< of the kernels that it stands for
     Graph graph;              ///< under canonical names
     int device;
+    std::shared_ptr<const PreparedKernel> prepared;  ///< by the scheduler, or null
+    std::optional<KernelCompilation> compilation;
     CompiledKernel kernel;
     std::shared_ptr<SizedKernel> sized;  ///< in its place, where a launch tells the sizes
   };
@@ -65,7 +68,15 @@ class PlanBuilder {
     const auto [at, is_new] = numbers_.try_emplace(
         Key{device, call.alias, call.sections, graph.params, graph.outputs}, job.distinct);
     if (is_new || chooser_.tells_equal_kernels_apart()) {
-      distinct_.push_back({&call, graph, device, {}, nullptr});
+      const bool plain = prepared_ && call.sections.empty() &&
+                         std::ranges::all_of(call.alias, [](int param) { return param < 0; });
+      distinct_.push_back({&call,
+                           graph,
+                           device,
+                           plain ? prepared_->find(device, graph) : nullptr,
+                           {},
+                           {},
+                           nullptr});
     } else {
       job.distinct = at->second;
     }
@@ -103,17 +114,15 @@ class PlanBuilder {
     return {.alias = distinct.first->alias, .sections = distinct.first->sections, .name = {}};
   }
 
-  LoweredKernel lowered(const Graph& graph, const Distinct& distinct, TransformChooser& chooser,
-                        size_t number = 0) const {
-    const Capabilities caps =
-        chooser.seen(devices_[static_cast<size_t>(distinct.device)]->capabilities());
-    return compiler_.lower(compiler_.legalise(graph, caps), caps, options_of(distinct), chooser,
-                           number);
+  Device& device_of(const Distinct& distinct) const {
+    return *devices_[static_cast<size_t>(distinct.device)];
   }
 
   void lower(Distinct& distinct, size_t number) const {
     try {
-      distinct.kernel.lowered = lowered(distinct.graph, distinct, chooser_, number);
+      distinct.compilation.emplace(distinct.graph, options_of(distinct), distinct.prepared,
+                                   device_of(distinct), compiler_, chooser_);
+      if (!waits_for_sizes(distinct)) distinct.kernel.lowered = distinct.compilation->lower(number);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kUnsupported) throw;
       refuse(distinct, number, error);
@@ -124,23 +133,22 @@ class PlanBuilder {
   [[noreturn]] void refuse(const Distinct& distinct, size_t number, Error error) const {
     try {
       if (!chooser_.tells_equal_kernels_apart())
-        lowered(distinct.first->graph, distinct, chooser_, number);
+        KernelCompilation(distinct.first->graph, options_of(distinct), nullptr, device_of(distinct),
+                          compiler_, chooser_)
+            .lower(number);
     } catch (const Error& named) {
       error = named;
     }
-    throw Error(error.kind(), fmt::format("{} (on {})", error.what(),
-                                          devices_[static_cast<size_t>(distinct.device)]->id()));
+    throw Error(error.kind(), fmt::format("{} (on {})", error.what(), device_of(distinct).id()));
   }
 
-  /// Kernels of many sizes wait for the sizes; what no size would have is refused here.
+  /// Kernels of many sizes wait for the sizes; ops and dtypes that no size would have were refused.
   bool waits_for_sizes(Distinct& distinct) const {
-    const LoweredKernel& lowered = distinct.kernel.lowered;
-    if (lowered.model || !SizedKernel::is_one(distinct.graph)) return false;
-    const std::string name(lowered.program.view().name());
-    const auto later = chooser_.for_later(name);
-    if (!later) return false;
+    if (!SizedKernel::is_one(distinct.graph)) return false;
     LowerOptions options = options_of(distinct);
-    options.name = name;
+    options.name = distinct.compilation->name();
+    const auto later = chooser_.for_later(options.name);
+    if (!later) return false;
     distinct.sized = std::make_shared<SizedKernel>(distinct.graph, std::move(options),
                                                    devices_[static_cast<size_t>(distinct.device)],
                                                    compiler_, later);
@@ -152,18 +160,17 @@ class PlanBuilder {
     // The longest first: else one thread may begin it when the others are done.
     std::vector<Distinct*> order;
     for (Distinct& distinct : distinct_)
-      if (!waits_for_sizes(distinct)) order.push_back(&distinct);
+      if (!distinct.sized) order.push_back(&distinct);
     std::ranges::stable_sort(order, std::greater(), [](const Distinct* distinct) {
       return distinct->kernel.lowered.program.get()->total_size;
     });
     for_all(order.size(), [&](size_t i) {
-      auto& [lowered, executable] = order[i]->kernel;
-      Device& device = *devices_[static_cast<size_t>(order[i]->device)];
-      compile_kernel(order[i]->kernel, device, chooser_, [&](TransformChooser& chooser) {
-        return this->lowered(order[i]->graph, *order[i], chooser);
-      });
+      Distinct& distinct = *order[i];
+      distinct.kernel = distinct.compilation->compile(std::move(distinct.kernel.lowered));
+      const auto& [lowered, executable] = distinct.kernel;
       if (lowered.model)
-        try_program(device, *executable, lowered, order[i]->graph, order[i]->first->alias);
+        try_program(device_of(distinct), *executable, lowered, distinct.graph,
+                    distinct.first->alias);
     });
   }
 
@@ -197,13 +204,16 @@ class PlanBuilder {
         step.body = seal(std::move(first));
       }
     }
-    return std::make_shared<SchedulePlan>(*draft->schedule, std::move(draft->steps), devices_,
+    Schedule schedule = *draft->schedule;
+    schedule.prepared = nullptr;  // has done its work
+    return std::make_shared<SchedulePlan>(std::move(schedule), std::move(draft->steps), devices_,
                                           programs());
   }
 
   const DeviceList& devices_;
   const Compiler& compiler_;
   TransformChooser& chooser_;
+  std::shared_ptr<const PreparedKernels> prepared_;
   std::vector<Job> jobs_;
   std::vector<Distinct> distinct_;
   std::map<Key, size_t> numbers_;

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/runtime/compile_kernel.hpp"
 
-#include <memory>
-#include <string>
-
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
 
 namespace tenon {
 namespace {
 
-constexpr size_t kSteps = 2;              ///< that are tried
+constexpr size_t kSteps = 2;              ///< of tiles that are smaller each time
 constexpr uint32_t kFewOfRegisters = 16;  ///< a spill in so many registers costs little
 
 bool spills(const tn_compile_report& report) {
@@ -19,26 +16,51 @@ bool spills(const tn_compile_report& report) {
 
 }  // namespace
 
-void compile_kernel(CompiledKernel& kernel, Device& device, const TransformChooser& chooser,
-                    const std::function<LoweredKernel(TransformChooser&)>& lower) {
-  kernel.executable = device.compile(*kernel.lowered.program.get());
-  const std::string name(kernel.lowered.program.view().name());
-  for (size_t step = 1; step <= kSteps && spills(kernel.executable->report); ++step) {
-    const std::shared_ptr<TransformChooser> smaller = chooser.with_smaller_tiles(name, step);
-    if (!smaller) return;
+CapabilitiesRef capabilities_of(Device& device) {
+  return std::shared_ptr<const Capabilities>(device.shared_from_this(), &device.capabilities());
+}
+
+KernelCompilation::KernelCompilation(const Graph& graph, const LowerOptions& options,
+                                     std::shared_ptr<const PreparedKernel> prepared, Device& device,
+                                     const Compiler& compiler, TransformChooser& chooser)
+    : capabilities_(chooser.seen(capabilities_of(device))),
+      device_(device),
+      compiler_(compiler),
+      chooser_(chooser) {
+  // What was prepared is for the device as it is.
+  const bool is_seen = &*capabilities_ == &device.capabilities();
+  kernel_ =
+      prepared && is_seen
+          ? std::move(prepared)
+          : std::make_shared<const PreparedKernel>(compiler.prepare(graph, capabilities_, options));
+}
+
+LoweredKernel KernelCompilation::lower(size_t number) const {
+  return compiler_.lower(*kernel_, capabilities_, chooser_, number);
+}
+
+CompiledKernel KernelCompilation::compile(LoweredKernel lowered) const {
+  const auto compiled = [&](LoweredKernel kernel) {
+    ExecutableRef executable = device_.compile(*kernel.program.get());
+    return CompiledKernel{std::move(kernel), std::move(executable)};
+  };
+  CompiledKernel best = compiled(std::move(lowered));
+  for (size_t step = 1; step <= kSteps && spills(best.executable->report); ++step) {
+    const std::shared_ptr<TransformChooser> smaller = chooser_.with_smaller_tiles(name(), step);
+    if (!smaller) break;
     try {
-      CompiledKernel other{lower(*smaller), nullptr};
-      other.executable = device.compile(*other.lowered.program.get());
-      const uint32_t before = kernel.executable->report.spills,
+      CompiledKernel other = compiled(compiler_.lower(*kernel_, capabilities_, *smaller));
+      const uint32_t before = best.executable->report.spills,
                      after = other.executable->report.spills;
-      TN_LOG("plan", "{}: {} spills {} registers, with smaller tiles {}", device.id(), name, before,
-             after);
-      if (after < before) kernel = std::move(other);
+      TN_LOG("plan", "{}: {} spills {} registers, with smaller tiles {}", device_.id(), name(),
+             before, after);
+      if (after < before) best = std::move(other);
     } catch (const Error& error) {
-      TN_LOG("plan", "{}: {} with smaller tiles: {}", device.id(), name, error.what());
-      return;
+      TN_LOG("plan", "{}: {} with smaller tiles: {}", device_.id(), name(), error.what());
+      break;
     }
   }
+  return best;
 }
 
 }  // namespace tenon

@@ -31,10 +31,7 @@ void KernelList::add(const Schedule& schedule) {
     const Device& device = *devices_.at(static_cast<size_t>(d));
     KernelInfo info;
     Recorder recorder(own_, info);
-    const Capabilities& capabilities = device.capabilities();
-    const LoweredKernel kernel =
-        compiler_.lower(compiler_.legalise(call.graph, capabilities), capabilities,
-                        {.alias = call.alias, .sections = call.sections, .name = {}}, recorder);
+    const LoweredKernel kernel = compiler_.lower(call, device.capabilities(), recorder);
     info.device = device.id();
     if (std::ranges::any_of(kernels_, [&](const KernelInfo& known) {
           return known.name == info.name && known.device == info.device;

@@ -45,7 +45,7 @@ std::vector<int> devices_of_uses(const Skeleton& skeleton, const ScheduleOptions
     index.try_emplace(node.get(), static_cast<int>(index.size()));
   const std::vector<int> placed =
       scheduling::node_devices(skeleton.graph(), options, skeleton.nodes(), index);
-  const auto computes = [&](size_t d) { return options.devices[d].capabilities.compute; };
+  const auto computes = [&](size_t d) { return options.devices[d].capabilities->compute; };
   std::vector<int> devices;
   for (const ConstantUse& use : skeleton.uses()) {
     const int device = use.node ? placed[static_cast<size_t>(index.at(use.node))] : -1;

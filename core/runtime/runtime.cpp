@@ -15,6 +15,7 @@
 #include "core/plugin/environment.hpp"
 #include "core/rewrite/passes.hpp"
 #include "core/runtime/check_rules.hpp"
+#include "core/runtime/compile_kernel.hpp"
 #include "core/runtime/device_rates.hpp"
 #include "core/runtime/kernel_list.hpp"
 #include "core/runtime/kernel_times.hpp"
@@ -143,7 +144,7 @@ struct Runtime::Impl {
                                           const TransformChooser& by = HeuristicChooser()) {
     ScheduleOptions options{.devices = {}, .input_places = std::move(input_places)};
     for (const auto& device : devices)
-      options.devices.push_back({device->id(), by.seen(device->capabilities())});
+      options.devices.push_back({device->id(), by.seen(capabilities_of(*device))});
     return options;
   }
 

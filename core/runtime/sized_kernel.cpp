@@ -46,13 +46,8 @@ const CompiledKernel& SizedKernel::get(const SymbolValues& values) {
   const std::lock_guard lock(mutex_);
   if (const auto at = made_.find(ranges); at != made_.end()) return at->second;
   const Graph graph = canonical_kernel(graph_, compiler_.builder(), ranges).graph;
-  const Capabilities& capabilities = device_->capabilities();
-  const auto lower = [&](TransformChooser& chooser) {
-    return compiler_.lower(compiler_.legalise(graph, capabilities), capabilities, options_,
-                           chooser);
-  };
-  CompiledKernel made{lower(*chooser_), nullptr};
-  compile_kernel(made, *device_, *chooser_, lower);
+  const KernelCompilation compilation(graph, options_, nullptr, *device_, compiler_, *chooser_);
+  CompiledKernel made = compilation.compile(compilation.lower());
   return made_.emplace(std::move(ranges), std::move(made)).first->second;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/schedule/assign_devices.hpp"
 
+#include "core/ir/remap.hpp"
 #include "core/schedule/contiguous_view.hpp"
 #include "core/support/error.hpp"
 
@@ -9,7 +10,7 @@ namespace {
 
 int default_device(const ScheduleOptions& options) {
   for (size_t i = 0; i < options.devices.size(); ++i)
-    if (options.devices[i].capabilities.compute) return static_cast<int>(i);
+    if (options.devices[i].capabilities->compute) return static_cast<int>(i);
   fail(ErrorKind::kUnsupported, "[schedule] expected a device that computes, got only {}",
        options.devices[0].name);
 }
@@ -22,7 +23,7 @@ int own_device(const Node& node, const std::vector<int>& sources, const Schedule
   int storage = -1;
   for (size_t i = first; i < sources.size(); ++i) {
     if (sources[i] < 0) continue;
-    if (options.devices[sources[i]].capabilities.compute) return sources[i];
+    if (options.devices[sources[i]].capabilities->compute) return sources[i];
     storage = sources[i];
   }
   return storage < 0 && !is_command(node) ? -1 : default_device(options);
@@ -34,7 +35,7 @@ bool one_device(const Graph& graph, const ScheduleOptions& options) {
     if (d != 0) return false;
   for (const NodeRef& n : topological(graph.outputs))
     if (n->op == Op::COPY) return false;
-  return options.devices[0].capabilities.compute;
+  return options.devices[0].capabilities->compute;
 }
 
 /// What the host reads, and what a region captures, stays where it is.
@@ -124,7 +125,7 @@ Graph assign_devices(const Graph& graph, const ScheduleOptions& options, Builder
   // A range of what a memory-only device holds: no buffer, so it must go where it is used.
   const auto is_stored_view = [&](int i) {
     return nodes[i]->op == Op::VIEW && device[i] >= 0 &&
-           !options.devices[device[i]].capabilities.compute;
+           !options.devices[device[i]].capabilities->compute;
   };
   for (size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = *nodes[i];
@@ -143,9 +144,7 @@ Graph assign_devices(const Graph& graph, const ScheduleOptions& options, Builder
                              : !is_stored_view(source) && stays_in_place(node, s);
       sources.push_back(stays ? placed[source] : moved_to(source, device[i]));
     }
-    placed[i] = sources == node.sources
-                    ? nodes[i]
-                    : builder.make(node.op, node.dtype, node.shape, std::move(sources), node.attr);
+    placed[i] = with_sources(nodes[i], std::move(sources), builder);
   }
   Graph out = graph;
   for (NodeRef& o : out.outputs) {

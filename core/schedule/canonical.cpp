@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/schedule/canonical.hpp"
-
-#include <unordered_map>
+#include "core/ir/remap.hpp"
 
 namespace tenon {
 namespace {
@@ -44,23 +43,20 @@ CanonicalKernel canonical_kernel(const Graph& kernel, Builder& builder,
       for (Dim& dim : shape) dim = dim.substitute(names);
     return shape;
   };
-  std::unordered_map<const Node*, NodeRef> copies;
+  Remapped copies;
   for (const NodeRef& param : kernel.params) {
     const std::string name = "in" + std::to_string(out.graph.params.size());
     out.params.emplace(name, param->as<ParamAttr>().name);
     out.graph.params.push_back(builder.param(name, param->dtype, shape_of(*param)));
-    copies.emplace(param.get(), out.graph.params.back());
+    copies.try_emplace(param.get(), out.graph.params.back());
   }
-  for (const NodeRef& node : topological(kernel.outputs)) {
-    if (copies.contains(node.get())) continue;
-    std::vector<NodeRef> sources;
-    for (const NodeRef& source : node->sources) sources.push_back(copies.at(source.get()));
-    copies.emplace(node.get(), names.empty() && sources == node->sources
-                                   ? node
-                                   : builder.make(node->op, node->dtype, shape_of(*node),
-                                                  std::move(sources), renamed(node->attr, names)));
-  }
-  for (const NodeRef& output : kernel.outputs) out.graph.outputs.push_back(copies.at(output.get()));
+  out.graph.outputs = remap(kernel.outputs, builder, std::move(copies),
+                            [&](const NodeRef& node, const std::vector<NodeRef>& sources) {
+                              return names.empty()
+                                         ? nullptr
+                                         : builder.make(node->op, node->dtype, shape_of(*node),
+                                                        sources, renamed(node->attr, names));
+                            });
   out.graph.output_names.resize(out.graph.outputs.size());
   return out;
 }

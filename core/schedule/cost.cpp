@@ -73,7 +73,9 @@ bool may_share(const SchedulerInput& input, int i, const std::vector<Demand>& de
   const NodeAnalysis& analysis = input.analysis[i];
   if (analysis.epilogue || demands.size() > kMostDemands) return false;
   if (!analysis.needs_buffer) return analysis.chain <= kSharedPositions;
-  const float most = is_gpu(input.capabilities(i)) ? kRoundTrip : kSharedChain;
+  // Arithmetic costs less on a GPU, next to memory.
+  const bool gpu = input.capabilities(i).kind() == DeviceKind::kGpu;
+  const float most = gpu ? kRoundTrip : kSharedChain;
   return analysis.leaves <= 1 && analysis.chain <= most && analysis.views <= kMostSharedViews;
 }
 
@@ -112,7 +114,7 @@ bool is_wide_copy(const SchedulerInput& input, int i) {
   if (node.op != Op::CAST || node.as<CastAttr>().bits) return false;
   const DType from = node.sources[0]->dtype;
   return is_float(node.dtype) && is_float(from) && dtype_size(from) < dtype_size(node.dtype) &&
-         is_gpu(input.capabilities(i));
+         input.capabilities(i).kind() == DeviceKind::kGpu;
 }
 
 /// Such a cast times a number.
@@ -127,11 +129,11 @@ bool is_scaled_copy(const SchedulerInput& input, int i) {
 /// Views through which several kernels may read. Processors with vectors stage what windows read,
 /// as GPUs do, and a buffer of all windows is many times what they view.
 int most_shared_views(const SchedulerInput& input, int i) {
-  const Capabilities& caps = input.capabilities(i);
+  const DeviceKind kind = input.capabilities(i).kind();
   int base = i;
   while (input.node(base).op == Op::VIEW) base = input.sources[base][0];
   const bool windows = input.analysis[i].size > 2 * input.analysis[base].size;
-  const bool stages = is_gpu(caps) || (caps.max_workgroup_threads <= 1 && caps.vector_bytes > 1);
+  const bool stages = kind == DeviceKind::kGpu || kind == DeviceKind::kSimd;
   return windows && stages ? kMostStagedViews : kMostSharedViews;
 }
 

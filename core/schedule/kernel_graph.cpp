@@ -101,11 +101,9 @@ class Writer {
   }
 
   NodeRef rebuilt(int i) {
-    const NodeRef& node = input_.nodes[i];
     std::vector<NodeRef> sources;
     for (int s : input_.sources[i]) sources.push_back(written_.at(s));
-    if (sources == node->sources) return node;
-    return builder_.make(node->op, node->dtype, node->shape, std::move(sources), node->attr);
+    return with_sources(input_.nodes[i], std::move(sources), builder_);
   }
 
   const SchedulerInput& input_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/ir/remap.hpp"
 #include "core/schedule/assign_devices.hpp"
 #include "core/schedule/prologue_fusion.hpp"
 
@@ -156,24 +157,12 @@ bool is_constant(const Node& node) {
   return n->op == Op::CONST;
 }
 
-bool is_gpu(const Capabilities& capabilities) {
-  return capabilities.max_workgroup_threads > 1 && !capabilities.software;
-}
-
 Graph with_changed_nodes(const SchedulerInput& input, Builder& builder, const ChangeNode& change) {
-  std::vector<NodeRef> made(input.nodes.size());
-  for (int i = 0; i < static_cast<int>(input.nodes.size()); ++i) {
-    const Node& node = input.node(i);
-    std::vector<NodeRef> sources;
-    for (const int s : input.sources[i]) sources.push_back(made[s]);
-    made[i] = change(i, sources);
-    if (made[i]) continue;
-    made[i] = sources == node.sources
-                  ? input.nodes[i]
-                  : builder.make(node.op, node.dtype, node.shape, std::move(sources), node.attr);
-  }
   Graph out = input.graph;
-  for (NodeRef& o : out.outputs) o = made[input.at(o)];
+  out.outputs = remap(out.outputs, builder, {},
+                      [&](const NodeRef& node, const std::vector<NodeRef>& sources) {
+                        return change(input.at(node), sources);
+                      });
   return out;
 }
 

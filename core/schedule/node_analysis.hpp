@@ -71,8 +71,6 @@ Graph with_changed_nodes(const SchedulerInput& input, Builder& builder, const Ch
 NodeRef with_blocks(Builder& builder, NodeRef x, int axis, int64_t count, int64_t length,
                     const Scalar& fill);
 
-/// Workgroups that are not lanes of a processor: arithmetic costs less there, next to memory.
-bool is_gpu(const Capabilities& capabilities);
 /// CONST, INDEX and the values of dimensions: never a buffer of their own unless they are outputs.
 bool is_leaf(const Node& node);
 bool is_param(const Node& node);     ///< an input buffer

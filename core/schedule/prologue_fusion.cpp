@@ -9,8 +9,8 @@ constexpr double kTimesSmaller = 2;  // what is read is so many times smaller
 constexpr float kMostCondensedChain = 32;
 
 bool keeps_tiles(const Capabilities& caps) {
-  if (caps.max_workgroup_threads > 1) return caps.has(Op::BARRIER) && caps.max_shared_bytes > 0;
-  return caps.vector_bytes > 1 && caps.has(Op::BROADCAST);
+  if (caps.has_threads()) return caps.has(Op::BARRIER) && caps.max_shared_bytes > 0;
+  return caps.kind() == DeviceKind::kSimd;
 }
 
 /// Computed where it is used, element by element.

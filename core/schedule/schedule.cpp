@@ -38,16 +38,13 @@ class KernelTrial {
     std::vector<int> roots{root};
     roots.insert(roots.end(), also.begin(), also.end());
     const KernelGraph kernel = kernel_graph(input_, kernels, roots, roots, name, builder_);
-    // Layers of a model have equal ones.
-    const auto [found, is_new] = known_.try_emplace(kernel.graph.outputs);
-    if (is_new) found->second = input_.options.chains(kernel.graph, input_.capabilities(root));
-    return found->second;
+    return input_.options.fuses_reductions(kernel.graph,
+                                           std::max(0, input_.device[static_cast<size_t>(root)]));
   }
 
  private:
   const SchedulerInput& input_;
   Builder& builder_;
-  std::map<std::vector<NodeRef>, bool> known_;  ///< by outputs
 };
 
 /// Whether a chain has for itself what the group would compute.
@@ -169,8 +166,9 @@ Cut cut_with_softmax(const SchedulerInput& input, Builder& builder) {
 }
 
 Schedule schedule_nodes(const SchedulerInput& input, Builder& builder) {
-  const Cut kernels =
-      input.options.fuse && input.options.chains ? cut_with_softmax(input, builder) : cut(input);
+  const Cut kernels = input.options.fuse && input.options.fuses_reductions
+                          ? cut_with_softmax(input, builder)
+                          : cut(input);
   const Units units = group(input, kernels);
   Schedule out = emit(input, kernels, units, builder);
   check_limits(out, input.options);
@@ -193,7 +191,7 @@ Schedule scheduling::schedule_region(const Graph& graph, const ScheduleOptions& 
   };
   if (options.fuse) {
     rewrite(split_scatters(*input, builder));
-    if (options.chains) rewrite(split_kv_of_kernels(*input, builder));
+    if (options.fuses_reductions) rewrite(split_kv_of_kernels(*input, builder));
     rewrite(split_reductions(*input, builder));
   }
   return schedule_nodes(*input, builder);

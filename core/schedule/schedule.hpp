@@ -28,6 +28,7 @@ struct ScheduledBuffer {
 };
 
 struct Schedule;
+struct PreparedKernels;  // core/compile
 
 /// graph.params[i] reads buffer inputs[i]; graph.outputs[i] goes to buffer outputs[i]. A buffer has
 /// the dtype and the number of elements of its param or output; its shape may differ by a reshape.
@@ -75,11 +76,13 @@ struct Schedule {
   std::vector<int> outputs;  ///< buffer of each graph output; may name an input or repeat
   std::vector<Step> steps;   ///< in an order that respects every dependency; nothing writes a
                              ///< buffer that is always empty
+  /// What passes made of kernels when fuses_reductions was asked for them.
+  std::shared_ptr<const PreparedKernels> prepared;
 };
 
 struct ScheduleDevice {
   std::string name;  ///< "cpu:0"
-  Capabilities capabilities;
+  CapabilitiesRef capabilities;
 };
 
 /// Where an input lives, and whether its buffer may be written over: by no output, by any (or by
@@ -96,9 +99,9 @@ struct ScheduleOptions {
   std::vector<ScheduleDevice> devices;   ///< [0] is the default
   std::vector<InputPlace> input_places;  ///< of each graph param; empty: all on [0], kept
   bool fuse = true;                      ///< false: one kernel a node, for tests and search
-  /// Whether a kernel whose sums follow a maximum goes over their axis once on a device; none: no
-  /// kernel is made so.
-  std::function<bool(const Graph& kernel, const Capabilities&)> chains = {};
+  /// Whether a kernel of reductions that depend on one another goes over their axis once, on the
+  /// device of that number; none: there are no such kernels.
+  std::function<bool(const Graph& kernel, int device)> fuses_reductions = {};
 };
 
 /// The graph is verified and simplified (core/rewrite). Throws kUnsupported, naming op and limit,

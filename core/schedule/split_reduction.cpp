@@ -84,7 +84,8 @@ std::optional<Results> results_of(const SchedulerInput& input, const Node& reduc
 /// Nothing where it is no such product.
 std::optional<double> blocks_of_tiles(const SchedulerInput& input, int i, double units) {
   const Capabilities& caps = input.capabilities(i);
-  if (!input.analysis[i].contraction || !is_gpu(caps) || caps.max_workgroup_threads < 256)
+  if (!input.analysis[i].contraction || caps.kind() != DeviceKind::kGpu ||
+      caps.max_workgroup_threads < 256)
     return std::nullopt;
   const std::optional<Results> results = results_of(input, input.node(i));
   if (!results) return std::nullopt;
@@ -233,7 +234,7 @@ std::optional<Graph> split_reductions(const SchedulerInput& input, Builder& buil
   std::vector<std::optional<Blocks>> blocks(input.nodes.size());
   bool any = false;
   std::vector<bool> in_blocks(input.nodes.size());  // that their kernels go over
-  if (input.options.chains)
+  if (input.options.fuses_reductions)
     for (const Rematerialised& group : find_rematerialised(input))
       for (const int root : group.roots) in_blocks[static_cast<size_t>(root)] = true;
   for (int i = 0; i < static_cast<int>(input.nodes.size()); ++i) {

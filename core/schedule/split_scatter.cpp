@@ -25,7 +25,7 @@ int64_t parts_of(const SchedulerInput& input, int i) {
   const Dim& length = index.shape[attr.axis];
   const bool exact = dtype_bits(node.dtype) >= 32;  // narrow floats would be rounded elsewhere
   if (attr.mode != StoreMode::kAdd || !exact || !is_signed(index.dtype) || !length.is_const() ||
-      !is_gpu(caps) || caps.compute_units < 2)
+      caps.kind() != DeviceKind::kGpu || caps.compute_units < 2)
     return 1;
   const double terms = input.estimate.of(length);
   const double beside = input.estimate.of(index.shape) / std::max(1.0, terms);

@@ -45,10 +45,7 @@ std::string show_kernel(const KernelCall& call, const ShowOptions& options,
   std::unique_ptr<TransformChooser> chooser = std::make_unique<HeuristicChooser>();
   if (!options.transforms.empty())
     chooser = std::make_unique<WrittenChooser>(parse_transforms(options.transforms));
-  const Capabilities& capabilities = target.capabilities();
-  const LoweredKernel kernel =
-      compiler.lower(compiler.legalise(call.graph, capabilities), capabilities,
-                     {.alias = call.alias, .sections = call.sections, .name = "kernel"}, *chooser);
+  const LoweredKernel kernel = compiler.lower(call, target.capabilities(), *chooser, 0, "kernel");
   if (options.stage == "all") return {};  // was told of it all
   if (options.stage == "kernel") return print(kernel.chosen);
   if (options.stage == "program") return sdk::print_program(kernel.program.view());

@@ -96,8 +96,7 @@ TEST_CASE("published kernels take what the budget says, within 20 %") {
     INFO(published.kernel);
     each_kernel(cut, [&](const KernelCall& call, int) {
       WrittenChooser chooser(parse_transforms(published.transforms + kEdge));
-      const LoweredKernel kernel = compiler.lower(compiler.legalise(call.graph, device), device,
-                                                  {.alias = call.alias, .name = "kernel"}, chooser);
+      const LoweredKernel kernel = compiler.lower(call, device, chooser, 0, "kernel");
       const sdk::ProgramView program = kernel.program.view();
       BudgetLaunch launch;
       for (size_t axis = 0; axis < 3; ++axis)
@@ -125,8 +124,8 @@ TEST_CASE("a device that tells no rates has no budget") {
   ScheduleOptions options;
   options.devices.push_back({"gpu", device});
   each_kernel(compiler.schedule(graph, options), [&](const KernelCall& call, int) {
-    const LoweredKernel kernel = compiler.lower(compiler.legalise(call.graph, device), device,
-                                                {.alias = call.alias, .name = "kernel"});
+    HeuristicChooser templates;
+    const LoweredKernel kernel = compiler.lower(call, device, templates, 0, "kernel");
     BudgetLaunch launch;
     launch.scalars.resize(kernel.program.view().param_count());
     CHECK_THROWS_AS(budget_of(kernel.program.view(), launch, device), Error);

@@ -91,8 +91,8 @@ TEST_CASE("passes run in the order of their list, and each is told of") {
   const Schedule cut = compiler.schedule(parse_graph(kCalled, builder), options, Precision::kTf32,
                                          rewrite::compile({&rule, 1}));
   each_kernel(cut, [&](const KernelCall& call, int) {
-    compiler.lower(compiler.legalise(call.graph, narrow()), narrow(),
-                   {.alias = call.alias, .name = {}});
+    HeuristicChooser templates;
+    compiler.lower(call, narrow(), templates);
   });
   std::string all;
   for (const PassInfo& pass : all_passes())

@@ -70,7 +70,8 @@ TEST_CASE("a careless but correct device is accepted, whatever its profile") {
       if (test.refusal || test.sequence || has_region(test.graph)) continue;
       Graph legal;
       try {
-        legal = compiler.legalise(compiler.simplify(test.graph, {&capabilities, 1}), capabilities);
+        legal = compiler.legalise(compiler.simplify(test.graph, std::array{&capabilities}),
+                                  capabilities);
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::kUnsupported) throw;
         continue;

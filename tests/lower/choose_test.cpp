@@ -61,8 +61,7 @@ std::vector<Kernel> trees_of(const std::vector<std::string>& graphs,
     options.devices.push_back({"device:0", capabilities});
     const Schedule cut = compiler.schedule(parse_graph(read_file(path), builder, path), options);
     each_kernel(cut, [&](const KernelCall& call, int) {
-      compiler.lower(compiler.legalise(call.graph, capabilities), capabilities,
-                     {.alias = call.alias, .sections = call.sections, .name = "kernel"}, keeper);
+      compiler.lower(call, capabilities, keeper, 0, "kernel");
     });
   }
   return std::move(keeper.trees);

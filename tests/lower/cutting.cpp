@@ -16,8 +16,8 @@ Cutting::Cutting(const std::string& text, const Capabilities& capabilities)
 
 LoweredKernel Cutting::lowered(const KernelCall& call) {
   const Compiler compiler(builder, {.verify = true});
-  return compiler.lower(compiler.legalise(call.graph, device), device,
-                        {.alias = call.alias, .sections = call.sections, .name = "kernel"});
+  HeuristicChooser templates;
+  return compiler.lower(call, device, templates, 0, "kernel");
 }
 
 std::vector<Array> Cutting::run(const std::vector<Array>& inputs) {

@@ -20,7 +20,7 @@ class Reversed : public TransformChooser {
     const KernelAxis& inner = chosen.kernel.axes[chosen.kernel.axis("a0.i")];
     substitute(chosen.kernel, {{inner.name, inner.extent - inner.symbol() - 1}});
     apply_transforms(chosen.kernel, parse_transforms(after_));
-    return kernel.lower(std::move(chosen));
+    return kernel.lower(chosen);
   }
 
  private:

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // 64-bit integers on devices that have none: bounds of nodes, and what is computed in 32 bits.
+#include <array>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -15,6 +17,8 @@ using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
 namespace {
+
+using Devices = std::array<const Capabilities*, 1>;
 
 /// 32-bit numbers and bool.
 Capabilities without_wide_integers() {
@@ -77,7 +81,7 @@ TEST_CASE("what is computed from positions needs no 64 bits") {
        }) {
     Builder builder;
     const Graph graph = parse_graph(text, builder);
-    const Graph made = simplify_for(graph, {&caps, 1}, builder);
+    const Graph made = simplify_for(graph, Devices{&caps}, builder);
     INFO(text << print(made));
     CHECK(!has_wide(made));
     CHECK_NOTHROW(legalise(made, caps, builder));
@@ -94,14 +98,15 @@ TEST_CASE("a device with 64-bit integers keeps them") {
   const Graph graph = parse_graph(
       "graph g(%x: f32[9]) {\n%i = index axis=0 : i64[9]\n%y = cast %i : f32[9]\nreturn %y }",
       builder);
-  CHECK(has_wide(simplify_for(graph, {&caps, 1}, builder)));
+  CHECK(has_wide(simplify_for(graph, Devices{&caps}, builder)));
 }
 
 TEST_CASE("what may be beyond 32 bits, and what memory holds in 64, stays as it is") {
   const Capabilities caps = without_wide_integers();
   const auto legal = [&](const char* text) {
     Builder builder;
-    return legalise(simplify_for(parse_graph(text, builder), {&caps, 1}, builder), caps, builder);
+    return legalise(simplify_for(parse_graph(text, builder), Devices{&caps}, builder), caps,
+                    builder);
   };
   CHECK(has_wide(legal(R"(graph g(%x: f32[70000]) {
     %i = index axis=0 : i64[70000]

@@ -122,7 +122,9 @@ TEST_CASE("a storage device gives its data, and computes nothing") {
   const Graph g = m.graph("g", {m.exp(m.param("x", {8}))});
   ScheduleOptions options = two_devices();
   options.devices[1] = {"disk:0", Capabilities{}};
-  options.devices[1].capabilities.compute = false;
+  Capabilities changed = options.devices[1].capabilities;
+  changed.compute = false;
+  options.devices[1].capabilities = changed;
   options.input_places = {1};
   const Schedule s = schedule(g, options, m.builder);
   REQUIRE(copy_count(s) == 1);
@@ -133,7 +135,9 @@ TEST_CASE("a storage device gives its data, and computes nothing") {
 ScheduleOptions with_storage() {
   ScheduleOptions options = two_devices();
   options.devices[1] = {"disk:/a/b.bin", Capabilities{}};
-  options.devices[1].capabilities.compute = false;
+  Capabilities changed = options.devices[1].capabilities;
+  changed.compute = false;
+  options.devices[1].capabilities = changed;
   options.input_places = {1};
   return options;
 }

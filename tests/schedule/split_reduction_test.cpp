@@ -242,7 +242,9 @@ TEST_CASE("where a driver ends long loops every sum is cut, of a product too") {
     const Graph g = m.graph("g", {m.matmul(x, w), m.builder.reduce(Op::ADD, x, {1})});
     ScheduleOptions options = on_one_device(with_units(2));
     CHECK(kernel_count(schedule(g, options, m.builder)) == 2);
-    options.devices[0].capabilities.max_loop_trips = 1000;
+    Capabilities changed = options.devices[0].capabilities;
+    changed.max_loop_trips = 1000;
+    options.devices[0].capabilities = changed;
     const Schedule cut = schedule(g, options, m.builder);
     CHECK(kernel_count(cut) == 4);
     CHECK(largest_temporary(cut) <= (length / 250 + 4) * 40 * 48);

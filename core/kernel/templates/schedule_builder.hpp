@@ -66,6 +66,7 @@ class ScheduleBuilder {
   bool attempt(const std::function<bool(ScheduleBuilder&)>& recipe);
 
   // Questions.
+  DeviceKind kind() const { return caps.kind(); }
   const Expr& extent(int axis) const { return kernel.axes[axis].extent; }
   /// For choices: the extent, or for a symbolic one its upper bound, at most 4096.
   int64_t size(int axis) const;

@@ -1,81 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/kernel/templates/templates.hpp"
 
+#include <algorithm>
+
 #include "core/kernel/templates/schedule_builder.hpp"
 #include "core/kernel/tree/loop_trips.hpp"
 
 namespace tenon {
-
 namespace {
 
-bool has_threads(const Capabilities& capabilities) {
-  return capabilities.max_workgroup_threads > 1;
-}
-bool has_vectors(const Capabilities& capabilities) {
-  return !has_threads(capabilities) && capabilities.vector_bytes > 1 &&
-         capabilities.has(Op::BROADCAST);
-}
+/// Takes a nest, or leaves it as it was and says no.
+using Template = bool (*)(ScheduleBuilder& builder, int axis);
 
-Chosen choose_templates(Kernel tree, const Capabilities& capabilities, const Decide& decide);
+/// The most special first; what none takes is elementwise or a reduction of rows.
+constexpr Template kSimd[] = {
+    schedule_attention, schedule_attention_gradient, schedule_softmax_rows, schedule_scatter,
+    schedule_scan,      schedule_columns_once,       schedule_matmul};
+constexpr Template kThreads[] = {schedule_attention};
 
-}  // namespace
-
-bool is_online_softmax(Kernel tree, const Capabilities& capabilities) {
-  if (!(has_vectors(capabilities) || has_threads(capabilities)) || tree.body.size() != 1 ||
-      tree.body[0].kind != Statement::Kind::kLoop)
-    return false;
-  const int axis = tree.body[0].axis;
-  const Decide by_rule;
-  ScheduleBuilder builder(std::move(tree), capabilities, by_rule);
-  return (schedule_attention(builder, axis) || schedule_attention_gradient(builder, axis)) &&
-         !builder.refusal();
+bool any_takes(std::span<const Template> templates, ScheduleBuilder& builder, int axis) {
+  return std::ranges::any_of(templates, [&](Template t) { return t(builder, axis); });
 }
 
-Chosen choose_transforms(Kernel tree, const Capabilities& capabilities, const Decide& decide) {
-  const uint32_t limit = capabilities.max_loop_trips;
-  if (limit == 0 || !capabilities.software)
-    return choose_templates(std::move(tree), capabilities, decide);
-  Chosen out = choose_templates(tree, capabilities, decide);
-  const Expr trips = loop_trips(out.kernel, limit);
-  if (trips.max() <= limit) return out;
-  // Too much for one register of threads: as other devices have it, with large workgroups.
-  Capabilities many = capabilities;
-  many.software = false;
-  Chosen spread = choose_templates(std::move(tree), many, decide);
-  return loop_trips(spread.kernel, limit).max() < trips.max() ? spread : out;
+void schedule_nest(ScheduleBuilder& builder, int axis) {
+  switch (builder.kind()) {
+    case DeviceKind::kScalar:
+      return schedule_plain_nest(builder, axis);
+    case DeviceKind::kSimd:
+      if (!any_takes(kSimd, builder, axis)) schedule_vector_nest(builder, axis);
+      return;
+    case DeviceKind::kSpmd:
+    case DeviceKind::kGpu:
+      if (!any_takes(kThreads, builder, axis)) schedule_threads_nest(builder, axis);
+      return;
+  }
 }
 
-namespace {
+Chosen finish(ScheduleBuilder&& builder) {
+  if (const auto& no = builder.refusal()) throw Error(no->kind, no->message);
+  return {std::move(builder.kernel), std::move(builder.list)};
+}
 
-Chosen choose_templates(Kernel tree, const Capabilities& capabilities, const Decide& decide) {
+Chosen schedule_all(Kernel tree, const Capabilities& capabilities, const Decide& decide) {
   std::vector<int> totals, nests;
   for (const Statement& s : tree.body) {
     if (s.kind == Statement::Kind::kLoop) nests.push_back(s.axis);
     if (s.kind == Statement::Kind::kReduce) totals.push_back(s.id);
   }
   ScheduleBuilder builder(std::move(tree), capabilities, decide);
-  const bool threads = has_threads(capabilities), vectors = has_vectors(capabilities);
   for (const int id : totals) {
-    if (vectors) schedule_reduction(builder, id);
-    if (threads) schedule_total(builder, id);
+    if (builder.kind() == DeviceKind::kSimd) schedule_reduction(builder, id);
+    if (capabilities.has_threads()) schedule_total(builder, id);
   }
-  for (const int axis : nests) {
-    if (vectors) {
-      if (!schedule_attention(builder, axis) && !schedule_attention_gradient(builder, axis) &&
-          !schedule_softmax_rows(builder, axis) && !schedule_scatter(builder, axis) &&
-          !schedule_scan(builder, axis) && !schedule_columns_once(builder, axis) &&
-          !schedule_matmul(builder, axis))
-        schedule_vector_nest(builder, axis);
-    } else if (threads) {
-      if (!schedule_attention(builder, axis)) schedule_threads_nest(builder, axis);
-    } else {
-      schedule_plain_nest(builder, axis);
-    }
-  }
-  if (const auto& no = builder.refusal()) throw Error(no->kind, no->message);
-  return {std::move(builder.kernel), std::move(builder.list)};
+  for (const int axis : nests) schedule_nest(builder, axis);
+  return finish(std::move(builder));
+}
+
+/// Where threads are lanes of one register, loops may be longer than the device lets them be: then
+/// the kernel is as other devices have it, with large workgroups.
+Chosen within_loop_limit(Chosen chosen, const Kernel& tree, const Capabilities& capabilities,
+                         const Decide& decide) {
+  const uint32_t limit = capabilities.max_loop_trips;
+  if (limit == 0 || capabilities.kind() != DeviceKind::kSpmd) return chosen;
+  const Expr trips = loop_trips(chosen.kernel, limit);
+  if (trips.max() <= limit) return chosen;
+  Capabilities many = capabilities;
+  many.software = false;
+  Chosen spread = schedule_all(tree, many, decide);
+  return loop_trips(spread.kernel, limit).max() < trips.max() ? spread : chosen;
 }
 
 }  // namespace
+
+Chosen choose_transforms(const Kernel& tree, const Capabilities& capabilities,
+                         const Decide& decide) {
+  return within_loop_limit(schedule_all(tree, capabilities, decide), tree, capabilities, decide);
+}
+
+std::optional<Chosen> choose_fused(const Kernel& tree, const Capabilities& capabilities) {
+  const DeviceKind kind = capabilities.kind();
+  if (kind == DeviceKind::kScalar || tree.body.size() != 1 || !is_loop(tree.body[0]))
+    return std::nullopt;
+  const int axis = tree.body[0].axis;
+  const Decide by_rule;
+  const auto done = [&](ScheduleBuilder& builder) {
+    return within_loop_limit(finish(std::move(builder)), tree, capabilities, by_rule);
+  };
+  ScheduleBuilder attention(tree, capabilities, by_rule);
+  if (schedule_attention(attention, axis)) return done(attention);
+  ScheduleBuilder gradient(tree, capabilities, by_rule);
+  if (!schedule_attention_gradient(gradient, axis)) return std::nullopt;
+  if (kind == DeviceKind::kSimd) return done(gradient);
+  // The same kernel on a device with threads, whose templates take it otherwise.
+  ScheduleBuilder threads(tree, capabilities, by_rule);
+  schedule_threads_nest(threads, axis);
+  return done(threads);
+}
 
 }  // namespace tenon

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -17,9 +18,11 @@ using Decide = std::function<size_t(std::string_view point, std::span<const int6
 
 /// For a tree as build_kernel made it: what suits the device, within its limits. Throws only where
 /// a recipe asks for a step that is not legal. Without `decide` the rules decide.
-Chosen choose_transforms(Kernel tree, const Capabilities& capabilities, const Decide& decide = {});
+Chosen choose_transforms(const Kernel& tree, const Capabilities& capabilities,
+                         const Decide& decide = {});
 
-/// Whether a tree's one nest is a maximum with sums that follow it, all done in one pass.
-bool is_online_softmax(Kernel tree, const Capabilities& capabilities);
+/// The same for a tree whose one nest goes over an axis once for reductions that depend on one
+/// another: attention, or its gradient. Nothing for any other, which had better be several kernels.
+std::optional<Chosen> choose_fused(const Kernel& tree, const Capabilities& capabilities);
 
 }  // namespace tenon

@@ -36,7 +36,7 @@ std::optional<AttentionAxes> find_attention(ScheduleBuilder& builder, int axis) 
 bool schedule_attention(ScheduleBuilder& builder, int axis) {
   const std::optional<AttentionAxes> found = find_attention(builder, axis);
   return found && builder.attempt([&](ScheduleBuilder& trial) {
-    if (trial.caps.max_workgroup_threads <= 1) return attention_on_vectors(trial, *found, axis);
+    if (!trial.caps.has_threads()) return attention_on_vectors(trial, *found, axis);
     return attention_on_matrix_units(trial, *found) || attention_on_threads(trial, *found);
   });
 }

@@ -275,8 +275,8 @@ bool with_rows(ScheduleBuilder& builder, const AttentionAxes& found, const Matri
 }  // namespace
 
 bool attention_on_matrix_units(ScheduleBuilder& builder, const AttentionAxes& found) {
-  if (builder.caps.software || !builder.has_barriers() || !builder.caps.has(Op::MATRIX_MULTIPLY) ||
-      builder.size(found.keys) < kKeysOfBlock / 2)
+  if (builder.kind() == DeviceKind::kSpmd || !builder.has_barriers() ||
+      !builder.caps.has(Op::MATRIX_MULTIPLY) || builder.size(found.keys) < kKeysOfBlock / 2)
     return false;
   const Statement* scores = reduction_in(builder.loop(found.keys));
   const std::vector<MatrixAtom> atoms = atoms_for_scores(builder, *scores);

@@ -86,7 +86,7 @@ class ThreadAttention {
   /// Gives the loop over vectors, or -1 where it is unrolled too.
   int along_values(int values, int64_t copies) {
     const int panel = lanes(values, builder_.short_vector(builder_.loop(values), values));
-    if (builder_.caps.software || !builder_.extent(panel).is_const() ||
+    if (builder_.kind() == DeviceKind::kSpmd || !builder_.extent(panel).is_const() ||
         builder_.size(panel) * copies > kCopies)
       return panel;
     builder_.unroll(panel);
@@ -105,7 +105,7 @@ class ThreadAttention {
 };
 
 int64_t threads_of(const ScheduleBuilder& builder) {
-  if (builder.caps.software) return builder.register_threads();
+  if (builder.kind() == DeviceKind::kSpmd) return builder.register_threads();
   if (const int64_t there = builder.placed(Bind::kBlockX)) return there;
   return builder.threads_on_x(builder.choose("threads", kAttentionThreads, {32, 128}));
 }
@@ -132,7 +132,7 @@ bool with_attention_tile(ScheduleBuilder& builder, const AttentionAxes& found,
 
 bool attention_on_threads(ScheduleBuilder& builder, const AttentionAxes& found) {
   // Matrix units compute the products of three kernels faster than threads those of one.
-  if (!builder.caps.software && !builder.caps.atoms.empty()) return false;
+  if (builder.kind() != DeviceKind::kSpmd && !builder.caps.atoms.empty()) return false;
   return std::ranges::any_of(kTiles, [&](const AttentionTile& tile) {
     return builder.attempt(
         [&](ScheduleBuilder& trial) { return with_attention_tile(trial, found, tile); });

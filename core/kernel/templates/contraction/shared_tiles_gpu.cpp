@@ -291,14 +291,14 @@ bool thin_tiles_fill(const ScheduleBuilder& builder, const Matmul& mm, double sh
 
 bool schedule_found(ScheduleBuilder& builder, int axis) {
   const std::optional<Matmul> found =
-      find_matmul(builder, builder.loop(axis), !builder.caps.software);
+      find_matmul(builder, builder.loop(axis), builder.kind() != DeviceKind::kSpmd);
   if (!found || !builder.has_barriers() || builder.caps.max_workgroup_threads < 256) return false;
   const Matmul& mm = *found;
   for (const Bind place : {Bind::kBlockX, Bind::kBlockY, Bind::kBlockZ})
     if (builder.placed(place) != 0) return false;
   const int64_t fewer = std::min(builder.size(mm.m), builder.size(mm.n));
   const int64_t more = std::max(builder.size(mm.m), builder.size(mm.n));
-  if (fewer < (builder.caps.software ? kLeastTile : 2) || more < kLeastTile ||
+  if (fewer < (builder.kind() == DeviceKind::kSpmd ? kLeastTile : 2) || more < kLeastTile ||
       builder.size(mm.k) < kLeastDepth)
     return false;
   for (const KernelBuffer& b : builder.kernel.buffers)
@@ -341,7 +341,7 @@ bool schedule_found(ScheduleBuilder& builder, int axis) {
 
 bool schedule_tiles(ScheduleBuilder& builder, int axis) {
   const auto with = [&](ScheduleBuilder& trial) {
-    if (trial.caps.software) return false;
+    if (trial.kind() == DeviceKind::kSpmd) return false;
     const int outermost = with_long_rows(trial, split_groups(trial, axis));
     return !trial.list.empty() && schedule_found(trial, outermost);
   };

@@ -92,7 +92,7 @@ void spread_over_grid(ScheduleBuilder& builder, std::vector<int> axes, int64_t m
 }  // namespace
 
 void schedule_threads_nest(ScheduleBuilder& builder, int axis) {
-  if (builder.caps.software && schedule_thread_tiles(builder, axis)) return;
+  if (builder.kind() == DeviceKind::kSpmd && schedule_thread_tiles(builder, axis)) return;
   if (schedule_tiles(builder, axis)) return;
   std::vector<int> axes = builder.fuse_contiguous(builder.chain(builder.loop(axis)));
   const auto is_parallel = [&](int a) {
@@ -110,13 +110,13 @@ void schedule_threads_nest(ScheduleBuilder& builder, int axis) {
   if (builder.reductions(builder.loop(axes.front())).empty() &&
       builder.loop(axes.back()).body.size() > 0 &&
       builder.stores(builder.loop(axes.back())).size() == builder.loop(axes.back()).body.size()) {
-    if (builder.caps.software) return schedule_runs(builder, std::move(axes));
+    if (builder.kind() == DeviceKind::kSpmd) return schedule_runs(builder, std::move(axes));
     if (schedule_transposed(builder, axes)) return;
     return schedule_elements(builder, std::move(axes));
   }
-  if (builder.caps.software && schedule_rows_apart(builder, axes)) return;
+  if (builder.kind() == DeviceKind::kSpmd && schedule_rows_apart(builder, axes)) return;
   if (schedule_rows(builder, axes) || schedule_columns(builder, axes)) return;
-  if (!builder.caps.software) unroll_short_sums(builder, axes.front());
+  if (builder.kind() != DeviceKind::kSpmd) unroll_short_sums(builder, axes.front());
   spread_over_grid(builder, std::move(axes), kElementwiseThreads / 2);
 }
 

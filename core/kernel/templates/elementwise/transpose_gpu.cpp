@@ -50,7 +50,7 @@ bool schedule_transposed(ScheduleBuilder& builder, const std::vector<int>& axes)
   const Statement& nest = builder.loop(axes.front());
   const int n = axes.back();
   // What else is in the launch has no use for rows of threads.
-  if (builder.kernel.body.size() > 1 || axes.size() < 2 || builder.caps.software ||
+  if (builder.kernel.body.size() > 1 || axes.size() < 2 || builder.kind() == DeviceKind::kSpmd ||
       !builder.has_barriers() || builder.threads_on_x(kSquare) < kSquare ||
       builder.threads_on_y(kSquare, kTransposeRows) < kTransposeRows)
     return false;

@@ -85,13 +85,13 @@ bool schedule_rows(ScheduleBuilder& builder, const std::vector<int>& outer_axes)
     if (subgroup > 1 && rows * subgroup >= units * 1024 && longest <= 64 * subgroup)
       threads = least;
     threads = std::min(threads, builder.threads_on_x(1024));
-    if (builder.caps.software) threads = std::max<int64_t>(subgroup, 8);
+    if (builder.kind() == DeviceKind::kSpmd) threads = std::max<int64_t>(subgroup, 8);
   }
   axes = {builder.fuse_all(axes)};
   int row = axes[0];
   int64_t beside = builder.placed(Bind::kBlockY);
   if (beside == 0)
-    beside = builder.caps.software
+    beside = builder.kind() == DeviceKind::kSpmd
                  ? 1
                  : builder.threads_on_y(
                        threads, builder.choose("threads", kGroupThreads, {32, 256}) / threads);
@@ -123,7 +123,8 @@ bool schedule_columns(ScheduleBuilder& builder, const std::vector<int>& axes) {
   const int64_t units = std::max<int64_t>(1, builder.caps.compute_units);
   if (longest < 64 || columns >= units * 1024) return false;
   int64_t x = builder.threads_on_x(32), threads = x * 8;
-  if (!builder.caps.software) {  // narrower blocks before idle units, then more rows at once
+  if (builder.kind() !=
+      DeviceKind::kSpmd) {  // narrower blocks before idle units, then more rows at once
     while (x > 8 && columns / x < units) x /= 2;
     if (columns / x < 4 * units) threads *= 2;
   }
