@@ -64,7 +64,8 @@ Chosen draw_transforms(const Kernel& tree, const Capabilities& capabilities, Ran
     const auto any = [&](std::string_view, std::span<const int64_t> of) {
       return static_cast<size_t>(random.below(of.size()));
     };
-    options.first = choose_transforms(tree, capabilities, any).list;
+    const Chosen chosen = choose_transforms(tree, capabilities, any);
+    options.first = written(chosen.kernel, chosen.list);
     if (!whole) options.first.resize(random.below(options.first.size() + 1));
     if (whole) options.steps = 0;
   }
@@ -89,14 +90,14 @@ LoweredKernel TransformChoice::choose(const UnchosenKernel& kernel) {
   LoweredKernel lowered = is_written_ ? choose_written(kernel)
                           : seed_     ? choose_at_random(kernel, *seed_)
                                       : HeuristicChooser().choose(kernel);
-  keep(kernel.number, lowered.chosen.list);
+  keep(kernel.number, lowered.chosen);
   return lowered;
 }
 
-void TransformChoice::keep(size_t number, const TransformList& list) {
+void TransformChoice::keep(size_t number, const Chosen& chosen) {
   const std::lock_guard lock(mutex_);
   if (applied_.size() <= number) applied_.resize(number + 1);
-  applied_[number] = list.empty() ? kNone : print(list);
+  applied_[number] = chosen.list.empty() ? kNone : list_text(chosen);
 }
 
 LoweredKernel TransformChoice::choose_written(const UnchosenKernel& kernel) {
@@ -120,17 +121,16 @@ LoweredKernel TransformChoice::choose_at_random(const UnchosenKernel& kernel, ui
     Random random(mix(seed, kernel.number));
     Chosen chosen = draw_transforms(kernel.tree, capabilities, random);
     while (!chosen.list.empty()) {
-      const TransformList list = chosen.list;
       try {
         LoweredKernel lowered = kernel.lower(chosen);
         if (fits_memory(lowered.program, capabilities) &&
             size_of(lowered.program.view(), capabilities) <= kMostOps)
           return lowered;
       } catch (const Error& error) {
-        keep(kernel.number, list);
+        keep(kernel.number, chosen);
         if (error.kind() != ErrorKind::kUnsupported) throw;
       }
-      chosen = first_half(kernel.tree, list);
+      chosen = first_half(kernel.tree, std::move(chosen.list));
     }
   }
   return HeuristicChooser().choose(kernel);

@@ -36,7 +36,7 @@ class TransformChoice : public TransformChooser {
  private:
   LoweredKernel choose_written(const UnchosenKernel& kernel);
   LoweredKernel choose_at_random(const UnchosenKernel& kernel, uint64_t seed);
-  void keep(size_t number, const TransformList& list);
+  void keep(size_t number, const Chosen& chosen);
 
   std::optional<uint64_t> seed_;
   std::vector<std::string> written_;

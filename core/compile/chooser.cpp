@@ -59,8 +59,8 @@ LoweredKernel HeuristicChooser::choose(const UnchosenKernel& kernel) {
 }
 
 LoweredKernel WrittenChooser::choose(const UnchosenKernel& kernel) {
-  Chosen chosen{kernel.tree, list_};
-  apply_transforms(chosen.kernel, list_);
+  Chosen chosen{kernel.tree, {}};
+  chosen.list = apply_transforms(chosen.kernel, list_);
   return kernel.lower(chosen);
 }
 

@@ -69,11 +69,11 @@ class HeuristicChooser : public TransformChooser {
 /// The same list for each kernel; none if it is empty. Throws what is not legal.
 class WrittenChooser : public TransformChooser {
  public:
-  explicit WrittenChooser(TransformList list = {}) : list_(std::move(list)) {}
+  explicit WrittenChooser(WrittenTransforms list = {}) : list_(std::move(list)) {}
   LoweredKernel choose(const UnchosenKernel& kernel) override;
 
  private:
-  TransformList list_;
+  WrittenTransforms list_;
 };
 
 }  // namespace tenon

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/ir/softmax_power.hpp"
+
 namespace tenon::reference {
 namespace {
 
@@ -23,17 +25,6 @@ const Node* behind_views_and_casts(const Node* node) {
   while (node->op == Op::VIEW || (node->op == Op::CAST && !node->as<CastAttr>().bits))
     node = node->sources[0].get();
   return node;
-}
-
-/// x - m, or a multiple of it.
-bool is_exponent(const Node* node) {
-  if (node->op == Op::MUL)
-    return std::ranges::any_of(node->sources,
-                               [](const NodeRef& s) { return is_exponent(s.get()); });
-  if (node->op != Op::SUB) return false;
-  const Node* maximum = behind_views(node->sources[1].get());
-  return maximum->op == Op::REDUCE && maximum->as<ReduceAttr>().op == Op::MAX &&
-         maximum->sources[0] == node->sources[0];
 }
 
 /// The power that a factor is, moved, masked or divided.
@@ -63,8 +54,7 @@ bool leads_to_zero(const Node* node) {
 
 OnlineSoftmaxSums::OnlineSoftmaxSums(const std::vector<NodeRef>& order) {
   for (const NodeRef& node : order) {
-    if ((node->op == Op::EXP || node->op == Op::EXP2) && is_exponent(node->sources[0].get()))
-      powers_.insert(node.get());
+    if (softmax_power(*node)) powers_.insert(node.get());
     if (node->op != Op::REDUCE || node->as<ReduceAttr>().op != Op::ADD ||
         node->sources[0]->op != Op::MUL || !is_float(node->dtype))
       continue;

@@ -38,7 +38,7 @@ void KernelList::add(const Schedule& schedule) {
         }))
       return;
     info.graph = print(call.graph);
-    info.transforms = kernel.model ? "" : print(kernel.chosen.list);
+    info.transforms = kernel.model ? "" : list_text(kernel.chosen);
     info.program = sdk::print_program(kernel.program.view());
     for (size_t axis = 0; axis < 3; ++axis)
       info.workgroups[axis] = kernel.grid[axis].is_const() ? kernel.grid[axis].value() : 0;

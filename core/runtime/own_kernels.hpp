@@ -37,7 +37,7 @@ class OwnKernels {
   friend class OwnChooser;
   struct Entry {
     std::string kernel;
-    TransformList transforms;
+    WrittenTransforms transforms;
     std::shared_ptr<const OwnProgram> program;  ///< null: the transforms
     std::shared_ptr<std::atomic<bool>> met;
   };

@@ -5,6 +5,7 @@
 
 #include "core/ir/remap.hpp"
 #include "core/schedule/assign_devices.hpp"
+#include "core/schedule/patterns/contraction.hpp"
 #include "core/schedule/prologue_fusion.hpp"
 
 namespace tenon::scheduling {
@@ -17,22 +18,6 @@ constexpr float kMostChain = 10000;
 bool is_trivial_op(const Node& node) {
   if (node.op == Op::VIEW || node.op == Op::CAST || node.op == Op::NEG) return true;
   return node.op == Op::MUL && (is_constant(*node.sources[0]) || is_constant(*node.sources[1]));
-}
-
-bool comes_from_expand(const Node& node) {
-  const Node* n = &node;
-  while (n->op == Op::VIEW || n->op == Op::CAST) {
-    if (n->op == Op::VIEW && n->as<ViewAttr>().kind == ViewKind::kExpand) return true;
-    n = n->sources[0].get();
-  }
-  return false;
-}
-
-bool is_contraction(const Node& reduce) {
-  if (reduce.as<ReduceAttr>().op != Op::ADD) return false;
-  const Node* n = reduce.sources[0].get();
-  while (n->op == Op::CAST) n = n->sources[0].get();
-  return n->op == Op::MUL && comes_from_expand(*n->sources[0]) && comes_from_expand(*n->sources[1]);
 }
 
 /// Keeps each element: moves that neither repeat nor add elements.
@@ -151,10 +136,10 @@ bool is_command(const Node& node) {
   return node.op == Op::COPY || node.op == Op::IF || node.op == Op::LOOP;
 }
 
-bool is_constant(const Node& node) {
-  const Node* n = &node;
-  while (n->op == Op::VIEW || n->op == Op::CAST) n = n->sources[0].get();
-  return n->op == Op::CONST;
+bool is_constant(const Node& node) { return behind_moves(node).op == Op::CONST; }
+
+bool is_pointwise(const Node& node) {
+  return node.op == Op::VIEW || is_elementwise(node.op) || node.op == Op::CAST;
 }
 
 Graph with_changed_nodes(const SchedulerInput& input, Builder& builder, const ChangeNode& change) {

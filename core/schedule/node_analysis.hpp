@@ -73,7 +73,9 @@ NodeRef with_blocks(Builder& builder, NodeRef x, int axis, int64_t count, int64_
 
 /// CONST, INDEX and the values of dimensions: never a buffer of their own unless they are outputs.
 bool is_leaf(const Node& node);
-bool is_param(const Node& node);     ///< an input buffer
+bool is_param(const Node& node);  ///< an input buffer
+/// Computed where it is used, element by element.
+bool is_pointwise(const Node& node);
 bool is_constant(const Node& node);  ///< behind views and casts
 /// Neither a kernel nor part of one: COPY, IF, LOOP.
 bool is_command(const Node& node);

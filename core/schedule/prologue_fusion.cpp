@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/schedule/prologue_fusion.hpp"
 
+#include "core/schedule/patterns/contraction.hpp"
+
 namespace tenon::scheduling {
 namespace {
 
 constexpr double kTimesSmaller = 2;  // what is read is so many times smaller
 // In additions an element, of which a round trip through memory costs about as many.
-constexpr float kMostCondensedChain = 32;
+constexpr float kMostPrologueChain = 32;
 
 bool keeps_tiles(const Capabilities& caps) {
   if (caps.has_threads()) return caps.has(Op::BARRIER) && caps.max_shared_bytes > 0;
@@ -16,12 +18,13 @@ bool keeps_tiles(const Capabilities& caps) {
 /// Computed where it is used, element by element.
 bool passes(const Node& node) { return node.op == Op::VIEW || is_elementwise(node.op); }
 
-bool is_condensed(const SchedulerInput& input, int i) {
+/// What it reads is much less than what it makes.
+bool is_small(const SchedulerInput& input, int i) {
   const Node& node = input.node(i);
   const NodeAnalysis& analysis = input.analysis[i];
   const double bytes = analysis.size * static_cast<double>(dtype_size(node.dtype));
   return is_elementwise(node.op) && !analysis.trivial && analysis.needs_buffer &&
-         !analysis.epilogue && analysis.chain <= kMostCondensedChain &&
+         !analysis.epilogue && analysis.chain <= kMostPrologueChain &&
          analysis.read * kTimesSmaller <= bytes;
 }
 
@@ -41,12 +44,9 @@ void mark(SchedulerInput& input, int root) {
 void mark_prologues(SchedulerInput& input) {
   for (int i = 0; i < static_cast<int>(input.nodes.size()); ++i) {
     if (!input.analysis[i].contraction || !keeps_tiles(input.capabilities(i))) continue;
-    int product = input.sources[i][0];
-    while (input.node(product).op == Op::CAST) product = input.sources[product][0];
-    for (int factor : input.sources[product]) {
-      while (input.node(factor).op == Op::VIEW || input.node(factor).op == Op::CAST)
-        factor = input.sources[factor][0];
-      if (is_condensed(input, factor)) mark(input, factor);
+    for (const NodeRef& source : product_of(input.node(i))->sources) {
+      const int factor = input.index.at(&behind_moves(*source));
+      if (is_small(input, factor)) mark(input, factor);
     }
   }
 }

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "core/ir/softmax_power.hpp"
 #include "core/ir/substitute.hpp"
 #include "core/schedule/axis_map.hpp"
+#include "core/schedule/patterns/contraction.hpp"
 
 namespace tenon::scheduling {
 namespace {
@@ -74,8 +76,7 @@ class KvSplitter {
     const uint64_t key = map.axes[static_cast<size_t>(axis_)].variables;
     const int product = softmax_.product;
     if (!find_below(input_, at(scores()), product, map)) return 0;
-    int terms = input_.sources[product][0];
-    while (input_.node(terms).op == Op::CAST) terms = input_.sources[terms][0];
+    const int terms = input_.index.at(product_of(input_.node(product)));
     map.axes[static_cast<size_t>(input_.node(product).as<ReduceAttr>().axes[0])] = {};
     for (const int factor : input_.sources[terms]) {
       IndexMap below = map;
@@ -189,21 +190,17 @@ class KvSplitter {
   NodeRef power(int i, const IndexMap& map) {
     if (power_ >= 0 && power_ != i) return nullptr;
     power_ = i;
-    int exponent = input_.sources[i][0];
-    if (input_.node(exponent).op == Op::MUL) {
-      const std::vector<int>& factors = input_.sources[exponent];
-      const size_t side = leads(factors[0]) ? 0 : 1;
-      const Node& factor = input_.node(behind_views(factors[1 - side]));
+    const std::optional<SoftmaxPower> found = softmax_power(input_.node(i));
+    if (!found || found->x != scores().get() || found->maximum != &input_.node(softmax_.maximum) ||
+        found->factors.size() > 1 || found->repeated->op != Op::VIEW ||
+        found->repeated->as<ViewAttr>().kind != ViewKind::kExpand ||
+        found->repeated->sources[0].get() != found->maximum)
+      return nullptr;
+    if (!found->factors.empty()) {
+      const Node& factor = input_.node(behind_views(input_.index.at(found->factors[0])));
       if (factor.op != Op::CONST) return nullptr;
       scale_ = factor.as<ConstAttr>().value;
-      exponent = factors[side];
     }
-    const Node& difference = input_.node(exponent);
-    if (difference.op != Op::SUB || difference.sources[0] != scores()) return nullptr;
-    const Node& repeated = *difference.sources[1];
-    if (repeated.op != Op::VIEW || repeated.as<ViewAttr>().kind != ViewKind::kExpand ||
-        at(repeated.sources[0]) != softmax_.maximum)
-      return nullptr;
     for (int d = 0; d < static_cast<int>(map.axes.size()); ++d) {
       const AxisIndex& axis = map.axes[static_cast<size_t>(d)];
       if (d == axis_ ? !(axis == key_) : (axis.variables & key_.variables) != 0) return nullptr;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/ir/scalar_op.hpp"
+#include "core/schedule/patterns/contraction.hpp"
 #include "core/schedule/patterns/rematerialised.hpp"
 
 namespace tenon::scheduling {
@@ -47,39 +48,6 @@ double blocks_needed(const SchedulerInput& input, int i) {
   return limit == 0 ? 1 : std::ceil(4 * length_of_sum(input, i) / limit);
 }
 
-/// What a product of matrices gives, by the factors that are repeated: rows that one has, columns
-/// that the other has, times what both have.
-struct Results {
-  double rows = 1, columns = 1, batch = 1;
-
-  /// Tiles of them, `size` each way or as wide as they are.
-  double tiles(double size) const {
-    return batch * std::ceil(rows / size) * std::ceil(columns / size);
-  }
-};
-std::optional<Results> results_of(const SchedulerInput& input, const Node& reduce) {
-  const Node* product = reduce.sources[0].get();
-  while (product->op == Op::CAST) product = product->sources[0].get();
-  const Node* factors[2];
-  for (size_t f = 0; f < 2; ++f) {
-    const Node* n = product->sources[f].get();
-    while (n->op == Op::CAST) n = n->sources[0].get();
-    if (n->op != Op::VIEW || n->as<ViewAttr>().kind != ViewKind::kExpand) return std::nullopt;
-    factors[f] = n->sources[0].get();
-  }
-  Results out;
-  const std::vector<int>& axes = reduce.as<ReduceAttr>().axes;
-  for (size_t axis = 0; axis < product->shape.size(); ++axis) {
-    if (std::ranges::count(axes, static_cast<int>(axis)) != 0) continue;
-    const bool first = factors[0]->shape[axis] == product->shape[axis];
-    const bool second = factors[1]->shape[axis] == product->shape[axis];
-    (first == second ? out.batch
-     : first         ? out.rows
-                     : out.columns) *= input.estimate.of(product->shape[axis]);
-  }
-  return out;
-}
-
 /// Of a product that workgroups make tile by tile: as many as let wide tiles keep all units busy.
 /// Nothing where it is no such product.
 std::optional<double> blocks_of_tiles(const SchedulerInput& input, int i, double units) {
@@ -87,7 +55,7 @@ std::optional<double> blocks_of_tiles(const SchedulerInput& input, int i, double
   if (!input.analysis[i].contraction || caps.kind() != DeviceKind::kGpu ||
       caps.max_workgroup_threads < 256)
     return std::nullopt;
-  const std::optional<Results> results = results_of(input, input.node(i));
+  const auto results = product_sizes(input.node(i), input.estimate);
   if (!results) return std::nullopt;
   const auto [fewer, more] = std::minmax({results->rows, results->columns});
   if (fewer < kFewestRows || more < kFewestColumns) return std::nullopt;

@@ -164,7 +164,7 @@ TEST_CASE("the first transform that changes the result is named, and the others 
   test.sizes = {{"compute_units", 5}, {"l2_bytes", 512}};
   Outcome outcome = failed("mismatch", "");
   outcome.transforms =
-      "bind a0 grid.x\nsplit a0 4; merge a0 a1; unroll a0.i; vectorize a1; unroll a2\nnone\n";
+      "bind a0 grid.x\nsplit a0 4; fuse a0 a1; unroll a0.i; vectorize a1; unroll a2\nnone\n";
   // Unrolling what was split is wrong, and what was not split cannot be unrolled.
   const Shrunk small = shrink::shrink(
       test, outcome,

@@ -38,7 +38,7 @@ Case computed_product(int64_t rows, int64_t columns, int64_t blocks) {
 
 std::string list_of(const Case& c, const Capabilities& capabilities) {
   Builder builder;
-  return print(choose_transforms(build_kernel(parse_graph(c.graph, builder)), capabilities).list);
+  return list_text(choose_transforms(build_kernel(parse_graph(c.graph, builder)), capabilities));
 }
 
 }  // namespace

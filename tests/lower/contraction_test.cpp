@@ -90,7 +90,7 @@ void check_packed(const std::string& graph) {
       caps.compute_units = units;
       Builder builder;
       const std::string chosen =
-          print(lower(parse_graph(graph, builder), caps, "", true).chosen.list);
+          list_text(lower(parse_graph(graph, builder), caps, "", true).chosen);
       INFO(cache << " bytes, " << units << " units: " << chosen);
       CHECK(count_of(chosen, "stage") == 2);
       CHECK(count_of(chosen, "compute_at") == 1);
@@ -118,7 +118,7 @@ TEST_CASE("rows that lie along the sum are read where they are") {
 })";
   Builder builder;
   const std::string chosen =
-      print(lower(parse_graph(graph, builder), cpu_like(), "", true).chosen.list);
+      list_text(lower(parse_graph(graph, builder), cpu_like(), "", true).chosen);
   CHECK(count_of(chosen, "stage") == 1);
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("lines of pixels that fill their lanes are lanes") {
   Builder builder;
   const std::string graph = convolution({2, 16, 32, 16}, false);
   const std::string chosen =
-      print(lower(parse_graph(graph, builder), cpu_like(), "", true).chosen.list);
+      list_text(lower(parse_graph(graph, builder), cpu_like(), "", true).chosen);
   CHECK(count_of(chosen, "stage") == 1);
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("convolutions take matrix atoms where workgroups make tiles, edges inc
         CHECK(difference(c, device, "", true) == "");
       Builder builder;
       const std::string chosen =
-          print(lower(parse_graph(c.graph, builder), warps_like(), "", true).chosen.list);
+          list_text(lower(parse_graph(c.graph, builder), warps_like(), "", true).chosen);
       INFO(chosen);
       CHECK(count_of(chosen, "tensorize") == 1);
       CHECK(count_of(chosen, "stage") == 2);
@@ -169,7 +169,7 @@ TEST_CASE("groups of channels are products of their own, of few rows where they 
                {}};
   Builder builder;
   const std::string chosen =
-      print(lower(parse_graph(c.graph, builder), warps_like(), "", true).chosen.list);
+      list_text(lower(parse_graph(c.graph, builder), warps_like(), "", true).chosen);
   INFO(chosen);
   CHECK(count_of(chosen, "tensorize") == 1);
   for (const Capabilities& device : {warps_like(), waves_like(), gpu_like()})

@@ -38,7 +38,7 @@ std::string refusal_of(const std::string& list, const Attention& a = {}) {
   Builder builder;
   Kernel kernel = build_kernel(parse_graph(text(a), builder));
   std::string out;
-  for (const Transform& t : parse_transforms(list)) {
+  for (const WrittenTransform& t : parse_transforms(list)) {
     CHECK(out.empty());
     if (const auto no = try_apply(kernel, t)) out = no->message;
   }
@@ -92,7 +92,7 @@ TEST_CASE("threads meet between the whole part of a loop and its tail, be it one
 
 TEST_CASE(
     "any list after cooperative_load gives the same result, and no two threads meet in memory") {
-  const TransformList starts[] = {
+  const WrittenTransforms starts[] = {
       parse_transforms(
           "split a1 6; online_softmax r2 4 at a1.o; cooperative_load a1.o; bind a1.o grid.x"),
       parse_transforms(
@@ -109,7 +109,7 @@ TEST_CASE(
       const Below below = below_of(random);
       const auto drawn = random_transforms(
           kernel, below, {.vectors = seed % 2 != 0, .threads = true, .first = starts[seed % 3]});
-      const std::string list = print(drawn.list);
+      const std::string list = list_text(drawn);
       INFO(name << " seed " << seed << ": " << list);
       shared += list.find("cooperative_load") != std::string::npos;
       CHECK(difference_of_drawn(share_case(a), everything(), list, seed) == "");
@@ -178,8 +178,8 @@ TEST_CASE("attention of narrow floats is one kernel where there are matrix atoms
       if (std::string_view(name) == "causal") a.shown = kCausal;
       Builder builder;
       const Graph graph = parse_graph(text(a), builder);
-      CHECK(is_online_softmax(build_kernel(graph), warps_like()));
-      const std::string list = print(lower(graph, warps_like(), "", true).chosen.list);
+      CHECK(choose_fused(build_kernel(graph), warps_like()).has_value());
+      const std::string list = list_text(lower(graph, warps_like(), "", true).chosen);
       INFO(list);
       CHECK(list.find("tensorize") != std::string::npos);
       CHECK(difference(share_case(a), warps_like(), "", true) == "");

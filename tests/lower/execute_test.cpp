@@ -50,13 +50,13 @@ TEST_CASE("however recipes decide, the result is the same") {
     for (const auto& [name, c] : representative_cases()) {
       Builder builder;
       const Kernel tree = build_kernel(parse_graph(c.graph, builder), c.alias, c.sections);
-      const std::string rule = print(choose_transforms(tree, capabilities).list);
+      const std::string rule = list_text(choose_transforms(tree, capabilities));
       for (uint32_t seed = 1; seed <= 4; ++seed) {
         std::mt19937 random(seed);
         const auto any = [&](std::string_view, std::span<const int64_t> options) {
           return std::uniform_int_distribution<size_t>(0, options.size() - 1)(random);
         };
-        const std::string list = print(choose_transforms(tree, capabilities, any).list);
+        const std::string list = list_text(choose_transforms(tree, capabilities, any));
         INFO(name << " on " << device << ": " << list);
         if (list != rule) CHECK(difference(c, capabilities, list, false) == "");
       }
@@ -74,9 +74,9 @@ TEST_CASE("any legal transform list gives the same result") {
       const Below below = below_of(random);
       const RandomTransformOptions options{.vectors = seed % 2 != 0, .threads = seed % 4 < 2};
       const auto [transformed, list] = random_transforms(kernel, below, options);
-      const std::string text = print(list);
+      const std::string text = print(transformed, list);
       INFO(name << " seed " << seed << ": " << text);
-      CHECK(parse_transforms(text) == list);
+      CHECK(parse_transforms(text) == written(transformed, list));
       if (iterations(transformed, transformed.body) > 300'000) continue;
       try {
         const std::string wrong = difference(c, everything(), text, false, seed);

@@ -152,7 +152,7 @@ std::vector<std::string> random_lists(const std::string& graph, uint32_t seeds,
   std::vector<std::string> lists;
   for (uint32_t seed = 1; seed <= seeds; ++seed) {
     std::mt19937 random(seed);
-    lists.push_back(print(random_transforms(kernel, below_of(random), options).list));
+    lists.push_back(list_text(random_transforms(kernel, below_of(random), options)));
   }
   return lists;
 }

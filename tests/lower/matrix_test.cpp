@@ -440,12 +440,10 @@ TEST_CASE("any legal list after tensorize gives the same result") {
     for (uint32_t seed = 1; seed <= (tiled ? 6u : 24u); ++seed) {
       std::mt19937 random(seed);
       const Below below = below_of(random);
-      const TransformList more =
-          random_transforms(kernel, below,
-                            {.steps = tiled ? 3 : 8, .vectors = true, .threads = !tiled})
-              .list;
-      longer += !more.empty();
-      const std::string list = std::string(start) + print(more);
+      const Chosen more = random_transforms(
+          kernel, below, {.steps = tiled ? 3 : 8, .vectors = true, .threads = !tiled});
+      longer += !more.list.empty();
+      const std::string list = std::string(start) + list_text(more);
       INFO(list);
       try {
         const std::string wrong = difference(c, warps_like(), list, false, seed);

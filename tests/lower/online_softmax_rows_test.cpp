@@ -34,7 +34,7 @@ std::string rows(const std::string& shape, const std::string& dtype = "f32",
 bool is_online_softmax(const std::string& text) {
   Builder builder;
   const LoweredKernel kernel = lower(parse_graph(text, builder), cpu_like(), "", true);
-  return print(kernel.chosen.list).find("online_softmax ") != std::string::npos;
+  return list_text(kernel.chosen).find("online_softmax ") != std::string::npos;
 }
 
 }  // namespace

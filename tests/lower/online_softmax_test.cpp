@@ -161,8 +161,8 @@ TEST_CASE("attention is one pass where threads have a few queries each") {
     for (const Capabilities& device : {software_like(), gpu_like()}) {
       Builder builder;
       const LoweredKernel kernel = lower(parse_graph(text(a), builder), device, "", true);
-      CHECK(print(kernel.chosen.list).find("online_softmax ") != std::string::npos);
-      CHECK(print(kernel.chosen.list).find("block.x") != std::string::npos);
+      CHECK(list_text(kernel.chosen).find("online_softmax ") != std::string::npos);
+      CHECK(list_text(kernel.chosen).find("block.x") != std::string::npos);
       CHECK(difference(chain_case(a), device, "", true) == "");
     }
   }
@@ -176,7 +176,7 @@ TEST_CASE("keys that are too many for the loops of a thread are not chained") {
   const auto chained = [&](uint32_t trips) {
     Capabilities device = software_like();
     device.max_loop_trips = trips;
-    return is_online_softmax(build_kernel(graph), device);
+    return choose_fused(build_kernel(graph), device).has_value();
   };
   CHECK(chained(0));
   CHECK(chained(20000));
@@ -269,9 +269,9 @@ TEST_CASE("chained sums of the variants agree in blocks of any length, either wa
 }
 
 TEST_CASE("any list after online_softmax gives the same result") {
-  const TransformList starts[] = {parse_transforms("split a1 6; online_softmax r2 4 at a1.o"),
-                                  parse_transforms("online_softmax r2 5 at a0"),
-                                  parse_transforms("online_softmax r2 6 at a0 inner r2")};
+  const WrittenTransforms starts[] = {parse_transforms("split a1 6; online_softmax r2 4 at a1.o"),
+                                      parse_transforms("online_softmax r2 5 at a0"),
+                                      parse_transforms("online_softmax r2 6 at a0 inner r2")};
   int chained = 0;
   std::vector<std::pair<const char*, Attention>> kinds = kChainKinds;
   kinds.insert(kinds.end(), kVariants.begin(), kVariants.end());
@@ -285,7 +285,7 @@ TEST_CASE("any list after online_softmax gives the same result") {
       const auto drawn = random_transforms(
           kernel, below,
           {.vectors = seed % 2 != 0, .threads = seed % 4 < 2, .first = starts[seed % 3]});
-      const std::string list = print(drawn.list);
+      const std::string list = list_text(drawn);
       INFO(name << " seed " << seed << ": " << list);
       chained += list.find("online_softmax") != std::string::npos;
       CHECK(difference_of_drawn(chain_case(a), everything(), list, seed) == "");

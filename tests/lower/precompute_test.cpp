@@ -184,13 +184,13 @@ TEST_CASE("any list after precompute gives the same result") {
     for (uint32_t seed = 1; seed <= 24; ++seed) {
       std::mt19937 random(seed);
       const Below below = below_of(random);
-      TransformList first;
+      WrittenTransforms first;
       const KernelAxis& r = kernel.axes[seed % kernel.axes.size()];
       first = parse_transforms("split a1 6; precompute " + r.name +
                                (seed % 2 != 0 ? " 4 at a1.o" : " 5 at a0"));
       const auto drawn = random_transforms(
           kernel, below, {.vectors = seed % 2 != 0, .threads = seed % 4 < 2, .first = first});
-      const std::string list = print(drawn.list);
+      const std::string list = list_text(drawn);
       INFO(name << " seed " << seed << ": " << list);
       done += list.find("precompute") != std::string::npos;
       CHECK(difference_of_drawn(precompute_case(a), everything(), list, seed) == "");

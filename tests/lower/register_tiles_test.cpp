@@ -45,7 +45,7 @@ std::string with(std::string list, std::string_view from, std::string_view to) {
 TEST_CASE("rows stay with the threads that an atom says have them") {
   const Attention wide{.queries = 256, .keys = 128, .size = 16, .values = 16, .dtype = "f16"};
   const LoweredKernel lowered = attention(wide);
-  const std::string list = print(lowered.chosen.list);
+  const std::string list = list_text(lowered.chosen);
   INFO(list);
   CHECK(list.find("across 4") != std::string::npos);
   CHECK(shared_tiles(lowered.chosen.kernel) == 0);
@@ -61,7 +61,7 @@ TEST_CASE("rows stay with the threads that an atom says have them") {
 TEST_CASE("rows are shared where the atom does not say who has them") {
   const Attention untold{.queries = 64, .keys = 64, .size = 16, .values = 16, .dtype = "bf16"};
   const LoweredKernel lowered = attention(untold);
-  CHECK(print(lowered.chosen.list).find("across") == std::string::npos);
+  CHECK(list_text(lowered.chosen).find("across") == std::string::npos);
   CHECK(shared_tiles(lowered.chosen.kernel) > 0);
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("masks and tails of rows that stay in registers") {
 
 TEST_CASE("a tile is shared once a loop's threads take other elements of it") {
   const Attention a{.queries = 64, .keys = 64, .size = 16, .values = 16, .dtype = "f16"};
-  const std::string list = print(attention(a).chosen.list);
+  const std::string list = list_text(attention(a).chosen);
   INFO(list);
   REQUIRE(list.find("across 4") != std::string::npos);
   REQUIRE(shared_tiles(attention(a, list).chosen.kernel) == 0);
@@ -100,15 +100,16 @@ TEST_CASE("any list around rows in registers gives the same result") {
     a.shown = queries == 75 ? kCausal : "";
     Builder builder;
     const Kernel kernel = build_kernel(parse_graph(text(a), builder));
-    const TransformList whole = attention(a).chosen.list;
+    const Chosen chosen = attention(a).chosen;
+    const WrittenTransforms whole = written(chosen.kernel, chosen.list);
     for (uint32_t seed = 1; seed <= 24; ++seed) {
       std::mt19937 random(seed);
       const Below below = below_of(random);
       // What the recipe does up to some point, but one step, then what is drawn.
-      TransformList first(whole.begin(), whole.end() - below(8));
+      WrittenTransforms first(whole.begin(), whole.end() - below(8));
       if (below(2)) first.erase(first.end() - 1 - below(static_cast<uint32_t>(first.size()) / 2));
       const auto drawn = random_transforms(kernel, below, {.threads = true, .first = first});
-      const std::string list = print(drawn.list);
+      const std::string list = list_text(drawn);
       INFO(seed << ": " << list);
       across += list.find("across") != std::string::npos;
       CHECK(difference_of_drawn(case_of(a), warps_like(), list, seed) == "");
@@ -173,7 +174,7 @@ TEST_CASE("tensorize says which threads a subgroup may be spread over") {
   Kernel copy = kernel;
   const auto refusal = [&](const std::string& list) {
     copy = kernel;
-    for (const Transform& t : parse_transforms(list))
+    for (const WrittenTransform& t : parse_transforms(list))
       if (const auto no = try_apply(copy, t)) return no->message;
     return std::string();
   };

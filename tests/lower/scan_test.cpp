@@ -134,15 +134,16 @@ TEST_CASE("any list after scan gives the same result") {
   for (const auto& [name, c] : kScanKinds) {
     Builder builder;
     const Kernel kernel = build_kernel(parse_graph(scan_text(c), builder));
-    TransformList first = chosen_scan(c, cpu_like()).list;
-    while (!first.empty() && first.back().kind != TransformKind::kScan) first.pop_back();
+    const Chosen chosen = chosen_scan(c, cpu_like());
+    WrittenTransforms first = written(chosen.kernel, chosen.list);
+    while (!first.empty() && kind_of(first.back()) != TransformKind::kScan) first.pop_back();
     if (first.empty()) continue;
     for (uint32_t seed = 1; seed <= 12; ++seed) {
       std::mt19937 random(seed);
       const Below below = below_of(random);
       const auto drawn = random_transforms(
           kernel, below, {.vectors = seed % 2 != 0, .threads = seed % 4 < 2, .first = first});
-      const std::string list = print(drawn.list);
+      const std::string list = list_text(drawn);
       INFO(name << " seed " << seed << ": " << list);
       scanned += list.find("scan") != std::string::npos;
       CHECK(difference_of_drawn(scan_case(c), everything(), list, seed) == "");
@@ -170,8 +171,8 @@ TEST_CASE("scan is refused where terms are others than those before a position")
   const auto refusal = [](std::string graph, const char* list) {
     Builder builder;
     Kernel kernel = build_kernel(parse_graph(graph, builder));
-    TransformList steps = parse_transforms(list);
-    const Transform last = steps.back();
+    WrittenTransforms steps = parse_transforms(list);
+    const WrittenTransform last = steps.back();
     steps.pop_back();
     apply_transforms(kernel, steps);
     const std::string before = print(kernel);

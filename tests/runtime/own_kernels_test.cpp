@@ -183,7 +183,7 @@ TEST_CASE("a name that no kernel has met is told, with those that there were") {
   const Capabilities capabilities = generic_capabilities();
   const LoweredKernel kernel = compiler.lower(
       compiler.legalise(parse_graph(kThrice, builder), capabilities), capabilities, {}, chooser);
-  CHECK(print(kernel.chosen.list) == "split a0 2");
+  CHECK(list_text(kernel.chosen) == "split a0 2");
   REQUIRE(own.unmet().size() == 1);
   CHECK(own.unmet()[0].ends_with("kernels were " + std::string(kernel.program.view().name())));
 }

@@ -62,7 +62,7 @@ uint32_t kinds_of(const std::vector<std::string>& lists) {
       list.remove_prefix(std::min(list.find_first_not_of(" ;"), list.size()));
       const std::string_view word = list.substr(0, list.find(' '));
       for (uint32_t k = 0; k < drawn_count(); ++k)
-        if (drawn()[k].word == word || drawn()[k].old_word == word) kinds |= 1u << k;
+        if (drawn()[k].word == word) kinds |= 1u << k;
       list.remove_prefix(std::min(list.find(';'), list.size()));
     }
   }

@@ -84,101 +84,75 @@ std::pair<int, int> ScheduleBuilder::halves(bool done, int axis) const {
 }
 
 std::pair<int, int> ScheduleBuilder::split(int axis, int64_t factor) {
-  return halves(step({TransformKind::kSplit, {kernel.axes[axis].name}, factor, Bind::kLoop}), axis);
+  return halves(step(transforms::Split<int>{axis, factor}), axis);
 }
 
 int ScheduleBuilder::fuse(int outer, int inner) {
-  const bool done =
-      step({TransformKind::kFuse, {kernel.axes[outer].name, kernel.axes[inner].name}});
+  const bool done = step(transforms::Fuse<int>{outer, inner});
   return done ? static_cast<int>(kernel.axes.size()) - 1 : outer;
 }
 
 void ScheduleBuilder::reorder(const std::vector<int>& axes) {
-  std::vector<std::string> names;
-  for (const int a : axes) names.push_back(kernel.axes[a].name);
-  step({TransformKind::kReorder, std::move(names)});
+  step(transforms::Reorder<int>{axes});
 }
 
 void ScheduleBuilder::unroll(int axis) {
-  if (extent(axis).is_const(1)) return;
-  step({TransformKind::kUnroll, {kernel.axes[axis].name}});
+  if (!extent(axis).is_const(1)) step(transforms::Unroll<int>{axis});
 }
 
 void ScheduleBuilder::vectorize(int axis) {
-  if (extent(axis).is_const(1)) return;
-  step({TransformKind::kVectorize, {kernel.axes[axis].name}});
+  if (!extent(axis).is_const(1)) step(transforms::Vectorize<int>{axis});
 }
 
 bool ScheduleBuilder::bind(int axis, Bind place) {
-  return step_if_legal({TransformKind::kBind, {kernel.axes[axis].name}, 0, place});
+  return step_if_legal(transforms::Bind<int>{axis, place});
 }
 
 std::pair<int, int> ScheduleBuilder::group(int axis, int64_t threads) {
-  return halves(step({TransformKind::kGroup, {kernel.axes[axis].name}, threads, Bind::kLoop}),
-                axis);
+  return halves(step(transforms::Group<int>{axis, threads}), axis);
 }
 
 void ScheduleBuilder::tensorize(int m, int n, int k, int64_t threads, int64_t across) {
-  step({.kind = TransformKind::kTensorize,
-        .names = {kernel.axes[m].name, kernel.axes[n].name, kernel.axes[k].name},
-        .factor = threads,
-        .across = across});
+  step(transforms::Tensorize<int>{m, n, k, threads, across});
 }
 
-bool ScheduleBuilder::stage(int buffer, int axis, int64_t pad, int inner, bool computed,
-                            bool lines) {
-  std::vector<std::string> names{"b" + std::to_string(buffer), kernel.axes[axis].name};
-  if (inner >= 0) names.push_back(kernel.axes[inner].name);
-  return step_if_legal(
-      {TransformKind::kStage, std::move(names), 0, Bind::kLoop, computed, lines, pad});
-}
+bool ScheduleBuilder::stage(const transforms::Stage<int>& stage) { return step_if_legal(stage); }
 
-bool ScheduleBuilder::stage(const KValueRef& load, int axis, int inner, int64_t pad) {
+bool ScheduleBuilder::stage(const KValueRef& load, int axis, std::optional<int> inner,
+                            int64_t pad) {
   const std::vector<KValueRef> ways = ways_to_read(kernel, axis, load->buffer);
   const auto way =
       std::ranges::find_if(ways, [&](const KValueRef& other) { return reads_same(*other, *load); });
   if (way == ways.end()) return false;
-  std::string buffer = "b" + std::to_string(load->buffer);
-  if (ways.size() > 1) buffer += "." + std::to_string(way - ways.begin());
-  std::vector<std::string> names{std::move(buffer), kernel.axes[axis].name};
-  if (inner >= 0) names.push_back(kernel.axes[inner].name);
-  return step_if_legal({TransformKind::kStage, std::move(names), 0, Bind::kLoop, false, 0, pad});
+  BufferWay source{load->buffer, std::nullopt};
+  if (ways.size() > 1) source.way = static_cast<int>(way - ways.begin());
+  return stage({.source = source, .at = axis, .pad = pad, .inner = inner});
 }
 
-bool ScheduleBuilder::pipeline(int axis, int64_t places) {
-  return step_if_legal(
-      {TransformKind::kMultiBuffer, {kernel.axes[axis].name}, places, Bind::kLoop});
+bool ScheduleBuilder::multi_buffer(int axis, int64_t places) {
+  return step_if_legal(transforms::MultiBuffer<int>{axis, places});
 }
 
-void ScheduleBuilder::dot(int axis) { step({TransformKind::kDot, {kernel.axes[axis].name}}); }
+void ScheduleBuilder::dot(int axis) { step(transforms::Dot<int>{axis}); }
 
-bool ScheduleBuilder::sink(int reduce_axis, int at) {
-  return step_if_legal(
-      {TransformKind::kComputeAt, {kernel.axes[reduce_axis].name, kernel.axes[at].name}});
+bool ScheduleBuilder::compute_at(int reduce_axis, int at) {
+  return step_if_legal(transforms::ComputeAt<int>{reduce_axis, at});
 }
 
-bool ScheduleBuilder::online_softmax(int reduce_axis, int64_t block, int at, bool inner,
-                                     int64_t pad, bool sums) {
-  std::vector<std::string> names{kernel.axes[reduce_axis].name, kernel.axes[at].name};
-  if (inner) names.push_back(names.front());
-  return step_if_legal(
-      {TransformKind::kOnlineSoftmax, std::move(names), block, Bind::kLoop, false, 0, pad, sums});
+bool ScheduleBuilder::online_softmax(const transforms::OnlineSoftmax<int>& softmax) {
+  return step_if_legal(softmax);
 }
 
-bool ScheduleBuilder::share(int axis) {
-  return step_if_legal({TransformKind::kCooperativeLoad, {kernel.axes[axis].name}});
+bool ScheduleBuilder::cooperative_load(int axis) {
+  return step_if_legal(transforms::CooperativeLoad<int>{axis});
 }
 
 bool ScheduleBuilder::scan(int reduce_axis, int axis) {
-  return step_if_legal(
-      {TransformKind::kScan, {kernel.axes[reduce_axis].name, kernel.axes[axis].name}});
+  return step_if_legal(transforms::Scan<int>{reduce_axis, axis});
 }
 
 bool ScheduleBuilder::precompute(int reduce_axis, int64_t block, int at) {
-  return step_if_legal({TransformKind::kPrecompute,
-                        {kernel.axes[reduce_axis].name, kernel.axes[at].name},
-                        block,
-                        Bind::kLoop});
+  return step_if_legal(transforms::Precompute<int>{reduce_axis, block, at});
 }
 
 bool ScheduleBuilder::cache_reduction(int reduce_axis, int later_axis) {
@@ -194,8 +168,7 @@ bool ScheduleBuilder::cache_reduction(int reduce_axis, int later_axis) {
   const int64_t room =
       caps.max_scratch_bytes ? std::min<int64_t>(cache, caps.max_scratch_bytes) : cache;
   if (!pays || extent(reduce_axis).max() > room / bytes) return false;
-  return step_if_legal({TransformKind::kCacheReduction,
-                        {kernel.axes[reduce_axis].name, kernel.axes[later_axis].name}});
+  return step_if_legal(transforms::CacheReduction<int>{reduce_axis, later_axis});
 }
 
 int64_t ScheduleBuilder::choose(std::string_view point, int64_t rule,
@@ -309,8 +282,7 @@ int64_t ScheduleBuilder::bytes_moved(const Statement& s) const {
 
 int ScheduleBuilder::fuse_if(int outer, int inner, const std::function<bool(int fused)>& keeps) {
   Kernel before = kernel;
-  if (!step_if_legal({TransformKind::kFuse, {kernel.axes[outer].name, kernel.axes[inner].name}}))
-    return -1;
+  if (!step_if_legal(transforms::Fuse<int>{outer, inner})) return -1;
   const int fused = static_cast<int>(kernel.axes.size()) - 1;
   if (keeps(fused)) return fused;
   kernel = std::move(before);

@@ -35,24 +35,23 @@ class ScheduleBuilder {
   bool bind(int axis, Bind place);
   std::pair<int, int> group(int axis, int64_t threads);  ///< (outer, inner)
   /// False, and nothing done, if the tile is too large or the loads do not allow it.
-  bool stage(int buffer, int axis, int64_t pad = 0, int inner = -1, bool computed = false,
-             bool lines = false);
+  bool stage(const transforms::Stage<int>& stage);
+  bool stage(int buffer, int axis, int64_t pad = 0) {
+    return stage({.source = {buffer, {}}, .at = axis, .pad = pad});
+  }
   /// As the kernel has the load now: what others read of its buffer inside the axis stays.
-  bool stage(const KValueRef& load, int axis, int inner = -1, int64_t pad = 0);
+  bool stage(const KValueRef& load, int axis, std::optional<int> inner = {}, int64_t pad = 0);
   /// False, and nothing done, if the loop fills no shared tiles.
-  bool pipeline(int axis, int64_t places);
+  bool multi_buffer(int axis, int64_t places);
   void dot(int axis);
   /// `across`: threads of a subgroup on block.x, if not all.
   void tensorize(int m, int n, int k, int64_t threads, int64_t across = 0);
   /// False, and nothing done, where sums cannot leave their registers.
-  bool sink(int reduce_axis, int at);
+  bool compute_at(int reduce_axis, int at);
   /// False, and nothing done, where the sums inside `at` do not follow the maximum.
-  /// `inner`: the steps of a block lie side by side in its tiles. `pad`: room after their rows.
-  /// `sums`: the terms' tile holds what they are made of.
-  bool online_softmax(int reduce_axis, int64_t block, int at, bool inner = false, int64_t pad = 0,
-                      bool sums = false);
+  bool online_softmax(const transforms::OnlineSoftmax<int>& softmax);
   /// False, and nothing done, where loops inside fill no tiles for others.
-  bool share(int axis);
+  bool cooperative_load(int axis);
   /// False, and nothing done, where the terms are not those up to each position, or from it on.
   bool scan(int reduce_axis, int axis);
   /// False, and nothing done, where the terms take nothing that can be computed ahead of them.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Applies transforms, to a copy of the tree where a step may fail half-way.
 #include <algorithm>
+#include <initializer_list>
+#include <variant>
 
 #include "core/kernel/transforms/apply.hpp"
+#include "core/kernel/transforms/fields.hpp"
 #include "core/kernel/tree/dot.hpp"
 #include "core/kernel/tree/matrix.hpp"
 #include "core/kernel/tree/shared_tiles.hpp"
@@ -11,7 +14,7 @@ namespace tenon {
 
 Refused TransformStep::refuse(std::string_view expected, std::string_view got) const {
   return Refusal{ErrorKind::kInvalid, fmt::format("[transform] {}: expected {}, got {}",
-                                                  print(TransformList{transform}), expected, got)};
+                                                  print(kernel, {any}), expected, got)};
 }
 
 Refused TransformStep::check_free(int a) const {
@@ -33,15 +36,15 @@ std::string unique_name(const Kernel& kernel, std::string name) {
 
 }  // namespace
 
-Refused apply_reorder(const TransformStep& step) {
+Refused apply_reorder(const StepOf<transforms::Reorder>& step) {
   Kernel& kernel = step.kernel;
-  const std::vector<int>& order = step.axes;
+  const std::vector<int>& order = step.transform.axes;
   for (const int a : order)
     if (kernel.axes[a].bind == Bind::kMatrix)
       return step.refuse("this before tensorize", kernel.axes[a].name + " in a matrix");
   for (size_t i = 0; i < order.size(); ++i)
     if (std::ranges::count(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(i), order[i]))
-      return step.refuse("different axes", step.transform.names[i] + " twice");
+      return step.refuse("different axes", kernel.axes[order[i]].name + " twice");
   std::vector<Statement*> path;
   for (const int a : order) {
     std::vector<Statement*> p = path_to(kernel, a);
@@ -75,8 +78,8 @@ Refused apply_reorder(const TransformStep& step) {
 
 namespace {
 
-Refused check_no_carry(const TransformStep& step) {
-  for (const int a : step.axes)
+Refused check_no_carry(const TransformStep& step, std::initializer_list<int> axes) {
+  for (const int a : axes)
     if (!path_to(step.kernel, a).back()->carried.empty())
       return step.refuse("a loop that carries no sums", step.kernel.axes[a].name);
   return {};
@@ -84,16 +87,16 @@ Refused check_no_carry(const TransformStep& step) {
 
 }  // namespace
 
-Refused apply_fuse(const TransformStep& step) {
+Refused apply_fuse(const StepOf<transforms::Fuse>& step) {
   Kernel& kernel = step.kernel;
-  const int a = step.axes[0], b = step.axes[1];
-  if (Refused no = check_no_carry(step)) return no;
+  const int a = step.transform.outer, b = step.transform.inner;
+  if (Refused no = check_no_carry(step, {a, b})) return no;
   Statement& outer = *path_to(kernel, a).back();
   if (outer.body.size() != 1 || outer.body[0].kind != Statement::Kind::kLoop ||
       outer.body[0].axis != b)
-    return step.refuse(step.axis(1).name + " directly inside " + step.axis(0).name,
+    return step.refuse(kernel.axes[b].name + " directly inside " + kernel.axes[a].name,
                        "another nesting");
-  if (step.axis(0).kind != step.axis(1).kind)
+  if (kernel.axes[a].kind != kernel.axes[b].kind)
     return step.refuse("axes of one kind", "a parallel and an ordered one");
   const Expr inner = kernel.axes[b].extent;
   const int m =
@@ -109,10 +112,10 @@ Refused apply_fuse(const TransformStep& step) {
   return {};
 }
 
-Refused apply_pad(const TransformStep& step) {
+Refused apply_pad(const StepOf<transforms::Pad>& step) {
   Kernel& kernel = step.kernel;
-  KernelAxis& axis = kernel.axes[step.axes[0]];
-  if (Refused no = check_no_carry(step)) return no;
+  KernelAxis& axis = kernel.axes[step.transform.axis];
+  if (Refused no = check_no_carry(step, {step.transform.axis})) return no;
   if (axis.extent.divisible_by(step.transform.factor)) return {};
   const Expr before = axis.extent;
   axis.extent = ceil_div(before, step.transform.factor) * step.transform.factor;
@@ -141,52 +144,41 @@ int split_axis(Kernel& kernel, int a, int64_t factor) {
   return inner;
 }
 
-Refused apply_split(const TransformStep& step) {
-  if (Refused no = check_no_carry(step)) return no;
-  split_axis(step.kernel, step.axes[0], step.transform.factor);
+Refused apply_split(const StepOf<transforms::Split>& step) {
+  if (Refused no = check_no_carry(step, {step.transform.axis})) return no;
+  split_axis(step.kernel, step.transform.axis, step.transform.factor);
   return {};
 }
 
 namespace {
 
-using Apply = Refused (*)(const TransformStep&);
-constexpr Apply kApply[] = {
-#define TN_TRANSFORM(name, word, ...) apply_##word,
-#include "core/kernel/transforms/transforms.def"
-};
-
-/// Finds the axes that the transform names.
-Refused resolve(TransformStep& step) {
-  size_t name = 0;
-  for (const TransformArgument argument : transform_info(step.transform.kind).arguments) {
-    using enum TransformArgument;
-    if (argument == kBuffer) ++name;
-    const bool many = argument == kMoreAxes;
-    if (argument != kAxis && argument != kFreeAxis && argument != kOptionalInner && !many) continue;
-    for (; name < step.transform.names.size(); ++name) {
-      const std::string& wanted = step.transform.names[name];
-      const int a = step.kernel.axis(wanted);
-      if (a < 0 || path_to(step.kernel, a).empty()) {
-        std::string have;
-        walk(std::as_const(step.kernel).body, [&](const Statement& s) {
-          if (s.kind == Statement::Kind::kLoop) have += " " + step.kernel.axes[s.axis].name;
-        });
-        return step.refuse(
-            "an axis of the kernel (" + (have.empty() ? "none" : have.substr(1)) + ")", wanted);
-      }
-      if (argument == kFreeAxis) {
-        if (Refused no = step.check_free(a)) return no;
-        if (path_to(step.kernel, a).back()->range)
-          return step.refuse("a loop over all of its extent", wanted);
-      }
-      step.axes.push_back(a);
-      if (!many) {
-        ++name;
-        break;
-      }
-    }
+#define TN_TRANSFORM(Name, word, ...)                                                   \
+  Refused apply(Kernel& kernel, const Transform& any, const transforms::Name<int>& t) { \
+    return apply_##word({{kernel, any}, t});                                            \
   }
-  return {};
+#include "core/kernel/transforms/transforms.def"
+
+/// Each axis must have a loop, and be free where the table says so.
+Refused check_axes(const TransformStep& step) {
+  Refused no;
+  const auto check = [&](int a, bool is_free) {
+    if (no) return;
+    const std::vector<Statement*> path = path_to(step.kernel, a);
+    if (path.empty())
+      no = step.refuse("an axis that has a loop", step.kernel.axes[a].name);
+    else if (is_free && !(no = step.check_free(a)) && path.back()->range)
+      no = step.refuse("a loop over all of its extent", step.kernel.axes[a].name);
+  };
+  each_field(step.any, [&](auto kind, std::string_view, const auto& field) {
+    using enum FieldKind;
+    if constexpr (kind == kAxis || kind == kAt || kind == kFreeAxis)
+      check(field, kind == kFreeAxis);
+    if constexpr (kind == kAxes)
+      for (const int a : field) check(a, false);
+    if constexpr (kind == kInner)
+      if (field) check(*field, false);
+  });
+  return no;
 }
 
 /// What atoms load must still be there without masks.
@@ -285,18 +277,59 @@ bool has(const Kernel& kernel, Bind bind) {
 
 }  // namespace
 
+std::variant<Transform, Refusal> resolve(Kernel& kernel, const WrittenTransform& from) {
+  auto out = make_transform<Transform>(kind_of(from));
+  Refused no;
+  const auto axis = [&](const std::string& wanted) {
+    const int a = kernel.axis(wanted);
+    if (no || (a >= 0 && !path_to(kernel, a).empty())) return a;
+    std::string have;
+    walk(std::as_const(kernel).body, [&](const Statement& s) {
+      if (is_loop(s)) have += " " + kernel.axes[s.axis].name;
+    });
+    no = Refusal{ErrorKind::kInvalid,
+                 fmt::format("[transform] {}: expected an axis of the kernel ({}), got {}",
+                             print(WrittenTransforms{from}), have.empty() ? "none" : have.substr(1),
+                             wanted)};
+    return -1;
+  };
+  each_pair(from, out, [&](auto kind, const auto& name, auto& field) {
+    using enum FieldKind;
+    if constexpr (kind == kAxis || kind == kAt || kind == kFreeAxis) {
+      field = axis(name);
+    } else if constexpr (kind == kAxes) {
+      for (const std::string& one : name) field.push_back(axis(one));
+    } else if constexpr (kind == kInner) {
+      if (name) field = axis(*name);
+    } else {
+      field = name;
+    }
+  });
+  if (no) return *std::move(no);
+  return out;
+}
+
+Refused try_apply(Kernel& kernel, const WrittenTransform& transform) {
+  const std::variant<Transform, Refusal> found = resolve(kernel, transform);
+  if (const auto* no = std::get_if<Refusal>(&found)) return *no;
+  return try_apply(kernel, std::get<Transform>(found));
+}
+
 Refused try_apply(Kernel& kernel, const Transform& transform) {
+  const TransformKind kind = kind_of(transform);
   const bool matrices = has(kernel, Bind::kMatrix), dots = has(kernel, Bind::kDot);
   const bool ranges = has_ranges(kernel);
-  const bool in_place = only_binds(transform.kind) && !matrices && !dots && !ranges;
+  const bool in_place = only_binds(kind) && !matrices && !dots && !ranges;
   Kernel copy;
   if (!in_place) copy = kernel;
-  TransformStep step{in_place ? kernel : copy, transform, {}};
+  const TransformStep step{in_place ? kernel : copy, transform};
   try {
-    if (Refused no = resolve(step)) return no;
-    if (moves_statements(transform.kind) && has_pipeline(step.kernel))
+    if (Refused no = check_axes(step)) return no;
+    if (moves_statements(kind) && has_pipeline(step.kernel))
       return step.refuse("this before multi_buffer", "multi-buffered copies");
-    if (Refused no = kApply[static_cast<size_t>(transform.kind)](step)) return no;
+    if (Refused no =
+            std::visit([&](const auto& t) { return apply(step.kernel, transform, t); }, transform))
+      return no;
     if (matrices)
       if (Refused no = check_matrices(step)) return no;
     if (dots)
@@ -315,6 +348,45 @@ Refused try_apply(Kernel& kernel, const Transform& transform) {
 void apply_transforms(Kernel& kernel, const TransformList& list) {
   for (const Transform& transform : list)
     if (const Refused no = try_apply(kernel, transform)) throw Error(no->kind, no->message);
+}
+
+TransformList apply_transforms(Kernel& kernel, const WrittenTransforms& list) {
+  TransformList out;
+  for (const WrittenTransform& transform : list) {
+    const std::variant<Transform, Refusal> found = resolve(kernel, transform);
+    if (const auto* no = std::get_if<Refusal>(&found)) throw Error(no->kind, no->message);
+    out.push_back(std::get<Transform>(found));
+    apply_transforms(kernel, TransformList{out.back()});
+  }
+  return out;
+}
+
+namespace {
+
+WrittenTransform with_names(const Kernel& kernel, const Transform& transform) {
+  auto out = make_transform<WrittenTransform>(kind_of(transform));
+  const auto name = [&](int axis) { return kernel.axes.at(static_cast<size_t>(axis)).name; };
+  each_pair(transform, out, [&](auto kind, const auto& from, auto& field) {
+    using enum FieldKind;
+    if constexpr (kind == kAxis || kind == kAt || kind == kFreeAxis) {
+      field = name(from);
+    } else if constexpr (kind == kAxes) {
+      for (const int axis : from) field.push_back(name(axis));
+    } else if constexpr (kind == kInner) {
+      if (from) field = name(*from);
+    } else {
+      field = from;
+    }
+  });
+  return out;
+}
+
+}  // namespace
+
+WrittenTransforms written(const Kernel& kernel, const TransformList& list) {
+  WrittenTransforms out;
+  for (const Transform& t : list) out.push_back(with_names(kernel, t));
+  return out;
 }
 
 }  // namespace tenon

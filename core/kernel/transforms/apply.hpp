@@ -8,20 +8,24 @@ namespace tenon {
 
 using Refused = std::optional<Refusal>;
 
+/// A transform whose axes have loops, and are free where they must be.
 struct TransformStep {
   Kernel& kernel;
-  const Transform& transform;
-  std::vector<int> axes;  ///< that it names: each has a loop, and is free where it must be
+  const Transform& any;
 
   Refused refuse(std::string_view expected, std::string_view got) const;
-  const KernelAxis& axis(size_t i) const { return kernel.axes[axes[i]]; }
   /// Of an axis that must not be bound.
   Refused check_free(int axis) const;
 };
 
+template <template <class> class Name>
+struct StepOf : TransformStep {
+  const Name<int>& transform;
+};
+
 int split_axis(Kernel& kernel, int axis, int64_t factor);  ///< gives the inner axis
 
-#define TN_TRANSFORM(name, word, ...) Refused apply_##word(const TransformStep& step);
+#define TN_TRANSFORM(Name, word, ...) Refused apply_##word(const StepOf<transforms::Name>& step);
 #include "core/kernel/transforms/transforms.def"
 
 }  // namespace tenon

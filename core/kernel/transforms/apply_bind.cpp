@@ -174,9 +174,8 @@ Refused check_place(const TransformStep& step, int a, Bind bind, const Expr& ext
 }
 
 /// unroll and vectorize: all iterations at once.
-Refused jam(const TransformStep& step, Bind bind, int64_t limit) {
+Refused jam(const TransformStep& step, int a, Bind bind, int64_t limit) {
   Kernel& kernel = step.kernel;
-  const int a = step.axes[0];
   KernelAxis& axis = kernel.axes[a];
   const bool vector = bind == Bind::kVector;
   if (!axis.extent.is_const() || axis.extent.value() < 1 || axis.extent.value() > limit)
@@ -214,23 +213,27 @@ Refused jam(const TransformStep& step, Bind bind, int64_t limit) {
 
 }  // namespace
 
-Refused apply_unroll(const TransformStep& step) { return jam(step, Bind::kUnroll, kMaxUnroll); }
+Refused apply_unroll(const StepOf<transforms::Unroll>& step) {
+  return jam(step, step.transform.axis, Bind::kUnroll, kMaxUnroll);
+}
 
-Refused apply_vectorize(const TransformStep& step) { return jam(step, Bind::kVector, kMaxLanes); }
+Refused apply_vectorize(const StepOf<transforms::Vectorize>& step) {
+  return jam(step, step.transform.axis, Bind::kVector, kMaxLanes);
+}
 
-Refused apply_bind(const TransformStep& step) {
+Refused apply_bind(const StepOf<transforms::Bind>& step) {
   Kernel& kernel = step.kernel;
-  const int a = step.axes[0];
+  const int a = step.transform.axis;
   if (kernel.axes[a].kind != AxisKind::kParallel)
     return step.refuse("a parallel axis (group binds reduce axes)", kernel.axes[a].name);
-  if (Refused no = check_place(step, a, step.transform.bind, kernel.axes[a].extent)) return no;
-  kernel.axes[a].bind = step.transform.bind;
+  if (Refused no = check_place(step, a, step.transform.place, kernel.axes[a].extent)) return no;
+  kernel.axes[a].bind = step.transform.place;
   return {};
 }
 
-Refused apply_dot(const TransformStep& step) {
+Refused apply_dot(const StepOf<transforms::Dot>& step) {
   Kernel& kernel = step.kernel;
-  const int a = step.axes[0];
+  const int a = step.transform.axis;
   const std::vector<Statement*> path = path_to(kernel, a);
   const auto reduction = std::ranges::find_if(path.rbegin(), path.rend(), [](const Statement* s) {
     return s->kind == Statement::Kind::kReduce;
@@ -243,9 +246,9 @@ Refused apply_dot(const TransformStep& step) {
   return {};
 }
 
-Refused apply_group(const TransformStep& step) {
+Refused apply_group(const StepOf<transforms::Group>& step) {
   Kernel& kernel = step.kernel;
-  const int a = step.axes[0];
+  const int a = step.transform.axis;
   if (kernel.axes[a].kind != AxisKind::kReduce)
     return step.refuse("a reduce axis", kernel.axes[a].name);
   if (fills_kept(kernel, a))

@@ -20,9 +20,9 @@ int kept_in(const Kernel& kernel, const Statement& loop, const KValueRef& value)
 
 }  // namespace
 
-Refused apply_cache_reduction(const TransformStep& step) {
+Refused apply_cache_reduction(const StepOf<transforms::CacheReduction>& step) {
   Kernel& kernel = step.kernel;
-  const int r = step.axes[0], a = step.axes[1];
+  const int r = step.transform.reduce, a = step.transform.later;
   const KeptValues kept = find_kept(kernel, r, a);
   if (!kept.expected.empty()) return step.refuse(kept.expected, kept.got);
   const int64_t count = std::max<int64_t>(1, kernel.axes[r].extent.max());

@@ -12,10 +12,10 @@ namespace {
 
 using Path = std::span<Statement* const>;
 
-class Sink {
+class ComputeAt {
  public:
-  explicit Sink(const TransformStep& step)
-      : step_(step), kernel_(step.kernel), r_(step.axes[0]), a_(step.axes[1]) {}
+  explicit ComputeAt(const StepOf<transforms::ComputeAt>& step)
+      : step_(step), kernel_(step.kernel), r_(step.transform.reduce), a_(step.transform.at) {}
 
   Refused run() {
     if (Refused no = find_places()) return no;
@@ -261,7 +261,7 @@ class Sink {
     return in_loops(taken.axes, std::move(rest));
   }
 
-  const TransformStep& step_;
+  const StepOf<transforms::ComputeAt>& step_;
   Kernel& kernel_;
   int r_, a_, id_ = -1;
   std::vector<Statement*> path_;
@@ -275,9 +275,9 @@ class Sink {
 
 }  // namespace
 
-Refused apply_compute_at(const TransformStep& step) {
-  if (running_reduction(step.kernel, step.axes[0])) return compute_at_scan(step);
-  return Sink(step).run();
+Refused apply_compute_at(const StepOf<transforms::ComputeAt>& step) {
+  if (running_reduction(step.kernel, step.transform.reduce)) return compute_at_scan(step);
+  return ComputeAt(step).run();
 }
 
 }  // namespace tenon

@@ -28,15 +28,18 @@ UseCounts count(const Kernel& kernel, const std::vector<Statement>& body) {
 
 }  // namespace
 
-Refused apply_cooperative_load(const TransformStep& step) {
+Refused apply_cooperative_load(const StepOf<transforms::CooperativeLoad>& step) {
   Kernel& kernel = step.kernel;
-  const std::vector<Statement*> path = path_to(kernel, step.axes[0]);
+  const std::vector<Statement*> path = path_to(kernel, step.transform.axis);
   for (const Statement* s : path) {
     if (s->kind != Statement::Kind::kLoop)
-      return step.refuse("loops alone around " + step.axis(0).name, "another statement");
+      return step.refuse("loops alone around " + step.kernel.axes[step.transform.axis].name,
+                         "another statement");
     const KernelAxis& axis = kernel.axes[s->axis];
     if (is_jam(axis.bind) || is_block(axis.bind))
-      return step.refuse("loops of whole workgroups around " + step.axis(0).name, axis.name);
+      return step.refuse(
+          "loops of whole workgroups around " + step.kernel.axes[step.transform.axis].name,
+          axis.name);
   }
   Refused no;
   walk(std::as_const(*path.back()).body, [&](const Statement& s) {
@@ -44,8 +47,9 @@ Refused apply_cooperative_load(const TransformStep& step) {
     if (s.kind == Statement::Kind::kStage || s.kind == Statement::Kind::kMatrix)
       no = step.refuse("cooperative_load before stage and tensorize", "another order");
     if (s.kind == Statement::Kind::kLoop && kernel.axes[s.axis].bind != Bind::kLoop)
-      no = step.refuse("loops that are not bound inside " + step.axis(0).name,
-                       kernel.axes[s.axis].name);
+      no = step.refuse(
+          "loops that are not bound inside " + step.kernel.axes[step.transform.axis].name,
+          kernel.axes[s.axis].name);
   });
   if (no) return no;
   const UseCounts all = count(kernel, kernel.body), inside = count(kernel, path.back()->body);
@@ -56,12 +60,16 @@ Refused apply_cooperative_load(const TransformStep& step) {
     KernelBuffer& tile = kernel.buffers[b];
     if (!tile.kept || tile.space != BufferSpace::kScratch || inside[b] == 0) continue;
     if (inside[b] != all[b] || defining[b] != 0 || !tile.count.is_const())
-      return step.refuse("tiles that are used inside " + step.axis(0).name + " alone", tile.name);
+      return step.refuse(
+          "tiles that are used inside " + step.kernel.axes[step.transform.axis].name + " alone",
+          tile.name);
     tile.space = BufferSpace::kShared;
     found = true;
   }
   if (found) return {};
-  return step.refuse("tiles that loops inside " + step.axis(0).name + " fill and take", "none");
+  return step.refuse(
+      "tiles that loops inside " + step.kernel.axes[step.transform.axis].name + " fill and take",
+      "none");
 }
 
 }  // namespace tenon

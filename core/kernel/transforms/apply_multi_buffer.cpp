@@ -12,15 +12,15 @@ constexpr int64_t kWholeAccesses = 16;  ///< elements that each place begins at 
 
 }  // namespace
 
-Refused apply_multi_buffer(const TransformStep& step) {
+Refused apply_multi_buffer(const StepOf<transforms::MultiBuffer>& step) {
   Kernel& kernel = step.kernel;
-  if (Refused no = step.check_free(step.axes[0])) return no;
-  const int64_t places = step.transform.factor;
-  const Expr at = kernel.axes[step.axes[0]].symbol();
+  if (Refused no = step.check_free(step.transform.axis)) return no;
+  const int64_t places = step.transform.places;
+  const Expr at = kernel.axes[step.transform.axis].symbol();
   if (places < 2 || places > kMostBuffers)
     return step.refuse(fmt::format("2 to {} places", kMostBuffers), std::to_string(places));
   std::map<int, Expr> moved;  // of a tile's buffer, how far each index goes
-  for (Statement& s : path_to(kernel, step.axes[0]).back()->body) {
+  for (Statement& s : path_to(kernel, step.transform.axis).back()->body) {
     if (s.kind != Statement::Kind::kStage) continue;
     KernelBuffer& tile = kernel.buffers[s.buffer];
     if (tile.space != BufferSpace::kShared) continue;
@@ -34,11 +34,12 @@ Refused apply_multi_buffer(const TransformStep& step) {
   }
   std::set<int> tiles;
   for (const auto& [buffer, by] : moved) tiles.insert(buffer);
-  for (const Statement& s : path_to(kernel, step.axes[0]).back()->body)
+  for (const Statement& s : path_to(kernel, step.transform.axis).back()->body)
     if (s.ahead && reads_any(s, tiles))
       return step.refuse("copies of what is there before the loop", "one of another's tile");
   if (moved.empty())
-    return step.refuse("a shared tile that " + step.axis(0).name + " fills", "none");
+    return step.refuse("a shared tile that " + kernel.axes[step.transform.axis].name + " fills",
+                       "none");
   walk(kernel.body, [&](Statement& s) {
     if (s.kind != Statement::Kind::kStore) return;
     if (const auto to = moved.find(s.buffer); to != moved.end()) s.index = s.index + to->second;

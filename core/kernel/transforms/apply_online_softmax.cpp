@@ -14,14 +14,14 @@ namespace {
 
 class OnlineSoftmax {
  public:
-  explicit OnlineSoftmax(const TransformStep& step)
-      : step_(step), kernel_(step.kernel), r_(step.axes[0]), a_(step.axes[1]) {
-    block_tiles_.steps_inner = step.axes.size() > 2;
+  explicit OnlineSoftmax(const StepOf<transforms::OnlineSoftmax>& step)
+      : step_(step), kernel_(step.kernel), r_(step.transform.reduce), a_(step.transform.at) {
+    block_tiles_.steps_inner = step.transform.inner.has_value();
   }
 
   Refused run() {
-    if (block_tiles_.steps_inner && step_.axes[2] != r_)
-      return step_.refuse("inner " + name(r_) + ", or nothing", name(step_.axes[2]));
+    if (block_tiles_.steps_inner && *step_.transform.inner != r_)
+      return step_.refuse("inner " + name(r_) + ", or nothing", name(*step_.transform.inner));
     if (Refused no = find_maximum()) return no;
     if (Refused no = find_tile()) return no;
     if (Refused no = find_sums()) return no;
@@ -471,7 +471,7 @@ class OnlineSoftmax {
     for (Statement& s : statements) remove_sums(s.body);
   }
 
-  const TransformStep& step_;
+  const StepOf<transforms::OnlineSoftmax>& step_;
   Kernel& kernel_;
   int r_, a_;
   std::vector<Statement*> path_;
@@ -493,6 +493,8 @@ class OnlineSoftmax {
 
 }  // namespace
 
-Refused apply_online_softmax(const TransformStep& step) { return OnlineSoftmax(step).run(); }
+Refused apply_online_softmax(const StepOf<transforms::OnlineSoftmax>& step) {
+  return OnlineSoftmax(step).run();
+}
 
 }  // namespace tenon

@@ -27,8 +27,8 @@ std::optional<Hidden> hidden_in(const KValueRef& v) {
 
 class Precompute {
  public:
-  explicit Precompute(const TransformStep& step)
-      : step_(step), kernel_(step.kernel), r_(step.axes[0]), a_(step.axes[1]) {}
+  explicit Precompute(const StepOf<transforms::Precompute>& step)
+      : step_(step), kernel_(step.kernel), r_(step.transform.reduce), a_(step.transform.at) {}
 
   Refused run() {
     if (Refused no = find_reduction()) return no;
@@ -432,7 +432,7 @@ class Precompute {
     return in_loops(last.copies.axes, std::move(rest));
   }
 
-  const TransformStep& step_;
+  const StepOf<transforms::Precompute>& step_;
   Kernel& kernel_;
   int r_, a_;
   std::vector<Statement*> path_;
@@ -446,6 +446,8 @@ class Precompute {
 
 }  // namespace
 
-Refused apply_precompute(const TransformStep& step) { return Precompute(step).run(); }
+Refused apply_precompute(const StepOf<transforms::Precompute>& step) {
+  return Precompute(step).run();
+}
 
 }  // namespace tenon

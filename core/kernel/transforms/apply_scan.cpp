@@ -14,8 +14,8 @@ using Kind = Statement::Kind;
 
 class Scan {
  public:
-  explicit Scan(const TransformStep& step)
-      : step_(step), kernel_(step.kernel), r_(step.axes[0]), j_(step.axes[1]) {}
+  explicit Scan(const StepOf<transforms::Scan>& step)
+      : step_(step), kernel_(step.kernel), r_(step.transform.reduce), j_(step.transform.along) {}
 
   Refused run() {
     if (Refused no = find_places()) return no;
@@ -108,7 +108,7 @@ class Scan {
     if (turned_) substitute(kernel_, {{r().name, r().extent - 1 - r().symbol()}});
   }
 
-  const TransformStep& step_;
+  const StepOf<transforms::Scan>& step_;
   Kernel& kernel_;
   int r_, j_;
   Statement* loop_ = nullptr;  ///< of j
@@ -118,6 +118,6 @@ class Scan {
 
 }  // namespace
 
-Refused apply_scan(const TransformStep& step) { return Scan(step).run(); }
+Refused apply_scan(const StepOf<transforms::Scan>& step) { return Scan(step).run(); }
 
 }  // namespace tenon

@@ -17,8 +17,8 @@ constexpr int64_t kBankBytes = 64;  ///< bytes: half of what the banks of a GPU 
 
 class Stage {
  public:
-  explicit Stage(const TransformStep& step)
-      : step_(step), kernel_(step.kernel), axis_(step.axes[0]) {}
+  explicit Stage(const StepOf<transforms::Stage>& step)
+      : step_(step), kernel_(step.kernel), axis_(step.transform.at) {}
 
   Refused run() {
     if (Refused no = find_buffer()) return no;
@@ -36,23 +36,17 @@ class Stage {
   }
 
  private:
-  /// bN, or bN.K: the K-th way in which it is read.
   Refused find_buffer() {
-    const std::string& name = step_.transform.names[0];
-    const size_t dot = std::min(name.find('.'), name.size());
-    if (dot < name.size()) {
-      way_ = sdk::number_of<size_t>(std::string_view(name).substr(dot + 1));
-      if (!way_) return step_.refuse("the number of a way to read it after the dot", name);
-    }
-    for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
-      if (name.substr(0, dot) != "b" + std::to_string(i)) continue;
-      const KernelBuffer& buffer = kernel_.buffers[i];
-      if (buffer.written || buffer.space != BufferSpace::kGlobal)
-        return step_.refuse("an input that the kernel does not write", name);
-      buffer_ = static_cast<int>(i);
-      return {};
-    }
-    return step_.refuse("a buffer b0 to b" + std::to_string(kernel_.buffers.size() - 1), name);
+    const auto& [number, way] = step_.transform.source;
+    const std::string name = fmt::format("b{}", number);
+    if (number >= static_cast<int>(kernel_.buffers.size()))
+      return step_.refuse("a buffer b0 to b" + std::to_string(kernel_.buffers.size() - 1), name);
+    const KernelBuffer& buffer = kernel_.buffers[static_cast<size_t>(number)];
+    if (buffer.written || buffer.space != BufferSpace::kGlobal)
+      return step_.refuse("an input that the kernel does not write", name);
+    buffer_ = number;
+    if (way) way_ = static_cast<size_t>(*way);
+    return {};
   }
 
   Refused find_load() {
@@ -145,7 +139,7 @@ class Stage {
     walk(path.back()->body, [&](Statement& s) {
       if (s.kind == Statement::Kind::kLoop) take(s.axis);
     });
-    const int inner = step_.axes.size() > 1 ? step_.axes[1] : -1;
+    const int inner = step_.transform.inner.value_or(-1);
     if (inner >= 0 && !std::ranges::count(loops, inner))
       return step_.refuse("a loop that the tile follows", kernel_.axes[inner].name);
     tile_ = step_.transform.computed ? tile_axes_apart(kernel_, *load_, loops, inner)
@@ -330,7 +324,7 @@ class Stage {
     each_value_inside(kernel_, axis_, [&](KValueRef& v) { v = rewrite(v); });
   }
 
-  const TransformStep& step_;
+  const StepOf<transforms::Stage>& step_;
   Kernel& kernel_;
   int axis_, buffer_ = -1;
   std::optional<size_t> way_;  ///< to read it, where there are several
@@ -344,6 +338,6 @@ class Stage {
 
 }  // namespace
 
-Refused apply_stage(const TransformStep& step) { return Stage(step).run(); }
+Refused apply_stage(const StepOf<transforms::Stage>& step) { return Stage(step).run(); }
 
 }  // namespace tenon

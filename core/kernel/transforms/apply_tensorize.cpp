@@ -18,8 +18,12 @@ constexpr int64_t kBanks = 32, kRoom = 8;
 
 class Tensorize {
  public:
-  explicit Tensorize(const TransformStep& step)
-      : step_(step), kernel_(step.kernel), m_(step.axes[0]), n_(step.axes[1]), k_(step.axes[2]) {}
+  explicit Tensorize(const StepOf<transforms::Tensorize>& step)
+      : step_(step),
+        kernel_(step.kernel),
+        m_(step.transform.m),
+        n_(step.transform.n),
+        k_(step.transform.k) {}
 
   Refused run() {
     for (const int a : {m_, n_})
@@ -40,10 +44,10 @@ class Tensorize {
   std::string name(int axis) const { return kernel_.axes[axis].name; }
 
   int64_t across() const {
-    return step_.transform.across ? step_.transform.across : step_.transform.factor;
+    return step_.transform.across ? step_.transform.across : step_.transform.threads;
   }
   bool is_of_subgroup(Bind bind) const {
-    return bind == Bind::kBlockX || (bind == Bind::kBlockY && across() < step_.transform.factor);
+    return bind == Bind::kBlockX || (bind == Bind::kBlockY && across() < step_.transform.threads);
   }
 
   Refused find_loops() {
@@ -103,7 +107,7 @@ class Tensorize {
   }
 
   Refused check_threads() const {
-    const int64_t threads = step_.transform.factor;
+    const int64_t threads = step_.transform.threads;
     if (threads > 1024) return step_.refuse("at most 1024 threads", std::to_string(threads));
     if (threads % across() != 0)
       return step_.refuse("a part of the " + std::to_string(threads) + " threads across",
@@ -174,7 +178,7 @@ class Tensorize {
     s.index = place.first;
     s.pitch = place.pitch;
     s.transposed = place.transposed;
-    s.threads = step_.transform.factor;
+    s.threads = step_.transform.threads;
     s.across = across();
     return s;
   }
@@ -291,7 +295,7 @@ class Tensorize {
     const auto loop = body->insert(at, std::move(begin)) + 1;
     body->insert(loop + 1, std::move(end));
     // Of a subgroup along block.x and block.y threads may have their rows to themselves.
-    if (across() == step_.transform.factor) share_memory();
+    if (across() == step_.transform.threads) share_memory();
     return {};
   }
 
@@ -371,7 +375,7 @@ class Tensorize {
     matrix.id = id;
     matrix.buffer = tile;
     matrix.pitch = pitch;
-    matrix.threads = step_.transform.factor;
+    matrix.threads = step_.transform.threads;
     matrix.across = across();
     const Expr begin = first * (m * pitch);
     Expr column = 0;
@@ -405,7 +409,7 @@ class Tensorize {
     return in_loops(copies.axes, std::move(inner));
   }
 
-  const TransformStep& step_;
+  const StepOf<transforms::Tensorize>& step_;
   Kernel& kernel_;
   int m_, n_, k_;
   std::vector<Statement*> outer_;
@@ -416,6 +420,6 @@ class Tensorize {
 
 }  // namespace
 
-Refused apply_tensorize(const TransformStep& step) { return Tensorize(step).run(); }
+Refused apply_tensorize(const StepOf<transforms::Tensorize>& step) { return Tensorize(step).run(); }
 
 }  // namespace tenon

@@ -11,10 +11,10 @@ namespace {
 
 using Kind = Statement::Kind;
 
-class SinkRunning {
+class ComputeAtScan {
  public:
-  explicit SinkRunning(const TransformStep& step)
-      : step_(step), kernel_(step.kernel), r_(step.axes[0]), a_(step.axes[1]) {}
+  explicit ComputeAtScan(const StepOf<transforms::ComputeAt>& step)
+      : step_(step), kernel_(step.kernel), r_(step.transform.reduce), a_(step.transform.at) {}
 
   Refused run() {
     if (Refused no = find_places()) return no;
@@ -114,7 +114,7 @@ class SinkRunning {
     out.push_back(std::move(loop));
   }
 
-  const TransformStep& step_;
+  const StepOf<transforms::ComputeAt>& step_;
   Kernel& kernel_;
   int r_, a_;
   std::vector<Statement*> around_;  ///< to loop A
@@ -126,6 +126,8 @@ class SinkRunning {
 
 }  // namespace
 
-Refused compute_at_scan(const TransformStep& step) { return SinkRunning(step).run(); }
+Refused compute_at_scan(const StepOf<transforms::ComputeAt>& step) {
+  return ComputeAtScan(step).run();
+}
 
 }  // namespace tenon

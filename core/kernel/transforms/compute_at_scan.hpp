@@ -8,6 +8,6 @@ namespace tenon {
 
 /// Parallel loops between A and the reduction over R run inside R, over a tile that holds the
 /// result so far for each of their positions.
-Refused compute_at_scan(const TransformStep& step);
+Refused compute_at_scan(const StepOf<transforms::ComputeAt>& step);
 
 }  // namespace tenon

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/kernel/transforms/fields.hpp"
+
 namespace tenon {
 namespace {
 
@@ -30,13 +32,16 @@ class Drawer {
   }
 
   Chosen run() {
-    for (const Transform& t : options_.first) add(t);
+    for (const WrittenTransform& t : options_.first) {
+      const std::variant<Transform, Refusal> found = resolve(chosen_.kernel, t);
+      if (const auto* transform = std::get_if<Transform>(&found)) add(*transform);
+    }
     // Only axes that nothing has changed can be cached, so that comes first.
     const bool begun = !chosen_.list.empty();
     if (!begun && below_(3) == 0) cache_all();
     if (!begun && chosen_.list.empty() && !loops().empty() && below_(4)) begin();
     for (int step = 0; step < options_.steps; ++step) {
-      const std::vector<std::string> axes = loops();
+      const std::vector<int> axes = loops();
       if (axes.empty()) break;
       const TransformKind kind = draw_kind();
       try_at_random(kind, axes);
@@ -45,53 +50,57 @@ class Drawer {
   }
 
  private:
-  std::vector<std::string> loops() const {
-    std::vector<std::string> axes;
+  std::vector<int> loops() const {
+    std::vector<int> axes;
     walk(chosen_.kernel.body, [&](const Statement& s) {
-      if (s.kind == Statement::Kind::kLoop) axes.push_back(chosen_.kernel.axes[s.axis].name);
+      if (is_loop(s)) axes.push_back(s.axis);
     });
     return axes;
   }
 
   /// The loop of a reduction, running or not, and one around it.
   struct Place {
-    std::string reduce, around;
+    int reduce, around;
   };
 
   std::vector<Place> places() const {
     std::vector<Place> out;
-    std::vector<std::string> around;
+    std::vector<int> around;
     find_places(chosen_.kernel.body, around, out);
     return out;
   }
 
-  void find_places(const std::vector<Statement>& body, std::vector<std::string>& around,
+  void find_places(const std::vector<Statement>& body, std::vector<int>& around,
                    std::vector<Place>& out) const {
     for (const Statement& s : body) {
-      const bool is_loop = s.kind == Statement::Kind::kLoop;
-      if (is_loop) {
-        const KernelAxis& axis = chosen_.kernel.axes[s.axis];
-        if (axis.kind == AxisKind::kReduce)
-          for (const std::string& a : around) out.push_back({axis.name, a});
-        around.push_back(axis.name);
+      if (is_loop(s)) {
+        if (axis(s.axis).kind == AxisKind::kReduce)
+          for (const int a : around) out.push_back({s.axis, a});
+        around.push_back(s.axis);
       }
       find_places(s.body, around, out);
-      if (is_loop) around.pop_back();
+      if (is_loop(s)) around.pop_back();
     }
   }
+
+  const KernelAxis& axis(int a) const { return chosen_.kernel.axes[a]; }
+  const Expr& extent_of(int a) const { return axis(a).extent; }
+  /// Of the axis that was split last.
+  int outer_half() const { return static_cast<int>(chosen_.kernel.axes.size()) - 2; }
+  int inner_half() const { return outer_half() + 1; }
 
   template <class T>
   T any_of(const std::vector<T>& all) {
     return all[below_(static_cast<uint32_t>(all.size()))];
   }
 
-  bool try_at_random(TransformKind kind, const std::vector<std::string>& axes) {
+  bool try_at_random(TransformKind kind, const std::vector<int>& axes) {
     for (int tries = 0; tries < kTries; ++tries) {
       const std::optional<Transform> t = draw(kind, axes);
       if (!t) return false;
       if (!add(*t)) continue;
       if (kind == TransformKind::kStage && below_(2))
-        add({TransformKind::kMultiBuffer, {t->names[1]}, 2 + below_(3), Bind::kLoop});
+        add(transforms::MultiBuffer<int>{std::get<transforms::Stage<int>>(*t).at, 2 + below_(3)});
       return true;
     }
     return false;
@@ -126,56 +135,57 @@ class Drawer {
     if (kind == TransformKind::kScan) {
       const Expr length = extent_of(place.reduce);
       if (length.is_const() && !(length == extent_of(place.around)) &&
-          add({TransformKind::kSplit, {place.around}, length.value(), Bind::kLoop}))
-        place.around += ".i";
-      for (const std::string& a : loops())
-        if (a != place.around) add({TransformKind::kReorder, {a, place.around}, 0, Bind::kLoop});
-      if (!add({kind, {place.reduce, place.around}, 0, Bind::kLoop})) return false;
+          add(transforms::Split<int>{place.around, length.value()}))
+        place.around = inner_half();
+      for (const int a : loops())
+        if (a != place.around) add(transforms::Reorder<int>{{a, place.around}});
+      if (!add(transforms::Scan<int>{place.reduce, place.around})) return false;
       if (below_(2)) try_places(TransformKind::kComputeAt);
       return true;
     }
-    if (below_(2) && add({TransformKind::kSplit, {place.around}, draw_factor(), Bind::kLoop}))
-      place.around += ".o";
+    if (below_(2) && add(transforms::Split<int>{place.around, draw_factor()}))
+      place.around = outer_half();
     return add(drawn_for(kind, place, draw_factor()));
   }
 
   /// What a workgroup's threads fill together, in loops that they take parts of: as many of each.
   void share() {
-    const std::vector<std::string> all = loops();
-    const bool shares = std::ranges::any_of(all, [&](const std::string& a) {
-      return add({TransformKind::kCooperativeLoad, {a}, 0, Bind::kLoop});
-    });
+    const std::vector<int> all = loops();
+    const bool shares =
+        std::ranges::any_of(all, [&](int a) { return add(transforms::CooperativeLoad<int>{a}); });
     if (!shares) return;
     const int64_t threads = below_(2) ? 4 : 2;
-    for (const std::string& a : loops()) {
-      const auto kind = chosen_.kernel.axes[chosen_.kernel.axis(a)].kind;
+    for (const int a : loops()) {
+      const AxisKind kind = axis(a).kind;
       if (below_(4) == 0) continue;
-      if (kind == AxisKind::kReduce) add({TransformKind::kGroup, {a}, threads, Bind::kLoop});
+      if (kind == AxisKind::kReduce) add(transforms::Group<int>{a, threads});
       if (kind != AxisKind::kParallel) continue;
       const Bind place = below_(2) ? Bind::kBlockX : Bind::kBlockY;
       const Chosen before = chosen_;
-      const bool is_bound = add({TransformKind::kSplit, {a}, threads, Bind::kLoop}) &&
-                            add({TransformKind::kBind, {a + (below_(2) ? ".i" : ".o")}, 0, place});
+      const bool is_bound =
+          add(transforms::Split<int>{a, threads}) &&
+          add(transforms::Bind<int>{below_(2) ? inner_half() : outer_half(), place});
       if (!is_bound) chosen_ = before;
     }
-  }
-
-  const Expr& extent_of(const std::string& axis) const {
-    return chosen_.kernel.axes[chosen_.kernel.axis(axis)].extent;
   }
 
   int64_t draw_factor() { return kFactors[below_(std::size(kFactors))]; }
 
   Transform drawn_for(TransformKind kind, const Place& place, int64_t factor) {
-    Transform t{kind, {place.reduce, place.around}, 0, Bind::kLoop};
-    for (const TransformArgument argument : transform_info(kind).arguments) {
-      if (argument == TransformArgument::kFactor) t.factor = factor;
-      if (argument == TransformArgument::kOptionalInner && below_(2))
-        t.names.push_back(place.reduce);
-      if (argument == TransformArgument::kOptionalPad && below_(4) == 0) t.pad = draw_factor();
-      if (argument == TransformArgument::kOptionalSums) t.sums = below_(2) != 0;
-    }
-    return t;
+    auto out = make_transform<Transform>(kind);
+    bool is_first = true;
+    each_field(out, [&](auto field, std::string_view, auto& value) {
+      using enum FieldKind;
+      if constexpr (field == kAxis || field == kFreeAxis || field == kAt)
+        value = std::exchange(is_first, false) ? place.reduce : place.around;
+      if constexpr (field == kFactor) value = factor;
+      if constexpr (field == kNumber)
+        if (below_(4) == 0) value = draw_factor();
+      if constexpr (field == kInner)
+        if (below_(2)) value = place.reduce;
+      if constexpr (field == kWord) value = below_(2) != 0;
+    });
+    return out;
   }
 
   /// If it is legal.
@@ -186,10 +196,9 @@ class Drawer {
   }
 
   void cache_all() {
-    const std::vector<KernelAxis> axes = chosen_.kernel.axes;
-    for (const KernelAxis& r : axes)
-      for (const KernelAxis& later : axes)
-        add({TransformKind::kCacheReduction, {r.name, later.name}, 0, Bind::kLoop});
+    const int axes = static_cast<int>(chosen_.kernel.axes.size());
+    for (int r = 0; r < axes; ++r)
+      for (int later = 0; later < axes; ++later) add(transforms::CacheReduction<int>{r, later});
   }
 
   TransformKind draw_kind() {
@@ -208,61 +217,41 @@ class Drawer {
   }
 
   /// Nothing if there is no reduction for it.
-  std::optional<Transform> draw(TransformKind kind, const std::vector<std::string>& axes) {
+  std::optional<Transform> draw(TransformKind kind, const std::vector<int>& axes) {
     if (std::ranges::count(kOfReductions, kind)) {
       const std::vector<Place> all = places();
       if (all.empty()) return std::nullopt;
       return drawn_for(kind, any_of(all), draw_factor());
     }
     const auto axis = [&] { return any_of(axes); };
-    Transform t;
-    std::optional<std::string> first = axis();
+    std::optional<int> first = axis();
+    const auto next = [&] { return first ? *std::exchange(first, {}) : axis(); };
     const int64_t factor = draw_factor();
-    t.kind = kind;
-    for (const TransformArgument argument : transform_info(t.kind).arguments) {
-      using enum TransformArgument;
-      switch (argument) {
-        case kAxis:
-        case kFreeAxis:
-          t.names.push_back(first ? *std::exchange(first, {}) : axis());
-          break;
-        case kBuffer:
-          t.names.push_back(
-              fmt::format("b{}", below_(static_cast<uint32_t>(chosen_.kernel.buffers.size()))));
-          if (below_(4) == 0) t.names.back() += fmt::format(".{}", below_(3));
-          break;
-        case kPlace:
-          t.bind = static_cast<Bind>(static_cast<uint32_t>(Bind::kGridX) +
-                                     below_(options_.threads ? 6 : 3));
-          break;
-        case kFactor:
-          t.factor = factor;
-          break;
-        case kOptionalPad:
-          if (below_(2)) t.pad = factor;
-          break;
-        case kOptionalInner:
-          if (below_(2)) t.names.push_back(axis());
-          break;
-        case kOptionalComputed:
-          t.computed = below_(2) != 0;
-          break;
-        case kOptionalLines:
-          t.lines = below_(4) == 0;
-          break;
-        case kOptionalSums:
-          t.sums = below_(2) != 0;
-          break;
-        case kOptionalAcross:
-          if (below_(2)) t.across = factor;
-          break;
-        case kNone:
-        case kMoreAxes:
-        case kAt:
-          break;
+    auto out = make_transform<Transform>(kind);
+    each_field(out, [&](auto field, std::string_view, auto& value) {
+      using enum FieldKind;
+      if constexpr (field == kAxis || field == kFreeAxis || field == kAt) {
+        value = next();
+      } else if constexpr (field == kAxes) {
+        for (int i = 0; i < 2; ++i) value.push_back(next());
+      } else if constexpr (field == kBuffer) {
+        value.buffer =
+            static_cast<int>(below_(static_cast<uint32_t>(chosen_.kernel.buffers.size())));
+        if (below_(4) == 0) value.way = static_cast<int>(below_(3));
+      } else if constexpr (field == kPlace) {
+        value = static_cast<Bind>(static_cast<uint32_t>(Bind::kGridX) +
+                                  below_(options_.threads ? 6 : 3));
+      } else if constexpr (field == kFactor) {
+        value = factor;
+      } else if constexpr (field == kNumber) {
+        if (below_(2)) value = factor;
+      } else if constexpr (field == kInner) {
+        if (below_(2)) value = axis();
+      } else {
+        value = below_(2) != 0;
       }
-    }
-    return t;
+    });
+    return out;
   }
 
   Chosen chosen_;

@@ -11,10 +11,10 @@
 namespace tenon {
 
 struct RandomTransformOptions {
-  int steps = 14;            ///< tried; those that are not legal are left out
-  bool vectors = false;      ///< vectorize
-  bool threads = false;      ///< bind to block axes, group
-  TransformList first = {};  ///< legal ones that the list begins with
+  int steps = 14;                ///< tried; those that are not legal are left out
+  bool vectors = false;          ///< vectorize
+  bool threads = false;          ///< bind to block axes, group
+  WrittenTransforms first = {};  ///< that the list begins with, where they are legal
 };
 
 /// `below(n)` gives a random number in [0, n); the list depends on nothing else.

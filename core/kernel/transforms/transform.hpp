@@ -6,11 +6,11 @@
 // which a reduction combines them. Nothing but try_apply changes a tree that build_kernel made.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "core/kernel/tree/kernel.hpp"
@@ -23,51 +23,73 @@ enum class TransformKind : uint8_t {
 #include "core/kernel/transforms/transforms.def"
 };
 
-enum class TransformArgument : uint8_t {
-  kNone,
-  kAxis,              ///< that has a loop
-  kFreeAxis,          ///< and is not bound
-  kMoreAxes,          ///< as many more as there are
-  kBuffer,            ///< "b0"
-  kAt,                ///< the word "at"
-  kPlace,             ///< "grid.x"
-  kFactor,            ///< from 1 to 2^30
-  kOptionalPad,       ///< "pad F", or nothing
-  kOptionalInner,     ///< "inner K" of an axis that has a loop, or nothing
-  kOptionalComputed,  ///< the word "computed", or nothing
-  kOptionalLines,     ///< "lines", or nothing
-  kOptionalSums,      ///< the word "sums", or nothing
-  kOptionalAcross,    ///< "across F", or nothing
-};
-
 struct TransformInfo {
   TransformKind kind;
-  std::string_view word, old_word;
+  std::string_view word;
   uint32_t weight;  ///< in random lists
-  std::array<TransformArgument, 7> arguments;
 };
 std::span<const TransformInfo> all_transforms();
 const TransformInfo& transform_info(TransformKind kind);
-/// Null if there is none of this word, old or new.
+/// Null if there is none of this word.
 const TransformInfo* find_transform(std::string_view word);
 
-struct Transform {
-  TransformKind kind = TransformKind::kSplit;
-  std::vector<std::string> names;  ///< of its axes and buffers
-  int64_t factor = 0;
-  Bind bind = Bind::kLoop;  ///< its place
-  bool computed = false;    ///< stage: of what is computed from the loads
-  bool lines = false;       ///< stage: rows are cut into lines (KernelBuffer::lines)
-  int64_t pad = 0;          ///< stage, chain: elements of room after each row
-  bool sums = false;        ///< chain: the tile of a block holds sums as they are
-  int64_t across = 0;       ///< tensorize: threads of a subgroup on block.x; 0: all
-  bool operator==(const Transform&) const = default;
+/// A buffer of a kernel, or, where a loop reads it in several ways, one of these.
+struct BufferWay {
+  int buffer = 0;
+  std::optional<int> way;
+  bool operator==(const BufferWay&) const = default;
 };
-using TransformList = std::vector<Transform>;
 
-std::string print(const TransformList& list);
+/// An axis is a number in a kernel's list of axes, or in text its name.
+namespace transforms {
+#define TN_AXIS(name) Axis name{};
+#define TN_FREE_AXIS(name) Axis name{};
+#define TN_AXES(name) std::vector<Axis> name{};
+#define TN_BUFFER(name) BufferWay name{};
+#define TN_AT(name) Axis name{};
+#define TN_PLACE(name) tenon::Bind name{};
+#define TN_FACTOR(name) int64_t name = 0;
+#define TN_NUMBER(name) int64_t name = 0;
+#define TN_INNER(name) std::optional<Axis> name{};
+#define TN_WORD(name) bool name = false;
+#define TN_TRANSFORM(Name, word, weight, ...)     \
+  template <class Axis>                           \
+  struct Name {                                   \
+    __VA_ARGS__                                   \
+    bool operator==(const Name&) const = default; \
+  };
+#include "core/kernel/transforms/transforms.def"
+}  // namespace transforms
+
+template <class, class... T>
+struct VariantOf {
+  using type = std::variant<T...>;
+};
+template <class Axis>
+using TransformOf = typename VariantOf<void
+#define TN_TRANSFORM(Name, ...) , transforms::Name<Axis>
+#include "core/kernel/transforms/transforms.def"
+                                       >::type;
+
+using Transform = TransformOf<int>;
+using TransformList = std::vector<Transform>;
+/// As text has it, where no kernel says yet which axes there are.
+using WrittenTransform = TransformOf<std::string>;
+using WrittenTransforms = std::vector<WrittenTransform>;
+
+/// Of either form.
+template <class T>
+TransformKind kind_of(const T& transform) {
+  return static_cast<TransformKind>(transform.index());
+}
+
+std::string print(const WrittenTransforms& list);
 /// Throws kInvalid with the column of the first mistake.
-TransformList parse_transforms(std::string_view text);
+WrittenTransforms parse_transforms(std::string_view text);
+
+/// By the names that the axes of a kernel have; it may be one that later transforms changed.
+WrittenTransforms written(const Kernel& kernel, const TransformList& list);
+std::string print(const Kernel& kernel, const TransformList& list);
 
 /// Why a transform is not legal where it stands.
 struct Refusal {
@@ -75,10 +97,15 @@ struct Refusal {
   std::string message;  ///< "[transform] split a9 4: expected ..., got ..."
 };
 
+/// The axes of the names, or that one is missing.
+std::variant<Transform, Refusal> resolve(Kernel& kernel, const WrittenTransform& transform);
+
 /// Nothing if it was applied; else the kernel is as it was.
 [[nodiscard]] std::optional<Refusal> try_apply(Kernel& kernel, const Transform& transform);
+[[nodiscard]] std::optional<Refusal> try_apply(Kernel& kernel, const WrittenTransform& transform);
 
 /// Of lists from outside: throws the refusal of the first that is not legal.
+TransformList apply_transforms(Kernel& kernel, const WrittenTransforms& list);
 void apply_transforms(Kernel& kernel, const TransformList& list);
 
 /// A tree and the list that made it from the one that build_kernel gave.
@@ -87,6 +114,8 @@ struct Chosen {
   TransformList list;
 };
 
+/// The list alone: "split a0 12; unroll a0.i".
+std::string list_text(const Chosen& chosen);
 /// As `tenon show --stage kernel` prints it: the list, then the tree.
 std::string print(const Chosen& chosen);
 

@@ -2,18 +2,25 @@
 // The text form of transform lists, by the table of transforms.
 #include <algorithm>
 
-#include "core/kernel/transforms/transform.hpp"
+#include "core/kernel/transforms/fields.hpp"
 #include "core/support/error.hpp"
 #include "sdk/support/scanner.hpp"
 
 namespace tenon {
 namespace {
 
-using enum TransformArgument;
-
 constexpr TransformInfo kTransforms[] = {
-#define TN_TRANSFORM(name, word, old_word, weight, ...) \
-  {TransformKind::k##name, #word, old_word, weight, {__VA_ARGS__}},
+#define TN_AXIS(name)
+#define TN_FREE_AXIS(name)
+#define TN_AXES(name)
+#define TN_BUFFER(name)
+#define TN_AT(name)
+#define TN_PLACE(name)
+#define TN_FACTOR(name)
+#define TN_NUMBER(name)
+#define TN_INNER(name)
+#define TN_WORD(name)
+#define TN_TRANSFORM(name, word, weight, ...) {TransformKind::k##name, #word, weight},
 #include "core/kernel/transforms/transforms.def"
 };
 
@@ -26,10 +33,7 @@ const TransformInfo& transform_info(TransformKind kind) {
 }
 
 const TransformInfo* find_transform(std::string_view word) {
-  if (word.empty()) return nullptr;
-  const auto row = std::ranges::find_if(kTransforms, [&](const TransformInfo& info) {
-    return info.word == word || info.old_word == word;
-  });
+  const auto row = std::ranges::find(kTransforms, word, &TransformInfo::word);
   return row == std::end(kTransforms) ? nullptr : row;
 }
 
@@ -39,8 +43,8 @@ class Parser {
  public:
   explicit Parser(std::string_view text) : scanner_(text, {.spaces = " \n\t\r"}) {}
 
-  TransformList parse() {
-    TransformList list;
+  WrittenTransforms parse() {
+    WrittenTransforms list;
     for (;;) {
       while (scanner_.accept(";")) {
       }
@@ -83,163 +87,118 @@ class Parser {
     mistake("grid.x, grid.y, grid.z, block.x, block.y or block.z", w);
   }
 
-  Transform one() {
+  BufferWay buffer() {
+    const std::string_view w = word();
+    const size_t dot = w.find('.');
+    const auto number =
+        w.starts_with('b') ? sdk::number_of<int>(w.substr(1, dot - 1)) : std::nullopt;
+    const auto way = dot == w.npos ? std::optional<int>() : sdk::number_of<int>(w.substr(dot + 1));
+    if (!number || *number < 0 || (dot != w.npos && (!way || *way < 0)))
+      mistake("a buffer, as b0 or b0.1", w);
+    return {*number, way};
+  }
+
+  void expect(std::string_view wanted) {
+    if (const auto got = word(); got != wanted) mistake(fmt::format("\"{}\"", wanted), got);
+  }
+
+  /// Whether what may be left out is there, and begins with its name.
+  bool begins(std::string_view name) {
+    if (!scanner_.peek(name)) {
+      more_ += fmt::format("\"{}\", ", name);
+      return false;
+    }
+    more_.clear();
+    if (const auto got = word(); got != name)
+      mistake(fmt::format("\"{}\", ';' or the end", name), got);
+    return true;
+  }
+
+  WrittenTransform one() {
     const std::string_view verb = word();
     const TransformInfo* info = find_transform(verb);
     if (!info) mistake("a transform", verb);
-    Transform t;
-    t.kind = info->kind;
-    std::string more;  // words that may still come
-    for (const TransformArgument argument : info->arguments) {
-      const std::string_view optional = word_of(argument);
-      if (optional.empty()) {
-        add(t, argument);
-      } else if (scanner_.peek(optional)) {
-        more.clear();
-        if (const auto w = word(); w != optional)
-          mistake(fmt::format("\"{}\", ';' or the end", optional), w);
-        add(t, argument);
+    auto out = make_transform<WrittenTransform>(info->kind);
+    more_.clear();
+    each_field(out, [&](auto kind, std::string_view field, auto& value) {
+      using enum FieldKind;
+      if constexpr (kind == kAxis || kind == kFreeAxis) {
+        value = name();
+      } else if constexpr (kind == kAxes) {
+        for (int least = 2; least > 0 || !at_end(); --least) value.push_back(name());
+      } else if constexpr (kind == kBuffer) {
+        value = buffer();
+      } else if constexpr (kind == kAt) {
+        expect("at");
+        value = name();
+      } else if constexpr (kind == kPlace) {
+        value = place();
+      } else if constexpr (kind == kFactor) {
+        value = number();
+      } else if constexpr (kind == kNumber) {
+        if (begins(field)) value = number();
+      } else if constexpr (kind == kInner) {
+        if (begins(field)) value = name();
       } else {
-        more += fmt::format("\"{}\", ", optional);
+        value = begins(field);
       }
-    }
-    if (!at_end()) mistake(more + "';' or the end", word());
-    return t;
-  }
-
-  /// That an argument which may be left out begins with; empty for others.
-  static std::string_view word_of(TransformArgument argument) {
-    switch (argument) {
-      case kOptionalPad:
-        return "pad";
-      case kOptionalInner:
-        return "inner";
-      case kOptionalComputed:
-        return "computed";
-      case kOptionalLines:
-        return "lines";
-      case kOptionalSums:
-        return "sums";
-      case kOptionalAcross:
-        return "across";
-      default:
-        return {};
-    }
-  }
-
-  void add(Transform& t, TransformArgument argument) {
-    switch (argument) {
-      case kNone:
-        return;
-      case kAxis:
-      case kFreeAxis:
-      case kBuffer:
-        t.names.push_back(name());
-        return;
-      case kMoreAxes:
-        while (!at_end()) t.names.push_back(name());
-        return;
-      case kAt:
-        if (const auto at = word(); at != "at") mistake("\"at\"", at);
-        return;
-      case kPlace:
-        t.bind = place();
-        return;
-      case kFactor:
-        t.factor = number();
-        return;
-      case kOptionalPad:
-        t.pad = number();
-        return;
-      case kOptionalInner:
-        t.names.push_back(name());
-        return;
-      case kOptionalComputed:
-        t.computed = true;
-        return;
-      case kOptionalLines:
-        t.lines = true;
-        return;
-      case kOptionalSums:
-        t.sums = true;
-        return;
-      case kOptionalAcross:
-        t.across = number();
-        return;
-    }
+    });
+    if (!at_end()) mistake(more_ + "';' or the end", word());
+    return out;
   }
 
   sdk::Scanner scanner_;
   size_t start_ = 0;  ///< of the last word
+  std::string more_;  ///< words that may still come
 };
 
-}  // namespace
-
-namespace {
-
-void print(const Transform& t, std::string& out) {
-  const TransformInfo& info = transform_info(t.kind);
-  size_t name = 0;
-  out += info.word;
-  for (const TransformArgument argument : info.arguments) {
-    switch (argument) {
-      case kNone:
-        break;
-      case kAxis:
-      case kFreeAxis:
-      case kBuffer:
-        out += " " + t.names[name++];
-        break;
-      case kMoreAxes:
-        while (name < t.names.size()) out += " " + t.names[name++];
-        break;
-      case kAt:
-        out += " at";
-        break;
-      case kPlace:
-        out += " " + std::string(bind_name(t.bind));
-        break;
-      case kFactor:
-        out += " " + std::to_string(t.factor);
-        break;
-      case kOptionalPad:
-        if (t.pad) out += " pad " + std::to_string(t.pad);
-        break;
-      case kOptionalInner:
-        if (name < t.names.size()) out += " inner " + t.names[name++];
-        break;
-      case kOptionalComputed:
-        if (t.computed) out += " computed";
-        break;
-      case kOptionalLines:
-        if (t.lines) out += " lines";
-        break;
-      case kOptionalSums:
-        if (t.sums) out += " sums";
-        break;
-      case kOptionalAcross:
-        if (t.across) out += " across " + std::to_string(t.across);
-        break;
+std::string text_of(const WrittenTransform& t) {
+  std::string out(transform_info(kind_of(t)).word);
+  each_field(t, [&](auto kind, std::string_view field, const auto& value) {
+    using enum FieldKind;
+    if constexpr (kind == kAxis || kind == kFreeAxis) {
+      out += " " + value;
+    } else if constexpr (kind == kAxes) {
+      for (const std::string& axis : value) out += " " + axis;
+    } else if constexpr (kind == kBuffer) {
+      out += fmt::format(" b{}", value.buffer);
+      if (value.way) out += fmt::format(".{}", *value.way);
+    } else if constexpr (kind == kAt) {
+      out += " at " + value;
+    } else if constexpr (kind == kPlace) {
+      out += fmt::format(" {}", bind_name(value));
+    } else if constexpr (kind == kFactor) {
+      out += fmt::format(" {}", value);
+    } else if constexpr (kind == kNumber) {
+      if (value) out += fmt::format(" {} {}", field, value);
+    } else if constexpr (kind == kInner) {
+      if (value) out += fmt::format(" {} {}", field, *value);
+    } else {
+      if (value) out += fmt::format(" {}", field);
     }
-  }
-}
-
-}  // namespace
-
-std::string print(const TransformList& list) {
-  std::string out;
-  for (const Transform& t : list) {
-    if (!out.empty()) out += "; ";
-    print(t, out);
-  }
+  });
   return out;
 }
 
+}  // namespace
+
+std::string print(const WrittenTransforms& list) {
+  std::string out;
+  for (const WrittenTransform& t : list) out += (out.empty() ? "" : "; ") + text_of(t);
+  return out;
+}
+
+std::string print(const Kernel& kernel, const TransformList& list) {
+  return print(written(kernel, list));
+}
+
+std::string list_text(const Chosen& chosen) { return print(chosen.kernel, chosen.list); }
+
 std::string print(const Chosen& chosen) {
-  const std::string list = print(chosen.list);
+  const std::string list = list_text(chosen);
   return "transforms: " + (list.empty() ? std::string("none") : list) + "\n" + print(chosen.kernel);
 }
 
-TransformList parse_transforms(std::string_view text) { return Parser(text).parse(); }
+WrittenTransforms parse_transforms(std::string_view text) { return Parser(text).parse(); }
 
 }  // namespace tenon

@@ -4,13 +4,10 @@
 #include <algorithm>
 #include <set>
 
+#include "core/schedule/patterns/contraction.hpp"
+
 namespace tenon::scheduling {
 namespace {
-
-/// Computed where it is used, element by element.
-bool is_pointwise(const Node& node) {
-  return node.op == Op::VIEW || is_elementwise(node.op) || node.op == Op::CAST;
-}
 
 class OnlineSoftmaxFinder {
  public:
@@ -46,13 +43,10 @@ class OnlineSoftmaxFinder {
   }
   /// Also of one row by a matrix, where nothing is repeated.
   bool is_sum_of_products(int i) const {
-    return is_reduce(i, Op::ADD) && input_.node(i).as<ReduceAttr>().axes.size() == 1 &&
-           input_.node(terms_of(i)).op == Op::MUL;
+    return product_of(input_.node(i)) && input_.node(i).as<ReduceAttr>().axes.size() == 1;
   }
   int terms_of(int sum) const {
-    int i = input_.sources[sum][0];
-    while (input_.node(i).op == Op::CAST) i = input_.sources[i][0];
-    return i;
+    return input_.index.at(&behind_casts(*input_.node(sum).sources[0]));
   }
   bool passes(int i) const { return is_pointwise(input_.node(i)); }
 

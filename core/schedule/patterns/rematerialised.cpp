@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/schedule/axis_map.hpp"
+#include "core/schedule/patterns/contraction.hpp"
 #include "core/schedule/patterns/online_softmax.hpp"
 
 namespace tenon::scheduling {
@@ -17,9 +18,9 @@ constexpr double kMostTerms = 128;
 constexpr double kMuchLarger = 4;
 constexpr double kUsualCache = 32 << 20;  ///< the last one, where the device does not say
 
-class RecomputedFinder {
+class RematerialisedFinder {
  public:
-  explicit RecomputedFinder(const SchedulerInput& input)
+  explicit RematerialisedFinder(const SchedulerInput& input)
       : input_(input), readers_(input.nodes.size()), kept_(input.nodes.size()) {
     for (size_t i = 0; i < input.nodes.size(); ++i)
       for (const int s : input.sources[i])
@@ -59,16 +60,7 @@ class RecomputedFinder {
   bool is_row(int i) const {
     return input_.node(i).op == Op::REDUCE && input_.node(i).as<ReduceAttr>().axes.size() == 1;
   }
-  bool passes(int i) const {
-    const Node& node = input_.node(i);
-    return node.op == Op::VIEW || is_elementwise(node.op) || node.op == Op::CAST;
-  }
-
-  /// What a factor repeats.
-  int behind_views(int i) const {
-    while (input_.node(i).op == Op::VIEW || input_.node(i).op == Op::CAST) i = input_.sources[i][0];
-    return i;
-  }
+  bool passes(int i) const { return is_pointwise(input_.node(i)); }
 
   bool is_large_product(int i) const {
     const NodeAnalysis& analysis = input_.analysis[i];
@@ -76,10 +68,10 @@ class RecomputedFinder {
     const uint64_t cache = input_.capabilities(i).l3_bytes;
     const double bytes = analysis.size * static_cast<double>(dtype_size(input_.node(i).dtype));
     if (bytes <= (cache ? static_cast<double>(cache) : kUsualCache)) return false;
-    int product = input_.sources[i][0];
-    while (input_.node(product).op == Op::CAST) product = input_.sources[product][0];
-    return std::ranges::all_of(input_.sources[product], [&](int factor) {
-      return input_.analysis[behind_views(factor)].size * kMuchLarger <= analysis.size;
+    const std::vector<NodeRef>& factors = product_of(input_.node(i))->sources;
+    return std::ranges::all_of(factors, [&](const NodeRef& factor) {
+      const int repeated = input_.index.at(&behind_moves(*factor));
+      return input_.analysis[repeated].size * kMuchLarger <= analysis.size;
     });
   }
 
@@ -205,7 +197,7 @@ class RecomputedFinder {
 }  // namespace
 
 std::vector<Rematerialised> find_rematerialised(const SchedulerInput& input) {
-  return RecomputedFinder(input).run();
+  return RematerialisedFinder(input).run();
 }
 
 }  // namespace tenon::scheduling

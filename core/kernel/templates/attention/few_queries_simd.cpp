@@ -127,7 +127,9 @@ bool schedule_few_queries(ScheduleBuilder& builder, const AttentionAxes& found, 
   const int64_t most = std::clamp(floor_pow2(kScores / rows), kLeastKeys, kMostKeys);
   const int64_t keys =
       block_of(builder.extent(found.keys), builder.choose("keys", most, {64, 128}), lanes);
-  if (!builder.online_softmax(found.keys, keys, at, true)) return false;
+  if (!builder.online_softmax(
+          {.reduce = found.keys, .factor = keys, .at = at, .inner = found.keys}))
+    return false;
   FewQueries(builder, lanes).run(at);
   bind_grid(builder, at, 1);
   if (found.batch.size() > 1) bind_grid(builder, found.batch.front(), 1, Bind::kGridZ);

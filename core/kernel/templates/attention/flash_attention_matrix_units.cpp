@@ -215,7 +215,7 @@ class MatrixUnitAttention {
     });
     if (builder_.refusal() || !load) return builder_.give_up("operands from global memory");
     const int64_t piece = std::max<int64_t>(1, 16 / static_cast<int64_t>(dtype_size(load->dtype)));
-    if (!builder_.stage(load, at, -1, piece))
+    if (!builder_.stage(load, at, {}, piece))
       return builder_.give_up("operands that can be staged");
     const std::vector<int> axes = copy_loops(builder_);
     spread_over_block(builder_, axes, threads_,
@@ -225,7 +225,7 @@ class MatrixUnitAttention {
   void multi_buffer_tiles(int blocks) {
     if (builder_.refusal() || !builder_.caps.copies_async()) return;
     builder_.attempt([&](ScheduleBuilder& trial) {
-      return trial.pipeline(blocks, kMostStages) && fits_shared(trial);
+      return trial.multi_buffer(blocks, kMostStages) && fits_shared(trial);
     });
   }
 
@@ -264,8 +264,12 @@ bool with_rows(ScheduleBuilder& builder, const AttentionAxes& found, const Matri
   order.push_back(queries);
   if (order.size() > 1) builder.reorder(order);
   const int tiles = builder.split(queries, rows).first;
-  if (!builder.online_softmax(found.keys, kKeysOfBlock, tiles, false, kScoresPad, true) ||
-      !builder.share(tiles))
+  if (!builder.online_softmax({.reduce = found.keys,
+                               .factor = kKeysOfBlock,
+                               .at = tiles,
+                               .pad = kScoresPad,
+                               .sums = true}) ||
+      !builder.cooperative_load(tiles))
     return false;
   if (!MatrixUnitAttention(builder, atom, of).run(tiles)) return false;
   bind_workgroups(builder, tiles, batch);

@@ -80,7 +80,7 @@ bool schedule_queries(ScheduleBuilder& builder, const AttentionAxes& found, int 
   const int64_t block = block_of(builder.extent(queries), kBlockQueries, lanes);
   const int64_t keys = block_of(builder.extent(found.keys), kBlockKeys, 8);
   const int tiles = builder.split(queries, block).first;
-  if (!builder.online_softmax(found.keys, keys, tiles)) return false;
+  if (!builder.online_softmax({.reduce = found.keys, .factor = keys, .at = tiles})) return false;
   SimdAttention(builder, lanes).run(tiles);
   bind_grid(builder, tiles, 1);
   if (order.size() > 1) bind_grid(builder, order.front(), 1, Bind::kGridZ);

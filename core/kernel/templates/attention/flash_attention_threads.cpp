@@ -120,7 +120,8 @@ bool with_attention_tile(ScheduleBuilder& builder, const AttentionAxes& found,
   if (order.size() > 1) builder.reorder(order);
   const auto [tiles, own] = builder.split(queries, threads_of(builder) * tile.queries);
   const int thread = builder.split(own, tile.queries).first;
-  if (!builder.online_softmax(found.keys, tile.keys, thread)) return false;
+  if (!builder.online_softmax({.reduce = found.keys, .factor = tile.keys, .at = thread}))
+    return false;
   ThreadAttention(builder, tile).run(thread);
   builder.bind(thread, Bind::kBlockX);
   bind_workgroups(builder, tiles, batch);

@@ -31,7 +31,7 @@ void loop_over_epilogue(ScheduleBuilder& builder, int tiles, int copy) {
   const int sum = whole_sum(*reductions[0]);
   if (sum < 0) return;
   builder.reorder({tiles, copy});
-  builder.sink(sum, tiles);
+  builder.compute_at(sum, tiles);
 }
 
 }  // namespace tenon

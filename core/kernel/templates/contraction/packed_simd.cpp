@@ -131,7 +131,7 @@ bool schedule_part(ScheduleBuilder& builder, const Contraction& c, const Panels&
   order.insert(order.end(), at + 1, rows.end());
   order.insert(order.end(), {row_copy, column_copy, lane});
   builder.reorder(order);
-  if (builder.refusal() || !builder.sink(sum, groups)) return false;
+  if (builder.refusal() || !builder.compute_at(sum, groups)) return false;
   builder.unroll(row_copy);
   builder.unroll(column_copy);
   builder.vectorize(lane);

@@ -160,7 +160,7 @@ int block_sum(ScheduleBuilder& builder, const Matmul& mm, int64_t term, int64_t 
     sum[cut] = inner;
     sum.insert(sum.begin() + static_cast<std::ptrdiff_t>(cut++), outer);
   }
-  return cut > 0 && builder.sink(sum[cut], at) ? sum[cut - 1] : -1;
+  return cut > 0 && builder.compute_at(sum[cut], at) ? sum[cut - 1] : -1;
 }
 
 /// The dot product of the device for the dtypes of the product; null if it has none, or if there
@@ -178,16 +178,20 @@ const DotAtom* dot_for(const ScheduleBuilder& builder, const Matmul& mm) {
 /// Packs the columns of one iteration of a loop, side by side as the lanes take them; with dot
 /// products the neighbours of each lane innermost. False, and nothing done, if that is not legal.
 bool pack_columns(ScheduleBuilder& builder, const Matmul& mm, int at, int64_t lanes,
-                  int neighbour) {
+                  std::optional<int> neighbour) {
   const bool strided = builder.stride(mm.columns->index, mm.n) != 1;
   const bool along_sum = builder.stride(mm.columns->index, mm.k) == 1;
-  if (!builder.stage(mm.columns->buffer, at, 0, neighbour, mm.columns_computed)) return false;
+  if (!builder.stage({.source = {mm.columns->buffer, {}},
+                      .at = at,
+                      .inner = neighbour,
+                      .computed = mm.columns_computed}))
+    return false;
   const int last = static_cast<int>(builder.kernel.axes.size()) - 1;
   if (strided && along_sum && mm.columns_computed && builder.extent(last).is_const(lanes)) {
     // Squares, whose lines in memory are read at once and turned.
     builder.vectorize(last);
     builder.unroll(builder.split(last - 1, lanes).second);
-  } else if (neighbour < 0) {
+  } else if (!neighbour) {
     if (!mm.columns_computed)
       pack_last_tile(builder, lanes);
     else if (!strided && builder.extent(last).is_const(lanes))
@@ -207,7 +211,8 @@ bool schedule_panels(ScheduleBuilder& builder, const Matmul& mm, const DotAtom* 
   const int64_t lanes = builder.lanes(*path_to(builder.kernel, mm.n).back());
   const auto [rows, columns] =
       best_tile(builder, builder.size(mm.m), (builder.size(mm.n) + lanes - 1) / lanes);
-  const int neighbour = dot ? builder.split(mm.k, dot->k).second : -1;
+  const std::optional<int> neighbour =
+      dot ? std::optional(builder.split(mm.k, dot->k).second) : std::nullopt;
   auto [m_tiles, m_copy] = builder.split(mm.m, rows);
   auto [n_tiles, n_inside] = builder.split(mm.n, lanes * columns);
   builder.unroll(m_copy);
@@ -256,9 +261,9 @@ bool schedule_panels(ScheduleBuilder& builder, const Matmul& mm, const DotAtom* 
   if (dot) {
     if (!packed) return false;
     if (builder.stride(mm.rows->index, mm.k) != 1 &&
-        !builder.stage(mm.rows->buffer, m_tiles, 0, neighbour))
+        !builder.stage({.source = {mm.rows->buffer, {}}, .at = m_tiles, .inner = neighbour}))
       return false;
-    builder.dot(neighbour);
+    builder.dot(*neighbour);
   }
   bind_grid(builder, n_tiles, 1);
   if (m_blocks >= 0) bind_grid(builder, m_blocks, 1, Bind::kGridY);

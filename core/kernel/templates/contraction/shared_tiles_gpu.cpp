@@ -23,7 +23,11 @@ constexpr int64_t kLeastDepth = 16;  ///< terms of the sum that are staged toget
 void stage_operand(ScheduleBuilder& builder, const KValueRef& load, DType dtype, bool computed,
                    int at, const Threads& threads, bool in_lines) {
   const int64_t piece = std::max<int64_t>(1, 16 / static_cast<int64_t>(dtype_size(dtype)));
-  if (!builder.stage(load->buffer, at, in_lines ? 0 : piece, -1, computed, in_lines))
+  if (!builder.stage({.source = {load->buffer, {}},
+                      .at = at,
+                      .pad = in_lines ? 0 : piece,
+                      .computed = computed,
+                      .lines = in_lines}))
     return builder.give_up("an operand that can be staged");
   const std::vector<int> axes = copy_loops(builder);
   Statement& copy = builder.loop(axes.front());
@@ -83,7 +87,7 @@ void multi_buffer_tiles(ScheduleBuilder& builder, int k_block, const Matmul& mm,
   const int64_t others = shared_bytes(builder, false) - tiles;
   const int64_t room = builder.caps.max_shared_bytes / beside - others;
   const int64_t places = std::min({kMostStagesOfTile, room / tiles, builder.size(k_block)});
-  if (places >= 2) builder.pipeline(k_block, builder.choose("places", places, {2, 3}));
+  if (places >= 2) builder.multi_buffer(k_block, builder.choose("places", places, {2, 3}));
 }
 
 /// Terms of the sum that are staged together: as many as an index repeats after, as the taps of a

@@ -111,7 +111,7 @@ bool schedule_columns_once(ScheduleBuilder& builder, int axis) {
   order.push_back(copies);
   builder.reorder(order);
   const int64_t steps = std::max<int64_t>(1, kSteps / matrices);
-  builder.sink(builder.split(k, builder.choose("steps", steps, {8, 4})).second, blocks);
+  builder.compute_at(builder.split(k, builder.choose("steps", steps, {8, 4})).second, blocks);
   bind_grid(builder, blocks, 1);
   if (!batch.empty()) bind_grid(builder, batch.front(), 1, Bind::kGridZ);
   return true;

@@ -46,7 +46,8 @@ bool schedule_softmax_rows(ScheduleBuilder& builder, int axis) {
   if (lanes < 2 || bytes <= kLeastRow || vector_score(builder, maximum, row) < 0) return false;
   return builder.attempt([&](ScheduleBuilder& b) {
     const int64_t block = b.choose("steps", kBlock, {256, 4 * kBlock});
-    if (!b.online_softmax(row, block, inner, true)) return false;
+    if (!b.online_softmax({.reduce = row, .factor = block, .at = inner, .inner = row}))
+      return false;
     // Each step may move statements, so that parts are found again.
     for (size_t i = 0; i < attention_parts(b, inner).inside.size(); ++i) {
       const Statement& part = *attention_parts(b, inner).inside[i];
