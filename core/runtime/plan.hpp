@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A graph made ready to run: its schedule with an executable for each kernel. Immutable but for
-// the layouts that it keeps for the symbol values it has met.
+// A graph made ready to run: its schedule with an executable for each kernel. Immutable; what runs
+// of it keep for one another is a RunState.
 #pragma once
 
 #include <array>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "core/device/device.hpp"
@@ -41,12 +40,13 @@ struct StepPlan {
   bool is_command = false;  ///< a launch, or a copy on one device: can be submitted with others
 };
 
-struct Layout;
+class RunState;
 
 class SchedulePlan {
  public:
   SchedulePlan(Schedule schedule, std::vector<StepPlan> steps, DeviceList devices,
                int programs = 0);
+  ~SchedulePlan();
 
   const Schedule& schedule() const { return schedule_; }
   const std::vector<StepPlan>& steps() const { return steps_; }
@@ -56,20 +56,18 @@ class SchedulePlan {
   int programs() const { return programs_; }
   /// Inputs whose buffers it writes over.
   const std::vector<int>& inputs_written() const { return inputs_written_; }
-  /// Sizes, arena offsets, kernels and their grids for these values; computed once for each.
-  std::shared_ptr<Layout> layout(const SymbolValues& symbols) const;
-  /// The same, and whether kernels had to be made for them.
-  bool compiles_for(const SymbolValues& symbols) const;
+  /// Bytes, of every buffer on every device.
+  int64_t alignment() const { return alignment_; }
+  RunState& run_state() const { return *run_state_; }
 
  private:
-  Schedule schedule_;
-  std::vector<StepPlan> steps_;
-  DeviceList devices_;
-  int programs_ = 0;
-  std::vector<int> inputs_written_;
-  int64_t alignment_ = 1;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::shared_ptr<Layout>> layouts_;  ///< the most recent first
+  const Schedule schedule_;
+  const std::vector<StepPlan> steps_;
+  const DeviceList devices_;
+  const int programs_ = 0;
+  const std::vector<int> inputs_written_;
+  const int64_t alignment_ = 1;
+  const std::unique_ptr<RunState> run_state_;
 };
 
 /// Lowers and compiles every kernel; equal ones once, unless the chooser tells them apart; several

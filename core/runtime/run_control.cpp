@@ -5,6 +5,7 @@
 
 #include "core/plugin/abi_struct.hpp"
 #include "core/runtime/run_plan.hpp"
+#include "core/runtime/run_state.hpp"
 
 namespace tenon {
 namespace {
@@ -44,7 +45,7 @@ tn_command fill_command(const Location& at, uint64_t value, uint32_t bytes) {
 
 RegionRun::RegionRun(const SchedulePlan& plan, const SymbolValues& symbols,
                      const RunOptions& options)
-    : plan_(plan), symbols_(symbols), options_(options), layout_(plan.layout(symbols)) {
+    : plan_(plan), symbols_(symbols), options_(options), layout_(plan.run_state().layout(symbols)) {
   frame_ = layout_->acquire(plan);
   std::ranges::fill(frame_->where, Location{});
   allocate_temporaries(plan, *layout_, *frame_);

@@ -125,7 +125,7 @@ void execute(const SchedulePlan& plan, const Layout& layout, Frame& frame,
 std::vector<BufferRef> run_plan(const SchedulePlan& plan, const std::vector<BufferRef>& inputs,
                                 const SymbolValues& symbols, const RunOptions& options) {
   for (const BufferRef& input : inputs) input->require_written();
-  const std::shared_ptr<Layout> layout = plan.layout(symbols);
+  const std::shared_ptr<Layout> layout = plan.run_state().layout(symbols);
   FrameHold hold{*layout, layout->acquire(plan)};
   Frame& frame = *hold.frame;
   const Schedule& schedule = plan.schedule();

@@ -2,7 +2,7 @@
 // Executes a plan on buffers.
 #pragma once
 
-#include "core/runtime/layout.hpp"
+#include "core/runtime/run_state.hpp"
 #include "core/runtime/plan.hpp"
 #include "core/runtime/plan_use.hpp"
 #include "core/runtime/runtime.hpp"

@@ -23,6 +23,7 @@
 #include "core/runtime/plan_cache.hpp"
 #include "core/runtime/run_inputs.hpp"
 #include "core/runtime/run_plan.hpp"
+#include "core/runtime/run_state.hpp"
 #include "core/support/log.hpp"
 #include "core/support/private_folder.hpp"
 
@@ -376,7 +377,8 @@ std::vector<BufferRef> Runtime::run(const Graph& graph, const std::vector<Buffer
     *stats = RunStats();
     stats->plan_cached = cached;
     if (!cached) stats->programs = use.plan->programs();
-    if (use.plan->compiles_for(renamed_symbols(graph, use.plan->schedule().symbols, symbols)) ||
+    if (use.plan->run_state().compiles_for(
+            renamed_symbols(graph, use.plan->schedule().symbols, symbols)) ||
         !cached)
       stats->compile_ms = milliseconds_since(begin);
   }

@@ -4,7 +4,7 @@
 
 #include "core/compile/chooser.hpp"
 #include "core/ir/text/text.hpp"
-#include "core/runtime/layout.hpp"
+#include "core/runtime/run_state.hpp"
 #include "core/schedule/canonical.hpp"
 #include "tests/runtime/support.hpp"
 
@@ -129,7 +129,7 @@ TEST_CASE("what a device refuses is named as the graph names it") {
     return error_of([&] {
       HeuristicChooser heuristics;
       const SchedulePlanRef plan = runtime.plan(graph, heuristics);
-      const std::shared_ptr<Layout> layout = plan->layout(symbols);
+      const std::shared_ptr<Layout> layout = plan->run_state().layout(symbols);
       layout->release(layout->acquire(*plan));
     });
   };
