@@ -61,7 +61,7 @@ bool is_slow(const KValue& v) {
 void ScheduleBuilder::give_up(std::string expected) {
   if (!refusal_)
     refusal_ = {ErrorKind::kInternal,
-                fmt::format("[heuristics] expected {}, got another", expected)};
+                fmt::format("[templates] expected {}, got another", expected)};
 }
 
 bool ScheduleBuilder::step(Transform transform) {
