@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bytes on disk by what they are about, shared by all processes of a user: compiled kernels and
 // probe results. What an entry is about is stored whole and compared, so that no hash is believed
-// (docs/decisions/0018).
+// (docs/decisions/0006).
 //
 // A cache never fails a program and never holds it up: a folder that cannot be written, or that
 // another user could change, gives one warning and no cache; a damaged file is set aside with one

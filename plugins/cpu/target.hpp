@@ -26,7 +26,7 @@ const TargetSpec& host_target();
 std::optional<TargetSpec> find_target(std::string_view name);
 /// LLVM makes tables with destructors when it first compiles something. Made before a device is
 /// open they outlive its closing, when the process ends while another thread compiles
-/// (docs/decisions/0065).
+/// (docs/decisions/0005).
 void make_static_objects();
 /// As "llvm 19.1.7".
 std::string driver_name();

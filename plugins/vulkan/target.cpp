@@ -37,7 +37,7 @@ std::vector<tn_matrix_atom> atoms_of(const Adapter& adapter) {
     if (row.scope != kSubgroupScope || row.saturates || row.c != row.result) continue;
     if (is_half && !adapter.f12.shaderFloat16) continue;
     if (is_brain && !(adapter.brain.has_type && adapter.brain.has_matrices)) continue;
-    // Vulkan says nothing of denormals of bf16; NVIDIA's units keep them (decision 92).
+    // Vulkan says nothing of denormals of bf16; NVIDIA's units keep them (decision 7).
     const bool keeps = is_brain ? floats.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY
                                 : floats.shaderDenormPreserveFloat16;
     const auto atom =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layers on graphs. A graph is a dense matrix [.., n, n], whose element i, j is the weight of the
-// edge from node j to node i, 0 for none (docs/decisions/0049); names and beginnings of parameters
+// edge from node j to node i, 0 for none (docs/decisions/0012); names and beginnings of parameters
 // are those of PyTorch Geometric.
 #pragma once
 
