@@ -24,6 +24,19 @@ def principal_ops():
     return len(re.findall(r"^TN_OP_ROW\(", table.partition("/*")[0], re.M))
 
 
+def variants(kind):
+    return lambda: rows("conformance/selftest/plugin/variants.def", kind)
+
+
+def found_bar(seconds):
+    return lambda: int(re.search(rf"seconds >= {seconds} \? (\d+)", read("conformance/selftest/score.cpp"))[1])
+
+
+def own_words():
+    table = read("docs/glossary.md").partition("| word | what it means |")[2].partition("\n\n")[0]
+    return table.count("\n| ")
+
+
 def lessons():
     return [lines(path) for path in glob.glob("examples/0*.cpp")]
 
@@ -33,7 +46,13 @@ CLAIMS = [
     ("README.md", r"a template of under (\d+) lines", lambda n: lines("examples/90_null_backend/null_backend.cpp") < n),
     ("README.md", r"the (\d+) operators, shapes", principal_ops),
     ("docs/ir.md", r"## The (\d+) principal operators", principal_ops),
-    ("docs/conformance.md", r"of (\d+) planted bugs", lambda: rows("conformance/selftest/plugin/variants.def", "TN_PLANTED")),
+    ("docs/conformance.md", r"of (\d+) planted bugs", variants("TN_PLANTED")),
+    ("docs/conformance/measuring.md", r"fuzzer on (\d+) variants", variants("TN_PLANTED")),
+    ("docs/conformance/measuring.md", r"(\d+) more variants are \*benign\*", variants("TN_BENIGN")),
+    ("docs/conformance/measuring.md", r"found: (\d+) with 300 seconds", found_bar(300)),
+    ("docs/conformance/measuring.md", r"seconds each, (\d+) with 30 seconds", found_bar(30)),
+    ("docs/glossary.md", r"at most (\d+)\.", lambda most: own_words() <= most),
+    ("docs/decisions/README.md", r"at most (\d+) lines", lambda most: all(lines(path) <= most for path in glob.glob("docs/decisions/0*.md"))),
     ("docs/backends/from-nothing.md", r"saved binaries, (\d+) lines in all",
      lambda: lines("examples/91_opencl/*.?pp", "examples/91_opencl/CMakeLists.txt")),
     ("docs/architecture.md", r"no file is longer than (\d+) lines",
