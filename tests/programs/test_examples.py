@@ -136,14 +136,14 @@ class Examples(unittest.TestCase):
         held_out = re.search(r"^(\d\.\d{4}) bits a byte of what it did not see$", said.stdout, re.MULTILINE)
         self.assertIsNotNone(held_out, said.stdout)
         self.assertLess(abs(float(held_out[1]) - 8), 1)
-        self.assertIn("---\n# Decision", said.stdout)
+        self.assertIn("---\nseven, ten, ", said.stdout)
 
     def test_text(self):
         learned = self.learn("example_22_text", "--steps", "20")
         self.assertNotIn("accuracy", learned)
         losses = [loss / math.log(2) for loss in learned["losses"]]  # bits a byte
         self.assertLess(abs(losses[0] - 8), 1)
-        self.assertLess(losses[-1], 5.5)
+        self.assertLess(losses[-1], 3.5)
         self.writes("example_22_text")
 
     def test_vit(self):
