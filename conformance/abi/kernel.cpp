@@ -19,9 +19,7 @@ namespace {
 constexpr uint32_t kGrid[3] = {4, 3, 2};
 constexpr int64_t kScalarLimit = 100;
 
-int significant_bits(uint8_t dtype) {
-  return dtype == TN_DTYPE_F64 ? 53 : dtype == TN_DTYPE_F32 ? 24 : dtype == TN_DTYPE_F16 ? 11 : 3;
-}
+int significant_bits(uint8_t dtype) { return sdk::dtype_info(dtype)->format.mantissa_bits + 1; }
 
 /// No order of additions rounds: a device may choose one.
 bool adds_exactly(std::span<const double> terms, uint8_t dtype) {

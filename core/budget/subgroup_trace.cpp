@@ -13,8 +13,7 @@ namespace {
 int64_t as_signed(uint64_t bits, uint8_t dtype) {
   const uint32_t width = sdk::dtype_bytes(dtype) * 8;
   if (width == 0 || width >= 64 || dtype == TN_DTYPE_BOOL) return static_cast<int64_t>(bits);
-  const bool is_signed = dtype == TN_DTYPE_I8 || dtype == TN_DTYPE_I16 || dtype == TN_DTYPE_I32;
-  if (!is_signed) return static_cast<int64_t>(bits);
+  if (!sdk::is_signed(dtype)) return static_cast<int64_t>(bits);
   const uint32_t unused = 64 - width;
   return static_cast<int64_t>(bits << unused) >> unused;
 }

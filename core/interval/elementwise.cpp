@@ -249,8 +249,8 @@ Interval or_a_subnormal(const Interval* x, double least_normal, Interval image) 
 /// What the device's own instruction may give in the computing dtype.
 Interval native(Op op, DType wide, const Interval* x, const Profile& profile) {
   Interval image = exact_image(op, wide, x);
-  if (!rounds(op)) return image;            // also where a product is not rounded yet: CONTRACT
-  const bool brief = wide == DType::kBF16;  // computed in f32
+  if (!rounds(op)) return image;          // also where a product is not rounded yet: CONTRACT
+  const bool brief = is_short_f32(wide);  // computed in f32
   const DType first = brief ? DType::kF32 : wide;
   const AllowedError error = allowed_error(op, first, x[0], profile);
   image = near_overflow(op, first, x[0], image);

@@ -20,7 +20,7 @@ constexpr double kDivision = 2.5, kInverseSqrt = 2;
 bool meets(const Interval& x, double low, double high) { return x.low <= high && x.high >= low; }
 
 AllowedError relaxed_error(OpFamily family, DType dtype, const Interval& x) {
-  const bool half = dtype == DType::kF16;
+  const bool half = is_half(dtype);
   switch (family) {
     case OpFamily::QUOTIENT:
       return {.ulps = kDivision};
@@ -41,7 +41,7 @@ AllowedError relaxed_error(OpFamily family, DType dtype, const Interval& x) {
 }
 
 AllowedError strict_error(OpFamily family, DType dtype) {
-  const bool half = dtype == DType::kF16;
+  const bool half = is_half(dtype);
   switch (family) {
     case OpFamily::POWER:
     case OpFamily::LOG:
@@ -126,14 +126,14 @@ bool is_pinned(Op op, DType operand, DType result, const Profile& profile) {
     case Op::ADD:
     case Op::SUB:
     case Op::MUL:
-      return compute_dtype(result, profile) != DType::kBF16;
+      return !is_short_f32(compute_dtype(result, profile));
     case Op::RECIP:
     case Op::SQRT:
-      return profile.strict && compute_dtype(result, profile) != DType::kBF16;
+      return profile.strict && !is_short_f32(compute_dtype(result, profile));
     case Op::FDIV:
-      return profile.strict && profile.has(op) && compute_dtype(result, profile) != DType::kBF16;
+      return profile.strict && profile.has(op) && !is_short_f32(compute_dtype(result, profile));
     case Op::FMA:
-      return profile.strict && profile.has(op) && (result == DType::kF32 || result == DType::kF64);
+      return profile.strict && profile.has(op) && is_float(result) && dtype_size(result) >= 4;
     default:
       return !rounds(op) || op_family(op) == OpFamily::ORDER;
   }

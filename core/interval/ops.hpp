@@ -27,6 +27,12 @@ double round_to(double y, DType dtype);
 
 /// f16, bf16 and fp8 that the device has no arithmetic on are computed in f32 and cast back.
 DType compute_dtype(DType dtype, const Profile& profile);
+/// binary16, whose errors have rows of their own.
+inline bool is_half(DType dtype) { return is_ieee(dtype) && dtype_size(dtype) == 2; }
+/// bf16 and fp8: arithmetic on them is f32's, cut or rounded.
+inline bool is_short_f32(DType dtype) {
+  return is_float(dtype) && dtype_size(dtype) < 4 && !is_ieee(dtype);
+}
 
 /// What an op may be off, for an argument in the interval. Without any of it the op is correctly
 /// rounded.

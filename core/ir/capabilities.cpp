@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/ir/capabilities.hpp"
 
+#include <iterator>
+
 #include "core/ir/node_hash.hpp"
 
 namespace tenon {
@@ -17,38 +19,30 @@ bool Capabilities::keeps_promises(const DotAtom& atom, Precision allowed) const 
   return !atom.flushes || allowed != Precision::kExact || (numerics & kFlushes) == kFlushes;
 }
 
+namespace {
+
+/// A number, what has fields, or several of such.
+template <class T>
+void mix(uint64_t& hash, const T& value) {
+  if constexpr (requires { value.fields(); }) {
+    std::apply([&](const auto&... each) { (mix(hash, each), ...); }, value.fields());
+  } else if constexpr (requires { std::size(value); }) {
+    hash = hash_mix(hash, std::size(value));
+    for (const auto& each : value) mix(hash, each);
+  } else if constexpr (requires { value.has_value(); }) {
+    hash = hash_mix(hash, value.has_value());
+    if (value) mix(hash, *value);
+  } else {
+    hash = hash_mix(hash, static_cast<uint64_t>(value));
+  }
+}
+
+}  // namespace
+
 uint64_t Capabilities::hash() const {
-  uint64_t h = 1;
-  const auto mix = [&](uint64_t v) { h = hash_mix(h, v); };
-  for (const bool flag : {compute, async, deterministic, symbolic, strict, software}) mix(flag);
-  mix(numerics);
-  mix(static_cast<uint64_t>(index_bits));
-  for (const uint64_t word : native_ops) mix(word);
-  for (const DTypeCaps& d : dtypes) {
-    for (const bool flag : {d.storage, d.arithmetic, d.atomics}) mix(flag);
-    mix(static_cast<uint64_t>(d.vector_lanes));
-    mix(static_cast<uint64_t>(d.rate));
-  }
-  for (const uint32_t limit : max_workgroup) mix(limit);
-  for (const uint32_t limit : max_grid) mix(limit);
-#define TN_LIMIT(type, name, unless_told) mix(name);
-#define TN_SIZE(type, name, unless_told) mix(name);
-#include "core/ir/limits.def"
-  mix(alignment);
-  mix(static_cast<uint64_t>(storage_bytes));
-  for (const MatrixAtom& a : atoms) {
-    mix(a.id);
-    for (const bool flag : {a.flushes, a.reduces, a.truncates, a.tiles}) mix(flag);
-    for (const int v : {a.m, a.n, a.k, a.a_lanes, a.b_lanes, a.c_lanes, a.subgroup})
-      mix(static_cast<uint64_t>(v));
-    for (const DType d : {a.a, a.b, a.accumulator}) mix(static_cast<uint64_t>(d));
-  }
-  for (const DotAtom& d : dots) {
-    for (const DType dtype : {d.a, d.b, d.accumulator}) mix(static_cast<uint64_t>(dtype));
-    mix(static_cast<uint64_t>(d.k));
-    mix(d.flushes);
-  }
-  return h;
+  uint64_t hash = 1;
+  mix(hash, *this);
+  return hash;
 }
 
 Capabilities generic_capabilities() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a device can do, as plain data: the core's copy of tn_properties. Scheduling, legalisation
-// and kernel rules read it; nothing in the core asks which backend it is.
+// and kernel rules read it; nothing in the core asks which backend it is. A struct lists its
+// members in fields(), by which it is hashed.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -33,6 +35,7 @@ struct DTypeCaps {
   bool storage = false, arithmetic = false, atomics = false;
   int vector_lanes = 1;
   int rate = 0;
+  auto fields() const { return std::tie(storage, arithmetic, atomics, vector_lanes, rate); }
 };
 
 /// Where the elements of a fragment are, along its rows or its columns: an element's number is
@@ -42,9 +45,11 @@ struct DTypeCaps {
 struct FragmentDigits {
   int lanes = 1, threads = 1, more = 1;
   int lane_step = 1, thread_step = 1, more_step = 1;
+  auto fields() const { return std::tie(lanes, threads, more, lane_step, thread_step, more_step); }
 };
 struct AtomLayout {
   FragmentDigits rows, columns;
+  auto fields() const { return std::tie(rows, columns); }
 };
 
 /// A matrix-multiply that a subgroup does together (tn_matrix_atom).
@@ -60,6 +65,10 @@ struct MatrixAtom {
   bool truncates = false;                     ///< sums may be cut, not rounded
   bool tiles = false;                         ///< takes a and b from shared memory, in pieces
   std::optional<AtomLayout> layouts[3] = {};  ///< of a, b and c, where they are told
+  auto fields() const {
+    return std::tie(id, m, n, k, a, b, accumulator, a_lanes, b_lanes, c_lanes, subgroup, flushes,
+                    reduces, truncates, tiles, layouts);
+  }
 };
 
 /// A sum of products of neighbouring lanes that a thread does alone (DOT; tn_matrix_atom).
@@ -67,6 +76,7 @@ struct DotAtom {
   DType a = DType::kVoid, b = DType::kVoid, accumulator = DType::kVoid;
   int k = 0;             ///< neighbours
   bool flushes = false;  ///< subnormal operands and results may become zero
+  auto fields() const { return std::tie(a, b, accumulator, k, flushes); }
 };
 
 /// How a device runs a kernel, as far as templates and costs differ by it.
@@ -95,7 +105,15 @@ struct Capabilities {
   int storage_bytes = 1;   ///< of the narrowest element in memory; 4: narrower dtypes are packed
   std::vector<MatrixAtom> atoms;
   std::vector<DotAtom> dots;
-  std::optional<Rates> rates;  ///< for budgets alone
+  std::optional<Rates> rates;  ///< for budgets alone: of no field
+  auto fields() const {
+    return std::tie(
+#define TN_LIMIT(type, name, unless_told) name,
+#define TN_SIZE(type, name, unless_told) name,
+#include "core/ir/limits.def"
+        compute, async, deterministic, symbolic, strict, software, numerics, index_bits, native_ops,
+        dtypes, max_workgroup, max_grid, alignment, storage_bytes, atoms, dots);
+  }
 
   const DTypeCaps& of(DType dtype) const { return dtypes[static_cast<size_t>(dtype)]; }
   bool has(Op op) const {

@@ -106,6 +106,19 @@ bool is_small_float(DType dtype) {
   return row && row->kind == Class::SMALL_FLOAT;
 }
 
+bool is_ieee(DType dtype) {
+  if (!is_float(dtype)) return false;
+  const FloatFormat& f = float_format(dtype);
+  switch (dtype_size(dtype)) {
+    case 2:
+      return f.mantissa_bits == 10 && f.bias == 15 && f.has_infinity;
+    case 4:
+      return f.mantissa_bits == 23 && f.bias == 127 && f.has_infinity;
+    default:
+      return f.mantissa_bits == 52 && f.bias == 1023 && f.has_infinity;
+  }
+}
+
 bool has_infinity(DType dtype) { return is_float(dtype) && float_format(dtype).has_infinity; }
 
 DType default_accumulator(DType dtype) { return row_of(dtype).accumulator; }

@@ -9,6 +9,8 @@ namespace tenon {
 /// An integer of 64 bits.
 constexpr bool is_wide(DType dtype) { return dtype == DType::kI64 || dtype == DType::kU64; }
 bool has_infinity(DType dtype);
+/// A float in a format of IEEE 754's own: binary16, binary32, binary64.
+bool is_ieee(DType dtype);
 DType default_accumulator(DType dtype);  ///< of a REDUCE that names none
 
 /// Bits of a narrow float as double, exactly; and back with one rounding to nearest even.

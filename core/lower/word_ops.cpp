@@ -122,9 +122,10 @@ WordOps::Value WordOps::encode(Value x, DType to) {
 WordOps::Value WordOps::to_f32(Value x, DType from, DType last) {
   if (is_narrow(from) && is_float(from)) return decode(x, from);
   const Value near = value_cast(x, DType::kF32);
-  // Integers beyond 24 bits overflow the other formats, or are cut off at the same value.
-  const bool twice =
-      from == DType::kF64 || (is_int(from) && !is_narrow(from) && last == DType::kBF16);
+  // Integers beyond 24 bits overflow formats with fewer exponents, or are cut off at the same
+  // value.
+  const bool holds_large = is_float(last) && is_narrow(last) && float_format(last).bias > 23;
+  const bool twice = from == DType::kF64 || (is_int(from) && !is_narrow(from) && holds_large);
   if (!twice) return near;
   const Value back = value_cast(near, from);
   const Value bits = bit_cast(near, DType::kU32);

@@ -223,7 +223,7 @@ const tn_properties& null_properties() {
     auto* t = new sdk::PropertyTable(TN_DEVICE_COMPUTE | TN_DEVICE_DETERMINISTIC |
                                      TN_DEVICE_SYMBOLIC | TN_DEVICE_SAVE);
     t->store_all().compute_all(4);
-    t->claim({sdk::OpClaim::VECTOR, sdk::OpClaim::WORKGROUP});
+    t->claim(sdk::kVectorOps).claim(sdk::kWorkgroupOps);
     t->atomics({TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_I64, TN_DTYPE_U64});
     t->add_memory(sdk::host_memory_space(64)).workgroup(64, 64, 64, 64);
     t->fields().max_bindings = 16;

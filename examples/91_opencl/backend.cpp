@@ -71,8 +71,7 @@ class ClMark : public sdk::Mark {
 };
 
 void fill_properties(cl_device_id device, sdk::PropertyTable& table) {
-  using sdk::OpClaim;
-  table.claim({OpClaim::PLAIN, OpClaim::MATH, OpClaim::FUSED, OpClaim::VECTOR, OpClaim::WORKGROUP});
+  table.claim(dialect().data().ops).claim(sdk::kVectorOps).claim(sdk::kWorkgroupOps);
   table.store_all().compute_all();
   tn_memory_space space = TN_INIT(tn_memory_space);
   space.flags = TN_MEMORY_DEVICE | TN_MEMORY_HOST_VISIBLE;

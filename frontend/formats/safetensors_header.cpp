@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_set>
@@ -19,12 +20,15 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kMetadata = "__metadata__";
 
-constexpr std::pair<DType, std::string_view> kDTypes[] = {
-    {DType::kBool, "BOOL"}, {DType::kI8, "I8"},          {DType::kI16, "I16"},
-    {DType::kI32, "I32"},   {DType::kI64, "I64"},        {DType::kU8, "U8"},
-    {DType::kU16, "U16"},   {DType::kU32, "U32"},        {DType::kU64, "U64"},
-    {DType::kF16, "F16"},   {DType::kBF16, "BF16"},      {DType::kF32, "F32"},
-    {DType::kF64, "F64"},   {DType::kF8E4M3, "F8_E4M3"}, {DType::kF8E5M2, "F8_E5M2"}};
+/// The format's name of a dtype: ours in capitals, of a float's fields after a line: "F8_E4M3".
+std::string format_name(DType dtype) {
+  std::string name;
+  for (const char c : dtype_name(dtype)) {
+    if (c == 'e') name += '_';
+    name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
 
 /// Events of the parser, so that keys which stand twice are seen and nothing is nested deeper than
 /// the format has it:  {name: {"dtype": .., "shape": [..], "data_offsets": [.., ..]}}
@@ -90,11 +94,10 @@ class HeaderReader {
       return true;
     }
     if (depth_ != 2 || field_ != kDType || in_array_) unexpected("a string");
-    const auto* const row = std::ranges::find(kDTypes, std::string_view(text),
-                                              &std::pair<DType, std::string_view>::second);
-    if (row == std::end(kDTypes))
+    const auto dtype = std::ranges::find(all_dtypes(), text, format_name);
+    if (dtype == all_dtypes().end())
       error("a dtype that Tenon has", fmt::format("'{}'", shortened(text)));
-    header.tensors.back().dtype = row->first;
+    header.tensors.back().dtype = *dtype;
     return true;
   }
   bool number_unsigned(uint64_t value) {
@@ -218,14 +221,12 @@ std::string print_safetensors_header(const SafetensorsHeader& header) {
     rows.push_back(fmt::format("\"{}\":{{{}}}", kMetadata, fmt::join(pairs, ",")));
   }
   for (const TensorInfo& tensor : header.tensors) {
-    const auto* const row =
-        std::ranges::find(kDTypes, tensor.dtype, &std::pair<DType, std::string_view>::first);
-    TN_REQUIRE(row != std::end(kDTypes),
+    TN_REQUIRE(std::ranges::count(all_dtypes(), tensor.dtype) == 1,
                "[write_safetensors] '{}': expected a dtype of tensors, got {}",
                shortened(tensor.name), dtype_name(tensor.dtype));
     rows.push_back(fmt::format(R"({}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
-                               json_text(tensor.name), row->second, fmt::join(tensor.shape, ","),
-                               tensor.begin, tensor.end));
+                               json_text(tensor.name), format_name(tensor.dtype),
+                               fmt::join(tensor.shape, ","), tensor.begin, tensor.end));
   }
   std::string text = fmt::format("{{{}}}", fmt::join(rows, ","));
   text.append((8 - text.size() % 8) % 8, ' ');

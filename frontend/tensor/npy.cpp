@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/ir/dtype.hpp"
 #include "core/support/error.hpp"
 #include "core/support/file_io.hpp"
 #include "frontend/tensor/state.hpp"
@@ -22,7 +23,7 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 /// What a header calls the dtype: 'V' and its bytes where NumPy has no such float.
 std::string descr_of(DType dtype) {
   const size_t bytes = dtype_size(dtype);
-  const bool is_known = !is_float(dtype) || dtype == DType::kF16 || bytes >= 4;
+  const bool is_known = !is_float(dtype) || is_ieee(dtype);
   const char kind = dtype == DType::kBool ? 'b'
                     : !is_known           ? 'V'
                     : is_float(dtype)     ? 'f'

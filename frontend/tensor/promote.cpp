@@ -3,56 +3,63 @@
 
 #include <algorithm>
 
+#include "core/ir/narrow_float.hpp"
 #include "core/support/error.hpp"
 
 namespace tenon {
 namespace {
 
-constexpr int kCount = 15;
-constexpr DType kOrder[kCount] = {DType::kBool, DType::kI8,     DType::kI16,   DType::kI32,
-                                  DType::kI64,  DType::kU8,     DType::kU16,   DType::kU32,
-                                  DType::kU64,  DType::kF16,    DType::kBF16,  DType::kF32,
-                                  DType::kF64,  DType::kF8E4M3, DType::kF8E5M2};
+DType wider(DType a, DType b) { return dtype_size(a) < dtype_size(b) ? b : a; }
 
-// NumPy's where NumPy has both. bf16 and fp8: as JAX, a float stays itself beside integers, and two
-// of which neither holds the other become f32.
-constexpr auto kTable = [] {
-  using enum DType;
-  constexpr DType e4 = kF8E4M3, e5 = kF8E5M2;
-  struct Rows {
-    DType of[kCount][kCount];
-  };
-  // clang-format off
-  return Rows{{
-  //          bool  i8    i16   i32   i64   u8    u16   u32   u64   f16   bf16   f32   f64   e4    e5
-  /* bool */ {kBool, kI8, kI16, kI32, kI64, kU8,  kU16, kU32, kU64, kF16, kBF16, kF32, kF64, e4,   e5},
-  /* i8   */ {kI8,  kI8,  kI16, kI32, kI64, kI16, kI32, kI64, kF64, kF16, kBF16, kF32, kF64, e4,   e5},
-  /* i16  */ {kI16, kI16, kI16, kI32, kI64, kI16, kI32, kI64, kF64, kF32, kBF16, kF32, kF64, e4,   e5},
-  /* i32  */ {kI32, kI32, kI32, kI32, kI64, kI32, kI32, kI64, kF64, kF64, kBF16, kF64, kF64, e4,   e5},
-  /* i64  */ {kI64, kI64, kI64, kI64, kI64, kI64, kI64, kI64, kF64, kF64, kBF16, kF64, kF64, e4,   e5},
-  /* u8   */ {kU8,  kI16, kI16, kI32, kI64, kU8,  kU16, kU32, kU64, kF16, kBF16, kF32, kF64, e4,   e5},
-  /* u16  */ {kU16, kI32, kI32, kI32, kI64, kU16, kU16, kU32, kU64, kF32, kBF16, kF32, kF64, e4,   e5},
-  /* u32  */ {kU32, kI64, kI64, kI64, kI64, kU32, kU32, kU32, kU64, kF64, kBF16, kF64, kF64, e4,   e5},
-  /* u64  */ {kU64, kF64, kF64, kF64, kF64, kU64, kU64, kU64, kU64, kF64, kBF16, kF64, kF64, e4,   e5},
-  /* f16  */ {kF16, kF16, kF32, kF64, kF64, kF16, kF32, kF64, kF64, kF16, kF32,  kF32, kF64, kF32, kF32},
-  /* bf16 */ {kBF16, kBF16, kBF16, kBF16, kBF16, kBF16, kBF16, kBF16, kBF16, kF32, kBF16, kF32, kF64, kF32, kF32},
-  /* f32  */ {kF32, kF32, kF32, kF64, kF64, kF32, kF32, kF64, kF64, kF32, kF32,  kF32, kF64, kF32, kF32},
-  /* f64  */ {kF64, kF64, kF64, kF64, kF64, kF64, kF64, kF64, kF64, kF64, kF64,  kF64, kF64, kF64, kF64},
-  /* e4   */ {e4,   e4,   e4,   e4,   e4,   e4,   e4,   e4,   e4,   kF32, kF32,  kF32, kF64, e4,   kF32},
-  /* e5   */ {e5,   e5,   e5,   e5,   e5,   e5,   e5,   e5,   e5,   kF32, kF32,  kF32, kF64, kF32, e5},
-  }};
-  // clang-format on
-}();
+/// The smallest dtype that `fits`, or f64.
+template <class Fits>
+DType smallest(Fits fits) {
+  DType found = DType::kF64;
+  for (const DType dtype : all_dtypes())
+    if (fits(dtype) && (found == DType::kF64 || dtype_size(dtype) < dtype_size(found)))
+      found = dtype;
+  return found;
+}
 
-size_t place(DType dtype) {
-  const auto* at = std::ranges::find(kOrder, dtype);
-  TN_REQUIRE(at != std::end(kOrder), "[promote_types] expected dtypes of tensors, got {}",
-             dtype_name(dtype));
-  return static_cast<size_t>(at - kOrder);
+/// i8 and u8 meet in i16, i64 and u64 in f64, as in NumPy.
+DType promote_integers(DType a, DType b) {
+  if (is_signed(a) == is_signed(b)) return wider(a, b);
+  const DType whole = is_signed(a) ? a : b, natural = is_signed(a) ? b : a;
+  return smallest([&](DType dtype) {
+    return is_int(dtype) && is_signed(dtype) && dtype_size(dtype) >= dtype_size(whole) &&
+           dtype_size(dtype) > dtype_size(natural);
+  });
+}
+
+/// NumPy's floats hold the integer, as far as one does; bf16 and fp8 stay themselves, as in JAX.
+DType promote_integer(DType integer, DType real) {
+  if (!is_ieee(real)) return real;
+  const DType holds = smallest([&](DType dtype) {
+    return is_ieee(dtype) && float_format(dtype).mantissa_bits >= int(dtype_bits(integer));
+  });
+  return wider(real, holds);
+}
+
+/// Of two formats, of which NumPy lacks one, neither need hold the other: f32 does, or f64.
+DType promote_floats(DType a, DType b) {
+  if (is_ieee(a) && is_ieee(b)) return wider(a, b);
+  return wider(DType::kF32, wider(a, b));
+}
+
+void check(DType dtype) {
+  TN_REQUIRE(std::ranges::count(all_dtypes(), dtype) == 1,
+             "[promote_types] expected dtypes of tensors, got {}", dtype_name(dtype));
 }
 
 }  // namespace
 
-DType promote_types(DType a, DType b) { return kTable.of[place(a)][place(b)]; }
+DType promote_types(DType a, DType b) {
+  check(a);
+  check(b);
+  if (a == b || b == DType::kBool) return a;
+  if (a == DType::kBool) return b;
+  if (is_float(a)) return is_float(b) ? promote_floats(a, b) : promote_integer(b, a);
+  return is_float(b) ? promote_integer(a, b) : promote_integers(a, b);
+}
 
 }  // namespace tenon

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/ir/narrow_float.hpp"
 #include "core/support/error.hpp"
 #include "core/support/log.hpp"
 #include "frontend/tensor/threefry.hpp"
@@ -19,22 +20,7 @@ namespace {
 constexpr int kStreamBit = 24;
 constexpr uint32_t kSplit = uint32_t{1} << 31;
 
-int significant_bits(DType dtype) {
-  switch (dtype) {
-    case DType::kF64:
-      return 53;
-    case DType::kF16:
-      return 11;
-    case DType::kBF16:
-      return 8;
-    case DType::kF8E4M3:
-      return 4;
-    case DType::kF8E5M2:
-      return 3;
-    default:
-      return 24;
-  }
-}
+int significant_bits(DType dtype) { return float_format(dtype).mantissa_bits + 1; }
 
 }  // namespace
 

@@ -28,13 +28,15 @@ Value* f16_to_f32(Builder& b, Value* bits) {
   return b.CreateArithmeticFence(wide, wide->getType());
 }
 
-Value* f8_to_f32(Builder& b, Value* byte, const sdk::NarrowFormat& format) {
+/// By its fields, of less exponents than f32.
+Value* fields_to_f32(Builder& b, Value* bits, const sdk::NarrowFormat& format) {
   const auto shift = static_cast<unsigned>(23 - format.mantissa_bits);
   const double unit = std::ldexp(1, 1 - format.bias - format.mantissa_bits);
-  Value* wide = b.CreateZExt(byte, shaped_like(byte, b.getInt32Ty()));
+  Value* wide = b.CreateZExt(bits, shaped_like(bits, b.getInt32Ty()));
   auto word = [&](uint64_t value) { return int_like(wide, 32, value); };
-  Value* magnitude = b.CreateAnd(wide, word(0x7f));
-  Value* sign = b.CreateShl(b.CreateAnd(wide, word(0x80)), word(24));
+  Value* magnitude = b.CreateAnd(wide, word(format.sign - 1));
+  Value* sign =
+      b.CreateShl(b.CreateAnd(wide, word(format.sign)), word(32 - std::bit_width(format.sign)));
   Value* normal = b.CreateAdd(b.CreateShl(magnitude, word(shift)),
                               word(static_cast<uint64_t>(127 - format.bias) << 23));
   Value* subnormal =
@@ -46,6 +48,9 @@ Value* f8_to_f32(Builder& b, Value* byte, const sdk::NarrowFormat& format) {
   Value* result = b.CreateSelect(b.CreateICmpULT(magnitude, least_normal), subnormal, normal);
   result =
       b.CreateSelect(b.CreateICmpUGT(magnitude, word(format.max_finite)), word(0x7fc00000), result);
+  if (format.has_infinity)
+    result =
+        b.CreateSelect(b.CreateICmpEQ(magnitude, word(format.overflow)), word(0x7f800000), result);
   return as_f32(b, b.CreateOr(result, sign));
 }
 
@@ -60,7 +65,7 @@ Value* widen(Builder& b, Value* v, tn_dtype from) {
     Value* wide = b.CreateZExt(v, shaped_like(v, b.getInt32Ty()));
     return as_f32(b, b.CreateShl(wide, int_like(v, 32, 16)));
   }
-  return f8_to_f32(b, v, sdk::dtype_info(static_cast<uint8_t>(from))->format);
+  return fields_to_f32(b, v, sdk::dtype_info(static_cast<uint8_t>(from))->format);
 }
 
 /// f64 to f32 rounded to odd: inexact results get an odd last bit, so a later rounding to fewer
@@ -89,7 +94,8 @@ Value* f32_to_bf16(Builder& b, Value* v) {
   return b.CreateTrunc(result, shaped_like(v, b.getInt16Ty()));
 }
 
-Value* f32_to_f8(Builder& b, Value* v, const sdk::NarrowFormat& format) {
+/// To a format of less exponents.
+Value* f32_to_fields(Builder& b, Value* v, const sdk::NarrowFormat& format) {
   const auto f32_exponent = [](int e) { return static_cast<uint64_t>(127 + e) << 23; };
   // The smallest normal number, and one whose last place is the smallest subnormal one.
   const uint64_t minimum = f32_exponent(1 - format.bias);
@@ -99,7 +105,8 @@ Value* f32_to_f8(Builder& b, Value* v, const sdk::NarrowFormat& format) {
   auto word = [&](uint64_t value) { return int_like(v, 32, value); };
   const unsigned shift = 23 - static_cast<unsigned>(format.mantissa_bits);
   Value* magnitude = b.CreateAnd(bits, word(0x7fffffff));
-  Value* sign = b.CreateAnd(b.CreateLShr(bits, word(24)), word(0x80));
+  const auto width = static_cast<unsigned>(std::bit_width(format.sign));
+  Value* sign = b.CreateAnd(b.CreateLShr(bits, word(32 - width)), word(format.sign));
   Value* rebased = b.CreateSub(
       magnitude, word(minimum - (uint64_t{1} << 23)));  // exponent 1 at the smallest normal
   Value* last = b.CreateAnd(b.CreateLShr(rebased, word(shift)), word(1));
@@ -112,14 +119,14 @@ Value* f32_to_f8(Builder& b, Value* v, const sdk::NarrowFormat& format) {
   result = b.CreateBinaryIntrinsic(ID(llvm::Intrinsic::umin), result, word(format.overflow));
   result =
       b.CreateSelect(b.CreateICmpUGT(magnitude, word(0x7f800000)), word(format.quiet_nan), result);
-  return b.CreateTrunc(b.CreateOr(result, sign), shaped_like(v, b.getInt8Ty()));
+  return b.CreateTrunc(b.CreateOr(result, sign), shaped_like(v, b.getIntNTy(width)));
 }
 
 Value* narrow(Builder& b, Value* f32, tn_dtype to) {
   if (to == TN_DTYPE_BF16) return f32_to_bf16(b, f32);
   if (to == TN_DTYPE_F16)
     return as_int(b, b.CreateFPTrunc(f32, shaped_like(f32, b.getHalfTy())), 16);
-  return f32_to_f8(b, f32, sdk::dtype_info(static_cast<uint8_t>(to))->format);
+  return f32_to_fields(b, f32, sdk::dtype_info(static_cast<uint8_t>(to))->format);
 }
 
 Value* int_to_float(Builder& b, Value* v, bool is_signed, llvm::Type* element) {
@@ -127,7 +134,8 @@ Value* int_to_float(Builder& b, Value* v, bool is_signed, llvm::Type* element) {
   return is_signed ? b.CreateSIToFP(v, type) : b.CreateUIToFP(v, type);
 }
 
-/// An f32 that rounds to the same bf16 as the integer: exact, or rounded to odd.
+/// An f32 that rounds to the same bf16, or other float of its exponents, as the integer: exact, or
+/// rounded to odd.
 Value* int_for_bf16(Builder& b, Value* v, bool is_signed, unsigned bits) {
   if (bits < 32) return int_to_float(b, v, is_signed, b.getFloatTy());
   if (bits == 32) return round_to_odd(b, int_to_float(b, v, is_signed, b.getDoubleTy()));
@@ -143,7 +151,8 @@ Value* int_for_bf16(Builder& b, Value* v, bool is_signed, unsigned bits) {
   return round_to_odd(b, int_to_float(b, exact, is_signed, b.getDoubleTy()));
 }
 
-/// An f32 that rounds to the same f16 or fp8 as the integer: beyond 2^17 all are too large.
+/// An f32 that rounds to the same f16, fp8 or other float of as few exponents: beyond 2^17 all are
+/// too large.
 Value* int_for_f16(Builder& b, Value* v, bool is_signed, unsigned bits) {
   if (bits >= 32) {
     v = b.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, v,
@@ -171,10 +180,10 @@ Value* from_int(Builder& b, Value* v, tn_dtype from, tn_dtype to, llvm::Type* ty
     case DTypeClass::kNarrowFloat:
       break;
   }
-  return narrow(b,
-                to == TN_DTYPE_BF16 ? int_for_bf16(b, v, is_signed, bits)
-                                    : int_for_f16(b, v, is_signed, bits),
-                to);
+  // Whether the largest integers are within its exponents.
+  const bool is_far = sdk::dtype_info(static_cast<uint8_t>(to))->format.bias > 16;
+  return narrow(
+      b, is_far ? int_for_bf16(b, v, is_signed, bits) : int_for_f16(b, v, is_signed, bits), to);
 }
 
 Value* from_float(Builder& b, Value* v, tn_dtype to, llvm::Type* type) {

@@ -10,6 +10,8 @@
 
 #include "plugins/cpu/emit_avx512.hpp"
 #include "plugins/cpu/emit_math.hpp"
+#include "sdk/program/op_groups.hpp"
+#include "sdk/program/view.hpp"
 
 namespace tenon::cpu {
 namespace {
@@ -243,7 +245,11 @@ Value* emit_bool(Builder& b, tn_opcode op, std::span<Value* const> v) {
   }
 }
 
+constexpr auto kEmitted = sdk::joined(sdk::kArithmeticOps, sdk::kMathOps);
+
 }  // namespace
+
+std::span<const tn_opcode> emitted_ops() { return kEmitted; }
 
 Value* emit_elementwise(Builder& b, tn_opcode op, tn_dtype dtype, std::span<Value* const> operands,
                         bool no_wrap) {
@@ -264,8 +270,9 @@ Value* emit_elementwise(Builder& b, tn_opcode op, tn_dtype dtype, std::span<Valu
       break;
   }
   if (!result)
-    throw std::invalid_argument("[cpu] expected an op that takes dtype " + std::to_string(dtype) +
-                                ", got op " + std::to_string(static_cast<unsigned>(op)));
+    throw std::invalid_argument(std::string("[cpu] expected an op that takes ") +
+                                std::string(sdk::dtype_text(static_cast<uint8_t>(dtype))) +
+                                ", got " + std::string(sdk::op_text(static_cast<uint16_t>(op))));
   return result;
 }
 

@@ -8,6 +8,10 @@
 
 namespace tenon::cpu {
 
+/// The optional elementwise ops that every processor claims. It can do FMA too, but claims it only
+/// with the instruction: else it would be a call for each element.
+std::span<const tn_opcode> emitted_ops();
+
 /// `dtype` is that of the value operands (not of a WHERE's condition); `no_wrap` as TN_OP_NO_WRAP.
 /// Throws std::invalid_argument for what is not an elementwise op on that dtype.
 llvm::Value* emit_elementwise(Builder& builder, tn_opcode op, tn_dtype dtype,

@@ -3,20 +3,15 @@
 #include "plugins/cpu/properties.hpp"
 
 #include <algorithm>
+#include <array>
 
-#include "sdk/program/op_info.hpp"
+#include "plugins/cpu/emit_elementwise.hpp"
+#include "sdk/program/dtype_info.hpp"
+#include "sdk/program/op_groups.hpp"
 #include "sdk/program/view.hpp"
 
 namespace tenon::cpu {
 namespace {
-
-/// Without the instruction FMA would be a call for each element.
-bool is_native(const sdk::OpInfo& op, const TargetSpec& target) {
-  using enum sdk::OpClaim;
-  if (op.op == TN_OP_DOT) return target.dots_bf16 || target.dots_i8;
-  return op.claim == PLAIN || op.claim == MATH || op.claim == VECTOR ||
-         (op.claim == FUSED && target.fuse_multiply_add);
-}
 
 uint32_t rate_of(const HostRates& rates, uint32_t dtype) {
   if (dtype == TN_DTYPE_F32 && (rates.bf16 || rates.i8)) return 256;
@@ -57,9 +52,10 @@ Properties::Properties(const TargetSpec& target, const HostInfo& host, unsigned 
                  TN_DEVICE_SYMBOLIC | TN_DEVICE_SAVE;
   table_.accuracy = TN_ACCURACY_STRICT;
   table_.index_bits = 64;
-  for (const sdk::OpInfo& op : sdk::all_ops()) {
-    if (is_native(op, target)) table_.native_ops[op.op >> 6] |= uint64_t{1} << (op.op & 63);
-  }
+  claim(emitted_ops());
+  if (target.fuse_multiply_add) claim(sdk::kFusedOps);
+  claim(sdk::kVectorOps);
+  if (target.dots_bf16 || target.dots_i8) claim(std::array{TN_OP_DOT});
   table_.dtype_count = static_cast<uint32_t>(dtypes_.size());
   table_.dtype_stride = sizeof(tn_dtype_caps);
   table_.dtypes = dtypes_.data();
@@ -84,6 +80,10 @@ Properties::Properties(const TargetSpec& target, const HostInfo& host, unsigned 
   table_.l1_bytes = host.l1_bytes;
   table_.l2_bytes = host.l2_bytes;
   table_.l3_bytes = host.l3_bytes;
+}
+
+void Properties::claim(std::span<const tn_opcode> ops) {
+  for (const uint32_t op : ops) table_.native_ops[op >> 6] |= uint64_t{1} << (op & 63);
 }
 
 }  // namespace tenon::cpu

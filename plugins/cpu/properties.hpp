@@ -2,6 +2,7 @@
 // Capabilities of a processor, with the arrays that they point to.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "plugins/cpu/host_info.hpp"
@@ -21,6 +22,7 @@ class Properties {
   const tn_properties& get() const { return table_; }
 
  private:
+  void claim(std::span<const tn_opcode> ops);
   tn_properties table_;
   std::vector<tn_dtype_caps> dtypes_;
   std::vector<tn_matrix_atom> atoms_;

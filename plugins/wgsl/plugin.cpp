@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The WGSL backend: every adapter of a WebGPU implementation is a device.
 #include "plugins/wgsl/device.hpp"
+#include "sdk/render/dialect_ops.hpp"
 #include "sdk/render/wgsl_dialect.hpp"
 #include "sdk/shader/properties.hpp"
 
@@ -9,6 +10,7 @@ namespace tenon::wgsl {
 std::unique_ptr<sdk::PropertyTable> make_properties(const WGPULimits& limits, bool is_software,
                                                     std::string_view name) {
   auto made = sdk::shader_properties(is_software);
+  made->claim(sdk::kWgslOps);
   made->compute({TN_DTYPE_BOOL}).store_all(2);  // packed in words
   made->atomics({TN_DTYPE_U32});
   tn_memory_space space = TN_INIT(tn_memory_space);

@@ -64,7 +64,7 @@ bool WgslDevice::acts_as_subgroups(uint32_t size) {
 void WgslDevice::find_subgroups(const WGPUAdapterInfo& info) {
   for (const uint32_t size : sizes_of(info)) {
     if (!acts_as_subgroups(size)) continue;
-    properties_->claim({sdk::OpClaim::SUBGROUP});
+    properties_->claim(sdk::kSubgroupOps);
     properties_->fields().subgroup_min = properties_->fields().subgroup_max = size;
     return;
   }

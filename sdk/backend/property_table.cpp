@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "sdk/backend/checksum.hpp"
+#include "sdk/program/dtype_info.hpp"
 #include "sdk/program/view.hpp"
 #include "sdk/support/failure.hpp"
 
@@ -22,22 +23,12 @@ PropertyTable::PropertyTable(uint32_t flags) {
   workgroup(1, 1, 1, 1);
 }
 
-PropertyTable& PropertyTable::claim(std::initializer_list<OpClaim> claims) {
-  for (const OpInfo& op : all_ops()) {
-    if (std::ranges::count(claims, op.claim) != 0) claim({static_cast<tn_opcode>(op.op)});
-  }
-  return *this;
-}
-
 PropertyTable& PropertyTable::claim(std::initializer_list<tn_opcode> ops) {
-  for (const uint32_t op : ops) properties_.native_ops[op >> 6] |= uint64_t{1} << (op & 63);
-  return *this;
+  return claim(std::span(ops.begin(), ops.size()));
 }
 
-PropertyTable& PropertyTable::claim_elementwise() {
-  for (const OpInfo& op : all_ops()) {
-    if (is_elementwise(op) && (op.flags & kOpOptional)) claim({static_cast<tn_opcode>(op.op)});
-  }
+PropertyTable& PropertyTable::claim(std::span<const tn_opcode> ops) {
+  for (const uint32_t op : ops) properties_.native_ops[op >> 6] |= uint64_t{1} << (op & 63);
   return *this;
 }
 

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 #include <string_view>
 #include <vector>
 
-#include "sdk/program/op_info.hpp"
+#include "sdk/program/op_groups.hpp"
 #include "tenon/plugin.h"
 
 namespace tenon::sdk {
@@ -18,11 +19,9 @@ class PropertyTable {
   PropertyTable(const PropertyTable&) = delete;
   PropertyTable& operator=(const PropertyTable&) = delete;
 
-  /// Optional ops by the CLAIM of ops.def, or one by one.
-  PropertyTable& claim(std::initializer_list<OpClaim> claims);
+  /// Optional ops: a group of op_groups.hpp, a language's (render/dialect_ops.hpp), or by name.
+  PropertyTable& claim(std::span<const tn_opcode> ops);
   PropertyTable& claim(std::initializer_list<tn_opcode> ops);
-  /// Every optional elementwise op: what the dialects of C with <math.h> have words for.
-  PropertyTable& claim_elementwise();
   /// Storage: what dtypes.def claims of at most so many bytes, or these.
   PropertyTable& store_all(uint32_t most_bytes = 8);
   PropertyTable& store(std::initializer_list<tn_dtype> dtypes);

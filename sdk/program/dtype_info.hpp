@@ -79,6 +79,12 @@ constexpr const DTypeInfo* dtype_info(uint8_t dtype) {
 constexpr bool is_float(const DTypeInfo& row) {
   return row.kind == DTypeClass::FLOAT || row.kind == DTypeClass::SMALL_FLOAT;
 }
+/// A float in a format of IEEE 754's own: binary16, binary32, binary64.
+constexpr bool is_ieee(const DTypeInfo& row) {
+  const int fraction = row.bytes == 2 ? 10 : row.bytes == 4 ? 23 : 52;
+  const int bias = row.bytes == 2 ? 15 : row.bytes == 4 ? 127 : 1023;
+  return row.format.mantissa_bits == fraction && row.format.bias == bias && row.format.has_infinity;
+}
 constexpr bool is_integer(const DTypeInfo& row) {
   return row.kind == DTypeClass::SIGNED || row.kind == DTypeClass::UNSIGNED;
 }

@@ -11,7 +11,7 @@ namespace tenon::sdk {
 namespace {
 
 // Other words that ops.def uses in its columns.
-namespace claim_words {
+namespace op_rows {
 constexpr uint32_t COMM = kOpCommutes, ASSOC = kOpAssociates, IDEM = kOpIdempotent,
                    HINT = kOpOptional;
 constexpr OpSpelling OWN = {};
@@ -21,27 +21,27 @@ constexpr OpSpelling MATH(std::string_view word) { return {OpSpelling::By::kMath
 
 constexpr OpInfo kOps[] = {
 #define TN_OP_ROW(name, code, text, arity, kind, types, level, flags, meaning, identity, cost, of, \
-                  by, spelling, ...)                                                               \
+                  spelling, ...)                                                                   \
   {code,           code == TN_OP_TAKE ? "load" : text,                                             \
    arity,          OpKind::kind,                                                                   \
    OpTypes::types, OpLevel::level,                                                                 \
    flags,          OpFamily::of,                                                                   \
-   OpClaim::by,    spelling},
+   spelling},
 #include "tenon/ops.def"
 };
-}  // namespace claim_words
+}  // namespace op_rows
 }  // namespace
 
-std::span<const OpInfo> all_ops() { return claim_words::kOps; }
+std::span<const OpInfo> all_ops() { return op_rows::kOps; }
 
 const OpInfo* op_info(uint16_t op) {
-  const auto* at = std::ranges::lower_bound(claim_words::kOps, op, {}, &OpInfo::op);
-  return at == std::end(claim_words::kOps) || at->op != op ? nullptr : at;
+  const auto* at = std::ranges::lower_bound(op_rows::kOps, op, {}, &OpInfo::op);
+  return at == std::end(op_rows::kOps) || at->op != op ? nullptr : at;
 }
 
 const OpInfo* op_by_text(std::string_view text) {
-  const auto* at = std::ranges::find(claim_words::kOps, text, &OpInfo::text);
-  return at == std::end(claim_words::kOps) ? nullptr : at;
+  const auto* at = std::ranges::find(op_rows::kOps, text, &OpInfo::text);
+  return at == std::end(op_rows::kOps) ? nullptr : at;
 }
 
 bool takes(OpTypes types, uint8_t dtype) {

@@ -29,11 +29,6 @@ enum class OpFamily : uint8_t {
 #define TN_FAMILY(word) word,
 #include "tenon/op_words.def"
 };
-/// Ops that a backend claims together.
-enum class OpClaim : uint8_t {
-#define TN_CLAIM(word) word,
-#include "tenon/op_words.def"
-};
 /// How a C-like language says an elementwise op.
 struct OpSpelling {
   enum class By : uint8_t { kOwn, kInfix, kCall, kMath };
@@ -52,7 +47,6 @@ struct OpInfo {
   OpLevel level = OpLevel::BOTH;
   uint32_t flags = 0;  ///< kOp bits
   OpFamily family = OpFamily::NONE;
-  OpClaim claim = OpClaim::NONE;
   OpSpelling spelling;
 };
 

@@ -6,12 +6,11 @@
 #include <optional>
 #include <vector>
 
+#include "sdk/program/op_groups.hpp"
 #include "sdk/program/uniform_values.hpp"
 
 namespace tenon::sdk {
 namespace {
-
-bool is_matrix_op(uint16_t op) { return op >= TN_OP_MATRIX_LOAD && op <= TN_OP_MATRIX_STORE; }
 
 /// The threads that an op is met by; none: each thread alone.
 std::optional<tn_scope> meeting(const tn_op& op) {

@@ -9,6 +9,7 @@
 
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/scalar.hpp"
+#include "sdk/render/dialect_ops.hpp"
 #include "sdk/support/failure.hpp"
 
 namespace tenon::sdk {
@@ -26,6 +27,7 @@ DialectData make_c_data() {
   DialectData data = {};
   data.name = "c";
   data.type = &DTypeInfo::c;
+  data.ops = kCOps;
   data.spellings = kCSpellings;
   data.float_suffix = "f";
   data.has_math = true;

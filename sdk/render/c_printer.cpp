@@ -266,6 +266,8 @@ class SourcePrinter {
 
   void print_elementwise(uint32_t i, const tn_op& op) {
     if (is_fused_[i]) return;
+    const bool is_optional = op_info(op.op)->flags & kOpOptional;
+    if (is_optional && std::ranges::find(data_.ops, op.op) == data_.ops.end()) refuse(op);
     const auto operands = program_.operands(op);
     const auto is_constant = [&](uint32_t k) { return program_.op(k).op == TN_OP_CONST; };
     if (std::ranges::all_of(operands, is_constant)) {

@@ -28,6 +28,7 @@ struct Spelling {
 struct DialectData {
   std::string_view name;
   std::string_view DTypeInfo::*type;  ///< of variables
+  std::span<const tn_opcode> ops;     ///< optional elementwise ones that it has (dialect_ops.hpp)
   std::span<const Spelling> spellings;
   std::span<const Spelling> approximations;  ///< of ops with TN_OP_APPROXIMATE
   std::string_view float_suffix;             ///< of functions on f32: "f" in C

@@ -11,6 +11,7 @@
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/scalar.hpp"
 #include "sdk/render/c_printer.hpp"
+#include "sdk/render/dialect_ops.hpp"
 #include "sdk/render/glsl_matrix.hpp"
 #include "sdk/render/scalar_layout.hpp"
 #include "sdk/render/shader_helpers.hpp"
@@ -37,6 +38,7 @@ constexpr DialectData make_glsl_data(bool keeps_loops) {
   data.name = "glsl";
   if (keeps_loops) data.roll_hint = "[[dont_unroll]]";
   data.type = &DTypeInfo::glsl;
+  data.ops = kGlslOps;
   data.spellings = kGlslSpellings;
   data.index[TN_AXIS_GRID_X] = "gl_WorkGroupID.x";
   data.index[TN_AXIS_GRID_Y] = "gl_WorkGroupID.y";
@@ -226,7 +228,7 @@ class GlslDialect : public ShaderDialect {
 
   std::string statement(const ProgramView& program, const tn_op& op, const std::string& name,
                         const std::vector<std::string>& operands) const override {
-    const bool is_matrix = op_info(op.op)->claim == OpClaim::MATRIX;
+    const bool is_matrix = is_matrix_op(op.op);
     if (is_matrix || is_elementwise(*op_info(op.op)))
       return matrices_.statement(op, name, operands);
     return subgroup_statement(program, op, name, operands);

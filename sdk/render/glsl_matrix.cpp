@@ -103,7 +103,7 @@ std::optional<tn_matrix_atom> glsl_atom(uint32_t m, uint32_t n, uint32_t k, uint
 GlslMatrices::GlslMatrices(const ProgramView& program) : program_(program) {
   for (uint32_t i = 0; i < program.op_count(); ++i) {
     const tn_op& op = program.op(i);
-    if (op_info(op.op)->claim != OpClaim::MATRIX) continue;
+    if (!is_matrix_op(op.op)) continue;
     is_learning_ = true;
     if ((op.imm & kMatrixAtomBits) >> 24 >= std::size(kDtypes))
       throw Failure(TN_ERROR_UNSUPPORTED,

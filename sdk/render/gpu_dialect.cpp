@@ -8,6 +8,7 @@
 
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/words.hpp"
+#include "sdk/render/dialect_ops.hpp"
 #include "sdk/render/gpu_tiles.hpp"
 #include "sdk/render/gpu_types.hpp"
 #include "sdk/support/failure.hpp"
@@ -71,6 +72,7 @@ uint32_t access_bytes(const tn_param& param, uint32_t lanes, uint32_t flags) {
 GpuDialect::GpuDialect(const GpuWords& words) : words_(words), data_{} {
   data_.name = words.name;
   data_.type = &DTypeInfo::cuda;
+  data_.ops = kCOps;
   data_.spellings = kGpuSpellings;
   data_.approximations = kApproximations;
   data_.float_suffix = "f";

@@ -117,6 +117,13 @@ constexpr GpuHelper kGpuHelpers[] = {
     {"tn_decode_f8e5m2",
      "TN float tn_decode_f8e5m2(unsigned char x) { return tn_decode_f16((unsigned short)(x << 8)); "
      "}\n"},
+    // Of a float without a row of its own: scaled by the difference of the biases, subnormals too.
+    {"tn_decode_{f}",
+     "TN float tn_decode_{n}({t} x) {\n"
+     "  const unsigned code = x & ({sign} - 1), sign = (x & {sign}) << (32 - {bits});\n"
+     "  if (code > {most}) return tn_bits_f32(sign | ({over} > {most} && code == {over} ? "
+     "0x7f800000u : 0x7fc00000u));\n"
+     "  return tn_bits_f32(sign | code << (23 - {m})) * tn_bits_f32((254u - {bias}) << 23);\n}\n"},
     // From mantissa bits, bias, largest finite code, overflow code, NaN; units below the normals
     // are counted by adding 2^23.
     {"tn_narrow",

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sdk/program/dtype_info.hpp"
@@ -22,6 +23,24 @@ ShaderHelper encoder(const DTypeInfo& dtype) {
                       dtype.text, 32 - 8 * dtype.bytes, f.sign, 23 - f.mantissa_bits,
                       (127 - f.bias) << 23, std::ldexp(1, 24 - f.bias - f.mantissa_bits),
                       f.overflow, f.quiet_nan)};
+}
+
+/// Of a float without a helper of its own.
+ShaderHelper decoder(const DTypeInfo& dtype) {
+  const NarrowFormat& f = dtype.format;
+  return {fmt::format("tn_decode_{}", dtype.text),
+          fmt::format(R"(fn tn_decode_{}(x: u32) -> f32 {{
+  let code: u32 = x & {:#x}u;
+  let sign: u32 = (x & {:#x}u) << {}u;
+  if (code < {}u) {{ return bitcast<f32>(sign | bitcast<u32>(f32(code) * {:e}f)); }}
+  let special: u32 = select(0x7fc00000u, 0x7f800000u, {} && code == {:#x}u);
+  return bitcast<f32>(sign | select((code << {}u) + {:#x}u, special, code > {:#x}u));
+}}
+)",
+                      dtype.text, f.sign - 1, f.sign, 32 - 8 * dtype.bytes,
+                      uint64_t{1} << f.mantissa_bits, std::ldexp(1, 1 - f.bias - f.mantissa_bits),
+                      f.has_infinity, f.overflow, 23 - f.mantissa_bits, (127 - f.bias) << 23,
+                      f.max_finite)};
 }
 
 }  // namespace
@@ -132,7 +151,11 @@ void add_cast_helpers(std::vector<ShaderHelper>& out) {
   out.insert(out.end(), std::begin(helpers), std::end(helpers));
   for (const DTypeInfo& dtype : all_dtypes()) {
     const bool is_short = dtype.format.bias < 127;  // of fewer exponents than f32
-    if (is_narrow_float(dtype.dtype) && is_short) out.push_back(encoder(dtype));
+    if (!is_narrow_float(dtype.dtype) || !is_short) continue;
+    out.push_back(encoder(dtype));
+    const std::string own = fmt::format("tn_decode_{}", dtype.text);
+    if (std::ranges::find(helpers, own, &ShaderHelper::name) == std::end(helpers))
+      out.push_back(decoder(dtype));
   }
 }
 

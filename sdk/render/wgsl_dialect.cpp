@@ -12,6 +12,7 @@
 #include "sdk/program/op_info.hpp"
 #include "sdk/program/scalar.hpp"
 #include "sdk/render/c_printer.hpp"
+#include "sdk/render/dialect_ops.hpp"
 #include "sdk/render/scalar_layout.hpp"
 #include "sdk/render/shader_helpers.hpp"
 #include "sdk/support/failure.hpp"
@@ -30,6 +31,7 @@ constexpr DialectData make_wgsl_data() {
   DialectData data = shader_data();
   data.name = "wgsl";
   data.type = &DTypeInfo::wgsl;
+  data.ops = kWgslOps;
   data.spellings = kWgslSpellings;
   data.index[TN_AXIS_GRID_X] = "grid.x";
   data.index[TN_AXIS_GRID_Y] = "grid.y";

@@ -9,7 +9,7 @@ namespace tenon::sdk {
 std::unique_ptr<PropertyTable> shader_properties(bool is_software) {
   auto table = std::make_unique<PropertyTable>(TN_DEVICE_COMPUTE | TN_DEVICE_DETERMINISTIC |
                                                TN_DEVICE_SYMBOLIC | TN_DEVICE_SAVE);
-  table->claim({OpClaim::PLAIN, OpClaim::MATH, OpClaim::VECTOR, OpClaim::WORKGROUP});
+  table->claim(kVectorOps).claim(kWorkgroupOps);
   table->compute({TN_DTYPE_F32, TN_DTYPE_I32, TN_DTYPE_U32}, 4);
   tn_properties& p = table->fields();
   p.accuracy = TN_ACCURACY_RELAXED;

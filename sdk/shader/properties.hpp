@@ -8,9 +8,10 @@
 
 namespace tenon::sdk {
 
-/// The ops that GLSL and WGSL both have words for, 32-bit indices, words in vectors of four, and
+/// Vectors and workgroups, 32-bit indices, words in vectors of four, and
 /// the accuracy that their functions have; of a software device also the host's processors. A
-/// backend adds flags, dtypes, atomics, memory, limits and what else it has.
+/// backend adds the ops of its language, flags, dtypes, atomics, memory, limits and what else it
+/// has.
 std::unique_ptr<PropertyTable> shader_properties(bool is_software);
 
 /// Iterations after which Mesa's llvmpipe, lavapipe's other name, ends all loops of a thread

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "sdk/program/op_info.hpp"
+#include "sdk/render/dialect_ops.hpp"
 #include "sdk/render/glsl_matrix.hpp"
 #include "sdk/render/scalar_layout.hpp"
 #include "sdk/shader/properties.hpp"
@@ -76,9 +76,9 @@ std::optional<SpirvTarget> find_spirv_target(std::string_view name) {
 
 std::unique_ptr<PropertyTable> spirv_properties(const SpirvTarget& target) {
   auto table = shader_properties(target.is_software);
-  table->claim({OpClaim::FUSED});
-  if (target.subgroup) table->claim({OpClaim::SUBGROUP});
-  if (!target.atoms.empty()) table->claim({OpClaim::MATRIX});
+  table->claim(kGlslOps);
+  if (target.subgroup) table->claim(kSubgroupOps);
+  if (!target.atoms.empty()) table->claim(kMatrixOps);
   for (const tn_matrix_atom& atom : target.atoms) table->add_atom(atom);
   table->store_all(4).compute_all(1, 2).atomics({TN_DTYPE_I32, TN_DTYPE_U32});
   if (target.i64) table->compute({TN_DTYPE_I64, TN_DTYPE_U64});
@@ -122,8 +122,7 @@ namespace {
 std::string exceeds_words(const ProgramView& program) {
   tn_error error = TN_INIT(tn_error);
   bool uses = false;
-  for (uint32_t i = 0; i < program.op_count(); ++i)
-    uses |= op_info(program.op(i).op)->claim == OpClaim::MATRIX;
+  for (uint32_t i = 0; i < program.op_count(); ++i) uses |= is_matrix_op(program.op(i).op);
   if (uses) guarded(&error, [&] { print_glsl(program); });
   return error.message;
 }

@@ -35,9 +35,9 @@ tn_memory_space pinned_space() {
   return space;
 }
 
-/// What the dialects of sdk/render have words for.
-void claim_words(PropertyTable& table) {
-  table.claim_elementwise().claim({OpClaim::VECTOR, OpClaim::WORKGROUP, OpClaim::SUBGROUP});
+/// What the dialect has words for.
+void claim_words(PropertyTable& table, const Dialect& dialect) {
+  table.claim(dialect.data().ops).claim(kVectorOps).claim(kWorkgroupOps).claim(kSubgroupOps);
   table.store_all().compute_registers(kAccessBytes);
   table.atomics(
       {TN_DTYPE_I32, TN_DTYPE_U32, TN_DTYPE_F32, TN_DTYPE_I64, TN_DTYPE_U64, TN_DTYPE_F64});
@@ -50,14 +50,12 @@ std::shared_ptr<PropertyTable> StreamBackend::make_table(const StreamLimits& lim
   auto table = std::make_shared<PropertyTable>(TN_DEVICE_COMPUTE | TN_DEVICE_ASYNC |
                                                TN_DEVICE_DETERMINISTIC | TN_DEVICE_SYMBOLIC |
                                                TN_DEVICE_SAVE);
-  claim_words(*table);
-  if (limits.async_copies) table->claim({OpClaim::ASYNC});
+  claim_words(*table, platform_.dialect());
+  if (limits.async_copies) table->claim(kAsyncOps);
   table->add_memory(device_space(limits.memory_bytes)).add_memory(pinned_space());
   const std::span<const tn_matrix_atom> matrix = platform_.atoms(target);
   for (const tn_matrix_atom& atom : matrix) table->add_atom(atom);
-  if (!matrix.empty()) {
-    table->claim({OpClaim::MATRIX});
-  }
+  if (!matrix.empty()) table->claim(kMatrixOps);
   table->workgroup(limits.workgroup[0], limits.workgroup[1], limits.workgroup[2],
                    limits.workgroup_threads);
   tn_properties& fields = table->fields();

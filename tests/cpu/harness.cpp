@@ -159,6 +159,13 @@ const Device& shared_device() {
   return *kDevice;
 }
 
+std::vector<tn_dtype> dtypes_where(bool (*is)(const sdk::DTypeInfo&)) {
+  std::vector<tn_dtype> out;
+  for (const sdk::DTypeInfo& row : sdk::all_dtypes())
+    if (is(row)) out.push_back(static_cast<tn_dtype>(row.dtype));
+  return out;
+}
+
 sdk::Program elementwise_program(tn_opcode op, std::span<const tn_dtype> inputs, tn_dtype output,
                                  uint16_t lanes, uint64_t imm) {
   using Value = sdk::ProgramBuilder::Value;
@@ -190,26 +197,7 @@ std::vector<uint64_t> interesting_values(tn_dtype dtype, size_t random_count) {
     values.push_back((uint64_t{1} << (bits - 1)) - 1 - small);  // the largest, or NaN
   }
   if (sdk::is_float(dtype)) {
-    int mantissa = 0;
-    switch (dtype) {
-      case TN_DTYPE_F64:
-        mantissa = 52;
-        break;
-      case TN_DTYPE_F32:
-        mantissa = 23;
-        break;
-      case TN_DTYPE_BF16:
-        mantissa = 7;
-        break;
-      case TN_DTYPE_F16:
-        mantissa = 10;
-        break;
-      case TN_DTYPE_F8E4M3:
-        mantissa = 3;
-        break;
-      default:
-        mantissa = 2;
-    }
+    const int mantissa = sdk::dtype_info(static_cast<uint8_t>(dtype))->format.mantissa_bits;
     // 0 and infinity, 1/2 to 4, the smallest normal, and their neighbours; either sign.
     const uint64_t one = (((uint64_t{1} << (bits - 2 - mantissa)) - 1) << mantissa);
     const uint64_t unit = uint64_t{1} << mantissa;

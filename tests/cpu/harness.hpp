@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sdk/program/builder.hpp"
+#include "sdk/program/dtype_info.hpp"
 #include "tenon/plugin.h"
 
 namespace tenon::cpu_test {
@@ -74,6 +75,9 @@ const Device& shared_device();
 
 tn_command launch_command(tn_executable* executable, Grid grid,
                           std::span<const tn_argument> arguments);
+
+/// Those of dtypes.def that `is` is true of.
+std::vector<tn_dtype> dtypes_where(bool (*is)(const sdk::DTypeInfo&));
 
 /// A program that applies one op to elements [0, count) of its input buffers, `lanes` at a time.
 sdk::Program elementwise_program(tn_opcode op, std::span<const tn_dtype> inputs, tn_dtype output,

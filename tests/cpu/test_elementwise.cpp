@@ -12,9 +12,13 @@
 namespace tenon::cpu_test {
 namespace {
 
-constexpr tn_dtype kArithmetic[] = {TN_DTYPE_BOOL, TN_DTYPE_I8,  TN_DTYPE_I16, TN_DTYPE_I32,
-                                    TN_DTYPE_I64,  TN_DTYPE_U8,  TN_DTYPE_U16, TN_DTYPE_U32,
-                                    TN_DTYPE_U64,  TN_DTYPE_F32, TN_DTYPE_F64};
+std::vector<tn_dtype> computed_dtypes() {
+  return dtypes_where(
+      [](const sdk::DTypeInfo& row) { return row.claim == sdk::DTypeClaim::COMPUTE; });
+}
+std::vector<tn_dtype> narrow_floats() {
+  return dtypes_where([](const sdk::DTypeInfo& row) { return is_float(row) && row.bytes < 4; });
+}
 
 bool is_nan(uint64_t bits, tn_dtype dtype) {
   return sdk::is_float(dtype) && std::isnan(sdk::to_double(bits, dtype));
@@ -100,11 +104,17 @@ void check_op(const sdk::OpInfo& op, tn_dtype dtype, uint16_t lanes) {
   CHECK(wrong == 0);
 }
 
+bool has(const sdk::OpInfo& op) {
+  const uint64_t* claimed = shared_device().properties().native_ops;
+  return !(op.flags & sdk::kOpOptional) || (claimed[op.op >> 6] >> (op.op & 63) & 1);
+}
+
+/// Whatever is claimed is compiled and runs.
 void check_all(uint16_t lanes) {
   size_t checked = 0;
   for (const sdk::OpInfo& op : sdk::all_ops()) {
-    if (!sdk::is_elementwise(op) || op.op == TN_OP_CAST) continue;
-    for (tn_dtype dtype : kArithmetic) {
+    if (!sdk::is_elementwise(op) || op.op == TN_OP_CAST || !has(op)) continue;
+    for (tn_dtype dtype : computed_dtypes()) {
       if (!sdk::takes(op.types, dtype)) continue;
       check_op(op, dtype, lanes);
       ++checked;
@@ -121,7 +131,7 @@ TEST_CASE("every elementwise op on odd vectors") { check_all(5); }
 TEST_CASE("every elementwise op on vectors of several registers") { check_all(40); }
 
 TEST_CASE("moves of narrow floats keep every bit") {
-  for (tn_dtype dtype : {TN_DTYPE_F16, TN_DTYPE_BF16, TN_DTYPE_F8E4M3, TN_DTYPE_F8E5M2}) {
+  for (tn_dtype dtype : narrow_floats()) {
     const sdk::OpInfo& where = *sdk::op_info(TN_OP_WHERE);
     check_op(where, dtype, 1);
     check_op(where, dtype, 16);
@@ -175,7 +185,7 @@ void check_widened(tn_opcode op, tn_dtype dtype, uint16_t lanes) {
 }  // namespace
 
 TEST_CASE("narrow floats, widened for one op, keep NaN and rounding") {
-  for (tn_dtype dtype : {TN_DTYPE_F16, TN_DTYPE_BF16, TN_DTYPE_F8E4M3, TN_DTYPE_F8E5M2}) {
+  for (tn_dtype dtype : narrow_floats()) {
     for (tn_opcode op : {TN_OP_ADD, TN_OP_MUL, TN_OP_MAX, TN_OP_MIN, TN_OP_FDIV}) {
       for (uint16_t lanes : {1, 16, 32}) check_widened(op, dtype, lanes);
     }

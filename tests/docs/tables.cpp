@@ -15,12 +15,11 @@ using tenon::test::check_table;
 
 struct OpRow {
   int code, arity;
-  std::string text, level, claim, meaning;
+  std::string text, level, meaning;
 };
 const OpRow kOps[] = {
-#define TN_OP_ROW(name, code, text, arity, kind, types, level, flags, meaning, identity, cost, \
-                  family, claim, ...)                                                          \
-  {code, arity, text, #level, #claim, meaning},
+#define TN_OP_ROW(name, code, text, arity, kind, types, level, flags, meaning, ...) \
+  {code, arity, text, #level, meaning},
 #include "tenon/ops.def"
 };
 
@@ -41,12 +40,11 @@ std::string principal_table() {
 }
 
 std::string other_table() {
-  std::string table =
-      "| code | op | operands | level | claim | meaning |\n|---|---|---|---|---|---|\n";
+  std::string table = "| code | op | operands | level | meaning |\n|---|---|---|---|---|\n";
   for (const OpRow& op : kOps)
     if (op.code > 27)
-      table += fmt::format("| {} | `{}` | {} | {} | {} | {} |\n", op.code, op.text, operands(op),
-                           lower(op.level), lower(op.claim), op.meaning);
+      table += fmt::format("| {} | `{}` | {} | {} | {} |\n", op.code, op.text, operands(op),
+                           lower(op.level), op.meaning);
   return table;
 }
 

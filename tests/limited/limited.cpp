@@ -35,7 +35,7 @@ const tn_properties& limited_properties() {
     p.max_buffer_bytes = kKind == Kind::tight ? 1 << 20 : 128 << 20;
     for (uint32_t& limit : p.max_grid) limit = kKind == Kind::tight ? 3 : 65535;
     if (kKind == Kind::bare) return t;
-    t->claim({sdk::OpClaim::PLAIN, sdk::OpClaim::MATH, sdk::OpClaim::WORKGROUP});
+    t->claim(sdk::kArithmeticOps).claim(sdk::kMathOps).claim(sdk::kWorkgroupOps);
     t->atomics({TN_DTYPE_I32, TN_DTYPE_U32});
     p.max_shared_bytes = kKind == Kind::tight ? 1024 : 16384;
     return kKind == Kind::tight ? &t->workgroup(8, 2, 1, 8) : &t->workgroup(256, 256, 64, 256);

@@ -88,7 +88,12 @@ std::string cast_text(DType from, DType to, size_t count) {
                      dtype_name(from), dtype_name(to), count);
 }
 
-constexpr DType kNarrowFloats[] = {DType::kF16, DType::kBF16, DType::kF8E4M3, DType::kF8E5M2};
+std::vector<DType> narrow_floats() {
+  std::vector<DType> out;
+  for (const DType dtype : all_dtypes())
+    if (is_float(dtype) && dtype_size(dtype) < 4) out.push_back(dtype);
+  return out;
+}
 
 /// Numbers of a wide dtype on, below and above the ties of a narrow float.
 std::vector<uint64_t> near_ties(DType wide, DType narrow) {
@@ -109,7 +114,7 @@ std::vector<uint64_t> near_ties(DType wide, DType narrow) {
 
 TEST_CASE("packed: every narrow float is read and written again") {
   for (const Capabilities& caps : {words(), words_with_shifts()}) {
-    for (const DType dtype : kNarrowFloats) {
+    for (const DType dtype : narrow_floats()) {
       std::vector<uint64_t> bits(size_t{1} << dtype_bits(dtype));
       for (size_t i = 0; i < bits.size(); ++i) bits[i] = i;
       INFO(dtype_name(dtype));
@@ -125,7 +130,7 @@ TEST_CASE("packed: every narrow float is read and written again") {
 TEST_CASE("packed: wide numbers round once, to nearest even") {
   const Capabilities caps = words_with_64_bits();
   std::mt19937_64 random(1);
-  for (const DType to : kNarrowFloats) {
+  for (const DType to : narrow_floats()) {
     for (const DType from : {DType::kF32, DType::kF64}) {
       std::vector<uint64_t> bits = near_ties(from, to);
       for (int i = 0; i < 3000; ++i)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Programs that do every elementwise op, or every cast, of a dtype on values that are apt to go
-// wrong, and what the scalar oracle says to their results. What prints or compiles programs is
-// tested with them.
+// Programs that do every elementwise op of a language, or every cast, of a dtype on values that are
+// apt to go wrong, and what the scalar oracle says to their results. What prints or compiles
+// programs is tested with them.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ struct OpCase {
 };
 
 std::span<const tn_dtype> tested_dtypes();
-OpCase elementwise_case(tn_dtype dtype);
+/// The principal ops, and the optional ones that are claimed.
+OpCase elementwise_case(tn_dtype dtype, std::span<const tn_opcode> claimed);
 OpCase cast_case(tn_dtype from);
 
 }  // namespace tenon::sdk

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "sdk/render/dialect_ops.hpp"
 #include "sdk/render/glsl_dialect.hpp"
 #include "sdk/render/scalar_layout.hpp"
 #include "tests/sdk/op_cases.hpp"
@@ -31,7 +32,7 @@ TEST_CASE("every elementwise op and cast as GLSL") {
   ShaderKernels kernels;
   std::vector<OpCase> cases;
   for (const tn_dtype dtype : tested_dtypes()) {
-    cases.push_back(elementwise_case(dtype));
+    cases.push_back(elementwise_case(dtype, kGlslOps));
     cases.push_back(cast_case(dtype));
   }
   for (const OpCase& c : cases) kernels.add(c.program);

@@ -38,7 +38,7 @@ TEST_CASE("every elementwise op and cast as CUDA and HIP") {
   GpuKernels kernels(dialect);
   std::vector<OpCase> cases;
   for (const tn_dtype dtype : tested_dtypes()) {
-    cases.push_back(elementwise_case(dtype));
+    cases.push_back(elementwise_case(dtype, dialect.data().ops));
     cases.push_back(cast_case(dtype));
   }
   for (const OpCase& c : cases) kernels.add(c.program);

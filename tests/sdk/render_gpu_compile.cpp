@@ -8,6 +8,7 @@
 #include "sdk/program/op_info.hpp"
 #include "sdk/render/c_printer.hpp"
 #include "sdk/render/cuda_dialect.hpp"
+#include "sdk/render/dialect_ops.hpp"
 #include "sdk/render/hip_dialect.hpp"
 #include "sdk/support/failure.hpp"
 #include "tests/sdk/op_cases.hpp"
@@ -22,7 +23,7 @@ std::vector<Program> programs_of(std::span<const tn_dtype> dtypes) {
   std::vector<Program> out;
   for (std::string_view text : samples::kAll) out.push_back(parsed(text));
   for (const tn_dtype dtype : dtypes) {
-    out.push_back(elementwise_case(dtype).program);
+    out.push_back(elementwise_case(dtype, kCOps).program);
     out.push_back(cast_case(dtype).program);
   }
   return out;

@@ -5,8 +5,11 @@
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
+#include "sdk/program/op_info.hpp"
+#include "sdk/render/dialect_ops.hpp"
 #include "sdk/render/wgsl_dialect.hpp"
 #include "tests/sdk/plugin_host.hpp"
 #include "tests/sdk/samples.hpp"
@@ -49,6 +52,45 @@ TEST_CASE("WGSL's text") {
     golden << file.rdbuf();
     CHECK(wgsl(text) == golden.str());
   }
+}
+
+TEST_CASE("the functions that a claimed op calls in WGSL are there") {
+  static const std::regex kCall(R"(\btn_\w+\()");
+  for (const tn_dtype dtype : {TN_DTYPE_F32, TN_DTYPE_I32, TN_DTYPE_U32})
+    for (const tn_opcode op : kWgslOps) {
+      const OpInfo& row = *op_info(op);
+      if (!takes(row.types, static_cast<uint8_t>(dtype))) continue;
+      ProgramBuilder b("one");
+      const auto x = b.buffer("x", dtype, TN_ACCESS_READ),
+                 y = b.buffer("y", dtype, TN_ACCESS_WRITE);
+      const auto at = b.index(TN_AXIS_GRID_X, TN_DTYPE_I32);
+      const std::vector<ProgramBuilder::Value> operands(static_cast<size_t>(row.arity),
+                                                        b.op(TN_OP_TAKE, dtype, 1, {x, at}));
+      const bool compares = row.kind == OpKind::COMPARE;
+      auto value = b.op(op, compares ? TN_DTYPE_BOOL : dtype, 1, operands);
+      if (compares) value = b.op(TN_OP_CAST, dtype, 1, {value});
+      b.op(TN_OP_STORE, TN_DTYPE_VOID, 0, {y, at, value});
+      const std::string text = print_wgsl(b.finish().view());
+      const size_t kernel = text.find("@compute");
+      for (std::sregex_iterator
+               call(text.begin() + static_cast<ptrdiff_t>(kernel), text.end(), kCall),
+           end;
+           call != end; ++call) {
+        INFO(row.text << " of " << dtype_text(static_cast<uint8_t>(dtype)) << ":\n" << text);
+        CHECK(text.find("fn " + call->str()) < kernel);
+      }
+    }
+}
+
+TEST_CASE("an op that WGSL does not list is refused") {
+  CHECK_THROWS_WITH(wgsl(R"(program fused(%x: global f32 read write) workgroup 1 1 1 {
+  %1 = const 0 : i32
+  %2 = load %x, %1 : f32
+  %3 = fma %2, %2, %2 : f32
+  store %x, %1, %3
+}
+)"),
+                    "wgsl: has no words for fma");
 }
 
 TEST_CASE("sums that a compiler could join are kept apart") {

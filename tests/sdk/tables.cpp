@@ -4,6 +4,8 @@
 #include <set>
 
 #include "sdk/backend/property_table.hpp"
+#include "sdk/program/op_info.hpp"
+#include "sdk/render/dialect_ops.hpp"
 
 using namespace tenon::sdk;
 
@@ -25,28 +27,31 @@ std::set<uint32_t> with_flag(const tn_properties& p, uint32_t flag) {
 
 }  // namespace
 
-TEST_CASE("a claim is the ops of its rows and no others") {
+TEST_CASE("a claim is the ops that it lists and no others") {
   PropertyTable table(TN_DEVICE_COMPUTE);
-  table.claim({OpClaim::PLAIN});
-  CHECK(claimed(table.get()) == std::set<uint32_t>{TN_OP_NEG, TN_OP_SUB, TN_OP_FDIV, TN_OP_SHL,
-                                                   TN_OP_SHR, TN_OP_CMPEQ, TN_OP_TRUNC, TN_OP_FLOOR,
-                                                   TN_OP_MIN});
-  table.claim({OpClaim::VECTOR});
-  CHECK(claimed(table.get()).size() == 13);
+  table.claim(kMathOps);
+  CHECK(claimed(table.get()) == std::set<uint32_t>{TN_OP_EXP, TN_OP_LN, TN_OP_COS});
+  table.claim(kVectorOps);
+  CHECK(claimed(table.get()).size() == 7);
   table.claim({TN_OP_INTRINSIC});
   CHECK(claimed(table.get()).contains(TN_OP_INTRINSIC));
 }
 
-TEST_CASE("only optional ops are claimed, each by one word or by its name") {
-  for (const OpInfo& op : all_ops())
-    CHECK((op.claim == OpClaim::ALWAYS) == !(op.flags & kOpOptional));
+TEST_CASE("groups hold optional ops, each once") {
+  std::set<uint16_t> seen;
+  for (const tn_opcode op : joined(kArithmeticOps, kMathOps, kFusedOps, kVectorOps, kWorkgroupOps,
+                                   kSubgroupOps, kMatrixOps, kAsyncOps)) {
+    INFO(op_text(op));
+    CHECK((op_info(op)->flags & kOpOptional));
+    CHECK(seen.insert(op).second);
+  }
 }
 
-TEST_CASE("every optional elementwise op is one that C has words for") {
-  PropertyTable table(TN_DEVICE_COMPUTE), by_word(TN_DEVICE_COMPUTE);
-  table.claim_elementwise();
-  by_word.claim({OpClaim::PLAIN, OpClaim::FUSED, OpClaim::MATH});
-  CHECK(claimed(table.get()) == claimed(by_word.get()));
+TEST_CASE("what a language lists is elementwise") {
+  for (const std::span<const tn_opcode> ops :
+       {std::span<const tn_opcode>(kCOps), std::span<const tn_opcode>(kGlslOps),
+        std::span<const tn_opcode>(kWgslOps)})
+    for (const tn_opcode op : ops) CHECK(is_elementwise(*op_info(op)));
 }
 
 TEST_CASE("dtypes are claimed by their rows, up to a size") {

@@ -65,7 +65,8 @@ bool is_exact(tn_opcode op, double x, double y, double result) {
   return x + y == result && (x - (result - part)) + (y - part) == 0;
 }
 
-/// Whether the result is pinned for what the device declares. bf16 may be cut or rounded.
+/// Whether the result is pinned for what the device declares. bf16 and its like may be cut or
+/// rounded.
 bool is_certain(const tn_properties& properties, tn_opcode op, double x, double y, double result,
                 uint8_t dtype) {
   const bool flushes = properties.numerics & (TN_NUMERICS_FLUSH_INPUT | TN_NUMERICS_FLUSH_OUTPUT);
@@ -73,16 +74,17 @@ bool is_certain(const tn_properties& properties, tn_opcode op, double x, double 
       is_subnormal(x, dtype) || is_subnormal(y, dtype) || is_subnormal(result, dtype);
   if (flushes && meets) return false;
   if (result == 0) return false;  // of either sign where that is declared
-  return dtype != TN_DTYPE_BF16 || is_exact(op, x, y, result);
+  return sdk::is_ieee(*sdk::dtype_info(dtype)) || is_exact(op, x, y, result);
 }
 
 void float_sums(const CheckContext& c) {
   const Opened device = computing(c);
   bool any = false;
-  for (const tn_dtype dtype : {TN_DTYPE_F32, TN_DTYPE_F64, TN_DTYPE_F16, TN_DTYPE_BF16})
+  for (const sdk::DTypeInfo& row : sdk::all_dtypes())
     for (const uint16_t lanes : {1, 2, 4, 8, 16}) {
+      if (!sdk::is_float(row)) continue;
       c.alive();
-      any |= try_sums(device, dtype, lanes);
+      any |= try_sums(device, static_cast<tn_dtype>(row.dtype), lanes);
     }
   need(any, "the device takes no such program");
 }

@@ -216,11 +216,28 @@ size_t run_ops(const CheckContext& c, const Opened& device, tn_dtype dtype, uint
   return rows.size();
 }
 
+/// An op whose results are a matter of accuracy: that it is taken where it is claimed is certain.
+void compile_inexact(const CheckContext& c, const Opened& device, tn_dtype dtype) {
+  for (const sdk::OpInfo& op : sdk::all_ops()) {
+    const Row row{static_cast<tn_opcode>(op.op)};
+    if (!sdk::is_elementwise(op) || is_certain(op) || row.op == TN_OP_CAST) continue;
+    if (!sdk::takes(op.types, uint8_t(dtype))) continue;
+    const SequenceStep step = OpProgram(device, dtype, 1, std::span(&row, 1)).step();
+    if (!is_claimed(device, step)) continue;
+    c.alive();
+    const CompileAnswer answer = device.compile(*program_of(step).get());
+    if (!answer.executable && answer.status != TN_ERROR_OUT_OF_MEMORY)
+      find("support", "{}: expected an op that is claimed to be compiled, got {} ({})",
+           name_of(row, dtype, 1), status_text(answer.status), answer.text);
+  }
+}
+
 void each_op(const CheckContext& c) {
   const Opened device = computing(c);
   const auto caps = std::ranges::find(device.dtypes(), uint32_t(c.dtype), &tn_dtype_caps::dtype);
   need(caps != device.dtypes().end(), "the device does not have the dtype");
   size_t ran = run_ops(c, device, c.dtype, 1);
+  compile_inexact(c, device, c.dtype);
   if (device.claims(TN_OP_BROADCAST)) {
     const auto wide = static_cast<uint16_t>(std::clamp(caps->vector_lanes, 2u, 64u));
     ran += run_ops(c, device, c.dtype, wide);

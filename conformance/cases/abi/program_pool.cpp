@@ -3,6 +3,7 @@
 // what their dtype holds exactly.
 #include "conformance/cases/abi/program_pool.hpp"
 #include "conformance/cases/abi/scalars.hpp"
+#include "conformance/cases/dtype_pool.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -14,10 +15,11 @@ namespace tenon::conformance::abi {
 namespace {
 
 constexpr tn_dtype kPlain[] = {TN_DTYPE_I32, TN_DTYPE_F32, TN_DTYPE_U32};
-constexpr tn_dtype kEach[] = {TN_DTYPE_I32,  TN_DTYPE_U32,    TN_DTYPE_F32,   TN_DTYPE_I64,
-                              TN_DTYPE_U8,   TN_DTYPE_F64,    TN_DTYPE_U64,   TN_DTYPE_I16,
-                              TN_DTYPE_F16,  TN_DTYPE_I8,     TN_DTYPE_BF16,  TN_DTYPE_U16,
-                              TN_DTYPE_BOOL, TN_DTYPE_F8E4M3, TN_DTYPE_F8E5M2};
+const std::vector<DType>& each_dtype() {
+  using enum DType;
+  static const auto pool = dtype_pool({kI32, kU32, kF32, kI64, kU8}, [](DType) { return true; });
+  return pool;
+}
 constexpr tn_opcode kVectorHints[] = {TN_OP_EXTRACT, TN_OP_COMPOSE, TN_OP_LANE_REDUCE};
 constexpr uint16_t kLanes[] = {4, 2, 8, 3, 16};
 constexpr int64_t kNumbers[] = {0, 1, 2, -1, 3, 7, -2, 31, 32, 64, -8, 127, 255};
@@ -52,7 +54,8 @@ Palette draw_palette(Choices& choices) {
   const bool is_wide = choices.chance(55);
   const int64_t count = choices.between(1, 3);
   for (int64_t i = 0; i < count; ++i) {
-    const tn_dtype dtype = is_wide ? choices.pick(kEach) : choices.pick(kPlain);
+    const tn_dtype dtype =
+        is_wide ? static_cast<tn_dtype>(choices.pick(each_dtype())) : choices.pick(kPlain);
     if (std::ranges::find(out.dtypes, dtype) == out.dtypes.end()) out.dtypes.push_back(dtype);
   }
   if (choices.chance(60))
@@ -244,21 +247,25 @@ ProgramValue ProgramPool::grow_float(tn_dtype dtype, uint16_t lanes) {
   const ProgramValue x = any(dtype, lanes), y = any(dtype, lanes);
   const Exact sum{x.exact.bound + y.exact.bound, std::max(x.exact.unit, y.exact.unit)};
   const Exact product{x.exact.bound * y.exact.bound, x.exact.unit + y.exact.unit};
-  std::vector<std::pair<tn_opcode, Exact>> ways = {{TN_OP_MAX, joined(x.exact, y.exact)}};
-  const auto offer = [&](tn_opcode code, const Exact& exact) {
-    if (holds(dtype, exact) && (!is_optional(*sdk::op_info(code)) || palette_.has_optional(code)))
-      ways.push_back({code, exact});
-  };
-  offer(TN_OP_ADD, sum);
-  offer(TN_OP_MUL, product);
-  offer(TN_OP_SUB, sum);
-  offer(TN_OP_MIN, joined(x.exact, y.exact));
-  offer(TN_OP_NEG, x.exact);
-  offer(TN_OP_TRUNC, {x.exact.bound, 0});
-  offer(TN_OP_FLOOR, {std::ceil(x.exact.bound), 0});
   // Fused or not, the product must be exact too.
   const Exact both{product.bound + y.exact.bound, std::max(product.unit, y.exact.unit)};
-  offer(TN_OP_FMA, both);
+  const auto exact_of = [&](const sdk::OpInfo& row) -> Exact {
+    using enum sdk::OpFamily;
+    if (row.family == SUM) return row.arity == 3 ? both : sum;
+    if (row.family == PRODUCT) return product;
+    if (row.family == EXTREME) return joined(x.exact, y.exact);
+    if (row.family == WHOLE) return {std::ceil(x.exact.bound), 0};
+    return x.exact;  // SIGN
+  };
+  std::vector<std::pair<tn_opcode, Exact>> ways;
+  for (const sdk::OpInfo& row : sdk::all_ops()) {
+    const auto code = static_cast<tn_opcode>(row.op);
+    if (!is_exact(row) || row.family == sdk::OpFamily::ORDER ||
+        !sdk::takes(row.types, uint8_t(dtype)))
+      continue;
+    const bool is_there = !is_optional(row) || palette_.has_optional(code);
+    if (is_there && holds(dtype, exact_of(row))) ways.emplace_back(code, exact_of(row));
+  }
   const auto [code, exact] = choices_.pick(ways);
   const int arity = sdk::op_info(code)->arity;
   if (arity == 1) return op(code, dtype, {x}, exact);

@@ -3,16 +3,13 @@
 #include "conformance/cases/graphs/domains.hpp"
 
 #include "conformance/cases/graphs/boundary_values.hpp"
+#include "core/ir/narrow_float.hpp"
 
 namespace tenon::conformance::graphs {
 namespace {
 
 /// Powers of two up to it are far from the ends of the dtype.
-double exponent_reach(DType dtype) {
-  if (is_small_float(dtype)) return 5;
-  if (dtype == DType::kF16) return 11;
-  return dtype == DType::kF64 ? 600 : 80;
-}
+double exponent_reach(DType dtype) { return float_format(dtype).bias * 5 / 8.0; }
 
 Domain float_domain(Op op, DType dtype, int operand) {
   switch (op_family(op)) {

@@ -6,17 +6,28 @@
 #include <cmath>
 #include <map>
 
+#include "conformance/cases/dtype_pool.hpp"
 #include "conformance/cases/graphs/boundary_values.hpp"
 #include "conformance/cases/graphs/shapes.hpp"
 #include "conformance/cases/recipe.hpp"
+#include "core/ir/narrow_float.hpp"
 
 namespace tenon::conformance::graphs {
 namespace {
 
-constexpr DType kFloats[] = {DType::kF32, DType::kF32, DType::kF32, DType::kF32,
-                             DType::kF64, DType::kF16, DType::kBF16};
-constexpr DType kInts[] = {DType::kI32, DType::kI32, DType::kI64, DType::kI8, DType::kI16,
-                           DType::kU8,  DType::kU16, DType::kU32, DType::kU64};
+const std::vector<DType>& main_floats() {
+  using enum DType;
+  static const auto pool = dtype_pool({kF32, kF32, kF32, kF32, kF64}, [](DType dtype) {
+    return is_float(dtype) && !is_small_float(dtype);
+  });
+  return pool;
+}
+
+const std::vector<DType>& main_ints() {
+  using enum DType;
+  static const auto pool = dtype_pool({kI32, kI32, kI64}, is_int);
+  return pool;
+}
 
 }  // namespace
 
@@ -26,8 +37,8 @@ Grower::Grower(Choices& choices, Builder& builder, uint32_t flags)
     : choices_(choices), build_(builder) {
   {
     const Choices::Scope scope(choices_, Part::kDType);
-    main_float_ = choices_.pick(kFloats);
-    main_int_ = choices_.pick(kInts);
+    main_float_ = choices_.pick(main_floats());
+    main_int_ = choices_.pick(main_ints());
   }
   constexpr int kRanks[] = {1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 0};
   const int rank = choices_.pick(kRanks);
@@ -204,7 +215,7 @@ Entry Grower::positive(const Entry& x) {
 
 double Grower::comfort(DType dtype) {
   if (is_small_float(dtype)) return highest(dtype).as_double() < 1000 ? 64 : 256;
-  return dtype == DType::kF16 ? 2000 : 20000;
+  return float_format(dtype).bias < 16 ? 2000 : 20000;
 }
 
 }  // namespace tenon::conformance::graphs

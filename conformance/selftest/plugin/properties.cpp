@@ -28,11 +28,11 @@ std::unique_ptr<const sdk::PropertyTable> make_properties(Variant variant) {
   const bool wide = variant != Variant::unsupported_dtypes;
   const bool tiny = variant == Variant::tiny_limits;
   claim_dtypes(*table, wide, variant == Variant::wide_vectors ? 32 : 4);
-  // Not MATH: the core decomposes EXP, LN and COS.
-  using enum sdk::OpClaim;
-  table->claim({PLAIN, FUSED, VECTOR, WORKGROUP});
+  // Not kMathOps: the core decomposes EXP, LN and COS.
+  table->claim(sdk::kArithmeticOps).claim(sdk::kFusedOps);
+  table->claim(sdk::kVectorOps).claim(sdk::kWorkgroupOps);
   if (has_subgroups(variant)) {
-    table->claim({SUBGROUP});
+    table->claim(sdk::kSubgroupOps);
     table->fields().subgroup_min = 4;
     table->fields().subgroup_max = 32;
   }

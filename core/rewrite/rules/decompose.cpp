@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "core/ir/narrow_float.hpp"
 #include "core/rewrite/pattern.hpp"
 #include "core/rewrite/rules/rules.hpp"
 
@@ -38,8 +39,9 @@ NodeRef decompose_trunc(const NodeRef& node, Builder& builder) {
   const NodeRef& x = node->sources[0];
   const DType dtype = x->dtype;
   const bool wide = dtype == DType::kF64;
-  // From here on floats are whole (f16 ends at 65504 and may go through i32 in all its range).
-  const double limit = std::ldexp(1, wide ? 52 : dtype == DType::kF16 ? 15 : 23);
+  // From here on floats are whole, and up to here the integer holds them. A dtype whose exponents
+  // end before has its last one.
+  const double limit = std::ldexp(1, std::min(wide ? 52 : 23, float_format(dtype).bias));
   const auto value = [&](double v) { return builder.constant(Scalar::of(dtype, v), x->shape); };
   const NodeRef whole = builder.cast(builder.cast(x, wide ? DType::kI64 : DType::kI32), dtype);
   const NodeRef small = builder.binary(Op::AND, builder.binary(Op::CMPLT, x, value(limit)),
