@@ -15,7 +15,7 @@ int default_device(const ScheduleOptions& options) {
        options.devices[0].name);
 }
 
-/// From operands alone; constants stay at -1.
+/// A node's device by its operands alone; -1 for constants.
 int own_device(const Node& node, const std::vector<int>& sources, const ScheduleOptions& options) {
   if (node.op == Op::COPY) return find_device(options, node.as<CopyAttr>().device);
   if (is_range(node) && sources[0] >= 0) return sources[0];
@@ -38,20 +38,20 @@ bool one_device(const Graph& graph, const ScheduleOptions& options) {
   return options.devices[0].capabilities->compute;
 }
 
-/// What the host reads, and what a region captures, stays where it is.
+/// True for a source that needs no copy: what the host reads, and what a region captures.
 bool stays_in_place(const Node& node, size_t source) {
   if (node.op == Op::IF) return true;
   return node.op == Op::LOOP &&
          (source == 0 || static_cast<int>(source) > node.as<LoopAttr>().carried);
 }
 
-/// Whether this source lies in a buffer of the node's device, even if it is a leaf.
+/// True if this source needs a buffer on the node's device even if it is a leaf.
 bool needs_buffer_here(const Node& node, size_t source) {
   if (node.op == Op::STORE) return source == 0;
   return node.op == Op::LOOP && source >= 1 && !stays_in_place(node, source);
 }
 
-/// A floating node goes where its first consumer runs; what no one places goes to the default.
+/// Nodes without a device get that of their first consumer, or the default.
 void settle(const std::vector<NodeRef>& nodes, const FlatMap<const Node*, int>& index,
             const ScheduleOptions& options, std::vector<int>& device) {
   for (size_t i = nodes.size(); i-- > 0;) {
@@ -122,7 +122,7 @@ Graph assign_devices(const Graph& graph, const ScheduleOptions& options, Builder
     if (device[source] == target || device[source] < 0 || target < 0) return placed[source];
     return builder.copy(placed[source], options.devices[target].name);
   };
-  // A range of what a memory-only device holds: no buffer, so it must go where it is used.
+  // A range of a memory-only device's buffer has no buffer of its own: it is copied to its user.
   const auto is_stored_view = [&](int i) {
     return nodes[i]->op == Op::VIEW && device[i] >= 0 &&
            !options.devices[device[i]].capabilities->compute;

@@ -60,8 +60,8 @@ IndexMap through_reshape(const Shape& source, const Shape& target, const IndexMa
   return out;
 }
 
-bool find_below(const SchedulerInput& input, int i, int below, IndexMap& map,
-                std::set<int>& without) {
+bool trace_to(const SchedulerInput& input, int i, int below, IndexMap& map,
+              std::set<int>& without) {
   if (i == below) return true;
   const Node& node = input.node(i);
   if ((node.op != Op::VIEW && node.op != Op::CAST && !is_elementwise(node.op)) || i < below ||
@@ -69,7 +69,7 @@ bool find_below(const SchedulerInput& input, int i, int below, IndexMap& map,
     return false;
   for (const int s : input.sources[i]) {
     IndexMap next = node.op == Op::VIEW ? through_view(node, map, input.estimate) : map;
-    if (!find_below(input, s, below, next, without)) continue;
+    if (!trace_to(input, s, below, next, without)) continue;
     map = std::move(next);
     return true;
   }
@@ -79,16 +79,16 @@ bool find_below(const SchedulerInput& input, int i, int below, IndexMap& map,
 
 }  // namespace
 
-IndexMap anywhere(const Shape& shape) {
+IndexMap identity_map(const Shape& shape) {
   IndexMap out;
   for (size_t d = 0; d < shape.size(); ++d)
     out.axes.push_back(shape[d].is_const(1) ? AxisIndex{} : AxisIndex{uint64_t{1} << d, 2 * d + 1});
   return out;
 }
 
-bool find_below(const SchedulerInput& input, int i, int below, IndexMap& map) {
+bool trace_to(const SchedulerInput& input, int i, int below, IndexMap& map) {
   std::set<int> without;
-  return find_below(input, i, below, map, without);
+  return trace_to(input, i, below, map, without);
 }
 
 uint64_t IndexMap::variables() const {

@@ -19,25 +19,25 @@ struct AxisIndex {
 
 struct IndexMap {
   std::vector<AxisIndex> axes;
-  bool irregular = false;  ///< went through a gather or a pad: may repeat or skip elements
-  int splits = 0;          ///< divisions that reshapes ask for, and bounds that gathers do
-  int views = 0;           ///< gone through
-  /// The same elements, by whatever way.
+  bool irregular = false;  ///< passes a gather or a pad: may repeat or skip elements
+  int splits = 0;          ///< divisions of reshapes and bounds checks of gathers on the way
+  int views = 0;           ///< views on the way
+  /// True if both read the same elements, whatever views lie on the way.
   bool operator==(const IndexMap& o) const { return axes == o.axes && irregular == o.irregular; }
   uint64_t variables() const;
 };
 
-/// A position whose axes are told from one another: a loop variable each.
-IndexMap anywhere(const Shape& shape);
-/// Where node i at `map` reads node `below`, by any way of elementwise ops and views; false, and
-/// nothing changed, if there is none.
-bool find_below(const SchedulerInput& input, int i, int below, IndexMap& map);
+/// The position of a loop nest over `shape`: one loop variable for each axis longer than 1.
+IndexMap identity_map(const Shape& shape);
+/// Moves `map` from node i to node `below`, through elementwise ops and views. Returns false and
+/// changes nothing if no such path exists.
+bool trace_to(const SchedulerInput& input, int i, int below, IndexMap& map);
 
-/// Where `view` at `map` reads its source.
+/// The index at which `view`, evaluated at `map`, reads its source.
 IndexMap through_view(const Node& view, const IndexMap& map, const SizeEstimate& estimate);
-/// Where a TAKE at `map` reads its first source; the index tensor is read at `map` itself.
+/// The index at which a TAKE at `map` reads its first source. The index tensor is read at `map`.
 IndexMap through_take(const Node& take, const IndexMap& map);
-/// True if `map` is the loop nest's own position: `identity` but for axes of size 1.
+/// True if `map` equals the loop nest's position `identity`, axes of size 1 aside.
 bool is_identity(const IndexMap& map, const IndexMap& identity);
 
 }  // namespace tenon::scheduling

@@ -7,7 +7,7 @@ namespace {
 
 using Symbols = std::map<std::string, Expr>;
 
-/// Params are replaced apart: their names are what is taken away.
+/// Substitutes symbols. Params are replaced by the caller.
 Attr renamed(Attr attr, const Symbols& names) {
   if (auto* param = std::get_if<ParamAttr>(&attr)) {
     param->dim = param->dim.substitute(names);

@@ -4,7 +4,7 @@
 namespace tenon::scheduling {
 namespace {
 
-/// First element of a range in its source.
+/// Offset of a range's first element in its source, in elements.
 Expr begin_of(const Node& node) {
   Expr begin, stride = 1;
   const auto& attr = node.as<ViewAttr>();
@@ -24,7 +24,7 @@ bool is_range(const Node& node) {
   const auto& attr = node.as<ViewAttr>();
   if (attr.kind == ViewKind::kReshape) return true;
   if (attr.kind != ViewKind::kShrink) return false;
-  // Axes of size 1, then one cut anywhere, then whole ones.
+  // Contiguous: axes of size 1, then one axis cut anywhere, then whole axes.
   size_t axis = 0;
   while (axis < node.shape.size() && node.shape[axis].is_const(1)) ++axis;
   for (++axis; axis < node.shape.size(); ++axis)

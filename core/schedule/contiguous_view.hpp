@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Views of a memory-only device's buffers: consecutive elements are copied alone, the rest computed
-// where the data go.
+// Views of buffers on a memory-only device. A contiguous view becomes a copy of that range. Any
+// other view is computed on the destination device.
 #pragma once
 
 #include "core/schedule/node_analysis.hpp"
 
 namespace tenon::scheduling {
 
-/// A reshape, or a shrink whose elements follow one another in its source.
+/// True for a reshape, and for a shrink whose elements are contiguous in its source.
 bool is_range(const Node& node);
 
-/// What a COPY reads: `size(copy)` elements of the buffer of node `base`, from `offset` on.
+/// The range that a COPY reads: `size(copy)` elements of node `base`'s buffer from `offset` on.
 struct CopiedRange {
   int base = -1;
   Expr offset;  ///< elements

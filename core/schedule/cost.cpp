@@ -8,11 +8,11 @@
 namespace tenon::scheduling {
 namespace {
 
-// In additions a element. A value that makes the round trip through memory costs about 32.
+// Costs are in additions an element. A round trip through memory costs about 32.
 constexpr float kRoundTrip = 32;
-constexpr float kBroadcastChain = 8;  // recomputed along a broadcast axis of the output
-constexpr float kSharedChain = 4;     // recomputed by several kernels; on GPUs a round trip
-constexpr float kSharedPositions = 16;
+constexpr float kBroadcastCost = 8;  // recomputed along a broadcast axis of the output
+constexpr float kSharedCost = 4;     // recomputed by several kernels; on GPUs kRoundTrip
+constexpr float kSharedPositionsCost = 16;
 constexpr size_t kMostDemands = 8;
 constexpr int kMostSharedViews = 16;
 constexpr int kMostStagedViews = 32;
@@ -27,8 +27,9 @@ int kernel_count(const std::vector<Demand>& demands) {
   return count;
 }
 
-/// How often an elementwise node is evaluated at `map`: loops run in the order of their axes, so a
-/// value that depends on an inner axis alone is evaluated anew in each outer one.
+/// How often a kernel evaluates an elementwise node at `map`. Loops nest in the order of their
+/// axes, so a value that depends on an inner axis is evaluated in every iteration of the outer
+/// ones.
 double evaluations(const CutKernel& k, const IndexMap& map) {
   uint64_t all = closure(k, map.variables());
   const uint64_t root = all & k.root_variables;
@@ -64,7 +65,7 @@ bool may_inline_reduce(const SchedulerInput& input, const CutKernel& k, int i, c
   const bool whole = row == k.root_variables;
   if (whole || here.contraction) return whole;
   if (evaluations(k, d.map) > analysis.size * kSlack)
-    return false;  // the row is not the inner loop
+    return false;  // the row is not the innermost loop
   const double units = std::max(1u, input.capabilities(i).compute_units);
   return rows >= 2 * units || product(k, k.root_variables) <= kLongRow * rows;
 }
@@ -72,11 +73,12 @@ bool may_inline_reduce(const SchedulerInput& input, const CutKernel& k, int i, c
 bool may_share(const SchedulerInput& input, int i, const std::vector<Demand>& demands) {
   const NodeAnalysis& analysis = input.analysis[i];
   if (analysis.epilogue || demands.size() > kMostDemands) return false;
-  if (!analysis.needs_buffer) return analysis.chain <= kSharedPositions;
-  // Arithmetic costs less on a GPU, next to memory.
+  if (!analysis.needs_buffer) return analysis.elementwise_cost <= kSharedPositionsCost;
+  // On a GPU arithmetic is cheap compared with memory traffic.
   const bool gpu = input.capabilities(i).kind() == DeviceKind::kGpu;
-  const float most = gpu ? kRoundTrip : kSharedChain;
-  return analysis.leaves <= 1 && analysis.chain <= most && analysis.views <= kMostSharedViews;
+  const float most = gpu ? kRoundTrip : kSharedCost;
+  return analysis.leaves <= 1 && analysis.elementwise_cost <= most &&
+         analysis.views <= kMostSharedViews;
 }
 
 bool may_inline_elementwise(const SchedulerInput& input, const CutKernel& k, int i,
@@ -91,25 +93,25 @@ bool may_inline_elementwise(const SchedulerInput& input, const CutKernel& k, int
     in_reduction |= inside_reduction(k, d.map);
     in_contraction |= inside_contraction(k, d.map) && times > analysis.size * kSlack;
   }
-  const bool again = total > analysis.size * kSlack;
-  if (analysis.epilogue && (again || in_reduction)) return false;
-  if (!again) return true;
+  const bool recomputed = total > analysis.size * kSlack;
+  if (analysis.epilogue && (recomputed || in_reduction)) return false;
+  if (!recomputed) return true;
   if (in_contraction)
-    return analysis.trivial || (!analysis.needs_buffer && analysis.chain <= kSharedChain);
-  if (most > analysis.size * 1.5 && analysis.chain > kBroadcastChain) return false;
-  return static_cast<float>(demands.size() - 1) * analysis.chain <= kRoundTrip;
+    return analysis.trivial || (!analysis.needs_buffer && analysis.elementwise_cost <= kSharedCost);
+  if (most > analysis.size * 1.5 && analysis.elementwise_cost > kBroadcastCost) return false;
+  return static_cast<float>(demands.size() - 1) * analysis.elementwise_cost <= kRoundTrip;
 }
 
-/// Its buffer would be larger than that of what it repeats, and reading it no simpler.
-bool is_repetition(const SchedulerInput& input, int i) {
+/// A broadcast: its buffer would be larger than that of its source and no easier to read.
+bool is_broadcast(const SchedulerInput& input, int i) {
   const Node& node = input.node(i);
   return node.op == Op::VIEW && node.as<ViewAttr>().kind == ViewKind::kExpand &&
          input.analysis[i].size > input.analysis[input.sources[i][0]].size;
 }
 
-/// A cast of what is narrower, and exactly that: on devices with workgroups the narrow one has the
-/// buffer, which is half as large, and matrix units take it.
-bool is_wide_copy(const SchedulerInput& input, int i) {
+/// A widening float cast, which is exact. On GPUs the narrow source is materialised instead: its
+/// buffer is half as large, and matrix units load it.
+bool is_widening(const SchedulerInput& input, int i) {
   const Node& node = input.node(i);
   if (node.op != Op::CAST || node.as<CastAttr>().bits) return false;
   const DType from = node.sources[0]->dtype;
@@ -117,17 +119,17 @@ bool is_wide_copy(const SchedulerInput& input, int i) {
          input.capabilities(i).kind() == DeviceKind::kGpu;
 }
 
-/// Such a cast times a number.
-bool is_scaled_copy(const SchedulerInput& input, int i) {
+/// A widening cast times a constant.
+bool is_scaled_widening(const SchedulerInput& input, int i) {
   const Node& node = input.node(i);
   if (node.op != Op::MUL) return false;
   const bool second = is_constant(*node.sources[1]);
   return (second || is_constant(*node.sources[0])) &&
-         is_wide_copy(input, input.sources[i][second ? 0 : 1]);
+         is_widening(input, input.sources[i][second ? 0 : 1]);
 }
 
-/// Views through which several kernels may read. Processors with vectors stage what windows read,
-/// as GPUs do, and a buffer of all windows is many times what they view.
+/// Views through which several kernels may read. GPUs and SIMD processors stage what windows read;
+/// a buffer of all windows would be many times as large as what they view.
 int most_shared_views(const SchedulerInput& input, int i) {
   const DeviceKind kind = input.capabilities(i).kind();
   int base = i;
@@ -161,14 +163,14 @@ bool may_inline(const SchedulerInput& input, const std::vector<CutKernel>& kerne
   for (const Demand& d : demands)
     if (input.device[kernels[d.kernel].root] != input.device[i] && input.device[i] >= 0)
       return false;
-  if (is_repetition(input, i) || analysis.is_prologue || is_wide_copy(input, i)) return true;
+  if (is_broadcast(input, i) || analysis.is_prologue || is_widening(input, i)) return true;
   for (const Demand& d : demands)
     if (d.map.splits > kMostSplits || d.map.views > kMostViews) return false;
-  // A factor that is scaled where it is taken is no load that matrix units take.
+  // Matrix units load operands directly: a scaled factor of a contraction is materialised.
   const auto in_product = [&](const Demand& d) {
     return inside_contraction(kernels[static_cast<size_t>(d.kernel)], d.map);
   };
-  if (is_scaled_copy(input, i) && std::ranges::none_of(demands, in_product)) return true;
+  if (is_scaled_widening(input, i) && std::ranges::none_of(demands, in_product)) return true;
   const bool several = kernel_count(demands) > 1;
   if (node.op == Op::VIEW) {
     return !several ||
@@ -182,7 +184,7 @@ bool may_inline(const SchedulerInput& input, const std::vector<CutKernel>& kerne
   } else if (demands.size() > kMostDemands) {
     return false;
   }
-  // Demands of one kernel stand together; each kernel must agree.
+  // Demands are sorted by kernel; every kernel must agree.
   for (size_t begin = 0; begin < demands.size();) {
     size_t end = begin;
     while (end < demands.size() && demands[end].kernel == demands[begin].kernel) ++end;

@@ -12,35 +12,35 @@
 namespace tenon::scheduling {
 namespace {
 
-constexpr int kUsualBindings = 31;  // where the device has no limit: keeps kernels readable
+constexpr int kUsualBindings = 31;  // if the device has no limit: keeps kernels readable
 constexpr int kMostVariables = 64;
 
 class Cutter {
  public:
   Cutter(const SchedulerInput& input, const std::vector<OnlineSoftmax>& softmaxes,
-         const std::vector<Rematerialised>& recomputed)
+         const std::vector<Rematerialised>& rematerialised)
       : input_(input),
         demands_(input.nodes.size()),
-        wanted_(input.nodes.size()),
-        chained_(input.nodes.size(), AttentionAxes::kNo),
+        materialised_(input.nodes.size()),
+        fusion_(input.nodes.size(), Fusion::kNo),
         outputs_of_(input.nodes.size(), -1) {
     out_.buffer_of.assign(input.nodes.size(), -1);
     for (const OnlineSoftmax& softmax : softmaxes) {
-      chained_[softmax.root] = AttentionAxes::kRoot;
-      for (const int i : softmax.inside) chained_[i] = AttentionAxes::kInside;
-      add_outputs(softmax.root, softmax.also);
+      fusion_[softmax.root] = Fusion::kRoot;
+      for (const int i : softmax.fused_nodes) fusion_[i] = Fusion::kFused;
+      add_outputs(softmax.root, softmax.extra_outputs);
     }
-    for (const Rematerialised& group : recomputed) {
-      for (const int i : group.roots) chained_[i] = AttentionAxes::kRoot;
-      for (const int i : group.inside)
-        if (chained_[i] == AttentionAxes::kNo) chained_[i] = AttentionAxes::kInside;
-      for (const std::vector<int>& roots : group.joined)
+    for (const Rematerialised& group : rematerialised) {
+      for (const int i : group.roots) fusion_[i] = Fusion::kRoot;
+      for (const int i : group.fused_nodes)
+        if (fusion_[i] == Fusion::kNo) fusion_[i] = Fusion::kFused;
+      for (const std::vector<int>& roots : group.fused_roots)
         add_outputs(roots[0], {roots.begin() + 1, roots.end()});
     }
   }
 
   Cut run() {
-    for (const NodeRef& o : input_.graph.outputs) want(input_.at(o));
+    for (const NodeRef& o : input_.graph.outputs) materialise(input_.at(o));
     for (int i = static_cast<int>(input_.nodes.size()); i-- > 0;) visit(i);
     resolve_aliases();
     std::reverse(out_.kernels.begin(), out_.kernels.end());
@@ -48,32 +48,32 @@ class Cutter {
   }
 
  private:
-  /// Of a kernel that has several.
+  /// The outputs of a kernel that has several.
   struct Outputs {
     int root = -1;
-    std::vector<int> also;
-    int kernel = -1;  ///< once it has begun
+    std::vector<int> extra;
+    int kernel = -1;  ///< its number once it exists
   };
-  void add_outputs(int root, std::vector<int> also) {
-    if (also.empty()) return;
+  void add_outputs(int root, std::vector<int> extra_outputs) {
+    if (extra_outputs.empty()) return;
     const int number = static_cast<int>(several_.size());
     outputs_of_[root] = number;
-    for (const int i : also) outputs_of_[i] = number;
-    several_.push_back({root, std::move(also)});
+    for (const int i : extra_outputs) outputs_of_[i] = number;
+    several_.push_back({root, std::move(extra_outputs)});
   }
 
-  void want(int i) { wanted_[i] = true; }
+  void materialise(int i) { materialised_[i] = true; }
 
-  /// A wanted reshape takes the buffer of what it reshapes, unless others own that.
-  bool renames(int i) {
+  /// A materialised reshape shares the buffer of its source, unless the source has one already.
+  bool shares_buffer(int i) {
     const Node& node = input_.node(i);
     if (node.op != Op::VIEW || node.as<ViewAttr>().kind != ViewKind::kReshape) return false;
     const int source = input_.sources[i][0];
     const Node& below = input_.node(source);
     if (is_param(below) || is_leaf(below) || below.op == Op::IF || below.op == Op::LOOP)
       return false;
-    if (wanted_[source] || out_.buffer_of[source] >= 0) return false;
-    want(source);
+    if (materialised_[source] || out_.buffer_of[source] >= 0) return false;
+    materialise(source);
     out_.buffer_of[i] = source;
     out_.buffer_of[source] = source;
     return true;
@@ -87,22 +87,22 @@ class Cutter {
       note_reads(i);
     } else if (is_command(node)) {
       if (node.op == Op::COPY) {
-        want(copied_range(input_, i).base);
+        materialise(copied_range(input_, i).base);
       } else {
-        for (int s : input_.sources[i]) want(s);
+        for (int s : input_.sources[i]) materialise(s);
       }
       out_.buffer_of[i] = i;
       note_reads(i);
     } else if (outputs_of_[i] >= 0) {
-      if (wanted_[i] || demanded) visit_output(i, several_[outputs_of_[i]]);
-    } else if (wanted_[i]) {
-      if (renames(i)) {
+      if (materialised_[i] || demanded) visit_output(i, several_[outputs_of_[i]]);
+    } else if (materialised_[i]) {
+      if (shares_buffer(i)) {
         if (demanded) inline_into_all(i);
       } else {
         begin_kernel(i);
       }
     } else if (demanded && !is_leaf(node)) {
-      if (input_.options.fuse && joins(i) && fits(i))
+      if (input_.options.fuse && is_inlined(i) && fits(i))
         inline_into_all(i);
       else
         begin_kernel(i);
@@ -110,8 +110,8 @@ class Cutter {
     std::vector<Demand>().swap(demands_[i]);
   }
 
-  bool joins(int i) const {
-    if (chained_[i] != AttentionAxes::kNo) return chained_[i] == AttentionAxes::kInside;
+  bool is_inlined(int i) const {
+    if (fusion_[i] != Fusion::kNo) return fusion_[i] == Fusion::kFused;
     return may_inline(input_, out_.kernels, i, demands_[i]);
   }
 
@@ -129,27 +129,27 @@ class Cutter {
     }
   }
 
-  /// The kernel's other nodes may stand before or after this one.
+  /// Visits one of a kernel's outputs. Its other outputs may come before or after it.
   void visit_output(int i, Outputs& all) {
     if (all.kernel < 0) {
       all.kernel = static_cast<int>(out_.kernels.size());
-      begin_kernel(all.root, all.also);
+      begin_kernel(all.root, all.extra);
     }
     const int number = all.kernel;
     out_.buffer_of[i] = i;
-    bool is_inside = i == all.root;  // computed already
+    bool is_computed = i == all.root;
     for (const Demand& d : demands_[i]) {
       if (d.kernel == number) {
         push(i, d);
-        is_inside = true;
+        is_computed = true;
       } else {
         note_read(i, d);
       }
     }
-    if (!is_inside) push(i, {number, row_of(i, out_.kernels[static_cast<size_t>(number)])});
+    if (!is_computed) push(i, {number, row_of(i, out_.kernels[static_cast<size_t>(number)])});
   }
 
-  /// The kernel's own position, of a result with fewer dimensions.
+  /// The kernel's position projected to a result with fewer dimensions.
   IndexMap row_of(int i, CutKernel& kernel) {
     const Shape &shape = input_.node(i).shape, &whole = input_.node(kernel.root).shape;
     IndexMap out;
@@ -163,13 +163,13 @@ class Cutter {
     return out;
   }
 
-  void begin_kernel(int i, const std::vector<int>& also = {}) {
+  void begin_kernel(int i, const std::vector<int>& extra_outputs = {}) {
     out_.buffer_of[i] = i;
-    if (also.empty()) note_reads(i);
+    if (extra_outputs.empty()) note_reads(i);
     const Node& node = input_.node(i);
     CutKernel k;
     k.root = i;
-    k.also = also;
+    k.extra_outputs = extra_outputs;
     const Shape& loops = node.op == Op::STORE ? node.sources[2]->shape : node.shape;
     for (const Dim& dim : loops) {
       AxisIndex axis;
@@ -180,15 +180,15 @@ class Cutter {
     const int number = static_cast<int>(out_.kernels.size());
     out_.kernels.push_back(std::move(k));
     open_sources(out_.kernels.back(), i);
-    const int used = static_cast<int>(out_.kernels.back().open.size() + 1 + also.size());
+    const int used = static_cast<int>(out_.kernels.back().open.size() + 1 + extra_outputs.size());
     if (used > binding_limit(input_, i))
       fail(ErrorKind::kUnsupported, "[{}] expected at most {} buffers in one launch on {}, got {}",
            op_info(node.op).text, binding_limit(input_, i),
            input_.options.devices[std::max(0, input_.device[i])].name, used);
     if (node.op == Op::STORE) {
-      want(input_.sources[i][0]);
+      materialise(input_.sources[i][0]);
       out_.kernels.back().reads.push_back({input_.sources[i][0], false});
-      out_.kernels.back().reduces.contraction = true;  // nothing else joins a scatter
+      out_.kernels.back().reduces.contraction = true;  // nothing is fused into a scatter
       demand(input_.sources[i][1], {number, out_.kernels.back().identity});
       demand(input_.sources[i][2], {number, out_.kernels.back().identity});
     } else {
@@ -204,14 +204,14 @@ class Cutter {
     return {bit, hash_mix(0x10090, k.variables.size()) | 1};
   }
 
-  /// Also what could be computed again where it is used, if it is an output and so in memory.
+  /// A node that could be rematerialised where it is used still needs a buffer if it is an output.
   bool needs_buffer(int i) const {
-    return input_.analysis[i].needs_buffer || (wanted_[i] && !is_leaf(input_.node(i)));
+    return input_.analysis[i].needs_buffer || (materialised_[i] && !is_leaf(input_.node(i)));
   }
 
   void open_sources(CutKernel& k, int i) {
     for (int s : input_.sources[i])
-      if (needs_buffer(s)) k.open.insert(input_.behind_view(s));
+      if (needs_buffer(s)) k.open.insert(input_.strip_scalar_views(s));
   }
 
   bool fits(int i) {
@@ -222,7 +222,7 @@ class Cutter {
       const CutKernel& k = out_.kernels[d.kernel];
       size_t after = k.open.size() - k.open.count(i);
       for (int s : input_.sources[i])
-        after += needs_buffer(s) && !k.open.count(input_.behind_view(s));
+        after += needs_buffer(s) && !k.open.count(input_.strip_scalar_views(s));
       if (after > k.open.size() && static_cast<int>(after) + 1 > binding_limit(input_, k.root))
         return false;
       if (k.size >= kMostNodes) return false;
@@ -248,7 +248,7 @@ class Cutter {
     }
   }
 
-  /// Node i is evaluated at `at`: so its sources are evaluated where it reads them.
+  /// Demands each source of node i, evaluated at `at`, at the index where i reads it.
   void push(int i, const Demand& at) {
     const Node& node = input_.node(i);
     const std::vector<int>& sources = input_.sources[i];
@@ -269,34 +269,34 @@ class Cutter {
     const Node& node = input_.node(i);
     const bool contraction = input_.analysis[i].contraction;
     const uint64_t row = closure(k, at.map.variables());
-    IndexMap inside = at.map;
+    IndexMap terms = at.map;
     double length = 1;
     for (int axis : node.as<ReduceAttr>().axes) {
       const double size = input_.estimate.of(node.sources[0]->shape[axis]);
       length *= std::max(1.0, size);
-      inside.axes[axis] = {};
+      terms.axes[axis] = {};
       if (!node.sources[0]->shape[axis].is_const(1))
-        inside.axes[axis] = new_variable(k, size, row, contraction);
+        terms.axes[axis] = new_variable(k, size, row, contraction);
     }
     k.reduces = {true, contraction, row, product(k, row), length};
     ++k.reductions;
-    demand(input_.sources[i][0], {at.kernel, inside});
+    demand(input_.sources[i][0], {at.kernel, terms});
   }
 
   void demand(int i, Demand d) {
-    if (const int base = input_.behind_view(i); base != i)
+    if (const int base = input_.strip_scalar_views(i); base != i)
       return demand(base, {d.kernel,
                            {std::vector<AxisIndex>(input_.node(base).shape.size()), d.map.irregular,
                             d.map.splits, d.map.views + 1}});
     if (is_leaf(input_.node(i))) return;
     std::vector<Demand>& all = demands_[i];
-    // More than any rule lets be inlined: no need to compare, it gets a buffer. What is inside of
-    // chains gets none, as the mask that all layers of a model have.
-    const bool many = all.size() > kMostKnownDemands && chained_[i] != AttentionAxes::kInside;
+    // A node with so many demands is materialised: no need to compare them. Fused nodes, as the
+    // mask that all layers of a model share, are not.
+    const bool many = all.size() > kMostKnownDemands && fusion_[i] != Fusion::kFused;
     if (is_param(input_.node(i)) || many) return note_read(i, d);
     for (const Demand& known : all)
       if (known == d) return;
-    // Kept together by kernel, so that each is met once.
+    // Sorted by kernel, so that a walk meets each kernel once.
     auto at = std::find_if(all.rbegin(), all.rend(),
                            [&](const Demand& known) { return known.kernel == d.kernel; });
     all.insert(at == all.rend() ? all.end() : at.base(), std::move(d));
@@ -311,11 +311,11 @@ class Cutter {
   const SchedulerInput& input_;
   Cut out_;
   std::vector<std::vector<Demand>> demands_;
-  std::vector<bool> wanted_;
-  enum class AttentionAxes : uint8_t { kNo, kInside, kRoot };
-  std::vector<AttentionAxes> chained_;
+  std::vector<bool> materialised_;
+  enum class Fusion : uint8_t { kNo, kFused, kRoot };
+  std::vector<Fusion> fusion_;
   std::vector<Outputs> several_;
-  std::vector<int> outputs_of_;  ///< which of these a node is one of; -1: none
+  std::vector<int> outputs_of_;  ///< index into several_ of each node; -1: none
 };
 
 }  // namespace
@@ -341,8 +341,8 @@ int binding_limit(const SchedulerInput& input, int i) {
 }
 
 Cut cut(const SchedulerInput& input, const std::vector<OnlineSoftmax>& softmaxes,
-        const std::vector<Rematerialised>& recomputed) {
-  return Cutter(input, softmaxes, recomputed).run();
+        const std::vector<Rematerialised>& rematerialised) {
+  return Cutter(input, softmaxes, rematerialised).run();
 }
 
 }  // namespace tenon::scheduling

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Decides which nodes get a buffer, and thereby where kernels begin and end.
+// Partitions a graph into kernels by deciding which nodes are materialised.
 //
-// Walks from the outputs down. A node is computed inside the kernel of its consumers ("inlined")
-// where that costs no more than a round trip through memory; else it is the root of a kernel of its
-// own. Costs come from the loop variables that its index depends on: a kernel evaluates a node once
-// for each value of those, so a node that depends on more than its own size needs is recomputed.
+// Walks from the outputs down. A node is inlined into the kernels that read it if that costs no
+// more than a round trip through memory; else it is the root of its own kernel. Costs come from the
+// loop variables that its index depends on: a kernel evaluates a node once for each value of
+// these, so a node that depends on more variables than its size needs is recomputed.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ struct LoopVariable {
   bool contraction = false;
 };
 
-/// Which reductions a kernel holds: all have one row space and one length.
+/// The reductions of a kernel. All have the same row space and length.
 struct ReduceClass {
   bool any = false, contraction = false;
   uint64_t row = 0;  ///< loop variables of the row space
@@ -34,38 +34,38 @@ struct ReduceClass {
 
 struct CutRead {
   int node = 0;
-  bool identity = true;  ///< only at the kernel's own position
+  bool identity = true;  ///< every read is at the position that the kernel writes
 };
 
 struct CutKernel {
   int root = 0;
-  std::vector<int> also;  ///< other outputs, of one element for each row
+  std::vector<int> extra_outputs;  ///< besides the root; one element for each row
   std::vector<LoopVariable> variables;
   uint64_t root_variables = 0;
   IndexMap identity;
   ReduceClass reduces;
-  std::unordered_set<int> open;  ///< nodes with buffers that it may come to read
+  std::unordered_set<int> open;  ///< materialised nodes that it may come to read
   std::vector<CutRead> reads;
   int size = 1;  ///< nodes
   int reductions = 0;
 };
 
 struct Cut {
-  std::vector<CutKernel> kernels;  ///< in an order of in_order (cut_order.hpp)
+  std::vector<CutKernel> kernels;  ///< see cut_order.hpp for their order
   std::vector<int> buffer_of;      ///< node whose buffer holds this node's value; -1: inlined
 };
 
-/// Which axis of `whole` each dimension of `shape` stands for, in their order; -1: a size of 1.
-/// Nothing where one has none.
+/// For each dimension of `shape` the axis of `whole` with the same size, in order; -1 for size 1.
+/// Nothing if a dimension has no such axis.
 std::optional<std::vector<int>> axes_in(const Shape& shape, const Shape& whole);
 
-/// Bindings that a kernel on the device of node i may have.
+/// Most bindings of a kernel on the device of node i.
 int binding_limit(const SchedulerInput& input, int i);
 
-/// What is inside a chain is inlined into its root's kernel, and what is recomputed into those of
-/// its roots, as far as that fits. Throws kUnsupported where one op alone has more operands than
-/// the device binds.
+/// Inlines the fused nodes of each online softmax and each rematerialised group into the kernels
+/// of their roots, as far as limits allow. Throws kUnsupported if one op has more operands than the
+/// device binds.
 Cut cut(const SchedulerInput& input, const std::vector<OnlineSoftmax>& softmaxes = {},
-        const std::vector<Rematerialised>& recomputed = {});
+        const std::vector<Rematerialised>& rematerialised = {});
 
 }  // namespace tenon::scheduling

@@ -15,7 +15,7 @@ std::vector<CutStep> steps_of(const SchedulerInput& input, const Cut& cut) {
   for (int k = 0; k < static_cast<int>(cut.kernels.size()); ++k) {
     const CutKernel& kernel = cut.kernels[k];
     int first = kernel.root;
-    for (const int i : kernel.also) first = std::min(first, i);
+    for (const int i : kernel.extra_outputs) first = std::min(first, i);
     out.push_back({first, k});
   }
   for (int i = 0; i < static_cast<int>(input.nodes.size()); ++i)
@@ -46,7 +46,7 @@ std::vector<CutStep> in_order(const SchedulerInput& input, const Cut& cut) {
     if (steps[s].kernel < 0) continue;
     const CutKernel& kernel = cut.kernels[steps[s].kernel];
     maker[kernel.root] = s;
-    for (const int i : kernel.also) maker[i] = s;
+    for (const int i : kernel.extra_outputs) maker[i] = s;
   }
   std::vector<std::vector<int>> readers(steps.size());
   for (int s = 0; s < static_cast<int>(steps.size()); ++s)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Kernels and commands of a cut in an order in which each finds what it reads.
+// Topological order of the kernels and commands of a cut.
 #pragma once
 
 #include <vector>
@@ -13,8 +13,8 @@ struct CutStep {
   int kernel = -1;  ///< -1: a command
 };
 
-/// Operands first, else in the order of nodes. Those that wait for one another, as kernels with
-/// several outputs may, are left out.
+/// Producers first, then by node number. Leaves out steps of a cycle, which kernels with several
+/// outputs can form.
 std::vector<CutStep> in_order(const SchedulerInput& input, const Cut& cut);
 
 bool is_circular(const SchedulerInput& input, const Cut& cut);

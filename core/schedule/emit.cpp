@@ -28,7 +28,7 @@ class Emitter {
     out_.name = input_.graph.name;
     out_.symbols = input_.graph.symbols;
     for (const ScheduleDevice& d : input_.options.devices) out_.devices.push_back(d.name);
-    find_lives();
+    find_last_reads();
     add_inputs();
     for (size_t u = 0; u < units_.units.size(); ++u) emit_unit(static_cast<int>(u));
     name_outputs();
@@ -39,7 +39,7 @@ class Emitter {
  private:
   int device(int i) const { return std::max(0, input_.device[i]); }
 
-  void find_lives() {
+  void find_last_reads() {
     for (size_t u = 0; u < units_.units.size(); ++u)
       for (const CutRead& read : units_.units[u].reads)
         last_read_[read.node] =
@@ -49,11 +49,12 @@ class Emitter {
       last_read_[root] = kForEver;
       outputs_of_[root].push_back(static_cast<int>(o));
     }
-    find_ends();
+    find_store_outputs();
   }
 
-  /// A STORE that ends as an output, after other STOREs perhaps, may lie in that output's place.
-  void find_ends() {
+  /// A STORE that becomes an output, perhaps through other STOREs, may use that output's donated
+  /// buffer.
+  void find_store_outputs() {
     for (size_t o = 0; o < input_.graph.outputs.size(); ++o) {
       int root = cut_.buffer_of[input_.at(input_.graph.outputs[o])];
       while (input_.node(root).op == Op::STORE) {
@@ -63,7 +64,8 @@ class Emitter {
     }
   }
 
-  /// A copy to another device: what it reads is not written again, as nothing waits for its end.
+  /// True for a copy to another device. Its source is never reused: no later step waits for the
+  /// copy.
   bool crosses(size_t u, int node) const {
     const Unit& unit = units_.units[u];
     return unit.kind == Unit::Kind::kCopy && device(unit.roots[0]) != device(node);
@@ -84,7 +86,7 @@ class Emitter {
       donated_.push_back(where.donated);
       out_.inputs.push_back(b);
       if (const int* i = input_.index.find(param.get())) buffer_[*i] = b;
-      // A temporary is t7: an input that looks like one, or repeats a name, is called otherwise.
+      // Temporaries are named t7: an input of such a name, or of one that is taken, is renamed.
       const bool plain = !name.empty() && name.size() < kLongName && !looks_temporary(name) &&
                          taken_.insert(name).second;
       input_names_.push_back(plain ? name : fmt::format("input_{}", p));
@@ -138,7 +140,7 @@ class Emitter {
     return buffer_[cut_.buffer_of[input_.sources[node][source]]];
   }
 
-  /// The buffer of node `old`, which unit `u` reads last, may become that of `root`.
+  /// True if `root` may take the buffer of node `old`, whose last reader is unit `u`.
   bool may_take(int old, int root, int u) const {
     const int b = buffer_[old];
     if (last_read_[old] != u) return false;
@@ -153,7 +155,7 @@ class Emitter {
                        [](const Dim& dim) { return dim.is_const(0); });
   }
 
-  /// `sections` becomes how many of them are in each section of the unit, if it has several.
+  /// Sets `sections` to the number of needed roots in each section, if the unit has several.
   std::vector<int> needed_roots(const Unit& unit, std::vector<int>& sections) const {
     std::vector<int> roots;
     size_t next = 0;
@@ -172,7 +174,7 @@ class Emitter {
     KernelCall call;
     const std::vector<int> roots = needed_roots(unit, call.sections);
     if (roots.empty()) return;
-    // All outputs of a section have one shape; nothing is to be computed for none.
+    // All outputs of a section have the same shape: an empty one needs no kernel.
     if (is_empty(input_.node(roots[0]))) {
       for (int root : roots) define(root);
       return;
@@ -191,17 +193,17 @@ class Emitter {
     add_step(std::move(call), device(roots[0]), std::move(identity));
   }
 
-  /// Buffers for the outputs from `first` on that are of one section. What other sections read they
-  /// read at another time, and what two read is at no position of its own (side_by_side.cpp).
+  /// Assigns buffers to the outputs of the section that begins at `first`. Only reads of this
+  /// section count as identity: other sections read at other times (horizontal_fusion.cpp).
   void place_section(const KernelGraph& kernel, std::vector<bool> identity,
                      const std::vector<int>& roots, size_t first, int u, KernelCall& call) {
     size_t end = 0;
     for (const int outputs : call.sections)
       if (end <= first) end += static_cast<size_t>(outputs);
     if (call.sections.empty()) end = roots.size();
-    const size_t last_read = end < roots.size() ? kernel.before[end] : kernel.reads.size();
+    const size_t last_read = end < roots.size() ? kernel.reads_before[end] : kernel.reads.size();
     for (size_t i = 0; i < identity.size(); ++i)
-      if (i < kernel.before[first] || i >= last_read) identity[i] = false;
+      if (i < kernel.reads_before[first] || i >= last_read) identity[i] = false;
     const std::vector<int> own(roots.begin() + static_cast<std::ptrdiff_t>(first),
                                roots.begin() + static_cast<std::ptrdiff_t>(end));
     for (size_t r = 0; r < own.size(); ++r) {
@@ -212,9 +214,9 @@ class Emitter {
     }
   }
 
-  /// Which of the kernel's reads is an input that output r of it, one of the graph's, may lie in;
-  /// -1: none. The values of all outputs come before the first store (core/lower/stores.cpp), so
-  /// that it does not matter who else reads it, at its own position.
+  /// Index of the donated input whose buffer output r of the kernel may take; -1 if there is none.
+  /// All outputs are computed before the first store (core/lower/stores.cpp), so other reads at the
+  /// same position do no harm.
   int donated_input(const std::vector<int>& reads, const std::vector<bool>& identity,
                     const std::vector<int>& roots, size_t r, int u,
                     const std::vector<int>& taken) const {
@@ -222,7 +224,7 @@ class Emitter {
     const auto like_output = [&](int node) {
       return same_shape(without_ones(input_.node(node).shape), without_ones(output.shape));
     };
-    // Of one shape, outputs are stored in one loop (core/kernel/tree/build.cpp).
+    // Outputs of one shape are stored in one loop (core/kernel/tree/build.cpp).
     const bool is_one_loop = std::ranges::all_of(
         roots, [&](int root) { return same_shape(input_.node(root).shape, output.shape); });
     if (outputs_of_[roots[r]].empty() || !is_one_loop) return -1;
@@ -238,15 +240,14 @@ class Emitter {
     return -1;
   }
 
-  KernelGraph write(const std::vector<int>& outputs, const std::vector<int>& inside) {
+  KernelGraph write(const std::vector<int>& outputs, const std::vector<int>& computed) {
     KernelGraph kernel = kernel_graph(
-        input_, cut_, outputs, inside, [&](int node) { return name_of(node); }, builder_);
+        input_, cut_, outputs, computed, [&](int node) { return name_of(node); }, builder_);
     kernel.graph.name = fmt::format("k{}", kernels_++);
     return kernel;
   }
 
-  /// In place if what it updates is temporary or donated, and read by nothing any more; else on a
-  /// copy.
+  /// Updates in place if the target is temporary or donated and has no later reader; else a copy.
   void emit_store(int root, int u) {
     if (!is_needed(root)) return;
     const int updated = cut_.buffer_of[input_.sources[root][0]];
@@ -272,7 +273,7 @@ class Emitter {
     add_step(std::move(call), device(root));
   }
 
-  /// A buffer for each result of the call, also for those that nothing reads.
+  /// A buffer for each result of the call, read or not.
   std::vector<int> result_buffers(const Unit& unit, const std::vector<NodeRef>& like) {
     std::vector<int> out(like.size(), -1);
     for (int root : unit.roots) {
@@ -330,7 +331,7 @@ class Emitter {
     inputs.insert(inputs.end(), call.captured.begin(), call.captured.end());
     ScheduleOptions options = region_options(inputs);
     options.input_places.insert(options.input_places.begin(), where);  // the trip number
-    // A while loop's last trip is undone: it needs the values before.
+    // A while loop discards its last iteration, so it needs the values before it.
     if (!attr.is_while)
       for (int k = 0; k < attr.carried; ++k)
         options.input_places[static_cast<size_t>(k) + 1].donated = k;
@@ -357,8 +358,8 @@ class Emitter {
   Builder& builder_;
   Schedule out_;
   std::vector<int> buffer_, last_read_;
-  std::vector<std::vector<int>> outputs_of_;  ///< which a node is, or becomes in place
-  std::vector<int> donated_;                  ///< of each input's buffer
+  std::vector<std::vector<int>> outputs_of_;  ///< graph outputs that a node is or becomes in place
+  std::vector<int> donated_;                  ///< InputPlace::donated of each input
   std::set<std::string> taken_;
   std::vector<std::string> input_names_;
   std::vector<std::vector<bool>> identity_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Turns ordered units into buffers and steps; decides what is updated in place.
+// Turns ordered units into buffers and steps, and decides what is updated in place.
 #pragma once
 
 #include "core/schedule/cut.hpp"
@@ -11,11 +11,12 @@ Schedule emit(const SchedulerInput& input, const Cut& cut, const Units& units, B
 
 Shape without_ones(const Shape& shape);
 
-/// Outputs take the place of inputs that end there: single-output elementwise kernels whose
-/// temporary input is read at the position that is written, and never again.
+/// Lets an output alias an input whose last use is that kernel: in elementwise kernels with one
+/// output, a temporary input that is read only at the position written.
 void reuse_in_place(Schedule& schedule, const std::vector<std::vector<bool>>& identity);
 
-/// The graph of a region, scheduled with its inputs where they are and its outputs on one device.
+/// Schedules a region's graph with its outputs on `result_device`; its inputs stay on their
+/// devices.
 Schedule schedule_region(const Graph& graph, const ScheduleOptions& options, Builder& builder,
                          int result_device);
 

@@ -17,8 +17,8 @@ namespace {
 
 constexpr size_t kMostRoots = 8;
 
-/// Every edge goes from a lower level to a higher one, or stays inside a unit; so what is merged
-/// here can never wait for itself.
+/// Every edge goes from a lower level to a higher one or stays in a unit, so merging units of one
+/// level makes no cycle.
 class Grouper {
  public:
   Grouper(const SchedulerInput& input, const Cut& cut) : input_(input), cut_(cut) {
@@ -36,7 +36,7 @@ class Grouper {
       }
     }
     if (input_.options.fuse) {
-      join_only_readers();
+      fuse_into_only_readers();
       fuse_horizontally(input_, out_);
     }
     return ordered();
@@ -92,7 +92,7 @@ class Grouper {
     add(std::move(unit));
   }
 
-  /// IF and LOOP nodes that differ only in which result they name are one call.
+  /// IF or LOOP nodes that differ only in the result they name are one call.
   void add_control(int i) {
     const Node& node = input_.node(i);
     const void* graphs[2] = {nullptr, nullptr};
@@ -117,7 +117,7 @@ class Grouper {
   void add_kernel(const CutKernel& kernel) {
     Unit unit;
     unit.roots = {kernel.root};
-    unit.roots.insert(unit.roots.end(), kernel.also.begin(), kernel.also.end());
+    unit.roots.insert(unit.roots.end(), kernel.extra_outputs.begin(), kernel.extra_outputs.end());
     unit.reads = reads_of(kernel.reads);
     unit.reduces = kernel.reduces;
     unit.size = kernel.size;
@@ -126,16 +126,16 @@ class Grouper {
     int highest = -1;
     unit.level = level_of(unit.reads, &highest);
     if (input_.options.fuse && unit.kind == Unit::Kind::kKernel) {
-      if (highest >= 0 && may_join(unit, highest) && join_is_vertical(unit, highest))
+      if (highest >= 0 && may_fuse(unit, highest) && can_fuse_into_producer(unit, highest))
         return merge(unit, highest);
-      const int beside = find_beside(unit);
-      if (beside >= 0) return merge(unit, beside);
+      const int sibling = find_sibling(unit);
+      if (sibling >= 0) return merge(unit, sibling);
     }
     remember(unit, static_cast<int>(out_.units.size()));
     add(std::move(unit));
   }
 
-  bool may_join(const Unit& unit, int into) const {
+  bool may_fuse(const Unit& unit, int into) const {
     const Unit& target = out_.units[into];
     if (target.kind != Unit::Kind::kKernel || target.reduces.contraction ||
         unit.reduces.contraction || target.roots.size() + unit.roots.size() > kMostRoots ||
@@ -151,8 +151,9 @@ class Grouper {
     return static_cast<int>(bindings) <= binding_limit(input_, a);
   }
 
-  /// The unit goes on with what `into` made, at the same position, and needs nothing as late.
-  bool join_is_vertical(const Unit& unit, int into) const {
+  /// Producer-consumer fusion is legal: the unit reads `into` at its own position, and nothing else
+  /// of that level.
+  bool can_fuse_into_producer(const Unit& unit, int into) const {
     const int level = out_.units[into].level;
     for (const CutRead& read : unit.reads) {
       const int from = producer(read.node);
@@ -165,9 +166,9 @@ class Grouper {
     return true;
   }
 
-  /// What one other unit reads, at its own position, becomes part of it, whatever their levels are:
-  /// no way leads from one to the other but this.
-  void join_only_readers() {
+  /// Merges a unit into its only reader, which reads it at its own position. Levels do not matter:
+  /// no other path joins the two.
+  void fuse_into_only_readers() {
     constexpr int kNone = -1, kSeveral = -2;
     std::vector<int> reader(out_.units.size(), kNone);
     for (size_t u = 0; u < out_.units.size(); ++u)
@@ -176,7 +177,7 @@ class Grouper {
           reader[from] = reader[from] == kNone ? static_cast<int>(u) : kSeveral;
     for (size_t u = 0; u < out_.units.size(); ++u) {
       const int into = reader[u];
-      if (into < 0 || !may_join_reader(static_cast<int>(u), into)) continue;
+      if (into < 0 || !may_fuse_into_reader(static_cast<int>(u), into)) continue;
       const Unit unit = std::exchange(out_.units[u], {});
       for (const CutRead& read : unit.reads)
         if (const int from = producer(read.node); from >= 0 && reader[from] == static_cast<int>(u))
@@ -188,10 +189,10 @@ class Grouper {
     }
   }
 
-  bool may_join_reader(int unit, int into) const {
+  bool may_fuse_into_reader(int unit, int into) const {
     const Unit &from = out_.units[unit], &to = out_.units[into];
     return from.kind == Unit::Kind::kKernel && !from.reduces.any && !to.reduces.any &&
-           may_join(from, into) && std::ranges::all_of(to.reads, [&](const CutRead& read) {
+           may_fuse(from, into) && std::ranges::all_of(to.reads, [&](const CutRead& read) {
              return producer(read.node) != unit || read.identity;
            });
   }
@@ -202,24 +203,24 @@ class Grouper {
     return false;
   }
 
-  using BesideKey = std::pair<int, int>;  // level, node read
+  using SiblingKey = std::pair<int, int>;  // level, node read
 
-  int find_beside(const Unit& unit) const {
+  int find_sibling(const Unit& unit) const {
     for (const CutRead& read : unit.reads) {
       if (input_.analysis[read.node].size < input_.analysis[unit.roots[0]].size) continue;
-      for (const int shared : shared_by(unit, read)) {
-        const auto it = beside_.find({unit.level, shared});
-        if (it != beside_.end() && out_.units[it->second].level == unit.level &&
-            may_join(unit, it->second))
+      for (const int shared : sibling_keys(unit, read)) {
+        const auto it = siblings_.find({unit.level, shared});
+        if (it != siblings_.end() && out_.units[it->second].level == unit.level &&
+            may_fuse(unit, it->second))
           return it->second;
       }
     }
     return -1;
   }
 
-  /// What makes units lie beside one another: a node that both read; of reductions, as of second
-  /// stages, also that one unit made what they read.
-  std::vector<int> shared_by(const Unit& unit, const CutRead& read) const {
+  /// Keys under which siblings are found: a node that both read. Reductions, such as second stages,
+  /// are also siblings if one unit made what they read.
+  std::vector<int> sibling_keys(const Unit& unit, const CutRead& read) const {
     const int from = producer(read.node);
     if (!unit.reduces.any || from < 0) return {read.node};
     return {read.node, out_.units[from].roots[0]};
@@ -228,7 +229,7 @@ class Grouper {
   void remember(const Unit& unit, int number) {
     if (unit.kind != Unit::Kind::kKernel || unit.reduces.contraction) return;
     for (const CutRead& read : unit.reads)
-      for (const int shared : shared_by(unit, read)) beside_[{unit.level, shared}] = number;
+      for (const int shared : sibling_keys(unit, read)) siblings_[{unit.level, shared}] = number;
   }
 
   void merge(const Unit& unit, int into) {
@@ -253,7 +254,7 @@ class Grouper {
     remember(target, into);
   }
 
-  /// Operands first; among what is ready, in the order of the graph, which keeps lives short.
+  /// Topological order; ready units in the graph's order, which keeps lifetimes short.
   Units ordered() {
     const size_t count = out_.units.size();
     std::vector<std::vector<int>> readers(count);
@@ -289,7 +290,7 @@ class Grouper {
   const Cut& cut_;
   Units out_;
   std::map<std::tuple<Op, const void*, const void*, std::vector<int>>, int> controls_;
-  std::map<BesideKey, int> beside_;
+  std::map<SiblingKey, int> siblings_;
 };
 
 }  // namespace

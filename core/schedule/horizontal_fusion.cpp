@@ -9,16 +9,16 @@
 namespace tenon::scheduling {
 namespace {
 
-constexpr size_t kLeastSections = 4;  // fewer spare too little to be worth a kernel of their own
-constexpr size_t kMostSections = 12;  // of one kernel: more take longer to compile than apart
-constexpr int kMostSectionNodes = 4 * kMostNodes;  // of all: each is compiled for itself
-constexpr size_t kMostBound = 256;                 // buffers, where the device has no limit
+constexpr size_t kLeastSections = 4;  // fewer save too few launches
+constexpr size_t kMostSections = 12;  // more take longer to compile than separate kernels
+constexpr int kMostSectionNodes = 4 * kMostNodes;  // of all sections: each is compiled
+constexpr size_t kMostBound = 256;                 // buffers, if the device has no limit
 constexpr size_t kMostLoops = 240;     // of a kernel: less than AxisSet holds (core/kernel)
-constexpr double kMostHeld = 1 << 20;  // elements; a launch is a small part of so much work
+constexpr double kMostHeld = 1 << 20;  // elements: the launch is a small part of so much work
 
-class SideBySide {
+class HorizontalFuser {
  public:
-  SideBySide(const SchedulerInput& input, Units& units) : input_(input), units_(units) {
+  HorizontalFuser(const SchedulerInput& input, Units& units) : input_(input), units_(units) {
     is_read_.assign(units.units.size(), false);
     for (const Unit& unit : units.units)
       for (const CutRead& read : unit.reads)
@@ -53,8 +53,8 @@ class SideBySide {
     });
   }
 
-  /// The largest first: it says how many threads workgroups have. Equal ones together, so that
-  /// kernels may be equal too.
+  /// Largest first: it sets the workgroup size. Equal shapes are neighbours, so that equal kernels
+  /// result and compile once.
   bool comes_before(int a, int b) const {
     if (size(a) != size(b)) return size(a) > size(b);
     return std::ranges::lexicographical_compare(
@@ -74,8 +74,7 @@ class SideBySide {
     }
   }
 
-  /// Loops that its nest may come to have: of its dimensions, those that they are fused to, and
-  /// what is split off.
+  /// Most axes that its nest may get: one a dimension, one for each fusion of these, and splits.
   static size_t axes(const Node& root) { return 2 * root.shape.size() + 8; }
 
   bool fits(int u, int into) const {
@@ -109,7 +108,7 @@ class SideBySide {
       if (known == to.reads.end())
         to.reads.push_back(read);
       else
-        known->identity = false;  // the other section reads it at another time
+        known->identity = false;  // sections read it at different times
     }
     for (const int root : from.roots) {
       to.roots.push_back(root);
@@ -126,7 +125,7 @@ class SideBySide {
 }  // namespace
 
 void fuse_horizontally(const SchedulerInput& input, Units& units) {
-  SideBySide(input, units).run();
+  HorizontalFuser(input, units).run();
 }
 
 }  // namespace tenon::scheduling

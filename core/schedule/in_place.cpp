@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Lets an elementwise kernel write over an input that ends there.
+// Lets an elementwise kernel overwrite an input of which it is the last reader.
 #include <algorithm>
 
 #include "core/schedule/emit.hpp"
@@ -8,7 +8,7 @@
 namespace tenon::scheduling {
 namespace {
 
-/// The kernel has one param for both.
+/// The two buffers can be one.
 bool same_elements(const ScheduledBuffer& a, const ScheduledBuffer& b) {
   return a.dtype == b.dtype && a.device == b.device &&
          same_shape(without_ones(a.shape), without_ones(b.shape));
@@ -20,7 +20,7 @@ void reuse_in_place(Schedule& schedule, const std::vector<std::vector<bool>>& id
   const std::vector<Lifetime> lives = lifetimes(schedule);
   for (size_t s = 0; s < schedule.steps.size(); ++s) {
     auto* call = std::get_if<KernelCall>(&schedule.steps[s].call);
-    // With several outputs one may be written while another still has to read.
+    // With several outputs one could be written before another has read.
     if (!call || call->outputs.size() != 1 || call->alias[0] >= 0) continue;
     const ScheduledBuffer& output = schedule.buffers[call->outputs[0]];
     if (output.kind != BufferKind::kTemporary) continue;

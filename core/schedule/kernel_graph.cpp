@@ -10,12 +10,12 @@ namespace {
 class Writer {
  public:
   Writer(const SchedulerInput& input, const Cut& cut, const std::vector<int>& outputs,
-         const std::vector<int>& inside, const std::function<std::string(int)>& name_of,
+         const std::vector<int>& computed, const std::function<std::string(int)>& name_of,
          Builder& builder)
       : input_(input),
         cut_(cut),
         outputs_(outputs),
-        inside_(inside),
+        computed_(computed),
         name_of_(name_of),
         builder_(builder) {}
 
@@ -25,7 +25,7 @@ class Writer {
       write_store(outputs_[0]);
     } else {
       for (int root : outputs_) {
-        out_.before.push_back(out_.reads.size());
+        out_.reads_before.push_back(out_.reads.size());
         out_.graph.outputs.push_back(in_loops_of(first.shape, write(root)));
       }
     }
@@ -35,7 +35,7 @@ class Writer {
   }
 
  private:
-  /// A row of the first output, where the loops of that one stand.
+  /// Reshapes a reduced output so that its axes line up with the loops of the first output.
   NodeRef in_loops_of(const Shape& whole, NodeRef output) const {
     if (output->op != Op::REDUCE || output->shape.size() == whole.size()) return output;
     const std::optional<std::vector<int>> axes = axes_in(output->shape, whole);
@@ -48,7 +48,7 @@ class Writer {
 
   void write_store(int root) {
     const std::vector<int>& sources = input_.sources[root];
-    // A param of its own, so that it can be bound to a copy where the other operands read it too.
+    // A separate param: it can be bound to a copy if the other operands read the target too.
     const int updated = cut_.buffer_of[sources[0]];
     const NodeRef target =
         builder_.param(name_of_(updated) + "_updated", input_.node(sources[0]).dtype,
@@ -65,20 +65,20 @@ class Writer {
   }
 
   bool is_read(int i) const {
-    return cut_.buffer_of[i] == i && input_.behind_view(i) == i &&
-           std::find(inside_.begin(), inside_.end(), i) == inside_.end();
+    return cut_.buffer_of[i] == i && input_.strip_scalar_views(i) == i &&
+           std::find(computed_.begin(), computed_.end(), i) == computed_.end();
   }
 
   NodeRef read(int i) {
     const Node& node = input_.node(i);
-    // Never the user's own node: it may keep a buffer alive, and kernels are kept.
+    // A new param, not the user's: kernels are cached, and the user's may own a buffer.
     NodeRef param = builder_.param(name_of_(i), node.dtype, node.shape);
     out_.graph.params.push_back(param);
     out_.reads.push_back(i);
     return param;
   }
 
-  /// Without recursion: kernels may be deep.
+  /// Iterative: kernels may be deep.
   NodeRef write(int root) {
     std::vector<std::pair<int, bool>> stack{{root, false}};
     while (!stack.empty()) {
@@ -108,7 +108,7 @@ class Writer {
 
   const SchedulerInput& input_;
   const Cut& cut_;
-  const std::vector<int>&outputs_, &inside_;
+  const std::vector<int>&outputs_, &computed_;
   const std::function<std::string(int)>& name_of_;
   Builder& builder_;
   std::map<int, NodeRef> written_;
@@ -123,9 +123,9 @@ void collect(const Shape& shape, std::map<std::string, Expr>& out) {
 }  // namespace
 
 KernelGraph kernel_graph(const SchedulerInput& input, const Cut& cut,
-                         const std::vector<int>& outputs, const std::vector<int>& inside,
+                         const std::vector<int>& outputs, const std::vector<int>& computed,
                          const std::function<std::string(int)>& name_of, Builder& builder) {
-  return Writer(input, cut, outputs, inside, name_of, builder).run();
+  return Writer(input, cut, outputs, computed, name_of, builder).run();
 }
 
 std::vector<Expr> symbols_used(const std::vector<NodeRef>& outputs, const std::vector<Expr>& all) {

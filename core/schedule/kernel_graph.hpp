@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Writes one kernel as a graph of its own: what it reads from memory becomes params.
+// Extracts one kernel as a graph of its own: what it reads from memory becomes params.
 #pragma once
 
 #include <functional>
@@ -12,18 +12,18 @@ namespace tenon::scheduling {
 
 struct KernelGraph {
   Graph graph;
-  std::vector<int> reads;      ///< node behind each param; for a STORE [0] is what it updates
-  std::vector<size_t> before;  ///< reads that the outputs before each output have
-  bool reads_updated = false;  ///< a STORE whose index or values read what it updates
+  std::vector<int> reads;  ///< node that each param reads; for a STORE [0] is what it updates
+  std::vector<size_t> reads_before;  ///< for each output: number of reads of the outputs before it
+  bool reads_updated = false;        ///< a STORE whose index or values read what it updates
 };
 
-/// `outputs` are written; `inside` are the other roots that are computed here too. `name_of` gives
-/// the param of a node a name that no other has.
+/// Writes `outputs`. `computed` are all nodes with buffers that this kernel computes rather than
+/// reads. `name_of` gives each param a unique name.
 KernelGraph kernel_graph(const SchedulerInput& input, const Cut& cut,
-                         const std::vector<int>& outputs, const std::vector<int>& inside,
+                         const std::vector<int>& outputs, const std::vector<int>& computed,
                          const std::function<std::string(int)>& name_of, Builder& builder);
 
-/// The symbols among `all` that the nodes below the outputs use.
+/// The symbols in `all` that the graph of `outputs` uses.
 std::vector<Expr> symbols_used(const std::vector<NodeRef>& outputs, const std::vector<Expr>& all);
 
 }  // namespace tenon::scheduling

@@ -13,7 +13,7 @@ std::string describe(const ScheduledBuffer& buffer, int number) {
                      dtype_name(buffer.dtype), to_string(buffer.shape));
 }
 
-/// Bytes of the smallest such buffer, in floating point: products may be beyond 64 bits.
+/// Smallest size in bytes, as a double: the product may exceed 64 bits.
 double least_bytes(const ScheduledBuffer& buffer) {
   double bytes = static_cast<double>(dtype_size(buffer.dtype));
   for (const Dim& dim : buffer.shape) bytes *= static_cast<double>(dim.min());

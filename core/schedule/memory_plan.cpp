@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Liveness first, then two packings: greedy by size for plans of ordinary length, and a sweep over
-// time with a list of free ranges for very long ones (and where it happens to be the better).
+// Liveness, then the better of two packings: greedy by size, for plans of ordinary length, and a
+// sweep over time with a free list.
 #include "core/schedule/memory_plan.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ int64_t bytes_of(const ScheduledBuffer& buffer, const std::map<std::string, int6
   return bytes;
 }
 
-/// Largest first, each in the smallest gap between those that live at the same time.
+/// Largest first, each in the smallest gap between blocks that are alive at the same time.
 int64_t pack_by_size(std::vector<Block>& blocks) {
   std::vector<size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Packs temporaries into one arena a device, by liveness, for given sizes of the symbols.
+// Packs temporaries into one arena for each device, by liveness, for given values of the symbols.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,10 @@ struct MemoryPlan {
   int64_t sum_bytes = 0;             ///< of all temporaries, without reuse
 };
 
-/// Of each buffer the one whose bytes it shares, itself or one that a kernel writes over.
+/// For each buffer the buffer whose memory it uses: itself, or one that a kernel overwrites.
 std::vector<int> owners(const Schedule& schedule);
 
-/// Temporaries that live at the same step never overlap; offsets are multiples of `alignment`
-/// bytes.
+/// Temporaries alive at the same step never overlap. Offsets are multiples of `alignment` bytes.
 MemoryPlan plan_memory(const Schedule& schedule, const std::map<std::string, int64_t>& symbols,
                        int64_t alignment);
 

@@ -12,7 +12,7 @@ namespace tenon::scheduling {
 namespace {
 
 constexpr int64_t kTypicalSymbol = 256;
-constexpr float kMostChain = 10000;
+constexpr float kMostElementwiseCost = 10000;
 
 /// Casts, sign flips, and a product with a constant.
 bool is_trivial_op(const Node& node) {
@@ -20,16 +20,15 @@ bool is_trivial_op(const Node& node) {
   return node.op == Op::MUL && (is_constant(*node.sources[0]) || is_constant(*node.sources[1]));
 }
 
-/// Keeps each element: moves that neither repeat nor add elements.
+/// A view that neither repeats nor adds elements.
 bool is_reorder(const Node& node) {
   if (node.op != Op::VIEW) return false;
   const ViewKind kind = node.as<ViewAttr>().kind;
   return kind == ViewKind::kReshape || kind == ViewKind::kPermute || kind == ViewKind::kFlip;
 }
 
-/// What is repeated so often that reading it costs nothing beside what it is used with, as the mean
-/// of a row.
-bool is_spread(const SchedulerInput& input, int i) {
+/// A broadcast so wide that reading its source costs nothing in comparison, as the mean of a row.
+bool is_wide_broadcast(const SchedulerInput& input, int i) {
   constexpr double kTimes = 32;
   const Node& node = input.node(i);
   return node.op == Op::VIEW && node.as<ViewAttr>().kind == ViewKind::kExpand &&
@@ -63,22 +62,22 @@ NodeAnalysis analyse_node(const SchedulerInput& input, int i) {
   }
   out.needs_buffer = false;
   out.trivial = is_trivial_op(node);
-  out.chain = op_info(node.op).cost;
-  const bool passes = is_elementwise(node.op) || is_reorder(node);
+  out.elementwise_cost = op_info(node.op).cost;
+  const bool keeps_elements = is_elementwise(node.op) || is_reorder(node);
   for (int s : input.sources[i]) {
     const NodeAnalysis& source = input.analysis[s];
-    out.chain += source.chain;
+    out.elementwise_cost += source.elementwise_cost;
     out.leaves += source.leaves;
     out.needs_buffer |= source.needs_buffer;
     out.trivial &= source.trivial;
-    out.epilogue |= passes && source.epilogue && source.depth == out.depth;
+    out.epilogue |= keeps_elements && source.epilogue && source.depth == out.depth;
     if (node.op == Op::VIEW) out.views = source.views + 1;
     const bool part = node.op == Op::VIEW && out.size < source.size;
     out.read += part ? source.read * out.size / source.size : source.read;
   }
-  if (is_spread(input, i)) out.leaves = 0, out.chain = 0;
+  if (is_wide_broadcast(input, i)) out.leaves = 0, out.elementwise_cost = 0;
   if (node.op == Op::TAKE) out.leaves = std::max(out.leaves, 2);
-  out.chain = std::min(out.chain, kMostChain);
+  out.elementwise_cost = std::min(out.elementwise_cost, kMostElementwiseCost);
   out.leaves = std::min(out.leaves, 1000);
   return out;
 }
@@ -118,7 +117,7 @@ const Capabilities& SchedulerInput::capabilities(int i) const {
   return options.devices[std::max(0, device[i])].capabilities;
 }
 
-int SchedulerInput::behind_view(int i) const {
+int SchedulerInput::strip_scalar_views(int i) const {
   const auto is_one = [](const Node& node) { return product(node.shape).is_const(1); };
   while (node(i).op == Op::VIEW && is_one(node(i)) && is_one(*node(i).sources[0]))
     i = sources[i][0];
@@ -136,7 +135,7 @@ bool is_command(const Node& node) {
   return node.op == Op::COPY || node.op == Op::IF || node.op == Op::LOOP;
 }
 
-bool is_constant(const Node& node) { return behind_moves(node).op == Op::CONST; }
+bool is_constant(const Node& node) { return strip_casts_and_views(node).op == Op::CONST; }
 
 bool is_pointwise(const Node& node) {
   return node.op == Op::VIEW || is_elementwise(node.op) || node.op == Op::CAST;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the scheduler knows of every node before it cuts: cost and shape of the cone below it.
+// What the scheduler knows of each node before it cuts: the cost of the elementwise run below it.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace tenon::scheduling {
 
-/// Sizes as plain numbers, for costs only: a symbol counts as 256, or the nearest in its bounds.
+/// Sizes as plain numbers, for costs only. A symbol counts as 256, clamped to its bounds.
 class SizeEstimate {
  public:
   explicit SizeEstimate(const std::vector<Expr>& symbols);
@@ -26,21 +26,20 @@ class SizeEstimate {
 };
 
 struct NodeAnalysis {
-  double size = 1;           ///< elements
-  float chain = 0;           ///< cost of one element of the elementwise run that ends here
-  int leaves = 0;            ///< buffers at the ends of that run, about
-  int views = 0;             ///< longest run of views that ends here
-  bool needs_buffer = true;  ///< false: made of constants and positions alone
-  bool trivial = false;      ///< a buffer, or a few casts, moves and scalings of one
-  int depth = 0;             ///< most reductions on a path from an input
-  bool epilogue = false;  ///< a REDUCE, or an elementwise run over one that waits for no later one
-  double read = 0;        ///< bytes of buffers that the run reads, about
-  bool is_prologue =
-      false;  ///< part of a factor of a contraction that takes much more than it reads
-  bool contraction = false;  ///< REDUCE of a product whose operands were expanded
+  double size = 1;             ///< elements
+  float elementwise_cost = 0;  ///< additions an element of the elementwise run that ends here
+  int leaves = 0;              ///< buffers that the run reads, estimated
+  int views = 0;               ///< longest run of views that ends here
+  bool needs_buffer = true;    ///< false: computed from constants and positions alone
+  bool trivial = false;        ///< a buffer, or casts, moves and scalings of one
+  int depth = 0;               ///< most reductions on a path from an input
+  bool epilogue = false;       ///< a REDUCE, or elementwise over one of the same depth
+  double read = 0;             ///< bytes that the run reads, estimated
+  bool is_prologue = false;    ///< part of a fused prologue of a contraction (prologue_fusion.hpp)
+  bool contraction = false;    ///< REDUCE of a product whose operands were expanded
 };
 
-/// The graph as indices: node i's sources come before it.
+/// The graph with nodes as indices, in topological order.
 struct SchedulerInput {
   SchedulerInput(const Graph& graph, const ScheduleOptions& options);
 
@@ -56,28 +55,27 @@ struct SchedulerInput {
   const Node& node(int i) const { return *nodes[i]; }
   int at(const NodeRef& node) const { return index.at(node.get()); }
   const Capabilities& capabilities(int i) const;
-  /// What a single element is a view of: kernels read that where they would read the view, so that
-  /// no kernel is there to make one.
-  int behind_view(int i) const;
+  /// The source below views of a single element. Kernels read it directly, so that no kernel is
+  /// needed to make the view.
+  int strip_scalar_views(int i) const;
 };
 
-/// The graph with other nodes: `change` gives one for number i and its sources as they are now, or
-/// null for the same.
+/// Rebuilds the graph. `change` gets node number i and its new sources, and returns its replacement
+/// or null to keep it.
 using ChangeNode = std::function<NodeRef(int i, const std::vector<NodeRef>& sources)>;
 Graph with_changed_nodes(const SchedulerInput& input, Builder& builder, const ChangeNode& change);
 
-/// An axis of known size as two: a block, and where in it. What the last block has beyond the end
-/// is `fill`.
+/// Splits an axis of known size into `count` blocks of `length`; pads the last block with `fill`.
 NodeRef with_blocks(Builder& builder, NodeRef x, int axis, int64_t count, int64_t length,
                     const Scalar& fill);
 
-/// CONST, INDEX and the values of dimensions: never a buffer of their own unless they are outputs.
+/// CONST, INDEX or the value of a dimension: materialised only as an output.
 bool is_leaf(const Node& node);
 bool is_param(const Node& node);  ///< an input buffer
-/// Computed where it is used, element by element.
+/// A view, a cast or an elementwise op: computed element by element where it is used.
 bool is_pointwise(const Node& node);
-bool is_constant(const Node& node);  ///< behind views and casts
-/// Neither a kernel nor part of one: COPY, IF, LOOP.
+bool is_constant(const Node& node);  ///< a CONST, through views and casts
+/// COPY, IF or LOOP: not part of a kernel.
 bool is_command(const Node& node);
 
 }  // namespace tenon::scheduling

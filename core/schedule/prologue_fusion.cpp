@@ -6,25 +6,26 @@
 namespace tenon::scheduling {
 namespace {
 
-constexpr double kTimesSmaller = 2;  // what is read is so many times smaller
-// In additions an element, of which a round trip through memory costs about as many.
-constexpr float kMostPrologueChain = 32;
+constexpr double kTimesSmaller = 2;  // bytes of the factor to bytes that it is computed from
+// Additions an element: about the cost of a round trip through memory.
+constexpr float kMostPrologueCost = 32;
 
 bool keeps_tiles(const Capabilities& caps) {
   if (caps.has_threads()) return caps.has(Op::BARRIER) && caps.max_shared_bytes > 0;
   return caps.kind() == DeviceKind::kSimd;
 }
 
-/// Computed where it is used, element by element.
-bool passes(const Node& node) { return node.op == Op::VIEW || is_elementwise(node.op); }
+bool is_view_or_elementwise(const Node& node) {
+  return node.op == Op::VIEW || is_elementwise(node.op);
+}
 
-/// What it reads is much less than what it makes.
-bool is_small(const SchedulerInput& input, int i) {
+/// It reads much less than it makes, and is cheap.
+bool is_prologue(const SchedulerInput& input, int i) {
   const Node& node = input.node(i);
   const NodeAnalysis& analysis = input.analysis[i];
   const double bytes = analysis.size * static_cast<double>(dtype_size(node.dtype));
   return is_elementwise(node.op) && !analysis.trivial && analysis.needs_buffer &&
-         !analysis.epilogue && analysis.chain <= kMostPrologueChain &&
+         !analysis.epilogue && analysis.elementwise_cost <= kMostPrologueCost &&
          analysis.read * kTimesSmaller <= bytes;
 }
 
@@ -33,7 +34,7 @@ void mark(SchedulerInput& input, int root) {
   while (!work.empty()) {
     const int i = work.back();
     work.pop_back();
-    if (input.analysis[i].is_prologue || !passes(input.node(i))) continue;
+    if (input.analysis[i].is_prologue || !is_view_or_elementwise(input.node(i))) continue;
     input.analysis[i].is_prologue = true;
     work.insert(work.end(), input.sources[i].begin(), input.sources[i].end());
   }
@@ -45,8 +46,8 @@ void mark_prologues(SchedulerInput& input) {
   for (int i = 0; i < static_cast<int>(input.nodes.size()); ++i) {
     if (!input.analysis[i].contraction || !keeps_tiles(input.capabilities(i))) continue;
     for (const NodeRef& source : product_of(input.node(i))->sources) {
-      const int factor = input.index.at(&behind_moves(*source));
-      if (is_small(input, factor)) mark(input, factor);
+      const int factor = input.index.at(&strip_casts_and_views(*source));
+      if (is_prologue(input, factor)) mark(input, factor);
     }
   }
 }

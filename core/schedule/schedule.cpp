@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Scheduling as a list: place, parts, two stages, cut, group, emit, check.
+// The passes of scheduling, in order: assign devices, split, cut, group, emit, check.
 #include "core/schedule/schedule.hpp"
 
 #include <algorithm>
@@ -24,19 +24,19 @@ namespace {
 
 using namespace scheduling;
 
-/// Asks those who make kernels whether one of a root and all that is inside can be made.
+/// Asks fuses_reductions whether a root and all nodes fused into it can be one kernel.
 class KernelTrial {
  public:
   KernelTrial(const SchedulerInput& input, Builder& builder) : input_(input), builder_(builder) {}
 
-  bool is_kernel(const Cut& kernels, int root, const std::vector<int>& inside,
-                 const std::vector<int>& also = {}) {
-    for (const int i : inside)
-      if (kernels.buffer_of[i] >= 0 && !std::ranges::count(also, i)) return false;
+  bool is_kernel(const Cut& kernels, int root, const std::vector<int>& fused_nodes,
+                 const std::vector<int>& extra_outputs = {}) {
+    for (const int i : fused_nodes)
+      if (kernels.buffer_of[i] >= 0 && !std::ranges::count(extra_outputs, i)) return false;
     int params = 0;
     const auto name = [&](int) { return fmt::format("in{}", params++); };
     std::vector<int> roots{root};
-    roots.insert(roots.end(), also.begin(), also.end());
+    roots.insert(roots.end(), extra_outputs.begin(), extra_outputs.end());
     const KernelGraph kernel = kernel_graph(input_, kernels, roots, roots, name, builder_);
     return input_.options.fuses_reductions(kernel.graph,
                                            std::max(0, input_.device[static_cast<size_t>(root)]));
@@ -47,16 +47,16 @@ class KernelTrial {
   Builder& builder_;
 };
 
-/// Whether a chain has for itself what the group would compute.
+/// True if an online softmax owns nodes that the group would recompute.
 bool overlap(const std::vector<OnlineSoftmax>& softmaxes, const Rematerialised& group) {
   return std::ranges::any_of(softmaxes, [&](const OnlineSoftmax& softmax) {
-    return !softmax.again && std::ranges::any_of(softmax.inside, [&](int i) {
-      return std::ranges::count(group.roots, i) > 0 || std::ranges::count(group.inside, i) > 0;
+    return !softmax.rematerialised && std::ranges::any_of(softmax.fused_nodes, [&](int i) {
+      return std::ranges::count(group.roots, i) > 0 || std::ranges::count(group.fused_nodes, i) > 0;
     });
   });
 }
 
-/// Chains in parts, if the first stage of each can be a kernel; else without that.
+/// Applies split_kv to the online softmaxes whose first stage can be one kernel.
 std::optional<Graph> split_kv_of_kernels(const SchedulerInput& input, Builder& builder) {
   std::vector<OnlineSoftmax> softmaxes = find_online_softmax(input);
   while (!softmaxes.empty()) {
@@ -69,7 +69,7 @@ std::optional<Graph> split_kv_of_kernels(const SchedulerInput& input, Builder& b
     const auto is_kernel = [&](const NodeRef& sum) {
       return std::ranges::any_of(first, [&](const OnlineSoftmax& softmax) {
         return staged.nodes[static_cast<size_t>(softmax.sum)] == sum &&
-               trial.is_kernel(kernels, softmax.root, softmax.inside, softmax.also);
+               trial.is_kernel(kernels, softmax.root, softmax.fused_nodes, softmax.extra_outputs);
       });
     };
     std::vector<OnlineSoftmax> left;
@@ -82,79 +82,84 @@ std::optional<Graph> split_kv_of_kernels(const SchedulerInput& input, Builder& b
   return std::nullopt;
 }
 
-/// What chains make, others need not.
-void take_out(const std::vector<OnlineSoftmax>& softmaxes, Rematerialised& group) {
+/// Removes from the group what an online softmax computes.
+void remove_computed(const std::vector<OnlineSoftmax>& softmaxes, Rematerialised& group) {
   const auto is_made = [&](int i) {
     return std::ranges::any_of(softmaxes, [&](const OnlineSoftmax& softmax) {
-      return softmax.sum == i || std::ranges::count(softmax.inside, i) > 0;
+      return softmax.sum == i || std::ranges::count(softmax.fused_nodes, i) > 0;
     });
   };
   std::erase_if(group.roots, is_made);
-  for (std::vector<int>& roots : group.joined) std::erase_if(roots, is_made);
-  std::erase_if(group.joined, [](const std::vector<int>& roots) { return roots.size() < 2; });
+  for (std::vector<int>& roots : group.fused_roots) std::erase_if(roots, is_made);
+  std::erase_if(group.fused_roots, [](const std::vector<int>& roots) { return roots.size() < 2; });
 }
 
-/// Of chains of one maximum, which others compute again, one gives it to these.
-std::vector<OnlineSoftmax> one_of_each(const std::vector<OnlineSoftmax>& softmaxes) {
+/// Of rematerialised softmaxes with the same maximum only one stays: it writes the row values.
+std::vector<OnlineSoftmax> one_of_each_maximum(const std::vector<OnlineSoftmax>& softmaxes) {
   std::vector<OnlineSoftmax> out;
   for (const OnlineSoftmax& softmax : softmaxes)
-    if (!softmax.again || !std::ranges::count(out, softmax.maximum, &OnlineSoftmax::maximum))
+    if (!softmax.rematerialised ||
+        !std::ranges::count(out, softmax.maximum, &OnlineSoftmax::maximum))
       out.push_back(softmax);
   return out;
 }
 
-/// What others are to compute again, none does.
-bool is_left_alone(const OnlineSoftmax& softmax, const std::vector<Rematerialised>& groups) {
-  return softmax.again && std::ranges::none_of(groups, [&](const Rematerialised& group) {
-           return std::ranges::count(group.inside, softmax.product) > 0;
+/// True if the softmax expects others to recompute its product, and no group does.
+bool has_no_group(const OnlineSoftmax& softmax, const std::vector<Rematerialised>& groups) {
+  return softmax.rematerialised && std::ranges::none_of(groups, [&](const Rematerialised& group) {
+           return std::ranges::count(group.fused_nodes, softmax.product) > 0;
          });
 }
 
-bool can_be_made(const Rematerialised& group, const Cut& kernels, KernelTrial& trial) {
+bool is_feasible(const Rematerialised& group, const Cut& kernels, KernelTrial& trial) {
   return std::ranges::all_of(group.roots, [&](int root) {
-    const auto joined = std::ranges::find_if(
-        group.joined, [&](const auto& roots) { return std::ranges::count(roots, root) > 0; });
-    if (joined == group.joined.end()) return trial.is_kernel(kernels, root, group.inside);
-    if (joined->front() != root) return true;
-    return trial.is_kernel(kernels, root, group.inside, {joined->begin() + 1, joined->end()});
+    const auto fused_roots = std::ranges::find_if(
+        group.fused_roots, [&](const auto& roots) { return std::ranges::count(roots, root) > 0; });
+    if (fused_roots == group.fused_roots.end())
+      return trial.is_kernel(kernels, root, group.fused_nodes);
+    if (fused_roots->front() != root) return true;
+    return trial.is_kernel(kernels, root, group.fused_nodes,
+                           {fused_roots->begin() + 1, fused_roots->end()});
   });
 }
 
-/// `together`: what is computed again for several reductions is so for chains, too, and sums at the
-/// same positions are one kernel; nothing if they cannot be. Else each is for itself.
+/// `together`: online softmaxes may share rematerialised nodes with groups, and roots at the same
+/// positions share a kernel; returns nothing if that cannot be. Else neither is shared.
 std::optional<Cut> cut_with_softmax(const SchedulerInput& input, bool together,
                                     KernelTrial& trial) {
   std::vector<Rematerialised> found = find_rematerialised(input);
-  std::vector<int> again;
+  std::vector<int> rematerialised;
   for (Rematerialised& group : found) {
-    if (together) again.insert(again.end(), group.inside.begin(), group.inside.end());
-    if (!together) group.joined.clear();
+    if (together)
+      rematerialised.insert(rematerialised.end(), group.fused_nodes.begin(),
+                            group.fused_nodes.end());
+    if (!together) group.fused_roots.clear();
   }
   if (together && found.empty()) return std::nullopt;
-  std::vector<OnlineSoftmax> found_softmaxes = find_online_softmax(input, again);
+  std::vector<OnlineSoftmax> found_softmaxes = find_online_softmax(input, rematerialised);
   for (;;) {
-    const std::vector<OnlineSoftmax> softmaxes = one_of_each(found_softmaxes);
+    const std::vector<OnlineSoftmax> softmaxes = one_of_each_maximum(found_softmaxes);
     std::vector<Rematerialised> groups = found;
     std::erase_if(groups, [&](const Rematerialised& group) { return overlap(softmaxes, group); });
-    for (Rematerialised& group : groups) take_out(softmaxes, group);
+    for (Rematerialised& group : groups) remove_computed(softmaxes, group);
     Cut kernels = cut(input, softmaxes, groups);
     const bool circular = is_circular(input, kernels);
     if (circular && together) return std::nullopt;
     std::vector<int> refused;
     for (const OnlineSoftmax& softmax : softmaxes)
-      if ((circular && !softmax.also.empty()) || is_left_alone(softmax, groups) ||
-          !trial.is_kernel(kernels, softmax.root, softmax.inside, softmax.also))
+      if ((circular && !softmax.extra_outputs.empty()) || has_no_group(softmax, groups) ||
+          !trial.is_kernel(kernels, softmax.root, softmax.fused_nodes, softmax.extra_outputs))
         refused.push_back(softmax.root);
     std::erase_if(found_softmaxes, [&](const OnlineSoftmax& softmax) {
       return std::ranges::count(refused, softmax.root) > 0;
     });
     if (!refused.empty()) continue;
     std::erase_if(groups,
-                  [&](const Rematerialised& group) { return can_be_made(group, kernels, trial); });
+                  [&](const Rematerialised& group) { return is_feasible(group, kernels, trial); });
     if (groups.empty()) return kernels;
     if (together) return std::nullopt;
     std::erase_if(found, [&](const Rematerialised& group) {
-      return std::ranges::count(groups, group.inside, &Rematerialised::inside) > 0;
+      return std::ranges::count(groups, group.fused_nodes, &Rematerialised::fused_nodes) > 0;
     });
   }
 }
@@ -185,7 +190,7 @@ Schedule scheduling::schedule_region(const Graph& graph, const ScheduleOptions& 
   std::optional<SchedulerInput> input(std::in_place, now, options);
   const auto rewrite = [&](std::optional<Graph> changed) {
     if (!changed) return;
-    input.reset();  // it is of the graph as it was
+    input.reset();  // it refers to the old graph
     now = *std::move(changed);
     input.emplace(now, options);
   };

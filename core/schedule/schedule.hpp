@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Cuts a graph into kernels, places them on devices, inserts copies.
+// Partitions a graph into kernels, assigns them to devices, inserts copies.
 //
-// A kernel is itself a small Graph: its params are buffers, its outputs are what it writes. So the
-// text form shows a schedule, and the reference can run each kernel alone.
+// A kernel is a small Graph: its params are the buffers it reads, its outputs those it writes. So a
+// schedule has a text form, and the reference can run each kernel alone.
 #pragma once
 
 #include <functional>
@@ -30,20 +30,20 @@ struct ScheduledBuffer {
 struct Schedule;
 struct PreparedKernels;  // core/compile
 
-/// graph.params[i] reads buffer inputs[i]; graph.outputs[i] goes to buffer outputs[i]. A buffer has
-/// the dtype and the number of elements of its param or output; its shape may differ by a reshape.
-/// alias[i] >= 0: output i and param alias[i] are one buffer; every element is read before or where
-/// it is written (a STORE's first operand is always aliased so).
+/// graph.params[i] reads buffer inputs[i]; graph.outputs[i] is written to buffer outputs[i]. A
+/// buffer has the dtype and number of elements of its param or output; the shape may differ by a
+/// reshape. alias[i] >= 0: output i and param alias[i] are one buffer, and no element is read after
+/// another iteration wrote it. A STORE's first operand is always aliased.
 struct KernelCall {
   Graph graph;
   std::vector<int> inputs, outputs, alias;
-  /// Outputs of each section, in order: what has nothing to do with one another, in workgroups of
-  /// its own. Empty: one section.
+  /// Number of outputs of each section, in order. Sections are independent and have workgroups of
+  /// their own (horizontal fusion). Empty: one section.
   std::vector<int> sections;
 };
 
-/// As many elements as the destination has, from element `offset` of the source on; between devices
-/// or on one. 0 but for ranges of what a memory-only device holds.
+/// Copies as many elements as the destination has, from element `offset` of the source on. The
+/// offset is 0 except for ranges of a memory-only device's buffer.
 struct CopyCall {
   int source = 0, destination = 0;
   Expr offset = 0;
@@ -76,7 +76,7 @@ struct Schedule {
   std::vector<int> outputs;  ///< buffer of each graph output; may name an input or repeat
   std::vector<Step> steps;   ///< in an order that respects every dependency; nothing writes a
                              ///< buffer that is always empty
-  /// What passes made of kernels when fuses_reductions was asked for them.
+  /// Kernels that fuses_reductions compiled while it was asked for them.
   std::shared_ptr<const PreparedKernels> prepared;
 };
 
@@ -85,35 +85,34 @@ struct ScheduleDevice {
   CapabilitiesRef capabilities;
 };
 
-/// Where an input lives, and whether its buffer may be written over: by no output, by any (or by
-/// what is computed on the way), or by one that has this number.
+/// The device of an input, and whether its buffer is donated: to no output, to any output or
+/// temporary, or to the output of this number.
 struct InputPlace {
-  static constexpr int kKept = -1, kForAny = -2;
+  static constexpr int kNotDonated = -1, kForAny = -2;
   int device = 0;
-  int donated = kKept;
-  InputPlace(int device, int donated = kKept) : device(device), donated(donated) {}  // NOLINT
+  int donated = kNotDonated;
+  InputPlace(int device, int donated = kNotDonated) : device(device), donated(donated) {}  // NOLINT
   bool operator==(const InputPlace&) const = default;
 };
 
 struct ScheduleOptions {
   std::vector<ScheduleDevice> devices;   ///< [0] is the default
-  std::vector<InputPlace> input_places;  ///< of each graph param; empty: all on [0], kept
+  std::vector<InputPlace> input_places;  ///< of each graph param; empty: all on [0], not donated
   bool fuse = true;                      ///< false: one kernel a node, for tests and search
-  /// Whether a kernel of reductions that depend on one another goes over their axis once, on the
-  /// device of that number; none: there are no such kernels.
+  /// Whether dependent reductions can be one kernel on that device, as softmax and its maximum can.
+  /// Empty: never.
   std::function<bool(const Graph& kernel, int device)> fuses_reductions = {};
 };
 
-/// The graph is verified and simplified (core/rewrite). Throws kUnsupported, naming op and limit,
-/// for what no kernel cut can place on its device.
+/// `graph` is verified and simplified (core/rewrite). Throws kUnsupported, naming op and limit, for
+/// what its device cannot run.
 Schedule schedule(const Graph& graph, const ScheduleOptions& options, Builder& builder);
 
 /// As `tenon show --stage schedule` prints it: each kernel as a graph, each copy as a line, then
 /// the memory plan.
 std::string print(const Schedule& schedule);
 
-/// Every kernel of a schedule and of the schedules inside its branches and loops, in order, with
-/// the index of its device.
+/// Calls `use` for each kernel of a schedule and of its branches and loops, in order.
 void each_kernel(const Schedule& schedule,
                  const std::function<void(const KernelCall&, int device)>& use);
 

@@ -14,28 +14,28 @@ namespace tenon::scheduling {
 namespace {
 
 constexpr double kRows = 64;        // of one set of keys that a unit takes together
-constexpr double kMostIdle = 1.25;  // work that units could do in the time to what they do
-constexpr double kPerUnit = 4;      // parts, so that units that are late finish with the others
+constexpr double kMostIdle = 1.25;  // available unit time to used unit time
+constexpr double kPerUnit = 4;      // parts a unit, so that all units finish at about the same time
 constexpr double kShortest = 512;   // keys: a shorter part is not worth its results in memory
-constexpr int64_t kMore = 8;        // times as many parts as wanted, to find a number that divides
+constexpr int64_t kMore = 8;        // at most so many times the wanted parts, to find a divisor
 
-/// One chain as softmax of scores, times values: the power exp((x - m) * scale) divided by its sum.
+/// Splits one softmax(scores) @ values, whose weights are exp((x - m) * scale) / sum.
 class KvSplitter {
  public:
   KvSplitter(const SchedulerInput& input, const OnlineSoftmax& softmax, Builder& builder)
-      : input_(input), softmax_(softmax), builder_(builder), leads_(input.nodes.size()) {
-    leads_[static_cast<size_t>(softmax.maximum)] = true;
-    std::vector<int> inside = softmax.inside;
-    std::ranges::sort(inside);
-    for (const int i : inside)
+      : input_(input), softmax_(softmax), builder_(builder), depends_(input.nodes.size()) {
+    depends_[static_cast<size_t>(softmax.maximum)] = true;
+    std::vector<int> fused_nodes = softmax.fused_nodes;
+    std::ranges::sort(fused_nodes);
+    for (const int i : fused_nodes)
       for (const int s : input.sources[i])
-        if (leads_[static_cast<size_t>(s)]) leads_[static_cast<size_t>(i)] = true;
+        if (depends_[static_cast<size_t>(s)]) depends_[static_cast<size_t>(i)] = true;
   }
 
-  /// The sum over all keys, of its own shape; null where it is no such thing, or has units enough.
+  /// The replacement of the sum; null if the pattern differs or there are rows for all units.
   NodeRef run() {
-    if (softmax_.rows.size() != 1 || !softmax_.also.empty()) return nullptr;
-    const Node &maximum = input_.node(softmax_.maximum), &row = input_.node(softmax_.rows[0]),
+    if (softmax_.row_sums.size() != 1 || !softmax_.extra_outputs.empty()) return nullptr;
+    const Node &maximum = input_.node(softmax_.maximum), &row = input_.node(softmax_.row_sums[0]),
                &sum = input_.node(softmax_.sum);
     axis_ = maximum.as<ReduceAttr>().axes[0];
     const DType dtype = maximum.dtype;
@@ -47,35 +47,35 @@ class KvSplitter {
     length_ = scores()->shape[axis_].value();
     parts_ = wanted();
     if (parts_ < 2) return nullptr;
-    maxima_ = builder_.reduce(Op::MAX, in_parts(scores(), axis_), {axis_ + 1});
+    maxima_ = builder_.reduce(Op::MAX, split_in_parts(scores(), axis_), {axis_ + 1});
     const NodeRef powers = terms(row.sources[0], axis_);
     if (!powers || is_divided_) return nullptr;
     const int along = sum.as<ReduceAttr>().axes[0];
     NodeRef products = terms(sum.sources[0], along);
     if (!products || !is_divided_) return nullptr;
-    const NodeRef counts = builder_.reduce(Op::ADD, in_parts(powers, axis_), {axis_ + 1});
-    products = products_in_parts(products, along);
+    const NodeRef counts = builder_.reduce(Op::ADD, split_in_parts(powers, axis_), {axis_ + 1});
+    products = split_product_in_parts(products, along);
     if (products->dtype != dtype) products = builder_.cast(products, dtype);
     first_ = builder_.reduce(Op::ADD, products, {along + 1}, dtype, sum.as<ReduceAttr>().precision);
     NodeRef out = builder_.reshape(merged(counts, along), sum.shape);
     return sum.dtype == dtype ? out : builder_.cast(std::move(out), sum.dtype);
   }
 
-  /// The sums of the parts.
+  /// The sums of the first stage.
   const NodeRef& first() const { return first_; }
 
  private:
   const NodeRef& scores() const { return input_.node(softmax_.maximum).sources[0]; }
   int at(const NodeRef& node) const { return input_.at(node); }
-  bool leads(int i) const { return leads_[static_cast<size_t>(i)]; }
+  bool depends(int i) const { return depends_[static_cast<size_t>(i)]; }
 
-  /// Sets of keys: of the factors of a score, of the one that follows the keys, what else it
-  /// follows.
+  /// Number of key sets: the product of the other axes that the key operand depends on. 0 if
+  /// unknown.
   double sets_of_keys() const {
-    IndexMap map = anywhere(scores()->shape);
+    IndexMap map = identity_map(scores()->shape);
     const uint64_t key = map.axes[static_cast<size_t>(axis_)].variables;
     const int product = softmax_.product;
-    if (!find_below(input_, at(scores()), product, map)) return 0;
+    if (!trace_to(input_, at(scores()), product, map)) return 0;
     const int terms = input_.index.at(product_of(input_.node(product)));
     map.axes[static_cast<size_t>(input_.node(product).as<ReduceAttr>().axes[0])] = {};
     for (const int factor : input_.sources[terms]) {
@@ -110,27 +110,32 @@ class KvSplitter {
     return 1;
   }
 
-  /// The axis as two: a part, and where in it.
-  NodeRef in_parts(NodeRef x, int axis) const { return builder_.reshape(x, split(x->shape, axis)); }
-  /// Stay products, of what is moved.
-  NodeRef products_in_parts(const NodeRef& x, int axis) const {
-    if (x->op == Op::CAST) return builder_.cast(products_in_parts(x->sources[0], axis), x->dtype);
-    if (x->op != Op::MUL) return in_parts(x, axis);
-    return builder_.binary(Op::MUL, in_parts(x->sources[0], axis), in_parts(x->sources[1], axis));
+  /// Splits the axis into (part, position in the part).
+  NodeRef split_in_parts(NodeRef x, int axis) const {
+    return builder_.reshape(x, split(x->shape, axis));
+  }
+  /// The same of products: splits both factors, so that they stay products.
+  NodeRef split_product_in_parts(const NodeRef& x, int axis) const {
+    if (x->op == Op::CAST)
+      return builder_.cast(split_product_in_parts(x->sources[0], axis), x->dtype);
+    if (x->op != Op::MUL) return split_in_parts(x, axis);
+    return builder_.binary(Op::MUL, split_in_parts(x->sources[0], axis),
+                           split_in_parts(x->sources[1], axis));
   }
   Shape split(Shape shape, int axis) const {
     shape[static_cast<size_t>(axis)] = Dim(length_ / parts_);
     shape.insert(shape.begin() + axis, Dim(parts_));
     return shape;
   }
-  /// What each part has, of scores.
-  NodeRef of_each(const NodeRef& part) const {
+  /// A value of each part, repeated to the shape of the scores.
+  NodeRef broadcast_part(const NodeRef& part) const {
     return builder_.reshape(builder_.expand(part, split(scores()->shape, axis_)), scores()->shape);
   }
 
-  /// The terms of a sum over the keys with the maximum of the part, and not divided by any sum.
+  /// The terms of a sum over the keys, with the part's maximum and without the division by the sum.
+  /// Null if they have another form.
   NodeRef terms(const NodeRef& of, int axis) {
-    const IndexMap map = anywhere(of->shape);
+    const IndexMap map = identity_map(of->shape);
     key_ = map.axes[static_cast<size_t>(axis)];
     views_.clear();
     return rebuilt(at(of), map);
@@ -139,7 +144,7 @@ class KvSplitter {
   NodeRef rebuilt(int i, const IndexMap& map) {
     const Node& node = input_.node(i);
     const std::vector<int>& sources = input_.sources[i];
-    if (!leads(i)) return nullptr;
+    if (!depends(i)) return nullptr;
     switch (node.op) {
       case Op::EXP:
       case Op::EXP2:
@@ -152,15 +157,15 @@ class KvSplitter {
       case Op::CAST:
         return with(node, 0, rebuilt(sources[0], map));
       case Op::FDIV:
-        if (!leads(sources[1])) return with(node, 0, rebuilt(sources[0], map));
-        if (behind_views(sources[1]) != softmax_.rows[0] || is_divided_) return nullptr;
+        if (!depends(sources[1])) return with(node, 0, rebuilt(sources[0], map));
+        if (strip_views(sources[1]) != softmax_.row_sums[0] || is_divided_) return nullptr;
         is_divided_ = true;
         return rebuilt(sources[0], map);
       case Op::MUL:
       case Op::WHERE: {
         const size_t first = node.op == Op::WHERE ? 1 : 0;
-        const bool left = leads(sources[first]), right = leads(sources[first + 1]);
-        if (left == right || leads(sources[0]) != (left && first == 0)) return nullptr;
+        const bool left = depends(sources[first]), right = depends(sources[first + 1]);
+        if (left == right || depends(sources[0]) != (left && first == 0)) return nullptr;
         const size_t side = left ? first : first + 1;
         if (node.op == Op::WHERE && !is_zero(sources[left ? 2 : 1])) return nullptr;
         return with(node, side, rebuilt(sources[side], map));
@@ -177,16 +182,16 @@ class KvSplitter {
     return builder_.make(node.op, node.dtype, node.shape, std::move(sources), node.attr);
   }
 
-  int behind_views(int i) const {
+  int strip_views(int i) const {
     while (input_.node(i).op == Op::VIEW) i = input_.sources[i][0];
     return i;
   }
   bool is_zero(int i) const {
-    const Node& node = input_.node(behind_views(i));
+    const Node& node = input_.node(strip_views(i));
     return node.op == Op::CONST && node.as<ConstAttr>().value.as_double() == 0;
   }
 
-  /// exp((x - m) * scale), along the keys.
+  /// Rebuilds exp((x - m) * scale) with the part's maximum.
   NodeRef power(int i, const IndexMap& map) {
     if (power_ >= 0 && power_ != i) return nullptr;
     power_ = i;
@@ -197,7 +202,7 @@ class KvSplitter {
         found->repeated->sources[0].get() != found->maximum)
       return nullptr;
     if (!found->factors.empty()) {
-      const Node& factor = input_.node(behind_views(input_.index.at(found->factors[0])));
+      const Node& factor = input_.node(strip_views(input_.index.at(found->factors[0])));
       if (factor.op != Op::CONST) return nullptr;
       scale_ = factor.as<ConstAttr>().value;
     }
@@ -205,7 +210,7 @@ class KvSplitter {
       const AxisIndex& axis = map.axes[static_cast<size_t>(d)];
       if (d == axis_ ? !(axis == key_) : (axis.variables & key_.variables) != 0) return nullptr;
     }
-    return powered(scores(), of_each(maxima_));
+    return powered(scores(), broadcast_part(maxima_));
   }
 
   NodeRef powered(const NodeRef& x, const NodeRef& maximum) const {
@@ -215,8 +220,8 @@ class KvSplitter {
     return builder_.unary(input_.node(power_).op, std::move(exponent));
   }
 
-  /// Of the parts' sums that of all. A part whose scores are all -inf has made NaN, and counts only
-  /// where others have no more.
+  /// The sum over all parts, rescaled. A part whose scores are all -inf gives NaN: it is left out,
+  /// unless all parts are so.
   NodeRef merged(const NodeRef& counts, int along) {
     const DType dtype = maxima_->dtype;
     const auto number = [&](double value, const Shape& shape) {
@@ -224,26 +229,29 @@ class KvSplitter {
     };
     const Shape& parts = maxima_->shape;
     const NodeRef nothing = number(0, parts);
-    const NodeRef some = builder_.binary(Op::CMPNE, maxima_,
-                                         number(-std::numeric_limits<double>::infinity(), parts));
+    const NodeRef has_scores = builder_.binary(
+        Op::CMPNE, maxima_, number(-std::numeric_limits<double>::infinity(), parts));
     const NodeRef all = builder_.expand(builder_.reduce(Op::MAX, maxima_, {axis_}), parts);
-    const NodeRef far = builder_.where(some, powered(maxima_, all), nothing);
+    const NodeRef rescale = builder_.where(has_scores, powered(maxima_, all), nothing);
     const NodeRef whole = builder_.reduce(
-        Op::ADD, builder_.where(some, builder_.binary(Op::MUL, counts, far), nothing), {axis_});
-    const NodeRef weights = builder_.binary(Op::FDIV, far, builder_.expand(whole, parts));
-    const NodeRef shown = builder_.where(beside(some, along), first_, number(0, first_->shape));
-    return builder_.reduce(Op::ADD, builder_.binary(Op::MUL, shown, beside(weights, along)),
+        Op::ADD, builder_.where(has_scores, builder_.binary(Op::MUL, counts, rescale), nothing),
+        {axis_});
+    const NodeRef weights = builder_.binary(Op::FDIV, rescale, builder_.expand(whole, parts));
+    const NodeRef valid =
+        builder_.where(in_sums(has_scores, along), first_, number(0, first_->shape));
+    return builder_.reduce(Op::ADD, builder_.binary(Op::MUL, valid, in_sums(weights, along)),
                            {along}, dtype);
   }
 
-  /// Of each part, where the sums are: by the way that powers take there.
-  NodeRef beside(const NodeRef& part, int along) const {
-    NodeRef out = of_each(part);
+  /// A value of each part in the shape of the first-stage sums: through the views that lie between
+  /// the powers and the sums.
+  NodeRef in_sums(const NodeRef& part, int along) const {
+    NodeRef out = broadcast_part(part);
     for (size_t v = views_.size(); v-- > 0;) {
       const Node& view = input_.node(views_[v]);
       out = builder_.make(Op::VIEW, out->dtype, view.shape, {out}, view.attr);
     }
-    out = in_parts(out, along);
+    out = split_in_parts(out, along);
     std::vector<std::pair<Dim, Dim>> first;
     for (const Dim& dim : out->shape) first.emplace_back(Dim(0), dim);
     first[static_cast<size_t>(along) + 1].second = Dim(1);
@@ -253,28 +261,28 @@ class KvSplitter {
   const SchedulerInput& input_;
   const OnlineSoftmax& softmax_;
   Builder& builder_;
-  std::vector<bool> leads_;  ///< to the maximum, of what is inside
-  int axis_ = 0;             ///< of the scores: keys
+  std::vector<bool> depends_;  ///< fused nodes that depend on the maximum
+  int axis_ = 0;               ///< axis of the keys in the scores
   int64_t length_ = 1, parts_ = 1;
   AxisIndex key_;
   NodeRef maxima_, first_;
   int power_ = -1;
   std::optional<Scalar> scale_;
   bool is_divided_ = false;
-  std::vector<int> views_;  ///< above the powers, outermost first
+  std::vector<int> views_;  ///< between the powers and the sum, outermost first
 };
 
 }  // namespace
 
 std::optional<SplitKv> split_kv(const SchedulerInput& input,
                                 const std::vector<OnlineSoftmax>& softmaxes, Builder& builder) {
-  FlatMap<const Node*, NodeRef> whole;  // in the place of each sum
+  FlatMap<const Node*, NodeRef> whole;  // replacement of each sum
   SplitKv out{input.graph, {}};
   for (const OnlineSoftmax& softmax : softmaxes) {
-    KvSplitter parter(input, softmax, builder);
-    const NodeRef sum = parter.run();
-    // One chain may be made of what another gives.
-    const std::vector<NodeRef> now = substitute({sum, parter.first()}, whole, builder);
+    KvSplitter splitter(input, softmax, builder);
+    const NodeRef sum = splitter.run();
+    // One softmax may take the result of another.
+    const std::vector<NodeRef> now = substitute({sum, splitter.first()}, whole, builder);
     if (sum) whole.try_emplace(input.nodes[static_cast<size_t>(softmax.sum)].get(), now[0]);
     out.sums.push_back(sum ? now[1] : nullptr);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sums that follow a maximum in two stages, where a device has more units than there are rows to
-// give them: each part of the keys has a maximum and sums of its own, and what these count depends
-// on how far the part's maximum is below that of all.
+// Split-KV (flash decoding): online softmax in two stages, for devices with more compute units than
+// there are rows. Each part of the keys has its own maximum and sums; the second stage rescales the
+// sums by exp(maximum of the part - maximum of all) and adds them.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@ namespace tenon::scheduling {
 
 struct SplitKv {
   Graph graph;
-  /// Of each chain the sum of the first stage, in the graph; null: left as it was.
+  /// For each online softmax the first-stage sum in the graph; null if it was not split.
   std::vector<NodeRef> sums;
 };
 
-/// The graph with such chains in parts; nothing where it has none. Where parts begin depends on
-/// shapes and the device alone, so results have the same bits in every run.
+/// The graph with split online softmaxes; nothing if none is split. The split depends on shapes and
+/// the device alone, so results have the same bits in every run.
 std::optional<SplitKv> split_kv(const SchedulerInput& input,
                                 const std::vector<OnlineSoftmax>& softmaxes, Builder& builder);
 

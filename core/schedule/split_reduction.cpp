@@ -11,28 +11,28 @@
 namespace tenon::scheduling {
 namespace {
 
-constexpr double kBlocksPerUnit = 8;  // so that units that are late finish with the others
+constexpr double kBlocksPerUnit = 8;  // so that all units finish at about the same time
 constexpr double kTile = 512;         // results of a contraction that one unit computes together
-// Times as many blocks as wanted, to find a number that divides. Each block of a contraction is a
-// whole result in memory.
+// At most so many times the wanted blocks, to find a divisor. Fewer for a contraction, as each
+// block is a whole result in memory.
 constexpr int64_t kMoreBlocks = 8;
 constexpr int64_t kMoreOfContraction = 2;
 
-// Of a workgroup of a GPU that holds operands in shared memory: results each way, where there are
-// as many, and terms that are worth a tile of results in memory.
+// Contractions of GPUs with operands in shared memory: rows and columns of a workgroup's tile,
+// workgroups a unit, and the fewest terms that are worth a tile of results in memory.
 constexpr double kWideTile = 128, kThinTile = 64;
 constexpr double kFewestRows = 4, kFewestColumns = 32;
 constexpr double kGroupsPerUnit = 4, kThinGroupsPerUnit = 2;
 constexpr double kShortestOfTiles = 2048;
 
-/// Axes that the first stage keeps: whole ones, and one that is cut in blocks.
+/// Axes that the first stage does not reduce: whole ones, and the blocks of one that is split.
 struct Blocks {
   std::vector<int> whole;
   int cut = -1;
-  int64_t count = 1, length = 1;  ///< of the axis that is cut
+  int64_t count = 1, length = 1;  ///< of the axis that is split
 };
 
-/// Terms of each result.
+/// Terms a result.
 double length_of_sum(const SchedulerInput& input, int i) {
   double length = 1;
   for (const int axis : input.node(i).as<ReduceAttr>().axes)
@@ -40,16 +40,16 @@ double length_of_sum(const SchedulerInput& input, int i) {
   return length;
 }
 
-/// Blocks that each sum has to be cut in where a driver ends long loops; 1: none. One thread may
-/// have to take a whole block: a quarter of what its loops may do leaves room for what else is in
-/// the kernel.
+/// Fewest blocks for a driver that ends long loops; 1: no split. One thread may have to take a
+/// whole block, so a block is at most a quarter of the limit: the rest is for the kernel's other
+/// loops.
 double blocks_needed(const SchedulerInput& input, int i) {
   const double limit = input.capabilities(i).max_loop_trips;
   return limit == 0 ? 1 : std::ceil(4 * length_of_sum(input, i) / limit);
 }
 
-/// Of a product that workgroups make tile by tile: as many as let wide tiles keep all units busy.
-/// Nothing where it is no such product.
+/// Blocks of a contraction that a GPU computes in tiles: as many as keep all units busy with wide
+/// tiles. Nothing for other reductions.
 std::optional<double> blocks_of_tiles(const SchedulerInput& input, int i, double units) {
   const Capabilities& caps = input.capabilities(i);
   if (!input.analysis[i].contraction || caps.kind() != DeviceKind::kGpu ||
@@ -64,7 +64,7 @@ std::optional<double> blocks_of_tiles(const SchedulerInput& input, int i, double
   if (tiles >= units) return 1;
   const double groups = (thin ? kThinGroupsPerUnit : kGroupsPerUnit) * units;
   double most = length_of_sum(input, i) / kShortestOfTiles;
-  if (caps.max_buffer_bytes != 0) {  // that holds all sums, of as many blocks as there may come
+  if (caps.max_buffer_bytes != 0) {  // which holds the first-stage sums of all blocks
     constexpr double kWidest = 8;    // bytes of one
     const double bytes = kWidest * input.analysis[i].size * kMoreOfContraction;
     most = std::min(most, static_cast<double>(caps.max_buffer_bytes) / bytes);
@@ -72,7 +72,7 @@ std::optional<double> blocks_of_tiles(const SchedulerInput& input, int i, double
   return std::clamp(std::ceil(groups / tiles), 1.0, std::max(1.0, most));
 }
 
-/// Blocks that each sum had better be cut in; 1: none.
+/// Blocks that are best for speed; 1: no split.
 double blocks_wanted(const SchedulerInput& input, int i, const SplitSizes& sizes) {
   const NodeAnalysis& analysis = input.analysis[i];
   const double units = std::max(1U, input.capabilities(i).compute_units);
@@ -83,14 +83,14 @@ double blocks_wanted(const SchedulerInput& input, int i, const SplitSizes& sizes
   return std::min(std::ceil(kBlocksPerUnit * units / workers), length / sizes.shortest_block);
 }
 
-/// The smallest divisor of n from `wanted` on that is not too large; 0 if there is none.
+/// The smallest divisor of n in [wanted, wanted * times]; 0 if there is none.
 int64_t divisor(int64_t n, int64_t wanted, int64_t times) {
   for (int64_t d = wanted; d <= std::min(n, wanted * times); ++d)
     if (n % d == 0) return d;
   return 0;
 }
 
-/// From the outermost axis on, so that a block lies together in memory.
+/// Splits from the outermost axis on, so that a block is contiguous in memory.
 std::optional<Blocks> cut_in_blocks(const SchedulerInput& input, int i, const SplitSizes& sizes) {
   const double needed = blocks_needed(input, i);
   double wanted = std::max(needed, blocks_wanted(input, i, sizes));
@@ -103,7 +103,8 @@ std::optional<Blocks> cut_in_blocks(const SchedulerInput& input, int i, const Sp
     const double size = input.estimate.of(shape[axis]);
     const bool contraction = input.analysis[i].contraction;
     if (size <= wanted || !shape[axis].is_const()) {
-      // The last is what a block sums; a contraction has no room for as many results as there come.
+      // The last axis is what a block sums. A symbolic count of results is too many for a
+      // contraction.
       if (axis == axes.back() || (contraction && !shape[axis].is_const())) break;
       out.whole.push_back(axis);
       wanted /= size;
@@ -112,8 +113,7 @@ std::optional<Blocks> cut_in_blocks(const SchedulerInput& input, int i, const Sp
     const int64_t n = shape[axis].value();
     const auto least = static_cast<int64_t>(std::ceil(wanted));
     const int64_t found = divisor(n, least, contraction ? kMoreOfContraction : kMoreBlocks);
-    // The operands of a contraction are not padded unless they must be: its recipes take them as
-    // they lie.
+    // The operands of a contraction are padded only if they must be: templates load them unpadded.
     if (found == 0 && contraction && needed < 2) break;
     out.cut = axis;
     out.length = found ? n / found : (n + least - 1) / least;
@@ -130,21 +130,21 @@ class ReductionSplitter {
                     bool contraction)
       : builder_(builder), attr_(attr), blocks_(blocks), contraction_(contraction) {}
 
-  /// The reduction of x, in x's dtype.
+  /// The two-stage reduction of x, in x's dtype.
   NodeRef run(NodeRef x) const {
     const DType dtype = x->dtype;
     Shape result = x->shape;
     for (const int axis : attr_.axes) result[axis] = 1;
-    // What lies between the stages is as wide as the accumulator is.
+    // The results between the stages have the accumulator's dtype.
     if (attr_.accumulator != dtype) x = builder_.cast(std::move(x), attr_.accumulator);
-    x = in_blocks(x);
-    const int kept = static_cast<int>(blocks_.whole.size()) + (blocks_.cut >= 0);
+    x = split_in_blocks(x);
+    const int unreduced = static_cast<int>(blocks_.whole.size()) + (blocks_.cut >= 0);
     std::vector<int> inner, outer;
-    for (int axis = 0; axis < kept; ++axis) outer.push_back(axis);
+    for (int axis = 0; axis < unreduced; ++axis) outer.push_back(axis);
     for (const int axis : attr_.axes)
-      if (!is_whole(axis)) inner.push_back(axis + kept - wholes_before(axis));
+      if (!is_whole(axis)) inner.push_back(axis + unreduced - wholes_before(axis));
     x = builder_.reduce(attr_.op, x, inner, attr_.accumulator, attr_.precision);
-    x = builder_.reduce(attr_.op, x, outer, attr_.accumulator);  // of sums, not of products
+    x = builder_.reduce(attr_.op, x, outer, attr_.accumulator);  // sums: no matrix precision
     x = builder_.reshape(std::move(x), std::move(result));
     return x->dtype == dtype ? x : builder_.cast(x, dtype);
   }
@@ -156,10 +156,11 @@ class ReductionSplitter {
         std::ranges::count_if(blocks_.whole, [&](int whole) { return whole < axis; }));
   }
 
-  /// The axes that the first stage keeps come first. A contraction stays a product of what is
-  /// moved.
-  NodeRef in_blocks(const NodeRef& x) const {
-    if (contraction_ && x->op == Op::CAST) return builder_.cast(in_blocks(x->sources[0]), x->dtype);
+  /// Moves the axes that the first stage does not reduce to the front. Of a contraction both
+  /// factors are moved, so that it stays one.
+  NodeRef split_in_blocks(const NodeRef& x) const {
+    if (contraction_ && x->op == Op::CAST)
+      return builder_.cast(split_in_blocks(x->sources[0]), x->dtype);
     if (contraction_ && x->op == Op::MUL)
       return builder_.binary(Op::MUL, moved(x->sources[0]), moved(x->sources[1]));
     return moved(x);
@@ -169,7 +170,7 @@ class ReductionSplitter {
     std::vector<int> first = blocks_.whole, order;
     if (blocks_.cut >= 0) {
       x = with_block_axis(std::move(x));
-      first.push_back(blocks_.cut);  // the whole ones are before it
+      first.push_back(blocks_.cut);  // whole axes come before it
     }
     order = first;
     for (int axis = 0; axis < static_cast<int>(x->shape.size()); ++axis)
@@ -177,7 +178,7 @@ class ReductionSplitter {
     return std::ranges::is_sorted(order) ? x : builder_.permute(std::move(x), std::move(order));
   }
 
-  /// The axis that is cut becomes two: a block, and where in it.
+  /// Splits the axis into (block, position in the block).
   NodeRef with_block_axis(NodeRef x) const {
     const Scalar fill = identity(attr_.op, x->dtype);
     return with_blocks(builder_, std::move(x), blocks_.cut, blocks_.count, blocks_.length, fill);
@@ -189,7 +190,7 @@ class ReductionSplitter {
   const bool contraction_;
 };
 
-/// An axis that may be empty is no place to begin a block.
+/// An axis that may be empty is not split.
 bool may_be_empty(const Node& reduce) {
   return std::ranges::any_of(reduce.as<ReduceAttr>().axes,
                              [&](int axis) { return reduce.sources[0]->shape[axis].min() < 1; });
@@ -201,7 +202,7 @@ std::optional<Graph> split_reductions(const SchedulerInput& input, Builder& buil
                                       const SplitSizes& sizes) {
   std::vector<std::optional<Blocks>> blocks(input.nodes.size());
   bool any = false;
-  std::vector<bool> in_blocks(input.nodes.size());  // that their kernels go over
+  std::vector<bool> in_blocks(input.nodes.size());  // their kernels loop over blocks already
   if (input.options.fuses_reductions)
     for (const Rematerialised& group : find_rematerialised(input))
       for (const int root : group.roots) in_blocks[static_cast<size_t>(root)] = true;

@@ -9,14 +9,14 @@
 namespace tenon::scheduling {
 namespace {
 
-constexpr double kThreadsPerUnit = 64;   // which wait for memory most of the time
+constexpr double kThreadsPerUnit = 64;   // they mostly wait for memory
 constexpr double kShortestPart = 64;     // elements of the index
 constexpr double kMostBytes = 64 << 20;  // of all copies
-// An update waits for memory, about 60 ns; an element of a copy is written, read and added: about
+// An update waits about 60 ns for memory. An element of a copy is written, read and added: about
 // 5 ps on the same GPU.
 constexpr double kUpdatePerElement = 12000;
 
-/// Parts of the index; 1: left as it is.
+/// Parts of the index; 1: no split.
 int64_t parts_of(const SchedulerInput& input, int i) {
   const Node& node = input.node(i);
   const auto& attr = node.as<StoreAttr>();
@@ -28,19 +28,19 @@ int64_t parts_of(const SchedulerInput& input, int i) {
       caps.kind() != DeviceKind::kGpu || caps.compute_units < 2)
     return 1;
   const double terms = input.estimate.of(length);
-  const double beside = input.estimate.of(index.shape) / std::max(1.0, terms);
+  const double others = input.estimate.of(index.shape) / std::max(1.0, terms);
   const double into = std::max(1.0, input.estimate.of(node.shape));
   const double most = caps.max_buffer_bytes == 0
                           ? kMostBytes
                           : std::min(kMostBytes, static_cast<double>(caps.max_buffer_bytes));
   const double parts =
-      std::min({kThreadsPerUnit * caps.compute_units / std::max(1.0, beside), terms / kShortestPart,
+      std::min({kThreadsPerUnit * caps.compute_units / std::max(1.0, others), terms / kShortestPart,
                 most / (into * static_cast<double>(dtype_size(node.dtype))),
                 std::sqrt(kUpdatePerElement * terms / into)});
   return std::max<int64_t>(1, static_cast<int64_t>(parts));
 }
 
-/// The axis in parts, the last filled up with what goes nowhere.
+/// Splits the axis into parts; the last is padded with `fill`, which is scattered nowhere.
 NodeRef cut(Builder& builder, const NodeRef& x, int axis, int64_t parts, const Scalar& fill) {
   const int64_t length = x->shape[axis].value();
   return with_blocks(builder, x, axis, parts, (length + parts - 1) / parts, fill);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sums that are scattered by few threads: what goes to one place goes there in the order of the
-// index, so an index of one axis is one thread's. On GPUs parts of it go to copies of their own of
-// what is scattered into, which are added up.
+// Split scatter: a scatter-add over one axis runs in one thread, as sums are added in the order of
+// the index. On GPUs parts of the index scatter into private copies of the target, which are then
+// added.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace tenon::scheduling {
 
-/// The graph with such scatters in parts; nothing where it has none. Where parts begin depends on
-/// shapes and the device alone, so results have the same bits in every run.
+/// The graph with such scatters split; nothing if it has none. The split depends on shapes and the
+/// device alone, so results have the same bits in every run.
 std::optional<Graph> split_scatters(const SchedulerInput& input, Builder& builder);
 
 }  // namespace tenon::scheduling

@@ -58,7 +58,7 @@ std::vector<Lifetime> lifetimes(const Schedule& schedule) {
   for (size_t s = 0; s < schedule.steps.size(); ++s) {
     for (int b : buffers_read(schedule.steps[s])) touch(b, static_cast<int>(s));
     for (int b : buffers_written(schedule.steps[s])) touch(b, static_cast<int>(s));
-    // Later steps on the device that it comes from do not wait for a copy to another.
+    // Later steps on the source device do not wait for a copy to another device.
     const auto* copy = std::get_if<CopyCall>(&schedule.steps[s].call);
     if (copy && schedule.buffers[copy->source].device != schedule.steps[s].device)
       touch(copy->source, static_cast<int>(schedule.steps.size()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What each step reads and writes, and so how long each buffer lives.
+// Buffers that steps read and write, and the lifetimes that follow.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace tenon::scheduling {
 std::vector<int> buffers_read(const Step& step);
 std::vector<int> buffers_written(const Step& step);
 
-/// Which inputs' buffers some step writes: those that were donated, and used.
+/// Inputs whose buffers some step overwrites: donated ones that were used so.
 std::vector<int> inputs_written(const Schedule& schedule);
 
 /// Steps from the first write to the last use, inclusive; first > last: never used.

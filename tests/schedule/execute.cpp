@@ -40,7 +40,7 @@ class Machine {
     for (const Step& step : schedule_.steps)
       std::visit([this](const auto& call) { run_call(call); }, step.call);
     for (size_t i = 0; i < inputs.size(); ++i)  // a user's input is not written unless donated
-      if (places_.empty() || places_[i].donated == InputPlace::kKept)
+      if (places_.empty() || places_[i].donated == InputPlace::kNotDonated)
         REQUIRE(read(schedule_.inputs[i], inputs[i].shape).bytes == inputs[i].bytes);
     std::vector<Array> out;
     for (int b : schedule_.outputs)

@@ -75,7 +75,7 @@ Capabilities gpu() {
 }
 
 TEST_CASE("on GPUs what is narrow has the buffer, not its cast that products take") {
-  const auto kept = [](const Capabilities& caps) {
+  const auto materialised = [](const Capabilities& caps) {
     Models m;
     const NodeRef narrow = m.builder.cast(m.exp(m.param("a", {6, 8})), DType::kF16);
     const NodeRef a = m.builder.cast(narrow, DType::kF32);
@@ -86,8 +86,8 @@ TEST_CASE("on GPUs what is narrow has the buffer, not its cast that products tak
       if (b.kind == BufferKind::kTemporary) return b.dtype;
     return DType::kVoid;
   };
-  CHECK(kept(gpu()) == DType::kF16);
-  CHECK(kept(generic_capabilities()) == DType::kF32);
+  CHECK(materialised(gpu()) == DType::kF16);
+  CHECK(materialised(generic_capabilities()) == DType::kF32);
   // Scaled, but for products, whose factors are loads.
   const auto scaled = [](bool product) {
     Models m;
@@ -103,7 +103,7 @@ TEST_CASE("on GPUs what is narrow has the buffer, not its cast that products tak
   CHECK(scaled(true) == DType::kF32);
 }
 
-TEST_CASE("on GPUs a short chain is computed by each kernel that takes it") {
+TEST_CASE("on GPUs a short elementwise run is recomputed by each kernel that reads it") {
   const auto kernels = [](const Capabilities& caps) {
     Models m;
     const NodeRef e = m.exp(m.param("x", {40, 50}));
@@ -125,7 +125,7 @@ NodeRef of_blocks(Models& m, const NodeRef& blocks, int64_t k, int64_t n) {
   return b.permute(b.reshape(weights, {n, k}), {1, 0});
 }
 
-TEST_CASE("weights in blocks of bits are computed where products take them") {
+TEST_CASE("quantised weights are a fused prologue of products") {
   Capabilities threads = generic_capabilities();
   threads.max_workgroup_threads = 256;
   threads.max_shared_bytes = 32 << 10;
@@ -143,9 +143,9 @@ TEST_CASE("weights in blocks of bits are computed where products take them") {
   for (const ScheduledBuffer& buffer : two.buffers) CHECK(buffer.kind != BufferKind::kTemporary);
   // What is an output is in memory anyway.
   CHECK(kernel_count(scheduled(m, m.graph("g", {y, w}), threads)) == 2);
-  // What is dear is computed once.
-  const Graph dear = m.graph("g", {m.matmul(m.param("x", {5, 32}), m.exp(m.exp(w)))});
-  CHECK(kernel_count(scheduled(m, dear, threads)) == 2);
+  // An expensive factor is materialised.
+  const Graph expensive = m.graph("g", {m.matmul(m.param("x", {5, 32}), m.exp(m.exp(w)))});
+  CHECK(kernel_count(scheduled(m, expensive, threads)) == 2);
   // Without tiles, every row would compute them anew.
   threads.max_shared_bytes = 0;
   CHECK(kernel_count(scheduled(m, m.graph("g", {y}), threads)) == 2);

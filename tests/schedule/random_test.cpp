@@ -173,7 +173,7 @@ TEST_CASE("random graphs give the same bits over donated inputs") {
     options.fuse = seed % 7 != 0;
     for (size_t i = 0; i < g.params.size(); ++i)
       options.input_places.emplace_back(
-          0, (seed + i) % 3 == 0 ? InputPlace::kKept : InputPlace::kForAny);
+          0, (seed + i) % 3 == 0 ? InputPlace::kNotDonated : InputPlace::kForAny);
     const Schedule s = schedule(g, options, m.builder);
     written += scheduling::inputs_written(s).size();
     require_same(g, s, seed, {}, options.input_places);

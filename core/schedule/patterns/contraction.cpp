@@ -22,13 +22,13 @@ bool comes_from_expand(const Node& node) {
 
 }  // namespace
 
-const Node& behind_casts(const Node& node) {
+const Node& strip_casts(const Node& node) {
   const Node* n = &node;
   while (n->op == Op::CAST) n = n->sources[0].get();
   return *n;
 }
 
-const Node& behind_moves(const Node& node) {
+const Node& strip_casts_and_views(const Node& node) {
   const Node* n = &node;
   while (n->op == Op::VIEW || n->op == Op::CAST) n = n->sources[0].get();
   return *n;
@@ -36,7 +36,7 @@ const Node& behind_moves(const Node& node) {
 
 const Node* product_of(const Node& reduce) {
   if (reduce.op != Op::REDUCE || reduce.as<ReduceAttr>().op != Op::ADD) return nullptr;
-  const Node& terms = behind_casts(*reduce.sources[0]);
+  const Node& terms = strip_casts(*reduce.sources[0]);
   return terms.op == Op::MUL ? &terms : nullptr;
 }
 
@@ -55,7 +55,7 @@ std::optional<ProductSizes> product_sizes(const Node& reduce, const SizeEstimate
   if (!product) return std::nullopt;
   std::array<const Node*, 2> factors{};
   for (size_t f = 0; f < 2; ++f) {
-    const Node& factor = behind_casts(*product->sources[f]);
+    const Node& factor = strip_casts(*product->sources[f]);
     if (!is_expansion(factor)) return std::nullopt;
     factors[f] = factor.sources[0].get();
   }

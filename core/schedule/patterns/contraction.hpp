@@ -10,25 +10,24 @@ namespace tenon::scheduling {
 
 class SizeEstimate;
 
-/// The MUL whose results a sum adds, which may be cast first; null if it adds something else.
+/// The MUL whose results a sum adds, through casts; null if it adds something else.
 const Node* product_of(const Node& reduce);
 
-/// Whether both factors of such a product are repeated: each is read for many results.
+/// True for a sum of products whose factors are both broadcast: each is read for many results.
 bool is_contraction(const Node& reduce);
 
-/// What a node reads by casts, or by casts and views, alone.
-const Node& behind_casts(const Node& node);
-const Node& behind_moves(const Node& node);
+/// The first node below `node` that is no cast; or that is neither a cast nor a view.
+const Node& strip_casts(const Node& node);
+const Node& strip_casts_and_views(const Node& node);
 
-/// Results of a matrix product: rows that one factor has, columns that the other has, times what
-/// both have.
+/// Sizes of a matrix product's result: rows of one factor, columns of the other, batch of both.
 struct ProductSizes {
   double rows = 1, columns = 1, batch = 1;
 
-  /// Tiles of the results, `size` each way or as wide as they are.
+  /// Number of tiles of size x size that cover the result.
   double tiles(double size) const;
 };
-/// Nothing where a factor is no plain expansion.
+/// Nothing if a factor is not an expand.
 std::optional<ProductSizes> product_sizes(const Node& reduce, const SizeEstimate& estimate);
 
 }  // namespace tenon::scheduling

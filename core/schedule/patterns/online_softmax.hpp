@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sums that follow a maximum over their axis: softmax of a product of matrices, times a third. What
-// lies between is as large as the product, and a kernel that goes over the axis once keeps none of
-// it.
+// Online softmax: softmax(a @ b) @ c, as sums that depend on a maximum over the same axis. One
+// kernel that loops over the axis once materialises none of the intermediates, which are as large
+// as a @ b.
 #pragma once
 
 #include <vector>
@@ -11,20 +11,22 @@
 namespace tenon::scheduling {
 
 struct OnlineSoftmax {
-  int root = -1;            ///< the last sum, or a cast of it: a kernel's output
-  std::vector<int> inside;  ///< nodes that nothing else needs
-  std::vector<int> also;    ///< of rows, what others need, too: outputs beside the root
-  bool again = false;       ///< others compute again what is inside: see recomputed.hpp
+  int root = -1;                   ///< the last sum, or a cast of it: the kernel's output
+  std::vector<int> fused_nodes;    ///< nodes that only this kernel computes
+  std::vector<int> extra_outputs;  ///< row values that others read: outputs besides the root
+  bool rematerialised = false;     ///< others recompute fused nodes (rematerialised.hpp)
   int sum = -1, maximum = -1, product = -1;
-  std::vector<int> rows;  ///< sums of rows that follow the maximum
+  std::vector<int> row_sums;  ///< sums of rows that depend on the maximum
 };
 
-/// By how the reductions depend on one another; whether one kernel can do that is for those who
-/// make kernels to say. Of nodes in `again` others may need something: they have their own.
+/// Matches by how the reductions depend on one another. Whether one kernel can do it is decided by
+/// ScheduleOptions::fuses_reductions. Nodes in `rematerialised` may have other readers, which
+/// recompute them.
 std::vector<OnlineSoftmax> find_online_softmax(const SchedulerInput& input,
-                                               const std::vector<int>& again = {});
+                                               const std::vector<int>& rematerialised = {});
 
-/// What is made of positions alone and read only inside, as masks are: never in memory.
-std::vector<int> positions_of(const SchedulerInput& input, const std::vector<int>& inside);
+/// Nodes computed from positions alone, such as masks, that only `fused_nodes` read: never
+/// materialised.
+std::vector<int> positions_of(const SchedulerInput& input, const std::vector<int>& fused_nodes);
 
 }  // namespace tenon::scheduling

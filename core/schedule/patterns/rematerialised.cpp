@@ -11,22 +11,22 @@
 namespace tenon::scheduling {
 namespace {
 
-/// Terms of the products, and results of a reduction for each row of them: beyond, computing them
-/// again takes longer than a trip through memory.
+/// Most terms of a product, and most results of a reduction for each row of the product: beyond,
+/// recomputing takes longer than a round trip through memory.
 constexpr double kMostTerms = 128;
-/// How much larger a product is than what it is made of.
+/// Least ratio of the product's size to that of its factors.
 constexpr double kMuchLarger = 4;
-constexpr double kUsualCache = 32 << 20;  ///< the last one, where the device does not say
+constexpr double kUsualCache = 32 << 20;  ///< bytes of the last-level cache, if it is unknown
 
-class RematerialisedFinder {
+class RematerialisationMatcher {
  public:
-  explicit RematerialisedFinder(const SchedulerInput& input)
-      : input_(input), readers_(input.nodes.size()), kept_(input.nodes.size()) {
+  explicit RematerialisationMatcher(const SchedulerInput& input)
+      : input_(input), readers_(input.nodes.size()), is_output_(input.nodes.size()) {
     for (size_t i = 0; i < input.nodes.size(); ++i)
       for (const int s : input.sources[i])
         readers_[static_cast<size_t>(s)].push_back(static_cast<int>(i));
     for (const NodeRef& output : input.graph.outputs)
-      kept_[static_cast<size_t>(input.at(output))] = true;
+      is_output_[static_cast<size_t>(input.at(output))] = true;
   }
 
   std::vector<Rematerialised> run() {
@@ -39,17 +39,17 @@ class RematerialisedFinder {
       const auto is_product = [&](int r) { return input_.analysis[r].contraction; };
       if (group.roots.size() < 2 || std::ranges::none_of(group.roots, is_product)) continue;
       std::ranges::sort(group.roots);
-      const std::vector<int> positions = positions_of(input_, group.inside);
-      group.inside.insert(group.inside.end(), positions.begin(), positions.end());
-      std::vector<std::vector<int>> joined = joined_of(group);
-      out.push_back({std::move(group.roots), std::move(group.inside), std::move(joined)});
+      const std::vector<int> positions = positions_of(input_, group.fused_nodes);
+      group.fused_nodes.insert(group.fused_nodes.end(), positions.begin(), positions.end());
+      std::vector<std::vector<int>> fused_roots = fused_roots_of(group);
+      out.push_back({std::move(group.roots), std::move(group.fused_nodes), std::move(fused_roots)});
     }
     return out;
   }
 
  private:
   struct Group {
-    std::vector<int> roots, inside;
+    std::vector<int> roots, fused_nodes;
   };
 
   double length(int reduce) const {
@@ -60,7 +60,7 @@ class RematerialisedFinder {
   bool is_row(int i) const {
     return input_.node(i).op == Op::REDUCE && input_.node(i).as<ReduceAttr>().axes.size() == 1;
   }
-  bool passes(int i) const { return is_pointwise(input_.node(i)); }
+  bool is_pointwise(int i) const { return scheduling::is_pointwise(input_.node(i)); }
 
   bool is_large_product(int i) const {
     const NodeAnalysis& analysis = input_.analysis[i];
@@ -70,12 +70,12 @@ class RematerialisedFinder {
     if (bytes <= (cache ? static_cast<double>(cache) : kUsualCache)) return false;
     const std::vector<NodeRef>& factors = product_of(input_.node(i))->sources;
     return std::ranges::all_of(factors, [&](const NodeRef& factor) {
-      const int repeated = input_.index.at(&behind_moves(*factor));
+      const int repeated = input_.index.at(&strip_casts_and_views(*factor));
       return input_.analysis[repeated].size * kMuchLarger <= analysis.size;
     });
   }
 
-  /// What the product leads to, down to reductions; nothing if anyone else wants any of it.
+  /// The product's readers up to reductions; nothing if one of them has to be materialised.
   Group group_of(int product) const {
     Group out;
     std::vector<bool> seen(input_.nodes.size());
@@ -91,8 +91,8 @@ class RematerialisedFinder {
         out.roots.push_back(i);
         continue;
       }
-      if (kept_[static_cast<size_t>(i)] || (i != product && !passes(i))) return {};
-      out.inside.push_back(i);
+      if (is_output_[static_cast<size_t>(i)] || (i != product && !is_pointwise(i))) return {};
+      out.fused_nodes.push_back(i);
       const std::vector<int>& readers = readers_[static_cast<size_t>(i)];
       work.insert(work.end(), readers.begin(), readers.end());
     }
@@ -107,37 +107,37 @@ class RematerialisedFinder {
            input_.analysis[reduce].size * kMuchLarger <= size;
   }
 
-  /// The terms of the product, which are more than what they are made of.
+  /// Fuses the terms of the product, which are larger than its factors.
   void add_factors(Group& group, int product) const {
     std::vector<int> work{input_.sources[product][0]};
     while (!work.empty()) {
       const int i = work.back();
       work.pop_back();
-      if (!passes(i) || input_.analysis[i].size <= input_.analysis[product].size) continue;
-      group.inside.push_back(i);
+      if (!is_pointwise(i) || input_.analysis[i].size <= input_.analysis[product].size) continue;
+      group.fused_nodes.push_back(i);
       work.insert(work.end(), input_.sources[i].begin(), input_.sources[i].end());
     }
   }
 
-  /// Sums of products over one axis of what is computed again, at the same positions: the products
-  /// of both are then computed once.
-  std::vector<std::vector<int>> joined_of(const Group& group) const {
+  /// Roots that are contractions over the same axis of the recomputed product, at the same
+  /// positions: one kernel recomputes the product once for all of them.
+  std::vector<std::vector<int>> fused_roots_of(const Group& group) const {
     int product = group.roots.back();
-    for (const int i : group.inside)
+    for (const int i : group.fused_nodes)
       if (input_.node(i).op == Op::REDUCE) product = std::min(product, i);
     std::vector<std::vector<int>> out;
-    std::vector<IndexMap> ways;  // from those to the product
+    std::vector<IndexMap> maps;  // from each list of `out` to the product
     for (const int root : group.roots) {
       const Node& node = input_.node(root);
-      IndexMap map = anywhere(node.sources[0]->shape);
+      IndexMap map = identity_map(node.sources[0]->shape);
       if (!input_.analysis[root].contraction ||
-          !find_below(input_, input_.sources[root][0], product, map))
+          !trace_to(input_, input_.sources[root][0], product, map))
         continue;
       size_t i = 0;
-      while (i < out.size() && !(ways[i] == map && can_join(out[i], root))) ++i;
+      while (i < out.size() && !(maps[i] == map && can_fuse(out[i], root))) ++i;
       if (i == out.size()) {
         out.emplace_back();
-        ways.push_back(std::move(map));
+        maps.push_back(std::move(map));
       }
       out[i].push_back(root);
     }
@@ -145,8 +145,8 @@ class RematerialisedFinder {
     return out;
   }
 
-  /// Of results of one shape, if none waits for another.
-  bool can_join(const std::vector<int>& roots, int root) const {
+  /// True if all results have one shape and none depends on another.
+  bool can_fuse(const std::vector<int>& roots, int root) const {
     const Node &x = input_.node(roots[0]), &y = input_.node(root);
     return x.shape == y.shape && x.as<ReduceAttr>().axes == y.as<ReduceAttr>().axes &&
            std::ranges::none_of(roots, [&](int other) {
@@ -167,23 +167,23 @@ class RematerialisedFinder {
     return false;
   }
 
-  /// Groups that have a node in common are one.
+  /// Adds a group, merged with the groups that share a root with it.
   static void add(std::vector<Group>& groups, Group group) {
-    const auto meets = [&](const Group& other) {
+    const auto overlaps = [&](const Group& other) {
       return std::ranges::any_of(group.roots,
                                  [&](int r) { return std::ranges::count(other.roots, r) > 0; });
     };
-    const auto join = [](std::vector<int>& to, const std::vector<int>& more) {
+    const auto add_missing = [](std::vector<int>& to, const std::vector<int>& more) {
       for (const int i : more)
         if (!std::ranges::count(to, i)) to.push_back(i);
     };
     for (size_t g = 0; g < groups.size();) {
-      if (!meets(groups[g])) {
+      if (!overlaps(groups[g])) {
         ++g;
         continue;
       }
-      join(group.roots, groups[g].roots);
-      join(group.inside, groups[g].inside);
+      add_missing(group.roots, groups[g].roots);
+      add_missing(group.fused_nodes, groups[g].fused_nodes);
       groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(g));
     }
     groups.push_back(std::move(group));
@@ -191,13 +191,13 @@ class RematerialisedFinder {
 
   const SchedulerInput& input_;
   std::vector<std::vector<int>> readers_;
-  std::vector<bool> kept_;  ///< outputs
+  std::vector<bool> is_output_;
 };
 
 }  // namespace
 
 std::vector<Rematerialised> find_rematerialised(const SchedulerInput& input) {
-  return RematerialisedFinder(input).run();
+  return RematerialisationMatcher(input).run();
 }
 
 }  // namespace tenon::scheduling

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products of matrices that are larger than what they are made of, and are only read, element by
-// element, by reductions of which each is smaller again: the scores of attention where a gradient
-// wants them. Each of these reductions computes them anew, and none is kept.
+// Rematerialisation: a matrix product that is much larger than its factors, and is read pointwise
+// by reductions with small results, such as the scores of attention in its gradient. Each of these
+// reductions recomputes the product, so it is never materialised.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,13 @@
 namespace tenon::scheduling {
 
 struct Rematerialised {
-  std::vector<int> roots;                ///< the reductions: each a kernel's output
-  std::vector<int> inside;               ///< nodes that nothing else needs
-  std::vector<std::vector<int>> joined;  ///< of the roots, those of one kernel
+  std::vector<int> roots;                     ///< the reductions: each is a kernel's output
+  std::vector<int> fused_nodes;               ///< nodes that each of these kernels recomputes
+  std::vector<std::vector<int>> fused_roots;  ///< roots that share one kernel
 };
 
-/// By how the reductions depend on one another; whether kernels can do that is for those who make
-/// kernels to say: all of them, or none.
+/// Matches by how the reductions depend on one another. Whether kernels can do it is decided by
+/// ScheduleOptions::fuses_reductions, for all roots of a group or none.
 std::vector<Rematerialised> find_rematerialised(const SchedulerInput& input);
 
 }  // namespace tenon::scheduling
